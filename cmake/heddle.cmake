@@ -1,0 +1,39 @@
+# heddle_library(name SOURCES … DEPENDS …): one static library per folder of src/, so that the linker
+# sees the layers too.
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(GTest REQUIRED)
+find_package(Threads REQUIRED)
+
+add_library(heddle_options INTERFACE)
+target_include_directories(heddle_options INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
+target_compile_options(heddle_options INTERFACE -Wall -Wextra -fno-strict-aliasing -march=x86-64-v3 -mcx16
+  -fvisibility=hidden -fvisibility-inlines-hidden
+  # PTX arithmetic is exact: no contraction that the PTX does not ask for, no errno from libm.
+  -ffp-contract=off -fno-math-errno
+  $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)
+target_link_libraries(heddle_options INTERFACE fmt::fmt tl::expected Threads::Threads)
+
+function(heddle_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(heddle_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(heddle_${name} PUBLIC heddle_options)
+  foreach(dep IN LISTS ARG_DEPENDS)
+    target_link_libraries(heddle_${name} PUBLIC heddle_${dep})
+  endforeach()
+endfunction()
+
+# heddle_unit_test(folder DEPENDS … SOURCES …): GoogleTest binary unit_<folder>.
+include(GoogleTest)
+function(heddle_unit_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(unit_${name} ${ARG_SOURCES})
+  target_link_libraries(unit_${name} PRIVATE heddle_options GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(unit_${name} PRIVATE HEDDLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HEDDLE_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  foreach(dep IN LISTS ARG_DEPENDS)
+    target_link_libraries(unit_${name} PRIVATE heddle_${dep})
+  endforeach()
+  add_test(NAME unit.${name} COMMAND unit_${name})
+endfunction()

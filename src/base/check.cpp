@@ -1,0 +1,18 @@
+#include "base/check.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace heddle {
+
+void internal_error(
+    const char* condition, const std::string& message, std::source_location where) {
+  std::fflush(stdout);
+  fmt::print(
+      stderr, "heddle: internal error: {} ({} does not hold at {}:{})\n"
+              "heddle: this is a defect in Heddle, not in your program; please report it\n",
+      message, condition, where.file_name(), where.line());
+  std::_Exit(70);
+}
+
+} // namespace heddle

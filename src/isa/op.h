@@ -1,0 +1,130 @@
+// One decoded instruction, and what it sees while it executes.
+//
+// A Function of a module is lowered once per kernel into Code: an array of Op. An Op is executed for
+// a *group*: the lanes of one warp that stand at the same Op of the same call frame. Registers are
+// kept as arrays over the 32 lanes (structure of arrays), so the same handler serves one lane (the
+// explorer, which moves every thread on its own), a convergent warp (fast) and lockstep warps.
+//
+//   register of 8..64 bits : 32 consecutive elements of its declared width (2, 4 or 8 bytes)
+//   register of 128 bits   : 32 consecutive 16-byte elements
+//   predicate              : one LaneMask
+//
+// Operands are `Ref`s: 2 bits say in which area (registers of the frame, constants of the Code,
+// special values of the warp), 30 bits the byte offset there. A constant is stored 32 times, so a
+// handler never asks whether an operand is an immediate.
+#pragma once
+
+#include "memory/address_space.h"
+#include "ptx/module.h"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::isa {
+
+using LaneMask = std::uint32_t;
+inline constexpr int warp_size = 32;
+inline constexpr LaneMask all_lanes = ~LaneMask{0};
+
+struct Op;
+struct Code;
+struct Frame;
+class Warp;
+class Exec;
+
+enum class Area : std::uint8_t { Frame = 0, Constant = 1, Special = 2 };
+
+struct Ref {
+  std::uint32_t raw = none_raw;
+  static constexpr std::uint32_t none_raw = ~0U;
+  constexpr bool none() const { return raw == none_raw; }
+  constexpr Area area() const { return static_cast<Area>(raw >> 30); }
+  constexpr std::uint32_t offset() const { return raw & 0x3fff'ffffU; }
+  static constexpr Ref at(Area area, std::uint32_t offset) {
+    return Ref{(static_cast<std::uint32_t>(area) << 30) | offset};
+  }
+};
+
+/// Executes `op` for the lanes exec.mask() and returns the op to go on with (usually &op + 1), or
+/// nullptr after having called one of Exec's stop functions.
+using Handler = const Op* (*)(Exec& exec, const Op& op);
+
+enum OpFlags : std::uint8_t {
+  Guarded = 1, // op.guard is a predicate register
+  Visible = 2  // touches memory that others may share, is an atomic, fence, barrier, collective or exit
+};
+
+struct Op {
+  Handler execute = nullptr;
+  Ref d, a, b, c;              // destination and sources; meaning is the handler's
+  Ref e;                       // fifth operand or second destination
+  Ref guard;                   // predicate, if flags & Guarded
+  std::uint32_t target = 0;    // branch: index of the Op in Code::ops
+  std::uint32_t list = 0;      // first of `count` refs in Code::refs (vectors, call arguments)
+  std::uint16_t count = 0;
+  std::uint8_t flags = 0;
+  bool guard_negated = false;
+  std::uint32_t instruction = 0; // index in ptx::Function::body
+  std::int64_t imm = 0;          // address offset, LUT, name of a barrier, …: the handler's
+  std::uint64_t imm2 = 0;
+};
+
+/// Lowered function. Immutable once lowered.
+struct Code {
+  const ptx::Module* module = nullptr;
+  const ptx::Function* function = nullptr;
+  std::vector<Op> ops;
+  std::vector<Ref> refs;
+  std::vector<std::byte> constants; // 16-byte aligned elements, broadcast
+  std::uint32_t frame_bytes = 0;    // of registers
+  std::uint32_t local_bytes = 0;    // of .local and .param variables, per lane
+  std::vector<std::uint32_t> parameter_offsets; // of formal parameters: .func: in the frame's local
+                                                // memory, .entry: in the parameter block
+  std::vector<std::uint32_t> return_offsets;    // .func: in the frame's local memory
+};
+
+/// One activation of a function by some lanes of a warp.
+struct Frame {
+  const Code* code = nullptr;
+  Frame* caller = nullptr;
+  const Op* return_op = nullptr;  // where the lanes go on in the caller
+  LaneMask lanes = 0;             // lanes that have not returned
+  std::uint32_t local_base = 0;   // offset of this frame's local variables in each lane's stack
+  std::uint32_t depth = 0;
+  std::vector<std::byte> registers;
+};
+
+/// What stopped a group.
+enum class Stop : std::uint8_t {
+  None,
+  Visible,   // next op is visible and the caller asked to stop there; not executed
+  Fuel,      // budget used up; pc stands at the next op
+  Diverged,  // lanes of the group stand at different ops now
+  Yield,     // nanosleep or a failed poll: somebody else should run
+  Blocked,   // lanes wait (barrier, collective); the machine has recorded for what
+  Exited,    // the group's lanes have ended
+  Fault,     // exec.fault() says what
+  Unsupported // exec.fault().text says what
+};
+
+enum class FaultKind : std::uint8_t {
+  OutOfBounds, Misaligned, Null, UseAfterFree, ReadOnly, BadSpace, HostMemory, StackOverflow,
+  Assert, Trap, IllegalInstruction, BadCall, BarrierMisuse, HeapMisuse
+};
+
+struct Fault {
+  FaultKind kind{};
+  int lane = 0;
+  memory::Address address = 0;
+  std::uint32_t bytes = 0;
+  bool store = false;
+  ptx::Mod space{};     // state space of the access as written (generic: none)
+  bool generic = false;
+  std::string text;     // assert message, name of the unsupported instruction, …
+};
+
+} // namespace heddle::isa

@@ -1,0 +1,108 @@
+// Where every byte lives: device allocations, host memory known to the device, windows.
+//
+// A *generic address* is 64 bits. Three windows of 4 GiB each are not backed by allocations but by
+// the thread that uses them: shared (rank in bits 24-31, see shared_window), local and param.
+// Everything else is global memory: one list of allocations. Device memory has addresses that the
+// host cannot touch (a reserved, unreadable range); its bytes lie at address + delta. Host memory
+// (pinned, registered, managed) has delta 0.
+#pragma once
+
+#include "base/result.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+namespace heddle::memory {
+
+using Address = std::uint64_t;
+
+/// Windows of the generic address space.
+inline constexpr Address window_base = 0x0000'0100'0000'0000ULL; // reserved at start, unreadable
+inline constexpr Address window_size = 1ULL << 32;
+inline constexpr Address shared_window = window_base;
+inline constexpr Address local_window = window_base + window_size;
+inline constexpr Address param_window = window_base + 2 * window_size;
+/// Shared addresses (32 bits): (rank + 1) << 24 | offset in another block of the cluster,
+/// offset alone in one's own block.
+inline constexpr unsigned shared_rank_shift = 24;
+
+enum class AllocationKind : std::uint8_t {
+  Device,   // cudaMalloc & co.
+  Managed,  // cudaMallocManaged, __managed__
+  Pinned,   // cudaMallocHost, cudaHostAlloc
+  Registered, // cudaHostRegister
+  Global,   // a module's .global variable
+  Constant, // a module's .const variable
+  Heap      // device malloc()
+};
+
+struct Allocation {
+  Address base = 0;
+  std::uint64_t size = 0;
+  std::int64_t delta = 0; // host pointer of byte a = a + delta
+  AllocationKind kind = AllocationKind::Device;
+  int device = 0;
+  std::uint64_t id = 0;   // dense, in order of allocation
+  bool freed = false;
+  std::string name;       // variable name, or empty
+
+  bool contains(Address a, std::uint64_t n) const { return a - base <= size && n <= size - (a - base); }
+};
+
+/// A readable range as a worker caches it: valid while generation() is unchanged.
+struct Range {
+  Address base = 1;
+  std::uint64_t size = 0; // bytes; an access of n bytes at a fits iff n <= size && a - base <= size - n
+  std::int64_t delta = 0;
+  bool writable = false;
+};
+
+/// Thread safe. One per process.
+class AddressSpace {
+public:
+  AddressSpace();
+  ~AddressSpace();
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
+  /// Device-side memory, zero-filled; addresses are multiples of `align` (at least 256), never
+  /// reused, and followed by at least 256 bytes that belong to nobody. Input error: no room left.
+  Result<Address> allocate(
+      std::uint64_t bytes, std::uint64_t align, AllocationKind kind, int device,
+      std::string name = {});
+  /// Makes host memory visible to devices (pinned, registered, managed). Input error: overlaps.
+  Result<void> add_host(void* p, std::uint64_t bytes, AllocationKind kind, int device);
+  /// Frees device-side memory or forgets host memory whose base is `base`. The record stays (freed)
+  /// so that later accesses can be explained. Error: no such live allocation.
+  Result<void> release(Address base);
+
+  /// The live allocation that holds address a.
+  std::optional<Allocation> find(Address a) const;
+  /// Range for the fast path; size 0 if none.
+  Range find_range(Address a) const;
+  /// For messages: the live or freed allocation nearest to a ("12 bytes past the end of …").
+  std::optional<Allocation> nearest(Address a) const;
+  /// Host pointer to n bytes at a, or nullptr if they do not lie in one live allocation.
+  void* host_pointer(Address a, std::uint64_t n) const;
+  /// True for addresses inside the reserved, host-unreadable device range.
+  static bool in_device_range(Address a);
+
+  std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+  std::uint64_t bytes_in_use(int device) const;
+
+private:
+  mutable std::shared_mutex mutex_;
+  std::map<Address, Allocation> allocations_; // live and freed, by base
+  std::atomic<std::uint64_t> generation_{1};
+  Address next_ = 0;
+  std::uint64_t next_id_ = 1;
+};
+
+} // namespace heddle::memory

@@ -1,0 +1,23 @@
+// parse(text, name): PTX text to a checked Module.
+//
+//   Result<std::unique_ptr<ptx::Module>> m = ptx::parse(text, "app.ptx");
+//   if (!m) fmt::print(stderr, "{}\n", m.error().message);   // app.ptx:12:9: error: … + source line
+#pragma once
+
+#include "base/result.h"
+#include "ptx/module.h"
+
+#include <memory>
+#include <string_view>
+
+namespace heddle::ptx {
+
+/// Parses and checks one module. Errors: Input, "name:line:col: error: …\n<source line>\n   ^".
+/// Never crashes on any input.
+Result<std::unique_ptr<Module>> parse(std::string_view text, std::string_view name);
+
+/// The module as PTX text; parse(print(m)) equals m but for text positions.
+std::string print(const Module& module);
+std::string print(const Module& module, const Function& function, const Instruction& instruction);
+
+} // namespace heddle::ptx
