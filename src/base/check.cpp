@@ -5,13 +5,17 @@
 
 namespace heddle {
 
-void internal_error(
-    const char* condition, const std::string& message, std::source_location where) {
+void internal_error(const char* condition, const std::string& message, std::source_location where) {
   std::fflush(stdout);
   fmt::print(
-      stderr, "heddle: internal error: {} ({} does not hold at {}:{})\n"
-              "heddle: this is a defect in Heddle, not in your program; please report it\n",
-      message, condition, where.file_name(), where.line());
+      stderr,
+      "heddle: internal error: {} ({} does not hold at {}:{})\n"
+      "heddle: this is a defect in Heddle, not in your program; please report it\n",
+      message,
+      condition,
+      where.file_name(),
+      where.line()
+  );
   std::_Exit(70);
 }
 

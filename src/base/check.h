@@ -13,11 +13,14 @@ namespace heddle {
 
 /// Prints "internal error", the place and the message to stderr and ends the process with code 70.
 [[noreturn]] void internal_error(
-    const char* condition, const std::string& message,
-    std::source_location where = std::source_location::current());
+    const char* condition,
+    const std::string& message,
+    std::source_location where = std::source_location::current()
+);
 
 } // namespace heddle
 
 #define HEDDLE_CHECK(condition, ...)                                                               \
-  (static_cast<bool>(condition) ? void(0)                                                          \
-                                : ::heddle::internal_error(#condition, ::fmt::format(__VA_ARGS__)))
+  (static_cast<bool>(condition)                                                                    \
+       ? void(0)                                                                                   \
+       : ::heddle::internal_error(#condition, ::fmt::format(__VA_ARGS__)))

@@ -16,15 +16,18 @@
 
 namespace heddle {
 
-enum class ErrorKind { Input, Unsupported, Internal };
+enum class ErrorKind {
+  Input,
+  Unsupported,
+  Internal
+};
 
 struct Error {
   ErrorKind kind = ErrorKind::Input;
   std::string message; // one line, or clang-style "file:line:col: error: …" with the source line
 };
 
-template <class T>
-using Result = tl::expected<T, Error>;
+template <class T> using Result = tl::expected<T, Error>;
 
 inline tl::unexpected<Error> input_error(std::string message) {
   return tl::unexpected<Error>(Error{ErrorKind::Input, std::move(message)});
@@ -53,7 +56,6 @@ inline tl::unexpected<Error> unexpected(Error error) {
   do {                                                                                             \
     auto HEDDLE_CONCAT(try_, __LINE__) = (__VA_ARGS__);                                            \
     if (!HEDDLE_CONCAT(try_, __LINE__)) {                                                          \
-      return ::tl::unexpected<::heddle::Error>(                                                    \
-          std::move(HEDDLE_CONCAT(try_, __LINE__).error()));                                       \
+      return ::tl::unexpected<::heddle::Error>(std::move(HEDDLE_CONCAT(try_, __LINE__).error()));  \
     }                                                                                              \
   } while (false)

@@ -16,19 +16,67 @@ namespace heddle::isa {
 struct SpecialLayout {
   static constexpr std::uint32_t u32x32 = 128;
   enum : std::uint32_t {
-    TidX, TidY, TidZ, NtidX, NtidY, NtidZ, CtaidX, CtaidY, CtaidZ, NctaidX, NctaidY, NctaidZ,
-    LaneId, WarpId, NwarpId, SmId, NsmId, LanemaskEq, LanemaskLe, LanemaskLt, LanemaskGe, LanemaskGt,
-    ClusterIdX, ClusterIdY, ClusterIdZ, NclusterIdX, NclusterIdY, NclusterIdZ,
-    ClusterCtaidX, ClusterCtaidY, ClusterCtaidZ, ClusterNctaidX, ClusterNctaidY, ClusterNctaidZ,
-    ClusterCtarank, ClusterNctarank, IsExplicitCluster, DynamicSmemSize, TotalSmemSize,
-    AggrSmemSize, Envreg0, Envreg1, Envreg2, ReservedSmemOffset0, ReservedSmemOffset1, GridIdLo,
-    GridIdHi, Count
+    TidX,
+    TidY,
+    TidZ,
+    NtidX,
+    NtidY,
+    NtidZ,
+    CtaidX,
+    CtaidY,
+    CtaidZ,
+    NctaidX,
+    NctaidY,
+    NctaidZ,
+    LaneId,
+    WarpId,
+    NwarpId,
+    SmId,
+    NsmId,
+    LanemaskEq,
+    LanemaskLe,
+    LanemaskLt,
+    LanemaskGe,
+    LanemaskGt,
+    ClusterIdX,
+    ClusterIdY,
+    ClusterIdZ,
+    NclusterIdX,
+    NclusterIdY,
+    NclusterIdZ,
+    ClusterCtaidX,
+    ClusterCtaidY,
+    ClusterCtaidZ,
+    ClusterNctaidX,
+    ClusterNctaidY,
+    ClusterNctaidZ,
+    ClusterCtarank,
+    ClusterNctarank,
+    IsExplicitCluster,
+    DynamicSmemSize,
+    TotalSmemSize,
+    AggrSmemSize,
+    Envreg0,
+    Envreg1,
+    Envreg2,
+    ReservedSmemOffset0,
+    ReservedSmemOffset1,
+    GridIdLo,
+    GridIdHi,
+    Count
   };
   static constexpr std::uint32_t offset(std::uint32_t which) { return which * u32x32; }
   static constexpr std::uint32_t bytes = Count * u32x32;
 };
 
-enum class CollectiveKind : std::uint8_t { BarWarpSync, Shfl, Vote, Match, Redux, Elect };
+enum class CollectiveKind : std::uint8_t {
+  BarWarpSync,
+  Shfl,
+  Vote,
+  Match,
+  Redux,
+  Elect
+};
 
 /// What the machine provides to instructions. All calls are made by the worker that runs the block.
 class Environment {
@@ -36,40 +84,56 @@ public:
   virtual ~Environment() = default;
 
   // --- Block and cluster barriers --------------------------------------------------------------
-  enum class BarrierOp : std::uint8_t { Sync, Arrive, RedPopc, RedAnd, RedOr };
+  enum class BarrierOp : std::uint8_t {
+    Sync,
+    Arrive,
+    RedPopc,
+    RedAnd,
+    RedOr
+  };
   /// Lanes exec.mask() arrive at barrier op.a (u32[32], id 0-15) with thread count op.b (none: all
   /// threads of the block); for Red*, op.c is the LaneMask predicate and op.d the destination
   /// (u32 for popc, predicate for and/or; already resolved on release by the machine).
   /// Returns &op + 1 if nobody has to wait, else nullptr (Stop::Blocked).
   virtual const Op* barrier(Exec&, const Op&, BarrierOp what, bool aligned) = 0;
-  enum class ClusterBarrierOp : std::uint8_t { Arrive, Wait };
+  enum class ClusterBarrierOp : std::uint8_t {
+    Arrive,
+    Wait
+  };
   virtual const Op* cluster_barrier(Exec&, const Op&, ClusterBarrierOp what, bool aligned) = 0;
 
   /// A warp collective (shfl.sync & co.) whose membermask is op.imm2 bits [0,1]: see collective.h.
   /// Blocks the lanes until every live lane named in each lane's membermask has arrived; when they
   /// have, calls `perform` once with exec.mask() = all arrived lanes that stand at `op`.
   virtual const Op* collective(
-      Exec&, const Op&, CollectiveKind kind, const std::uint32_t* membermask,
-      void (*perform)(Exec&, const Op&)) = 0;
+      Exec&,
+      const Op&,
+      CollectiveKind kind,
+      const std::uint32_t* membermask,
+      void (*perform)(Exec&, const Op&)
+  ) = 0;
 
   // --- Clocks ------------------------------------------------------------------------------------
   virtual std::uint64_t clock() = 0;       // cycles
   virtual std::uint64_t globaltimer() = 0; // nanoseconds
   virtual const Op* nanosleep(Exec&, const Op&, std::uint32_t nanoseconds) = 0;
 
-  // --- Cluster and grid ---------------------------------------------------------------------------
+  // --- Cluster and grid
+  // ---------------------------------------------------------------------------
   /// Shared memory of block `rank` of this cluster, or nullptr; *bytes gets its size.
   virtual std::byte* shared_of(std::uint32_t rank, std::uint64_t* bytes) = 0;
-  virtual void launch_dependents() = 0;                 // griddepcontrol.launch_dependents
+  virtual void launch_dependents() = 0;                         // griddepcontrol.launch_dependents
   virtual const Op* grid_dependency_wait(Exec&, const Op&) = 0; // griddepcontrol.wait
 
-  // --- Library I/O and heap -----------------------------------------------------------------------
+  // --- Library I/O and heap
+  // -----------------------------------------------------------------------
   virtual int vprintf(Exec&, int lane, memory::Address format, memory::Address arguments) = 0;
   virtual memory::Address device_malloc(std::uint64_t bytes) = 0; // 0 on failure
   /// False: not a live heap pointer.
   virtual bool device_free(memory::Address p) = 0;
 
-  // --- Calls ---------------------------------------------------------------------------------------
+  // --- Calls
+  // ---------------------------------------------------------------------------------------
   /// The code of the function whose address (as stored in memory) is `address`; nullptr if none.
   virtual const Code* function_at(memory::Address address) = 0;
 };
@@ -79,8 +143,8 @@ class Warp {
 public:
   std::array<const Op*, warp_size> pc{};
   std::array<Frame*, warp_size> frame{};
-  LaneMask live = 0;    // created and not ended
-  LaneMask blocked = 0; // waiting for a barrier or collective
+  LaneMask live = 0;            // created and not ended
+  LaneMask blocked = 0;         // waiting for a barrier or collective
   std::byte* special = nullptr; // SpecialLayout::bytes
   std::byte* local = nullptr;   // warp_size × local_stride bytes
   std::uint64_t local_stride = 0;
@@ -98,12 +162,10 @@ private:
 class Exec {
 public:
   // --- Operands ----------------------------------------------------------------------------------
-  template <class T>
-  const T* in(Ref ref) const {
+  template <class T> const T* in(Ref ref) const {
     return reinterpret_cast<const T*>(bases_[ref.raw >> 30] + ref.offset());
   }
-  template <class T>
-  T* out(Ref ref) const {
+  template <class T> T* out(Ref ref) const {
     return reinterpret_cast<T*>(bases_[0] + ref.offset());
   }
   LaneMask predicate(Ref ref) const { return *in<LaneMask>(ref); }
@@ -116,8 +178,7 @@ public:
   LaneMask mask() const { return mask_; }   // lanes that execute this op (guard applied)
   LaneMask group() const { return group_; } // lanes of the group
   /// Calls f(lane) for each executing lane, lowest first.
-  template <class F>
-  void each(F&& f) const {
+  template <class F> void each(F&& f) const {
     if (mask_ == all_lanes) {
       for (int lane = 0; lane < warp_size; ++lane) {
         f(lane);
@@ -130,8 +191,8 @@ public:
   }
 
   // --- Memory ------------------------------------------------------------------------------------
-  /// Host pointer for an access of `bytes` at generic (or global) address a by `lane`; nullptr after
-  /// fault() has been filled in: then the handler returns stop_fault().
+  /// Host pointer for an access of `bytes` at generic (or global) address a by `lane`; nullptr
+  /// after fault() has been filled in: then the handler returns stop_fault().
   std::byte* translate(int lane, memory::Address a, std::uint32_t bytes, bool store) {
     const memory::Range& range = cache_[(a >> 21) & (cache_.size() - 1)];
     if (bytes <= range.size && a - range.base <= range.size - bytes && (!store || range.writable) &&
@@ -146,19 +207,34 @@ public:
         [[likely]] {
       return shared_ + offset;
     }
-    return translate_window_slow(lane, memory::shared_window + (offset & 0xffff'ffffU), bytes, store);
+    return translate_window_slow(
+        lane,
+        memory::shared_window + (offset & 0xffff'ffffU),
+        bytes,
+        store
+    );
   }
   std::byte* translate_local(int lane, std::uint64_t offset, std::uint32_t bytes, bool store) {
     if (offset <= warp_->local_stride - bytes && (offset & (bytes - 1)) == 0) [[likely]] {
       return warp_->local + static_cast<std::uint64_t>(lane) * warp_->local_stride + offset;
     }
-    return translate_window_slow(lane, memory::local_window + (offset & 0xffff'ffffU), bytes, store);
+    return translate_window_slow(
+        lane,
+        memory::local_window + (offset & 0xffff'ffffU),
+        bytes,
+        store
+    );
   }
   std::byte* translate_param(int lane, std::uint64_t offset, std::uint32_t bytes) {
     if (offset <= param_bytes_ - bytes && bytes <= param_bytes_) [[likely]] {
       return param_ + offset;
     }
-    return translate_window_slow(lane, memory::param_window + (offset & 0xffff'ffffU), bytes, false);
+    return translate_window_slow(
+        lane,
+        memory::param_window + (offset & 0xffff'ffffU),
+        bytes,
+        false
+    );
   }
 
   // --- Ways to stop ------------------------------------------------------------------------------
@@ -191,8 +267,12 @@ public:
   void enter_block(const Block& block);
   /// Runs the lanes `group` of `warp` (same frame, same pc) until something stops them. With
   /// stop_at_visible the group stops *before* the first visible op other than `skip`.
-  Stop run(Warp& warp, LaneMask group, std::int64_t fuel, bool stop_at_visible,
-           const Op* skip = nullptr);
+  Stop
+  run(Warp& warp,
+      LaneMask group,
+      std::int64_t fuel,
+      bool stop_at_visible,
+      const Op* skip = nullptr);
   /// Points the exec at lanes of a frame without running (used to complete collectives).
   void select(Warp& warp, Frame& frame, LaneMask lanes);
   std::uint64_t executed() const { return executed_; } // thread instructions so far

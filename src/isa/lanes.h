@@ -10,8 +10,7 @@
 
 namespace heddle::isa {
 
-template <auto F, class D, class A>
-const Op* unary(Exec& exec, const Op& op) {
+template <auto F, class D, class A> const Op* unary(Exec& exec, const Op& op) {
   D* d = exec.out<D>(op.d);
   const A* a = exec.in<A>(op.a);
   if (exec.mask() == all_lanes) {
@@ -26,8 +25,7 @@ const Op* unary(Exec& exec, const Op& op) {
   return &op + 1;
 }
 
-template <auto F, class D, class A, class B>
-const Op* binary(Exec& exec, const Op& op) {
+template <auto F, class D, class A, class B> const Op* binary(Exec& exec, const Op& op) {
   D* d = exec.out<D>(op.d);
   const A* a = exec.in<A>(op.a);
   const B* b = exec.in<B>(op.b);
@@ -43,8 +41,7 @@ const Op* binary(Exec& exec, const Op& op) {
   return &op + 1;
 }
 
-template <auto F, class D, class A, class B, class C>
-const Op* ternary(Exec& exec, const Op& op) {
+template <auto F, class D, class A, class B, class C> const Op* ternary(Exec& exec, const Op& op) {
   D* d = exec.out<D>(op.d);
   const A* a = exec.in<A>(op.a);
   const B* b = exec.in<B>(op.b);
@@ -62,8 +59,7 @@ const Op* ternary(Exec& exec, const Op& op) {
 }
 
 /// Lanes (of all 32) for which F holds, as a mask; only the executing lanes' bits mean anything.
-template <auto F, class A, class B>
-LaneMask lanes_where(const A* a, const B* b) {
+template <auto F, class A, class B> LaneMask lanes_where(const A* a, const B* b) {
   LaneMask result = 0;
   for (int lane = 0; lane < warp_size; ++lane) {
     result |= static_cast<LaneMask>(F(a[lane], b[lane])) << lane;

@@ -27,13 +27,13 @@ class Lowering;
 using LowerFn = Result<void> (*)(Lowering&, const ptx::Instruction&);
 using LowerTable = std::unordered_map<ptx::Opcode, LowerFn>;
 
-void register_integer(LowerTable&);    // add sub mul mad … shifts, bits, video, set/setp on integers
-void register_float(LowerTable&);      // the same opcodes on floats dispatch from one function each
-void register_convert(LowerTable&);    // cvt, mov, selp, slct, cvta, isspacep, prmt …
-void register_control(LowerTable&);    // bra, brx, call, ret, exit, trap, brkpt
-void register_memory(LowerTable&);     // ld ldu st prefetch cp.async, mapa …
-void register_atomic(LowerTable&);     // atom red fence membar mbarrier
-void register_sync(LowerTable&);       // bar barrier shfl vote match redux activemask elect nanosleep
+void register_integer(LowerTable&); // add sub mul mad … shifts, bits, video, set/setp on integers
+void register_float(LowerTable&);   // the same opcodes on floats dispatch from one function each
+void register_convert(LowerTable&); // cvt, mov, selp, slct, cvta, isspacep, prmt …
+void register_control(LowerTable&); // bra, brx, call, ret, exit, trap, brkpt
+void register_memory(LowerTable&);  // ld ldu st prefetch cp.async, mapa …
+void register_atomic(LowerTable&);  // atom red fence membar mbarrier
+void register_sync(LowerTable&);    // bar barrier shfl vote match redux activemask elect nanosleep
 const LowerTable& lower_table();
 
 /// How symbols become addresses: implemented by the linked program (program.h).
@@ -41,16 +41,23 @@ class SymbolResolver {
 public:
   virtual ~SymbolResolver() = default;
   struct Symbol {
-    enum class Kind : std::uint8_t { Global, Shared, Local, Param, FunctionParam, Function } kind{};
-    std::uint64_t address = 0; // Global (also .const): generic address; Shared: offset in the block's
-                               // shared memory; Local, FunctionParam: offset in the frame's local
-                               // memory; Param: offset in the kernel's parameter block;
+    enum class Kind : std::uint8_t {
+      Global,
+      Shared,
+      Local,
+      Param,
+      FunctionParam,
+      Function
+    } kind{};
+    std::uint64_t address = 0; // Global (also .const): generic address; Shared: offset in the
+                               // block's shared memory; Local, FunctionParam: offset in the frame's
+                               // local memory; Param: offset in the kernel's parameter block;
                                // Function: address of the function
     const ptx::Variable* variable = nullptr;
   };
   /// Looks in the function first, then in the module and the modules linked with it.
-  virtual Result<Symbol> resolve(
-      const ptx::Module& module, const ptx::Function& function, std::string_view name) = 0;
+  virtual Result<Symbol>
+  resolve(const ptx::Module& module, const ptx::Function& function, std::string_view name) = 0;
   /// Code of a directly called function (lowered on demand, stable address); nullptr for the
   /// functions Heddle provides itself (vprintf, malloc, free, __assertfail), see control.
   virtual Result<const Code*> callee(const ptx::Module& module, std::string_view name) = 0;
@@ -74,21 +81,18 @@ public:
   /// 16 bits; f32 immediates of either spelling are converted to the type), a predicate constant.
   Ref source(const ptx::Operand& operand, ptx::Type type);
   Ref destination(const ptx::Operand& operand); // Sink gives Ref::none()
-  /// Width in bytes of the element a Ref to this operand has: declared register width (2, 4, 8, 16);
-  /// for immediates and specials the width asked for. Needed where PTX lets registers be wider than
-  /// the instruction's type (ld, st, cvt).
+  /// Width in bytes of the element a Ref to this operand has: declared register width (2, 4, 8,
+  /// 16); for immediates and specials the width asked for. Needed where PTX lets registers be wider
+  /// than the instruction's type (ld, st, cvt).
   std::uint32_t element_bytes(const ptx::Operand& operand, ptx::Type type) const;
   Ref constant(const void* element, std::uint32_t bytes); // broadcast; equal ones are shared
-  template <class T>
-  Ref constant_of(T value) {
-    return constant(&value, sizeof(T));
-  }
+  template <class T> Ref constant_of(T value) { return constant(&value, sizeof(T)); }
   Ref scratch(std::uint32_t element_bytes); // a fresh register
   std::uint32_t list(const std::vector<Ref>& refs);
 
   /// [base + offset]: base register (or none), and the constant part; symbols are resolved.
   struct AddressParts {
-    Ref base;                 // none: the address is `offset` alone
+    Ref base;                     // none: the address is `offset` alone
     std::uint32_t base_bytes = 8; // 4 or 8: width of the base register
     std::int64_t offset = 0;
     std::optional<SymbolResolver::Symbol> symbol; // of the constant part

@@ -1,9 +1,9 @@
 // One decoded instruction, and what it sees while it executes.
 //
-// A Function of a module is lowered once per kernel into Code: an array of Op. An Op is executed for
-// a *group*: the lanes of one warp that stand at the same Op of the same call frame. Registers are
-// kept as arrays over the 32 lanes (structure of arrays), so the same handler serves one lane (the
-// explorer, which moves every thread on its own), a convergent warp (fast) and lockstep warps.
+// A Function of a module is lowered once per kernel into Code: an array of Op. An Op is executed
+// for a *group*: the lanes of one warp that stand at the same Op of the same call frame. Registers
+// are kept as arrays over the 32 lanes (structure of arrays), so the same handler serves one lane
+// (the explorer, which moves every thread on its own), a convergent warp (fast) and lockstep warps.
 //
 //   register of 8..64 bits : 32 consecutive elements of its declared width (2, 4 or 8 bytes)
 //   register of 128 bits   : 32 consecutive 16-byte elements
@@ -36,7 +36,11 @@ struct Frame;
 class Warp;
 class Exec;
 
-enum class Area : std::uint8_t { Frame = 0, Constant = 1, Special = 2 };
+enum class Area : std::uint8_t {
+  Frame = 0,
+  Constant = 1,
+  Special = 2
+};
 
 struct Ref {
   std::uint32_t raw = none_raw;
@@ -51,20 +55,21 @@ struct Ref {
 
 /// Executes `op` for the lanes exec.mask() and returns the op to go on with (usually &op + 1), or
 /// nullptr after having called one of Exec's stop functions.
-using Handler = const Op* (*)(Exec& exec, const Op& op);
+using Handler = const Op* (*)(Exec & exec, const Op& op);
 
 enum OpFlags : std::uint8_t {
   Guarded = 1, // op.guard is a predicate register
-  Visible = 2  // touches memory that others may share, is an atomic, fence, barrier, collective or exit
+  Visible =
+      2 // touches memory that others may share, is an atomic, fence, barrier, collective or exit
 };
 
 struct Op {
   Handler execute = nullptr;
-  Ref d, a, b, c;              // destination and sources; meaning is the handler's
-  Ref e;                       // fifth operand or second destination
-  Ref guard;                   // predicate, if flags & Guarded
-  std::uint32_t target = 0;    // branch: index of the Op in Code::ops
-  std::uint32_t list = 0;      // first of `count` refs in Code::refs (vectors, call arguments)
+  Ref d, a, b, c;           // destination and sources; meaning is the handler's
+  Ref e;                    // fifth operand or second destination
+  Ref guard;                // predicate, if flags & Guarded
+  std::uint32_t target = 0; // branch: index of the Op in Code::ops
+  std::uint32_t list = 0;   // first of `count` refs in Code::refs (vectors, call arguments)
   std::uint16_t count = 0;
   std::uint8_t flags = 0;
   bool guard_negated = false;
@@ -79,9 +84,9 @@ struct Code {
   const ptx::Function* function = nullptr;
   std::vector<Op> ops;
   std::vector<Ref> refs;
-  std::vector<std::byte> constants; // 16-byte aligned elements, broadcast
-  std::uint32_t frame_bytes = 0;    // of registers
-  std::uint32_t local_bytes = 0;    // of .local and .param variables, per lane
+  std::vector<std::byte> constants;             // 16-byte aligned elements, broadcast
+  std::uint32_t frame_bytes = 0;                // of registers
+  std::uint32_t local_bytes = 0;                // of .local and .param variables, per lane
   std::vector<std::uint32_t> parameter_offsets; // of formal parameters: .func: in the frame's local
                                                 // memory, .entry: in the parameter block
   std::vector<std::uint32_t> return_offsets;    // .func: in the frame's local memory
@@ -91,9 +96,9 @@ struct Code {
 struct Frame {
   const Code* code = nullptr;
   Frame* caller = nullptr;
-  const Op* return_op = nullptr;  // where the lanes go on in the caller
-  LaneMask lanes = 0;             // lanes that have not returned
-  std::uint32_t local_base = 0;   // offset of this frame's local variables in each lane's stack
+  const Op* return_op = nullptr; // where the lanes go on in the caller
+  LaneMask lanes = 0;            // lanes that have not returned
+  std::uint32_t local_base = 0;  // offset of this frame's local variables in each lane's stack
   std::uint32_t depth = 0;
   std::vector<std::byte> registers;
 };
@@ -101,19 +106,31 @@ struct Frame {
 /// What stopped a group.
 enum class Stop : std::uint8_t {
   None,
-  Visible,   // next op is visible and the caller asked to stop there; not executed
-  Fuel,      // budget used up; pc stands at the next op
-  Diverged,  // lanes of the group stand at different ops now
-  Yield,     // nanosleep or a failed poll: somebody else should run
-  Blocked,   // lanes wait (barrier, collective); the machine has recorded for what
-  Exited,    // the group's lanes have ended
-  Fault,     // exec.fault() says what
+  Visible,    // next op is visible and the caller asked to stop there; not executed
+  Fuel,       // budget used up; pc stands at the next op
+  Diverged,   // lanes of the group stand at different ops now
+  Yield,      // nanosleep or a failed poll: somebody else should run
+  Blocked,    // lanes wait (barrier, collective); the machine has recorded for what
+  Exited,     // the group's lanes have ended
+  Fault,      // exec.fault() says what
   Unsupported // exec.fault().text says what
 };
 
 enum class FaultKind : std::uint8_t {
-  OutOfBounds, Misaligned, Null, UseAfterFree, ReadOnly, BadSpace, HostMemory, StackOverflow,
-  Assert, Trap, IllegalInstruction, BadCall, BarrierMisuse, HeapMisuse
+  OutOfBounds,
+  Misaligned,
+  Null,
+  UseAfterFree,
+  ReadOnly,
+  BadSpace,
+  HostMemory,
+  StackOverflow,
+  Assert,
+  Trap,
+  IllegalInstruction,
+  BadCall,
+  BarrierMisuse,
+  HeapMisuse
 };
 
 struct Fault {
@@ -122,9 +139,9 @@ struct Fault {
   memory::Address address = 0;
   std::uint32_t bytes = 0;
   bool store = false;
-  ptx::Mod space{};     // state space of the access as written (generic: none)
+  ptx::Mod space{}; // state space of the access as written (generic: none)
   bool generic = false;
-  std::string text;     // assert message, name of the unsupported instruction, …
+  std::string text; // assert message, name of the unsupported instruction, …
 };
 
 } // namespace heddle::isa

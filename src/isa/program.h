@@ -4,8 +4,9 @@
 //   TRY(const isa::Kernel* k, program->kernel("_Z3addPfS_"));
 //
 // Linking follows PTX: .extern is resolved by a .visible or .weak definition of another module, the
-// first .weak one wins, .common merges. Variables are allocated and initialised at link time; code is
-// lowered per kernel, on first use (lazy loading), because static shared memory is laid out per kernel.
+// first .weak one wins, .common merges. Variables are allocated and initialised at link time; code
+// is lowered per kernel, on first use (lazy loading), because static shared memory is laid out per
+// kernel.
 #pragma once
 
 #include "base/result.h"
@@ -34,7 +35,7 @@ struct Kernel {
   const Code* code = nullptr;
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared_bytes = 0;   // dynamic shared memory starts at the next multiple of 16
+  std::uint32_t static_shared_bytes = 0; // dynamic shared memory starts at the next multiple of 16
   std::uint32_t dynamic_shared_offset = 0;
   bool calls = false; // has calls: lanes need a real stack
 };
@@ -42,8 +43,10 @@ struct Kernel {
 class Program : public std::enable_shared_from_this<Program> {
 public:
   static Result<std::shared_ptr<Program>> link(
-      std::vector<std::shared_ptr<const ptx::Module>> modules, memory::AddressSpace& space,
-      int device);
+      std::vector<std::shared_ptr<const ptx::Module>> modules,
+      memory::AddressSpace& space,
+      int device
+  );
   ~Program();
 
   struct VariablePlace {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,7 +25,7 @@ namespace heddle::memory {
 using Address = std::uint64_t;
 
 /// Windows of the generic address space.
-inline constexpr Address window_base = 0x0000'0100'0000'0000ULL; // reserved at start, unreadable
+inline constexpr Address window_base = 0x0000'1f00'0000'0000ULL; // reserved at start, unreadable
 inline constexpr Address window_size = 1ULL << 32;
 inline constexpr Address shared_window = window_base;
 inline constexpr Address local_window = window_base + window_size;
@@ -34,13 +35,13 @@ inline constexpr Address param_window = window_base + 2 * window_size;
 inline constexpr unsigned shared_rank_shift = 24;
 
 enum class AllocationKind : std::uint8_t {
-  Device,   // cudaMalloc & co.
-  Managed,  // cudaMallocManaged, __managed__
-  Pinned,   // cudaMallocHost, cudaHostAlloc
+  Device,     // cudaMalloc & co.
+  Managed,    // cudaMallocManaged, __managed__
+  Pinned,     // cudaMallocHost, cudaHostAlloc
   Registered, // cudaHostRegister
-  Global,   // a module's .global variable
-  Constant, // a module's .const variable
-  Heap      // device malloc()
+  Global,     // a module's .global variable
+  Constant,   // a module's .const variable
+  Heap        // device malloc()
 };
 
 struct Allocation {
@@ -49,17 +50,21 @@ struct Allocation {
   std::int64_t delta = 0; // host pointer of byte a = a + delta
   AllocationKind kind = AllocationKind::Device;
   int device = 0;
-  std::uint64_t id = 0;   // dense, in order of allocation
+  std::uint64_t id = 0; // dense, in order of allocation
   bool freed = false;
-  std::string name;       // variable name, or empty
+  std::string name; // variable name, or empty
 
-  bool contains(Address a, std::uint64_t n) const { return a - base <= size && n <= size - (a - base); }
+  bool contains(Address a, std::uint64_t n) const {
+    return a - base <= size && n <= size - (a - base);
+  }
+  Address end() const { return base + size; }
 };
 
 /// A readable range as a worker caches it: valid while generation() is unchanged.
 struct Range {
   Address base = 1;
-  std::uint64_t size = 0; // bytes; an access of n bytes at a fits iff n <= size && a - base <= size - n
+  std::uint64_t size =
+      0; // bytes; an access of n bytes at a fits iff n <= size && a - base <= size - n
   std::int64_t delta = 0;
   bool writable = false;
 };
@@ -72,11 +77,16 @@ public:
   AddressSpace(const AddressSpace&) = delete;
   AddressSpace& operator=(const AddressSpace&) = delete;
 
-  /// Device-side memory, zero-filled; addresses are multiples of `align` (at least 256), never
-  /// reused, and followed by at least 256 bytes that belong to nobody. Input error: no room left.
+  /// Device-side memory, zero-filled; addresses are multiples of `align` (a power of two), are not
+  /// used again before the whole range has been used once, and are followed by at least 256 bytes
+  /// that belong to nobody. Input error: no room left.
   Result<Address> allocate(
-      std::uint64_t bytes, std::uint64_t align, AllocationKind kind, int device,
-      std::string name = {});
+      std::uint64_t bytes,
+      std::uint64_t align,
+      AllocationKind kind,
+      int device,
+      std::string name = {}
+  );
   /// Makes host memory visible to devices (pinned, registered, managed). Input error: overlaps.
   Result<void> add_host(void* p, std::uint64_t bytes, AllocationKind kind, int device);
   /// Frees device-side memory or forgets host memory whose base is `base`. The record stays (freed)
@@ -98,11 +108,15 @@ public:
   std::uint64_t bytes_in_use(int device) const;
 
 private:
+  Address place(std::uint64_t bytes, std::uint64_t align);
+  void forget_freed(Address begin, Address end);
+
   mutable std::shared_mutex mutex_;
   std::map<Address, Allocation> allocations_; // live and freed, by base
   std::atomic<std::uint64_t> generation_{1};
   Address next_ = 0;
   std::uint64_t next_id_ = 1;
+  std::map<int, std::uint64_t> in_use_; // bytes of device-side memory, per device
 };
 
 } // namespace heddle::memory

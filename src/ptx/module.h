@@ -37,19 +37,19 @@ enum class Opcode : std::uint16_t {
 #undef HEDDLE_OPCODE
 };
 
-std::string_view text(Mod mod);          // "rn" (no dot)
-std::string_view text(Opcode opcode);    // "add"
+std::string_view text(Mod mod);       // "rn" (no dot)
+std::string_view text(Opcode opcode); // "add"
 Category category(Mod mod);
 std::optional<Mod> find_modifier(std::string_view word);
 std::optional<Opcode> find_opcode(std::string_view word);
 
 /// A fundamental type is a modifier of category Type.
 using Type = Mod;
-int type_bits(Type type);      // .pred is 1, .b128 is 128, .f16x2 is 32
-bool is_signed(Type type);     // .s8 … .s64
-bool is_unsigned(Type type);   // .u8 … .u64
-bool is_bits(Type type);       // .b8 … .b128
-bool is_float(Type type);      // f16 bf16 f32 f64 and packed forms
+int type_bits(Type type);    // .pred is 1, .b128 is 128, .f16x2 is 32
+bool is_signed(Type type);   // .s8 … .s64
+bool is_unsigned(Type type); // .u8 … .u64
+bool is_bits(Type type);     // .b8 … .b128
+bool is_float(Type type);    // f16 bf16 f32 f64 and packed forms
 
 /// A place in the PTX text; both count from 1, 0 means none.
 struct TextPosition {
@@ -62,33 +62,33 @@ struct SourceLocation {
   std::uint32_t file = 0; // number given in `.file`
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::string function;                   // of inlined code: the inlined function's name, else empty
+  std::string function; // of inlined code: the inlined function's name, else empty
   std::optional<std::uint32_t> inlined_at; // index of the location of the call, if inlined
 };
 
 enum class OperandKind : std::uint8_t {
-  Register,  // name = %r1; index into Function::registers in `index`
-  Special,   // %tid.x, %laneid, %clock64, %envreg1 …: name with the dot part
-  Integer,   // bits = value (two's complement)
-  Float,     // bits = IEEE double for 0d…/decimal, IEEE single (low 32) for 0f…; see float_bits
-  Symbol,    // a variable, function or .param name, plus `offset`
-  Label,     // branch target; `index` = index into Function::labels
-  Address,   // [base + offset]: elements[0] is Register, Symbol, Special or Integer
-  Vector,    // {a, b, c, d}: elements
-  Sink,      // _
+  Register,      // name = %r1; index into Function::registers in `index`
+  Special,       // %tid.x, %laneid, %clock64, %envreg1 …: name with the dot part
+  Integer,       // bits = value (two's complement)
+  Float,         // bits = IEEE double for 0d…/decimal, IEEE single (low 32) for 0f…; see float_bits
+  Symbol,        // a variable, function or .param name, plus `offset`
+  Label,         // branch target; `index` = index into Function::labels
+  Address,       // [base + offset]: elements[0] is Register, Symbol, Special or Integer
+  Vector,        // {a, b, c, d}: elements
+  Sink,          // _
   PredicatePair, // p|q: elements[0], elements[1]
-  List       // ( … ) of a call: elements
+  List           // ( … ) of a call: elements
 };
 
 struct Operand {
   OperandKind kind = OperandKind::Sink;
-  bool negated = false;       // !p
+  bool negated = false;        // !p
   std::uint8_t float_bits = 0; // 32 or 64, for Float
   std::uint8_t part = 0;       // video instructions: byte/half selectors (.b0 = 1 …), else 0
   std::uint32_t index = 0;     // see kind
   std::int64_t offset = 0;     // Symbol+offset, [base+offset]
   std::uint64_t bits = 0;
-  std::string name;            // as written, for Register, Special, Symbol, Label
+  std::string name; // as written, for Register, Special, Symbol, Label
   std::vector<Operand> elements;
 };
 
@@ -99,9 +99,9 @@ struct Guard {
 
 struct Instruction {
   Opcode opcode{};
-  std::uint16_t form = 0;         // row of opcode.def this instruction matched
-  std::vector<Mod> modifiers;     // in written order, types included
-  std::vector<Operand> operands;  // in written order, destination first
+  std::uint16_t form = 0;        // row of opcode.def this instruction matched
+  std::vector<Mod> modifiers;    // in written order, types included
+  std::vector<Operand> operands; // in written order, destination first
   std::optional<Guard> guard;
   TextPosition at;
   std::uint32_t location = no_location; // index into Module::source_locations
@@ -120,7 +120,13 @@ struct Register {
   Type type{};
 };
 
-enum class Linkage : std::uint8_t { Internal, Visible, Extern, Weak, Common };
+enum class Linkage : std::uint8_t {
+  Internal,
+  Visible,
+  Extern,
+  Weak,
+  Common
+};
 
 /// One initialiser element of a variable: bytes at an offset, or an address to be filled in.
 struct SymbolInit {
@@ -134,16 +140,17 @@ struct SymbolInit {
 
 struct Variable {
   std::string name;
-  Mod space{};            // global, shared, const, local, param, tex, reg (function parameters)
+  Mod space{}; // global, shared, const, local, param, tex, reg (function parameters)
   Type type{};
-  std::uint32_t vector = 1;          // .v2, .v4
+  std::uint32_t vector = 1;           // .v2, .v4
   std::vector<std::uint64_t> extents; // [4][8]; 0 for []
-  std::uint32_t align = 0;           // 0: natural
+  std::uint32_t align = 0;            // 0: natural
   Linkage linkage = Linkage::Internal;
   bool has_init = false;
-  std::vector<std::uint8_t> init;    // bytes, may be shorter than the variable: rest is zero
+  std::vector<std::uint8_t> init; // bytes, may be shorter than the variable: rest is zero
   std::vector<SymbolInit> symbols;
-  std::vector<std::string> attributes; // "managed", "unified(…)", ".ptr .global .align 4" for params
+  std::vector<std::string>
+      attributes; // "managed", "unified(…)", ".ptr .global .align 4" for params
   TextPosition at;
 
   std::uint64_t element_bytes() const; // type × vector
@@ -170,15 +177,16 @@ struct CallPrototype {
 
 struct Function {
   std::string name;
-  bool entry = false;  // .entry (kernel) or .func
+  bool entry = false;   // .entry (kernel) or .func
   bool defined = false; // has a body
   bool noreturn = false;
   Linkage linkage = Linkage::Internal;
-  std::vector<Variable> returns;    // .func only
+  std::vector<Variable> returns; // .func only
   std::vector<Variable> parameters;
-  std::vector<Register> registers;  // all scopes, dense
-  std::vector<Variable> variables;  // .local/.shared/.param/.global declared in the body, all scopes;
-                                    // name is unique in the function (inner scopes are renamed)
+  std::vector<Register> registers; // all scopes, dense
+  std::vector<Variable>
+      variables; // .local/.shared/.param/.global declared in the body, all scopes;
+                 // name is unique in the function (inner scopes are renamed)
   std::vector<Label> labels;
   std::vector<TargetList> targets;
   std::vector<CallPrototype> prototypes;
@@ -198,15 +206,16 @@ struct Function {
 };
 
 struct Module {
-  std::string name;     // how diagnostics name the PTX text
+  std::string name; // how diagnostics name the PTX text
   int version_major = 0;
   int version_minor = 0;
-  std::string target;   // "sm_90a"
+  std::string target; // "sm_90a"
   int address_size = 64;
   std::unordered_map<std::uint32_t, std::string> files; // .file
   std::vector<SourceLocation> source_locations;
   std::vector<Variable> variables;
-  std::vector<std::unique_ptr<Function>> functions; // in text order, declarations merged into definitions
+  std::vector<std::unique_ptr<Function>>
+      functions; // in text order, declarations merged into definitions
 
   const Function* find_function(std::string_view name) const;
   const Variable* find_variable(std::string_view name) const;

@@ -1,0 +1,256 @@
+// Implements address_space.h. The device range is two reservations of the process: one that nobody
+// can read (the addresses programs see) and one that holds the bytes, a constant distance away.
+#include "memory/address_space.h"
+
+#include "base/check.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace heddle::memory {
+namespace {
+
+constexpr Address device_base = 0x0000'2000'0000'0000ULL;
+constexpr std::uint64_t device_range_bytes = 1ULL << 40;
+constexpr Address bytes_base = 0x0000'2200'0000'0000ULL;
+constexpr std::int64_t device_delta = static_cast<std::int64_t>(bytes_base - device_base);
+constexpr std::uint64_t gap_bytes = 256; // after every allocation: belongs to nobody
+constexpr std::uint64_t page_bytes = 4096;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
+  return (value + align - 1) / align * align;
+}
+
+void reserve(Address at, std::uint64_t bytes, int protection) {
+  void* p = ::mmap(
+      reinterpret_cast<void*>(at),
+      bytes,
+      protection,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+      -1,
+      0
+  );
+  HEDDLE_CHECK(
+      p == reinterpret_cast<void*>(at),
+      "cannot reserve {} bytes of address space at {:#x}: {}",
+      bytes,
+      at,
+      std::strerror(errno)
+  );
+}
+
+} // namespace
+
+AddressSpace::AddressSpace() : next_(device_base) {
+  reserve(window_base, 3 * window_size, PROT_NONE);
+  reserve(device_base, device_range_bytes, PROT_NONE);
+  reserve(bytes_base, device_range_bytes, PROT_READ | PROT_WRITE);
+  ::madvise(reinterpret_cast<void*>(bytes_base), device_range_bytes, MADV_DONTDUMP);
+}
+
+AddressSpace::~AddressSpace() {
+  ::munmap(reinterpret_cast<void*>(window_base), 3 * window_size);
+  ::munmap(reinterpret_cast<void*>(device_base), device_range_bytes);
+  ::munmap(reinterpret_cast<void*>(bytes_base), device_range_bytes);
+}
+
+bool AddressSpace::in_device_range(Address a) {
+  return a - device_base < device_range_bytes;
+}
+
+Address AddressSpace::place(std::uint64_t bytes, std::uint64_t align) {
+  const Address end = device_base + device_range_bytes;
+  Address at = round_up(next_, align);
+  if (bytes < device_range_bytes && at + bytes + gap_bytes <= end) {
+    return at;
+  }
+  // Every address has been used once: look for a gap between live allocations.
+  at = device_base;
+  for (auto& [base, allocation] : allocations_) {
+    if (allocation.freed || !in_device_range(base)) {
+      continue;
+    }
+    at = round_up(at, align);
+    if (at + bytes + gap_bytes <= base) {
+      return at;
+    }
+    at = allocation.end() + gap_bytes;
+  }
+  at = round_up(at, align);
+  return bytes < device_range_bytes && at + bytes + gap_bytes <= end ? at : 0;
+}
+
+void AddressSpace::forget_freed(Address begin, Address end) {
+  auto it = allocations_.lower_bound(begin);
+  if (it != allocations_.begin()) {
+    auto before = std::prev(it);
+    if (before->second.end() > begin) {
+      it = before;
+    }
+  }
+  while (it != allocations_.end() && it->first < end) {
+    it = it->second.freed ? allocations_.erase(it) : std::next(it);
+  }
+}
+
+Result<Address> AddressSpace::allocate(
+    std::uint64_t bytes,
+    std::uint64_t align,
+    AllocationKind kind,
+    int device,
+    std::string name
+) {
+  HEDDLE_CHECK(std::has_single_bit(align), "alignment {} is no power of two", align);
+  std::unique_lock lock(mutex_);
+  if (bytes >= page_bytes) {
+    align = std::max(align, page_bytes); // so that freeing gives whole pages back
+  }
+  const Address base = place(bytes, align);
+  if (base == 0) {
+    return input_error("the virtual device is out of memory");
+  }
+  forget_freed(base, base + bytes + gap_bytes);
+  Allocation allocation;
+  allocation.base = base;
+  allocation.size = bytes;
+  allocation.delta = device_delta;
+  allocation.kind = kind;
+  allocation.device = device;
+  allocation.id = next_id_++;
+  allocation.name = std::move(name);
+  allocations_.emplace(base, std::move(allocation));
+  next_ = std::max(next_, base + bytes + gap_bytes);
+  in_use_[device] += bytes;
+  return base;
+}
+
+Result<void> AddressSpace::add_host(void* p, std::uint64_t bytes, AllocationKind kind, int device) {
+  const Address base = reinterpret_cast<Address>(p);
+  std::unique_lock lock(mutex_);
+  forget_freed(base, base + bytes);
+  auto next = allocations_.lower_bound(base);
+  const bool hits_next = next != allocations_.end() && next->first < base + bytes;
+  const bool hits_previous = next != allocations_.begin() && std::prev(next)->second.end() > base;
+  if (hits_next || hits_previous) {
+    return input_error("the range overlaps memory that is already registered");
+  }
+  Allocation allocation;
+  allocation.base = base;
+  allocation.size = bytes;
+  allocation.kind = kind;
+  allocation.device = device;
+  allocation.id = next_id_++;
+  allocations_.emplace(base, std::move(allocation));
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+  return {};
+}
+
+Result<void> AddressSpace::release(Address base) {
+  std::unique_lock lock(mutex_);
+  auto it = allocations_.find(base);
+  if (it == allocations_.end() || it->second.freed) {
+    return input_error(fmt::format("{:#x} is not the start of a live allocation", base));
+  }
+  Allocation& allocation = it->second;
+  allocation.freed = true;
+  if (in_device_range(base)) {
+    in_use_[allocation.device] -= allocation.size;
+    const std::uint64_t first = round_up(base, page_bytes);
+    const std::uint64_t last = allocation.end() / page_bytes * page_bytes;
+    void* bytes = reinterpret_cast<void*>(base + static_cast<std::uint64_t>(device_delta));
+    if (last > first) {
+      ::madvise(
+          reinterpret_cast<void*>(first + static_cast<std::uint64_t>(device_delta)),
+          last - first,
+          MADV_DONTNEED
+      );
+    }
+    // Parts of pages shared with neighbours must read as zero if the address is used again.
+    if (last <= first) {
+      std::memset(bytes, 0, allocation.size);
+    } else {
+      std::memset(bytes, 0, first - base);
+      std::memset(
+          reinterpret_cast<void*>(last + static_cast<std::uint64_t>(device_delta)),
+          0,
+          allocation.end() - last
+      );
+    }
+  }
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+  return {};
+}
+
+std::optional<Allocation> AddressSpace::find(Address a) const {
+  std::shared_lock lock(mutex_);
+  auto it = allocations_.upper_bound(a);
+  if (it == allocations_.begin()) {
+    return std::nullopt;
+  }
+  --it;
+  // A zero-byte allocation is found at its base.
+  if (it->second.freed || (a >= it->second.end() && a != it->first)) {
+    return std::nullopt;
+  }
+  return it->second;
+}
+
+Range AddressSpace::find_range(Address a) const {
+  std::shared_lock lock(mutex_);
+  auto it = allocations_.upper_bound(a);
+  if (it == allocations_.begin()) {
+    return {};
+  }
+  const Allocation& allocation = std::prev(it)->second;
+  if (allocation.freed || a >= allocation.end()) {
+    return {};
+  }
+  return Range{
+      allocation.base,
+      allocation.size,
+      allocation.delta,
+      allocation.kind != AllocationKind::Constant
+  };
+}
+
+std::optional<Allocation> AddressSpace::nearest(Address a) const {
+  std::shared_lock lock(mutex_);
+  auto after = allocations_.upper_bound(a);
+  const Allocation* best = nullptr;
+  std::uint64_t best_distance = ~0ULL;
+  const auto consider = [&](const Allocation& candidate) {
+    const std::uint64_t distance = a < candidate.base    ? candidate.base - a
+                                   : a < candidate.end() ? 0
+                                                         : a - candidate.end() + 1;
+    if (distance < best_distance) {
+      best = &candidate;
+      best_distance = distance;
+    }
+  };
+  if (after != allocations_.begin()) {
+    consider(std::prev(after)->second);
+  }
+  if (after != allocations_.end()) {
+    consider(after->second);
+  }
+  return best != nullptr ? std::optional(*best) : std::nullopt;
+}
+
+void* AddressSpace::host_pointer(Address a, std::uint64_t n) const {
+  const std::optional<Allocation> allocation = find(a);
+  if (!allocation || !allocation->contains(a, n)) {
+    return nullptr;
+  }
+  return reinterpret_cast<void*>(a + static_cast<std::uint64_t>(allocation->delta));
+}
+
+std::uint64_t AddressSpace::bytes_in_use(int device) const {
+  std::shared_lock lock(mutex_);
+  auto it = in_use_.find(device);
+  return it == in_use_.end() ? 0 : it->second;
+}
+
+} // namespace heddle::memory
