@@ -30,7 +30,7 @@ enum class Category : std::uint8_t {
 #undef HEDDLE_CATEGORY
 };
 
-/// One value per base opcode (`add`, `ld`, `bar`, …), generated from the rows of opcode.def.
+/// One value per base opcode (`add`, `ld`, `bar`, …); the instruction forms are in opcode.def.
 enum class Opcode : std::uint16_t {
 #define HEDDLE_OPCODE(name, text) name,
 #include "ptx/opcode_name.def"
@@ -40,6 +40,8 @@ enum class Opcode : std::uint16_t {
 std::string_view text(Mod mod);       // "rn" (no dot)
 std::string_view text(Opcode opcode); // "add"
 Category category(Mod mod);
+/// Whether a word can play a role: category(mod), or a second one (.lo is a Half and a Compare).
+bool is(Mod mod, Category category);
 std::optional<Mod> find_modifier(std::string_view word);
 std::optional<Opcode> find_opcode(std::string_view word);
 
@@ -67,7 +69,7 @@ struct SourceLocation {
 };
 
 enum class OperandKind : std::uint8_t {
-  Register,      // name = %r1; index into Function::registers in `index`
+  Register,      // `index` = index into Function::registers (the name is there)
   Special,       // %tid.x, %laneid, %clock64, %envreg1 …: name with the dot part
   Integer,       // bits = value (two's complement)
   Float,         // bits = IEEE double for 0d…/decimal, IEEE single (low 32) for 0f…; see float_bits
@@ -88,7 +90,7 @@ struct Operand {
   std::uint32_t index = 0;     // see kind
   std::int64_t offset = 0;     // Symbol+offset, [base+offset]
   std::uint64_t bits = 0;
-  std::string name; // as written, for Register, Special, Symbol, Label
+  std::string name; // Special ("%tid.x") and Symbol only; empty where `index` says all
   std::vector<Operand> elements;
 };
 
