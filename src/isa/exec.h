@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstring>
+#include <vector>
 
 namespace heddle::isa {
 
@@ -75,7 +76,27 @@ enum class CollectiveKind : std::uint8_t {
   Vote,
   Match,
   Redux,
-  Elect
+  Elect,
+  Matrix // ldmatrix, stmatrix, movmatrix, mma, wmma
+};
+
+/// What the lanes of a warp hand to each other in a collective. One per warp is enough: a lane
+/// takes part in one collective at a time, and lanes only read what lanes of their own collective
+/// wrote.
+struct Exchange {
+  LaneMask lanes = 0; // lanes that take part; valid in `conclude` only
+  std::array<std::uint64_t, warp_size> value{};
+  std::vector<std::uint32_t> words; // matrices: as many per lane as the op says, lane after lane
+};
+
+/// The two halves of a collective. PTX lets lanes meet although they stand at different
+/// instructions or in different calls of a function (sm_70 and later), so each half is done once
+/// per such subset: `contribute` with exec.mask() = lanes that arrive, when they arrive; `conclude`
+/// with exec.mask() = lanes that stand at `op` in one frame, after every lane has contributed.
+struct Collective {
+  CollectiveKind kind{};
+  void (*contribute)(Exec&, const Op&, Exchange&) = nullptr; // may be nullptr: nothing to hand over
+  void (*conclude)(Exec&, const Op&, const Exchange&) = nullptr; // may be nullptr; may fill fault()
 };
 
 /// What the machine provides to instructions. All calls are made by the worker that runs the block.
@@ -102,16 +123,14 @@ public:
   };
   virtual const Op* cluster_barrier(Exec&, const Op&, ClusterBarrierOp what, bool aligned) = 0;
 
-  /// A warp collective (shfl.sync & co.) whose membermask is op.imm2 bits [0,1]: see collective.h.
-  /// Blocks the lanes until every live lane named in each lane's membermask has arrived; when they
-  /// have, calls `perform` once with exec.mask() = all arrived lanes that stand at `op`.
-  virtual const Op* collective(
-      Exec&,
-      const Op&,
-      CollectiveKind kind,
-      const std::uint32_t* membermask,
-      void (*perform)(Exec&, const Op&)
-  ) = 0;
+  /// The executing lanes arrive at a warp collective (shfl.sync & co.); membermask[lane] says whom
+  /// each of them waits for. Calls collective.contribute for them at once. Blocks them until every
+  /// live lane named in the membermask has arrived; then, for each op and frame at which arrived
+  /// lanes stand, selects those lanes and calls that op's `conclude`, with exchange.lanes = all of
+  /// them. Returns &op + 1 if nobody has to wait (the usual case, lanes converged, is dealt with in
+  /// lower_collective.cpp without this call).
+  virtual const Op*
+  collective(Exec&, const Op&, const Collective& collective, const std::uint32_t* membermask) = 0;
 
   // --- Clocks ------------------------------------------------------------------------------------
   virtual std::uint64_t clock() = 0;       // cycles
