@@ -171,6 +171,8 @@ public:
   Frame* push_frame(const Code* code, Frame* caller, const Op* return_op, LaneMask lanes);
   /// Lanes leave `frame`; it is freed when none is left.
   void pop_lanes(Frame* frame, LaneMask lanes);
+  /// No lanes, no frames; memory is kept for the next block.
+  void reset();
 
 private:
   std::vector<std::unique_ptr<Frame>> frames_;
@@ -213,7 +215,7 @@ public:
   /// Host pointer for an access of `bytes` at generic (or global) address a by `lane`; nullptr
   /// after fault() has been filled in: then the handler returns stop_fault().
   std::byte* translate(int lane, memory::Address a, std::uint32_t bytes, bool store) {
-    const memory::Range& range = cache_[(a >> 21) & (cache_.size() - 1)];
+    const memory::Range& range = cache_[site()];
     if (bytes <= range.size && a - range.base <= range.size - bytes && (!store || range.writable) &&
         (a & (bytes - 1)) == 0) [[likely]] {
       return reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta));
@@ -234,7 +236,8 @@ public:
     );
   }
   std::byte* translate_local(int lane, std::uint64_t offset, std::uint32_t bytes, bool store) {
-    if (offset <= warp_->local_stride - bytes && (offset & (bytes - 1)) == 0) [[likely]] {
+    const std::uint64_t stride = warp_->local_stride;
+    if (bytes <= stride && offset <= stride - bytes && (offset & (bytes - 1)) == 0) [[likely]] {
       return warp_->local + static_cast<std::uint64_t>(lane) * warp_->local_stride + offset;
     }
     return translate_window_slow(
@@ -245,7 +248,7 @@ public:
     );
   }
   std::byte* translate_param(int lane, std::uint64_t offset, std::uint32_t bytes) {
-    if (offset <= param_bytes_ - bytes && bytes <= param_bytes_) [[likely]] {
+    if (bytes <= param_bytes_ && offset <= param_bytes_ - bytes) [[likely]] {
       return param_ + offset;
     }
     return translate_window_slow(
@@ -257,15 +260,26 @@ public:
   }
 
   // --- Ways to stop ------------------------------------------------------------------------------
-  /// The executing lanes go on at `next`, after somebody else had a turn.
+  /// The whole group goes on at `next`, after somebody else had a turn.
   const Op* stop_at(Stop why, const Op* next);
+  /// The executing lanes wait (the machine has recorded for what) and will go on at `next`; the
+  /// other lanes of the group go on behind this op at once.
+  const Op* block(const Op& op, const Op* next);
   const Op* stop_fault(Fault fault);
   const Op* stop_fault(); // fault() was filled in by translate
   const Op* stop_unsupported(std::string what);
   /// Lanes `taken` go to `target`, the other lanes of the group to `next`.
   const Op* diverge(LaneMask taken, const Op* target, const Op* next);
-  /// Counts a taken backward branch or a poll against the fuel; Stop::Fuel when used up.
+  /// Counts a taken backward branch or a poll against the fuel: true when it is used up.
   bool spend(std::uint32_t amount) { return (fuel_ -= static_cast<std::int64_t>(amount)) < 0; }
+  /// `lanes` leave the group and stand at `at` from now on; mask() and group() shrink.
+  void leave(LaneMask lanes, const Op* at);
+  /// The executing lanes end.
+  const Op* exit_lanes(const Op& op);
+  /// The executing lanes enter `callee`; arguments are copied by the caller of this function.
+  const Op* call(const Op& op, const Code& callee);
+  /// The executing lanes return to their caller (a kernel's lanes end).
+  const Op* return_lanes(const Op& op);
 
   Fault& fault() { return fault_; }
   Stop why() const { return why_; }
@@ -284,20 +298,29 @@ public:
   };
   explicit Exec(memory::AddressSpace& space) : space_(space) {}
   void enter_block(const Block& block);
-  /// Runs the lanes `group` of `warp` (same frame, same pc) until something stops them. With
-  /// stop_at_visible the group stops *before* the first visible op other than `skip`.
-  Stop
-  run(Warp& warp,
-      LaneMask group,
-      std::int64_t fuel,
-      bool stop_at_visible,
-      const Op* skip = nullptr);
+  struct Turn {
+    std::int64_t fuel = 0;
+    bool stop_at_visible =
+        false;              // stop *before* a visible op; the first op is executed in any case
+    bool reconverge = true; // stop where lanes of this warp that are behind should go first
+  };
+  /// Runs the lanes `group` of `warp` (same frame, same pc) until something stops them; program
+  /// counters, frames and live lanes of the warp are up to date afterwards.
+  Stop run(Warp& warp, LaneMask group, const Turn& turn);
   /// Points the exec at lanes of a frame without running (used to complete collectives).
   void select(Warp& warp, Frame& frame, LaneMask lanes);
   std::uint64_t executed() const { return executed_; } // thread instructions so far
+  const Op* current() const { return op_; }            // the op being executed, for reports
+  /// Forgets cached ranges: an allocation has gone.
+  void forget_ranges();
 
 private:
   std::byte* translate_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
+  const Op* next_or_stop(const Op& op, Stop why);
+  void enter_frame(Frame& frame);
+  void look_behind();
+  std::byte*
+  bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t bytes, bool store);
   std::byte* translate_window_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
 
   std::byte* bases_[3] = {nullptr, nullptr, nullptr};
@@ -308,11 +331,22 @@ private:
   std::uint64_t shared_bytes_ = 0;
   std::byte* param_ = nullptr;
   std::uint64_t param_bytes_ = 0;
-  std::array<memory::Range, 8> cache_{};
+  /// One range per memory instruction (by a hash of its address): an instruction mostly stays in
+  /// one allocation.
+  std::size_t site() const {
+    return (reinterpret_cast<std::uintptr_t>(op_) / sizeof(Op)) % cache_.size();
+  }
+  std::array<memory::Range, 64> cache_{};
   std::uint64_t cache_generation_ = 0;
   Warp* warp_ = nullptr;
   Frame* frame_ = nullptr;
   Environment* environment_ = nullptr;
+  const Op* op_ = nullptr;
+  std::uint8_t watch_ = Guarded; // flags that need a look before the op is executed
+  bool reconverge_ = true;
+  std::uint32_t lanes_ = 0; // popcount(group_)
+  /// Lowest op at which lanes of the same frame stand that are not in the group; nullptr: none.
+  const Op* behind_ = nullptr;
   Stop why_ = Stop::None;
   Fault fault_;
   std::uint64_t executed_ = 0;

@@ -75,6 +75,8 @@ public:
   std::uint32_t next() const { return static_cast<std::uint32_t>(code_.ops.size()); }
   /// Makes ops[index].target the first op of a label, once known.
   void branch_to(std::uint32_t index, std::uint32_t label);
+  /// Makes Code::refs[index].raw the index of the first op of a label, once known.
+  void reference_to(std::uint32_t index, std::uint32_t label);
 
   // --- Operands ----------------------------------------------------------------------------------
   /// A register or special register as it is, an immediate broadcast at `type`'s width (at least
@@ -105,11 +107,13 @@ public:
   const ptx::Function& function() const { return *code_.function; }
 
 private:
+  std::uint32_t allocate_register(std::uint32_t element_bytes);
   Code& code_;
   SymbolResolver& resolver_;
   std::vector<Ref> registers_;
   std::vector<std::uint32_t> label_ops_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> fixups_; // op, label
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> fixups_;           // op, label
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> reference_fixups_; // index in refs, label
   std::unordered_map<std::string, std::uint32_t> constants_;
   std::uint32_t frame_bytes_ = 0;
 };

@@ -90,6 +90,8 @@ struct Code {
   std::vector<std::uint32_t> parameter_offsets; // of formal parameters: .func: in the frame's local
                                                 // memory, .entry: in the parameter block
   std::vector<std::uint32_t> return_offsets;    // .func: in the frame's local memory
+  std::vector<std::uint32_t> variable_offsets;  // .local and .param variables: in the frame's local
+                                                // memory; others 0
 };
 
 /// One activation of a function by some lanes of a warp.

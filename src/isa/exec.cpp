@@ -1,0 +1,373 @@
+// Implements exec.h: the interpreter's loop, address translation, and how groups of lanes part,
+// wait, call, return and end.
+//
+// Which group of a warp runs next is the machine's choice; the only rule here is the place to stop:
+// a group that reaches a labelled block while lanes of the same frame stand at a lower op stops
+// there, so that they can catch up (the lowest op first reconverges structured code at its
+// post-dominators).
+#include "isa/exec.h"
+
+#include "base/check.h"
+
+namespace heddle::isa {
+
+// --- Warp
+// ------------------------------------------------------------------------------------------
+
+Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, LaneMask lanes) {
+  std::unique_ptr<Frame> frame;
+  if (!spare_.empty()) {
+    frame = std::move(spare_.back());
+    spare_.pop_back();
+  } else {
+    frame = std::make_unique<Frame>();
+  }
+  frame->code = code;
+  frame->caller = caller;
+  frame->return_op = return_op;
+  frame->lanes = lanes;
+  frame->depth = caller != nullptr ? caller->depth + 1 : 0;
+  frame->local_base =
+      caller != nullptr ? caller->local_base + (caller->code->local_bytes + 15) / 16 * 16 : 0;
+  frame->registers.assign(code->frame_bytes, std::byte{0});
+  frames_.push_back(std::move(frame));
+  return frames_.back().get();
+}
+
+void Warp::pop_lanes(Frame* frame, LaneMask lanes) {
+  frame->lanes &= ~lanes;
+  if (frame->lanes != 0) {
+    return;
+  }
+  for (std::size_t i = frames_.size(); i-- > 0;) {
+    if (frames_[i].get() == frame) {
+      spare_.push_back(std::move(frames_[i]));
+      frames_.erase(frames_.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
+    }
+  }
+  HEDDLE_CHECK(false, "a frame that its warp does not know");
+}
+
+void Warp::reset() {
+  for (auto& frame : frames_) {
+    spare_.push_back(std::move(frame));
+  }
+  frames_.clear();
+  pc.fill(nullptr);
+  frame.fill(nullptr);
+  live = 0;
+  blocked = 0;
+}
+
+// --- The loop
+// ----------------------------------------------------------------------------------------
+
+void Exec::enter_block(const Block& block) {
+  environment_ = block.environment;
+  shared_ = block.shared;
+  shared_bytes_ = block.shared_bytes;
+  param_ = block.param;
+  param_bytes_ = block.param_bytes;
+}
+
+void Exec::enter_frame(Frame& frame) {
+  frame_ = &frame;
+  bases_[0] = frame.registers.data();
+  bases_[1] = const_cast<std::byte*>(frame.code->constants.data()); // read only by construction
+}
+
+void Exec::select(Warp& warp, Frame& frame, LaneMask lanes) {
+  warp_ = &warp;
+  enter_frame(frame);
+  bases_[2] = warp.special;
+  group_ = lanes;
+  mask_ = lanes;
+  lanes_ = static_cast<std::uint32_t>(std::popcount(lanes));
+}
+
+void Exec::forget_ranges() {
+  cache_.fill({});
+  cache_generation_ = space_.generation();
+}
+
+void Exec::look_behind() {
+  behind_ = nullptr;
+  for (LaneMask others = warp_->live & ~warp_->blocked & ~group_; others != 0;
+       others &= others - 1) {
+    const int lane = std::countr_zero(others);
+    const auto index = static_cast<std::size_t>(lane);
+    if (warp_->frame[index] == frame_ && (behind_ == nullptr || warp_->pc[index] < behind_)) {
+      behind_ = warp_->pc[index];
+    }
+  }
+  watch_ =
+      static_cast<std::uint8_t>(reconverge_ && behind_ != nullptr ? watch_ | Join : watch_ & ~Join);
+}
+
+Stop Exec::run(Warp& warp, LaneMask group, const Turn& turn) {
+  HEDDLE_CHECK(group != 0, "an empty group cannot run");
+  if (cache_generation_ != space_.generation()) {
+    forget_ranges();
+  }
+  const auto first = static_cast<std::size_t>(std::countr_zero(group));
+  select(warp, *warp.frame[first], group);
+  fuel_ = turn.fuel;
+  why_ = Stop::None;
+  reconverge_ = turn.reconverge;
+  watch_ = static_cast<std::uint8_t>(Guarded | (turn.stop_at_visible ? Visible : 0));
+  look_behind();
+  const Op* op = warp.pc[first];
+  bool moved = false; // the first op is executed in any case
+  while (op != nullptr) {
+    op_ = op;
+    if ((op->flags & watch_) != 0) [[unlikely]] {
+      if ((op->flags & watch_ & Join) != 0 && moved && behind_ <= op) {
+        stop_at(Stop::Diverged, op);
+        break;
+      }
+      if ((op->flags & Guarded) != 0) {
+        const LaneMask p = predicate(op->guard);
+        mask_ = group_ & (op->guard_negated ? ~p : p);
+        if (mask_ == 0) {
+          mask_ = group_;
+          moved = true;
+          ++op;
+          continue;
+        }
+      }
+      if ((op->flags & watch_ & Visible) != 0 && moved) {
+        mask_ = group_;
+        stop_at(Stop::Visible, op);
+        break;
+      }
+      executed_ += lanes_;
+      op = op->execute(*this, *op);
+      mask_ = group_;
+    } else {
+      executed_ += lanes_;
+      op = op->execute(*this, *op);
+    }
+    moved = true;
+  }
+  return why_;
+}
+
+// --- Ways to stop
+// ------------------------------------------------------------------------------------
+
+const Op* Exec::stop_at(Stop why, const Op* next) {
+  for (LaneMask m = group_; m != 0; m &= m - 1) {
+    warp_->pc[static_cast<std::size_t>(std::countr_zero(m))] = next;
+  }
+  why_ = why;
+  return nullptr;
+}
+
+void Exec::leave(LaneMask lanes, const Op* at) {
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    warp_->pc[static_cast<std::size_t>(std::countr_zero(m))] = at;
+  }
+  group_ &= ~lanes;
+  mask_ &= ~lanes;
+  lanes_ = static_cast<std::uint32_t>(std::popcount(group_));
+  look_behind();
+}
+
+const Op* Exec::next_or_stop(const Op& op, Stop why) {
+  if (group_ != 0) {
+    mask_ = group_;
+    look_behind();
+    return &op + 1;
+  }
+  why_ = why;
+  return nullptr;
+}
+
+const Op* Exec::block(const Op& op, const Op* next) {
+  warp_->blocked |= mask_;
+  leave(mask_, next);
+  return next_or_stop(op, Stop::Blocked);
+}
+
+const Op* Exec::stop_fault(Fault fault) {
+  fault_ = std::move(fault);
+  return stop_fault();
+}
+
+const Op* Exec::stop_fault() {
+  return stop_at(Stop::Fault, op_);
+}
+
+const Op* Exec::stop_unsupported(std::string what) {
+  fault_ = Fault{};
+  fault_.kind = FaultKind::IllegalInstruction;
+  fault_.lane = std::countr_zero(mask_);
+  fault_.text = std::move(what);
+  return stop_at(Stop::Unsupported, op_);
+}
+
+const Op* Exec::diverge(LaneMask taken, const Op* target, const Op* next) {
+  for (LaneMask m = group_; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    warp_->pc[static_cast<std::size_t>(lane)] = (taken >> lane & 1) != 0 ? target : next;
+  }
+  why_ = Stop::Diverged;
+  return nullptr;
+}
+
+const Op* Exec::exit_lanes(const Op& op) {
+  const LaneMask ended = mask_;
+  warp_->live &= ~ended;
+  for (LaneMask left = ended; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+    for (Frame* frame = warp_->frame[lane]; frame != nullptr;) {
+      Frame* caller = frame->caller;
+      warp_->pop_lanes(frame, LaneMask{1} << lane);
+      frame = caller;
+    }
+    warp_->frame[lane] = nullptr;
+  }
+  leave(ended, nullptr);
+  environment_->exited(*this, ended);
+  return next_or_stop(op, Stop::Exited);
+}
+
+const Op* Exec::call(const Op& op, const Code& callee) {
+  const std::uint64_t base =
+      frame_->local_base + (std::uint64_t{frame_->code->local_bytes} + 15) / 16 * 16;
+  if (base + callee.local_bytes > warp_->local_stride) {
+    Fault fault;
+    fault.kind = FaultKind::StackOverflow;
+    fault.lane = std::countr_zero(mask_);
+    fault.bytes = static_cast<std::uint32_t>(warp_->local_stride);
+    fault.text = callee.function->name;
+    return stop_fault(std::move(fault));
+  }
+  const LaneMask entering = mask_;
+  if (entering != group_) {
+    leave(group_ & ~entering, &op + 1);
+  }
+  Frame* frame = warp_->push_frame(&callee, frame_, &op + 1, entering);
+  for (LaneMask m = entering; m != 0; m &= m - 1) {
+    warp_->frame[static_cast<std::size_t>(std::countr_zero(m))] = frame;
+  }
+  enter_frame(*frame);
+  look_behind();
+  return callee.ops.data();
+}
+
+const Op* Exec::return_lanes(const Op& op) {
+  Frame* frame = frame_;
+  if (frame->caller == nullptr) {
+    return exit_lanes(op);
+  }
+  const LaneMask returning = mask_;
+  const Op* next = frame->return_op;
+  Frame* caller = frame->caller;
+  if (returning != group_) {
+    // The others go on in this frame; the returning lanes become a group of their own.
+    for (LaneMask m = returning; m != 0; m &= m - 1) {
+      warp_->frame[static_cast<std::size_t>(std::countr_zero(m))] = caller;
+    }
+    leave(returning, next);
+    warp_->pop_lanes(frame, returning);
+    return next_or_stop(op, Stop::Diverged);
+  }
+  for (LaneMask m = returning; m != 0; m &= m - 1) {
+    warp_->frame[static_cast<std::size_t>(std::countr_zero(m))] = caller;
+  }
+  const bool alone = frame->lanes == returning;
+  warp_->pop_lanes(frame, returning);
+  enter_frame(*caller);
+  if (!alone && reconverge_) {
+    // Lanes of the same call are still inside: let them return first, to meet again here.
+    return stop_at(Stop::Diverged, next);
+  }
+  look_behind();
+  return next;
+}
+
+// --- Addresses
+// ---------------------------------------------------------------------------------------
+
+std::byte*
+Exec::bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t bytes, bool store) {
+  fault_ = Fault{};
+  fault_.kind = kind;
+  fault_.lane = lane;
+  fault_.address = a;
+  fault_.bytes = bytes;
+  fault_.store = store;
+  return nullptr;
+}
+
+std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes, bool store) {
+  if (a - memory::window_base < 3 * memory::window_size) {
+    return translate_window_slow(lane, a, bytes, store);
+  }
+  if ((a & (bytes - 1)) != 0) {
+    return bad_access(FaultKind::Misaligned, lane, a, bytes, store);
+  }
+  if (cache_generation_ != space_.generation()) {
+    forget_ranges();
+  }
+  const memory::Range range = space_.find_range(a);
+  if (bytes <= range.size && a - range.base <= range.size - bytes) {
+    if (store && !range.writable) {
+      return bad_access(FaultKind::ReadOnly, lane, a, bytes, store);
+    }
+    cache_[site()] = range;
+    return reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta));
+  }
+  if (a < 4096) {
+    return bad_access(FaultKind::Null, lane, a, bytes, store);
+  }
+  const auto nearest = space_.nearest(a);
+  if (nearest && nearest->freed && a - nearest->base < nearest->size) {
+    return bad_access(FaultKind::UseAfterFree, lane, a, bytes, store);
+  }
+  const bool device = memory::AddressSpace::in_device_range(a);
+  return bad_access(
+      device || (nearest && a - nearest->base < nearest->size + 4096) ? FaultKind::OutOfBounds
+                                                                      : FaultKind::HostMemory,
+      lane,
+      a,
+      bytes,
+      store
+  );
+}
+
+std::byte*
+Exec::translate_window_slow(int lane, memory::Address a, std::uint32_t bytes, bool store) {
+  if ((a & (bytes - 1)) != 0) {
+    return bad_access(FaultKind::Misaligned, lane, a, bytes, store);
+  }
+  const std::uint64_t offset = a % memory::window_size;
+  const memory::Address window = a - offset;
+  if (window == memory::shared_window) {
+    const std::uint64_t in_block = offset & ((1ULL << memory::shared_rank_shift) - 1);
+    const auto rank_plus_one = static_cast<std::uint32_t>(offset >> memory::shared_rank_shift);
+    std::byte* base = shared_;
+    std::uint64_t size = shared_bytes_;
+    if (rank_plus_one != 0) {
+      base = environment_->shared_of(rank_plus_one - 1, &size);
+    }
+    if (base != nullptr && bytes <= size && in_block <= size - bytes) {
+      return base + in_block;
+    }
+  } else if (window == memory::local_window) {
+    const std::uint64_t stride = warp_->local_stride;
+    if (bytes <= stride && offset <= stride - bytes) {
+      return warp_->local + static_cast<std::uint64_t>(lane) * stride + offset;
+    }
+  } else if (bytes <= param_bytes_ && offset <= param_bytes_ - bytes) {
+    if (!store) {
+      return param_ + offset;
+    }
+    return bad_access(FaultKind::ReadOnly, lane, a, bytes, store);
+  }
+  return bad_access(FaultKind::OutOfBounds, lane, a, bytes, store);
+}
+
+} // namespace heddle::isa
