@@ -137,6 +137,11 @@ public:
   virtual std::uint64_t globaltimer() = 0; // nanoseconds
   virtual const Op* nanosleep(Exec&, const Op&, std::uint32_t nanoseconds) = 0;
 
+  // --- Ends
+  // ---------------------------------------------------------------------------------------
+  /// The lanes `ended` have ended: barriers that waited for them may open.
+  virtual void exited(Exec&, LaneMask ended) = 0;
+
   // --- Cluster and grid
   // ---------------------------------------------------------------------------
   /// Shared memory of block `rank` of this cluster, or nullptr; *bytes gets its size.

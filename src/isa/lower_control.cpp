@@ -7,6 +7,8 @@
 #include "isa/exec.h"
 #include "isa/lowering.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 

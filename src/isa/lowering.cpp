@@ -139,8 +139,8 @@ Result<void> Lowering::run() {
   for (std::uint32_t i = 0; i < order.size(); ++i) {
     order[i] = i;
   }
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t label) {
-    return f.labels[label].instruction;
+  std::ranges::sort(order, {}, [&](std::uint32_t label) {
+    return std::pair(f.labels[label].instruction, label);
   });
   std::size_t next_label = 0;
   std::vector<std::uint32_t> joins;

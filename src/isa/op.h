@@ -59,6 +59,7 @@ using Handler = const Op* (*)(Exec & exec, const Op& op);
 
 enum OpFlags : std::uint8_t {
   Guarded = 1, // op.guard is a predicate register
+  Join = 4,    // first op of a labelled block: where lanes of a warp that parted may meet
   Visible =
       2 // touches memory that others may share, is an atomic, fence, barrier, collective or exit
 };
@@ -85,6 +86,7 @@ struct Code {
   std::vector<Op> ops;
   std::vector<Ref> refs;
   std::vector<std::byte> constants;             // 16-byte aligned elements, broadcast
+  std::vector<std::string> messages;            // of ops that stop with Stop::Unsupported
   std::uint32_t frame_bytes = 0;                // of registers
   std::uint32_t local_bytes = 0;                // of .local and .param variables, per lane
   std::vector<std::uint32_t> parameter_offsets; // of formal parameters: .func: in the frame's local
