@@ -1,0 +1,309 @@
+// Emptiness of the Streett condition described in progress_graph.h.
+//
+// Classic refinement: split into strongly connected components; a component whose recurring demands
+// are all answered by its own edges is an allowed endless execution (walk through all of it, again
+// and again). Otherwise whoever stays must avoid the states and edges that carry the unanswered
+// demands: remove those, split again. Each round removes something, so it ends.
+#include "explore/progress_graph.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace heddle::explore {
+
+std::string_view rule_id(Rule rule) {
+  switch (rule) {
+  case Rule::Host:
+    return "HOST";
+  case Rule::Device:
+    return "DEV";
+  case Rule::Cooperative:
+    return "COOP";
+  case Rule::Cluster:
+    return "CLUSTER";
+  case Rule::Api:
+    return "API";
+  case Rule::Query:
+    return "QUERY";
+  case Rule::Dependency:
+    return "DEP";
+  }
+  return "?";
+}
+
+std::string_view step_id(Step step) {
+  switch (step) {
+  case Step::None:
+    return "no step";
+  case Step::End:
+    return "STEP.1";
+  case Step::Io:
+    return "STEP.2";
+  case Step::Volatile:
+    return "STEP.3";
+  case Step::Sync:
+    return "STEP.4";
+  case Step::Host:
+    return "HOST";
+  }
+  return "?";
+}
+
+bool answers(const ProgressGraph& graph, const Edge& edge, const Demand& demand) {
+  const bool device = graph.actors[edge.actor].kind == ActorKind::DeviceThread;
+  switch (demand.rule) {
+  case Rule::Api:
+    return device || edge.actor == demand.actor;
+  case Rule::Query:
+    return device;
+  default:
+    return edge.actor == demand.actor;
+  }
+}
+
+namespace {
+
+constexpr std::uint32_t none = ~0U;
+
+class Refinement {
+public:
+  Refinement(const ProgressGraph& graph, std::optional<Rule> ignored)
+      : graph_(graph),
+        ignored_(ignored),
+        first_out_(graph.states.size() + 1, 0),
+        out_(graph.edges.size()),
+        edge_gone_(graph.edges.size(), false),
+        region_(graph.states.size(), none),
+        component_(graph.states.size(), none) {
+    for (const Edge& edge : graph.edges) {
+      ++first_out_[edge.from + 1];
+    }
+    for (std::size_t s = 0; s < graph.states.size(); ++s) {
+      first_out_[s + 1] += first_out_[s];
+    }
+    std::vector<std::uint32_t> next(first_out_.begin(), first_out_.end() - 1);
+    for (EdgeId e = 0; e < graph.edges.size(); ++e) {
+      out_[next[graph.edges[e].from]++] = e;
+    }
+  }
+
+  Analysis run() {
+    std::vector<StateId> all;
+    for (StateId s = 0; s < graph_.states.size(); ++s) {
+      if (graph_.states[s].expanded && !graph_.states[s].terminal) {
+        all.push_back(s);
+      }
+    }
+    work_.push_back(std::move(all));
+    while (!work_.empty()) {
+      const std::vector<StateId> states = std::move(work_.back());
+      work_.pop_back();
+      for (Component& component : split(states)) {
+        judge(std::move(component));
+      }
+    }
+    const auto by_first_state = [](const Component& a, const Component& b) {
+      return a.states < b.states;
+    };
+    std::sort(analysis_.endless.begin(), analysis_.endless.end(), by_first_state);
+    return std::move(analysis_);
+  }
+
+private:
+  template <class F> void each_edge_within(StateId s, F&& f) const {
+    for (std::uint32_t i = first_out_[s]; i < first_out_[s + 1]; ++i) {
+      const EdgeId e = out_[i];
+      if (!edge_gone_[e] && region_[graph_.edges[e].to] == current_region_) {
+        f(e);
+      }
+    }
+  }
+
+  /// Strongly connected components of `states` (Tarjan, without recursion).
+  std::vector<Component> split(const std::vector<StateId>& states) {
+    ++current_region_;
+    for (const StateId s : states) {
+      region_[s] = current_region_;
+      component_[s] = none;
+    }
+    std::vector<Component> found;
+    struct Visit {
+      StateId state;
+      std::vector<StateId> successors;
+      std::size_t next = 0;
+    };
+    std::vector<Visit> path;
+    std::vector<StateId> open;
+    std::vector<std::uint32_t>& low = low_;
+    std::vector<std::uint32_t>& index = index_;
+    low.resize(graph_.states.size());
+    index.resize(graph_.states.size());
+    for (const StateId s : states) {
+      index[s] = none;
+    }
+    std::uint32_t counter = 0;
+    const auto enter = [&](StateId s) {
+      index[s] = low[s] = counter++;
+      open.push_back(s);
+      Visit visit{s, {}};
+      each_edge_within(s, [&](EdgeId e) { visit.successors.push_back(graph_.edges[e].to); });
+      path.push_back(std::move(visit));
+    };
+    for (const StateId root : states) {
+      if (index[root] != none) {
+        continue;
+      }
+      enter(root);
+      while (!path.empty()) {
+        Visit& visit = path.back();
+        const StateId s = visit.state;
+        if (visit.next < visit.successors.size()) {
+          const StateId t = visit.successors[visit.next++];
+          if (index[t] == none) {
+            enter(t);
+          } else if (component_[t] == none) { // still open
+            low[s] = std::min(low[s], index[t]);
+          }
+          continue;
+        }
+        path.pop_back();
+        if (!path.empty()) {
+          low[path.back().state] = std::min(low[path.back().state], low[s]);
+        }
+        if (low[s] == index[s]) {
+          Component component;
+          StateId t = none;
+          do {
+            t = open.back();
+            open.pop_back();
+            component_[t] = static_cast<std::uint32_t>(found.size());
+            component.states.push_back(t);
+          } while (t != s);
+          std::sort(component.states.begin(), component.states.end());
+          found.push_back(std::move(component));
+        }
+      }
+    }
+    for (std::uint32_t c = 0; c < found.size(); ++c) {
+      for (const StateId s : found[c].states) {
+        each_edge_within(s, [&](EdgeId e) {
+          if (component_[graph_.edges[e].to] == c) {
+            found[c].edges.push_back(e);
+          }
+        });
+      }
+      std::sort(found[c].edges.begin(), found[c].edges.end());
+    }
+    return found;
+  }
+
+  /// Allowed for ever? Else leaves out what carries unanswered demands and looks again.
+  void judge(Component component) {
+    std::vector<Demand> demands;
+    for (const StateId s : component.states) {
+      for (const Demand& demand : graph_.states[s].demands) {
+        add(demands, demand);
+      }
+    }
+    for (const EdgeId e : component.edges) {
+      if (graph_.edges[e].query_obliged) {
+        add(demands, query_demand(e));
+      }
+    }
+    for (const EdgeId e : component.edges) {
+      std::erase_if(demands, [&](const Demand& d) { return answers(graph_, graph_.edges[e], d); });
+    }
+    if (demands.empty()) {
+      analysis_.endless.push_back(std::move(component));
+      return;
+    }
+    std::sort(demands.begin(), demands.end());
+    const auto unanswered = [&](const Demand& d) {
+      return std::binary_search(demands.begin(), demands.end(), d);
+    };
+    std::vector<StateId> rest;
+    for (const StateId s : component.states) {
+      if (std::none_of(
+              graph_.states[s].demands.begin(),
+              graph_.states[s].demands.end(),
+              unanswered
+          )) {
+        rest.push_back(s);
+      }
+    }
+    for (const EdgeId e : component.edges) {
+      if (graph_.edges[e].query_obliged && unanswered(query_demand(e))) {
+        edge_gone_[e] = true;
+      }
+    }
+    analysis_.refuted.push_back({std::move(component), std::move(demands)});
+    if (!rest.empty()) {
+      work_.push_back(std::move(rest));
+    }
+  }
+
+  Demand query_demand(EdgeId e) const { return {Rule::Query, graph_.edges[e].actor}; }
+
+  void add(std::vector<Demand>& demands, const Demand& demand) const {
+    if (demand.rule != ignored_ &&
+        std::find(demands.begin(), demands.end(), demand) == demands.end()) {
+      demands.push_back(demand);
+    }
+  }
+
+  const ProgressGraph& graph_;
+  std::optional<Rule> ignored_;
+  std::vector<std::uint32_t> first_out_; // out_[first_out_[s] …] are the edges out of s
+  std::vector<EdgeId> out_;
+  std::vector<bool> edge_gone_;
+  std::vector<std::uint32_t> region_;    // which call of split the state belongs to
+  std::vector<std::uint32_t> component_; // within that call
+  std::vector<std::uint32_t> low_, index_;
+  std::uint32_t current_region_ = 0;
+  std::vector<std::vector<StateId>> work_;
+  Analysis analysis_;
+};
+
+} // namespace
+
+Analysis find_endless(const ProgressGraph& graph, std::optional<Rule> ignored) {
+  return Refinement(graph, ignored).run();
+}
+
+std::vector<EdgeId> shortest_way(const ProgressGraph& graph, const std::vector<StateId>& targets) {
+  std::vector<std::vector<EdgeId>> out(graph.states.size());
+  for (EdgeId e = 0; e < graph.edges.size(); ++e) {
+    out[graph.edges[e].from].push_back(e);
+  }
+  std::vector<bool> wanted(graph.states.size(), false);
+  for (const StateId s : targets) {
+    wanted[s] = true;
+  }
+  std::vector<EdgeId> came_by(graph.states.size(), none);
+  std::vector<bool> seen(graph.states.size(), false);
+  std::deque<StateId> queue{0};
+  seen[0] = true;
+  while (!queue.empty()) {
+    StateId s = queue.front();
+    queue.pop_front();
+    if (wanted[s]) {
+      std::vector<EdgeId> way;
+      for (; came_by[s] != none; s = graph.edges[came_by[s]].from) {
+        way.push_back(came_by[s]);
+      }
+      std::reverse(way.begin(), way.end());
+      return way;
+    }
+    for (const EdgeId e : out[s]) {
+      const StateId t = graph.edges[e].to;
+      if (!seen[t]) {
+        seen[t] = true;
+        came_by[t] = e;
+        queue.push_back(t);
+      }
+    }
+  }
+  return {};
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,131 @@
+// The graph of reachable states as the progress rules see it, and the question "may it go on for
+// ever?"
+//
+//   ProgressGraph g = …;                            // from an exploration, or by hand in a test
+//   Analysis a = find_endless(g);
+//   if (a.endless.empty()) …                        // terminates under every schedule
+//   for (const Component& c : a.endless) …          // each is one way to go on for ever
+//
+// Implements design section 2, "When does a program possibly hang?". Every guarantee is a *demand*:
+// a state (or an edge) in which somebody is owed something carries it, and an edge answers it. An
+// execution that stays in a set of states and edges for ever is allowed iff each demand that recurs
+// is answered again and again (a Streett condition):
+//
+//   demand                carried by                                          answered by an edge
+//   of Host, Device,         states in which that guaranteed actor can move      that actor
+//   Cluster, Cooperative
+//   Api                   states in which a host thread is inside an API      that host thread, or
+//   any
+//                         call and the call could return or device work       device thread
+//                         could move
+//   Query                 edges "the query answers NotReady" taken while      any device thread
+//                         device work could move or was complete
+//
+// A guaranteed actor that is blocked demands nothing: it may wait for as long as it is blocked.
+// Direction of error: none for a completely expanded graph. Of a partly expanded one only expanded
+// states are used: what is found is real, what is not found proves nothing.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::explore {
+
+using StateId = std::uint32_t;
+using EdgeId = std::uint32_t;
+using ActorId = std::uint32_t;
+
+/// The rules a verdict can rest on; ids as in spec/.
+enum class Rule : std::uint8_t {
+  Host,
+  Device,
+  Cooperative,
+  Cluster,
+  Api,
+  Query,
+  Dependency
+};
+inline constexpr int rule_count = 7;
+std::string_view rule_id(Rule rule); // "HOST", "DEV", …
+
+/// What kind of step a move was. None: the actor moved, but that does not count as progress.
+enum class Step : std::uint8_t {
+  None,
+  End,
+  Io,
+  Volatile,
+  Sync,
+  Host
+};
+std::string_view step_id(Step step); // "STEP.1" … "STEP.4", "HOST"
+
+enum class ActorKind : std::uint8_t {
+  Host,
+  DeviceThread,
+  Command
+};
+
+struct Actor {
+  ActorKind kind = ActorKind::DeviceThread;
+  std::string name;   // "thread (0,0,0) of block (0,0,0) of kernel 'first<<<1,1>>>'"
+  std::string group;  // what progresses together or not at all: the cluster, or cooperative grid
+  std::string kernel; // "kernel 'first<<<1,1>>>'"
+};
+
+struct Demand {
+  Rule rule = Rule::Host;
+  ActorId actor = 0;
+  auto operator<=>(const Demand&) const = default;
+};
+
+struct Edge {
+  StateId from = 0, to = 0;
+  ActorId actor = 0;
+  Step step = Step::None;
+  bool not_ready = false;     // a query answered NotReady …
+  bool query_obliged = false; // … although device work could move or was complete
+  std::uint32_t site = 0;     // where and what, for reports
+};
+
+struct State {
+  std::vector<Demand> demands; // sorted
+  bool terminal = false;       // the program has ended
+  bool expanded = false;       // all moves out of this state are in `edges`
+};
+
+struct ProgressGraph {
+  std::vector<Actor> actors;
+  std::vector<State> states; // 0 is the initial one
+  std::vector<Edge> edges;   // any order
+};
+
+bool answers(const ProgressGraph& graph, const Edge& edge, const Demand& demand);
+
+/// States and edges in which an execution may stay for ever; no edges: nobody moves any more.
+struct Component {
+  std::vector<StateId> states; // ascending
+  std::vector<EdgeId> edges;   // ascending
+};
+
+/// A set of states that the program cannot stay in, and the demands that say so.
+struct Refuted {
+  Component component;
+  std::vector<Demand> unanswered; // sorted
+};
+
+struct Analysis {
+  std::vector<Component> endless; // ordered by their first state
+  std::vector<Refuted> refuted;
+};
+
+/// `ignored`: pretends that this rule did not exist (to learn whether a verdict rests on it).
+Analysis find_endless(const ProgressGraph& graph, std::optional<Rule> ignored = std::nullopt);
+
+/// Edges of a shortest way from state 0 to any state of `targets`.
+std::vector<EdgeId> shortest_way(const ProgressGraph& graph, const std::vector<StateId>& targets);
+
+} // namespace heddle::explore

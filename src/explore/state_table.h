@@ -1,0 +1,110 @@
+// StateTable: what one exploration has seen, in memory that all its processes share.
+//
+//   auto table = StateTable::create({.max_states = 1'000'000});     // the tool; fd() is inherited
+//   auto table = StateTable::open(fd);                              // the explored process
+//   auto [id, fresh] = *table.visit(hash);                          // and its forked children
+//   table.add_edge({.from = before, .to = id, …});
+//   ProgressGraph graph = table.load();                             // the tool, at the end
+//
+// Only one process of an exploration runs at a time (a process waits for the child it has forked),
+// so there are no locks. Everything is append-only, ids are dense and in order of discovery: the
+// same exploration gives the same table. A state is known by a 128-bit hash; a collision would hide
+// states (probability below 10^-26 for a million of them).
+#pragma once
+
+#include "base/result.h"
+#include "explore/progress_graph.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::explore {
+
+struct StateHash {
+  std::uint64_t low = 0, high = 0;
+  bool operator==(const StateHash&) const = default;
+};
+
+/// Where something happens and what: one line of a report.
+struct Site {
+  std::string file;
+  std::uint32_t line = 0, column = 0; // 0: unknown
+  std::string what;                   // "atomic load", "inside cudaDeviceSynchronize"
+  bool operator==(const Site&) const = default;
+};
+
+/// Something other than an endless execution that ended one execution.
+enum class EventKind : std::uint32_t {
+  Crash,       // the host process died: `text` says how
+  Fault,       // a device thread faulted: `text` is the report
+  Unsupported, // Heddle's gap
+  Incomplete   // a limit was reached, or control was lost: the search is not exhaustive
+};
+struct Event {
+  EventKind kind = EventKind::Incomplete;
+  std::uint32_t site = 0;
+  StateId from = 0; // the state it happened in
+  std::uint32_t text = 0;
+};
+
+class StateTable {
+public:
+  struct Limits {
+    std::uint32_t max_states = 1'000'000;
+  };
+  static Result<StateTable> create(Limits limits);
+  static Result<StateTable> open(int fd);
+  StateTable(StateTable&& other) noexcept;
+  StateTable& operator=(StateTable&&) = delete;
+  ~StateTable();
+
+  int fd() const { return fd_; }
+
+  struct Visit {
+    StateId id = 0;
+    bool fresh = false;
+  };
+  /// None: the table is full.
+  std::optional<Visit> visit(const StateHash& hash);
+  /// `moves`: how many edges must leave this state before it counts as expanded.
+  void describe(StateId state, std::span<const Demand> demands, std::uint32_t moves);
+  /// A state in which the program has ended.
+  std::optional<StateId> end_state();
+  void add_edge(const Edge& edge);
+  void add_event(EventKind kind, StateId from, std::uint32_t site, std::string_view text);
+
+  std::uint32_t intern(std::string_view text); // equal text, equal id
+  std::uint32_t intern(const Site& site);
+  ActorId add_actor(const Actor& actor);
+
+  /// What the running process is about to do, so that its parent can say where it died.
+  void set_position(StateId from, std::uint32_t site);
+  std::pair<StateId, std::uint32_t> position() const;
+  void count_execution();
+
+  // --- For the tool ------------------------------------------------------------------------------
+  ProgressGraph load() const;
+  std::uint32_t state_count() const;
+  std::uint64_t executions() const;
+  std::vector<Event> events() const;
+  std::string_view text(std::uint32_t id) const;
+  Site site(std::uint32_t id) const;
+
+private:
+  struct Layout;
+  struct Header;
+  StateTable(int fd, std::byte* base, std::size_t bytes);
+  Header& header() const;
+  template <class T> T* region(std::size_t offset) const;
+
+  int fd_ = -1;
+  std::byte* base_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+} // namespace heddle::explore

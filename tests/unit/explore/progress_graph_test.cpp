@@ -1,0 +1,215 @@
+// The progress rules on hand-made graphs: each test is one way to wait, and the rule that decides
+// it.
+#include "explore/progress_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace heddle::explore {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr ActorId host = 0, a = 1, b = 2, copy = 3;
+
+/// Actors 0 host, 1 and 2 device threads, 3 a command.
+struct Graph : ProgressGraph {
+  explicit Graph(int count) {
+    actors = {
+        {ActorKind::Host, "host", {}, {}},
+        {ActorKind::DeviceThread, "a", {}, {}},
+        {ActorKind::DeviceThread, "b", {}, {}},
+        {ActorKind::Command, "copy", {}, {}}
+    };
+    states.resize(static_cast<std::size_t>(count));
+    for (State& state : states) {
+      state.expanded = true;
+    }
+  }
+  Graph& move(StateId from, ActorId actor, StateId to) {
+    edges.push_back({from, to, actor});
+    return *this;
+  }
+  Graph& not_ready(StateId from, StateId to, bool obliged) {
+    edges.push_back(
+        {.from = from, .to = to, .actor = host, .not_ready = true, .query_obliged = obliged}
+    );
+    return *this;
+  }
+  Graph& demand(StateId s, Rule rule, ActorId actor) {
+    states[s].demands.push_back({rule, actor});
+    std::sort(states[s].demands.begin(), states[s].demands.end());
+    return *this;
+  }
+  Graph& ends(StateId s) {
+    states[s].terminal = true;
+    return *this;
+  }
+};
+
+std::vector<std::vector<StateId>> endless(const ProgressGraph& graph) {
+  std::vector<std::vector<StateId>> result;
+  for (const Component& component : find_endless(graph).endless) {
+    result.push_back(component.states);
+  }
+  return result;
+}
+
+TEST(FindEndless, AProgramThatEndsTerminates) {
+  Graph g(2);
+  g.move(0, host, 1).demand(0, Rule::Host, host).ends(1);
+  EXPECT_THAT(endless(g), IsEmpty());
+}
+
+TEST(FindEndless, NobodyCanMoveIsAHang) { // deadlock
+  Graph g(2);
+  g.move(0, host, 1).demand(0, Rule::Host, host);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(1)));
+  EXPECT_THAT(find_endless(g).endless[0].edges, IsEmpty());
+}
+
+TEST(FindEndless, SpinForAThreadThatIsGuaranteedEnds) { // CLUSTER, Device.0
+  Graph g(2);
+  g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Device, a).demand(0, Rule::Cluster, b).ends(1);
+  EXPECT_THAT(endless(g), IsEmpty());
+  const Analysis analysis = find_endless(g);
+  ASSERT_THAT(analysis.refuted, SizeIs(1));
+  EXPECT_THAT(analysis.refuted[0].unanswered, ElementsAre(Demand{Rule::Cluster, b}));
+}
+
+TEST(FindEndless, SpinForAThreadThatIsNotGuaranteedHangs) { // starvation
+  Graph g(2);
+  g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Device, a).ends(1);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
+}
+
+TEST(FindEndless, IgnoringTheRuleShowsThatTheVerdictRestsOnIt) {
+  Graph g(2);
+  g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Device, a).demand(0, Rule::Cluster, b).ends(1);
+  EXPECT_THAT(find_endless(g, Rule::Cluster).endless, SizeIs(1));
+  EXPECT_THAT(find_endless(g, Rule::Query).endless, IsEmpty());
+}
+
+TEST(FindEndless, AGuaranteedThreadMayNotBeLeftAtItsStart) {
+  Graph g(2);
+  g.move(0, a, 1).demand(0, Rule::Device, a).ends(1);
+  EXPECT_THAT(endless(g), IsEmpty());
+}
+
+TEST(FindEndless, AThreadWithoutGuaranteeMayStayWhereItIs) {
+  Graph g(2);
+  g.move(0, a, 1).ends(1);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
+}
+
+TEST(FindEndless, ALoopThatAvoidsWhatAGuaranteedThreadCouldDo) {
+  // a and b hand a lock to each other: 0 -a-> 1 -a-> 0; b can move only in state 0.
+  Graph g(3);
+  g.move(0, a, 1).move(1, a, 0).move(0, b, 2);
+  g.demand(0, Rule::Device, a).demand(1, Rule::Device, a).demand(0, Rule::Device, b).ends(2);
+  EXPECT_THAT(endless(g), IsEmpty()) << "whoever passes state 0 for ever owes b a move";
+}
+
+TEST(FindEndless, ABlockedThreadIsOwedNothing) {
+  Graph g(2);
+  g.move(0, a, 1).move(1, a, 0).demand(0, Rule::Device, a).demand(1, Rule::Device, a);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0, 1))); // livelock of a; b waits at a barrier
+}
+
+TEST(FindEndless, ASubsetOfALoopCanBeChosen) {
+  // 0 -a-> 0 is a loop of its own; the larger loop passes state 1, where b is owed a move that
+  // would end everything.
+  Graph g(3);
+  g.move(0, a, 0).move(0, a, 1).move(1, a, 0).move(1, b, 2);
+  g.demand(0, Rule::Device, a).demand(1, Rule::Device, a).demand(1, Rule::Device, b).ends(2);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
+}
+
+TEST(FindEndless, HostThatSpinsMustNotBeStopped) { // HOST
+  Graph g(2);
+  g.move(0, host, 1).move(0, a, 0).demand(0, Rule::Host, host).demand(0, Rule::Device, a).ends(1);
+  EXPECT_THAT(endless(g), IsEmpty());
+}
+
+TEST(FindEndless, ALaunchObligesNobody) { // API.2
+  Graph g(2);
+  g.move(0, host, 0).move(0, a, 1).demand(0, Rule::Host, host).ends(1);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
+}
+
+TEST(FindEndless, ACallThatWaitsMakesSomeDeviceThreadMove) { // API.1
+  Graph g(2);
+  g.move(0, a, 1).demand(0, Rule::Api, host).ends(1);
+  EXPECT_THAT(endless(g), IsEmpty());
+}
+
+TEST(FindEndless, AnyDeviceThreadWillDoForACallThatWaits) { // Stream.0
+  Graph g(2);
+  g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Api, host).demand(0, Rule::Device, a).ends(1);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
+}
+
+TEST(FindEndless, ACallThatCouldReturnMayStayWhileAKernelSpins) {
+  Graph g(2);
+  g.move(0, host, 1).move(0, a, 0).demand(0, Rule::Api, host).demand(0, Rule::Device, a).ends(1);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
+}
+
+TEST(FindEndless, ACopyDoesNotAnswerForADeviceThread) {
+  Graph g(3);
+  g.move(0, copy, 1).move(1, a, 2).demand(0, Rule::Api, host).demand(1, Rule::Api, host).ends(2);
+  EXPECT_THAT(endless(g), IsEmpty());
+}
+
+TEST(FindEndless, QueriesMakeSomeDeviceThreadMove) { // API.4
+  Graph g(3);
+  g.move(0, host, 1).not_ready(1, 0, /*obliged=*/true).move(0, a, 2).move(1, a, 2);
+  g.demand(0, Rule::Host, host).demand(1, Rule::Api, host).ends(2);
+  EXPECT_THAT(endless(g), IsEmpty());
+  EXPECT_THAT(find_endless(g, Rule::Query).endless, SizeIs(1));
+}
+
+TEST(FindEndless, AQueryThatNobodyCanSatisfyMayAnswerNotReadyForEver) {
+  Graph g(1);
+  g.not_ready(0, 0, /*obliged=*/false).demand(0, Rule::Host, host);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
+}
+
+TEST(FindEndless, QueriesMayAnswerNotReadyWhileAnotherKernelSpins) {
+  Graph g(1);
+  g.not_ready(0, 0, /*obliged=*/true).move(0, a, 0);
+  g.demand(0, Rule::Host, host).demand(0, Rule::Device, a);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
+}
+
+TEST(FindEndless, StatesThatWereNotExpandedProveNothing) {
+  Graph g(2);
+  g.move(0, a, 1).demand(0, Rule::Device, a);
+  g.states[1].expanded = false;
+  EXPECT_THAT(endless(g), IsEmpty());
+}
+
+TEST(FindEndless, ALongChainNeedsNoRecursion) {
+  constexpr int count = 200'000;
+  Graph g(count);
+  for (StateId s = 0; s + 1 < count; ++s) {
+    g.move(s, a, s + 1).demand(s, Rule::Device, a);
+  }
+  g.move(count - 1, a, 0).demand(count - 1, Rule::Device, a);
+  ASSERT_THAT(endless(g), SizeIs(1));
+  EXPECT_THAT(endless(g)[0], SizeIs(count));
+}
+
+TEST(ShortestWay, IsShortest) {
+  Graph g(4);
+  g.move(0, a, 1).move(1, a, 2).move(2, a, 3).move(0, b, 2);
+  EXPECT_THAT(shortest_way(g, {3}), ElementsAre(3, 2));
+  EXPECT_THAT(shortest_way(g, {0}), IsEmpty());
+}
+
+} // namespace
+} // namespace heddle::explore
