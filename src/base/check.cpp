@@ -1,3 +1,4 @@
+// What happens when an invariant of Heddle itself does not hold: one message, exit code 70.
 #include "base/check.h"
 
 #include <cstdio>

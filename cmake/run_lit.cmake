@@ -1,0 +1,13 @@
+# Runs lit over SUITE. HEDDLE_LIT_FILTER and HEDDLE_RESULTS come from ./dev.
+set(arguments -sv)
+if(DEFINED ENV{HEDDLE_LIT_FILTER})
+  list(APPEND arguments --filter $ENV{HEDDLE_LIT_FILTER} --allow-empty-runs)
+endif()
+if(DEFINED ENV{HEDDLE_RESULTS})
+  file(MAKE_DIRECTORY $ENV{HEDDLE_RESULTS}/lit)
+  list(APPEND arguments --xunit-xml-output $ENV{HEDDLE_RESULTS}/lit/ui.xml)
+endif()
+execute_process(COMMAND ${LIT} ${arguments} ${SUITE} RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "lit: ${status}")
+endif()
