@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What Heddle is for, in two commands. `./dev demo` builds first and then runs this.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 70
 
 show() {
   printf '\n\033[1m$ %s\033[0m\n' "$*"
