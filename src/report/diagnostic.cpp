@@ -1,0 +1,59 @@
+// Verdicts and exit codes from findings. Never calls a program clean on an incomplete search.
+#include "report/diagnostic.h"
+
+#include <algorithm>
+
+namespace heddle::report {
+namespace {
+
+bool has_group(const std::vector<Diagnostic>& findings, FindingGroup group) {
+  return std::ranges::any_of(findings, [group](const Diagnostic& d) {
+    return d.severity == Severity::Error && describe(d.finding).group == group;
+  });
+}
+
+bool has_defect(const std::vector<Diagnostic>& findings) {
+  return has_group(findings, FindingGroup::Fault) || has_group(findings, FindingGroup::Barrier) ||
+         has_group(findings, FindingGroup::Host);
+}
+
+} // namespace
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::Terminates:
+    return "terminates";
+  case Verdict::MayHang:
+    return "may-hang";
+  case Verdict::Defect:
+    return "defect";
+  case Verdict::Unknown:
+    break;
+  }
+  return "unknown";
+}
+
+Verdict Report::verdict() const {
+  if (has_group(findings, FindingGroup::Hang)) {
+    return Verdict::MayHang;
+  }
+  if (has_defect(findings)) {
+    return Verdict::Defect;
+  }
+  // [BOUND]
+  return complete && !has_group(findings, FindingGroup::Gap) ? Verdict::Terminates
+                                                             : Verdict::Unknown;
+}
+
+int Report::exit_code() const {
+  if (has_group(findings, FindingGroup::Hang) || has_defect(findings)) {
+    return exit_code::defect;
+  }
+  // [SCOPE]
+  if (has_group(findings, FindingGroup::Gap)) {
+    return exit_code::unsupported;
+  }
+  return complete ? exit_code::clean : exit_code::budget;
+}
+
+} // namespace heddle::report

@@ -1,0 +1,95 @@
+// Diagnostic: one finding with everything a reader needs. Report: all of one check.
+//
+//   Diagnostic d(Finding::Starvation, "kernel 'ring<<<4,128>>>' may hang: 128 threads wait");
+//   d.place = {"ring.cu", 14, 10};
+//   d.rule = "CLUSTER";                                     // more particular than the table's
+//   d.labels.push_back({{"ring.cu", 14, 10}, "(2) thread (0,0,0) of block (0,0,0) spins here"});
+//   d.help.push_back("launch with cudaLaunchCooperativeKernel");
+//   std::string text = render_text(d, {.colour = use_colour(STDERR_FILENO)});
+//
+// Nothing here prints; who renders a diagnostic decides where it goes.
+#pragma once
+
+#include "report/finding.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle::report {
+
+enum class Severity : std::uint8_t {
+  Error,
+  Warning,
+  Note
+};
+
+/// A place in a source file. Lines and columns count from 1; 0 means unknown.
+struct Place {
+  std::string file; // empty: no source is known (compiled without -lineinfo)
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::uint32_t length = 0; // columns to underline; 0: the expression that begins at `column`
+
+  bool known() const { return !file.empty() && line != 0; }
+};
+
+/// What somebody does at a place: "(2) thread (0,0,0) of block (0,0,0) spins here".
+struct Label {
+  Place place;
+  std::string text;
+};
+
+struct Diagnostic {
+  Finding finding{};
+  Severity severity = Severity::Error;
+  Place place;         // of the first line
+  std::string message; // one line, no full stop
+  std::vector<Label> labels;
+  std::string rule;                 // empty: the rule of finding.def
+  std::vector<std::string> notes;   // "  = this is a defect in the program; …"
+  std::vector<std::string> help;    // "  = help: …"
+  std::vector<std::string> threads; // who is involved, for JSON: "thread (0,0,0) of block (3,0,0)"
+  std::string searched;             // "41 states, 3 executions"; empty: not the result of a search
+  std::string replay;               // the schedule string; empty: nothing to replay
+
+  Diagnostic(Finding f, std::string text) : finding(f), message(std::move(text)) {}
+  std::string_view rule_id() const { return rule.empty() ? describe(finding).rule : rule; }
+};
+
+/// The four answers of `heddle check` and their names in JSON: "terminates", "may-hang", "defect",
+/// "unknown".
+enum class Verdict : std::uint8_t {
+  Terminates,
+  MayHang,
+  Defect,
+  Unknown
+};
+std::string_view name(Verdict verdict);
+
+struct Report {
+  std::vector<Diagnostic> findings;
+  bool complete = false; // every schedule within the bounds was covered
+  std::uint64_t states = 0;
+  std::uint64_t executions = 0;
+  double seconds = 0;
+  std::string bounds; // "1 input, grid 4, block 128"
+
+  /// From the findings: a hang, else another defect, else terminates if the search is complete.
+  Verdict verdict() const;
+  /// 0 clean and complete, 1 defect, 3 unsupported, 4 clean but the budget ran out.
+  int exit_code() const;
+};
+
+/// Process exit codes, the same for every command.
+namespace exit_code {
+inline constexpr int clean = 0;
+inline constexpr int defect = 1;
+inline constexpr int usage = 2;
+inline constexpr int unsupported = 3;
+inline constexpr int budget = 4;
+inline constexpr int internal = 70;
+} // namespace exit_code
+
+} // namespace heddle::report

@@ -1,0 +1,50 @@
+// Diagnostics and reports as text for people and editors, and as JSON for programs.
+#pragma once
+
+#include "report/diagnostic.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::report {
+
+/// Source files, read once; a file that cannot be read has no lines.
+class SourceCache {
+public:
+  /// Line `number` (from 1) of `file` without its newline.
+  std::optional<std::string_view> line(const std::string& file, std::uint32_t number);
+
+private:
+  std::map<std::string, std::vector<std::string>> files_;
+};
+
+struct TextStyle {
+  bool colour = false;
+};
+/// Colours only on a terminal, and not if NO_COLOR or TERM=dumb asks for none.
+bool use_colour(int file_descriptor);
+
+/// The diagnostic as several lines, each ended by a newline.
+std::string render_text(const Diagnostic& diagnostic, SourceCache& sources, TextStyle style = {});
+/// Every finding and then the verdict with its bounds.
+std::string render_text(
+    const Report& report,
+    std::string_view program,
+    SourceCache& sources,
+    TextStyle style = {}
+);
+/// {"verdict", "complete", "findings", "states", "executions", "seconds", "bounds"} and a newline.
+std::string render_json(const Report& report);
+
+/// Columns from `column` (from 1) to the end of the expression that begins there, at least 1. Used
+/// where a compiler tells the start of an expression but not its end; it may underline too little
+/// (it knows names, members, subscripts and calls), never another line.
+std::uint32_t expression_length(std::string_view line, std::uint32_t column);
+
+/// "1,204"
+std::string with_thousands(std::uint64_t value);
+
+} // namespace heddle::report

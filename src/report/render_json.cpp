@@ -1,0 +1,55 @@
+// Reports as JSON, for editors, CI and scripts. Keys keep the order in which they are documented.
+// The only file that knows a JSON library.
+#include "report/render.h"
+
+#include <nlohmann/json.hpp>
+
+namespace heddle::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json place_json(const Place& place, const std::string& text) {
+  return {{"file", place.file}, {"line", place.line}, {"column", place.column}, {"text", text}};
+}
+
+Json finding_json(const Diagnostic& d) {
+  Json locations = Json::array();
+  if (d.labels.empty() && d.place.known()) {
+    locations.push_back(place_json(d.place, ""));
+  }
+  for (const Label& label : d.labels) {
+    locations.push_back(place_json(label.place, label.text));
+  }
+  Json finding = {
+      {"code", describe(d.finding).code},
+      {"rule", d.rule_id()},
+      {"message", d.message},
+      {"locations", std::move(locations)},
+      {"threads", d.threads},
+      {"replay", d.replay.empty() ? Json(nullptr) : Json(d.replay)},
+  };
+  return finding;
+}
+
+} // namespace
+
+std::string render_json(const Report& report) {
+  Json findings = Json::array();
+  for (const Diagnostic& d : report.findings) {
+    findings.push_back(finding_json(d));
+  }
+  const Json json = {
+      {"verdict", name(report.verdict())},
+      {"complete", report.complete},
+      {"findings", std::move(findings)},
+      {"states", report.states},
+      {"executions", report.executions},
+      {"seconds", report.seconds},
+      {"bounds", report.bounds},
+  };
+  // Names and paths of the user's may hold any bytes.
+  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace heddle::report

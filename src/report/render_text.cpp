@@ -1,0 +1,245 @@
+// Diagnostics as text. The first line is clang's, which editors parse; then the labelled source
+// lines, the rule, what it means and what to do.
+#include "report/render.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace heddle::report {
+namespace {
+
+struct Paint {
+  bool on = false;
+  std::string operator()(std::string_view code, std::string_view text) const {
+    return on ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
+  }
+};
+
+constexpr std::string_view bold = "1";
+constexpr std::string_view bold_red = "1;31";
+constexpr std::string_view bold_magenta = "1;35";
+constexpr std::string_view bold_cyan = "1;36";
+constexpr std::string_view bold_green = "1;32";
+
+std::string severity_word(Severity severity, std::string_view code, const Paint& paint) {
+  switch (severity) {
+  case Severity::Warning:
+    return paint(bold_magenta, fmt::format("warning[{}]:", code));
+  case Severity::Note:
+    return paint(bold_cyan, fmt::format("note[{}]:", code));
+  case Severity::Error:
+    break;
+  }
+  return paint(bold_red, fmt::format("error[{}]:", code));
+}
+
+std::string place_text(const Place& place) {
+  return fmt::format("{}:{}:{}", place.file, place.line, place.column == 0 ? 1 : place.column);
+}
+
+bool is_name_character(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Index just past the bracket that closes the one at `open`, or of the end of the line.
+std::size_t past_closing_bracket(std::string_view line, std::size_t open) {
+  int depth = 0;
+  for (std::size_t i = open; i < line.size(); ++i) {
+    if (line[i] == '(' || line[i] == '[') {
+      ++depth;
+    } else if ((line[i] == ')' || line[i] == ']') && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return line.size();
+}
+
+/// Padding that puts a caret under `column`: tabs stay tabs.
+std::string padding_to(std::string_view line, std::uint32_t column) {
+  std::string padding;
+  for (std::uint32_t i = 0; i + 1 < column; ++i) {
+    padding += i < line.size() && line[i] == '\t' ? '\t' : ' ';
+  }
+  return padding;
+}
+
+void append_label(
+    std::string& out,
+    const Label& label,
+    const Place& primary,
+    SourceCache& sources,
+    const Paint& paint
+) {
+  if (!label.place.known()) {
+    out += fmt::format("      | {}\n", label.text);
+    return;
+  }
+  const auto line = sources.line(label.place.file, label.place.line);
+  if (!line) {
+    out += fmt::format("  --> {}: {}\n", place_text(label.place), label.text);
+    return;
+  }
+  if (label.place.file != primary.file) {
+    out += fmt::format("  --> {}\n", place_text(label.place));
+  }
+  out += fmt::format("{:>5} | {}\n", label.place.line, *line);
+  std::uint32_t column = label.place.column;
+  if (column == 0 || column > line->size()) {
+    const std::size_t first = line->find_first_not_of(" \t");
+    column = static_cast<std::uint32_t>(first == std::string_view::npos ? 0 : first) + 1;
+  }
+  const std::uint32_t length =
+      label.place.length != 0 ? label.place.length : expression_length(*line, column);
+  out += fmt::format(
+      "      | {}{} {}\n",
+      padding_to(*line, column),
+      paint(bold_green, "^" + std::string(length - 1, '~')),
+      label.text
+  );
+}
+
+} // namespace
+
+std::optional<std::string_view> SourceCache::line(const std::string& file, std::uint32_t number) {
+  auto [entry, is_new] = files_.try_emplace(file);
+  if (is_new) {
+    std::ifstream in(file);
+    for (std::string text; std::getline(in, text);) {
+      if (!text.empty() && text.back() == '\r') {
+        text.pop_back();
+      }
+      entry->second.push_back(std::move(text));
+    }
+  }
+  if (number == 0 || number > entry->second.size()) {
+    return std::nullopt;
+  }
+  return entry->second[number - 1];
+}
+
+bool use_colour(int file_descriptor) {
+  const char* term = std::getenv("TERM");
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(file_descriptor) != 0 && (no_color == nullptr || *no_color == '\0') &&
+         (term == nullptr || std::string_view(term) != "dumb");
+}
+
+std::uint32_t expression_length(std::string_view line, std::uint32_t column) {
+  if (column == 0 || column > line.size()) {
+    return 1;
+  }
+  const std::size_t start = column - 1;
+  std::size_t i = start;
+  while (i < line.size() &&
+         (line[i] == '*' || line[i] == '&' || line[i] == '!' || line[i] == '~')) {
+    ++i; // prefix operators
+  }
+  while (i < line.size()) {
+    const std::string_view rest = line.substr(i);
+    if (is_name_character(line[i])) {
+      ++i;
+    } else if (rest.starts_with("->") || rest.starts_with("::")) {
+      i += 2;
+    } else if (line[i] == '.') {
+      ++i;
+    } else if (i > start && (line[i] == '(' || line[i] == '[')) {
+      i = past_closing_bracket(line, i);
+    } else if (rest.starts_with("<<<") && rest.find(">>>") != std::string_view::npos) {
+      i += rest.find(">>>") + 3; // a kernel launch
+    } else {
+      break;
+    }
+  }
+  return static_cast<std::uint32_t>(std::max<std::size_t>(i - start, 1));
+}
+
+std::string with_thousands(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t i = digits.size(); i > 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::string render_text(const Diagnostic& d, SourceCache& sources, TextStyle style) {
+  const Paint paint{style.colour};
+  const FindingRow& row = describe(d.finding);
+  std::string out = paint(bold, (d.place.known() ? place_text(d.place) : "heddle") + ":");
+  out +=
+      fmt::format(" {} {}\n", severity_word(d.severity, row.code, paint), paint(bold, d.message));
+  if (d.labels.empty() && d.place.known() && sources.line(d.place.file, d.place.line)) {
+    append_label(out, {d.place, ""}, d.place, sources, paint);
+    out.erase(out.size() - 2, 1); // no blank after the caret
+  }
+  for (const Label& label : d.labels) {
+    append_label(out, label, d.place, sources, paint);
+  }
+  out += fmt::format("  = rule: [{}] {}\n", d.rule_id(), rule_text(d.rule_id()));
+  for (const std::string& note : d.notes) {
+    out += fmt::format("  = {}\n", note);
+  }
+  for (const std::string& help : d.help) {
+    out += fmt::format("  = {} {}\n", paint(bold, "help:"), help);
+  }
+  if (!d.searched.empty() || !d.replay.empty()) {
+    out += "  ";
+    if (!d.searched.empty()) {
+      out += fmt::format("= searched: {}{}", d.searched, d.replay.empty() ? "" : "   ");
+    }
+    if (!d.replay.empty()) {
+      out += fmt::format("= replay: heddle replay {}", d.replay);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string
+render_text(const Report& report, std::string_view program, SourceCache& sources, TextStyle style) {
+  std::string out;
+  for (const Diagnostic& d : report.findings) {
+    out += render_text(d, sources, style);
+    out += '\n';
+  }
+  const std::string bounds = fmt::format(
+      "{}{} states",
+      report.bounds.empty() ? "" : report.bounds + ", ",
+      with_thousands(report.states)
+  );
+  switch (report.verdict()) {
+  case Verdict::Terminates:
+    out += fmt::format("{}: terminates under every schedule: {}, exhaustive\n", program, bounds);
+    break;
+  case Verdict::Unknown:
+    out += report.exit_code() == exit_code::unsupported
+               ? fmt::format(
+                     "{}: no verdict: the program uses what Heddle does not implement\n",
+                     program
+                 )
+               : fmt::format(
+                     "{}: no defect found within {}; the search is not complete\n",
+                     program,
+                     bounds
+                 );
+    break;
+  case Verdict::MayHang:
+  case Verdict::Defect:
+    out += fmt::format(
+        "{}: {}: {} finding{} ({}{})\n",
+        program,
+        report.verdict() == Verdict::MayHang ? "may hang" : "defect",
+        report.findings.size(),
+        report.findings.size() == 1 ? "" : "s",
+        bounds,
+        report.complete ? ", exhaustive" : ", the search is not complete"
+    );
+    break;
+  }
+  return out;
+}
+
+} // namespace heddle::report
