@@ -1,0 +1,131 @@
+// The __tsan_atomic* entry points: announce, then perform.
+//
+// With -fsanitize=thread the compiler replaces every atomic operation by a call of one of these, so
+// they must perform it. They do so sequentially consistently, whatever order was asked for: under
+// the explorer threads move one at a time, and weaker orders have no further outcomes there.
+#include "hostwatch/hooks_internal.h"
+
+namespace {
+
+using heddle::hostwatch::before;
+using heddle::hostwatch::wrote;
+
+using a8 = unsigned char;
+using a16 = unsigned short;
+using a32 = unsigned;
+using a64 = unsigned long;
+using a128 = unsigned __int128;
+
+/// Atomically replaces *p by change(*p); returns the old value.
+template <class T, class F> T update(volatile T* p, const void* pc, F change) {
+  before(HeddleAtomicUpdate, p, sizeof(T));
+  wrote(p, sizeof(T), pc);
+  T old = *p;
+  for (;;) {
+    const T seen = __sync_val_compare_and_swap(p, old, change(old));
+    if (seen == old) {
+      return old;
+    }
+    old = seen;
+  }
+}
+
+template <class T> T load(const volatile T* p) {
+  before(HeddleAtomicLoad, p, sizeof(T));
+  if constexpr (sizeof(T) == 16) {
+    return __sync_val_compare_and_swap(const_cast<volatile T*>(p), T{0}, T{0});
+  } else {
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);
+  }
+}
+
+template <class T> void store(volatile T* p, T value, const void* pc) {
+  before(HeddleAtomicStore, p, sizeof(T));
+  wrote(p, sizeof(T), pc);
+  if constexpr (sizeof(T) == 16) {
+    T old = *p;
+    for (T seen = 0; (seen = __sync_val_compare_and_swap(p, old, value)) != old; old = seen) {
+    }
+  } else {
+    __atomic_store_n(p, value, __ATOMIC_SEQ_CST);
+  }
+}
+
+template <class T> T compare_exchange(volatile T* p, T expected, T desired, const void* pc) {
+  before(HeddleAtomicUpdate, p, sizeof(T));
+  wrote(p, sizeof(T), pc);
+  return __sync_val_compare_and_swap(p, expected, desired);
+}
+
+} // namespace
+
+#define HEDDLE_PC __builtin_return_address(0)
+#define HEDDLE_UPDATE(bits, name, result)                                                          \
+  HEDDLE_EXPORT a##bits __tsan_atomic##bits##_##name(volatile a##bits* p, a##bits v, int) {        \
+    return update(p, HEDDLE_PC, [v]([[maybe_unused]] a##bits old) {                                \
+      return static_cast<a##bits>(result);                                                         \
+    });                                                                                            \
+  }
+#define HEDDLE_ATOMIC(bits)                                                                        \
+  HEDDLE_EXPORT a##bits __tsan_atomic##bits##_load(const volatile a##bits* p, int) {               \
+    return load(p);                                                                                \
+  }                                                                                                \
+  HEDDLE_EXPORT void __tsan_atomic##bits##_store(volatile a##bits* p, a##bits v, int) {            \
+    store(p, v, HEDDLE_PC);                                                                        \
+  }                                                                                                \
+  HEDDLE_UPDATE(bits, exchange, v)                                                                 \
+  HEDDLE_UPDATE(bits, fetch_add, old + v)                                                          \
+  HEDDLE_UPDATE(bits, fetch_sub, old - v)                                                          \
+  HEDDLE_UPDATE(bits, fetch_and, old& v)                                                           \
+  HEDDLE_UPDATE(bits, fetch_or, old | v)                                                           \
+  HEDDLE_UPDATE(bits, fetch_xor, old ^ v)                                                          \
+  HEDDLE_UPDATE(bits, fetch_nand, ~(old & v))                                                      \
+  HEDDLE_EXPORT a##bits __tsan_atomic##bits##_compare_exchange_val(                                \
+      volatile a##bits* p,                                                                         \
+      a##bits expected,                                                                            \
+      a##bits desired,                                                                             \
+      int,                                                                                         \
+      int                                                                                          \
+  ) {                                                                                              \
+    return compare_exchange(p, expected, desired, HEDDLE_PC);                                      \
+  }                                                                                                \
+  HEDDLE_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(                                 \
+      volatile a##bits* p,                                                                         \
+      a##bits* expected,                                                                           \
+      a##bits desired,                                                                             \
+      int,                                                                                         \
+      int                                                                                          \
+  ) {                                                                                              \
+    const a##bits wanted = *expected;                                                              \
+    const a##bits seen = compare_exchange(p, wanted, desired, HEDDLE_PC);                          \
+    if (seen != wanted) {                                                                          \
+      wrote(expected, sizeof seen, HEDDLE_PC);                                                     \
+      *expected = seen;                                                                            \
+    }                                                                                              \
+    return seen == wanted ? 1 : 0;                                                                 \
+  }                                                                                                \
+  HEDDLE_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(                                   \
+      volatile a##bits* p,                                                                         \
+      a##bits* expected,                                                                           \
+      a##bits desired,                                                                             \
+      int order,                                                                                   \
+      int failure_order                                                                            \
+  ) {                                                                                              \
+    return __tsan_atomic##bits##_compare_exchange_strong(                                          \
+        p,                                                                                         \
+        expected,                                                                                  \
+        desired,                                                                                   \
+        order,                                                                                     \
+        failure_order                                                                              \
+    );                                                                                             \
+  }
+HEDDLE_ATOMIC(8)
+HEDDLE_ATOMIC(16)
+HEDDLE_ATOMIC(32)
+HEDDLE_ATOMIC(64)
+HEDDLE_ATOMIC(128)
+
+HEDDLE_EXPORT void __tsan_atomic_thread_fence(int) {
+  __sync_synchronize();
+}
+HEDDLE_EXPORT void __tsan_atomic_signal_fence(int) {}
