@@ -286,6 +286,7 @@ public:
   /// The executing lanes return to their caller (a kernel's lanes end).
   const Op* return_lanes(const Op& op);
 
+  std::int64_t fuel() const { return fuel_; }
   Fault& fault() { return fault_; }
   Stop why() const { return why_; }
   Environment& environment() { return *environment_; }

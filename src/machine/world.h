@@ -8,12 +8,14 @@
 #pragma once
 
 #include "isa/program.h"
+#include "machine/device.h"
 #include "memory/address_space.h"
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,14 +64,30 @@ struct Command {
 };
 using CommandPtr = std::shared_ptr<Command>;
 
-/// A fault that a device thread caused; the context is unusable afterwards, as on a real device.
+/// A place in the CUDA source, from `.loc`; line 0: not known.
+struct SourcePlace {
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+/// What a device thread did wrong, or what Heddle cannot do for it; the context is unusable
+/// afterwards, as on a real device.
 struct FaultReport {
-  isa::Fault fault;
-  std::string kernel; // demangled, with launch configuration
-  Dim3 block, thread; // coordinates
-  std::string source; // "file.cu:12:3" of the CUDA source if known
-  std::string text;   // the whole report as printed
-  bool unsupported = false;
+  enum class Kind : std::uint8_t {
+    Fault,
+    Unsupported,
+    Deadlock
+  } kind = Kind::Fault;
+  isa::Fault fault;        // Fault, Unsupported
+  std::string kernel;      // "add<<<4,128>>>"
+  Dim3 block, thread;      // coordinates
+  std::uint32_t lanes = 1; // threads of the warp that executed the instruction
+  SourcePlace source;
+  std::vector<SourcePlace> inlined_at;       // call sites, innermost first
+  std::string instruction;                   // PTX text
+  std::optional<memory::Allocation> nearest; // of an address in global memory
+  std::vector<std::string> waits;            // Deadlock: who waits for what
 };
 
 /// Decides who moves. Implemented by Engine (engine.h) and by the explorer.
@@ -85,12 +103,26 @@ public:
   virtual void api_call(const char* name) = 0;
 };
 
-class World {
+/// What device code asks of the world around its grid.
+class Services {
 public:
-  World(memory::AddressSpace& space, int devices);
-  ~World();
+  virtual ~Services() = default;
+  virtual memory::AddressSpace& space() = 0;
+  virtual const DeviceModel& model() const = 0;
+  virtual std::uint64_t now() const = 0;    // ns since start
+  virtual void print(std::string text) = 0; // printf of a device thread
+  virtual memory::Address heap_allocate(int device, std::uint64_t bytes) = 0; // 0: no room
+  virtual bool heap_free(memory::Address p) = 0; // false: no live heap pointer
+};
 
-  memory::AddressSpace& space() { return space_; }
+class World final : public Services {
+public:
+  World(memory::AddressSpace& space, const DeviceModel& model, int devices);
+  ~World() override;
+
+  memory::AddressSpace& space() override { return space_; }
+  const DeviceModel& model() const override { return model_; }
+  int devices() const { return devices_; }
   void set_driver(std::unique_ptr<Driver> driver);
   Driver& driver() { return *driver_; }
 
@@ -98,8 +130,9 @@ public:
   /// `after` are dropped.
   void submit(const CommandPtr& command);
 
-  /// Builds the grid for a launch. `arguments` are copied. Errors: Input with the reason in words
-  /// (block too large, too much shared memory, cooperative grid too large, …).
+  /// Builds the grid for a launch. `parameter_block` is laid out as Kernel::parameters says.
+  /// Errors: Input with the reason in words (block too large, too much shared memory, cooperative
+  /// grid too large, cluster does not divide the grid, …).
   Result<std::shared_ptr<Grid>> make_grid(
       std::shared_ptr<isa::Program> program,
       const isa::Kernel& kernel,
@@ -108,18 +141,39 @@ public:
       int device
   );
 
-  /// First fault of a device since the last reset (cudaDeviceReset), if any.
+  // --- Faults ------------------------------------------------------------------------------------
+  /// First fault since the last clear_fault().
   std::optional<FaultReport> fault() const;
+  bool has_fault() const { return has_fault_.load(std::memory_order_acquire); }
+  /// Called by drivers. The first one is kept and handed to the listener (which prints it).
   void report_fault(FaultReport report);
+  void on_fault(std::function<void(const FaultReport&)> listener);
+  void clear_fault(); // cudaDeviceReset
 
-  /// Nanoseconds since start.
-  std::uint64_t now() const;
+  // --- Services ----------------------------------------------------------------------------------
+  std::uint64_t now() const override;
+  /// Kept until flush_output(), as a real device does.
+  void print(std::string text) override;
+  memory::Address heap_allocate(int device, std::uint64_t bytes) override;
+  bool heap_free(memory::Address p) override;
+  /// Writes what device threads have printed to stdout; at every synchronising call and at exit.
+  void flush_output();
+  void set_heap_limit(std::uint64_t bytes) { heap_limit_ = bytes; } // cudaLimitMallocHeapSize
+  std::uint64_t heap_limit() const { return heap_limit_; }
 
 private:
-  struct Impl;
   memory::AddressSpace& space_;
+  DeviceModel model_;
+  int devices_;
   std::unique_ptr<Driver> driver_;
-  std::unique_ptr<Impl> impl_;
+  std::atomic<std::uint64_t> next_id_{1};
+  std::atomic<bool> has_fault_{false};
+  mutable std::mutex mutex_; // fault, output, heap
+  std::optional<FaultReport> fault_;
+  std::function<void(const FaultReport&)> listener_;
+  std::string output_;
+  std::uint64_t heap_used_ = 0;
+  std::uint64_t heap_limit_ = 8ULL << 20;
 };
 
 } // namespace heddle::machine

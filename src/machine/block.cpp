@@ -1,0 +1,602 @@
+// Implements block.h: warps' turns and what a block offers to its instructions.
+#include "machine/block.h"
+
+#include "base/check.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace heddle::machine {
+namespace {
+
+using isa::LaneMask;
+using isa::Op;
+using isa::Stop;
+
+// A round of a warp, in taken backward branches (a poll counts 32): long enough that switching
+// costs nothing, short enough that a spinning warp soon lets the thread it waits for go on.
+constexpr std::int64_t round_fuel = 4096;
+// Part of a round that a turn costs however short it was, so that a loop which parts and meets
+// again without end uses its round up too.
+constexpr std::int64_t turn_cost = 16;
+// cudaLimitStackSize is per thread and its default only 1 KiB, but frames of compiled code are
+// larger than ours; this much holds recursion that works on a real device.
+constexpr std::uint64_t stack_bytes = 64 * 1024;
+constexpr std::uint64_t reserved_shared = 1024; // %reserved_smem_offset_1, behind the program's own
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
+  return (value + align - 1) / align * align;
+}
+
+LaneMask bit(int lane) {
+  return LaneMask{1} << lane;
+}
+std::size_t slot(int lane) {
+  return static_cast<std::size_t>(lane);
+}
+
+} // namespace
+
+Block::Block(Cluster& cluster, Grid& grid)
+    : cluster_(cluster),
+      grid_(grid),
+      threads_(static_cast<std::uint32_t>(grid.config().block.count())),
+      results_(grid.services().space()) {
+  const std::size_t warps = (threads_ + isa::warp_size - 1) / isa::warp_size;
+  warps_ = std::vector<WarpState>(warps);
+  specials_.resize(warps * isa::SpecialLayout::bytes);
+  shared_bytes_ = round_up(grid.shared_bytes(), 16) + reserved_shared;
+  shared_.resize(shared_bytes_);
+  const isa::Code& code = *grid.kernel().code;
+  const std::uint64_t stride =
+      grid.kernel().calls ? round_up(code.local_bytes, 16) + stack_bytes : code.local_bytes;
+  local_bytes_ = round_up(stride * isa::warp_size * warps, 4096);
+  if (local_bytes_ != 0) {
+    void* p = ::mmap(
+        nullptr,
+        local_bytes_,
+        PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+        -1,
+        0
+    );
+    HEDDLE_CHECK(p != MAP_FAILED, "no memory for {} bytes of local memory", local_bytes_);
+    local_ = static_cast<std::byte*>(p);
+  }
+  for (std::size_t w = 0; w < warps; ++w) {
+    isa::Warp& warp = warps_[w].warp;
+    warp.special = specials_.data() + w * isa::SpecialLayout::bytes;
+    warp.local = local_ + w * isa::warp_size * stride;
+    warp.local_stride = stride;
+  }
+  for (Barrier& barrier : barriers_) {
+    barrier.waiting.assign(warps, 0);
+  }
+}
+
+Block::~Block() {
+  if (local_ != nullptr) {
+    ::munmap(local_, local_bytes_);
+  }
+}
+
+void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
+  rank_ = rank;
+  index_ = grid_.block_index(cluster_index, rank);
+  live_ = threads_;
+  std::ranges::fill(shared_, std::byte{0});
+  write_specials(cluster_index);
+  for (Barrier& barrier : barriers_) {
+    std::ranges::fill(barrier.waiting, 0);
+    barrier.expected = barrier.arrivals = barrier.popc = 0;
+    barrier.all = true;
+    barrier.any = barrier.in_use = false;
+  }
+  const isa::Code* code = grid_.kernel().code;
+  std::uint32_t left = threads_;
+  for (WarpState& state : warps_) {
+    const LaneMask lanes =
+        left >= isa::warp_size ? isa::all_lanes : bit(static_cast<int>(left)) - 1;
+    left -= std::min<std::uint32_t>(left, isa::warp_size);
+    isa::Warp& warp = state.warp;
+    warp.reset();
+    isa::Frame* frame = warp.push_frame(code, nullptr, nullptr, lanes);
+    warp.live = lanes;
+    for (LaneMask m = lanes; m != 0; m &= m - 1) {
+      warp.pc[slot(std::countr_zero(m))] = code->ops.data();
+      warp.frame[slot(std::countr_zero(m))] = frame;
+    }
+    state.tired = state.ran = state.arrived = 0;
+    state.fuel = round_fuel;
+    state.cluster_arrived = state.cluster_waiting = state.cluster_passed = 0;
+    state.wait.fill(WaitKind::None);
+  }
+}
+
+void Block::write_specials(std::uint64_t cluster_index) {
+  using S = isa::SpecialLayout;
+  const LaunchConfig& config = grid_.config();
+  const Dim3 clusters = grid_.clusters();
+  const auto c = static_cast<std::uint32_t>(cluster_index);
+  const Dim3 cluster_id =
+      {c % clusters.x, c / clusters.x % clusters.y, c / clusters.x / clusters.y};
+  const auto dynamic = config.dynamic_shared;
+  const auto total = static_cast<std::uint32_t>(grid_.shared_bytes());
+  const memory::Address workspace = grid_.cooperative_workspace();
+  const std::pair<std::uint32_t, std::uint32_t> uniform[] = {
+      {S::NtidX, config.block.x},
+      {S::NtidY, config.block.y},
+      {S::NtidZ, config.block.z},
+      {S::CtaidX, index_.x},
+      {S::CtaidY, index_.y},
+      {S::CtaidZ, index_.z},
+      {S::NctaidX, config.grid.x},
+      {S::NctaidY, config.grid.y},
+      {S::NctaidZ, config.grid.z},
+      {S::NwarpId, grid_.services().model().threads_per_multiprocessor / isa::warp_size},
+      {S::SmId, c % grid_.services().model().multiprocessors},
+      {S::NsmId, grid_.services().model().multiprocessors},
+      {S::ClusterIdX, cluster_id.x},
+      {S::ClusterIdY, cluster_id.y},
+      {S::ClusterIdZ, cluster_id.z},
+      {S::NclusterIdX, clusters.x},
+      {S::NclusterIdY, clusters.y},
+      {S::NclusterIdZ, clusters.z},
+      {S::ClusterCtaidX, rank_ % config.cluster.x},
+      {S::ClusterCtaidY, rank_ / config.cluster.x % config.cluster.y},
+      {S::ClusterCtaidZ, rank_ / config.cluster.x / config.cluster.y},
+      {S::ClusterNctaidX, config.cluster.x},
+      {S::ClusterNctaidY, config.cluster.y},
+      {S::ClusterNctaidZ, config.cluster.z},
+      {S::ClusterCtarank, rank_},
+      {S::ClusterNctarank, static_cast<std::uint32_t>(config.cluster.count())},
+      {S::IsExplicitCluster, config.explicit_cluster ? isa::all_lanes : 0},
+      {S::DynamicSmemSize, dynamic},
+      {S::TotalSmemSize, total},
+      {S::AggrSmemSize, total},
+      {S::Envreg0, 0},
+      {S::Envreg1, static_cast<std::uint32_t>(workspace >> 32)},
+      {S::Envreg2, static_cast<std::uint32_t>(workspace)},
+      {S::ReservedSmemOffset0, static_cast<std::uint32_t>(round_up(total, 16))},
+      {S::ReservedSmemOffset1, static_cast<std::uint32_t>(round_up(total, 16))},
+      {S::GridIdLo, static_cast<std::uint32_t>(grid_.id())},
+      {S::GridIdHi, static_cast<std::uint32_t>(grid_.id() >> 32)},
+  };
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    auto* values = reinterpret_cast<std::uint32_t*>(specials_.data() + w * S::bytes);
+    const auto set = [&](std::uint32_t which, int lane, std::uint32_t value) {
+      values[which * isa::warp_size + static_cast<std::uint32_t>(lane)] = value;
+    };
+    for (int lane = 0; lane < isa::warp_size; ++lane) {
+      for (const auto& [which, value] : uniform) {
+        set(which, lane, value);
+      }
+      const Dim3 tid = thread_index(w, lane);
+      set(S::TidX, lane, tid.x);
+      set(S::TidY, lane, tid.y);
+      set(S::TidZ, lane, tid.z);
+      set(S::LaneId, lane, static_cast<std::uint32_t>(lane));
+      set(S::WarpId, lane, static_cast<std::uint32_t>(w));
+      set(S::LanemaskEq, lane, bit(lane));
+      set(S::LanemaskLt, lane, bit(lane) - 1);
+      set(S::LanemaskLe, lane, bit(lane) | (bit(lane) - 1));
+      set(S::LanemaskGt, lane, ~(bit(lane) | (bit(lane) - 1)));
+      set(S::LanemaskGe, lane, ~(bit(lane) - 1));
+    }
+  }
+}
+
+isa::Exec::Block Block::exec_block() {
+  return {this, shared_.data(), shared_bytes_, grid_.parameters(), grid_.parameter_bytes()};
+}
+
+Dim3 Block::thread_index(std::size_t warp, int lane) const {
+  const auto t = static_cast<std::uint32_t>(warp * isa::warp_size + slot(lane));
+  const Dim3& b = grid_.config().block;
+  return {t % b.x, t / b.x % b.y, t / b.x / b.y};
+}
+
+std::size_t Block::warp_of(const isa::Warp& warp) const {
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    if (&warps_[w].warp == &warp) {
+      return w;
+    }
+  }
+  HEDDLE_CHECK(false, "a warp of another block");
+  return 0;
+}
+
+// --- Turns
+// -------------------------------------------------------------------------------------------
+
+LaneMask Block::next_group(WarpState& state) {
+  const isa::Warp& warp = state.warp;
+  const LaneMask can_run = warp.live & ~warp.blocked;
+  if (can_run == 0) {
+    return 0;
+  }
+  if ((can_run & ~state.tired) == 0) {
+    state.tired = 0;
+  }
+  const LaneMask candidates = can_run & ~state.tired;
+  const auto first = slot(std::countr_zero(candidates));
+  const isa::Frame* frame = warp.frame[first];
+  const Op* pc = warp.pc[first];
+  LaneMask group = 0;
+  for (LaneMask m = candidates; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const isa::Frame* f = warp.frame[slot(lane)];
+    const Op* p = warp.pc[slot(lane)];
+    if (f == frame && p == pc) {
+      group |= bit(lane);
+    } else if (f->depth > frame->depth || (f->depth == frame->depth && p < pc)) {
+      frame = f;
+      pc = p;
+      group = bit(lane);
+    }
+  }
+  return group;
+}
+
+Stop Block::turn(isa::Exec& exec, std::size_t w) {
+  WarpState& state = warps_[w];
+  exec.enter_block(exec_block());
+  while (state.fuel > 0) {
+    const LaneMask group = next_group(state);
+    if (group == 0) {
+      return state.warp.live == 0 ? Stop::Exited : Stop::Blocked;
+    }
+    isa::Exec::Turn turn;
+    turn.fuel = state.fuel;
+    turn.reconverge = state.tired == 0;
+    const Stop stop = exec.run(state.warp, group, turn);
+    state.ran |= group;
+    state.fuel = std::min(exec.fuel(), state.fuel - turn_cost);
+    if (stop == Stop::Fault || stop == Stop::Unsupported) {
+      return stop;
+    }
+    if (stop == Stop::Yield) {
+      state.tired |= group;
+    }
+  }
+  // The round is over: lanes that had no turn in it go first in the next one.
+  state.tired |= state.ran;
+  state.ran = 0;
+  state.fuel = round_fuel;
+  return Stop::Fuel;
+}
+
+// --- Block barriers
+// ----------------------------------------------------------------------------------
+
+// [BAR-1] [BAR-2]: a barrier without a count waits for every thread of the block that has not
+// ended; with a count for that many threads, where a warp all of whose live lanes have arrived
+// counts as 32.
+bool Block::complete(const Barrier& barrier) const {
+  if (!barrier.in_use) {
+    return false;
+  }
+  if (barrier.expected == 0) {
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      if ((warps_[w].warp.live & ~barrier.waiting[w]) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+  std::uint32_t arrived = barrier.arrivals;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    const LaneMask waiting = barrier.waiting[w];
+    if (waiting != 0) {
+      arrived += (warps_[w].warp.live & ~waiting) == 0
+                     ? isa::warp_size
+                     : static_cast<std::uint32_t>(std::popcount(waiting));
+    }
+  }
+  return arrived >= barrier.expected;
+}
+
+void Block::open(Barrier& barrier) {
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    WarpState& state = warps_[w];
+    const LaneMask waiting = std::exchange(barrier.waiting[w], 0);
+    state.warp.blocked &= ~waiting;
+    for (LaneMask m = waiting; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      state.wait[slot(lane)] = WaitKind::None;
+      const BarrierOp what = state.barrier_op[slot(lane)];
+      if (what == BarrierOp::Sync) {
+        continue;
+      }
+      const Op& op = *state.waiting_op[slot(lane)];
+      results_.select(state.warp, *state.warp.frame[slot(lane)], bit(lane));
+      if (what == BarrierOp::RedPopc) {
+        results_.out<std::uint32_t>(op.d)[lane] = barrier.popc;
+      } else {
+        const bool value = what == BarrierOp::RedAnd ? barrier.all : barrier.any;
+        results_.set_predicate(op.d, value ? isa::all_lanes : 0);
+      }
+    }
+  }
+  barrier.expected = barrier.arrivals = barrier.popc = 0;
+  barrier.all = true;
+  barrier.any = barrier.in_use = false;
+  cluster_.note_progress();
+}
+
+void Block::open_if_complete() {
+  for (Barrier& barrier : barriers_) {
+    if (complete(barrier)) {
+      open(barrier);
+    }
+  }
+}
+
+const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*aligned*/) {
+  const std::size_t w = warp_of(exec.warp());
+  WarpState& state = warps_[w];
+  const auto* id = exec.in<std::uint32_t>(op.a);
+  const LaneMask arriving = exec.mask();
+  for (LaneMask left = arriving; left != 0;) {
+    const int first = std::countr_zero(left);
+    LaneMask same = 0;
+    for (LaneMask m = left; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      same |= id[lane] == id[first] ? bit(lane) : 0;
+    }
+    left &= ~same;
+    if (id[first] >= barriers_.size()) {
+      isa::Fault fault;
+      fault.kind = isa::FaultKind::BarrierMisuse;
+      fault.lane = first;
+      fault.text = fmt::format("barrier {} does not exist: a block has 16", id[first]);
+      return exec.stop_fault(std::move(fault));
+    }
+    Barrier& barrier = barriers_[id[first]];
+    const std::uint32_t count = op.b.none() ? 0 : exec.in<std::uint32_t>(op.b)[first];
+    if (!op.b.none() && (count == 0 || count % isa::warp_size != 0)) {
+      isa::Fault fault;
+      fault.kind = isa::FaultKind::BarrierMisuse;
+      fault.lane = first;
+      fault.text =
+          fmt::format("a barrier's thread count must be a multiple of 32 and not 0, not {}", count);
+      return exec.stop_fault(std::move(fault));
+    }
+    if (barrier.in_use && barrier.expected != count) {
+      isa::Fault fault;
+      fault.kind = isa::FaultKind::BarrierMisuse;
+      fault.lane = first;
+      fault.text = fmt::format(
+          "barrier {}: threads wait with count {}, this thread arrives with count {}",
+          id[first],
+          barrier.expected,
+          count
+      );
+      return exec.stop_fault(std::move(fault));
+    }
+    barrier.in_use = true;
+    barrier.expected = count;
+    if (what == BarrierOp::Arrive) {
+      barrier.arrivals += (exec.warp().live & ~same) == 0
+                              ? isa::warp_size
+                              : static_cast<std::uint32_t>(std::popcount(same));
+    } else {
+      barrier.waiting[w] |= same;
+      for (LaneMask m = same; m != 0; m &= m - 1) {
+        const auto lane = slot(std::countr_zero(m));
+        state.waiting_op[lane] = &op;
+        state.barrier_op[lane] = what;
+        state.wait[lane] = WaitKind::Barrier;
+      }
+    }
+    if (what != BarrierOp::Sync && what != BarrierOp::Arrive) {
+      const LaneMask holds = exec.predicate(op.c) & same;
+      barrier.popc += static_cast<std::uint32_t>(std::popcount(holds));
+      barrier.all = barrier.all && holds == same;
+      barrier.any = barrier.any || holds != 0;
+    }
+    if (complete(barrier)) {
+      open(barrier);
+    }
+  }
+  if (what == BarrierOp::Arrive) {
+    return &op + 1;
+  }
+  LaneMask waiting = 0;
+  for (const Barrier& barrier : barriers_) {
+    waiting |= barrier.waiting[w];
+  }
+  waiting &= arriving;
+  if (waiting == 0) {
+    return exec.group() == exec.warp().live ? &op + 1 : exec.stop_at(Stop::Diverged, &op + 1);
+  }
+  if (waiting != arriving) {
+    exec.leave(arriving & ~waiting, &op + 1);
+  }
+  return exec.block(op, &op + 1);
+}
+
+// --- Cluster barrier
+// ---------------------------------------------------------------------------------
+
+const Op*
+Block::cluster_barrier(isa::Exec& exec, const Op& op, ClusterBarrierOp what, bool /*aligned*/) {
+  WarpState& state = warps_[warp_of(exec.warp())];
+  const LaneMask lanes = exec.mask();
+  if (what == ClusterBarrierOp::Arrive) {
+    if ((state.cluster_arrived & lanes) != 0) {
+      isa::Fault fault;
+      fault.kind = isa::FaultKind::BarrierMisuse;
+      fault.lane = std::countr_zero(state.cluster_arrived & lanes);
+      fault.text = "barrier.cluster.arrive twice without a wait in between";
+      return exec.stop_fault(std::move(fault));
+    }
+    state.cluster_arrived |= lanes;
+    cluster_.cluster_barrier_check();
+    return &op + 1;
+  }
+  const LaneMask passed = state.cluster_passed & lanes;
+  state.cluster_passed &= ~passed;
+  const LaneMask waiting = lanes & ~passed;
+  if (waiting == 0) {
+    return &op + 1;
+  }
+  if ((waiting & ~state.cluster_arrived) != 0) {
+    isa::Fault fault;
+    fault.kind = isa::FaultKind::BarrierMisuse;
+    fault.lane = std::countr_zero(waiting & ~state.cluster_arrived);
+    fault.text = "barrier.cluster.wait without an arrive before it";
+    return exec.stop_fault(std::move(fault));
+  }
+  state.cluster_waiting |= waiting;
+  for (LaneMask m = waiting; m != 0; m &= m - 1) {
+    state.wait[slot(std::countr_zero(m))] = WaitKind::ClusterBarrier;
+    state.waiting_op[slot(std::countr_zero(m))] = &op;
+  }
+  if (passed != 0) {
+    exec.leave(passed, &op + 1);
+  }
+  return exec.block(op, &op + 1);
+}
+
+// --- Collectives
+// -------------------------------------------------------------------------------------
+
+bool Block::collective_complete(const WarpState& state, int lane) const {
+  const LaneMask members = (state.membermask[slot(lane)] & state.warp.live) | bit(lane);
+  for (LaneMask m = members; m != 0; m &= m - 1) {
+    const int other = std::countr_zero(m);
+    if ((state.arrived & bit(other)) == 0 ||
+        state.membermask[slot(other)] != state.membermask[slot(lane)] ||
+        state.collective[slot(other)].kind != state.collective[slot(lane)].kind) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Block::finish_collective(std::size_t w, LaneMask members) {
+  WarpState& state = warps_[w];
+  state.arrived &= ~members;
+  state.warp.blocked &= ~members;
+  state.exchange.lanes = members;
+  for (LaneMask left = members; left != 0;) {
+    const auto first = slot(std::countr_zero(left));
+    LaneMask same = 0;
+    for (LaneMask m = left; m != 0; m &= m - 1) {
+      const auto lane = slot(std::countr_zero(m));
+      if (state.waiting_op[lane] == state.waiting_op[first] &&
+          state.warp.frame[lane] == state.warp.frame[first]) {
+        same |= bit(static_cast<int>(lane));
+        state.wait[lane] = WaitKind::None;
+      }
+    }
+    left &= ~same;
+    const isa::Collective& collective = state.collective[first];
+    if (collective.conclude != nullptr) {
+      results_.enter_block(exec_block());
+      results_.select(state.warp, *state.warp.frame[first], same);
+      collective.conclude(results_, *state.waiting_op[first], state.exchange);
+    }
+  }
+  cluster_.note_progress();
+}
+
+const Op* Block::collective(
+    isa::Exec& exec,
+    const Op& op,
+    const isa::Collective& collective,
+    const std::uint32_t* membermask
+) {
+  const std::size_t w = warp_of(exec.warp());
+  WarpState& state = warps_[w];
+  const LaneMask lanes = exec.mask();
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    state.membermask[slot(lane)] = membermask[lane];
+    state.waiting_op[slot(lane)] = &op;
+    state.collective[slot(lane)] = collective;
+    state.wait[slot(lane)] = WaitKind::Collective;
+  }
+  state.arrived |= lanes;
+  if (collective.contribute != nullptr) {
+    collective.contribute(exec, op, state.exchange);
+  }
+  for (LaneMask left = lanes; left != 0;) {
+    const int lane = std::countr_zero(left);
+    left &= ~bit(lane);
+    if ((state.arrived & bit(lane)) != 0 && collective_complete(state, lane)) {
+      finish_collective(w, (state.membermask[slot(lane)] & state.warp.live) | bit(lane));
+    }
+  }
+  const LaneMask waiting = lanes & state.arrived;
+  if (waiting == 0) {
+    return exec.stop_at(Stop::Diverged, &op + 1); // meet the lanes that waited
+  }
+  if (waiting != lanes) {
+    exec.leave(lanes & ~waiting, &op + 1);
+  }
+  return exec.block(op, &op + 1);
+}
+
+// --- The rest
+// ----------------------------------------------------------------------------------------
+
+void Block::exited(isa::Exec& exec, LaneMask ended) {
+  const std::size_t w = warp_of(exec.warp());
+  WarpState& state = warps_[w];
+  live_ -= static_cast<std::uint32_t>(std::popcount(ended));
+  cluster_.note_progress();
+  open_if_complete(); // [BAR-3]: an ended thread holds up nobody
+  for (LaneMask left = state.arrived; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if ((state.arrived & bit(lane)) != 0 && collective_complete(state, lane)) {
+      finish_collective(w, (state.membermask[slot(lane)] & state.warp.live) | bit(lane));
+    }
+  }
+  cluster_.cluster_barrier_check();
+}
+
+std::uint64_t Block::clock() {
+  return grid_.services().now() * 2;
+} // a clock of 2 GHz
+
+std::uint64_t Block::globaltimer() {
+  return grid_.services().now();
+}
+
+const Op* Block::nanosleep(isa::Exec& exec, const Op& op, std::uint32_t /*nanoseconds*/) {
+  // PTX allows any duration from 0 to twice the argument.
+  return exec.stop_at(Stop::Yield, &op + 1);
+}
+
+std::byte* Block::shared_of(std::uint32_t rank, std::uint64_t* bytes) {
+  if (rank >= cluster_.size()) {
+    return nullptr;
+  }
+  *bytes = cluster_.block(rank).shared_bytes();
+  return cluster_.block(rank).shared();
+}
+
+void Block::launch_dependents() {} // a hint: dependents start when this grid has ended
+
+const Op* Block::grid_dependency_wait(isa::Exec&, const Op& op) {
+  return &op + 1; // grids start after what they depend on has ended, programmatic or not
+}
+
+memory::Address Block::device_malloc(std::uint64_t bytes) {
+  return grid_.services().heap_allocate(grid_.device(), bytes);
+}
+
+bool Block::device_free(memory::Address p) {
+  return grid_.services().heap_free(p);
+}
+
+const isa::Code* Block::function_at(memory::Address address) {
+  const auto& functions = grid_.kernel().functions;
+  const auto it = functions.find(address);
+  return it != functions.end() ? it->second : nullptr;
+}
+
+} // namespace heddle::machine

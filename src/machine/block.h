@@ -1,0 +1,176 @@
+// Block: one block of a grid while it runs: warps, shared memory, barriers, collectives.
+// Cluster: the blocks that started together.
+//
+// run() gives the warps turns until the cluster has ended, or its budget is used up, or nobody in
+// it can move. Within a warp the group that is furthest behind goes first (deepest call, lowest
+// op), which reconverges lanes; a group that used up its turn goes to the back of the queue, so
+// that every started thread keeps making progress ([DEV], [CLUSTER]) however the others spin.
+#pragma once
+
+#include "isa/exec.h"
+#include "machine/grid.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::machine {
+
+class Cluster;
+
+/// For what a lane waits.
+enum class WaitKind : std::uint8_t {
+  None,
+  Barrier,
+  ClusterBarrier,
+  Collective
+};
+
+class Block final : public isa::Environment {
+public:
+  Block(Cluster& cluster, Grid& grid);
+  ~Block() override;
+
+  /// Becomes block `rank` of cluster `cluster_index`, at its first instruction.
+  void start(std::uint64_t cluster_index, std::uint32_t rank);
+
+  struct WarpState {
+    isa::Warp warp;
+    // Scheduling: lanes whose round is over, so that the others go first; lanes that ran in the
+    // round that is under way, and what is left of its fuel.
+    isa::LaneMask tired = 0;
+    isa::LaneMask ran = 0;
+    std::int64_t fuel = 0;
+    // Collectives: lanes that have arrived, and where.
+    isa::LaneMask arrived = 0;
+    std::array<std::uint32_t, isa::warp_size> membermask{};
+    std::array<const isa::Op*, isa::warp_size> waiting_op{}; // of any wait, for results and reports
+    std::array<WaitKind, isa::warp_size> wait{};
+    std::array<BarrierOp, isa::warp_size> barrier_op{};
+    std::array<isa::Collective, isa::warp_size> collective{};
+    isa::Exchange exchange;
+    // barrier.cluster
+    isa::LaneMask cluster_arrived = 0;
+    isa::LaneMask cluster_waiting = 0;
+    isa::LaneMask cluster_passed = 0; // arrived in a phase that has completed, has not waited yet
+  };
+  std::vector<WarpState>& warps() { return warps_; }
+  Grid& grid() { return grid_; }
+  Dim3 index() const { return index_; }
+  std::uint32_t rank() const { return rank_; }
+  std::byte* shared() { return shared_.data(); }
+  std::uint64_t shared_bytes() const { return shared_bytes_; }
+  bool ended() const { return live_ == 0; }
+  isa::Exec::Block exec_block();
+  Dim3 thread_index(std::size_t warp, int lane) const;
+
+  /// The group of warp `w` that should run next: lanes of one frame at one op; 0 if none can run.
+  isa::LaneMask next_group(WarpState& state);
+  /// Lets a warp run one round. Exited: no lane is left; Blocked: none can run; Fuel: the round is
+  /// over; Fault, Unsupported: see exec.
+  isa::Stop turn(isa::Exec& exec, std::size_t w);
+
+  // --- isa::Environment
+  // ----------------------------------------------------------------------------
+  const isa::Op* barrier(isa::Exec&, const isa::Op&, BarrierOp what, bool aligned) override;
+  const isa::Op*
+  cluster_barrier(isa::Exec&, const isa::Op&, ClusterBarrierOp what, bool aligned) override;
+  const isa::Op* collective(
+      isa::Exec&,
+      const isa::Op&,
+      const isa::Collective& collective,
+      const std::uint32_t* membermask
+  ) override;
+  std::uint64_t clock() override;
+  std::uint64_t globaltimer() override;
+  const isa::Op* nanosleep(isa::Exec&, const isa::Op&, std::uint32_t nanoseconds) override;
+  void exited(isa::Exec&, isa::LaneMask ended) override;
+  std::byte* shared_of(std::uint32_t rank, std::uint64_t* bytes) override;
+  void launch_dependents() override;
+  const isa::Op* grid_dependency_wait(isa::Exec&, const isa::Op&) override;
+  int vprintf(isa::Exec&, int lane, memory::Address format, memory::Address arguments) override;
+  memory::Address device_malloc(std::uint64_t bytes) override;
+  bool device_free(memory::Address p) override;
+  const isa::Code* function_at(memory::Address address) override;
+
+private:
+  friend class Cluster;
+  struct Barrier {
+    std::uint32_t expected = 0;         // 0: all threads of the block that have not ended
+    std::uint32_t arrivals = 0;         // of bar.arrive, in threads
+    std::vector<isa::LaneMask> waiting; // per warp
+    std::uint32_t popc = 0;
+    bool all = true;
+    bool any = false;
+    bool in_use = false;
+  };
+  void write_specials(std::uint64_t cluster_index);
+  std::size_t warp_of(const isa::Warp& warp) const;
+  bool complete(const Barrier& barrier) const;
+  void open(Barrier& barrier);
+  void open_if_complete();
+  void finish_collective(std::size_t w, isa::LaneMask members);
+  bool collective_complete(const WarpState& state, int lane) const;
+
+  Cluster& cluster_;
+  Grid& grid_;
+  Dim3 index_;
+  std::uint32_t rank_ = 0;
+  std::uint32_t threads_ = 0;
+  std::uint32_t live_ = 0;
+  std::uint64_t shared_bytes_ = 0;
+  std::vector<std::byte> shared_;
+  std::vector<WarpState> warps_;
+  std::vector<std::byte> specials_;
+  std::byte* local_ = nullptr; // mmapped
+  std::uint64_t local_bytes_ = 0;
+  std::array<Barrier, 16> barriers_;
+  isa::Exec results_; // writes results of barriers and collectives into other lanes' registers
+};
+
+class Cluster {
+public:
+  explicit Cluster(std::shared_ptr<Grid> grid);
+  void start(std::uint64_t index);
+  void stop() { started_ = false; }
+  bool started() const { return started_; }
+
+  enum class Outcome : std::uint8_t {
+    Ended,
+    Yielded,
+    Deadlock,
+    Fault,
+    Unsupported
+  };
+  /// Gives every warp turns. `budget` is in turns of warps.
+  Outcome run(isa::Exec& exec, std::uint64_t budget);
+
+  Grid& grid() { return *grid_; }
+  const std::shared_ptr<Grid>& shared_grid() const { return grid_; }
+  std::uint64_t index() const { return index_; }
+  Block& block(std::size_t rank) { return *blocks_[rank]; }
+  std::size_t size() const { return blocks_.size(); }
+  /// After Fault or Unsupported: the lane that caused it.
+  FaultReport fault_report(isa::Exec& exec);
+  /// True if something other than polling happened in the last run: a thread ended, a barrier
+  /// opened.
+  bool progressed() const { return progressed_; }
+  void note_progress() { progressed_ = true; }
+  void cluster_barrier_check();
+  /// Who waits for what, one line per group of threads, for reports of deadlocks and hangs.
+  std::vector<std::string> describe_waits();
+
+private:
+  std::shared_ptr<Grid> grid_;
+  std::uint64_t index_ = 0;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::size_t fault_block_ = 0;
+  std::size_t fault_warp_ = 0;
+  std::size_t next_block_ = 0; // where the next run goes on, for fairness
+  std::size_t next_warp_ = 0;
+  bool progressed_ = false;
+  bool started_ = false;
+};
+
+} // namespace heddle::machine

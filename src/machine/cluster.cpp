@@ -1,0 +1,211 @@
+// Implements Cluster of block.h.
+#include "base/check.h"
+#include "machine/block.h"
+#include "ptx/parse.h"
+
+#include <map>
+
+namespace heddle::machine {
+
+using isa::LaneMask;
+using isa::Stop;
+
+Cluster::Cluster(std::shared_ptr<Grid> grid) : grid_(std::move(grid)) {
+  for (std::uint64_t i = 0; i < grid_->blocks_per_cluster(); ++i) {
+    blocks_.push_back(std::make_unique<Block>(*this, *grid_));
+  }
+}
+
+void Cluster::start(std::uint64_t index) {
+  index_ = index;
+  started_ = true;
+  next_block_ = next_warp_ = 0;
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
+    blocks_[rank]->start(index, static_cast<std::uint32_t>(rank));
+  }
+}
+
+Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget) {
+  progressed_ = false;
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    bool ended = true;
+    for (; next_block_ < blocks_.size(); ++next_block_, next_warp_ = 0) {
+      Block& block = *blocks_[next_block_];
+      for (; next_warp_ < block.warps().size(); ++next_warp_) {
+        if (block.warps()[next_warp_].warp.live == 0) {
+          continue;
+        }
+        if (budget == 0) {
+          return Outcome::Yielded;
+        }
+        const std::uint64_t before = exec.executed();
+        const Stop stop = block.turn(exec, next_warp_);
+        if (stop == Stop::Fault || stop == Stop::Unsupported) {
+          fault_block_ = next_block_;
+          fault_warp_ = next_warp_;
+          return stop == Stop::Fault ? Outcome::Fault : Outcome::Unsupported;
+        }
+        moved = moved || exec.executed() != before;
+        --budget;
+      }
+    }
+    next_block_ = next_warp_ = 0;
+    for (const auto& block : blocks_) {
+      ended = ended && block->ended();
+    }
+    if (ended) {
+      return Outcome::Ended;
+    }
+  }
+  return Outcome::Deadlock;
+}
+
+// [BAR-CLUSTER]: a phase completes when every thread of the cluster that has not ended has arrived.
+void Cluster::cluster_barrier_check() {
+  bool any = false;
+  for (const auto& block : blocks_) {
+    for (const Block::WarpState& state : block->warps()) {
+      if ((state.warp.live & ~state.cluster_arrived) != 0) {
+        return;
+      }
+      any = any || state.cluster_arrived != 0;
+    }
+  }
+  if (!any) {
+    return;
+  }
+  for (const auto& block : blocks_) {
+    for (Block::WarpState& state : block->warps()) {
+      const LaneMask waiting = std::exchange(state.cluster_waiting, 0);
+      state.cluster_passed = state.cluster_arrived & ~waiting & state.warp.live;
+      state.cluster_arrived = 0;
+      state.warp.blocked &= ~waiting;
+      for (LaneMask m = waiting; m != 0; m &= m - 1) {
+        state.wait[static_cast<std::size_t>(std::countr_zero(m))] = WaitKind::None;
+      }
+    }
+  }
+  note_progress();
+}
+
+// --- Reports
+// -----------------------------------------------------------------------------------------
+
+namespace {
+
+SourcePlace place_of(const ptx::Module& module, std::uint32_t location) {
+  SourcePlace place;
+  if (location < module.source_locations.size()) {
+    const ptx::SourceLocation& source = module.source_locations[location];
+    const auto file = module.files.find(source.file);
+    place.file = file != module.files.end() ? file->second : "";
+    place.line = source.line;
+    place.column = source.column;
+  }
+  return place;
+}
+
+void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport& report) {
+  if (op.instruction >= code.function->body.size()) {
+    return;
+  }
+  const ptx::Instruction& instruction = code.function->body[op.instruction];
+  report.instruction = ptx::print(*code.module, *code.function, instruction);
+  std::optional<std::uint32_t> at = instruction.location;
+  if (instruction.location == ptx::Instruction::no_location) {
+    return;
+  }
+  report.source = place_of(*code.module, *at);
+  while (at && *at < code.module->source_locations.size()) {
+    at = code.module->source_locations[*at].inlined_at;
+    if (at) {
+      report.inlined_at.push_back(place_of(*code.module, *at));
+    }
+  }
+}
+
+} // namespace
+
+FaultReport Cluster::fault_report(isa::Exec& exec) {
+  FaultReport report;
+  Block& block = *blocks_[fault_block_];
+  report.kind =
+      exec.why() == Stop::Unsupported ? FaultReport::Kind::Unsupported : FaultReport::Kind::Fault;
+  report.fault = exec.fault();
+  report.kernel = grid_->describe();
+  report.block = block.index();
+  report.thread = block.thread_index(fault_warp_, report.fault.lane);
+  report.lanes = static_cast<std::uint32_t>(std::popcount(exec.mask()));
+  describe_instruction(exec.code(), *exec.current(), report);
+  if (report.fault.address - memory::window_base >= 3 * memory::window_size) {
+    report.nearest = grid_->services().space().nearest(report.fault.address);
+  }
+  return report;
+}
+
+std::vector<std::string> Cluster::describe_waits() {
+  // Threads that wait for the same thing at the same place are one line.
+  struct Waiters {
+    std::uint64_t count = 0;
+    Dim3 first_block, first_thread;
+  };
+  std::map<std::string, Waiters> lines;
+  for (const auto& block : blocks_) {
+    for (std::size_t w = 0; w < block->warps().size(); ++w) {
+      Block::WarpState& state = block->warps()[w];
+      for (LaneMask m = state.warp.live; m != 0; m &= m - 1) {
+        const int lane = std::countr_zero(m);
+        const auto i = static_cast<std::size_t>(lane);
+        const isa::Op* op =
+            (state.warp.blocked >> lane & 1) != 0 ? state.waiting_op[i] : state.warp.pc[i];
+        FaultReport at;
+        describe_instruction(*state.warp.frame[i]->code, *op, at);
+        std::string text =
+            at.source.line != 0 ? fmt::format("{}:{}: ", at.source.file, at.source.line) : "";
+        switch (state.wait[i]) {
+        case WaitKind::Barrier:
+          text += "waits at a barrier of the block";
+          break;
+        case WaitKind::ClusterBarrier:
+          text += "waits at the barrier of the cluster";
+          break;
+        case WaitKind::Collective:
+          text += fmt::format("waits for the lanes {:#010x} of its warp", state.membermask[i]);
+          break;
+        case WaitKind::None:
+          text += "runs";
+          break;
+        }
+        text += fmt::format(" ({})", at.instruction);
+        Waiters& waiters = lines[text];
+        if (waiters.count++ == 0) {
+          waiters.first_block = block->index();
+          waiters.first_thread = block->thread_index(w, lane);
+        }
+      }
+    }
+  }
+  std::vector<std::string> result;
+  for (const auto& [text, waiters] : lines) {
+    const Dim3& b = waiters.first_block;
+    const Dim3& t = waiters.first_thread;
+    result.push_back(
+        fmt::format(
+            "thread ({},{},{}) of block ({},{},{}){} {}",
+            t.x,
+            t.y,
+            t.z,
+            b.x,
+            b.y,
+            b.z,
+            waiters.count > 1 ? fmt::format(" and {} more", waiters.count - 1) : "",
+            text
+        )
+    );
+  }
+  return result;
+}
+
+} // namespace heddle::machine

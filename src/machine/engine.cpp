@@ -1,0 +1,410 @@
+// Implements engine.h.
+#include "machine/engine.h"
+
+#include "base/check.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace heddle::machine {
+namespace {
+
+// Turns of warps that a cluster gets before it goes to the back of the queue.
+constexpr std::uint64_t rounds_per_turn = 16;
+// With a seed device work is done by the host thread while it waits; when it does not call for this
+// long (it spins on a flag) another thread does it.
+constexpr auto host_away = std::chrono::milliseconds(50);
+
+std::uint64_t next_random(std::uint64_t& state) { // splitmix64
+  state += 0x9e3779b97f4a7c15ULL;
+  std::uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+} // namespace
+
+Engine::Engine(World& world, EngineOptions options) : world_(world), options_(options) {
+  if (options_.workers == 0) {
+    options_.workers = std::max(1U, std::thread::hardware_concurrency());
+  }
+  if (options_.seed) {
+    options_.workers = 1;
+    random_ = *options_.seed;
+    host_exec_ = std::make_unique<isa::Exec>(world.space());
+  }
+  soft_limit_ = options_.workers;
+}
+
+Engine::~Engine() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  work_available_.notify_all();
+  host_work_available_.notify_all();
+  for (std::thread& thread : threads_) {
+    thread.join();
+  }
+}
+
+void Engine::start_threads() {
+  if (!threads_.empty()) {
+    return;
+  }
+  if (options_.seed) {
+    threads_.emplace_back([this] { work_when_host_is_away(); });
+  } else {
+    for (unsigned i = 0; i < options_.workers; ++i) {
+      threads_.emplace_back([this] { work(); });
+    }
+  }
+  threads_.emplace_back([this] { run_host_functions(); });
+}
+
+// --- Commands
+// ----------------------------------------------------------------------------------------
+
+void Engine::submitted(const CommandPtr& command) {
+  std::unique_lock lock(mutex_);
+  host_calls_.fetch_add(1, std::memory_order_relaxed);
+  if (world_.has_fault()) {
+    command->done.store(true); // nothing runs any more
+    return;
+  }
+  start_threads();
+  pending_.emplace(command->id, command);
+  auto blocked = std::make_shared<Blocked>();
+  blocked->command = command;
+  for (const CommandPtr& before : command->after) {
+    if (!before->done.load()) {
+      ++blocked->missing;
+      dependents_[before.get()].push_back(blocked);
+    }
+  }
+  if (blocked->missing == 0) {
+    make_ready(command);
+  }
+}
+
+void Engine::make_ready(const CommandPtr& command) {
+  if (command->kind == CommandKind::HostFunction) {
+    host_functions_.push_back(command);
+    host_work_available_.notify_one();
+    return;
+  }
+  if (command->kind != CommandKind::Kernel) {
+    host_side_.push_back(command);
+    work_available_.notify_one();
+    return;
+  }
+  Grid& grid = *command->grid;
+  auto running = std::make_shared<Running>();
+  running->command = command;
+  const std::uint64_t blocks = std::uint64_t{resident_blocks(
+                                   world_.model(),
+                                   static_cast<std::uint32_t>(grid.config().block.count()),
+                                   grid.shared_bytes()
+                               )} *
+                               world_.model().multiprocessors;
+  running->resident_limit = std::max<std::uint64_t>(1, blocks / grid.blocks_per_cluster());
+  running_.push_back(std::move(running));
+  work_available_.notify_all();
+}
+
+void Engine::complete(const CommandPtr& command) {
+  command->completed_at = world_.now();
+  command->after.clear();
+  command->done.store(true);
+  pending_.erase(command->id);
+  const auto waiting = dependents_.find(command.get());
+  if (waiting != dependents_.end()) {
+    const auto list = std::move(waiting->second);
+    dependents_.erase(waiting);
+    for (const auto& blocked : list) {
+      if (--blocked->missing == 0) {
+        make_ready(blocked->command);
+      }
+    }
+  }
+  completed_.notify_all();
+}
+
+void Engine::fail(FaultReport report, std::unique_lock<std::mutex>& lock) {
+  // Nothing more runs; everybody who waits goes on and sees the error.
+  running_.clear();
+  resident_.clear();
+  host_side_.clear();
+  host_functions_.clear();
+  dependents_.clear();
+  const auto dropped = std::move(pending_);
+  pending_.clear();
+  lock.unlock();
+  world_.report_fault(std::move(report));
+  lock.lock();
+  for (const auto& [id, command] : dropped) {
+    command->done.store(true);
+  }
+  completed_.notify_all();
+}
+
+// --- Work
+// --------------------------------------------------------------------------------------------
+
+bool Engine::may_start(const Running& running) const {
+  const Grid& grid = *running.command->grid;
+  if (grid.next_cluster >= grid.cluster_count() || running.resident >= running.resident_limit) {
+    return false;
+  }
+  // [COOP]: all of a cooperative grid; others when few are resident.
+  return resident_.size() < soft_limit_ || grid.config().cooperative;
+}
+
+Engine::Task Engine::pick() {
+  if (!host_side_.empty()) {
+    Task task;
+    task.command = host_side_.front();
+    host_side_.pop_front();
+    return task;
+  }
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    // Kernels take turns in starting blocks, so that partners in two streams both get going.
+    std::shared_ptr<Running> running = running_.front();
+    running_.pop_front();
+    running_.push_back(running);
+    if (may_start(*running)) {
+      auto resident = std::make_shared<Resident>();
+      resident->running = running;
+      resident->index = running->command->grid->next_cluster++;
+      resident->busy = true;
+      ++running->resident;
+      if (!running->spare.empty()) {
+        resident->cluster = std::move(running->spare.back());
+        running->spare.pop_back();
+      }
+      resident_.push_back(resident);
+      turns_ = 0;
+      return Task{nullptr, resident};
+    }
+  }
+  const auto waits = [](const std::shared_ptr<Resident>& r) { return !r->busy; };
+  auto it = std::ranges::find_if(resident_, waits);
+  if (it == resident_.end()) {
+    return {};
+  }
+  if (options_.seed) { // any of them may be next
+    const auto count = static_cast<std::uint64_t>(std::ranges::count_if(resident_, waits));
+    for (std::uint64_t skip = next_random(random_) % count; skip > 0; --skip) {
+      it = std::find_if(std::next(it), resident_.end(), waits);
+    }
+  }
+  std::shared_ptr<Resident> resident = *it;
+  resident_.erase(it);
+  resident_.push_back(resident);
+  resident->busy = true;
+  return Task{nullptr, resident};
+}
+
+void Engine::perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mutex>& lock) {
+  if (task.resident != nullptr) {
+    run_cluster(task.resident, exec, lock);
+    return;
+  }
+  if (task.command->work) {
+    lock.unlock();
+    task.command->work();
+    lock.lock();
+  }
+  if (pending_.contains(task.command->id)) {
+    complete(task.command);
+  }
+}
+
+void Engine::run_cluster(
+    const std::shared_ptr<Resident>& resident,
+    isa::Exec& exec,
+    std::unique_lock<std::mutex>& lock
+) {
+  const std::shared_ptr<Running> running = resident->running;
+  Grid& grid = *running->command->grid;
+  const bool fresh = resident->cluster == nullptr || !resident->cluster->started();
+  lock.unlock();
+  if (resident->cluster == nullptr) {
+    resident->cluster = std::make_unique<Cluster>(running->command->grid);
+  }
+  Cluster& cluster = *resident->cluster;
+  if (fresh) {
+    cluster.start(resident->index);
+  }
+  std::uint64_t warps = 0;
+  for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
+    warps += cluster.block(rank).warps().size();
+  }
+  const std::uint64_t before = exec.executed();
+  const Cluster::Outcome outcome = cluster.run(exec, rounds_per_turn * warps);
+  executed_.fetch_add(exec.executed() - before, std::memory_order_relaxed);
+  lock.lock();
+  resident->busy = false;
+  const auto place = std::ranges::find(resident_, resident);
+  if (place == resident_.end()) {
+    return; // everything was dropped meanwhile, after a fault
+  }
+  switch (outcome) {
+  case Cluster::Outcome::Yielded:
+    ++turns_since_end_;
+    turns_ = cluster.progressed() ? 0 : turns_ + 1;
+    if (turns_ > 2 * resident_.size() || turns_since_end_ > 64 * resident_.size()) {
+      soft_limit_ = resident_.size() + options_.workers; // they may wait for one that has not begun
+      turns_ = turns_since_end_ = 0;
+    }
+    work_available_.notify_one();
+    return;
+  case Cluster::Outcome::Ended:
+    resident_.erase(place);
+    --running->resident;
+    turns_ = turns_since_end_ = 0;
+    if (resident_.empty()) {
+      soft_limit_ = options_.workers;
+    }
+    cluster.stop();
+    running->spare.push_back(std::move(resident->cluster));
+    if (grid.clusters_ended.fetch_add(1) + 1 == grid.cluster_count()) {
+      std::erase(running_, running);
+      complete(running->command);
+    }
+    work_available_.notify_one();
+    return;
+  case Cluster::Outcome::Deadlock: {
+    FaultReport report;
+    report.kind = FaultReport::Kind::Deadlock;
+    report.kernel = grid.describe();
+    report.block = cluster.block(0).index();
+    report.waits = cluster.describe_waits();
+    fail(std::move(report), lock);
+    return;
+  }
+  case Cluster::Outcome::Fault:
+  case Cluster::Outcome::Unsupported:
+    fail(cluster.fault_report(exec), lock);
+    return;
+  }
+}
+
+void Engine::work() {
+  isa::Exec exec(world_.space());
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (const Task task = pick()) {
+      perform(task, exec, lock);
+    } else {
+      work_available_.wait(lock);
+    }
+  }
+}
+
+void Engine::work_when_host_is_away() {
+  isa::Exec exec(world_.space());
+  std::unique_lock lock(mutex_);
+  std::uint64_t seen = ~0ULL;
+  while (!stopping_) {
+    const std::uint64_t calls = host_calls_.load(std::memory_order_relaxed);
+    if (calls != seen) {
+      seen = calls;
+      work_available_.wait_for(lock, host_away);
+      continue;
+    }
+    if (const Task task = pick()) {
+      perform(task, exec, lock);
+    } else {
+      work_available_.wait_for(lock, host_away);
+    }
+  }
+}
+
+void Engine::run_host_functions() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (host_functions_.empty()) {
+      host_work_available_.wait(lock);
+      continue;
+    }
+    const CommandPtr command = host_functions_.front();
+    host_functions_.pop_front();
+    lock.unlock();
+    command->work();
+    lock.lock();
+    if (pending_.contains(command->id)) {
+      complete(command);
+    }
+  }
+}
+
+// --- The host
+// ----------------------------------------------------------------------------------------
+
+void Engine::wait(const std::function<bool()>& done, const char* /*what*/) {
+  std::unique_lock lock(mutex_);
+  while (!done()) {
+    host_calls_.fetch_add(1, std::memory_order_relaxed);
+    if (!options_.seed) {
+      completed_.wait(lock);
+    } else if (const Task task = pick()) {
+      perform(task, *host_exec_, lock);
+    } else {
+      completed_.wait_for(lock, std::chrono::milliseconds(1));
+    }
+  }
+  lock.unlock();
+  world_.flush_output();
+}
+
+bool Engine::query(const std::function<bool()>& ready) {
+  if (ready()) {
+    world_.flush_output();
+    return true;
+  }
+  host_calls_.fetch_add(1, std::memory_order_relaxed);
+  if (options_.seed) {
+    std::unique_lock lock(mutex_);
+    if (const Task task = pick()) {
+      perform(task, *host_exec_, lock);
+    }
+  } else {
+    std::this_thread::yield();
+  }
+  return ready();
+}
+
+void Engine::api_call(const char* /*name*/) {
+  host_calls_.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::vector<std::string> Engine::describe() {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> lines;
+  for (const auto& running : running_) {
+    const Grid& grid = *running->command->grid;
+    lines.push_back(
+        fmt::format(
+            "kernel '{}' in {}: {} of {} blocks have ended, {} run, {} have not started",
+            grid.describe(),
+            running->command->stream,
+            grid.clusters_ended.load() * grid.blocks_per_cluster(),
+            grid.cluster_count() * grid.blocks_per_cluster(),
+            running->resident * grid.blocks_per_cluster(),
+            (grid.cluster_count() - grid.next_cluster) * grid.blocks_per_cluster()
+        )
+    );
+    for (const auto& resident : resident_) {
+      if (resident->running == running && !resident->busy && resident->cluster != nullptr) {
+        for (const std::string& line : resident->cluster->describe_waits()) {
+          lines.push_back("  " + line);
+        }
+      }
+    }
+  }
+  return lines;
+}
+
+} // namespace heddle::machine

@@ -1,0 +1,103 @@
+// Engine: the driver of `heddle run`: a fair schedule on all cores.
+//
+// Workers take clusters: those that have started get turns in a circle, and a new cluster starts
+// when few are resident or when those that are only wait; never more than fit on the virtual
+// device, as on real hardware, so a program that waits for a block that cannot start hangs here too
+// - and is told so.
+#pragma once
+
+#include "machine/block.h"
+#include "machine/world.h"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+namespace heddle::machine {
+
+struct EngineOptions {
+  unsigned workers = 0; // 0: one per core
+  std::optional<std::uint64_t>
+      seed; // set: no worker threads, the waiting host thread does the work
+};
+
+class Engine final : public Driver {
+public:
+  Engine(World& world, EngineOptions options);
+  ~Engine() override;
+
+  void submitted(const CommandPtr& command) override;
+  void wait(const std::function<bool()>& done, const char* what) override;
+  bool query(const std::function<bool()>& ready) override;
+  void api_call(const char* name) override;
+
+  /// What is resident and waits for what, for Ctrl-C.
+  std::vector<std::string> describe();
+  std::uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }
+
+private:
+  struct Running { // a kernel whose dependencies have completed
+    CommandPtr command;
+    std::uint64_t resident_limit = 0; // clusters of it that fit on the device
+    std::uint64_t resident = 0;
+    std::vector<std::unique_ptr<Cluster>> spare; // ended, to be started again
+  };
+  struct Resident {
+    std::shared_ptr<Running> running;
+    std::unique_ptr<Cluster> cluster; // nullptr until its worker has started it
+    std::uint64_t index = 0;
+    bool busy = false; // a worker has it
+  };
+  struct Task { // what a worker does next
+    CommandPtr command;
+    std::shared_ptr<Resident> resident;
+    explicit operator bool() const { return command != nullptr || resident != nullptr; }
+  };
+  struct Blocked { // a command with dependencies
+    CommandPtr command;
+    std::size_t missing = 0;
+  };
+  void start_threads();
+  void work();
+  void work_when_host_is_away();
+  void run_host_functions();
+  Task pick();
+  bool may_start(const Running& running) const;
+  void perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mutex>& lock);
+  void run_cluster(
+      const std::shared_ptr<Resident>& resident,
+      isa::Exec& exec,
+      std::unique_lock<std::mutex>& lock
+  );
+  void make_ready(const CommandPtr& command);
+  void complete(const CommandPtr& command);
+  void fail(FaultReport report, std::unique_lock<std::mutex>& lock);
+
+  World& world_;
+  EngineOptions options_;
+  std::mutex mutex_;
+  std::condition_variable work_available_;
+  std::condition_variable completed_;
+  std::condition_variable host_work_available_;
+  bool stopping_ = false;
+  std::map<std::uint64_t, CommandPtr> pending_; // not complete, by id
+  std::unordered_map<const Command*, std::vector<std::shared_ptr<Blocked>>> dependents_;
+  std::deque<CommandPtr> host_side_;      // copies, sets, records: ready
+  std::deque<CommandPtr> host_functions_; // ready; run on a thread of their own, for they may block
+  std::deque<std::shared_ptr<Running>> running_;
+  std::deque<std::shared_ptr<Resident>> resident_; // in the order of their next turn
+  std::uint64_t soft_limit_ = 0; // clusters that may be resident before others end
+  std::uint64_t turns_ = 0;      // of clusters since one ended or a barrier opened
+  std::uint64_t turns_since_end_ = 0;
+  std::atomic<std::uint64_t> host_calls_{0};
+  std::atomic<std::uint64_t> executed_{0};
+  std::uint64_t random_ = 0;
+  std::unique_ptr<isa::Exec> host_exec_; // with a seed: of the host thread that does the work
+  std::vector<std::thread> threads_;
+};
+
+} // namespace heddle::machine

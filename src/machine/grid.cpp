@@ -1,0 +1,104 @@
+// Implements grid.h.
+#include "machine/grid.h"
+
+#include "base/check.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace heddle::machine {
+namespace {
+
+/// Layout that cooperative_groups::grid_group expects behind %envreg1:%envreg2: its size and the
+/// word on which blocks meet.
+struct CooperativeWorkspace {
+  std::uint32_t bytes = sizeof(CooperativeWorkspace);
+  std::uint32_t barrier = 0;
+};
+
+std::atomic<std::uint64_t> next_grid_id{1}; // %gridid is unique in a process
+
+} // namespace
+
+std::string demangle(const std::string& name) {
+  int status = 0;
+  std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+      std::free
+  );
+  return status == 0 && text ? text.get() : name;
+}
+
+Grid::Grid(
+    Services& services,
+    std::shared_ptr<isa::Program> program,
+    const isa::Kernel& kernel,
+    const LaunchConfig& config,
+    std::vector<std::byte> parameters,
+    int device
+)
+    : services_(services),
+      program_(std::move(program)),
+      kernel_(kernel),
+      config_(config),
+      parameters_(std::move(parameters)),
+      device_(device),
+      id_(next_grid_id.fetch_add(1)),
+      cluster_count_(config.grid.count() / config.cluster.count()) {
+  if (config.cooperative) {
+    const auto place = services.space().allocate(
+        sizeof(CooperativeWorkspace),
+        256,
+        memory::AllocationKind::Heap,
+        device,
+        "grid barrier"
+    );
+    HEDDLE_CHECK(place.has_value(), "no memory for the barrier of a cooperative grid");
+    workspace_ = *place;
+    *static_cast<CooperativeWorkspace*>(
+        services.space().host_pointer(workspace_, sizeof(CooperativeWorkspace))
+    ) = {};
+  }
+}
+
+Grid::~Grid() {
+  if (workspace_ != 0) {
+    (void)services_.space().release(workspace_);
+  }
+}
+
+std::uint64_t Grid::shared_bytes() const {
+  return std::uint64_t{kernel_.dynamic_shared_offset} + config_.dynamic_shared;
+}
+
+Dim3 Grid::clusters() const {
+  return {
+      config_.grid.x / config_.cluster.x,
+      config_.grid.y / config_.cluster.y,
+      config_.grid.z / config_.cluster.z
+  };
+}
+
+Dim3 Grid::block_index(std::uint64_t cluster, std::uint32_t rank) const {
+  const Dim3 n = clusters();
+  const Dim3& c = config_.cluster;
+  const auto cx = static_cast<std::uint32_t>(cluster % n.x);
+  const auto cy = static_cast<std::uint32_t>(cluster / n.x % n.y);
+  const auto cz = static_cast<std::uint32_t>(cluster / n.x / n.y);
+  return {cx * c.x + rank % c.x, cy * c.y + rank / c.x % c.y, cz * c.z + rank / c.x / c.y};
+}
+
+std::string Grid::describe() const {
+  const auto dim = [](const Dim3& d) {
+    return d.y == 1 && d.z == 1 ? fmt::format("{}", d.x) : fmt::format("({},{},{})", d.x, d.y, d.z);
+  };
+  std::string name = demangle(kernel_.name);
+  if (const auto paren = name.find('('); paren != std::string::npos) {
+    name.resize(paren); // parameters only make the line long
+  }
+  return fmt::format("{}<<<{},{}>>>", name, dim(config_.grid), dim(config_.block));
+}
+
+} // namespace heddle::machine

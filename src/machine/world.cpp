@@ -1,0 +1,221 @@
+// Implements world.h.
+#include "machine/world.h"
+
+#include "base/check.h"
+#include "machine/grid.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+namespace heddle::machine {
+
+World::World(memory::AddressSpace& space, const DeviceModel& model, int devices)
+    : space_(space),
+      model_(model),
+      devices_(devices) {}
+
+World::~World() {
+  driver_.reset(); // its threads use the rest
+}
+
+void World::set_driver(std::unique_ptr<Driver> driver) {
+  driver_ = std::move(driver);
+}
+
+void World::submit(const CommandPtr& command) {
+  command->id = next_id_.fetch_add(1);
+  std::erase_if(command->after, [](const CommandPtr& c) { return c == nullptr || c->done.load(); });
+  driver_->submitted(command);
+}
+
+Result<std::shared_ptr<Grid>> World::make_grid(
+    std::shared_ptr<isa::Program> program,
+    const isa::Kernel& kernel,
+    const LaunchConfig& config,
+    std::span<const std::byte> parameter_block,
+    int device
+) {
+  const std::uint64_t threads = config.block.count();
+  const auto refuse = [&](std::string why) {
+    return input_error(fmt::format("launch of '{}': {}", demangle(kernel.name), why));
+  };
+  if (config.grid.count() == 0 || threads == 0) {
+    return refuse("the grid or the block is empty");
+  }
+  if (threads > model_.max_threads_per_block || config.block.x > 1024 || config.block.y > 1024 ||
+      config.block.z > 64) {
+    return refuse(
+        fmt::format(
+            "block ({},{},{}) is larger than {} threads (1024 x 1024 x 64)",
+            config.block.x,
+            config.block.y,
+            config.block.z,
+            model_.max_threads_per_block
+        )
+    );
+  }
+  if (config.grid.x > 0x7fff'ffffU || config.grid.y > 65535 || config.grid.z > 65535) {
+    return refuse("the grid is larger than 2^31-1 x 65535 x 65535");
+  }
+  const std::uint64_t max_threads = std::uint64_t{std::max(1U, kernel.function->max_ntid[0])} *
+                                    std::max(1U, kernel.function->max_ntid[1]) *
+                                    std::max(1U, kernel.function->max_ntid[2]);
+  if (kernel.function->max_ntid[0] != 0 && threads > max_threads) {
+    return refuse(
+        fmt::format(
+            "block of {} threads, but the kernel is compiled for at most {} (__launch_bounds__)",
+            threads,
+            max_threads
+        )
+    );
+  }
+  const std::uint64_t shared = std::uint64_t{kernel.dynamic_shared_offset} + config.dynamic_shared;
+  if (shared > model_.shared_per_block_optin) {
+    return refuse(
+        fmt::format(
+            "{} bytes of shared memory, the device has {}",
+            shared,
+            model_.shared_per_block_optin
+        )
+    );
+  }
+  const Dim3& c = config.cluster;
+  if (c.count() == 0 || config.grid.x % c.x != 0 || config.grid.y % c.y != 0 ||
+      config.grid.z % c.z != 0) {
+    return refuse(
+        fmt::format(
+            "cluster ({},{},{}) does not divide grid ({},{},{})",
+            c.x,
+            c.y,
+            c.z,
+            config.grid.x,
+            config.grid.y,
+            config.grid.z
+        )
+    );
+  }
+  if (c.count() > std::max(1U, 2 * model_.max_cluster_blocks)) {
+    return refuse(
+        fmt::format(
+            "clusters of {} blocks, the device allows {}",
+            c.count(),
+            2 * model_.max_cluster_blocks
+        )
+    );
+  }
+  if (config.cooperative) {
+    const std::uint64_t fit =
+        std::uint64_t{resident_blocks(model_, static_cast<std::uint32_t>(threads), shared)} *
+        model_.multiprocessors;
+    if (config.grid.count() > fit) {
+      return refuse(
+          fmt::format(
+              "cooperative grid of {} blocks, only {} can be resident",
+              config.grid.count(),
+              fit
+          )
+      );
+    }
+  }
+  return std::make_shared<Grid>(
+      *this,
+      std::move(program),
+      kernel,
+      config,
+      std::vector<std::byte>(parameter_block.begin(), parameter_block.end()),
+      device
+  );
+}
+
+std::optional<FaultReport> World::fault() const {
+  std::lock_guard lock(mutex_);
+  return fault_;
+}
+
+void World::report_fault(FaultReport report) {
+  std::function<void(const FaultReport&)> listener;
+  {
+    std::lock_guard lock(mutex_);
+    if (fault_) {
+      return;
+    }
+    fault_ = report;
+    listener = listener_;
+  }
+  has_fault_.store(true, std::memory_order_release);
+  flush_output();
+  if (listener) {
+    listener(report);
+  }
+}
+
+void World::on_fault(std::function<void(const FaultReport&)> listener) {
+  std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
+}
+
+void World::clear_fault() {
+  std::lock_guard lock(mutex_);
+  fault_.reset();
+  has_fault_.store(false, std::memory_order_release);
+}
+
+std::uint64_t World::now() const {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch()
+  )
+                                        .count());
+}
+
+void World::print(std::string text) {
+  constexpr std::size_t buffer_bytes = 1 << 20; // the default of cudaLimitPrintfFifoSize
+  bool full = false;
+  {
+    std::lock_guard lock(mutex_);
+    output_ += text;
+    full = output_.size() > buffer_bytes;
+  }
+  if (full) {
+    flush_output(); // a real device would overwrite the oldest output; losing it helps nobody
+  }
+}
+
+void World::flush_output() {
+  std::string text;
+  {
+    std::lock_guard lock(mutex_);
+    text.swap(output_);
+  }
+  if (!text.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  }
+}
+
+memory::Address World::heap_allocate(int device, std::uint64_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    if (bytes > heap_limit_ - heap_used_) {
+      return 0;
+    }
+    heap_used_ += bytes;
+  }
+  const auto place =
+      space_.allocate(bytes, 16, memory::AllocationKind::Heap, device, "device heap");
+  return place ? *place : 0;
+}
+
+bool World::heap_free(memory::Address p) {
+  const auto allocation = space_.find(p);
+  if (!allocation || allocation->base != p || allocation->kind != memory::AllocationKind::Heap ||
+      !space_.release(p)) {
+    return false;
+  }
+  std::lock_guard lock(mutex_);
+  heap_used_ -= allocation->size;
+  return true;
+}
+
+} // namespace heddle::machine
