@@ -96,7 +96,7 @@ struct Exchange {
 struct Collective {
   CollectiveKind kind{};
   void (*contribute)(Exec&, const Op&, Exchange&) = nullptr; // may be nullptr: nothing to hand over
-  void (*conclude)(Exec&, const Op&, const Exchange&) = nullptr; // may be nullptr; may fill fault()
+  void (*conclude)(Exec&, const Op&, const Exchange&) = nullptr; // may be nullptr; cannot fault
 };
 
 /// What the machine provides to instructions. All calls are made by the worker that runs the block.
@@ -226,6 +226,19 @@ public:
       return reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta));
     }
     return translate_slow(lane, a, bytes, store);
+  }
+  /// Host pointer to `bytes` at a if they lie in the range this op used last; else nullptr and no
+  /// fault. The caller sees to alignment. For the accesses of a whole warp at once.
+  std::byte* span(memory::Address a, std::uint64_t bytes, bool store) const {
+    const memory::Range& range = cache_[site()];
+    const bool fits = bytes <= range.size && a - range.base <= range.size - bytes &&
+                      (!store || range.writable);
+    return fits ? reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta))
+                : nullptr;
+  }
+  /// The same for an offset in the block's own shared memory.
+  std::byte* span_shared(std::uint64_t offset, std::uint64_t bytes) const {
+    return bytes <= shared_bytes_ && offset <= shared_bytes_ - bytes ? shared_ + offset : nullptr;
   }
   /// The same for explicit windows: offsets in .shared (32-bit, rank encoded), .local, .param.
   std::byte* translate_shared(int lane, std::uint64_t offset, std::uint32_t bytes, bool store) {

@@ -1,0 +1,373 @@
+// Lowers ld, ldu, st and the hints about caches: prefetch, prefetchu, discard, applypriority,
+// createpolicy; mapa and getctarank (PTX ISA 9.0, 9.7.9.8 to 9.7.9.24).
+//
+// Cache operators, eviction priorities, prefetch sizes, cache policies and .unified do not change
+// what a program computes and are ignored; so are the hints themselves (an address that does not
+// exist is not a fault there: PTX lets a prefetch of it do nothing). `discard` leaves the bytes as
+// they are, one of the values that a program may read afterwards.
+#include "isa/lower_async.h"
+#include "isa/lower_memory_address.h"
+#include "isa/ops_memory.h"
+
+#include <fmt/format.h>
+
+namespace heddle::isa {
+namespace {
+
+using ptx::Mod;
+
+enum class Access : std::uint8_t {
+  Load,
+  LoadVector,
+  LoadStrong,
+  Store,
+  StoreVector,
+  StoreStrong
+};
+
+template <Access A, Space S, class M, class R> constexpr Handler handler_of() {
+  if constexpr (A == Access::Load) {
+    return load<S, M, R>;
+  } else if constexpr (A == Access::LoadVector) {
+    return load_vector<S, M, R, /*Strong=*/false>;
+  } else if constexpr (A == Access::LoadStrong) {
+    return load_vector<S, M, R, /*Strong=*/true>;
+  } else if constexpr (A == Access::Store) {
+    return store<S, M, R>;
+  } else if constexpr (A == Access::StoreVector) {
+    return store_vector<S, M, R, /*Strong=*/false>;
+  } else {
+    return store_vector<S, M, R, /*Strong=*/true>;
+  }
+}
+
+/// The handler for registers of `register_bytes`; nullptr if they are narrower than M.
+template <Access A, Space S, class M> Handler by_register(std::uint32_t register_bytes) {
+  if constexpr (sizeof(M) <= 2) {
+    if (register_bytes == 2) {
+      return handler_of<A, S, M, std::uint16_t>();
+    }
+  }
+  if constexpr (sizeof(M) <= 4) {
+    if (register_bytes == 4) {
+      return handler_of<A, S, M, std::uint32_t>();
+    }
+  }
+  if constexpr (sizeof(M) <= 8) {
+    if (register_bytes == 8) {
+      return handler_of<A, S, M, std::uint64_t>();
+    }
+  }
+  if constexpr (sizeof(M) >= 8) {
+    if (register_bytes == 16) {
+      return handler_of<A, S, M, Bits128>();
+    }
+  }
+  return nullptr;
+}
+
+template <Access A, Space S> Handler by_type(ptx::Type type, std::uint32_t register_bytes) {
+  if constexpr (
+      (A == Access::LoadStrong || A == Access::StoreStrong) &&
+      (S == Space::Local || S == Space::Param)
+  ) {
+    return nullptr; // nobody else sees them: never chosen
+  }
+  constexpr bool loads = A == Access::Load || A == Access::LoadVector || A == Access::LoadStrong;
+  const bool extends = loads && ptx::is_signed(type);
+  switch (ptx::type_bits(type)) {
+  case 8:
+    return extends ? by_register<A, S, std::int8_t>(register_bytes)
+                   : by_register<A, S, std::uint8_t>(register_bytes);
+  case 16:
+    return extends ? by_register<A, S, std::int16_t>(register_bytes)
+                   : by_register<A, S, std::uint16_t>(register_bytes);
+  case 32:
+    return extends ? by_register<A, S, std::int32_t>(register_bytes)
+                   : by_register<A, S, std::uint32_t>(register_bytes);
+  case 64:
+    return extends ? by_register<A, S, std::int64_t>(register_bytes)
+                   : by_register<A, S, std::uint64_t>(register_bytes);
+  case 128:
+    return by_register<A, S, Bits128>(register_bytes);
+  default:
+    return nullptr;
+  }
+}
+
+template <Access A> Handler by_space(Space space, ptx::Type type, std::uint32_t register_bytes) {
+  switch (space) {
+  case Space::Generic:
+    return by_type<A, Space::Generic>(type, register_bytes);
+  case Space::Shared:
+    return by_type<A, Space::Shared>(type, register_bytes);
+  case Space::Local:
+    return by_type<A, Space::Local>(type, register_bytes);
+  case Space::Param:
+    return by_type<A, Space::Param>(type, register_bytes);
+  }
+  return nullptr;
+}
+
+Handler select(Access access, Space space, ptx::Type type, std::uint32_t register_bytes) {
+  switch (access) {
+  case Access::Load:
+    return by_space<Access::Load>(space, type, register_bytes);
+  case Access::LoadVector:
+    return by_space<Access::LoadVector>(space, type, register_bytes);
+  case Access::LoadStrong:
+    return by_space<Access::LoadStrong>(space, type, register_bytes);
+  case Access::Store:
+    return by_space<Access::Store>(space, type, register_bytes);
+  case Access::StoreVector:
+    return by_space<Access::StoreVector>(space, type, register_bytes);
+  case Access::StoreStrong:
+    return by_space<Access::StoreStrong>(space, type, register_bytes);
+  }
+  return nullptr;
+}
+
+/// The registers of one access, all of one width.
+struct Registers {
+  std::vector<Ref> refs;
+  std::uint32_t bytes = 0;
+};
+
+std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand) {
+  std::vector<const ptx::Operand*> result;
+  if (operand.kind == ptx::OperandKind::Vector) {
+    for (const ptx::Operand& element : operand.elements) {
+      result.push_back(&element);
+    }
+  } else {
+    result.push_back(&operand);
+  }
+  return result;
+}
+
+bool has_width(const ptx::Operand& operand) {
+  return operand.kind == ptx::OperandKind::Register || operand.kind == ptx::OperandKind::Special;
+}
+
+/// Registers or immediates of `operand`, at the width of its registers.
+Result<Registers>
+registers_of(Lowering& l, const ptx::Operand& operand, ptx::Type type, bool is_source) {
+  Registers result;
+  const auto elements = elements_of(operand);
+  for (const ptx::Operand* element : elements) {
+    if (has_width(*element)) {
+      const std::uint32_t bytes = l.element_bytes(*element, type);
+      if (result.bytes != 0 && bytes != result.bytes) {
+        return unsupported("a vector of registers of different widths");
+      }
+      result.bytes = bytes;
+    }
+  }
+  if (result.bytes == 0) {
+    result.bytes = std::max(2U, static_cast<std::uint32_t>(ptx::type_bits(type)) / 8);
+  }
+  for (const ptx::Operand* element : elements) {
+    if (!is_source) {
+      result.refs.push_back(l.destination(*element));
+    } else if (has_width(*element) || l.element_bytes(*element, type) == result.bytes) {
+      result.refs.push_back(l.source(*element, type));
+    } else {
+      // An immediate beside registers that are wider than the type: only its low bits are stored.
+      result.refs.push_back(l.constant(&element->bits, result.bytes));
+    }
+  }
+  return result;
+}
+
+Result<void> lower_load_store(
+    Lowering& l,
+    const ptx::Instruction& i,
+    const ptx::Operand& value,
+    const ptx::Operand& address,
+    bool is_store
+) {
+  const std::optional<ptx::Type> type = i.type();
+  if (!type) {
+    return unsupported("an access without a type");
+  }
+  Op op = l.op(i);
+  TRY(const Space space, lower_access(l, address, space_of(i), op));
+  TRY(const Registers registers, registers_of(l, value, *type, is_store));
+  const bool shared = space == Space::Generic || space == Space::Shared;
+  Access access{};
+  if (shared && is_strong(i)) {
+    access = is_store ? Access::StoreStrong : Access::LoadStrong;
+  } else if (registers.refs.size() > 1) {
+    access = is_store ? Access::StoreVector : Access::LoadVector;
+  } else {
+    access = is_store ? Access::Store : Access::Load;
+  }
+  if (access == Access::Load && registers.refs[0].none()) {
+    access = Access::LoadVector; // the one that knows `_`
+  }
+  if (access == Access::Load) {
+    op.d = registers.refs[0];
+  } else if (access == Access::Store) {
+    op.b = registers.refs[0];
+  } else {
+    op.list = l.list(registers.refs);
+    op.count = static_cast<std::uint16_t>(registers.refs.size());
+  }
+  op.execute = select(access, space, *type, registers.bytes);
+  if (op.execute == nullptr || registers.refs.size() > 8) {
+    return unsupported(
+        fmt::format("a .{} access with registers of {} bits", ptx::text(*type), registers.bytes * 8)
+    );
+  }
+  l.emit(op);
+  return {};
+}
+
+Result<void> lower_ld(Lowering& l, const ptx::Instruction& i) {
+  return lower_load_store(l, i, i.operands[0], i.operands[1], /*is_store=*/false);
+}
+
+Result<void> lower_st(Lowering& l, const ptx::Instruction& i) {
+  if (i.has(Mod::Async)) {
+    return lower_async_store(l, i);
+  }
+  if (i.has(Mod::Bulk)) {
+    return unsupported("st.bulk");
+  }
+  return lower_load_store(l, i, i.operands[1], i.operands[0], /*is_store=*/true);
+}
+
+Result<void> lower_hint(Lowering&, const ptx::Instruction&) {
+  return {};
+}
+
+const Op* copy_u64(Exec& exec, const Op& op) {
+  auto* d = exec.out<std::uint64_t>(op.d);
+  const auto* a = exec.in<std::uint64_t>(op.a);
+  exec.each([&](int lane) { d[lane] = a[lane]; });
+  return &op + 1;
+}
+
+/// The policy is opaque and every use of it is ignored: 0 will do.
+Result<void> lower_createpolicy(Lowering& l, const ptx::Instruction& i) {
+  Op op = l.op(i);
+  op.d = l.destination(i.operands[0]);
+  op.a = l.constant_of(std::uint64_t{0});
+  op.execute = copy_u64;
+  l.emit(op);
+  return {};
+}
+
+// --- Addresses in a cluster
+// ----------------------------------------------------------------------------
+
+inline constexpr std::uint64_t in_block_mask = (std::uint64_t{1} << memory::shared_rank_shift) - 1;
+
+/// mapa: the same place in the shared memory of block op.b of the cluster. A: type of addresses.
+template <class A, bool Generic> const Op* map_address(Exec& exec, const Op& op) {
+  A* d = exec.out<A>(op.d);
+  const A* a = exec.in<A>(op.a);
+  const auto* rank = exec.in<std::uint32_t>(op.b);
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (Generic && a[lane] - memory::shared_window >= memory::window_size) {
+      wrong_space(exec, lane, a[lane], 1, /*store=*/false);
+      return access_fault(exec, op);
+    }
+    // Always with the rank, one's own too: the result may be handed to another block.
+    d[lane] = static_cast<A>(
+        (Generic ? memory::shared_window : 0) | (a[lane] & in_block_mask) |
+        (std::uint64_t{rank[lane]} + 1) << memory::shared_rank_shift
+    );
+  }
+  return &op + 1;
+}
+
+/// getctarank: the block whose shared memory holds the address.
+template <class A, bool Generic> const Op* rank_of_address(Exec& exec, const Op& op) {
+  auto* d = exec.out<std::uint32_t>(op.d);
+  const A* a = exec.in<A>(op.a);
+  const auto* own = exec.in<std::uint32_t>(
+      Ref::at(Area::Special, SpecialLayout::offset(SpecialLayout::ClusterCtarank))
+  );
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (Generic && a[lane] - memory::shared_window >= memory::window_size) {
+      wrong_space(exec, lane, a[lane], 1, /*store=*/false);
+      return access_fault(exec, op);
+    }
+    const auto rank =
+        static_cast<std::uint32_t>((a[lane] & 0xffff'ffffU) >> memory::shared_rank_shift);
+    d[lane] = rank != 0 ? rank - 1 : own[lane];
+  }
+  return &op + 1;
+}
+
+/// A register, an immediate, or the name of a shared variable with or without an offset.
+Result<Ref> address_source(Lowering& l, const ptx::Operand& operand, ptx::Type type) {
+  if (operand.kind != ptx::OperandKind::Symbol) {
+    return l.source(operand, type);
+  }
+  TRY(const SymbolResolver::Symbol symbol, l.symbol(operand.name));
+  if (symbol.kind != SymbolResolver::Symbol::Kind::Shared) {
+    return unsupported("a variable that does not lie in shared memory");
+  }
+  const std::uint64_t address = symbol.address + static_cast<std::uint64_t>(operand.offset);
+  return ptx::type_bits(type) == 64 ? l.constant_of(address)
+                                    : l.constant_of(static_cast<std::uint32_t>(address));
+}
+
+Result<void> lower_mapa(Lowering& l, const ptx::Instruction& i) {
+  const ptx::Type type = i.type().value_or(Mod::U64);
+  Op op = l.op(i);
+  op.d = l.destination(i.operands[0]);
+  TRY(op.a, address_source(l, i.operands[1], type));
+  op.b = l.source(i.operands[2], Mod::U32);
+  const bool wide = ptx::type_bits(type) == 64;
+  if (space_of(i)) {
+    op.execute = wide ? map_address<std::uint64_t, false> : map_address<std::uint32_t, false>;
+  } else if (wide) {
+    op.execute = map_address<std::uint64_t, true>;
+  } else {
+    return unsupported("a generic address of 32 bits");
+  }
+  l.emit(op);
+  return {};
+}
+
+Result<void> lower_getctarank(Lowering& l, const ptx::Instruction& i) {
+  const ptx::Type type = i.type().value_or(Mod::U64);
+  Op op = l.op(i);
+  op.d = l.destination(i.operands[0]);
+  TRY(op.a, address_source(l, i.operands[1], type));
+  const bool wide = ptx::type_bits(type) == 64;
+  if (space_of(i)) {
+    op.execute =
+        wide ? rank_of_address<std::uint64_t, false> : rank_of_address<std::uint32_t, false>;
+  } else if (wide) {
+    op.execute = rank_of_address<std::uint64_t, true>;
+  } else {
+    return unsupported("a generic address of 32 bits");
+  }
+  l.emit(op);
+  return {};
+}
+
+} // namespace
+
+void register_memory(LowerTable& table) {
+  using ptx::Opcode;
+  table[Opcode::Ld] = lower_ld;
+  table[Opcode::Ldu] = lower_ld;
+  table[Opcode::St] = lower_st;
+  table[Opcode::Prefetch] = lower_hint;
+  table[Opcode::Prefetchu] = lower_hint;
+  table[Opcode::Discard] = lower_hint;
+  table[Opcode::Applypriority] = lower_hint;
+  table[Opcode::Createpolicy] = lower_createpolicy;
+  table[Opcode::Mapa] = lower_mapa;
+  table[Opcode::Getctarank] = lower_getctarank;
+  register_async(table);
+}
+
+} // namespace heddle::isa

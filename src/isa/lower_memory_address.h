@@ -1,0 +1,22 @@
+// lower_access: the address operand of one access, for every instruction that touches memory.
+#pragma once
+
+#include "isa/lowering.h"
+#include "isa/ops_address.h"
+
+namespace heddle::isa {
+
+/// Fills op.a, op.imm and the AddressFlags of op.imm2 from `operand` ([base+offset]) and sets
+/// OpFlags::Visible where other threads may see the access. `space` is the state space as written;
+/// none: a generic address, or the space of the variable that is named. Error: Unsupported, if the
+/// variable does not lie in `space`.
+Result<Space>
+lower_access(Lowering& l, const ptx::Operand& operand, std::optional<ptx::Mod> space, Op& op);
+
+/// The first state space among the instruction's modifiers.
+std::optional<ptx::Mod> space_of(const ptx::Instruction& i);
+
+/// What a strong access is and does: volatile, relaxed, acquire, release or mmio.
+bool is_strong(const ptx::Instruction& i);
+
+} // namespace heddle::isa

@@ -1,0 +1,109 @@
+// Warp collectives: which lane each lane reads, and what each computes from the values of all.
+//
+// Implements PTX ISA 9.0, 9.7.9.6 (shfl.sync), 9.7.13.9 (vote.sync), 9.7.13.10 (match.sync),
+// 9.7.13.12 (redux.sync), 9.7.13.14 (elect.sync), as plain functions. A lane that has not taken
+// part (exited, or outside the membermask) has no value: shfl then gives the reading lane its own.
+#pragma once
+
+#include "isa/op.h"
+
+#include <cmath>
+
+namespace heddle::isa::ops {
+
+enum class Shuffle : std::uint8_t {
+  Up,
+  Down,
+  Bfly,
+  Idx
+};
+
+struct ShuffleSource {
+  int lane = 0;
+  bool in_range = false; // the predicate that shfl returns
+};
+
+/// b: offset or index; c: clamp in bits 0-4, segment mask in bits 8-12.
+template <Shuffle Mode>
+constexpr ShuffleSource shuffle_source(int lane, std::uint32_t b, std::uint32_t c) {
+  const int offset = static_cast<int>(b & 31);
+  const int clamp = static_cast<int>(c & 31);
+  const int segment = static_cast<int>(c >> 8 & 31);
+  const int lowest = lane & segment;
+  const int limit = lowest | (clamp & ~segment);
+  int from = 0;
+  bool in_range = false;
+  if constexpr (Mode == Shuffle::Up) {
+    from = lane - offset;
+    in_range = from >= limit;
+  } else {
+    if constexpr (Mode == Shuffle::Down) {
+      from = lane + offset;
+    } else if constexpr (Mode == Shuffle::Bfly) {
+      from = lane ^ offset;
+    } else {
+      from = lowest | (offset & ~segment);
+    }
+    in_range = from <= limit;
+  }
+  return {in_range ? from : lane, in_range};
+}
+
+/// Lanes of `lanes` whose value equals lane's.
+template <class V> LaneMask match_any(const V* value, LaneMask lanes, int lane) {
+  LaneMask result = 0;
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    const int other = std::countr_zero(m);
+    result |= static_cast<LaneMask>(value[other] == value[lane]) << other;
+  }
+  return result;
+}
+
+// Reductions: new = f(sum so far, value of the next lane).
+constexpr std::uint32_t reduce_add(std::uint32_t a, std::uint32_t b) {
+  return a + b;
+}
+constexpr std::uint32_t reduce_and(std::uint32_t a, std::uint32_t b) {
+  return a & b;
+}
+constexpr std::uint32_t reduce_or(std::uint32_t a, std::uint32_t b) {
+  return a | b;
+}
+constexpr std::uint32_t reduce_xor(std::uint32_t a, std::uint32_t b) {
+  return a ^ b;
+}
+constexpr std::uint32_t reduce_min_u32(std::uint32_t a, std::uint32_t b) {
+  return b < a ? b : a;
+}
+constexpr std::uint32_t reduce_max_u32(std::uint32_t a, std::uint32_t b) {
+  return b > a ? b : a;
+}
+constexpr std::uint32_t reduce_min_s32(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::int32_t>(b) < static_cast<std::int32_t>(a) ? b : a;
+}
+constexpr std::uint32_t reduce_max_s32(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::int32_t>(b) > static_cast<std::int32_t>(a) ? b : a;
+}
+/// Numbers beat NaN unless KeepNan; -0 is below +0; a NaN result is 0x7fffffff.
+template <bool Max, bool Abs, bool KeepNan>
+std::uint32_t reduce_f32(std::uint32_t a_bits, std::uint32_t b_bits) {
+  constexpr std::uint32_t nan = 0x7fff'ffffU;
+  if constexpr (Abs) {
+    a_bits &= nan;
+    b_bits &= nan;
+  }
+  const auto a = std::bit_cast<float>(a_bits);
+  const auto b = std::bit_cast<float>(b_bits);
+  if (std::isnan(a) || std::isnan(b)) {
+    if (KeepNan || (std::isnan(a) && std::isnan(b))) {
+      return nan;
+    }
+    return std::isnan(a) ? b_bits : a_bits;
+  }
+  if (a == b) { // equal, or zeros of either sign
+    return Max ? a_bits & b_bits : a_bits | b_bits;
+  }
+  return (a < b) != Max ? a_bits : b_bits;
+}
+
+} // namespace heddle::isa::ops

@@ -1,0 +1,217 @@
+// ld and st: one element of memory to or from one register of one lane, and the loops over a warp.
+//
+// Implements PTX ISA 9.0, 9.7.9.8 (ld), 9.7.9.9 (ld.global.nc), 9.7.9.10 (ldu), 9.7.9.11 (st),
+// and 9.4 (registers wider than the type: loads extend by the type's sign, stores take the low
+// bits). A strong access (volatile, relaxed, acquire, release, mmio) is a real atomic access of its
+// size on the host, 16 bytes included, because other workers and host threads may look at the same
+// bytes; a vector is strong element by element. The orders weaker than the host's are not modelled:
+// x86 gives acquire to every load and release to every store, so an outcome that only a weaker
+// order allows is never seen.
+#pragma once
+
+#include "isa/ops_address.h"
+
+#include <immintrin.h>
+
+namespace heddle::isa {
+
+using Bits128 = unsigned __int128;
+
+/// A poll costs this many ops of fuel, so that a thread which waits for another soon gives way.
+inline constexpr std::uint32_t poll_cost = 32;
+/// Goes on behind `op`, at once or, when the fuel is used up, in the group's next turn.
+inline const Op* after_poll(Exec& exec, const Op& op) {
+  return exec.spend(poll_cost) ? exec.stop_at(Stop::Fuel, &op + 1) : &op + 1;
+}
+
+namespace ops {
+
+template <class M> M weak_load(const std::byte* p) {
+  M value;
+  std::memcpy(&value, p, sizeof value);
+  return value;
+}
+template <class M> void weak_store(std::byte* p, M value) {
+  std::memcpy(p, &value, sizeof value);
+}
+
+template <class M> M strong_load(const std::byte* p) {
+  if constexpr (sizeof(M) == 16) {
+    // Aligned 16-byte vector accesses are single accesses on every x86 with AVX.
+    __m128i value;
+    asm volatile("vmovdqa %1, %0"
+                 : "=x"(value)
+                 : "m"(*reinterpret_cast<const __m128i*>(p))
+                 : "memory");
+    M result;
+    std::memcpy(&result, &value, sizeof result);
+    return result;
+  } else {
+    return __atomic_load_n(reinterpret_cast<const M*>(p), __ATOMIC_ACQUIRE);
+  }
+}
+template <class M> void strong_store(std::byte* p, M value) {
+  if constexpr (sizeof(M) == 16) {
+    __m128i bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    asm volatile("vmovdqa %1, %0" : "=m"(*reinterpret_cast<__m128i*>(p)) : "x"(bits) : "memory");
+  } else {
+    __atomic_store_n(reinterpret_cast<M*>(p), value, __ATOMIC_RELEASE);
+  }
+}
+
+/// What a register of type R holds after a load of an M: sign- or zero-extended as M is signed or
+/// not.
+template <class R, class M> R widen(M value) {
+  return static_cast<R>(value);
+}
+
+} // namespace ops
+
+// --- Handlers
+// ------------------------------------------------------------------------------------------ S:
+// where; M: element in memory (signed: sign-extends); R: element of the register, at least as wide.
+
+/// ld of one element: op.d.
+template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
+  R* d = exec.out<R>(op.d);
+  if constexpr (S == Space::Param) {
+    if (op.a.none()) {
+      const std::byte* p = exec.translate_param(
+          std::countr_zero(exec.mask()),
+          static_cast<std::uint64_t>(op.imm),
+          sizeof(M)
+      );
+      if (p == nullptr) {
+        return access_fault(exec, op);
+      }
+      const R value = ops::widen<R>(ops::weak_load<M>(p));
+      exec.each([&](int lane) { d[lane] = value; });
+      return &op + 1;
+    }
+  }
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  if constexpr (S == Space::Generic || S == Space::Shared) {
+    if (exec.mask() == all_lanes) {
+      const Pattern p = pattern<sizeof(M)>(address);
+      if (p == Pattern::Consecutive) {
+        if (const std::byte* from =
+                host_span<S>(exec, address[0], warp_size * sizeof(M), sizeof(M), /*store=*/false)) {
+          M value[warp_size];
+          std::memcpy(value, from, sizeof value);
+          for (int lane = 0; lane < warp_size; ++lane) {
+            d[lane] = ops::widen<R>(value[lane]);
+          }
+          return &op + 1;
+        }
+      } else if (p == Pattern::Same) {
+        if (const std::byte* from =
+                host_span<S>(exec, address[0], sizeof(M), sizeof(M), /*store=*/false)) {
+          const R value = ops::widen<R>(ops::weak_load<M>(from));
+          for (int lane = 0; lane < warp_size; ++lane) {
+            d[lane] = value;
+          }
+          return &op + 1;
+        }
+      }
+    }
+  }
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::byte* p = host<S>(exec, op, lane, address[lane], sizeof(M), /*store=*/false);
+    if (p == nullptr) [[unlikely]] {
+      return access_fault(exec, op);
+    }
+    d[lane] = ops::widen<R>(ops::weak_load<M>(p));
+  }
+  return &op + 1;
+}
+
+/// ld.v2, .v4, .v8: op.count registers from op.list, any of which may be none (`_`).
+template <Space S, class M, class R, bool Strong> const Op* load_vector(Exec& exec, const Op& op) {
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  R* d[8];
+  const Ref* refs = exec.code().refs.data() + op.list;
+  for (int k = 0; k < op.count; ++k) {
+    d[k] = refs[k].none() ? nullptr : exec.out<R>(refs[k]);
+  }
+  const auto bytes = static_cast<std::uint32_t>(op.count * sizeof(M));
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::byte* p = host<S>(exec, op, lane, address[lane], bytes, /*store=*/false);
+    if (p == nullptr) [[unlikely]] {
+      return access_fault(exec, op);
+    }
+    for (int k = 0; k < op.count; ++k, p += sizeof(M)) {
+      if (d[k] != nullptr) {
+        d[k][lane] = ops::widen<R>(Strong ? ops::strong_load<M>(p) : ops::weak_load<M>(p));
+      }
+    }
+  }
+  if constexpr (Strong) {
+    return after_poll(exec, op);
+  } else {
+    return &op + 1;
+  }
+}
+
+/// st of one element: op.b.
+template <Space S, class M, class R> const Op* store(Exec& exec, const Op& op) {
+  const R* b = exec.in<R>(op.b);
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  if constexpr (S == Space::Generic || S == Space::Shared) {
+    if (exec.mask() == all_lanes && pattern<sizeof(M)>(address) == Pattern::Consecutive) {
+      if (std::byte* to =
+              host_span<S>(exec, address[0], warp_size * sizeof(M), sizeof(M), /*store=*/true)) {
+        M value[warp_size];
+        for (int lane = 0; lane < warp_size; ++lane) {
+          value[lane] = static_cast<M>(b[lane]);
+        }
+        std::memcpy(to, value, sizeof value);
+        return &op + 1;
+      }
+    }
+  }
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::byte* p = host<S>(exec, op, lane, address[lane], sizeof(M), /*store=*/true);
+    if (p == nullptr) [[unlikely]] {
+      return access_fault(exec, op);
+    }
+    ops::weak_store<M>(p, static_cast<M>(b[lane]));
+  }
+  return &op + 1;
+}
+
+/// st.v2, .v4, .v8: op.count registers from op.list.
+template <Space S, class M, class R, bool Strong> const Op* store_vector(Exec& exec, const Op& op) {
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  const R* b[8];
+  const Ref* refs = exec.code().refs.data() + op.list;
+  for (int k = 0; k < op.count; ++k) {
+    b[k] = exec.in<R>(refs[k]);
+  }
+  const auto bytes = static_cast<std::uint32_t>(op.count * sizeof(M));
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::byte* p = host<S>(exec, op, lane, address[lane], bytes, /*store=*/true);
+    if (p == nullptr) [[unlikely]] {
+      return access_fault(exec, op);
+    }
+    for (int k = 0; k < op.count; ++k, p += sizeof(M)) {
+      const M value = static_cast<M>(b[k][lane]);
+      if constexpr (Strong) {
+        ops::strong_store<M>(p, value);
+      } else {
+        ops::weak_store<M>(p, value);
+      }
+    }
+  }
+  return &op + 1;
+}
+
+} // namespace heddle::isa
