@@ -228,7 +228,6 @@ Ref Lowering::source(const ptx::Operand& operand, ptx::Type type) {
     if (operand.name == "WARP_SZ") {
       return constant_of(std::uint32_t{warp_size});
     }
-    HEDDLE_CHECK(false, "special register {} used as a plain source", operand.name);
     return {};
   case ptx::OperandKind::Integer:
   case ptx::OperandKind::Float: {
@@ -275,6 +274,13 @@ Ref Lowering::constant(const void* element, std::uint32_t bytes) {
 
 Ref Lowering::scratch(std::uint32_t element_bytes) {
   return Ref::at(Area::Frame, allocate_register(element_bytes));
+}
+
+Ref Lowering::carry() {
+  if (carry_.none()) {
+    carry_ = scratch(sizeof(LaneMask));
+  }
+  return carry_;
 }
 
 std::uint32_t Lowering::list(const std::vector<Ref>& refs) {

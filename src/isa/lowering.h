@@ -81,6 +81,7 @@ public:
   // --- Operands ----------------------------------------------------------------------------------
   /// A register or special register as it is, an immediate broadcast at `type`'s width (at least
   /// 16 bits; f32 immediates of either spelling are converted to the type), a predicate constant.
+  /// None for anything else (symbols, special registers that have no fixed value).
   Ref source(const ptx::Operand& operand, ptx::Type type);
   Ref destination(const ptx::Operand& operand); // Sink gives Ref::none()
   /// Width in bytes of the element a Ref to this operand has: declared register width (2, 4, 8,
@@ -90,6 +91,7 @@ public:
   Ref constant(const void* element, std::uint32_t bytes); // broadcast; equal ones are shared
   template <class T> Ref constant_of(T value) { return constant(&value, sizeof(T)); }
   Ref scratch(std::uint32_t element_bytes); // a fresh register
+  Ref carry();                              // the condition code register CC.CF, a predicate
   std::uint32_t list(const std::vector<Ref>& refs);
 
   /// [base + offset]: base register (or none), and the constant part; symbols are resolved.
@@ -116,6 +118,7 @@ private:
   std::vector<std::pair<std::uint32_t, std::uint32_t>> reference_fixups_; // index in refs, label
   std::unordered_map<std::string, std::uint32_t> constants_;
   std::uint32_t frame_bytes_ = 0;
+  Ref carry_; // none until an instruction uses it
 };
 
 } // namespace heddle::isa

@@ -1,0 +1,227 @@
+// Data movement between registers: mov, cvta, isspacep (PTX ISA 9.0, 9.7.9).
+#include "isa/lower_arithmetic.h"
+#include "memory/address_space.h"
+
+namespace heddle::isa {
+
+namespace {
+
+using memory::Address;
+using ptx::Mod;
+
+// --- mov
+// ---------------------------------------------------------------------------------------------
+
+template <class T> constexpr T same(T value) {
+  return value;
+}
+const Op* move_predicate(Exec& exec, const Op& op) {
+  exec.set_predicate(op.d, exec.predicate(op.a));
+  return &op + 1;
+}
+
+struct Quad {
+  std::uint64_t words[2];
+};
+
+/// Part op.imm (bytes from the start) of each source element.
+template <class D, class A> const Op* extract(Exec& exec, const Op& op) {
+  const A* a = exec.in<A>(op.a);
+  const auto at = static_cast<std::size_t>(op.imm);
+  for_lanes(exec, exec.out<D>(op.d), [=](int lane) {
+    D part;
+    std::memcpy(&part, reinterpret_cast<const char*>(a + lane) + at, sizeof part);
+    return part;
+  });
+  return &op + 1;
+}
+/// The elements Code::refs[list … +count) packed, lowest first.
+template <class D, class A> const Op* pack(Exec& exec, const Op& op) {
+  D* d = exec.out<D>(op.d);
+  for (std::size_t n = 0; n < op.count; ++n) {
+    const A* a = exec.in<A>(exec.code().refs[op.list + n]);
+    exec.each([=](int lane) {
+      std::memcpy(reinterpret_cast<char*>(d + lane) + n * sizeof(A), a + lane, sizeof(A));
+    });
+  }
+  return &op + 1;
+}
+
+/// handler<Whole, Part> for these widths in bits.
+template <class Choose> Handler for_parts(int whole, int part, Choose choose) {
+  using U16 = std::uint16_t;
+  using U32 = std::uint32_t;
+  using U64 = std::uint64_t;
+  switch (whole * 1000 + part) {
+  case 32'016:
+    return choose.template operator()<U32, U16>();
+  case 64'016:
+    return choose.template operator()<U64, U16>();
+  case 64'032:
+    return choose.template operator()<U64, U32>();
+  case 128'016:
+    return choose.template operator()<Quad, U16>();
+  case 128'032:
+    return choose.template operator()<Quad, U32>();
+  case 128'064:
+    return choose.template operator()<Quad, U64>();
+  default:
+    return nullptr;
+  }
+}
+ptx::Type bits_type(int bits) {
+  return bits == 16 ? Mod::B16 : bits == 32 ? Mod::B32 : Mod::B64;
+}
+
+/// mov.b64 {lo, hi}, a: one op per element. The source cannot be one of the elements, its width
+/// differs.
+Result<void> lower_unpack(Form& form, ptx::Type type) {
+  const std::vector<ptx::Operand>& parts = form.operand(0).elements;
+  const int part_bits = ptx::type_bits(type) / static_cast<int>(parts.size());
+  const Handler handler =
+      for_parts(ptx::type_bits(type), part_bits, []<class W, class P>() -> Handler {
+        return extract<P, W>;
+      });
+  if (handler == nullptr) {
+    return form.unsupported_form();
+  }
+  Lowering& l = form.lowering();
+  const Ref source = form.source(1, type);
+  TRY_VOID(form.check());
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    Op op = l.op(form.instruction());
+    op.d = l.destination(parts[n]);
+    if (op.d.none()) {
+      continue;
+    }
+    op.execute = handler;
+    op.a = source;
+    op.imm = static_cast<std::int64_t>(n) * part_bits / 8;
+    l.emit(op);
+  }
+  return {};
+}
+
+Result<void> lower_pack(Form& form, ptx::Type type) {
+  const std::vector<ptx::Operand>& parts = form.operand(1).elements;
+  const int part_bits = ptx::type_bits(type) / static_cast<int>(parts.size());
+  Lowering& l = form.lowering();
+  std::vector<Ref> refs;
+  for (const ptx::Operand& part : parts) {
+    refs.push_back(form.source(part, bits_type(part_bits)));
+  }
+  Op op = l.op(form.instruction());
+  op.execute = for_parts(ptx::type_bits(type), part_bits, []<class W, class P>() -> Handler {
+    return pack<W, P>;
+  });
+  op.d = form.destination();
+  op.list = l.list(refs);
+  op.count = static_cast<std::uint16_t>(refs.size());
+  return form.emit(op);
+}
+
+Result<void> lower_mov(Lowering& l, const ptx::Instruction& i) {
+  Form form(l, i);
+  const ptx::Type type = form.take_type();
+  if (form.operand_count() != 2) {
+    return form.unsupported_form();
+  }
+  if (form.operand(0).kind == ptx::OperandKind::Vector && !form.operand(0).elements.empty()) {
+    return lower_unpack(form, type);
+  }
+  if (form.operand(1).kind == ptx::OperandKind::Vector && !form.operand(1).elements.empty()) {
+    return lower_pack(form, type);
+  }
+  if (type == Mod::Pred) {
+    return form.emit(move_predicate, {type});
+  }
+  if (ptx::type_bits(type) == 128) {
+    return form.emit(unary<same<Quad>, Quad, Quad>, {type});
+  }
+  return form.emit(
+      for_width(type, []<class T>() -> Handler { return unary<same<T>, T, T>; }),
+      {type}
+  );
+}
+
+// --- cvta, isspacep
+// ----------------------------------------------------------------------------------
+
+/// Where a space's window begins in the generic address space; 0 for those that are not windowed.
+std::optional<Address> window_of(Form& form) {
+  if (form.take_one_of({Mod::Global, Mod::Const})) {
+    return 0;
+  }
+  if (form.take_one_of({Mod::Shared, Mod::SharedCta, Mod::SharedCluster})) {
+    return memory::shared_window;
+  }
+  if (form.take(Mod::Local)) {
+    return memory::local_window;
+  }
+  if (form.take_one_of({Mod::Param, Mod::ParamEntry})) {
+    return memory::param_window;
+  }
+  return std::nullopt;
+}
+
+const Op* add_window(Exec& exec, const Op& op) {
+  const Address* a = exec.in<Address>(op.a);
+  const auto window = static_cast<Address>(op.imm);
+  for_lanes(exec, exec.out<Address>(op.d), [=](int lane) { return a[lane] + window; });
+  return &op + 1;
+}
+
+/// cvta.space d, a: to generic; cvta.to.space d, a: from generic.
+Result<void> lower_cvta(Lowering& l, const ptx::Instruction& i) {
+  Form form(l, i);
+  const ptx::Type type = form.take_type();
+  const bool from_generic = form.take(Mod::To);
+  const auto window = window_of(form);
+  if (!window || ptx::type_bits(type) != 64) { // 32-bit generic addresses do not exist here
+    return form.unsupported_form();
+  }
+  Op op = form.op(*window == 0 ? unary<same<Address>, Address, Address> : add_window, {type});
+  op.imm = static_cast<std::int64_t>(from_generic ? 0 - *window : *window);
+  return form.emit(op);
+}
+
+/// In the window op.imm2; for 0, in none of them.
+const Op* in_window(Exec& exec, const Op& op) {
+  const Address* a = exec.in<Address>(op.a);
+  const Address window = op.imm2;
+  const Address size = window != 0
+                           ? memory::window_size
+                           : memory::param_window + memory::window_size - memory::window_base;
+  const Address base = window != 0 ? window : memory::window_base;
+  LaneMask inside = 0;
+  exec.each([&](int lane) { inside |= static_cast<LaneMask>(a[lane] - base < size) << lane; });
+  store_comparison(exec, op, window != 0 ? inside : ~inside);
+  return &op + 1;
+}
+
+/// isspacep.space p, a. Constants lie among the global allocations, so .const needs to know them.
+Result<void> lower_isspacep(Lowering& l, const ptx::Instruction& i) {
+  Form form(l, i);
+  if (i.has(Mod::Const)) {
+    return form.unsupported_form();
+  }
+  const auto window = window_of(form);
+  if (!window) {
+    return form.unsupported_form();
+  }
+  Op op = form.op(in_window, {Mod::U64});
+  op.imm2 = *window;
+  return form.emit(op);
+}
+
+} // namespace
+
+void register_convert(LowerTable& table) {
+  using ptx::Opcode;
+  table[Opcode::Mov] = lower_mov;
+  table[Opcode::Cvta] = lower_cvta;
+  table[Opcode::Isspacep] = lower_isspacep;
+  register_cvt(table);
+}
+
+} // namespace heddle::isa
