@@ -1,0 +1,14 @@
+// The subcommands. Each returns the process's exit code (report/diagnostic.h lists them).
+#pragma once
+
+#include "cli/options.h"
+
+namespace heddle::cli {
+
+int run_command(const RunOptions& options);
+int check_command(const CheckOptions& options);
+
+/// Prints "heddle: <message>" to stderr; the exit code that belongs to that kind of error.
+int report_error(const Error& error);
+
+} // namespace heddle::cli

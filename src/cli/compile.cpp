@@ -1,0 +1,388 @@
+// The cache of compiled programs, and nvcc's command line.
+//
+//   <cache>/heddle/programs/<key>.manifest   lines "<hash of file> <path>", then "program <name>"
+//   <cache>/heddle/programs/<name>           the program
+//
+// <key> hashes what is known before compiling (source path and bytes, flags, toolchain, the
+// environment nvcc listens to); <name> hashes the key and the contents of all files read.
+#include "cli/compile.h"
+
+#include "base/hash.h"
+#include "cli/file.h"
+#include "cli/process.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <sstream>
+
+namespace heddle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Changes whenever the layout of the cache or the meaning of a key does.
+constexpr std::string_view cache_version = "heddle programs 1";
+constexpr auto keep_unused = std::chrono::hours(24 * 30);
+
+std::string hex(const Hash128& hash) {
+  return fmt::format("{:016x}{:016x}", hash.high, hash.low);
+}
+
+/// Hash of a file's contents; nothing if it cannot be read.
+std::optional<std::string> hash_file(const fs::path& path) {
+  const auto contents = read_file(path);
+  if (!contents) {
+    return std::nullopt;
+  }
+  Hasher hasher;
+  hasher.text(*contents);
+  return hex(hasher.finish());
+}
+
+/// What identifies a tool without running it: where it really is, its size and its time.
+void add_tool(Hasher& hasher, const fs::path& path) {
+  std::error_code failure;
+  const fs::path real = fs::canonical(path, failure);
+  struct stat status{};
+  hasher.text(real.string());
+  if (stat(real.c_str(), &status) == 0) {
+    hasher.value(static_cast<std::int64_t>(status.st_size));
+    hasher.value(static_cast<std::int64_t>(status.st_mtim.tv_sec));
+    hasher.value(static_cast<std::int64_t>(status.st_mtim.tv_nsec));
+  }
+}
+
+Result<fs::path> cache_folder() {
+  fs::path base = environment("XDG_CACHE_HOME");
+  if (base.empty() && !environment("HOME").empty()) {
+    base = fs::path(environment("HOME")) / ".cache";
+  }
+  if (base.empty()) {
+    base = fs::temp_directory_path() / fmt::format("cache-{}", getuid());
+  }
+  const fs::path folder = base / "heddle" / "programs";
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure || access(folder.c_str(), W_OK) != 0) {
+    return input_error(
+        fmt::format(
+            "cannot write the cache folder '{}'; set XDG_CACHE_HOME to a folder that can be "
+            "written",
+            folder.string()
+        )
+    );
+  }
+  return folder;
+}
+
+bool has_flag(
+    const std::vector<std::string>& flags,
+    std::initializer_list<std::string_view> names
+) {
+  return std::ranges::any_of(flags, [&](std::string_view flag) {
+    return std::ranges::any_of(names, [&](std::string_view name) {
+      return flag == name || flag.starts_with(std::string(name) + "=");
+    });
+  });
+}
+
+Result<void> check_flags(const std::vector<std::string>& flags) {
+  if (has_flag(
+          flags,
+          {"-o",
+           "--output-file",
+           "-c",
+           "--compile",
+           "-ptx",
+           "--ptx",
+           "-E",
+           "-cubin",
+           "-fatbin",
+           "-lib",
+           "-shared",
+           "--shared"}
+      )) {
+    return input_error(
+        "--nvcc: heddle names the output and wants a program; leave out -o, -c, -ptx, -shared and "
+        "the like"
+    );
+  }
+  if (has_flag(flags, {"-cudart", "--cudart"})) {
+    return input_error("--nvcc: leave out -cudart; heddle needs -cudart shared and adds it");
+  }
+  return {};
+}
+
+std::vector<std::string> command_line(const CompileRequest& request, const std::string& nvcc) {
+  std::vector<std::string> command = {nvcc, "-cudart", "shared"};
+  const auto& flags = request.nvcc_flags;
+  if (!has_flag(flags, {"-arch", "--gpu-architecture", "-gencode", "--generate-code"})) {
+    command.push_back("-arch=" + request.architecture);
+  }
+  if (!has_flag(flags, {"-G", "--device-debug", "-lineinfo", "--generate-line-info"})) {
+    command.emplace_back("-lineinfo");
+  }
+  command.insert(command.end(), request.heddle_flags.begin(), request.heddle_flags.end());
+  command.insert(command.end(), flags.begin(), flags.end());
+  command.push_back(request.source);
+  return command;
+}
+
+/// Sources, objects and libraries named among the flags.
+std::vector<std::string> files_among(const std::vector<std::string>& flags) {
+  std::vector<std::string> files;
+  std::error_code failure;
+  std::ranges::copy_if(flags, std::back_inserter(files), [&](const std::string& flag) {
+    return !flag.starts_with('-') && fs::is_regular_file(flag, failure);
+  });
+  return files;
+}
+
+bool is_compiled(const std::string& file) {
+  const std::string suffix = fs::path(file).extension();
+  return suffix == ".cu" || suffix == ".cpp" || suffix == ".cc" || suffix == ".cxx" ||
+         suffix == ".c";
+}
+
+Result<std::string> make_key(
+    const CompileRequest& request,
+    const std::string& nvcc,
+    const std::vector<std::string>& command
+) {
+  Hasher hasher;
+  hasher.text(cache_version);
+  std::error_code failure;
+  hasher.text(fs::current_path(failure).string()); // relative names in flags, paths in line tables
+  for (const std::string& word : command) {
+    hasher.text(word);
+  }
+  add_tool(hasher, nvcc);
+  for (const char* tool : {"../nvvm/bin/cicc", "ptxas"}) {
+    add_tool(hasher, fs::path(nvcc).parent_path() / tool);
+  }
+  add_tool(hasher, find_in_path("g++").value_or("g++"));
+  for (const char* name :
+       {"NVCC_PREPEND_FLAGS",
+        "NVCC_APPEND_FLAGS",
+        "NVCC_CCBIN",
+        "CPATH",
+        "CPLUS_INCLUDE_PATH",
+        "C_INCLUDE_PATH",
+        "LIBRARY_PATH"}) {
+    hasher.text(environment(name));
+  }
+  TRY(const std::string source, read_file(request.source));
+  hasher.text(source);
+  return hex(hasher.finish());
+}
+
+/// The cached program, if all files it was made from are still the same.
+std::optional<fs::path> look_up(const fs::path& folder, const fs::path& manifest) {
+  const auto text = read_file(manifest);
+  if (!text) {
+    return std::nullopt;
+  }
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string::npos) {
+      return std::nullopt;
+    }
+    const std::string first = line.substr(0, blank);
+    const fs::path second = line.substr(blank + 1);
+    if (first == "program") {
+      const fs::path program = folder / second;
+      if (access(program.c_str(), X_OK) != 0) {
+        return std::nullopt;
+      }
+      std::error_code failure;
+      fs::last_write_time(manifest, fs::file_time_type::clock::now(), failure);
+      fs::last_write_time(program, fs::file_time_type::clock::now(), failure);
+      return program;
+    }
+    if (hash_file(second) != first) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Removes what nobody has asked for during a month. Failures do not matter.
+void remove_old_entries(const fs::path& folder) {
+  std::error_code failure;
+  const auto oldest = fs::file_time_type::clock::now() - keep_unused;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const auto time = entry.last_write_time(failure);
+    if (!failure && time < oldest) {
+      fs::remove(entry.path(), failure);
+    }
+  }
+}
+
+/// Every file the compilation read: from nvcc's dependency file, or asked for where there are
+/// several sources (nvcc writes the dependencies of one only).
+Result<std::vector<std::string>> dependencies(
+    const std::vector<std::string>& command,
+    const std::vector<std::string>& others,
+    const fs::path& rule_file
+) {
+  std::vector<std::string> files;
+  if (auto rule = read_file(rule_file)) {
+    files = parse_dependencies(*rule);
+  }
+  for (const std::string& file : others) {
+    files.push_back(file);
+    if (!is_compiled(file)) {
+      continue;
+    }
+    std::vector<std::string> ask;
+    std::ranges::copy_if(command, std::back_inserter(ask), [&](const std::string& word) {
+      return std::ranges::find(others, word) == others.end();
+    });
+    ask.back() = file; // in place of the main source
+    ask.emplace_back("-M");
+    TRY(const Output rule, run_and_read(ask));
+    if (rule.status != 0) {
+      return input_error(fmt::format("nvcc -M failed for '{}'", file));
+    }
+    const auto more = parse_dependencies(rule.text);
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  std::ranges::sort(files);
+  const auto duplicates = std::ranges::unique(files);
+  files.erase(duplicates.begin(), duplicates.end());
+  return files;
+}
+
+} // namespace
+
+Result<std::string> find_nvcc() {
+  std::vector<fs::path> candidates;
+  if (const std::string chosen = environment("HEDDLE_NVCC"); !chosen.empty()) {
+    if (access(chosen.c_str(), X_OK) != 0) {
+      return input_error(fmt::format("HEDDLE_NVCC is '{}', which is not a program", chosen));
+    }
+    return chosen;
+  }
+  if (auto found = find_in_path("nvcc")) {
+    return found->string();
+  }
+  for (const char* home : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const std::string folder = environment(home); !folder.empty()) {
+      candidates.push_back(fs::path(folder) / "bin/nvcc");
+    }
+  }
+  candidates.emplace_back("/usr/local/cuda/bin/nvcc");
+  candidates.emplace_back(HEDDLE_BUILT_WITH_NVCC);
+  for (const fs::path& candidate : candidates) {
+    if (access(candidate.c_str(), X_OK) == 0) {
+      return candidate.string();
+    }
+  }
+  return input_error(
+      "nvcc was not found, and a .cu file needs it\n"
+      "  put the bin folder of a CUDA toolkit on PATH, or set HEDDLE_NVCC\n"
+      "  ('./dev setup' in Heddle's repository fetches one; a program that is already compiled "
+      "needs none)"
+  );
+}
+
+std::vector<std::string> parse_dependencies(std::string_view rule) {
+  std::vector<std::string> files;
+  const std::size_t colon = rule.find(": ");
+  if (colon == std::string_view::npos) {
+    return files;
+  }
+  std::string file;
+  auto end_file = [&] {
+    if (!file.empty()) {
+      files.push_back(std::move(file));
+      file.clear();
+    }
+  };
+  for (std::size_t i = colon + 1; i < rule.size(); ++i) {
+    const char c = rule[i];
+    if (c == '\\' && i + 1 < rule.size()) {
+      const char escaped = rule[++i];
+      if (escaped == ' ' || escaped == '\\' || escaped == '#') {
+        file += escaped;
+      } else if (escaped != '\n') {
+        file += c;
+        file += escaped;
+      }
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      end_file();
+    } else {
+      file += c;
+    }
+  }
+  end_file();
+  return files;
+}
+
+Result<std::string> compile(const CompileRequest& request) {
+  TRY_VOID(check_flags(request.nvcc_flags));
+  TRY(const std::string nvcc, find_nvcc());
+  std::vector<std::string> command = command_line(request, nvcc);
+  TRY(const std::string key, make_key(request, nvcc, command));
+  TRY(const fs::path folder, cache_folder());
+  const fs::path manifest = folder / (key + ".manifest");
+  if (auto program = look_up(folder, manifest)) {
+    return program->string();
+  }
+
+  if (!request.quiet && isatty(STDERR_FILENO) != 0) {
+    fmt::print(stderr, "heddle: compiling {}\n", request.source);
+  }
+  const fs::path temporary = folder / fmt::format("{}.{}", key, getpid());
+  const fs::path rule_file = temporary.string() + ".d";
+  const std::vector<std::string> others = files_among(request.nvcc_flags);
+  std::vector<std::string> compilation = command;
+  compilation.insert(compilation.end(), {"-o", temporary.string()});
+  if (std::ranges::none_of(others, is_compiled)) {
+    compilation.insert(compilation.end(), {"-MD", "-MF", rule_file.string()});
+  }
+  TRY(const int status, run(compilation));
+  std::error_code failure;
+  if (status != 0) {
+    fs::remove(temporary, failure);
+    fs::remove(rule_file, failure);
+    return input_error(
+        fmt::format("nvcc could not compile '{}' (its exit code: {})", request.source, status)
+    );
+  }
+  auto files = dependencies(command, others, rule_file);
+  fs::remove(rule_file, failure);
+  if (!files) {
+    fs::remove(temporary, failure);
+    return unexpected(files.error());
+  }
+  Hasher all;
+  all.text(key);
+  std::string lines;
+  for (const std::string& file : *files) {
+    const auto hash = hash_file(file);
+    if (!hash) { // removed meanwhile: the program is good, but must not be found again
+      return temporary.string();
+    }
+    all.text(*hash);
+    lines += fmt::format("{} {}\n", *hash, fs::absolute(file, failure).string());
+  }
+  const std::string name = hex(all.finish());
+  fs::rename(temporary, folder / name, failure);
+  if (failure) {
+    return input_error(
+        fmt::format("cannot write '{}': {}", (folder / name).string(), failure.message())
+    );
+  }
+  TRY_VOID(write_file(manifest, lines + "program " + name + "\n"));
+  remove_old_entries(folder);
+  return (folder / name).string();
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,172 @@
+// Parsing of ELF headers, sections, the dynamic section and symbol names.
+#include "cli/elf.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace heddle::cli {
+namespace {
+
+class Reader {
+public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  template <class T> std::optional<T> at(std::uint64_t offset) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) {
+      return std::nullopt;
+    }
+    T value;
+    std::memcpy(&value, bytes_.data() + offset, sizeof value);
+    return value;
+  }
+  std::optional<std::span<const std::byte>> range(std::uint64_t offset, std::uint64_t size) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < size) {
+      return std::nullopt;
+    }
+    return bytes_.subspan(offset, size);
+  }
+
+private:
+  std::span<const std::byte> bytes_;
+};
+
+/// A string of a string table; empty if it does not end inside the table.
+std::string_view string_at(std::span<const std::byte> table, std::uint64_t offset) {
+  if (offset >= table.size()) {
+    return {};
+  }
+  const char* start = reinterpret_cast<const char*>(table.data()) + offset;
+  const void* end = std::memchr(start, 0, table.size() - offset);
+  return end == nullptr ? std::string_view()
+                        : std::string_view(start, static_cast<const char*>(end) - start);
+}
+
+struct Sections {
+  std::vector<Elf64_Shdr> headers;
+  std::span<const std::byte> names;
+};
+
+Result<Sections> read_sections(const Reader& in, const Elf64_Ehdr& header) {
+  Sections sections;
+  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = in.at<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr));
+    if (!section) {
+      return input_error("the file is truncated: its section headers lie past its end");
+    }
+    sections.headers.push_back(*section);
+  }
+  if (header.e_shstrndx < sections.headers.size()) {
+    const Elf64_Shdr& table = sections.headers[header.e_shstrndx];
+    sections.names =
+        in.range(table.sh_offset, table.sh_size).value_or(std::span<const std::byte>());
+  }
+  return sections;
+}
+
+std::span<const std::byte> contents(const Reader& in, const Elf64_Shdr& section) {
+  if (section.sh_type == SHT_NOBITS) {
+    return {};
+  }
+  return in.range(section.sh_offset, section.sh_size).value_or(std::span<const std::byte>());
+}
+
+std::span<const std::byte>
+linked_strings(const Reader& in, const Sections& sections, const Elf64_Shdr& section) {
+  return section.sh_link < sections.headers.size() ? contents(in, sections.headers[section.sh_link])
+                                                   : std::span<const std::byte>();
+}
+
+void read_dynamic(
+    std::span<const std::byte> entries,
+    std::span<const std::byte> strings,
+    Elf& elf
+) {
+  for (std::size_t offset = 0; entries.size() - offset >= sizeof(Elf64_Dyn);
+       offset += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn entry;
+    std::memcpy(&entry, entries.data() + offset, sizeof entry);
+    switch (entry.d_tag) {
+    case DT_NEEDED:
+      elf.needed.emplace_back(string_at(strings, entry.d_un.d_val));
+      break;
+    case DT_RPATH:
+      elf.rpath = string_at(strings, entry.d_un.d_val);
+      break;
+    case DT_RUNPATH:
+      elf.runpath = string_at(strings, entry.d_un.d_val);
+      break;
+    case DT_NULL:
+      return;
+    default:
+      break;
+    }
+  }
+}
+
+void read_symbols(
+    std::span<const std::byte> entries,
+    std::span<const std::byte> strings,
+    Elf& elf
+) {
+  for (std::size_t offset = 0; entries.size() - offset >= sizeof(Elf64_Sym);
+       offset += sizeof(Elf64_Sym)) {
+    Elf64_Sym symbol;
+    std::memcpy(&symbol, entries.data() + offset, sizeof symbol);
+    const std::string_view name = string_at(strings, symbol.st_name);
+    if (symbol.st_shndx == SHN_UNDEF) {
+      elf.instrumented = elf.instrumented || name == "__tsan_func_entry";
+    } else if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
+      elf.defines_cudart = elf.defines_cudart || name == "cudaLaunchKernel";
+    }
+  }
+}
+
+} // namespace
+
+bool Elf::needs(std::string_view prefix) const {
+  return std::ranges::any_of(needed, [&](const std::string& n) { return n.starts_with(prefix); });
+}
+
+bool is_elf(std::span<const std::byte> bytes) {
+  return bytes.size() >= SELFMAG && std::memcmp(bytes.data(), ELFMAG, SELFMAG) == 0;
+}
+
+Result<Elf> parse_elf(std::span<const std::byte> bytes) {
+  const Reader in(bytes);
+  const auto header = in.at<Elf64_Ehdr>(0);
+  if (!is_elf(bytes) || !header) {
+    return input_error("not an ELF file");
+  }
+  Elf elf;
+  elf.x86_64 = header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
+               header->e_machine == EM_X86_64;
+  if (!elf.x86_64) {
+    return elf;
+  }
+  for (std::uint64_t i = 0; i < header->e_phnum; ++i) {
+    const auto segment = in.at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (!segment) {
+      return input_error("the file is truncated: its program headers lie past its end");
+    }
+    elf.dynamic = elf.dynamic || segment->p_type == PT_INTERP;
+  }
+  elf.executable = header->e_type == ET_EXEC || (header->e_type == ET_DYN && elf.dynamic);
+
+  TRY(const Sections sections, read_sections(in, *header));
+  for (const Elf64_Shdr& section : sections.headers) {
+    const std::string_view name = string_at(sections.names, section.sh_name);
+    if (section.sh_type == SHT_DYNAMIC) {
+      read_dynamic(contents(in, section), linked_strings(in, sections, section), elf);
+    } else if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM) {
+      read_symbols(contents(in, section), linked_strings(in, sections, section), elf);
+    } else if (name == ".nv_fatbin" || name == "__nv_relfatbin") {
+      elf.fat_binaries.push_back(contents(in, section));
+    }
+  }
+  return elf;
+}
+
+} // namespace heddle::cli

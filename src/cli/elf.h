@@ -1,0 +1,39 @@
+// What an ELF file says about itself, as far as running it with another libcudart is concerned.
+//
+// Reads the 64-bit little-endian format of the ELF specification (gABI) and nothing of the loader's
+// environment. Every offset is checked against the file: a damaged file is an Input error, never a
+// crash.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::cli {
+
+struct Elf {
+  bool executable = false; // ET_EXEC, or ET_DYN with an interpreter
+  bool dynamic = false;    // has an interpreter: ld.so loads its libraries
+  bool x86_64 = false;
+  std::vector<std::string> needed; // DT_NEEDED
+  std::string rpath;               // DT_RPATH
+  std::string runpath;             // DT_RUNPATH; where it is set, DT_RPATH is ignored
+  bool defines_cudart = false;     // cudaLaunchKernel is in the file itself: static cudart
+  bool instrumented = false;       // refers to __tsan_func_entry: -fsanitize=thread
+  std::vector<std::span<const std::byte>> fat_binaries; // contents of .nv_fatbin, __nv_relfatbin
+
+  bool needs(std::string_view prefix) const;
+};
+
+/// True if `bytes` begins like an ELF file.
+bool is_elf(std::span<const std::byte> bytes);
+
+/// `bytes` must outlive the result.
+Result<Elf> parse_elf(std::span<const std::byte> bytes);
+
+} // namespace heddle::cli

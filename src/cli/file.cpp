@@ -1,0 +1,110 @@
+// Reading, finding and replacing files; words of a flag string.
+#include "cli/file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace heddle::cli {
+
+namespace fs = std::filesystem;
+
+Result<std::string> read_file(const fs::path& path) {
+  std::error_code failure;
+  if (fs::is_directory(path, failure)) {
+    return input_error(fmt::format("cannot read '{}': it is a folder", path.string()));
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    return input_error(fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
+  }
+  std::ostringstream contents;
+  contents << in.rdbuf();
+  return std::move(contents).str();
+}
+
+Result<void> write_file(const fs::path& path, std::string_view contents) {
+  const fs::path temporary = path.string() + fmt::format(".{}.new", getpid());
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out << contents;
+    if (!out.flush()) {
+      return input_error(fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
+    }
+  }
+  std::error_code failure;
+  fs::rename(temporary, path, failure);
+  if (failure) {
+    return input_error(fmt::format("cannot write '{}': {}", path.string(), failure.message()));
+  }
+  return {};
+}
+
+std::optional<fs::path> find_in_path(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return access(name.c_str(), X_OK) == 0 ? std::optional(fs::path(name)) : std::nullopt;
+  }
+  std::istringstream folders(environment("PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+    std::error_code failure;
+    if (access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate, failure)) {
+      return candidate;
+    }
+  }
+  return std::nullopt;
+}
+
+fs::path own_path() {
+  std::error_code failure;
+  return fs::read_symlink("/proc/self/exe", failure);
+}
+
+Result<std::vector<std::string>> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (quote != '\'' && c == '\\' && i + 1 < text.size()) {
+      word += text[++i];
+      in_word = true;
+    } else if (quote != 0) {
+      word += c;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      in_word = true;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      if (in_word) {
+        words.push_back(std::move(word));
+        word.clear();
+        in_word = false;
+      }
+    } else {
+      word += c;
+      in_word = true;
+    }
+  }
+  if (quote != 0) {
+    return input_error(fmt::format("missing closing {} in: {}", quote, text));
+  }
+  if (in_word) {
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,32 @@
+// Files as the command line needs them: whole contents, search in PATH, words of a flag string.
+#pragma once
+
+#include "base/result.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::cli {
+
+/// The whole file. Input error: "cannot read 'x': <reason>".
+Result<std::string> read_file(const std::filesystem::path& path);
+/// Through a temporary file and a rename, so that a reader sees all of it or nothing.
+Result<void> write_file(const std::filesystem::path& path, std::string_view contents);
+
+/// The program `name` as a shell finds it: with a slash as it is, else through PATH.
+std::optional<std::filesystem::path> find_in_path(const std::string& name);
+
+/// The running program's own file.
+std::filesystem::path own_path();
+
+/// Splits like a shell does: blanks separate, '…', "…" and \ quote. Input error: a quote is left
+/// open.
+Result<std::vector<std::string>> split_words(std::string_view text);
+
+/// getenv, empty if unset.
+std::string environment(const char* name);
+
+} // namespace heddle::cli

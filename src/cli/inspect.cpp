@@ -1,0 +1,161 @@
+// Messages for programs that cannot run with Heddle as they were built.
+#include "cli/inspect.h"
+
+#include "cli/elf.h"
+#include "cli/file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace heddle::cli {
+namespace {
+
+constexpr std::string_view how_to_link = "  with nvcc:   add -cudart shared\n"
+                                         "  with CMake:  set CMAKE_CUDA_RUNTIME_LIBRARY to Shared\n"
+                                         "  or give heddle the source file: heddle run app.cu";
+
+/// Libraries whose kernels are SASS and that talk to the driver: we cannot stand in for them.
+constexpr auto closed_libraries = std::to_array<std::string_view>(
+    {"libcublas",
+     "libcudnn",
+     "libcufft",
+     "libcusolver",
+     "libcusparse",
+     "libcurand",
+     "libnccl",
+     "libnvrtc",
+     "libnpp",
+     "libnvjpeg"}
+);
+
+std::string_view extension(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos || (slash != std::string_view::npos && dot < slash)
+             ? std::string_view()
+             : path.substr(dot);
+}
+
+/// Why a file that is no ELF file cannot be run, in words.
+std::string why_not_a_program(std::string_view path) {
+  const std::string_view suffix = extension(path);
+  for (std::string_view source : {".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp"}) {
+    if (suffix == source) {
+      return fmt::format(
+          "'{}' is a source file that nvcc does not treat as CUDA; give heddle a .cu file or a "
+          "program",
+          path
+      );
+    }
+  }
+  if (suffix == ".ptx" || suffix == ".cubin" || suffix == ".fatbin") {
+    return fmt::format("'{}' holds device code only; heddle runs whole programs", path);
+  }
+  return fmt::format("'{}' is not a program (neither an ELF file nor a script)", path);
+}
+
+Result<void> check_runtime_library(const std::string& path, const Elf& elf) {
+  for (const std::string& library : elf.needed) {
+    if (library.starts_with("libcudart.so.") && library != "libcudart.so.12" &&
+        library != "libcudart.so.13") {
+      return unsupported(
+          fmt::format(
+              "'{}' is linked with {}; heddle stands in for libcudart.so.12 and libcudart.so.13",
+              path,
+              library
+          )
+      );
+    }
+    if (library == "libcuda.so.1") {
+      return unsupported(
+          fmt::format(
+              "'{}' uses the CUDA driver API (libcuda.so.1); heddle implements the runtime API",
+              path
+          )
+      );
+    }
+  }
+  if (!elf.needs("libcudart.so") && (elf.defines_cudart || !elf.fat_binaries.empty())) {
+    return input_error(
+        fmt::format(
+            "'{}' contains NVIDIA's runtime library (nvcc links it statically unless told "
+            "otherwise), so "
+            "heddle cannot take its place\n{}",
+            path,
+            how_to_link
+        )
+    );
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Inspection> inspect(const std::string& path) {
+  TRY(const std::string contents, read_file(path));
+  const auto bytes = std::as_bytes(std::span(contents));
+  Inspection result;
+  if (contents.starts_with("#!")) {
+    result.script = true;
+  } else if (!is_elf(bytes)) {
+    return input_error(why_not_a_program(path));
+  } else {
+    auto elf = parse_elf(bytes);
+    if (!elf) {
+      return input_error(fmt::format("'{}': {}", path, elf.error().message));
+    }
+    if (!elf->x86_64) {
+      return unsupported(fmt::format("'{}' is not an x86-64 program", path));
+    }
+    if (!elf->executable) {
+      return input_error(fmt::format("'{}' is an object file or a library, not a program", path));
+    }
+    TRY_VOID(check_runtime_library(path, *elf));
+    result.cuda = elf->needs("libcudart.so");
+    if (!elf->dynamic) {
+      return input_error(
+          fmt::format(
+              "'{}' is linked statically (-static), so heddle cannot take the place of "
+              "libcudart\n{}",
+              path,
+              how_to_link
+          )
+      );
+    }
+    result.instrumented = elf->instrumented;
+    result.rpath_wins = !elf->rpath.empty() && elf->runpath.empty();
+    for (const std::string& library : elf->needed) {
+      if (std::ranges::any_of(closed_libraries, [&](auto name) {
+            return library.starts_with(name);
+          })) {
+        result.warnings.push_back(
+            fmt::format(
+                "'{}' needs {}, whose kernels exist only as machine code of NVIDIA's GPUs; calls "
+                "into it will fail",
+                path,
+                library
+            )
+        );
+      }
+    }
+    if (!result.cuda) {
+      result.warnings.push_back(
+          fmt::format(
+              "'{}' shows no sign of CUDA (no kernels, not linked with libcudart); running it as "
+              "it is",
+              path
+          )
+      );
+    }
+  }
+  if (access(path.c_str(), X_OK) != 0) {
+    return input_error(fmt::format("'{}' is not executable (chmod +x)", path));
+  }
+  return result;
+}
+
+} // namespace heddle::cli

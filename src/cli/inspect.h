@@ -1,0 +1,26 @@
+// inspect(path): can this file be run with Heddle's libcudart in place of NVIDIA's?
+//
+// The answers a user gets before the program is started: what to change in the build, not a
+// symptom. It looks at the file alone; libraries that it loads are not inspected (misses: a shared
+// library with a static cudart of its own).
+#pragma once
+
+#include "base/result.h"
+
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+struct Inspection {
+  bool script = false;               // begins with #!
+  bool cuda = false;                 // has kernels, or needs libcudart
+  bool instrumented = false;         // host code compiled with -fsanitize=thread
+  bool rpath_wins = false;           // DT_RPATH without DT_RUNPATH: searched before LD_LIBRARY_PATH
+  std::vector<std::string> warnings; // one line each
+};
+
+/// Input and Unsupported errors say what to change.
+Result<Inspection> inspect(const std::string& path);
+
+} // namespace heddle::cli

@@ -1,0 +1,101 @@
+// Preparing a program and its environment.
+#include "cli/launch.h"
+
+#include "cli/compile.h"
+#include "cli/file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace heddle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view library_name = "libcudart.so.13";
+
+std::string prepend(const std::string& first, const char* variable, char separator) {
+  const std::string rest = environment(variable);
+  return rest.empty() ? first : first + separator + rest;
+}
+
+} // namespace
+
+Result<Target> prepare(
+    const std::string& program,
+    const std::vector<std::string>& arguments,
+    const DeviceOptions& options,
+    const std::vector<std::string>& nvcc_flags,
+    const std::vector<std::string>& heddle_flags
+) {
+  Target target{program, arguments, {}};
+  std::error_code failure;
+  if (program.ends_with(".cu")) {
+    TRY(target.path, compile({program, options.device, nvcc_flags, heddle_flags}));
+  } else {
+    if (!nvcc_flags.empty()) {
+      return input_error(
+          fmt::format("--nvcc: '{}' is not compiled by heddle (it does not end in .cu)", program)
+      );
+    }
+    if (program.find('/') == std::string::npos) {
+      // A file here wins over PATH: `heddle run app` means the app one has just built.
+      if (fs::is_regular_file(program, failure)) {
+        target.path = "./" + program;
+      } else if (const auto found = find_in_path(program)) {
+        target.path = found->string();
+      }
+    }
+    if (!fs::exists(target.path, failure)) {
+      return input_error(fmt::format("there is no program '{}'", program));
+    }
+  }
+  TRY(target.inspection, inspect(target.path));
+  for (const std::string& warning : target.inspection.warnings) {
+    fmt::print(stderr, "heddle: warning: {}\n", warning);
+  }
+  return target;
+}
+
+Result<std::string> library_folder() {
+  const fs::path prefix = own_path().parent_path().parent_path();
+  for (const char* folder : {"lib/heddle", "lib"}) {
+    const fs::path candidate = prefix / folder;
+    if (access((candidate / library_name).c_str(), R_OK) == 0) {
+      return candidate.string();
+    }
+  }
+  return input_error(
+      fmt::format(
+          "this installation is incomplete: {} is neither in '{}' nor in its folder heddle",
+          library_name,
+          (prefix / "lib").string()
+      )
+  );
+}
+
+Result<std::map<std::string, std::string>>
+launch_environment(const Target& target, const DeviceOptions& options, const std::string& mode) {
+  TRY(const std::string folder, library_folder());
+  std::map<std::string, std::string> variables = {
+      {"HEDDLE_MODE", mode},
+      {"HEDDLE_DEVICE", options.device},
+      {"HEDDLE_DEVICES", std::to_string(options.devices)},
+      {"LD_LIBRARY_PATH", prepend(folder, "LD_LIBRARY_PATH", ':')},
+  };
+  if (options.seed) {
+    variables["HEDDLE_SEED"] = std::to_string(*options.seed);
+  }
+  std::string preload = HEDDLE_SANITIZER_RUNTIME;
+  if (target.inspection.rpath_wins) {
+    preload += (preload.empty() ? "" : " ") + (fs::path(folder) / library_name).string();
+  }
+  if (!preload.empty()) {
+    variables["LD_PRELOAD"] = prepend(preload, "LD_PRELOAD", ' ');
+  }
+  return variables;
+}
+
+} // namespace heddle::cli

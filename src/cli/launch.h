@@ -1,0 +1,51 @@
+// How a user's program is started so that it finds Heddle's libcudart: the environment protocol
+// between the command and the runtime library.
+//
+//   HEDDLE_MODE=run|check   HEDDLE_DEVICE=sm_90   HEDDLE_DEVICES=N   HEDDLE_SEED=N
+//   LD_LIBRARY_PATH         our library folder first
+//   LD_PRELOAD              our libcudart, where the program's own DT_RPATH would be searched
+//   earlier
+#pragma once
+
+#include "base/result.h"
+#include "cli/inspect.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+struct DeviceOptions {
+  std::string device = "sm_90";
+  int devices = 1;
+  std::optional<std::uint64_t> seed;
+};
+
+/// A program and its arguments as given, ready to be started.
+struct Target {
+  std::string path;
+  std::vector<std::string> arguments;
+  Inspection inspection;
+};
+
+/// Compiles `program` if it is a .cu file, finds it in PATH if it has no slash, and inspects it.
+/// Warnings go to stderr.
+Result<Target> prepare(
+    const std::string& program,
+    const std::vector<std::string>& arguments,
+    const DeviceOptions& options,
+    const std::vector<std::string>& nvcc_flags,
+    const std::vector<std::string>& heddle_flags
+);
+
+/// The folder of libcudart.so.13, next to the running program: ../lib/heddle (installed) or ../lib.
+Result<std::string> library_folder();
+
+/// The variables to set; `mode` is HEDDLE_MODE.
+Result<std::map<std::string, std::string>>
+launch_environment(const Target& target, const DeviceOptions& options, const std::string& mode);
+
+} // namespace heddle::cli

@@ -1,0 +1,31 @@
+// heddle: dispatches to a subcommand. Everything else is in the library heddle_cli.
+#include "base/check.h"
+#include "cli/commands.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+int main(int count, char** values) {
+  using namespace heddle::cli;
+  try {
+    Options options;
+    const Parsed parsed = parse_command_line({values + 1, values + count}, options);
+    fmt::print(parsed.exit_code == 0 ? stdout : stderr, "{}", parsed.text);
+    switch (parsed.command) {
+    case Command::Run:
+      return run_command(options.run);
+    case Command::Check:
+      return check_command(options.check);
+    case Command::Reference:
+      fmt::print("{}", flags_reference());
+      return 0;
+    case Command::None:
+    case Command::Version:
+      break;
+    }
+    return parsed.exit_code;
+  } catch (const std::exception& problem) {
+    heddle::internal_error("no exception reaches main", problem.what());
+  }
+}

@@ -1,0 +1,254 @@
+// The definitions of all flags, parsing, and the reference page made from them.
+#include "cli/options.h"
+
+#include "report/diagnostic.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::cli {
+namespace {
+
+constexpr int most_devices = 16;
+
+/// -h, -V are flags of the program itself; everything else belongs to a subcommand.
+void define_program_options(CLI::App& command, ProgramOptions& options) {
+  command.prefix_command();
+  command
+      .add_option(
+          "--device",
+          options.device.device,
+          "The GPU to stand in for: decides what device properties, limits and -arch say"
+      )
+      ->check(CLI::IsMember({"sm_75", "sm_80", "sm_90", "sm_100"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--devices", options.device.devices, "How many of them the program sees")
+      ->check(CLI::Range(1, most_devices))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--nvcc",
+          options.nvcc,
+          "Flags for nvcc when a .cu file is compiled, in one string: --nvcc \"-O2 -I include\""
+      )
+      ->type_name("FLAGS");
+}
+
+std::string usage(std::string_view command) {
+  return fmt::format(
+      "heddle {0} [OPTIONS] PROGRAM [ARGUMENTS…]\n  heddle {0} [OPTIONS] FILE.cu [OPTIONS] [-- "
+      "ARGUMENTS…]",
+      command
+  );
+}
+
+/// CLI11 knows nothing of programs that take the rest of the line.
+class Formatter : public CLI::Formatter {
+public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (app->get_parent() == nullptr) {
+      return CLI::Formatter::make_usage(app, std::move(name));
+    }
+    return fmt::format("Usage:\n  {}\n", usage(app->get_name()));
+  }
+};
+
+void define_run(CLI::App& app, Options& options) {
+  CLI::App* run = app.add_subcommand("run", "Run a CUDA program on the CPU");
+  define_program_options(*run, options.run);
+  run->add_option(
+         "--seed",
+         options.run.device.seed,
+         "One reproducible, single-threaded schedule, chosen by N (default: all cores)"
+  )
+      ->type_name("N");
+}
+
+void define_check(CLI::App& app, Options& options) {
+  CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
+  define_program_options(*check, options.check);
+}
+
+Parsed failure(std::string_view command, std::string_view message) {
+  return {
+      Command::None,
+      report::exit_code::usage,
+      fmt::format(
+          "heddle: error: {}\n'heddle {}--help' lists what there is\n",
+          message,
+          command.empty() ? "" : std::string(command) + " "
+      )
+  };
+}
+
+/// CLI11 takes the arguments last first.
+void parse(CLI::App& app, std::vector<std::string> arguments) {
+  std::ranges::reverse(arguments);
+  app.parse(std::move(arguments));
+}
+
+struct Split {
+  std::vector<std::string> ours; // for a second look at options behind FILE.cu
+  std::string program;
+  std::vector<std::string> arguments; // of the program
+};
+
+/// PROGRAM takes everything that follows; FILE.cu only what follows "--".
+Split split_arguments(
+    const std::vector<std::string>& all,
+    const std::vector<std::string>& remaining
+) {
+  Split split;
+  split.program = remaining.front();
+  const auto rest = remaining.begin() + 1;
+  const bool source = split.program.ends_with(".cu");
+  const auto dashes = source ? std::find(rest, remaining.end(), "--") : rest;
+  split.ours.assign(all.begin(), all.end() - static_cast<std::ptrdiff_t>(remaining.size()));
+  split.ours.insert(split.ours.end(), rest, dashes);
+  split.arguments.assign(dashes, remaining.end());
+  if (!split.arguments.empty() && split.arguments.front() == "--") {
+    split.arguments.erase(split.arguments.begin());
+  }
+  return split;
+}
+
+Parsed parse_program(
+    const std::vector<std::string>& arguments,
+    const std::string& name,
+    ProgramOptions& target,
+    Command command,
+    const std::vector<std::string>& remaining,
+    CLI::App& app
+) {
+  if (remaining.empty()) {
+    return failure(name, fmt::format("{}: which program? usage:\n  {}", name, usage(name)));
+  }
+  if (remaining.front().starts_with('-')) {
+    return failure(name, fmt::format("{}: unknown option {}", name, remaining.front()));
+  }
+  Split split = split_arguments(arguments, remaining);
+  if (split.program.ends_with(".cu")) {
+    parse(app, split.ours);
+    const auto unknown = app.get_subcommand(name)->remaining();
+    if (!unknown.empty()) {
+      return failure(
+          name,
+          fmt::format(
+              "{0}: {1} after '{2}' is not an option of heddle; arguments of the program follow "
+              "'--'",
+              name,
+              unknown.front(),
+              split.program
+          )
+      );
+    }
+  }
+  target.program = std::move(split.program);
+  target.arguments = std::move(split.arguments);
+  return {command, 0, ""};
+}
+
+std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
+  auto app = std::make_unique<CLI::App>(
+      "Runs and checks CUDA C++ programs on the CPU, without a GPU",
+      "heddle"
+  );
+  app->set_version_flag("-V,--version", "heddle " HEDDLE_VERSION, "Print the version");
+  app->set_help_flag("-h,--help", "Print this help");
+  app->formatter(std::make_shared<Formatter>());
+  app->add_flag("--reference", reference, "Print the reference page of all flags, in Markdown");
+  app->require_subcommand(0, 1);
+  define_run(*app, options);
+  define_check(*app, options);
+  return app;
+}
+
+} // namespace
+
+Parsed parse_command_line(const std::vector<std::string>& arguments, Options& options) {
+  bool reference = false;
+  const auto app = make_app(options, reference);
+  std::string command;
+  for (const CLI::App* known : app->get_subcommands([](CLI::App*) { return true; })) {
+    if (!arguments.empty() && arguments.front() == known->get_name()) {
+      command = known->get_name();
+    }
+  }
+  try {
+    if (command.empty() && !arguments.empty() && !arguments.front().starts_with('-')) {
+      return failure("", fmt::format("there is no command '{}' (run, check)", arguments.front()));
+    }
+    parse(*app, arguments);
+    if (reference) {
+      return {Command::Reference, 0, ""};
+    }
+    if (command == "run") {
+      return parse_program(
+          arguments,
+          command,
+          options.run,
+          Command::Run,
+          app->get_subcommand(command)->remaining(),
+          *app
+      );
+    }
+    if (command == "check") {
+      return parse_program(
+          arguments,
+          command,
+          options.check,
+          Command::Check,
+          app->get_subcommand(command)->remaining(),
+          *app
+      );
+    }
+    return {Command::None, report::exit_code::usage, app->help()};
+  } catch (const CLI::CallForHelp&) {
+    return {Command::None, 0, command.empty() ? app->help() : app->get_subcommand(command)->help()};
+  } catch (const CLI::CallForVersion& version) {
+    return {Command::Version, 0, std::string(version.what()) + "\n"};
+  } catch (const CLI::Error& error) {
+    return failure(command, error.what());
+  }
+}
+
+std::string flags_reference() {
+  Options options;
+  bool reference = false;
+  const auto app = make_app(options, reference);
+  std::string page = "# Commands and flags\n\n"
+                     "Generated by `heddle --reference` from the definitions in "
+                     "`src/cli/options.cpp`; a test compares.\n";
+  auto table = [&page](const CLI::App& command) {
+    page += "\n| flag | meaning | default |\n|---|---|---|\n";
+    for (const CLI::Option* option : command.get_options()) {
+      std::string type = option->get_items_expected_max() == 0 ? "" : " " + option->get_type_name();
+      std::ranges::replace(type, '|', '/');
+      page += fmt::format(
+          "| `{}{}` | {} | {} |\n",
+          option->get_name(false, true),
+          type,
+          option->get_description(),
+          option->get_default_str().empty() ? "" : "`" + option->get_default_str() + "`"
+      );
+    }
+  };
+  page += "\n## heddle\n";
+  table(*app);
+  for (const CLI::App* command : app->get_subcommands([](CLI::App*) { return true; })) {
+    page += fmt::format(
+        "\n## heddle {}\n\n{}.\n\n```\n  {}\n```\n",
+        command->get_name(),
+        command->get_description(),
+        usage(command->get_name())
+    );
+    table(*command);
+  }
+  return page;
+}
+
+} // namespace heddle::cli

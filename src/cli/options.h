@@ -1,0 +1,50 @@
+// The command line: every subcommand and flag of `heddle`, defined once.
+//
+// docs/reference/flags.md is generated from these definitions (heddle --reference) and a test
+// compares.
+#pragma once
+
+#include "cli/launch.h"
+
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// What `heddle run` and `heddle check` have in common.
+struct ProgramOptions {
+  DeviceOptions device;
+  std::string nvcc; // --nvcc, one string
+  std::string program;
+  std::vector<std::string> arguments;
+};
+
+struct RunOptions : ProgramOptions {};
+
+struct CheckOptions : ProgramOptions {};
+
+struct Options {
+  RunOptions run;
+  CheckOptions check;
+};
+
+enum class Command {
+  None,
+  Run,
+  Check,
+  Version,
+  Reference
+};
+
+/// What the command line asks for. `text` is what to print where there is nothing (more) to do.
+struct Parsed {
+  Command command = Command::None;
+  int exit_code = 0; // for Command::None
+  std::string text;  // help, or the error in words
+};
+Parsed parse_command_line(const std::vector<std::string>& arguments, Options& options);
+
+/// The reference page of all flags, in Markdown.
+std::string flags_reference();
+
+} // namespace heddle::cli

@@ -1,0 +1,98 @@
+// posix_spawn, wait and exec.
+#include "cli/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace heddle::cli {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (const std::string& word : words) {
+    result.push_back(const_cast<char*>(word.c_str())); // exec's signature predates const
+  }
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Starts command[0] with its stdout sent to `stdout_descriptor`.
+Result<pid_t> start(const std::vector<std::string>& command, int stdout_descriptor) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, stdout_descriptor, STDOUT_FILENO);
+  pid_t child = 0;
+  const int failure = posix_spawnp(
+      &child,
+      command[0].c_str(),
+      &actions,
+      nullptr,
+      pointers(command).data(),
+      environ
+  );
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) {
+    return input_error(fmt::format("cannot start '{}': {}", command[0], std::strerror(failure)));
+  }
+  return child;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+} // namespace
+
+Result<int> run(const std::vector<std::string>& command) {
+  TRY(const pid_t child, start(command, STDERR_FILENO));
+  return wait_for(child);
+}
+
+Result<Output> run_and_read(const std::vector<std::string>& command) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return input_error(fmt::format("pipe: {}", std::strerror(errno)));
+  }
+  auto child = start(command, ends[1]);
+  close(ends[1]);
+  Output output;
+  if (child) {
+    char buffer[4096];
+    for (ssize_t count = 0; (count = read(ends[0], buffer, sizeof buffer)) != 0;) {
+      if (count > 0) {
+        output.text.append(buffer, static_cast<std::size_t>(count));
+      } else if (errno != EINTR) {
+        break;
+      }
+    }
+    output.status = wait_for(*child);
+  }
+  close(ends[0]);
+  if (!child) {
+    return unexpected(child.error());
+  }
+  return output;
+}
+
+Error become(
+    const std::vector<std::string>& command,
+    const std::map<std::string, std::string>& variables
+) {
+  for (const auto& [name, value] : variables) {
+    setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  }
+  execvp(command[0].c_str(), pointers(command).data());
+  return {ErrorKind::Input, fmt::format("cannot start '{}': {}", command[0], std::strerror(errno))};
+}
+
+} // namespace heddle::cli

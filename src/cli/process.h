@@ -1,0 +1,29 @@
+// Other programs: run one and wait, run one and read what it prints, become one.
+#pragma once
+
+#include "base/result.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+/// Runs command[0] with our stderr; its stdout goes to our stderr, too. The exit status, 128 +
+/// signal if it was killed.
+Result<int> run(const std::vector<std::string>& command);
+
+struct Output {
+  int status = 0;
+  std::string text; // stdout
+};
+Result<Output> run_and_read(const std::vector<std::string>& command);
+
+/// Replaces this process by command[0] (found through PATH), with variables added to the
+/// environment. Returns only if that fails.
+Error become(
+    const std::vector<std::string>& command,
+    const std::map<std::string, std::string>& variables
+);
+
+} // namespace heddle::cli

@@ -1,0 +1,113 @@
+// What belongs to heddle and what to the program.
+#include "cli/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(CommandLine, EverythingBehindAProgramBelongsToIt) {
+  Options o;
+  const Parsed p =
+      parse_command_line({"run", "--seed", "3", "./app", "--seed", "4", "--", "-x"}, o);
+  EXPECT_EQ(p.command, Command::Run);
+  EXPECT_EQ(o.run.device.seed, 3U);
+  EXPECT_EQ(o.run.program, "./app");
+  EXPECT_THAT(o.run.arguments, ElementsAre("--seed", "4", "--", "-x"));
+}
+
+TEST(CommandLine, TheFirstDashesBehindAProgramAreNotAnArgument) {
+  Options o;
+  parse_command_line({"run", "./app", "--", "a", "--", "b"}, o);
+  EXPECT_THAT(o.run.arguments, ElementsAre("a", "--", "b"));
+}
+
+TEST(CommandLine, OptionsMayStandOnBothSidesOfASourceFile) {
+  Options o;
+  const Parsed p = parse_command_line(
+      {"run",
+       "--devices",
+       "2",
+       "app.cu",
+       "--nvcc",
+       "-O1 -G",
+       "--device=sm_80",
+       "--",
+       "--seed",
+       "9"},
+      o
+  );
+  EXPECT_EQ(p.command, Command::Run) << p.text;
+  EXPECT_EQ(o.run.program, "app.cu");
+  EXPECT_EQ(o.run.nvcc, "-O1 -G");
+  EXPECT_EQ(o.run.device.device, "sm_80");
+  EXPECT_EQ(o.run.device.devices, 2);
+  EXPECT_EQ(o.run.device.seed, std::nullopt);
+  EXPECT_THAT(o.run.arguments, ElementsAre("--seed", "9"));
+}
+
+TEST(CommandLine, ArgumentsBehindASourceFileNeedDashes) {
+  Options o;
+  const Parsed p = parse_command_line({"run", "app.cu", "4"}, o);
+  EXPECT_EQ(p.command, Command::None);
+  EXPECT_EQ(p.exit_code, 2);
+  EXPECT_THAT(p.text, HasSubstr("arguments of the program follow '--'"));
+}
+
+TEST(CommandLine, CheckHasItsOwnOptions) {
+  Options o;
+  const Parsed p = parse_command_line({"check", "app.cu"}, o);
+  EXPECT_EQ(p.command, Command::Check);
+  EXPECT_EQ(o.check.program, "app.cu");
+  EXPECT_THAT(o.check.arguments, IsEmpty());
+}
+
+TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "Usage"},
+      {{"rn", "x"}, "there is no command 'rn'"},
+      {{"run"}, "which program?"},
+      {{"run", "--sed", "3", "x"}, "unknown option --sed"},
+      {{"run", "--device", "sm_12", "x"}, "sm_12"},
+      {{"run", "--devices", "0", "x"}, "--devices"},
+      {{"run", "--seed", "x", "y"}, "--seed"},
+      {{"--nonsense"}, "--nonsense"},
+  };
+  for (const auto& [arguments, expected] : cases) {
+    Options o;
+    const Parsed p = parse_command_line(arguments, o);
+    EXPECT_EQ(p.command, Command::None);
+    EXPECT_EQ(p.exit_code, 2);
+    EXPECT_THAT(p.text, HasSubstr(expected));
+  }
+}
+
+TEST(CommandLine, HelpIsNotAMistake) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"},
+        {"run", "--help"},
+        {"run", "-h"},
+        {"check", "--help"}}) {
+    Options o;
+    const Parsed p = parse_command_line(arguments, o);
+    EXPECT_EQ(p.exit_code, 0);
+    EXPECT_THAT(p.text, HasSubstr("Usage"));
+  }
+  Options o;
+  EXPECT_EQ(parse_command_line({"--version"}, o).command, Command::Version);
+}
+
+TEST(FlagsReference, NamesEveryCommandAndFlag) {
+  const std::string page = flags_reference();
+  for (const char* expected : {"## heddle run", "## heddle check", "--seed", "--nvcc", "`sm_90`"}) {
+    EXPECT_THAT(page, HasSubstr(expected));
+  }
+}
+
+} // namespace
+} // namespace heddle::cli
