@@ -64,9 +64,10 @@ void Warp::reset() {
 // ----------------------------------------------------------------------------------------
 
 void Exec::enter_block(const Block& block) {
+  block_ = block;
   environment_ = block.environment;
   shared_ = block.shared;
-  shared_bytes_ = block.shared_bytes;
+  shared_bytes_ = writes_ == nullptr ? block.shared_bytes : 0;
   param_ = block.param;
   param_bytes_ = block.param_bytes;
 }
@@ -84,6 +85,13 @@ void Exec::select(Warp& warp, Frame& frame, LaneMask lanes) {
   group_ = lanes;
   mask_ = lanes;
   lanes_ = static_cast<std::uint32_t>(std::popcount(lanes));
+  local_bytes_ = writes_ == nullptr ? warp.local_stride : 0;
+}
+
+void Exec::note_writes(std::vector<Written>* writes) {
+  writes_ = writes; // the fast paths are closed while writes are noted: see translate_*
+  forget_ranges();
+  enter_block(block_);
 }
 
 void Exec::forget_ranges() {
@@ -302,6 +310,16 @@ Exec::bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t byte
   return nullptr;
 }
 
+std::byte* Exec::reached(std::byte* at, std::uint32_t bytes, bool store) {
+  if (store && writes_ != nullptr) {
+    Written& written = writes_->emplace_back();
+    written.at = at;
+    written.bytes = bytes;
+    std::memcpy(written.before.data(), at, bytes);
+  }
+  return at;
+}
+
 std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes, bool store) {
   if (a - memory::window_base < 3 * memory::window_size) {
     return translate_window_slow(lane, a, bytes, store);
@@ -317,8 +335,14 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
     if (store && !range.writable) {
       return bad_access(FaultKind::ReadOnly, lane, a, bytes, store);
     }
-    cache_[site()] = range;
-    return reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta));
+    if (writes_ == nullptr) {
+      cache_[site()] = range;
+    }
+    return reached(
+        reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta)),
+        bytes,
+        store
+    );
   }
   if (a < 4096) {
     return bad_access(FaultKind::Null, lane, a, bytes, store);
@@ -328,9 +352,9 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
     return bad_access(FaultKind::UseAfterFree, lane, a, bytes, store);
   }
   const bool device = memory::AddressSpace::in_device_range(a);
+  const bool near_one = nearest && a - nearest->base < nearest->size + 4096;
   return bad_access(
-      device || (nearest && a - nearest->base < nearest->size + 4096) ? FaultKind::OutOfBounds
-                                                                      : FaultKind::HostMemory,
+      device || near_one ? FaultKind::OutOfBounds : FaultKind::HostMemory,
       lane,
       a,
       bytes,
@@ -348,18 +372,26 @@ Exec::translate_window_slow(int lane, memory::Address a, std::uint32_t bytes, bo
   if (window == memory::shared_window) {
     const std::uint64_t in_block = offset & ((1ULL << memory::shared_rank_shift) - 1);
     const auto rank_plus_one = static_cast<std::uint32_t>(offset >> memory::shared_rank_shift);
-    std::byte* base = shared_;
-    std::uint64_t size = shared_bytes_;
+    std::byte* base = block_.shared;
+    std::uint64_t size = block_.shared_bytes;
     if (rank_plus_one != 0) {
       base = environment_->shared_of(rank_plus_one - 1, &size);
     }
     if (base != nullptr && bytes <= size && in_block <= size - bytes) {
-      return base + in_block;
+      return reached(base + in_block, bytes, store);
+    }
+    if (rank_plus_one == 0 && block_.reserved != nullptr &&
+        in_block >= memory::reserved_shared_offset) {
+      return reached(block_.reserved + (in_block - memory::reserved_shared_offset), bytes, store);
     }
   } else if (window == memory::local_window) {
     const std::uint64_t stride = warp_->local_stride;
     if (bytes <= stride && offset <= stride - bytes) {
-      return warp_->local + static_cast<std::uint64_t>(lane) * stride + offset;
+      return reached(
+          warp_->local + static_cast<std::uint64_t>(lane) * stride + offset,
+          bytes,
+          store
+      );
     }
   } else if (bytes <= param_bytes_ && offset <= param_bytes_ - bytes) {
     if (!store) {

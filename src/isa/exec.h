@@ -231,8 +231,8 @@ public:
   /// fault. The caller sees to alignment. For the accesses of a whole warp at once.
   std::byte* span(memory::Address a, std::uint64_t bytes, bool store) const {
     const memory::Range& range = cache_[site()];
-    const bool fits = bytes <= range.size && a - range.base <= range.size - bytes &&
-                      (!store || range.writable);
+    const bool fits =
+        bytes <= range.size && a - range.base <= range.size - bytes && (!store || range.writable);
     return fits ? reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta))
                 : nullptr;
   }
@@ -312,6 +312,7 @@ public:
     Environment* environment = nullptr;
     std::byte* shared = nullptr;
     std::uint64_t shared_bytes = 0;
+    std::byte* reserved = nullptr; // memory::reserved_shared_bytes of the system
     std::byte* param = nullptr;
     std::uint64_t param_bytes = 0;
   };
@@ -332,12 +333,20 @@ public:
   const Op* current() const { return op_; }            // the op being executed, for reports
   /// Forgets cached ranges: an allocation has gone.
   void forget_ranges();
+  /// While set, every place that is about to be written is noted with its bytes before.
+  struct Written {
+    std::byte* at = nullptr;
+    std::uint32_t bytes = 0;
+    std::array<std::byte, 16> before{};
+  };
+  void note_writes(std::vector<Written>* writes);
 
 private:
   std::byte* translate_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
   const Op* next_or_stop(const Op& op, Stop why);
   void enter_frame(Frame& frame);
   void look_behind();
+  std::byte* reached(std::byte* at, std::uint32_t bytes, bool store);
   std::byte*
   bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t bytes, bool store);
   std::byte* translate_window_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
@@ -348,6 +357,9 @@ private:
   std::int64_t fuel_ = 0;
   std::byte* shared_ = nullptr;
   std::uint64_t shared_bytes_ = 0;
+  Block block_;
+  std::uint64_t local_bytes_ = 0; // per lane; 0 while writes are noted
+  std::vector<Written>* writes_ = nullptr;
   std::byte* param_ = nullptr;
   std::uint64_t param_bytes_ = 0;
   /// One range per memory instruction (by a hash of its address): an instruction mostly stays in

@@ -23,7 +23,6 @@ constexpr std::int64_t turn_cost = 16;
 // cudaLimitStackSize is per thread and its default only 1 KiB, but frames of compiled code are
 // larger than ours; this much holds recursion that works on a real device.
 constexpr std::uint64_t stack_bytes = 64 * 1024;
-constexpr std::uint64_t reserved_shared = 1024; // %reserved_smem_offset_1, behind the program's own
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
   return (value + align - 1) / align * align;
@@ -46,8 +45,8 @@ Block::Block(Cluster& cluster, Grid& grid)
   const std::size_t warps = (threads_ + isa::warp_size - 1) / isa::warp_size;
   warps_ = std::vector<WarpState>(warps);
   specials_.resize(warps * isa::SpecialLayout::bytes);
-  shared_bytes_ = round_up(grid.shared_bytes(), 16) + reserved_shared;
-  shared_.resize(shared_bytes_);
+  shared_bytes_ = grid.shared_bytes();
+  shared_.resize(round_up(shared_bytes_, 16) + memory::reserved_shared_bytes);
   const isa::Code& code = *grid.kernel().code;
   const std::uint64_t stride =
       grid.kernel().calls ? round_up(code.local_bytes, 16) + stack_bytes : code.local_bytes;
@@ -158,8 +157,8 @@ void Block::write_specials(std::uint64_t cluster_index) {
       {S::Envreg0, 0},
       {S::Envreg1, static_cast<std::uint32_t>(workspace >> 32)},
       {S::Envreg2, static_cast<std::uint32_t>(workspace)},
-      {S::ReservedSmemOffset0, static_cast<std::uint32_t>(round_up(total, 16))},
-      {S::ReservedSmemOffset1, static_cast<std::uint32_t>(round_up(total, 16))},
+      {S::ReservedSmemOffset0, memory::reserved_shared_offset},
+      {S::ReservedSmemOffset1, memory::reserved_shared_offset},
       {S::GridIdLo, static_cast<std::uint32_t>(grid_.id())},
       {S::GridIdHi, static_cast<std::uint32_t>(grid_.id() >> 32)},
   };
@@ -188,7 +187,14 @@ void Block::write_specials(std::uint64_t cluster_index) {
 }
 
 isa::Exec::Block Block::exec_block() {
-  return {this, shared_.data(), shared_bytes_, grid_.parameters(), grid_.parameter_bytes()};
+  return {
+      this,
+      shared_.data(),
+      shared_bytes_,
+      shared_.data() + round_up(shared_bytes_, 16),
+      grid_.parameters(),
+      grid_.parameter_bytes()
+  };
 }
 
 Dim3 Block::thread_index(std::size_t warp, int lane) const {

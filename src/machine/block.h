@@ -11,6 +11,7 @@
 #include "machine/grid.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,6 +72,15 @@ public:
   /// over; Fault, Unsupported: see exec.
   isa::Stop turn(isa::Exec& exec, std::size_t w);
 
+  // --- Time, for the probe
+  // -------------------------------------------------------------------------
+  void stop_time_at(std::uint64_t ns) {
+    stopped_time_ = ns;
+    time_was_read_ = false;
+  }
+  bool time_was_read() const { return time_was_read_; }
+  void let_time_pass() { stopped_time_.reset(); }
+
   // --- isa::Environment
   // ----------------------------------------------------------------------------
   const isa::Op* barrier(isa::Exec&, const isa::Op&, BarrierOp what, bool aligned) override;
@@ -126,8 +136,19 @@ private:
   std::byte* local_ = nullptr; // mmapped
   std::uint64_t local_bytes_ = 0;
   std::array<Barrier, 16> barriers_;
+  std::optional<std::uint64_t> stopped_time_;
+  bool time_was_read_ = false;
   isa::Exec results_; // writes results of barriers and collectives into other lanes' registers
 };
+
+/// Threads that wait for the same thing at the same place, by the text that says so.
+struct Waiters {
+  std::uint64_t threads = 0;
+  Dim3 first_block, first_thread;
+};
+using Waits = std::map<std::string, Waiters>;
+/// "thread (0,0,0) of block (1,0,0) and 31 more wait at …", one line per entry.
+std::vector<std::string> describe(const Waits& waits);
 
 class Cluster {
 public:
@@ -158,8 +179,8 @@ public:
   bool progressed() const { return progressed_; }
   void note_progress() { progressed_ = true; }
   void cluster_barrier_check();
-  /// Who waits for what, one line per group of threads, for reports of deadlocks and hangs.
-  std::vector<std::string> describe_waits();
+  /// Adds who waits for what, for reports of deadlocks and hangs.
+  void describe_waits(Waits& waits);
 
 private:
   std::shared_ptr<Grid> grid_;

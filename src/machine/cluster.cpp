@@ -145,25 +145,21 @@ FaultReport Cluster::fault_report(isa::Exec& exec) {
   return report;
 }
 
-std::vector<std::string> Cluster::describe_waits() {
-  // Threads that wait for the same thing at the same place are one line.
-  struct Waiters {
-    std::uint64_t count = 0;
-    Dim3 first_block, first_thread;
-  };
-  std::map<std::string, Waiters> lines;
+void Cluster::describe_waits(Waits& waits) {
   for (const auto& block : blocks_) {
     for (std::size_t w = 0; w < block->warps().size(); ++w) {
       Block::WarpState& state = block->warps()[w];
       for (LaneMask m = state.warp.live; m != 0; m &= m - 1) {
         const int lane = std::countr_zero(m);
         const auto i = static_cast<std::size_t>(lane);
-        const isa::Op* op =
-            (state.warp.blocked >> lane & 1) != 0 ? state.waiting_op[i] : state.warp.pc[i];
+        const bool blocked = (state.warp.blocked >> lane & 1) != 0;
+        const isa::Op* op = blocked ? state.waiting_op[i] : state.warp.pc[i];
         FaultReport at;
         describe_instruction(*state.warp.frame[i]->code, *op, at);
-        std::string text =
-            at.source.line != 0 ? fmt::format("{}:{}: ", at.source.file, at.source.line) : "";
+        std::string text;
+        if (at.source.line != 0) {
+          text = fmt::format("{}:{}: ", at.source.file, at.source.line);
+        }
         switch (state.wait[i]) {
         case WaitKind::Barrier:
           text += "waits at a barrier of the block";
@@ -175,37 +171,40 @@ std::vector<std::string> Cluster::describe_waits() {
           text += fmt::format("waits for the lanes {:#010x} of its warp", state.membermask[i]);
           break;
         case WaitKind::None:
-          text += "runs";
+          text += "spins";
           break;
         }
         text += fmt::format(" ({})", at.instruction);
-        Waiters& waiters = lines[text];
-        if (waiters.count++ == 0) {
+        Waiters& waiters = waits[text];
+        if (waiters.threads++ == 0) {
           waiters.first_block = block->index();
           waiters.first_thread = block->thread_index(w, lane);
         }
       }
     }
   }
-  std::vector<std::string> result;
-  for (const auto& [text, waiters] : lines) {
+}
+
+std::vector<std::string> describe(const Waits& waits) {
+  std::vector<std::string> lines;
+  for (const auto& [text, waiters] : waits) {
     const Dim3& b = waiters.first_block;
     const Dim3& t = waiters.first_thread;
-    result.push_back(
+    lines.push_back(
         fmt::format(
-            "thread ({},{},{}) of block ({},{},{}){} {}",
+            "thread ({},{},{}) of block ({},{},{}){}: {}",
             t.x,
             t.y,
             t.z,
             b.x,
             b.y,
             b.z,
-            waiters.count > 1 ? fmt::format(" and {} more", waiters.count - 1) : "",
+            waiters.threads > 1 ? fmt::format(" and {} more", waiters.threads - 1) : "",
             text
         )
     );
   }
-  return result;
+  return lines;
 }
 
 } // namespace heddle::machine

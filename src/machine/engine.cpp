@@ -2,9 +2,11 @@
 #include "machine/engine.h"
 
 #include "base/check.h"
+#include "machine/probe.h"
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 namespace heddle::machine {
 namespace {
@@ -14,6 +16,9 @@ constexpr std::uint64_t rounds_per_turn = 16;
 // With a seed device work is done by the host thread while it waits; when it does not call for this
 // long (it spins on a flag) another thread does it.
 constexpr auto host_away = std::chrono::milliseconds(50);
+// A waiting host thread looks whether the device is stuck after this long without any progress,
+// then after twice as long, and so on.
+constexpr std::chrono::steady_clock::duration first_probe_after = std::chrono::milliseconds(500);
 
 std::uint64_t next_random(std::uint64_t& state) { // splitmix64
   state += 0x9e3779b97f4a7c15ULL;
@@ -114,6 +119,7 @@ void Engine::make_ready(const CommandPtr& command) {
 }
 
 void Engine::complete(const CommandPtr& command) {
+  ++progress_;
   command->completed_at = world_.now();
   command->after.clear();
   command->done.store(true);
@@ -162,6 +168,9 @@ bool Engine::may_start(const Running& running) const {
 }
 
 Engine::Task Engine::pick() {
+  if (probing_) {
+    return {};
+  }
   if (!host_side_.empty()) {
     Task task;
     task.command = host_side_.front();
@@ -254,6 +263,7 @@ void Engine::run_cluster(
   case Cluster::Outcome::Yielded:
     ++turns_since_end_;
     turns_ = cluster.progressed() ? 0 : turns_ + 1;
+    progress_ += cluster.progressed() ? 1 : 0;
     if (turns_ > 2 * resident_.size() || turns_since_end_ > 64 * resident_.size()) {
       soft_limit_ = resident_.size() + options_.workers; // they may wait for one that has not begun
       turns_ = turns_since_end_ = 0;
@@ -261,6 +271,7 @@ void Engine::run_cluster(
     work_available_.notify_one();
     return;
   case Cluster::Outcome::Ended:
+    ++progress_;
     resident_.erase(place);
     --running->resident;
     turns_ = turns_since_end_ = 0;
@@ -280,7 +291,9 @@ void Engine::run_cluster(
     report.kind = FaultReport::Kind::Deadlock;
     report.kernel = grid.describe();
     report.block = cluster.block(0).index();
-    report.waits = cluster.describe_waits();
+    Waits waits;
+    cluster.describe_waits(waits);
+    report.waits = machine::describe(waits);
     fail(std::move(report), lock);
     return;
   }
@@ -331,9 +344,11 @@ void Engine::run_host_functions() {
     }
     const CommandPtr command = host_functions_.front();
     host_functions_.pop_front();
+    host_function_runs_ = true;
     lock.unlock();
     command->work();
     lock.lock();
+    host_function_runs_ = false;
     if (pending_.contains(command->id)) {
       complete(command);
     }
@@ -343,20 +358,96 @@ void Engine::run_host_functions() {
 // --- The host
 // ----------------------------------------------------------------------------------------
 
-void Engine::wait(const std::function<bool()>& done, const char* /*what*/) {
+void Engine::wait(const std::function<bool()>& done, const char* what) {
+  using namespace std::chrono;
   std::unique_lock lock(mutex_);
+  ++waiting_hosts_;
+  auto patience = first_probe_after;
+  auto deadline = steady_clock::now() + patience;
+  std::uint64_t seen = progress_;
   while (!done()) {
     host_calls_.fetch_add(1, std::memory_order_relaxed);
     if (!options_.seed) {
-      completed_.wait(lock);
+      completed_.wait_until(lock, deadline);
     } else if (const Task task = pick()) {
       perform(task, *host_exec_, lock);
     } else {
-      completed_.wait_for(lock, std::chrono::milliseconds(1));
+      completed_.wait_for(lock, milliseconds(1));
     }
+    if (steady_clock::now() < deadline || done()) {
+      continue;
+    }
+    if (std::exchange(seen, progress_) == progress_ && probe(what, lock)) {
+      break;
+    }
+    patience = std::min<steady_clock::duration>(patience * 2, seconds(20));
+    deadline = steady_clock::now() + patience;
   }
+  --waiting_hosts_;
   lock.unlock();
   world_.flush_output();
+}
+
+bool Engine::others_may_act() const {
+  // Host threads outside our API may still write what device threads wait for.
+  std::size_t tasks = 0;
+  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    ++tasks;
+  }
+  return tasks > threads_.size() + waiting_hosts_ || host_function_runs_ || !host_side_.empty() ||
+         !host_functions_.empty();
+}
+
+bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
+  if (others_may_act() || std::exchange(probing_, true)) {
+    return false;
+  }
+  const auto busy = [](const std::shared_ptr<Resident>& r) { return r->busy; };
+  while (std::ranges::any_of(resident_, busy)) {
+    completed_.wait_for(lock, std::chrono::milliseconds(1));
+  }
+  bool stuck = !resident_.empty() && !others_may_act();
+  for (const auto& running : running_) {
+    const Grid& grid = *running->command->grid;
+    if (grid.next_cluster < grid.cluster_count() && running->resident < running->resident_limit) {
+      soft_limit_ = resident_.size() + options_.workers; // first start what fits
+      stuck = false;
+    }
+  }
+  isa::Exec exec(world_.space());
+  for (std::size_t i = 0; i < resident_.size() && stuck; ++i) {
+    stuck = resident_[i]->cluster == nullptr || is_stuck(*resident_[i]->cluster, exec);
+  }
+  probing_ = false;
+  work_available_.notify_all();
+  if (!stuck) {
+    return false;
+  }
+  FaultReport report;
+  report.kind = FaultReport::Kind::Hang;
+  report.kernel = resident_.front()->cluster->grid().describe();
+  Waits waits;
+  for (const auto& resident : resident_) {
+    resident->cluster->describe_waits(waits);
+  }
+  report.waits = machine::describe(waits);
+  report.waits.push_back(fmt::format("the host waits in {}", what));
+  for (const auto& running : running_) {
+    const Grid& grid = *running->command->grid;
+    if (grid.next_cluster < grid.cluster_count()) {
+      report.waits.push_back(
+          fmt::format(
+              "{} of {} blocks of '{}' have not started: {} are resident, more do not fit",
+              (grid.cluster_count() - grid.next_cluster) * grid.blocks_per_cluster(),
+              grid.cluster_count() * grid.blocks_per_cluster(),
+              grid.describe(),
+              running->resident * grid.blocks_per_cluster()
+          )
+      );
+    }
+  }
+  fail(std::move(report), lock);
+  return true;
 }
 
 bool Engine::query(const std::function<bool()>& ready) {
@@ -383,6 +474,7 @@ void Engine::api_call(const char* /*name*/) {
 std::vector<std::string> Engine::describe() {
   std::lock_guard lock(mutex_);
   std::vector<std::string> lines;
+  Waits waits;
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
     lines.push_back(
@@ -398,11 +490,12 @@ std::vector<std::string> Engine::describe() {
     );
     for (const auto& resident : resident_) {
       if (resident->running == running && !resident->busy && resident->cluster != nullptr) {
-        for (const std::string& line : resident->cluster->describe_waits()) {
-          lines.push_back("  " + line);
-        }
+        resident->cluster->describe_waits(waits);
       }
     }
+  }
+  for (std::string& line : machine::describe(waits)) {
+    lines.push_back(std::move(line));
   }
   return lines;
 }

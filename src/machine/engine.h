@@ -75,6 +75,9 @@ private:
   );
   void make_ready(const CommandPtr& command);
   void complete(const CommandPtr& command);
+  bool others_may_act() const;
+  /// Reports a hang and returns true if nothing guaranteed can move any more.
+  bool probe(const char* what, std::unique_lock<std::mutex>& lock);
   void fail(FaultReport report, std::unique_lock<std::mutex>& lock);
 
   World& world_;
@@ -95,6 +98,10 @@ private:
   std::uint64_t turns_since_end_ = 0;
   std::atomic<std::uint64_t> host_calls_{0};
   std::atomic<std::uint64_t> executed_{0};
+  std::uint64_t progress_ = 0; // threads ended, barriers opened, commands completed: grows
+  std::size_t waiting_hosts_ = 0;
+  bool host_function_runs_ = false;
+  bool probing_ = false;
   std::uint64_t random_ = 0;
   std::unique_ptr<isa::Exec> host_exec_; // with a seed: of the host thread that does the work
   std::vector<std::thread> threads_;

@@ -87,7 +87,7 @@ struct FaultReport {
   std::vector<SourcePlace> inlined_at;       // call sites, innermost first
   std::string instruction;                   // PTX text
   std::optional<memory::Allocation> nearest; // of an address in global memory
-  std::vector<std::string> waits;            // Deadlock: who waits for what
+  std::vector<std::string> waits;            // Deadlock, Hang: who waits for what
 };
 
 /// Decides who moves. Implemented by Engine (engine.h) and by the explorer.

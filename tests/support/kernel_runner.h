@@ -36,16 +36,14 @@ public:
     world_.set_driver(std::move(engine));
   }
 
-  template <class T>
-  struct Buffer {
+  template <class T> struct Buffer {
     memory::Address address = 0;
     T* data = nullptr;
     std::size_t count = 0;
     T& operator[](std::size_t i) const { return data[i]; }
   };
   /// Device memory of `count` elements, zero-filled; the host sees its bytes.
-  template <class T>
-  Buffer<T> buffer(std::size_t count) {
+  template <class T> Buffer<T> buffer(std::size_t count) {
     const memory::Address a =
         *space_.allocate(count * sizeof(T), 256, memory::AllocationKind::Device, 0);
     return {a, static_cast<T*>(space_.host_pointer(a, count * sizeof(T))), count};
@@ -57,8 +55,10 @@ public:
   };
   /// Launches and waits for the end.
   Outcome launch(
-      std::string_view kernel, const machine::LaunchConfig& config,
-      std::initializer_list<std::uint64_t> parameters) {
+      std::string_view kernel,
+      const machine::LaunchConfig& config,
+      std::initializer_list<std::uint64_t> parameters
+  ) {
     auto code = program_->kernel(kernel);
     if (!code) {
       return {{}, code.error().message};

@@ -1,7 +1,6 @@
 // The engine's promises, on small PTX kernels: divergence, barriers, collectives, and that threads
 // which wait for each other get their turns ([DEV], [CLUSTER], [COOP], [DEP]).
 #include "support/kernel_runner.h"
-
 #include <gtest/gtest.h>
 
 namespace heddle {
@@ -26,7 +25,8 @@ TEST(Engine, EveryThreadOfManyBlocksRunsOnce) {
       std::string(registers) + "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n"
                                "mad.lo.s32 %r4, %r2, %r3, %r1; mul.wide.u32 %rd5, %r4, 4;\n"
                                "add.s64 %rd6, %rd2, %rd5; atom.global.add.u32 %r5, [%rd6], %r4;\n"
-                               "ret;"));
+                               "ret;"
+  ));
   auto out = runner.buffer<std::uint32_t>(100 * 70);
   const auto result = runner.launch("k", {.grid = {100}, .block = {70}}, {out.address});
   ASSERT_FALSE(result.fault);
@@ -44,7 +44,8 @@ TEST(Engine, DivergedLanesMeetAgain) {
                                "LOOP: setp.ge.u32 %p1, %r2, %r1; @%p1 bra DONE;\n"
                                "add.u32 %r2, %r2, 1; bra LOOP;\n"
                                "DONE: activemask.b32 %r3; popc.b32 %r4, %r3;\n"
-                               "st.global.u32 [%rd4], %r4; ret;"));
+                               "st.global.u32 [%rd4], %r4; ret;"
+  ));
   auto out = runner.buffer<std::uint32_t>(32);
   ASSERT_FALSE(runner.launch("k", {.grid = {1}, .block = {32}}, {out.address}).fault);
   for (int i = 0; i < 32; ++i) {
@@ -61,32 +62,37 @@ TEST(Engine, LaneWaitsForLaterLaneOfItsWarp) {
                                "setp.eq.u32 %p2, %r2, 0; @%p2 bra SPIN;\n"
                                "st.global.u32 [%rd2], 7; bra END;\n"
                                "OTHER: st.relaxed.gpu.global.u32 [%rd4], 1;\n"
-                               "END: ret;"));
+                               "END: ret;"
+  ));
   auto out = runner.buffer<std::uint32_t>(32);
   ASSERT_FALSE(runner.launch("k", {.grid = {1}, .block = {32}}, {out.address}).fault);
   EXPECT_EQ(out[0], 7U);
 }
 
 TEST(Engine, FirstBlockWaitsForLastOnes) {
-  // Not promised for plain grids, but all blocks fit on the device, and there it works as on hardware.
+  // Not promised for plain grids, but all blocks fit on the device, and there it works as on
+  // hardware.
   KernelRunner runner(kernel(
       ".param .u64 out",
       std::string(registers) + "atom.global.add.u32 %r2, [%rd2], 1;\n"
                                "SPIN: ld.volatile.global.u32 %r3, [%rd2];\n"
-                               "setp.lt.u32 %p1, %r3, 64; @%p1 bra SPIN; ret;"));
+                               "setp.lt.u32 %p1, %r3, 64; @%p1 bra SPIN; ret;"
+  ));
   auto out = runner.buffer<std::uint32_t>(1);
   ASSERT_FALSE(runner.launch("k", {.grid = {64}, .block = {1}}, {out.address}).fault);
   EXPECT_EQ(out[0], 64U);
 }
 
 TEST(Engine, BarrierOrdersWarps) {
-  // [BAR-1]: warp w reads what warp w+1 wrote before the barrier; 200 threads, the last warp partial.
+  // [BAR-1]: warp w reads what warp w+1 wrote before the barrier; 200 threads, the last warp
+  // partial.
   KernelRunner runner(kernel(
       ".param .u64 out",
       ".shared .align 4 .b8 s[800];\n" + std::string(registers) +
           "mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %r1;\n"
           "bar.sync 0; add.u32 %r5, %r1, 32; rem.u32 %r5, %r5, 200; shl.b32 %r5, %r5, 2;\n"
-          "add.u32 %r6, %r2, %r5; ld.shared.u32 %r7, [%r6]; st.global.u32 [%rd4], %r7; ret;"));
+          "add.u32 %r6, %r2, %r5; ld.shared.u32 %r7, [%r6]; st.global.u32 [%rd4], %r7; ret;"
+  ));
   auto out = runner.buffer<std::uint32_t>(200);
   const auto result = runner.launch("k", {.grid = {1}, .block = {200}}, {out.address});
   ASSERT_FALSE(result.fault);
@@ -100,7 +106,8 @@ TEST(Engine, ExitedThreadsDoNotHoldUpABarrier) {
   KernelRunner runner(kernel(
       ".param .u64 out",
       std::string(registers) + "setp.ge.u32 %p1, %r1, 40; @%p1 exit; bar.sync 0;\n"
-                               "st.global.u32 [%rd4], 1; ret;"));
+                               "st.global.u32 [%rd4], 1; ret;"
+  ));
   auto out = runner.buffer<std::uint32_t>(64);
   ASSERT_FALSE(runner.launch("k", {.grid = {1}, .block = {64}}, {out.address}).fault);
   EXPECT_EQ(out[39], 1U);
@@ -111,7 +118,8 @@ TEST(Engine, BarrierThatNotAllReachIsADeadlock) {
   KernelRunner runner(kernel(
       ".param .u64 out",
       std::string(registers) + "setp.ge.u32 %p1, %r1, 32; @%p1 bra B; bar.sync 0; bra E;\n"
-                               "B: bar.sync 1; E: ret;"));
+                               "B: bar.sync 1; E: ret;"
+  ));
   auto out = runner.buffer<std::uint32_t>(64);
   const auto result = runner.launch("k", {.grid = {1}, .block = {64}}, {out.address});
   ASSERT_TRUE(result.fault);
@@ -120,12 +128,53 @@ TEST(Engine, BarrierThatNotAllReachIsADeadlock) {
   EXPECT_NE(result.fault->waits[0].find("31 more"), std::string::npos) << result.fault->waits[0];
 }
 
+TEST(Engine, SpinThatNobodyEndsIsAHang) {
+  KernelRunner runner(kernel(
+      ".param .u64 out",
+      std::string(registers) + "SPIN: ld.volatile.global.u32 %r3, [%rd2]; nanosleep.u32 20;\n"
+                               "setp.eq.u32 %p1, %r3, 0; @%p1 bra SPIN; ret;"
+  ));
+  auto out = runner.buffer<std::uint32_t>(1);
+  const auto result = runner.launch("k", {.grid = {3}, .block = {64}}, {out.address});
+  ASSERT_TRUE(result.fault);
+  EXPECT_EQ(result.fault->kind, machine::FaultReport::Kind::Hang);
+  EXPECT_NE(result.fault->waits[0].find("191 more"), std::string::npos) << result.fault->waits[0];
+}
+
+TEST(Engine, CountedPollsAreNoHang) {
+  // Polls five million times, then gives up: long without progress, but never the same state twice.
+  KernelRunner runner(kernel(
+      ".param .u64 out",
+      std::string(registers) + "mov.u32 %r4, 0;\n"
+                               "SPIN: ld.volatile.global.u32 %r3, [%rd2]; add.u32 %r4, %r4, 1;\n"
+                               "setp.lt.u32 %p2, %r4, 5000000; @%p2 bra SPIN;\n"
+                               "st.global.u32 [%rd2], 1; ret;"
+  ));
+  auto out = runner.buffer<std::uint32_t>(1);
+  EXPECT_FALSE(runner.launch("k", {.grid = {1}, .block = {32}}, {out.address}).fault);
+  EXPECT_EQ(out[0], 1U);
+}
+
+TEST(Engine, TimeOutIsNoHang) {
+  KernelRunner runner(kernel(
+      ".param .u64 out",
+      std::string(registers) + "mov.u64 %rd7, %globaltimer;\n"
+                               "SPIN: mov.u64 %rd8, %globaltimer; sub.u64 %rd9, %rd8, %rd7;\n"
+                               "setp.lt.u64 %p1, %rd9, 1500000000; @%p1 bra SPIN;\n"
+                               "st.global.u32 [%rd2], 1; ret;"
+  ));
+  auto out = runner.buffer<std::uint32_t>(1);
+  EXPECT_FALSE(runner.launch("k", {.grid = {1}, .block = {32}}, {out.address}).fault);
+  EXPECT_EQ(out[0], 1U);
+}
+
 TEST(Engine, SyncwarpJoinsLanesFromTwoBranches) {
   KernelRunner runner(kernel(
       ".param .u64 out",
       std::string(registers) + "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra EVEN;\n"
                                "bar.warp.sync -1; bra END; EVEN: bar.warp.sync -1;\n"
-                               "END: st.global.u32 [%rd4], 5; ret;"));
+                               "END: st.global.u32 [%rd4], 5; ret;"
+  ));
   auto out = runner.buffer<std::uint32_t>(32);
   ASSERT_FALSE(runner.launch("k", {.grid = {1}, .block = {32}}, {out.address}).fault);
   EXPECT_EQ(out[31], 5U);
@@ -168,7 +217,8 @@ TEST(Engine, SeedGivesTheSameScheduleTwice) {
       ".param .u64 out",
       std::string(registers) + "mov.u32 %r2, %ctaid.x; atom.global.exch.b32 %r3, [%rd2], %r2;\n"
                                "mul.wide.u32 %rd5, %r2, 4; add.s64 %rd6, %rd2, %rd5;\n"
-                               "st.global.u32 [%rd6+4], %r3; ret;");
+                               "st.global.u32 [%rd6+4], %r3; ret;"
+  );
   std::vector<std::uint32_t> first;
   for (int run = 0; run < 2; ++run) {
     KernelRunner runner(text, {.seed = 42});

@@ -1,0 +1,119 @@
+// Implements probe.h. Finding the period is Brent's: the state remembered is renewed at turns 1, 2,
+// 4, 8…
+#include "machine/probe.h"
+
+#include "base/hash.h"
+
+#include <algorithm>
+
+namespace heddle::machine {
+namespace {
+
+using isa::LaneMask;
+
+constexpr std::int64_t turn_fuel = 256; // backward branches; small, so that short loops repeat soon
+constexpr int max_turns = 4096;
+constexpr std::uint64_t hour = 3'600'000'000'000ULL; // ns
+
+/// What the future of a warp's lanes depends on, memory that others see aside.
+Hash128 state_of(const Block::WarpState& state) {
+  Hasher hasher;
+  const isa::Warp& warp = state.warp;
+  hasher.value(warp.live);
+  hasher.value(warp.blocked);
+  hasher.value(state.tired);
+  const isa::Frame* hashed = nullptr;
+  for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    hasher.value(warp.pc[lane]);
+    hasher.value(warp.frame[lane]);
+    if (warp.frame[lane] != hashed) { // lanes of one frame mostly lie side by side
+      for (const isa::Frame* f = warp.frame[lane]; f != nullptr; f = f->caller) {
+        hasher.bytes(f->registers.data(), f->registers.size());
+      }
+      hashed = warp.frame[lane];
+    }
+    const std::uint64_t used = warp.frame[lane]->local_base + warp.frame[lane]->code->local_bytes;
+    hasher.bytes(warp.local + lane * warp.local_stride, used);
+  }
+  return hasher.finish();
+}
+
+/// Every byte has the value it had before the first of these writes.
+bool undone(const std::vector<isa::Exec::Written>& writes) {
+  // The first note of a place holds its oldest value; later ones of the same place are skipped.
+  std::vector<const isa::Exec::Written*> order;
+  order.reserve(writes.size());
+  for (const auto& written : writes) {
+    order.push_back(&written);
+  }
+  std::ranges::stable_sort(order, {}, [](const isa::Exec::Written* w) { return w->at; });
+  const std::byte* end = nullptr;
+  for (const isa::Exec::Written* w : order) {
+    if (w->at < end) {
+      if (w->at + w->bytes > end) {
+        return false; // overlapping widths: do not guess
+      }
+      continue;
+    }
+    end = w->at + w->bytes;
+    if (std::memcmp(w->at, w->before.data(), w->bytes) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool warp_is_stuck(Block& block, std::size_t w, isa::Exec& exec) {
+  Block::WarpState& state = block.warps()[w];
+  std::vector<isa::Exec::Written> writes;
+  exec.note_writes(&writes);
+  bool stuck = false;
+  Hash128 remembered = state_of(state);
+  int renew = 1;
+  for (int turn = 1; turn <= max_turns && !stuck; ++turn) {
+    state.fuel = turn_fuel;
+    const isa::Stop stop = block.turn(exec, w);
+    if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || stop == isa::Stop::Exited) {
+      break;
+    }
+    const Hash128 now = state_of(state);
+    if (now == remembered && undone(writes)) {
+      stuck = true;
+    } else if (turn == renew) {
+      remembered = now;
+      writes.clear();
+      renew *= 2;
+    }
+  }
+  exec.note_writes(nullptr);
+  return stuck;
+}
+
+} // namespace
+
+bool is_stuck(Cluster& cluster, isa::Exec& exec) {
+  for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
+    Block& block = cluster.block(rank);
+    const std::uint64_t now = block.globaltimer();
+    for (std::size_t w = 0; w < block.warps().size(); ++w) {
+      const isa::Warp& warp = block.warps()[w].warp;
+      if ((warp.live & ~warp.blocked) == 0) {
+        continue; // ended, or waits for threads of this cluster
+      }
+      block.stop_time_at(now);
+      bool stuck = warp_is_stuck(block, w, exec);
+      if (stuck && block.time_was_read()) {
+        block.stop_time_at(now + hour);
+        stuck = warp_is_stuck(block, w, exec);
+      }
+      block.let_time_pass();
+      if (!stuck) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+} // namespace heddle::machine

@@ -1,0 +1,20 @@
+// Probe: does a cluster that takes steps ever get anywhere?
+//
+// Each warp runs on alone, with time standing still, until its state (program counters, frames,
+// registers, local memory) is one it had before while every byte it wrote in between has its old
+// value again. If that holds for all clusters that are resident and nothing else can run, the run
+// has reached an endless loop: nobody will ever write what they wait for. A program that counts its
+// polls, or waits for a clock, never repeats a state and is not reported (misses hangs, never
+// invents one). Loops that read the clock are probed again an hour later, so that a time-out of up
+// to an hour is honoured.
+#pragma once
+
+#include "machine/block.h"
+
+namespace heddle::machine {
+
+/// True if no warp of the cluster can make anything happen that others could see. Executes steps of
+/// the cluster's threads (allowed at any time: they are resident). `exec` must be idle.
+bool is_stuck(Cluster& cluster, isa::Exec& exec);
+
+} // namespace heddle::machine
