@@ -22,6 +22,7 @@ Hash128 state_of(const Block::WarpState& state) {
   hasher.value(warp.live);
   hasher.value(warp.blocked);
   hasher.value(state.tired);
+  hasher.value(state.ran);
   const isa::Frame* hashed = nullptr;
   for (LaneMask m = warp.live; m != 0; m &= m - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(m));

@@ -77,7 +77,8 @@ struct FaultReport {
   enum class Kind : std::uint8_t {
     Fault,
     Unsupported,
-    Deadlock
+    Deadlock,
+    Hang
   } kind = Kind::Fault;
   isa::Fault fault;        // Fault, Unsupported
   std::string kernel;      // "add<<<4,128>>>"
