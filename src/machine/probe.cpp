@@ -48,7 +48,7 @@ bool undone(const std::vector<isa::Exec::Written>& writes) {
   for (const auto& written : writes) {
     order.push_back(&written);
   }
-  std::ranges::stable_sort(order, {}, [](const isa::Exec::Written* w) { return w->at; });
+  std::ranges::sort(order, {}, [](const isa::Exec::Written* w) { return std::pair(w->at, w); });
   const std::byte* end = nullptr;
   for (const isa::Exec::Written* w : order) {
     if (w->at < end) {
