@@ -42,6 +42,11 @@ template <class T> const Op* local_address(Exec& exec, const Op& op) {
   return &op + 1;
 }
 
+const Op* negate_predicate(Exec& exec, const Op& op) {
+  exec.set_predicate(op.d, ~exec.predicate(op.a));
+  return &op + 1;
+}
+
 struct Clock {
   const char* name;
   Handler as_u32;
@@ -107,6 +112,13 @@ Ref Form::source(const ptx::Operand& operand, ptx::Type type) {
     ref = symbol(operand, type);
   } else {
     ref = l_.source(operand, type);
+    if (operand.negated && type == Mod::Pred) {
+      Op op = l_.op(instruction_);
+      op.execute = negate_predicate;
+      op.a = ref;
+      op.d = ref = l_.scratch(sizeof(LaneMask));
+      l_.emit(op);
+    }
   }
   bad_operand_ |= ref.none();
   return ref;
@@ -217,6 +229,11 @@ std::string Form::name() const {
     result += ptx::text(mod);
   }
   return result;
+}
+
+const Op* copy_predicate(Exec& exec, const Op& op) {
+  exec.set_predicate(op.d, exec.predicate(op.a));
+  return &op + 1;
 }
 
 bool is_half(ptx::Type type) {

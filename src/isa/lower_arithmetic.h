@@ -29,8 +29,9 @@ public:
   ptx::Type take_type(int n = 0);
   ptx::Type type(int n = 0) const; // looks only
 
-  /// Ref of a source operand at a type. Clocks, 64-bit special registers and addresses of symbols
-  /// get an op of their own; an operand that cannot be one makes the form unsupported.
+  /// Ref of a source operand at a type. Clocks, negated predicates, 64-bit special registers and
+  /// addresses of symbols get an op of their own; an operand that cannot be one makes the form
+  /// unsupported.
   Ref source(std::size_t n, ptx::Type type);
   Ref source(const ptx::Operand& operand, ptx::Type type);
   /// Ref of operand 0.
@@ -128,6 +129,12 @@ struct Relations {
 };
 Comparison pick_relation(const Relations& relations, ptx::Mod relation);
 Relations half_relations(ptx::Type type, bool ftz); // f16, bf16
+
+/// The comparison among the modifiers, taken.
+std::optional<ptx::Mod> take_relation(Form& form);
+
+/// d = a, predicates.
+const Op* copy_predicate(Exec& exec, const Op& op);
 
 /// Op::imm bits for .and, .or, .xor of setp and lop3.
 std::int64_t combine_bits(ptx::Mod operation);

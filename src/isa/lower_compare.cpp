@@ -92,7 +92,7 @@ constexpr std::initializer_list<Mod> all_relations = {
 /// combined.
 Result<Op> comparison_op(Form& form, ptx::Type type) {
   const bool ftz = form.take(Mod::Ftz);
-  const auto relation = form.take_one_of(all_relations);
+  const auto relation = take_relation(form);
   const auto combining = form.take_one_of({Mod::And, Mod::Or, Mod::Xor});
   const Comparison comparison =
       relation ? pick_relation(relations_of(type, ftz), *relation) : Comparison{};
@@ -105,7 +105,7 @@ Result<Op> comparison_op(Form& form, ptx::Type type) {
   op.b = form.source(comparison.swap ? 1 : 2, type);
   op.imm = comparison.invert ? Combine::invert : 0;
   if (combining) {
-    op.c = form.source(3, Mod::Pred);
+    op.c = form.lowering().source(form.operand(3), Mod::Pred); // its negation is done by the op
     op.imm |= combine_bits(*combining) | (form.operand(3).negated ? Combine::negate_c : 0);
   }
   TRY_VOID(form.check());
@@ -152,39 +152,48 @@ Result<void> lower_selp(Lowering& l, const ptx::Instruction& i) {
   if (form.operand_count() != 4) {
     return form.unsupported_form();
   }
-  if (form.operand(3).negated) {
-    return form.emit(select_handler(type), {}); // not PTX; the parser refuses it
-  }
   return form.emit(select_handler(type), {type, type, Mod::Pred});
 }
 
 /// set.CmpOp{.BoolOp}.dtype.stype: all ones or 1.0 for true, zero for false.
 Result<void> lower_set(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
-  const ptx::Type result = form.take_type(0);
-  const ptx::Type type = form.take_type(1);
-  if (is_half(type)) {
+  const ptx::Type type = form.type(1);
+  if (type == Mod::F16x2 || type == Mod::Bf16x2) {
     return lower_half(form);
   }
-  Op select;
+  const ptx::Type result = form.take_type(0);
+  form.take_type(1);
+  Op chosen = l.op(i);
+  chosen.execute = isa::select<std::uint32_t>;
+  chosen.b = l.constant_of(std::uint32_t{0});
   switch (result) {
   case Mod::U32:
   case Mod::S32:
-    select.a = l.constant_of(~std::uint32_t{0});
+    chosen.a = l.constant_of(~std::uint32_t{0});
     break;
   case Mod::F32:
-    select.a = l.constant_of(1.0F);
+    chosen.a = l.constant_of(1.0F);
+    break;
+  case Mod::U16:
+  case Mod::S16:
+    chosen.a = l.constant_of(std::uint16_t{0xffff});
+    break;
+  case Mod::F16:
+    chosen.a = l.constant_of(std::uint16_t{0x3c00});
+    break;
+  case Mod::Bf16:
+    chosen.a = l.constant_of(std::uint16_t{0x3f80});
     break;
   default:
     return form.unsupported_form();
   }
+  if (ptx::type_bits(result) == 16) {
+    chosen.execute = isa::select<std::uint16_t>;
+  }
   TRY(Op comparison, comparison_op(form, type));
   comparison.d = l.scratch(sizeof(LaneMask));
   l.emit(comparison);
-  Op chosen = l.op(i);
-  chosen.execute = isa::select<std::uint32_t>;
-  chosen.a = select.a;
-  chosen.b = l.constant_of(std::uint32_t{0});
   chosen.c = comparison.d;
   chosen.d = form.destination();
   l.emit(chosen);
@@ -245,6 +254,10 @@ Result<void> lower_testp(Lowering& l, const ptx::Instruction& i) {
 }
 
 } // namespace
+
+std::optional<Mod> take_relation(Form& form) {
+  return form.take_one_of(all_relations);
+}
 
 Comparison pick_relation(const Relations& r, ptx::Mod relation) {
   const bool is_integer = r.less_equal == nullptr;

@@ -15,11 +15,6 @@ using ptx::Mod;
 template <class T> constexpr T same(T value) {
   return value;
 }
-const Op* move_predicate(Exec& exec, const Op& op) {
-  exec.set_predicate(op.d, exec.predicate(op.a));
-  return &op + 1;
-}
-
 struct Quad {
   std::uint64_t words[2];
 };
@@ -133,7 +128,7 @@ Result<void> lower_mov(Lowering& l, const ptx::Instruction& i) {
     return lower_pack(form, type);
   }
   if (type == Mod::Pred) {
-    return form.emit(move_predicate, {type});
+    return form.emit(copy_predicate, {type});
   }
   if (ptx::type_bits(type) == 128) {
     return form.emit(unary<same<Quad>, Quad, Quad>, {type});

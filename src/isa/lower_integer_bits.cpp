@@ -115,7 +115,7 @@ Result<void> lower_lop3(Lowering& l, const ptx::Instruction& i) {
   predicate.execute = lop3_predicate;
   predicate.a = op.d;
   predicate.d = l.destination(i.operands[0].elements[1]);
-  predicate.c = form.source(5, Mod::Pred);
+  predicate.c = l.source(i.operands[5], Mod::Pred);
   predicate.imm = combine_bits(*combining) | (i.operands[5].negated ? Combine::negate_c : 0);
   l.emit(predicate);
   return {};
