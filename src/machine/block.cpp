@@ -72,6 +72,7 @@ Block::Block(Cluster& cluster, Grid& grid)
   for (Barrier& barrier : barriers_) {
     barrier.waiting.assign(warps, 0);
   }
+  write_grid_specials();
 }
 
 Block::~Block() {
@@ -85,7 +86,7 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
   index_ = grid_.block_index(cluster_index, rank);
   live_ = threads_;
   std::ranges::fill(shared_, std::byte{0});
-  write_specials(cluster_index);
+  write_block_specials(cluster_index);
   for (Barrier& barrier : barriers_) {
     std::ranges::fill(barrier.waiting, 0);
     barrier.expected = barrier.arrivals = barrier.popc = 0;
@@ -110,79 +111,6 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     state.fuel = round_fuel;
     state.cluster_arrived = state.cluster_waiting = state.cluster_passed = 0;
     state.wait.fill(WaitKind::None);
-  }
-}
-
-void Block::write_specials(std::uint64_t cluster_index) {
-  using S = isa::SpecialLayout;
-  const LaunchConfig& config = grid_.config();
-  const Dim3 clusters = grid_.clusters();
-  const auto c = static_cast<std::uint32_t>(cluster_index);
-  const Dim3 cluster_id =
-      {c % clusters.x, c / clusters.x % clusters.y, c / clusters.x / clusters.y};
-  const auto dynamic = config.dynamic_shared;
-  const auto total = static_cast<std::uint32_t>(grid_.shared_bytes());
-  const memory::Address workspace = grid_.cooperative_workspace();
-  const std::pair<std::uint32_t, std::uint32_t> uniform[] = {
-      {S::NtidX, config.block.x},
-      {S::NtidY, config.block.y},
-      {S::NtidZ, config.block.z},
-      {S::CtaidX, index_.x},
-      {S::CtaidY, index_.y},
-      {S::CtaidZ, index_.z},
-      {S::NctaidX, config.grid.x},
-      {S::NctaidY, config.grid.y},
-      {S::NctaidZ, config.grid.z},
-      {S::NwarpId, grid_.services().model().threads_per_multiprocessor / isa::warp_size},
-      {S::SmId, c % grid_.services().model().multiprocessors},
-      {S::NsmId, grid_.services().model().multiprocessors},
-      {S::ClusterIdX, cluster_id.x},
-      {S::ClusterIdY, cluster_id.y},
-      {S::ClusterIdZ, cluster_id.z},
-      {S::NclusterIdX, clusters.x},
-      {S::NclusterIdY, clusters.y},
-      {S::NclusterIdZ, clusters.z},
-      {S::ClusterCtaidX, rank_ % config.cluster.x},
-      {S::ClusterCtaidY, rank_ / config.cluster.x % config.cluster.y},
-      {S::ClusterCtaidZ, rank_ / config.cluster.x / config.cluster.y},
-      {S::ClusterNctaidX, config.cluster.x},
-      {S::ClusterNctaidY, config.cluster.y},
-      {S::ClusterNctaidZ, config.cluster.z},
-      {S::ClusterCtarank, rank_},
-      {S::ClusterNctarank, static_cast<std::uint32_t>(config.cluster.count())},
-      {S::IsExplicitCluster, config.explicit_cluster ? isa::all_lanes : 0},
-      {S::DynamicSmemSize, dynamic},
-      {S::TotalSmemSize, total},
-      {S::AggrSmemSize, total},
-      {S::Envreg0, 0},
-      {S::Envreg1, static_cast<std::uint32_t>(workspace >> 32)},
-      {S::Envreg2, static_cast<std::uint32_t>(workspace)},
-      {S::ReservedSmemOffset0, memory::reserved_shared_offset},
-      {S::ReservedSmemOffset1, memory::reserved_shared_offset},
-      {S::GridIdLo, static_cast<std::uint32_t>(grid_.id())},
-      {S::GridIdHi, static_cast<std::uint32_t>(grid_.id() >> 32)},
-  };
-  for (std::size_t w = 0; w < warps_.size(); ++w) {
-    auto* values = reinterpret_cast<std::uint32_t*>(specials_.data() + w * S::bytes);
-    const auto set = [&](std::uint32_t which, int lane, std::uint32_t value) {
-      values[which * isa::warp_size + static_cast<std::uint32_t>(lane)] = value;
-    };
-    for (int lane = 0; lane < isa::warp_size; ++lane) {
-      for (const auto& [which, value] : uniform) {
-        set(which, lane, value);
-      }
-      const Dim3 tid = thread_index(w, lane);
-      set(S::TidX, lane, tid.x);
-      set(S::TidY, lane, tid.y);
-      set(S::TidZ, lane, tid.z);
-      set(S::LaneId, lane, static_cast<std::uint32_t>(lane));
-      set(S::WarpId, lane, static_cast<std::uint32_t>(w));
-      set(S::LanemaskEq, lane, bit(lane));
-      set(S::LanemaskLt, lane, bit(lane) - 1);
-      set(S::LanemaskLe, lane, bit(lane) | (bit(lane) - 1));
-      set(S::LanemaskGt, lane, ~(bit(lane) | (bit(lane) - 1)));
-      set(S::LanemaskGe, lane, ~(bit(lane) - 1));
-    }
   }
 }
 

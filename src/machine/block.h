@@ -115,7 +115,9 @@ private:
     bool any = false;
     bool in_use = false;
   };
-  void write_specials(std::uint64_t cluster_index);
+  void write_grid_specials(); // those that no block of the grid changes
+  void write_block_specials(std::uint64_t cluster_index);
+  void set_special(std::size_t warp, std::uint32_t which, std::uint32_t value);
   std::size_t warp_of(const isa::Warp& warp) const;
   bool complete(const Barrier& barrier) const;
   void open(Barrier& barrier);
