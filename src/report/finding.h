@@ -31,7 +31,7 @@ struct FindingRow {
   Finding finding;
   FindingGroup group;
   std::string_view code;        // "out-of-bounds"
-  std::string_view rule;        // "MEM.BOUNDS"
+  std::string_view rule;        // "MEM-BOUNDS"
   std::string_view description; // one line
 };
 

@@ -101,7 +101,7 @@ TEST_F(RenderText, WithoutLabelsTheFirstPlaceIsQuoted) {
       "ring.cu:4:3: error[out-of-bounds]: text\n"
       "    4 |   flag.store(1);\n"
       "      |   ^~~~~~~~~~~~~\n"
-      "  = rule: [MEM.BOUNDS] an access lies within one live object of the state space it "
+      "  = rule: [MEM-BOUNDS] an access lies within one live object of the state space it "
       "names\n"
   );
 }
@@ -113,7 +113,7 @@ TEST_F(RenderText, WithoutAnySourceTheToolSpeaks) {
       render(d),
       "heddle: error[trap]: kernel 'k<<<1,1>>>' executed trap\n"
       "      | thread (0,0,0) of block (0,0,0)\n"
-      "  = rule: [EXEC.TRAP] trap ends the kernel with an error\n"
+      "  = rule: [EXEC-TRAP] trap ends the kernel with an error\n"
   );
 }
 

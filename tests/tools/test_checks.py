@@ -1,0 +1,136 @@
+"""The checks of the sources are checked: each must accept a small good tree and refuse each kind of bad one."""
+import contextlib
+import io
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+sys.dont_write_bytecode = True
+
+import check_files  # noqa: E402
+import check_layers  # noqa: E402
+import check_rules  # noqa: E402
+import summarise_tests  # noqa: E402
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def outcome(self, check, *arguments):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            status = check.main(["check", *map(str, arguments)])
+        return status, out.getvalue()
+
+
+class Layers(Tree):
+    def test_downwards_is_allowed(self):
+        self.write("machine/a.cpp", '#include "isa/op.h"\n#include <fmt/format.h>\n#include <vector>\n')
+        self.assertEqual(self.outcome(check_layers, self.root)[0], 0)
+
+    def test_upwards_and_foreign_headers_are_refused(self):
+        for line, reason in [
+            ('#include "machine/world.h"', "isa/ may not include machine/"),
+            ("#include <nlohmann/json.hpp>", "may not include nlohmann/"),
+            ("#include <cuda_runtime.h>", "CUDA's headers"),
+            ("#include <cuda/atomic>", "CUDA's headers"),
+        ]:
+            self.write("isa/a.cpp", f"// A file.\n{line}\n")
+            status, text = self.outcome(check_layers, self.root)
+            self.assertEqual(status, 1, line)
+            self.assertIn("a.cpp:2: error", text)
+            self.assertIn(reason, text)
+
+    def test_unknown_folders_are_refused(self):
+        self.write("misc/a.cpp", "// A file.\n")
+        self.assertIn("not a layer", self.outcome(check_layers, self.root)[1])
+
+
+class Rules(Tree):
+    def state(self, spec="### [AB-1] a sentence\n", row='HEDDLE_RULE("AB-1", "a sentence")\n', source="// [AB-1]\n"):
+        self.write("spec/x.md", spec)
+        self.write("src/report/rule.def", row)
+        self.write("src/x.cpp", source)
+        return self.outcome(check_rules, self.root)
+
+    def test_stated_and_cited(self):
+        self.assertEqual(self.state(), (0, "rules: 1 stated, 1 cited, 0 planned\n"))
+        self.assertEqual(self.state(source='f("see [AB-1]");\n')[0], 0)
+
+    def test_a_subscript_is_not_a_citation(self):
+        self.assertIn("no test or source cites [AB-1]", self.state(source="int x = a[AB-1]; // a[AB-1]\n")[1])
+
+    def test_citing_what_does_not_exist(self):
+        self.assertIn("src/x.cpp:2: error: [AB-2] is cited", self.state(source="// [AB-1]\n// [AB-2]\n")[1])
+
+    def test_usage_texts_are_not_citations(self):
+        self.assertEqual(self.state(source='// [AB-1]\nf("tool [OPTIONS]");\n')[0], 0)
+
+    def test_uncited_unless_planned(self):
+        self.assertIn("no test or source cites [AB-1]", self.state(source="// nothing\n")[1])
+        self.assertEqual(self.state(spec="### [AB-1] a sentence (planned)\n", source="// nothing\n")[0], 0)
+
+    def test_stated_twice(self):
+        self.assertIn("stated twice", self.state(spec="### [AB-1] a sentence\n### [AB-1] a sentence\n")[1])
+
+    def test_the_table_and_the_text_agree(self):
+        self.assertIn("reads differently", self.state(row='HEDDLE_RULE("AB-1", "another sentence")\n')[1])
+        self.assertIn("is not in src/report/rule.def", self.state(row="")[1])
+        more = 'HEDDLE_RULE("AB-1", "a sentence")\nHEDDLE_RULE("AB-9", "x")\n'
+        self.assertIn("states no rule [AB-9]", self.state(row=more)[1])
+
+
+class Files(Tree):
+    def test_good(self):
+        self.write("src/a.cpp", "// What it does.\nint x;\n")
+        self.assertEqual(self.outcome(check_files, self.root)[0], 0)
+
+    def test_each_kind_of_bad(self):
+        for text, reason in [
+            ("int x;\n", "opens with a comment"),
+            ("// Fine.\n" + "int x;\n" * 900, "split it"),
+            ('// Fine.\nauto p = "/' + 'root/x";\n', "path of one machine"),
+        ]:
+            self.write("src/a.cpp", text)
+            status, out = self.outcome(check_files, self.root)
+            self.assertEqual(status, 1)
+            self.assertIn(reason, out)
+
+
+class Summary(Tree):
+    def summarise(self, entries, gtest=None):
+        cases = "".join(f'<testcase name="{name}" status="{status}"/>' for name, status in entries)
+        self.write("ctest.xml", f"<testsuite>{cases}</testsuite>")
+        if gtest:
+            self.write("gtest/unit_x.xml", gtest)
+        status, out = self.outcome(summarise_tests, self.root)
+        return status, out.splitlines()[-1]
+
+    def test_counts_cases_inside_binaries(self):
+        inside = ('<testsuites><testsuite><testcase name="a"/><testcase name="b"/>'
+                  '<testcase name="c" status="notrun"/></testsuite></testsuites>')
+        self.assertEqual(self.summarise([("unit.x", "run"), ("static.y", "run")], inside),
+                         (0, "3 tests passed, 0 failed, 1 skipped"))
+
+    def test_failures(self):
+        self.assertEqual(self.summarise([("a", "run"), ("b", "fail")]), (1, "1 tests passed, 1 failed, 0 skipped"))
+
+    def test_a_crashed_binary_is_a_failure(self):
+        self.assertEqual(self.summarise([("unit.x", "fail"), ("a", "run")]), (1, "0 tests passed, 1 failed, 0 skipped"))
+
+    def test_nothing_run_is_no_success(self):
+        self.assertEqual(self.summarise([])[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
