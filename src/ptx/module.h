@@ -86,7 +86,7 @@ struct Operand {
   OperandKind kind = OperandKind::Sink;
   bool negated = false;        // !p
   std::uint8_t float_bits = 0; // 32 or 64, for Float
-  std::uint8_t part = 0;       // video instructions: byte/half selectors (.b0 = 1 …), else 0
+  std::uint16_t part = 0;      // video instructions: .b0 … .b3 are 1 … 4, .h0 .h1 are 5 6; else 0
   std::uint32_t index = 0;     // see kind
   std::int64_t offset = 0;     // Symbol+offset, [base+offset]
   std::uint64_t bits = 0;
@@ -169,6 +169,7 @@ struct Label {
 struct TargetList {
   std::string name;
   std::vector<std::string> targets;
+  std::vector<std::uint32_t> labels; // .branchtargets: indexes into Function::labels
 };
 struct CallPrototype {
   std::string name;
@@ -201,20 +202,30 @@ struct Function {
   std::uint32_t min_nctapersm = 0;
   std::uint32_t max_nreg = 0;
   bool explicit_cluster = false;
+  std::vector<std::string> directives; // any other, as written without the dot: "abi_preserve 4"
   std::vector<std::string> pragmas;
   TextPosition at;
 
   const Variable* find_variable(std::string_view name) const; // parameters, returns, variables
 };
 
+/// `.alias name, aliasee;`: calls of `name` go to `aliasee`.
+struct Alias {
+  std::string name;
+  std::string aliasee;
+};
+
 struct Module {
   std::string name; // how diagnostics name the PTX text
   int version_major = 0;
   int version_minor = 0;
-  std::string target; // "sm_90a"
+  std::string target;                      // "sm_90a"
+  std::vector<std::string> target_options; // "debug", "texmode_independent"
   int address_size = 64;
   std::unordered_map<std::uint32_t, std::string> files; // .file
   std::vector<SourceLocation> source_locations;
+  std::vector<std::string> pragmas;
+  std::vector<Alias> aliases;
   std::vector<Variable> variables;
   std::vector<std::unique_ptr<Function>>
       functions; // in text order, declarations merged into definitions

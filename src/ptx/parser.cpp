@@ -1,0 +1,118 @@
+// Errors of the parser, and the entry point parse().
+#include "ptx/parser.h"
+
+#include "ptx/parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::ptx {
+
+Parser::Parser(std::string_view text, std::string_view name) : lexer_(text), name_(name) {}
+
+bool Parser::fail(std::uint32_t offset, std::string message) {
+  if (error_) {
+    return false;
+  }
+  std::string_view text = lexer_.text();
+  offset = std::min(offset, static_cast<std::uint32_t>(text.size()));
+  auto line_number = 1 + std::count(text.begin(), text.begin() + offset, '\n');
+  std::size_t start = offset == 0 ? std::string_view::npos : text.rfind('\n', offset - 1);
+  start = start == std::string_view::npos ? 0 : start + 1;
+  std::size_t stop = std::min(text.find('\n', offset), text.size());
+  // The source line as one reads it: control characters would spoil the terminal, and a line of a
+  // megabyte the message; show the part around the error.
+  constexpr std::size_t widest = 160;
+  std::size_t shown = start;
+  if (offset - start > widest / 2 && stop - start > widest) {
+    shown = offset - widest / 2;
+  }
+  std::string line(text.substr(shown, std::min(stop - shown, widest)));
+  std::string caret;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    auto c = static_cast<unsigned char>(line[i]);
+    if (c < 0x20 && c != '\t') {
+      line[i] = ' ';
+    }
+    if (i < offset - shown) {
+      caret += line[i] == '\t' ? '\t' : ' ';
+    }
+  }
+  error_ = fmt::format(
+      "{}:{}:{}: error: {}\n{}\n{}^",
+      name_,
+      line_number,
+      offset - start + 1,
+      message,
+      line,
+      caret
+  );
+  return false;
+}
+
+std::string Parser::found() const {
+  const Token& token = lexer_.peek();
+  switch (token.kind) {
+  case TokenKind::End:
+    return "the text ends";
+  case TokenKind::DotWord:
+    return fmt::format("'.{}' found", token.text);
+  case TokenKind::String:
+    return "a string found";
+  default:
+    return fmt::format("'{}' found", token.text.substr(0, 60));
+  }
+}
+
+bool Parser::fail_here(std::string message) {
+  const Token& token = lexer_.peek();
+  if (token.kind == TokenKind::Bad) {
+    return fail(token.offset, token.message);
+  }
+  return fail(token.offset, fmt::format("{}, {}", message, found()));
+}
+
+bool Parser::expect(char punctuation, const char* where) {
+  if (!lexer_.peek().is(punctuation)) {
+    return fail_here(fmt::format("'{}' expected {}", punctuation, where));
+  }
+  lexer_.advance();
+  return true;
+}
+
+bool Parser::expect_word(std::string_view* word, const char* what) {
+  if (lexer_.peek().kind != TokenKind::Identifier) {
+    return fail_here(fmt::format("{} expected", what));
+  }
+  *word = lexer_.peek().text;
+  lexer_.advance();
+  return true;
+}
+
+TextPosition Parser::position(const Token& token) const {
+  // Only ever asked for the current token.
+  return {lexer_.line(), token.offset - lexer_.line_start() + 1};
+}
+
+Result<std::unique_ptr<Module>> Parser::run() {
+  module_ = std::make_unique<Module>();
+  module_->name = name_;
+  if (!module() || error_) {
+    return input_error(error_ ? *error_ : name_ + ": error: not PTX");
+  }
+  return std::move(module_);
+}
+
+Result<std::unique_ptr<Module>> parse(std::string_view text, std::string_view name) {
+  // Fat binaries pad PTX with NUL bytes.
+  while (!text.empty() && text.back() == '\0') {
+    text.remove_suffix(1);
+  }
+  if (text.size() >= 0xffff'ffffU) {
+    return input_error(fmt::format("{}:1:1: error: PTX of 4 GiB or more", name));
+  }
+  return Parser(text, name).run();
+}
+
+} // namespace heddle::ptx
