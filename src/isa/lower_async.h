@@ -1,12 +1,10 @@
-// Asynchronous copies: the parts of ld/st lowering that live in lower_async.cpp.
+// register_async: cp.async, cp.async.bulk and cp.reduce.async.bulk (lower_async.cpp).
 #pragma once
 
 #include "isa/lowering.h"
 
 namespace heddle::isa {
 
-void register_async(LowerTable&); // cp.async and its groups, cp.async.bulk, cp.reduce.async.bulk
-Result<void> lower_async_store(Lowering& l, const ptx::Instruction& i); // st.async
-Result<void> lower_async_red(Lowering& l, const ptx::Instruction& i);   // red.async
+void register_async(LowerTable&);
 
 } // namespace heddle::isa

@@ -3,10 +3,10 @@
 // Every fence and membar is a full fence of the host, whatever its order, scope and proxy: never
 // too weak, so an outcome that only a weaker fence allows is never seen. Proxies (generic, async,
 // alias, tensormap) share one memory here: forgetting a proxy fence has no effect that can be seen.
-#include "isa/lower_async.h"
+#include "isa/lower_atomic.h"
+
 #include "isa/lower_mbarrier.h"
 #include "isa/lower_memory_address.h"
-#include "isa/ops_atomic.h"
 
 #include <fmt/format.h>
 
@@ -17,76 +17,40 @@ namespace {
 
 using ptx::Mod;
 
-template <class T, auto F, auto InShared = F> Handler either(Space space) {
-  return space == Space::Shared ? atomic<Space::Shared, T, F, InShared>
-                                : atomic<Space::Generic, T, F, InShared>;
-}
-
-/// Operations on unsigned integers of type T whose values the type of the instruction reads as
-/// Value.
-template <class T, class Value> Handler select_integer(Space space, Mod operation) {
-  switch (operation) {
-  case Mod::Add:
-    return either<T, ops::atomic_add<T>>(space);
-  case Mod::And:
-    return either<T, ops::atomic_and<T>>(space);
-  case Mod::Or:
-    return either<T, ops::atomic_or<T>>(space);
-  case Mod::Xor:
-    return either<T, ops::atomic_xor<T>>(space);
-  case Mod::Exch:
-    return either<T, ops::atomic_exch<T>>(space);
-  case Mod::Min:
-    return either<T, ops::atomic_min<T, Value>>(space);
-  case Mod::Max:
-    return either<T, ops::atomic_max<T, Value>>(space);
-  case Mod::Inc:
-    if constexpr (sizeof(T) == 4) {
-      return either<T, ops::atomic_inc>(space);
-    }
-    return nullptr;
-  case Mod::Dec:
-    if constexpr (sizeof(T) == 4) {
-      return either<T, ops::atomic_dec>(space);
-    }
-    return nullptr;
-  default:
-    return nullptr;
+struct MakeAtomic {
+  template <class T, auto F, auto InShared> static Handler handler(Space space) {
+    return space == Space::Shared ? atomic<Space::Shared, T, F, InShared>
+                                  : atomic<Space::Generic, T, F, InShared>;
   }
-}
-
-Handler select_scalar(Space space, Mod operation, ptx::Type type) {
-  if (operation == Mod::Exch) {
-    switch (ptx::type_bits(type)) {
-    case 16:
-      return either<std::uint16_t, ops::atomic_exch<std::uint16_t>>(space);
-    case 32:
-      return either<std::uint32_t, ops::atomic_exch<std::uint32_t>>(space);
-    case 64:
-      return either<std::uint64_t, ops::atomic_exch<std::uint64_t>>(space);
-    case 128:
-      return either<Bits128, ops::atomic_exch<Bits128>>(space);
-    default:
-      return nullptr;
-    }
+};
+struct MakeVector {
+  template <class T, auto F, auto InShared> static Handler handler(Space space) {
+    return space == Space::Generic ? atomic_vector<Space::Generic, T, F, InShared> : nullptr;
   }
-  switch (type) {
-  case Mod::U32:
-  case Mod::B32:
-    return select_integer<std::uint32_t, std::uint32_t>(space, operation);
-  case Mod::S32:
-    return select_integer<std::uint32_t, std::int32_t>(space, operation);
-  case Mod::U64:
-  case Mod::B64:
-    return select_integer<std::uint64_t, std::uint64_t>(space, operation);
-  case Mod::S64:
-    return select_integer<std::uint64_t, std::int64_t>(space, operation);
-  case Mod::F32:
-    return operation == Mod::Add
-               ? either<std::uint32_t, ops::atomic_add_f32_ftz, ops::atomic_add_f32>(space)
-               : nullptr;
-  case Mod::F64:
-    return operation == Mod::Add ? either<std::uint64_t, ops::atomic_add_f64>(space) : nullptr;
+};
+
+Handler select_exch(Space space, ptx::Type type) {
+  switch (ptx::type_bits(type)) {
+  case 16:
+    return MakeAtomic::
+        handler<std::uint16_t, ops::atomic_exch<std::uint16_t>, ops::atomic_exch<std::uint16_t>>(
+            space
+        );
+  case 32:
+    return MakeAtomic::
+        handler<std::uint32_t, ops::atomic_exch<std::uint32_t>, ops::atomic_exch<std::uint32_t>>(
+            space
+        );
+  case 64:
+    return MakeAtomic::
+        handler<std::uint64_t, ops::atomic_exch<std::uint64_t>, ops::atomic_exch<std::uint64_t>>(
+            space
+        );
+  case 128:
+    return MakeAtomic::
+        handler<ops::Uint128, ops::atomic_exch<ops::Uint128>, ops::atomic_exch<ops::Uint128>>(
+            space
+        );
   default:
     return nullptr;
   }
@@ -105,36 +69,18 @@ Handler select_cas(Space space, ptx::Type type) {
     return shared ? atomic_cas<Space::Shared, std::uint64_t>
                   : atomic_cas<Space::Generic, std::uint64_t>;
   case 128:
-    return shared ? atomic_cas<Space::Shared, Bits128> : atomic_cas<Space::Generic, Bits128>;
+    return shared ? atomic_cas<Space::Shared, ops::Uint128>
+                  : atomic_cas<Space::Generic, ops::Uint128>;
   default:
     return nullptr;
   }
-}
-
-Handler select_vector(Mod operation, ptx::Type type) {
-  if (type == Mod::F32 && operation == Mod::Add) {
-    return atomic_vector<
-        Space::Generic,
-        std::uint32_t,
-        ops::atomic_add_f32_ftz,
-        ops::atomic_add_f32>;
-  }
-  return nullptr;
-}
-
-Result<void> unknown_form(const ptx::Instruction& i) {
-  std::string form(ptx::text(i.opcode));
-  for (const Mod mod : i.modifiers) {
-    form += '.';
-    form += ptx::text(mod);
-  }
-  return unsupported(form);
 }
 
 Result<void> lower_vector(
     Lowering& l,
     const ptx::Instruction& i,
     Op op,
+    Space space,
     Mod operation,
     ptx::Type type,
     const ptx::Operand* destination,
@@ -152,7 +98,7 @@ Result<void> lower_vector(
   }
   op.list = l.list(refs);
   op.count = static_cast<std::uint16_t>(value.elements.size());
-  op.execute = select_vector(operation, type);
+  op.execute = select_update<MakeVector>(space, operation, type);
   if (op.execute == nullptr) {
     return unknown_form(i);
   }
@@ -160,7 +106,17 @@ Result<void> lower_vector(
   return {};
 }
 
-/// atom d, [a], b{, c}; red [a], b: operands from `first` on are the address and what follows.
+} // namespace
+
+Result<void> unknown_form(const ptx::Instruction& i) {
+  std::string form(ptx::text(i.opcode));
+  for (const Mod mod : i.modifiers) {
+    form += '.';
+    form += ptx::text(mod);
+  }
+  return unsupported(form);
+}
+
 Result<void> lower_update(
     Lowering& l,
     const ptx::Instruction& i,
@@ -180,7 +136,7 @@ Result<void> lower_update(
   }
   const ptx::Operand& value = i.operands.at(first + 1);
   if (value.kind == ptx::OperandKind::Vector) {
-    return lower_vector(l, i, op, *operation, *type, destination, value);
+    return lower_vector(l, i, op, space, *operation, *type, destination, value);
   }
   const auto bytes = static_cast<std::uint32_t>(ptx::type_bits(*type)) / 8;
   op.b = l.source(value, *type);
@@ -195,7 +151,8 @@ Result<void> lower_update(
     same_width = same_width && l.element_bytes(desired, *type) == bytes;
     op.execute = select_cas(space, *type);
   } else {
-    op.execute = select_scalar(space, *operation, *type);
+    op.execute = *operation == Mod::Exch ? select_exch(space, *type)
+                                         : select_update<MakeAtomic>(space, *operation, *type);
   }
   if (op.execute == nullptr || !same_width) {
     return unknown_form(i);
@@ -204,15 +161,20 @@ Result<void> lower_update(
   return {};
 }
 
+namespace {
+
 Result<void> lower_atom(Lowering& l, const ptx::Instruction& i) {
   return lower_update(l, i, &i.operands.at(0), 1);
 }
 
 Result<void> lower_red(Lowering& l, const ptx::Instruction& i) {
-  if (i.has(Mod::Async)) {
-    return lower_async_red(l, i);
+  TRY_VOID(lower_update(l, i, nullptr, 0));
+  // red.async to shared memory: the update may happen at once, and then its bytes are complete.
+  if (i.has(Mod::MbarrierCompleteTxBytes)) {
+    const auto bytes = static_cast<std::uint32_t>(ptx::type_bits(*i.type())) / 8;
+    return emit_complete_tx(l, i, i.operands.back(), space_of(i), l.constant_of(bytes));
   }
-  return lower_update(l, i, nullptr, 0);
+  return {};
 }
 
 const Op* run_fence(Exec&, const Op& op) {

@@ -31,7 +31,7 @@ template <Shuffle Mode> struct Shfl {
     exec.each([&](int lane) {
       const ops::ShuffleSource from = ops::shuffle_source<Mode>(lane, b[lane], c[lane]);
       result[lane] =
-          static_cast<std::uint32_t>(value[(lanes >> from.lane & 1) != 0 ? from.lane : lane]);
+          (lanes >> from.lane & 1) != 0 ? static_cast<std::uint32_t>(value[from.lane]) : 0;
       in_range |= static_cast<LaneMask>(from.in_range) << lane;
     });
     if (!op.d.none()) {

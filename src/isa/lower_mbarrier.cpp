@@ -29,15 +29,20 @@ template <Space S> std::byte* object(Exec& exec, const Op& op, int lane, std::ui
   return host<S>(exec, op, lane, address, sizeof(std::uint64_t), /*store=*/true);
 }
 
-const Op* misuse(Exec& exec, int lane, std::uint64_t address, MbarrierMisuse what) {
-  Fault fault;
+void fill_misuse(Exec& exec, int lane, std::uint64_t address, MbarrierMisuse what) {
+  Fault& fault = exec.fault();
+  fault = Fault{};
   fault.kind = FaultKind::BarrierMisuse;
   fault.lane = lane;
   fault.address = address;
   fault.bytes = sizeof(std::uint64_t);
   fault.store = true;
   fault.text = what;
-  return exec.stop_fault(std::move(fault));
+}
+
+const Op* misuse(Exec& exec, int lane, std::uint64_t address, MbarrierMisuse what) {
+  fill_misuse(exec, lane, address, what);
+  return exec.stop_fault();
 }
 
 /// Changes each executing lane's object with f(lane, Mbarrier&) and stores the word before it in
@@ -201,6 +206,63 @@ Result<void> lower_mbarrier(Lowering& l, const ptx::Instruction& i) {
 #undef HEDDLE_EITHER_SPACE
 
 } // namespace
+
+Result<void> emit_complete_tx(
+    Lowering& l,
+    const ptx::Instruction& i,
+    const ptx::Operand& operand,
+    std::optional<ptx::Mod> space,
+    Ref bytes
+) {
+  Op op = l.op(i);
+  TRY(const Space where, lower_access(l, operand, space, op));
+  op.b = bytes;
+  if (where == Space::Shared) {
+    op.execute = run_transactions<Space::Shared, /*Expect=*/false>;
+  } else if (where == Space::Generic) {
+    op.execute = run_transactions<Space::Generic, /*Expect=*/false>;
+  } else {
+    return unsupported("an mbarrier outside shared memory");
+  }
+  l.emit(op);
+  return {};
+}
+
+namespace {
+
+template <class F> bool change_one(Exec& exec, int lane, std::uint64_t address, F f) {
+  std::byte* p = exec.translate_shared(lane, address, sizeof(std::uint64_t), /*store=*/true);
+  if (p == nullptr) {
+    return false;
+  }
+  Mbarrier barrier = Mbarrier::unpack(ops::weak_load<std::uint64_t>(p));
+  if (const MbarrierMisuse what = f(barrier)) {
+    fill_misuse(exec, lane, address, what);
+    return false;
+  }
+  ops::weak_store(p, barrier.pack());
+  return true;
+}
+
+} // namespace
+
+bool complete_tx(Exec& exec, int lane, std::uint64_t address, std::uint32_t bytes) {
+  return change_one(exec, lane, address, [&](Mbarrier& b) {
+    return ops::mbarrier_complete_tx(b, bytes);
+  });
+}
+
+bool arrive_async(Exec& exec, int lane, std::uint64_t address, bool increment) {
+  return change_one(exec, lane, address, [&](Mbarrier& b) -> MbarrierMisuse {
+    if (increment) {
+      if (b.pending == Mbarrier::largest_count) {
+        return "more than 1048575 pending arrivals at an mbarrier";
+      }
+      ++b.pending;
+    }
+    return ops::mbarrier_arrive(b, 1, /*drop=*/false);
+  });
+}
 
 void register_mbarrier(LowerTable& table) {
   table[ptx::Opcode::Mbarrier] = lower_mbarrier;

@@ -6,10 +6,13 @@
 // exist is not a fault there: PTX lets a prefetch of it do nothing). `discard` leaves the bytes as
 // they are, one of the values that a program may read afterwards.
 #include "isa/lower_async.h"
+#include "isa/lower_mbarrier.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_memory.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace heddle::isa {
 namespace {
@@ -60,7 +63,7 @@ template <Access A, Space S, class M> Handler by_register(std::uint32_t register
   }
   if constexpr (sizeof(M) >= 8) {
     if (register_bytes == 16) {
-      return handler_of<A, S, M, Bits128>();
+      return handler_of<A, S, M, ops::Uint128>();
     }
   }
   return nullptr;
@@ -89,7 +92,7 @@ template <Access A, Space S> Handler by_type(ptx::Type type, std::uint32_t regis
     return extends ? by_register<A, S, std::int64_t>(register_bytes)
                    : by_register<A, S, std::uint64_t>(register_bytes);
   case 128:
-    return by_register<A, S, Bits128>(register_bytes);
+    return by_register<A, S, ops::Uint128>(register_bytes);
   default:
     return nullptr;
   }
@@ -228,13 +231,19 @@ Result<void> lower_ld(Lowering& l, const ptx::Instruction& i) {
 }
 
 Result<void> lower_st(Lowering& l, const ptx::Instruction& i) {
-  if (i.has(Mod::Async)) {
-    return lower_async_store(l, i);
-  }
   if (i.has(Mod::Bulk)) {
     return unsupported("st.bulk");
   }
-  return lower_load_store(l, i, i.operands[1], i.operands[0], /*is_store=*/true);
+  TRY_VOID(lower_load_store(l, i, i.operands[1], i.operands[0], /*is_store=*/true));
+  // st.async to shared memory: the store may happen at once, and then its bytes are complete.
+  if (i.has(Mod::MbarrierCompleteTxBytes)) {
+    const std::size_t elements = std::max<std::size_t>(1, i.operands[1].elements.size());
+    const auto bytes = static_cast<std::uint32_t>(
+        elements * static_cast<std::size_t>(ptx::type_bits(*i.type())) / 8
+    );
+    return emit_complete_tx(l, i, i.operands.back(), space_of(i), l.constant_of(bytes));
+  }
+  return {};
 }
 
 Result<void> lower_hint(Lowering&, const ptx::Instruction&) {

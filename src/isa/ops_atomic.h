@@ -7,9 +7,10 @@
 // are sequentially consistent, so an outcome that only a weaker order allows is never seen.
 //
 // atom.add.f32 keeps subnormal numbers in shared memory and flushes them in global memory, as PTX
-// says of the hardware.
+// says of the hardware; generic addresses do as the memory that they lead to.
 #pragma once
 
+#include "isa/ops_half.h"
 #include "isa/ops_memory.h"
 
 #include <algorithm>
@@ -34,11 +35,11 @@ template <class T> T atomic_exch(T, T b) {
   return b;
 }
 /// Counts up to b, then starts at 0 again.
-inline std::uint32_t atomic_inc(std::uint32_t old, std::uint32_t b) {
+template <class T> T atomic_inc(T old, T b) {
   return old >= b ? 0 : old + 1;
 }
 /// Counts down to 0, then starts at b again.
-inline std::uint32_t atomic_dec(std::uint32_t old, std::uint32_t b) {
+template <class T> T atomic_dec(T old, T b) {
   return old == 0 || old > b ? b : old - 1;
 }
 /// Bits are compared as Ss (signed or unsigned).
@@ -49,23 +50,39 @@ template <class T, class Ss> T atomic_max(T old, T b) {
   return static_cast<Ss>(b) > static_cast<Ss>(old) ? b : old;
 }
 
-/// NVIDIA's NaN for f32 results.
-inline std::uint32_t add_f32_bits(std::uint32_t a, std::uint32_t b) {
-  const float sum = std::bit_cast<float>(a) + std::bit_cast<float>(b);
-  return sum != sum ? 0x7fff'ffffU : std::bit_cast<std::uint32_t>(sum);
+template <bool Ftz> std::uint32_t atomic_add_f32(std::uint32_t old, std::uint32_t b) {
+  return bits(float_add<float, Round::Nearest, Ftz>(from_bits<float>(old), from_bits<float>(b)));
 }
-inline std::uint32_t flush_f32_bits(std::uint32_t a) {
-  return (a & 0x7f80'0000U) == 0 ? a & 0x8000'0000U : a;
-}
-inline std::uint32_t atomic_add_f32(std::uint32_t old, std::uint32_t b) {
-  return add_f32_bits(old, b);
-}
-inline std::uint32_t atomic_add_f32_ftz(std::uint32_t old, std::uint32_t b) {
-  return flush_f32_bits(add_f32_bits(flush_f32_bits(old), flush_f32_bits(b)));
-}
+/// In shared memory the arithmetic is that of add.f64 ...
 inline std::uint64_t atomic_add_f64(std::uint64_t old, std::uint64_t b) {
-  const double sum = std::bit_cast<double>(old) + std::bit_cast<double>(b);
-  return sum != sum ? 0x7fff'ffff'ffff'ffffULL : std::bit_cast<std::uint64_t>(sum);
+  return bits(float_add<double>(from_bits<double>(old), from_bits<double>(b)));
+}
+/// ... in global memory a NaN comes out as it went in, not made quiet (seen on an H200).
+inline std::uint64_t atomic_add_f64_global(std::uint64_t old, std::uint64_t b) {
+  for (const std::uint64_t operand : {old, b}) {
+    if (std::isnan(from_bits<double>(operand))) {
+      return operand;
+    }
+  }
+  return atomic_add_f64(old, b);
+}
+
+/// H: Half or Bfloat.
+template <class H> std::uint16_t atomic_add_half(std::uint16_t old, std::uint16_t b) {
+  return from_float<H>(to_float(H{old}) + to_float(H{b})).word;
+}
+/// One NaN loses against a number, two give the canonical one.
+template <class H> std::uint16_t atomic_min_half(std::uint16_t old, std::uint16_t b) {
+  return from_float<H>(float_min(to_float(H{old}), to_float(H{b}))).word;
+}
+template <class H> std::uint16_t atomic_max_half(std::uint16_t old, std::uint16_t b) {
+  return from_float<H>(float_max(to_float(H{old}), to_float(H{b}))).word;
+}
+/// F on both halves. PTX promises atomicity of each half only; here the word changes as a whole.
+template <auto F> std::uint32_t atomic_pair(std::uint32_t old, std::uint32_t b) {
+  const auto low = F(static_cast<std::uint16_t>(old), static_cast<std::uint16_t>(b));
+  const auto high = F(static_cast<std::uint16_t>(old >> 16), static_cast<std::uint16_t>(b >> 16));
+  return static_cast<std::uint32_t>(low) | static_cast<std::uint32_t>(high) << 16;
 }
 
 /// *p = F(*p, b) as one step with respect to every thread of the process; returns the old value.

@@ -1,13 +1,13 @@
 // Warp collectives: which lane each lane reads, and what each computes from the values of all.
 //
 // Implements PTX ISA 9.0, 9.7.9.6 (shfl.sync), 9.7.13.9 (vote.sync), 9.7.13.10 (match.sync),
-// 9.7.13.12 (redux.sync), 9.7.13.14 (elect.sync), as plain functions. A lane that has not taken
-// part (exited, or outside the membermask) has no value: shfl then gives the reading lane its own.
+// 9.7.13.12 (redux.sync), 9.7.13.14 (elect.sync), as plain functions. PTX leaves open what
+// shfl reads from a lane that does not take part (ended, or outside the membermask): 0 here, which
+// is what an H200 gives.
 #pragma once
 
 #include "isa/op.h"
-
-#include <cmath>
+#include "isa/ops_float.h"
 
 namespace heddle::isa::ops {
 
@@ -84,26 +84,15 @@ constexpr std::uint32_t reduce_min_s32(std::uint32_t a, std::uint32_t b) {
 constexpr std::uint32_t reduce_max_s32(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>(b) > static_cast<std::int32_t>(a) ? b : a;
 }
-/// Numbers beat NaN unless KeepNan; -0 is below +0; a NaN result is 0x7fffffff.
 template <bool Max, bool Abs, bool KeepNan>
-std::uint32_t reduce_f32(std::uint32_t a_bits, std::uint32_t b_bits) {
-  constexpr std::uint32_t nan = 0x7fff'ffffU;
+constexpr std::uint32_t reduce_f32(std::uint32_t a_bits, std::uint32_t b_bits) {
+  auto a = from_bits<float>(a_bits);
+  auto b = from_bits<float>(b_bits);
   if constexpr (Abs) {
-    a_bits &= nan;
-    b_bits &= nan;
+    a = float_abs(a);
+    b = float_abs(b);
   }
-  const auto a = std::bit_cast<float>(a_bits);
-  const auto b = std::bit_cast<float>(b_bits);
-  if (std::isnan(a) || std::isnan(b)) {
-    if (KeepNan || (std::isnan(a) && std::isnan(b))) {
-      return nan;
-    }
-    return std::isnan(a) ? b_bits : a_bits;
-  }
-  if (a == b) { // equal, or zeros of either sign
-    return Max ? a_bits & b_bits : a_bits | b_bits;
-  }
-  return (a < b) != Max ? a_bits : b_bits;
+  return bits(float_extremum<float, Max, /*Ftz=*/false, KeepNan>(a, b));
 }
 
 } // namespace heddle::isa::ops

@@ -10,12 +10,11 @@
 #pragma once
 
 #include "isa/ops_address.h"
+#include "isa/ops_integer.h"
 
 #include <immintrin.h>
 
 namespace heddle::isa {
-
-using Bits128 = unsigned __int128;
 
 /// A poll costs this many ops of fuel, so that a thread which waits for another soon gives way.
 inline constexpr std::uint32_t poll_cost = 32;
