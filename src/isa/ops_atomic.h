@@ -69,14 +69,14 @@ inline std::uint64_t atomic_add_f64_global(std::uint64_t old, std::uint64_t b) {
 
 /// H: Half or Bfloat.
 template <class H> std::uint16_t atomic_add_half(std::uint16_t old, std::uint16_t b) {
-  return from_float<H>(to_float(H{old}) + to_float(H{b})).word;
+  return half_add<H>({old}, {b}).word;
 }
 /// One NaN loses against a number, two give the canonical one.
 template <class H> std::uint16_t atomic_min_half(std::uint16_t old, std::uint16_t b) {
-  return from_float<H>(float_min(to_float(H{old}), to_float(H{b}))).word;
+  return half_extremum<H, /*Max=*/false>({old}, {b}).word;
 }
 template <class H> std::uint16_t atomic_max_half(std::uint16_t old, std::uint16_t b) {
-  return from_float<H>(float_max(to_float(H{old}), to_float(H{b}))).word;
+  return half_extremum<H, /*Max=*/true>({old}, {b}).word;
 }
 /// F on both halves. PTX promises atomicity of each half only; here the word changes as a whole.
 template <auto F> std::uint32_t atomic_pair(std::uint32_t old, std::uint32_t b) {
