@@ -139,6 +139,10 @@ const Op* copy_predicate(Exec& exec, const Op& op);
 /// Op::imm bits for .and, .or, .xor of setp and lop3.
 std::int64_t combine_bits(ptx::Mod operation);
 
+/// cvt.pack and cvt with a packed or small type, .relu or .satfinite: lower_convert_packed.cpp.
+bool is_packed_cvt(const Form& form);
+Result<void> lower_packed_cvt(Form& form);
+
 // The parts of register_integer and register_convert.
 void register_bits(LowerTable& table);       // lower_integer_bits.cpp
 void register_comparison(LowerTable& table); // lower_compare.cpp

@@ -332,10 +332,12 @@ Handler float_to_float_handler(ptx::Type to, ptx::Type from, Round round, bool i
 
 Result<void> lower_cvt(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
+  if (is_packed_cvt(form)) {
+    return lower_packed_cvt(form);
+  }
   const ptx::Type to = form.take_type(0);
   const ptx::Type from = form.take_type(1);
-  if (form.operand_count() != 2 || i.has(Mod::Pack) ||
-      form.operand(1).kind == ptx::OperandKind::Vector) {
+  if (form.operand_count() != 2 || form.operand(1).kind == ptx::OperandKind::Vector) {
     return form.unsupported_form();
   }
   const auto word = form.take_one_of(

@@ -103,4 +103,146 @@ template <class H, Round R, bool Ftz = false> inline H float_to_half(float a) {
   }
 }
 
+// --- Formats of 4 to 19 bits
+// -----------------------------------------------------------------------
+
+constexpr Exact exact(Half a) {
+  return unpack(a.word, Half::format);
+}
+constexpr Exact exact(Bfloat a) {
+  return unpack(a.word, Bfloat::format);
+}
+
+/// a in format To, in the low bits. Relu: negative numbers (and -0) become zero. Satfinite: too
+/// large numbers and infinities become the largest number.
+template <Format To, Round R, bool Relu, bool Satfinite, class A> inline std::uint32_t narrow(A a) {
+  if constexpr (
+      To.mantissa_bits == 10 && To.exponent_bits == 5 && R == Round::Nearest && !Relu &&
+      !Satfinite && std::is_same_v<A, float>
+  ) {
+    return from_float<Half>(a).word;
+  }
+  const Exact x = exact(a);
+  if (Relu && x.sign && !x.nan()) {
+    return 0;
+  }
+  return static_cast<std::uint32_t>(round_to(x, To, R, Satfinite));
+}
+/// tf32 lies in the upper bits of an f32; its NaN is that of f32.
+template <Round R, bool Relu, bool Satfinite> inline std::uint32_t narrow_to_tf32(float a) {
+  return a == a ? narrow<tf32_format, R, Relu, Satfinite>(a) << 13 : 0x7fff'ffffU;
+}
+/// Two of them, a in the upper half of the result.
+template <Format To, Round R, bool Relu, bool Satfinite, unsigned Width>
+inline std::uint32_t narrow_two(float a, float b) {
+  return narrow<To, R, Relu, Satfinite>(a) << Width | narrow<To, R, Relu, Satfinite>(b);
+}
+template <Format To, bool Relu, unsigned Width, class H>
+inline std::uint16_t narrow_packed(std::uint32_t a) {
+  const H low{static_cast<std::uint16_t>(a)};
+  const H high{static_cast<std::uint16_t>(a >> 16)};
+  return static_cast<std::uint16_t>(
+      narrow<To, Round::Nearest, Relu, true>(high) << Width |
+      narrow<To, Round::Nearest, Relu, true>(low)
+  );
+}
+/// The two numbers of a small format in a, as f16x2.
+template <Format From, bool Relu, unsigned Width>
+constexpr std::uint32_t widen_packed(std::uint16_t a) {
+  constexpr unsigned mask = (1U << Width) - 1;
+  std::uint32_t result = 0;
+  for (unsigned part = 0; part < 2; ++part) {
+    const std::uint64_t bits_of_part =
+        (a >> (Width * part)) & mask & static_cast<unsigned>(From.sign() * 2 - 1);
+    const Exact x = unpack(bits_of_part, From);
+    const bool zeroed = Relu && x.sign && !x.nan();
+    const auto word =
+        zeroed ? 0U : static_cast<std::uint32_t>(round_to(x, f16_format, Round::Nearest));
+    result |= word << (16 * part);
+  }
+  return result;
+}
+
+/// Stochastic rounding (.rs): the random bits are added to the bits of a that To cannot hold; the
+/// carry rounds away from zero.
+template <Format To, unsigned RandomBits, bool Relu, bool Satfinite>
+constexpr std::uint32_t narrow_stochastic(float a, std::uint32_t random) {
+  Exact x = exact(a);
+  if (Relu && x.sign && !x.nan()) {
+    return 0;
+  }
+  if (x.finite()) {
+    const int top = x.exponent + top_bit(x.mantissa);
+    const int last =
+        top - To.mantissa_bits > To.lowest_bit() ? top - To.mantissa_bits : To.lowest_bit();
+    const int shift = last - x.exponent + 40; // in units of 2^-40 of a's last bit
+    x.mantissa <<= 40;
+    x.exponent -= 40;
+    if (shift >= 64 + 40) {
+      return static_cast<std::uint32_t>(x.sign ? To.sign() : 0);
+    }
+    random &= (1U << RandomBits) - 1;
+    x.mantissa += static_cast<Uint128>(random) << (shift - static_cast<int>(RandomBits));
+  }
+  return static_cast<std::uint32_t>(round_to(x, To, Round::Zero, Satfinite));
+}
+template <Format To, unsigned RandomBits, bool Relu, bool Satfinite>
+constexpr std::uint32_t narrow_two_stochastic(float a, float b, std::uint32_t random) {
+  return narrow_stochastic<To, RandomBits, Relu, Satfinite>(a, random >> 16) << 16 |
+         narrow_stochastic<To, RandomBits, Relu, Satfinite>(b, random);
+}
+
+/// ue8m0: 2^(code - 127), without sign or zero; 0xff is NaN. Up: to the next power of two.
+template <bool Up, bool Satfinite> constexpr std::uint32_t narrow_to_ue8m0(float a) {
+  const std::uint32_t magnitude = bits(a) & ~FloatBits<float>::sign;
+  if (magnitude > FloatBits<float>::infinity) {
+    return 0xff;
+  }
+  std::uint32_t code = magnitude >> 23;
+  // Subnormal numbers above 2^-127 have code 0 as 2^-127 itself.
+  const std::uint32_t power =
+      code != 0 ? magnitude & 0x7f'ffffU : (magnitude > 0x40'0000U ? 1U : 0U);
+  code += Up && power != 0 ? 1 : 0;
+  return code >= 0xff ? (Satfinite ? 0xfeU : 0xffU) : code;
+}
+template <bool Up, bool Satfinite> constexpr std::uint16_t narrow_two_to_ue8m0(float a, float b) {
+  return static_cast<std::uint16_t>(
+      narrow_to_ue8m0<Up, Satfinite>(a) << 8 | narrow_to_ue8m0<Up, Satfinite>(b)
+  );
+}
+template <bool Up, bool Satfinite> constexpr std::uint16_t narrow_packed_to_ue8m0(std::uint32_t a) {
+  return narrow_two_to_ue8m0<Up, Satfinite>(
+      to_float(Bfloat{static_cast<std::uint16_t>(a >> 16)}),
+      to_float(Bfloat{static_cast<std::uint16_t>(a)})
+  );
+}
+constexpr std::uint32_t widen_ue8m0(std::uint32_t code) {
+  return code == 0xff ? half_nan : code == 0 ? 0x0040U : code << 7; // 2^-127 is subnormal
+}
+constexpr std::uint32_t widen_packed_ue8m0(std::uint16_t a) {
+  return widen_ue8m0(a >> 8U) << 16 | widen_ue8m0(a & 0xffU);
+}
+
+// --- cvt.pack
+// --------------------------------------------------------------------------------------
+
+/// a and b clamped to Width-bit integers, b lowest; above them the low bits of c.
+template <unsigned Width, bool Signed>
+constexpr std::uint32_t pack_saturated(std::int32_t a, std::int32_t b, std::uint32_t c) {
+  constexpr std::int32_t high = (1 << (Signed ? Width - 1 : Width)) - 1;
+  constexpr std::int32_t low = Signed ? -high - 1 : 0;
+  constexpr std::uint32_t mask = (1U << Width) - 1;
+  const std::uint32_t pair = (static_cast<std::uint32_t>(clamp(a, low, high)) & mask) << Width |
+                             (static_cast<std::uint32_t>(clamp(b, low, high)) & mask);
+  if constexpr (Width == 16) {
+    return pair;
+  } else {
+    return c << (2 * Width) | pair;
+  }
+}
+template <unsigned Width, bool Signed>
+constexpr std::uint32_t pack_saturated_pair(std::int32_t a, std::int32_t b) {
+  return pack_saturated<Width, Signed>(a, b, 0);
+}
+
 } // namespace heddle::isa::ops
