@@ -34,7 +34,9 @@ def main(argv):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         if len(lines) > LONGEST and path.suffix not in LONG_ALLOWED:
             problems.append(f"{name}:{LONGEST}: error: {len(lines)} lines; split it (limit {LONGEST})")
-        if name.startswith("src/") and path.suffix in {".h", ".cpp"}:
+        # A .cpp beside its header is explained there.
+        explained = path.suffix == ".cpp" and path.with_suffix(".h").exists()
+        if name.startswith("src/") and path.suffix in {".h", ".cpp"} and not explained:
             first = next((line for line in lines if line.strip()), "")
             if not first.startswith("//"):
                 problems.append(f"{name}:1: error: a source file opens with a comment that says what it does")
