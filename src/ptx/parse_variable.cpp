@@ -25,7 +25,9 @@ std::uint64_t narrow_float(std::uint64_t bits, int exponent_bits, int mantissa_b
   std::uint64_t mantissa = bits & ((1ULL << 52) - 1);
   std::uint64_t infinity = ((1ULL << exponent_bits) - 1) << mantissa_bits;
   if (exponent == 0x7ff) {
-    return sign | infinity | (mantissa != 0 ? 1ULL << (mantissa_bits - 1) : 0);
+    // The payload of a NaN is cut off, but it stays a NaN.
+    std::uint64_t payload = mantissa >> (52 - mantissa_bits);
+    return sign | infinity | (mantissa != 0 && payload == 0 ? 1 : payload);
   }
   int bias = (1 << (exponent_bits - 1)) - 1;
   int wanted = exponent - 1023 + bias;
