@@ -228,13 +228,22 @@ bool within_documented_error(
          allowed(f, inputs[0] >> 16, 0, result >> 16);
 }
 
-bool is_special_result(const Form& form, std::uint64_t result) {
+bool is_special_result(
+    const Form& form,
+    std::span<const std::uint64_t> inputs,
+    std::uint64_t result
+) {
   Function f = function_of(form);
   if (f.packed) {
     return false; // the scalar form shows it
   }
   long double r = decode(f.format, result);
-  return r == 0 || !std::isfinite(r);
+  bool special_operand = false;
+  for (std::uint64_t input : inputs) {
+    long double x = decode(f.format, input);
+    special_operand = special_operand || x == 0 || std::isinf(x);
+  }
+  return !std::isfinite(r) || (r == 0 && special_operand);
 }
 
 } // namespace heddle::golden

@@ -17,7 +17,12 @@ bool within_documented_error(
     std::uint64_t result
 );
 
-/// NaN, infinity or zero in the form's result type: compared with the hardware bit by bit.
-bool is_special_result(const Form& form, std::uint64_t result);
+/// NaN, infinity, or the zero that a zero or infinite operand gives: compared with the hardware bit
+/// by bit. (Other zeros are underflow of one approximation or another, inside the error bound.)
+bool is_special_result(
+    const Form& form,
+    std::span<const std::uint64_t> inputs,
+    std::uint64_t result
+);
 
 } // namespace heddle::golden

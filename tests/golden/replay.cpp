@@ -112,9 +112,9 @@ void fill_specials(
 
 struct Replayer::Impl {
   memory::AddressSpace space;
-  std::string error;
-  std::shared_ptr<const ptx::Module> module;
-  std::shared_ptr<isa::Program> program;
+  std::string family;
+  std::string text;
+  std::shared_ptr<isa::Program> program; // of the whole family, if it parses
   isa::Exec exec{space};
   isa::Warp warp;
   SmallWorld world;
@@ -124,32 +124,40 @@ struct Replayer::Impl {
   memory::Address input = 0;
   memory::Address output = 0;
 
-  Impl(std::string_view family, std::string_view ptx) {
-    auto parsed = ptx::parse(ptx, std::string(family) + ".ptx");
-    if (!parsed) {
-      error = parsed.error().message;
-      return;
-    }
-    module = std::move(*parsed);
-    auto linked = isa::Program::link({module}, space, 0);
-    if (!linked) {
-      error = linked.error().message;
-      return;
-    }
-    program = *linked;
+  Impl(std::string_view name, std::string_view ptx) : family(name), text(ptx) {
+    std::string error;
+    program = link(text, error);
     constexpr std::uint64_t bytes = std::uint64_t{8} * 8 * exhaustive_tuples;
-    auto in = space.allocate(bytes, 256, memory::AllocationKind::Device, 0, "input");
-    auto out = space.allocate(bytes, 256, memory::AllocationKind::Device, 0, "output");
-    if (!in || !out) {
-      error = "no memory";
-      return;
-    }
-    input = *in;
-    output = *out;
+    input = space.allocate(bytes, 256, memory::AllocationKind::Device, 0, "input").value_or(0);
+    output = space.allocate(bytes, 256, memory::AllocationKind::Device, 0, "output").value_or(0);
   }
 
+  std::shared_ptr<isa::Program> link(std::string_view ptx, std::string& error);
+  /// The PTX of one form: what stands before the first form, and its own entry.
+  std::string alone(const Form& form) const;
   std::string run_warp(const isa::Kernel& kernel);
 };
+
+std::shared_ptr<isa::Program> Replayer::Impl::link(std::string_view ptx, std::string& error) {
+  auto parsed = ptx::parse(ptx, family + ".ptx");
+  if (!parsed) {
+    error = parsed.error().message;
+    return nullptr;
+  }
+  auto linked = isa::Program::link({std::move(*parsed)}, space, 0);
+  if (!linked) {
+    error = linked.error().message;
+    return nullptr;
+  }
+  return *linked;
+}
+
+std::string Replayer::Impl::alone(const Form& form) const {
+  constexpr std::string_view start = "// form ";
+  std::size_t at = text.find(std::string(start) + form.name + " ");
+  std::size_t end = text.find(start, at + 1);
+  return text.substr(0, text.find(start)) + text.substr(at, end - at);
+}
 
 std::string Replayer::Impl::run_warp(const isa::Kernel& kernel) {
   warp.reset();
@@ -205,9 +213,6 @@ Replayer::Replayer(std::string_view family, std::string_view ptx)
     : impl_(std::make_unique<Impl>(family, ptx)) {}
 Replayer::~Replayer() = default;
 
-const std::string& Replayer::error() const {
-  return impl_->error;
-}
 std::uint64_t Replayer::executed() const {
   return impl_->exec.executed();
 }
@@ -218,7 +223,12 @@ std::string Replayer::run(
     std::vector<std::uint64_t>& results
 ) {
   Impl& m = *impl_;
-  auto found = m.program->kernel(form.name);
+  std::string error;
+  auto program = m.program != nullptr ? m.program : m.link(m.alone(form), error);
+  if (program == nullptr) {
+    return error;
+  }
+  auto found = program->kernel(form.name);
   if (!found) {
     return found.error().message;
   }

@@ -1,6 +1,7 @@
 // Replayer: runs a golden form on Heddle's interpreter, warp by warp, and returns its results.
 //
-//   Replayer replayer("integer", ptx_text);          // parses and links the family once
+//   Replayer replayer("integer", ptx_text);          // parses and links the family once, or,
+//                                                    // if that fails, every form on its own
 //   std::string problem = replayer.run(form, inputs, results);   // empty: ran to the end
 //
 // Uses isa directly (Exec::run on one warp at a time), no grid and no engine: the forms need no
@@ -22,9 +23,8 @@ public:
   Replayer(std::string_view family, std::string_view ptx);
   ~Replayer();
 
-  /// Why the family cannot be run at all (parse or link error), or empty.
-  const std::string& error() const;
-  /// results[j * tuples + t], zero-filled before the run. Answers what stopped the form, or "".
+  /// results[j * tuples + t], zero-filled before the run. Answers why the form did not run to its
+  /// end (parse and link errors too), or "".
   std::string
   run(const Form& form,
       const std::vector<std::uint64_t>& inputs,
