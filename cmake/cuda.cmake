@@ -1,13 +1,11 @@
-# HEDDLE_CUDA_ROOT: the CUDA toolkit whose headers give the runtime library its signatures and whose
-# nvcc compiles the tests. The toolkit that `nvcc` on PATH belongs to, else the one unpacked from
-# wheels into build/cuda. Nothing of it is linked.
-set(HEDDLE_CUDA_ROOT "" CACHE PATH "CUDA toolkit (empty: the one nvcc on PATH belongs to, else build/cuda)")
+# HEDDLE_CUDA_ROOT: the CUDA toolkit whose headers give the runtime library its signatures: the one
+# that HEDDLE_NVCC belongs to. Nothing of it is linked.
+set(HEDDLE_CUDA_ROOT "" CACHE PATH "CUDA toolkit (empty: the one that nvcc belongs to)")
 
 if(NOT HEDDLE_CUDA_ROOT)
-  find_program(HEDDLE_NVCC_ON_PATH nvcc NO_CACHE)
   set(candidates "")
-  if(HEDDLE_NVCC_ON_PATH)
-    file(REAL_PATH ${HEDDLE_NVCC_ON_PATH} nvcc_real)
+  if(HEDDLE_NVCC)
+    file(REAL_PATH ${HEDDLE_NVCC} nvcc_real)
     get_filename_component(nvcc_bin ${nvcc_real} DIRECTORY)
     get_filename_component(nvcc_root ${nvcc_bin} DIRECTORY)
     list(APPEND candidates ${nvcc_root})
@@ -26,7 +24,6 @@ if(NOT EXISTS ${HEDDLE_CUDA_ROOT}/include/cuda_runtime_api.h)
     "No CUDA toolkit: put nvcc on PATH, set HEDDLE_CUDA_ROOT, or run ./dev build, which unpacks one "
     "into build/cuda (looked for include/cuda_runtime_api.h in '${HEDDLE_CUDA_ROOT}')")
 endif()
-set(HEDDLE_NVCC ${HEDDLE_CUDA_ROOT}/bin/nvcc)
 
 # Only the runtime sees NVIDIA's headers.
 add_library(heddle_cuda_headers INTERFACE)

@@ -107,8 +107,8 @@ cudaError_t copy_from_symbol(
   });
 }
 
-constexpr auto sync = Completion::Synchronous;
-constexpr auto async = Completion::Asynchronous;
+constexpr auto waiting = Completion::Synchronous;
+constexpr auto returning = Completion::Asynchronous;
 
 } // namespace
 
@@ -116,10 +116,10 @@ constexpr auto async = Completion::Asynchronous;
 extern "C" {
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return copy("cudaMemcpy", to, from, bytes, kind, cudaStreamLegacy, sync);
+  return copy("cudaMemcpy", to, from, bytes, kind, cudaStreamLegacy, waiting);
 }
 cudaError_t cudaMemcpy_ptds(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return copy("cudaMemcpy", to, from, bytes, kind, cudaStreamPerThread, sync);
+  return copy("cudaMemcpy", to, from, bytes, kind, cudaStreamPerThread, waiting);
 }
 
 cudaError_t cudaMemcpyAsync(
@@ -129,7 +129,7 @@ cudaError_t cudaMemcpyAsync(
     cudaMemcpyKind kind,
     cudaStream_t stream
 ) {
-  return copy("cudaMemcpyAsync", to, from, bytes, kind, stream, async);
+  return copy("cudaMemcpyAsync", to, from, bytes, kind, stream, returning);
 }
 cudaError_t cudaMemcpyAsync_ptsz(
     void* to,
@@ -142,14 +142,14 @@ cudaError_t cudaMemcpyAsync_ptsz(
 }
 
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-  return set("cudaMemset", to, value, bytes, cudaStreamLegacy, sync);
+  return set("cudaMemset", to, value, bytes, cudaStreamLegacy, waiting);
 }
 cudaError_t cudaMemset_ptds(void* to, int value, std::size_t bytes) {
-  return set("cudaMemset", to, value, bytes, cudaStreamPerThread, sync);
+  return set("cudaMemset", to, value, bytes, cudaStreamPerThread, waiting);
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  return set("cudaMemsetAsync", to, value, bytes, stream, async);
+  return set("cudaMemsetAsync", to, value, bytes, stream, returning);
 }
 cudaError_t cudaMemsetAsync_ptsz(void* to, int value, std::size_t bytes, cudaStream_t stream) {
   return cudaMemsetAsync(to, value, bytes, per_thread(stream));
@@ -170,7 +170,7 @@ cudaError_t cudaMemcpyToSymbol(
       offset,
       kind,
       cudaStreamLegacy,
-      sync
+      waiting
   );
 }
 cudaError_t cudaMemcpyToSymbol_ptds(
@@ -188,7 +188,7 @@ cudaError_t cudaMemcpyToSymbol_ptds(
       offset,
       kind,
       cudaStreamPerThread,
-      sync
+      waiting
   );
 }
 cudaError_t cudaMemcpyToSymbolAsync(
@@ -207,7 +207,7 @@ cudaError_t cudaMemcpyToSymbolAsync(
       offset,
       kind,
       stream,
-      async
+      returning
   );
 }
 cudaError_t cudaMemcpyToSymbolAsync_ptsz(
@@ -236,7 +236,7 @@ cudaError_t cudaMemcpyFromSymbol(
       offset,
       kind,
       cudaStreamLegacy,
-      sync
+      waiting
   );
 }
 cudaError_t cudaMemcpyFromSymbol_ptds(
@@ -254,7 +254,7 @@ cudaError_t cudaMemcpyFromSymbol_ptds(
       offset,
       kind,
       cudaStreamPerThread,
-      sync
+      waiting
   );
 }
 cudaError_t cudaMemcpyFromSymbolAsync(
@@ -273,7 +273,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(
       offset,
       kind,
       stream,
-      async
+      returning
   );
 }
 cudaError_t cudaMemcpyFromSymbolAsync_ptsz(

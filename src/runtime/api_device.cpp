@@ -24,36 +24,7 @@ bool known_schedule(unsigned flags) {
   return (schedule & (schedule - 1)) == 0;
 }
 
-/// The identity of a virtual device: the same in every run, different for each device.
-void fill_uuid(cudaUUID_t& uuid, const DeviceModel& model, int device) {
-  std::memset(&uuid, 0, sizeof uuid);
-  const std::string text = fmt::format("heddle-{}-{}", model.name, device);
-  std::memcpy(uuid.bytes, text.data(), std::min(text.size(), sizeof uuid.bytes));
-}
-
 } // namespace
-
-namespace heddle::runtime {
-
-void fill_properties(cudaDeviceProp& p, const DeviceModel& model, int device) {
-  std::memset(&p, 0, sizeof p);
-  const auto value = [&](cudaDeviceAttr attribute) {
-    return model.attribute(static_cast<int>(attribute), device).value_or(0);
-  };
-  const std::string name = fmt::format("Heddle {} (like {})", model.name, model.board);
-  std::memcpy(p.name, name.data(), std::min(name.size(), sizeof p.name - 1));
-  fill_uuid(p.uuid, model, device);
-  p.totalGlobalMem = model.memory_bytes;
-#define HEDDLE_PROPERTY(member, attribute)                                                         \
-  p.member = static_cast<decltype(p.member)>(value(cudaDevAttr##attribute));
-#define HEDDLE_PROPERTY_AT(member, index, attribute)                                               \
-  p.member[index] = value(cudaDevAttr##attribute);
-#include "runtime/device_property.def"
-#undef HEDDLE_PROPERTY
-#undef HEDDLE_PROPERTY_AT
-}
-
-} // namespace heddle::runtime
 
 extern "C" {
 
@@ -167,7 +138,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     if (!rt.valid_device(device)) {
       return cudaErrorInvalidDevice;
     }
-    const auto answer = rt.model().attribute(static_cast<int>(attribute), device);
+    const auto answer = device_attribute(rt.model(), static_cast<int>(attribute), device);
     if (!answer) {
       return cudaErrorInvalidValue;
     }

@@ -55,7 +55,7 @@ cudaError_t set_attribute(
   switch (attribute) {
   case cudaFuncAttributeMaxDynamicSharedMemorySize:
     if (value < 0 ||
-        value > rt.model().shared_per_block_optin - static_cast<int>(kernel.static_shared_bytes)) {
+        value > static_cast<int>(rt.model().shared_per_block_optin - kernel.static_shared_bytes)) {
       return cudaErrorInvalidValue;
     }
     function.max_dynamic_shared = value;
@@ -245,13 +245,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ha
       [&](Runtime& rt, Function& function, const heddle::isa::Kernel& kernel) {
         *attributes = {};
         attributes->sharedSizeBytes = kernel.static_shared_bytes;
-        attributes->maxThreadsPerBlock = static_cast<int>(max_threads(kernel));
+        attributes->maxThreadsPerBlock = static_cast<int>(max_threads(rt, kernel));
         attributes->numRegs =
             kernel.function->max_nreg != 0
                 ? std::min(assumed_registers, static_cast<int>(kernel.function->max_nreg))
                 : assumed_registers;
         attributes->ptxVersion = arch_of(kernel.code->module->target);
-        attributes->binaryVersion = rt.model().arch();
+        attributes->binaryVersion = arch_of(rt.model());
         attributes->maxDynamicSharedSizeBytes = max_dynamic_shared(rt, function, kernel);
         attributes->preferredShmemCarveout = function.carveout;
         const std::uint32_t* compiled = kernel.function->req_cluster;

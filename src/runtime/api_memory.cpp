@@ -54,7 +54,7 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
       *p = nullptr;
       return cudaSuccess;
     }
-    const auto at = rt.memory().allocate_device(bytes, thread.device, rt.model().memory_bytes);
+    const auto at = rt.memory().allocate_device(bytes, thread.device, rt.model().global_bytes);
     if (!at) {
       return at.error();
     }
@@ -188,7 +188,7 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* p) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return api("cudaMemGetInfo", [&](Runtime& rt, ThreadState& thread) {
-    const std::uint64_t all = rt.model().memory_bytes;
+    const std::uint64_t all = rt.model().global_bytes;
     const std::uint64_t used = std::min(all, rt.space().bytes_in_use(thread.device));
     if (free != nullptr) {
       *free = all - used;
@@ -238,7 +238,7 @@ cudaError_t cudaMallocAsync(void** p, std::size_t bytes, cudaStream_t handle) {
       return cudaSuccess;
     }
     // The address is known at once; using it before the stream gets there is the program's mistake.
-    const auto at = rt.memory().allocate_device(bytes, (*stream)->device, rt.model().memory_bytes);
+    const auto at = rt.memory().allocate_device(bytes, (*stream)->device, rt.model().global_bytes);
     if (!at) {
       return at.error();
     }

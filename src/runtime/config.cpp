@@ -2,7 +2,7 @@
 // other options than the user asked for would be a wrong answer.
 #include "runtime/config.h"
 
-#include "runtime/device_model.h"
+#include "runtime/device_attribute.h"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ int visible(std::string_view list, int devices) {
 Result<Config> read_config(const std::function<const char*(const char*)>& get) {
   Config config;
   if (const char* device = get("HEDDLE_DEVICE")) {
-    if (find_device_model(device) == nullptr) {
+    if (!machine::device_model(device)) {
       return input_error(
           fmt::format("HEDDLE_DEVICE={}: known devices are {}", device, device_names())
       );

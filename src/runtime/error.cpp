@@ -28,8 +28,14 @@ const char* error_text(cudaError_t code) {
 }
 
 cudaError_t error_of(const machine::FaultReport& fault) {
-  if (fault.unsupported) {
+  switch (fault.kind) {
+  case machine::FaultReport::Kind::Unsupported:
     return cudaErrorNotSupported;
+  case machine::FaultReport::Kind::Deadlock:
+  case machine::FaultReport::Kind::Hang:
+    return cudaErrorLaunchTimeout;
+  case machine::FaultReport::Kind::Fault:
+    break;
   }
   switch (fault.fault.kind) {
   case isa::FaultKind::OutOfBounds:

@@ -1,6 +1,7 @@
 // Implements host_fault.h.
 #include "runtime/host_fault.h"
 
+#include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
 
 #include <cxxabi.h>
@@ -62,30 +63,7 @@ std::string place_of(void* instruction) {
 
 std::string describe(memory::Address at) {
   const auto nearest = watched->nearest(at);
-  if (!nearest) {
-    return "no device memory has been allocated";
-  }
-  std::string what = nearest->name.empty()
-                         ? fmt::format("allocation #{} of {} bytes", nearest->id, nearest->size)
-                         : fmt::format("variable '{}' of {} bytes", nearest->name, nearest->size);
-  const char* state = nearest->freed ? ", freed," : "";
-  if (nearest->contains(at, 1)) {
-    return fmt::format("byte {} of {}{} at {:#x}", at - nearest->base, what, state, nearest->base);
-  }
-  return at < nearest->base ? fmt::format(
-                                  "{} bytes before {}{} at {:#x}",
-                                  nearest->base - at,
-                                  what,
-                                  state,
-                                  nearest->base
-                              )
-                            : fmt::format(
-                                  "{} bytes past the end of {}{} at {:#x}",
-                                  at - nearest->base - nearest->size,
-                                  what,
-                                  state,
-                                  nearest->base
-                              );
+  return nearest ? place_in_memory(*nearest, at) : "no device memory has been allocated";
 }
 
 void handle(int signal, siginfo_t* info, void* context) {

@@ -105,10 +105,8 @@ cudaError_t check_cluster(
     const dim3& grid,
     const machine::Dim3& cluster
 ) {
-  const int limit = function.non_portable_cluster
-                        ? rt.model().max_cluster
-                        : std::min(rt.model().max_cluster, DeviceModel::portable_cluster);
-  if (cluster.count() == 0 || cluster.count() > static_cast<std::uint64_t>(limit) ||
+  const std::uint32_t limit = max_cluster(rt.model(), !function.non_portable_cluster);
+  if (cluster.count() == 0 || cluster.count() > limit ||
       grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
     return cudaErrorInvalidClusterSize;
   }
@@ -147,25 +145,21 @@ tl::expected<Function*, cudaError_t> find_function(Runtime& rt, const void* func
   return found;
 }
 
-int max_dynamic_shared(const Runtime& /*rt*/, const Function& function, const isa::Kernel& kernel) {
+int max_dynamic_shared(const Runtime& rt, const Function& function, const isa::Kernel& kernel) {
   const int set = function.max_dynamic_shared;
   return set >= 0 ? set
-                  : std::max(
-                        0,
-                        DeviceModel::shared_per_block - static_cast<int>(kernel.static_shared_bytes)
-                    );
+                  : std::max(0, static_cast<int>(rt.model().shared_per_block) -
+                                    static_cast<int>(kernel.static_shared_bytes));
 }
 
-std::uint32_t max_threads(const isa::Kernel& kernel) {
-  const auto product = [](const std::uint32_t (&n)[3]) {
-    return n[0] * std::max(1U, n[1]) * std::max(1U, n[2]);
-  };
+std::uint32_t max_threads(const Runtime& rt, const isa::Kernel& kernel) {
+  const std::uint32_t limit = rt.model().max_threads_per_block;
   for (const auto* bound : {&kernel.function->req_ntid, &kernel.function->max_ntid}) {
     if ((*bound)[0] != 0) {
-      return std::min<std::uint32_t>(product(*bound), DeviceModel::threads_per_block);
+      return std::min(limit, (*bound)[0] * std::max(1U, (*bound)[1]) * std::max(1U, (*bound)[2]));
     }
   }
-  return DeviceModel::threads_per_block;
+  return limit;
 }
 
 tl::expected<KernelLaunch, cudaError_t>
@@ -178,7 +172,7 @@ prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
   if (!wishes) {
     return tl::unexpected(wishes.error());
   }
-  if (!fits(request.grid, DeviceModel::max_grid) || !fits(request.block, DeviceModel::max_block)) {
+  if (!fits(request.grid, max_grid) || !fits(request.block, max_block)) {
     return tl::unexpected(cudaErrorInvalidValue);
   }
   const auto loaded = rt.modules().kernel(**function, device);
@@ -188,7 +182,7 @@ prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
   const isa::Kernel& kernel = *loaded->kernel;
   const std::uint64_t threads = dimensions(request.block).count();
   const int shared_limit = max_dynamic_shared(rt, **function, kernel);
-  if (threads > max_threads(kernel) || request.shared > static_cast<std::size_t>(shared_limit)) {
+  if (threads > max_threads(rt, kernel) || request.shared > static_cast<std::size_t>(shared_limit)) {
     return tl::unexpected(cudaErrorInvalidValue);
   }
   const auto cluster = cluster_of(**function, kernel, wishes->cluster);
@@ -213,10 +207,9 @@ prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
   }
   if (launch.config.cooperative) {
     const std::uint64_t shared = kernel.static_shared_bytes + request.shared;
-    const auto resident =
-        static_cast<std::uint64_t>(rt.model().blocks_per_multiprocessor_for(threads, shared));
+    const std::uint64_t resident = machine::resident_blocks(rt.model(), static_cast<std::uint32_t>(threads), shared);
     if (launch.config.grid.count() >
-        resident * static_cast<std::uint64_t>(rt.model().multiprocessors)) {
+        resident * rt.model().multiprocessors) {
       return tl::unexpected(cudaErrorCooperativeLaunchTooLarge);
     }
   }

@@ -33,6 +33,6 @@ tl::expected<Function*, cudaError_t> find_function(Runtime& rt, const void* func
 /// The largest dynamic shared memory that a launch of it may ask for now.
 int max_dynamic_shared(const Runtime& rt, const Function& function, const isa::Kernel& kernel);
 /// Largest number of threads its compilation allows (__launch_bounds__).
-std::uint32_t max_threads(const isa::Kernel& kernel);
+std::uint32_t max_threads(const Runtime& rt, const isa::Kernel& kernel);
 
 } // namespace heddle::runtime

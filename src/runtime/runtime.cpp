@@ -2,6 +2,8 @@
 #include "runtime/runtime.h"
 
 #include "machine/engine.h"
+#include "report/render.h"
+#include "runtime/fault_diagnostic.h"
 #include "runtime/host_fault.h"
 #include "runtime/outcome.h"
 #include "runtime/unsupported.h"
@@ -25,6 +27,21 @@ bool complete(const std::vector<machine::CommandPtr>& commands) {
     }
   }
   return true;
+}
+
+/// Prints a device fault when it happens: the program may never ask for it.
+void announce(const machine::FaultReport& fault) {
+  record_outcome(
+      fault.kind == machine::FaultReport::Kind::Unsupported ? Outcome::Unsupported : Outcome::Defect
+  );
+  std::fflush(stdout);
+  report::SourceCache sources;
+  const std::string text = report::render_text(
+      diagnose(fault),
+      sources,
+      {.colour = report::use_colour(STDERR_FILENO)}
+  );
+  std::fputs(text.c_str(), stderr);
 }
 
 } // namespace
@@ -58,18 +75,18 @@ Device::Device() {
 
 Runtime::Runtime(Config config)
     : config_(std::move(config)),
-      model_(*find_device_model(config_.device)) {
-  const auto limits = machine::device_model(config_.device);
-  world_ = std::make_unique<machine::World>(space_, *limits, std::max(config_.devices, 1));
+      model_(*machine::device_model(config_.device)) {
+  world_ = std::make_unique<machine::World>(space_, model_, std::max(config_.devices, 1));
   machine::EngineOptions options;
   options.workers = config_.threads.value_or(0);
   options.seed = config_.seed;
   world_->set_driver(std::make_unique<machine::Engine>(*world_, options));
-  modules_ = std::make_unique<Modules>(space_, model_.arch());
+  modules_ = std::make_unique<Modules>(space_, arch_of(model_));
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
   }
+  world_->on_fault(announce);
   install_exit_handler();
   install_host_fault_handler(space_);
 }

@@ -10,7 +10,7 @@
 #include "memory/address_space.h"
 #include "runtime/config.h"
 #include "runtime/cudart.h"
-#include "runtime/device_model.h"
+#include "runtime/device_attribute.h"
 #include "runtime/error.h"
 #include "runtime/memory_table.h"
 #include "runtime/module.h"
@@ -59,7 +59,7 @@ public:
   static Runtime* existing();
 
   const Config& config() const { return config_; }
-  const DeviceModel& model() const { return model_; }
+  const machine::DeviceModel& model() const { return model_; }
   int devices() const { return config_.devices; }
   Device& device(int number) { return *devices_[static_cast<std::size_t>(number)]; }
   bool valid_device(int number) const { return number >= 0 && number < devices(); }
@@ -95,7 +95,7 @@ private:
   explicit Runtime(Config config);
 
   Config config_;
-  const DeviceModel& model_;
+  machine::DeviceModel model_;
   memory::AddressSpace space_;
   MemoryTable memory_{space_};
   std::unique_ptr<machine::World> world_;
