@@ -54,7 +54,9 @@ Finding finding_of(const FaultReport& fault) {
   return Finding::Trap;
 }
 
-std::string triple(const machine::Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
+std::string triple(const machine::Dim3& d) {
+  return fmt::format("({},{},{})", d.x, d.y, d.z);
+}
 
 std::string space_of(const isa::Fault& fault) {
   if (fault.generic) {

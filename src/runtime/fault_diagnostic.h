@@ -8,7 +8,8 @@ namespace heddle::runtime {
 
 report::Diagnostic diagnose(const machine::FaultReport& fault);
 
-/// "12 bytes past the end of allocation #3, 4096 bytes at 0x2000…", for an address in global memory.
+/// "12 bytes past the end of allocation #3, 4096 bytes at 0x2000…", for an address in global
+/// memory.
 std::string place_in_memory(const memory::Allocation& nearest, memory::Address at);
 
 } // namespace heddle::runtime

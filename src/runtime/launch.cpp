@@ -106,8 +106,8 @@ cudaError_t check_cluster(
     const machine::Dim3& cluster
 ) {
   const std::uint32_t limit = max_cluster(rt.model(), !function.non_portable_cluster);
-  if (cluster.count() == 0 || cluster.count() > limit ||
-      grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+  if (cluster.count() == 0 || cluster.count() > limit || grid.x % cluster.x != 0 ||
+      grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
     return cudaErrorInvalidClusterSize;
   }
   return cudaSuccess;
@@ -148,8 +148,11 @@ tl::expected<Function*, cudaError_t> find_function(Runtime& rt, const void* func
 int max_dynamic_shared(const Runtime& rt, const Function& function, const isa::Kernel& kernel) {
   const int set = function.max_dynamic_shared;
   return set >= 0 ? set
-                  : std::max(0, static_cast<int>(rt.model().shared_per_block) -
-                                    static_cast<int>(kernel.static_shared_bytes));
+                  : std::max(
+                        0,
+                        static_cast<int>(rt.model().shared_per_block) -
+                            static_cast<int>(kernel.static_shared_bytes)
+                    );
 }
 
 std::uint32_t max_threads(const Runtime& rt, const isa::Kernel& kernel) {
@@ -182,7 +185,8 @@ prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
   const isa::Kernel& kernel = *loaded->kernel;
   const std::uint64_t threads = dimensions(request.block).count();
   const int shared_limit = max_dynamic_shared(rt, **function, kernel);
-  if (threads > max_threads(rt, kernel) || request.shared > static_cast<std::size_t>(shared_limit)) {
+  if (threads > max_threads(rt, kernel) ||
+      request.shared > static_cast<std::size_t>(shared_limit)) {
     return tl::unexpected(cudaErrorInvalidValue);
   }
   const auto cluster = cluster_of(**function, kernel, wishes->cluster);
@@ -207,9 +211,9 @@ prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
   }
   if (launch.config.cooperative) {
     const std::uint64_t shared = kernel.static_shared_bytes + request.shared;
-    const std::uint64_t resident = machine::resident_blocks(rt.model(), static_cast<std::uint32_t>(threads), shared);
-    if (launch.config.grid.count() >
-        resident * rt.model().multiprocessors) {
+    const std::uint64_t resident =
+        machine::resident_blocks(rt.model(), static_cast<std::uint32_t>(threads), shared);
+    if (launch.config.grid.count() > resident * rt.model().multiprocessors) {
       return tl::unexpected(cudaErrorCooperativeLaunchTooLarge);
     }
   }

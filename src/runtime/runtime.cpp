@@ -36,11 +36,8 @@ void announce(const machine::FaultReport& fault) {
   );
   std::fflush(stdout);
   report::SourceCache sources;
-  const std::string text = report::render_text(
-      diagnose(fault),
-      sources,
-      {.colour = report::use_colour(STDERR_FILENO)}
-  );
+  const std::string text =
+      report::render_text(diagnose(fault), sources, {.colour = report::use_colour(STDERR_FILENO)});
   std::fputs(text.c_str(), stderr);
 }
 
