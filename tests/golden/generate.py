@@ -44,7 +44,7 @@ sub.u32 %x, %x, %y;
 st.param.b32 [out], %x;
 ret;
 }
-.func (.param .b64 out) sum_of(.param .align 8 .b8 pair[16])
+.func (.param .b64 out) sum_of(.param .align 16 .b8 pair[16])
 {
 .reg .b64 %x, %y;
 ld.param.v2.b64 {%x, %y}, [pair];

@@ -15,7 +15,7 @@ def forms(t):
     t.add("call (%d0), twice_plus, (%a0, %a1);", "i32 i32", "b32", name="call_registers")
     t.add("call (%d0), twice_plus, (%a0, 12);", "i32", "b32", name="call_immediate")
     t.add(call("three_minus", "%d0", "%a0", "%a1"), "i32 i32", "b32", name="call_parameters")
-    t.add("{ .param .align 8 .b8 p[16]; .param .b64 r; st.param.v2.b64 [p], {%a0, %a1};"
+    t.add("{ .param .align 16 .b8 p[16]; .param .b64 r; st.param.v2.b64 [p], {%a0, %a1};"
           " call.uni (r), sum_of, (p); ld.param.b64 %d0, [r]; }", "i64 i64", "b64",
           name="call_structure")
     t.add("mov.b32 %d0, 0; @%a2 call (%d0), twice_plus, (%a0, %a1);", "i32 i32 pred", "b32",
