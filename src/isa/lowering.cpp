@@ -190,6 +190,7 @@ Result<void> Lowering::run() {
     code_.refs[index].raw = label_ops_[label];
   }
   code_.frame_bytes = frame_bytes_;
+  code_.registers = registers_;
   return {};
 }
 

@@ -89,6 +89,7 @@ struct Code {
   std::vector<std::string> messages;            // of ops that stop with Stop::Unsupported
   std::uint32_t frame_bytes = 0;                // of registers
   std::uint32_t local_bytes = 0;                // of .local and .param variables, per lane
+  std::vector<Ref> registers; // where the function's registers are, by their index
   std::vector<std::uint32_t> parameter_offsets; // of formal parameters: .func: in the frame's local
                                                 // memory, .entry: in the parameter block
   std::vector<std::uint32_t> return_offsets;    // .func: in the frame's local memory

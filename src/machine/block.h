@@ -106,6 +106,7 @@ public:
 
 private:
   friend class Cluster;
+  friend class Stepper; // fingerprints all of it
   struct Barrier {
     std::uint32_t expected = 0;         // 0: all threads of the block that have not ended
     std::uint32_t arrivals = 0;         // of bar.arrive, in threads
@@ -151,6 +152,8 @@ struct Waiters {
 using Waits = std::map<std::string, Waiters>;
 /// "thread (0,0,0) of block (1,0,0) and 31 more wait at …", one line per entry.
 std::vector<std::string> describe(const Waits& waits);
+/// Fills in the source place, inlining and PTX text of an instruction.
+void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport& report);
 
 class Cluster {
 public:

@@ -107,6 +107,8 @@ SourcePlace place_of(const ptx::Module& module, std::uint32_t location) {
   return place;
 }
 
+} // namespace
+
 void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport& report) {
   if (op.instruction >= code.function->body.size()) {
     return;
@@ -125,8 +127,6 @@ void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport&
     }
   }
 }
-
-} // namespace
 
 FaultReport Cluster::fault_report(isa::Exec& exec) {
   FaultReport report;

@@ -163,6 +163,9 @@ void World::clear_fault() {
 }
 
 std::uint64_t World::now() const {
+  if (virtual_now_.load(std::memory_order_relaxed) != 0) {
+    return virtual_now_.fetch_add(1000, std::memory_order_relaxed);
+  }
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                         std::chrono::steady_clock::now().time_since_epoch()
   )

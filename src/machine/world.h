@@ -29,9 +29,7 @@ struct Dim3 {
 };
 
 struct LaunchConfig {
-  Dim3 grid = {};
-  Dim3 block = {};
-  Dim3 cluster = {};
+  Dim3 grid, block, cluster;
   bool explicit_cluster = false;
   bool cooperative = false;
   bool programmatic = false; // may begin before the grid it follows has completed
@@ -155,6 +153,9 @@ public:
 
   // --- Services ----------------------------------------------------------------------------------
   std::uint64_t now() const override;
+  /// From now on time does not pass, but each look at a clock finds it 1 µs later: nothing depends on
+  /// how fast we are, and whoever waits for a time gets there.
+  void use_virtual_time() { virtual_now_ = 1; }
   /// Kept until flush_output(), as a real device does.
   void print(std::string text) override;
   memory::Address heap_allocate(int device, std::uint64_t bytes) override;
@@ -171,6 +172,7 @@ private:
   std::unique_ptr<Driver> driver_;
   std::atomic<std::uint64_t> next_id_{1};
   std::atomic<bool> has_fault_{false};
+  mutable std::atomic<std::uint64_t> virtual_now_{0}; // 0: real time
   mutable std::mutex mutex_; // fault, output, heap
   std::optional<FaultReport> fault_;
   std::function<void(const FaultReport&)> listener_;

@@ -184,6 +184,15 @@ Result<void> AddressSpace::release(Address base) {
   return {};
 }
 
+void AddressSpace::each_live(const std::function<void(const Allocation&)>& f) const {
+  std::shared_lock lock(mutex_);
+  for (const auto& [base, allocation] : allocations_) {
+    if (!allocation.freed) {
+      f(allocation);
+    }
+  }
+}
+
 std::optional<Allocation> AddressSpace::find(Address a) const {
   std::shared_lock lock(mutex_);
   auto it = allocations_.upper_bound(a);

@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -98,6 +99,8 @@ public:
   /// so that later accesses can be explained. Error: no such live allocation.
   Result<void> release(Address base);
 
+  /// Calls f for each live allocation, by ascending address. f must not change the space.
+  void each_live(const std::function<void(const Allocation&)>& f) const;
   /// The live allocation that holds address a.
   std::optional<Allocation> find(Address a) const;
   /// Range for the fast path; size 0 if none.

@@ -1,0 +1,622 @@
+// Implements stepper.h.
+#include "machine/stepper.h"
+
+#include "base/check.h"
+#include "isa/ops_address.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::machine {
+
+using isa::LaneMask;
+using isa::Op;
+using isa::Stop;
+using ptx::Mod;
+using ptx::Opcode;
+
+namespace {
+
+// Backward branches that a thread may take in one go before it is asked whether it loops for ever,
+// and then until we give up.
+constexpr std::int64_t plain_fuel = 1 << 14;
+constexpr std::uint64_t loop_rounds = 1 << 22;
+constexpr std::uint64_t max_threads = 1 << 16;
+
+LaneMask bit(int lane) {
+  return LaneMask{1} << lane;
+}
+
+} // namespace
+
+/// What the stepper has to know of an operation.
+enum class Stepper::Class : std::uint8_t {
+  Silent, // nobody else can tell whether it has happened
+  Access, // memory that others see
+  Join,   // arrives somewhere: only whether all have arrived matters
+  End,
+  Io
+};
+
+/// A command that is not complete.
+struct Stepper::Work {
+  CommandPtr command;
+  bool ready = false;                             // everything before it has completed
+  std::vector<std::unique_ptr<Cluster>> clusters; // of a kernel that is ready
+  struct Progress {
+    bool made = false; // some thread has taken a step
+    // The threads meet at barriers for ever: from now on each arrival is a move, so that the search
+    // sees the circle.
+    bool joins_are_moves = false;
+    // [block][warp]: lanes in a loop without choices, and those of them that take steps in it
+    std::vector<std::vector<LaneMask>> endless, stepping;
+  };
+  std::vector<Progress> progress; // by cluster
+
+  bool kernel() const { return command->kind == CommandKind::Kernel; }
+  bool cooperative() const { return command->grid->config().cooperative; }
+};
+
+Stepper::Stepper(World& world) : world_(world), exec_(world.space()) {}
+Stepper::~Stepper() = default;
+
+Block::WarpState& Stepper::warp_state(const Lane& at) {
+  return at.work->clusters[at.cluster]->block(at.block).warps()[at.warp];
+}
+
+// --- Operations ----------------------------------------------------------------------------------
+
+bool Stepper::stands_at_visible(const Lane& at) const {
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const Op& op = *warp.pc[index];
+  if ((op.flags & isa::Visible) == 0) {
+    return false;
+  }
+  if ((op.flags & isa::Guarded) != 0) {
+    LaneMask guard = 0;
+    std::memcpy(&guard, warp.frame[index]->registers.data() + op.guard.offset(), sizeof guard);
+    return (((op.guard_negated ? ~guard : guard) >> at.lane) & 1) != 0;
+  }
+  return true;
+}
+
+// [STEP.1] to [STEP.4]: atomic writes and fences are no steps, nor is anything done to an object of
+// automatic storage.
+Stepper::Operation Stepper::classify(const Lane& at) const {
+  isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const Op& op = *warp.pc[index];
+  const isa::Code& code = *warp.frame[index]->code;
+  const ptx::Instruction& i = code.function->body[op.instruction];
+  switch (i.opcode) {
+  case Opcode::Ld:
+  case Opcode::St:
+  case Opcode::Atom:
+  case Opcode::Red: {
+    std::uint64_t address[isa::warp_size];
+    exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+    exec_.select(warp, *warp.frame[index], bit(at.lane));
+    isa::addresses<isa::Space::Generic>(exec_, op, address);
+    if (!i.one_of(ptx::Category::Space) &&
+        address[index] - memory::local_window < memory::window_size) {
+      return {Class::Silent, StepKind::None, "an access to a local variable"};
+    }
+    if (i.opcode == Opcode::Atom || i.opcode == Opcode::Red) {
+      return {Class::Access, StepKind::Sync, "an atomic update"};
+    }
+    const bool load = i.opcode == Opcode::Ld;
+    if (i.has(Mod::Volatile)) {
+      return {Class::Access, StepKind::Volatile, load ? "a volatile read" : "a volatile write"};
+    }
+    if (i.has(Mod::Relaxed) || i.has(Mod::Acquire) || i.has(Mod::Release) || i.has(Mod::Mmio)) {
+      return load ? Operation{Class::Access, StepKind::Sync, "an atomic read"}
+                  : Operation{Class::Access, StepKind::None, "an atomic write"};
+    }
+    return {Class::Access, StepKind::None, load ? "a plain read" : "a plain write"};
+  }
+  case Opcode::Fence:
+  case Opcode::Membar:
+    return {Class::Silent, StepKind::None, "a fence"};
+  case Opcode::Griddepcontrol:
+    return {Class::Silent, StepKind::None, "a grid dependency"};
+  case Opcode::Bar:
+  case Opcode::Barrier:
+    return {Class::Join, StepKind::Sync, "a barrier"};
+  case Opcode::Shfl:
+  case Opcode::Vote:
+  case Opcode::Match:
+  case Opcode::Redux:
+  case Opcode::Elect:
+    return {Class::Join, StepKind::Sync, "a warp collective"};
+  case Opcode::Mbarrier:
+    return {Class::Access, StepKind::Sync, "an mbarrier operation"};
+  case Opcode::Call:
+    if (i.operands.size() > 1 &&
+        std::any_of(i.operands.begin(), i.operands.end(), [](const ptx::Operand& o) {
+          return o.name == "vprintf";
+        })) {
+      return {Class::Io, StepKind::Io, "printf"};
+    }
+    return {Class::Access, StepKind::None, "a library call"};
+  case Opcode::Ret:
+  case Opcode::Exit:
+    return {Class::End, StepKind::End, "the end of the thread"};
+  default:
+    return {Class::Access, StepKind::None, "an operation that others may see"};
+  }
+}
+
+/// Does the thread stand at an operation of which the explorer chooses when it happens?
+bool Stepper::is_choice(const Lane& at) const {
+  if (!stands_at_visible(at)) {
+    return false;
+  }
+  const Work::Progress& progress = at.work->progress[at.cluster];
+  const Class kind = classify(at).kind;
+  return kind == Class::Access ||
+         (kind != Class::Silent && (!progress.made || progress.joins_are_moves));
+}
+
+// --- Running threads -----------------------------------------------------------------------------
+
+Stop Stepper::run(const Lane& at, std::int64_t fuel) {
+  exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+  isa::Exec::Turn turn;
+  turn.fuel = fuel;
+  turn.stop_at_visible = true;
+  turn.reconverge = false;
+  return exec_.run(warp_state(at).warp, bit(at.lane), turn);
+}
+
+/// Lets a thread run until it stands at an operation that is somebody's choice; false if it failed.
+bool Stepper::settle_lane(const Lane& at) {
+  const isa::Warp& warp = warp_state(at).warp;
+  Work::Progress& progress = at.work->progress[at.cluster];
+  int rounds = 0;
+  while ((warp.live & ~warp.blocked & ~progress.endless[at.block][at.warp] & bit(at.lane)) != 0) {
+    if (is_choice(at)) {
+      return true;
+    }
+    if (++rounds > 64) {
+      return loops_for_ever(at);
+    }
+    const Stop stop = run(at, plain_fuel);
+    if (stop == Stop::Fault || stop == Stop::Unsupported) {
+      fail(at, stop);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Called for a thread that has run for long without a choice: either its state comes again
+/// (Brent's algorithm), then it will loop for ever, or it gets somewhere. False if neither, or it
+/// failed.
+bool Stepper::loops_for_ever(const Lane& at) {
+  const isa::Warp& warp = warp_state(at).warp;
+  Work::Progress& progress = at.work->progress[at.cluster];
+  const auto fingerprint = [&] {
+    Hasher hasher;
+    hash_lane(warp, at.lane, hasher);
+    return hasher.finish();
+  };
+  Hash128 remembered = fingerprint();
+  std::uint64_t power = 1, length = 0;
+  constexpr std::uint64_t none = ~0ULL;
+  std::uint64_t steps_at = none; // last round that ended before a step
+  for (std::uint64_t round = 0; round < loop_rounds; ++round) {
+    const Stop stop = run(at, /*fuel=*/1);
+    if (stop == Stop::Fault || stop == Stop::Unsupported) {
+      fail(at, stop);
+      return false;
+    }
+    if ((warp.live & ~warp.blocked & bit(at.lane)) == 0) {
+      return true;
+    }
+    if (is_choice(at)) {
+      return true;
+    }
+    steps_at = stands_at_visible(at) && classify(at).step != StepKind::None ? round : steps_at;
+    if (fingerprint() == remembered) {
+      progress.endless[at.block][at.warp] |= bit(at.lane);
+      if (steps_at != none && round - steps_at <= length) {
+        progress.stepping[at.block][at.warp] |= bit(at.lane);
+      }
+      return true;
+    }
+    if (++length == power) {
+      remembered = fingerprint();
+      power *= 2;
+      length = 0;
+    }
+  }
+  failure_ = Failure{};
+  failure_->incomplete = fmt::format(
+      "a thread of {} ran through {} rounds of a loop without an operation that others can see",
+      at.work->command->label,
+      loop_rounds
+  );
+  return false;
+}
+
+void Stepper::settle(Work& work, std::size_t cluster) {
+  // A barrier that opens lets lanes go that were looked at before: repeat until nothing changes.
+  constexpr int many_passes = 256;
+  std::uint64_t executed = 0;
+  int passes = 0;
+  do {
+    if (++passes > many_passes) {
+      work.progress[cluster].joins_are_moves = true;
+    }
+    executed = exec_.executed();
+    Cluster& c = *work.clusters[cluster];
+    for (std::size_t b = 0; b < c.size(); ++b) {
+      for (std::size_t w = 0; w < c.block(b).warps().size(); ++w) {
+        const isa::Warp& warp = c.block(b).warps()[w].warp;
+        for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
+          if (!settle_lane({&work, cluster, b, w, std::countr_zero(m)})) {
+            return;
+          }
+        }
+      }
+    }
+  } while (exec_.executed() != executed);
+}
+
+void Stepper::settle(Work& work) {
+  for (std::size_t c = 0; c < work.clusters.size() && !failure_; ++c) {
+    settle(work, c);
+  }
+}
+
+void Stepper::fail(const Lane& at, Stop stop) {
+  failure_ = Failure{};
+  FaultReport& report = failure_->report;
+  Block& block = at.work->clusters[at.cluster]->block(at.block);
+  report.kind =
+      stop == Stop::Unsupported ? FaultReport::Kind::Unsupported : FaultReport::Kind::Fault;
+  report.fault = exec_.fault();
+  report.kernel = at.work->command->grid->describe();
+  report.block = block.index();
+  report.thread = block.thread_index(at.warp, at.lane);
+  describe_instruction(exec_.code(), *exec_.current(), report);
+}
+
+// --- Commands ------------------------------------------------------------------------------------
+
+void Stepper::submitted(const CommandPtr& command) {
+  if (world_.has_fault()) {
+    command->done.store(true);
+    return;
+  }
+  works_.push_back(std::make_unique<Work>());
+  works_.back()->command = command;
+  advance();
+}
+
+void Stepper::make_ready(Work& work) {
+  work.ready = true;
+  if (!work.kernel()) {
+    return;
+  }
+  const auto& grid = work.command->grid;
+  const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
+  if (threads > max_threads) {
+    failure_ = Failure{};
+    failure_->incomplete = fmt::format(
+        "{} has {} threads, more than the {} that can be explored",
+        work.command->label,
+        threads,
+        max_threads
+    );
+    return;
+  }
+  for (std::uint64_t index = 0; index < grid->cluster_count(); ++index) {
+    work.clusters.push_back(std::make_unique<Cluster>(grid));
+    Cluster& cluster = *work.clusters.back();
+    cluster.start(index);
+    Work::Progress progress;
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      progress.endless.emplace_back(cluster.block(b).warps().size(), 0);
+      progress.stepping.emplace_back(cluster.block(b).warps().size(), 0);
+    }
+    work.progress.push_back(std::move(progress));
+  }
+  settle(work);
+}
+
+void Stepper::complete(Work& work) {
+  work.command->after.clear();
+  work.command->completed_at = world_.now();
+  work.command->done.store(true);
+}
+
+/// Does whatever nobody can choose about: readiness, completion, records and orders.
+void Stepper::advance() {
+  for (bool changed = true; changed && !failure_;) {
+    changed = false;
+    for (const auto& work : works_) {
+      if (failure_) {
+        return;
+      }
+      Command& command = *work->command;
+      if (!work->ready) {
+        std::erase_if(command.after, [](const CommandPtr& c) { return c->done.load(); });
+        if (!command.after.empty()) {
+          saw_dependency_ = saw_dependency_ || work->kernel();
+          continue;
+        }
+        make_ready(*work);
+        changed = true;
+      }
+      if (command.kind == CommandKind::HostFunction) {
+        failure_ = Failure{};
+        failure_->report.kind = FaultReport::Kind::Unsupported;
+        failure_->report.fault.text = "cudaLaunchHostFunc under exploration";
+        return;
+      }
+      const bool ended = work->kernel() ? std::all_of(
+                                              work->clusters.begin(),
+                                              work->clusters.end(),
+                                              [](const auto& cluster) {
+                                                for (std::size_t b = 0; b < cluster->size(); ++b) {
+                                                  if (!cluster->block(b).ended()) {
+                                                    return false;
+                                                  }
+                                                }
+                                                return true;
+                                              }
+                                          )
+                                        : command.kind == CommandKind::EventRecord ||
+                                              command.kind == CommandKind::Empty;
+      if (ended) {
+        if (command.work) {
+          command.work();
+        }
+        complete(*work);
+        changed = true;
+      }
+    }
+    std::erase_if(works_, [](const auto& work) { return work->command->done.load(); });
+  }
+}
+
+// --- Moves ---------------------------------------------------------------------------------------
+
+std::vector<Stepper::Move> Stepper::moves() const {
+  std::vector<Move> result;
+  for (std::size_t n = 0; n < works_.size(); ++n) {
+    const Work& work = *works_[n];
+    if (!work.ready) {
+      continue;
+    }
+    if (!work.kernel()) {
+      result.push_back({.work = n});
+      continue;
+    }
+    for (std::size_t c = 0; c < work.clusters.size(); ++c) {
+      Cluster& cluster = *work.clusters[c];
+      for (std::size_t b = 0; b < cluster.size(); ++b) {
+        Block& block = cluster.block(b);
+        for (std::size_t w = 0; w < block.warps().size(); ++w) {
+          const isa::Warp& warp = block.warps()[w].warp;
+          for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
+            Move move{.work = n, .thread = true, .cluster = c, .block = b, .warp = w};
+            move.lane = std::countr_zero(m);
+            move.endless = (work.progress[c].endless[b][w] & bit(move.lane)) != 0;
+            const bool alone =
+                cluster.size() == 1 && work.command->grid->config().block.count() == 1;
+            move.guarantee = !work.progress[c].made ? Guarantee::None
+                             : work.cooperative()   ? Guarantee::Cooperative
+                             : alone                ? Guarantee::Itself
+                                                    : Guarantee::Cluster;
+            result.push_back(move);
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+bool Stepper::step(const Move& move) {
+  Work& work = *works_[move.work];
+  if (!move.thread) {
+    if (work.command->work) {
+      work.command->work();
+    }
+    complete(work);
+    advance();
+    return !failure_;
+  }
+  if (move.endless) {
+    return true;
+  }
+  const Lane at{&work, move.cluster, move.block, move.warp, move.lane};
+  const StepKind step = classify(at).step;
+  const Stop stop = run(at, plain_fuel);
+  if (stop == Stop::Fault || stop == Stop::Unsupported) {
+    fail(at, stop);
+    return false;
+  }
+  // [CLUSTER] [COOP]: from now on they are all guaranteed.
+  if (step != StepKind::None && !work.progress[move.cluster].made) {
+    for (std::size_t c = 0; c < work.progress.size(); ++c) {
+      if (c == move.cluster || work.cooperative()) {
+        work.progress[c].made = true;
+        settle(work, c);
+      }
+    }
+  } else {
+    settle(work, move.cluster);
+  }
+  advance();
+  return !failure_;
+}
+
+// --- Reports -------------------------------------------------------------------------------------
+
+Stepper::Description Stepper::describe(const Move& move) const {
+  if (!move.thread) {
+    return {StepKind::None, "is ready to be carried out", nullptr, nullptr};
+  }
+  const Lane at{works_[move.work].get(), move.cluster, move.block, move.warp, move.lane};
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(move.lane);
+  Description
+      result{StepKind::None, "a loop without a step", warp.pc[index], warp.frame[index]->code};
+  if (move.endless) {
+    if ((at.work->progress[move.cluster].stepping[move.block][move.warp] & bit(move.lane)) != 0) {
+      result.step = StepKind::Sync;
+      result.what = "a loop that waits for nobody";
+    }
+  } else {
+    const Operation operation = classify(at);
+    result.step = operation.step;
+    result.what = operation.what;
+  }
+  return result;
+}
+
+std::string Stepper::kernel_name(const Move& move) const {
+  const Work& work = *works_[move.work];
+  if (!work.kernel()) {
+    return work.command->label;
+  }
+  // Launches of the same kernel that are under way together are told apart by their order.
+  const std::string name = work.command->grid->describe();
+  std::size_t before = 0;
+  for (std::size_t n = 0; n < move.work; ++n) {
+    before += works_[n]->kernel() && works_[n]->command->grid->describe() == name ? 1 : 0;
+  }
+  return before == 0 ? fmt::format("kernel '{}'", name)
+                     : fmt::format("kernel '{}' (launch {})", name, before + 1);
+}
+
+std::string Stepper::cluster_name(const Move& move) const {
+  const Work& work = *works_[move.work];
+  return !move.thread || work.cooperative()
+             ? kernel_name(move)
+             : fmt::format("cluster {} of {}", move.cluster, kernel_name(move));
+}
+
+std::string Stepper::thread_name(const Move& move) const {
+  Block& block = works_[move.work]->clusters[move.cluster]->block(move.block);
+  const Dim3 t = block.thread_index(move.warp, move.lane);
+  const Dim3 b = block.index();
+  return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, b.x, b.y, b.z);
+}
+
+std::vector<std::string> Stepper::waits() const {
+  std::vector<std::string> lines;
+  for (const auto& work : works_) {
+    Waits waits;
+    for (const auto& cluster : work->clusters) {
+      cluster->describe_waits(waits);
+    }
+    for (const std::string& line : machine::describe(waits)) {
+      if (line.find("wait") != std::string::npos) { // the others run
+        lines.push_back(fmt::format("{}: {}", work->command->label, line));
+      }
+    }
+  }
+  return lines;
+}
+
+// --- State ---------------------------------------------------------------------------------------
+
+void Stepper::hash_lane(const isa::Warp& warp, int lane, Hasher& hasher) const {
+  const auto index = static_cast<std::size_t>(lane);
+  hasher.value(warp.pc[index]);
+  std::uint64_t local_bytes = 0;
+  for (const isa::Frame* frame = warp.frame[index]; frame != nullptr; frame = frame->caller) {
+    local_bytes =
+        std::max(local_bytes, std::uint64_t{frame->local_base} + frame->code->local_bytes);
+    hasher.value(frame->code);
+    hasher.value(frame->return_op);
+    const auto& registers = frame->code->function->registers;
+    for (std::size_t r = 0; r < registers.size(); ++r) {
+      const std::byte* values = frame->registers.data() + frame->code->registers[r].offset();
+      if (registers[r].type == Mod::Pred) {
+        LaneMask mask = 0;
+        std::memcpy(&mask, values, sizeof mask);
+        hasher.value(static_cast<std::uint8_t>(mask >> lane & 1));
+      } else {
+        const auto width =
+            static_cast<std::size_t>(std::max(ptx::type_bits(registers[r].type), 16)) / 8;
+        hasher.bytes(values + width * index, width);
+      }
+    }
+  }
+  hasher.bytes(warp.local + index * warp.local_stride, local_bytes);
+}
+
+void Stepper::hash_block(const Block& block, Hasher& hasher) const {
+  hasher.bytes(block.shared_.data(), block.shared_.size());
+  for (const Block::Barrier& barrier : block.barriers_) {
+    hasher.value(barrier.in_use);
+    if (barrier.in_use) {
+      hasher.value(barrier.expected);
+      hasher.value(barrier.arrivals);
+      hasher.value(barrier.popc);
+      hasher.value(barrier.all);
+      hasher.value(barrier.any);
+      hasher.bytes(barrier.waiting.data(), barrier.waiting.size() * sizeof(LaneMask));
+    }
+  }
+  for (const Block::WarpState& state : block.warps_) {
+    hasher.value(state.warp.live);
+    hasher.value(state.warp.blocked);
+    hasher.value(state.arrived);
+    hasher.value(state.cluster_arrived);
+    hasher.value(state.cluster_waiting);
+    hasher.value(state.cluster_passed);
+    for (LaneMask m = state.warp.live; m != 0; m &= m - 1) {
+      hash_lane(state.warp, std::countr_zero(m), hasher);
+    }
+  }
+}
+
+void Stepper::hash(Hasher& hasher) const {
+  for (const auto& work : works_) {
+    const Command& command = *work->command;
+    hasher.text(command.label);
+    hasher.text(command.stream);
+    for (const CommandPtr& before : command.after) {
+      const auto place = std::find_if(works_.begin(), works_.end(), [&](const auto& other) {
+        return other->command == before;
+      });
+      hasher.value(place - works_.begin());
+    }
+    if (!work->kernel()) {
+      continue;
+    }
+    hasher.value(&command.grid->kernel());
+    hasher.bytes(command.grid->parameters(), command.grid->parameter_bytes());
+    for (std::size_t c = 0; c < work->clusters.size(); ++c) {
+      hasher.value(work->progress[c].made);
+      hasher.value(work->progress[c].joins_are_moves);
+      for (std::size_t b = 0; b < work->clusters[c]->size(); ++b) {
+        const Block& block = work->clusters[c]->block(b);
+        hasher.value(block.ended());
+        if (!block.ended()) {
+          hash_block(block, hasher);
+        }
+      }
+    }
+  }
+  world_.space().each_live([&](const memory::Allocation& allocation) {
+    if (allocation.kind != memory::AllocationKind::Constant) {
+      hasher.value(allocation.base);
+      hasher.bytes(
+          reinterpret_cast<const std::byte*>(
+              allocation.base + static_cast<std::uint64_t>(allocation.delta)
+          ),
+          allocation.size
+      );
+    }
+  });
+}
+
+} // namespace heddle::machine
