@@ -39,7 +39,7 @@ std::string render_json(const Report& report) {
   for (const Diagnostic& d : report.findings) {
     findings.push_back(finding_json(d));
   }
-  const Json json = {
+  Json json = {
       {"verdict", name(report.verdict())},
       {"complete", report.complete},
       {"findings", std::move(findings)},
@@ -48,6 +48,9 @@ std::string render_json(const Report& report) {
       {"seconds", report.seconds},
       {"bounds", report.bounds},
   };
+  if (!report.rests_on.empty()) {
+    json["rests_on"] = report.rests_on;
+  }
   // Names and paths of the user's may hold any bytes.
   return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
 }

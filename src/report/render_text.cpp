@@ -213,6 +213,9 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
   switch (report.verdict()) {
   case Verdict::Terminates:
     out += fmt::format("{}: terminates under every schedule: {}, exhaustive\n", program, bounds);
+    for (const std::string& rule : report.rests_on) {
+      out += fmt::format("  = rests on: [{}] {}\n", rule, rule_text(rule));
+    }
     break;
   case Verdict::Unknown:
     out += report.exit_code() == exit_code::unsupported
