@@ -95,6 +95,8 @@ struct State {
   std::vector<Demand> demands; // sorted
   bool terminal = false;       // the program has ended
   bool expanded = false;       // all moves out of this state are in `edges`
+  std::uint32_t host_site = 0; // for reports: where the host is
+  std::uint32_t waits = 0;     // for reports: who is blocked, one line each
 };
 
 struct ProgressGraph {

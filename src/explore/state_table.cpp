@@ -17,10 +17,11 @@ namespace heddle::explore {
 namespace {
 
 struct StoredState {
-  StateHash hash;
+  Hash128 hash;
   std::uint32_t demands = 0; // interned array of packed demands
   std::uint32_t moves = 0;
   std::uint32_t edges = 0; // out of this state so far
+  std::uint32_t host_site = 0, waits = 0;
   bool terminal = false;
   bool described = false;
 };
@@ -153,7 +154,7 @@ Result<StateTable> StateTable::open(int fd) {
   return StateTable(fd, static_cast<std::byte*>(p), h.total_bytes);
 }
 
-std::optional<StateTable::Visit> StateTable::visit(const StateHash& hash) {
+std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash) {
   Header& h = header();
   auto* slots = region<std::uint32_t>(h.slots_at);
   auto* states = region<StoredState>(h.states_at);
@@ -175,10 +176,10 @@ std::optional<StateTable::Visit> StateTable::visit(const StateHash& hash) {
   return Visit{id, /*fresh=*/true};
 }
 
-void StateTable::describe(StateId state, std::span<const Demand> demands, std::uint32_t moves) {
+void StateTable::describe(StateId state, const Description& description) {
   std::vector<std::uint32_t> packed;
-  packed.reserve(demands.size());
-  for (const Demand& demand : demands) {
+  packed.reserve(description.demands.size());
+  for (const Demand& demand : description.demands) {
     packed.push_back(pack(demand));
   }
   std::sort(packed.begin(), packed.end());
@@ -189,7 +190,9 @@ void StateTable::describe(StateId state, std::span<const Demand> demands, std::u
           packed.size() * sizeof(std::uint32_t)
       )
   );
-  stored.moves = moves;
+  stored.moves = description.moves;
+  stored.host_site = description.host_site;
+  stored.waits = description.waits;
   stored.described = true;
 }
 
@@ -305,6 +308,8 @@ ProgressGraph StateTable::load() const {
       std::memcpy(&demand, packed.data() + i, sizeof demand);
       state.demands.push_back(unpack(demand));
     }
+    state.host_site = states[id].host_site;
+    state.waits = states[id].waits;
     state.terminal = states[id].terminal;
     state.expanded = states[id].described && states[id].edges >= states[id].moves;
   }

@@ -12,6 +12,7 @@
 // states (probability below 10^-26 for a million of them).
 #pragma once
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "explore/progress_graph.h"
 
@@ -24,11 +25,6 @@
 #include <vector>
 
 namespace heddle::explore {
-
-struct StateHash {
-  std::uint64_t low = 0, high = 0;
-  bool operator==(const StateHash&) const = default;
-};
 
 /// Where something happens and what: one line of a report.
 struct Site {
@@ -70,9 +66,14 @@ public:
     bool fresh = false;
   };
   /// None: the table is full.
-  std::optional<Visit> visit(const StateHash& hash);
-  /// `moves`: how many edges must leave this state before it counts as expanded.
-  void describe(StateId state, std::span<const Demand> demands, std::uint32_t moves);
+  std::optional<Visit> visit(const Hash128& hash);
+  struct Description {
+    std::span<const Demand> demands;
+    std::uint32_t moves = 0; // how many edges must leave the state before it counts as expanded
+    std::uint32_t host_site = 0;
+    std::uint32_t waits = 0;
+  };
+  void describe(StateId state, const Description& description);
   /// A state in which the program has ended.
   std::optional<StateId> end_state();
   void add_edge(const Edge& edge);

@@ -37,7 +37,7 @@ TEST(StateTable, AStateIsExpandedWhenAllItsMovesAreEdges) {
   const StateId s = table.visit({1, 1})->id;
   EXPECT_FALSE(table.load().states[s].expanded);
   const std::vector<Demand> demands{{Rule::Api, 7}, {Rule::Host, 0}};
-  table.describe(s, demands, /*moves=*/2);
+  table.describe(s, {.demands = demands, .moves = 2});
   table.add_edge({.from = s, .to = s, .actor = 0});
   EXPECT_FALSE(table.load().states[s].expanded);
   table.add_edge({.from = s, .to = *table.end_state(), .actor = 0});

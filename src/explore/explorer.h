@@ -1,0 +1,41 @@
+// Explorer: the driver of `heddle check`. It tries every move in every state that can be reached.
+//
+//   world.set_driver(explore::make_explorer(world, "table=5").value());   // in the checked process
+//
+// Runs inside the checked process, on the host thread, whenever that thread is about to do
+// something that others can see: an instrumented access (hostwatch/hooks.h) or an API call. There
+// it fingerprints the whole state; a state that was seen before ends this process. Otherwise it
+// forks one child per possible move and waits for each (depth first), and makes the last move
+// itself. A fork is the saved state, so real host code is explored as it is, with no interpreter
+// for it.
+//
+// Moves: the host goes on, or an API call returns as soon as it may, or a query answers "ready" or
+// "not ready" ([QUERY] says how often); a device thread makes its next visible move, started or
+// not; a copy is carried out. Nothing decides here who *must* move: that is progress_graph.h's
+// business.
+//
+// Supported: one host thread. May be wrong: see host_state.h and machine/stepper.h.
+#pragma once
+
+#include "base/result.h"
+#include "machine/world.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace heddle::explore {
+
+/// `options` is the value of HEDDLE_EXPLORE as the tool sets it (session.h). Input error:
+/// malformed, or the process was not started by the tool.
+Result<std::unique_ptr<machine::Driver>>
+make_explorer(machine::World& world, std::string_view options);
+
+/// Ends the running execution because the program uses something that Heddle does not implement.
+/// Does nothing if no explorer is at work in this process.
+void stop_unsupported(std::string_view what);
+
+/// How a process that explored its part without trouble ends.
+inline constexpr int finished_exit_code = 77;
+
+} // namespace heddle::explore

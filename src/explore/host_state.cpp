@@ -1,0 +1,227 @@
+// Unwinding, the executable's segments, and the stack switch (x86-64, System V ABI).
+#include "explore/host_state.h"
+
+#include "base/check.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <cstring>
+
+extern "C" void* __libc_stack_end; // the stack pointer at the program's entry (glibc)
+
+namespace heddle::explore {
+
+namespace {
+
+constexpr std::size_t max_frames = 16;
+
+struct Module {
+  std::uintptr_t begin = ~std::uintptr_t{0}, end = 0;
+  std::uintptr_t bias = 0;
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> writable;
+};
+
+/// The loaded modules; the first is the executable.
+std::vector<Module> loaded_modules() {
+  std::vector<Module> modules;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        Module module;
+        module.bias = info->dlpi_addr;
+        std::uintptr_t read_only_end = 0; // of what is read-only after relocation
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr) & header = info->dlpi_phdr[i];
+          if (header.p_type == PT_GNU_RELRO) {
+            read_only_end =
+                (info->dlpi_addr + header.p_vaddr + header.p_memsz + 4095) / 4096 * 4096;
+          }
+        }
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr) & header = info->dlpi_phdr[i];
+          if (header.p_type != PT_LOAD) {
+            continue;
+          }
+          const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+          const std::uintptr_t end = begin + header.p_memsz;
+          module.begin = std::min(module.begin, begin);
+          module.end = std::max(module.end, end);
+          if ((header.p_flags & PF_W) != 0) {
+            const std::uintptr_t from = std::clamp(read_only_end, begin, end);
+            module.writable.emplace_back(from, end);
+          }
+        }
+        static_cast<std::vector<Module>*>(out)->push_back(std::move(module));
+        return 0;
+      },
+      &modules
+  );
+  return modules;
+}
+
+} // namespace
+
+HostState::HostState() {
+  const std::vector<Module> modules = loaded_modules();
+  HEDDLE_CHECK(!modules.empty(), "no loaded module");
+  load_bias_ = modules[0].bias;
+  program_ = {modules[0].begin, modules[0].end};
+  for (const auto& [begin, end] : modules[0].writable) {
+    data_.push_back({begin, end});
+  }
+  const std::uintptr_t own[] = {
+      reinterpret_cast<std::uintptr_t>(&scrub_stack),
+      reinterpret_cast<std::uintptr_t>(::dlsym(RTLD_DEFAULT, "heddle_set_host_hooks"))
+  };
+  for (const std::uintptr_t address : own) {
+    for (const Module& module : modules) {
+      if (address != 0 && address - module.begin < module.end - module.begin) {
+        own_code_.push_back({module.begin, module.end});
+      }
+    }
+  }
+  stack_end_ = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+}
+
+bool HostState::ours(std::uintptr_t pc) const {
+  return std::any_of(own_code_.begin(), own_code_.end(), [&](const Range& range) {
+    return range.contains(pc);
+  });
+}
+
+HostPosition HostState::capture() const {
+  struct Walk {
+    const HostState* host;
+    HostPosition position;
+  } walk{this, {}};
+  _Unwind_Backtrace(
+      [](_Unwind_Context* context, void* argument) {
+        auto& [host, position] = *static_cast<Walk*>(argument);
+        const std::uintptr_t pc = _Unwind_GetIP(context);
+        if (position.return_addresses.empty()) {
+          if (host->ours(pc)) {
+            return _URC_NO_REASON;
+          }
+          // GetCFA gives the frame address of the callee, which is the stack pointer in this frame.
+          position.stack_pointer = _Unwind_GetCFA(context);
+          constexpr int callee_saved[] = {3, 6, 12, 13, 14, 15}; // DWARF numbers of rbx rbp r12-r15
+          for (std::size_t i = 0; i < std::size(callee_saved); ++i) {
+            position.registers[i] = _Unwind_GetGR(context, callee_saved[i]);
+          }
+        }
+        position.return_addresses.push_back(pc);
+        return position.return_addresses.size() < max_frames ? _URC_NO_REASON : _URC_END_OF_STACK;
+      },
+      &walk
+  );
+  return std::move(walk.position);
+}
+
+void HostState::hash(const HostPosition& position, Hasher& hasher) const {
+  if (!position.return_addresses.empty()) {
+    hasher.value(position.return_addresses.front());
+  }
+  hasher.value(position.stack_pointer);
+  hasher.value(position.registers);
+  if (position.stack_pointer != 0 && position.stack_pointer < stack_end_) {
+    hasher.bytes(
+        reinterpret_cast<const void*>(position.stack_pointer),
+        stack_end_ - position.stack_pointer
+    );
+  }
+  for (const Range& range : data_) {
+    hasher.bytes(reinterpret_cast<const void*>(range.begin), range.end - range.begin);
+  }
+  for (const auto& [number, written] : heap_) {
+    if (written.none()) {
+      continue;
+    }
+    hasher.value(number);
+    const auto* base = reinterpret_cast<const char*>(number * page);
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      if (written[i]) {
+        hasher.value(i);
+        hasher.bytes(base + i * granule, granule);
+      }
+    }
+  }
+}
+
+void HostState::wrote(const void* p, std::size_t bytes, const void* pc) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(p);
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const bool on_stack = begin >= here && begin < stack_end_;
+  if (bytes == 0 || on_stack || program_.contains(begin) ||
+      ours(reinterpret_cast<std::uintptr_t>(pc))) {
+    return;
+  }
+  for (std::uintptr_t a = begin / granule * granule; a < begin + bytes; a += granule) {
+    heap_[a / page].set(a % page / granule);
+  }
+}
+
+void HostState::freed(const void* p, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(p);
+  const std::uintptr_t end = begin + bytes;
+  for (auto it = heap_.lower_bound(begin / page); it != heap_.end() && it->first * page < end;) {
+    const std::uintptr_t from = std::max(begin, it->first * page);
+    const std::uintptr_t to = std::min(end, (it->first + 1) * page);
+    for (std::uintptr_t a = from / granule * granule; a < to; a += granule) {
+      it->second.reset(a % page / granule);
+    }
+    it = it->second.none() ? heap_.erase(it) : std::next(it);
+  }
+}
+
+std::uintptr_t HostState::link_address(std::uintptr_t address) const {
+  return program_.contains(address) ? address - load_bias_ : 0;
+}
+
+// The stack pointer is kept in rbx, which f preserves.
+__attribute__((noinline)) void call_on_stack(void* top, void (*f)(void*), void* argument) {
+  const auto aligned = reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15};
+  asm volatile("movq %%rsp, %%rbx\n\t"
+               "movq %[top], %%rsp\n\t"
+               "callq *%[f]\n\t"
+               "movq %%rbx, %%rsp"
+               : "+D"(argument)
+               : [top] "r"(aligned), [f] "r"(f)
+               : "rbx",
+                 "rax",
+                 "rcx",
+                 "rdx",
+                 "rsi",
+                 "r8",
+                 "r9",
+                 "r10",
+                 "r11",
+                 "memory",
+                 "cc",
+                 "xmm0",
+                 "xmm1",
+                 "xmm2",
+                 "xmm3",
+                 "xmm4",
+                 "xmm5",
+                 "xmm6",
+                 "xmm7",
+                 "xmm8",
+                 "xmm9",
+                 "xmm10",
+                 "xmm11",
+                 "xmm12",
+                 "xmm13",
+                 "xmm14",
+                 "xmm15");
+}
+
+__attribute__((noinline)) void scrub_stack() {
+  // More than unwinding and hashing use below the caller.
+  char unused[64 * 1024];
+  std::memset(unused, 0, sizeof unused);
+  asm volatile("" : : "r"(unused) : "memory"); // it is not dead
+}
+
+} // namespace heddle::explore

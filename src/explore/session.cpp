@@ -1,0 +1,134 @@
+// Implements session.h.
+#include "explore/session.h"
+
+#include "explore/explorer.h"
+#include "explore/source_places.h"
+#include "explore/state_table.h"
+#include "explore/verdict.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+namespace heddle::explore {
+
+namespace {
+
+constexpr int cannot_start = 126;
+
+[[noreturn]] void become_program(const CheckRequest& request, const StateTable& table, int log) {
+  ::setpgid(0, 0); // so that all its processes can be ended together
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::personality(ADDR_NO_RANDOMIZE);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(nothing, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+  for (const auto& [name, value] : request.environment) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  ::setenv("HEDDLE_MODE", "check", 1);
+  ::setenv("HEDDLE_EXPLORE", fmt::format("table={}", table.fd()).c_str(), 1);
+  ::setenv("LD_BIND_NOW", "1", 1); // addresses bound on first use would make states differ
+  std::vector<char*> argv{const_cast<char*>(request.program.c_str())};
+  for (const std::string& argument : request.arguments) {
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  }
+  argv.push_back(nullptr);
+  ::execv(request.program.c_str(), argv.data());
+  ::dprintf(STDERR_FILENO, "%s: %s\n", request.program.c_str(), std::strerror(errno));
+  ::_exit(cannot_start);
+}
+
+/// The exit status of `child`, or nothing if it took longer than that (then it has been ended).
+std::optional<int> wait_for(pid_t child, double seconds) {
+  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+  pollfd poll_for{fd, POLLIN, 0};
+  const int ready = fd < 0 ? 1 : ::poll(&poll_for, 1, static_cast<int>(seconds * 1000));
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  if (ready == 0) {
+    ::kill(-child, SIGKILL);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return ready == 0 ? std::nullopt : std::optional(status);
+}
+
+std::string read_log(int fd) {
+  std::string text(4000, '\0');
+  const ssize_t bytes = ::pread(fd, text.data(), text.size(), 0);
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  while (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+  }
+  return text;
+}
+
+} // namespace
+
+std::vector<std::string> instrumentation_flags(const std::string& library_folder) {
+  return {
+      "-Xcompiler",
+      "-fsanitize=thread,-g,--param=tsan-distinguish-volatile=1",
+      // GCC's libtsan knows no volatile accesses; ours does, and is found first.
+      "-L" + library_folder
+  };
+}
+
+Result<report::Report> check(const CheckRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  TRY(StateTable table, StateTable::create({.max_states = request.max_states}));
+  const int log = ::memfd_create("heddle-log", 0);
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return input_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  }
+  if (child == 0) {
+    become_program(request, table, log);
+  }
+  const std::optional<int> status = wait_for(child, request.max_seconds);
+  const std::string said = read_log(log);
+  ::close(log);
+  const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
+  if (table.state_count() == 0 && !orderly && (status || said.empty())) {
+    return input_error(
+        said.empty()
+            ? fmt::format("{}: ended without a call that Heddle could see", request.program)
+            : said
+    );
+  }
+  if (status && WIFSIGNALED(*status)) {
+    const auto [from, site] = table.position();
+    table.add_event(
+        EventKind::Crash,
+        from,
+        site,
+        fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(*status)))
+    );
+  }
+  HostSources sources(request.program);
+  JudgeOptions options;
+  options.finished = orderly;
+  options.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,34 @@
+// Session: one check, seen from the tool. Starts the program under the explorer, waits, judges.
+//
+//   CheckRequest request{.program = "./app", .environment = launch_environment(…)};
+//   TRY(report::Report report, explore::check(request));
+//
+// The program runs with address space randomisation off and without input; what it prints is thrown
+// away, because it prints it once for every execution. Killing the tool kills the program.
+#pragma once
+
+#include "base/result.h"
+#include "report/diagnostic.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heddle::explore {
+
+struct CheckRequest {
+  std::string program;
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> environment; // added to ours
+  std::uint32_t max_states = 1'000'000;
+  double max_seconds = 60;
+};
+
+/// What nvcc must be told so that host code can be observed; `library_folder` holds our libtsan.
+std::vector<std::string> instrumentation_flags(const std::string& library_folder);
+
+/// Input error: the program could not be started, or it does not use our libcudart.
+Result<report::Report> check(const CheckRequest& request);
+
+} // namespace heddle::explore

@@ -1,0 +1,401 @@
+// Classification and wording of endless executions.
+#include "explore/verdict.h"
+
+#include "report/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace heddle::explore {
+
+namespace {
+
+using report::Diagnostic;
+using report::Finding;
+
+/// What one actor does in a component, or could do but need not.
+struct Part {
+  ActorId actor = 0;
+  std::set<std::uint32_t> sites;
+  bool steps = false; // at least one move counts as a step
+};
+
+/// An endless execution in the terms of a report.
+struct Hang {
+  Finding finding{};
+  std::string rule;
+  std::vector<Part> moving;  // who moves for ever, by actor
+  std::vector<Part> waiting; // who could move but need never
+  bool host_blocked = false; // the host is in the component, but does not move in it
+  std::uint32_t host_site = 0;
+  std::vector<std::string> blocked; // who waits at a barrier
+};
+
+class Judge {
+public:
+  Judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options)
+      : table_(table),
+        resolve_(resolve),
+        options_(options),
+        graph_(table.load()) {}
+
+  report::Report run() {
+    report::Report report;
+    report.states = table_.state_count();
+    report.executions = table_.executions();
+    report.seconds = options_.seconds;
+    report.bounds = bounds();
+    const bool cut_short = add_events(report);
+    const Analysis analysis = find_endless(graph_);
+    report.complete = options_.finished && !cut_short &&
+                      std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
+                        return s.expanded || s.terminal;
+                      });
+    std::set<std::string> seen;
+    for (const Component& component : analysis.endless) {
+      Diagnostic diagnostic = describe(component);
+      diagnostic.searched = fmt::format(
+          "{} states, {} executions",
+          report::with_thousands(report.states),
+          report::with_thousands(report.executions)
+      );
+      if (seen.insert(key(diagnostic)).second) {
+        report.findings.push_back(std::move(diagnostic));
+      }
+    }
+    if (report.findings.empty() && report.complete) {
+      report.rests_on = reasons(analysis);
+    }
+    return report;
+  }
+
+private:
+  // --- Everything but hangs ----------------------------------------------------------------------
+  /// Adds findings for what ended executions early; true if something was left unexplored.
+  bool add_events(report::Report& report) {
+    bool cut_short = false;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (const Event& event : table_.events()) {
+      cut_short = cut_short || event.kind != EventKind::Fault;
+      if (event.kind == EventKind::Incomplete || !seen.insert({event.text, event.site}).second) {
+        continue;
+      }
+      const Finding finding = event.kind == EventKind::Crash ? Finding::HostCrash
+                              : event.kind == EventKind::Unsupported
+                                  ? Finding::Unsupported
+                                  : fault_finding(table_.text(event.text));
+      Diagnostic diagnostic(finding, fault_message(table_.text(event.text)));
+      const Site site = this->site(event.site);
+      diagnostic.place = {site.file, site.line, site.column, 0};
+      report.findings.push_back(std::move(diagnostic));
+    }
+    return cut_short;
+  }
+
+  /// Text of a Fault event: "<code>\t<message>".
+  static Finding fault_finding(std::string_view text) {
+    return report::find_finding(text.substr(0, text.find('\t'))).value_or(Finding::Trap);
+  }
+  static std::string fault_message(std::string_view text) {
+    const std::size_t tab = text.find('\t');
+    return std::string(tab == std::string_view::npos ? text : text.substr(tab + 1));
+  }
+
+  // --- Hangs
+  // ---------------------------------------------------------------------------------------
+  Hang classify(const Component& component) const {
+    Hang hang;
+    std::map<ActorId, Part> moving, waiting;
+    for (const EdgeId e : component.edges) {
+      note(moving, graph_.edges[e]);
+    }
+    std::vector<bool> member(graph_.states.size(), false);
+    std::set<std::string> blocked;
+    for (const StateId s : component.states) {
+      member[s] = true;
+      hang.host_site = graph_.states[s].host_site;
+      const std::string_view lines = table_.text(graph_.states[s].waits);
+      for (std::size_t at = 0; at < lines.size();) {
+        const std::size_t end = std::min(lines.find('\n', at), lines.size());
+        blocked.emplace(lines.substr(at, end - at));
+        at = end + 1;
+      }
+    }
+    hang.blocked.assign(blocked.begin(), blocked.end());
+    for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
+      if (member[graph_.edges[e].from] && !moving.contains(graph_.edges[e].actor)) {
+        note(waiting, graph_.edges[e]);
+      }
+    }
+    bool host_moves = false;
+    for (auto& [actor, part] : moving) {
+      host_moves = host_moves || graph_.actors[actor].kind == ActorKind::Host;
+      hang.moving.push_back(std::move(part));
+    }
+    for (auto& [actor, part] : waiting) {
+      hang.waiting.push_back(std::move(part));
+    }
+    hang.host_blocked = !host_moves;
+
+    const auto stalls = [&](const Part& part) {
+      return graph_.actors[part.actor].kind == ActorKind::DeviceThread && !part.steps;
+    };
+    if (std::any_of(hang.moving.begin(), hang.moving.end(), stalls)) {
+      hang.finding = Finding::NoProgressLoop;
+      hang.rule = "LOOP";
+      // Those are what the report is about.
+      std::erase_if(hang.moving, [&](const Part& part) { return !stalls(part); });
+    } else if (!hang.waiting.empty()) {
+      hang.finding = Finding::Starvation;
+      hang.rule = permitting_rule(component, hang, host_moves);
+    } else if (!hang.moving.empty()) {
+      hang.finding = Finding::Livelock;
+    } else {
+      hang.finding = Finding::Deadlock;
+    }
+    return hang;
+  }
+
+  static void note(std::map<ActorId, Part>& parts, const Edge& edge) {
+    Part& part = parts[edge.actor];
+    part.actor = edge.actor;
+    part.sites.insert(edge.site);
+    part.steps = part.steps || edge.step != Step::None;
+  }
+
+  /// The rule that lets the first waiting actor wait for ever.
+  std::string permitting_rule(const Component& component, const Hang& hang, bool host_moves) const {
+    const Actor& left_out = graph_.actors[hang.waiting.front().actor];
+    if (left_out.kind == ActorKind::Host) {
+      return "API"; // it stays inside a call while some device thread makes progress
+    }
+    for (const Part& part : hang.moving) {
+      const Actor& actor = graph_.actors[part.actor];
+      if (actor.kind == ActorKind::DeviceThread && actor.kernel == left_out.kernel) {
+        return "CLUSTER";
+      }
+    }
+    if (!host_moves) {
+      return "API"; // which asks for some device thread, any one
+    }
+    for (const EdgeId e : shortest_way(graph_, component.states)) {
+      if (graph_.edges[e].not_ready) {
+        return "QUERY";
+      }
+    }
+    return "LAUNCH";
+  }
+
+  Diagnostic describe(const Component& component) const {
+    const Hang hang = classify(component);
+    Diagnostic diagnostic(hang.finding, message(hang));
+    diagnostic.rule = hang.rule;
+    int number = 0;
+    const auto label = [&](std::uint32_t at, const std::string& text) {
+      const Site where = site(at);
+      diagnostic.labels.push_back(
+          {{where.file, where.line, where.column, 0}, fmt::format("({}) {}", ++number, text)}
+      );
+      if (!diagnostic.place.known()) {
+        diagnostic.place = diagnostic.labels.back().place;
+      }
+    };
+    for (const auto& [part, count] : by_site(hang.moving)) {
+      label(*part.sites.begin(), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
+      diagnostic.threads.push_back(name(part));
+    }
+    if (hang.host_blocked) {
+      label(hang.host_site, fmt::format("the host thread waits {}", site(hang.host_site).what));
+      diagnostic.threads.emplace_back("host thread");
+    }
+    for (const auto& [part, count] : by_site(hang.waiting)) {
+      label(
+          *part.sites.begin(),
+          fmt::format("{}{} {}", name(part), and_more(count), may_wait(part))
+      );
+      diagnostic.threads.push_back(name(part));
+    }
+    for (const std::string& line : hang.blocked) {
+      diagnostic.notes.push_back(line);
+    }
+    diagnostic.notes.emplace_back(
+        "this is a defect in the program; it may well pass on the GPU you have"
+    );
+    if (const std::string help = advice(hang); !help.empty()) {
+      diagnostic.help.push_back(help);
+    }
+    return diagnostic;
+  }
+
+  std::string message(const Hang& hang) const {
+    const auto who = [&](const Part& part) {
+      const Actor& actor = graph_.actors[part.actor];
+      return actor.kind == ActorKind::Host ? std::string("the host thread") : actor.kernel;
+    };
+    switch (hang.finding) {
+    case Finding::NoProgressLoop:
+      return fmt::format(
+          "{} may hang: it loops for ever without taking a step",
+          who(hang.moving.front())
+      );
+    case Finding::Livelock:
+      return fmt::format(
+          "{} may hang: it takes steps for ever and never finishes",
+          who(hang.moving.front())
+      );
+    case Finding::Starvation: {
+      const Part& left_out = hang.waiting.front();
+      const bool host = graph_.actors[left_out.actor].kind == ActorKind::Host;
+      if (hang.moving.empty()) {
+        return fmt::format("the program may hang: {} never has to go on", who(left_out));
+      }
+      return fmt::format(
+          "{} may hang: it waits for {}, which never has to {}",
+          who(hang.moving.front()),
+          host ? std::string("the host thread") : who(left_out),
+          host ? "return from its call" : "start"
+      );
+    }
+    default:
+      return "the program may hang: everyone is blocked";
+    }
+  }
+
+  std::string does(const Part& part) const {
+    const std::string what = site(*part.sites.begin()).what;
+    return part.steps || graph_.actors[part.actor].kind == ActorKind::Host
+               ? fmt::format("spins here: {}", what)
+               : fmt::format("runs here for ever: {}", what);
+  }
+
+  std::string may_wait(const Part& part) const {
+    const std::string what = site(*part.sites.begin()).what;
+    switch (graph_.actors[part.actor].kind) {
+    case ActorKind::Host:
+      return fmt::format("may stay {} for as long as that", what);
+    case ActorKind::Command:
+      return "need not be carried out";
+    case ActorKind::DeviceThread:
+      return fmt::format("has not started and need not; next: {}", what);
+    }
+    return {};
+  }
+
+  std::string advice(const Hang& hang) const {
+    if (hang.finding == Finding::NoProgressLoop) {
+      return "let the loop read an atomic or volatile object that is not a local variable";
+    }
+    if (hang.finding != Finding::Starvation) {
+      return {};
+    }
+    if (hang.rule == "LAUNCH" || hang.rule == "QUERY") {
+      return "call a query function such as cudaStreamQuery inside the loop, or synchronise "
+             "instead";
+    }
+    if (hang.rule == "CLUSTER") {
+      return "launch with cudaLaunchCooperativeKernel, or let each block wait only for blocks that "
+             "took a ticket before it";
+    }
+    if (graph_.actors[hang.waiting.front().actor].kind == ActorKind::Host) {
+      return "let the host do what the kernel waits for before it calls the API again";
+    }
+    return "order the two kernels: launch them in one stream, or use cudaStreamWaitEvent";
+  }
+
+  /// Parts that do the same thing at the same place, first one and how many.
+  std::vector<std::pair<Part, std::size_t>> by_site(const std::vector<Part>& parts) const {
+    std::vector<std::pair<Part, std::size_t>> groups;
+    for (const Part& part : parts) {
+      const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+        return group.first.sites == part.sites &&
+               graph_.actors[group.first.actor].kernel == graph_.actors[part.actor].kernel;
+      });
+      if (same == groups.end()) {
+        groups.emplace_back(part, 1);
+      } else {
+        ++same->second;
+      }
+    }
+    return groups;
+  }
+
+  static std::string and_more(std::size_t count) {
+    return count == 1 ? "" : fmt::format(" and {} more", count - 1);
+  }
+  std::string name(const Part& part) const { return graph_.actors[part.actor].name; }
+  Site site(std::uint32_t id) const { return resolve_(table_.site(id)); }
+
+  /// Two endless executions with the same key are one defect.
+  static std::string key(const Diagnostic& diagnostic) {
+    std::string key = std::string(report::describe(diagnostic.finding).code) + diagnostic.message;
+    for (const report::Label& label : diagnostic.labels) {
+      key += fmt::format("\n{}:{} {}", label.place.file, label.place.line, label.text);
+    }
+    return key;
+  }
+
+  // --- Clean results
+  // -------------------------------------------------------------------------------
+  /// The rules without which the program could hang, and the steps that brought them into force.
+  std::vector<std::string> reasons(const Analysis& analysis) const {
+    std::vector<std::string> result;
+    std::set<Step> steps;
+    for (int r = 0; r < rule_count; ++r) {
+      const auto rule = static_cast<Rule>(r);
+      if (rule != Rule::Host && !find_endless(graph_, rule).endless.empty()) {
+        result.emplace_back(rule_id(rule));
+        for (const Refuted& refuted : analysis.refuted) {
+          const bool by_rule = std::any_of(
+              refuted.unanswered.begin(),
+              refuted.unanswered.end(),
+              [&](const Demand& d) {
+                return d.rule == rule && (rule == Rule::Cluster || rule == Rule::Cooperative);
+              }
+          );
+          for (const EdgeId e : refuted.component.edges) {
+            if (by_rule && graph_.actors[graph_.edges[e].actor].kind == ActorKind::DeviceThread &&
+                graph_.edges[e].step != Step::None) {
+              steps.insert(graph_.edges[e].step);
+            }
+          }
+        }
+      }
+    }
+    for (const Step step : steps) {
+      result.emplace_back(step_id(step));
+    }
+    return result;
+  }
+
+  std::string bounds() const {
+    std::set<std::string> kernels;
+    for (const Actor& actor : graph_.actors) {
+      if (actor.kind == ActorKind::DeviceThread) {
+        kernels.insert(actor.kernel);
+      }
+    }
+    std::string text = "1 input";
+    for (const std::string& kernel : kernels) {
+      text += ", " + kernel;
+    }
+    return text;
+  }
+
+  const StateTable& table_;
+  const ResolveSite& resolve_;
+  JudgeOptions options_;
+  ProgressGraph graph_;
+};
+
+} // namespace
+
+report::Report
+judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options) {
+  return Judge(table, resolve, options).run();
+}
+
+} // namespace heddle::explore
