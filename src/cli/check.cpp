@@ -1,26 +1,58 @@
-// heddle check: the program under a driver that tries every schedule (HEDDLE_MODE=check).
+// heddle check: the program under a driver that tries every schedule, and what to say about it.
 #include "cli/commands.h"
 #include "cli/file.h"
 #include "cli/process.h"
+#include "explore/session.h"
+#include "report/render.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 namespace heddle::cli {
 namespace {
 
-/// Returns only if the program could not be started.
-Result<void> check_program(const CheckOptions& options) {
+Result<report::Report> check_program(const CheckOptions& options) {
   TRY(const auto nvcc_flags, split_words(options.nvcc));
+  TRY(const std::string libraries, library_folder());
   TRY(const Target target,
-      prepare(options.program, options.arguments, options.device, nvcc_flags, {}));
-  TRY(const auto variables, launch_environment(target, options.device, "check"));
-  std::vector<std::string> command = {target.path};
-  command.insert(command.end(), target.arguments.begin(), target.arguments.end());
-  return unexpected(become(command, variables));
+      prepare(
+          options.program,
+          options.arguments,
+          options.device,
+          nvcc_flags,
+          explore::instrumentation_flags(libraries)
+      ));
+  explore::CheckRequest request;
+  request.program = target.path;
+  request.arguments = target.arguments;
+  TRY(request.environment, launch_environment(target, options.device, "check"));
+  request.max_states = options.max_states;
+  request.max_seconds = options.max_seconds;
+  return explore::check(request);
 }
 
 } // namespace
 
 int check_command(const CheckOptions& options) {
-  return report_error(check_program(options).error());
+  const auto report = check_program(options);
+  if (!report) {
+    return report_error(report.error());
+  }
+  if (options.format == "json") {
+    fmt::print("{}", report::render_json(*report));
+  } else {
+    report::SourceCache sources;
+    fmt::print(
+        "{}",
+        report::render_text(
+            *report,
+            options.program,
+            sources,
+            {.colour = report::use_colour(STDOUT_FILENO)}
+        )
+    );
+  }
+  return report->exit_code();
 }
 
 } // namespace heddle::cli

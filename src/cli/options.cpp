@@ -71,6 +71,28 @@ void define_run(CLI::App& app, Options& options) {
 void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
+  check->add_option("--format", options.check.format, "How to print the result")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  check
+      ->add_option(
+          "--max-states",
+          options.check.max_states,
+          "Give up after N states (exit code 4 if no defect was found)"
+      )
+      ->check(CLI::Range(1U, 100'000'000U))
+      ->type_name("N")
+      ->capture_default_str();
+  check
+      ->add_option(
+          "--max-time",
+          options.check.max_seconds,
+          "Give up after that many seconds (exit code 4 if no defect was found)"
+      )
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS")
+      ->capture_default_str();
 }
 
 Parsed failure(std::string_view command, std::string_view message) {

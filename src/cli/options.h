@@ -21,7 +21,11 @@ struct ProgramOptions {
 
 struct RunOptions : ProgramOptions {};
 
-struct CheckOptions : ProgramOptions {};
+struct CheckOptions : ProgramOptions {
+  std::string format = "text"; // or json
+  std::uint32_t max_states = 1'000'000;
+  double max_seconds = 60;
+};
 
 struct Options {
   RunOptions run;

@@ -40,7 +40,6 @@ constexpr std::string_view families[] = {
     "convert_float",
     "convert_packed",
     "move",
-    "control",
     "warp",
     "memory",
     "atomic"
