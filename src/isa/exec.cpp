@@ -29,7 +29,9 @@ Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, La
   frame->depth = caller != nullptr ? caller->depth + 1 : 0;
   frame->local_base =
       caller != nullptr ? caller->local_base + (caller->code->local_bytes + 15) / 16 * 16 : 0;
-  frame->registers.assign(code->frame_bytes, std::byte{0});
+  // Registers are not cleared: only a program that reads one before it writes it could tell.
+  // FIXME(determinism): clear those that are live at the entry.
+  frame->registers.resize(code->frame_bytes);
   frames_.push_back(std::move(frame));
   return frames_.back().get();
 }
@@ -227,14 +229,14 @@ const Op* Exec::diverge(LaneMask taken, const Op* target, const Op* next) {
 const Op* Exec::exit_lanes(const Op& op) {
   const LaneMask ended = mask_;
   warp_->live &= ~ended;
+  // The lanes of a group are in one frame, so they have all its callers in common.
+  for (Frame* frame = frame_; frame != nullptr;) {
+    Frame* caller = frame->caller;
+    warp_->pop_lanes(frame, ended);
+    frame = caller;
+  }
   for (LaneMask left = ended; left != 0; left &= left - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(left));
-    for (Frame* frame = warp_->frame[lane]; frame != nullptr;) {
-      Frame* caller = frame->caller;
-      warp_->pop_lanes(frame, LaneMask{1} << lane);
-      frame = caller;
-    }
-    warp_->frame[lane] = nullptr;
+    warp_->frame[static_cast<std::size_t>(std::countr_zero(left))] = nullptr;
   }
   leave(ended, nullptr);
   environment_->exited(*this, ended);

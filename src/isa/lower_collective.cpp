@@ -5,6 +5,7 @@
 // when the lanes are converged (at_once) and from the Exchange when they met from different places.
 #include "isa/lower_collective.h"
 
+#include "isa/lower_collective_matrix.h"
 #include "isa/ops_collective.h"
 
 namespace heddle::isa {
@@ -352,6 +353,7 @@ void register_collective(LowerTable& table) {
   table[Opcode::Redux] = lower_redux;
   table[Opcode::Elect] = lower_elect;
   table[Opcode::Activemask] = lower_activemask;
+  register_matrix(table);
 }
 
 } // namespace heddle::isa

@@ -29,7 +29,9 @@ struct Dim3 {
 };
 
 struct LaunchConfig {
-  Dim3 grid, block, cluster;
+  Dim3 grid = {};
+  Dim3 block = {};
+  Dim3 cluster = {};
   bool explicit_cluster = false;
   bool cooperative = false;
   bool programmatic = false; // may begin before the grid it follows has completed

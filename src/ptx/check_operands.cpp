@@ -254,10 +254,6 @@ private:
       return std::all_of(o.elements.begin(), o.elements.end(), element_fits) ||
              wrong(at, "a vector of registers");
     }
-    if (o.kind == OperandKind::PredicatePair) {
-      // tex {…}|p: the vector is not followed by a predicate in any form nvcc emits.
-      return wrong(at, "a vector of registers");
-    }
     return element_fits(o) || wrong(at, "a register or a vector of registers");
   }
 
@@ -340,6 +336,16 @@ private:
     }
     case 'v':
       return fragment(o, at);
+    case 'w': {
+      if (o.kind != OperandKind::PredicatePair) {
+        return fragment(o, at);
+      }
+      OperandRule predicate = r;
+      predicate.type_rule = TypeRule::Fixed;
+      predicate.type = Mod::Pred;
+      return fragment(o.elements[0], at) &&
+             destination(predicate, o.elements[1], at, /*sink=*/true);
+    }
     case 'm':
       return address(o, at, /*texture=*/false);
     case 'M':

@@ -133,7 +133,7 @@ public:
   }
 
   std::vector<OperandRule> rules(std::string_view text) const {
-    static constexpr std::string_view kinds = "doepariskKDSmMvlfLTx";
+    static constexpr std::string_view kinds = "doepariskKDSmMvwlfLTx";
     std::vector<OperandRule> result;
     while (!text.empty()) {
       std::string_view item = trim(next_part(text, ','));

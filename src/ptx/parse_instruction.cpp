@@ -209,22 +209,7 @@ bool Parser::operand(Operand& out, int depth) {
     if (!operand_name(out)) {
       return false;
     }
-    if (lexer_.peek().is('|') && depth == 0) {
-      lexer_.advance();
-      Operand second;
-      if (lexer_.peek().kind != TokenKind::Identifier) {
-        return fail_here("a register is expected after '|'");
-      }
-      if (!operand_name(second)) {
-        return false;
-      }
-      Operand pair;
-      pair.kind = OperandKind::PredicatePair;
-      pair.elements.push_back(std::move(out));
-      pair.elements.push_back(std::move(second));
-      out = std::move(pair);
-    }
-    return true;
+    return pair(out, depth);
   case TokenKind::Integer:
   case TokenKind::Float:
     return operand_constant(out);
@@ -239,7 +224,7 @@ bool Parser::operand(Operand& out, int depth) {
   case '{':
     lexer_.advance();
     out.kind = OperandKind::Vector;
-    return operand_list(out.elements, '}', depth);
+    return operand_list(out.elements, '}', depth) && pair(out, depth);
   case '(':
     if (opcode_ == Opcode::Call) {
       lexer_.advance();
@@ -264,6 +249,27 @@ bool Parser::operand(Operand& out, int depth) {
   default:
     return fail_here("an operand is expected");
   }
+}
+
+/// p|q behind a first operand; tex has {a, b, c, d}|p.
+bool Parser::pair(Operand& first, int depth) {
+  if (!lexer_.peek().is('|') || depth != 0) {
+    return true;
+  }
+  lexer_.advance();
+  Operand second;
+  if (lexer_.peek().kind != TokenKind::Identifier) {
+    return fail_here("a register is expected after '|'");
+  }
+  if (!operand_name(second)) {
+    return false;
+  }
+  Operand both;
+  both.kind = OperandKind::PredicatePair;
+  both.elements.push_back(std::move(first));
+  both.elements.push_back(std::move(second));
+  first = std::move(both);
+  return true;
 }
 
 bool Parser::operand_list(std::vector<Operand>& out, char close, int depth) {

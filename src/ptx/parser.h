@@ -215,6 +215,7 @@ private:
   bool operands(Instruction& instruction);
   bool operand(Operand& out, int depth);
   bool operand_name(Operand& out);
+  bool pair(Operand& first, int depth);
   bool operand_constant(Operand& out);
   bool operand_list(std::vector<Operand>& out, char close, int depth);
   bool address(Operand& out, int depth);

@@ -12,6 +12,7 @@
 #include <bit>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace heddle::ptx {
 namespace {
@@ -274,30 +275,41 @@ private:
     return directive.starts_with("managed") || directive.starts_with("unified");
   }
 
+  static std::string_view stem_of(std::string_view name) {
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9') {
+      name.remove_suffix(1);
+    }
+    return name;
+  }
+
+  /// Runs %r0 %r1 … of one type as %r<n>, unless the parser could take another name for one of
+  /// them.
   void registers(const Function& f) {
     std::size_t first = 0; // formal parameters in register space come first
+    std::set<std::string, std::less<>> stems;
     for (const auto* list : {&f.returns, &f.parameters}) {
-      first +=
-          static_cast<std::size_t>(std::count_if(list->begin(), list->end(), [](const Variable& v) {
-            return v.space == Mod::Reg;
-          }));
+      for (const Variable& v : *list) {
+        first += v.space == Mod::Reg ? 1 : 0;
+        stems.emplace(stem_of(v.name));
+      }
     }
     for (std::size_t r = first; r < f.registers.size();) {
       const Register& reg = f.registers[r];
+      std::string_view prefix(reg.name.data(), reg.name.empty() ? 0 : reg.name.size() - 1);
       std::size_t count = 0;
-      if (reg.name.size() > 1 && reg.name.back() == '0') {
-        std::string_view prefix(reg.name.data(), reg.name.size() - 1);
+      if (!prefix.empty() && reg.name.back() == '0' && stem_of(reg.name) == prefix &&
+          stems.find(prefix) == stems.end()) {
         while (r + count < f.registers.size() && f.registers[r + count].type == reg.type &&
                f.registers[r + count].name == fmt::format("{}{}", prefix, count)) {
           ++count;
         }
       }
-      // "%r10" may be the first of nothing: %r1<…> would clash with %r<…>.
-      if (count > 1) {
-        line("\t.reg .{} {}<{}>;", text(reg.type), reg.name.substr(0, reg.name.size() - 1), count);
+      if (count != 0) {
+        line("\t.reg .{} {}<{}>;", text(reg.type), prefix, count);
         r += count;
       } else {
         line("\t.reg .{} {};", text(reg.type), reg.name);
+        stems.emplace(stem_of(reg.name));
         ++r;
       }
     }

@@ -22,17 +22,82 @@ from forms import FAMILIES, family_table  # noqa: E402
 
 TARGET = "sm_90a"
 HEADER = f".version 9.0\n.target {TARGET}\n.address_size 64\n"
-GLOBALS = """
+# What stands before the first form of a family.
+PRELUDE = {
+    "memory": """
 .const .align 4 .b32 lookup[8] = {1, 2, 3, 0x80000000, 0xffff8000, 0x12345678, 77, 0xdeadbeef};
 .global .align 4 .f32 cell[8] = {1.0, 2.5, -3.0, 0f7F800000, 0f80000000, 0f00000001, 1e10, -0.125};
-"""
-
-
+""",
+    "control": """
+.func (.reg .b32 %out) twice_plus(.reg .b32 %x, .reg .b32 %y)
+{
+mad.lo.u32 %out, %x, 2, %y;
+ret;
+}
+.func (.param .b32 out) three_minus(.param .b32 x, .param .b32 y)
+{
+.reg .b32 %x, %y;
+ld.param.b32 %x, [x];
+ld.param.b32 %y, [y];
+mul.lo.u32 %x, %x, 3;
+sub.u32 %x, %x, %y;
+st.param.b32 [out], %x;
+ret;
+}
+.func (.param .b64 out) sum_of(.param .align 16 .b8 pair[16])
+{
+.reg .b64 %x, %y;
+ld.param.v2.b64 {%x, %y}, [pair];
+add.u64 %x, %x, %y;
+st.param.b64 [out], %x;
+ret;
+}
+.func (.param .b32 out) collatz(.param .b32 n, .param .b32 depth)
+{
+.reg .b32 %n, %depth, %half, %odd, %out;
+.reg .pred %end, %is_odd;
+ld.param.b32 %n, [n];
+ld.param.b32 %depth, [depth];
+setp.le.u32 %end, %n, 1;
+setp.ge.or.u32 %end, %depth, 40, %end;
+@%end bra STOP;
+and.b32 %odd, %n, 1;
+shr.u32 %half, %n, 1;
+setp.ne.u32 %is_odd, %odd, 0;
+@%is_odd mad.lo.u32 %half, %n, 3, 1;
+add.u32 %depth, %depth, 1;
+{
+.param .b32 n1;
+.param .b32 d1;
+.param .b32 r1;
+st.param.b32 [n1], %half;
+st.param.b32 [d1], %depth;
+call.uni (r1), collatz, (n1, d1);
+ld.param.b32 %out, [r1];
+}
+add.u32 %out, %out, %half;
+st.param.b32 [out], %out;
+ret;
+STOP:
+st.param.b32 [out], %depth;
+ret;
+}
+.func (.param .b32 out) twice_by_param(.param .b32 x, .param .b32 y)
+{
+.reg .b32 %x, %y;
+ld.param.b32 %x, [x];
+ld.param.b32 %y, [y];
+mad.lo.u32 %x, %x, 2, %y;
+st.param.b32 [out], %x;
+ret;
+}
+.global .align 8 .u64 functions[2] = {twice_by_param, three_minus};
+""",
+}
 def text(family, forms):
     parts = [f"// Golden family `{family}`: see tests/golden/README.md. Written by generate.py.\n",
              HEADER]
-    if family == "memory":
-        parts.append(GLOBALS)
+    parts.append(PRELUDE.get(family, ""))
     return "".join(parts) + "\n" + "\n".join(form.ptx() for form in forms)
 
 

@@ -58,7 +58,12 @@ public:
   int vprintf(isa::Exec&, int, memory::Address, memory::Address) override { return -1; }
   memory::Address device_malloc(std::uint64_t) override { return 0; }
   bool device_free(memory::Address) override { return false; }
-  const isa::Code* function_at(memory::Address) override { return nullptr; }
+  const isa::Code* function_at(memory::Address address) override {
+    auto it = kernel->functions.find(address);
+    return it != kernel->functions.end() ? it->second : nullptr;
+  }
+
+  const isa::Kernel* kernel = nullptr;
 };
 
 using Special = isa::SpecialLayout;
@@ -169,16 +174,19 @@ std::string Replayer::Impl::run_warp(const isa::Kernel& kernel) {
   warp.frame.fill(frame);
   warp.pc.fill(kernel.code->ops.data());
   for (int turns = 0; warp.live != 0; ++turns) {
-    // The lanes at the lowest op.
-    const isa::Op* lowest = nullptr;
+    // The lanes at the lowest op of one of the innermost calls.
+    std::size_t chosen = isa::warp_size;
+    for (isa::LaneMask m = warp.live; m != 0; m &= m - 1) {
+      auto lane = static_cast<std::size_t>(std::countr_zero(m));
+      if (chosen == isa::warp_size || warp.frame[lane]->depth > warp.frame[chosen]->depth ||
+          (warp.frame[lane] == warp.frame[chosen] && warp.pc[lane] < warp.pc[chosen])) {
+        chosen = lane;
+      }
+    }
     isa::LaneMask group = 0;
     for (isa::LaneMask m = warp.live; m != 0; m &= m - 1) {
       auto lane = static_cast<std::size_t>(std::countr_zero(m));
-      if (lowest == nullptr || warp.pc[lane] < lowest) {
-        lowest = warp.pc[lane];
-        group = 0;
-      }
-      if (warp.pc[lane] == lowest) {
+      if (warp.frame[lane] == warp.frame[chosen] && warp.pc[lane] == warp.pc[chosen]) {
         group |= 1U << lane;
       }
     }
@@ -239,7 +247,9 @@ std::string Replayer::run(
   std::memcpy(in, inputs.data(), inputs.size() * 8);
   std::memset(out, 0, results.size() * 8);
   std::uint64_t parameters[2] = {m.input, m.output};
-  m.local.assign(isa::warp_size * ((kernel.code->local_bytes + 15U) / 16 * 16), std::byte{0});
+  m.world.kernel = &kernel;
+  std::size_t stack = kernel.calls ? 16384 : (kernel.code->local_bytes + 15U) / 16 * 16;
+  m.local.assign(isa::warp_size * stack, std::byte{0});
   isa::Exec::Block block;
   block.environment = &m.world;
   block.param = reinterpret_cast<std::byte*>(parameters);

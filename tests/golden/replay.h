@@ -5,7 +5,8 @@
 //   std::string problem = replayer.run(form, inputs, results);   // empty: ran to the end
 //
 // Uses isa directly (Exec::run on one warp at a time), no grid and no engine: the forms need no
-// barrier and no other warp. Lanes of a warp that part go on with the lowest instruction first.
+// barrier and no other warp. Of lanes that have parted, those in the innermost call and there at the
+// lowest instruction go first.
 #pragma once
 
 #include "form_file.h"

@@ -40,6 +40,7 @@ constexpr std::string_view families[] = {
     "convert_float",
     "convert_packed",
     "move",
+    "control",
     "warp",
     "memory",
     "atomic"

@@ -108,3 +108,24 @@ def vectors(t):
               "bf16 bf16 bf16 bf16", "b64 b16 b16", name=f"atom_v2_bf16_{op}", memory=(0,))
     t.add("st.global.v2.f32 [%po], {%a0, %a1}; red.global.v2.f32.add [%po], {%a2, %a3};",
           "f32 f32 f32 f32", "b64", name="red_v2_f32", memory=(0,))
+    even = "and.b32 %e, %thread, 1; setp.eq.u32 %even, %e, 0; "
+    registers = ".reg .b32 %e; .reg .pred %even;"
+    for v, ty, kind_, out, store in ((4, "f32", "f32", "f32", "v4.f32"),
+                                     (4, "f16x2", "f16x2", "b32", "v4.b32"),
+                                     (4, "bf16x2", "bf16x2", "b32", "v4.b32")):
+        noftz = "" if ty == "f32" else ".noftz"
+        zero = " ".join(f"mov.b32 %d{i}, 0;" for i in range(1, 5))
+        d, a, b = (", ".join(f"%{x}{i}" for i in range(n, n + 4))
+                   for x, n in (("d", 1), ("a", 0), ("a", 4)))
+        t.add(f"{zero} {even} @%even st.global.{store} [%po], {{{a}}};"
+              f" @%even atom.global.v{v}.{ty}.add{noftz} {{{d}}}, [%po], {{{b}}};",
+              " ".join([kind_] * 8), "b64 " + " ".join([out] * 4), name=f"atom_v{v}_{ty}",
+              registers=registers, memory=(0,))
+    for op in ("exch", "cas"):
+        compare = "%y, " if op == "cas" else ""
+        t.add(f"{even} mov.b64 %d1, 0; mov.b64 %d2, 0; mov.b128 %x, {{%a0, %a1}};"
+              " mov.b128 %y, {%a2, %a1}; mov.b128 %z, {%a3, %a0};"
+              f" @%even st.global.b128 [%po], %x; @%even atom.global.{op}.b128 %q, [%po], {compare}%z;"
+              " @%even mov.b128 {%d1, %d2}, %q;",
+              "i64 i64 i64 i64", "b64 b64 b64", name=f"atom_global_{op}_b128", memory=(0,),
+              registers=registers + " .reg .b128 %x, %y, %z, %q;")

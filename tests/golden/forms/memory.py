@@ -68,6 +68,49 @@ def forms(t):
           "i32", "f32 b32", name="ld_initialised_global", registers=".reg .b32 %k; .reg .b64 %g, %h;")
     t.add("prefetch.global.L2 [%pi]; ld.global.b32 %d0, [%pi]; prefetchu.L1 [%pi];", "i32", "b32",
           name="prefetch")
+    wide_global(t)
+    asynchronous(t)
+
+
+def wide_global(t):
+    """16-byte accesses: both threads of a pair load the pair's two slots, the even one stores."""
+    registers = ".reg .b64 %g;"
+    at = "and.b64 %g, %pi, -16; "
+    for v, ty, kind in ((4, "b32", "i32"), (4, "f32", "f32"), (4, "s32", "i32"), (2, "b64", "i64"),
+                        (2, "f64", "f64"), (2, "u64", "i64")):
+        out = ty if ty in ("f32", "f64") else "b" + ty[1:]
+        d = ", ".join(f"%d{i}" for i in range(v))
+        for nc in ("", ".nc"):
+            t.add(at + f"ld.global{nc}.v{v}.{ty} {{{d}}}, [%g];", "i64", " ".join([out] * v),
+                  name=f"ld_global{nc}_v{v}_{ty}", registers=registers)
+    t.add(at + "ld.global.b128 %q, [%g]; mov.b128 {%d0, %d1}, %q;", "i64", "b64 b64",
+          name="ld_global_b128", registers=registers + " .reg .b128 %q;")
+    even = "and.b32 %e, %thread, 1; setp.eq.u32 %even, %e, 0; "
+    registers = ".reg .b32 %e; .reg .pred %even;"
+    t.add(even + "@%even st.global.v4.b32 [%po], {%a0, %a1, %a2, %a3};", "i32 i32 i32 i32", "b64",
+          name="st_global_v4_b32", registers=registers, memory=(0,))
+    t.add(even + "@%even st.global.v2.f64 [%po], {%a0, %a1};", "f64 f64", "b64",
+          name="st_global_v2_f64", registers=registers, memory=(0,))
+    t.add(even + "mov.b128 %q, {%a0, %a1}; @%even st.global.b128 [%po], %q;", "i64 i64", "b64",
+          name="st_global_b128", registers=registers + " .reg .b128 %q;", memory=(0,))
+
+
+def asynchronous(t):
+    """cp.async, seen by the thread that asked for it, after waiting: PTX ISA 9.7.9.25."""
+    setup = ".shared .align 16 .b8 window[4096];"
+    registers = ".reg .b32 %s; .reg .b64 %g;"
+    at = ("mov.u32 %s, window; mad.lo.u32 %s, %thread, 16, %s; and.b64 %g, %pi, -16;"
+          " st.shared.v2.b64 [%s], {-1, -1}; ")
+    wait = " cp.async.wait_all; ld.shared.v2.b64 {%d0, %d1}, [%s];"
+    for size in (4, 8, 16):
+        for source in ("", *(f", {n}" for n in (0, 1, 3, size))):
+            t.add(at + f"cp.async.ca.shared.global [%s], [%g], {size}{source};" + wait, "i64",
+                  "b64 b64", name=f"cp_async_ca_{size}{source}", setup=setup, registers=registers)
+    t.add(at + "cp.async.cg.shared.global [%s], [%g], 16; cp.async.commit_group;"
+          " cp.async.wait_group 0; ld.shared.v2.b64 {%d0, %d1}, [%s];", "i64", "b64 b64",
+          name="cp_async_cg_group", setup=setup, registers=registers)
+    t.add(at + "cp.async.cg.shared.global [%s], [%g], 16, 5;" + wait, "i64", "b64 b64",
+          name="cp_async_cg_16_5", setup=setup, registers=registers)
 
 
 def shared_vectors(t):

@@ -81,3 +81,25 @@ def forms(t):
           " bar.warp.sync -1; xor.b32 %s, %s, 4; ld.shared.b32 %d0, [%s];", "i32", "b32",
           name="bar_warp_sync", setup=".shared .align 4 .b8 window[1024];",
           registers=".reg .b32 %s;")
+    matrices(t)
+
+
+def matrices(t):
+    """ldmatrix, stmatrix, movmatrix: 8x8 matrices of 16-bit elements, one 16-byte row per address."""
+    setup = ".shared .align 128 .b8 window[16384];"
+    # Each warp fills 512 bytes: lane l's row is its 16 bytes at 16 * l.
+    fill = ("mov.u32 %s, window; mad.lo.u32 %r, %thread, 16, %s;"
+            " st.shared.v2.b64 [%r], {%a0, %a1}; bar.warp.sync -1; ")
+    registers = ".reg .b32 %s, %r;"
+    for x, n in (("x1", 1), ("x2", 2), ("x4", 4)):
+        for trans in ("", ".trans"):
+            d = ", ".join(f"%d{i}" for i in range(n))
+            t.add(fill + f"ldmatrix.sync.aligned.m8n8.{x}{trans}.shared.b16 {{{d}}}, [%r];",
+                  "i64 i64", " ".join(["b32"] * n), name=f"ldmatrix_{x}{trans}", setup=setup,
+                  registers=registers)
+            a = ", ".join(f"%a{i + 2}" for i in range(n))
+            t.add(fill + f"stmatrix.sync.aligned.m8n8.{x}{trans}.shared.b16 [%r], {{{a}}};"
+                  " bar.warp.sync -1; ld.shared.v2.b64 {%d0, %d1}, [%r];",
+                  "i64 i64" + " i32" * n, "b64 b64", name=f"stmatrix_{x}{trans}", setup=setup,
+                  registers=registers)
+    t.add("movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;", "i32", "b32", name="movmatrix")

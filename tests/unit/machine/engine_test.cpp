@@ -1,6 +1,7 @@
 // The engine's promises, on small PTX kernels: divergence, barriers, collectives, and that threads
 // which wait for each other get their turns ([DEV], [CLUSTER], [COOP], [DEP]).
 #include "support/kernel_runner.h"
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace heddle {

@@ -1,5 +1,6 @@
 // Device faults: kind, thread, address and place are exactly those of the faulting access.
 #include "support/kernel_runner.h"
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace heddle {

@@ -1,0 +1,60 @@
+// Matrices spread over the registers of a warp: registers of the rows in the lowering table, and
+// the way in, collect_matrix<T>.
+#pragma once
+
+#include "isa/lower_collective.h"
+
+namespace heddle::isa {
+
+void register_matrix(LowerTable&); // ldmatrix stmatrix movmatrix
+void register_mma(LowerTable&);    // mma.sync
+void register_wmma(LowerTable&);   // wmma
+
+/// A collective whose at_once is contribute and conclude one after the other.
+template <class T> struct ThroughExchange {
+  static constexpr CollectiveKind kind = CollectiveKind::Matrix;
+  static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
+    T::contribute(exec, op, exchange);
+  }
+  static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
+    T::conclude(exec, op, exchange);
+  }
+  static void at_once(Exec& exec, const Op& op) {
+    Exchange exchange;
+    exchange.lanes = exec.mask();
+    T::contribute(exec, op, exchange);
+    T::conclude(exec, op, exchange);
+  }
+};
+
+/// These instructions name no lanes: all of the warp take part (op.imm2 is free then).
+template <class T> const Op* collect_matrix(Exec& exec, const Op& op) {
+  if (exec.mask() == exec.warp().live) {
+    ThroughExchange<T>::at_once(exec, op);
+    return &op + 1;
+  }
+  static constexpr Collective collective{
+      CollectiveKind::Matrix,
+      ThroughExchange<T>::contribute,
+      ThroughExchange<T>::conclude
+  };
+  static constexpr std::array<std::uint32_t, warp_size> everybody = [] {
+    std::array<std::uint32_t, warp_size> result{};
+    result.fill(all_lanes);
+    return result;
+  }();
+  return exec.environment().collective(exec, op, collective, everybody.data());
+}
+
+/// Words of a lane in Exchange::words, `count` per lane.
+inline std::uint32_t* words_of(Exchange& exchange, int lane, std::size_t count) {
+  if (exchange.words.size() < count * warp_size) {
+    exchange.words.resize(count * warp_size);
+  }
+  return exchange.words.data() + static_cast<std::size_t>(lane) * count;
+}
+inline const std::uint32_t* words_of(const Exchange& exchange, int lane, std::size_t count) {
+  return exchange.words.data() + static_cast<std::size_t>(lane) * count;
+}
+
+} // namespace heddle::isa

@@ -1,0 +1,126 @@
+// Events: marks in streams, and the time between them.
+//
+// Times are those of the host's clock when the mark was reached: they say how long Heddle took and
+// nothing about a GPU.
+#include "runtime/runtime.h"
+
+using namespace heddle::runtime;
+
+namespace {
+
+cudaError_t create(cudaEvent_t* event, unsigned flags, const char* what) {
+  return api(what, [&](Runtime& rt, ThreadState& thread) {
+    constexpr unsigned known =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    const bool interprocess = (flags & cudaEventInterprocess) != 0;
+    if (event == nullptr || (flags & ~known) != 0 ||
+        (interprocess && (flags & cudaEventDisableTiming) == 0)) {
+      return cudaErrorInvalidValue;
+    }
+    *event = rt.streams().create_event(thread.device, flags)->handle;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t record(cudaEvent_t event_handle, cudaStream_t handle, const char* what) {
+  return api(what, [&](Runtime& rt, ThreadState&) {
+    const auto event = rt.event(event_handle);
+    if (!event) {
+      return event.error();
+    }
+    const auto stream = rt.stream(handle);
+    if (!stream) {
+      return stream.error();
+    }
+    return rt.record(**stream, *event);
+  });
+}
+
+std::vector<heddle::machine::CommandPtr> work_before(const Event& event) {
+  std::vector<heddle::machine::CommandPtr> work;
+  if (!event.complete()) {
+    work.push_back(event.command);
+  }
+  return work;
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return create(event, cudaEventDefault, "cudaEventCreate");
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
+  return create(event, flags, "cudaEventCreateWithFlags");
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t handle) {
+  return api("cudaEventDestroy", [&](Runtime& rt, ThreadState&) {
+    const auto event = rt.event(handle);
+    if (!event) {
+      return event.error();
+    }
+    rt.streams().destroy_event(*event);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return record(event, stream, "cudaEventRecord");
+}
+cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream) {
+  return cudaEventRecord(event, per_thread(stream));
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+  if (flags != cudaEventRecordDefault && flags != cudaEventRecordExternal) {
+    return record_error(thread_state(), cudaErrorInvalidValue);
+  }
+  return record(event, stream, "cudaEventRecordWithFlags");
+}
+cudaError_t
+cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
+  return cudaEventRecordWithFlags(event, per_thread(stream), flags);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t handle) {
+  return api("cudaEventQuery", [&](Runtime& rt, ThreadState&) {
+    const auto event = rt.event(handle);
+    return event ? rt.query(work_before(**event), (*event)->device) : event.error();
+  });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
+  return api("cudaEventSynchronize", [&](Runtime& rt, ThreadState&) {
+    const auto event = rt.event(handle);
+    return event ? rt.wait(work_before(**event), (*event)->device, "cudaEventSynchronize")
+                 : event.error();
+  });
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
+  return api("cudaEventElapsedTime", [&](Runtime& rt, ThreadState&) {
+    if (milliseconds == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    const auto from = rt.event(start);
+    const auto to = rt.event(end);
+    if (!from || !to || !(*from)->timed() || !(*to)->timed() || (*from)->command == nullptr ||
+        (*to)->command == nullptr) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    if (!(*from)->complete() || !(*to)->complete()) {
+      return cudaErrorNotReady;
+    }
+    const auto nanoseconds =
+        static_cast<std::int64_t>((*to)->command->completed_at - (*from)->command->completed_at);
+    *milliseconds = static_cast<float>(static_cast<double>(nanoseconds) * 1e-6);
+    return cudaSuccess;
+  });
+}
+
+} // extern "C"
+#pragma GCC visibility pop

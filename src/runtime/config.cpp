@@ -1,0 +1,91 @@
+// Implements config.h. A value that cannot be understood is an error, never ignored: a run with
+// other options than the user asked for would be a wrong answer.
+#include "runtime/config.h"
+
+#include "runtime/device_attribute.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+namespace heddle::runtime {
+namespace {
+
+Result<std::uint64_t>
+number(const char* name, std::string_view text, std::uint64_t low, std::uint64_t high) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
+    return input_error(
+        fmt::format("{}={}: a number from {} to {} is expected", name, text, low, high)
+    );
+  }
+  return value;
+}
+
+/// How many devices CUDA_VISIBLE_DEVICES leaves: entries up to the first that names no device.
+int visible(std::string_view list, int devices) {
+  int count = 0;
+  while (!list.empty()) {
+    const auto comma = list.find(',');
+    const std::string_view entry = list.substr(0, comma);
+    list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
+    int index = -1;
+    const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), index);
+    if (error != std::errc{} || end != entry.data() + entry.size() || index < 0 ||
+        index >= devices) {
+      break;
+    }
+    ++count;
+  }
+  return count;
+}
+
+} // namespace
+
+Result<Config> read_config(const std::function<const char*(const char*)>& get) {
+  Config config;
+  if (const char* device = get("HEDDLE_DEVICE")) {
+    if (!machine::device_model(device)) {
+      return input_error(
+          fmt::format("HEDDLE_DEVICE={}: known devices are {}", device, device_names())
+      );
+    }
+    config.device = device;
+  }
+  if (const char* text = get("HEDDLE_DEVICES")) {
+    TRY(const std::uint64_t devices, number("HEDDLE_DEVICES", text, 1, 16));
+    config.devices = static_cast<int>(devices);
+  }
+  if (const char* text = get("HEDDLE_SEED")) {
+    TRY(const std::uint64_t seed, number("HEDDLE_SEED", text, 0, ~std::uint64_t{0}));
+    config.seed = seed;
+  }
+  if (const char* text = get("HEDDLE_THREADS")) {
+    TRY(const std::uint64_t threads, number("HEDDLE_THREADS", text, 1, 1024));
+    config.threads = static_cast<unsigned>(threads);
+  }
+  if (const char* text = get("HEDDLE_MODE")) {
+    if (std::strcmp(text, "run") == 0) {
+      config.mode = Mode::Run;
+    } else if (std::strcmp(text, "check") == 0) {
+      config.mode = Mode::Check;
+    } else {
+      return input_error(fmt::format("HEDDLE_MODE={}: run or check is expected", text));
+    }
+  }
+  if (const char* text = get("HEDDLE_EXPLORE")) {
+    config.explore = text;
+  }
+  if (const char* text = get("CUDA_LAUNCH_BLOCKING")) {
+    config.launch_blocking = std::strcmp(text, "1") == 0;
+  }
+  if (const char* text = get("CUDA_VISIBLE_DEVICES")) {
+    config.devices = visible(text, config.devices);
+  }
+  return config;
+}
+
+} // namespace heddle::runtime

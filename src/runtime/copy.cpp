@@ -1,0 +1,162 @@
+// Implements copy.h.
+#include "runtime/copy.h"
+
+#include <cstring>
+
+namespace heddle::runtime {
+namespace {
+
+enum class Where : std::uint8_t {
+  Nowhere,
+  Device,
+  Pinned,
+  Managed,
+  Pageable
+};
+
+std::uint64_t extent(
+    std::uint64_t width,
+    std::uint64_t height,
+    std::uint64_t depth,
+    std::uint64_t pitch,
+    std::uint64_t slice
+) {
+  return width == 0 || height == 0 || depth == 0
+             ? 0
+             : (depth - 1) * slice + (height - 1) * pitch + width;
+}
+
+Where locate(const memory::AddressSpace& space, memory::Address at, std::uint64_t bytes) {
+  if (at == 0) {
+    return Where::Nowhere;
+  }
+  const auto allocation = space.find(at);
+  if (!allocation) {
+    return memory::AddressSpace::in_device_range(at) ? Where::Nowhere : Where::Pageable;
+  }
+  if (memory::AddressSpace::in_device_range(at)) {
+    return allocation->contains(at, bytes) ? Where::Device : Where::Nowhere;
+  }
+  if (!allocation->contains(at, bytes)) {
+    return Where::Pageable; // runs past what is registered: for the host it is memory all the same
+  }
+  return allocation->kind == memory::AllocationKind::Managed ? Where::Managed : Where::Pinned;
+}
+
+bool device_reaches(Where where) {
+  return where == Where::Device || where == Where::Pinned || where == Where::Managed;
+}
+
+bool host_side(Where where) {
+  return where == Where::Pinned || where == Where::Pageable;
+}
+
+bool kind_allows(cudaMemcpyKind kind, Where to, Where from) {
+  switch (kind) {
+  case cudaMemcpyHostToDevice:
+    return device_reaches(to);
+  case cudaMemcpyDeviceToHost:
+    return device_reaches(from);
+  case cudaMemcpyDeviceToDevice:
+    return device_reaches(to) && device_reaches(from);
+  case cudaMemcpyHostToHost:
+  case cudaMemcpyDefault:
+    return true;
+  }
+  return false;
+}
+
+/// The source's bytes as they are now, tightly packed.
+std::shared_ptr<const std::vector<std::byte>> stage(const Copy& copy) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(copy.width * copy.height * copy.depth);
+  const auto* from = reinterpret_cast<const std::byte*>(copy.from);
+  std::byte* to = bytes->data();
+  for (std::uint64_t z = 0; z < copy.depth; ++z) {
+    for (std::uint64_t y = 0; y < copy.height; ++y) {
+      std::memcpy(to, from + z * copy.from_slice + y * copy.from_pitch, copy.width);
+      to += copy.width;
+    }
+  }
+  return bytes;
+}
+
+cudaError_t put(Runtime& rt, Stream& stream, Operation operation, bool wait, const char* what) {
+  if (wait) {
+    return rt.run(stream, std::move(operation), what);
+  }
+  const auto command = rt.enqueue(stream, std::move(operation));
+  return command ? cudaSuccess : command.error();
+}
+
+} // namespace
+
+cudaError_t submit_copy(
+    Runtime& rt,
+    Stream& stream,
+    Copy copy,
+    cudaMemcpyKind kind,
+    Completion completion,
+    const char* what
+) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  const std::uint64_t to_bytes =
+      extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_slice);
+  const std::uint64_t from_bytes =
+      extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice);
+  if (to_bytes == 0) {
+    return cudaSuccess;
+  }
+  const Where to = locate(rt.space(), copy.to, to_bytes);
+  const Where from = locate(rt.space(), copy.from, from_bytes);
+  if (to == Where::Nowhere || from == Where::Nowhere || !kind_allows(kind, to, from)) {
+    return cudaErrorInvalidValue;
+  }
+  bool wait = false;
+  if (completion == Completion::Synchronous) {
+    wait = to != Where::Device || from != Where::Device;
+  } else if (stream.capture == nullptr) {
+    wait = to == Where::Pageable || (host_side(to) && host_side(from));
+    if (!wait && from == Where::Pageable) {
+      copy.staged = stage(copy);
+      copy.from = 0;
+      copy.from_pitch = copy.width;
+      copy.from_slice = copy.width * copy.height;
+    }
+  }
+  return put(rt, stream, Operation{copy, what, stream.device}, wait, what);
+}
+
+cudaError_t
+submit_set(Runtime& rt, Stream& stream, const Set& set, Completion completion, const char* what) {
+  const std::uint64_t bytes = extent(set.width, set.height, set.depth, set.pitch, set.slice);
+  if (bytes == 0) {
+    return cudaSuccess;
+  }
+  const Where to = locate(rt.space(), set.to, bytes);
+  if (!device_reaches(to)) {
+    return cudaErrorInvalidValue;
+  }
+  // A set of device memory is asynchronous even where the call is not named so.
+  const bool wait = completion == Completion::Synchronous && to != Where::Device;
+  return put(rt, stream, Operation{set, what, stream.device}, wait, what);
+}
+
+Copy linear_copy(void* to, const void* from, std::size_t bytes) {
+  Copy copy;
+  copy.to = reinterpret_cast<memory::Address>(to);
+  copy.from = reinterpret_cast<memory::Address>(from);
+  copy.width = bytes;
+  return copy;
+}
+
+Set linear_set(void* to, int value, std::size_t bytes) {
+  Set set;
+  set.to = reinterpret_cast<memory::Address>(to);
+  set.value = static_cast<std::uint8_t>(value);
+  set.width = bytes;
+  return set;
+}
+
+} // namespace heddle::runtime

@@ -1,0 +1,187 @@
+// Implements fault_diagnostic.h.
+#include "runtime/fault_diagnostic.h"
+
+#include <fmt/format.h>
+
+namespace heddle::runtime {
+namespace {
+
+using isa::FaultKind;
+using machine::FaultReport;
+using report::Finding;
+
+Finding finding_of(const FaultReport& fault) {
+  switch (fault.kind) {
+  case FaultReport::Kind::Unsupported:
+    return Finding::Unsupported;
+  case FaultReport::Kind::Deadlock:
+    return Finding::Deadlock;
+  case FaultReport::Kind::Hang:
+    return Finding::Livelock;
+  case FaultReport::Kind::Fault:
+    break;
+  }
+  switch (fault.fault.kind) {
+  case FaultKind::OutOfBounds:
+    return Finding::OutOfBounds;
+  case FaultKind::Misaligned:
+    return Finding::Misaligned;
+  case FaultKind::Null:
+    return Finding::Null;
+  case FaultKind::UseAfterFree:
+    return Finding::UseAfterFree;
+  case FaultKind::ReadOnly:
+    return Finding::ReadOnly;
+  case FaultKind::BadSpace:
+    return Finding::WrongSpace;
+  case FaultKind::HostMemory:
+    return Finding::HostMemory;
+  case FaultKind::StackOverflow:
+    return Finding::StackOverflow;
+  case FaultKind::Assert:
+    return Finding::Assert;
+  case FaultKind::Trap:
+    return Finding::Trap;
+  case FaultKind::IllegalInstruction:
+    return Finding::IllegalInstruction;
+  case FaultKind::BadCall:
+    return Finding::BadCall;
+  case FaultKind::BarrierMisuse:
+    return Finding::BarrierMisuse;
+  case FaultKind::HeapMisuse:
+    return Finding::InvalidFree;
+  }
+  return Finding::Trap;
+}
+
+std::string triple(const machine::Dim3& d) {
+  return fmt::format("({},{},{})", d.x, d.y, d.z);
+}
+
+std::string space_of(const isa::Fault& fault) {
+  if (fault.generic) {
+    return "memory";
+  }
+  switch (fault.space) {
+  case ptx::Mod::Shared:
+    return "shared memory";
+  case ptx::Mod::Local:
+    return "local memory";
+  case ptx::Mod::Const:
+    return "constant memory";
+  case ptx::Mod::Param:
+    return "kernel parameters";
+  default:
+    return "global memory";
+  }
+}
+
+bool is_access(FaultKind kind) {
+  switch (kind) {
+  case FaultKind::OutOfBounds:
+  case FaultKind::Misaligned:
+  case FaultKind::Null:
+  case FaultKind::UseAfterFree:
+  case FaultKind::ReadOnly:
+  case FaultKind::BadSpace:
+  case FaultKind::HostMemory:
+    return true;
+  default:
+    return false;
+  }
+}
+
+std::string headline(const FaultReport& fault) {
+  const isa::Fault& f = fault.fault;
+  switch (fault.kind) {
+  case FaultReport::Kind::Unsupported:
+    return fmt::format("kernel {}: {}", fault.kernel, f.text);
+  case FaultReport::Kind::Deadlock:
+    return "everyone is blocked: nothing can go on any more";
+  case FaultReport::Kind::Hang:
+    return "the program hangs: nothing that is guaranteed to go on can finish";
+  case FaultReport::Kind::Fault:
+    break;
+  }
+  if (!is_access(f.kind)) {
+    return f.text.empty() ? fmt::format("kernel {} failed", fault.kernel) : f.text;
+  }
+  std::string what = fmt::format(
+      "{} of {} byte{} at {:#x} in {}",
+      f.store ? "write" : "read",
+      f.bytes,
+      f.bytes == 1 ? "" : "s",
+      f.address,
+      space_of(f)
+  );
+  return f.text.empty() ? what : what + ": " + f.text;
+}
+
+report::Place place_of(const machine::SourcePlace& place) {
+  return report::Place{place.file, place.line, place.column, 0};
+}
+
+} // namespace
+
+std::string place_in_memory(const memory::Allocation& nearest, memory::Address at) {
+  std::string what =
+      nearest.name.empty()
+          ? fmt::format("allocation #{}, {} bytes at {:#x}", nearest.id, nearest.size, nearest.base)
+          : fmt::format("'{}', {} bytes at {:#x}", nearest.name, nearest.size, nearest.base);
+  if (nearest.freed) {
+    what += ", which has been freed";
+  }
+  if (at < nearest.base) {
+    return fmt::format("{} bytes before {}", nearest.base - at, what);
+  }
+  if (at - nearest.base < nearest.size) {
+    return fmt::format("byte {} of {}", at - nearest.base, what);
+  }
+  const std::uint64_t past = at - nearest.base - nearest.size;
+  return past == 0 ? fmt::format("right after the end of {}", what)
+                   : fmt::format("{} bytes past the end of {}", past, what);
+}
+
+report::Diagnostic diagnose(const FaultReport& fault) {
+  report::Diagnostic d(finding_of(fault), headline(fault));
+  d.place = place_of(fault.source);
+  if (fault.kind == FaultReport::Kind::Deadlock || fault.kind == FaultReport::Kind::Hang) {
+    d.notes = fault.waits;
+    return d;
+  }
+  std::string who = fmt::format(
+      "thread {} of block {} of kernel {}",
+      triple(fault.thread),
+      triple(fault.block),
+      fault.kernel
+  );
+  d.threads.push_back(who);
+  if (fault.lanes > 1) {
+    who += fmt::format(
+        ", with {} more thread{} of its warp",
+        fault.lanes - 1,
+        fault.lanes == 2 ? "" : "s"
+    );
+  }
+  if (d.place.known()) {
+    d.labels.push_back({d.place, who});
+  } else {
+    d.notes.push_back("by " + who);
+    d.notes.emplace_back("compile with -lineinfo to see the line");
+  }
+  for (const machine::SourcePlace& call : fault.inlined_at) {
+    d.labels.push_back({place_of(call), "inlined from here"});
+  }
+  if (fault.nearest && is_access(fault.fault.kind)) {
+    d.notes.push_back("the address is " + place_in_memory(*fault.nearest, fault.fault.address));
+  }
+  if (!fault.instruction.empty()) {
+    d.notes.push_back("PTX: " + fault.instruction);
+  }
+  if (fault.kind == FaultReport::Kind::Unsupported) {
+    d.notes.emplace_back("this is a gap of Heddle, not a defect of the program");
+  }
+  return d;
+}
+
+} // namespace heddle::runtime

@@ -1,0 +1,15 @@
+// A device fault as a diagnostic: what the user reads when a kernel does something undefined.
+#pragma once
+
+#include "machine/world.h"
+#include "report/diagnostic.h"
+
+namespace heddle::runtime {
+
+report::Diagnostic diagnose(const machine::FaultReport& fault);
+
+/// "12 bytes past the end of allocation #3, 4096 bytes at 0x2000…", for an address in global
+/// memory.
+std::string place_in_memory(const memory::Allocation& nearest, memory::Address at);
+
+} // namespace heddle::runtime

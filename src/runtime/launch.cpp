@@ -1,0 +1,259 @@
+// Implements launch.h.
+#include "runtime/launch.h"
+
+#include "runtime/outcome.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace heddle::runtime {
+namespace {
+
+machine::Dim3 dimensions(const dim3& d) {
+  return machine::Dim3{d.x, d.y, d.z};
+}
+
+bool fits(const dim3& d, const std::uint32_t (&limit)[3]) {
+  return d.x != 0 && d.y != 0 && d.z != 0 && d.x <= limit[0] && d.y <= limit[1] && d.z <= limit[2];
+}
+
+/// What the attributes of a launch ask for. Attributes that only tune (cache policy, memory
+/// domains, carve-out, scheduling preferences) are accepted and mean nothing here.
+struct Wishes {
+  std::optional<machine::Dim3> cluster;
+  bool cooperative = false;
+  bool programmatic = false;
+  int priority = 0;
+  cudaEvent_t event = nullptr; // recorded when the kernel has completed
+};
+
+tl::expected<Wishes, cudaError_t> read_attributes(std::span<const cudaLaunchAttribute> attributes) {
+  Wishes wishes;
+  for (const cudaLaunchAttribute& attribute : attributes) {
+    switch (attribute.id) {
+    case cudaLaunchAttributeClusterDimension: {
+      const auto& c = attribute.val.clusterDim;
+      if (c.x != 0 || c.y != 0 || c.z != 0) { // measured: all zero means none
+        wishes.cluster = machine::Dim3{c.x, c.y, c.z};
+      }
+      break;
+    }
+    case cudaLaunchAttributeCooperative:
+      wishes.cooperative = attribute.val.cooperative != 0;
+      break;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+      wishes.programmatic = attribute.val.programmaticStreamSerializationAllowed != 0;
+      break;
+    case cudaLaunchAttributePriority:
+      wishes.priority = attribute.val.priority;
+      break;
+    case cudaLaunchAttributeProgrammaticEvent: // may fire earlier; need not
+      wishes.event = attribute.val.programmaticEvent.event;
+      break;
+    case cudaLaunchAttributeLaunchCompletionEvent:
+      wishes.event = attribute.val.launchCompletionEvent.event;
+      break;
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributePreferredClusterDimension:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      break;
+    case cudaLaunchAttributeDeviceUpdatableKernelNode:
+      complain_unsupported("cudaLaunchAttributeDeviceUpdatableKernelNode");
+      return tl::unexpected(cudaErrorNotSupported);
+    default:
+      return tl::unexpected(cudaErrorInvalidValue);
+    }
+  }
+  return wishes;
+}
+
+/// The cluster a launch has: asked for, or compiled in, or set for the function.
+tl::expected<std::optional<machine::Dim3>, cudaError_t> cluster_of(
+    const Function& function,
+    const isa::Kernel& kernel,
+    const std::optional<machine::Dim3>& wanted
+) {
+  const std::uint32_t* compiled = kernel.function->req_cluster;
+  std::optional<machine::Dim3> required;
+  if (compiled[0] != 0) {
+    required = machine::Dim3{compiled[0], std::max(1U, compiled[1]), std::max(1U, compiled[2])};
+  } else if (function.required_cluster[0] != 0) {
+    const auto side = [&](int i) {
+      return static_cast<std::uint32_t>(std::max(1, function.required_cluster[i].load()));
+    };
+    required = machine::Dim3{side(0), side(1), side(2)};
+  }
+  if (!wanted) {
+    return required;
+  }
+  if (required &&
+      (required->x != wanted->x || required->y != wanted->y || required->z != wanted->z)) {
+    return tl::unexpected(cudaErrorInvalidClusterSize);
+  }
+  return wanted;
+}
+
+cudaError_t check_cluster(
+    const Runtime& rt,
+    const Function& function,
+    const dim3& grid,
+    const machine::Dim3& cluster
+) {
+  const std::uint32_t limit = max_cluster(rt.model(), !function.non_portable_cluster);
+  if (cluster.count() == 0 || cluster.count() > limit || grid.x % cluster.x != 0 ||
+      grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    return cudaErrorInvalidClusterSize;
+  }
+  return cudaSuccess;
+}
+
+tl::expected<std::vector<std::byte>, cudaError_t>
+lay_out(const isa::Kernel& kernel, void** arguments) {
+  std::vector<std::byte> block(kernel.parameter_bytes);
+  if (!kernel.parameters.empty() && arguments == nullptr) {
+    return tl::unexpected(cudaErrorInvalidValue);
+  }
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    if (arguments[i] == nullptr) {
+      return tl::unexpected(cudaErrorInvalidValue);
+    }
+    std::memcpy(
+        block.data() + kernel.parameters[i].offset,
+        arguments[i],
+        kernel.parameters[i].bytes
+    );
+  }
+  return block;
+}
+
+} // namespace
+
+tl::expected<Function*, cudaError_t> find_function(Runtime& rt, const void* function) {
+  if (function == nullptr) {
+    return tl::unexpected(cudaErrorInvalidDeviceFunction);
+  }
+  Function* found = rt.modules().function(function);
+  if (found == nullptr) {
+    return tl::unexpected(cudaErrorInvalidResourceHandle);
+  }
+  return found;
+}
+
+int max_dynamic_shared(const Runtime& rt, const Function& function, const isa::Kernel& kernel) {
+  const int set = function.max_dynamic_shared;
+  return set >= 0 ? set
+                  : std::max(
+                        0,
+                        static_cast<int>(rt.model().shared_per_block) -
+                            static_cast<int>(kernel.static_shared_bytes)
+                    );
+}
+
+std::uint32_t max_threads(const Runtime& rt, const isa::Kernel& kernel) {
+  const std::uint32_t limit = rt.model().max_threads_per_block;
+  for (const auto* bound : {&kernel.function->req_ntid, &kernel.function->max_ntid}) {
+    if ((*bound)[0] != 0) {
+      return std::min(limit, (*bound)[0] * std::max(1U, (*bound)[1]) * std::max(1U, (*bound)[2]));
+    }
+  }
+  return limit;
+}
+
+tl::expected<KernelLaunch, cudaError_t>
+prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
+  const auto function = find_function(rt, request.function);
+  if (!function) {
+    return tl::unexpected(function.error());
+  }
+  const auto wishes = read_attributes(request.attributes);
+  if (!wishes) {
+    return tl::unexpected(wishes.error());
+  }
+  if (!fits(request.grid, max_grid) || !fits(request.block, max_block)) {
+    return tl::unexpected(cudaErrorInvalidValue);
+  }
+  const auto loaded = rt.modules().kernel(**function, device);
+  if (!loaded) {
+    return tl::unexpected(loaded.error());
+  }
+  const isa::Kernel& kernel = *loaded->kernel;
+  const std::uint64_t threads = dimensions(request.block).count();
+  const int shared_limit = max_dynamic_shared(rt, **function, kernel);
+  if (threads > max_threads(rt, kernel) ||
+      request.shared > static_cast<std::size_t>(shared_limit)) {
+    return tl::unexpected(cudaErrorInvalidValue);
+  }
+  const auto cluster = cluster_of(**function, kernel, wishes->cluster);
+  if (!cluster) {
+    return tl::unexpected(cluster.error());
+  }
+  KernelLaunch launch;
+  launch.function = *function;
+  launch.config.grid = dimensions(request.grid);
+  launch.config.block = dimensions(request.block);
+  launch.config.dynamic_shared = static_cast<std::uint32_t>(request.shared);
+  launch.config.cooperative = request.cooperative || wishes->cooperative;
+  launch.config.programmatic = wishes->programmatic;
+  launch.priority = wishes->priority;
+  if (*cluster) {
+    if (const cudaError_t error = check_cluster(rt, **function, request.grid, **cluster);
+        error != cudaSuccess) {
+      return tl::unexpected(error);
+    }
+    launch.config.cluster = **cluster;
+    launch.config.explicit_cluster = true;
+  }
+  if (launch.config.cooperative) {
+    const std::uint64_t shared = kernel.static_shared_bytes + request.shared;
+    const std::uint64_t resident =
+        machine::resident_blocks(rt.model(), static_cast<std::uint32_t>(threads), shared);
+    if (launch.config.grid.count() > resident * rt.model().multiprocessors) {
+      return tl::unexpected(cudaErrorCooperativeLaunchTooLarge);
+    }
+  }
+  auto parameters = lay_out(kernel, request.arguments);
+  if (!parameters) {
+    return tl::unexpected(parameters.error());
+  }
+  launch.parameters = std::move(*parameters);
+  return launch;
+}
+
+cudaError_t
+launch(Runtime& rt, const LaunchRequest& request, cudaStream_t handle, const char* what) {
+  const auto stream = rt.stream(handle);
+  if (!stream) {
+    return stream.error();
+  }
+  auto prepared = prepare_launch(rt, request, (*stream)->device);
+  if (!prepared) {
+    return prepared.error();
+  }
+  const auto wishes = read_attributes(request.attributes);
+  const auto command =
+      rt.enqueue(**stream, Operation{std::move(*prepared), what, (*stream)->device});
+  if (!command) {
+    return command.error();
+  }
+  if (wishes->event != nullptr) {
+    const auto event = rt.event(wishes->event);
+    if (!event) {
+      return event.error();
+    }
+    if (const cudaError_t error = rt.record(**stream, *event); error != cudaSuccess) {
+      return error;
+    }
+  }
+  if (rt.config().launch_blocking && *command != nullptr) {
+    return rt.wait({*command}, (*stream)->device, what);
+  }
+  return cudaSuccess;
+}
+
+} // namespace heddle::runtime

@@ -1,0 +1,61 @@
+// MemoryTable: what the program allocated through the API, and with which call, so that it is freed
+// with the right one. Variables of modules and the device heap are not in it.
+#pragma once
+
+#include "memory/address_space.h"
+#include "runtime/cudart.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace heddle::runtime {
+
+struct Owned {
+  memory::Address base = 0;
+  std::uint64_t bytes = 0;
+  memory::AllocationKind kind =
+      memory::AllocationKind::Device; // Device, Managed, Pinned, Registered
+  unsigned flags = 0;
+  int device = 0;
+  cudaMemPool_t pool = nullptr; // of stream-ordered allocations
+};
+
+/// Thread safe.
+class MemoryTable {
+public:
+  explicit MemoryTable(memory::AddressSpace& space) : space_(space) {}
+
+  /// `bytes` > 0. Error: cudaErrorMemoryAllocation.
+  tl::expected<memory::Address, cudaError_t> allocate_device(
+      std::uint64_t bytes,
+      int device,
+      std::uint64_t limit,
+      cudaMemPool_t pool = nullptr
+  );
+  /// Host memory that devices reach at the same address: Managed or Pinned. Zero-filled,
+  /// page-aligned.
+  tl::expected<void*, cudaError_t>
+  allocate_host(std::uint64_t bytes, memory::AllocationKind kind, unsigned flags, int device);
+  cudaError_t add_registered(void* p, std::uint64_t bytes, unsigned flags, int device);
+
+  /// The allocation that starts at `base`.
+  std::optional<Owned> find(memory::Address base) const;
+  /// The allocation that contains `a`.
+  std::optional<Owned> containing(memory::Address a) const;
+  /// Frees what starts at `base`; false: nothing does.
+  bool release(memory::Address base);
+  void release_device(int device);
+  std::vector<Owned> all() const;
+
+private:
+  void unmap(const Owned& owned);
+
+  memory::AddressSpace& space_;
+  mutable std::mutex mutex_;
+  std::map<memory::Address, Owned> owned_;
+};
+
+} // namespace heddle::runtime

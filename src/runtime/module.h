@@ -1,0 +1,109 @@
+// Modules: the device code that the process's objects registered, and what becomes of it.
+//
+// nvcc's start-up code registers each fat binary with its kernels and variables before main.
+// Nothing is read then: a fat binary is decoded, parsed and linked when one of its kernels or
+// variables is used for the first time, once for each device, so that programs with much device
+// code start fast. Each fat binary is a program of its own (its symbols are invisible to others),
+// as with nvcc; with -rdc=true one fat binary stands for all units, which are linked together.
+#pragma once
+
+#include "base/result.h"
+#include "isa/program.h"
+#include "runtime/cudart.h"
+#include "runtime/fatbin.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::runtime {
+
+struct FatBinary;
+
+/// A kernel as the host knows it. Its address serves as cudaKernel_t and cudaFunction_t.
+struct Function {
+  FatBinary* owner = nullptr;
+  std::string name; // mangled
+  // What cudaFuncSetAttribute sets.
+  std::atomic<int> max_dynamic_shared{-1}; // -1: what needs no opting in
+  std::atomic<int> carveout{-1};
+  std::atomic<bool> non_portable_cluster{false};
+  std::atomic<int> required_cluster[3]{0, 0, 0};
+  std::atomic<int> cluster_scheduling{0};
+};
+
+struct Variable {
+  FatBinary* owner = nullptr;
+  std::string name;
+  std::size_t bytes = 0;
+  bool constant = false;
+  void** managed_host = nullptr; // __managed__: the pointer that host code goes through
+};
+
+struct FatBinary {
+  const void* wrapper = nullptr;
+  std::size_t number = 0; // in order of registration
+  std::vector<Variable*> managed;
+  std::mutex mutex;                                      // guards what follows
+  std::vector<std::shared_ptr<const ptx::Module>> units; // empty: not read yet
+  std::map<int, std::shared_ptr<isa::Program>> programs; // by device
+  bool failed = false;
+  cudaError_t failure = cudaSuccess;
+};
+
+/// Thread safe.
+class Modules {
+public:
+  Modules(memory::AddressSpace& space, int arch);
+
+  FatBinary* add(const void* wrapper);
+  void add_function(FatBinary& owner, const void* host, std::string name);
+  void add_variable(
+      FatBinary& owner,
+      const void* host,
+      std::string name,
+      std::size_t bytes,
+      bool constant,
+      bool defined
+  );
+  void add_managed(FatBinary& owner, void** host, std::string name, std::size_t bytes);
+
+  /// By host stub, or by handle. nullptr: neither.
+  Function* function(const void* host_or_handle) const;
+  Function* function_of_host(const void* host) const;
+  Variable* variable(const void* host) const;
+  std::vector<Function*> functions_of(const FatBinary& owner) const;
+
+  /// Reads, parses and links on first use. A failure is printed once, with its reason, and stays.
+  tl::expected<std::shared_ptr<isa::Program>, cudaError_t> program(FatBinary& owner, int device);
+  struct LoadedKernel {
+    std::shared_ptr<isa::Program> program;
+    const isa::Kernel* kernel = nullptr;
+  };
+  tl::expected<LoadedKernel, cudaError_t> kernel(const Function& function, int device);
+  tl::expected<isa::Program::VariablePlace, cudaError_t>
+  place(const Variable& variable, int device);
+  /// Makes the managed variables of a fat binary usable by the host.
+  cudaError_t initialise_managed(FatBinary& owner);
+  /// cudaDeviceReset: variables get their initial values again.
+  void reset(int device);
+
+private:
+  Result<void> read_units(FatBinary& owner);
+
+  memory::AddressSpace& space_;
+  const int arch_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<FatBinary>> fatbins_;
+  std::vector<std::unique_ptr<Function>> functions_;
+  std::vector<std::unique_ptr<Variable>> variables_;
+  std::unordered_map<const void*, Function*> function_by_host_;
+  std::unordered_map<const void*, Function*> function_by_handle_;
+  std::unordered_map<const void*, Variable*> variable_by_host_;
+};
+
+} // namespace heddle::runtime

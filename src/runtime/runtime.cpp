@@ -1,0 +1,255 @@
+// Implements runtime.h.
+#include "runtime/runtime.h"
+
+#include "machine/engine.h"
+#include "report/render.h"
+#include "runtime/fault_diagnostic.h"
+#include "runtime/host_fault.h"
+#include "runtime/outcome.h"
+#include "runtime/unsupported.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace heddle::runtime {
+namespace {
+
+std::atomic<Runtime*> instance{nullptr};
+
+bool complete(const std::vector<machine::CommandPtr>& commands) {
+  for (const machine::CommandPtr& command : commands) {
+    if (!command->done.load()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Prints a device fault when it happens: the program may never ask for it.
+void announce(const machine::FaultReport& fault) {
+  record_outcome(
+      fault.kind == machine::FaultReport::Kind::Unsupported ? Outcome::Unsupported : Outcome::Defect
+  );
+  std::fflush(stdout);
+  report::SourceCache sources;
+  const std::string text =
+      report::render_text(diagnose(fault), sources, {.colour = report::use_colour(STDERR_FILENO)});
+  std::fputs(text.c_str(), stderr);
+}
+
+} // namespace
+
+ThreadState& thread_state() {
+  thread_local ThreadState state;
+  return state;
+}
+
+ThreadState::~ThreadState() {
+  if (Runtime* runtime = Runtime::existing()) {
+    for (const StreamPtr& stream : default_streams) {
+      if (stream != nullptr) {
+        runtime->streams().destroy(stream);
+      }
+    }
+  }
+}
+
+Device::Device() {
+  // cudaLimit: what an H200 answers without having been asked for anything else.
+  limits[cudaLimitStackSize] = 1024;
+  limits[cudaLimitPrintfFifoSize] = 8650752;
+  limits[cudaLimitMallocHeapSize] = 8388608;
+  limits[cudaLimitDevRuntimeSyncDepth] = 0;
+  limits[cudaLimitDevRuntimePendingLaunchCount] = 2048;
+  limits[cudaLimitMaxL2FetchGranularity] = 64;
+  limits[cudaLimitPersistingL2CacheSize] = 11796480;
+  limits[7] = 0;
+}
+
+Runtime::Runtime(Config config)
+    : config_(std::move(config)),
+      model_(*machine::device_model(config_.device)) {
+  world_ = std::make_unique<machine::World>(space_, model_, std::max(config_.devices, 1));
+  machine::EngineOptions options;
+  options.workers = config_.threads.value_or(0);
+  options.seed = config_.seed;
+  world_->set_driver(std::make_unique<machine::Engine>(*world_, options));
+  modules_ = std::make_unique<Modules>(space_, arch_of(model_));
+  streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
+  for (int i = 0; i < std::max(config_.devices, 1); ++i) {
+    devices_.push_back(std::make_unique<Device>());
+  }
+  world_->on_fault(announce);
+  install_exit_handler();
+  install_host_fault_handler(space_);
+}
+
+Runtime& Runtime::get() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    Result<Config> config = read_config([](const char* name) { return std::getenv(name); });
+    if (!config) {
+      fmt::print(stderr, "heddle: error: {}\n", config.error().message);
+      std::fflush(nullptr);
+      ::_exit(static_cast<int>(Outcome::Usage));
+    }
+    instance.store(new Runtime(std::move(*config)));
+  });
+  return *instance.load();
+}
+
+Runtime* Runtime::existing() {
+  return instance.load();
+}
+
+cudaError_t Runtime::health(int device) const {
+  if (config_.devices == 0) {
+    return cudaErrorNoDevice;
+  }
+  if (devices_[static_cast<std::size_t>(device)]->unavailable.load()) {
+    return cudaErrorDevicesUnavailable;
+  }
+  if (world_->has_fault()) {
+    if (const auto fault = world_->fault()) {
+      return error_of(*fault);
+    }
+  }
+  return cudaSuccess;
+}
+
+tl::expected<StreamPtr, cudaError_t> Runtime::stream(cudaStream_t handle) {
+  ThreadState& thread = thread_state();
+  if (handle == nullptr || handle == cudaStreamLegacy) {
+    return streams_->legacy(thread.device);
+  }
+  if (handle == cudaStreamPerThread) {
+    auto& mine = thread.default_streams;
+    const auto index = static_cast<std::size_t>(thread.device);
+    if (mine.size() <= index) {
+      mine.resize(index + 1);
+    }
+    if (mine[index] == nullptr) {
+      mine[index] = streams_->create_per_thread(thread.device);
+    }
+    return mine[index];
+  }
+  StreamPtr stream = streams_->find(handle);
+  if (stream == nullptr) {
+    return tl::unexpected(cudaErrorInvalidResourceHandle);
+  }
+  return stream;
+}
+
+tl::expected<EventPtr, cudaError_t> Runtime::event(cudaEvent_t handle) {
+  EventPtr event = streams_->find_event(handle);
+  if (event == nullptr) {
+    return tl::unexpected(cudaErrorInvalidResourceHandle);
+  }
+  return event;
+}
+
+tl::expected<machine::CommandPtr, cudaError_t>
+Runtime::enqueue(Stream& stream, Operation operation) {
+  operation.device = stream.device;
+  if (stream.capture != nullptr) {
+    if (const cudaError_t error = stream.capture->add(stream, operation); error != cudaSuccess) {
+      return tl::unexpected(error);
+    }
+    return nullptr;
+  }
+  auto command = make_command(*this, operation);
+  if (command) {
+    streams_->submit(stream, *command);
+  }
+  return command;
+}
+
+cudaError_t Runtime::run(Stream& stream, Operation operation, const char* what) {
+  auto command = enqueue(stream, std::move(operation));
+  if (!command) {
+    return command.error();
+  }
+  if (*command == nullptr) {
+    return cudaSuccess;
+  }
+  return wait({*command}, stream.device, what);
+}
+
+cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device, const char* what) {
+  if (!complete(commands)) {
+    world_->driver().wait(
+        [this, &commands] { return complete(commands) || world_->has_fault(); },
+        what
+    );
+  }
+  world_->flush_output();
+  return health(device);
+}
+
+cudaError_t Runtime::wait_for_device(int device, const char* what) {
+  return wait(streams_->pending_on_device(device), device, what);
+}
+
+cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int device) {
+  const bool ready = complete(commands) || world_->driver().query([this, &commands] {
+    return complete(commands) || world_->has_fault();
+  });
+  if (const cudaError_t sick = health(device); sick != cudaSuccess) {
+    return sick;
+  }
+  return ready ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t Runtime::record(Stream& stream, const EventPtr& event) {
+  if (event->device != stream.device) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  if (stream.capture != nullptr) {
+    return stream.capture->record(stream, event);
+  }
+  auto command =
+      make_command(*this, Operation{EventRecord{event}, "cudaEventRecord", stream.device});
+  if (!command) {
+    return command.error();
+  }
+  streams_->record(stream, event, *command);
+  return cudaSuccess;
+}
+
+cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
+  // Waiting for an event that was recorded in a capture makes this stream part of that capture.
+  if (const auto target = event->captured_by.lock()) {
+    return target->wait(stream, event);
+  }
+  if (stream.capture != nullptr) {
+    return stream.capture->wait(stream, event);
+  }
+  if (event->complete()) {
+    return cudaSuccess;
+  }
+  auto command = make_command(*this, Operation{Nothing{}, "cudaStreamWaitEvent", stream.device});
+  if (!command) {
+    return command.error();
+  }
+  streams_->wait_event(stream, event, *command);
+  return cudaSuccess;
+}
+
+int unsupported_call(const char* name) {
+  complain_unsupported(name);
+  return record_error(thread_state(), cudaErrorNotSupported);
+}
+
+cudaError_t record_error(ThreadState& thread, cudaError_t code) {
+  // Measured: a query's NotReady is no error to remember.
+  if (code != cudaSuccess && code != cudaErrorNotReady) {
+    thread.last_error = code;
+  }
+  return code;
+}
+
+} // namespace heddle::runtime

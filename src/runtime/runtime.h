@@ -1,0 +1,140 @@
+// Runtime: what the process has of CUDA: devices, memory, modules, streams, and each thread's
+// state.
+//
+// The library is entered through C functions, so there has to be one instance per process. It is
+// made by the first call that needs it and never destroyed: programs call the API from static
+// destructors.
+#pragma once
+
+#include "machine/world.h"
+#include "memory/address_space.h"
+#include "runtime/config.h"
+#include "runtime/cudart.h"
+#include "runtime/device_attribute.h"
+#include "runtime/error.h"
+#include "runtime/memory_table.h"
+#include "runtime/module.h"
+#include "runtime/stream.h"
+
+#include <atomic>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace heddle::runtime {
+
+struct LaunchSetup { // what <<<…>>> hands from the caller to the stub
+  dim3 grid, block;
+  std::size_t shared = 0;
+  cudaStream_t stream = nullptr;
+};
+
+/// State of one host thread.
+struct ThreadState {
+  int device = 0;
+  cudaError_t last_error = cudaSuccess;
+  bool in_callback = false; // runs a function that a stream called: the API refuses calls
+  std::vector<LaunchSetup> setups;
+  std::vector<StreamPtr> default_streams; // per-thread default streams, by device
+  ~ThreadState();
+};
+ThreadState& thread_state();
+
+/// What the API keeps of each device besides memory and streams.
+struct Device {
+  std::atomic<unsigned> flags{cudaDeviceMapHost};
+  std::atomic<int> cache_config{cudaFuncCachePreferNone};
+  std::atomic<std::size_t> limits[8];
+  /// Reset after a fault: the device stays unavailable, as measured on an H200.
+  std::atomic<bool> unavailable{false};
+  Device();
+};
+
+class Runtime {
+public:
+  /// Ends the process with exit code 2 if the environment asks for something impossible.
+  static Runtime& get();
+  /// nullptr before the first get().
+  static Runtime* existing();
+
+  const Config& config() const { return config_; }
+  const machine::DeviceModel& model() const { return model_; }
+  int devices() const { return config_.devices; }
+  Device& device(int number) { return *devices_[static_cast<std::size_t>(number)]; }
+  bool valid_device(int number) const { return number >= 0 && number < devices(); }
+  memory::AddressSpace& space() { return space_; }
+  machine::World& world() { return *world_; }
+  MemoryTable& memory() { return memory_; }
+  Modules& modules() { return *modules_; }
+  StreamTable& streams() { return *streams_; }
+
+  /// The error that every call needing the device returns: after a fault, or with no device at all.
+  cudaError_t health(int device) const;
+
+  /// The stream a handle means for this thread; error: cudaErrorInvalidResourceHandle.
+  tl::expected<StreamPtr, cudaError_t> stream(cudaStream_t handle);
+  tl::expected<EventPtr, cudaError_t> event(cudaEvent_t handle);
+
+  /// Puts work on a stream (or into the graph it is being captured into). The command is null in
+  /// the second case.
+  tl::expected<machine::CommandPtr, cudaError_t> enqueue(Stream& stream, Operation operation);
+  /// The same, and waits until it is done.
+  cudaError_t run(Stream& stream, Operation operation, const char* what);
+  /// Blocks until all are complete or the device has failed; returns health(). `what` names the
+  /// call.
+  cudaError_t wait(std::vector<machine::CommandPtr> commands, int device, const char* what);
+  cudaError_t wait_for_device(int device, const char* what);
+  /// cudaSuccess if all are complete, else cudaErrorNotReady.
+  cudaError_t query(const std::vector<machine::CommandPtr>& commands, int device);
+  /// cudaEventRecord and cudaStreamWaitEvent, captured or not.
+  cudaError_t record(Stream& stream, const EventPtr& event);
+  cudaError_t wait_event(Stream& stream, const EventPtr& event);
+
+private:
+  explicit Runtime(Config config);
+
+  Config config_;
+  machine::DeviceModel model_;
+  memory::AddressSpace space_;
+  MemoryTable memory_{space_};
+  std::unique_ptr<machine::World> world_;
+  std::unique_ptr<Modules> modules_;
+  std::unique_ptr<StreamTable> streams_;
+  std::vector<std::unique_ptr<Device>> devices_;
+};
+
+/// Records a call's result as the thread's last error, as the real library does.
+cudaError_t record_error(ThreadState& thread, cudaError_t code);
+
+/// The body of an entry point that needs no working device.
+///   return api_plain([&](Runtime& rt, ThreadState& thread) { … return cudaSuccess; });
+template <class Body> cudaError_t api_plain(Body&& body) {
+  ThreadState& thread = thread_state();
+  if (thread.in_callback) {
+    return record_error(thread, cudaErrorNotPermitted);
+  }
+  try {
+    return record_error(thread, body(Runtime::get(), thread));
+  } catch (const std::bad_alloc&) {
+    return record_error(thread, cudaErrorMemoryAllocation);
+  }
+}
+
+/// The body of every other entry point: refused after a fault; a scheduling point of the host.
+template <class Body> cudaError_t api(const char* name, Body&& body) {
+  return api_plain([&](Runtime& rt, ThreadState& thread) -> cudaError_t {
+    rt.world().driver().api_call(name);
+    if (const cudaError_t sick = rt.health(thread.device); sick != cudaSuccess) {
+      return sick;
+    }
+    return body(rt, thread);
+  });
+}
+
+/// The stream that a *_ptsz entry point means by 0.
+inline cudaStream_t per_thread(cudaStream_t stream) {
+  return stream == nullptr ? cudaStreamPerThread : stream;
+}
+
+} // namespace heddle::runtime

@@ -1,0 +1,68 @@
+// The environment variables by which `heddle run` configures the library.
+#include "runtime/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace heddle::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+Result<Config> read(const std::map<std::string, std::string>& variables) {
+  return read_config([&](const char* name) -> const char* {
+    const auto it = variables.find(name);
+    return it == variables.end() ? nullptr : it->second.c_str();
+  });
+}
+
+TEST(Config, DefaultsAreOneDeviceAndAllCores) {
+  const Config config = read({}).value();
+  EXPECT_EQ(config.device, "sm_90");
+  EXPECT_EQ(config.devices, 1);
+  EXPECT_FALSE(config.seed);
+  EXPECT_FALSE(config.threads);
+  EXPECT_EQ(config.mode, Mode::Run);
+  EXPECT_FALSE(config.launch_blocking);
+}
+
+TEST(Config, ReadsEveryVariable) {
+  const Config config = read({{"HEDDLE_DEVICE", "sm_75"},
+                              {"HEDDLE_DEVICES", "3"},
+                              {"HEDDLE_SEED", "18446744073709551615"},
+                              {"HEDDLE_THREADS", "5"},
+                              {"HEDDLE_MODE", "check"},
+                              {"CUDA_LAUNCH_BLOCKING", "1"}})
+                            .value();
+  EXPECT_EQ(config.device, "sm_75");
+  EXPECT_EQ(config.devices, 3);
+  EXPECT_EQ(config.seed, ~std::uint64_t{0});
+  EXPECT_EQ(config.threads, 5U);
+  EXPECT_EQ(config.mode, Mode::Check);
+  EXPECT_TRUE(config.launch_blocking);
+}
+
+TEST(Config, RefusesWhatItDoesNotUnderstand) {
+  EXPECT_THAT(read({{"HEDDLE_DEVICE", "sm_61"}}).error().message, HasSubstr("sm_75, sm_80"));
+  EXPECT_THAT(read({{"HEDDLE_DEVICES", "0"}}).error().message, HasSubstr("HEDDLE_DEVICES=0"));
+  EXPECT_FALSE(read({{"HEDDLE_DEVICES", "2x"}}));
+  EXPECT_FALSE(read({{"HEDDLE_SEED", "-1"}}));
+  EXPECT_FALSE(read({{"HEDDLE_SEED", ""}}));
+  EXPECT_FALSE(read({{"HEDDLE_MODE", "walk"}}));
+}
+
+TEST(Config, VisibleDevicesAsInCuda) {
+  const auto devices = [](const char* list) {
+    return read({{"HEDDLE_DEVICES", "4"}, {"CUDA_VISIBLE_DEVICES", list}}).value().devices;
+  };
+  EXPECT_EQ(devices(""), 0);
+  EXPECT_EQ(devices("2"), 1);
+  EXPECT_EQ(devices("0,1,3"), 3);
+  EXPECT_EQ(devices("0,-1,1"), 1);
+  EXPECT_EQ(devices("0,7"), 1);
+}
+
+} // namespace
+} // namespace heddle::runtime
