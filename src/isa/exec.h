@@ -306,6 +306,7 @@ public:
   Warp& warp() { return *warp_; }
   Frame& frame() { return *frame_; }
   const Code& code() const { return *frame_->code; }
+  const memory::AddressSpace& space() const { return space_; }
 
   // --- For the machine ---------------------------------------------------------------------------
   struct Block {

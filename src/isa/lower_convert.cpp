@@ -1,5 +1,6 @@
 // Data movement between registers: mov, cvta, isspacep (PTX ISA 9.0, 9.7.9).
 #include "isa/lower_arithmetic.h"
+#include "isa/ops_bits.h"
 #include "memory/address_space.h"
 
 namespace heddle::isa {
@@ -12,60 +13,76 @@ using ptx::Mod;
 // --- mov
 // ---------------------------------------------------------------------------------------------
 
-template <class T> constexpr T same(T value) {
-  return value;
-}
 struct Quad {
   std::uint64_t words[2];
 };
 
-/// Part op.imm (bytes from the start) of each source element.
-template <class D, class A> const Op* extract(Exec& exec, const Op& op) {
-  const A* a = exec.in<A>(op.a);
+/// A part of a packed value: so many bytes in elements of type Element. Registers of 8 bits have
+/// 16-bit elements.
+template <class E, std::size_t Bytes> struct Part {
+  using Element = E;
+  static constexpr std::size_t bytes = Bytes;
+};
+using Part8 = Part<std::uint16_t, 1>;
+using Part16 = Part<std::uint16_t, 2>;
+using Part32 = Part<std::uint32_t, 4>;
+using Part64 = Part<std::uint64_t, 8>;
+
+/// The part op.imm bytes from the start of each source element.
+template <class P, class Whole> const Op* extract(Exec& exec, const Op& op) {
+  using E = typename P::Element;
+  const Whole* a = exec.in<Whole>(op.a);
   const auto at = static_cast<std::size_t>(op.imm);
-  for_lanes(exec, exec.out<D>(op.d), [=](int lane) {
-    D part;
-    std::memcpy(&part, reinterpret_cast<const char*>(a + lane) + at, sizeof part);
+  for_lanes(exec, exec.out<E>(op.d), [=](int lane) {
+    E part = 0;
+    std::memcpy(&part, reinterpret_cast<const char*>(a + lane) + at, P::bytes);
     return part;
   });
   return &op + 1;
 }
 /// The elements Code::refs[list … +count) packed, lowest first.
-template <class D, class A> const Op* pack(Exec& exec, const Op& op) {
-  D* d = exec.out<D>(op.d);
+template <class P, class Whole> const Op* pack(Exec& exec, const Op& op) {
+  using E = typename P::Element;
+  Whole* d = exec.out<Whole>(op.d);
   for (std::size_t n = 0; n < op.count; ++n) {
-    const A* a = exec.in<A>(exec.code().refs[op.list + n]);
+    const E* a = exec.in<E>(exec.code().refs[op.list + n]);
     exec.each([=](int lane) {
-      std::memcpy(reinterpret_cast<char*>(d + lane) + n * sizeof(A), a + lane, sizeof(A));
+      std::memcpy(reinterpret_cast<char*>(d + lane) + n * P::bytes, a + lane, P::bytes);
     });
   }
   return &op + 1;
 }
 
-/// handler<Whole, Part> for these widths in bits.
+/// f.operator()<Whole, Part>() for these widths in bits.
 template <class Choose> Handler for_parts(int whole, int part, Choose choose) {
   using U16 = std::uint16_t;
   using U32 = std::uint32_t;
   using U64 = std::uint64_t;
   switch (whole * 1000 + part) {
+  case 16'008:
+    return choose.template operator()<U16, Part8>();
+  case 32'008:
+    return choose.template operator()<U32, Part8>();
   case 32'016:
-    return choose.template operator()<U32, U16>();
+    return choose.template operator()<U32, Part16>();
+  case 64'008:
+    return choose.template operator()<U64, Part8>();
   case 64'016:
-    return choose.template operator()<U64, U16>();
+    return choose.template operator()<U64, Part16>();
   case 64'032:
-    return choose.template operator()<U64, U32>();
+    return choose.template operator()<U64, Part32>();
   case 128'016:
-    return choose.template operator()<Quad, U16>();
+    return choose.template operator()<Quad, Part16>();
   case 128'032:
-    return choose.template operator()<Quad, U32>();
+    return choose.template operator()<Quad, Part32>();
   case 128'064:
-    return choose.template operator()<Quad, U64>();
+    return choose.template operator()<Quad, Part64>();
   default:
     return nullptr;
   }
 }
 ptx::Type bits_type(int bits) {
-  return bits == 16 ? Mod::B16 : bits == 32 ? Mod::B32 : Mod::B64;
+  return bits == 8 ? Mod::B8 : bits == 16 ? Mod::B16 : bits == 32 ? Mod::B32 : Mod::B64;
 }
 
 /// mov.b64 {lo, hi}, a: one op per element. The source cannot be one of the elements, its width
@@ -107,7 +124,7 @@ Result<void> lower_pack(Form& form, ptx::Type type) {
   }
   Op op = l.op(form.instruction());
   op.execute = for_parts(ptx::type_bits(type), part_bits, []<class W, class P>() -> Handler {
-    return pack<W, P>;
+    return pack<P, W>;
   });
   op.d = form.destination();
   op.list = l.list(refs);
@@ -131,10 +148,10 @@ Result<void> lower_mov(Lowering& l, const ptx::Instruction& i) {
     return form.emit(copy_predicate, {type});
   }
   if (ptx::type_bits(type) == 128) {
-    return form.emit(unary<same<Quad>, Quad, Quad>, {type});
+    return form.emit(unary<ops::same<Quad>, Quad, Quad>, {type});
   }
   return form.emit(
-      for_width(type, []<class T>() -> Handler { return unary<same<T>, T, T>; }),
+      for_width(type, []<class T>() -> Handler { return unary<ops::same<T>, T, T>; }),
       {type}
   );
 }
@@ -175,7 +192,7 @@ Result<void> lower_cvta(Lowering& l, const ptx::Instruction& i) {
   if (!window || ptx::type_bits(type) != 64) { // 32-bit generic addresses do not exist here
     return form.unsupported_form();
   }
-  Op op = form.op(*window == 0 ? unary<same<Address>, Address, Address> : add_window, {type});
+  Op op = form.op(*window == 0 ? unary<ops::same<Address>, Address, Address> : add_window, {type});
   op.imm = static_cast<std::int64_t>(from_generic ? 0 - *window : *window);
   return form.emit(op);
 }
@@ -194,11 +211,24 @@ const Op* in_window(Exec& exec, const Op& op) {
   return &op + 1;
 }
 
-/// isspacep.space p, a. Constants lie among the global allocations, so .const needs to know them.
+/// Constants lie among the global allocations.
+const Op* in_constant(Exec& exec, const Op& op) {
+  const Address* a = exec.in<Address>(op.a);
+  LaneMask inside = 0;
+  exec.each([&](int lane) {
+    const auto allocation = exec.space().find(a[lane]);
+    const bool constant = allocation && allocation->kind == memory::AllocationKind::Constant;
+    inside |= static_cast<LaneMask>(constant) << lane;
+  });
+  store_comparison(exec, op, inside);
+  return &op + 1;
+}
+
+/// isspacep.space p, a.
 Result<void> lower_isspacep(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
-  if (i.has(Mod::Const)) {
-    return form.unsupported_form();
+  if (form.take(Mod::Const)) {
+    return form.emit(in_constant, {Mod::U64});
   }
   const auto window = window_of(form);
   if (!window) {

@@ -3,6 +3,7 @@
 // integer or float of its register's natural width, the conversion proper, the result extended to
 // its register.
 #include "isa/lower_arithmetic.h"
+#include "isa/ops_bits.h"
 #include "isa/ops_convert.h"
 
 namespace heddle::isa {
@@ -260,6 +261,14 @@ template <class T> Handler integer_to_float_handler(ptx::Type from, Round round)
     });
   });
 }
+template <class H> Handler integer_to_half_handler(bool is_signed, Round round) {
+  return for_round(round, [is_signed]<Round R>() -> Handler {
+    using S = std::int64_t;
+    using U = std::uint64_t;
+    return is_signed ? unary<ops::integer_to_half<H, S, R>, H, S>
+                     : unary<ops::integer_to_half<H, U, R>, H, U>;
+  });
+}
 
 template <class T> Handler float_to_integer_handler(ptx::Type to, Round round, bool ftz) {
   return for_large_integer(to, [=]<class I>() -> Handler {
@@ -273,61 +282,172 @@ template <class T> Handler float_to_integer_handler(ptx::Type to, Round round, b
     });
   });
 }
+/// f64 to u8 and u16, whose NaN is not that of s32 clamped.
+Handler double_to_small_unsigned(ptx::Type to, Round round) {
+  return for_round(round, [to]<Round R>() -> Handler {
+    using U8 = std::uint8_t;
+    using U16 = std::uint16_t;
+    using D = double;
+    return to == Mod::U8 ? unary<ops::float_to_integer<U8, D, R>, U16, D>
+                         : unary<ops::float_to_integer<U16, D, R>, U16, D>;
+  });
+}
 
-// --- cvt
-// ---------------------------------------------------------------------------------------------
+// --- Between floats
+// ----------------------------------------------------------------------------------
 
-Handler float_to_float_handler(ptx::Type to, ptx::Type from, Round round, bool integral, bool ftz) {
+/// What the modifiers of a cvt say.
+struct Style {
+  Round round = Round::Nearest;
+  bool integral = false; // .rni .rzi .rmi .rpi
+  bool ftz = false;
+  bool saturate = false;
+};
+
+template <class F> Handler same_float_handler(const Style& style) {
+  if (style.integral) {
+    return for_round(style.round, [&]<Round R>() -> Handler {
+      if constexpr (sizeof(F) == 4) {
+        if (style.ftz) {
+          return unary<ops::float_to_integral<F, R, true>, F, F>;
+        }
+      }
+      return unary<ops::float_to_integral<F, R>, F, F>;
+    });
+  }
+  if constexpr (sizeof(F) == 4) {
+    if (style.ftz) {
+      return unary<ops::float_flushed, F, F>;
+    }
+  }
+  return unary<ops::same<F>, F, F>;
+}
+template <class H> Handler same_half_handler(const Style& style) {
+  if (style.integral) {
+    return for_round(style.round, []<Round R>() -> Handler {
+      return unary<ops::half_to_integral<H, R>, H, H>;
+    });
+  }
+  return unary<ops::same<H>, H, H>;
+}
+
+template <class H> Handler to_half_handler(ptx::Type from, const Style& style) {
+  using F = float;
+  using D = double;
+  return for_round(style.round, [&]<Round R>() -> Handler {
+    if (from == Mod::F64) {
+      return unary<ops::double_to_half<H, R>, H, D>;
+    }
+    return style.ftz ? unary<ops::float_to_half<H, R, true>, H, F>
+                     : unary<ops::float_to_half<H, R>, H, F>;
+  });
+}
+template <class H> Handler from_half_handler(const Style& style) {
+  return style.ftz ? unary<ops::half_to_float<H, true>, float, H>
+                   : unary<ops::half_to_float<H>, float, H>;
+}
+
+/// Between types of the same width, and between f32 and any other; f64 to halves.
+Handler float_to_float_handler(ptx::Type to, ptx::Type from, const Style& style) {
   using ops::Bfloat;
   using ops::Half;
   using F = float;
   using D = double;
-  if (to == from && to == Mod::F32) {
-    if (!integral) {
-      return ftz ? unary<ops::float_to_same<F, true>, F, F> : unary<ops::float_to_same<F>, F, F>;
+  if (to == from) {
+    switch (to) {
+    case Mod::F16:
+      return same_half_handler<Half>(style);
+    case Mod::Bf16:
+      return same_half_handler<Bfloat>(style);
+    case Mod::F32:
+      return same_float_handler<F>(style);
+    default:
+      return same_float_handler<D>(style);
     }
-    return for_round(round, [ftz]<Round R>() -> Handler {
-      return ftz ? unary<ops::float_to_integral<F, R, true>, F, F>
-                 : unary<ops::float_to_integral<F, R>, F, F>;
+  }
+  switch (to) {
+  case Mod::F16:
+    return to_half_handler<Half>(from, style);
+  case Mod::Bf16:
+    return to_half_handler<Bfloat>(from, style);
+  case Mod::F64:
+    return style.ftz ? unary<ops::float_to_double<true>, D, F>
+                     : unary<ops::float_to_double<>, D, F>;
+  default:
+    break;
+  }
+  switch (from) {
+  case Mod::F16:
+    return from_half_handler<Half>(style);
+  case Mod::Bf16:
+    return from_half_handler<Bfloat>(style);
+  default:
+    return for_round(style.round, [&]<Round R>() -> Handler {
+      return style.ftz ? unary<ops::double_to_float<R, true>, F, D>
+                       : unary<ops::double_to_float<R>, F, D>;
     });
   }
-  if (to == from && to == Mod::F64) {
-    if (!integral) {
-      return unary<ops::float_to_same<D>, D, D>;
+}
+
+Handler saturate_handler(ptx::Type type) {
+  switch (type) {
+  case Mod::F16:
+    return unary<ops::half_saturated, ops::Half, ops::Half>;
+  case Mod::F32:
+    return unary<ops::saturate<float>, float, float>;
+  case Mod::F64:
+    return unary<ops::saturate<double>, double, double>;
+  default:
+    return nullptr;
+  }
+}
+
+// --- cvt
+// ---------------------------------------------------------------------------------------------
+
+void float_to_integer(
+    Conversion& c,
+    Value value,
+    ptx::Type from,
+    ptx::Type to,
+    int to_bits,
+    const Style& style
+) {
+  const bool wide = from == Mod::F64;
+  if (wide && (to == Mod::U8 || to == Mod::U16)) {
+    value = c.step(double_to_small_unsigned(to, style.round), value, 16);
+    if (to_bits != 16) {
+      integer_to_integer(c, value, Mod::U16, Mod::U16, to_bits, false);
     }
-    return for_round(round, []<Round R>() -> Handler {
-      return unary<ops::float_to_integral<D, R>, D, D>;
-    });
+    return;
   }
-  if (to == Mod::F32 && from == Mod::F64) {
-    return for_round(round, [ftz]<Round R>() -> Handler {
-      return ftz ? unary<ops::double_to_float<R, true>, F, D>
-                 : unary<ops::double_to_float<R>, F, D>;
-    });
+  const ptx::Type work = working_type(to);
+  value = c.step(
+      wide ? float_to_integer_handler<double>(work, style.round, false)
+           : float_to_integer_handler<float>(work, style.round, style.ftz),
+      value,
+      ptx::type_bits(work)
+  );
+  if (ptx::type_bits(to) < 32) {
+    integer_to_integer(c, value, work, to, to_bits, true);
+  } else if (to_bits != value.bits) {
+    integer_to_integer(c, value, to, to, to_bits, false);
   }
-  if (to == Mod::F64 && from == Mod::F32) {
-    return ftz ? unary<ops::float_to_double<true>, D, F> : unary<ops::float_to_double<>, D, F>;
+}
+
+Value integer_to_any_float(Conversion& c, Value value, ptx::Type from, ptx::Type to, Round round) {
+  const bool half = is_half(to);
+  const ptx::Type work = half ? integer_type(64, ptx::is_signed(from)) : working_type(from);
+  const int bits = ptx::type_bits(work);
+  if (value.bits != bits || ptx::type_bits(from) != bits) {
+    value = c.step(extend_handler(value.bits, bits, from), value, bits);
   }
-  if (to == Mod::F32 && from == Mod::F16) {
-    return ftz ? unary<ops::half_to_float<Half, true>, F, Half>
-               : unary<ops::half_to_float<Half>, F, Half>;
-  }
-  if (to == Mod::F32 && from == Mod::Bf16) {
-    return ftz ? unary<ops::half_to_float<Bfloat, true>, F, Bfloat>
-               : unary<ops::half_to_float<Bfloat>, F, Bfloat>;
-  }
-  if (to == Mod::F16 && from == Mod::F32) {
-    return for_round(round, [ftz]<Round R>() -> Handler {
-      return ftz ? unary<ops::float_to_half<Half, R, true>, Half, F>
-                 : unary<ops::float_to_half<Half, R>, Half, F>;
-    });
-  }
-  if (to == Mod::Bf16 && from == Mod::F32) {
-    return for_round(round, []<Round R>() -> Handler {
-      return unary<ops::float_to_half<Bfloat, R>, Bfloat, F>;
-    });
-  }
-  return nullptr;
+  const Handler handler =
+      to == Mod::F16    ? integer_to_half_handler<ops::Half>(ptx::is_signed(from), round)
+      : to == Mod::Bf16 ? integer_to_half_handler<ops::Bfloat>(ptx::is_signed(from), round)
+      : to == Mod::F32  ? integer_to_float_handler<float>(work, round)
+                        : integer_to_float_handler<double>(work, round);
+  return c.step(handler, value, ptx::type_bits(to));
 }
 
 Result<void> lower_cvt(Lowering& l, const ptx::Instruction& i) {
@@ -343,70 +463,38 @@ Result<void> lower_cvt(Lowering& l, const ptx::Instruction& i) {
   const auto word = form.take_one_of(
       {Mod::Rn, Mod::Rz, Mod::Rm, Mod::Rp, Mod::Rni, Mod::Rzi, Mod::Rmi, Mod::Rpi}
   );
-  const Round round = rounding_of(word.value_or(Mod::Rn));
-  const bool integral =
-      word == Mod::Rni || word == Mod::Rzi || word == Mod::Rmi || word == Mod::Rpi;
-  const bool ftz = form.take(Mod::Ftz);
-  const bool saturate = form.take(Mod::Sat);
+  Style style;
+  style.round = rounding_of(word.value_or(Mod::Rn));
+  style.integral = word == Mod::Rni || word == Mod::Rzi || word == Mod::Rmi || word == Mod::Rpi;
+  style.ftz = form.take(Mod::Ftz);
+  style.saturate = form.take(Mod::Sat);
   Conversion c(form);
   Value value = c.source(from);
   const int to_bits = c.destination_bits(to);
   if (is_integer(to) && is_integer(from)) {
-    integer_to_integer(c, value, from, to, to_bits, saturate);
+    integer_to_integer(c, value, from, to, to_bits, style.saturate);
     return c.finish();
   }
-  // A float in a register wider than its type: take its low bits.
-  if (!is_integer(from) && value.bits != ptx::type_bits(from)) {
-    const int bits = ptx::type_bits(from);
-    value = c.step(extend_handler(value.bits, bits, integer_type(bits, false)), value, bits);
-  }
-  ptx::Type source = from;
-  if (is_half(source) && to != source && to != Mod::F32) { // exactly representable in f32
-    value =
-        c.step(float_to_float_handler(Mod::F32, source, Round::Nearest, false, false), value, 32);
-    source = Mod::F32;
-  }
-  if (is_integer(to)) {
-    const ptx::Type work = working_type(to);
-    const bool wide = source == Mod::F64;
-    value = c.step(
-        wide ? float_to_integer_handler<double>(work, round, false)
-             : float_to_integer_handler<float>(work, round, ftz),
-        value,
-        ptx::type_bits(work)
-    );
-    if (ptx::type_bits(to) < 32) {
-      integer_to_integer(c, value, work, to, to_bits, true);
-    } else if (to_bits != value.bits) {
-      integer_to_integer(c, value, to, to, to_bits, false);
-    }
-    return c.finish();
-  }
-  if (is_integer(source)) {
-    const ptx::Type work = working_type(source);
-    if (value.bits != ptx::type_bits(source) || ptx::type_bits(source) < 32) {
-      const int bits = ptx::type_bits(work);
-      value = c.step(extend_handler(value.bits, bits, source), value, bits);
-    }
-    if (to == Mod::F64) {
-      value = c.step(integer_to_float_handler<double>(work, round), value, 64);
-    } else if (to == Mod::F32) {
-      value = c.step(integer_to_float_handler<float>(work, round), value, 32);
-    } else {
-      return form.unsupported_form();
-    }
+  if (is_integer(from)) {
+    value = integer_to_any_float(c, value, from, to, style.round);
   } else {
-    value =
-        c.step(float_to_float_handler(to, source, round, integral, ftz), value, ptx::type_bits(to));
-  }
-  if (saturate) {
-    if (to == Mod::F32) {
-      value = c.step(unary<ops::saturate<float>, float, float>, value, 32);
-    } else if (to == Mod::F64) {
-      value = c.step(unary<ops::saturate<double>, double, double>, value, 64);
-    } else {
-      return form.unsupported_form();
+    const int bits = ptx::type_bits(from);
+    if (value.bits != bits) { // a register wider than the type: its low bits
+      value = c.step(extend_handler(value.bits, bits, integer_type(bits, false)), value, bits);
     }
+    ptx::Type source = from;
+    if (is_half(source) && to != source && to != Mod::F32) { // exact in f32
+      value = c.step(float_to_float_handler(Mod::F32, source, Style{}), value, 32);
+      source = Mod::F32;
+    }
+    if (is_integer(to)) {
+      float_to_integer(c, value, source, to, to_bits, style);
+      return c.finish();
+    }
+    value = c.step(float_to_float_handler(to, source, style), value, ptx::type_bits(to));
+  }
+  if (style.saturate) {
+    value = c.step(saturate_handler(to), value, value.bits);
   }
   if (to_bits != value.bits) {
     c.step(extend_handler(value.bits, to_bits, integer_type(value.bits, false)), value, to_bits);

@@ -64,8 +64,7 @@ Handler narrow_to_tf32(const Modifiers& m) {
     case Mod::Rz:
       return unary<ops::narrow_to_tf32<Round::Zero, Relu, Satfinite>, U32, F>;
     case Mod::Rna:
-      return Relu ? nullptr
-                  : unary<ops::narrow_to_tf32<Round::NearestAway, false, Satfinite>, U32, F>;
+      return Relu ? nullptr : unary<ops::narrow_to_tf32_away<Satfinite>, U32, F>;
     default:
       return nullptr;
     }

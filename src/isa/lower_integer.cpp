@@ -23,9 +23,12 @@ Result<void> to_float(Form& form) {
 /// Op::imm of the carry forms: which way the flag is used.
 constexpr std::int64_t reads_carry = 1;
 constexpr std::int64_t writes_carry = 2;
+constexpr std::int64_t carry_is_one = 4; // sub.cc: begins without a borrow
 
 template <class T, class F> const Op* with_carry(Exec& exec, const Op& op, F&& f) {
-  const LaneMask in = (op.imm & reads_carry) != 0 ? exec.predicate(op.e) : 0;
+  const LaneMask in = (op.imm & reads_carry) != 0    ? exec.predicate(op.e)
+                      : (op.imm & carry_is_one) != 0 ? all_lanes
+                                                     : 0;
   LaneMask out = 0;
   T* d = exec.out<T>(op.d);
   exec.each([&](int lane) {
@@ -61,7 +64,8 @@ emit_carry(Form& form, Handler handler, std::initializer_list<ptx::Type> sources
   TRY_VOID(form.check());
   Op op = form.op(handler, sources);
   op.e = form.lowering().carry();
-  op.imm = (reads ? reads_carry : 0) | (writes ? writes_carry : 0);
+  op.imm = (reads ? reads_carry : 0) | (writes ? writes_carry : 0) |
+           (form.opcode() == ptx::Opcode::Sub ? carry_is_one : 0);
   form.lowering().emit(op);
   return {};
 }
@@ -107,7 +111,7 @@ Result<void> lower_sub(Lowering& l, const ptx::Instruction& i) {
   if (i.has(Mod::Cc)) {
     return emit_carry(
         form,
-        for_wide(type, []<class T>() -> Handler { return binary_carry<ops::sub_borrow<T>, T>; }),
+        for_wide(type, []<class T>() -> Handler { return binary_carry<ops::sub_carry<T>, T>; }),
         {type, type},
         false
     );
@@ -138,7 +142,7 @@ Result<void> lower_subc(Lowering& l, const ptx::Instruction& i) {
   const ptx::Type type = form.take_type();
   return emit_carry(
       form,
-      for_wide(type, []<class T>() -> Handler { return binary_carry<ops::sub_borrow<T>, T>; }),
+      for_wide(type, []<class T>() -> Handler { return binary_carry<ops::sub_carry<T>, T>; }),
       {type, type},
       true
   );

@@ -10,6 +10,10 @@ namespace heddle::isa::ops {
 
 template <class T> inline constexpr std::uint32_t bits_of = 8 * sizeof(T);
 
+template <class T> constexpr T same(T value) {
+  return value;
+}
+
 // --- Logic ---------------------------------------------------------------------------------------
 
 template <class T> constexpr T bit_and(T a, T b) {
@@ -96,6 +100,9 @@ constexpr std::uint32_t fns(std::uint32_t mask, std::uint32_t base, std::int32_t
   if (base > 31) {
     return ~0U;
   }
+  if (offset == std::numeric_limits<std::int32_t>::min()) {
+    return 0; // what hardware makes of the offset that has no absolute value
+  }
   if (offset == 0) {
     return ((mask >> base) & 1U) != 0 ? base : ~0U;
   }
@@ -124,12 +131,15 @@ template <class T> constexpr T brev(T a) {
 template <class T> constexpr T low_bits(std::uint32_t n) {
   return n >= bits_of<T> ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << n) - 1);
 }
+template <class T> constexpr std::uint32_t field_number(std::uint32_t n) {
+  return sizeof(T) == 8 ? (n < 0x100 ? n : 0x100) : (n & 0xffU);
+}
 /// bfe: field of len bits at pos, sign-extended for signed T from the field's (or the value's) last
-/// bit. Only the low 8 bits of pos and len count.
+/// bit. Of pos and len the low 8 bits count as PTX says; on 64-bit values hardware takes all bits.
 template <class T> constexpr T bfe(T a, std::uint32_t pos, std::uint32_t len) {
   using U = std::make_unsigned_t<T>;
-  pos &= 0xffU;
-  len &= 0xffU;
+  pos = field_number<T>(pos);
+  len = field_number<T>(len);
   const U field = static_cast<U>(shr<U>(static_cast<U>(a), pos) & low_bits<U>(len));
   if constexpr (std::is_signed_v<T>) {
     if (len != 0) {
@@ -146,8 +156,8 @@ template <class T> constexpr T bfe(T a, std::uint32_t pos, std::uint32_t len) {
 }
 /// bfi: b with len bits at pos replaced by the low bits of a.
 template <class T> constexpr T bfi(T a, T b, std::uint32_t pos, std::uint32_t len) {
-  pos &= 0xffU;
-  len &= 0xffU;
+  pos = field_number<T>(pos);
+  len = field_number<T>(len);
   const T mask = shl<T>(low_bits<T>(len), pos);
   return static_cast<T>((shl<T>(a, pos) & mask) | (b & ~mask));
 }

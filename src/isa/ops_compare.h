@@ -39,7 +39,8 @@ template <class T> constexpr T slct_ftz(T a, T b, float c) {
   return flush(c) >= 0 ? a : b;
 }
 
-// --- testp ---------------------------------------------------------------------------------------
+// --- testp (zero is a normal number to hardware)
+// ---------------------------------------------------------------------------------------
 
 enum class Test : std::uint8_t {
   Finite,
@@ -63,7 +64,7 @@ template <Test Which, class T> constexpr bool testp(T value) {
   case Test::NotANumber:
     return magnitude > B::infinity;
   case Test::Normal:
-    return magnitude >= B::smallest_normal && magnitude < B::infinity;
+    return (magnitude == 0 || magnitude >= B::smallest_normal) && magnitude < B::infinity;
   case Test::Subnormal:
     return magnitude != 0 && magnitude < B::smallest_normal;
   }

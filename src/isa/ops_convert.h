@@ -47,7 +47,11 @@ template <Round R, class F> inline F to_integral(F a) {
   }
 }
 
-/// NaN gives zero.
+/// What NaN becomes: zero, but if f64 or a 64-bit integer is involved only the top bit set.
+template <class I, class F> constexpr I integer_of_nan() {
+  using U = std::make_unsigned_t<I>;
+  return static_cast<I>(sizeof(F) == 8 || sizeof(I) == 8 ? U{1} << (8 * sizeof(I) - 1) : U{0});
+}
 template <class I, class F, Round R, bool Ftz = false> inline I float_to_integer(F a) {
   // Both bounds are powers of two, or zero: exact in any format.
   constexpr F below = static_cast<F>(std::numeric_limits<I>::min());
@@ -59,40 +63,56 @@ template <class I, class F, Round R, bool Ftz = false> inline I float_to_integer
   if (value <= below) {
     return std::numeric_limits<I>::min();
   }
-  return value == value ? static_cast<I>(value) : I{0};
+  return value == value ? static_cast<I>(value) : integer_of_nan<I, F>();
 }
 
 // --- Float to float ------------------------------------------------------------------------------
+// Between f32 and f64 a NaN keeps its sign and as much of its payload as fits, made quiet: the
+// host's own conversions do just that.
 
 /// cvt.rni.f32.f32 and its kin: to an integral value of the same type.
 template <class F, Round R, bool Ftz = false> inline F float_to_integral(F a) {
   const F value = to_integral<R>(flush_if<Ftz>(a));
   return value == value ? value : nan_of(a);
 }
-/// cvt.ftz.f32.f32, cvt.f64.f64: the value itself.
-template <class F, bool Ftz = false> constexpr F float_to_same(F a) {
-  a = flush_if<Ftz>(a);
-  return a == a ? a : nan_of(a);
+/// cvt.ftz.f32.f32: the value itself, flushed. Without .ftz it is a mov.
+constexpr float float_flushed(float a) {
+  return a == a ? flush(a) : nan_of(a);
 }
 template <Round R, bool Ftz = false> constexpr float double_to_float(double a) {
-  float r;
   if constexpr (R == Round::Nearest) {
-    r = static_cast<float>(a);
+    const auto r = static_cast<float>(a);
+    if constexpr (Ftz) {
+      constexpr double limit = 0x1p-126 - 0x1p-151; // below it, 24 bits are not enough for 2^-126
+      return a < limit && a > -limit ? std::copysign(0.0F, r) : r;
+    } else {
+      return r;
+    }
   } else {
-    r = rounded<R, float>(exact(a));
+    return a == a ? rounded<R, float, Ftz>(exact(a)) : static_cast<float>(a);
   }
-  return r == r ? flush_if<Ftz>(r) : nan_of(r);
 }
 template <bool Ftz = false> constexpr double float_to_double(float a) {
-  a = flush_if<Ftz>(a);
-  return static_cast<double>(a == a ? a : nan_of(a));
+  return static_cast<double>(flush_if<Ftz>(a));
 }
 
 // --- Half precision ------------------------------------------------------------------------------
 
+constexpr Exact exact(Half a) {
+  return unpack(a.word, Half::format);
+}
+constexpr Exact exact(Bfloat a) {
+  return unpack(a.word, Bfloat::format);
+}
+
+/// f16: NaN is canonical. bf16: the upper half of the f32.
 template <class H, bool Ftz = false> inline float half_to_float(H a) {
   const float r = to_float(a);
-  return r == r ? flush_if<Ftz>(r) : nan_of(r);
+  if constexpr (std::is_same_v<H, Half>) {
+    return r == r ? r : nan_of(r);
+  } else {
+    return flush_if<Ftz>(r);
+  }
 }
 template <class H, Round R, bool Ftz = false> inline H float_to_half(float a) {
   a = flush_if<Ftz>(a);
@@ -102,16 +122,35 @@ template <class H, Round R, bool Ftz = false> inline H float_to_half(float a) {
     return {static_cast<std::uint16_t>(round_to(exact(a), H::format, R))};
   }
 }
+/// NaN keeps its sign and the upper bits of its payload in f16.
+template <class H, Round R> constexpr H double_to_half(double a) {
+  if (std::is_same_v<H, Half> && a != a) {
+    const std::uint64_t word = bits(a);
+    return {static_cast<std::uint16_t>((word >> 48 & 0x8000U) | 0x7e00U | (word >> 42 & 0x1ffU))};
+  }
+  return {static_cast<std::uint16_t>(round_to(exact(a), H::format, R))};
+}
+/// I is std::int64_t or std::uint64_t.
+template <class H, class I, Round R> inline H integer_to_half(I a) {
+  const bool negative = a < 0;
+  const auto word = static_cast<std::uint64_t>(a);
+  const std::uint64_t magnitude = negative ? 0 - word : word;
+  if (R == Round::Nearest && magnitude < (1U << 24)) { // exact in f32
+    return from_float<H>(static_cast<float>(static_cast<std::int64_t>(a)));
+  }
+  return {static_cast<std::uint16_t>(round_to(exact_integer(magnitude, negative), H::format, R))};
+}
+/// cvt.rni.f16.f16 and its kin.
+template <class H, Round R> inline H half_to_integral(H a) {
+  return from_float<H>(to_integral<R>(to_float(a)));
+}
+/// cvt.sat.f16.f16
+inline Half half_saturated(Half a) {
+  return from_float<Half>(saturate(to_float(a)));
+}
 
 // --- Formats of 4 to 19 bits
 // -----------------------------------------------------------------------
-
-constexpr Exact exact(Half a) {
-  return unpack(a.word, Half::format);
-}
-constexpr Exact exact(Bfloat a) {
-  return unpack(a.word, Bfloat::format);
-}
 
 /// a in format To, in the low bits. Relu: negative numbers (and -0) become zero. Satfinite: too
 /// large numbers and infinities become the largest number.
@@ -128,9 +167,19 @@ template <Format To, Round R, bool Relu, bool Satfinite, class A> inline std::ui
   }
   return static_cast<std::uint32_t>(round_to(x, To, R, Satfinite));
 }
-/// tf32 lies in the upper bits of an f32; its NaN is that of f32.
+/// tf32 lies in the upper 19 bits of an f32.
 template <Round R, bool Relu, bool Satfinite> inline std::uint32_t narrow_to_tf32(float a) {
-  return a == a ? narrow<tf32_format, R, Relu, Satfinite>(a) << 13 : 0x7fff'ffffU;
+  return narrow<tf32_format, R, Relu, Satfinite>(a) << 13;
+}
+/// cvt.rna.tf32: an addition to the bits, whatever they mean.
+template <bool Satfinite> inline std::uint32_t narrow_to_tf32_away(float a) {
+  const std::uint32_t word = (bits(a) + 0x1000U) & ~0x1fffU;
+  if constexpr (Satfinite) {
+    if (a == a && (word & 0x7fff'ffffU) >= FloatBits<float>::infinity) {
+      return (word & FloatBits<float>::sign) | 0x7f7f'e000U;
+    }
+  }
+  return word;
 }
 /// Two of them, a in the upper half of the result.
 template <Format To, Round R, bool Relu, bool Satfinite, unsigned Width>

@@ -44,7 +44,9 @@ template <class T> constexpr T from_bits(Word<T> word) {
 template <class... Operands> constexpr float nan_of(float, Operands...) {
   return from_bits<float>(0x7fff'ffffU);
 }
-/// The NaN an f64 operation yields: its first NaN operand, made quiet; else the default NaN.
+/// The NaN an f64 operation yields: the first of these operands that is one, made quiet; else the
+/// default NaN. Which operand comes first is the operation's: b before a, of fma b, c, a, only of
+/// div a before b.
 constexpr double nan_of(double a) {
   return from_bits<double>(a != a ? bits(a) | FloatBits<double>::quiet : 0xfff8'0000'0000'0000ULL);
 }
@@ -74,8 +76,14 @@ template <class T> constexpr T saturate(T value) {
 template <class T> constexpr Exact exact(T value) {
   return unpack(bits(value), FloatBits<T>::format);
 }
-template <Round R, class T> constexpr T rounded(const Exact& value) {
-  return from_bits<T>(static_cast<Word<T>>(round_to(value, FloatBits<T>::format, R)));
+template <Round R, class T, bool Ftz = false> constexpr T rounded(const Exact& value) {
+  return from_bits<T>(static_cast<Word<T>>(round_to(value, FloatBits<T>::format, R, false, Ftz)));
+}
+/// .ftz of a product, quotient or fma: `scaled` is the same result computed 2^64 larger, so that it
+/// was rounded as if exponents had no lower bound. Smaller than the smallest normal number: zero.
+constexpr float flush_by(float r, float scaled) {
+  const float magnitude = from_bits<float>(bits(scaled) & ~FloatBits<float>::sign);
+  return magnitude < 0x1p-62F ? from_bits<float>(bits(r) & FloatBits<float>::sign) : r;
 }
 
 // --- Correctly rounded arithmetic ----------------------------------------------------------------
@@ -87,9 +95,9 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float
   if constexpr (R == Round::Nearest) {
     r = a + b;
   } else {
-    r = rounded<R, T>(exact_add(exact(a), exact(b), R));
+    r = rounded<R, T, Ftz>(exact_add(exact(a), exact(b), R));
   }
-  return r == r ? flush_if<Ftz>(r) : nan_of(a, b);
+  return r == r ? flush_if<Ftz>(r) : nan_of(b, a);
 }
 
 template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float_sub(T a, T b) {
@@ -99,9 +107,9 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float
   if constexpr (R == Round::Nearest) {
     r = a - b;
   } else {
-    r = rounded<R, T>(exact_add(exact(a), exact(-b), R));
+    r = rounded<R, T, Ftz>(exact_add(exact(a), exact(-b), R));
   }
-  return r == r ? flush_if<Ftz>(r) : nan_of(a, b);
+  return r == r ? flush_if<Ftz>(r) : nan_of(b, a);
 }
 
 template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float_mul(T a, T b) {
@@ -110,10 +118,13 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float
   T r;
   if constexpr (R == Round::Nearest) {
     r = a * b;
+    if constexpr (Ftz) {
+      r = flush_by(r, (a * 0x1p64F) * b);
+    }
   } else {
-    r = rounded<R, T>(exact_mul(exact(a), exact(b)));
+    r = rounded<R, T, Ftz>(exact_mul(exact(a), exact(b)));
   }
-  return r == r ? flush_if<Ftz>(r) : nan_of(a, b);
+  return r == r ? flush_if<Ftz>(r) : nan_of(b, a);
 }
 
 template <class T, Round R = Round::Nearest, bool Ftz = false> inline T float_fma(T a, T b, T c) {
@@ -123,10 +134,13 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> inline T float_fm
   T r;
   if constexpr (R == Round::Nearest) {
     r = std::fma(a, b, c);
+    if constexpr (Ftz) {
+      r = flush_by(r, std::fma(a * 0x1p64F, b, c * 0x1p64F));
+    }
   } else {
-    r = rounded<R, T>(exact_fma(exact(a), exact(b), exact(c), R));
+    r = rounded<R, T, Ftz>(exact_fma(exact(a), exact(b), exact(c), R));
   }
-  return r == r ? flush_if<Ftz>(r) : nan_of(a, b, c);
+  return r == r ? r : nan_of(b, c, a);
 }
 
 template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float_div(T a, T b) {
@@ -135,8 +149,11 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float
   T r;
   if constexpr (R == Round::Nearest) {
     r = a / b;
+    if constexpr (Ftz) {
+      r = flush_by(r, (a * 0x1p64F) / b);
+    }
   } else {
-    r = rounded<R, T>(exact_div(exact(a), exact(b)));
+    r = rounded<R, T, Ftz>(exact_div(exact(a), exact(b)));
   }
   return r == r ? flush_if<Ftz>(r) : nan_of(a, b);
 }
@@ -151,7 +168,7 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> inline T float_sq
   if constexpr (R == Round::Nearest) {
     r = std::sqrt(a);
   } else {
-    r = rounded<R, T>(exact_sqrt(exact(a)));
+    r = rounded<R, T, Ftz>(exact_sqrt(exact(a)));
   }
   return r == r ? flush_if<Ftz>(r) : nan_of(a);
 }
@@ -191,11 +208,11 @@ constexpr T float_extremum(T a, T b) {
                                                          : equal;
   Word<T> r = ordered_result | result_sign;
   if constexpr (HandNan) {
-    return a == a && b == b ? from_bits<T>(r) : nan_of(a, b);
+    return a == a && b == b ? from_bits<T>(r) : nan_of(b, a);
   } else {
     r = a == a ? r : bits(b) | result_sign;
     r = b == b ? r : bits(a) | result_sign;
-    return a == a || b == b ? from_bits<T>(r) : nan_of(a, b);
+    return a == a || b == b ? from_bits<T>(r) : nan_of(b, a);
   }
 }
 template <class T, bool Ftz = false> constexpr T float_min(T a, T b) {

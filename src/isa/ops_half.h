@@ -82,7 +82,17 @@ template <After What> constexpr float after(float r) {
 }
 template <class H, bool Ftz, After What> inline H finished(float exact_enough) {
   // Clamping and rounding commute: 0 and 1 are numbers of every format.
-  return flush_half_if<Ftz>(from_float<H>(after<What>(exact_enough)));
+  const float clamped = after<What>(exact_enough);
+  if constexpr (Ftz) {
+    // What would be rounded to the smallest normal number with an unbounded exponent, is not
+    // flushed.
+    constexpr float limit = 0x1p-14F - 0x1p-26F;
+    const float magnitude = from_bits<float>(bits(clamped) & ~FloatBits<float>::sign);
+    return magnitude < limit ? H{static_cast<std::uint16_t>((bits(clamped) >> 16) & half_sign)}
+                             : from_float<H>(clamped);
+  } else {
+    return from_float<H>(clamped);
+  }
 }
 
 // --- add, sub, mul, fma --------------------------------------------------------------------------

@@ -169,7 +169,7 @@ template <auto F, class Half> constexpr std::uint32_t halves(std::uint32_t a, st
 
 // --- Extended precision: the carry flag CC.CF ----------------------------------------------------
 
-/// A result and the carry (of sub: borrow) that goes with it.
+/// A result and the carry that goes with it.
 template <class T> struct Carried {
   T value;
   bool carry;
@@ -180,11 +180,11 @@ constexpr Carried<T> add_carry(T a, T b, bool carry) {
   const T value = static_cast<T>(sum + (carry ? 1 : 0));
   return {value, sum < a || value < sum};
 }
+/// Hardware's carry of a subtraction is that of a + ~b + 1: set when there is no borrow. PTX's
+/// CC.CF can be told apart only by mixing additions and subtractions in one chain.
 template <class T> // unsigned
-constexpr Carried<T> sub_borrow(T a, T b, bool borrow) {
-  const T difference = static_cast<T>(a - b);
-  const T value = static_cast<T>(difference - (borrow ? 1 : 0));
-  return {value, a < b || difference < value};
+constexpr Carried<T> sub_carry(T a, T b, bool carry) {
+  return add_carry<T>(a, static_cast<T>(~b), carry);
 }
 template <class T> // any signedness: it matters for the high half only
 constexpr Carried<T> mad_lo_carry(T a, T b, T c, bool carry) {

@@ -175,8 +175,13 @@ constexpr bool rounds_away(const Cut& c, bool sign, Round round) {
 /// x in `format`. Overflow gives infinity or the largest number, by direction; formats without
 /// infinity, and all with `satfinite`, give the largest number. NaN is canonical; in formats
 /// without NaN it is the largest number.
-constexpr std::uint64_t
-round_to(const Exact& x, const Format& format, Round round, bool satfinite = false) {
+constexpr std::uint64_t round_to(
+    const Exact& x,
+    const Format& format,
+    Round round,
+    bool satfinite = false,
+    bool ftz = false
+) {
   const std::uint64_t sign = x.sign ? format.sign() : 0;
   const bool has_infinity = format.specials == Format::Specials::Ieee;
   switch (x.kind) {
@@ -191,6 +196,13 @@ round_to(const Exact& x, const Format& format, Round round, bool satfinite = fal
   }
   const int top = x.exponent + top_bit(x.mantissa);
   const int lowest = format.lowest_bit();
+  if (ftz && top < 1 - format.bias()) {
+    const Cut c = cut(x.mantissa, top - format.mantissa_bits - x.exponent, x.sticky);
+    const bool carries =
+        c.kept == (Uint128{2} << format.mantissa_bits) - 1 && rounds_away(c, x.sign, round);
+    const bool normal = carries && top == -format.bias();
+    return sign | (normal ? std::uint64_t{1} << format.mantissa_bits : 0);
+  }
   const int last = top - format.mantissa_bits > lowest ? top - format.mantissa_bits : lowest;
   Cut c = cut(x.mantissa, last - x.exponent, x.sticky);
   const bool away = rounds_away(c, x.sign, round);
