@@ -59,7 +59,7 @@ inline std::uint64_t atomic_add_f64(std::uint64_t old, std::uint64_t b) {
 }
 /// ... in global memory a NaN comes out as it went in, not made quiet (seen on an H200).
 inline std::uint64_t atomic_add_f64_global(std::uint64_t old, std::uint64_t b) {
-  for (const std::uint64_t operand : {old, b}) {
+  for (const std::uint64_t operand : {b, old}) {
     if (std::isnan(from_bits<double>(operand))) {
       return operand;
     }

@@ -70,14 +70,18 @@ TEST(Bulk, ToSharedAndBack) {
 }
 
 TEST(Bulk, SizeIsAMultipleOf16) {
-  OneKernel k(".shared .align 16 .b8 s[64]; mov.u32 %r1, s;\n"
-              "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r1], 20;");
+  OneKernel k(
+      ".shared .align 16 .b8 s[64]; mov.u32 %r1, s;\n"
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r1], 20;"
+  );
   EXPECT_NE(k.run(warp(1)).find("multiple of 16"), std::string::npos);
 }
 
 TEST(Bulk, EveryByteMustExist) {
-  OneKernel k(".shared .align 16 .b8 s[64]; mov.u32 %r1, s;\n"
-              "cp.async.bulk.global.shared::cta.bulk_group [%rd2+4080], [%r1], 32;");
+  OneKernel k(
+      ".shared .align 16 .b8 s[64]; mov.u32 %r1, s;\n"
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd2+4080], [%r1], 32;"
+  );
   EXPECT_NE(k.run(warp(1)), "");
   ASSERT_TRUE(k.fault);
   EXPECT_EQ(k.fault->fault.kind, isa::FaultKind::OutOfBounds);

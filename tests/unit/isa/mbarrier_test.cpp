@@ -111,8 +111,7 @@ TEST(Mbarrier, GenericAddressAndArriveExpect) {
 
 TEST(Mbarrier, MisuseIsReported) {
   OneKernel k(
-      std::string(init) +
-      "mbarrier.inval.shared.b64 [%r1]; mbarrier.arrive.shared.b64 %rd6, [%r1];"
+      std::string(init) + "mbarrier.inval.shared.b64 [%r1]; mbarrier.arrive.shared.b64 %rd6, [%r1];"
   );
   EXPECT_EQ(k.run(warp(1)), "arrival at an mbarrier that is not initialised");
   ASSERT_TRUE(k.fault);
