@@ -1,15 +1,9 @@
 // Error API: cudaGetLastError, cudaPeekAtLastError, names and texts, versions.
 #include "runtime/error.h"
 #include "runtime/runtime.h"
+#include "runtime/version.h"
 
 using namespace heddle::runtime;
-
-namespace {
-
-/// CUDA 13.0, the version whose interface and texts the library has.
-constexpr int version = 13000;
-
-} // namespace
 
 extern "C" {
 
@@ -30,17 +24,24 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaDriverGetVersion(int* result) {
+  constexpr int driver = 13000; // the newest interface that the library has
   return api_plain([&](Runtime&, ThreadState&) {
     if (result == nullptr) {
       return cudaErrorInvalidValue;
     }
-    *result = version;
+    *result = driver;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaRuntimeGetVersion(int* result) {
-  return cudaDriverGetVersion(result);
+  return api_plain([&](Runtime&, ThreadState&) {
+    if (result == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    *result = cudart_version();
+    return cudaSuccess;
+  });
 }
 
 } // extern "C"

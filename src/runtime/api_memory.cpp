@@ -4,6 +4,7 @@
 // wait for all work of the device, as the real library does: programs rely on it, though it is not
 // promised.
 #include "runtime/runtime.h"
+#include "runtime/version.h"
 
 #include <algorithm>
 
@@ -205,7 +206,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     if (attributes == nullptr) {
       return cudaErrorInvalidValue;
     }
-    *attributes = {};
+    if (cudart_version() >= 13000) { // before, the structure ended with hostPointer
+      *attributes = {};
+    }
+    attributes->devicePointer = nullptr;
     const auto allocation = rt.space().find(address(p));
     if (!allocation) {
       attributes->type = cudaMemoryTypeUnregistered;

@@ -2,6 +2,7 @@
 #include "runtime/launch.h"
 
 #include "runtime/outcome.h"
+#include "runtime/version.h"
 
 #include <algorithm>
 #include <cstring>
@@ -175,8 +176,11 @@ prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
   if (!wishes) {
     return tl::unexpected(wishes.error());
   }
-  if (!fits(request.grid, max_grid) || !fits(request.block, max_block)) {
-    return tl::unexpected(cudaErrorInvalidValue);
+  if (!fits(request.grid, max_grid) || !fits(request.block, max_block) ||
+      dimensions(request.block).count() > rt.model().max_threads_per_block) {
+    return tl::unexpected(
+        cudart_version() >= 13000 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration
+    );
   }
   const auto loaded = rt.modules().kernel(**function, device);
   if (!loaded) {
