@@ -1,6 +1,8 @@
 // Implements outcome.h.
 #include "runtime/outcome.h"
 
+#include "explore/explorer.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -70,6 +72,7 @@ void complain_once(std::string_view text) {
 }
 
 void complain_unsupported(std::string_view name) {
+  explore::stop_unsupported(name); // under `heddle check` the search ends here
   record_outcome(Outcome::Unsupported);
   complain_once(
       fmt::format(

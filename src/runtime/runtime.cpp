@@ -1,6 +1,7 @@
 // Implements runtime.h.
 #include "runtime/runtime.h"
 
+#include "explore/explorer.h"
 #include "machine/engine.h"
 #include "report/render.h"
 #include "runtime/fault_diagnostic.h"
@@ -41,6 +42,22 @@ void announce(const machine::FaultReport& fault) {
   std::fputs(text.c_str(), stderr);
 }
 
+/// Who decides which thread moves: the engine, or under `heddle check` the explorer.
+std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config& config) {
+  if (config.mode == Mode::Check) {
+    auto explorer = explore::make_explorer(world, config.explore);
+    if (!explorer) {
+      fmt::print(stderr, "heddle: error: {}\n", explorer.error().message);
+      ::_exit(static_cast<int>(Outcome::Usage));
+    }
+    return std::move(*explorer);
+  }
+  machine::EngineOptions options;
+  options.workers = config.threads.value_or(0);
+  options.seed = config.seed;
+  return std::make_unique<machine::Engine>(world, options);
+}
+
 } // namespace
 
 ThreadState& thread_state() {
@@ -74,10 +91,7 @@ Runtime::Runtime(Config config)
     : config_(std::move(config)),
       model_(*machine::device_model(config_.device)) {
   world_ = std::make_unique<machine::World>(space_, model_, std::max(config_.devices, 1));
-  machine::EngineOptions options;
-  options.workers = config_.threads.value_or(0);
-  options.seed = config_.seed;
-  world_->set_driver(std::make_unique<machine::Engine>(*world_, options));
+  world_->set_driver(make_driver(*world_, config_));
   modules_ = std::make_unique<Modules>(space_, arch_of(model_));
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
