@@ -1,0 +1,308 @@
+#include "ptx/cfg.h"
+
+#include <algorithm>
+
+namespace heddle::ptx {
+namespace {
+
+constexpr std::uint32_t none = ~0U;
+
+using Edges = std::vector<std::vector<std::uint32_t>>;
+
+bool branches(const Instruction& i) {
+  return i.opcode == Opcode::Bra || i.opcode == Opcode::Brx;
+}
+
+bool leaves(const Instruction& i) {
+  return i.opcode == Opcode::Ret || i.opcode == Opcode::Exit || i.opcode == Opcode::Trap;
+}
+
+/// Labels a branch may go to.
+std::vector<std::uint32_t> targets(const Function& function, const Instruction& i) {
+  if (i.opcode == Opcode::Bra) {
+    return {i.operands[0].index};
+  }
+  for (const TargetList& list : function.targets) {
+    if (list.name == i.operands[1].name) {
+      return list.labels;
+    }
+  }
+  return {};
+}
+
+/// Immediate dominators of the nodes that `root` reaches: the iterative algorithm of Cooper, Harvey
+/// and Kennedy ("A Simple, Fast Dominance Algorithm").
+std::vector<std::uint32_t>
+dominators(const Edges& successors, const Edges& predecessors, std::uint32_t root) {
+  std::size_t n = successors.size();
+  std::vector<std::uint32_t> order; // post order of a depth-first search
+  std::vector<std::uint32_t> number(n, none);
+  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{root, 0}};
+  std::vector<bool> seen(n, false);
+  seen[root] = true;
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (next < successors[node].size()) {
+      std::uint32_t to = successors[node][next++];
+      if (!seen[to]) {
+        seen[to] = true;
+        stack.emplace_back(to, 0);
+      }
+    } else {
+      number[node] = static_cast<std::uint32_t>(order.size());
+      order.push_back(node);
+      stack.pop_back();
+    }
+  }
+  std::vector<std::uint32_t> idom(n, none);
+  idom[root] = root;
+  auto meet = [&](std::uint32_t a, std::uint32_t b) {
+    while (a != b) {
+      while (number[a] < number[b]) {
+        a = idom[a];
+      }
+      while (number[b] < number[a]) {
+        b = idom[b];
+      }
+    }
+    return a;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto node = order.rbegin(); node != order.rend(); ++node) {
+      if (*node == root) {
+        continue;
+      }
+      std::uint32_t best = none;
+      for (std::uint32_t from : predecessors[*node]) {
+        if (number[from] != none && idom[from] != none) {
+          best = best == none ? from : meet(best, from);
+        }
+      }
+      if (idom[*node] != best) {
+        idom[*node] = best;
+        changed = true;
+      }
+    }
+  }
+  idom[root] = none;
+  return idom;
+}
+
+/// Blocks from which there is no way to the exit, one representative for each endless region: the
+/// first block of each strongly connected component that no edge leaves (Tarjan, iterative).
+std::vector<std::uint32_t> endless(const Edges& successors, const std::vector<bool>& reaches_exit) {
+  std::size_t n = successors.size();
+  std::vector<std::uint32_t> index(n, none);
+  std::vector<std::uint32_t> low(n, 0);
+  std::vector<std::uint32_t> component(n, none);
+  std::vector<std::uint32_t> open;
+  std::vector<std::uint32_t> result;
+  std::uint32_t counter = 0;
+  std::uint32_t components = 0;
+  for (std::uint32_t start = 0; start < n; ++start) {
+    if (reaches_exit[start] || index[start] != none) {
+      continue;
+    }
+    std::vector<std::pair<std::uint32_t, std::size_t>> stack{{start, 0}};
+    index[start] = low[start] = counter++;
+    open.push_back(start);
+    while (!stack.empty()) {
+      auto& [node, next] = stack.back();
+      if (next < successors[node].size()) {
+        std::uint32_t to = successors[node][next++];
+        if (index[to] == none) {
+          index[to] = low[to] = counter++;
+          open.push_back(to);
+          stack.emplace_back(to, 0);
+        } else if (component[to] == none) {
+          low[node] = std::min(low[node], index[to]);
+        }
+        continue;
+      }
+      std::uint32_t done = node;
+      stack.pop_back();
+      if (!stack.empty()) {
+        low[stack.back().first] = std::min(low[stack.back().first], low[done]);
+      }
+      if (low[done] != index[done]) {
+        continue;
+      }
+      auto first = std::find(open.begin(), open.end(), done);
+      std::vector<std::uint32_t> members(first, open.end());
+      open.erase(first, open.end());
+      for (std::uint32_t member : members) {
+        component[member] = components;
+      }
+      bool closed = std::all_of(members.begin(), members.end(), [&](std::uint32_t member) {
+        return std::all_of(
+            successors[member].begin(),
+            successors[member].end(),
+            [&](std::uint32_t to) { return component[to] == components; }
+        );
+      });
+      if (closed) {
+        result.push_back(*std::min_element(members.begin(), members.end()));
+      }
+      ++components;
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+bool ends_block_for_good(const Instruction& i) {
+  return !i.guard && (branches(i) || leaves(i));
+}
+
+Cfg::Cfg(const Function& function) {
+  find_blocks(function);
+  find_edges(function);
+  find_dominators();
+  find_post_dominators();
+}
+
+void Cfg::find_blocks(const Function& function) {
+  std::size_t n = function.body.size();
+  std::vector<bool> starts(n + 1, false);
+  starts[0] = true;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const Instruction& instruction = function.body[i];
+    if (branches(instruction) || leaves(instruction)) {
+      starts[i + 1] = true;
+    }
+    if (branches(instruction)) {
+      for (std::uint32_t label : targets(function, instruction)) {
+        starts[function.labels[label].instruction] = true;
+      }
+    }
+  }
+  block_of_.resize(n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (starts[i]) {
+      blocks_.push_back({i, i, {}, {}});
+    }
+    blocks_.back().last = i + 1;
+    block_of_[i] = static_cast<std::uint32_t>(blocks_.size() - 1);
+  }
+  if (blocks_.empty()) {
+    blocks_.emplace_back(); // an empty body: one empty block
+  }
+}
+
+void Cfg::find_edges(const Function& function) {
+  auto block_at = [&](std::uint32_t instruction) {
+    return instruction < block_of_.size() ? block_of_[instruction] : exit();
+  };
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    BasicBlock& block = blocks_[b];
+    auto add = [&](std::uint32_t to) {
+      if (std::find(block.successors.begin(), block.successors.end(), to) ==
+          block.successors.end()) {
+        block.successors.push_back(to);
+      }
+    };
+    if (block.first == block.last) {
+      add(exit());
+      continue;
+    }
+    const Instruction& last = function.body[block.last - 1];
+    if (branches(last)) {
+      for (std::uint32_t label : targets(function, last)) {
+        add(block_at(function.labels[label].instruction));
+      }
+    } else if (leaves(last)) {
+      add(exit());
+    }
+    if (!ends_block_for_good(last)) {
+      add(block_at(block.last));
+    }
+  }
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    for (std::uint32_t to : blocks_[b].successors) {
+      if (to != exit()) {
+        blocks_[to].predecessors.push_back(b);
+      }
+    }
+  }
+}
+
+void Cfg::find_dominators() {
+  Edges successors(blocks_.size() + 1);
+  Edges predecessors(blocks_.size() + 1);
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    successors[b] = blocks_[b].successors;
+    for (std::uint32_t to : successors[b]) {
+      predecessors[to].push_back(b);
+    }
+  }
+  dominator_ = dominators(successors, predecessors, 0);
+}
+
+void Cfg::find_post_dominators() {
+  std::size_t n = blocks_.size() + 1;
+  Edges forward(n);
+  Edges backward(n);
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    forward[b] = blocks_[b].successors;
+    for (std::uint32_t to : forward[b]) {
+      backward[to].push_back(b);
+    }
+  }
+  std::vector<bool> reaches(n, false);
+  std::vector<std::uint32_t> work{exit()};
+  reaches[exit()] = true;
+  while (!work.empty()) {
+    std::uint32_t node = work.back();
+    work.pop_back();
+    for (std::uint32_t from : backward[node]) {
+      if (!reaches[from]) {
+        reaches[from] = true;
+        work.push_back(from);
+      }
+    }
+  }
+  for (std::uint32_t block : endless(forward, reaches)) {
+    forward[block].push_back(exit());
+    backward[exit()].push_back(block);
+  }
+  post_dominator_ = dominators(backward, forward, exit());
+}
+
+std::optional<std::uint32_t> Cfg::immediate_dominator(std::uint32_t block) const {
+  return dominator_[block] == none ? std::nullopt : std::optional(dominator_[block]);
+}
+
+std::optional<std::uint32_t> Cfg::immediate_post_dominator(std::uint32_t block) const {
+  return post_dominator_[block] == none ? std::nullopt : std::optional(post_dominator_[block]);
+}
+
+bool Cfg::dominates(std::uint32_t a, std::uint32_t b) const {
+  for (; b != a; b = dominator_[b]) {
+    if (dominator_[b] == none) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Cfg::post_dominates(std::uint32_t a, std::uint32_t b) const {
+  for (; b != a; b = post_dominator_[b]) {
+    if (post_dominator_[b] == none) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<std::uint32_t> Cfg::reconvergence(std::uint32_t instruction) const {
+  std::uint32_t block = block_of_[instruction];
+  if (instruction + 1 != blocks_[block].last || blocks_[block].successors.size() < 2) {
+    return std::nullopt;
+  }
+  std::uint32_t join = post_dominator_[block];
+  return join == none || join == exit() ? std::nullopt : std::optional(blocks_[join].first);
+}
+
+} // namespace heddle::ptx

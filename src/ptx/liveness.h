@@ -1,0 +1,48 @@
+// Live registers: which registers may still be read before they are written again.
+//
+//   Liveness live(function, cfg);
+//   live.at_entry(block).test(r);  live.before(instruction).count();
+//
+// May be too large, never too small: a guarded write does not end a life, a call may read what its
+// operands name, an accumulator of wgmma is read and written.
+#pragma once
+
+#include "ptx/bit_vector.h"
+#include "ptx/cfg.h"
+#include "ptx/module.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace heddle::ptx {
+
+struct RegisterUse {
+  std::uint32_t index = 0; // in Function::registers
+  bool write = false;
+};
+
+/// Calls f for each register an instruction names, the guard included; reads come before writes.
+void each_register(const Instruction& instruction, const std::function<void(RegisterUse)>& f);
+
+class Liveness {
+public:
+  Liveness(const Function& function, const Cfg& cfg);
+
+  const BitVector& at_entry(std::uint32_t block) const { return entry_[block]; }
+  const BitVector& at_end(std::uint32_t block) const { return end_[block]; }
+  /// Registers live right before an instruction; walks the block from its end.
+  BitVector before(std::uint32_t instruction) const;
+  /// The sets of all instructions in text order, in one walk.
+  std::vector<BitVector> before_each() const;
+
+private:
+  void step_back(BitVector& live, const Instruction& instruction) const;
+
+  const Function& function_;
+  const Cfg& cfg_;
+  std::vector<BitVector> entry_;
+  std::vector<BitVector> end_;
+};
+
+} // namespace heddle::ptx
