@@ -146,6 +146,7 @@ Result<void> lower_packed_cvt(Form& form);
 // The parts of register_integer and register_convert.
 void register_bits(LowerTable& table);       // lower_integer_bits.cpp
 void register_comparison(LowerTable& table); // lower_compare.cpp
+void register_video(LowerTable& table);      // lower_integer_video.cpp
 void register_cvt(LowerTable& table);        // lower_convert_cvt.cpp
 
 } // namespace heddle::isa

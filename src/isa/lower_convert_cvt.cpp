@@ -328,7 +328,7 @@ template <class H> Handler same_half_handler(const Style& style) {
       return unary<ops::half_to_integral<H, R>, H, H>;
     });
   }
-  return unary<ops::same<H>, H, H>;
+  return unary<ops::half_canonical<H>, H, H>;
 }
 
 template <class H> Handler to_half_handler(ptx::Type from, const Style& style) {
@@ -338,8 +338,7 @@ template <class H> Handler to_half_handler(ptx::Type from, const Style& style) {
     if (from == Mod::F64) {
       return unary<ops::double_to_half<H, R>, H, D>;
     }
-    return style.ftz ? unary<ops::float_to_half<H, R, true>, H, F>
-                     : unary<ops::float_to_half<H, R>, H, F>;
+    return unary<ops::float_to_half<H, R>, H, F>;
   });
 }
 template <class H> Handler from_half_handler(const Style& style) {
@@ -371,6 +370,10 @@ Handler float_to_float_handler(ptx::Type to, ptx::Type from, const Style& style)
   case Mod::Bf16:
     return to_half_handler<Bfloat>(from, style);
   case Mod::F64:
+    if (is_half(from)) {
+      return from == Mod::F16 ? unary<ops::half_to_double<Half>, D, Half>
+                              : unary<ops::half_to_double<Bfloat>, D, Bfloat>;
+    }
     return style.ftz ? unary<ops::float_to_double<true>, D, F>
                      : unary<ops::float_to_double<>, D, F>;
   default:
@@ -483,7 +486,7 @@ Result<void> lower_cvt(Lowering& l, const ptx::Instruction& i) {
       value = c.step(extend_handler(value.bits, bits, integer_type(bits, false)), value, bits);
     }
     ptx::Type source = from;
-    if (is_half(source) && to != source && to != Mod::F32) { // exact in f32
+    if (is_half(source) && to != source && to != Mod::F32 && to != Mod::F64) { // exact in f32
       value = c.step(float_to_float_handler(Mod::F32, source, Style{}), value, 32);
       source = Mod::F32;
     }

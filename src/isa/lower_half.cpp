@@ -95,6 +95,7 @@ Result<void> lower_binary_arithmetic(Form& form) {
 Result<void> lower_fma(Form& form) {
   const ptx::Type type = form.take_type();
   form.take(Mod::Rn);
+  form.take(Mod::Oob); // TEST
   const Style s = take_style(form, type);
   const Handler handler = for_style(s, [&]<class H, bool Ftz, After What>() -> Handler {
     return ternary_handler<H, ops::half_fma<H, Ftz, What>>(s.is_packed);

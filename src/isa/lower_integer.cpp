@@ -456,6 +456,7 @@ void register_integer(LowerTable& table) {
   table[Opcode::Dp2a] = lower_dot;
   register_bits(table);
   register_comparison(table);
+  register_video(table);
 }
 
 } // namespace heddle::isa

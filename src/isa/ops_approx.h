@@ -56,6 +56,7 @@ inline float tanh_approx(float a) {
 
 /// rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: only the upper 32 bits of the operand are looked at,
 /// and only those of the result are not zero.
+inline constexpr double upper_nan = std::bit_cast<double>(0x7fff'ffff'0000'0000ULL);
 inline double upper_word(double a) {
   return from_bits<double>(bits(a) & 0xffff'ffff'0000'0000ULL);
 }
@@ -64,11 +65,11 @@ inline double upper_word_rounded(double a) {
 }
 inline double rcp_approx_upper(double a) {
   const double r = 1.0 / flush(upper_word(a));
-  return r == r ? flush(upper_word_rounded(r)) : nan_of(a);
+  return r == r ? flush(upper_word_rounded(r)) : upper_nan;
 }
 inline double rsqrt_approx_upper(double a) {
   const double r = 1.0 / std::sqrt(flush(upper_word(a)));
-  return r == r ? upper_word_rounded(r) : nan_of(a);
+  return r == r ? upper_word_rounded(r) : upper_nan;
 }
 /// rsqrt.approx.f64
 inline double rsqrt_approx_f64(double a) {

@@ -75,9 +75,13 @@ template <class F, Round R, bool Ftz = false> inline F float_to_integral(F a) {
   const F value = to_integral<R>(flush_if<Ftz>(a));
   return value == value ? value : nan_of(a);
 }
-/// cvt.ftz.f32.f32: the value itself, flushed. Without .ftz it is a mov.
+/// The value itself, flushed or not, with the canonical NaN: cvt.ftz.f32.f32. (Without .ftz it is a
+/// mov.)
+template <bool Ftz> constexpr float float_flushed_if(float a) {
+  return a == a ? flush_if<Ftz>(a) : nan_of(a);
+}
 constexpr float float_flushed(float a) {
-  return a == a ? flush(a) : nan_of(a);
+  return float_flushed_if<true>(a);
 }
 template <Round R, bool Ftz = false> constexpr float double_to_float(double a) {
   if constexpr (R == Round::Nearest) {
@@ -93,7 +97,7 @@ template <Round R, bool Ftz = false> constexpr float double_to_float(double a) {
   }
 }
 template <bool Ftz = false> constexpr double float_to_double(float a) {
-  return static_cast<double>(flush_if<Ftz>(a));
+  return static_cast<double>(Ftz ? float_flushed(a) : a);
 }
 
 // --- Half precision ------------------------------------------------------------------------------
@@ -105,28 +109,34 @@ constexpr Exact exact(Bfloat a) {
   return unpack(a.word, Bfloat::format);
 }
 
-/// f16: NaN is canonical. bf16: the upper half of the f32.
+/// f16: NaN is canonical. bf16: the upper half of the f32, unless .ftz.
 template <class H, bool Ftz = false> inline float half_to_float(H a) {
   const float r = to_float(a);
-  if constexpr (std::is_same_v<H, Half>) {
-    return r == r ? r : nan_of(r);
+  if constexpr (Ftz || std::is_same_v<H, Half>) {
+    return float_flushed_if<Ftz>(r);
   } else {
-    return flush_if<Ftz>(r);
+    return r;
   }
 }
-template <class H, Round R, bool Ftz = false> inline H float_to_half(float a) {
-  a = flush_if<Ftz>(a);
+/// NaN keeps its sign and payload.
+template <class H> inline double half_to_double(H a) {
+  return static_cast<double>(to_float(a));
+}
+/// .ftz means nothing here: hardware rounds subnormal f32 like any other.
+template <class H, Round R> inline H float_to_half(float a) {
   if constexpr (R == Round::Nearest) {
     return from_float<H>(a);
   } else {
     return {static_cast<std::uint16_t>(round_to(exact(a), H::format, R))};
   }
 }
-/// NaN keeps its sign and the upper bits of its payload in f16.
+/// NaN keeps its sign and the upper bits of its payload, made quiet.
 template <class H, Round R> constexpr H double_to_half(double a) {
-  if (std::is_same_v<H, Half> && a != a) {
-    const std::uint64_t word = bits(a);
-    return {static_cast<std::uint16_t>((word >> 48 & 0x8000U) | 0x7e00U | (word >> 42 & 0x1ffU))};
+  if (a != a) {
+    constexpr auto quiet = H::format.infinity() | 1U << (H::format.mantissa_bits - 1);
+    const auto payload =
+        bits(a) >> (52 - H::format.mantissa_bits) & ((1U << H::format.mantissa_bits) - 1);
+    return {static_cast<std::uint16_t>((bits(a) >> 48 & half_sign) | quiet | payload)};
   }
   return {static_cast<std::uint16_t>(round_to(exact(a), H::format, R))};
 }
@@ -143,6 +153,10 @@ template <class H, class I, Round R> inline H integer_to_half(I a) {
 /// cvt.rni.f16.f16 and its kin.
 template <class H, Round R> inline H half_to_integral(H a) {
   return from_float<H>(to_integral<R>(to_float(a)));
+}
+/// cvt.f16.f16, cvt.bf16.bf16
+template <class H> constexpr H half_canonical(H a) {
+  return is_nan(a) ? H{half_nan} : a;
 }
 /// cvt.sat.f16.f16
 inline Half half_saturated(Half a) {
@@ -171,15 +185,12 @@ template <Format To, Round R, bool Relu, bool Satfinite, class A> inline std::ui
 template <Round R, bool Relu, bool Satfinite> inline std::uint32_t narrow_to_tf32(float a) {
   return narrow<tf32_format, R, Relu, Satfinite>(a) << 13;
 }
-/// cvt.rna.tf32: an addition to the bits, whatever they mean.
-template <bool Satfinite> inline std::uint32_t narrow_to_tf32_away(float a) {
-  const std::uint32_t word = (bits(a) + 0x1000U) & ~0x1fffU;
-  if constexpr (Satfinite) {
-    if (a == a && (word & 0x7fff'ffffU) >= FloatBits<float>::infinity) {
-      return (word & FloatBits<float>::sign) | 0x7f7f'e000U;
-    }
-  }
-  return word;
+/// cvt.rna.tf32 works on the bits: NaN is cut off, and .satfinite steps down from everything that
+/// is not finite, NaN too.
+template <bool Satfinite> constexpr std::uint32_t narrow_to_tf32_away(float a) {
+  const std::uint32_t word = (a == a ? bits(a) + 0x1000U : bits(a)) & ~0x1fffU;
+  const bool finite = (word & ~FloatBits<float>::sign) < FloatBits<float>::infinity;
+  return Satfinite && !finite ? word - 0x2000U : word;
 }
 /// Two of them, a in the upper half of the result.
 template <Format To, Round R, bool Relu, bool Satfinite, unsigned Width>
