@@ -106,8 +106,10 @@ constexpr std::int64_t video_primary(const Video& v, std::int64_t a, std::int64_
     return a < b ? b : a;
   case VideoOperation::Average:
     return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
-  case VideoOperation::Shl:
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << shift);
+  case VideoOperation::Shl: { // intermediate results are signed numbers of 34 bits
+    const auto shifted = static_cast<std::uint64_t>(a) << shift;
+    return video_part(shifted, 0, 34, true);
+  }
   case VideoOperation::Shr:
     return a >> shift;
   case VideoOperation::Set:
@@ -194,8 +196,11 @@ video_mad(const VideoMad& v, std::uint32_t a, std::uint32_t b, std::uint32_t c) 
   const Int128 sum = (v.negate_product ? ~product : product) +
                      video_part(addend, 0, 32, is_signed) +
                      (v.plus_one || v.negate_product || v.negate_c ? 1 : 0);
-  const auto result = static_cast<std::int64_t>(sum >> v.scale);
-  return static_cast<std::uint32_t>(v.saturate ? video_saturate(result, 32, is_signed) : result);
+  const Int128 result = sum >> v.scale;
+  const Int128 high = (Int128{1} << (is_signed ? 31 : 32)) - 1;
+  return static_cast<std::uint32_t>(
+      v.saturate ? clamp(result, is_signed ? -high - 1 : Int128{0}, high) : result
+  );
 }
 
 } // namespace heddle::isa::ops
