@@ -3,6 +3,7 @@
 // Return codes for wrong arguments are as measured on an H200 (CUDA 13.0). cudaFree and its like
 // wait for all work of the device, as the real library does: programs rely on it, though it is not
 // promised.
+#include "runtime/announce.h"
 #include "runtime/runtime.h"
 #include "runtime/version.h"
 
@@ -72,6 +73,7 @@ cudaError_t cudaFree(void* p) {
     const auto owned = rt.memory().find(address(p));
     if (!owned ||
         (owned->kind != AllocationKind::Device && owned->kind != AllocationKind::Managed)) {
+      announce_bad_free(rt.space(), address(p), "cudaFree");
       return cudaErrorInvalidValue;
     }
     if (const cudaError_t error = rt.wait_for_device(owned->device, "cudaFree");
@@ -97,6 +99,7 @@ cudaError_t cudaFreeHost(void* p) {
     }
     const auto owned = rt.memory().find(address(p));
     if (!owned || owned->kind != AllocationKind::Pinned) {
+      announce_bad_free(rt.space(), address(p), "cudaFreeHost");
       return cudaErrorInvalidValue;
     }
     for (int device = 0; device < rt.devices(); ++device) {
@@ -270,6 +273,7 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t handle) {
     }
     const auto owned = rt.memory().find(address(p));
     if (!owned || owned->kind != AllocationKind::Device) {
+      announce_bad_free(rt.space(), address(p), "cudaFreeAsync");
       return cudaErrorInvalidValue;
     }
     const auto command = rt.enqueue(**stream, Operation{Free{address(p)}, "cudaFreeAsync", 0});

@@ -71,11 +71,14 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
 
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return api("cudaStreamDestroy", [&](Runtime& rt, ThreadState&) {
-    const StreamPtr stream = rt.streams().find(handle);
-    if (stream == nullptr) { // the default streams cannot be destroyed either
+    const auto stream = rt.stream(handle);
+    if (!stream) {
+      return stream.error();
+    }
+    if ((*stream)->legacy || (*stream)->per_thread) {
       return cudaErrorInvalidResourceHandle;
     }
-    rt.streams().destroy(stream);
+    rt.streams().destroy(*stream);
     return cudaSuccess;
   });
 }

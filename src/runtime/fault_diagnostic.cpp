@@ -1,6 +1,8 @@
 // Implements fault_diagnostic.h.
 #include "runtime/fault_diagnostic.h"
 
+#include "machine/grid.h"
+
 #include <fmt/format.h>
 
 namespace heddle::runtime {
@@ -103,6 +105,12 @@ std::string headline(const FaultReport& fault) {
   case FaultReport::Kind::Fault:
     break;
   }
+  if (f.kind == FaultKind::StackOverflow) {
+    return fmt::format(
+        "a call of {} does not fit into the thread's stack",
+        machine::demangle(f.text)
+    );
+  }
   if (!is_access(f.kind)) {
     return f.text.empty() ? fmt::format("kernel {} failed", fault.kernel) : f.text;
   }
@@ -142,6 +150,15 @@ std::string place_in_memory(const memory::Allocation& nearest, memory::Address a
                    : fmt::format("{} bytes past the end of {}", past, what);
 }
 
+bool is_near(const memory::Allocation& nearest, memory::Address at) {
+  constexpr std::uint64_t far = 1 << 20;
+  const std::uint64_t distance = at < nearest.base ? nearest.base - at
+                                 : at - nearest.base < nearest.size
+                                     ? 0
+                                     : at - nearest.base - nearest.size;
+  return distance < far;
+}
+
 report::Diagnostic diagnose(const FaultReport& fault) {
   report::Diagnostic d(finding_of(fault), headline(fault));
   d.place = place_of(fault.source);
@@ -172,7 +189,8 @@ report::Diagnostic diagnose(const FaultReport& fault) {
   for (const machine::SourcePlace& call : fault.inlined_at) {
     d.labels.push_back({place_of(call), "inlined from here"});
   }
-  if (fault.nearest && is_access(fault.fault.kind)) {
+  if (fault.nearest && is_access(fault.fault.kind) &&
+      is_near(*fault.nearest, fault.fault.address)) {
     d.notes.push_back("the address is " + place_in_memory(*fault.nearest, fault.fault.address));
   }
   if (!fault.instruction.empty()) {

@@ -11,5 +11,7 @@ report::Diagnostic diagnose(const machine::FaultReport& fault);
 /// "12 bytes past the end of allocation #3, 4096 bytes at 0x2000…", for an address in global
 /// memory.
 std::string place_in_memory(const memory::Allocation& nearest, memory::Address at);
+/// Near enough that the allocation may have been meant.
+bool is_near(const memory::Allocation& nearest, memory::Address at);
 
 } // namespace heddle::runtime

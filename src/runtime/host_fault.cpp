@@ -1,6 +1,7 @@
 // Implements host_fault.h.
 #include "runtime/host_fault.h"
 
+#include "runtime/announce.h"
 #include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
 
@@ -61,29 +62,24 @@ std::string place_of(void* instruction) {
   return "an unknown place";
 }
 
-std::string describe(memory::Address at) {
-  const auto nearest = watched->nearest(at);
-  return nearest ? place_in_memory(*nearest, at) : "no device memory has been allocated";
-}
-
 void handle(int signal, siginfo_t* info, void* context) {
   const auto at = reinterpret_cast<memory::Address>(info->si_addr);
   if (watched != nullptr && memory::AddressSpace::in_device_range(at)) {
     const auto* state = static_cast<const ucontext_t*>(context);
     const bool write = (state->uc_mcontext.gregs[REG_ERR] & 2) != 0; // page fault error code, bit 1
     auto* instruction = reinterpret_cast<void*>(state->uc_mcontext.gregs[REG_RIP]);
-    std::fflush(stdout);
-    fmt::print(
-        stderr,
-        "heddle: error[host-access]: host code {} device memory at {:#x}: {}\n"
-        "  = in {}\n"
-        "  = help: copy it with cudaMemcpy, or allocate it with cudaMallocManaged or "
-        "cudaMallocHost\n",
-        write ? "writes" : "reads",
-        at,
-        describe(at),
-        place_of(instruction)
+    report::Diagnostic d(
+        report::Finding::HostDereference,
+        fmt::format("host code {} device memory at {:#x}", write ? "writes" : "reads", at)
     );
+    d.notes.push_back("in " + place_of(instruction));
+    if (const auto nearest = watched->nearest(at)) {
+      d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+    }
+    d.help.emplace_back(
+        "copy it with cudaMemcpy, or allocate it with cudaMallocManaged or cudaMallocHost"
+    );
+    announce(d);
     std::fflush(nullptr);
     ::_exit(static_cast<int>(Outcome::Defect));
   }

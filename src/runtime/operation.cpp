@@ -1,6 +1,8 @@
 // Implements operation.h.
 #include "runtime/operation.h"
 
+#include "runtime/announce.h"
+#include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
 #include "runtime/runtime.h"
 
@@ -37,16 +39,20 @@ std::byte* reach(const memory::AddressSpace& space, memory::Address at, std::uin
   return reinterpret_cast<std::byte*>(at);
 }
 
-void freed_meanwhile(const std::string& label, memory::Address at, std::uint64_t bytes) {
-  record_outcome(Outcome::Defect);
-  complain_once(
-      fmt::format(
-          "error: {} uses {} bytes of device memory at {:#x} that were freed before it ran",
-          label,
-          bytes,
-          at
-      )
+void freed_meanwhile(
+    const memory::AddressSpace& space,
+    const std::string& label,
+    memory::Address at,
+    std::uint64_t bytes
+) {
+  report::Diagnostic d(
+      report::Finding::UseAfterFree,
+      fmt::format("{} uses {} bytes at {:#x} that were freed before it ran", label, bytes, at)
   );
+  if (const auto nearest = space.nearest(at)) {
+    d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+  }
+  announce(d);
 }
 
 void fill(std::byte* at, std::uint32_t value, std::uint32_t element_bytes, std::uint64_t bytes) {
@@ -74,6 +80,7 @@ void perform(memory::AddressSpace& space, const Copy& copy, const std::string& l
                                                  : reach(space, copy.from, from_bytes);
   if (to == nullptr || from == nullptr) {
     freed_meanwhile(
+        space,
         label,
         to == nullptr ? copy.to : copy.from,
         to == nullptr ? to_bytes : from_bytes
@@ -98,7 +105,7 @@ void perform(memory::AddressSpace& space, const Set& set, const std::string& lab
   }
   std::byte* to = reach(space, set.to, bytes);
   if (to == nullptr) {
-    freed_meanwhile(label, set.to, bytes);
+    freed_meanwhile(space, label, set.to, bytes);
     return;
   }
   for (std::uint64_t z = 0; z < set.depth; ++z) {
@@ -169,16 +176,9 @@ make_command(Runtime& runtime, const Operation& operation) {
           },
           [&](const Free& free) {
             command->kind = machine::CommandKind::Free;
-            command->work = [&memory = runtime.memory(), free, label = operation.label] {
+            command->work = [&memory = runtime.memory(), space, free, label = operation.label] {
               if (!memory.release(free.address)) {
-                record_outcome(Outcome::Defect);
-                complain_once(
-                    fmt::format(
-                        "error: {} of {:#x}, which has been freed before",
-                        label,
-                        free.address
-                    )
-                );
+                announce_bad_free(*space, free.address, label.c_str());
               }
             };
           },

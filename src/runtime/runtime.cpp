@@ -3,8 +3,7 @@
 
 #include "explore/explorer.h"
 #include "machine/engine.h"
-#include "report/render.h"
-#include "runtime/fault_diagnostic.h"
+#include "runtime/announce.h"
 #include "runtime/host_fault.h"
 #include "runtime/outcome.h"
 #include "runtime/unsupported.h"
@@ -28,18 +27,6 @@ bool complete(const std::vector<machine::CommandPtr>& commands) {
     }
   }
   return true;
-}
-
-/// Prints a device fault when it happens: the program may never ask for it.
-void announce(const machine::FaultReport& fault) {
-  record_outcome(
-      fault.kind == machine::FaultReport::Kind::Unsupported ? Outcome::Unsupported : Outcome::Defect
-  );
-  std::fflush(stdout);
-  report::SourceCache sources;
-  const std::string text =
-      report::render_text(diagnose(fault), sources, {.colour = report::use_colour(STDERR_FILENO)});
-  std::fputs(text.c_str(), stderr);
 }
 
 /// Who decides which thread moves: the engine, or under `heddle check` the explorer.
@@ -97,7 +84,7 @@ Runtime::Runtime(Config config)
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
   }
-  world_->on_fault(announce);
+  world_->on_fault(announce_fault);
   install_exit_handler();
   install_host_fault_handler(space_);
 }
@@ -153,6 +140,9 @@ tl::expected<StreamPtr, cudaError_t> Runtime::stream(cudaStream_t handle) {
   }
   StreamPtr stream = streams_->find(handle);
   if (stream == nullptr) {
+    if (streams_->was_destroyed(handle)) {
+      announce_stale_handle("a stream");
+    }
     return tl::unexpected(cudaErrorInvalidResourceHandle);
   }
   return stream;
@@ -161,6 +151,9 @@ tl::expected<StreamPtr, cudaError_t> Runtime::stream(cudaStream_t handle) {
 tl::expected<EventPtr, cudaError_t> Runtime::event(cudaEvent_t handle) {
   EventPtr event = streams_->find_event(handle);
   if (event == nullptr) {
+    if (streams_->was_destroyed(handle)) {
+      announce_stale_handle("an event");
+    }
     return tl::unexpected(cudaErrorInvalidResourceHandle);
   }
   return event;

@@ -78,6 +78,18 @@ StreamPtr StreamTable::find(cudaStream_t handle) const {
   return it == streams_.end() ? nullptr : it->second;
 }
 
+bool StreamTable::was_destroyed(cudaStream_t handle) const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t id = to_id(stream_tag, handle);
+  return id > legacy_.size() && id < next_id_ && !streams_.contains(id);
+}
+
+bool StreamTable::was_destroyed(cudaEvent_t handle) const {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t id = to_id(event_tag, handle);
+  return id != 0 && id < next_event_ && !events_.contains(id);
+}
+
 EventPtr StreamTable::create_event(int device, unsigned flags) {
   const std::lock_guard lock(mutex_);
   auto event = std::make_shared<Event>();

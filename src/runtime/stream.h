@@ -78,6 +78,10 @@ public:
   /// nullptr: no such stream. Not for the handles of default streams.
   StreamPtr find(cudaStream_t handle) const;
 
+  /// The handle was valid once.
+  bool was_destroyed(cudaStream_t handle) const;
+  bool was_destroyed(cudaEvent_t handle) const;
+
   EventPtr create_event(int device, unsigned flags);
   void destroy_event(const EventPtr& event);
   EventPtr find_event(cudaEvent_t handle) const;

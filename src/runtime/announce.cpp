@@ -1,0 +1,56 @@
+// Implements announce.h.
+#include "runtime/announce.h"
+
+#include "report/render.h"
+#include "runtime/fault_diagnostic.h"
+#include "runtime/outcome.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace heddle::runtime {
+
+void announce(const report::Diagnostic& diagnostic) {
+  record_outcome(
+      diagnostic.finding == report::Finding::Unsupported ? Outcome::Unsupported : Outcome::Defect
+  );
+  report::SourceCache sources;
+  const std::string text =
+      render_text(diagnostic, sources, {.colour = report::use_colour(STDERR_FILENO)});
+  std::fflush(stdout); // so that the report stands where it happened
+  std::fputs(text.c_str(), stderr);
+}
+
+void announce_fault(const machine::FaultReport& fault) {
+  announce(diagnose(fault));
+}
+
+void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call) {
+  const auto nearest = space.nearest(p);
+  const bool twice = nearest && nearest->freed && nearest->base == p;
+  report::Diagnostic d(
+      twice ? report::Finding::DoubleFree : report::Finding::InvalidFree,
+      twice ? fmt::format("{} of {:#x}, which has been freed before", call, p)
+            : fmt::format("{} of {:#x}, which no call that belongs to it returned", call, p)
+  );
+  if (nearest && is_near(*nearest, p)) {
+    d.notes.push_back("the address is " + place_in_memory(*nearest, p));
+  }
+  d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
+  announce(d);
+}
+
+void announce_stale_handle(const char* what) {
+  report::Diagnostic d(
+      report::Finding::ApiMisuse,
+      fmt::format("{} is used after its destruction", what)
+  );
+  d.notes.emplace_back(
+      "the call returns cudaErrorInvalidResourceHandle; NVIDIA's library may crash"
+  );
+  announce(d);
+}
+
+} // namespace heddle::runtime

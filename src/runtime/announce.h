@@ -1,0 +1,21 @@
+// Printing what was found, when it is found: the program may never ask for it, or not come to an
+// end.
+#pragma once
+
+#include "machine/world.h"
+#include "report/diagnostic.h"
+
+namespace heddle::runtime {
+
+/// Prints the diagnostic to stderr and records the outcome (a defect, or unsupported).
+void announce(const report::Diagnostic& diagnostic);
+/// The same for a device fault.
+void announce_fault(const machine::FaultReport& fault);
+
+/// A pointer given to `call` that no allocation of the right kind starts at: freed before, or never
+/// allocated, or not its start.
+void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call);
+/// A handle used after its destruction (the real library would crash).
+void announce_stale_handle(const char* what);
+
+} // namespace heddle::runtime
