@@ -265,7 +265,8 @@ void Engine::run_cluster(
     turns_ = cluster.progressed() ? 0 : turns_ + 1;
     progress_ += cluster.progressed() ? 1 : 0;
     if (turns_ > 2 * resident_.size() || turns_since_end_ > 64 * resident_.size()) {
-      soft_limit_ = resident_.size() + options_.workers; // they may wait for one that has not begun
+      // They may wait for one that has not begun. Doubling reaches the limit of the device soon.
+      soft_limit_ = 2 * resident_.size() + options_.workers;
       turns_ = turns_since_end_ = 0;
     }
     work_available_.notify_one();
@@ -410,7 +411,7 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
     if (grid.next_cluster < grid.cluster_count() && running->resident < running->resident_limit) {
-      soft_limit_ = resident_.size() + options_.workers; // first start what fits
+      soft_limit_ = ~0ULL; // first start what fits
       stuck = false;
     }
   }
