@@ -163,7 +163,7 @@ Result<Elf> parse_elf(std::span<const std::byte> bytes) {
     } else if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM) {
       read_symbols(contents(in, section), linked_strings(in, sections, section), elf);
     } else if (name == ".nv_fatbin" || name == "__nv_relfatbin") {
-      elf.fat_binaries.push_back(contents(in, section));
+      elf.has_kernels = true;
     }
   }
   return elf;

@@ -79,7 +79,7 @@ Result<void> check_runtime_library(const std::string& path, const Elf& elf) {
       );
     }
   }
-  if (!elf.needs("libcudart.so") && (elf.defines_cudart || !elf.fat_binaries.empty())) {
+  if (!elf.needs("libcudart.so") && (elf.defines_cudart || elf.has_kernels)) {
     return input_error(
         fmt::format(
             "'{}' contains NVIDIA's runtime library (nvcc links it statically unless told "

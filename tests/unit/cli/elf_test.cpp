@@ -30,7 +30,7 @@ TEST(ParseElf, ReadsThisProgram) {
   EXPECT_TRUE(elf->needs("libstdc++.so"));
   EXPECT_FALSE(elf->needs("libcudart.so"));
   EXPECT_FALSE(elf->defines_cudart);
-  EXPECT_TRUE(elf->fat_binaries.empty());
+  EXPECT_FALSE(elf->has_kernels);
 }
 
 TEST(ParseElf, OtherFilesAreRefused) {
