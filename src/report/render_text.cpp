@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 namespace heddle::report {
@@ -36,8 +37,20 @@ std::string severity_word(Severity severity, std::string_view code, const Paint&
   return paint(bold_red, fmt::format("error[{}]:", code));
 }
 
+/// Compilers record absolute paths; people and editors want what they would type here.
+std::string shown_path(const std::string& file) {
+  std::error_code failure;
+  const std::string here = std::filesystem::current_path(failure).string() + "/";
+  return !failure && file.starts_with(here) ? file.substr(here.size()) : file;
+}
+
 std::string place_text(const Place& place) {
-  return fmt::format("{}:{}:{}", place.file, place.line, place.column == 0 ? 1 : place.column);
+  return fmt::format(
+      "{}:{}:{}",
+      shown_path(place.file),
+      place.line,
+      place.column == 0 ? 1 : place.column
+  );
 }
 
 bool is_name_character(char c) {
@@ -133,6 +146,17 @@ std::uint32_t expression_length(std::string_view line, std::uint32_t column) {
   }
   const std::size_t start = column - 1;
   std::size_t i = start;
+  // A statement: `while (…)` with its condition, `return …` up to the semicolon.
+  for (const std::string_view keyword : {"while", "if", "for", "switch"}) {
+    const std::size_t open = line.find_first_not_of(' ', start + keyword.size());
+    if (line.substr(start).starts_with(keyword) && open != std::string_view::npos &&
+        line[open] == '(') {
+      return static_cast<std::uint32_t>(past_closing_bracket(line, open) - start);
+    }
+  }
+  if (line.substr(start).starts_with("return ")) {
+    return static_cast<std::uint32_t>(std::min(line.find(';', start), line.size()) - start);
+  }
   while (i < line.size() &&
          (line[i] == '*' || line[i] == '&' || line[i] == '!' || line[i] == '~')) {
     ++i; // prefix operators

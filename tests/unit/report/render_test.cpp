@@ -92,6 +92,14 @@ TEST_F(RenderText, ALabelInAnotherFileNamesThatFile) {
   ) << render(d);
 }
 
+TEST_F(RenderText, PathsBelowTheCurrentFolderAreShownRelative) {
+  Diagnostic d(Finding::Trap, "text");
+  d.place = {folder_ + "/sub/a.cu", 1, 1};
+  EXPECT_EQ(render(d).substr(0, 16), "sub/a.cu:1:1: er");
+  d.place = {folder_ + "-other/a.cu", 1, 1};
+  EXPECT_EQ(render(d).substr(0, folder_.size()), folder_);
+}
+
 TEST_F(RenderText, WithoutLabelsTheFirstPlaceIsQuoted) {
   write("ring.cu", ring);
   Diagnostic d(Finding::OutOfBounds, "text");
@@ -153,6 +161,11 @@ TEST(ExpressionLength, EndsWhereTheExpressionEnds) {
            Case{"*p = 1", 1, 2},
            Case{"k<<<1, 2>>>(x);", 1, 14},
            Case{"f(a,", 1, 4},
+           Case{"while (f(x) == 0) {}", 1, 17},
+           Case{"if(a) b();", 1, 5},
+           Case{"format(a);", 1, 9},
+           Case{"return f(x);", 1, 11},
+           Case{"return f(", 1, 9},
            Case{"= 1", 1, 1},
            Case{"abc", 9, 1},
            Case{"", 1, 1},
