@@ -227,6 +227,9 @@ const Op* in_constant(Exec& exec, const Op& op) {
 /// isspacep.space p, a.
 Result<void> lower_isspacep(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
+  if (l.element_bytes(form.operand(1), Mod::U64) != sizeof(Address)) {
+    return form.unsupported_form();
+  }
   if (form.take(Mod::Const)) {
     return form.emit(in_constant, {Mod::U64});
   }

@@ -2,6 +2,7 @@
 // and the approximate functions (PTX ISA 9.0, 9.7.3).
 #include "isa/lower_arithmetic.h"
 #include "isa/ops_approx.h"
+#include "isa/ops_convert.h"
 #include "isa/ops_float.h"
 
 namespace heddle::isa {
@@ -33,6 +34,20 @@ template <class F> Handler for_rounding(Form& form, ptx::Type type, F&& f) {
   return type == Mod::F64 ? pick.template operator()<double, false>() : nullptr;
 }
 
+/// Two f32 in a 64-bit register (.f32x2).
+struct Pair {
+  float low, high;
+};
+template <auto F, class... Pairs> Pair both(Pairs... pairs) {
+  return {F(pairs.low...), F(pairs.high...)};
+}
+/// f.operator()<Round, Ftz>() for .f32x2.
+template <class F> Handler for_pairs(Form& form, F&& f) {
+  return for_rounding(form, Mod::F32, [&]<class, Round R, bool Ftz>() -> Handler {
+    return f.template operator()<R, Ftz>();
+  });
+}
+
 /// f.operator()<Ftz>() for f32; takes .ftz.
 template <class F> Handler for_ftz(Form& form, ptx::Type type, F&& f) {
   const bool ftz = form.take(Mod::Ftz);
@@ -43,39 +58,74 @@ template <class F> Handler for_ftz(Form& form, ptx::Type type, F&& f) {
 }
 
 /// Emits the op and, for .sat (f32 only), a second one that saturates its result.
-Result<void>
-emit_saturating(Form& form, Handler handler, std::initializer_list<ptx::Type> sources) {
+Result<void> emit_saturating(Form& form, const Op& op) {
   const bool sat = form.take(Mod::Sat);
-  TRY_VOID(form.emit(handler, sources));
+  TRY_VOID(form.emit(op));
   if (sat) {
-    Op op = form.lowering().op(form.instruction());
-    op.execute = unary<ops::saturate<float>, float, float>;
-    op.d = form.destination();
-    op.a = op.d;
-    form.lowering().emit(op);
+    Op saturation = form.lowering().op(form.instruction());
+    saturation.execute = unary<ops::saturate<float>, float, float>;
+    saturation.a = saturation.d = op.d;
+    form.lowering().emit(saturation);
   }
   return {};
 }
+Result<void>
+emit_saturating(Form& form, Handler handler, std::initializer_list<ptx::Type> sources) {
+  if (form.operand_count() != sources.size() + 1) {
+    return form.unsupported_form();
+  }
+  return emit_saturating(form, form.op(handler, sources));
+}
 
-Result<void> lower_binary_arithmetic(Form& form) {
+/// What add, sub and mul have in common.
+struct Add {
+  template <class T, Round R, bool Ftz> static constexpr auto f = ops::float_add<T, R, Ftz>;
+};
+struct Sub {
+  template <class T, Round R, bool Ftz> static constexpr auto f = ops::float_sub<T, R, Ftz>;
+};
+struct Mul {
+  template <class T, Round R, bool Ftz> static constexpr auto f = ops::float_mul<T, R, Ftz>;
+};
+
+/// An f16 or bf16 operand as f32: exact. (Mixed precision: add.f32.f16 d, a, c and its kin.)
+Ref widened(Form& form, std::size_t operand, ptx::Type type) {
+  Op op = form.lowering().op(form.instruction());
+  op.execute = type == Mod::F16 ? unary<ops::half_to_float<ops::Half>, float, ops::Half>
+                                : unary<ops::half_to_float<ops::Bfloat>, float, ops::Bfloat>;
+  op.a = form.source(operand, type);
+  op.d = form.lowering().scratch(4);
+  form.lowering().emit(op);
+  return op.d;
+}
+
+template <class Operation> Result<void> lower_binary_arithmetic(Form& form) {
   const ptx::Type type = form.take_type();
-  Handler handler = nullptr;
-  switch (form.opcode()) {
-  case ptx::Opcode::Add:
-    handler = for_rounding(form, type, []<class T, Round R, bool Ftz>() -> Handler {
-      return binary<ops::float_add<T, R, Ftz>, T, T, T>;
-    });
-    break;
-  case ptx::Opcode::Sub:
-    handler = for_rounding(form, type, []<class T, Round R, bool Ftz>() -> Handler {
-      return binary<ops::float_sub<T, R, Ftz>, T, T, T>;
-    });
-    break;
-  default:
-    handler = for_rounding(form, type, []<class T, Round R, bool Ftz>() -> Handler {
-      return binary<ops::float_mul<T, R, Ftz>, T, T, T>;
-    });
-    break;
+  if (type == Mod::F32x2) {
+    return form.emit(
+        for_pairs(
+            form,
+            []<Round R, bool Ftz>() -> Handler {
+              return binary<
+                  both<Operation::template f<float, R, Ftz>, Pair, Pair>,
+                  Pair,
+                  Pair,
+                  Pair>;
+            }
+        ),
+        {type, type}
+    );
+  }
+  const Handler handler = for_rounding(form, type, []<class T, Round R, bool Ftz>() -> Handler {
+    return binary<Operation::template f<T, R, Ftz>, T, T, T>;
+  });
+  if (is_half(form.type(1))) { // mixed precision
+    Op op = form.lowering().op(form.instruction());
+    op.execute = handler;
+    op.a = widened(form, 1, form.take_type(1));
+    op.b = form.source(2, type);
+    op.d = form.destination();
+    return emit_saturating(form, op);
   }
   return emit_saturating(form, handler, {type, type});
 }
@@ -83,9 +133,35 @@ Result<void> lower_binary_arithmetic(Form& form) {
 /// fma, and mad on floats: the same since sm_20.
 Result<void> lower_fused(Form& form) {
   const ptx::Type type = form.take_type();
+  if (type == Mod::F32x2) {
+    return form.emit(
+        for_pairs(
+            form,
+            []<Round R, bool Ftz>() -> Handler {
+              return ternary<
+                  both<ops::float_fma<float, R, Ftz>, Pair, Pair, Pair>,
+                  Pair,
+                  Pair,
+                  Pair,
+                  Pair>;
+            }
+        ),
+        {type, type, type}
+    );
+  }
   const Handler handler = for_rounding(form, type, []<class T, Round R, bool Ftz>() -> Handler {
     return ternary<ops::float_fma<T, R, Ftz>, T, T, T, T>;
   });
+  if (is_half(form.type(1))) { // mixed precision
+    const ptx::Type half = form.take_type(1);
+    Op op = form.lowering().op(form.instruction());
+    op.execute = handler;
+    op.a = widened(form, 1, half);
+    op.b = widened(form, 2, half);
+    op.c = form.source(3, type);
+    op.d = form.destination();
+    return emit_saturating(form, op);
+  }
   return emit_saturating(form, handler, {type, type, type});
 }
 
@@ -147,31 +223,62 @@ Result<void> lower_sign(Form& form) {
   );
 }
 
+template <bool Max, bool Nan, bool Magnitude> Handler extremum_handler(bool ftz) {
+  using F = float;
+  return ftz ? binary<ops::float_extremum<F, Max, true, Nan, Magnitude>, F, F, F>
+             : binary<ops::float_extremum<F, Max, false, Nan, Magnitude>, F, F, F>;
+}
+
+/// min, max of three operands (sm_100): two of two, .abs of the operands first.
+template <bool Max> Result<void> lower_extremum_of_three(Form& form, bool nan, bool ftz) {
+  Lowering& l = form.lowering();
+  const bool abs = form.take(Mod::Abs);
+  Ref values[3];
+  for (std::size_t n = 0; n < 3; ++n) {
+    values[n] = form.source(n + 1, Mod::F32);
+    if (abs) {
+      Op op = l.op(form.instruction());
+      op.execute = unary<ops::float_abs<float>, float, float>;
+      op.a = values[n];
+      op.d = values[n] = l.scratch(4);
+      l.emit(op);
+    }
+  }
+  Op op = l.op(form.instruction());
+  op.execute =
+      nan ? extremum_handler<Max, true, false>(ftz) : extremum_handler<Max, false, false>(ftz);
+  op.a = values[0];
+  op.b = values[1];
+  op.d = l.scratch(4);
+  l.emit(op);
+  op.a = op.d;
+  op.b = values[2];
+  op.d = form.destination();
+  return form.emit(op);
+}
+
 template <bool Max> Result<void> lower_extremum(Form& form) {
   const ptx::Type type = form.take_type();
   using D = double;
   if (type == Mod::F64) {
     return form.emit(binary<ops::float_extremum<D, Max>, D, D, D>, {type, type});
   }
-  const bool nan = form.take(Mod::NaN);
-  const bool magnitude = form.take(Mod::Xorsign);
-  if (magnitude && !form.take(Mod::Abs)) {
+  if (type != Mod::F32) {
     return form.unsupported_form();
   }
-  using F = float;
+  const bool nan = form.take(Mod::NaN);
+  const bool ftz = form.take(Mod::Ftz);
+  if (form.operand_count() == 4) {
+    return lower_extremum_of_three<Max>(form, nan, ftz);
+  }
+  if (form.take(Mod::Xorsign) && form.take(Mod::Abs)) {
+    return form.emit(
+        nan ? extremum_handler<Max, true, true>(ftz) : extremum_handler<Max, false, true>(ftz),
+        {type, type}
+    );
+  }
   return form.emit(
-      for_ftz(
-          form,
-          type,
-          [=]<bool Ftz>() -> Handler {
-            if (magnitude) {
-              return nan ? binary<ops::float_extremum<F, Max, Ftz, true, true>, F, F, F>
-                         : binary<ops::float_extremum<F, Max, Ftz, false, true>, F, F, F>;
-            }
-            return nan ? binary<ops::float_extremum<F, Max, Ftz, true>, F, F, F>
-                       : binary<ops::float_extremum<F, Max, Ftz>, F, F, F>;
-          }
-      ),
+      nan ? extremum_handler<Max, true, false>(ftz) : extremum_handler<Max, false, false>(ftz),
       {type, type}
   );
 }
@@ -310,9 +417,11 @@ Result<void> lower_copysign(Lowering& l, const ptx::Instruction& i) {
 Result<void> lower_float(Form& form) {
   switch (form.opcode()) {
   case ptx::Opcode::Add:
+    return lower_binary_arithmetic<Add>(form);
   case ptx::Opcode::Sub:
+    return lower_binary_arithmetic<Sub>(form);
   case ptx::Opcode::Mul:
-    return lower_binary_arithmetic(form);
+    return lower_binary_arithmetic<Mul>(form);
   case ptx::Opcode::Mad:
     return lower_fused(form);
   case ptx::Opcode::Div:

@@ -120,6 +120,11 @@ Result<void> lower_sub(Lowering& l, const ptx::Instruction& i) {
     using S = std::int32_t;
     return form.emit(type == Mod::S32 ? binary<ops::sub_sat, S, S, S> : nullptr, {type, type});
   }
+  if (type == Mod::U16x2 || type == Mod::S16x2) {
+    using U = std::uint32_t;
+    using H = std::uint16_t;
+    return form.emit(binary<ops::halves<ops::sub<H>, H>, U, U, U>, {type, type});
+  }
   return form.emit(
       for_width(type, []<class T>() -> Handler { return binary<ops::sub<T>, T, T, T>; }),
       {type, type}
