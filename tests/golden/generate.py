@@ -29,11 +29,6 @@ PRELUDE = {
 .global .align 4 .f32 cell[8] = {1.0, 2.5, -3.0, 0f7F800000, 0f80000000, 0f00000001, 1e10, -0.125};
 """,
     "control": """
-.func (.reg .b32 %out) twice_plus(.reg .b32 %x, .reg .b32 %y)
-{
-mad.lo.u32 %out, %x, 2, %y;
-ret;
-}
 .func (.param .b32 out) three_minus(.param .b32 x, .param .b32 y)
 {
 .reg .b32 %x, %y;

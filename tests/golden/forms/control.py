@@ -12,14 +12,14 @@ def call(function, results, *arguments):
 
 
 def forms(t):
-    t.add("call (%d0), twice_plus, (%a0, %a1);", "i32 i32", "b32", name="call_registers")
-    t.add("call (%d0), twice_plus, (%a0, 12);", "i32", "b32", name="call_immediate")
     t.add(call("three_minus", "%d0", "%a0", "%a1"), "i32 i32", "b32", name="call_parameters")
     t.add("{ .param .align 16 .b8 p[16]; .param .b64 r; st.param.v2.b64 [p], {%a0, %a1};"
           " call.uni (r), sum_of, (p); ld.param.b64 %d0, [r]; }", "i64 i64", "b64",
           name="call_structure")
-    t.add("mov.b32 %d0, 0; @%a2 call (%d0), twice_plus, (%a0, %a1);", "i32 i32 pred", "b32",
-          name="call_guarded")
+    t.add("mov.b32 %d0, 0; { .param .b32 r0; .param .b32 p0; .param .b32 p1; st.param.b32 [p0], %a0;"
+          " st.param.b32 [p1], %a1; @%a2 call (r0), three_minus, (p0, p1);"
+          " ld.param.b32 %r, [r0]; @%a2 mov.b32 %d0, %r; }", "i32 i32 pred", "b32", name="call_guarded",
+          registers=".reg .b32 %r;")
     t.add("mov.b32 %d0, 0; @!%a2 bra SKIP; " + call("three_minus", "%d0", "%a0", "%a1") + " SKIP:",
           "i32 i32 pred", "b32", name="call_divergent")
     t.add("and.b32 %n, %a0, 255; " + call("collatz", "%d0", "%n", "0"), "i32", "b32",
