@@ -40,7 +40,7 @@ void Block::write_grid_specials() {
       {S::IsExplicitCluster, config.explicit_cluster ? isa::all_lanes : 0},
       {S::DynamicSmemSize, config.dynamic_shared},
       {S::TotalSmemSize, total},
-      {S::AggrSmemSize, total},
+      {S::AggrSmemSize, total + model.reserved_shared_per_block},
       {S::Envreg0, 0},
       {S::Envreg1, static_cast<std::uint32_t>(workspace >> 32)},
       {S::Envreg2, static_cast<std::uint32_t>(workspace)},

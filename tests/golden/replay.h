@@ -1,15 +1,12 @@
-// Replayer: runs a golden form on Heddle's interpreter, warp by warp, and returns its results.
+// Replayer: runs a golden form on Heddle's machine, as a grid of blocks of 256 threads.
 //
-//   Replayer replayer("integer", ptx_text);          // parses and links the family once, or,
+//   Replayer replayer(ptx_text);                    // parses and links the family once, or,
 //                                                    // if that fails, every form on its own
 //   std::string problem = replayer.run(form, inputs, results);   // empty: ran to the end
-//
-// Uses isa directly (Exec::run on one warp at a time), no grid and no engine: the forms need no
-// barrier and no other warp. Of lanes that have parted, those in the innermost call and there at the
-// lowest instruction go first.
 #pragma once
 
 #include "form_file.h"
+#include "support/kernel_runner.h"
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +18,7 @@ namespace heddle::golden {
 
 class Replayer {
 public:
-  Replayer(std::string_view family, std::string_view ptx);
+  explicit Replayer(std::string_view ptx);
   ~Replayer();
 
   /// results[j * tuples + t], zero-filled before the run. Answers why the form did not run to its
@@ -34,8 +31,14 @@ public:
   std::uint64_t executed() const;
 
 private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Runner; // a linked program and its buffers
+  std::unique_ptr<Runner> link(std::string_view ptx, std::string& error) const;
+  /// The PTX of one form: what stands before the first form, and its own entry.
+  std::string alone(const Form& form) const;
+
+  std::string text_;
+  std::unique_ptr<Runner> family_; // nullptr: the text does not link as a whole
+  std::uint64_t executed_alone_ = 0;
 };
 
 } // namespace heddle::golden

@@ -43,7 +43,8 @@ constexpr std::string_view families[] = {
     "control",
     "warp",
     "memory",
-    "atomic"
+    "atomic",
+    "block"
 };
 
 struct Options {
@@ -224,7 +225,7 @@ bool run_family(std::string_view family, const Options& options, Totals& totals)
     fmt::print("{}: {}\n", family, error);
     return false;
   }
-  Replayer replayer(family, ptx);
+  Replayer replayer(ptx);
   std::vector<std::string> problems;
   std::size_t tried = 0;
   for (std::size_t f = 0; f < forms.size(); ++f) {

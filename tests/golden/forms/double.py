@@ -14,8 +14,12 @@ def forms(t):
     for rnd in ("rn", "rz", "rm", "rp"):
         t.add(f"mul.rn.f64 %p, %a0, %a1; neg.f64 %p, %p; fma.{rnd}.f64 %d0, %a0, %a1, %p;",
               "f64 f64", "f64", name=f"product_error_{rnd}", registers=".reg .f64 %p;")
-        t.add(f"add.{rnd}.f64 %s, %a0, %a1; sub.{rnd}.f64 %d0, %s, %a0; sub.{rnd}.f64 %d1, %s, %a1;",
-              "f64 f64", "f64 f64", name=f"sum_error_{rnd}", registers=".reg .f64 %s;")
+        # NaN inputs become infinities: which of two NaNs survives an f64 operation depends on the order
+        # in which ptxas gives the operands to the machine.
+        infinity = "0d7FF0000000000000"
+        t.add(f"min.f64 %x, %a0, {infinity}; min.f64 %y, %a1, {infinity}; add.{rnd}.f64 %s, %x, %y;"
+              f" sub.{rnd}.f64 %d0, %s, %x; sub.{rnd}.f64 %d1, %s, %y;", "f64 f64", "f64 f64",
+              name=f"sum_error_{rnd}", registers=".reg .f64 %s, %x, %y;")
         t.add("mov.b64 %r, %a0; and.b64 %r, %r, 0x800fffffffffffff; or.b64 %r, %r, 0x1ff0000000000000;"
               f" mov.b64 %x, %r; mul.{rnd}.f64 %d0, %x, 0d2000000000000000;"
               f" fma.{rnd}.f64 %d1, %x, %x, 0d0000000000000001; div.{rnd}.f64 %d2, %x, 0d5FF0000000000001;",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 FAMILIES = (
     "integer", "bits", "compare", "video", "single", "double", "half", "approximate",
     "convert_integer", "convert_float", "convert_packed", "move", "control", "warp", "memory",
-    "atomic",
+    "atomic", "block",
 )
 
 # Input kind → (load suffix, register type). Which values a kind has: inputs.cpp.
