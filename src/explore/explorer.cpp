@@ -110,7 +110,7 @@ report::Finding finding_of(isa::FaultKind kind) {
 
 class Explorer final : public machine::Driver {
 public:
-  Explorer(machine::World& world, StateTable table);
+  Explorer(machine::World& world, StateTable table, Stepper::Options options);
   ~Explorer() override;
 
   // --- machine::Driver
@@ -204,10 +204,10 @@ void set_hooks(const HeddleHostHooks* value) {
   }
 }
 
-Explorer::Explorer(machine::World& world, StateTable table)
+Explorer::Explorer(machine::World& world, StateTable table, Stepper::Options options)
     : world_(world),
       table_(std::move(table)),
-      stepper_(world) {
+      stepper_(world, options) {
   world_.use_virtual_time();
   void* p = ::mmap(
       nullptr,
@@ -280,6 +280,9 @@ void Explorer::explore(HostPoint& point) {
   for (;;) {
     if (stepper_.failure()) {
       note_failure();
+    }
+    if (stepper_.saw_dependency()) {
+      table_.note_dependency();
     }
     const bool condition = point.condition == nullptr || (*point.condition)();
     const std::vector<Stepper::Move> moves = stepper_.moves();
@@ -611,7 +614,11 @@ make_explorer(machine::World& world, std::string_view options) {
     );
   }
   TRY(StateTable table, StateTable::open(fd));
-  return std::make_unique<Explorer>(world, std::move(table));
+  return std::make_unique<Explorer>(
+      world,
+      std::move(table),
+      Stepper::Options{.ignore_grid_order = options.ends_with(",ignore=DEP")}
+  );
 }
 
 void stop_unsupported(std::string_view what) {

@@ -26,8 +26,9 @@
 
 namespace heddle::explore {
 
-/// `options` is the value of HEDDLE_EXPLORE as the tool sets it (session.h). Input error:
-/// malformed, or the process was not started by the tool.
+/// `options` is the value of HEDDLE_EXPLORE as the tool sets it (session.h): "table=<fd>", and
+/// ",ignore=DEP" to learn whether the verdict rests on the order of grids. Input error: malformed,
+/// or the process was not started by the tool.
 Result<std::unique_ptr<machine::Driver>>
 make_explorer(machine::World& world, std::string_view options);
 

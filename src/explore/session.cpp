@@ -29,7 +29,7 @@ namespace {
 
 constexpr int cannot_start = 126;
 
-[[noreturn]] void become_program(const CheckRequest& request, const StateTable& table, int log) {
+[[noreturn]] void become_program(const CheckRequest& request, const std::string& options, int log) {
   ::setpgid(0, 0); // so that all its processes can be ended together
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::personality(ADDR_NO_RANDOMIZE);
@@ -43,7 +43,7 @@ constexpr int cannot_start = 126;
     ::setenv(name.c_str(), value.c_str(), 1);
   }
   ::setenv("HEDDLE_MODE", "check", 1);
-  ::setenv("HEDDLE_EXPLORE", fmt::format("table={}", table.fd()).c_str(), 1);
+  ::setenv("HEDDLE_EXPLORE", options.c_str(), 1);
   ::setenv("LD_BIND_NOW", "1", 1); // addresses bound on first use would make states differ
   std::vector<char*> argv{const_cast<char*>(request.program.c_str())};
   for (const std::string& argument : request.arguments) {
@@ -82,19 +82,13 @@ std::string read_log(int fd) {
   return text;
 }
 
-} // namespace
+struct Search {
+  StateTable table;
+  bool finished = false;
+};
 
-std::vector<std::string> instrumentation_flags(const std::string& library_folder) {
-  return {
-      "-Xcompiler",
-      "-fsanitize=thread,-g,--param=tsan-distinguish-volatile=1",
-      // GCC's libtsan knows no volatile accesses; ours does, and is found first.
-      "-L" + library_folder
-  };
-}
-
-Result<report::Report> check(const CheckRequest& request) {
-  const auto start = std::chrono::steady_clock::now();
+/// One exploration, in a process of its own. `options` are added to HEDDLE_EXPLORE.
+Result<Search> search(const CheckRequest& request, const std::string& options) {
   TRY(StateTable table, StateTable::create({.max_states = request.max_states}));
   const int log = ::memfd_create("heddle-log", 0);
   const pid_t child = ::fork();
@@ -102,7 +96,7 @@ Result<report::Report> check(const CheckRequest& request) {
     return input_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   }
   if (child == 0) {
-    become_program(request, table, log);
+    become_program(request, fmt::format("table={}{}", table.fd(), options), log);
   }
   const std::optional<int> status = wait_for(child, request.max_seconds);
   const std::string said = read_log(log);
@@ -124,11 +118,37 @@ Result<report::Report> check(const CheckRequest& request) {
         fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(*status)))
     );
   }
+  return Search{std::move(table), orderly};
+}
+
+} // namespace
+
+std::vector<std::string> instrumentation_flags(const std::string& library_folder) {
+  return {
+      "-Xcompiler",
+      "-fsanitize=thread,-g,--param=tsan-distinguish-volatile=1",
+      // GCC's libtsan knows no volatile accesses; ours does, and is found first.
+      "-L" + library_folder
+  };
+}
+
+Result<report::Report> check(const CheckRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  TRY(const Search all, search(request, ""));
   HostSources sources(request.program);
   JudgeOptions options;
-  options.finished = orderly;
+  options.finished = all.finished;
   options.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
+  report::Report report =
+      judge(all.table, [&](const Site& site) { return sources.resolve(site); }, options);
+  if (report.verdict() == report::Verdict::Terminates && all.table.saw_dependency()) {
+    // Does it end because grids wait for each other? Only a search without that can tell.
+    const auto unordered = search(request, ",ignore=DEP");
+    if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
+      report.rests_on.emplace_back(rule_id(Rule::Dependency));
+    }
+  }
+  return report;
 }
 
 } // namespace heddle::explore

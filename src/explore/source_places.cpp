@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 namespace heddle::explore {
 
@@ -67,11 +68,20 @@ addr2line(const std::string& executable, const std::string& addresses) {
   return places;
 }
 
+/// Relative to the working directory, where it lies in it: compilers record absolute paths.
+std::string as_users_see_it(const std::string& path) {
+  std::error_code failure;
+  const std::string here = std::filesystem::current_path(failure).string() + "/";
+  return !failure && path.starts_with(here) ? path.substr(here.size()) : path;
+}
+
 } // namespace
 
 Site HostSources::resolve(const Site& site) {
   if (!site.file.starts_with('@')) {
-    return site;
+    Site result = site;
+    result.file = as_users_see_it(site.file);
+    return result;
   }
   auto [entry, is_new] = known_.try_emplace(site.file);
   if (is_new && site.file.size() > 1) {
@@ -83,7 +93,7 @@ Site HostSources::resolve(const Site& site) {
     }
   }
   Site result = site;
-  result.file = is_system_file(entry->second.file) ? "" : entry->second.file;
+  result.file = is_system_file(entry->second.file) ? "" : as_users_see_it(entry->second.file);
   result.line = entry->second.line;
   return result;
 }

@@ -27,7 +27,7 @@ const machine::SourcePlace& users_place(const std::vector<machine::SourcePlace>&
 class HostSources {
 public:
   explicit HostSources(std::string executable) : executable_(std::move(executable)) {}
-  /// Any other site is returned as it is. A site that cannot be resolved loses its file.
+  /// Other sites keep their place. A site that cannot be resolved loses its file.
   Site resolve(const Site& site);
 
 private:

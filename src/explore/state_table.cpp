@@ -64,6 +64,7 @@ struct StateTable::Header {
   std::uint64_t text_bytes;
   std::uint64_t executions;
   std::uint32_t position_state, position_site;
+  bool saw_dependency;
 };
 
 static constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
@@ -284,6 +285,14 @@ std::pair<StateId, std::uint32_t> StateTable::position() const {
 }
 void StateTable::count_execution() {
   ++header().executions;
+}
+
+void StateTable::note_dependency() {
+  header().saw_dependency = true;
+}
+
+bool StateTable::saw_dependency() const {
+  return header().saw_dependency;
 }
 
 ProgressGraph StateTable::load() const {

@@ -87,11 +87,13 @@ public:
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position() const;
   void count_execution();
+  void note_dependency(); // a grid had to wait for another one
 
   // --- For the tool ------------------------------------------------------------------------------
   ProgressGraph load() const;
   std::uint32_t state_count() const;
   std::uint64_t executions() const;
+  bool saw_dependency() const;
   std::vector<Event> events() const;
   std::string_view text(std::uint32_t id) const;
   Site site(std::uint32_t id) const;

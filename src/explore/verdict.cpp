@@ -55,17 +55,14 @@ public:
                       std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
                         return s.expanded || s.terminal;
                       });
-    std::set<std::string> seen;
-    for (const Component& component : analysis.endless) {
-      Diagnostic diagnostic = describe(component);
+    for (const Hang& hang : distinct(analysis.endless)) {
+      Diagnostic diagnostic = describe(hang);
       diagnostic.searched = fmt::format(
           "{} states, {} executions",
           report::with_thousands(report.states),
           report::with_thousands(report.executions)
       );
-      if (seen.insert(key(diagnostic)).second) {
-        report.findings.push_back(std::move(diagnostic));
-      }
+      report.findings.push_back(std::move(diagnostic));
     }
     if (report.findings.empty() && report.complete) {
       report.rests_on = reasons(analysis);
@@ -190,8 +187,31 @@ private:
     return "LAUNCH";
   }
 
-  Diagnostic describe(const Component& component) const {
-    const Hang hang = classify(component);
+  /// Endless executions in which the same threads do the same are one defect; told is the one in
+  /// which fewest others could still move.
+  std::vector<Hang> distinct(const std::vector<Component>& components) const {
+    std::vector<Hang> result;
+    std::map<std::string, std::size_t> index;
+    for (const Component& component : components) {
+      Hang hang = classify(component);
+      std::string key;
+      for (const Part& part : hang.moving) {
+        key += fmt::format("|{}:{}", graph_.actors[part.actor].name, fmt::join(part.sites, ","));
+      }
+      if (hang.moving.empty()) {
+        key += fmt::format("|{}|{}", hang.host_site, fmt::join(hang.blocked, "|"));
+      }
+      const auto [known, is_new] = index.try_emplace(key, result.size());
+      if (is_new) {
+        result.push_back(std::move(hang));
+      } else if (hang.waiting.size() < result[known->second].waiting.size()) {
+        result[known->second] = std::move(hang);
+      }
+    }
+    return result;
+  }
+
+  Diagnostic describe(const Hang& hang) const {
     Diagnostic diagnostic(hang.finding, message(hang));
     diagnostic.rule = hang.rule;
     int number = 0;
@@ -328,15 +348,6 @@ private:
   }
   std::string name(const Part& part) const { return graph_.actors[part.actor].name; }
   Site site(std::uint32_t id) const { return resolve_(table_.site(id)); }
-
-  /// Two endless executions with the same key are one defect.
-  static std::string key(const Diagnostic& diagnostic) {
-    std::string key = std::string(report::describe(diagnostic.finding).code) + diagnostic.message;
-    for (const report::Label& label : diagnostic.labels) {
-      key += fmt::format("\n{}:{} {}", label.place.file, label.place.line, label.text);
-    }
-    return key;
-  }
 
   // --- Clean results
   // -------------------------------------------------------------------------------

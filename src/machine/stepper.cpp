@@ -48,8 +48,11 @@ struct Stepper::Work {
     // The threads meet at barriers for ever: from now on each arrival is a move, so that the search
     // sees the circle.
     bool joins_are_moves = false;
-    // [block][warp]: lanes in a loop without choices, and those of them that take steps in it
-    std::vector<std::vector<LaneMask>> endless, stepping;
+    struct Loops {                                    // of a warp
+      LaneMask endless = 0;                           // lanes in a loop without choices
+      LaneMask stepping = 0, local = 0, sleeping = 0; // what they do in it
+    };
+    std::vector<std::vector<Loops>> loops; // [block][warp]
   };
   std::vector<Progress> progress; // by cluster
 
@@ -57,7 +60,10 @@ struct Stepper::Work {
   bool cooperative() const { return command->grid->config().cooperative; }
 };
 
-Stepper::Stepper(World& world) : world_(world), exec_(world.space()) {}
+Stepper::Stepper(World& world, Options options)
+    : world_(world),
+      options_(options),
+      exec_(world.space()) {}
 Stepper::~Stepper() = default;
 
 Block::WarpState& Stepper::warp_state(const Lane& at) {
@@ -98,9 +104,13 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
     exec_.select(warp, *warp.frame[index], bit(at.lane));
     isa::addresses<isa::Space::Generic>(exec_, op, address);
-    if (!i.one_of(ptx::Category::Space) &&
-        address[index] - memory::local_window < memory::window_size) {
-      return {Class::Silent, StepKind::None, "an access to a local variable"};
+    if (!i.one_of(ptx::Category::Space)) {
+      if (address[index] - memory::local_window < memory::window_size) {
+        return {Class::Silent, StepKind::None, "an access to a local variable", /*local=*/true};
+      }
+      if (address[index] - memory::param_window < memory::window_size) {
+        return {Class::Silent, StepKind::None, "a read of a parameter"};
+      }
     }
     if (i.opcode == Opcode::Atom || i.opcode == Opcode::Red) {
       return {Class::Access, StepKind::Sync, "an atomic update"};
@@ -174,7 +184,8 @@ bool Stepper::settle_lane(const Lane& at) {
   const isa::Warp& warp = warp_state(at).warp;
   Work::Progress& progress = at.work->progress[at.cluster];
   int rounds = 0;
-  while ((warp.live & ~warp.blocked & ~progress.endless[at.block][at.warp] & bit(at.lane)) != 0) {
+  while ((warp.live & ~warp.blocked & ~progress.loops[at.block][at.warp].endless & bit(at.lane)) !=
+         0) {
     if (is_choice(at)) {
       return true;
     }
@@ -203,8 +214,8 @@ bool Stepper::loops_for_ever(const Lane& at) {
   };
   Hash128 remembered = fingerprint();
   std::uint64_t power = 1, length = 0;
-  constexpr std::uint64_t none = ~0ULL;
-  std::uint64_t steps_at = none; // last round that ended before a step
+  constexpr std::uint64_t never = ~0ULL;
+  std::uint64_t stepped = never, accessed = never, slept = never; // in which round last
   for (std::uint64_t round = 0; round < loop_rounds; ++round) {
     const Stop stop = run(at, /*fuel=*/1);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -217,12 +228,21 @@ bool Stepper::loops_for_ever(const Lane& at) {
     if (is_choice(at)) {
       return true;
     }
-    steps_at = stands_at_visible(at) && classify(at).step != StepKind::None ? round : steps_at;
+    if (stands_at_visible(at)) {
+      const Operation operation = classify(at);
+      stepped = operation.step != StepKind::None ? round : stepped;
+      accessed = operation.local ? round : accessed;
+    }
+    slept = stop == Stop::Yield ? round : slept;
     if (fingerprint() == remembered) {
-      progress.endless[at.block][at.warp] |= bit(at.lane);
-      if (steps_at != none && round - steps_at <= length) {
-        progress.stepping[at.block][at.warp] |= bit(at.lane);
-      }
+      auto& loops = progress.loops[at.block][at.warp];
+      const auto in_circle = [&](std::uint64_t when) {
+        return when != never && round - when <= length ? bit(at.lane) : 0;
+      };
+      loops.endless |= bit(at.lane);
+      loops.stepping |= in_circle(stepped);
+      loops.local |= in_circle(accessed);
+      loops.sleeping |= in_circle(slept);
       return true;
     }
     if (++length == power) {
@@ -295,6 +315,29 @@ void Stepper::submitted(const CommandPtr& command) {
   advance();
 }
 
+/// [DEP]: does the command have to wait for others?
+bool Stepper::held_back(const Command& command) const {
+  if (!options_.ignore_grid_order || command.kind != CommandKind::Kernel) {
+    return !command.after.empty();
+  }
+  // Only for what is not a grid, directly or behind events.
+  std::vector<const Command*> todo{&command};
+  while (!todo.empty()) {
+    const Command* next = todo.back();
+    todo.pop_back();
+    for (const CommandPtr& before : next->after) {
+      if (before->done.load() || before->kind == CommandKind::Kernel) {
+        continue;
+      }
+      if (before->kind != CommandKind::EventRecord && before->kind != CommandKind::Empty) {
+        return true;
+      }
+      todo.push_back(before.get());
+    }
+  }
+  return false;
+}
+
 void Stepper::make_ready(Work& work) {
   work.ready = true;
   if (!work.kernel()) {
@@ -318,8 +361,7 @@ void Stepper::make_ready(Work& work) {
     cluster.start(index);
     Work::Progress progress;
     for (std::size_t b = 0; b < cluster.size(); ++b) {
-      progress.endless.emplace_back(cluster.block(b).warps().size(), 0);
-      progress.stepping.emplace_back(cluster.block(b).warps().size(), 0);
+      progress.loops.emplace_back(cluster.block(b).warps().size());
     }
     work.progress.push_back(std::move(progress));
   }
@@ -343,8 +385,8 @@ void Stepper::advance() {
       Command& command = *work->command;
       if (!work->ready) {
         std::erase_if(command.after, [](const CommandPtr& c) { return c->done.load(); });
-        if (!command.after.empty()) {
-          saw_dependency_ = saw_dependency_ || work->kernel();
+        saw_dependency_ = saw_dependency_ || (work->kernel() && !command.after.empty());
+        if (held_back(command)) {
           continue;
         }
         make_ready(*work);
@@ -404,7 +446,7 @@ std::vector<Stepper::Move> Stepper::moves() const {
           for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
             Move move{.work = n, .thread = true, .cluster = c, .block = b, .warp = w};
             move.lane = std::countr_zero(m);
-            move.endless = (work.progress[c].endless[b][w] & bit(move.lane)) != 0;
+            move.endless = (work.progress[c].loops[b][w].endless & bit(move.lane)) != 0;
             const bool alone =
                 cluster.size() == 1 && work.command->grid->config().block.count() == 1;
             move.guarantee = !work.progress[c].made ? Guarantee::None
@@ -467,9 +509,14 @@ Stepper::Description Stepper::describe(const Move& move) const {
   Description
       result{StepKind::None, "a loop without a step", warp.pc[index], warp.frame[index]->code};
   if (move.endless) {
-    if ((at.work->progress[move.cluster].stepping[move.block][move.warp] & bit(move.lane)) != 0) {
+    const auto& loops = at.work->progress[move.cluster].loops[move.block][move.warp];
+    if ((loops.stepping & bit(move.lane)) != 0) {
       result.step = StepKind::Sync;
       result.what = "a loop that waits for nobody";
+    } else if ((loops.local & bit(move.lane)) != 0) {
+      result.what = "a loop that accesses only local variables";
+    } else if ((loops.sleeping & bit(move.lane)) != 0) {
+      result.what = "a loop that only sleeps";
     }
   } else {
     const Operation operation = classify(at);

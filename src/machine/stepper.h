@@ -39,7 +39,12 @@ enum class StepKind : std::uint8_t {
 
 class Stepper {
 public:
-  explicit Stepper(World& world);
+  struct Options {
+    // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
+    // verdict rests on it.
+    bool ignore_grid_order = false;
+  };
+  Stepper(World& world, Options options);
   ~Stepper();
 
   void submitted(const CommandPtr& command);
@@ -94,6 +99,7 @@ private:
     Class kind{};
     StepKind step{};
     const char* what = "";
+    bool local = false; // an object of automatic storage
   };
   struct Lane { // of a work's cluster
     Work* work;
@@ -109,6 +115,7 @@ private:
   bool loops_for_ever(const Lane& at);
   void settle(Work& work, std::size_t cluster);
   void settle(Work& work);
+  bool held_back(const Command& command) const;
   void make_ready(Work& work);
   void advance();
   void complete(Work& work);
@@ -118,6 +125,7 @@ private:
   static Block::WarpState& warp_state(const Lane& at);
 
   World& world_;
+  Options options_;
   mutable isa::Exec exec_;
   std::vector<std::unique_ptr<Work>> works_; // not complete, in order of submission
   std::optional<Failure> failure_;
