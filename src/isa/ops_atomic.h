@@ -53,9 +53,9 @@ template <class T, class Ss> T atomic_max(T old, T b) {
 template <bool Ftz> std::uint32_t atomic_add_f32(std::uint32_t old, std::uint32_t b) {
   return bits(float_add<float, Round::Nearest, Ftz>(from_bits<float>(old), from_bits<float>(b)));
 }
-/// In shared memory the arithmetic is that of add.f64 ...
+/// In shared memory the arithmetic is that of add.f64 b, old ...
 inline std::uint64_t atomic_add_f64(std::uint64_t old, std::uint64_t b) {
-  return bits(float_add<double>(from_bits<double>(old), from_bits<double>(b)));
+  return bits(float_add<double>(from_bits<double>(b), from_bits<double>(old)));
 }
 /// ... in global memory a NaN comes out as it went in, not made quiet (seen on an H200).
 inline std::uint64_t atomic_add_f64_global(std::uint64_t old, std::uint64_t b) {
