@@ -227,18 +227,11 @@ public:
     }
     return translate_slow(lane, a, bytes, store);
   }
-  /// Host pointer to `bytes` at a if they lie in the range this op used last; else nullptr and no
-  /// fault. The caller sees to alignment. For the accesses of a whole warp at once.
-  std::byte* span(memory::Address a, std::uint64_t bytes, bool store) const {
-    const memory::Range& range = cache_[site()];
-    const bool fits =
-        bytes <= range.size && a - range.base <= range.size - bytes && (!store || range.writable);
-    return fits ? reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta))
-                : nullptr;
-  }
-  /// The same for an offset in the block's own shared memory.
-  std::byte* span_shared(std::uint64_t offset, std::uint64_t bytes) const {
-    return bytes <= shared_bytes_ && offset <= shared_bytes_ - bytes ? shared_ + offset : nullptr;
+  /// The range that this op used last (size 0: none), and the block's own shared memory as a range
+  /// of offsets: for the accesses of a whole warp at once. Alignment is the caller's business.
+  const memory::Range& last_range() const { return cache_[site()]; }
+  memory::Range shared_range() const {
+    return {0, shared_bytes_, reinterpret_cast<std::int64_t>(shared_), true};
   }
   /// The same for explicit windows: offsets in .shared (32-bit, rank encoded), .local, .param.
   std::byte* translate_shared(int lane, std::uint64_t offset, std::uint32_t bytes, bool store) {

@@ -116,7 +116,14 @@ template <class T, bool All> struct Match {
         exec.set_predicate(op.e, same == lanes ? all_lanes : 0);
       }
     } else {
-      exec.each([&](int lane) { result[lane] = ops::match_any(value, lanes, lane); });
+      // One comparison with all lanes for each value that occurs.
+      for (LaneMask left = lanes; left != 0;) {
+        const LaneMask same = ops::match_any(value, lanes, std::countr_zero(left));
+        for (LaneMask m = same; m != 0; m &= m - 1) {
+          result[std::countr_zero(m)] = same;
+        }
+        left &= ~same;
+      }
     }
     if (!op.d.none()) {
       auto* d = exec.out<std::uint32_t>(op.d);

@@ -77,7 +77,8 @@ template <Access A, Space S> Handler by_type(ptx::Type type, std::uint32_t regis
     return nullptr; // nobody else sees them: never chosen
   }
   constexpr bool loads = A == Access::Load || A == Access::LoadVector || A == Access::LoadStrong;
-  const bool extends = loads && ptx::is_signed(type);
+  const bool extends = loads && ptx::is_signed(type) &&
+                       register_bytes * 8 > static_cast<std::uint32_t>(ptx::type_bits(type));
   switch (ptx::type_bits(type)) {
   case 8:
     return extends ? by_register<A, S, std::int8_t>(register_bytes)
@@ -128,6 +129,40 @@ Handler select(Access access, Space space, ptx::Type type, std::uint32_t registe
     return by_space<Access::StoreStrong>(space, type, register_bytes);
   }
   return nullptr;
+}
+
+template <class M, int N> Handler unrolled(Space space, bool is_store) {
+  switch (space) {
+  case Space::Generic:
+    return is_store ? store_elements<Space::Generic, M, N> : load_elements<Space::Generic, M, N>;
+  case Space::Shared:
+    return is_store ? store_elements<Space::Shared, M, N> : load_elements<Space::Shared, M, N>;
+  case Space::Local:
+    return is_store ? store_elements<Space::Local, M, N> : load_elements<Space::Local, M, N>;
+  case Space::Param:
+    return nullptr;
+  }
+  return nullptr;
+}
+
+/// The handler made for just this shape of weak vector, if there is one.
+Handler select_unrolled(
+    Space space,
+    bool is_store,
+    int bits,
+    const std::vector<Ref>& refs,
+    std::uint32_t register_bytes
+) {
+  const bool all_wanted = std::ranges::none_of(refs, &Ref::none);
+  if (!all_wanted || static_cast<int>(register_bytes) * 8 != bits) {
+    return nullptr;
+  }
+  if (bits == 32) {
+    return refs.size() == 2   ? unrolled<std::uint32_t, 2>(space, is_store)
+           : refs.size() == 4 ? unrolled<std::uint32_t, 4>(space, is_store)
+                              : nullptr;
+  }
+  return bits == 64 && refs.size() == 2 ? unrolled<std::uint64_t, 2>(space, is_store) : nullptr;
 }
 
 /// The registers of one access, all of one width.
@@ -216,8 +251,16 @@ Result<void> lower_load_store(
     op.list = l.list(registers.refs);
     op.count = static_cast<std::uint16_t>(registers.refs.size());
   }
-  op.execute = select(access, space, *type, registers.bytes);
-  if (op.execute == nullptr || registers.refs.size() > 8) {
+  op.execute = nullptr;
+  if (access == Access::LoadVector || access == Access::StoreVector) {
+    op.execute =
+        select_unrolled(space, is_store, ptx::type_bits(*type), registers.refs, registers.bytes);
+  }
+  if (op.execute == nullptr) {
+    op.execute = select(access, space, *type, registers.bytes);
+  }
+  const std::size_t count = registers.refs.size();
+  if (op.execute == nullptr || (count != 1 && count != 2 && count != 4 && count != 8)) {
     return unsupported(
         fmt::format("a .{} access with registers of {} bits", ptx::text(*type), registers.bytes * 8)
     );

@@ -95,32 +95,57 @@ enum class Pattern : std::uint8_t {
   Consecutive, // lane n at address[0] + n × size
   Same
 };
-template <std::uint64_t Size> Pattern pattern(const std::uint64_t (&address)[warp_size]) {
+inline Pattern pattern(const std::uint64_t (&address)[warp_size], std::uint64_t size) {
   std::uint64_t not_consecutive = 0;
   std::uint64_t not_same = 0;
   for (std::uint64_t lane = 0; lane < warp_size; ++lane) {
-    not_consecutive |= address[lane] ^ (address[0] + lane * Size);
+    not_consecutive |= address[lane] ^ (address[0] + lane * size);
     not_same |= address[lane] ^ address[0];
   }
   return not_consecutive == 0 ? Pattern::Consecutive
                               : (not_same == 0 ? Pattern::Same : Pattern::Any);
 }
 
-/// Host pointer to `bytes` at `address` if they are at hand without a look-up; else nullptr and no
-/// fault. For accesses of a whole warp at once.
-template <Space S>
-std::byte*
-host_span(Exec& exec, std::uint64_t address, std::uint64_t bytes, std::uint64_t align, bool store) {
-  if ((address & (align - 1)) != 0) {
-    return nullptr;
-  }
+/// Memory that is at hand without a look-up: what lies in it needs no translation lane by lane.
+template <Space S> memory::Range range_at_hand(Exec& exec) {
+  static_assert(S == Space::Generic || S == Space::Shared);
   if constexpr (S == Space::Generic) {
-    return exec.span(address, bytes, store);
-  } else if constexpr (S == Space::Shared) {
-    return exec.span_shared(address, bytes);
+    return exec.last_range();
   } else {
-    return nullptr;
+    return exec.shared_range();
   }
+}
+/// Host pointer to `bytes` at `address` if they lie in `range` and are aligned; else nullptr.
+inline std::byte* host_in(
+    const memory::Range& range,
+    std::uint64_t address,
+    std::uint64_t bytes,
+    std::uint64_t align,
+    bool store
+) {
+  const bool fits = bytes <= range.size && address - range.base <= range.size - bytes &&
+                    (address & (align - 1)) == 0 && (!store || range.writable);
+  return fits ? reinterpret_cast<std::byte*>(address + static_cast<std::uint64_t>(range.delta))
+              : nullptr;
+}
+/// Do all 32 lanes' accesses of `bytes` lie in `range`, aligned?
+inline bool all_in(
+    const memory::Range& range,
+    const std::uint64_t (&address)[warp_size],
+    std::uint64_t bytes,
+    bool store
+) {
+  if (bytes > range.size || (store && !range.writable)) {
+    return false;
+  }
+  const std::uint64_t last = range.size - bytes;
+  std::uint64_t outside = 0;
+  std::uint64_t low_bits = 0;
+  for (const std::uint64_t a : address) {
+    outside |= static_cast<std::uint64_t>(a - range.base > last);
+    low_bits |= a;
+  }
+  return outside == 0 && (low_bits & (bytes - 1)) == 0;
 }
 
 } // namespace heddle::isa

@@ -52,11 +52,10 @@ constexpr ShuffleSource shuffle_source(int lane, std::uint32_t b, std::uint32_t 
 /// Lanes of `lanes` whose value equals lane's.
 template <class V> LaneMask match_any(const V* value, LaneMask lanes, int lane) {
   LaneMask result = 0;
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
-    const int other = std::countr_zero(m);
+  for (int other = 0; other < warp_size; ++other) {
     result |= static_cast<LaneMask>(value[other] == value[lane]) << other;
   }
-  return result;
+  return result & lanes;
 }
 
 // Reductions: new = f(sum so far, value of the next lane).

@@ -71,6 +71,53 @@ template <class R, class M> R widen(M value) {
 // ------------------------------------------------------------------------------------------ S:
 // where; M: element in memory (signed: sign-extends); R: element of the register, at least as wide.
 
+/// Calls access(lane, host pointer) for each executing lane, lowest first. False: fault() is filled
+/// in.
+template <Space S, class F>
+bool each_access(
+    Exec& exec,
+    const Op& op,
+    const std::uint64_t (&address)[warp_size],
+    std::uint32_t bytes,
+    bool store,
+    F access
+) {
+  if constexpr (S == Space::Generic || S == Space::Shared) {
+    if (exec.mask() == all_lanes) {
+      const memory::Range range = range_at_hand<S>(exec);
+      if (all_in(range, address, bytes, store)) {
+        for (int lane = 0; lane < warp_size; ++lane) {
+          access(
+              lane,
+              reinterpret_cast<std::byte*>(address[lane] + static_cast<std::uint64_t>(range.delta))
+          );
+        }
+        return true;
+      }
+    }
+  } else if constexpr (S == Space::Local) {
+    if (pattern(address, 0) == Pattern::Consecutive) { // all the same: lanes differ by their stride
+      const int first = std::countr_zero(exec.mask());
+      std::byte* p = host<S>(exec, op, first, address[first], bytes, store);
+      if (p == nullptr) {
+        return false;
+      }
+      const auto stride = static_cast<std::ptrdiff_t>(exec.warp().local_stride);
+      exec.each([&](int lane) { access(lane, p + (lane - first) * stride); });
+      return true;
+    }
+  }
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::byte* p = host<S>(exec, op, lane, address[lane], bytes, store);
+    if (p == nullptr) [[unlikely]] {
+      return false;
+    }
+    access(lane, p);
+  }
+  return true;
+}
+
 /// ld of one element: op.d.
 template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
   R* d = exec.out<R>(op.d);
@@ -93,10 +140,11 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
   addresses<S>(exec, op, address);
   if constexpr (S == Space::Generic || S == Space::Shared) {
     if (exec.mask() == all_lanes) {
-      const Pattern p = pattern<sizeof(M)>(address);
+      const memory::Range range = range_at_hand<S>(exec);
+      const Pattern p = pattern(address, sizeof(M));
       if (p == Pattern::Consecutive) {
         if (const std::byte* from =
-                host_span<S>(exec, address[0], warp_size * sizeof(M), sizeof(M), /*store=*/false)) {
+                host_in(range, address[0], warp_size * sizeof(M), sizeof(M), /*store=*/false)) {
           M value[warp_size];
           std::memcpy(value, from, sizeof value);
           for (int lane = 0; lane < warp_size; ++lane) {
@@ -106,7 +154,7 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
         }
       } else if (p == Pattern::Same) {
         if (const std::byte* from =
-                host_span<S>(exec, address[0], sizeof(M), sizeof(M), /*store=*/false)) {
+                host_in(range, address[0], sizeof(M), sizeof(M), /*store=*/false)) {
           const R value = ops::widen<R>(ops::weak_load<M>(from));
           for (int lane = 0; lane < warp_size; ++lane) {
             d[lane] = value;
@@ -116,18 +164,19 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
       }
     }
   }
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const std::byte* p = host<S>(exec, op, lane, address[lane], sizeof(M), /*store=*/false);
-    if (p == nullptr) [[unlikely]] {
-      return access_fault(exec, op);
-    }
-    d[lane] = ops::widen<R>(ops::weak_load<M>(p));
-  }
-  return &op + 1;
+  const bool done = each_access<S>(
+      exec,
+      op,
+      address,
+      sizeof(M),
+      /*store=*/false,
+      [&](int lane, const std::byte* p) { d[lane] = ops::widen<R>(ops::weak_load<M>(p)); }
+  );
+  return done ? &op + 1 : access_fault(exec, op);
 }
 
-/// ld.v2, .v4, .v8: op.count registers from op.list, any of which may be none (`_`).
+/// ld.v2, .v4, .v8, and strong loads of one: op.count registers from op.list, any of which may be
+/// none (`_`).
 template <Space S, class M, class R, bool Strong> const Op* load_vector(Exec& exec, const Op& op) {
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
@@ -156,15 +205,43 @@ template <Space S, class M, class R, bool Strong> const Op* load_vector(Exec& ex
   }
 }
 
+/// The common ones of these, unrolled: N weak elements of the registers' size, all wanted.
+template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op& op) {
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  M* d[N];
+  for (int k = 0; k < N; ++k) {
+    d[k] = exec.out<M>(exec.code().refs[op.list + static_cast<std::size_t>(k)]);
+  }
+  const bool done = each_access<S>(
+      exec,
+      op,
+      address,
+      N * sizeof(M),
+      /*store=*/false,
+      [&](int lane, const std::byte* p) {
+        for (int k = 0; k < N; ++k) {
+          d[k][lane] = ops::weak_load<M>(p + static_cast<std::size_t>(k) * sizeof(M));
+        }
+      }
+  );
+  return done ? &op + 1 : access_fault(exec, op);
+}
+
 /// st of one element: op.b.
 template <Space S, class M, class R> const Op* store(Exec& exec, const Op& op) {
   const R* b = exec.in<R>(op.b);
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
   if constexpr (S == Space::Generic || S == Space::Shared) {
-    if (exec.mask() == all_lanes && pattern<sizeof(M)>(address) == Pattern::Consecutive) {
-      if (std::byte* to =
-              host_span<S>(exec, address[0], warp_size * sizeof(M), sizeof(M), /*store=*/true)) {
+    if (exec.mask() == all_lanes && pattern(address, sizeof(M)) == Pattern::Consecutive) {
+      if (std::byte* to = host_in(
+              range_at_hand<S>(exec),
+              address[0],
+              warp_size * sizeof(M),
+              sizeof(M),
+              /*store=*/true
+          )) {
         M value[warp_size];
         for (int lane = 0; lane < warp_size; ++lane) {
           value[lane] = static_cast<M>(b[lane]);
@@ -174,18 +251,14 @@ template <Space S, class M, class R> const Op* store(Exec& exec, const Op& op) {
       }
     }
   }
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    std::byte* p = host<S>(exec, op, lane, address[lane], sizeof(M), /*store=*/true);
-    if (p == nullptr) [[unlikely]] {
-      return access_fault(exec, op);
-    }
-    ops::weak_store<M>(p, static_cast<M>(b[lane]));
-  }
-  return &op + 1;
+  const bool done =
+      each_access<S>(exec, op, address, sizeof(M), /*store=*/true, [&](int lane, std::byte* p) {
+        ops::weak_store<M>(p, static_cast<M>(b[lane]));
+      });
+  return done ? &op + 1 : access_fault(exec, op);
 }
 
-/// st.v2, .v4, .v8: op.count registers from op.list.
+/// st.v2, .v4, .v8, and strong stores of one: op.count registers from op.list.
 template <Space S, class M, class R, bool Strong> const Op* store_vector(Exec& exec, const Op& op) {
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
@@ -211,6 +284,23 @@ template <Space S, class M, class R, bool Strong> const Op* store_vector(Exec& e
     }
   }
   return &op + 1;
+}
+
+/// The common ones of these, unrolled: N weak elements of the registers' size.
+template <Space S, class M, int N> const Op* store_elements(Exec& exec, const Op& op) {
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  const M* b[N];
+  for (int k = 0; k < N; ++k) {
+    b[k] = exec.in<M>(exec.code().refs[op.list + static_cast<std::size_t>(k)]);
+  }
+  const bool done =
+      each_access<S>(exec, op, address, N * sizeof(M), /*store=*/true, [&](int lane, std::byte* p) {
+        for (int k = 0; k < N; ++k) {
+          ops::weak_store<M>(p + static_cast<std::size_t>(k) * sizeof(M), b[k][lane]);
+        }
+      });
+  return done ? &op + 1 : access_fault(exec, op);
 }
 
 } // namespace heddle::isa
