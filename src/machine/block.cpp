@@ -110,7 +110,7 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     state.tired = state.ran = state.arrived = 0;
     state.fuel = round_fuel;
     state.cluster_arrived = state.cluster_waiting = state.cluster_passed = 0;
-    state.wait.fill(WaitKind::None);
+    state.red_popc = state.red_and = state.red_or = 0;
   }
 }
 
@@ -131,18 +131,23 @@ Dim3 Block::thread_index(std::size_t warp, int lane) const {
   return {t % b.x, t / b.x % b.y, t / b.x / b.y};
 }
 
-std::size_t Block::warp_of(const isa::Warp& warp) const {
-  for (std::size_t w = 0; w < warps_.size(); ++w) {
-    if (&warps_[w].warp == &warp) {
-      return w;
-    }
-  }
-  HEDDLE_CHECK(false, "a warp of another block");
-  return 0;
+std::size_t Block::index_of(const isa::Warp& warp) const {
+  const auto distance = reinterpret_cast<const std::byte*>(&warp) -
+                        reinterpret_cast<const std::byte*>(&warps_.front().warp);
+  return static_cast<std::size_t>(distance) / sizeof(WarpState);
 }
 
-// --- Turns
-// -------------------------------------------------------------------------------------------
+WaitKind Block::wait_of(const WarpState& state, int lane) {
+  if ((state.warp.blocked & bit(lane)) == 0) {
+    return WaitKind::None;
+  }
+  if ((state.cluster_waiting & bit(lane)) != 0) {
+    return WaitKind::ClusterBarrier;
+  }
+  return (state.arrived & bit(lane)) != 0 ? WaitKind::Collective : WaitKind::Barrier;
+}
+
+// --- Turns -------------------------------------------------------------------------------------
 
 LaneMask Block::next_group(WarpState& state) {
   const isa::Warp& warp = state.warp;
@@ -157,6 +162,14 @@ LaneMask Block::next_group(WarpState& state) {
   const auto first = slot(std::countr_zero(candidates));
   const isa::Frame* frame = warp.frame[first];
   const Op* pc = warp.pc[first];
+  LaneMask elsewhere = 0; // the usual case is that there is none; written to be vectorised
+  for (int lane = 0; lane < isa::warp_size; ++lane) {
+    const bool here = warp.frame[slot(lane)] == frame && warp.pc[slot(lane)] == pc;
+    elsewhere |= static_cast<LaneMask>(!here) << lane;
+  }
+  if ((elsewhere & candidates) == 0) {
+    return candidates;
+  }
   LaneMask group = 0;
   for (LaneMask m = candidates; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
@@ -201,8 +214,7 @@ Stop Block::turn(isa::Exec& exec, std::size_t w) {
   return Stop::Fuel;
 }
 
-// --- Block barriers
-// ----------------------------------------------------------------------------------
+// --- Block barriers ----------------------------------------------------------------------------
 
 // [BAR-1] [BAR-2]: a barrier without a count waits for every thread of the block that has not
 // ended; with a count for that many threads, where a warp all of whose live lanes have arrived
@@ -236,22 +248,21 @@ void Block::open(Barrier& barrier) {
     WarpState& state = warps_[w];
     const LaneMask waiting = std::exchange(barrier.waiting[w], 0);
     state.warp.blocked &= ~waiting;
-    for (LaneMask m = waiting; m != 0; m &= m - 1) {
+    const LaneMask results = waiting & (state.red_popc | state.red_and | state.red_or);
+    for (LaneMask m = results; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      state.wait[slot(lane)] = WaitKind::None;
-      const BarrierOp what = state.barrier_op[slot(lane)];
-      if (what == BarrierOp::Sync) {
-        continue;
-      }
-      const Op& op = *state.waiting_op[slot(lane)];
+      const Op& op = state.warp.pc[slot(lane)][-1];
       results_.select(state.warp, *state.warp.frame[slot(lane)], bit(lane));
-      if (what == BarrierOp::RedPopc) {
+      if ((state.red_popc & bit(lane)) != 0) {
         results_.out<std::uint32_t>(op.d)[lane] = barrier.popc;
       } else {
-        const bool value = what == BarrierOp::RedAnd ? barrier.all : barrier.any;
+        const bool value = (state.red_and & bit(lane)) != 0 ? barrier.all : barrier.any;
         results_.set_predicate(op.d, value ? isa::all_lanes : 0);
       }
     }
+    state.red_popc &= ~results;
+    state.red_and &= ~results;
+    state.red_or &= ~results;
   }
   barrier.expected = barrier.arrivals = barrier.popc = 0;
   barrier.all = true;
@@ -268,16 +279,17 @@ void Block::open_if_complete() {
 }
 
 const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*aligned*/) {
-  const std::size_t w = warp_of(exec.warp());
+  const std::size_t w = index_of(exec.warp());
   WarpState& state = warps_[w];
   const auto* id = exec.in<std::uint32_t>(op.a);
   const LaneMask arriving = exec.mask();
+  const bool one_id = op.a.area() == isa::Area::Constant; // as nearly always
   for (LaneMask left = arriving; left != 0;) {
     const int first = std::countr_zero(left);
-    LaneMask same = 0;
-    for (LaneMask m = left; m != 0; m &= m - 1) {
+    LaneMask same = left;
+    for (LaneMask m = one_id ? 0 : left; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      same |= id[lane] == id[first] ? bit(lane) : 0;
+      same &= id[lane] == id[first] ? isa::all_lanes : ~bit(lane);
     }
     left &= ~same;
     if (id[first] >= barriers_.size()) {
@@ -317,18 +329,19 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
                               : static_cast<std::uint32_t>(std::popcount(same));
     } else {
       barrier.waiting[w] |= same;
-      for (LaneMask m = same; m != 0; m &= m - 1) {
-        const auto lane = slot(std::countr_zero(m));
-        state.waiting_op[lane] = &op;
-        state.barrier_op[lane] = what;
-        state.wait[lane] = WaitKind::Barrier;
-      }
     }
     if (what != BarrierOp::Sync && what != BarrierOp::Arrive) {
       const LaneMask holds = exec.predicate(op.c) & same;
       barrier.popc += static_cast<std::uint32_t>(std::popcount(holds));
       barrier.all = barrier.all && holds == same;
       barrier.any = barrier.any || holds != 0;
+      for (LaneMask m = same; m != 0; m &= m - 1) {
+        exec.warp().pc[slot(std::countr_zero(m))] = &op + 1; // where open() finds the op
+      }
+      LaneMask& red = what == BarrierOp::RedPopc  ? state.red_popc
+                      : what == BarrierOp::RedAnd ? state.red_and
+                                                  : state.red_or;
+      red |= same;
     }
     if (complete(barrier)) {
       open(barrier);
@@ -351,12 +364,11 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
   return exec.block(op, &op + 1);
 }
 
-// --- Cluster barrier
-// ---------------------------------------------------------------------------------
+// --- Cluster barrier ---------------------------------------------------------------------------
 
 const Op*
 Block::cluster_barrier(isa::Exec& exec, const Op& op, ClusterBarrierOp what, bool /*aligned*/) {
-  WarpState& state = warps_[warp_of(exec.warp())];
+  WarpState& state = warps_[index_of(exec.warp())];
   const LaneMask lanes = exec.mask();
   if (what == ClusterBarrierOp::Arrive) {
     if ((state.cluster_arrived & lanes) != 0) {
@@ -384,18 +396,13 @@ Block::cluster_barrier(isa::Exec& exec, const Op& op, ClusterBarrierOp what, boo
     return exec.stop_fault(std::move(fault));
   }
   state.cluster_waiting |= waiting;
-  for (LaneMask m = waiting; m != 0; m &= m - 1) {
-    state.wait[slot(std::countr_zero(m))] = WaitKind::ClusterBarrier;
-    state.waiting_op[slot(std::countr_zero(m))] = &op;
-  }
   if (passed != 0) {
     exec.leave(passed, &op + 1);
   }
   return exec.block(op, &op + 1);
 }
 
-// --- Collectives
-// -------------------------------------------------------------------------------------
+// --- Collectives -------------------------------------------------------------------------------
 
 bool Block::collective_complete(const WarpState& state, int lane) const {
   const LaneMask members = (state.membermask[slot(lane)] & state.warp.live) | bit(lane);
@@ -420,10 +427,9 @@ void Block::finish_collective(std::size_t w, LaneMask members) {
     LaneMask same = 0;
     for (LaneMask m = left; m != 0; m &= m - 1) {
       const auto lane = slot(std::countr_zero(m));
-      if (state.waiting_op[lane] == state.waiting_op[first] &&
+      if (state.collective_op[lane] == state.collective_op[first] &&
           state.warp.frame[lane] == state.warp.frame[first]) {
         same |= bit(static_cast<int>(lane));
-        state.wait[lane] = WaitKind::None;
       }
     }
     left &= ~same;
@@ -431,7 +437,7 @@ void Block::finish_collective(std::size_t w, LaneMask members) {
     if (collective.conclude != nullptr) {
       results_.enter_block(exec_block());
       results_.select(state.warp, *state.warp.frame[first], same);
-      collective.conclude(results_, *state.waiting_op[first], state.exchange);
+      collective.conclude(results_, *state.collective_op[first], state.exchange);
     }
   }
   cluster_.note_progress();
@@ -443,15 +449,14 @@ const Op* Block::collective(
     const isa::Collective& collective,
     const std::uint32_t* membermask
 ) {
-  const std::size_t w = warp_of(exec.warp());
+  const std::size_t w = index_of(exec.warp());
   WarpState& state = warps_[w];
   const LaneMask lanes = exec.mask();
   for (LaneMask m = lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     state.membermask[slot(lane)] = membermask[lane];
-    state.waiting_op[slot(lane)] = &op;
+    state.collective_op[slot(lane)] = &op;
     state.collective[slot(lane)] = collective;
-    state.wait[slot(lane)] = WaitKind::Collective;
   }
   state.arrived |= lanes;
   if (collective.contribute != nullptr) {
@@ -474,11 +479,10 @@ const Op* Block::collective(
   return exec.block(op, &op + 1);
 }
 
-// --- The rest
-// ----------------------------------------------------------------------------------------
+// --- The rest ----------------------------------------------------------------------------------
 
 void Block::exited(isa::Exec& exec, LaneMask ended) {
-  const std::size_t w = warp_of(exec.warp());
+  const std::size_t w = index_of(exec.warp());
   WarpState& state = warps_[w];
   live_ -= static_cast<std::uint32_t>(std::popcount(ended));
   cluster_.note_progress();

@@ -46,9 +46,11 @@ public:
     // Collectives: lanes that have arrived, and where.
     isa::LaneMask arrived = 0;
     std::array<std::uint32_t, isa::warp_size> membermask{};
-    std::array<const isa::Op*, isa::warp_size> waiting_op{}; // of any wait, for results and reports
-    std::array<WaitKind, isa::warp_size> wait{};
-    std::array<BarrierOp, isa::warp_size> barrier_op{};
+    std::array<const isa::Op*, isa::warp_size> collective_op{};
+    // Lanes that wait for the result of a bar.red.
+    isa::LaneMask red_popc = 0;
+    isa::LaneMask red_and = 0;
+    isa::LaneMask red_or = 0;
     std::array<isa::Collective, isa::warp_size> collective{};
     isa::Exchange exchange;
     // barrier.cluster
@@ -66,14 +68,16 @@ public:
   isa::Exec::Block exec_block();
   Dim3 thread_index(std::size_t warp, int lane) const;
 
+  /// For what a lane waits; the instruction is the one before its program counter.
+  static WaitKind wait_of(const WarpState& state, int lane);
+
   /// The group of warp `w` that should run next: lanes of one frame at one op; 0 if none can run.
   isa::LaneMask next_group(WarpState& state);
   /// Lets a warp run one round. Exited: no lane is left; Blocked: none can run; Fuel: the round is
   /// over; Fault, Unsupported: see exec.
   isa::Stop turn(isa::Exec& exec, std::size_t w);
 
-  // --- Time, for the probe
-  // -------------------------------------------------------------------------
+  // --- Time, for the probe ---------------------------------------------------------------------
   void stop_time_at(std::uint64_t ns) {
     stopped_time_ = ns;
     time_was_read_ = false;
@@ -81,8 +85,7 @@ public:
   bool time_was_read() const { return time_was_read_; }
   void let_time_pass() { stopped_time_.reset(); }
 
-  // --- isa::Environment
-  // ----------------------------------------------------------------------------
+  // --- isa::Environment ------------------------------------------------------------------------
   const isa::Op* barrier(isa::Exec&, const isa::Op&, BarrierOp what, bool aligned) override;
   const isa::Op*
   cluster_barrier(isa::Exec&, const isa::Op&, ClusterBarrierOp what, bool aligned) override;
@@ -119,7 +122,7 @@ private:
   void write_grid_specials(); // those that no block of the grid changes
   void write_block_specials(std::uint64_t cluster_index);
   void set_special(std::size_t warp, std::uint32_t which, std::uint32_t value);
-  std::size_t warp_of(const isa::Warp& warp) const;
+  std::size_t index_of(const isa::Warp& warp) const;
   bool complete(const Barrier& barrier) const;
   void open(Barrier& barrier);
   void open_if_complete();

@@ -82,16 +82,12 @@ void Cluster::cluster_barrier_check() {
       state.cluster_passed = state.cluster_arrived & ~waiting & state.warp.live;
       state.cluster_arrived = 0;
       state.warp.blocked &= ~waiting;
-      for (LaneMask m = waiting; m != 0; m &= m - 1) {
-        state.wait[static_cast<std::size_t>(std::countr_zero(m))] = WaitKind::None;
-      }
     }
   }
   note_progress();
 }
 
-// --- Reports
-// -----------------------------------------------------------------------------------------
+// --- Reports -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -153,14 +149,14 @@ void Cluster::describe_waits(Waits& waits) {
         const int lane = std::countr_zero(m);
         const auto i = static_cast<std::size_t>(lane);
         const bool blocked = (state.warp.blocked >> lane & 1) != 0;
-        const isa::Op* op = blocked ? state.waiting_op[i] : state.warp.pc[i];
+        const isa::Op* op = state.warp.pc[i] - (blocked ? 1 : 0);
         FaultReport at;
         describe_instruction(*state.warp.frame[i]->code, *op, at);
         std::string text;
         if (at.source.line != 0) {
           text = fmt::format("{}:{}: ", at.source.file, at.source.line);
         }
-        switch (state.wait[i]) {
+        switch (Block::wait_of(state, lane)) {
         case WaitKind::Barrier:
           text += "waits at a barrier of the block";
           break;

@@ -68,8 +68,7 @@ void Engine::start_threads() {
   threads_.emplace_back([this] { run_host_functions(); });
 }
 
-// --- Commands
-// ----------------------------------------------------------------------------------------
+// --- Commands ----------------------------------------------------------------------------------
 
 void Engine::submitted(const CommandPtr& command) {
   std::unique_lock lock(mutex_);
@@ -101,7 +100,7 @@ void Engine::make_ready(const CommandPtr& command) {
   }
   if (command->kind != CommandKind::Kernel) {
     host_side_.push_back(command);
-    work_available_.notify_one();
+    wake_another();
     return;
   }
   Grid& grid = *command->grid;
@@ -155,8 +154,15 @@ void Engine::fail(FaultReport report, std::unique_lock<std::mutex>& lock) {
   completed_.notify_all();
 }
 
-// --- Work
-// --------------------------------------------------------------------------------------------
+// --- Work --------------------------------------------------------------------------------------
+
+// After a turn there is a cluster to run or a place to start one: worth a wake-up only if somebody
+// sleeps, for this is done once per block.
+void Engine::wake_another() {
+  if (idle_ > 0) {
+    work_available_.notify_one();
+  }
+}
 
 bool Engine::may_start(const Running& running) const {
   const Grid& grid = *running.command->grid;
@@ -269,7 +275,7 @@ void Engine::run_cluster(
       soft_limit_ = 2 * resident_.size() + options_.workers;
       turns_ = turns_since_end_ = 0;
     }
-    work_available_.notify_one();
+    wake_another();
     return;
   case Cluster::Outcome::Ended:
     ++progress_;
@@ -285,7 +291,7 @@ void Engine::run_cluster(
       std::erase(running_, running);
       complete(running->command);
     }
-    work_available_.notify_one();
+    wake_another();
     return;
   case Cluster::Outcome::Deadlock: {
     FaultReport report;
@@ -312,7 +318,9 @@ void Engine::work() {
     if (const Task task = pick()) {
       perform(task, exec, lock);
     } else {
+      ++idle_;
       work_available_.wait(lock);
+      --idle_;
     }
   }
 }
@@ -356,8 +364,7 @@ void Engine::run_host_functions() {
   }
 }
 
-// --- The host
-// ----------------------------------------------------------------------------------------
+// --- The host ----------------------------------------------------------------------------------
 
 void Engine::wait(const std::function<bool()>& done, const char* what) {
   using namespace std::chrono;

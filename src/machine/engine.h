@@ -66,6 +66,7 @@ private:
   void work_when_host_is_away();
   void run_host_functions();
   Task pick();
+  void wake_another();
   bool may_start(const Running& running) const;
   void perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mutex>& lock);
   void run_cluster(
@@ -99,6 +100,7 @@ private:
   std::atomic<std::uint64_t> host_calls_{0};
   std::atomic<std::uint64_t> executed_{0};
   std::uint64_t progress_ = 0; // threads ended, barriers opened, commands completed: grows
+  unsigned idle_ = 0;          // workers that sleep
   std::size_t waiting_hosts_ = 0;
   bool host_function_runs_ = false;
   bool probing_ = false;

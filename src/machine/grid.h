@@ -48,7 +48,7 @@ public:
   /// "add<<<(4,1,1),(128,1,1)>>>" with the demangled name.
   std::string describe() const;
 
-  // --- Progress ----------------------------------------------------------------------------------
+  // --- Progress --------------------------------------------------------------------------------
   std::uint64_t next_cluster = 0; // first not started; guarded by the driver
   std::atomic<std::uint64_t> clusters_ended{0};
 

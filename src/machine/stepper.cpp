@@ -70,7 +70,7 @@ Block::WarpState& Stepper::warp_state(const Lane& at) {
   return at.work->clusters[at.cluster]->block(at.block).warps()[at.warp];
 }
 
-// --- Operations ----------------------------------------------------------------------------------
+// --- Operations --------------------------------------------------------------------------------
 
 bool Stepper::stands_at_visible(const Lane& at) const {
   const isa::Warp& warp = warp_state(at).warp;
@@ -168,7 +168,7 @@ bool Stepper::is_choice(const Lane& at) const {
          (kind != Class::Silent && (!progress.made || progress.joins_are_moves));
 }
 
-// --- Running threads -----------------------------------------------------------------------------
+// --- Running threads ---------------------------------------------------------------------------
 
 Stop Stepper::run(const Lane& at, std::int64_t fuel) {
   exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
@@ -303,7 +303,7 @@ void Stepper::fail(const Lane& at, Stop stop) {
   describe_instruction(exec_.code(), *exec_.current(), report);
 }
 
-// --- Commands ------------------------------------------------------------------------------------
+// --- Commands ----------------------------------------------------------------------------------
 
 void Stepper::submitted(const CommandPtr& command) {
   if (world_.has_fault()) {
@@ -424,7 +424,7 @@ void Stepper::advance() {
   }
 }
 
-// --- Moves ---------------------------------------------------------------------------------------
+// --- Moves -------------------------------------------------------------------------------------
 
 std::vector<Stepper::Move> Stepper::moves() const {
   std::vector<Move> result;
@@ -497,7 +497,7 @@ bool Stepper::step(const Move& move) {
   return !failure_;
 }
 
-// --- Reports -------------------------------------------------------------------------------------
+// --- Reports -----------------------------------------------------------------------------------
 
 Stepper::Description Stepper::describe(const Move& move) const {
   if (!move.thread) {
@@ -571,7 +571,7 @@ std::vector<std::string> Stepper::waits() const {
   return lines;
 }
 
-// --- State ---------------------------------------------------------------------------------------
+// --- State -------------------------------------------------------------------------------------
 
 void Stepper::hash_lane(const isa::Warp& warp, int lane, Hasher& hasher) const {
   const auto index = static_cast<std::size_t>(lane);

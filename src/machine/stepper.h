@@ -75,7 +75,7 @@ public:
   };
   const std::optional<Failure>& failure() const { return failure_; }
 
-  // --- For reports -------------------------------------------------------------------------------
+  // --- For reports -----------------------------------------------------------------------------
   struct Description {
     StepKind step{};
     const char* what = "";       // "atomic read", "a loop without a step", …

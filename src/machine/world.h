@@ -144,7 +144,7 @@ public:
       int device
   );
 
-  // --- Faults ------------------------------------------------------------------------------------
+  // --- Faults ----------------------------------------------------------------------------------
   /// First fault since the last clear_fault().
   std::optional<FaultReport> fault() const;
   bool has_fault() const { return has_fault_.load(std::memory_order_acquire); }
@@ -153,10 +153,10 @@ public:
   void on_fault(std::function<void(const FaultReport&)> listener);
   void clear_fault(); // cudaDeviceReset
 
-  // --- Services ----------------------------------------------------------------------------------
+  // --- Services --------------------------------------------------------------------------------
   std::uint64_t now() const override;
-  /// From now on time does not pass, but each look at a clock finds it 1 µs later: nothing depends on
-  /// how fast we are, and whoever waits for a time gets there.
+  /// From now on time does not pass, but each look at a clock finds it 1 µs later: nothing depends
+  /// on how fast we are, and whoever waits for a time gets there.
   void use_virtual_time() { virtual_now_ = 1; }
   /// Kept until flush_output(), as a real device does.
   void print(std::string text) override;
@@ -175,7 +175,7 @@ private:
   std::atomic<std::uint64_t> next_id_{1};
   std::atomic<bool> has_fault_{false};
   mutable std::atomic<std::uint64_t> virtual_now_{0}; // 0: real time
-  mutable std::mutex mutex_; // fault, output, heap
+  mutable std::mutex mutex_;                          // fault, output, heap
   std::optional<FaultReport> fault_;
   std::function<void(const FaultReport&)> listener_;
   std::string output_;
