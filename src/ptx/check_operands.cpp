@@ -148,7 +148,7 @@ private:
   bool
   scalar(const OperandRule& r, const Operand& o, std::size_t at, bool constants, bool symbols) {
     bool predicate = wanted_bits(r) == 1;
-    if (o.negated && !predicate) {
+    if (o.negated && !predicate && i_.opcode != Opcode::Vmad) { // vmad: a minus sign
       return refuse(
           at,
           fmt::format("operand {} of {}: '!' is for predicates", at + 1, text(i_.opcode))

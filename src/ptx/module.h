@@ -84,7 +84,7 @@ enum class OperandKind : std::uint8_t {
 
 struct Operand {
   OperandKind kind = OperandKind::Sink;
-  bool negated = false;        // !p
+  bool negated = false;        // !p; of a number (vmad): -a
   std::uint8_t float_bits = 0; // 32 or 64, for Float
   std::uint16_t part = 0;      // video instructions: .b0 … .b3 are 1 … 4, .h0 .h1 are 5 6; else 0
   std::uint32_t index = 0;     // see kind

@@ -243,6 +243,20 @@ bool Parser::operand(Operand& out, int depth) {
     out.negated = true;
     return true;
   case '-':
+    if (opcode_ == Opcode::Vmad) { // the only instruction whose registers may have a sign
+      lexer_.advance();
+      if (lexer_.peek().kind != TokenKind::Identifier) {
+        const bool good = operand_constant(out);
+        out.bits = -out.bits;
+        return good;
+      }
+      if (!operand_name(out)) {
+        return false;
+      }
+      out.negated = true;
+      return true;
+    }
+    return operand_constant(out);
   case '+':
   case '~':
     return operand_constant(out);

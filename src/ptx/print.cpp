@@ -441,8 +441,10 @@ private:
   }
 
   void operand(const Operand& o) {
-    if (o.negated) {
-      out_ += '!';
+    if (o.negated) { // a number with a sign: vmad
+      const bool number =
+          o.kind == OperandKind::Register && function_->registers[o.index].type != Mod::Pred;
+      out_ += number ? '-' : '!';
     }
     switch (o.kind) {
     case OperandKind::Register:

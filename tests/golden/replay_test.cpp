@@ -9,6 +9,9 @@
 //
 // Exact forms: 256 stored results bit by bit, the other tuples by 16 hashes. Approximate forms: all
 // tuples within the documented error; NaN, infinity and zero bit by bit where stored.
+#include "ptx/equal.h"
+#include "ptx/parse.h"
+
 #include "form_file.h"
 #include "reference.h"
 #include "replay.h"
@@ -209,6 +212,20 @@ void show(
   }
 }
 
+/// The family's PTX must survive printing and parsing again.
+std::string print_and_parse(std::string_view family, std::string_view text) {
+  auto module = heddle::ptx::parse(text, std::string(family) + ".ptx");
+  if (!module) {
+    return module.error().message;
+  }
+  auto again =
+      heddle::ptx::parse(heddle::ptx::print(**module), std::string(family) + ".ptx (printed)");
+  if (!again) {
+    return again.error().message;
+  }
+  return heddle::ptx::difference(**module, **again).value_or("");
+}
+
 bool run_family(std::string_view family, const Options& options, Totals& totals) {
   std::string ptx = read_zst(options.data / fmt::format("{}.ptx.zst", family));
   std::string bits = read_zst(options.data / fmt::format("{}.bits.zst", family));
@@ -227,6 +244,10 @@ bool run_family(std::string_view family, const Options& options, Totals& totals)
   }
   Replayer replayer(ptx);
   std::vector<std::string> problems;
+  std::string printing = print_and_parse(family, ptx);
+  if (!printing.empty()) {
+    fmt::print("{}: printed and parsed again: {}\n", family, printing);
+  }
   std::size_t tried = 0;
   for (std::size_t f = 0; f < forms.size(); ++f) {
     const Form& form = forms[f];
@@ -273,7 +294,7 @@ bool run_family(std::string_view family, const Options& options, Totals& totals)
   if (shown < problems.size()) {
     fmt::print("  … and {} more (--list)\n", problems.size() - shown);
   }
-  return problems.empty();
+  return problems.empty() && printing.empty();
 }
 
 } // namespace
