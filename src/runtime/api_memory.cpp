@@ -31,8 +31,8 @@ cudaError_t allocate_pinned(void** p, std::size_t bytes, unsigned flags, const c
     if (bytes == 0) {
       return cudaSuccess;
     }
-    // With unified addressing all pinned memory is mapped and portable.
-    const unsigned kept = (flags & cudaHostAllocWriteCombined) | cudaHostAllocMapped;
+    const unsigned kept =
+        flags | cudaHostAllocMapped; // with unified addressing all of it is mapped
     const auto at = rt.memory().allocate_host(bytes, AllocationKind::Pinned, kept, thread.device);
     if (!at) {
       return at.error();

@@ -43,6 +43,20 @@ Where locate(const memory::AddressSpace& space, memory::Address at, std::uint64_
   return allocation->kind == memory::AllocationKind::Managed ? Where::Managed : Where::Pinned;
 }
 
+struct Ends {
+  Where to = Where::Nowhere;
+  Where from = Where::Nowhere;
+  std::uint64_t bytes = 0; // from the first to the last that is written
+};
+
+Ends locate(const memory::AddressSpace& space, const Copy& copy) {
+  const std::uint64_t to =
+      extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_slice);
+  const std::uint64_t from =
+      extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice);
+  return {locate(space, copy.to, to), locate(space, copy.from, from), to};
+}
+
 bool device_reaches(Where where) {
   return where == Where::Device || where == Where::Pinned || where == Where::Managed;
 }
@@ -90,6 +104,20 @@ cudaError_t put(Runtime& rt, Stream& stream, Operation operation, bool wait, con
 
 } // namespace
 
+cudaError_t check_copy(const Runtime& rt, const Copy& copy, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  const Ends ends = locate(rt.space(), copy);
+  if (ends.bytes == 0) {
+    return cudaSuccess;
+  }
+  return ends.to == Where::Nowhere || ends.from == Where::Nowhere ||
+                 !kind_allows(kind, ends.to, ends.from)
+             ? cudaErrorInvalidValue
+             : cudaSuccess;
+}
+
 cudaError_t submit_copy(
     Runtime& rt,
     Stream& stream,
@@ -98,20 +126,12 @@ cudaError_t submit_copy(
     Completion completion,
     const char* what
 ) {
-  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-    return cudaErrorInvalidMemcpyDirection;
+  if (const cudaError_t error = check_copy(rt, copy, kind); error != cudaSuccess) {
+    return error;
   }
-  const std::uint64_t to_bytes =
-      extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_slice);
-  const std::uint64_t from_bytes =
-      extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice);
-  if (to_bytes == 0) {
+  const auto [to, from, bytes] = locate(rt.space(), copy);
+  if (bytes == 0) {
     return cudaSuccess;
-  }
-  const Where to = locate(rt.space(), copy.to, to_bytes);
-  const Where from = locate(rt.space(), copy.from, from_bytes);
-  if (to == Where::Nowhere || from == Where::Nowhere || !kind_allows(kind, to, from)) {
-    return cudaErrorInvalidValue;
   }
   bool wait = false;
   if (completion == Completion::Synchronous) {

@@ -16,6 +16,9 @@ enum class Completion : std::uint8_t {
   Synchronous
 };
 
+/// Whether the addresses are valid and the kind allows them.
+cudaError_t check_copy(const Runtime& rt, const Copy& copy, cudaMemcpyKind kind);
+
 /// `copy.staged` is for this function to fill.
 cudaError_t submit_copy(
     Runtime& rt,

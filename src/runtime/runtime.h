@@ -46,6 +46,7 @@ struct Device {
   std::atomic<unsigned> flags{cudaDeviceMapHost};
   std::atomic<int> cache_config{cudaFuncCachePreferNone};
   std::atomic<std::size_t> limits[8];
+  std::atomic<unsigned> peers{0}; // bit n: access to device n is enabled
   /// Reset after a fault: the device stays unavailable, as measured on an H200.
   std::atomic<bool> unavailable{false};
   Device();
@@ -64,6 +65,7 @@ public:
   Device& device(int number) { return *devices_[static_cast<std::size_t>(number)]; }
   bool valid_device(int number) const { return number >= 0 && number < devices(); }
   memory::AddressSpace& space() { return space_; }
+  const memory::AddressSpace& space() const { return space_; }
   machine::World& world() { return *world_; }
   MemoryTable& memory() { return memory_; }
   Modules& modules() { return *modules_; }

@@ -23,8 +23,6 @@ int main() {
   CODE(cudaMallocHost(&pinned, 64));
   CODE(cudaHostAlloc(&p, 64, 0x100));
   CODE(cudaHostAlloc(&p, 64, cudaHostAllocMapped | cudaHostAllocPortable));
-  CODE(cudaHostGetFlags(&flags, p));
-  std::printf("%u\n", flags);
   CODE(cudaHostAlloc(&p, 64, cudaHostAllocWriteCombined));
   CODE(cudaHostGetFlags(&flags, p));
   std::printf("%u\n", flags);
