@@ -70,11 +70,11 @@ Liveness::Liveness(const Function& function, const Cfg& cfg) : function_(functio
       });
     }
   }
-  // Return values in registers come first among the registers; the caller reads them.
+  // Return values in registers come first among the registers of a body; the caller reads them.
   BitVector returned = empty;
   std::size_t next = 0;
   for (const Variable& variable : function.returns) {
-    if (variable.space == Mod::Reg) {
+    if (function.defined && variable.space == Mod::Reg) {
       returned.set(next++);
     }
   }

@@ -1,0 +1,31 @@
+// libFuzzer target: parse() answers any bytes, and what it accepts prints to an equal module.
+#include "ptx/cfg.h"
+#include "ptx/equal.h"
+#include "ptx/liveness.h"
+#include "ptx/parse.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace heddle::ptx;
+  auto module = parse(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
+  if (!module) {
+    return 0;
+  }
+  for (const auto& function : (*module)->functions) {
+    Cfg cfg(*function);
+    Liveness live(*function, cfg);
+  }
+  std::string printed = print(**module);
+  auto again = parse(printed, "printed");
+  if (!again) {
+    std::fprintf(stderr, "%s\n", again.error().message.c_str());
+    std::abort();
+  }
+  if (auto found = difference(**module, **again)) {
+    std::fprintf(stderr, "%s\n%s\n", found->c_str(), printed.c_str());
+    std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Compiles fixtures/*.cu to PTX for many targets and flags, into the build tree.
+
+A result is kept as long as the source, the flags and nvcc are the same: the first run takes some
+minutes, later ones nothing. Exit code 77 (skipped) without nvcc.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+
+VARIANTS = {
+    "O3": [],
+    "G": ["-G"],
+    "O0": ["-Xcicc", "-O0"],
+    "O1": ["-Xcicc", "-O1"],
+    "lineinfo": ["-lineinfo"],
+    "rdc": ["-rdc=true"],
+}
+TARGETS = ["sm_75", "sm_80", "sm_90", "sm_100"]
+
+
+def wanted():
+    """(source, target, variant): everything for the language, less where compiling takes long."""
+    for target in TARGETS:
+        for variant in VARIANTS:
+            yield "language", target, variant
+    for target in TARGETS:
+        yield "arithmetic", target, "O3"
+        yield "memory", target, "O3"
+    for variant in ["G", "O0", "lineinfo", "rdc"]:
+        yield "arithmetic", "sm_90", variant
+        yield "memory", "sm_90", variant
+    for target in ["sm_75", "sm_80", "sm_90", "sm_90a", "sm_100a"]:
+        yield "matrix", target, "O3"
+    yield "matrix", "sm_90a", "G"
+    for variant in ["O3", "lineinfo"]:
+        yield "libraries", "sm_90", variant
+    yield "libraries", "sm_75", "O3"
+
+
+def compile_one(nvcc, version, source, target, variant, out):
+    flags = [f"-arch={target}", "-std=c++17", "-diag-suppress=20054,20012,549,177", *VARIANTS[variant]]
+    key = hashlib.sha256(
+        "\0".join([version, *flags]).encode() + source.read_bytes()
+    ).hexdigest()
+    result = out / f"{source.stem}.{target}.{variant}.ptx"
+    stamp = result.with_suffix(".key")
+    if result.exists() and stamp.exists() and stamp.read_text() == key:
+        return result, False, ""
+    scratch = result.with_suffix(f".{os.getpid()}.tmp")
+    run = subprocess.run(
+        [nvcc, *flags, "-ptx", str(source), "-o", str(scratch)], capture_output=True, text=True
+    )
+    if run.returncode != 0:
+        scratch.unlink(missing_ok=True)
+        return result, True, run.stdout + run.stderr
+    scratch.replace(result)
+    stamp.write_text(key)
+    return result, True, ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    try:
+        version = subprocess.run(
+            [options.nvcc, "--version"], capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"skipped: nvcc does not run ({error}), so there are no PTX fixtures")
+        return 77
+    options.out.mkdir(parents=True, exist_ok=True)
+    sources = pathlib.Path(__file__).parent / "fixtures"
+    compiled = 0
+    failed = 0
+    kept = set()
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        jobs = [
+            pool.submit(
+                compile_one, options.nvcc, version, sources / f"{name}.cu", target, variant,
+                options.out,
+            )
+            for name, target, variant in wanted()
+        ]
+        for job in jobs:
+            result, fresh, error = job.result()
+            kept.add(result.name)
+            compiled += fresh
+            if error:
+                failed += 1
+                print(f"{result.name}: {error}", file=sys.stderr)
+    for old in options.out.glob("*.ptx"):
+        if old.name not in kept:
+            old.unlink()
+    print(f"{len(kept)} fixtures, {compiled} compiled now, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
