@@ -37,10 +37,6 @@ cudaError_t allocate_rows(
   return cudaSuccess;
 }
 
-heddle::memory::Address address(const void* p) {
-  return reinterpret_cast<heddle::memory::Address>(p);
-}
-
 cudaError_t copy_2d(
     const char* what,
     void* to,
