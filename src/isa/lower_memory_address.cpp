@@ -46,7 +46,7 @@ lower_access(Lowering& l, const ptx::Operand& operand, std::optional<Mod> space,
   TRY(Lowering::AddressParts parts, l.address(operand));
   op.a = parts.base;
   op.imm = parts.offset;
-  op.imm2 = !parts.base.none() && parts.base_bytes == 4 ? Base32 : 0;
+  op.imm2 = !parts.base.none() && parts.base_bytes == 4 ? std::uint64_t{Base32} : 0;
   if (parts.symbol) {
     if (space && *space != Mod::Generic && !fits(parts.symbol->kind, *space)) {
       return unsupported(fmt::format("a .{} access to a variable elsewhere", ptx::text(*space)));
