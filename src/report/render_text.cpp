@@ -82,7 +82,7 @@ std::string padding_to(std::string_view line, std::uint32_t column) {
 void append_label(
     std::string& out,
     const Label& label,
-    const Place& primary,
+    std::string& file, // of the lines shown last
     SourceCache& sources,
     const Paint& paint
 ) {
@@ -95,7 +95,8 @@ void append_label(
     out += fmt::format("  --> {}: {}\n", place_text(label.place), label.text);
     return;
   }
-  if (label.place.file != primary.file) {
+  if (label.place.file != file) {
+    file = label.place.file;
     out += fmt::format("  --> {}\n", place_text(label.place));
   }
   out += fmt::format("{:>5} | {}\n", label.place.line, *line);
@@ -192,15 +193,16 @@ std::string with_thousands(std::uint64_t value) {
 std::string render_text(const Diagnostic& d, SourceCache& sources, TextStyle style) {
   const Paint paint{style.colour};
   const FindingRow& row = describe(d.finding);
+  std::string file = d.place.file;
   std::string out = paint(bold, (d.place.known() ? place_text(d.place) : "heddle") + ":");
   out +=
       fmt::format(" {} {}\n", severity_word(d.severity, row.code, paint), paint(bold, d.message));
   if (d.labels.empty() && d.place.known() && sources.line(d.place.file, d.place.line)) {
-    append_label(out, {d.place, ""}, d.place, sources, paint);
+    append_label(out, {d.place, ""}, file, sources, paint);
     out.erase(out.size() - 2, 1); // no blank after the caret
   }
   for (const Label& label : d.labels) {
-    append_label(out, label, d.place, sources, paint);
+    append_label(out, label, file, sources, paint);
   }
   out += fmt::format("  = rule: [{}] {}\n", d.rule_id(), rule_text(d.rule_id()));
   for (const std::string& note : d.notes) {
