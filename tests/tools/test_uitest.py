@@ -36,7 +36,7 @@ class Directives(unittest.TestCase):
         self.assertEqual(wanted.announced("b")[1], (4, "note", "trap", ""))
 
     def test_typos_are_errors(self):
-        for text in ("//@ arg: x\n", "//@args x\n", "x; //~ EROR null\n", "x; //~ ERROR\n"):
+        for text in ("//@ arg: x\n", "//@args x\n", "x; //~ FAILURE null\n", "x; //~ ERROR\n"):
             with self.assertRaises(uitest.Malformed, msg=text):
                 self.read(text)
 
