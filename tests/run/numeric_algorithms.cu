@@ -1,5 +1,5 @@
 // Numerical kernels: fast Fourier transform, conjugate gradients, k-means, Monte Carlo, LU factorisation, Newton iteration.
-//@ exercises: double arithmetic with fma, sincospi, shared-memory FFT with bit reversal, many small dependent launches, results printed to few digits
+//@ exercises: double arithmetic with fma, sincospi, shared-memory FFT with bit reversal, many small dependent launches, results printed to few digits: the assembler may fuse what PTX leaves open
 #include "support.h"
 
 #include <cmath>
@@ -155,8 +155,7 @@ int main() {
     Buffer<double> db(b), x(128), residual(1);
     conjugate_gradients<<<1, 128>>>(x, db, 40, residual);
     SYNC_OK();
-    std::printf("cg %.9f %.9f residual small %d digest %016llx\n", x.get()[0], x.get()[64], residual.get()[0] < 1e-6,
-                static_cast<unsigned long long>(digest(x.get())));
+    std::printf("cg %.9f %.9f residual small %d\n", x.get()[0], x.get()[64], residual.get()[0] < 1e-6);
   }
   {
     constexpr int n = 1000, k = 4;
@@ -196,7 +195,7 @@ int main() {
     Buffer<double> d(a);
     lu<<<1, 40>>>(d, n);
     SYNC_OK();
-    std::printf("lu %.12g %016llx\n", d.get().back(), static_cast<unsigned long long>(digest(d.get())));
+    std::printf("lu %.9g %.9g\n", d.get().back(), d.get()[20 * n + 31]);
   }
   {
     Buffer<double> out(32);

@@ -114,8 +114,12 @@ class Compiler:
         # Line information is part of every report; -G brings its own.
         if "-G" not in flags:
             flags.append("-lineinfo")
-        # A later -std wins over the common one without nvcc's warning about two of them.
-        common = [f for f in COMMON_FLAGS if not (f.startswith("-std") and any(g.startswith("-std") for g in flags))]
+        # A program's own -std, -arch or -gencode takes the place of the common one.
+        common = list(COMMON_FLAGS)
+        if any(flag.startswith("-std") for flag in flags):
+            common.remove("-std=c++17")
+        if any(flag.startswith(("-arch", "-gencode")) for flag in flags):
+            common.remove("-arch=sm_90")
         return common + flags, sources
 
     def compile(self, sources, flags):

@@ -14,6 +14,7 @@ __global__ void primary(int* data, int n) {
 __global__ void secondary(const int* data, int* out, int n) {
   __shared__ int prologue[128];
   prologue[threadIdx.x] = static_cast<int>(threadIdx.x) * 2; // work that needs nothing of the first kernel
+  __syncthreads();
   cudaGridDependencySynchronize();
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {

@@ -21,18 +21,21 @@ import time
 
 from program import BadProgram, Compiler, Program
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+# Names are relative to the folder of all tests: run/vector_add, libcudacxx/together.
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = ["run", "libcudacxx"]
+LEFT_OUT = {"parts", "faults", "refused"}
 
 
 def programs(names):
     found = []
-    for folder, folders, files in os.walk(HERE):
-        folders[:] = sorted(set(folders) - {"parts", "faults"})
-        for file in sorted(files):
-            if file.endswith(".cu"):
+    for top in FOLDERS:
+        for folder, folders, files in os.walk(os.path.join(TESTS, top)):
+            folders[:] = sorted(set(folders) - LEFT_OUT)
+            for file in sorted(files):
                 path = os.path.join(folder, file)
-                name = os.path.relpath(path, HERE)[:-3]
-                if not names or any(part in name for part in names):
+                name = os.path.relpath(path, TESTS)[:-3]
+                if file.endswith(".cu") and (not names or any(part in name for part in names)):
                     found.append((name, path))
     return found
 
@@ -104,7 +107,7 @@ def store(options):
             bad += 1
             print(f"{name}: not stored\n  " + "\n  ".join(problems or ["it did not run"]))
             continue
-        with open(os.path.join(HERE, name + ".out"), "wb") as file:
+        with open(os.path.join(TESTS, name + ".out"), "wb") as file:
             file.write(runs[0]["stdout"].encode("latin-1"))
         stored += 1
     print(f"stored {stored}, {bad} need attention")

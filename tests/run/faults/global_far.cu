@@ -11,7 +11,7 @@ __global__ void read(const double* data, long long index, double* out) { *out = 
 int main() {
   double* data;
   cudaMalloc(&data, 64);
-  read<<<2, 1>>>(data, 1ll << 37, data);
+  read<<<2, 1>>>(data, 1ll << 30, data);
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
   // The context is lost: everything after it fails in the same way.
   std::printf("%s\n", cudaGetErrorName(cudaMalloc(&data, 64)));

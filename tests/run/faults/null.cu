@@ -1,7 +1,7 @@
 // Follows a list through its null pointer.
 //@ exercises: [MEM-NULL]
 //@ exit: 1
-//@ expect: null\.cu:18:\d+: error\[null\]: read of \d bytes
+//@ expect: null\.cu:17:\d+: error\[null\]: read of \d bytes
 #include <cuda_runtime.h>
 
 struct Node {

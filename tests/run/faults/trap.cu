@@ -14,5 +14,5 @@ __global__ void run() {
 
 int main() {
   run<<<4, dim3(8, 2)>>>();
-  return cudaDeviceSynchronize() == cudaSuccess;
+  cudaDeviceSynchronize();
 }
