@@ -141,6 +141,7 @@ public:
     }
   }
   [[noreturn]] void unsupported(std::string_view what);
+  void found(const report::Diagnostic& diagnostic);
   [[noreturn]] void host_ended();
 
 private:
@@ -162,11 +163,13 @@ private:
       const Choice& choice,
       const std::vector<Stepper::Move>& moves
   );
-  std::size_t branch(StateId state, std::size_t count, const std::vector<Edge>& edges);
-  void look_at_end_of_child(int status, const Edge& edge);
+  std::size_t branch(StateId state, std::size_t count);
+  void look_at_end_of_child(int status);
   ActorId actor(const Stepper::Move& move);
   std::uint32_t site(const HostPoint& point);
   std::uint32_t site(const Stepper::Move& move);
+  std::uint32_t site(const Stepper::Wait& wait);
+  Site place_of(const isa::Code& code, const isa::Op& op, std::string what) const;
   void note_failure();
   [[noreturn]] void finish();
 
@@ -282,7 +285,10 @@ void Explorer::explore(HostPoint& point) {
       note_failure();
     }
     if (stepper_.saw_dependency()) {
-      table_.note_dependency();
+      table_.note(Fact::Dependency);
+    }
+    if (stepper_.saw_plain_access()) {
+      table_.note(Fact::PlainAccess);
     }
     const bool condition = point.condition == nullptr || (*point.condition)();
     const std::vector<Stepper::Move> moves = stepper_.moves();
@@ -303,18 +309,15 @@ void Explorer::explore(HostPoint& point) {
     if (options.empty()) {
       finish(); // nobody can move
     }
-    std::vector<Edge> edges;
-    for (const Choice& choice : options) {
-      edges.push_back(edge_for(visit->id, point, condition, choice, moves));
-    }
-    const std::size_t chosen = branch(visit->id, options.size(), edges);
-    last_ = edges[chosen];
+    const std::size_t chosen = branch(visit->id, options.size());
+    last_ = edge_for(visit->id, point, condition, options[chosen], moves);
     table_.set_position(last_->from, last_->site);
     if (options[chosen].host) {
       point.answer = options[chosen].answer;
       return;
     }
     stepper_.step(moves[options[chosen].move]);
+    last_->step = step_of(stepper_.taken());
   }
 }
 
@@ -373,10 +376,10 @@ void Explorer::describe(
   } else if (!choices.empty()) {
     demands.push_back({Rule::Api, host_actor_}); // it could return, or device work could go on
   }
-  std::string waits;
+  std::string waits; // sites, separated by blanks; only where nothing else is going on
   if (moves.empty()) {
-    for (const std::string& line : stepper_.waits()) {
-      waits += (waits.empty() ? "" : "\n") + line;
+    for (const Stepper::Wait& wait : stepper_.waits()) {
+      waits += fmt::format("{} ", site(wait));
     }
   }
   table_.describe(
@@ -407,7 +410,6 @@ Edge Explorer::edge_for(
   } else {
     const Stepper::Move& move = moves[choice.move];
     edge.actor = actor(move);
-    edge.step = step_of(stepper_.describe(move).step);
     edge.site = site(move);
   }
   return edge;
@@ -417,7 +419,7 @@ Edge Explorer::edge_for(
 
 /// Returns the number of the choice that this process goes on with: in a child its own, in the
 /// process itself the last one, after all children have ended.
-std::size_t Explorer::branch(StateId state, std::size_t count, const std::vector<Edge>& edges) {
+std::size_t Explorer::branch(StateId state, std::size_t count) {
   for (std::size_t n = 0; n + 1 < count; ++n) {
     if (depth_ >= max_depth) {
       table_.add_event(EventKind::Incomplete, state, 0, "executions are too long to explore");
@@ -445,17 +447,20 @@ std::size_t Explorer::branch(StateId state, std::size_t count, const std::vector
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    look_at_end_of_child(status, edges[n]);
+    look_at_end_of_child(status);
   }
   return count - 1;
 }
 
-void Explorer::look_at_end_of_child(int status, const Edge& edge) {
+void Explorer::look_at_end_of_child(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code) {
     return;
   }
-  (void)edge;
   const auto [from, site] = table_.position();
+  const std::vector<Event> events = table_.events();
+  if (!events.empty() && events.back().from == from && events.back().kind == EventKind::Fault) {
+    return; // it has said why
+  }
   if (WIFSIGNALED(status)) {
     table_.add_event(
         EventKind::Crash,
@@ -492,6 +497,16 @@ void Explorer::unsupported(std::string_view what) {
   HostPoint point{HostPoint::Kind::Access, "", nullptr, position};
   table_.add_event(EventKind::Unsupported, last_ ? last_->from : 0, site(point), what);
   host_ended();
+}
+
+void Explorer::found(const report::Diagnostic& diagnostic) {
+  HostPoint point{HostPoint::Kind::Access, "", nullptr, host_.capture()};
+  table_.add_event(
+      EventKind::Fault,
+      last_ ? last_->from : 0,
+      site(point),
+      fmt::format("{}\t{}", report::describe(diagnostic.finding).code, diagnostic.message)
+  );
 }
 
 void Explorer::note_failure() {
@@ -586,17 +601,33 @@ std::uint32_t Explorer::site(const Stepper::Move& move) {
   if (known != device_sites_.end()) {
     return known->second;
   }
-  Site site{"", 0, 0, description.what};
-  if (description.op != nullptr) {
-    machine::FaultReport place;
-    machine::describe_instruction(*description.code, *description.op, place);
-    place.inlined_at.insert(place.inlined_at.begin(), place.source);
-    const machine::SourcePlace& own = users_place(place.inlined_at);
-    site.file = own.file;
-    site.line = own.line;
-    site.column = own.column;
-  }
+  const Site site = description.op != nullptr
+                        ? place_of(*description.code, *description.op, description.what)
+                        : Site{"", 0, 0, description.what};
   return device_sites_[key] = table_.intern(site);
+}
+
+std::uint32_t Explorer::site(const Stepper::Wait& wait) {
+  const std::string others = wait.threads == 1 ? "" : fmt::format(" and {} more", wait.threads - 1);
+  return table_.intern(place_of(
+      *wait.code,
+      *wait.op,
+      fmt::format(
+          "{} of {}{} {}",
+          stepper_.thread_name(wait.first),
+          stepper_.kernel_name(wait.first),
+          others,
+          wait.what
+      )
+  ));
+}
+
+Site Explorer::place_of(const isa::Code& code, const isa::Op& op, std::string what) const {
+  machine::FaultReport place;
+  machine::describe_instruction(code, op, place);
+  place.inlined_at.insert(place.inlined_at.begin(), place.source);
+  const machine::SourcePlace& own = users_place(place.inlined_at);
+  return {own.file, own.line, own.column, std::move(what)};
 }
 
 } // namespace
@@ -619,6 +650,13 @@ make_explorer(machine::World& world, std::string_view options) {
       std::move(table),
       Stepper::Options{.ignore_grid_order = options.ends_with(",ignore=DEP")}
   );
+}
+
+bool note_finding(const report::Diagnostic& diagnostic) {
+  if (the_explorer != nullptr) {
+    the_explorer->found(diagnostic);
+  }
+  return the_explorer != nullptr;
 }
 
 void stop_unsupported(std::string_view what) {

@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "machine/world.h"
+#include "report/diagnostic.h"
 
 #include <memory>
 #include <string>
@@ -35,6 +36,10 @@ make_explorer(machine::World& world, std::string_view options);
 /// Ends the running execution because the program uses something that Heddle does not implement.
 /// Does nothing if no explorer is at work in this process.
 void stop_unsupported(std::string_view what);
+
+/// Records what the runtime found out about the host program. False if no explorer is at work: then
+/// the runtime has to say it itself.
+bool note_finding(const report::Diagnostic& diagnostic);
 
 /// How a process that explored its part without trouble ends.
 inline constexpr int finished_exit_code = 77;

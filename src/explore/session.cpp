@@ -141,7 +141,7 @@ Result<report::Report> check(const CheckRequest& request) {
   options.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report::Report report =
       judge(all.table, [&](const Site& site) { return sources.resolve(site); }, options);
-  if (report.verdict() == report::Verdict::Terminates && all.table.saw_dependency()) {
+  if (report.verdict() == report::Verdict::Terminates && all.table.saw(Fact::Dependency)) {
     // Does it end because grids wait for each other? Only a search without that can tell.
     const auto unordered = search(request, ",ignore=DEP");
     if (unordered && !find_endless(unordered->table.load()).endless.empty()) {

@@ -64,7 +64,7 @@ struct StateTable::Header {
   std::uint64_t text_bytes;
   std::uint64_t executions;
   std::uint32_t position_state, position_site;
-  bool saw_dependency;
+  std::uint32_t facts;
 };
 
 static constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
@@ -287,12 +287,12 @@ void StateTable::count_execution() {
   ++header().executions;
 }
 
-void StateTable::note_dependency() {
-  header().saw_dependency = true;
+void StateTable::note(Fact fact) {
+  header().facts |= 1U << static_cast<unsigned>(fact);
 }
 
-bool StateTable::saw_dependency() const {
-  return header().saw_dependency;
+bool StateTable::saw(Fact fact) const {
+  return (header().facts >> static_cast<unsigned>(fact) & 1) != 0;
 }
 
 ProgressGraph StateTable::load() const {

@@ -48,6 +48,12 @@ struct Event {
   std::uint32_t text = 0;
 };
 
+/// What the whole exploration has met at least once.
+enum class Fact : std::uint8_t {
+  Dependency, // a grid had to wait for another one
+  PlainAccess // device threads make plain accesses to memory that others see
+};
+
 class StateTable {
 public:
   struct Limits {
@@ -87,13 +93,13 @@ public:
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position() const;
   void count_execution();
-  void note_dependency(); // a grid had to wait for another one
+  void note(Fact fact);
 
   // --- For the tool ------------------------------------------------------------------------------
   ProgressGraph load() const;
   std::uint32_t state_count() const;
   std::uint64_t executions() const;
-  bool saw_dependency() const;
+  bool saw(Fact fact) const;
   std::vector<Event> events() const;
   std::string_view text(std::uint32_t id) const;
   Site site(std::uint32_t id) const;

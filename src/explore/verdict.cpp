@@ -4,10 +4,12 @@
 #include "report/render.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace heddle::explore {
@@ -32,7 +34,7 @@ struct Hang {
   std::vector<Part> waiting; // who could move but need never
   bool host_blocked = false; // the host is in the component, but does not move in it
   std::uint32_t host_site = 0;
-  std::vector<std::string> blocked; // who waits at a barrier
+  std::vector<std::uint32_t> blocked; // sites of who waits at barriers
 };
 
 class Judge {
@@ -111,15 +113,13 @@ private:
       note(moving, graph_.edges[e]);
     }
     std::vector<bool> member(graph_.states.size(), false);
-    std::set<std::string> blocked;
+    std::set<std::uint32_t> blocked;
     for (const StateId s : component.states) {
       member[s] = true;
       hang.host_site = graph_.states[s].host_site;
-      const std::string_view lines = table_.text(graph_.states[s].waits);
-      for (std::size_t at = 0; at < lines.size();) {
-        const std::size_t end = std::min(lines.find('\n', at), lines.size());
-        blocked.emplace(lines.substr(at, end - at));
-        at = end + 1;
+      std::istringstream sites{std::string(table_.text(graph_.states[s].waits))};
+      for (std::uint32_t site = 0; sites >> site;) {
+        blocked.insert(site);
       }
     }
     hang.blocked.assign(blocked.begin(), blocked.end());
@@ -179,27 +179,31 @@ private:
     if (!host_moves) {
       return "API"; // which asks for some device thread, any one
     }
-    for (const EdgeId e : shortest_way(graph_, component.states)) {
-      if (graph_.edges[e].not_ready) {
-        return "QUERY";
-      }
-    }
-    return "LAUNCH";
+    // One query proves nothing, and repeated ones ask for some device thread, any one.
+    std::vector<EdgeId> edges = shortest_way(graph_, component.states);
+    edges.insert(edges.end(), component.edges.begin(), component.edges.end());
+    const bool queries = std::any_of(edges.begin(), edges.end(), [&](EdgeId e) {
+      return graph_.edges[e].not_ready;
+    });
+    return queries ? "QUERY" : "LAUNCH";
   }
 
   /// Endless executions in which the same threads do the same are one defect; told is the one in
   /// which fewest others could still move.
   std::vector<Hang> distinct(const std::vector<Component>& components) const {
     std::vector<Hang> result;
-    std::map<std::string, std::size_t> index;
+    std::map<std::set<std::string>, std::size_t> index;
     for (const Component& component : components) {
       Hang hang = classify(component);
-      std::string key;
+      // Which of several like threads take part does not matter.
+      std::set<std::string> key;
       for (const Part& part : hang.moving) {
-        key += fmt::format("|{}:{}", graph_.actors[part.actor].name, fmt::join(part.sites, ","));
+        key.insert(
+            fmt::format("{}: {}", graph_.actors[part.actor].kernel, fmt::join(part.sites, ","))
+        );
       }
       if (hang.moving.empty()) {
-        key += fmt::format("|{}|{}", hang.host_site, fmt::join(hang.blocked, "|"));
+        key.insert(fmt::format("{}: {}", hang.host_site, fmt::join(hang.blocked, ",")));
       }
       const auto [known, is_new] = index.try_emplace(key, result.size());
       if (is_new) {
@@ -224,6 +228,9 @@ private:
         diagnostic.place = diagnostic.labels.back().place;
       }
     };
+    for (const std::uint32_t at : hang.blocked) {
+      label(at, site(at).what);
+    }
     for (const auto& [part, count] : by_site(hang.moving)) {
       label(*part.sites.begin(), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
       diagnostic.threads.push_back(name(part));
@@ -238,9 +245,6 @@ private:
           fmt::format("{}{} {}", name(part), and_more(count), may_wait(part))
       );
       diagnostic.threads.push_back(name(part));
-    }
-    for (const std::string& line : hang.blocked) {
-      diagnostic.notes.push_back(line);
     }
     diagnostic.notes.emplace_back(
         "this is a defect in the program; it may well pass on the GPU you have"
@@ -276,7 +280,9 @@ private:
       return fmt::format(
           "{} may hang: it waits for {}, which never has to {}",
           who(hang.moving.front()),
-          host ? std::string("the host thread") : who(left_out),
+          host                                        ? std::string("the host thread")
+          : who(left_out) == who(hang.moving.front()) ? std::string("a block of its own grid")
+                                                      : who(left_out),
           host ? "return from its call" : "start"
       );
     }
@@ -312,7 +318,11 @@ private:
     if (hang.finding != Finding::Starvation) {
       return {};
     }
-    if (hang.rule == "LAUNCH" || hang.rule == "QUERY") {
+    const bool host_alone =
+        std::all_of(hang.moving.begin(), hang.moving.end(), [&](const Part& part) {
+          return graph_.actors[part.actor].kind == ActorKind::Host;
+        });
+    if (host_alone && !hang.moving.empty()) {
       return "call a query function such as cudaStreamQuery inside the loop, or synchronise "
              "instead";
     }
@@ -392,6 +402,9 @@ private:
     std::string text = "1 input";
     for (const std::string& kernel : kernels) {
       text += ", " + kernel;
+    }
+    if (table_.saw(Fact::PlainAccess)) {
+      text += ", if free of data races";
     }
     return text;
   }

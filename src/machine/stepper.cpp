@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "isa/ops_address.h"
+#include "machine/stepper_work.h"
 
 #include <algorithm>
 #include <bit>
@@ -28,37 +29,6 @@ LaneMask bit(int lane) {
 }
 
 } // namespace
-
-/// What the stepper has to know of an operation.
-enum class Stepper::Class : std::uint8_t {
-  Silent, // nobody else can tell whether it has happened
-  Access, // memory that others see
-  Join,   // arrives somewhere: only whether all have arrived matters
-  End,
-  Io
-};
-
-/// A command that is not complete.
-struct Stepper::Work {
-  CommandPtr command;
-  bool ready = false;                             // everything before it has completed
-  std::vector<std::unique_ptr<Cluster>> clusters; // of a kernel that is ready
-  struct Progress {
-    bool made = false; // some thread has taken a step
-    // The threads meet at barriers for ever: from now on each arrival is a move, so that the search
-    // sees the circle.
-    bool joins_are_moves = false;
-    struct Loops {                                    // of a warp
-      LaneMask endless = 0;                           // lanes in a loop without choices
-      LaneMask stepping = 0, local = 0, sleeping = 0; // what they do in it
-    };
-    std::vector<std::vector<Loops>> loops; // [block][warp]
-  };
-  std::vector<Progress> progress; // by cluster
-
-  bool kernel() const { return command->kind == CommandKind::Kernel; }
-  bool cooperative() const { return command->grid->config().cooperative; }
-};
 
 Stepper::Stepper(World& world, Options options)
     : world_(world),
@@ -123,7 +93,14 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
       return load ? Operation{Class::Access, StepKind::Sync, "an atomic read"}
                   : Operation{Class::Access, StepKind::None, "an atomic write"};
     }
-    return {Class::Access, StepKind::None, load ? "a plain read" : "a plain write"};
+    saw_plain_access_ = true;
+    return {
+        Class::Plain,
+        StepKind::None,
+        load ? "a plain read" : "a plain write",
+        /*local=*/false,
+        /*plain_read=*/load
+    };
   }
   case Opcode::Fence:
   case Opcode::Membar:
@@ -163,9 +140,20 @@ bool Stepper::is_choice(const Lane& at) const {
     return false;
   }
   const Work::Progress& progress = at.work->progress[at.cluster];
-  const Class kind = classify(at).kind;
-  return kind == Class::Access ||
-         (kind != Class::Silent && (!progress.made || progress.joins_are_moves));
+  switch (classify(at).kind) {
+  case Class::Silent:
+    return false;
+  case Class::Plain:
+    return (progress.loops[at.block][at.warp].plain & bit(at.lane)) != 0 ||
+           (!progress.made && !bundling_);
+  case Class::Access:
+    return true;
+  case Class::Join:
+  case Class::End:
+  case Class::Io:
+    break;
+  }
+  return !progress.made || progress.joins_are_moves;
 }
 
 // --- Running threads ---------------------------------------------------------------------------
@@ -215,7 +203,8 @@ bool Stepper::loops_for_ever(const Lane& at) {
   Hash128 remembered = fingerprint();
   std::uint64_t power = 1, length = 0;
   constexpr std::uint64_t never = ~0ULL;
-  std::uint64_t stepped = never, accessed = never, slept = never; // in which round last
+  std::uint64_t stepped = never, accessed = never, slept = never,
+                read = never; // in which round last
   for (std::uint64_t round = 0; round < loop_rounds; ++round) {
     const Stop stop = run(at, /*fuel=*/1);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -232,6 +221,7 @@ bool Stepper::loops_for_ever(const Lane& at) {
       const Operation operation = classify(at);
       stepped = operation.step != StepKind::None ? round : stepped;
       accessed = operation.local ? round : accessed;
+      read = operation.plain_read ? round : read;
     }
     slept = stop == Stop::Yield ? round : slept;
     if (fingerprint() == remembered) {
@@ -239,6 +229,10 @@ bool Stepper::loops_for_ever(const Lane& at) {
       const auto in_circle = [&](std::uint64_t when) {
         return when != never && round - when <= length ? bit(at.lane) : 0;
       };
+      if (in_circle(read) != 0) {
+        loops.plain |= bit(at.lane); // others may write what it reads
+        return settle_lane(at);
+      }
       loops.endless |= bit(at.lane);
       loops.stepping |= in_circle(stepped);
       loops.local |= in_circle(accessed);
@@ -315,6 +309,32 @@ void Stepper::submitted(const CommandPtr& command) {
   advance();
 }
 
+namespace {
+
+/// Nothing in the kernel depends on when it runs: no atomic or volatile access, no call.
+bool has_only_plain_accesses(const ptx::Function& function) {
+  return std::none_of(function.body.begin(), function.body.end(), [](const ptx::Instruction& i) {
+    switch (i.opcode) {
+    case Opcode::Ld:
+    case Opcode::St:
+      return i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
+             i.has(Mod::Release) || i.has(Mod::Mmio);
+    case Opcode::Atom:
+    case Opcode::Red:
+    case Opcode::Mbarrier:
+    case Opcode::Call:
+    case Opcode::Activemask:
+    case Opcode::Multimem:
+    case Opcode::Cp:
+      return true;
+    default:
+      return false;
+    }
+  });
+}
+
+} // namespace
+
 /// [DEP]: does the command have to wait for others?
 bool Stepper::held_back(const Command& command) const {
   if (!options_.ignore_grid_order || command.kind != CommandKind::Kernel) {
@@ -344,6 +364,7 @@ void Stepper::make_ready(Work& work) {
     return;
   }
   const auto& grid = work.command->grid;
+  work.plain_only = has_only_plain_accesses(*grid->kernel().function);
   const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
   if (threads > max_threads) {
     failure_ = Failure{};
@@ -430,40 +451,48 @@ std::vector<Stepper::Move> Stepper::moves() const {
   std::vector<Move> result;
   for (std::size_t n = 0; n < works_.size(); ++n) {
     const Work& work = *works_[n];
-    if (!work.ready) {
-      continue;
-    }
-    if (!work.kernel()) {
+    if (work.ready && !work.kernel()) {
       result.push_back({.work = n});
-      continue;
     }
     for (std::size_t c = 0; c < work.clusters.size(); ++c) {
-      Cluster& cluster = *work.clusters[c];
-      for (std::size_t b = 0; b < cluster.size(); ++b) {
-        Block& block = cluster.block(b);
-        for (std::size_t w = 0; w < block.warps().size(); ++w) {
-          const isa::Warp& warp = block.warps()[w].warp;
-          for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
-            Move move{.work = n, .thread = true, .cluster = c, .block = b, .warp = w};
-            move.lane = std::countr_zero(m);
-            move.endless = (work.progress[c].loops[b][w].endless & bit(move.lane)) != 0;
-            const bool alone =
-                cluster.size() == 1 && work.command->grid->config().block.count() == 1;
-            move.guarantee = !work.progress[c].made ? Guarantee::None
-                             : work.cooperative()   ? Guarantee::Cooperative
-                             : alone                ? Guarantee::Itself
-                                                    : Guarantee::Cluster;
-            result.push_back(move);
-          }
-        }
+      const std::size_t before = result.size();
+      add_moves(n, c, result);
+      if (work.plain_only && !work.progress[c].made && result.size() > before) {
+        // In which order such clusters start, and by which thread, makes no difference to anybody.
+        result.resize(before + 1);
+        break;
       }
     }
   }
   return result;
 }
 
+void Stepper::add_moves(std::size_t n, std::size_t c, std::vector<Move>& result) const {
+  const Work& work = *works_[n];
+  Cluster& cluster = *work.clusters[c];
+  const bool alone = cluster.size() == 1 && work.command->grid->config().block.count() == 1;
+  const Guarantee guarantee = !work.progress[c].made ? Guarantee::None
+                              : work.cooperative()   ? Guarantee::Cooperative
+                              : alone                ? Guarantee::Itself
+                                                     : Guarantee::Cluster;
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    Block& block = cluster.block(b);
+    for (std::size_t w = 0; w < block.warps().size(); ++w) {
+      const isa::Warp& warp = block.warps()[w].warp;
+      for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
+        Move move{.work = n, .thread = true, .cluster = c, .block = b, .warp = w};
+        move.lane = std::countr_zero(m);
+        move.endless = (work.progress[c].loops[b][w].endless & bit(move.lane)) != 0;
+        move.guarantee = guarantee;
+        result.push_back(move);
+      }
+    }
+  }
+}
+
 bool Stepper::step(const Move& move) {
   Work& work = *works_[move.work];
+  taken_ = StepKind::None;
   if (!move.thread) {
     if (work.command->work) {
       work.command->work();
@@ -473,17 +502,30 @@ bool Stepper::step(const Move& move) {
     return !failure_;
   }
   if (move.endless) {
+    taken_ = describe(move).step;
     return true;
   }
   const Lane at{&work, move.cluster, move.block, move.warp, move.lane};
-  const StepKind step = classify(at).step;
-  const Stop stop = run(at, plain_fuel);
-  if (stop == Stop::Fault || stop == Stop::Unsupported) {
-    fail(at, stop);
-    return false;
+  if (classify(at).kind == Class::Plain && !work.progress[move.cluster].made) {
+    // Plain accesses go together with the operation that follows them.
+    bundling_ = true;
+    const bool fine = settle_lane(at);
+    bundling_ = false;
+    if (!fine) {
+      return false;
+    }
+  }
+  const isa::Warp& warp = warp_state(at).warp;
+  if ((warp.live & ~warp.blocked & bit(at.lane)) != 0 && is_choice(at)) {
+    taken_ = classify(at).step;
+    const Stop stop = run(at, plain_fuel);
+    if (stop == Stop::Fault || stop == Stop::Unsupported) {
+      fail(at, stop);
+      return false;
+    }
   }
   // [CLUSTER] [COOP]: from now on they are all guaranteed.
-  if (step != StepKind::None && !work.progress[move.cluster].made) {
+  if (taken_ != StepKind::None && !work.progress[move.cluster].made) {
     for (std::size_t c = 0; c < work.progress.size(); ++c) {
       if (c == move.cluster || work.cooperative()) {
         work.progress[c].made = true;
@@ -495,175 +537,6 @@ bool Stepper::step(const Move& move) {
   }
   advance();
   return !failure_;
-}
-
-// --- Reports -----------------------------------------------------------------------------------
-
-Stepper::Description Stepper::describe(const Move& move) const {
-  if (!move.thread) {
-    return {StepKind::None, "is ready to be carried out", nullptr, nullptr};
-  }
-  const Lane at{works_[move.work].get(), move.cluster, move.block, move.warp, move.lane};
-  const isa::Warp& warp = warp_state(at).warp;
-  const auto index = static_cast<std::size_t>(move.lane);
-  Description
-      result{StepKind::None, "a loop without a step", warp.pc[index], warp.frame[index]->code};
-  if (move.endless) {
-    const auto& loops = at.work->progress[move.cluster].loops[move.block][move.warp];
-    if ((loops.stepping & bit(move.lane)) != 0) {
-      result.step = StepKind::Sync;
-      result.what = "a loop that waits for nobody";
-    } else if ((loops.local & bit(move.lane)) != 0) {
-      result.what = "a loop that accesses only local variables";
-    } else if ((loops.sleeping & bit(move.lane)) != 0) {
-      result.what = "a loop that only sleeps";
-    }
-  } else {
-    const Operation operation = classify(at);
-    result.step = operation.step;
-    result.what = operation.what;
-  }
-  return result;
-}
-
-std::string Stepper::kernel_name(const Move& move) const {
-  const Work& work = *works_[move.work];
-  if (!work.kernel()) {
-    return work.command->label;
-  }
-  // Launches of the same kernel that are under way together are told apart by their order.
-  const std::string name = work.command->grid->describe();
-  std::size_t before = 0;
-  for (std::size_t n = 0; n < move.work; ++n) {
-    before += works_[n]->kernel() && works_[n]->command->grid->describe() == name ? 1 : 0;
-  }
-  return before == 0 ? fmt::format("kernel '{}'", name)
-                     : fmt::format("kernel '{}' (launch {})", name, before + 1);
-}
-
-std::string Stepper::cluster_name(const Move& move) const {
-  const Work& work = *works_[move.work];
-  return !move.thread || work.cooperative()
-             ? kernel_name(move)
-             : fmt::format("cluster {} of {}", move.cluster, kernel_name(move));
-}
-
-std::string Stepper::thread_name(const Move& move) const {
-  Block& block = works_[move.work]->clusters[move.cluster]->block(move.block);
-  const Dim3 t = block.thread_index(move.warp, move.lane);
-  const Dim3 b = block.index();
-  return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, b.x, b.y, b.z);
-}
-
-std::vector<std::string> Stepper::waits() const {
-  std::vector<std::string> lines;
-  for (const auto& work : works_) {
-    Waits waits;
-    for (const auto& cluster : work->clusters) {
-      cluster->describe_waits(waits);
-    }
-    for (const std::string& line : machine::describe(waits)) {
-      if (line.find("wait") != std::string::npos) { // the others run
-        lines.push_back(fmt::format("{}: {}", work->command->label, line));
-      }
-    }
-  }
-  return lines;
-}
-
-// --- State -------------------------------------------------------------------------------------
-
-void Stepper::hash_lane(const isa::Warp& warp, int lane, Hasher& hasher) const {
-  const auto index = static_cast<std::size_t>(lane);
-  hasher.value(warp.pc[index]);
-  std::uint64_t local_bytes = 0;
-  for (const isa::Frame* frame = warp.frame[index]; frame != nullptr; frame = frame->caller) {
-    local_bytes =
-        std::max(local_bytes, std::uint64_t{frame->local_base} + frame->code->local_bytes);
-    hasher.value(frame->code);
-    hasher.value(frame->return_op);
-    const auto& registers = frame->code->function->registers;
-    for (std::size_t r = 0; r < registers.size(); ++r) {
-      const std::byte* values = frame->registers.data() + frame->code->registers[r].offset();
-      if (registers[r].type == Mod::Pred) {
-        LaneMask mask = 0;
-        std::memcpy(&mask, values, sizeof mask);
-        hasher.value(static_cast<std::uint8_t>(mask >> lane & 1));
-      } else {
-        const auto width =
-            static_cast<std::size_t>(std::max(ptx::type_bits(registers[r].type), 16)) / 8;
-        hasher.bytes(values + width * index, width);
-      }
-    }
-  }
-  hasher.bytes(warp.local + index * warp.local_stride, local_bytes);
-}
-
-void Stepper::hash_block(const Block& block, Hasher& hasher) const {
-  hasher.bytes(block.shared_.data(), block.shared_.size());
-  for (const Block::Barrier& barrier : block.barriers_) {
-    hasher.value(barrier.in_use);
-    if (barrier.in_use) {
-      hasher.value(barrier.expected);
-      hasher.value(barrier.arrivals);
-      hasher.value(barrier.popc);
-      hasher.value(barrier.all);
-      hasher.value(barrier.any);
-      hasher.bytes(barrier.waiting.data(), barrier.waiting.size() * sizeof(LaneMask));
-    }
-  }
-  for (const Block::WarpState& state : block.warps_) {
-    hasher.value(state.warp.live);
-    hasher.value(state.warp.blocked);
-    hasher.value(state.arrived);
-    hasher.value(state.cluster_arrived);
-    hasher.value(state.cluster_waiting);
-    hasher.value(state.cluster_passed);
-    for (LaneMask m = state.warp.live; m != 0; m &= m - 1) {
-      hash_lane(state.warp, std::countr_zero(m), hasher);
-    }
-  }
-}
-
-void Stepper::hash(Hasher& hasher) const {
-  for (const auto& work : works_) {
-    const Command& command = *work->command;
-    hasher.text(command.label);
-    hasher.text(command.stream);
-    for (const CommandPtr& before : command.after) {
-      const auto place = std::find_if(works_.begin(), works_.end(), [&](const auto& other) {
-        return other->command == before;
-      });
-      hasher.value(place - works_.begin());
-    }
-    if (!work->kernel()) {
-      continue;
-    }
-    hasher.value(&command.grid->kernel());
-    hasher.bytes(command.grid->parameters(), command.grid->parameter_bytes());
-    for (std::size_t c = 0; c < work->clusters.size(); ++c) {
-      hasher.value(work->progress[c].made);
-      hasher.value(work->progress[c].joins_are_moves);
-      for (std::size_t b = 0; b < work->clusters[c]->size(); ++b) {
-        const Block& block = work->clusters[c]->block(b);
-        hasher.value(block.ended());
-        if (!block.ended()) {
-          hash_block(block, hasher);
-        }
-      }
-    }
-  }
-  world_.space().each_live([&](const memory::Allocation& allocation) {
-    if (allocation.kind != memory::AllocationKind::Constant) {
-      hasher.value(allocation.base);
-      hasher.bytes(
-          reinterpret_cast<const std::byte*>(
-              allocation.base + static_cast<std::uint64_t>(allocation.delta)
-          ),
-          allocation.size
-      );
-    }
-  });
 }
 
 } // namespace heddle::machine

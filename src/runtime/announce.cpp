@@ -1,6 +1,7 @@
 // Implements announce.h.
 #include "runtime/announce.h"
 
+#include "explore/explorer.h"
 #include "report/render.h"
 #include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
@@ -13,6 +14,9 @@
 namespace heddle::runtime {
 
 void announce(const report::Diagnostic& diagnostic) {
+  if (explore::note_finding(diagnostic)) {
+    return; // `heddle check` reports it once for all executions
+  }
   record_outcome(
       diagnostic.finding == report::Finding::Unsupported ? Outcome::Unsupported : Outcome::Defect
   );
