@@ -123,6 +123,10 @@ public:
         slot.text = element.substr(0, stop);
         slot.accepts = alternatives(slot.text);
         slot.optional = optional;
+        for (std::size_t m = 0; m < modifier_count; ++m) {
+          slot.type =
+              slot.type || (slot.accepts[m] && category(static_cast<Mod>(m)) == Category::Type);
+        }
         slot.after_previous = !first;
         result.push_back(slot);
         first = false;
@@ -191,12 +195,13 @@ ModifierMatch Form::match_modifiers(std::span<const Mod> written) const {
   ModifierMatch result;
   // A slot takes at most one modifier; `filled[s]` is its position + 1.
   std::array<std::uint8_t, 32> filled{};
+  std::size_t next_type = 0; // slots of types before this one are passed
   for (std::size_t w = 0; w < written.size(); ++w) {
     std::size_t s = 0;
     for (; s < slots.size(); ++s) {
       const Slot& slot = slots[s];
       if (filled[s] == 0 && slot.accepts[static_cast<std::size_t>(written[w])] &&
-          (!slot.after_previous || filled[s - 1] != 0)) {
+          (!slot.after_previous || filled[s - 1] != 0) && (!slot.type || s >= next_type)) {
         break;
       }
     }
@@ -204,11 +209,13 @@ ModifierMatch Form::match_modifiers(std::span<const Mod> written) const {
       return result;
     }
     filled[s] = static_cast<std::uint8_t>(w + 1);
+    next_type = slots[s].type ? s + 1 : next_type;
     ++result.matched;
   }
   result.accepted = true;
   for (std::size_t s = 0; s < slots.size(); ++s) {
-    if (filled[s] == 0 && !slots[s].optional) {
+    bool joined = slots[s].after_previous && filled[s - 1] != 0;
+    if (filled[s] == 0 && (!slots[s].optional || joined)) {
       result.missing = &slots[s];
       break;
     }

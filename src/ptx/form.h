@@ -43,6 +43,7 @@ using ModSet = std::bitset<modifier_count>;
 struct Slot {
   ModSet accepts;
   bool optional = false;
+  bool type = false;           // accepts types: these are filled in their order
   bool after_previous = false; // written without a blank: must stand behind the previous slot's
   std::string_view text;       // as in the row
 };

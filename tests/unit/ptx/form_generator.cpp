@@ -37,7 +37,7 @@ struct Choice {
 
 class OperandWriter {
 public:
-  explicit OperandWriter(const Choice& choice) : choice_(choice) {}
+  OperandWriter(Opcode opcode, const Choice& choice) : opcode_(opcode), choice_(choice) {}
 
   std::string operand(const OperandRule& rule) {
     int bits = wanted_bits(rule);
@@ -55,7 +55,7 @@ public:
     case 'p':
       return reg(1) + "|" + reg(1);
     case 'i':
-      return "0";
+      return opcode_ == Opcode::Cp ? "16" : "0"; // the one size all copies know
     case 'D':
     case 'S': {
       int count = choice_.vector();
@@ -111,6 +111,7 @@ private:
     return result + "}";
   }
 
+  Opcode opcode_;
   const Choice& choice_;
   int next_ = 0;
 };
@@ -122,7 +123,7 @@ std::string write(const Form& form, const Choice& choice) {
       result += "." + std::string(text(*mod));
     }
   }
-  OperandWriter writer(choice);
+  OperandWriter writer(form.opcode, choice);
   bool first = true;
   for (const OperandRule& rule : form.rules) {
     bool present =
@@ -177,6 +178,13 @@ std::vector<std::string> generate(const Form& form) {
       for (const Choice* base : {&bare, &full}) {
         Choice choice = *base;
         choice.mods[s] = mod;
+        // What is written together comes together.
+        for (std::size_t t = s; t > 0 && form.slots[t].after_previous; --t) {
+          choice.mods[t - 1] = full.mods[t - 1];
+        }
+        for (std::size_t t = s + 1; t < form.slots.size() && form.slots[t].after_previous; ++t) {
+          choice.mods[t] = full.mods[t];
+        }
         result.push_back(write(form, choice));
       }
     }

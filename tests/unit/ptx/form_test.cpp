@@ -55,13 +55,13 @@ TEST(FormTable, EveryRowSurvivesPrinting) {
 
 TEST(FormTable, ModifiersMayComeInAnyOrderButTypesKeepTheirs) {
   auto module = must_round_trip(kernel(
-      ".reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .pred %p<2>;\n"
+      ".reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .pred %p<2>; .reg .b16 %h<2>;\n"
       "vote.ballot.sync.b32 %r0, %p0, -1;\n"
       "vote.sync.ballot.b32 %r0, %p0, -1;\n"
       "ld.volatile.global.u32 %r0, [%rd0];\n"
       "ld.global.volatile.u32 %r0, [%rd0];\n"
       "cvt.u32.u64 %r0, %rd0;\n"
-      "cvt.f64.bf16.rp %rd0, %r1;"
+      "cvt.f64.bf16.rp %rd0, %h1;"
   ));
   ASSERT_TRUE(module);
   const auto& body = module->functions[0]->body;
