@@ -19,6 +19,61 @@ namespace heddle::isa {
 /// From so many executing lanes on all 32 are computed.
 inline constexpr int dense_lanes = 8;
 
+/// Copies the 32 elements of `bytes` each from source to d, for the lanes of mask only.
+template <std::size_t bytes> inline void store_lanes(void* d, const void* source, LaneMask mask) {
+#if defined(__AVX2__)
+  if constexpr (bytes == 2 || bytes == 4 || bytes == 8) {
+    constexpr unsigned lanes_at_once = 32 / bytes;
+    for (unsigned lane = 0; lane < warp_size; lane += lanes_at_once) {
+      // Each element gets all ones if its lane's bit is set.
+      __m256i chosen;
+      const LaneMask few = mask >> lane;
+      if constexpr (bytes == 2) {
+        const __m256i bit = _mm256_set_epi16(
+            static_cast<short>(0x8000),
+            0x4000,
+            0x2000,
+            0x1000,
+            0x800,
+            0x400,
+            0x200,
+            0x100,
+            0x80,
+            0x40,
+            0x20,
+            0x10,
+            8,
+            4,
+            2,
+            1
+        );
+        chosen = _mm256_set1_epi16(static_cast<short>(few));
+        chosen = _mm256_cmpeq_epi16(_mm256_and_si256(chosen, bit), bit);
+      } else if constexpr (bytes == 4) {
+        const __m256i bit = _mm256_set_epi32(0x80, 0x40, 0x20, 0x10, 8, 4, 2, 1);
+        chosen = _mm256_set1_epi32(static_cast<int>(few));
+        chosen = _mm256_cmpeq_epi32(_mm256_and_si256(chosen, bit), bit);
+      } else {
+        const __m256i bit = _mm256_set_epi64x(8, 4, 2, 1);
+        chosen = _mm256_set1_epi64x(static_cast<long long>(few));
+        chosen = _mm256_cmpeq_epi64(_mm256_and_si256(chosen, bit), bit);
+      }
+      auto* to = reinterpret_cast<__m256i*>(static_cast<char*>(d) + lane * bytes);
+      const auto* from =
+          reinterpret_cast<const __m256i*>(static_cast<const char*>(source) + lane * bytes);
+      const __m256i mixed =
+          _mm256_blendv_epi8(_mm256_loadu_si256(to), _mm256_loadu_si256(from), chosen);
+      _mm256_storeu_si256(to, mixed);
+    }
+    return;
+  }
+#endif
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const auto at = static_cast<std::size_t>(std::countr_zero(m)) * bytes;
+    std::memcpy(static_cast<char*>(d) + at, static_cast<const char*>(source) + at, bytes);
+  }
+}
+
 /// d[lane] = f(lane) for the executing lanes.
 template <class D, class F> inline void for_lanes(const Exec& exec, D* d, F&& f) {
   const LaneMask mask = exec.mask();
@@ -33,12 +88,11 @@ template <class D, class F> inline void for_lanes(const Exec& exec, D* d, F&& f)
   for (int lane = 0; lane < warp_size; ++lane) {
     result[lane] = f(lane);
   }
-  if (mask != all_lanes) {
-    for (int lane = 0; lane < warp_size; ++lane) {
-      result[lane] = ((mask >> lane) & 1U) != 0 ? result[lane] : d[lane];
-    }
+  if (mask == all_lanes) {
+    std::memcpy(d, result, sizeof result);
+  } else {
+    store_lanes<sizeof(D)>(d, result, mask);
   }
-  std::memcpy(d, result, sizeof result);
 }
 
 template <auto F, class D, class A> const Op* unary(Exec& exec, const Op& op) {

@@ -134,12 +134,11 @@ Result<void> lower_setp(Lowering& l, const ptx::Instruction& i) {
 // ---------------------------------------------------------------------------------------
 
 template <class T> const Op* select(Exec& exec, const Op& op) {
-  const T* a = exec.in<T>(op.a);
-  const T* b = exec.in<T>(op.b);
   const LaneMask chosen = exec.predicate(op.c);
-  for_lanes(exec, exec.out<T>(op.d), [=](int lane) {
-    return ((chosen >> lane) & 1U) != 0 ? a[lane] : b[lane];
-  });
+  T result[warp_size];
+  std::memcpy(result, exec.in<T>(op.b), sizeof result);
+  store_lanes<sizeof(T)>(result, exec.in<T>(op.a), chosen);
+  store_lanes<sizeof(T)>(exec.out<T>(op.d), result, exec.mask());
   return &op + 1;
 }
 Handler select_handler(ptx::Type type) {

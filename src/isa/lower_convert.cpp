@@ -28,15 +28,32 @@ using Part16 = Part<std::uint16_t, 2>;
 using Part32 = Part<std::uint32_t, 4>;
 using Part64 = Part<std::uint64_t, 8>;
 
-/// The part op.imm bytes from the start of each source element.
+/// The part op.imm bits from the start of each source element.
 template <class P, class Whole> const Op* extract(Exec& exec, const Op& op) {
   using E = typename P::Element;
   const Whole* a = exec.in<Whole>(op.a);
-  const auto at = static_cast<std::size_t>(op.imm);
-  for_lanes(exec, exec.out<E>(op.d), [=](int lane) {
-    E part = 0;
-    std::memcpy(&part, reinterpret_cast<const char*>(a + lane) + at, P::bytes);
-    return part;
+  const auto at = static_cast<unsigned>(op.imm);
+  for_lanes(exec, exec.out<E>(op.d), [=](int lane) -> E {
+    if constexpr (std::is_integral_v<Whole>) {
+      return static_cast<E>((a[lane] >> at) & ops::low_bits<Whole>(8 * P::bytes));
+    } else {
+      E part = 0;
+      std::memcpy(&part, reinterpret_cast<const char*>(a + lane) + at / 8, P::bytes);
+      return part;
+    }
+  });
+  return &op + 1;
+}
+/// Two parts packed, op.a lowest.
+template <class P, class Whole> const Op* pack_two(Exec& exec, const Op& op) {
+  using E = typename P::Element;
+  const E* a = exec.in<E>(op.a);
+  const E* b = exec.in<E>(op.b);
+  constexpr E mask = ops::low_bits<E>(8 * P::bytes);
+  for_lanes(exec, exec.out<Whole>(op.d), [=](int lane) {
+    return static_cast<Whole>(
+        static_cast<Whole>(a[lane] & mask) | static_cast<Whole>(b[lane] & mask) << (8 * P::bytes)
+    );
   });
   return &op + 1;
 }
@@ -108,7 +125,7 @@ Result<void> lower_unpack(Form& form, ptx::Type type) {
     }
     op.execute = handler;
     op.a = source;
-    op.imm = static_cast<std::int64_t>(n) * part_bits / 8;
+    op.imm = static_cast<std::int64_t>(n) * part_bits;
     l.emit(op);
   }
   return {};
@@ -123,9 +140,19 @@ Result<void> lower_pack(Form& form, ptx::Type type) {
     refs.push_back(form.source(part, bits_type(part_bits)));
   }
   Op op = l.op(form.instruction());
-  op.execute = for_parts(ptx::type_bits(type), part_bits, []<class W, class P>() -> Handler {
+  const bool two = refs.size() == 2 && ptx::type_bits(type) < 128;
+  op.execute = for_parts(ptx::type_bits(type), part_bits, [two]<class W, class P>() -> Handler {
+    if constexpr (std::is_integral_v<W>) {
+      if (two) {
+        return pack_two<P, W>;
+      }
+    }
     return pack<P, W>;
   });
+  if (two) {
+    op.a = refs[0];
+    op.b = refs[1];
+  }
   op.d = form.destination();
   op.list = l.list(refs);
   op.count = static_cast<std::uint16_t>(refs.size());

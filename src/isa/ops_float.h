@@ -47,11 +47,18 @@ template <class... Operands> constexpr float nan_of(float, Operands...) {
 /// The NaN an f64 operation yields: the first of these operands that is one, made quiet; else the
 /// default NaN. Which operand comes first is the operation's: b before a, of fma b, c, a, only of
 /// div a before b.
-constexpr double nan_of(double a) {
-  return from_bits<double>(a != a ? bits(a) | FloatBits<double>::quiet : 0xfff8'0000'0000'0000ULL);
+constexpr std::uint64_t nan_word(double a, std::uint64_t otherwise) {
+  return a != a ? bits(a) | FloatBits<double>::quiet : otherwise;
 }
-template <class... Operands> constexpr double nan_of(double a, Operands... rest) {
-  return a != a ? nan_of(a) : nan_of(rest...);
+inline constexpr std::uint64_t default_nan = 0xfff8'0000'0000'0000ULL;
+constexpr double nan_of(double a) {
+  return from_bits<double>(nan_word(a, default_nan));
+}
+constexpr double nan_of(double a, double b) {
+  return from_bits<double>(nan_word(a, nan_word(b, default_nan)));
+}
+constexpr double nan_of(double a, double b, double c) {
+  return from_bits<double>(nan_word(a, nan_word(b, nan_word(c, default_nan))));
 }
 
 /// Subnormal numbers become zero of the same sign.
@@ -86,6 +93,86 @@ constexpr float flush_by(float r, float scaled) {
   return magnitude < 0x1p-62F ? from_bits<float>(bits(r) & FloatBits<float>::sign) : r;
 }
 
+// --- Directed rounding of f32
+// ----------------------------------------------------------------------
+//
+// f64 holds sums, products and fused products of f32 numbers exactly, or all but a part that only
+// matters for which side of a number they lie on: such a result is *rounded to odd*, to the
+// neighbour whose last bit is one. Rounding it once more, to f32, is as good as rounding the exact
+// result.
+
+/// p + c rounded to odd.
+template <class T> constexpr T sum_to_odd(T p, T c) {
+  const T sum = p + c;
+  const T c_part = sum - p;
+  const T error = (p - (sum - c_part)) + (c - c_part); // exact, unless something overflowed
+  const Word<T> word = bits(sum);
+  const bool inexact = error < 0 || error > 0; // false for NaN
+  const Word<T> step = (error > 0) == (sum > 0) ? Word<T>{1} : ~Word<T>{0};
+  return from_bits<T>(inexact && (word & 1U) == 0 ? word + step : word);
+}
+/// q rounded to odd, where rest has the sign of the exact result's magnitude less that of q.
+constexpr double to_odd(double q, double rest) {
+  const Word<double> word = bits(q);
+  const Word<double> step = rest > 0 ? Word<double>{1} : ~Word<double>{0};
+  return from_bits<double>((rest < 0 || rest > 0) && (word & 1U) == 0 ? word + step : word);
+}
+
+/// value, which was rounded to odd, as f32; with Ftz zero if its magnitude, rounded to 24 bits, is
+/// below the smallest normal number.
+template <Round R, bool Ftz> constexpr float directed(double value) {
+  const auto nearest = static_cast<float>(value);
+  const auto back = static_cast<double>(nearest);
+  const bool negative = bits(value) >> 63 != 0;
+  // Toward zero is down for positive numbers and up for negative ones; a step down in magnitude is
+  // one less in the bits.
+  const bool inward = R == Round::Zero || (R == Round::Down) != negative;
+  const bool too_large = negative ? back < value : back > value;
+  const bool too_small = negative ? back > value : back < value;
+  const std::uint32_t step = inward ? (too_large ? ~0U : 0U) : (too_small ? 1U : 0U);
+  float r = from_bits<float>(bits(nearest) + step);
+  if constexpr (Ftz) {
+    const double magnitude = negative ? -value : value;
+    const bool tiny = inward ? magnitude < 0x1p-126 : magnitude <= 0x1p-126 - 0x1p-150;
+    r = tiny ? from_bits<float>(negative ? FloatBits<float>::sign : 0) : r;
+  }
+  return r;
+}
+/// The sign of an exactly zero sum rounded down is that of either operand that is negative.
+template <Round R, class T> constexpr double zero_sum_sign(double sum, T a, T b) {
+  if constexpr (R == Round::Down) {
+    return sum == 0 && ((bits(a) | bits(b)) & FloatBits<T>::sign) != 0 ? -0.0 : sum;
+  } else {
+    return sum;
+  }
+}
+
+template <Round R, bool Ftz> constexpr float directed_add(float a, float b) {
+  const double sum = sum_to_odd(static_cast<double>(a), static_cast<double>(b));
+  return directed<R, Ftz>(zero_sum_sign<R>(sum, a, b));
+}
+template <Round R, bool Ftz> constexpr float directed_mul(float a, float b) {
+  return directed<R, Ftz>(static_cast<double>(a) * static_cast<double>(b));
+}
+template <Round R, bool Ftz> constexpr float directed_fma(float a, float b, float c) {
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  const auto addend = static_cast<double>(c);
+  return directed<R, Ftz>(zero_sum_sign<R>(sum_to_odd(product, addend), product, addend));
+}
+template <Round R, bool Ftz> inline float directed_div(float a, float b) {
+  const double x = std::fabs(static_cast<double>(a));
+  const double y = std::fabs(static_cast<double>(b));
+  const double quotient = x / y;
+  const bool negative = ((bits(a) ^ bits(b)) & FloatBits<float>::sign) != 0;
+  const double odd = to_odd(quotient, std::fma(-quotient, y, x));
+  return directed<R, Ftz>(negative ? -odd : odd);
+}
+template <Round R, bool Ftz> inline float directed_sqrt(float a) {
+  const auto x = static_cast<double>(a);
+  const double root = std::sqrt(x);
+  return directed<R, Ftz>(to_odd(root, std::fma(-root, root, x)));
+}
+
 // --- Correctly rounded arithmetic ----------------------------------------------------------------
 
 template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float_add(T a, T b) {
@@ -95,7 +182,11 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float
   if constexpr (R == Round::Nearest) {
     r = a + b;
   } else {
-    r = rounded<R, T, Ftz>(exact_add(exact(a), exact(b), R));
+    if constexpr (sizeof(T) == 4) {
+      r = directed_add<R, Ftz>(a, b);
+    } else {
+      r = rounded<R, T>(exact_add(exact(a), exact(b), R));
+    }
   }
   return r == r ? flush_if<Ftz>(r) : nan_of(b, a);
 }
@@ -107,7 +198,11 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float
   if constexpr (R == Round::Nearest) {
     r = a - b;
   } else {
-    r = rounded<R, T, Ftz>(exact_add(exact(a), exact(-b), R));
+    if constexpr (sizeof(T) == 4) {
+      r = directed_add<R, Ftz>(a, -b);
+    } else {
+      r = rounded<R, T>(exact_add(exact(a), exact(-b), R));
+    }
   }
   return r == r ? flush_if<Ftz>(r) : nan_of(b, a);
 }
@@ -122,7 +217,11 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float
       r = flush_by(r, (a * 0x1p64F) * b);
     }
   } else {
-    r = rounded<R, T, Ftz>(exact_mul(exact(a), exact(b)));
+    if constexpr (sizeof(T) == 4) {
+      r = directed_mul<R, Ftz>(a, b);
+    } else {
+      r = rounded<R, T>(exact_mul(exact(a), exact(b)));
+    }
   }
   return r == r ? flush_if<Ftz>(r) : nan_of(b, a);
 }
@@ -138,7 +237,11 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> inline T float_fm
       r = flush_by(r, std::fma(a * 0x1p64F, b, c * 0x1p64F));
     }
   } else {
-    r = rounded<R, T, Ftz>(exact_fma(exact(a), exact(b), exact(c), R));
+    if constexpr (sizeof(T) == 4) {
+      r = directed_fma<R, Ftz>(a, b, c);
+    } else {
+      r = rounded<R, T>(exact_fma(exact(a), exact(b), exact(c), R));
+    }
   }
   return r == r ? r : nan_of(b, c, a);
 }
@@ -153,7 +256,11 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> constexpr T float
       r = flush_by(r, (a * 0x1p64F) / b);
     }
   } else {
-    r = rounded<R, T, Ftz>(exact_div(exact(a), exact(b)));
+    if constexpr (sizeof(T) == 4) {
+      r = directed_div<R, Ftz>(a, b);
+    } else {
+      r = rounded<R, T>(exact_div(exact(a), exact(b)));
+    }
   }
   return r == r ? flush_if<Ftz>(r) : nan_of(a, b);
 }
@@ -168,7 +275,11 @@ template <class T, Round R = Round::Nearest, bool Ftz = false> inline T float_sq
   if constexpr (R == Round::Nearest) {
     r = std::sqrt(a);
   } else {
-    r = rounded<R, T, Ftz>(exact_sqrt(exact(a)));
+    if constexpr (sizeof(T) == 4) {
+      r = directed_sqrt<R, Ftz>(a);
+    } else {
+      r = rounded<R, T>(exact_sqrt(exact(a)));
+    }
   }
   return r == r ? flush_if<Ftz>(r) : nan_of(a);
 }

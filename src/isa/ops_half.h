@@ -107,17 +107,6 @@ template <class H, bool Ftz = false, After What = After::Nothing> inline H half_
   return finished<H, Ftz, What>(to_float(flush_half_if<Ftz>(a)) * to_float(flush_half_if<Ftz>(b)));
 }
 
-/// p + c rounded to odd: of the two neighbours of an inexact sum the one with an odd last bit, so
-/// that rounding once more to fewer bits is as good as rounding once.
-template <class T> constexpr T sum_to_odd(T p, T c) {
-  const T sum = p + c;
-  const T c_part = sum - p;
-  const T error = (p - (sum - c_part)) + (c - c_part); // exact, unless something overflowed
-  const Word<T> word = bits(sum);
-  const bool inexact = error < 0 || error > 0; // false for NaN
-  const Word<T> step = (error > 0) == (sum > 0) ? Word<T>{1} : ~Word<T>{0};
-  return from_bits<T>(inexact && (word & 1U) == 0 ? word + step : word);
-}
 /// The product of f16 numbers is exact in f32; that of bf16 numbers only in f64.
 inline float fused_to_odd(Half a, Half b, Half c) {
   return sum_to_odd(to_float(a) * to_float(b), to_float(c));
