@@ -61,8 +61,10 @@ template <std::size_t bytes> inline void store_lanes(void* d, const void* source
       auto* to = reinterpret_cast<__m256i*>(static_cast<char*>(d) + lane * bytes);
       const auto* from =
           reinterpret_cast<const __m256i*>(static_cast<const char*>(source) + lane * bytes);
-      const __m256i mixed =
-          _mm256_blendv_epi8(_mm256_loadu_si256(to), _mm256_loadu_si256(from), chosen);
+      __m256i mixed = _mm256_blendv_epi8(_mm256_loadu_si256(to), _mm256_loadu_si256(from), chosen);
+      // Keeps the compiler from making this a masked store, which takes many cycles on some
+      // processors.
+      __asm__("" : "+x"(mixed));
       _mm256_storeu_si256(to, mixed);
     }
     return;
@@ -84,7 +86,7 @@ template <class D, class F> inline void for_lanes(const Exec& exec, D* d, F&& f)
     }
     return;
   }
-  D result[warp_size];
+  alignas(64) D result[warp_size];
   for (int lane = 0; lane < warp_size; ++lane) {
     result[lane] = f(lane);
   }
@@ -158,7 +160,7 @@ template <auto F, class... A> LaneMask lanes_where(LaneMask mask, const A*... a)
     }
     return result;
   }
-  std::int32_t flags[warp_size];
+  alignas(64) std::int32_t flags[warp_size];
   for (int lane = 0; lane < warp_size; ++lane) {
     flags[lane] = F(a[lane]...) ? -1 : 0;
   }

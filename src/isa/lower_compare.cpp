@@ -135,10 +135,14 @@ Result<void> lower_setp(Lowering& l, const ptx::Instruction& i) {
 
 template <class T> const Op* select(Exec& exec, const Op& op) {
   const LaneMask chosen = exec.predicate(op.c);
-  T result[warp_size];
+  alignas(64) T result[warp_size];
   std::memcpy(result, exec.in<T>(op.b), sizeof result);
   store_lanes<sizeof(T)>(result, exec.in<T>(op.a), chosen);
-  store_lanes<sizeof(T)>(exec.out<T>(op.d), result, exec.mask());
+  if (exec.mask() == all_lanes) {
+    std::memcpy(exec.out<T>(op.d), result, sizeof result);
+  } else {
+    store_lanes<sizeof(T)>(exec.out<T>(op.d), result, exec.mask());
+  }
   return &op + 1;
 }
 Handler select_handler(ptx::Type type) {

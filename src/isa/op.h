@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,18 @@ namespace heddle::isa {
 using LaneMask = std::uint32_t;
 inline constexpr int warp_size = 32;
 inline constexpr LaneMask all_lanes = ~LaneMask{0};
+
+/// Bytes that begin at a cache line, so that no vector of lanes crosses one.
+template <class T> struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t line{64};
+  LineAllocator() = default;
+  template <class U> LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
+  void deallocate(T* p, std::size_t n) noexcept { ::operator delete(p, n * sizeof(T), line); }
+  bool operator==(const LineAllocator&) const = default;
+};
+using LaneBytes = std::vector<std::byte, LineAllocator<std::byte>>;
 
 struct Op;
 struct Code;
@@ -85,11 +98,11 @@ struct Code {
   const ptx::Function* function = nullptr;
   std::vector<Op> ops;
   std::vector<Ref> refs;
-  std::vector<std::byte> constants;             // 16-byte aligned elements, broadcast
-  std::vector<std::string> messages;            // of ops that stop with Stop::Unsupported
-  std::uint32_t frame_bytes = 0;                // of registers
-  std::uint32_t local_bytes = 0;                // of .local and .param variables, per lane
-  std::vector<Ref> registers; // where the function's registers are, by their index
+  LaneBytes constants;               // elements, broadcast
+  std::vector<std::string> messages; // of ops that stop with Stop::Unsupported
+  std::uint32_t frame_bytes = 0;     // of registers
+  std::uint32_t local_bytes = 0;     // of .local and .param variables, per lane
+  std::vector<Ref> registers;        // where the function's registers are, by their index
   std::vector<std::uint32_t> parameter_offsets; // of formal parameters: .func: in the frame's local
                                                 // memory, .entry: in the parameter block
   std::vector<std::uint32_t> return_offsets;    // .func: in the frame's local memory
@@ -105,7 +118,7 @@ struct Frame {
   LaneMask lanes = 0;            // lanes that have not returned
   std::uint32_t local_base = 0;  // offset of this frame's local variables in each lane's stack
   std::uint32_t depth = 0;
-  std::vector<std::byte> registers;
+  LaneBytes registers;
 };
 
 /// What stopped a group.

@@ -118,6 +118,26 @@ constexpr std::int64_t video_primary(const Video& v, std::int64_t a, std::int64_
   return 0;
 }
 
+/// .sat of a scalar instruction. As compiled: sums and differences are not clamped above for .u32,
+/// and where the result is merged into c the upper bound is compared with the wrong sign.
+constexpr std::int64_t video_saturate_scalar(const Video& v, std::int64_t t) {
+  if (v.merge) {
+    if (!v.d_signed) {
+      return 0;
+    }
+    const auto high = (std::uint32_t{1} << (v.d.width - 1)) - 1;
+    const auto word = static_cast<std::uint32_t>(t);
+    return word < high ? word : high;
+  }
+  const bool arithmetic = v.operation == VideoOperation::Add ||
+                          v.operation == VideoOperation::Sub ||
+                          v.operation == VideoOperation::AbsDiff;
+  if (arithmetic && !v.d_signed) {
+    return t < 0 ? 0 : t;
+  }
+  return video_saturate(t, 32, v.d_signed);
+}
+
 constexpr std::uint32_t
 video_scalar(const Video& v, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   std::int64_t t = video_primary(
@@ -126,15 +146,19 @@ video_scalar(const Video& v, std::uint32_t a, std::uint32_t b, std::uint32_t c) 
       video_part(b, v.b.shift, v.b.width, v.b_signed)
   );
   if (v.saturate) {
-    t = video_saturate(t, v.d.width, v.d_signed);
+    t = video_saturate_scalar(v, t);
   }
   const auto word = static_cast<std::uint32_t>(t);
   if (v.merge) {
     const std::uint32_t mask = low_bits<std::uint32_t>(v.d.width) << v.d.shift;
     return (c & ~mask) | ((word << v.d.shift) & mask);
   }
-  // The secondary operation is one of 32-bit numbers of the result's type.
-  const std::int64_t x = video_part(word, 0, 32, v.d_signed);
+  // The secondary operation is one of 32-bit numbers of the result's type. As compiled: for .u32 a
+  // result of 2^31 and more that may have been negative is above every c.
+  const bool may_be_negative = v.a_signed || v.b_signed || v.operation == VideoOperation::Add ||
+                               v.operation == VideoOperation::Sub;
+  const bool above = !v.d_signed && may_be_negative && word >> 31 != 0;
+  const std::int64_t x = above ? std::int64_t{1} << 32 : video_part(word, 0, 32, v.d_signed);
   const std::int64_t y = video_part(c, 0, 32, v.d_signed);
   switch (v.second) {
   case VideoSecond::None:
@@ -142,9 +166,9 @@ video_scalar(const Video& v, std::uint32_t a, std::uint32_t b, std::uint32_t c) 
   case VideoSecond::Add:
     return word + c;
   case VideoSecond::Min:
-    return static_cast<std::uint32_t>(x < y ? x : y);
+    return x < y ? word : c;
   case VideoSecond::Max:
-    return static_cast<std::uint32_t>(x < y ? y : x);
+    return x < y ? c : word;
   }
   return word;
 }
@@ -187,19 +211,23 @@ struct VideoMad {
   std::uint8_t scale = 0;
 };
 static_assert(sizeof(VideoMad) <= 16);
+/// As compiled: operands of 32 bits are signed whatever their type, and an unsigned result is
+/// scaled as an unsigned number of 64 bits.
 constexpr std::uint32_t
 video_mad(const VideoMad& v, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const bool is_signed = v.a_signed || v.b_signed || v.negate_product || v.negate_c;
-  const Int128 product = Int128{video_part(a, v.a.shift, v.a.width, v.a_signed)} *
-                         video_part(b, v.b.shift, v.b.width, v.b_signed);
-  const std::uint32_t addend = v.negate_c ? ~c : c;
+  const std::int64_t x = video_part(a, v.a.shift, v.a.width, v.a_signed || v.a.width == 32);
+  const std::int64_t y = video_part(b, v.b.shift, v.b.width, v.b_signed || v.b.width == 32);
+  const Int128 product = Int128{x} * y;
   const Int128 sum = (v.negate_product ? ~product : product) +
-                     video_part(addend, 0, 32, is_signed) +
+                     static_cast<std::int32_t>(v.negate_c ? ~c : c) +
                      (v.plus_one || v.negate_product || v.negate_c ? 1 : 0);
-  const Int128 result = sum >> v.scale;
-  const Int128 high = (Int128{1} << (is_signed ? 31 : 32)) - 1;
+  const Int128 scaled = is_signed || v.scale == 0
+                            ? sum >> v.scale
+                            : Int128{static_cast<std::uint64_t>(sum) >> v.scale};
+  const Int128 high = is_signed ? 0x7fff'ffff : 0xffff'ffff;
   return static_cast<std::uint32_t>(
-      v.saturate ? clamp(result, is_signed ? -high - 1 : Int128{0}, high) : result
+      v.saturate ? clamp(scaled, is_signed ? -high - 1 : Int128{0}, high) : scaled
   );
 }
 
