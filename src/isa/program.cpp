@@ -34,6 +34,7 @@ struct LinkedVariable {
   const ptx::Variable* variable = nullptr;
   memory::Address address = 0;
   std::uint64_t bytes = 0;
+  bool shared = false; // a managed variable that another device's program owns
 };
 
 /// One kernel with everything that is lowered for it.
@@ -49,6 +50,7 @@ struct Program::Impl {
   std::vector<std::shared_ptr<const ptx::Module>> modules;
   memory::AddressSpace& space;
   int device;
+  std::shared_ptr<const Impl> managed_owner; // whose managed variables these are; null: our own
   // Symbols that all modules see, and those of one module only.
   std::map<std::string, LinkedFunction, std::less<>> functions;
   std::map<std::string, LinkedVariable, std::less<>> variables;
@@ -227,7 +229,7 @@ Result<void> Program::Impl::place(const ptx::Module& module, const ptx::Variable
 
 Result<void> Program::Impl::initialise(const LinkedVariable& linked) {
   const ptx::Variable& v = *linked.variable;
-  if (linked.bytes == 0 || linked.address == 0) {
+  if (linked.bytes == 0 || linked.address == 0 || linked.shared) {
     return {};
   }
   auto* bytes = static_cast<std::byte*>(space.host_pointer(linked.address, linked.bytes));
@@ -293,7 +295,8 @@ Result<void> Program::Impl::link() {
       TRY_VOID(place(*module, v));
     }
   }
-  const auto allocate = [&](LinkedVariable& linked) -> Result<void> {
+  // `other`: the same variable as the program that owns the managed variables has it.
+  const auto allocate = [&](LinkedVariable& linked, const LinkedVariable* other) -> Result<void> {
     const ptx::Variable& v = *linked.variable;
     if (v.space != ptx::Mod::Global && v.space != ptx::Mod::Const) {
       return {};
@@ -302,6 +305,11 @@ Result<void> Program::Impl::link() {
       return input_error(fmt::format("undefined variable '{}'", v.name));
     }
     if (std::ranges::find(v.attributes, "managed") != v.attributes.end()) {
+      if (other != nullptr) {
+        linked.address = other->address;
+        linked.shared = true;
+        return {};
+      }
       const std::size_t bytes = (linked.bytes + 4095) / 4096 * 4096;
       void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       HEDDLE_CHECK(p != MAP_FAILED, "no memory for managed variable {}", v.name);
@@ -323,15 +331,20 @@ Result<void> Program::Impl::link() {
     return {};
   };
   for (auto& [name, linked] : variables) {
-    TRY_VOID(allocate(linked));
+    TRY_VOID(
+        allocate(linked, managed_owner != nullptr ? &managed_owner->variables.at(name) : nullptr)
+    );
   }
-  for (auto& [name, linked] : local_variables) {
-    TRY_VOID(allocate(linked));
+  for (auto& [key, linked] : local_variables) {
+    TRY_VOID(allocate(
+        linked,
+        managed_owner != nullptr ? &managed_owner->local_variables.at(key) : nullptr
+    ));
   }
   for (auto& [name, linked] : variables) {
     TRY_VOID(initialise(linked));
   }
-  for (auto& [name, linked] : local_variables) {
+  for (auto& [key, linked] : local_variables) {
     TRY_VOID(initialise(linked));
   }
   return {};
@@ -483,16 +496,20 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
 // --- Program
 // -----------------------------------------------------------------------------------------
 
-Program::Program(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Program::Program(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Program::~Program() = default;
 
 Result<std::shared_ptr<Program>> Program::link(
     std::vector<std::shared_ptr<const ptx::Module>> modules,
     memory::AddressSpace& space,
-    int device
+    int device,
+    const Program* managed_owner
 ) {
-  auto impl = std::make_unique<Impl>(space, device);
+  auto impl = std::make_shared<Impl>(space, device);
   impl->modules = std::move(modules);
+  if (managed_owner != nullptr) {
+    impl->managed_owner = managed_owner->impl_;
+  }
   TRY_VOID(impl->link());
   return std::shared_ptr<Program>(new Program(std::move(impl)));
 }

@@ -43,10 +43,13 @@ struct Kernel {
 
 class Program : public std::enable_shared_from_this<Program> {
 public:
+  /// `managed_owner`: the program of the same modules on another device, whose managed variables
+  /// are shared; they live as long as one of the programs that use them.
   static Result<std::shared_ptr<Program>> link(
       std::vector<std::shared_ptr<const ptx::Module>> modules,
       memory::AddressSpace& space,
-      int device
+      int device,
+      const Program* managed_owner = nullptr
   );
   ~Program();
 
@@ -63,8 +66,8 @@ public:
 
 private:
   struct Impl;
-  explicit Program(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit Program(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
 };
 
 } // namespace heddle::isa

@@ -24,7 +24,10 @@ cudaError_t report_failure(const Error& error, cudaError_t code) {
 
 } // namespace
 
-Modules::Modules(memory::AddressSpace& space, int arch) : space_(space), arch_(arch) {}
+Modules::Modules(memory::AddressSpace& space, int arch, int devices)
+    : space_(space),
+      arch_(arch),
+      several_devices_(devices > 1) {}
 
 FatBinary* Modules::add(const void* wrapper) {
   const std::lock_guard lock(mutex_);
@@ -158,11 +161,15 @@ Modules::program(FatBinary& owner, int device) {
       return fail(read.error(), cudaErrorNoKernelImageForDevice);
     }
   }
-  Result<std::shared_ptr<isa::Program>> program = isa::Program::link(owner.units, space_, device);
+  Result<std::shared_ptr<isa::Program>> program =
+      isa::Program::link(owner.units, space_, device, owner.managed_owner.get());
   if (!program) {
     return fail(program.error(), cudaErrorInvalidKernelImage);
   }
   owner.programs.emplace(device, *program);
+  if (owner.managed_owner == nullptr && several_devices_) {
+    owner.managed_owner = *program;
+  }
   for (Variable* variable : owner.managed) {
     if (const auto place = (*program)->variable(variable->name); place && place->managed) {
       *variable->managed_host = reinterpret_cast<void*>(place->address);
@@ -199,7 +206,7 @@ Modules::place(const Variable& variable, int device) {
 }
 
 cudaError_t Modules::initialise_managed(FatBinary& owner) {
-  const auto loaded = program(owner, 0);
+  const auto loaded = program(owner, 0); // any device would do
   return loaded ? cudaSuccess : loaded.error();
 }
 

@@ -51,6 +51,9 @@ struct FatBinary {
   std::mutex mutex;                                      // guards what follows
   std::vector<std::shared_ptr<const ptx::Module>> units; // empty: not read yet
   std::map<int, std::shared_ptr<isa::Program>> programs; // by device
+  /// With several devices: the first program, whose managed variables all use. It outlives a reset
+  /// of its device, so managed variables keep their values then.
+  std::shared_ptr<isa::Program> managed_owner;
   bool failed = false;
   cudaError_t failure = cudaSuccess;
 };
@@ -58,7 +61,7 @@ struct FatBinary {
 /// Thread safe.
 class Modules {
 public:
-  Modules(memory::AddressSpace& space, int arch);
+  Modules(memory::AddressSpace& space, int arch, int devices);
 
   FatBinary* add(const void* wrapper);
   void add_function(FatBinary& owner, const void* host, std::string name);
@@ -97,6 +100,7 @@ private:
 
   memory::AddressSpace& space_;
   const int arch_;
+  const bool several_devices_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<FatBinary>> fatbins_;
   std::vector<std::unique_ptr<Function>> functions_;

@@ -79,7 +79,7 @@ Runtime::Runtime(Config config)
       model_(*machine::device_model(config_.device)) {
   world_ = std::make_unique<machine::World>(space_, model_, std::max(config_.devices, 1));
   world_->set_driver(make_driver(*world_, config_));
-  modules_ = std::make_unique<Modules>(space_, arch_of(model_));
+  modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices);
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
