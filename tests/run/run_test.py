@@ -8,6 +8,7 @@ its header and its .out file say (see program.py). Used by ctest, one call per p
 import argparse
 import difflib
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -28,7 +29,7 @@ def check_report(program, stderr):
     if not program.expected:
         return []
     lines = stderr.splitlines()
-    starts = [i for i, line in enumerate(lines) if "error[" in line or "unsupported" in line]
+    starts = [i for i, line in enumerate(lines) if re.search(r"error\[|heddle: (error|unsupported):", line)]
     if not starts:
         return [f"no report on stderr; expected {program.expected[0].pattern!r}"]
     problems = []

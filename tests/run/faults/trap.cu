@@ -1,7 +1,7 @@
 // One thread of many executes trap.
 //@ exercises: [EXEC-TRAP]: coordinates of the thread
 //@ exit: 1
-//@ expect: trap\.cu:12:\d+: error\[trap\]
+//@ expect: trap\.cu:11:\d+: error\[trap\]
 //@ expect: thread \(5,1,0\)
 //@ expect: block \(2,0,0\)
 #include <cuda_runtime.h>

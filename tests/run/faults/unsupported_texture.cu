@@ -1,7 +1,7 @@
 // Texture objects: creating or sampling one is a gap of Heddle and says so.
 //@ exercises: [SCOPE]: textures
 //@ exit: 3
-//@ expect: unsupported|NotSupported
+//@ expect: unsupported
 #include <cuda_runtime.h>
 
 #include <cstdio>
