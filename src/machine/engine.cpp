@@ -16,6 +16,8 @@ constexpr std::uint64_t rounds_per_turn = 16;
 // With a seed device work is done by the host thread while it waits; when it does not call for this
 // long (it spins on a flag) another thread does it.
 constexpr auto host_away = std::chrono::milliseconds(50);
+// How soon Ctrl-C is noticed.
+constexpr auto interrupt_poll = std::chrono::milliseconds(100);
 // A waiting host thread looks whether the device is stuck after this long without any progress,
 // then after twice as long, and so on.
 constexpr std::chrono::steady_clock::duration first_probe_after = std::chrono::milliseconds(500);
@@ -66,6 +68,7 @@ void Engine::start_threads() {
     }
   }
   threads_.emplace_back([this] { run_host_functions(); });
+  world_.listen_for_interrupts();
 }
 
 // --- Commands ----------------------------------------------------------------------------------
@@ -347,8 +350,14 @@ void Engine::work_when_host_is_away() {
 void Engine::run_host_functions() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
+    if (world_.interrupted()) {
+      const std::vector<std::string> lines = describe(lock);
+      lock.unlock();
+      world_.report_interrupt(lines);
+      lock.lock();
+    }
     if (host_functions_.empty()) {
-      host_work_available_.wait(lock);
+      host_work_available_.wait_for(lock, interrupt_poll);
       continue;
     }
     const CommandPtr command = host_functions_.front();
@@ -407,13 +416,10 @@ bool Engine::others_may_act() const {
 }
 
 bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
-  if (others_may_act() || std::exchange(probing_, true)) {
+  if (others_may_act() || probing_) {
     return false;
   }
-  const auto busy = [](const std::shared_ptr<Resident>& r) { return r->busy; };
-  while (std::ranges::any_of(resident_, busy)) {
-    completed_.wait_for(lock, std::chrono::milliseconds(1));
-  }
+  let_nobody_run(lock);
   bool stuck = !resident_.empty() && !others_may_act();
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
@@ -432,7 +438,7 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
     return false;
   }
   FaultReport report;
-  report.kind = FaultReport::Kind::Hang;
+  report.kind = FaultReport::Kind::Livelock;
   report.kernel = resident_.front()->cluster->grid().describe();
   Waits waits;
   for (const auto& resident : resident_) {
@@ -443,6 +449,7 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
     if (grid.next_cluster < grid.cluster_count()) {
+      report.kind = FaultReport::Kind::Starvation;
       report.waits.push_back(
           fmt::format(
               "{} of {} blocks of '{}' have not started: {} are resident, more do not fit",
@@ -479,8 +486,16 @@ void Engine::api_call(const char* /*name*/) {
   host_calls_.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::vector<std::string> Engine::describe() {
-  std::lock_guard lock(mutex_);
+void Engine::let_nobody_run(std::unique_lock<std::mutex>& lock) {
+  probing_ = true; // pick() hands out nothing
+  const auto busy = [](const std::shared_ptr<Resident>& r) { return r->busy; };
+  while (std::ranges::any_of(resident_, busy)) {
+    completed_.wait_for(lock, std::chrono::milliseconds(1));
+  }
+}
+
+std::vector<std::string> Engine::describe(std::unique_lock<std::mutex>& lock) {
+  let_nobody_run(lock);
   std::vector<std::string> lines;
   Waits waits;
   for (const auto& running : running_) {
@@ -505,6 +520,13 @@ std::vector<std::string> Engine::describe() {
   for (std::string& line : machine::describe(waits)) {
     lines.push_back(std::move(line));
   }
+  for (const auto& [id, command] : pending_) {
+    if (command->kind != CommandKind::Kernel || command->grid->next_cluster == 0) {
+      lines.push_back(fmt::format("{} in {} has not begun", command->label, command->stream));
+    }
+  }
+  probing_ = false;
+  work_available_.notify_all();
   return lines;
 }
 

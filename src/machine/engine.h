@@ -35,8 +35,6 @@ public:
   bool query(const std::function<bool()>& ready) override;
   void api_call(const char* name) override;
 
-  /// What is resident and waits for what, for Ctrl-C.
-  std::vector<std::string> describe();
   std::uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }
 
 private:
@@ -76,6 +74,9 @@ private:
   );
   void make_ready(const CommandPtr& command);
   void complete(const CommandPtr& command);
+  void let_nobody_run(std::unique_lock<std::mutex>& lock);
+  /// What is resident and waits for what.
+  std::vector<std::string> describe(std::unique_lock<std::mutex>& lock);
   bool others_may_act() const;
   /// Reports a hang and returns true if nothing guaranteed can move any more.
   bool probe(const char* what, std::unique_lock<std::mutex>& lock);

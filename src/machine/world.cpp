@@ -162,6 +162,21 @@ void World::clear_fault() {
   has_fault_.store(false, std::memory_order_release);
 }
 
+bool World::interrupt() noexcept {
+  interrupted_.store(true, std::memory_order_relaxed);
+  return listening_.load(std::memory_order_relaxed);
+}
+
+void World::on_interrupt(std::function<void(const std::vector<std::string>&)> listener) {
+  interrupt_listener_ = std::move(listener);
+}
+
+void World::report_interrupt(const std::vector<std::string>& lines) {
+  if (interrupt_listener_) {
+    interrupt_listener_(lines);
+  }
+}
+
 std::uint64_t World::now() const {
   if (virtual_now_.load(std::memory_order_relaxed) != 0) {
     return virtual_now_.fetch_add(1000, std::memory_order_relaxed);

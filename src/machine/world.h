@@ -80,7 +80,8 @@ struct FaultReport {
     Fault,
     Unsupported,
     Deadlock,
-    Hang
+    Starvation,
+    Livelock
   } kind = Kind::Fault;
   isa::Fault fault;        // Fault, Unsupported
   std::string kernel;      // "add<<<4,128>>>"
@@ -153,6 +154,15 @@ public:
   void on_fault(std::function<void(const FaultReport&)> listener);
   void clear_fault(); // cudaDeviceReset
 
+  // --- Ctrl-C ------------------------------------------------------------------------------------
+  /// For signal handlers: asks the driver to report what is resident and waits for what. False if
+  /// nothing has been submitted yet, so that nobody would answer.
+  bool interrupt() noexcept;
+  bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
+  void listen_for_interrupts() { listening_.store(true, std::memory_order_relaxed); }
+  void on_interrupt(std::function<void(const std::vector<std::string>&)> listener);
+  void report_interrupt(const std::vector<std::string>& lines);
+
   // --- Services --------------------------------------------------------------------------------
   std::uint64_t now() const override;
   /// From now on time does not pass, but each look at a clock finds it 1 µs later: nothing depends
@@ -174,6 +184,9 @@ private:
   std::unique_ptr<Driver> driver_;
   std::atomic<std::uint64_t> next_id_{1};
   std::atomic<bool> has_fault_{false};
+  std::atomic<bool> interrupted_{false};
+  std::atomic<bool> listening_{false};
+  std::function<void(const std::vector<std::string>&)> interrupt_listener_;
   mutable std::atomic<std::uint64_t> virtual_now_{0}; // 0: real time
   mutable std::mutex mutex_;                          // fault, output, heap
   std::optional<FaultReport> fault_;

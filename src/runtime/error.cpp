@@ -32,7 +32,8 @@ cudaError_t error_of(const machine::FaultReport& fault) {
   case machine::FaultReport::Kind::Unsupported:
     return cudaErrorNotSupported;
   case machine::FaultReport::Kind::Deadlock:
-  case machine::FaultReport::Kind::Hang:
+  case machine::FaultReport::Kind::Starvation:
+  case machine::FaultReport::Kind::Livelock:
     return cudaErrorLaunchTimeout;
   case machine::FaultReport::Kind::Fault:
     break;

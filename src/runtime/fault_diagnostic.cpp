@@ -18,7 +18,9 @@ Finding finding_of(const FaultReport& fault) {
     return Finding::Unsupported;
   case FaultReport::Kind::Deadlock:
     return Finding::Deadlock;
-  case FaultReport::Kind::Hang:
+  case FaultReport::Kind::Starvation:
+    return Finding::Starvation;
+  case FaultReport::Kind::Livelock:
     return Finding::Livelock;
   case FaultReport::Kind::Fault:
     break;
@@ -100,7 +102,9 @@ std::string headline(const FaultReport& fault) {
     return fmt::format("kernel {}: {}", fault.kernel, f.text);
   case FaultReport::Kind::Deadlock:
     return "everyone is blocked: nothing can go on any more";
-  case FaultReport::Kind::Hang:
+  case FaultReport::Kind::Starvation:
+    return fmt::format("kernel '{}' hangs: it waits for blocks that cannot start", fault.kernel);
+  case FaultReport::Kind::Livelock:
     return "the program hangs: nothing that is guaranteed to go on can finish";
   case FaultReport::Kind::Fault:
     break;
@@ -162,7 +166,7 @@ bool is_near(const memory::Allocation& nearest, memory::Address at) {
 report::Diagnostic diagnose(const FaultReport& fault) {
   report::Diagnostic d(finding_of(fault), headline(fault));
   d.place = place_of(fault.source);
-  if (fault.kind == FaultReport::Kind::Deadlock || fault.kind == FaultReport::Kind::Hang) {
+  if (!fault.waits.empty()) {
     d.notes = fault.waits;
     return d;
   }

@@ -5,6 +5,7 @@
 #include "machine/engine.h"
 #include "runtime/announce.h"
 #include "runtime/host_fault.h"
+#include "runtime/interrupt.h"
 #include "runtime/outcome.h"
 #include "runtime/unsupported.h"
 
@@ -42,6 +43,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   machine::EngineOptions options;
   options.workers = config.threads.value_or(0);
   options.seed = config.seed;
+  report_on_interrupt(world);
   return std::make_unique<machine::Engine>(world, options);
 }
 

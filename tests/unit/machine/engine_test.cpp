@@ -138,7 +138,7 @@ TEST(Engine, SpinThatNobodyEndsIsAHang) {
   auto out = runner.buffer<std::uint32_t>(1);
   const auto result = runner.launch("k", {.grid = {3}, .block = {64}}, {out.address});
   ASSERT_TRUE(result.fault);
-  EXPECT_EQ(result.fault->kind, machine::FaultReport::Kind::Hang);
+  EXPECT_EQ(result.fault->kind, machine::FaultReport::Kind::Livelock);
   EXPECT_NE(result.fault->waits[0].find("191 more"), std::string::npos) << result.fault->waits[0];
 }
 
