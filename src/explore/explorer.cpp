@@ -200,11 +200,14 @@ const HeddleHostHooks hooks = {
     .unsupported = [](const char* what) { the_explorer->unsupported(what); },
 };
 
-void set_hooks(const HeddleHostHooks* value) {
+/// False if the program has no instrumentation library.
+bool set_hooks(const HeddleHostHooks* value) {
   using Set = void(const HeddleHostHooks*);
-  if (auto* set = reinterpret_cast<Set*>(::dlsym(RTLD_DEFAULT, "heddle_set_host_hooks"))) {
+  auto* set = reinterpret_cast<Set*>(::dlsym(RTLD_DEFAULT, "heddle_set_host_hooks"));
+  if (set != nullptr) {
     set(value);
   }
+  return set != nullptr;
 }
 
 Explorer::Explorer(machine::World& world, StateTable table, Stepper::Options options)
@@ -225,7 +228,9 @@ Explorer::Explorer(machine::World& world, StateTable table, Stepper::Options opt
   host_actor_ = table_.add_actor({ActorKind::Host, "the host thread", "", ""});
   HEDDLE_CHECK(the_explorer == nullptr, "two explorers in one process");
   the_explorer = this;
-  set_hooks(&hooks);
+  if (!set_hooks(&hooks)) {
+    table_.note(Fact::HostUnseen);
+  }
   ::on_exit(
       [](int, void*) {
         if (the_explorer != nullptr) {

@@ -51,7 +51,8 @@ struct Event {
 /// What the whole exploration has met at least once.
 enum class Fact : std::uint8_t {
   Dependency, // a grid had to wait for another one
-  PlainAccess // device threads make plain accesses to memory that others see
+  PlainAccess, // device threads make plain accesses to memory that others see
+  HostUnseen   // host code is not instrumented
 };
 
 class StateTable {

@@ -403,6 +403,9 @@ private:
     for (const std::string& kernel : kernels) {
       text += ", " + kernel;
     }
+    if (table_.saw(Fact::HostUnseen)) {
+      text += ", host code seen only at API calls (not compiled with -fsanitize=thread)";
+    }
     if (table_.saw(Fact::PlainAccess)) {
       text += ", if free of data races";
     }

@@ -65,14 +65,14 @@ TEST(FindEndless, AProgramThatEndsTerminates) {
   EXPECT_THAT(endless(g), IsEmpty());
 }
 
-TEST(FindEndless, NobodyCanMoveIsAHang) { // deadlock
+TEST(FindEndless, NobodyCanMoveIsAHang) { // [FAIR] [HANG-DEADLOCK]
   Graph g(2);
   g.move(0, host, 1).demand(0, Rule::Host, host);
   EXPECT_THAT(endless(g), ElementsAre(ElementsAre(1)));
   EXPECT_THAT(find_endless(g).endless[0].edges, IsEmpty());
 }
 
-TEST(FindEndless, SpinForAThreadThatIsGuaranteedEnds) { // CLUSTER, Device.0
+TEST(FindEndless, SpinForAThreadThatIsGuaranteedEnds) { // [CLUSTER], as Device.0
   Graph g(2);
   g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Device, a).demand(0, Rule::Cluster, b).ends(1);
   EXPECT_THAT(endless(g), IsEmpty());
@@ -81,7 +81,7 @@ TEST(FindEndless, SpinForAThreadThatIsGuaranteedEnds) { // CLUSTER, Device.0
   EXPECT_THAT(analysis.refuted[0].unanswered, ElementsAre(Demand{Rule::Cluster, b}));
 }
 
-TEST(FindEndless, SpinForAThreadThatIsNotGuaranteedHangs) { // starvation
+TEST(FindEndless, SpinForAThreadThatIsNotGuaranteedHangs) { // [HANG-STARVATION]
   Graph g(2);
   g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Device, a).ends(1);
   EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
@@ -117,7 +117,7 @@ TEST(FindEndless, ALoopThatAvoidsWhatAGuaranteedThreadCouldDo) {
 TEST(FindEndless, ABlockedThreadIsOwedNothing) {
   Graph g(2);
   g.move(0, a, 1).move(1, a, 0).demand(0, Rule::Device, a).demand(1, Rule::Device, a);
-  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0, 1))); // livelock of a; b waits at a barrier
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0, 1))); // [HANG-LIVELOCK]
 }
 
 TEST(FindEndless, ASubsetOfALoopCanBeChosen) {
@@ -129,25 +129,25 @@ TEST(FindEndless, ASubsetOfALoopCanBeChosen) {
   EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
 }
 
-TEST(FindEndless, HostThatSpinsMustNotBeStopped) { // HOST
+TEST(FindEndless, HostThatSpinsMustNotBeStopped) { // [HOST]
   Graph g(2);
   g.move(0, host, 1).move(0, a, 0).demand(0, Rule::Host, host).demand(0, Rule::Device, a).ends(1);
   EXPECT_THAT(endless(g), IsEmpty());
 }
 
-TEST(FindEndless, ALaunchObligesNobody) { // API.2
+TEST(FindEndless, ALaunchObligesNobody) { // [LAUNCH], as API.2
   Graph g(2);
   g.move(0, host, 0).move(0, a, 1).demand(0, Rule::Host, host).ends(1);
   EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
 }
 
-TEST(FindEndless, ACallThatWaitsMakesSomeDeviceThreadMove) { // API.1
+TEST(FindEndless, ACallThatWaitsMakesSomeDeviceThreadMove) { // [API], as API.1
   Graph g(2);
   g.move(0, a, 1).demand(0, Rule::Api, host).ends(1);
   EXPECT_THAT(endless(g), IsEmpty());
 }
 
-TEST(FindEndless, AnyDeviceThreadWillDoForACallThatWaits) { // Stream.0
+TEST(FindEndless, AnyDeviceThreadWillDoForACallThatWaits) { // [API], as Stream.0
   Graph g(2);
   g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Api, host).demand(0, Rule::Device, a).ends(1);
   EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0)));
@@ -165,7 +165,7 @@ TEST(FindEndless, ACopyDoesNotAnswerForADeviceThread) {
   EXPECT_THAT(endless(g), IsEmpty());
 }
 
-TEST(FindEndless, QueriesMakeSomeDeviceThreadMove) { // API.4
+TEST(FindEndless, QueriesMakeSomeDeviceThreadMove) { // [QUERY], as API.4
   Graph g(3);
   g.move(0, host, 1).not_ready(1, 0, /*obliged=*/true).move(0, a, 2).move(1, a, 2);
   g.demand(0, Rule::Host, host).demand(1, Rule::Api, host).ends(2);

@@ -1,0 +1,371 @@
+// The machine one move at a time: what is a move, what counts as a step, who is guaranteed, and
+// when two states are the same.
+#include "base/check.h"
+#include "machine/stepper.h"
+#include "ptx/parse.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace heddle::machine {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+/// Hands commands to the stepper; the test makes the moves.
+class Passive final : public Driver {
+public:
+  explicit Passive(Stepper& stepper) : stepper_(stepper) {}
+  void submitted(const CommandPtr& command) override { stepper_.submitted(command); }
+  void wait(const std::function<bool()>&, const char*) override {}
+  bool query(const std::function<bool()>& ready) override { return ready(); }
+  void api_call(const char*) override {}
+
+private:
+  Stepper& stepper_;
+};
+
+/// A device with one buffer, zero-filled; kernels take its address: `.param .u64 p`, in %rd1.
+class Device {
+public:
+  explicit Device(const std::string& kernels, Stepper::Options options = {})
+      : world_(space_, *device_model("sm_90"), 1),
+        stepper_(world_, options) {
+    world_.use_virtual_time();
+    world_.set_driver(std::make_unique<Passive>(stepper_));
+    auto module = ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + kernels, "test");
+    HEDDLE_CHECK(module.has_value(), "{}", module ? "" : module.error().message);
+    auto program =
+        isa::Program::link({std::shared_ptr<const ptx::Module>(std::move(*module))}, space_, 0);
+    HEDDLE_CHECK(program.has_value(), "{}", program ? "" : program.error().message);
+    program_ = *program;
+    buffer_ = *space_.allocate(256, 256, memory::AllocationKind::Device, 0);
+  }
+
+  CommandPtr launch(const char* name, LaunchConfig config, std::vector<CommandPtr> after = {}) {
+    const isa::Kernel* kernel = *program_->kernel(name);
+    std::vector<std::byte> parameters(kernel->parameter_bytes);
+    std::memcpy(parameters.data(), &buffer_, sizeof buffer_);
+    auto command = std::make_shared<Command>();
+    command->kind = CommandKind::Kernel;
+    command->grid = *world_.make_grid(program_, *kernel, config, parameters, 0);
+    command->label = name;
+    command->after = std::move(after);
+    world_.submit(command);
+    return command;
+  }
+
+  Stepper& stepper() { return stepper_; }
+  std::vector<Stepper::Move> moves() { return stepper_.moves(); }
+  /// Makes the move of the n-th thread (or command) that can move.
+  StepKind step(std::size_t n = 0) {
+    EXPECT_TRUE(stepper_.step(moves().at(n)));
+    return stepper_.taken();
+  }
+  Hash128 fingerprint() {
+    Hasher hasher;
+    stepper_.hash(hasher);
+    return hasher.finish();
+  }
+  std::uint32_t word(int n) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, space_.host_pointer(buffer_ + 4 * static_cast<unsigned>(n), 4), 4);
+    return value;
+  }
+
+private:
+  memory::AddressSpace space_;
+  World world_;
+  Stepper stepper_;
+  std::shared_ptr<isa::Program> program_;
+  memory::Address buffer_ = 0;
+};
+
+std::string kernel(const char* name, const char* body) {
+  return fmt::format(
+      ".visible .entry {}(.param .u64 p) {{\n.reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 "
+      "%rd<10>;\n.local .align 4 .b8 mine[4];\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+      "{}\nret;\n}}\n",
+      name,
+      body
+  );
+}
+
+LaunchConfig shape(unsigned blocks, unsigned threads) {
+  LaunchConfig config;
+  config.grid = {blocks};
+  config.block = {threads};
+  return config;
+}
+
+const auto guarantee_is = [](Stepper::Guarantee guarantee) {
+  return Field(&Stepper::Move::guarantee, guarantee);
+};
+
+TEST(Stepper, WhatCountsAsAStep) { // [STEP.1] [STEP.3] [STEP.4]
+  Device device(kernel(
+      "k",
+      "ld.volatile.u32 %r2, [%rd1]; st.volatile.u32 [%rd1], %r2;\n"
+      "ld.relaxed.gpu.u32 %r2, [%rd1]; ld.acquire.gpu.u32 %r2, [%rd1];\n"
+      "st.relaxed.gpu.u32 [%rd1], 1; fence.sc.gpu; st.release.gpu.u32 [%rd1], 2;\n"
+      "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1], 1;"
+  ));
+  device.launch("k", shape(1, 1));
+  std::vector<StepKind> taken;
+  while (!device.moves().empty()) {
+    taken.push_back(device.step());
+  }
+  using enum StepKind;
+  // The end follows at once: the thread is guaranteed by then.
+  EXPECT_THAT(taken, ElementsAre(Volatile, Volatile, Sync, Sync, None, None, Sync, Sync));
+  EXPECT_EQ(device.word(0), 4U);
+}
+
+TEST(Stepper, OutputIsAStep) { // [STEP.2]
+  Device device(
+      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+      ".global .align 1 .b8 text[2] = {104, 0};\n" +
+      kernel(
+          "k",
+          "mov.u64 %rd2, text; cvta.global.u64 %rd3, %rd2; mov.u64 %rd4, 0;\n"
+          "{ .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %rd3;\n"
+          "st.param.b64 [b], %rd4; call.uni (r), vprintf, (a, b); }"
+      )
+  );
+  device.launch("k", shape(1, 1));
+  EXPECT_EQ(device.step(), StepKind::Io);
+}
+
+TEST(Stepper, NothingDoneToALocalVariableIsAMove) { // [STEP.3] [STEP.4]
+  Device device(kernel(
+      "k",
+      "mov.u64 %rd2, mine; cvta.local.u64 %rd3, %rd2; st.volatile.u32 [%rd3], 1;\n"
+      "atom.add.u32 %r2, [%rd3], 1; ld.acquire.cta.u32 %r2, [%rd3];"
+  ));
+  device.launch("k", shape(1, 1));
+  EXPECT_EQ(device.step(), StepKind::End);
+  EXPECT_THAT(device.moves(), IsEmpty());
+}
+
+TEST(Stepper, OneStepObligesTheClusterAndNobodyElse) { // [CLUSTER]
+  Device device(kernel("k", "atom.add.u32 %r2, [%rd1], 1; atom.add.u32 %r2, [%rd1+4], 1;"));
+  device.launch("k", shape(2, 2));
+  EXPECT_THAT(device.moves(), Each(guarantee_is(Stepper::Guarantee::None)));
+  device.step(3); // second thread of the second block
+  const auto moves = device.moves();
+  ASSERT_THAT(moves, SizeIs(4));
+  for (const Stepper::Move& move : moves) {
+    EXPECT_EQ(
+        move.guarantee,
+        move.cluster == 1 ? Stepper::Guarantee::Cluster : Stepper::Guarantee::None
+    );
+  }
+}
+
+TEST(Stepper, AThreadAloneInItsClusterIsGuaranteedByItsOwnStep) { // [DEV]
+  Device device(kernel("k", "atom.add.u32 %r2, [%rd1], 1; atom.add.u32 %r2, [%rd1+4], 1;"));
+  device.launch("k", shape(1, 1));
+  device.step();
+  EXPECT_THAT(device.moves(), ElementsAre(guarantee_is(Stepper::Guarantee::Itself)));
+}
+
+TEST(Stepper, OneStepObligesACooperativeGrid) { // [COOP]
+  Device device(kernel("k", "atom.add.u32 %r2, [%rd1], 1; atom.add.u32 %r2, [%rd1+4], 1;"));
+  LaunchConfig config = shape(3, 1);
+  config.cooperative = true;
+  device.launch("k", config);
+  device.step();
+  EXPECT_THAT(device.moves(), Each(guarantee_is(Stepper::Guarantee::Cooperative)));
+  EXPECT_THAT(device.moves(), SizeIs(3));
+}
+
+TEST(Stepper, AnAtomicWriteObligesNobody) { // [STEP.4]
+  Device device(kernel("k", "st.relaxed.gpu.u32 [%rd1], 1; atom.add.u32 %r2, [%rd1], 1;"));
+  device.launch("k", shape(1, 2));
+  device.step();
+  EXPECT_THAT(device.moves(), Each(guarantee_is(Stepper::Guarantee::None)));
+}
+
+TEST(Stepper, AGridWaitsForWhatItDependsOn) { // [DEP]
+  const std::string both =
+      kernel("a", "atom.add.u32 %r2, [%rd1], 1;") + kernel("b", "atom.add.u32 %r2, [%rd1+4], 1;");
+  Device device(both);
+  const CommandPtr a = device.launch("a", shape(1, 1));
+  const CommandPtr b = device.launch("b", shape(1, 1), {a});
+  EXPECT_THAT(device.moves(), SizeIs(1));
+  device.step();
+  EXPECT_TRUE(a->done);
+  device.step();
+  EXPECT_TRUE(b->done);
+  EXPECT_TRUE(device.stepper().saw_dependency());
+}
+
+TEST(Stepper, TheOrderOfGridsCanBeIgnored) { // [DEP]
+  Device device(
+      kernel("a", "atom.add.u32 %r2, [%rd1], 1;") + kernel("b", "atom.add.u32 %r2, [%rd1+4], 1;"),
+      {.ignore_grid_order = true}
+  );
+  device.launch("b", shape(1, 1), {device.launch("a", shape(1, 1))});
+  EXPECT_THAT(device.moves(), SizeIs(2));
+}
+
+TEST(Stepper, LoopsWithoutAStepAreRecognised) { // [LOOP]
+  for (const char* body :
+       {"L: bra L;",
+        "L: nanosleep.u32 0; bra L;",
+        "mov.u32 %r2, 1; L: setp.ne.u32 %p1, %r2, 0; @%p1 bra L;",
+        "mov.u64 %rd2, mine; cvta.local.u64 %rd3, %rd2; L: ld.volatile.u32 %r2, [%rd3]; bra L;",
+        "mov.u32 %r2, 0; L: add.u32 %r2, %r2, 1; and.b32 %r2, %r2, 1023; bra L;"}) {
+    Device device(kernel("k", body));
+    device.launch("k", shape(1, 1));
+    ASSERT_THAT(device.moves(), SizeIs(1)) << body;
+    EXPECT_TRUE(device.moves()[0].endless) << body;
+    EXPECT_EQ(device.step(), StepKind::None) << body;
+  }
+}
+
+TEST(Stepper, ALongLoopIsNotEndless) {
+  Device device(kernel(
+      "k",
+      "mov.u32 %r2, 0; L: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 2000000;\n"
+      "@%p1 bra L; st.relaxed.gpu.u32 [%rd1], %r2;"
+  ));
+  device.launch("k", shape(1, 1));
+  EXPECT_FALSE(device.moves().at(0).endless);
+  device.step();
+  EXPECT_EQ(device.word(0), 2'000'000U);
+}
+
+TEST(Stepper, ALoopOnAPlainReadCanBeEndedByOthers) {
+  Device device(kernel(
+      "k",
+      "setp.ne.u32 %p1, %r1, 0; @%p1 bra W; L: ld.u32 %r2, [%rd1];\n"
+      "setp.eq.u32 %p2, %r2, 0; @%p2 bra L; ret; W: st.relaxed.gpu.u32 [%rd1], 1;"
+  ));
+  device.launch("k", shape(1, 2));
+  EXPECT_EQ(device.step(0), StepKind::None) << "a plain read is no step";
+  EXPECT_FALSE(device.moves().at(0).endless);
+  device.step(1);
+  for (int n = 0; n < 4 && !device.moves().empty(); ++n) {
+    device.step();
+  }
+  EXPECT_THAT(device.moves(), IsEmpty());
+}
+
+TEST(Stepper, BarriersAreNoChoicesOnceTheBlockIsGuaranteed) { // [BAR.1]
+  Device device(
+      kernel("k", "bar.sync 0; bar.sync 0; bar.sync 0; red.add.u32 [%rd1], 1; bar.sync 0;")
+  );
+  device.launch("k", shape(1, 64));
+  EXPECT_THAT(device.moves(), SizeIs(64));
+  device.step(5);
+  EXPECT_THAT(device.moves(), SizeIs(64)) << "all stand at their atomic now";
+  for (int n = 0; n < 64; ++n) {
+    device.step();
+  }
+  EXPECT_THAT(device.moves(), IsEmpty());
+  EXPECT_EQ(device.word(0), 64U);
+}
+
+TEST(Stepper, ThreadsThatMeetAtBarriersForEverKeepMoving) {
+  Device device(kernel("k", "L: bar.sync 0; bra L;"));
+  device.launch("k", shape(1, 2));
+  for (int n = 0; n < 20; ++n) {
+    ASSERT_FALSE(device.moves().empty());
+    EXPECT_EQ(device.step(), StepKind::Sync);
+  }
+}
+
+TEST(Stepper, WaitsSayWhoIsBlockedAndWhere) {
+  Device device(
+      kernel("k", "setp.eq.u32 %p1, %r1, 0; @%p1 bra A; bar.sync 0; ret; A: barrier.sync 1, 64;")
+  );
+  device.launch("k", shape(1, 32));
+  device.step();
+  EXPECT_THAT(device.moves(), IsEmpty());
+  const auto waits = device.stepper().waits();
+  ASSERT_THAT(waits, SizeIs(2));
+  EXPECT_EQ(waits[0].threads + waits[1].threads, 32U);
+}
+
+TEST(Stepper, ClustersWithPlainAccessesOnlyStartInOrder) {
+  Device device(kernel(
+      "k",
+      "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.u32 [%rd3], 7;\n"
+      "bar.sync 0; ld.u32 %r2, [%rd3]; add.u32 %r2, %r2, 1; st.u32 [%rd3], %r2;"
+  ));
+  const CommandPtr k = device.launch("k", shape(3, 32));
+  for (int n = 0; n < 3; ++n) {
+    EXPECT_THAT(device.moves(), SizeIs(1));
+    device.step();
+  }
+  EXPECT_TRUE(k->done);
+  EXPECT_EQ(device.word(31), 8U);
+}
+
+/// The fingerprint after these moves, in a copy of the process: as the explorer does it.
+Hash128 after(Device& device, std::initializer_list<std::size_t> steps) {
+  int ends[2];
+  HEDDLE_CHECK(::pipe(ends) == 0, "no pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const std::size_t n : steps) {
+      device.step(n);
+    }
+    const Hash128 hash = device.fingerprint();
+    ::_exit(::write(ends[1], &hash, sizeof hash) == sizeof hash ? 0 : 1);
+  }
+  Hash128 hash;
+  EXPECT_EQ(::read(ends[0], &hash, sizeof hash), static_cast<ssize_t>(sizeof hash));
+  ::waitpid(child, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return hash;
+}
+
+TEST(Stepper, EqualStatesHaveEqualFingerprints) {
+  Device device(kernel(
+      "k",
+      "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;\n"
+      "atom.add.u32 %r2, [%rd3], 1; red.add.u32 [%rd1+64], 1; red.add.u32 [%rd1+64], 1;"
+  ));
+  device.launch("k", shape(1, 2));
+  EXPECT_EQ(after(device, {0, 1}), after(device, {1, 0}));
+  EXPECT_NE(after(device, {0}), after(device, {1}));
+  EXPECT_NE(after(device, {0}), after(device, {}));
+  EXPECT_NE(after(device, {0, 1, 0}), after(device, {0, 1, 1}));
+}
+
+TEST(Stepper, DeadRegistersDoNotTellStatesApart) {
+  // Each thread reads a counter that the other changes; one program forgets what it read.
+  for (const bool forgets : {true, false}) {
+    Device device(kernel(
+        "k",
+        forgets ? "atom.add.u32 %r2, [%rd1], 1; ld.relaxed.gpu.u32 %r3, [%rd1+4];"
+                : "atom.add.u32 %r2, [%rd1], 1; ld.relaxed.gpu.u32 %r3, [%rd1+4];\n"
+                  "st.relaxed.gpu.u32 [%rd1+4], %r2;"
+    ));
+    device.launch("k", shape(1, 2));
+    EXPECT_EQ(after(device, {0, 1}) == after(device, {1, 0}), forgets);
+  }
+}
+
+TEST(Stepper, AFaultIsTold) {
+  Device device(kernel("k", "st.volatile.u32 [%rd1+100000], 1;"));
+  device.launch("k", shape(1, 1));
+  EXPECT_FALSE(device.stepper().step(device.moves().at(0)));
+  ASSERT_TRUE(device.stepper().failure());
+  EXPECT_EQ(device.stepper().failure()->report.fault.kind, isa::FaultKind::OutOfBounds);
+}
+
+} // namespace
+} // namespace heddle::machine
