@@ -64,10 +64,22 @@ const Variable* Function::find_variable(std::string_view wanted) const {
 }
 
 const Function* Module::find_function(std::string_view wanted) const {
-  auto it = std::find_if(functions.begin(), functions.end(), [&](const auto& function) {
-    return function->name == wanted;
-  });
-  return it == functions.end() ? nullptr : it->get();
+  // An alias is declared as a function without a body; calls of it go to the aliasee. An alias of
+  // an alias is followed as often as there are aliases, which ends circles.
+  for (std::size_t hop = 0; hop <= aliases.size(); ++hop) {
+    auto it = std::find_if(functions.begin(), functions.end(), [&](const auto& function) {
+      return function->name == wanted;
+    });
+    const Function* found = it == functions.end() ? nullptr : it->get();
+    auto alias = std::find_if(aliases.begin(), aliases.end(), [&](const Alias& candidate) {
+      return candidate.name == wanted;
+    });
+    if ((found != nullptr && found->defined) || alias == aliases.end()) {
+      return found;
+    }
+    wanted = alias->aliasee;
+  }
+  return nullptr;
 }
 
 const Variable* Module::find_variable(std::string_view wanted) const {

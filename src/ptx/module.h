@@ -230,6 +230,7 @@ struct Module {
   std::vector<std::unique_ptr<Function>>
       functions; // in text order, declarations merged into definitions
 
+  /// The definition if there is one, else the declaration; follows aliases.
   const Function* find_function(std::string_view name) const;
   const Variable* find_variable(std::string_view name) const;
 };

@@ -19,6 +19,7 @@ VARIANTS = {
     "O1": ["-Xcicc", "-O1"],
     "lineinfo": ["-lineinfo"],
     "rdc": ["-rdc=true"],
+    "fast": ["-use_fast_math"],
 }
 TARGETS = ["sm_75", "sm_80", "sm_90", "sm_100"]
 
@@ -27,13 +28,16 @@ def wanted():
     """(source, target, variant): everything for the language, less where compiling takes long."""
     for target in TARGETS:
         for variant in VARIANTS:
-            yield "language", target, variant
+            if variant != "fast":
+                yield "language", target, variant
     for target in TARGETS:
         yield "arithmetic", target, "O3"
         yield "memory", target, "O3"
     for variant in ["G", "O0", "lineinfo", "rdc"]:
         yield "arithmetic", "sm_90", variant
         yield "memory", "sm_90", variant
+    yield "arithmetic", "sm_75", "fast"
+    yield "arithmetic", "sm_100", "fast"
     for target in ["sm_75", "sm_80", "sm_90", "sm_90a", "sm_100a"]:
         yield "matrix", target, "O3"
     yield "matrix", "sm_90a", "G"

@@ -70,6 +70,15 @@ TEST(FormTable, ModifiersMayComeInAnyOrderButTypesKeepTheirs) {
   EXPECT_EQ(body[4].type(0), Mod::U32);
   EXPECT_EQ(body[4].type(1), Mod::U64);
   EXPECT_EQ(body[4].type(2), std::nullopt);
+  EXPECT_EQ(
+      error_of(kernel(".reg .b32 %r<3>; .reg .b16 %h;\nadd.f16.f32 %r0, %h, %r1;")),
+      "7:8: error: add has no modifier '.f32' here"
+  );
+  // Written together in the manual: both or none.
+  EXPECT_EQ(
+      error_of(kernel(".reg .b32 %r<3>;\nmin.xorsign.f32 %r0, %r1, %r2;")),
+      "7:1: error: min.xorsign.f32 lacks a modifier: .abs"
+  );
   // The order of spaces says which way a copy goes.
   EXPECT_EQ(
       error_of(kernel(".reg .b64 %rd<3>;\ncp.async.ca.global.shared [%rd0], [%rd1], 4;")),

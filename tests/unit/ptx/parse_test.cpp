@@ -132,6 +132,7 @@ TEST(Parse, DeclarationsAndDefinitionsAreMerged) {
   EXPECT_FALSE(m->find_function("g")->defined);
   ASSERT_EQ(m->aliases.size(), 1U);
   EXPECT_EQ(m->aliases[0].aliasee, "f");
+  EXPECT_EQ(m->find_function("h"), m->find_function("f"));
 }
 
 // --- Functions
