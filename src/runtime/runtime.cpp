@@ -177,7 +177,28 @@ Runtime::enqueue(Stream& stream, Operation operation) {
   return command;
 }
 
+bool Runtime::run_at_once(const Stream& stream, const Operation& operation) {
+  // The explorer has to see every command.
+  if (config_.mode != Mode::Run || stream.capture != nullptr) {
+    return false;
+  }
+  constexpr std::uint64_t small = 64 << 10; // a thread switch costs more than copying this much
+  if (const auto* copy = std::get_if<Copy>(&operation.work)) {
+    return copy->width * copy->height * copy->depth <= small &&
+           streams_->run_if_idle(stream, [&] { perform(space_, *copy, operation.label); });
+  }
+  if (const auto* set = std::get_if<Set>(&operation.work)) {
+    return set->width * set->height * set->depth <= small &&
+           streams_->run_if_idle(stream, [&] { perform(space_, *set, operation.label); });
+  }
+  return false;
+}
+
 cudaError_t Runtime::run(Stream& stream, Operation operation, const char* what) {
+  if (run_at_once(stream, operation)) {
+    world_->flush_output();
+    return health(stream.device);
+  }
   auto command = enqueue(stream, std::move(operation));
   if (!command) {
     return command.error();

@@ -95,6 +95,8 @@ public:
 
 private:
   explicit Runtime(Config config);
+  /// A small copy or set that has nothing to wait for is done by the calling thread.
+  bool run_at_once(const Stream& stream, const Operation& operation);
 
   Config config_;
   machine::DeviceModel model_;

@@ -143,6 +143,17 @@ void StreamTable::submit(Stream& stream, const machine::CommandPtr& command) {
   world_.submit(command);
 }
 
+bool StreamTable::run_if_idle(const Stream& stream, const std::function<void()>& work) {
+  const std::lock_guard lock(mutex_);
+  std::vector<machine::CommandPtr> before;
+  collect(stream, before);
+  if (!before.empty()) {
+    return false;
+  }
+  work();
+  return true;
+}
+
 void StreamTable::submit_group(
     Stream& stream,
     std::span<const machine::CommandPtr> group,

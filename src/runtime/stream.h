@@ -88,6 +88,9 @@ public:
 
   /// Puts one command on a stream: fills in `after`, submits, makes it the stream's tail.
   void submit(Stream& stream, const machine::CommandPtr& command);
+  /// Does `work` at once if the stream has nothing to wait for, and answers whether it did. Nothing
+  /// can be put on any stream meanwhile, so keep it short.
+  bool run_if_idle(const Stream& stream, const std::function<void()>& work);
   /// Puts a group on a stream: commands whose `after` is empty wait for the stream, `last` becomes
   /// its tail. In topological order.
   void submit_group(

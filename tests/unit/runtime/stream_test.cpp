@@ -116,6 +116,18 @@ TEST_F(Streams, GroupHangsOnTheStreamByItsRoots) {
   EXPECT_THAT(put(a_)->after, UnorderedElementsAre(leaf));
 }
 
+TEST_F(Streams, WorkIsDoneAtOnceOnlyOnAnIdleStream) {
+  int done = 0;
+  EXPECT_TRUE(table_.run_if_idle(*legacy_, [&] { ++done; }));
+  const auto on_a = put(a_);
+  EXPECT_FALSE(table_.run_if_idle(*a_, [&] { ++done; }));
+  EXPECT_FALSE(table_.run_if_idle(*legacy_, [&] { ++done; }));
+  EXPECT_TRUE(table_.run_if_idle(*b_, [&] { ++done; }));
+  on_a->done = true;
+  EXPECT_TRUE(table_.run_if_idle(*legacy_, [&] { ++done; }));
+  EXPECT_EQ(done, 3);
+}
+
 TEST_F(Streams, HandlesAreNeverReused) {
   const auto handle = a_->handle;
   table_.destroy(a_);
