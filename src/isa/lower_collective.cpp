@@ -27,20 +27,29 @@ template <Shuffle Mode> struct Shfl {
   template <class V> static void shuffle(Exec& exec, const Op& op, const V* value, LaneMask lanes) {
     const auto* b = exec.in<std::uint32_t>(op.b);
     const auto* c = exec.in<std::uint32_t>(op.c);
-    std::uint32_t result[warp_size];
-    LaneMask in_range = 0;
-    exec.each([&](int lane) {
-      const ops::ShuffleSource from = ops::shuffle_source<Mode>(lane, b[lane], c[lane]);
-      result[lane] =
-          (lanes >> from.lane & 1) != 0 ? static_cast<std::uint32_t>(value[from.lane]) : 0;
-      in_range |= static_cast<LaneMask>(from.in_range) << lane;
-    });
+    // Loops over all lanes, executing or not, that the compiler can vectorise.
+    std::uint32_t from[warp_size];
+    std::uint32_t in_range[warp_size];
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const ops::ShuffleSource source = ops::shuffle_source<Mode>(lane, b[lane], c[lane]);
+      from[lane] = static_cast<std::uint32_t>(source.lane) & (warp_size - 1);
+      in_range[lane] = source.in_range ? 1 : 0;
+    }
     if (!op.d.none()) {
+      std::uint32_t result[warp_size];
+      for (int lane = 0; lane < warp_size; ++lane) {
+        const auto v = static_cast<std::uint32_t>(value[from[lane]]);
+        result[lane] = (lanes >> from[lane] & 1) != 0 ? v : 0;
+      }
       auto* d = exec.out<std::uint32_t>(op.d);
       exec.each([&](int lane) { d[lane] = result[lane]; });
     }
     if (!op.e.none()) {
-      exec.set_predicate(op.e, in_range);
+      LaneMask mask = 0;
+      for (int lane = 0; lane < warp_size; ++lane) {
+        mask |= in_range[lane] << lane;
+      }
+      exec.set_predicate(op.e, mask);
     }
   }
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
@@ -361,6 +370,8 @@ void register_collective(LowerTable& table) {
   table[Opcode::Elect] = lower_elect;
   table[Opcode::Activemask] = lower_activemask;
   register_matrix(table);
+  register_mma(table);
+  register_wmma(table);
 }
 
 } // namespace heddle::isa

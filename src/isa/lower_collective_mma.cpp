@@ -1,0 +1,506 @@
+// Lowers mma.sync on f16, bf16, tf32, f64, 8-bit floats and integers, dense (PTX
+// ISA 9.0, 9.7.14.5), and multiplies for wmma. m8n8k4 on f16, sparse (.sp) and block-scaled forms
+// are unsupported.
+#include "isa/lower_collective_mma.h"
+
+#include "isa/ops_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::isa {
+
+using ptx::Mod;
+
+int matrix_bits(MatrixType type) {
+  switch (type) {
+  case MatrixType::B1:
+    return 1;
+  case MatrixType::S4:
+  case MatrixType::U4:
+    return 4;
+  case MatrixType::S8:
+  case MatrixType::U8:
+  case MatrixType::E4m3:
+  case MatrixType::E5m2:
+    return 8;
+  case MatrixType::F16:
+  case MatrixType::Bf16:
+    return 16;
+  case MatrixType::F64:
+    return 64;
+  case MatrixType::Tf32:
+  case MatrixType::F32:
+  case MatrixType::S32:
+    return 32;
+  }
+  return 0;
+}
+
+std::optional<MatrixType> matrix_type(ptx::Type type) {
+  switch (type) {
+  case Mod::F16:
+    return MatrixType::F16;
+  case Mod::Bf16:
+    return MatrixType::Bf16;
+  case Mod::Tf32:
+    return MatrixType::Tf32;
+  case Mod::F32:
+    return MatrixType::F32;
+  case Mod::F64:
+    return MatrixType::F64;
+  case Mod::S8:
+    return MatrixType::S8;
+  case Mod::U8:
+    return MatrixType::U8;
+  case Mod::S4:
+    return MatrixType::S4;
+  case Mod::U4:
+    return MatrixType::U4;
+  case Mod::B1:
+    return MatrixType::B1;
+  case Mod::S32:
+    return MatrixType::S32;
+  case Mod::E4m3:
+    return MatrixType::E4m3;
+  case Mod::E5m2:
+    return MatrixType::E5m2;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i) {
+  const auto mod = i.one_of(ptx::Category::Shape);
+  if (!mod) {
+    return std::nullopt;
+  }
+  MatrixShape shape;
+  std::string_view text = ptx::text(*mod);
+  for (const auto& [letter, field] :
+       {std::pair{'m', &shape.m}, std::pair{'n', &shape.n}, std::pair{'k', &shape.k}}) {
+    if (text.empty() || text[0] != letter) {
+      return std::nullopt;
+    }
+    text.remove_prefix(1);
+    while (!text.empty() && text[0] >= '0' && text[0] <= '9') {
+      *field = static_cast<std::uint16_t>(*field * 10 + (text[0] - '0'));
+      text.remove_prefix(1);
+    }
+  }
+  return text.empty() ? std::optional(shape) : std::nullopt;
+}
+
+MatrixPlace MatrixShape::place(Fragment f, int lane, int index, int count, int bits) const {
+  if (wmma) {
+    const int number = (lane * count + index) % (rows(f) * columns(f));
+    return f == Fragment::B ? MatrixPlace{number % k, number / k}
+                            : MatrixPlace{number / columns(f), number % columns(f)};
+  }
+  const int group = lane / 4;
+  const int thread = lane % 4;
+  if (f == Fragment::C) {
+    return {group + 8 * (index / 2), 2 * thread + index % 2};
+  }
+  const int per_register = bits >= 32 ? 1 : 32 / bits;
+  const int r = index / per_register;
+  const int e = index % per_register;
+  const int along = per_register * thread + e;
+  if (f == Fragment::B) {
+    return {along + r * 4 * per_register, group};
+  }
+  return m == 16 ? MatrixPlace{group + 8 * (r % 2), along + r / 2 * 4 * per_register}
+                 : MatrixPlace{group, along + r * 4 * per_register};
+}
+
+namespace {
+
+// Code::refs from op.list: d, a, b, c. op.imm: how many of each, and the types; op.imm2: the shape.
+struct Multiplication {
+  MatrixShape shape;
+  MatrixTypes types;
+  bool bits_and = false; // .b1: and instead of xor
+  std::uint8_t count[4] = {};
+
+  static Multiplication of(const Op& op) {
+    Multiplication x;
+    const auto u = static_cast<std::uint64_t>(op.imm);
+    for (unsigned n = 0; n < 4; ++n) {
+      x.count[n] = static_cast<std::uint8_t>(u >> (8 * n));
+    }
+    x.types.a = static_cast<MatrixType>(u >> 32 & 15);
+    x.types.b = static_cast<MatrixType>(u >> 36 & 15);
+    x.types.c = static_cast<MatrixType>(u >> 40 & 15);
+    x.types.d = static_cast<MatrixType>(u >> 44 & 15);
+    x.bits_and = (u >> 48 & 1) != 0;
+    x.shape.m = static_cast<std::uint16_t>(op.imm2);
+    x.shape.n = static_cast<std::uint16_t>(op.imm2 >> 16);
+    x.shape.k = static_cast<std::uint16_t>(op.imm2 >> 32);
+    x.shape.wmma = (op.imm2 >> 48 & 1) != 0;
+    x.shape.saturate = (op.imm2 >> 49 & 1) != 0;
+    return x;
+  }
+  void store(Op& op) const {
+    std::uint64_t u = 0;
+    for (unsigned n = 0; n < 4; ++n) {
+      u |= std::uint64_t{count[n]} << (8 * n);
+    }
+    u |= static_cast<std::uint64_t>(types.a) << 32 | static_cast<std::uint64_t>(types.b) << 36 |
+         static_cast<std::uint64_t>(types.c) << 40 | static_cast<std::uint64_t>(types.d) << 44 |
+         std::uint64_t{bits_and} << 48;
+    op.imm = static_cast<std::int64_t>(u);
+    op.imm2 = std::uint64_t{shape.m} | std::uint64_t{shape.n} << 16 | std::uint64_t{shape.k} << 32 |
+              std::uint64_t{shape.wmma} << 48 | std::uint64_t{shape.saturate} << 49;
+  }
+  /// 32-bit words of a lane's registers of A or B.
+  int words(Fragment f) const {
+    const MatrixType type = f == Fragment::A ? types.a : types.b;
+    return count[f == Fragment::A ? 1 : 2] * (type == MatrixType::F64 ? 2 : 1);
+  }
+  int first(Fragment f) const { return f == Fragment::A ? count[0] : count[0] + count[1]; }
+};
+
+/// A by rows and B by columns, converted to what the dot product takes (T).
+template <class T> struct Operands {
+  std::vector<T> a;
+  std::vector<T> b;
+};
+
+/// Elements of one register lie one after the other along k. 8-bit floats are kept in the order in
+/// which ops::matrix_dot_f8 wants them.
+int along_k(int at, bool eight_bit_float, int k) {
+  return eight_bit_float ? (at & 2) / 2 * (k / 2) + at / 4 * 2 + at % 2 : at;
+}
+
+template <class T, class Convert>
+Operands<T> gather(const Multiplication& x, const Exchange& exchange, Convert convert) {
+  Operands<T> result;
+  const int k = x.shape.k;
+  result.a.resize(static_cast<std::size_t>(x.shape.m) * x.shape.k);
+  result.b.resize(static_cast<std::size_t>(x.shape.n) * x.shape.k);
+  const auto per_lane = static_cast<std::size_t>(x.words(Fragment::A) + x.words(Fragment::B));
+  for (int lane = 0; lane < warp_size; ++lane) {
+    if ((exchange.lanes >> lane & 1) == 0) {
+      continue; // PTX wants all lanes; elements of a lane that has ended are zero
+    }
+    const std::uint32_t* words = words_of(exchange, lane, per_lane);
+    for (const Fragment f : {Fragment::A, Fragment::B}) {
+      const MatrixType type = f == Fragment::A ? x.types.a : x.types.b;
+      const int bits = matrix_bits(type);
+      const bool eight = type == MatrixType::E4m3 || type == MatrixType::E5m2;
+      const int per_register = bits < 32 ? 32 / bits : 1;
+      const int registers = x.count[f == Fragment::A ? 1 : 2];
+      const std::uint32_t mask = bits < 32 ? (1U << bits) - 1 : ~0U;
+      for (int r = 0; r < registers; ++r) {
+        std::uint64_t word = *words++;
+        if (bits == 64) {
+          word |= std::uint64_t{*words++} << 32;
+        }
+        const MatrixPlace p =
+            x.shape.place(f, lane, r * per_register, registers * per_register, bits);
+        T* line = f == Fragment::A ? result.a.data() + p.row * k : result.b.data() + p.column * k;
+        const int first = f == Fragment::A ? p.column : p.row;
+        for (int e = 0; e < per_register; ++e) {
+          const std::uint64_t element = bits == 64 ? word : word >> (e * bits) & mask;
+          line[along_k(first + e, eight, k)] = convert(element, type);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// For each executing lane and each of its elements of D: d = dot(row of A, column of B, c), on
+/// words of type W.
+template <class W, class T, class Dot>
+void scatter(
+    Exec& exec,
+    const Op& op,
+    const Multiplication& x,
+    const Operands<T>& operands,
+    Dot dot
+) {
+  const Ref* refs = exec.code().refs.data() + op.list;
+  const Ref* d_refs = refs;
+  const Ref* c_refs = refs + x.count[0] + x.count[1] + x.count[2];
+  const auto bits_of = [](MatrixType type) { return matrix_bits(type); };
+  const int d_bits = bits_of(x.types.d);
+  const int per_register = d_bits < 32 ? 32 / d_bits : 1;
+  const int count = x.count[0] * per_register;
+  exec.each([&](int lane) {
+    for (int e = 0; e < count; ++e) {
+      const MatrixPlace p = x.shape.place(Fragment::C, lane, e, count, d_bits);
+      const T* a = operands.a.data() + static_cast<std::size_t>(p.row) * x.shape.k;
+      const T* b = operands.b.data() + static_cast<std::size_t>(p.column) * x.shape.k;
+      if constexpr (sizeof(W) == 8) {
+        exec.out<W>(d_refs[e])[lane] = dot(a, b, exec.in<W>(c_refs[e])[lane]);
+      } else {
+        const int c_bits = bits_of(x.types.c);
+        std::uint32_t c = exec.in<std::uint32_t>(c_refs[c_bits == 16 ? e / 2 : e])[lane];
+        if (c_bits == 16) {
+          c = e % 2 == 0 ? c & 0xffffU : c >> 16;
+        }
+        const std::uint32_t result = dot(a, b, c);
+        std::uint32_t& word = exec.out<std::uint32_t>(d_refs[d_bits == 16 ? e / 2 : e])[lane];
+        if (d_bits == 16) {
+          word = e % 2 == 0 ? (word & 0xffff'0000U) | (result & 0xffffU)
+                            : (word & 0xffffU) | result << 16;
+        } else {
+          word = result;
+        }
+      }
+    }
+  });
+}
+
+const ops::Format& format_of(MatrixType type) {
+  switch (type) {
+  case MatrixType::F16:
+    return ops::f16_format;
+  case MatrixType::Bf16:
+    return ops::bf16_format;
+  case MatrixType::E4m3:
+    return ops::e4m3_format;
+  case MatrixType::E5m2:
+    return ops::e5m2_format;
+  default:
+    return ops::tf32_format;
+  }
+}
+
+ops::Factor float_factor(std::uint64_t word, MatrixType type) {
+  // tf32 is an f32 whose last 13 bits do not count.
+  return ops::factor(
+      static_cast<std::uint32_t>(type == MatrixType::Tf32 ? word >> 13 : word),
+      format_of(type)
+  );
+}
+
+std::int32_t integer_factor(std::uint64_t word, MatrixType type) {
+  switch (type) {
+  case MatrixType::S8:
+    return static_cast<std::int8_t>(word);
+  case MatrixType::S4:
+    return static_cast<std::int32_t>(word) - ((word & 8) != 0 ? 16 : 0);
+  default:
+    return static_cast<std::int32_t>(word);
+  }
+}
+
+struct Multiply {
+  static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
+    const auto x = Multiplication::of(op);
+    const auto per_lane = static_cast<std::size_t>(x.words(Fragment::A) + x.words(Fragment::B));
+    const Ref* refs = exec.code().refs.data() + op.list + x.count[0];
+    const bool wide = x.types.a == MatrixType::F64;
+    exec.each([&](int lane) {
+      std::uint32_t* words = words_of(exchange, lane, per_lane);
+      for (int r = 0; r < x.count[1] + x.count[2]; ++r) {
+        if (wide) {
+          const std::uint64_t value = exec.in<std::uint64_t>(refs[r])[lane];
+          *words++ = static_cast<std::uint32_t>(value);
+          *words++ = static_cast<std::uint32_t>(value >> 32);
+        } else {
+          *words++ = exec.in<std::uint32_t>(refs[r])[lane];
+        }
+      }
+    });
+  }
+
+  static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
+    const auto x = Multiplication::of(op);
+    const int k = x.shape.k;
+    switch (x.types.a) {
+    case MatrixType::F64:
+      scatter<std::uint64_t>(
+          exec,
+          op,
+          x,
+          gather<std::uint64_t>(x, exchange, [](std::uint64_t word, MatrixType) { return word; }),
+          [k](const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) {
+            return ops::matrix_dot_f64(a, b, k, c);
+          }
+      );
+      return;
+    case MatrixType::S8:
+    case MatrixType::U8:
+    case MatrixType::S4:
+    case MatrixType::U4:
+      scatter<std::uint32_t>(
+          exec,
+          op,
+          x,
+          gather<std::int32_t>(x, exchange, integer_factor),
+          [&](const std::int32_t* a, const std::int32_t* b, std::uint32_t c) {
+            return ops::matrix_dot_s32(a, b, k, c, x.shape.saturate);
+          }
+      );
+      return;
+    case MatrixType::B1:
+      scatter<std::uint32_t>(
+          exec,
+          op,
+          x,
+          gather<std::int32_t>(x, exchange, integer_factor),
+          [&](const std::int32_t* a, const std::int32_t* b, std::uint32_t c) {
+            for (int i = 0; i < k; ++i) {
+              c += static_cast<std::uint32_t>(x.bits_and ? a[i] & b[i] : a[i] ^ b[i]);
+            }
+            return c;
+          }
+      );
+      return;
+    default:
+      multiply_floats(exec, op, x, gather<ops::Factor>(x, exchange, float_factor));
+      return;
+    }
+  }
+
+  static void multiply_floats(
+      Exec& exec,
+      const Op& op,
+      const Multiplication& x,
+      const Operands<ops::Factor>& operands
+  ) {
+    const int k = x.shape.k;
+    const int product_bits =
+        format_of(x.types.a).mantissa_bits + format_of(x.types.b).mantissa_bits;
+    const bool eight = matrix_bits(x.types.a) == 8;
+    const int step = x.shape.wmma && x.types.a == MatrixType::Tf32 ? 4 : k;
+    const bool c_half = x.types.c == MatrixType::F16;
+    const bool d_half = x.types.d == MatrixType::F16;
+    scatter<std::uint32_t>(
+        exec,
+        op,
+        x,
+        operands,
+        [&](const ops::Factor* a, const ops::Factor* b, std::uint32_t c) -> std::uint32_t {
+          if (c_half) {
+            c = ops::bits(ops::to_float(ops::Half{static_cast<std::uint16_t>(c)}));
+          }
+          if (eight) {
+            return ops::matrix_dot_f8(a, b, k, product_bits, c);
+          }
+          return d_half ? ops::matrix_dot<true>(a, b, k, step, product_bits, c)
+                        : ops::matrix_dot<false>(a, b, k, step, product_bits, c);
+        }
+    );
+  }
+};
+
+bool fits(const MatrixShape& shape, const Multiplication& x) {
+  // Every lane's registers together hold each matrix once or, in wmma, a whole number of times.
+  for (const Fragment f : {Fragment::A, Fragment::B}) {
+    const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
+    const int held = x.words(f) * 32 / bits * warp_size;
+    const int needed = shape.rows(f) * shape.columns(f);
+    if (shape.wmma ? held == 0 || held % needed != 0 : held != needed) {
+      return false;
+    }
+  }
+  const auto holds = [&](std::uint8_t count, MatrixType type) {
+    const int bits = matrix_bits(type);
+    return count * (bits < 32 ? 32 / bits : 1) * warp_size == shape.m * shape.n;
+  };
+  return holds(x.count[0], x.types.d) && holds(x.count[3], x.types.c);
+}
+
+bool supported(const MatrixTypes& t) {
+  const auto is = [](MatrixType type, std::initializer_list<MatrixType> list) {
+    return std::ranges::find(list, type) != list.end();
+  };
+  using enum MatrixType;
+  if (t.a == F64) {
+    return t.b == F64 && t.c == F64 && t.d == F64;
+  }
+  if (is(t.a, {S8, U8})) {
+    return is(t.b, {S8, U8}) && t.c == S32 && t.d == S32;
+  }
+  if (is(t.a, {S4, U4})) {
+    return is(t.b, {S4, U4}) && t.c == S32 && t.d == S32;
+  }
+  if (t.a == B1) {
+    return t.b == B1 && t.c == S32 && t.d == S32;
+  }
+  if (is(t.a, {E4m3, E5m2})) {
+    return is(t.b, {E4m3, E5m2}) && t.c == F32 && t.d == F32;
+  }
+  if (t.a == F16) {
+    return t.b == F16 && is(t.c, {F16, F32}) && is(t.d, {F16, F32});
+  }
+  return is(t.a, {Bf16, Tf32}) && t.b == t.a && t.c == F32 && t.d == F32;
+}
+
+} // namespace
+
+Result<void> emit_multiply(
+    Lowering& l,
+    const ptx::Instruction& i,
+    const MatrixShape& shape,
+    const MatrixTypes& types,
+    bool bits_and
+) {
+  Multiplication x;
+  x.shape = shape;
+  x.types = types;
+  x.bits_and = bits_and;
+  std::vector<Ref> refs;
+  for (std::size_t n = 0; n < 4; ++n) {
+    const ptx::Operand& operand = i.operands.at(n);
+    const std::size_t before = refs.size();
+    const MatrixType type = n == 0 ? types.d : n == 1 ? types.a : n == 2 ? types.b : types.c;
+    const Mod word = type == MatrixType::F64   ? Mod::F64
+                     : type == MatrixType::F32 ? Mod::F32
+                                               : Mod::B32;
+    for (const ptx::Operand& element : operand.elements) {
+      refs.push_back(n == 0 ? l.destination(element) : l.source(element, word));
+      if (refs.back().none()) {
+        return unsupported("a matrix without a register");
+      }
+    }
+    x.count[n] = static_cast<std::uint8_t>(refs.size() - before);
+  }
+  if (!supported(types) || !fits(shape, x)) {
+    return unsupported(
+        fmt::format("{} m{}n{}k{} on these types", ptx::text(i.opcode), shape.m, shape.n, shape.k)
+    );
+  }
+  Op op = l.op(i);
+  op.flags |= Visible;
+  op.list = l.list(refs);
+  x.store(op);
+  op.execute = collect_matrix<Multiply>;
+  l.emit(op);
+  return {};
+}
+
+namespace {
+
+Result<void> lower_mma(Lowering& l, const ptx::Instruction& i) {
+  auto shape = matrix_shape(i);
+  const auto d = i.type(0);
+  const auto a = i.type(1);
+  const auto b = i.type(2);
+  const auto c = i.type(3);
+  if (i.has(Mod::Sp) || i.has(Mod::SpOrderedMetadata) || i.has(Mod::BlockScale) || !shape || !c) {
+    return unsupported("this form of mma");
+  }
+  const auto td = matrix_type(*d);
+  const auto ta = matrix_type(*a);
+  const auto tb = matrix_type(*b);
+  const auto tc = matrix_type(*c);
+  if (!ta || !tb || !tc || !td || (*ta == MatrixType::F16 && shape->k == 4)) {
+    return unsupported("mma on these types");
+  }
+  shape->saturate = i.has(Mod::Satfinite);
+  return emit_multiply(l, i, *shape, {*ta, *tb, *tc, *td}, i.has(Mod::And));
+}
+
+} // namespace
+
+void register_mma(LowerTable& table) {
+  table[ptx::Opcode::Mma] = lower_mma;
+}
+
+} // namespace heddle::isa

@@ -1,0 +1,215 @@
+// Lowers wmma.load, wmma.store and wmma.mma (PTX ISA 9.0, 9.7.14.4).
+//
+// Each lane loads and stores the elements that are its own, at the address that PTX wants to be the
+// same in all lanes. A fragment's layout is unspecified in PTX: programs that rely on the layout of
+// one architecture see another one here.
+#include "isa/lower_collective_mma.h"
+#include "isa/lower_memory_address.h"
+#include "isa/ops_memory.h"
+
+#include <algorithm>
+
+namespace heddle::isa {
+namespace {
+
+using ptx::Mod;
+
+// op.b: stride in elements (u32); op.count registers from op.list; op.imm2 above the address flags:
+// rows (8-15), columns (16-31), element bits (32-39), column-major (40), elements per lane (48-63).
+struct FragmentAccess {
+  int rows = 0;
+  int columns = 0;
+  int bits = 0;
+  bool by_columns = false;
+  int count = 0;
+
+  static FragmentAccess of(const Op& op) {
+    return {
+        static_cast<int>(op.imm2 >> 8 & 0xff),
+        static_cast<int>(op.imm2 >> 16 & 0xffff),
+        static_cast<int>(op.imm2 >> 32 & 0xff),
+        (op.imm2 >> 40 & 1) != 0,
+        static_cast<int>(op.imm2 >> 48)
+    };
+  }
+  void store(Op& op) const {
+    op.imm2 |= static_cast<std::uint64_t>(rows) << 8 | static_cast<std::uint64_t>(columns) << 16 |
+               static_cast<std::uint64_t>(bits) << 32 | std::uint64_t{by_columns} << 40 |
+               static_cast<std::uint64_t>(count) << 48;
+  }
+  /// Bits from the start of the matrix to element `index` of `lane`.
+  std::uint64_t offset(int lane, int index, std::uint64_t stride) const {
+    const int number = (lane * count + index) % (rows * columns);
+    const auto row = static_cast<std::uint64_t>(number / columns);
+    const auto column = static_cast<std::uint64_t>(number % columns);
+    return (by_columns ? column * stride + row : row * stride + column) *
+           static_cast<std::uint64_t>(bits);
+  }
+};
+
+/// The bits of an element that does not fill a byte, in its byte.
+struct Part {
+  unsigned shift = 0;
+  unsigned mask = 0;
+};
+Part part_of(std::uint64_t bit_offset, int bits) {
+  return {static_cast<unsigned>(bit_offset % 8), (1U << bits) - 1};
+}
+
+template <Space S> const Op* run_load(Exec& exec, const Op& op) {
+  const auto f = FragmentAccess::of(op);
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  const auto* stride = exec.in<std::uint32_t>(op.b);
+  const Ref* refs = exec.code().refs.data() + op.list;
+  const auto bytes = static_cast<std::uint32_t>(std::max(1, f.bits / 8));
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::uint64_t word = 0; // of the register being filled
+    int filled = 0;
+    int r = 0;
+    for (int e = 0; e < f.count; ++e) {
+      const std::uint64_t offset = f.offset(lane, e, stride[lane]);
+      const std::byte* p =
+          host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/false);
+      if (p == nullptr) {
+        return access_fault(exec, op);
+      }
+      std::uint64_t value = 0;
+      std::memcpy(&value, p, bytes);
+      if (f.bits < 8) {
+        const Part part = part_of(offset, f.bits);
+        value = value >> part.shift & part.mask;
+      }
+      word |= value << filled;
+      filled += f.bits;
+      if (f.bits == 64) {
+        exec.out<std::uint64_t>(refs[r++])[lane] = word;
+      } else if (filled == 32) {
+        exec.out<std::uint32_t>(refs[r++])[lane] = static_cast<std::uint32_t>(word);
+      } else {
+        continue;
+      }
+      word = 0;
+      filled = 0;
+    }
+  }
+  return &op + 1;
+}
+
+template <Space S> const Op* run_store(Exec& exec, const Op& op) {
+  const auto f = FragmentAccess::of(op);
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  const auto* stride = exec.in<std::uint32_t>(op.b);
+  const Ref* refs = exec.code().refs.data() + op.list;
+  const auto bytes = static_cast<std::uint32_t>(f.bits / 8);
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    for (int e = 0; e < f.count; ++e) {
+      const std::uint64_t offset = f.offset(lane, e, stride[lane]);
+      std::byte* p = host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/true);
+      if (p == nullptr) {
+        return access_fault(exec, op);
+      }
+      if (f.bits == 16) {
+        const std::uint32_t word = exec.in<std::uint32_t>(refs[e / 2])[lane];
+        const auto half = static_cast<std::uint16_t>(e % 2 == 0 ? word : word >> 16);
+        std::memcpy(p, &half, sizeof half);
+      } else if (f.bits == 32) {
+        std::memcpy(p, exec.in<std::uint32_t>(refs[e]) + lane, sizeof(std::uint32_t));
+      } else {
+        std::memcpy(p, exec.in<std::uint64_t>(refs[e]) + lane, sizeof(std::uint64_t));
+      }
+    }
+  }
+  return &op + 1;
+}
+
+/// wmma.load.{a,b,c} r, [p]{, stride}; wmma.store.d [p], r{, stride}.
+Result<void> lower_fragment(Lowering& l, const ptx::Instruction& i, bool store) {
+  auto shape = matrix_shape(i);
+  if (!shape || !i.type()) {
+    return unsupported("this form of wmma");
+  }
+  const auto type = matrix_type(*i.type());
+  if (!type) {
+    return unsupported("wmma on these types");
+  }
+  const Fragment fragment = i.has(Mod::A) ? Fragment::A : i.has(Mod::B) ? Fragment::B : Fragment::C;
+  Op op = l.op(i);
+  TRY(const Space space, lower_access(l, i.operands.at(store ? 0 : 1), space_of(i), op));
+  const ptx::Operand& registers = i.operands.at(store ? 1 : 0);
+  const bool wide = *type == MatrixType::F64;
+  std::vector<Ref> refs;
+  for (const ptx::Operand& element : registers.elements) {
+    refs.push_back(store ? l.source(element, wide ? Mod::B64 : Mod::B32) : l.destination(element));
+    if (refs.back().none()) {
+      return unsupported("a matrix without a register");
+    }
+  }
+  // B is held by columns: as its transposed matrix by rows.
+  const bool transposed = fragment == Fragment::B;
+  FragmentAccess f;
+  f.rows = transposed ? shape->columns(fragment) : shape->rows(fragment);
+  f.columns = transposed ? shape->rows(fragment) : shape->columns(fragment);
+  f.bits = matrix_bits(*type);
+  f.by_columns = i.has(Mod::Col) != transposed;
+  f.count = static_cast<int>(refs.size()) * (f.bits < 32 ? 32 / f.bits : 1);
+  if (f.count * warp_size % (f.rows * f.columns) != 0 || (store && f.bits < 16)) {
+    return unsupported("this form of wmma");
+  }
+  f.store(op);
+  const int leading = f.by_columns ? f.rows : f.columns;
+  op.b = i.operands.size() > 2 ? l.source(i.operands[2], Mod::U32)
+                               : l.constant_of(static_cast<std::uint32_t>(leading));
+  op.count = static_cast<std::uint16_t>(refs.size());
+  op.list = l.list(refs);
+  if (space == Space::Shared) {
+    op.execute = store ? run_store<Space::Shared> : run_load<Space::Shared>;
+  } else if (space == Space::Generic) {
+    op.execute = store ? run_store<Space::Generic> : run_load<Space::Generic>;
+  } else {
+    return unsupported("wmma on local or param memory");
+  }
+  l.emit(op);
+  return {};
+}
+
+/// With f16 factors .dtype.ctype only are written, else .dtype.atype.btype.ctype.
+Result<void> lower_multiply(Lowering& l, const ptx::Instruction& i) {
+  auto shape = matrix_shape(i);
+  const auto first = i.type(0);
+  const auto second = i.type(1);
+  if (!shape || !second) {
+    return unsupported("this form of wmma");
+  }
+  shape->wmma = true;
+  shape->saturate = i.has(Mod::Satfinite);
+  const bool short_form = !i.type(2);
+  const auto d = matrix_type(*first);
+  const auto a = short_form ? MatrixType::F16 : matrix_type(*second);
+  const auto b = short_form ? MatrixType::F16 : matrix_type(*i.type(2));
+  const auto c = short_form  ? matrix_type(*second)
+                 : i.type(3) ? matrix_type(*i.type(3))
+                             : std::nullopt;
+  if (!a || !b || !c || !d) {
+    return unsupported("wmma on these types");
+  }
+  return emit_multiply(l, i, *shape, {*a, *b, *c, *d}, i.has(Mod::And));
+}
+
+Result<void> lower_wmma(Lowering& l, const ptx::Instruction& i) {
+  if (i.has(Mod::Load)) {
+    return lower_fragment(l, i, /*store=*/false);
+  }
+  return i.has(Mod::Store) ? lower_fragment(l, i, /*store=*/true) : lower_multiply(l, i);
+}
+
+} // namespace
+
+void register_wmma(LowerTable& table) {
+  table[ptx::Opcode::Wmma] = lower_wmma;
+}
+
+} // namespace heddle::isa
