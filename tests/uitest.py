@@ -108,8 +108,8 @@ class UiTest(lit.formats.FileBasedTest):
             return [f"no result after {late.timeout} s: {' '.join(command)}"]
         problems = []
         if done.returncode != expected_exit:
-            problems.append(f"exit code {done.returncode}, expected {expected_exit}: {' '.join(command)}\n{done.stderr}")
-        problems += self._compare_places(path, wanted.announced(revision), done.stderr)
+            problems.append(f"exit code {done.returncode}, expected {expected_exit}: {' '.join(command)}\n{done.stderr}{done.stdout}")
+        problems += self._compare_places(path, wanted.announced(revision), done.stderr + done.stdout)
         base = os.path.splitext(path)[0] + (f".{revision}" if revision else "")
         for suffix, text in ((".stderr", done.stderr), (".stdout", done.stdout)):
             if wanted.value("compare", revision) == "no":

@@ -1,0 +1,13 @@
+// [STEP.2]: output is a step, so this thread makes progress for ever, and never ends.
+#include <cstdio>
+
+__global__ void shout() {
+  while (true) {
+    printf("still here\n"); //~ ERROR livelock
+  }
+}
+
+int main() {
+  shout<<<1, 1>>>();
+  return cudaDeviceSynchronize();
+}
