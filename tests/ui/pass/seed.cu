@@ -1,4 +1,4 @@
-// A reproducible schedule: the same bytes on every run.
+// [REPLAY]: with a seed the schedule is reproducible, so every run prints the same bytes.
 //@ command: run
 //@ args: --seed 7
 #include <cstdio>

@@ -1,4 +1,4 @@
-// [STEP.2]: output is a step, so this thread makes progress for ever, and never ends.
+// [STEP.2] [FAIR]: output is a step, so this thread makes progress for ever, and never ends.
 #include <cstdio>
 
 __global__ void shout() {
