@@ -261,7 +261,7 @@ TEST(Stepper, ALoopOnAPlainReadCanBeEndedByOthers) {
   EXPECT_THAT(device.moves(), IsEmpty());
 }
 
-TEST(Stepper, BarriersAreNoChoicesOnceTheBlockIsGuaranteed) { // [BAR.1]
+TEST(Stepper, BarriersAreNoChoicesOnceTheBlockIsGuaranteed) { // [BAR-1]
   Device device(
       kernel("k", "bar.sync 0; bar.sync 0; bar.sync 0; red.add.u32 [%rd1], 1; bar.sync 0;")
   );
