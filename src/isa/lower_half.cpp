@@ -95,10 +95,15 @@ Result<void> lower_binary_arithmetic(Form& form) {
 Result<void> lower_fma(Form& form) {
   const ptx::Type type = form.take_type();
   form.take(Mod::Rn);
-  form.take(Mod::Oob); // TEST
+  const bool oob = form.take(Mod::Oob);
   const Style s = take_style(form, type);
   const Handler handler = for_style(s, [&]<class H, bool Ftz, After What>() -> Handler {
-    return ternary_handler<H, ops::half_fma<H, Ftz, What>>(s.is_packed);
+    if constexpr (!Ftz && What != After::Saturate) {
+      if (oob) {
+        return ternary_handler<H, ops::half_fma_oob<H, What>>(s.is_packed);
+      }
+    }
+    return oob ? nullptr : ternary_handler<H, ops::half_fma<H, Ftz, What>>(s.is_packed);
   });
   return form.emit(handler, {type, type, type});
 }

@@ -129,6 +129,16 @@ template <class H, bool Ftz = false, After What = After::Nothing> inline H half_
   );
 }
 
+/// fma.oob: zero if a or b is the NaN that stands for elements outside a tensor (on an H200 0x7ff7
+/// of either sign, in both formats).
+template <class H> constexpr bool is_out_of_bounds(H a) {
+  return (a.word & 0x7fffU) == 0x7ff7U;
+}
+template <class H, After What> inline H half_fma_oob(H a, H b, H c) {
+  const H sum = half_fma<H, false, What>(a, b, c);
+  return is_out_of_bounds(a) || is_out_of_bounds(b) ? H{0} : sum;
+}
+
 // --- Signs and order -----------------------------------------------------------------------------
 
 template <class H, bool Ftz = false> constexpr H half_neg(H a) {

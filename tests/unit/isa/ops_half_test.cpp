@@ -179,6 +179,13 @@ TEST(OpsHalf, ModifiersOfResults) {
   EXPECT_EQ((ops::half_mul<Half, true>(Half{0x3bff}, Half{0x0400}).word), 0);
 }
 
+TEST(OpsHalf, FmaOobGivesZeroForElementsOutsideATensor) {
+  const Half one{0x3c00}, outside{0xfff7}, other_nan{0x7ff6};
+  EXPECT_EQ((ops::half_fma_oob<Half, ops::After::Nothing>(outside, one, one).word), 0);
+  EXPECT_EQ((ops::half_fma_oob<Half, ops::After::Nothing>(one, outside, one).word), 0);
+  EXPECT_EQ((ops::half_fma_oob<Half, ops::After::Nothing>(other_nan, one, one).word), 0x7fff);
+}
+
 TEST(OpsHalf, MinAndMaxOrderEveryPairOfSpecialValues) {
   for (const auto a : special_halves()) {
     for (const auto b : special_halves()) {

@@ -58,7 +58,7 @@ TEST(OpsInteger, AddSubMulAreTheLowAndHighBitsOfTheExactResult) {
       ASSERT_EQ(ops::sub(a, b), low<T>(x - y));
       ASSERT_EQ(ops::mul_lo(a, b), static_cast<T>(product));
       ASSERT_EQ(ops::mul_hi(a, b), static_cast<T>(product >> (8 * sizeof(T))));
-      ASSERT_EQ(ops::mad_lo(a, b, T{77}), low<T>(static_cast<Int>(product) + 77));
+      ASSERT_EQ(ops::mad_lo(a, b, T{77}), static_cast<T>(product + 77));
       ASSERT_EQ(ops::sad(a, b, T{5}), low<T>((x < y ? y - x : x - y) + 5));
       ASSERT_EQ(ops::min(a, b), a < b ? a : b);
       ASSERT_EQ(ops::max(a, b), a > b ? a : b);
