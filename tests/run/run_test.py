@@ -96,6 +96,10 @@ def main():
                 if index == 0:
                     for seed in program.seeds:
                         problems += run_once(program, options.heddle, executable, ["--seed", str(seed)], f"seed {seed}")
+            if program.gap is not None:
+                # A known gap does not fail the suite; when it is closed, the line should go.
+                print(f"known gap ({program.gap})" if problems else f"{path}: the gap is closed, remove '//@ gap:'")
+                problems = []
         except BadProgram as error:
             problems.append(str(error))
         print(f"{'FAIL' if problems else 'ok'} {path} {time.monotonic() - began:.1f} s")

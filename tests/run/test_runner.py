@@ -102,6 +102,13 @@ class Runner(unittest.TestCase):
         with open(self.path("count"), encoding="utf-8") as file:
             self.assertEqual(len(file.read().split()), 2)
 
+    def test_known_gaps_do_not_fail(self):
+        header = "// Says hello.\n//@ exercises: x\n//@ gap: printing\n"
+        done = self.run_program(header + "PRINT hallo\n", "hello\n")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("known gap", done.stdout)
+        self.assertIn("closed", self.run_program(header + "PRINT hello\n", "hello\n").stdout)
+
     def test_compile_errors_fail(self):
         done = self.run_program("// Says hello.\n//@ exercises: x\nDOES_NOT_COMPILE\n", "")
         self.assertEqual(done.returncode, 1)
