@@ -2,6 +2,8 @@
 // What is declared here, and only that, is visible outside the shared library.
 #pragma once
 
+#include <cstddef>
+
 #pragma GCC visibility push(default)
 #include <cuda_runtime_api.h>
 #include <driver_types.h>
