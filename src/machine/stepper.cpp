@@ -109,6 +109,10 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     return {Class::Silent, StepKind::None, "a grid dependency"};
   case Opcode::Bar:
   case Opcode::Barrier:
+    if (!i.has(Mod::Warp) && !i.has(Mod::Cluster) &&
+        (i.opcode == Opcode::Bar || i.has(Mod::Aligned))) {
+      return {Class::Aligned, StepKind::Sync, "a barrier"};
+    }
     return {Class::Join, StepKind::Sync, "a barrier"};
   case Opcode::Shfl:
   case Opcode::Vote:
@@ -147,6 +151,7 @@ bool Stepper::is_choice(const Lane& at) const {
     return (progress.loops[at.block][at.warp].plain & bit(at.lane)) != 0 ||
            (!progress.made && !bundling_);
   case Class::Access:
+  case Class::Aligned: // its warp decides, see open_aligned
     return true;
   case Class::Join:
   case Class::End:
@@ -158,13 +163,47 @@ bool Stepper::is_choice(const Lane& at) const {
 
 // --- Running threads ---------------------------------------------------------------------------
 
-Stop Stepper::run(const Lane& at, std::int64_t fuel) {
+Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with) {
   exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
   isa::Exec::Turn turn;
   turn.fuel = fuel;
   turn.stop_at_visible = true;
   turn.reconverge = false;
-  return exec_.run(warp_state(at).warp, bit(at.lane), turn);
+  return exec_.run(warp_state(at).warp, bit(at.lane) | with, turn);
+}
+
+// [BAR-4]: threads of a warp execute an aligned barrier together. Lanes that have come to one wait
+// for the others of their warp, wherever those go; when all that can run stand at some aligned
+// barrier, each group of them executes its own.
+LaneMask Stepper::together(const Lane& at) const {
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  LaneMask group = 0;
+  for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
+    Lane other = at;
+    other.lane = std::countr_zero(m);
+    const auto i = static_cast<std::size_t>(other.lane);
+    if (!stands_at_visible(other) || classify(other).kind != Class::Aligned) {
+      return 0;
+    }
+    if (warp.pc[i] == warp.pc[index] && warp.frame[i] == warp.frame[index]) {
+      group |= bit(other.lane);
+    }
+  }
+  return group;
+}
+
+bool Stepper::open_aligned(const Lane& at) {
+  const LaneMask group = together(at);
+  if (group == 0) {
+    return true;
+  }
+  const Stop stop = run(at, plain_fuel, group);
+  if (stop == Stop::Fault || stop == Stop::Unsupported) {
+    fail(at, stop);
+    return false;
+  }
+  return true;
 }
 
 /// Lets a thread run until it stands at an operation that is somebody's choice; false if it failed.
@@ -256,7 +295,7 @@ bool Stepper::loops_for_ever(const Lane& at) {
 
 void Stepper::settle(Work& work, std::size_t cluster) {
   // A barrier that opens lets lanes go that were looked at before: repeat until nothing changes.
-  constexpr int many_passes = 256;
+  constexpr int many_passes = 4096;
   std::uint64_t executed = 0;
   int passes = 0;
   do {
@@ -272,6 +311,12 @@ void Stepper::settle(Work& work, std::size_t cluster) {
           if (!settle_lane({&work, cluster, b, w, std::countr_zero(m)})) {
             return;
           }
+        }
+        const Work::Progress& progress = work.progress[cluster];
+        const LaneMask can_run = warp.live & ~warp.blocked;
+        if (can_run != 0 && progress.made && !progress.joins_are_moves &&
+            !open_aligned({&work, cluster, b, w, std::countr_zero(can_run)})) {
+          return;
         }
       }
     }
@@ -484,10 +529,24 @@ void Stepper::add_moves(std::size_t n, std::size_t c, std::vector<Move>& result)
         move.lane = std::countr_zero(m);
         move.endless = (work.progress[c].loops[b][w].endless & bit(move.lane)) != 0;
         move.guarantee = guarantee;
-        result.push_back(move);
+        if (!waits_for_warp(move)) {
+          result.push_back(move);
+        }
       }
     }
   }
+}
+
+/// Has the lane come to an aligned barrier and waits there for the rest of its warp, or has another
+/// lane of its group the move?
+bool Stepper::waits_for_warp(const Move& move) const {
+  const Lane at{works_[move.work].get(), move.cluster, move.block, move.warp, move.lane};
+  const Work::Progress& progress = at.work->progress[move.cluster];
+  if (!progress.made || !stands_at_visible(at) || classify(at).kind != Class::Aligned) {
+    return false; // as the first step of its cluster, arriving is a move of each
+  }
+  const LaneMask group = together(at);
+  return group == 0 || std::countr_zero(group) != move.lane;
 }
 
 bool Stepper::step(const Move& move) {
@@ -517,11 +576,17 @@ bool Stepper::step(const Move& move) {
   }
   const isa::Warp& warp = warp_state(at).warp;
   if ((warp.live & ~warp.blocked & bit(at.lane)) != 0 && is_choice(at)) {
-    taken_ = classify(at).step;
-    const Stop stop = run(at, plain_fuel);
-    if (stop == Stop::Fault || stop == Stop::Unsupported) {
-      fail(at, stop);
-      return false;
+    const Operation operation = classify(at);
+    taken_ = operation.step;
+    const bool aligned = operation.kind == Class::Aligned;
+    if (aligned && !work.progress[move.cluster].made) {
+      // It has arrived; settling brings the others of its warp, then they pass together.
+    } else {
+      const Stop stop = run(at, plain_fuel, aligned ? together(at) : 0);
+      if (stop == Stop::Fault || stop == Stop::Unsupported) {
+        fail(at, stop);
+        return false;
+      }
     }
   }
   // [CLUSTER] [COOP]: from now on they are all guaranteed.

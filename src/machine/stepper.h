@@ -130,7 +130,10 @@ private:
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
   bool is_choice(const Lane& at) const;
-  isa::Stop run(const Lane& at, std::int64_t fuel);
+  isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0);
+  isa::LaneMask together(const Lane& at) const;
+  bool open_aligned(const Lane& at);
+  bool waits_for_warp(const Move& move) const;
   bool settle_lane(const Lane& at);
   bool loops_for_ever(const Lane& at);
   void settle(Work& work, std::size_t cluster);

@@ -7,10 +7,11 @@ namespace heddle::machine {
 
 /// What the stepper has to know of an operation.
 enum class Stepper::Class : std::uint8_t {
-  Silent, // nobody else can tell whether it has happened
-  Plain,  // a plain access to memory that others see
-  Access, // any other one
-  Join,   // arrives somewhere: only whether all have arrived matters
+  Silent,  // nobody else can tell whether it has happened
+  Plain,   // a plain access to memory that others see
+  Access,  // any other one
+  Aligned, // a barrier that the warp executes together
+  Join,    // arrives somewhere: only whether all have arrived matters
   End,
   Io
 };

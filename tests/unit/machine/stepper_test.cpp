@@ -276,6 +276,20 @@ TEST(Stepper, BarriersAreNoChoicesOnceTheBlockIsGuaranteed) { // [BAR-1]
   EXPECT_EQ(device.word(0), 64U);
 }
 
+TEST(Stepper, AWarpArrivesAtAnAlignedBarrierTogether) { // [BAR-3] [BAR-4]
+  // Warp 0 hands two rounds to warp 1 without waiting and ends: each arrival counts 32, not more,
+  // in whatever order its lanes come.
+  Device device(kernel(
+      "k",
+      "setp.ge.u32 %p1, %r1, 32; @%p1 bra C; bar.arrive 1, 64; bar.arrive 2, 64; ret;\n"
+      "C: bar.sync 1, 64; bar.sync 2, 64;"
+  ));
+  const CommandPtr k = device.launch("k", shape(1, 64));
+  device.step();
+  EXPECT_THAT(device.moves(), IsEmpty());
+  EXPECT_TRUE(k->done);
+}
+
 TEST(Stepper, ThreadsThatMeetAtBarriersForEverKeepMoving) {
   Device device(kernel("k", "L: bar.sync 0; bra L;"));
   device.launch("k", shape(1, 2));
