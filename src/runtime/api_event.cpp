@@ -22,7 +22,8 @@ cudaError_t create(cudaEvent_t* event, unsigned flags, const char* what) {
   });
 }
 
-cudaError_t record(cudaEvent_t event_handle, cudaStream_t handle, const char* what) {
+cudaError_t
+record(cudaEvent_t event_handle, cudaStream_t handle, const char* what, unsigned flags = 0) {
   return api(what, [&](Runtime& rt, ThreadState&) {
     const auto event = rt.event(event_handle);
     if (!event) {
@@ -32,8 +33,21 @@ cudaError_t record(cudaEvent_t event_handle, cudaStream_t handle, const char* wh
     if (!stream) {
       return stream.error();
     }
+    if (flags == cudaEventRecordExternal && (*stream)->capture != nullptr) {
+      const auto node = rt.enqueue(**stream, Operation{EventRecord{*event}, what, 0});
+      return node ? cudaSuccess : node.error();
+    }
     return rt.record(**stream, *event);
   });
+}
+
+/// Of an event that a capture recorded there is nothing to know yet; asking spoils the capture.
+cudaError_t refuse(Runtime& rt, const Event& event) {
+  if (const auto capture = event.captured_by.lock()) {
+    capture->invalidate();
+    return cudaErrorCapturedEvent;
+  }
+  return rt.refuse_during_capture();
 }
 
 std::vector<heddle::machine::CommandPtr> work_before(const Event& event) {
@@ -79,7 +93,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   if (flags != cudaEventRecordDefault && flags != cudaEventRecordExternal) {
     return record_error(thread_state(), cudaErrorInvalidValue);
   }
-  return record(event, stream, "cudaEventRecordWithFlags");
+  return record(event, stream, "cudaEventRecordWithFlags", flags);
 }
 cudaError_t
 cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned int flags) {
@@ -89,15 +103,24 @@ cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned i
 cudaError_t cudaEventQuery(cudaEvent_t handle) {
   return api("cudaEventQuery", [&](Runtime& rt, ThreadState&) {
     const auto event = rt.event(handle);
-    return event ? rt.query(work_before(**event), (*event)->device) : event.error();
+    if (!event) {
+      return event.error();
+    }
+    const cudaError_t refused = refuse(rt, **event);
+    return refused != cudaSuccess ? refused : rt.query(work_before(**event), (*event)->device);
   });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   return api("cudaEventSynchronize", [&](Runtime& rt, ThreadState&) {
     const auto event = rt.event(handle);
-    return event ? rt.wait(work_before(**event), (*event)->device, "cudaEventSynchronize")
-                 : event.error();
+    if (!event) {
+      return event.error();
+    }
+    const cudaError_t refused = refuse(rt, **event);
+    return refused != cudaSuccess
+               ? refused
+               : rt.wait(work_before(**event), (*event)->device, "cudaEventSynchronize");
   });
 }
 

@@ -4,6 +4,7 @@
 // wait for all work of the device, as the real library does: programs rely on it, though it is not
 // promised.
 #include "runtime/announce.h"
+#include "runtime/pool.h"
 #include "runtime/runtime.h"
 #include "runtime/version.h"
 
@@ -55,6 +56,9 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
     if (bytes == 0) {
       *p = nullptr;
       return cudaSuccess;
+    }
+    if (const cudaError_t error = rt.refuse_during_capture(); error != cudaSuccess) {
+      return error;
     }
     const auto at = rt.memory().allocate_device(bytes, thread.device, rt.model().global_bytes);
     if (!at) {
@@ -233,29 +237,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 cudaError_t cudaMallocAsync(void** p, std::size_t bytes, cudaStream_t handle) {
   return api("cudaMallocAsync", [&](Runtime& rt, ThreadState&) {
-    if (p == nullptr) {
-      return cudaErrorInvalidValue;
-    }
-    const auto stream = rt.stream(handle);
-    if (!stream) {
-      return stream.error();
-    }
-    if (bytes == 0) {
-      *p = nullptr;
-      return cudaSuccess;
-    }
-    // The address is known at once; using it before the stream gets there is the program's mistake.
-    const auto at = rt.memory().allocate_device(bytes, (*stream)->device, rt.model().global_bytes);
-    if (!at) {
-      return at.error();
-    }
-    const auto command = rt.enqueue(**stream, Operation{Allocate{*at}, "cudaMallocAsync", 0});
-    if (!command) {
-      rt.memory().release(*at);
-      return command.error();
-    }
-    *p = reinterpret_cast<void*>(*at);
-    return cudaSuccess;
+    return allocate_from_pool(rt, p, bytes, nullptr, handle, "cudaMallocAsync");
   });
 }
 cudaError_t cudaMallocAsync_ptsz(void** p, std::size_t bytes, cudaStream_t stream) {

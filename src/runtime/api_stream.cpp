@@ -78,6 +78,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     if ((*stream)->legacy || (*stream)->per_thread) {
       return cudaErrorInvalidResourceHandle;
     }
+    if ((*stream)->capture != nullptr) {
+      (*stream)->capture->leave(**stream);
+    }
     rt.streams().destroy(*stream);
     return cudaSuccess;
   });
@@ -90,6 +93,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
       return stream.error();
     }
     if ((*stream)->capture != nullptr) {
+      (*stream)->capture->invalidate();
       return cudaErrorStreamCaptureUnsupported;
     }
     return rt.wait(own_work(rt, **stream), (*stream)->device, "cudaStreamSynchronize");
@@ -106,6 +110,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
       return stream.error();
     }
     if ((*stream)->capture != nullptr) {
+      (*stream)->capture->invalidate();
       return cudaErrorStreamCaptureUnsupported;
     }
     return rt.query(own_work(rt, **stream), (*stream)->device);
@@ -127,6 +132,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event_handle, u
     const auto event = rt.event(event_handle);
     if (!event) {
       return event.error();
+    }
+    if (flags == cudaEventWaitExternal && (*stream)->capture != nullptr) {
+      const auto node =
+          rt.enqueue(**stream, Operation{EventWait{*event}, "cudaStreamWaitEvent", 0});
+      return node ? cudaSuccess : node.error();
     }
     return rt.wait_event(**stream, *event);
   });
@@ -170,6 +180,7 @@ cudaError_t cudaStreamAddCallback(
       return cudaErrorInvalidValue;
     }
     if ((*stream)->capture != nullptr) {
+      (*stream)->capture->invalidate();
       return cudaErrorStreamCaptureUnsupported;
     }
     const int device = thread.device;

@@ -170,6 +170,12 @@ make_command(Runtime& runtime, const Operation& operation) {
             command->kind = machine::CommandKind::EventRecord;
             command->work = [] {};
           },
+          [&](const EventWait& wait) {
+            command->kind = machine::CommandKind::Empty;
+            if (!wait.event->complete()) {
+              command->after.push_back(wait.event->command);
+            }
+          },
           [&](const Allocate&) {
             command->kind = machine::CommandKind::Allocate;
             command->work = [] {};

@@ -57,6 +57,11 @@ struct EventRecord {
   std::shared_ptr<Event> event;
 };
 
+/// Waits for the event as it was recorded last when the command is made (nodes of graphs).
+struct EventWait {
+  std::shared_ptr<Event> event;
+};
+
 /// Memory whose address the program already has; it may be used once this has run.
 struct Allocate {
   memory::Address address = 0;
@@ -69,7 +74,8 @@ struct Free {
 /// Orders, does nothing (cudaStreamWaitEvent, empty graph nodes).
 struct Nothing {};
 
-using Work = std::variant<Nothing, KernelLaunch, Copy, Set, HostCall, EventRecord, Allocate, Free>;
+using Work = std::
+    variant<Nothing, KernelLaunch, Copy, Set, HostCall, EventRecord, EventWait, Allocate, Free>;
 
 struct Operation {
   Work work;

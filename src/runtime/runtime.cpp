@@ -4,9 +4,11 @@
 #include "explore/explorer.h"
 #include "machine/engine.h"
 #include "runtime/announce.h"
+#include "runtime/graph.h"
 #include "runtime/host_fault.h"
 #include "runtime/interrupt.h"
 #include "runtime/outcome.h"
+#include "runtime/pool.h"
 #include "runtime/unsupported.h"
 
 #include <fmt/format.h>
@@ -86,6 +88,8 @@ Runtime::Runtime(Config config)
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
   }
+  graphs_ = std::make_unique<Graphs>();
+  pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
   world_->on_fault(announce_fault);
   install_exit_handler();
   install_host_fault_handler(space_);
@@ -161,9 +165,20 @@ tl::expected<EventPtr, cudaError_t> Runtime::event(cudaEvent_t handle) {
   return event;
 }
 
+cudaError_t Runtime::refuse_during_capture() {
+  return graphs_->refuse_unsafe(thread_state());
+}
+
+cudaError_t Runtime::refuse_implicit(const Stream& stream) {
+  return stream.legacy ? graphs_->refuse_implicit(stream.device) : cudaSuccess;
+}
+
 tl::expected<machine::CommandPtr, cudaError_t>
 Runtime::enqueue(Stream& stream, Operation operation) {
   operation.device = stream.device;
+  if (const cudaError_t error = refuse_implicit(stream); error != cudaSuccess) {
+    return tl::unexpected(error);
+  }
   if (stream.capture != nullptr) {
     if (const cudaError_t error = stream.capture->add(stream, operation); error != cudaSuccess) {
       return tl::unexpected(error);
@@ -195,6 +210,13 @@ bool Runtime::run_at_once(const Stream& stream, const Operation& operation) {
 }
 
 cudaError_t Runtime::run(Stream& stream, Operation operation, const char* what) {
+  if (stream.capture != nullptr) {
+    stream.capture->invalidate();
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  if (const cudaError_t error = refuse_implicit(stream); error != cudaSuccess) {
+    return error;
+  }
   if (run_at_once(stream, operation)) {
     world_->flush_output();
     return health(stream.device);
@@ -202,9 +224,6 @@ cudaError_t Runtime::run(Stream& stream, Operation operation, const char* what) 
   auto command = enqueue(stream, std::move(operation));
   if (!command) {
     return command.error();
-  }
-  if (*command == nullptr) {
-    return cudaSuccess;
   }
   return wait({*command}, stream.device, what);
 }
@@ -221,6 +240,9 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
 }
 
 cudaError_t Runtime::wait_for_device(int device, const char* what) {
+  if (const cudaError_t error = refuse_during_capture(); error != cudaSuccess) {
+    return error;
+  }
   return wait(streams_->pending_on_device(device), device, what);
 }
 
@@ -241,6 +263,10 @@ cudaError_t Runtime::record(Stream& stream, const EventPtr& event) {
   if (stream.capture != nullptr) {
     return stream.capture->record(stream, event);
   }
+  if (const cudaError_t error = refuse_implicit(stream); error != cudaSuccess) {
+    return error;
+  }
+  event->captured_by.reset();
   auto command =
       make_command(*this, Operation{EventRecord{event}, "cudaEventRecord", stream.device});
   if (!command) {

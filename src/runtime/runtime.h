@@ -24,6 +24,9 @@
 
 namespace heddle::runtime {
 
+class Graphs; // graph.h
+class Pools;  // pool.h
+
 struct LaunchSetup { // what <<<…>>> hands from the caller to the stub
   dim3 grid, block;
   std::size_t shared = 0;
@@ -35,6 +38,8 @@ struct ThreadState {
   int device = 0;
   cudaError_t last_error = cudaSuccess;
   bool in_callback = false; // runs a function that a stream called: the API refuses calls
+  /// Which captures this thread must not disturb (cudaThreadExchangeStreamCaptureMode).
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   std::vector<LaunchSetup> setups;
   std::vector<StreamPtr> default_streams; // per-thread default streams, by device
   ~ThreadState();
@@ -70,6 +75,8 @@ public:
   MemoryTable& memory() { return memory_; }
   Modules& modules() { return *modules_; }
   StreamTable& streams() { return *streams_; }
+  Graphs& graphs() { return *graphs_; }
+  Pools& pools() { return *pools_; }
 
   /// The error that every call needing the device returns: after a fault, or with no device at all.
   cudaError_t health(int device) const;
@@ -93,8 +100,13 @@ public:
   cudaError_t record(Stream& stream, const EventPtr& event);
   cudaError_t wait_event(Stream& stream, const EventPtr& event);
 
+  /// For calls that may wait for, or change, what a capture under way relies on: refused with
+  /// cudaErrorStreamCaptureUnsupported, which invalidates the captures.
+  cudaError_t refuse_during_capture();
+
 private:
   explicit Runtime(Config config);
+  cudaError_t refuse_implicit(const Stream& stream);
   /// A small copy or set that has nothing to wait for is done by the calling thread.
   bool run_at_once(const Stream& stream, const Operation& operation);
 
@@ -106,6 +118,8 @@ private:
   std::unique_ptr<Modules> modules_;
   std::unique_ptr<StreamTable> streams_;
   std::vector<std::unique_ptr<Device>> devices_;
+  std::unique_ptr<Graphs> graphs_;
+  std::unique_ptr<Pools> pools_;
 };
 
 /// Records a call's result as the thread's last error, as the real library does.

@@ -182,6 +182,11 @@ void StreamTable::record(
   event->command = command;
 }
 
+void StreamTable::mark(const EventPtr& event, const machine::CommandPtr& command) {
+  const std::lock_guard lock(mutex_);
+  event->command = command;
+}
+
 void StreamTable::wait_event(
     Stream& stream,
     const EventPtr& event,

@@ -33,6 +33,10 @@ public:
   virtual cudaError_t add(Stream& stream, const Operation& operation) = 0;
   virtual cudaError_t record(Stream& stream, const std::shared_ptr<Event>& event) = 0;
   virtual cudaError_t wait(Stream& stream, const std::shared_ptr<Event>& event) = 0;
+  /// Something was done that a captured stream does not allow: the capture yields no graph.
+  virtual void invalidate() = 0;
+  /// The stream is destroyed.
+  virtual void leave(Stream& stream) = 0;
 };
 
 struct Stream {
@@ -99,6 +103,8 @@ public:
       const machine::CommandPtr& last
   );
   void record(Stream& stream, const EventPtr& event, const machine::CommandPtr& command);
+  /// `command`, which is submitted otherwise, records `event`.
+  void mark(const EventPtr& event, const machine::CommandPtr& command);
   /// `command` (which does nothing) makes the stream wait for `event` as it was recorded last.
   void wait_event(Stream& stream, const EventPtr& event, const machine::CommandPtr& command);
 
