@@ -353,15 +353,9 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
   if (nearest && nearest->freed && a - nearest->base < nearest->size) {
     return bad_access(FaultKind::UseAfterFree, lane, a, bytes, store);
   }
-  const bool device = memory::AddressSpace::in_device_range(a);
   const bool near_one = nearest && a - nearest->base < nearest->size + 4096;
-  return bad_access(
-      device || near_one ? FaultKind::OutOfBounds : FaultKind::HostMemory,
-      lane,
-      a,
-      bytes,
-      store
-  );
+  const bool host = !near_one && memory::AddressSpace::is_host_memory(a);
+  return bad_access(host ? FaultKind::HostMemory : FaultKind::OutOfBounds, lane, a, bytes, store);
 }
 
 std::byte*

@@ -186,6 +186,7 @@ public:
   /// opened.
   bool progressed() const { return progressed_; }
   void note_progress() { progressed_ = true; }
+  void forget_progress() { progressed_ = false; }
   void cluster_barrier_check();
   /// Adds who waits for what, for reports of deadlocks and hangs.
   void describe_waits(Waits& waits);

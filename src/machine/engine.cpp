@@ -429,8 +429,12 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
     }
   }
   isa::Exec exec(world_.space());
-  for (std::size_t i = 0; i < resident_.size() && stuck; ++i) {
-    stuck = resident_[i]->cluster == nullptr || is_stuck(*resident_[i]->cluster, exec);
+  // The first pass lets every warp settle; only the second can show that nobody changes anything.
+  for (const Probed wanted : {Probed::Settled, Probed::Circles}) {
+    for (std::size_t i = 0; i < resident_.size() && stuck; ++i) {
+      stuck = resident_[i]->cluster != nullptr && resident_[i]->cluster->started() &&
+              probe_cluster(*resident_[i]->cluster, exec) >= wanted;
+    }
   }
   probing_ = false;
   work_available_.notify_all();

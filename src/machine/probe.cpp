@@ -13,6 +13,7 @@ using isa::LaneMask;
 
 constexpr std::int64_t turn_fuel = 256; // backward branches; small, so that short loops repeat soon
 constexpr int max_turns = 4096;
+constexpr std::size_t max_writes = 1U << 22; // noted; a warp that writes more is not waiting
 constexpr std::uint64_t hour = 3'600'000'000'000ULL; // ns
 
 /// What the future of a warp's lanes depends on, memory that others see aside.
@@ -65,14 +66,15 @@ bool undone(const std::vector<isa::Exec::Written>& writes) {
   return true;
 }
 
-bool warp_is_stuck(Block& block, std::size_t w, isa::Exec& exec) {
+Probed probe_warp(Block& block, std::size_t w, isa::Exec& exec) {
   Block::WarpState& state = block.warps()[w];
-  std::vector<isa::Exec::Written> writes;
+  std::vector<isa::Exec::Written> writes;     // since the state was remembered
+  std::vector<isa::Exec::Written> all_writes; // before that
   exec.note_writes(&writes);
-  bool stuck = false;
+  Probed result = Probed::Moves;
   Hash128 remembered = state_of(state);
   int renew = 1;
-  for (int turn = 1; turn <= max_turns && !stuck; ++turn) {
+  for (int turn = 1; turn <= max_turns && all_writes.size() < max_writes; ++turn) {
     state.fuel = turn_fuel;
     const isa::Stop stop = block.turn(exec, w);
     if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || stop == isa::Stop::Exited) {
@@ -80,20 +82,26 @@ bool warp_is_stuck(Block& block, std::size_t w, isa::Exec& exec) {
     }
     const Hash128 now = state_of(state);
     if (now == remembered && undone(writes)) {
-      stuck = true;
-    } else if (turn == renew) {
+      all_writes.insert(all_writes.end(), writes.begin(), writes.end());
+      result = undone(all_writes) ? Probed::Circles : Probed::Settled;
+      break;
+    }
+    if (turn == renew) {
       remembered = now;
+      all_writes.insert(all_writes.end(), writes.begin(), writes.end());
       writes.clear();
       renew *= 2;
     }
   }
   exec.note_writes(nullptr);
-  return stuck;
+  return result;
 }
 
 } // namespace
 
-bool is_stuck(Cluster& cluster, isa::Exec& exec) {
+Probed probe_cluster(Cluster& cluster, isa::Exec& exec) {
+  Probed result = Probed::Circles;
+  cluster.forget_progress();
   for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
     Block& block = cluster.block(rank);
     const std::uint64_t now = block.globaltimer();
@@ -103,18 +111,20 @@ bool is_stuck(Cluster& cluster, isa::Exec& exec) {
         continue; // ended, or waits for threads of this cluster
       }
       block.stop_time_at(now);
-      bool stuck = warp_is_stuck(block, w, exec);
-      if (stuck && block.time_was_read()) {
+      Probed probed = probe_warp(block, w, exec);
+      if (probed != Probed::Moves && block.time_was_read()) {
         block.stop_time_at(now + hour);
-        stuck = warp_is_stuck(block, w, exec);
+        probed = std::min(probed, probe_warp(block, w, exec));
       }
       block.let_time_pass();
-      if (!stuck) {
-        return false;
+      result = std::min(result, probed);
+      // A barrier that opened has freed warps that were passed over.
+      if (result == Probed::Moves || cluster.progressed()) {
+        return Probed::Moves;
       }
     }
   }
-  return true;
+  return result;
 }
 
 } // namespace heddle::machine

@@ -13,8 +13,15 @@
 
 namespace heddle::machine {
 
-/// True if no warp of the cluster can make anything happen that others could see. Executes steps of
-/// the cluster's threads (allowed at any time: they are resident). `exec` must be idle.
-bool is_stuck(Cluster& cluster, isa::Exec& exec);
+enum class Probed : std::uint8_t {
+  Moves,   // something may still happen
+  Settled, // every warp goes in circles now, but memory has changed on the way there
+  Circles  // every warp goes in circles, and not one byte differs from before
+};
+
+/// Executes steps of the cluster's threads (allowed at any time: they are resident) to find out. A
+/// warp on its way into its circle may write what frees a warp that was looked at before, so a run
+/// is stuck only if all resident clusters answer Circles in one pass. `exec` must be idle.
+Probed probe_cluster(Cluster& cluster, isa::Exec& exec);
 
 } // namespace heddle::machine

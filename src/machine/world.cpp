@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 namespace heddle::machine {
 
@@ -138,17 +139,19 @@ void World::report_fault(FaultReport report) {
   std::function<void(const FaultReport&)> listener;
   {
     std::lock_guard lock(mutex_);
-    if (fault_) {
+    if (std::exchange(fault_claimed_, true)) {
       return;
     }
-    fault_ = report;
     listener = listener_;
   }
-  has_fault_.store(true, std::memory_order_release);
   flush_output();
   if (listener) {
     listener(report);
   }
+  // Known only now: the program may end as soon as it sees the error, and the report must be out.
+  std::lock_guard lock(mutex_);
+  fault_ = std::move(report);
+  has_fault_.store(true, std::memory_order_release);
 }
 
 void World::on_fault(std::function<void(const FaultReport&)> listener) {
@@ -159,6 +162,7 @@ void World::on_fault(std::function<void(const FaultReport&)> listener) {
 void World::clear_fault() {
   std::lock_guard lock(mutex_);
   fault_.reset();
+  fault_claimed_ = false;
   has_fault_.store(false, std::memory_order_release);
 }
 

@@ -183,6 +183,7 @@ private:
   int devices_;
   std::unique_ptr<Driver> driver_;
   std::atomic<std::uint64_t> next_id_{1};
+  bool fault_claimed_ = false;
   std::atomic<bool> has_fault_{false};
   std::atomic<bool> interrupted_{false};
   std::atomic<bool> listening_{false};

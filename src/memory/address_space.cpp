@@ -61,6 +61,15 @@ bool AddressSpace::in_device_range(Address a) {
   return a - device_base < device_range_bytes;
 }
 
+bool AddressSpace::is_host_memory(Address a) {
+  const bool ours = in_device_range(a) || a - bytes_base < device_range_bytes ||
+                    a - window_base < 3 * window_size;
+  unsigned char resident = 0;
+  // mincore() fails for pages that are not mapped.
+  return !ours &&
+         ::mincore(reinterpret_cast<void*>(a / page_bytes * page_bytes), 1, &resident) == 0;
+}
+
 Address AddressSpace::place(std::uint64_t bytes, std::uint64_t align) {
   const Address end = device_base + device_range_bytes;
   Address at = round_up(next_, align);

@@ -111,6 +111,8 @@ public:
   void* host_pointer(Address a, std::uint64_t n) const;
   /// True for addresses inside the reserved, host-unreadable device range.
   static bool in_device_range(Address a);
+  /// True if the host has memory of its own at a.
+  static bool is_host_memory(Address a);
 
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   std::uint64_t bytes_in_use(int device) const;

@@ -61,6 +61,12 @@ TEST(Fault, HostMemoryThatIsNotRegistered) {
   EXPECT_EQ(result.fault->fault.kind, isa::FaultKind::HostMemory);
 }
 
+TEST(Fault, WildAddressIsNobodysMemory) {
+  const auto result = run_fault("ld.u32 %r2, [%rd3];", "", 0x2100'0000'0000ULL);
+  ASSERT_TRUE(result.fault);
+  EXPECT_EQ(result.fault->fault.kind, isa::FaultKind::OutOfBounds);
+}
+
 TEST(Fault, SharedOutOfBounds) {
   const auto result = run_fault("st.shared.u32 [s+16], %r1;", ".shared .align 4 .b8 s[16];");
   ASSERT_TRUE(result.fault);
