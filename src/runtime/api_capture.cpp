@@ -123,6 +123,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
       return cudaErrorIllegalState;
     }
     if (!capture->origin(**stream)) {
+      capture->invalidate();
       return cudaErrorStreamCaptureUnmatched;
     }
     if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->by_this_thread()) {

@@ -47,7 +47,7 @@ cudaError_t refuse(Runtime& rt, const Event& event) {
     capture->invalidate();
     return cudaErrorCapturedEvent;
   }
-  return rt.refuse_during_capture();
+  return event.stale() ? cudaErrorInvalidValue : rt.refuse_during_capture();
 }
 
 std::vector<heddle::machine::CommandPtr> work_before(const Event& event) {

@@ -32,6 +32,9 @@ cudaError_t allocate_pinned(void** p, std::size_t bytes, unsigned flags, const c
     if (bytes == 0) {
       return cudaSuccess;
     }
+    if (const cudaError_t error = rt.refuse_during_capture(); error != cudaSuccess) {
+      return error;
+    }
     const unsigned kept =
         flags | cudaHostAllocMapped; // with unified addressing all of it is mapped
     const auto at = rt.memory().allocate_host(bytes, AllocationKind::Pinned, kept, thread.device);

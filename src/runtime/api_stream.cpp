@@ -92,9 +92,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     if (!stream) {
       return stream.error();
     }
-    if ((*stream)->capture != nullptr) {
-      (*stream)->capture->invalidate();
-      return cudaErrorStreamCaptureUnsupported;
+    if (const cudaError_t error = rt.refuse_during_capture(**stream); error != cudaSuccess) {
+      return error;
     }
     return rt.wait(own_work(rt, **stream), (*stream)->device, "cudaStreamSynchronize");
   });
@@ -109,9 +108,8 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
     if (!stream) {
       return stream.error();
     }
-    if ((*stream)->capture != nullptr) {
-      (*stream)->capture->invalidate();
-      return cudaErrorStreamCaptureUnsupported;
+    if (const cudaError_t error = rt.refuse_during_capture(**stream); error != cudaSuccess) {
+      return error;
     }
     return rt.query(own_work(rt, **stream), (*stream)->device);
   });

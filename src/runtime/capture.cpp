@@ -49,6 +49,9 @@ cudaError_t Capture::add_child(Stream& stream, const Graph& graph) {
   if (invalid_) {
     return cudaErrorStreamCaptureInvalidated;
   }
+  if (!graph.memory.empty()) { // measured
+    return fail(cudaErrorStreamCaptureUnsupported);
+  }
   const NodePtr node = append(stream, cudaGraphNodeTypeGraph, Operation{});
   node->child = rt_.graphs().clone(graph);
   node->child->is_child = true;
@@ -61,6 +64,7 @@ cudaError_t Capture::record(Stream& stream, const EventPtr& event) {
     return cudaErrorStreamCaptureInvalidated;
   }
   const std::set<std::uint64_t>& tail = tails_[&stream];
+  event->captured = true;
   event->captured_by = weak_from_this();
   event->captured_nodes.assign(tail.begin(), tail.end());
   return cudaSuccess;
@@ -70,6 +74,9 @@ cudaError_t Capture::wait(Stream& stream, const EventPtr& event) {
   const auto lock = rt_.graphs().lock();
   if (invalid_) {
     return cudaErrorStreamCaptureInvalidated;
+  }
+  if (!event->captured && event->command == nullptr) {
+    return cudaSuccess; // measured: never recorded
   }
   if (event->captured_by.lock().get() != this) {
     return fail(cudaErrorStreamCaptureIsolation);

@@ -237,6 +237,9 @@ launch(Runtime& rt, const LaunchRequest& request, cudaStream_t handle, const cha
   }
   auto prepared = prepare_launch(rt, request, (*stream)->device);
   if (!prepared) {
+    if ((*stream)->capture != nullptr) {
+      (*stream)->capture->invalidate();
+    }
     return prepared.error();
   }
   const auto wishes = read_attributes(request.attributes);

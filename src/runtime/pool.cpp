@@ -96,8 +96,14 @@ cudaError_t allocate_from_pool(
     return cudaErrorMemoryAllocation;
   }
   // The address is known at once; using it before the stream gets there is the program's mistake.
-  const auto at =
-      rt.memory().allocate_device(bytes, pool->device, rt.model().global_bytes, pool->handle);
+  // What is captured belongs to the graph and to no pool.
+  const bool captured = (*stream)->capture != nullptr;
+  const auto at = rt.memory().allocate_device(
+      bytes,
+      pool->device,
+      rt.model().global_bytes,
+      captured ? nullptr : pool->handle
+  );
   if (!at) {
     return at.error();
   }

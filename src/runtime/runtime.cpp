@@ -169,6 +169,15 @@ cudaError_t Runtime::refuse_during_capture() {
   return graphs_->refuse_unsafe(thread_state());
 }
 
+cudaError_t Runtime::refuse_during_capture(const Stream& stream) {
+  if (stream.capture != nullptr) {
+    stream.capture->invalidate();
+    return cudaErrorStreamCaptureUnsupported;
+  }
+  const cudaError_t error = refuse_implicit(stream);
+  return error != cudaSuccess ? error : refuse_during_capture();
+}
+
 cudaError_t Runtime::refuse_implicit(const Stream& stream) {
   return stream.legacy ? graphs_->refuse_implicit(stream.device) : cudaSuccess;
 }
@@ -267,6 +276,7 @@ cudaError_t Runtime::record(Stream& stream, const EventPtr& event) {
     return error;
   }
   event->captured_by.reset();
+  event->captured = false;
   auto command =
       make_command(*this, Operation{EventRecord{event}, "cudaEventRecord", stream.device});
   if (!command) {
@@ -277,6 +287,9 @@ cudaError_t Runtime::record(Stream& stream, const EventPtr& event) {
 }
 
 cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
+  if (event->stale()) {
+    return cudaErrorInvalidValue;
+  }
   // Waiting for an event that was recorded in a capture makes this stream part of that capture.
   if (const auto target = event->captured_by.lock()) {
     return target->wait(stream, event);

@@ -103,6 +103,8 @@ public:
   /// For calls that may wait for, or change, what a capture under way relies on: refused with
   /// cudaErrorStreamCaptureUnsupported, which invalidates the captures.
   cudaError_t refuse_during_capture();
+  /// The same for a call that waits for a stream or asks about it.
+  cudaError_t refuse_during_capture(const Stream& stream);
 
 private:
   explicit Runtime(Config config);

@@ -62,8 +62,11 @@ struct Event {
   machine::CommandPtr command; // of the last cudaEventRecord; null: never recorded
   /// While a capture is under way: the target that recorded it, and what it stands for there.
   std::weak_ptr<CaptureTarget> captured_by;
+  bool captured = false; // the last record was captured
   std::vector<std::uint64_t> captured_nodes;
 
+  /// Measured: after the capture the event is of no use until it is recorded again.
+  bool stale() const { return captured && captured_by.expired(); }
   bool complete() const { return command == nullptr || command->done.load(); }
   bool timed() const { return (flags & cudaEventDisableTiming) == 0; }
 };
