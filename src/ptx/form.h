@@ -18,8 +18,9 @@
 namespace heddle::ptx {
 
 enum class FormStatus : std::uint8_t {
-  Run,
-  Parse
+  Run,  // executed, every instruction of the row
+  Part, // executed for some combinations of shape and types, unsupported for the others
+  Parse // read and printed only
 };
 
 inline constexpr std::size_t modifier_count = [] {

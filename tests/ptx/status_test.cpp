@@ -46,8 +46,11 @@ std::string refusal(const std::string& line) {
 TEST(FormStatus, AgreesWithTheInterpreter) {
   for (const Form& form : form_table().all()) {
     auto lines = generate(form);
-    // Rows of matrices describe more combinations of shape and types than exist; one that works is
-    // enough to call the row executable. Elsewhere every one must be.
+    // Rows of matrices describe more combinations of shape and types than exist; which of them are
+    // executed is tested where they are defined (tests/unit/isa).
+    if (form.status == FormStatus::Part) {
+      continue;
+    }
     std::size_t refused = 0;
     std::string example;
     for (const std::string& line : lines) {

@@ -1,6 +1,5 @@
 // Graphs: captured from streams (with a fork and join) and built node by node; launched several times, changed, cloned.
 //@ exercises: cudaStreamBeginCapture/EndCapture, cudaGraphAdd*Node, dependencies, cudaGraphInstantiate/Launch, exec updates, host nodes, cudaGraphClone
-//@ gap: stream capture and graphs
 #include "support.h"
 
 __global__ void add(int* data, int amount) { data[threadIdx.x] += amount; }
