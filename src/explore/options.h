@@ -1,0 +1,60 @@
+// What a search assumes and how far it goes: the options of `heddle check` that the explored
+// process has to know.
+//
+//   Options options = …;                          // from the command line
+//   setenv("HEDDLE_EXPLORE", to_text(options));   // the tool
+//   TRY(Options options, parse_options(text));    // the explored process
+//
+// A schedule string (replay.h) carries the same text, so that a replay assumes the same.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle::explore {
+
+/// Who is owed progress. Cuda is the model of spec/progress.md; the others are those of the
+/// literature (OOPSLA 2021, "Specifying and Testing GPU Workgroup Progress Models"), with a cluster
+/// (or a cooperative grid) in the place of their workgroup.
+enum class ProgressModel : std::uint8_t {
+  Cuda, // [DEV] [CLUSTER] [COOP]
+  Fair, // every thread of a grid that may start
+  Obe,  // occupancy-bound: clusters that have taken a step; the same as Cuda
+  Hsa,  // the cluster with the lowest index that has not ended
+  Lobe  // Obe, and every cluster with a lower index than one that has taken a step
+};
+
+struct Options {
+  ProgressModel progress = ProgressModel::Cuda;
+  // False: host threads are owed nothing, and so device threads are not either ([HOST]).
+  bool host_progress = true;
+  // Calls that do not synchronise return, whatever device threads do; otherwise [API].
+  bool prompt_api = false;
+  // Unrelated device threads may run for ever: they satisfy [API] and [QUERY].
+  bool other_processes = false;
+  // compare_exchange_weak of the host may fail spuriously.
+  bool spurious_failures = false;
+  // Equal threads are told apart; only to check the reduction itself.
+  bool symmetry = true;
+  // Barriers, ends and warp collectives of guaranteed threads, and plain accesses, happen as soon
+  // as they can; only to check the reduction itself.
+  bool eager = true;
+  // As if grids did not wait for each other: to learn whether a verdict rests on [DEP].
+  bool ignore_grid_order = false;
+  std::uint32_t max_states = 1'000'000;
+  double max_seconds = 60;
+  bool operator==(const Options&) const = default;
+};
+
+/// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.
+std::string to_text(const Options& options);
+/// Input error: an unknown word or value.
+Result<Options> parse_options(std::string_view text);
+
+/// "cuda", "fair", "obe", "hsa", "lobe".
+std::string_view name(ProgressModel model);
+
+} // namespace heddle::explore
