@@ -26,8 +26,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.program = target.path;
   request.arguments = target.arguments;
   TRY(request.environment, launch_environment(target, options.device, "check"));
-  request.max_states = options.max_states;
-  request.max_seconds = options.max_seconds;
+  request.options = options.search;
   return explore::check(request);
 }
 

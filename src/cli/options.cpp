@@ -78,7 +78,7 @@ void define_check(CLI::App& app, Options& options) {
   check
       ->add_option(
           "--max-states",
-          options.check.max_states,
+          options.check.search.max_states,
           "Give up after N states (exit code 4 if no defect was found)"
       )
       ->check(CLI::Range(1U, 100'000'000U))
@@ -87,7 +87,7 @@ void define_check(CLI::App& app, Options& options) {
   check
       ->add_option(
           "--max-time",
-          options.check.max_seconds,
+          options.check.search.max_seconds,
           "Give up after that many seconds (exit code 4 if no defect was found)"
       )
       ->check(CLI::PositiveNumber)

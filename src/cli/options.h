@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/launch.h"
+#include "explore/options.h"
 
 #include <string>
 #include <vector>
@@ -23,8 +24,7 @@ struct RunOptions : ProgramOptions {};
 
 struct CheckOptions : ProgramOptions {
   std::string format = "text"; // or json
-  std::uint32_t max_states = 1'000'000;
-  double max_seconds = 60;
+  explore::Options search;
 };
 
 struct Options {

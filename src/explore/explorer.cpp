@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "explore/host_state.h"
+#include "explore/options.h"
 #include "explore/source_places.h"
 #include "explore/state_table.h"
 #include "machine/stepper.h"
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -638,22 +638,13 @@ Site Explorer::place_of(const isa::Code& code, const isa::Op& op, std::string wh
 } // namespace
 
 Result<std::unique_ptr<machine::Driver>>
-make_explorer(machine::World& world, std::string_view options) {
-  constexpr std::string_view prefix = "table=";
-  int fd = -1;
-  if (options.starts_with(prefix)) {
-    std::from_chars(options.data() + prefix.size(), options.data() + options.size(), fd);
-  }
-  if (fd < 0) {
-    return input_error(
-        "HEDDLE_MODE=check is set by `heddle check`, which also passes HEDDLE_EXPLORE=table=<fd>"
-    );
-  }
-  TRY(StateTable table, StateTable::open(fd));
+make_explorer(machine::World& world, std::string_view text) {
+  TRY(const Handover handover, parse_handover(text));
+  TRY(StateTable table, StateTable::open(handover.table));
   return std::make_unique<Explorer>(
       world,
       std::move(table),
-      Stepper::Options{.ignore_grid_order = options.ends_with(",ignore=DEP")}
+      Stepper::Options{.ignore_grid_order = handover.options.ignore_grid_order}
   );
 }
 

@@ -27,11 +27,10 @@
 
 namespace heddle::explore {
 
-/// `options` is the value of HEDDLE_EXPLORE as the tool sets it (session.h): "table=<fd>", and
-/// ",ignore=DEP" to learn whether the verdict rests on the order of grids. Input error: malformed,
-/// or the process was not started by the tool.
+/// `text` is the value of HEDDLE_EXPLORE as the tool sets it: a Handover (options.h). Input error:
+/// malformed, or the process was not started by the tool.
 Result<std::unique_ptr<machine::Driver>>
-make_explorer(machine::World& world, std::string_view options);
+make_explorer(machine::World& world, std::string_view text);
 
 /// Ends the running execution because the program uses something that Heddle does not implement.
 /// Does nothing if no explorer is at work in this process.

@@ -1,16 +1,17 @@
 // What a search assumes and how far it goes: the options of `heddle check` that the explored
 // process has to know.
 //
-//   Options options = …;                          // from the command line
-//   setenv("HEDDLE_EXPLORE", to_text(options));   // the tool
-//   TRY(Options options, parse_options(text));    // the explored process
+//   Handover handover{.table = table.fd(), .options = …};    // the tool, from its command line
+//   setenv("HEDDLE_EXPLORE", to_text(handover));
+//   TRY(const Handover handover, parse_handover(text));      // the explored process
 //
-// A schedule string (replay.h) carries the same text, so that a replay assumes the same.
+// A schedule string (schedule.h) carries the same text, so that a replay assumes the same.
 #pragma once
 
 #include "base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,8 @@ struct Options {
   bool ignore_grid_order = false;
   std::uint32_t max_states = 1'000'000;
   double max_seconds = 60;
+  // Of the table and of all processes of the search together. 0: as much as the machine has.
+  std::uint32_t max_mebibytes = 0;
   bool operator==(const Options&) const = default;
 };
 
@@ -56,5 +59,20 @@ Result<Options> parse_options(std::string_view text);
 
 /// "cuda", "fair", "obe", "hsa", "lobe".
 std::string_view name(ProgressModel model);
+std::optional<ProgressModel> find_progress_model(std::string_view name);
+
+/// The value of HEDDLE_EXPLORE: what one search is, and where it meets the tool.
+struct Handover {
+  int table = -1;     // file descriptor of the state table
+  int replay = -1;    // of a file with the choices to take (schedule.h); -1: search
+  bool trace = false; // with `replay`: write down each step (trace.h)
+  Options options;
+  bool operator==(const Handover&) const = default;
+};
+
+/// "table=5,replay=7,trace=1,progress=obe": descriptors first, the options as above.
+std::string to_text(const Handover& handover);
+/// Input error: no table, or an unknown word or value.
+Result<Handover> parse_handover(std::string_view text);
 
 } // namespace heddle::explore

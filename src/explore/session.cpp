@@ -87,18 +87,18 @@ struct Search {
   bool finished = false;
 };
 
-/// One exploration, in a process of its own. `options` are added to HEDDLE_EXPLORE.
-Result<Search> search(const CheckRequest& request, const std::string& options) {
-  TRY(StateTable table, StateTable::create({.max_states = request.max_states}));
+/// One exploration, in a process of its own.
+Result<Search> search(const CheckRequest& request, const Options& options) {
+  TRY(StateTable table, StateTable::create({.max_states = options.max_states}));
   const int log = ::memfd_create("heddle-log", 0);
   const pid_t child = ::fork();
   if (child < 0) {
     return input_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
   }
   if (child == 0) {
-    become_program(request, fmt::format("table={}{}", table.fd(), options), log);
+    become_program(request, to_text(Handover{.table = table.fd(), .options = options}), log);
   }
-  const std::optional<int> status = wait_for(child, request.max_seconds);
+  const std::optional<int> status = wait_for(child, options.max_seconds);
   const std::string said = read_log(log);
   ::close(log);
   const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
@@ -134,7 +134,7 @@ std::vector<std::string> instrumentation_flags(const std::string& library_folder
 
 Result<report::Report> check(const CheckRequest& request) {
   const auto start = std::chrono::steady_clock::now();
-  TRY(const Search all, search(request, ""));
+  TRY(const Search all, search(request, request.options));
   HostSources sources(request.program);
   JudgeOptions options;
   options.finished = all.finished;
@@ -143,7 +143,9 @@ Result<report::Report> check(const CheckRequest& request) {
       judge(all.table, [&](const Site& site) { return sources.resolve(site); }, options);
   if (report.verdict() == report::Verdict::Terminates && all.table.saw(Fact::Dependency)) {
     // Does it end because grids wait for each other? Only a search without that can tell.
-    const auto unordered = search(request, ",ignore=DEP");
+    Options without = request.options;
+    without.ignore_grid_order = true;
+    const auto unordered = search(request, without);
     if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
     }

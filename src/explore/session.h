@@ -8,9 +8,9 @@
 #pragma once
 
 #include "base/result.h"
+#include "explore/options.h"
 #include "report/diagnostic.h"
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,8 +21,7 @@ struct CheckRequest {
   std::string program;
   std::vector<std::string> arguments;
   std::map<std::string, std::string> environment; // added to ours
-  std::uint32_t max_states = 1'000'000;
-  double max_seconds = 60;
+  Options options;
 };
 
 /// What nvcc must be told so that host code can be observed; `library_folder` holds our libtsan.

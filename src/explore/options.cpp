@@ -1,0 +1,159 @@
+// Words of HEDDLE_EXPLORE and of schedule strings.
+#include "explore/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace heddle::explore {
+
+namespace {
+
+constexpr auto models = std::to_array<std::string_view>({"cuda", "fair", "obe", "hsa", "lobe"});
+
+/// An option that is either as usual or not: `text` says that it is not.
+struct Switch {
+  std::string_view text;
+  bool Options::* member;
+  bool value;
+};
+constexpr auto switches = std::to_array<Switch>({
+    {"host-progress=none", &Options::host_progress, false},
+    {"api=prompt", &Options::prompt_api, true},
+    {"other-processes", &Options::other_processes, true},
+    {"spurious-failures", &Options::spurious_failures, true},
+    {"no-symmetry", &Options::symmetry, false},
+    {"no-eager", &Options::eager, false},
+    {"ignore=DEP", &Options::ignore_grid_order, true},
+});
+
+constexpr std::string_view progress_key = "progress=";
+constexpr std::string_view states_key = "max-states=";
+constexpr std::string_view seconds_key = "max-time=";
+constexpr std::string_view mebibytes_key = "max-memory=";
+constexpr std::string_view table_key = "table=";
+constexpr std::string_view replay_key = "replay=";
+constexpr std::string_view trace_key = "trace=";
+
+/// True if `word` is "key<number>" with a number of T that is not negative.
+template <class T> bool read_number(std::string_view word, std::string_view key, T& value) {
+  if (!word.starts_with(key)) {
+    return false;
+  }
+  word.remove_prefix(key.size());
+  T number{};
+  const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (failure != std::errc() || end != word.data() + word.size() || !(number >= T{})) {
+    return false;
+  }
+  value = number;
+  return true;
+}
+
+bool read_option(std::string_view word, Options& options) {
+  const auto* known = std::ranges::find(switches, word, &Switch::text);
+  if (known != switches.end()) {
+    options.*known->member = known->value;
+    return true;
+  }
+  if (word.starts_with(progress_key)) {
+    const auto model = find_progress_model(word.substr(progress_key.size()));
+    options.progress = model.value_or(options.progress);
+    return model.has_value();
+  }
+  return read_number(word, states_key, options.max_states) ||
+         read_number(word, seconds_key, options.max_seconds) ||
+         read_number(word, mebibytes_key, options.max_mebibytes);
+}
+
+bool read_handover(std::string_view word, Handover& handover) {
+  int trace = 0;
+  if (read_number(word, trace_key, trace)) {
+    handover.trace = trace != 0;
+    return true;
+  }
+  return read_number(word, table_key, handover.table) ||
+         read_number(word, replay_key, handover.replay) || read_option(word, handover.options);
+}
+
+/// Calls read(word) for each word between commas. Input error: it does not know one.
+template <class Read> Result<void> read_words(std::string_view text, Read read) {
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    if (!read(word)) {
+      return input_error(fmt::format("'{}' is no option of a search", word));
+    }
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return {};
+}
+
+} // namespace
+
+std::string_view name(ProgressModel model) {
+  return models[static_cast<std::size_t>(model)];
+}
+
+std::optional<ProgressModel> find_progress_model(std::string_view name) {
+  const auto* known = std::ranges::find(models, name);
+  if (known == models.end()) {
+    return std::nullopt;
+  }
+  return static_cast<ProgressModel>(known - models.begin());
+}
+
+std::string to_text(const Options& options) {
+  const Options defaults;
+  std::string text;
+  const auto add = [&text](std::string_view key, const auto& value) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : ",", key, value);
+  };
+  if (options.progress != defaults.progress) {
+    add(progress_key, name(options.progress));
+  }
+  for (const Switch& s : switches) {
+    if (options.*s.member == s.value) {
+      add(s.text, "");
+    }
+  }
+  if (options.max_states != defaults.max_states) {
+    add(states_key, options.max_states);
+  }
+  if (options.max_seconds != defaults.max_seconds) {
+    add(seconds_key, options.max_seconds);
+  }
+  if (options.max_mebibytes != defaults.max_mebibytes) {
+    add(mebibytes_key, options.max_mebibytes);
+  }
+  return text;
+}
+
+Result<Options> parse_options(std::string_view text) {
+  Options options;
+  TRY_VOID(read_words(text, [&](std::string_view word) { return read_option(word, options); }));
+  return options;
+}
+
+std::string to_text(const Handover& handover) {
+  std::string text = fmt::format("{}{}", table_key, handover.table);
+  if (handover.replay >= 0) {
+    text += fmt::format(",{}{},{}{:d}", replay_key, handover.replay, trace_key, handover.trace);
+  }
+  const std::string options = to_text(handover.options);
+  return options.empty() ? text : text + "," + options;
+}
+
+Result<Handover> parse_handover(std::string_view text) {
+  Handover handover;
+  TRY_VOID(read_words(text, [&](std::string_view word) { return read_handover(word, handover); }));
+  if (handover.table < 0) {
+    return input_error(
+        "HEDDLE_MODE=check is set by `heddle check`, which also passes HEDDLE_EXPLORE=table=<fd>"
+    );
+  }
+  return handover;
+}
+
+} // namespace heddle::explore
