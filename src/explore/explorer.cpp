@@ -4,8 +4,10 @@
 #include "base/check.h"
 #include "explore/host_state.h"
 #include "explore/options.h"
+#include "explore/schedule.h"
 #include "explore/source_places.h"
 #include "explore/state_table.h"
+#include "explore/trace.h"
 #include "machine/stepper.h"
 #include "report/finding.h"
 
@@ -108,9 +110,21 @@ report::Finding finding_of(isa::FaultKind kind) {
   return Finding::Trap;
 }
 
+/// An execution to repeat instead of a search.
+struct Replay {
+  std::vector<std::uint32_t> choices;
+  int trace = -1;
+  std::size_t taken = 0;
+};
+
 class Explorer final : public machine::Driver {
 public:
-  Explorer(machine::World& world, StateTable table, Stepper::Options options);
+  Explorer(
+      machine::World& world,
+      StateTable table,
+      Stepper::Options options,
+      std::optional<Replay> replay
+  );
   ~Explorer() override;
 
   // --- machine::Driver
@@ -164,6 +178,8 @@ private:
       const std::vector<Stepper::Move>& moves
   );
   std::size_t branch(StateId state, std::size_t count);
+  std::size_t repeat(StateId state, std::size_t count);
+  void reached(StateId state);
   void look_at_end_of_child(int status);
   ActorId actor(const Stepper::Move& move);
   std::uint32_t site(const HostPoint& point);
@@ -182,6 +198,7 @@ private:
   int depth_ = 0;              // processes that wait for this one
   const char* last_call_ = "";
   ActorId host_actor_ = 0;
+  std::optional<Replay> replay_;
   std::optional<Edge> last_; // the move under way; `to` is not known yet
   std::map<std::tuple<std::uint32_t, std::size_t, std::size_t, std::size_t, int>, ActorId> actors_;
   std::map<std::pair<const void*, std::string>, std::uint32_t> device_sites_;
@@ -210,10 +227,16 @@ bool set_hooks(const HeddleHostHooks* value) {
   return set != nullptr;
 }
 
-Explorer::Explorer(machine::World& world, StateTable table, Stepper::Options options)
+Explorer::Explorer(
+    machine::World& world,
+    StateTable table,
+    Stepper::Options options,
+    std::optional<Replay> replay
+)
     : world_(world),
       table_(std::move(table)),
-      stepper_(world, options) {
+      stepper_(world, options),
+      replay_(std::move(replay)) {
   world_.use_virtual_time();
   void* p = ::mmap(
       nullptr,
@@ -306,16 +329,22 @@ void Explorer::explore(HostPoint& point) {
       last_->to = visit->id;
       table_.add_edge(*last_);
     }
-    if (!visit->fresh) {
+    if (!visit->fresh && !replay_) {
       finish();
     }
     const std::vector<Choice> options = choices(point, condition, moves);
     describe(visit->id, point, moves, options);
     if (options.empty()) {
+      reached(visit->id);
       finish(); // nobody can move
     }
-    const std::size_t chosen = branch(visit->id, options.size());
+    const std::size_t chosen =
+        replay_ ? repeat(visit->id, options.size()) : branch(visit->id, options.size());
     last_ = edge_for(visit->id, point, condition, options[chosen], moves);
+    last_->choice = static_cast<std::uint32_t>(chosen);
+    if (replay_ && replay_->trace >= 0) {
+      append_row(replay_->trace, {.from = last_->from, .actor = last_->actor, .site = last_->site});
+    }
     table_.set_position(last_->from, last_->site);
     if (options[chosen].host) {
       point.answer = options[chosen].answer;
@@ -457,6 +486,36 @@ std::size_t Explorer::branch(StateId state, std::size_t count) {
   return count - 1;
 }
 
+/// The next choice of the schedule; ends the execution behind its last one.
+std::size_t Explorer::repeat(StateId state, std::size_t count) {
+  if (replay_->taken == replay_->choices.size()) {
+    reached(state);
+    finish();
+  }
+  const std::size_t chosen = replay_->choices[replay_->taken++];
+  if (chosen >= count) {
+    table_.add_event(
+        EventKind::Incomplete,
+        state,
+        0,
+        fmt::format(
+            "step {} of the schedule takes move {}, but there are {}",
+            replay_->taken,
+            chosen + 1,
+            count
+        )
+    );
+    finish();
+  }
+  return chosen;
+}
+
+void Explorer::reached(StateId state) {
+  if (replay_ && replay_->trace >= 0) {
+    append_row(replay_->trace, {.from = state});
+  }
+}
+
 void Explorer::look_at_end_of_child(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code) {
     return;
@@ -493,6 +552,7 @@ void Explorer::host_ended() {
   if (end && last_) {
     last_->to = *end;
     table_.add_edge(*last_);
+    reached(*end);
   }
   finish();
 }
@@ -641,10 +701,16 @@ Result<std::unique_ptr<machine::Driver>>
 make_explorer(machine::World& world, std::string_view text) {
   TRY(const Handover handover, parse_handover(text));
   TRY(StateTable table, StateTable::open(handover.table));
+  std::optional<Replay> replay;
+  if (handover.replay >= 0) {
+    TRY(std::vector<std::uint32_t> choices, read_choices(handover.replay));
+    replay = Replay{std::move(choices), handover.trace};
+  }
   return std::make_unique<Explorer>(
       world,
       std::move(table),
-      Stepper::Options{.ignore_grid_order = handover.options.ignore_grid_order}
+      Stepper::Options{.ignore_grid_order = handover.options.ignore_grid_order},
+      std::move(replay)
   );
 }
 

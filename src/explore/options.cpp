@@ -69,13 +69,9 @@ bool read_option(std::string_view word, Options& options) {
 }
 
 bool read_handover(std::string_view word, Handover& handover) {
-  int trace = 0;
-  if (read_number(word, trace_key, trace)) {
-    handover.trace = trace != 0;
-    return true;
-  }
   return read_number(word, table_key, handover.table) ||
-         read_number(word, replay_key, handover.replay) || read_option(word, handover.options);
+         read_number(word, replay_key, handover.replay) ||
+         read_number(word, trace_key, handover.trace) || read_option(word, handover.options);
 }
 
 /// Calls read(word) for each word between commas. Input error: it does not know one.
@@ -139,7 +135,10 @@ Result<Options> parse_options(std::string_view text) {
 std::string to_text(const Handover& handover) {
   std::string text = fmt::format("{}{}", table_key, handover.table);
   if (handover.replay >= 0) {
-    text += fmt::format(",{}{},{}{:d}", replay_key, handover.replay, trace_key, handover.trace);
+    text += fmt::format(",{}{}", replay_key, handover.replay);
+  }
+  if (handover.trace >= 0) {
+    text += fmt::format(",{}{}", trace_key, handover.trace);
   }
   const std::string options = to_text(handover.options);
   return options.empty() ? text : text + "," + options;

@@ -63,14 +63,14 @@ std::optional<ProgressModel> find_progress_model(std::string_view name);
 
 /// The value of HEDDLE_EXPLORE: what one search is, and where it meets the tool.
 struct Handover {
-  int table = -1;     // file descriptor of the state table
-  int replay = -1;    // of a file with the choices to take (schedule.h); -1: search
-  bool trace = false; // with `replay`: write down each step (trace.h)
+  int table = -1;  // file descriptor of the state table
+  int replay = -1; // of a file with the choices to take (schedule.h); -1: search
+  int trace = -1;  // with `replay`: of a file for what each step did (trace.h)
   Options options;
   bool operator==(const Handover&) const = default;
 };
 
-/// "table=5,replay=7,trace=1,progress=obe": descriptors first, the options as above.
+/// "table=5,replay=7,trace=8,progress=obe": descriptors first, the options as above.
 std::string to_text(const Handover& handover);
 /// Input error: no table, or an unknown word or value.
 Result<Handover> parse_handover(std::string_view text);

@@ -89,6 +89,7 @@ struct Edge {
   bool not_ready = false;     // a query answered NotReady …
   bool query_obliged = false; // … although device work could move or was complete
   std::uint32_t site = 0;     // where and what, for reports
+  std::uint32_t choice = 0;   // its number among the moves of `from`, for replays
 };
 
 struct State {

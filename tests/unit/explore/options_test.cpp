@@ -73,9 +73,9 @@ TEST(Handover, DescriptorsComeFirst) {
   handover.table = 5;
   EXPECT_EQ(to_text(handover), "table=5");
   handover.replay = 7;
-  handover.trace = true;
+  handover.trace = 8;
   handover.options.progress = ProgressModel::Obe;
-  EXPECT_EQ(to_text(handover), "table=5,replay=7,trace=1,progress=obe");
+  EXPECT_EQ(to_text(handover), "table=5,replay=7,trace=8,progress=obe");
   EXPECT_EQ(parse_handover(to_text(handover)).value(), handover);
 }
 

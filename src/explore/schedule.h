@@ -1,0 +1,48 @@
+// Schedule: one execution of one program, as a string that a user can paste.
+//
+//   std::string text = encode({.program = "app.cu", .choices = {0, 2, 1}, …});   // "v1:KLUv_…"
+//   TRY(const Schedule schedule, decode(text));
+//
+// The string says everything that the execution depends on except the program's text itself, of
+// which it holds a hash. "v1:", then base64url without padding of a zstd frame of lines "key value"
+// (base64 -d | zstd -d shows them). v1 changes when the meaning of the lines or of a choice does.
+// May be wrong: an older string whose hash still fits is taken for good, although another version
+// of Heddle may number the moves of a state in another way; a replay that comes out differently
+// says so.
+#pragma once
+
+#include "base/result.h"
+#include "explore/options.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::explore {
+
+struct Schedule {
+  std::string program; // as on the command line: a .cu file or a program
+  std::vector<std::string> arguments;
+  std::string nvcc; // flags, as on the command line
+  std::string device;
+  int devices = 1;
+  std::string content;                // hash of the program's source or file; empty: not known
+  std::string digest;                 // hash of what happened in each step; empty: not known
+  Options options;                    // without limits
+  std::vector<std::uint32_t> choices; // in each state, the number of the move that was taken
+  std::uint32_t loop_from = 0; // the last choice leads back to the state before this one; if there
+                               // is no such choice, nobody can move any more at the end
+  bool operator==(const Schedule&) const = default;
+};
+
+std::string encode(const Schedule& schedule);
+/// Input error: says in which way `text` is no schedule (another version, cut off, …).
+Result<Schedule> decode(std::string_view text);
+
+/// A file in memory with `choices`, for Handover::replay. Input error: the system has none.
+Result<int> write_choices(std::span<const std::uint32_t> choices);
+Result<std::vector<std::uint32_t>> read_choices(int fd);
+
+} // namespace heddle::explore

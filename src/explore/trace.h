@@ -1,0 +1,32 @@
+// Trace: what one repeated execution did, step by step, in a file that explored process and tool
+// share. Actors, sites and notes are ids of the state table that belongs to it.
+//
+//   append_row(handover.trace, {.from = state, .actor = actor, .site = site});   // explored
+//   process std::vector<TraceRow> rows = read_rows(fd);                                  // the
+//   tool
+//
+// One row for each choice that was taken, and after the last of them one with `actor` = no_actor:
+// the state that was reached.
+#pragma once
+
+#include "explore/progress_graph.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace heddle::explore {
+
+inline constexpr ActorId no_actor = ~ActorId{0};
+
+struct TraceRow {
+  StateId from = 0; // the state in which it moved
+  ActorId actor = no_actor;
+  std::uint32_t site = 0;
+  std::uint32_t note = 0; // a text of the table, "reads 0"; 0: none
+  bool operator==(const TraceRow&) const = default;
+};
+
+void append_row(int fd, const TraceRow& row);
+std::vector<TraceRow> read_rows(int fd);
+
+} // namespace heddle::explore
