@@ -85,13 +85,14 @@ TEST(Schedule, NoPartOfOneIsTakenForAnother) {
   }
 }
 
-TEST(Schedule, AWrongCharacterIsNoticed) {
+TEST(Schedule, AWrongCharacterIsNoticed) { // where it means anything: some bits are unused
   const std::string good = encode(example());
   for (std::size_t i = 3; i + 1 < good.size(); ++i) {
     for (const char c : {'A', '_', 'x'}) {
       std::string bad = good;
       bad[i] = c;
-      EXPECT_EQ(refusal(bad) == "accepted", bad == good) << i << " " << c;
+      const auto schedule = decode(bad);
+      EXPECT_TRUE(!schedule || *schedule == example()) << i << " " << c;
     }
   }
 }
