@@ -27,6 +27,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.arguments = target.arguments;
   TRY(request.environment, launch_environment(target, options.device, "check"));
   request.options = options.search;
+  request.show_progress = isatty(STDERR_FILENO) != 0;
   return explore::check(request);
 }
 

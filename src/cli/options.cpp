@@ -68,6 +68,98 @@ void define_run(CLI::App& app, Options& options) {
       ->type_name("N");
 }
 
+/// Who is owed what: the assumptions of a verdict.
+void define_assumptions(CLI::App& check, explore::Options& search) {
+  check
+      .add_option_function<std::string>(
+          "--progress",
+          [&search](const std::string& name) {
+            search.progress = explore::find_progress_model(name).value();
+          },
+          "What device threads are promised: what CUDA promises; or fair (every thread that may "
+          "start), obe (clusters that have taken a step), hsa (the first cluster that has not "
+          "ended), lobe (obe, and the clusters before those: what today's hardware happens to do)"
+      )
+      ->check(CLI::IsMember({"cuda", "fair", "obe", "hsa", "lobe"}))
+      ->type_name("MODEL")
+      ->default_str("cuda");
+  check
+      .add_option_function<std::string>(
+          "--host-progress",
+          [&search](const std::string& word) { search.host_progress = word == "concurrent"; },
+          "What host threads are promised; with none, device threads are promised nothing either"
+      )
+      ->check(CLI::IsMember({"concurrent", "none"}))
+      ->type_name("WORD")
+      ->default_str("concurrent");
+  check
+      .add_option_function<std::string>(
+          "--api",
+          [&search](const std::string& word) { search.prompt_api = word == "prompt"; },
+          "When API calls return: any of them may wait for as long as some device thread makes "
+          "progress (documented), or only those that synchronise (prompt)"
+      )
+      ->check(CLI::IsMember({"documented", "prompt"}))
+      ->type_name("WORD")
+      ->default_str("documented");
+  check.add_flag(
+      "--other-processes",
+      search.other_processes,
+      "Device threads of other processes may run for ever, and API calls wait for them"
+  );
+  check.add_flag(
+      "--spurious-failures",
+      search.spurious_failures,
+      "compare_exchange_weak of host code may fail although the values are equal"
+  );
+}
+
+void define_limits(CLI::App& check, explore::Options& search) {
+  check
+      .add_option(
+          "--max-states",
+          search.max_states,
+          "Give up after N states (exit code 4 if no defect was found)"
+      )
+      ->check(CLI::Range(1U, 100'000'000U))
+      ->type_name("N")
+      ->capture_default_str();
+  check
+      .add_option(
+          "--max-time",
+          search.max_seconds,
+          "Give up after that many seconds (exit code 4 if no defect was found)"
+      )
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  check
+      .add_option(
+          "--max-memory",
+          search.max_mebibytes,
+          "Give up when the search needs more than that many MiB (default: four fifths of what is "
+          "free; exit code 4 if no defect was found)"
+      )
+      ->check(CLI::Range(1U, 1U << 30))
+      ->type_name("MIB");
+  // In the reference, but not in --help.
+  check
+      .add_flag_callback(
+          "--no-symmetry",
+          [&search] { search.symmetry = false; },
+          "To check Heddle itself: equal threads are told apart. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
+          "--no-eager",
+          [&search] { search.eager = false; },
+          "To check Heddle itself: moves that nobody else can notice are interleaved, too. Same "
+          "verdict, more states"
+      )
+      ->group("");
+}
+
 void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
@@ -75,24 +167,8 @@ void define_check(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  check
-      ->add_option(
-          "--max-states",
-          options.check.search.max_states,
-          "Give up after N states (exit code 4 if no defect was found)"
-      )
-      ->check(CLI::Range(1U, 100'000'000U))
-      ->type_name("N")
-      ->capture_default_str();
-  check
-      ->add_option(
-          "--max-time",
-          options.check.search.max_seconds,
-          "Give up after that many seconds (exit code 4 if no defect was found)"
-      )
-      ->check(CLI::PositiveNumber)
-      ->type_name("SECONDS")
-      ->capture_default_str();
+  define_assumptions(*check, options.check.search);
+  define_limits(*check, options.check.search);
 }
 
 Parsed failure(std::string_view command, std::string_view message) {

@@ -714,6 +714,29 @@ make_explorer(machine::World& world, std::string_view text) {
   );
 }
 
+Result<void> check_implemented(const Options& options) {
+  const Options defaults;
+  const auto refuse = [](std::string_view what) {
+    return unsupported(fmt::format("{} is not implemented yet", what));
+  };
+  if (options.progress != ProgressModel::Cuda && options.progress != ProgressModel::Obe) {
+    return refuse(fmt::format("--progress={}", name(options.progress)));
+  }
+  if (options.host_progress != defaults.host_progress) {
+    return refuse("--host-progress=none");
+  }
+  if (options.prompt_api != defaults.prompt_api) {
+    return refuse("--api=prompt");
+  }
+  if (options.other_processes != defaults.other_processes) {
+    return refuse("--other-processes");
+  }
+  if (options.spurious_failures != defaults.spurious_failures) {
+    return refuse("--spurious-failures");
+  }
+  return {}; // the reductions that could be switched off are not there either
+}
+
 bool note_finding(const report::Diagnostic& diagnostic) {
   if (the_explorer != nullptr) {
     the_explorer->found(diagnostic);

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "explore/options.h"
 #include "machine/world.h"
 #include "report/diagnostic.h"
 
@@ -31,6 +32,9 @@ namespace heddle::explore {
 /// malformed, or the process was not started by the tool.
 Result<std::unique_ptr<machine::Driver>>
 make_explorer(machine::World& world, std::string_view text);
+
+/// Unsupported error: the search cannot do what these options ask for.
+Result<void> check_implemented(const Options& options);
 
 /// Ends the running execution because the program uses something that Heddle does not implement.
 /// Does nothing if no explorer is at work in this process.

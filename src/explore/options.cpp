@@ -126,6 +126,15 @@ std::string to_text(const Options& options) {
   return text;
 }
 
+std::string assumptions(const Options& options) {
+  const Options defaults;
+  Options unlimited = options;
+  unlimited.max_states = defaults.max_states;
+  unlimited.max_seconds = defaults.max_seconds;
+  unlimited.max_mebibytes = defaults.max_mebibytes;
+  return to_text(unlimited);
+}
+
 Result<Options> parse_options(std::string_view text) {
   Options options;
   TRY_VOID(read_words(text, [&](std::string_view word) { return read_option(word, options); }));

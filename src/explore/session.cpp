@@ -5,15 +5,14 @@
 #include "explore/source_places.h"
 #include "explore/state_table.h"
 #include "explore/verdict.h"
+#include "explore/watch.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,23 +54,6 @@ constexpr int cannot_start = 126;
   ::_exit(cannot_start);
 }
 
-/// The exit status of `child`, or nothing if it took longer than that (then it has been ended).
-std::optional<int> wait_for(pid_t child, double seconds) {
-  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
-  pollfd poll_for{fd, POLLIN, 0};
-  const int ready = fd < 0 ? 1 : ::poll(&poll_for, 1, static_cast<int>(seconds * 1000));
-  if (fd >= 0) {
-    ::close(fd);
-  }
-  if (ready == 0) {
-    ::kill(-child, SIGKILL);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return ready == 0 ? std::nullopt : std::optional(status);
-}
-
 std::string read_log(int fd) {
   std::string text(4000, '\0');
   const ssize_t bytes = ::pread(fd, text.data(), text.size(), 0);
@@ -98,7 +80,7 @@ Result<Search> search(const CheckRequest& request, const Options& options) {
   if (child == 0) {
     become_program(request, to_text(Handover{.table = table.fd(), .options = options}), log);
   }
-  const std::optional<int> status = wait_for(child, options.max_seconds);
+  const auto [status, limit] = Watch(table, options, request.show_progress).wait_for(child);
   const std::string said = read_log(log);
   ::close(log);
   const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
@@ -108,6 +90,9 @@ Result<Search> search(const CheckRequest& request, const Options& options) {
             ? fmt::format("{}: ended without a call that Heddle could see", request.program)
             : said
     );
+  }
+  if (!limit.empty()) {
+    table.add_event(EventKind::Incomplete, 0, 0, limit);
   }
   if (status && WIFSIGNALED(*status)) {
     const auto [from, site] = table.position();
@@ -133,6 +118,7 @@ std::vector<std::string> instrumentation_flags(const std::string& library_folder
 }
 
 Result<report::Report> check(const CheckRequest& request) {
+  TRY_VOID(check_implemented(request.options));
   const auto start = std::chrono::steady_clock::now();
   TRY(const Search all, search(request, request.options));
   HostSources sources(request.program);
@@ -141,6 +127,9 @@ Result<report::Report> check(const CheckRequest& request) {
   options.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report::Report report =
       judge(all.table, [&](const Site& site) { return sources.resolve(site); }, options);
+  if (const std::string assumed = assumptions(request.options); !assumed.empty()) {
+    report.bounds += ", assuming " + assumed;
+  }
   if (report.verdict() == report::Verdict::Terminates && all.table.saw(Fact::Dependency)) {
     // Does it end because grids wait for each other? Only a search without that can tell.
     Options without = request.options;

@@ -22,6 +22,7 @@ struct CheckRequest {
   std::vector<std::string> arguments;
   std::map<std::string, std::string> environment; // added to ours
   Options options;
+  bool show_progress = false; // a line on stderr while it lasts
 };
 
 /// What nvcc must be told so that host code can be observed; `library_folder` holds our libtsan.

@@ -80,7 +80,14 @@ private:
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
     for (const Event& event : table_.events()) {
       cut_short = cut_short || event.kind != EventKind::Fault;
-      if (event.kind == EventKind::Incomplete || !seen.insert({event.text, event.site}).second) {
+      if (event.kind == EventKind::Incomplete) {
+        const std::string reason(table_.text(event.text));
+        if (std::find(report.limits.begin(), report.limits.end(), reason) == report.limits.end()) {
+          report.limits.push_back(reason);
+        }
+        continue;
+      }
+      if (!seen.insert({event.text, event.site}).second) {
         continue;
       }
       const Finding finding = event.kind == EventKind::Crash ? Finding::HostCrash

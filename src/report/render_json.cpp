@@ -48,6 +48,9 @@ std::string render_json(const Report& report) {
       {"seconds", report.seconds},
       {"bounds", report.bounds},
   };
+  if (!report.limits.empty()) {
+    json["limits"] = report.limits;
+  }
   if (!report.rests_on.empty()) {
     json["rests_on"] = report.rests_on;
   }

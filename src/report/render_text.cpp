@@ -254,6 +254,9 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
                      program,
                      bounds
                  );
+    for (const std::string& limit : report.limits) {
+      out += fmt::format("  = not complete: {}\n", limit);
+    }
     break;
   case Verdict::MayHang:
   case Verdict::Defect:

@@ -67,6 +67,38 @@ TEST(CommandLine, CheckHasItsOwnOptions) {
   EXPECT_THAT(o.check.arguments, IsEmpty());
 }
 
+TEST(CommandLine, AssumptionsAndLimitsOfACheck) {
+  Options o;
+  const Parsed p = parse_command_line(
+      {"check",
+       "--progress=lobe",
+       "--host-progress",
+       "none",
+       "app.cu",
+       "--api=prompt",
+       "--other-processes",
+       "--spurious-failures",
+       "--no-symmetry",
+       "--no-eager",
+       "--max-states=5",
+       "--max-time=0.5",
+       "--max-memory=64"},
+      o
+  );
+  EXPECT_EQ(p.command, Command::Check) << p.text;
+  EXPECT_EQ(
+      explore::to_text(o.check.search),
+      "progress=lobe,host-progress=none,api=prompt,other-processes,spurious-failures,no-symmetry,"
+      "no-eager,max-states=5,max-time=0.5,max-memory=64"
+  );
+}
+
+TEST(CommandLine, WithoutOptionsTheSearchAssumesWhatCudaPromises) {
+  Options o;
+  parse_command_line({"check", "app.cu"}, o);
+  EXPECT_EQ(o.check.search, explore::Options());
+}
+
 TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{}, "Usage"},
@@ -77,6 +109,8 @@ TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
       {{"run", "--devices", "0", "x"}, "--devices"},
       {{"run", "--seed", "x", "y"}, "--seed"},
       {{"--nonsense"}, "--nonsense"},
+      {{"check", "--progress=weak", "x"}, "weak"},
+      {{"check", "--max-memory=0", "x"}, "--max-memory"},
   };
   for (const auto& [arguments, expected] : cases) {
     Options o;

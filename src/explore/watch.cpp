@@ -1,0 +1,155 @@
+// Implements watch.h. Memory is what the kernel counts in /proc/<pid>/smaps_rollup; of a deep chain
+// of forked processes only the first ones are asked (they hold the most), so a limit may be passed
+// a little late.
+#include "explore/watch.h"
+
+#include "report/render.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <string_view>
+
+namespace heddle::explore {
+
+namespace {
+
+constexpr std::uint64_t kibibyte = 1024;
+constexpr std::uint64_t mebibyte = 1024 * kibibyte;
+constexpr int tick_milliseconds = 100;
+constexpr double seconds_between_looks = 0.5;
+constexpr double seconds_before_first_line = 0.5;
+constexpr double seconds_between_lines = 0.2;
+constexpr int most_processes_asked = 32;
+
+/// The number behind `key` in a file of lines "Key:  123 kB", in bytes.
+std::uint64_t kibibytes_in(const std::string& path, std::string_view key) {
+  std::ifstream in(path);
+  std::uint64_t sum = 0;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with(key)) {
+      sum += std::strtoull(line.c_str() + key.size(), nullptr, 10) * kibibyte;
+    }
+  }
+  return sum;
+}
+
+/// Four fifths of what is free, so that the search gives up before the system does.
+std::uint64_t usual_limit() {
+  return kibibytes_in("/proc/meminfo", "MemAvailable:") / 5 * 4;
+}
+
+std::uint64_t memory_of_file(int fd) {
+  struct stat status{};
+  return ::fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512 : 0;
+}
+
+} // namespace
+
+std::uint64_t private_memory(pid_t process) {
+  std::uint64_t sum = 0;
+  for (int asked = 0; process > 0 && asked < most_processes_asked; ++asked) {
+    // Pages that several processes of a chain share count in parts, which add up to one.
+    sum += kibibytes_in(fmt::format("/proc/{}/smaps_rollup", process), "Pss_Anon:");
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
+    process = 0;
+    children >> process; // a process of a search waits for the one that it has started
+  }
+  return sum;
+}
+
+std::string progress_text(const StateTable& table, double seconds) {
+  const std::uint64_t states = table.state_count();
+  const auto rate =
+      static_cast<std::uint64_t>(seconds > 0 ? static_cast<double>(states) / seconds : 0);
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  return fmt::format(
+      "{} states, {} states/s, {} executions, {:02}:{:02}",
+      report::with_thousands(states),
+      report::with_thousands(rate),
+      report::with_thousands(table.executions()),
+      whole / 60,
+      whole % 60
+  );
+}
+
+Watch::Watch(const StateTable& table, const Options& options, bool show)
+    : table_(table),
+      options_(options),
+      show_(show),
+      most_bytes_(options.max_mebibytes != 0 ? options.max_mebibytes * mebibyte : usual_limit()),
+      next_line_(seconds_before_first_line) {}
+
+Ending Watch::wait_for(pid_t child) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
+  pollfd ended{fd, POLLIN, 0};
+  Ending ending;
+  for (;;) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    ending.limit = limit_reached(child, seconds);
+    if (!ending.limit.empty()) {
+      ::kill(-child, SIGKILL);
+      break;
+    }
+    show_progress(seconds);
+    const auto left = static_cast<int>((options_.max_seconds - seconds) * 1000) + 1;
+    if (::poll(&ended, 1, std::min(tick_milliseconds, left)) > 0) {
+      break;
+    }
+  }
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  clear_line();
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (ending.limit.empty()) {
+    ending.status = status;
+  }
+  return ending;
+}
+
+std::string Watch::limit_reached(pid_t child, double seconds) {
+  if (seconds >= options_.max_seconds) {
+    return fmt::format("the limit of {} s was reached (--max-time)", options_.max_seconds);
+  }
+  if (seconds >= next_look_) {
+    next_look_ = seconds + seconds_between_looks;
+    if (memory_of_file(table_.fd()) + private_memory(child) > most_bytes_) {
+      return fmt::format(
+          "the limit of {} MiB was reached (--max-memory)",
+          report::with_thousands(most_bytes_ / mebibyte)
+      );
+    }
+  }
+  return {};
+}
+
+void Watch::show_progress(double seconds) {
+  if (show_ && seconds >= next_line_) {
+    next_line_ = seconds + seconds_between_lines;
+    line_shown_ = true;
+    fmt::print(stderr, "\r{}\033[K", progress_text(table_, seconds));
+    std::fflush(stderr);
+  }
+}
+
+void Watch::clear_line() const {
+  if (line_shown_) {
+    fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+  }
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,50 @@
+// Watching a search from outside: its time, its memory, and a line about it on a terminal.
+//
+//   Watch watch(table, options, /*show=*/isatty(STDERR_FILENO));
+//   Ending ending = watch.wait_for(child);        // ends the child's process group at a limit
+//
+// The line goes to stderr, is rewritten in place, and is gone in the end.
+#pragma once
+
+#include "explore/options.h"
+#include "explore/state_table.h"
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+namespace heddle::explore {
+
+struct Ending {
+  std::optional<int> status; // of waitpid; none: a limit was reached, everything has been ended
+  std::string limit;         // which: "the limit of 60 s was reached (--max-time)"
+};
+
+class Watch {
+public:
+  Watch(const StateTable& table, const Options& options, bool show);
+  /// `child` leads a process group of its own.
+  Ending wait_for(pid_t child);
+
+private:
+  std::string limit_reached(pid_t child, double seconds);
+  void show_progress(double seconds);
+  void clear_line() const;
+
+  const StateTable& table_;
+  Options options_;
+  bool show_;
+  std::uint64_t most_bytes_ = 0;
+  double next_look_ = 0; // at the memory, which costs a little
+  double next_line_ = 0;
+  bool line_shown_ = false;
+};
+
+/// Memory of `process` and all its descendants that they do not share with others, in bytes.
+std::uint64_t private_memory(pid_t process);
+
+/// "12,345 states, 6,789 states/s, 00:12"
+std::string progress_text(const StateTable& table, double seconds);
+
+} // namespace heddle::explore
