@@ -88,6 +88,15 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (options.seed) {
     variables["HEDDLE_SEED"] = std::to_string(*options.seed);
   }
+  if (options.warps != "independent") {
+    variables["HEDDLE_WARPS"] = options.warps;
+  }
+  if (options.warp_trace != 0) {
+    variables["HEDDLE_WARP_TRACE"] = std::to_string(options.warp_trace);
+  }
+  if (options.stale_reads) {
+    variables["HEDDLE_STALE_READS"] = "1";
+  }
   std::string preload = HEDDLE_SANITIZER_RUNTIME;
   if (target.inspection.rpath_wins) {
     preload += (preload.empty() ? "" : " ") + (fs::path(folder) / library_name).string();

@@ -66,6 +66,26 @@ void define_run(CLI::App& app, Options& options) {
          "One reproducible, single-threaded schedule, chosen by N (default: all cores)"
   )
       ->type_name("N");
+  run->add_option(
+         "--warps",
+         options.run.device.warps,
+         "How the threads of a warp go on: each on its own, or in lockstep as before sm_70"
+  )
+      ->check(CLI::IsMember({"independent", "lockstep"}))
+      ->type_name("MODEL")
+      ->capture_default_str();
+  run->add_option(
+         "--warp-trace",
+         options.run.device.warp_trace,
+         "With --warps=lockstep: print the first N steps of a warp, rule by rule, to stderr"
+  )
+      ->type_name("N");
+  run->add_flag(
+      "--stale-reads",
+      options.run.device.stale_reads,
+      "With --warps=lockstep: plain reads of global memory come from a cache that only a fence "
+      "or the end of the block brings up to date"
+  );
 }
 
 /// Who is owed what: the assumptions of a verdict.

@@ -9,6 +9,8 @@
 
 #include "base/check.h"
 
+#include <limits>
+
 namespace heddle::isa {
 
 // --- Warp
@@ -159,6 +161,37 @@ Stop Exec::run(Warp& warp, LaneMask group, const Turn& turn) {
       op = op->execute(*this, *op);
     }
     moved = true;
+  }
+  return why_;
+}
+
+Stop Exec::step(Warp& warp, LaneMask group) {
+  HEDDLE_CHECK(group != 0, "an empty group cannot run");
+  if (cache_generation_ != space_.generation()) {
+    forget_ranges();
+  }
+  const auto first = static_cast<std::size_t>(std::countr_zero(group));
+  select(warp, *warp.frame[first], group);
+  fuel_ = std::numeric_limits<std::int64_t>::max(); // loops are bounded by the caller
+  why_ = Stop::None;
+  reconverge_ = false;
+  behind_ = nullptr;
+  watch_ = Guarded;
+  op_ = warp.pc[first];
+  if ((op_->flags & Guarded) != 0) {
+    const LaneMask p = predicate(op_->guard);
+    mask_ = group_ & (op_->guard_negated ? ~p : p);
+    if (mask_ == 0) {
+      mask_ = group_;
+      stop_at(Stop::None, op_ + 1);
+      return why_;
+    }
+  }
+  executed_ += lanes_;
+  const Op* next = op_->execute(*this, *op_);
+  mask_ = group_;
+  if (next != nullptr) {
+    stop_at(Stop::None, next);
   }
   return why_;
 }

@@ -321,6 +321,10 @@ public:
   /// Runs the lanes `group` of `warp` (same frame, same pc) until something stops them; program
   /// counters, frames and live lanes of the warp are up to date afterwards.
   Stop run(Warp& warp, LaneMask group, const Turn& turn);
+  /// Executes one op, that at which the lanes `group` of `warp` stand (same frame, same pc), and
+  /// leaves program counters, frames and live lanes up to date; Stop::None: nothing special. For
+  /// whoever decides after each op who executes the next one (lockstep warps).
+  Stop step(Warp& warp, LaneMask group);
   /// Points the exec at lanes of a frame without running (used to complete collectives).
   void select(Warp& warp, Frame& frame, LaneMask lanes);
   std::uint64_t executed() const { return executed_; } // thread instructions so far

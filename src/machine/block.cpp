@@ -37,7 +37,7 @@ std::size_t slot(int lane) {
 
 } // namespace
 
-Block::Block(Cluster& cluster, Grid& grid)
+Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
     : cluster_(cluster),
       grid_(grid),
       threads_(static_cast<std::uint32_t>(grid.config().block.count())),
@@ -73,6 +73,9 @@ Block::Block(Cluster& cluster, Grid& grid)
     barrier.waiting.assign(warps, 0);
   }
   write_grid_specials();
+  if (make_rules) {
+    rules_ = make_rules(*this);
+  }
 }
 
 Block::~Block() {
@@ -111,6 +114,9 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     state.fuel = round_fuel;
     state.cluster_arrived = state.cluster_waiting = state.cluster_passed = 0;
     state.red_popc = state.red_and = state.red_or = 0;
+  }
+  if (rules_ != nullptr) {
+    rules_->start();
   }
 }
 
@@ -189,6 +195,9 @@ LaneMask Block::next_group(WarpState& state) {
 Stop Block::turn(isa::Exec& exec, std::size_t w) {
   WarpState& state = warps_[w];
   exec.enter_block(exec_block());
+  if (rules_ != nullptr) {
+    return rules_->turn(exec, w);
+  }
   while (state.fuel > 0) {
     const LaneMask group = next_group(state);
     if (group == 0) {

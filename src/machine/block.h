@@ -7,10 +7,12 @@
 // that every started thread keeps making progress ([DEV], [CLUSTER]) however the others spin.
 #pragma once
 
+#include "base/hash.h"
 #include "isa/exec.h"
 #include "machine/grid.h"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,9 +30,28 @@ enum class WaitKind : std::uint8_t {
   Collective
 };
 
+class Block;
+
+/// Moves the lanes of a block's warps by other rules than Block's own, which schedules threads
+/// independently: lockstep warps (src/simt). One object per block.
+class WarpRules {
+public:
+  virtual ~WarpRules() = default;
+  /// The block is at its first instruction.
+  virtual void start() = 0;
+  /// Lets a warp run one round: see Block::turn.
+  virtual isa::Stop turn(isa::Exec& exec, std::size_t w) = 0;
+  /// What the warp's future depends on besides its lanes.
+  virtual void hash(std::size_t w, Hasher& hasher) const = 0;
+  /// Why a lane that nothing blocks does not run; empty: it does. For reports.
+  virtual std::string describe(std::size_t w, int lane) const = 0;
+};
+using MakeWarpRules = std::function<std::unique_ptr<WarpRules>(Block&)>;
+
 class Block final : public isa::Environment {
 public:
-  Block(Cluster& cluster, Grid& grid);
+  /// `make_rules` may be empty: independent threads.
+  Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules = {});
   ~Block() override;
 
   /// Becomes block `rank` of cluster `cluster_index`, at its first instruction.
@@ -76,6 +97,8 @@ public:
   /// Lets a warp run one round. Exited: no lane is left; Blocked: none can run; Fuel: the round is
   /// over; Fault, Unsupported: see exec.
   isa::Stop turn(isa::Exec& exec, std::size_t w);
+  /// nullptr: independent threads.
+  WarpRules* rules() const { return rules_.get(); }
 
   // --- Time, for the probe ---------------------------------------------------------------------
   void stop_time_at(std::uint64_t ns) {
@@ -144,6 +167,7 @@ private:
   std::array<Barrier, 16> barriers_;
   std::optional<std::uint64_t> stopped_time_;
   bool time_was_read_ = false;
+  std::unique_ptr<WarpRules> rules_;
   isa::Exec results_; // writes results of barriers and collectives into other lanes' registers
 };
 
@@ -160,7 +184,7 @@ void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport&
 
 class Cluster {
 public:
-  explicit Cluster(std::shared_ptr<Grid> grid);
+  explicit Cluster(std::shared_ptr<Grid> grid, const MakeWarpRules& make_rules = {});
   void start(std::uint64_t index);
   void stop() { started_ = false; }
   bool started() const { return started_; }

@@ -10,9 +10,10 @@ namespace heddle::machine {
 using isa::LaneMask;
 using isa::Stop;
 
-Cluster::Cluster(std::shared_ptr<Grid> grid) : grid_(std::move(grid)) {
+Cluster::Cluster(std::shared_ptr<Grid> grid, const MakeWarpRules& make_rules)
+    : grid_(std::move(grid)) {
   for (std::uint64_t i = 0; i < grid_->blocks_per_cluster(); ++i) {
-    blocks_.push_back(std::make_unique<Block>(*this, *grid_));
+    blocks_.push_back(std::make_unique<Block>(*this, *grid_, make_rules));
   }
 }
 
@@ -166,9 +167,12 @@ void Cluster::describe_waits(Waits& waits) {
         case WaitKind::Collective:
           text += fmt::format("waits for the lanes {:#010x} of its warp", state.membermask[i]);
           break;
-        case WaitKind::None:
-          text += "spins";
+        case WaitKind::None: {
+          const WarpRules* rules = block->rules();
+          const std::string why = rules != nullptr ? rules->describe(w, lane) : "";
+          text += why.empty() ? "spins" : why;
           break;
+        }
         }
         text += fmt::format(" ({})", at.instruction);
         Waiters& waiters = waits[text];

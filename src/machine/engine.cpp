@@ -32,7 +32,7 @@ std::uint64_t next_random(std::uint64_t& state) { // splitmix64
 
 } // namespace
 
-Engine::Engine(World& world, EngineOptions options) : world_(world), options_(options) {
+Engine::Engine(World& world, EngineOptions options) : world_(world), options_(std::move(options)) {
   if (options_.workers == 0) {
     options_.workers = std::max(1U, std::thread::hardware_concurrency());
   }
@@ -249,7 +249,7 @@ void Engine::run_cluster(
   const bool fresh = resident->cluster == nullptr || !resident->cluster->started();
   lock.unlock();
   if (resident->cluster == nullptr) {
-    resident->cluster = std::make_unique<Cluster>(running->command->grid);
+    resident->cluster = std::make_unique<Cluster>(running->command->grid, options_.warp_rules);
   }
   Cluster& cluster = *resident->cluster;
   if (fresh) {

@@ -17,8 +17,11 @@ constexpr std::size_t max_writes = 1U << 22; // noted; a warp that writes more i
 constexpr std::uint64_t hour = 3'600'000'000'000ULL; // ns
 
 /// What the future of a warp's lanes depends on, memory that others see aside.
-Hash128 state_of(const Block::WarpState& state) {
+Hash128 state_of(const Block& block, std::size_t w, const Block::WarpState& state) {
   Hasher hasher;
+  if (block.rules() != nullptr) {
+    block.rules()->hash(w, hasher);
+  }
   const isa::Warp& warp = state.warp;
   hasher.value(warp.live);
   hasher.value(warp.blocked);
@@ -72,7 +75,7 @@ Probed probe_warp(Block& block, std::size_t w, isa::Exec& exec) {
   std::vector<isa::Exec::Written> all_writes; // before that
   exec.note_writes(&writes);
   Probed result = Probed::Moves;
-  Hash128 remembered = state_of(state);
+  Hash128 remembered = state_of(block, w, state);
   int renew = 1;
   for (int turn = 1; turn <= max_turns && all_writes.size() < max_writes; ++turn) {
     state.fuel = turn_fuel;
@@ -80,7 +83,7 @@ Probed probe_warp(Block& block, std::size_t w, isa::Exec& exec) {
     if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || stop == isa::Stop::Exited) {
       break;
     }
-    const Hash128 now = state_of(state);
+    const Hash128 now = state_of(block, w, state);
     if (now == remembered && undone(writes)) {
       all_writes.insert(all_writes.end(), writes.begin(), writes.end());
       result = undone(all_writes) ? Probed::Circles : Probed::Settled;

@@ -76,6 +76,22 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
       return input_error(fmt::format("HEDDLE_MODE={}: run or check is expected", text));
     }
   }
+  if (const char* text = get("HEDDLE_WARPS")) {
+    if (std::strcmp(text, "lockstep") == 0) {
+      config.warps = Warps::Lockstep;
+    } else if (std::strcmp(text, "independent") != 0) {
+      return input_error(fmt::format("HEDDLE_WARPS={}: independent or lockstep is expected", text));
+    }
+  }
+  if (const char* text = get("HEDDLE_WARP_TRACE")) {
+    TRY(config.warp_trace, number("HEDDLE_WARP_TRACE", text, 0, ~std::uint64_t{0}));
+  }
+  if (const char* text = get("HEDDLE_STALE_READS")) {
+    config.stale_reads = std::strcmp(text, "1") == 0;
+  }
+  if (config.warps == Warps::Independent && (config.warp_trace != 0 || config.stale_reads)) {
+    return input_error("HEDDLE_WARP_TRACE and HEDDLE_STALE_READS need HEDDLE_WARPS=lockstep");
+  }
   if (const char* text = get("HEDDLE_EXPLORE")) {
     config.explore = text;
   }

@@ -6,9 +6,12 @@
 //   HEDDLE_SEED=N           one reproducible, single-threaded schedule (default: all cores)
 //   HEDDLE_THREADS=N        worker threads; default: one for each core
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule
-//   HEDDLE_EXPLORE=TEXT     options of the explorer, as the CLI writes them
-//   CUDA_LAUNCH_BLOCKING=1  as in CUDA: a launch returns when the kernel has ended
-//   CUDA_VISIBLE_DEVICES=…  as in CUDA: empty hides all devices, a list limits their number
+//   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as before
+//   sm_70 HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp HEDDLE_STALE_READS=1
+//   lockstep: plain reads of global memory may be out of date (one worker) HEDDLE_EXPLORE=TEXT
+//   options of the explorer, as the CLI writes them CUDA_LAUNCH_BLOCKING=1  as in CUDA: a launch
+//   returns when the kernel has ended CUDA_VISIBLE_DEVICES=…  as in CUDA: empty hides all devices,
+//   a list limits their number
 #pragma once
 
 #include "base/result.h"
@@ -25,12 +28,20 @@ enum class Mode : std::uint8_t {
   Check
 };
 
+enum class Warps : std::uint8_t {
+  Independent,
+  Lockstep
+};
+
 struct Config {
   std::string device = "sm_90";
   int devices = 1;
   std::optional<std::uint64_t> seed;
   std::optional<unsigned> threads;
   Mode mode = Mode::Run;
+  Warps warps = Warps::Independent;
+  std::uint64_t warp_trace = 0;
+  bool stale_reads = false;
   std::string explore;
   bool launch_blocking = false;
 };

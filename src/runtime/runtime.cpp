@@ -10,6 +10,7 @@
 #include "runtime/outcome.h"
 #include "runtime/pool.h"
 #include "runtime/unsupported.h"
+#include "simt/lockstep.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -45,8 +46,17 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   machine::EngineOptions options;
   options.workers = config.threads.value_or(0);
   options.seed = config.seed;
+  if (config.warps == Warps::Lockstep) {
+    simt::LockstepOptions lockstep;
+    lockstep.seed = config.seed;
+    lockstep.stale_reads = config.stale_reads;
+    lockstep.trace_steps = config.warp_trace;
+    lockstep.trace = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+    options.workers = config.stale_reads ? 1 : options.workers;
+    options.warp_rules = simt::lockstep(std::move(lockstep));
+  }
   report_on_interrupt(world);
-  return std::make_unique<machine::Engine>(world, options);
+  return std::make_unique<machine::Engine>(world, std::move(options));
 }
 
 } // namespace

@@ -1,0 +1,95 @@
+// Implements ptx_code.h. A wrong kind cannot make a program go wrong unseen: the rules check that
+// lanes part only where they may.
+#include "simt/ptx_code.h"
+
+#include "ptx/cfg.h"
+
+namespace heddle::simt {
+namespace {
+
+Kind kind_of(const ptx::Instruction& i) {
+  using ptx::Opcode;
+  switch (i.opcode) {
+  case Opcode::Bra:
+  case Opcode::Brx:
+    return Kind::Branch;
+  case Opcode::Call:
+    return Kind::Call;
+  case Opcode::Ret:
+    return Kind::Return;
+  case Opcode::Exit:
+    return Kind::Exit;
+  case Opcode::Bar:
+  case Opcode::Barrier:
+    return i.has(ptx::Mod::Warp) ? Kind::Collective : Kind::Barrier;
+  case Opcode::Shfl:
+  case Opcode::Vote:
+  case Opcode::Match:
+  case Opcode::Redux:
+  case Opcode::Elect:
+  case Opcode::Mma:
+  case Opcode::Wmma:
+  case Opcode::Ldmatrix:
+  case Opcode::Stmatrix:
+  case Opcode::Movmatrix:
+    return Kind::Collective;
+  case Opcode::Atom:
+  case Opcode::Red:
+    return Kind::Atomic;
+  case Opcode::St:
+    return Kind::Write;
+  case Opcode::Ld:
+  case Opcode::Ldu:
+    return Kind::Read;
+  case Opcode::Fence:
+  case Opcode::Membar:
+    return Kind::Fence;
+  default:
+    return Kind::Plain;
+  }
+}
+
+std::unique_ptr<CodeFacts> compute(const isa::Code& code) {
+  auto facts = std::make_unique<CodeFacts>();
+  facts->of.resize(code.ops.size());
+  const ptx::Function& function = *code.function;
+  const ptx::Cfg cfg(function);
+  // The first op of each instruction; instructions that lower to nothing have that of the next.
+  std::vector<const isa::Op*> first(function.body.size(), nullptr);
+  const std::size_t end = code.ops.size() - 1; // the op behind the body, which returns
+  for (std::size_t n = end; n-- > 0;) {
+    first[code.ops[n].instruction] = &code.ops[n];
+  }
+  for (std::size_t i = first.size(); i-- > 0;) {
+    if (first[i] == nullptr) {
+      first[i] = i + 1 < first.size() ? first[i + 1] : &code.ops[end];
+    }
+  }
+  facts->of[end].kind = Kind::Return;
+  for (std::size_t n = 0; n < end; ++n) {
+    const std::uint32_t i = code.ops[n].instruction;
+    CodeFacts::Fact& fact = facts->of[n];
+    fact.kind = kind_of(function.body[i]);
+    if (fact.kind == Kind::Branch) {
+      const auto join = cfg.reconvergence(i);
+      fact.reconvergence = join ? first[*join] : nullptr;
+    }
+  }
+  return facts;
+}
+
+} // namespace
+
+const CodeFacts& CodeTable::facts(const isa::Code& code) {
+  std::lock_guard lock(mutex_);
+  auto& entries = entries_[&code];
+  for (const Entry& entry : entries) {
+    if (entry.ops == code.ops.data() && entry.count == code.ops.size()) {
+      return *entry.facts;
+    }
+  }
+  entries.push_back({code.ops.data(), code.ops.size(), compute(code)});
+  return *entries.back().facts;
+}
+
+} // namespace heddle::simt
