@@ -240,11 +240,16 @@ Result<void> lower_packed_comparison(Form& form) {
     places[0] = l.destination(d.elements[0]);
     places[1] = l.destination(d.elements[1]);
   } else {
-    if (result != type) {
+    const bool to_masks = result == Mod::U32 || result == Mod::S32;
+    if (result != type && !to_masks) {
       return form.unsupported_form();
     }
     chosen.execute = select_halves;
-    chosen.a = l.constant_of(type == Mod::F16x2 ? 0x3c00'3c00U : 0x3f80'3f80U);
+    chosen.a = l.constant_of(
+        to_masks             ? 0xffff'ffffU
+        : type == Mod::F16x2 ? 0x3c00'3c00U
+                             : 0x3f80'3f80U
+    );
     chosen.b = places[0] = l.scratch(sizeof(LaneMask));
     chosen.c = places[1] = l.scratch(sizeof(LaneMask));
     chosen.d = form.destination();

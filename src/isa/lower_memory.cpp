@@ -171,18 +171,6 @@ struct Registers {
   std::uint32_t bytes = 0;
 };
 
-std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand) {
-  std::vector<const ptx::Operand*> result;
-  if (operand.kind == ptx::OperandKind::Vector) {
-    for (const ptx::Operand& element : operand.elements) {
-      result.push_back(&element);
-    }
-  } else {
-    result.push_back(&operand);
-  }
-  return result;
-}
-
 bool has_width(const ptx::Operand& operand) {
   return operand.kind == ptx::OperandKind::Register || operand.kind == ptx::OperandKind::Special;
 }

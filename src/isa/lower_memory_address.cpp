@@ -16,6 +16,18 @@ bool is_strong(const ptx::Instruction& i) {
          i.has(Mod::Release) || i.has(Mod::Mmio);
 }
 
+std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand) {
+  std::vector<const ptx::Operand*> result;
+  if (operand.kind == ptx::OperandKind::Vector) {
+    for (const ptx::Operand& element : operand.elements) {
+      result.push_back(&element);
+    }
+  } else {
+    result.push_back(&operand);
+  }
+  return result;
+}
+
 namespace {
 
 using Kind = SymbolResolver::Symbol::Kind;

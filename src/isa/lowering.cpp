@@ -114,6 +114,7 @@ const LowerTable& lower_table() {
     register_convert(t);
     register_control(t);
     register_memory(t);
+    register_texture(t);
     register_atomic(t);
     register_sync(t);
     return t;

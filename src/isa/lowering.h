@@ -32,6 +32,7 @@ void register_float(LowerTable&);   // the same opcodes on floats dispatch from 
 void register_convert(LowerTable&); // cvt, mov, selp, slct, cvta, isspacep, prmt …
 void register_control(LowerTable&); // bra, brx, call, ret, exit, trap, brkpt
 void register_memory(LowerTable&);  // ld ldu st prefetch cp.async, mapa …
+void register_texture(LowerTable&); // tex tld4 txq suld sust suq
 void register_atomic(LowerTable&);  // atom red fence membar mbarrier
 void register_sync(LowerTable&);    // bar barrier shfl vote match redux activemask elect nanosleep
 const LowerTable& lower_table();

@@ -4,6 +4,7 @@
 // Limits are kept and answered; cudaLimitMallocHeapSize has an effect (device malloc), the stack
 // limit not: a thread's stack grows as far as Heddle's own limit. Cache and bank settings have no
 // meaning on a virtual device and are only remembered.
+#include "runtime/array.h"
 #include "runtime/runtime.h"
 
 #include <fmt/format.h>
@@ -125,6 +126,7 @@ cudaError_t cudaDeviceReset() {
     const cudaError_t result = rt.wait_for_device(thread.device, "cudaDeviceReset");
     rt.streams().reset(thread.device);
     rt.modules().reset(thread.device);
+    rt.arrays().release_device(thread.device);
     rt.memory().release_device(thread.device);
     return result;
   });

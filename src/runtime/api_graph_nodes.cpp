@@ -2,6 +2,7 @@
 //
 // Parameters are read when they are given (kernel arguments are copied); host memory that a copy
 // node names is read when the node runs.
+#include "runtime/array.h"
 #include "runtime/copy.h"
 #include "runtime/graph.h"
 #include "runtime/launch.h"
@@ -45,31 +46,11 @@ Made copy(Runtime& rt, const cudaMemcpy3DParms* p, int device) {
   if (p == nullptr) {
     return tl::unexpected(cudaErrorInvalidValue);
   }
-  if (p->srcArray != nullptr || p->dstArray != nullptr) {
-    complain_unsupported("a graph's copy node with an array");
-    return tl::unexpected(cudaErrorNotSupported);
+  const auto result = copy_of(rt, *p);
+  if (!result) {
+    return tl::unexpected(result.error());
   }
-  const auto start = [](const cudaPitchedPtr& at, const cudaPos& pos) {
-    return reinterpret_cast<heddle::memory::Address>(at.ptr) +
-           (pos.z * at.ysize + pos.y) * at.pitch + pos.x;
-  };
-  const auto& extent = p->extent;
-  // A pitch may only be left out where it is not used.
-  if ((extent.height > 1 || extent.depth > 1) &&
-      (p->srcPtr.pitch < extent.width || p->dstPtr.pitch < extent.width)) {
-    return tl::unexpected(cudaErrorInvalidPitchValue);
-  }
-  Copy result;
-  result.to = start(p->dstPtr, p->dstPos);
-  result.from = start(p->srcPtr, p->srcPos);
-  result.width = extent.width;
-  result.height = extent.height;
-  result.depth = extent.depth;
-  result.to_pitch = p->dstPtr.pitch;
-  result.to_slice = p->dstPtr.pitch * p->dstPtr.ysize;
-  result.from_pitch = p->srcPtr.pitch;
-  result.from_slice = p->srcPtr.pitch * p->srcPtr.ysize;
-  return copy(rt, result, p->kind, device);
+  return copy(rt, *result, p->kind, device);
 }
 
 Made set(Runtime& rt, const cudaMemsetParams* p, int device) {

@@ -4,6 +4,7 @@
 #include "explore/explorer.h"
 #include "machine/engine.h"
 #include "runtime/announce.h"
+#include "runtime/array.h"
 #include "runtime/graph.h"
 #include "runtime/host_fault.h"
 #include "runtime/interrupt.h"
@@ -98,6 +99,7 @@ Runtime::Runtime(Config config)
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
   }
+  arrays_ = std::make_unique<Arrays>(space_, memory_);
   graphs_ = std::make_unique<Graphs>();
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
   world_->on_fault(announce_fault);

@@ -24,6 +24,7 @@
 
 namespace heddle::runtime {
 
+class Arrays; // array.h
 class Graphs; // graph.h
 class Pools;  // pool.h
 
@@ -75,6 +76,7 @@ public:
   MemoryTable& memory() { return memory_; }
   Modules& modules() { return *modules_; }
   StreamTable& streams() { return *streams_; }
+  Arrays& arrays() { return *arrays_; }
   Graphs& graphs() { return *graphs_; }
   Pools& pools() { return *pools_; }
 
@@ -116,6 +118,7 @@ private:
   machine::DeviceModel model_;
   memory::AddressSpace space_;
   MemoryTable memory_{space_};
+  std::unique_ptr<Arrays> arrays_;
   std::unique_ptr<machine::World> world_;
   std::unique_ptr<Modules> modules_;
   std::unique_ptr<StreamTable> streams_;

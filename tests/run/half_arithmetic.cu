@@ -1,6 +1,5 @@
 // Half precision: scalar and packed arithmetic, comparisons, conversions, math functions, shuffles.
 //@ exercises: __half/__half2 operators, add/mul/fma.rn.f16(x2), sat and relu forms, hmin/hmax NaN rules, cvt f16, h2exp2 and friends, half in shuffles and atomics
-//@ gap: set of f16x2 with an integer destination (__hgt2_mask)
 #include "support.h"
 
 #include <cuda_fp16.h>

@@ -1,6 +1,5 @@
 // Copies and fills: 1-D, 2-D with pitch, 3-D, between devices pointers, asynchronous, stream-ordered allocation and pools.
 //@ exercises: cudaMemset/2D/3D, cudaMallocPitch, cudaMemcpy2D, cudaMalloc3D, cudaMemcpy3D, cudaMemcpyDefault, cudaMallocAsync/FreeAsync, cudaMemPool attributes, cudaMemGetInfo
-//@ gap: cudaMemcpy3D
 #include "support.h"
 
 #include <cstring>

@@ -1,0 +1,385 @@
+// Texture sampling of one thread (PTX ISA 9.0, 9.7.10; CUDA Programming Guide, "Texture Fetching").
+//
+// Every function takes `read(address, bytes)`, which gives the host pointer of a texel or nullptr
+// after a fault, and answers false when it did.
+//
+// Exact: which texels are read, in all address modes; texels that are not filtered. Filtered ones
+// use weights of 8 fractional bits, as documented; the guide does not say how the weighted sum is
+// rounded, so its last bits may differ from those of a GPU. Likewise undocumented, so approximate:
+// how coordinates within 1/512 of the border between two texels are rounded, the selection of
+// levels by gradients (anisotropy is ignored), and sRGB decoding.
+#pragma once
+
+#include "isa/ops_half.h"
+#include "isa/texture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace heddle::isa::ops {
+
+/// Four channels: bits of floats where the texture reads as floats, else of 32-bit integers.
+using Words = std::array<std::uint32_t, 4>;
+
+/// Where a thread samples: as many coordinates as the instruction has, in texels or normalised.
+struct TexturePoint {
+  bool integer = false; // texel numbers: no filter
+  std::array<float, 3> at{};
+  std::array<std::int32_t, 3> texel{};
+  std::uint32_t layer = 0;
+  float level = 0;
+};
+
+struct TextureExtent {
+  std::array<std::uint32_t, 3> size{1, 1, 1};
+  std::uint64_t pitch = 0;
+  memory::Address data = 0;
+};
+
+inline TextureExtent level_extent(const TextureDescriptor& t, std::uint32_t level) {
+  const auto half = [level](std::uint32_t size) { return std::max(1U, size >> level); };
+  TextureExtent e;
+  e.size = {half(t.width), half(t.height), half(t.depth)};
+  e.pitch = level == 0 ? t.pitch : std::uint64_t{e.size[0]} * t.texel_bytes();
+  e.data = t.data + t.level_offset[level];
+  return e;
+}
+
+/// The channel at `p` as bits of a 32-bit integer, or of a float if the texture reads as floats.
+inline std::uint32_t read_channel(const TextureDescriptor& t, const std::byte* p, int channel) {
+  p += static_cast<std::size_t>(channel) * t.channel_bytes;
+  std::uint32_t raw = 0;
+  std::memcpy(&raw, p, t.channel_bytes);
+  const unsigned shift = 32 - 8U * t.channel_bytes;
+  if (t.kind == ChannelKind::Float) {
+    return t.channel_bytes == 2 ? bits(to_float(Half{static_cast<std::uint16_t>(raw)})) : raw;
+  }
+  if (t.kind == ChannelKind::Signed) {
+    const std::int32_t value = static_cast<std::int32_t>(raw << shift) >> shift;
+    if (!t.normalised_reads) {
+      return static_cast<std::uint32_t>(value);
+    }
+    const auto largest = static_cast<float>((1U << (8U * t.channel_bytes - 1)) - 1);
+    return bits(std::max(-1.0F, static_cast<float>(value) / largest));
+  }
+  if (!t.normalised_reads) {
+    return raw;
+  }
+  const auto largest = static_cast<float>((1ULL << (8U * t.channel_bytes)) - 1);
+  const float value = static_cast<float>(raw) / largest;
+  if (t.srgb && channel < 3) {
+    return bits(
+        value <= 0.04045F
+            ? value / 12.92F
+            : static_cast<float>(std::pow((static_cast<double>(value) + 0.055) / 1.055, 2.4))
+    );
+  }
+  return bits(value);
+}
+
+/// Missing channels read as 0, 0, 1.
+inline Words read_texel(const TextureDescriptor& t, const std::byte* p) {
+  Words words{0, 0, 0, t.reads_floats() ? bits(1.0F) : 1U};
+  for (int channel = 0; channel < t.channels; ++channel) {
+    words[static_cast<std::size_t>(channel)] = read_channel(t, p, channel);
+  }
+  return words;
+}
+
+inline Words border_texel(const TextureDescriptor& t) {
+  Words words{};
+  for (std::size_t channel = 0; channel < 4; ++channel) {
+    words[channel] = t.reads_floats()
+                         ? bits(t.border[channel])
+                         : static_cast<std::uint32_t>(static_cast<std::int64_t>(t.border[channel]));
+  }
+  return words;
+}
+
+/// The texel that number i means on an axis of n texels; -1: the border.
+inline std::int64_t texel_index(AddressMode mode, std::int64_t i, std::int64_t n) {
+  switch (mode) {
+  case AddressMode::Wrap: {
+    const std::int64_t rest = i % n;
+    return rest < 0 ? rest + n : rest;
+  }
+  case AddressMode::Mirror: {
+    std::int64_t rest = i % (2 * n);
+    rest = rest < 0 ? rest + 2 * n : rest;
+    return rest < n ? rest : 2 * n - 1 - rest;
+  }
+  case AddressMode::Border:
+    return i < 0 || i >= n ? -1 : i;
+  case AddressMode::Clamp:
+    break;
+  }
+  return std::clamp<std::int64_t>(i, 0, n - 1);
+}
+
+/// Wrapping and mirroring need normalised coordinates; without them they mean clamping.
+inline AddressMode mode_of(const TextureDescriptor& t, std::size_t axis) {
+  const AddressMode mode = t.address_mode[axis];
+  if (t.linear_memory && t.dimensions == 1) {
+    return AddressMode::Border;
+  }
+  if (t.cubemap) {
+    return AddressMode::Clamp;
+  }
+  const bool folds = mode == AddressMode::Wrap || mode == AddressMode::Mirror;
+  return folds && !t.normalised_coordinates ? AddressMode::Clamp : mode;
+}
+
+/// One texel, by its numbers before the address mode is applied.
+template <class Read>
+bool fetch(
+    const TextureDescriptor& t,
+    const TextureExtent& e,
+    const std::array<std::int64_t, 3>& number,
+    std::uint32_t layer,
+    int axes,
+    Read&& read,
+    Words& result
+) {
+  std::array<std::int64_t, 3> i{};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(axes); ++axis) {
+    i[axis] = texel_index(mode_of(t, axis), number[axis], e.size[axis]);
+    if (i[axis] < 0) {
+      result = border_texel(t);
+      return true;
+    }
+  }
+  const std::uint64_t slice = t.dimensions == 3 ? static_cast<std::uint64_t>(i[2]) : layer;
+  const memory::Address at = e.data +
+                             (slice * e.size[1] + static_cast<std::uint64_t>(i[1])) * e.pitch +
+                             static_cast<std::uint64_t>(i[0]) * t.texel_bytes();
+  const std::byte* p = read(at, t.texel_bytes());
+  if (p == nullptr) {
+    return false;
+  }
+  result = read_texel(t, p);
+  return true;
+}
+
+/// A coordinate in texels; far away and NaN ones are brought near, which no address mode can tell.
+inline double
+in_texels(const TextureDescriptor& t, float at, std::uint32_t size, AddressMode mode) {
+  double x = std::isnan(at) ? 0.0 : static_cast<double>(at);
+  if (t.normalised_coordinates) {
+    if (mode == AddressMode::Wrap) {
+      x -= std::floor(x);
+    } else if (mode == AddressMode::Mirror) {
+      const double whole = std::floor(x);
+      x -= whole;
+      if (std::fmod(whole, 2.0) != 0) {
+        x = 1 - x;
+      }
+    }
+    x *= size;
+  }
+  return std::clamp(x, -1e9, 1e9);
+}
+
+/// The texels on both sides of a coordinate, and how much of the second is wanted.
+struct Footprint {
+  std::int64_t first = 0;
+  float weight = 0; // multiple of 1/256, below 1
+};
+inline Footprint footprint(double x) {
+  const auto fixed = static_cast<std::int64_t>(std::floor((x - 0.5) * 256 + 0.5));
+  return {fixed >> 8, static_cast<float>(fixed & 255) / 256};
+}
+
+/// Samples one level. axes: how many of the coordinates the instruction has.
+template <class Read>
+bool sample_level(
+    const TextureDescriptor& t,
+    const TexturePoint& point,
+    std::uint32_t level,
+    int axes,
+    Read&& read,
+    Words& result
+) {
+  const TextureExtent e = level_extent(t, level);
+  const std::uint32_t layer = std::min(point.layer, t.layers - 1);
+  std::array<std::int64_t, 3> number{};
+  const auto count = static_cast<std::size_t>(axes);
+  if (point.integer) {
+    for (std::size_t axis = 0; axis < count; ++axis) {
+      number[axis] = point.texel[axis];
+    }
+    return fetch(t, e, number, layer, axes, read, result);
+  }
+  std::array<double, 3> x{};
+  for (std::size_t axis = 0; axis < count; ++axis) {
+    x[axis] = in_texels(t, point.at[axis], e.size[axis], mode_of(t, axis));
+  }
+  if (!t.linear_filter || !t.reads_floats()) {
+    for (std::size_t axis = 0; axis < count; ++axis) {
+      number[axis] = static_cast<std::int64_t>(std::floor(x[axis]));
+    }
+    return fetch(t, e, number, layer, axes, read, result);
+  }
+  std::array<Footprint, 3> feet{};
+  for (std::size_t axis = 0; axis < count; ++axis) {
+    feet[axis] = footprint(x[axis]);
+  }
+  std::array<double, 4> sum{};
+  for (unsigned corner = 0; corner < (1U << axes); ++corner) {
+    double weight = 1;
+    for (std::size_t axis = 0; axis < count; ++axis) {
+      const bool second = (corner >> axis & 1U) != 0;
+      number[axis] = feet[axis].first + (second ? 1 : 0);
+      weight *= static_cast<double>(second ? feet[axis].weight : 1 - feet[axis].weight);
+    }
+    if (weight == 0) {
+      continue; // must not turn an infinity into a NaN
+    }
+    Words words;
+    if (!fetch(t, e, number, layer, axes, read, words)) {
+      return false;
+    }
+    for (std::size_t channel = 0; channel < 4; ++channel) {
+      sum[channel] += weight * static_cast<double>(from_bits<float>(words[channel]));
+    }
+  }
+  for (std::size_t channel = 0; channel < 4; ++channel) {
+    result[channel] = bits(static_cast<float>(sum[channel]));
+  }
+  return true;
+}
+
+/// Replaces a direction by a face, which is added to the layer, and normalised coordinates on it.
+inline void project_on_cube(TexturePoint& point) {
+  const auto [x, y, z] = point.at;
+  const float ax = std::fabs(x);
+  const float ay = std::fabs(y);
+  const float az = std::fabs(z);
+  std::uint32_t face = 0;
+  float m = 0;
+  float s = 0;
+  float t = 0;
+  if (ax >= ay && ax >= az) {
+    face = x >= 0 ? 0 : 1;
+    m = ax;
+    s = x >= 0 ? -z : z;
+    t = -y;
+  } else if (ay >= az) {
+    face = y >= 0 ? 2 : 3;
+    m = ay;
+    s = x;
+    t = y >= 0 ? z : -z;
+  } else {
+    face = z >= 0 ? 4 : 5;
+    m = az;
+    s = z >= 0 ? x : -x;
+    t = -y;
+  }
+  point.layer = point.layer * 6 + face;
+  if (m == 0) {
+    m = 1;
+  }
+  point.at = {(s / m + 1) / 2, (t / m + 1) / 2, 0};
+}
+
+/// tex: the level is chosen by point.level.
+template <class Read>
+bool sample(
+    const TextureDescriptor& t,
+    const TexturePoint& point,
+    int axes,
+    Read&& read,
+    Words& result
+) {
+  if (t.levels == 1) {
+    return sample_level(t, point, 0, axes, read, result);
+  }
+  const auto last = static_cast<float>(t.levels - 1);
+  const float wanted = std::isnan(point.level) ? 0 : point.level + t.level_bias;
+  const float level = std::clamp(std::min(std::max(wanted, t.min_level), t.max_level), 0.0F, last);
+  if (!t.linear_levels) {
+    return sample_level(
+        t,
+        point,
+        static_cast<std::uint32_t>(std::floor(level + 0.5F)),
+        axes,
+        read,
+        result
+    );
+  }
+  const auto fixed = static_cast<std::uint32_t>(level * 256 + 0.5F);
+  const std::uint32_t first = fixed >> 8;
+  if (!sample_level(t, point, first, axes, read, result)) {
+    return false;
+  }
+  const float weight = static_cast<float>(fixed & 255U) / 256;
+  if (weight == 0 || !t.reads_floats()) {
+    return true;
+  }
+  Words next;
+  if (!sample_level(t, point, first + 1, axes, read, next)) {
+    return false;
+  }
+  for (std::size_t channel = 0; channel < 4; ++channel) {
+    result[channel] = bits(
+        (1 - weight) * from_bits<float>(result[channel]) + weight * from_bits<float>(next[channel])
+    );
+  }
+  return true;
+}
+
+/// The level for given derivatives of the coordinates: log2 of the longer one, in texels.
+inline float level_of_gradients(
+    const TextureDescriptor& t,
+    const std::array<float, 3>& dx,
+    const std::array<float, 3>& dy,
+    int axes
+) {
+  const std::array<std::uint32_t, 3> size{t.width, t.height, t.depth};
+  const auto length = [&](const std::array<float, 3>& d) {
+    double sum = 0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(axes); ++axis) {
+      const double texels =
+          static_cast<double>(d[axis]) * (t.normalised_coordinates ? size[axis] : 1);
+      sum += texels * texels;
+    }
+    return std::sqrt(sum);
+  };
+  return static_cast<float>(std::log2(std::max(length(dx), length(dy))));
+}
+
+/// tld4: one channel of the four texels that a bilinear filter would use, counter-clockwise from
+/// the one below left.
+template <class Read>
+bool gather(
+    const TextureDescriptor& t,
+    const TexturePoint& point,
+    std::size_t channel,
+    Read&& read,
+    Words& result
+) {
+  const TextureExtent e = level_extent(t, 0);
+  const std::uint32_t layer = std::min(point.layer, t.layers - 1);
+  const Footprint x = footprint(in_texels(t, point.at[0], e.size[0], mode_of(t, 0)));
+  const Footprint y = footprint(in_texels(t, point.at[1], e.size[1], mode_of(t, 1)));
+  constexpr std::int64_t corners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    Words words;
+    if (!fetch(
+            t,
+            e,
+            {x.first + corners[i][0], y.first + corners[i][1], 0},
+            layer,
+            2,
+            read,
+            words
+        )) {
+      return false;
+    }
+    result[i] = words[channel];
+  }
+  return true;
+}
+
+} // namespace heddle::isa::ops
