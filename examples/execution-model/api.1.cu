@@ -4,6 +4,8 @@
 // must follow, and the barrier then lets all of them through.
 //
 // Changed: nothing.
+//@ verdict: terminates
+//@ rests-on: API
 __global__ void hello_world() { __syncthreads(); }
 int main() {
   hello_world<<<1, 2>>>();

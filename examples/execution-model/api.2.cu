@@ -5,6 +5,10 @@
 //
 // Changed: the flag is passed by reference, because device code must not name a host variable;
 // cudaHostRegister takes its flags explicitly.
+//@ verdict: may-hang
+//@ finding: starvation LAUNCH
+//@ names: while (flag.load() == 0)
+//@ names: flag.store(1)
 #include <cuda/atomic>
 
 cuda::atomic<int, cuda::thread_scope_system> flag = 0;

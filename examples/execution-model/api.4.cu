@@ -4,6 +4,8 @@
 //
 // Changed: the flag is passed by reference, because device code must not name a host variable;
 // cudaHostRegister takes its flags explicitly.
+//@ verdict: terminates
+//@ rests-on: QUERY
 #include <cuda/atomic>
 
 cuda::atomic<int, cuda::thread_scope_system> flag = 0;

@@ -4,6 +4,8 @@
 // so the reader has made progress, and then the writer in the same block is guaranteed too.
 //
 // Changed: the document shows the kernel only; main provides the atomic object and launches it.
+//@ verdict: terminates
+//@ rests-on: CLUSTER STEP.4
 #include <cuda/atomic>
 
 __global__ void ex0(cuda::atomic_ref<int, cuda::thread_scope_device> atom) {

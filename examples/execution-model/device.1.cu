@@ -4,6 +4,10 @@
 //
 // Changed: main launches the kernel; __nanosleep(0) stands for cuda::std::this_thread::yield(), which
 // libcu++ 13.0 does not have (its internal counterpart for device code is an empty function).
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+//@ names: while (true)
+//@ names: cudaDeviceSynchronize
 __global__ void ex1() {
   while (true) __nanosleep(0);
 }

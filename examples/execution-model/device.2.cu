@@ -4,6 +4,10 @@
 // (device.threads.3).
 //
 // Changed: main launches the kernel.
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+//@ names: while (True)
+//@ names: cudaDeviceSynchronize
 __global__ void ex2() {
   volatile bool True = true;
   while (True);

@@ -4,6 +4,10 @@
 // (device.threads.4).
 //
 // Changed: main launches the kernel.
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+//@ names: True.load()
+//@ names: cudaDeviceSynchronize
 #include <cuda/atomic>
 
 __global__ void ex3() {

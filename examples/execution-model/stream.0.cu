@@ -5,6 +5,11 @@
 //
 // Changed: the flag is passed by reference, because device code must not name a host variable;
 // cudaHostRegister takes its flags explicitly.
+//@ verdict: may-hang
+//@ finding: starvation API
+//@ names: while (flag.load
+//@ names: cudaDeviceSynchronize
+//@ names: flag.store(1
 #include <cuda/atomic>
 
 cuda::atomic<int, cuda::thread_scope_system> flag = 0;

@@ -1,0 +1,180 @@
+// Clauses of the execution model about host threads: each of them is guaranteed from its creation, and the
+// six things that count as its steps ([HOST], [HSTEP.1] to [HSTEP.6]).
+//
+// A host thread waits in a loop that contains one of them. If another host thread sets the flag, the wait
+// ends, whatever the loop contains. If a kernel sets it that was only launched, it may never end: none of
+// the six obliges a device thread to start.
+#include "../idioms/cases.h"
+
+#include <thread>
+
+struct Flags {
+  SystemAtomic<int> atomic_flag{0};
+  volatile int volatile_flag = 0;
+};
+
+__global__ void set_flags(Flags* flags) {
+  flags->atomic_flag.store(1, memory_order_relaxed);
+  flags->volatile_flag = 1;
+}
+
+enum class Step { Yield, Io, Volatile, Atomic };
+
+template <Step step> static void await(Flags* flags) {
+  if constexpr (step == Step::Volatile) {
+    while (flags->volatile_flag == 0) {
+    }
+  } else {
+    while (flags->atomic_flag.load(memory_order_relaxed) == 0) {
+      if constexpr (step == Step::Yield) {
+        std::this_thread::yield();
+      } else if constexpr (step == Step::Io) {
+        std::putchar('.');
+        std::fflush(stdout);
+      }
+    }
+  }
+}
+
+static Flags* make_flags() {
+  void* memory = nullptr;
+  cudaMallocHost(&memory, sizeof(Flags));
+  return new (memory) Flags;
+}
+
+// --- [HSTEP.2] to [HSTEP.5] -------------------------------------------------------------------------
+
+//@ case: yield-thread
+//@ verdict: terminates
+//@ clause: host.threads.2
+//@ gap: one host thread
+//@ case: io-thread
+//@ verdict: terminates
+//@ clause: host.threads.3
+//@ gap: one host thread
+//@ case: volatile-thread
+//@ verdict: terminates
+//@ clause: host.threads.4
+//@ gap: one host thread
+//@ case: atomic-thread
+//@ verdict: terminates
+//@ clause: host.threads.5 host-threads
+//@ gap: one host thread
+//@ case: atomic-thread
+//@ flags: --host-progress=none
+//@ verdict: may-hang
+//@ finding: starvation HOST
+//@ clause: host.threads.5 host-threads
+//@ gap: --host-progress
+template <Step step> static int thread_sets(Setup) {
+  Flags* flags = make_flags();
+  std::thread setter([=] {
+    flags->atomic_flag.store(1, memory_order_relaxed);
+    flags->volatile_flag = 1;
+  });
+  await<step>(flags);
+  setter.join();
+  return 0;
+}
+
+//@ case: yield-kernel
+//@ verdict: may-hang
+//@ finding: starvation LAUNCH
+//@ clause: host.threads.2
+//@ case: io-kernel
+//@ verdict: may-hang
+//@ finding: starvation LAUNCH
+//@ clause: host.threads.3
+//@ case: volatile-kernel
+//@ verdict: may-hang
+//@ finding: starvation LAUNCH
+//@ clause: host.threads.4
+//@ case: atomic-kernel
+//@ verdict: may-hang
+//@ finding: starvation LAUNCH
+//@ clause: host.threads.5
+template <Step step> static int kernel_sets(Setup) {
+  Flags* flags = make_flags();
+  set_flags<<<1, 1>>>(flags);
+  await<step>(flags);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
+// A second host thread that waits in a call obliges a device thread to start.
+//@ case: synchronised-thread
+//@ verdict: terminates
+//@ clause: host-threads api
+//@ gap: one host thread
+static int synchronised_thread(Setup) {
+  Flags* flags = make_flags();
+  set_flags<<<1, 1>>>(flags);
+  std::thread waiter([] { cudaDeviceSynchronize(); });
+  await<Step::Atomic>(flags);
+  waiter.join();
+  return 0;
+}
+
+// --- [HSTEP.1] ----------------------------------------------------------------------------------------
+
+//@ case: ends
+//@ verdict: terminates
+//@ clause: host.threads.1
+//@ gap: one host thread
+//@ case: ends
+//@ flags: --host-progress=none
+//@ verdict: may-hang
+//@ finding: starvation HOST
+//@ clause: host.threads.1
+//@ gap: --host-progress
+static int ends(Setup) {
+  std::thread short_one([] {});
+  short_one.join();
+  return 0;
+}
+
+// --- [HSTEP.6] ----------------------------------------------------------------------------------------
+
+// A thread in a trivial infinite loop does not keep the others from moving.
+//@ case: endless-detached
+//@ verdict: terminates
+//@ clause: host.threads.6
+//@ gap: one host thread
+static int endless_detached(Setup) {
+  std::thread([] {
+    while (true) {
+    }
+  }).detach();
+  return 0;
+}
+
+// But waiting for it never ends.
+//@ case: endless-joined
+//@ verdict: may-hang
+//@ finding: livelock
+//@ clause: host.threads.6
+//@ gap: one host thread
+static int endless_joined(Setup) {
+  std::thread endless([] {
+    while (true) {
+    }
+  });
+  endless.join();
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv, {
+      {"yield-thread", thread_sets<Step::Yield>},
+      {"io-thread", thread_sets<Step::Io>},
+      {"volatile-thread", thread_sets<Step::Volatile>},
+      {"atomic-thread", thread_sets<Step::Atomic>},
+      {"yield-kernel", kernel_sets<Step::Yield>},
+      {"io-kernel", kernel_sets<Step::Io>},
+      {"volatile-kernel", kernel_sets<Step::Volatile>},
+      {"atomic-kernel", kernel_sets<Step::Atomic>},
+      {"synchronised-thread", synchronised_thread},
+      {"ends", ends},
+      {"endless-detached", endless_detached},
+      {"endless-joined", endless_joined},
+  });
+}

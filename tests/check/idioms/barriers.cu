@@ -1,0 +1,480 @@
+// Barriers of blocks, warps and clusters, and mbarriers: who has to come, who comes, and who never can.
+//
+// N is the number of threads of one block (two warps need 64), or of blocks of one cluster.
+#include "cases.h"
+
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+__device__ Atomic<int> flag, other;
+__device__ int value[64];
+
+__device__ void wait_for(Atomic<int>& f) {
+  while (f.load(memory_order_acquire) == 0) {
+  }
+}
+
+// --- __syncthreads in divergent code -----------------------------------------------------------------
+
+//@ case: all-come block 2
+//@ verdict: terminates
+//@ case: all-come block 64
+//@ verdict: terminates
+//@ case: all-come block 256
+//@ verdict: terminates
+__global__ void all_come() {
+  __shared__ int shared[256];
+  shared[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const int next = shared[(threadIdx.x + 1) % blockDim.x];
+  __syncthreads();
+  shared[threadIdx.x] = next;
+}
+
+// Half of the threads wait at the barrier, the others for them; within one warp and between two.
+//@ case: some-spin block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: some-spin block 64
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ large: 64 threads
+__global__ void some_spin() {
+  if (threadIdx.x < blockDim.x / 2) {
+    __syncthreads();
+    flag.store(1, memory_order_release);
+  } else {
+    wait_for(flag);
+    __syncthreads();
+  }
+}
+
+// The same number of barriers in both branches: each thread meets the others, wherever they stand.
+//@ case: both-branches block 64
+//@ verdict: terminates
+__global__ void both_branches() {
+  if (threadIdx.x < 32) {
+    value[0] = 1;
+    __syncthreads();
+  } else {
+    value[1] = 1;
+    __syncthreads();
+  }
+}
+
+// One branch has a barrier more; who has ended does not hold it up.
+//@ case: one-more block 64
+//@ verdict: terminates
+__global__ void one_more() {
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    __syncthreads();
+  }
+}
+
+// Some leave early: the barrier of all threads does not wait for them...
+//@ case: some-leave block 2
+//@ verdict: terminates
+//@ case: some-leave block 64
+//@ verdict: terminates
+__global__ void some_leave() {
+  if (threadIdx.x >= blockDim.x / 2) {
+    return;
+  }
+  __syncthreads();
+}
+
+// ... but one with a count does.
+//@ case: some-leave-counted block 64
+//@ verdict: may-hang
+//@ finding: deadlock
+__global__ void some_leave_counted() {
+  if (threadIdx.x >= 32) {
+    return;
+  }
+  asm volatile("barrier.sync 1, 64;");
+}
+
+// A loop whose number of rounds depends on the thread, with a barrier inside. Who is through ends, and
+// counts as arrived.
+//@ case: uneven-rounds block 64
+//@ verdict: terminates
+__global__ void uneven_rounds() {
+  for (unsigned round = 0; round <= threadIdx.x / 32; ++round) {
+    __syncthreads();
+  }
+}
+
+// The same, but those who are through wait for the others.
+//@ case: uneven-rounds-awaited block 64
+//@ verdict: may-hang
+//@ finding: livelock
+//@ large: 64 threads
+__global__ void uneven_rounds_awaited() {
+  for (unsigned round = 0; round <= threadIdx.x / 32; ++round) {
+    __syncthreads();
+  }
+  if (threadIdx.x == 63) {
+    flag.store(1, memory_order_release);
+  }
+  if (threadIdx.x == 0) {
+    wait_for(flag);
+  }
+}
+
+// --- Named barriers -----------------------------------------------------------------------------------
+
+template <int a, int b> __device__ void two_barriers() {
+  asm volatile("barrier.sync %0, 64;" ::"n"(a) : "memory");
+  asm volatile("barrier.sync %0, 64;" ::"n"(b) : "memory");
+}
+//@ case: named-ordered block 64
+//@ verdict: terminates
+__global__ void named_ordered() { two_barriers<1, 2>(); }
+
+//@ case: named-crossed block 64
+//@ verdict: may-hang
+//@ finding: deadlock
+__global__ void named_crossed() {
+  if (threadIdx.x < 32) {
+    two_barriers<1, 2>();
+  } else {
+    two_barriers<2, 1>();
+  }
+}
+
+// Three warps, three barriers of two warps each, in a ring.
+//@ case: named-ring block 96
+//@ verdict: may-hang
+//@ finding: deadlock
+//@ case: named-ring-ordered block 96
+//@ verdict: terminates
+__device__ void meet_at(int barrier) { asm volatile("barrier.sync %0, 64;" ::"r"(barrier) : "memory"); }
+__global__ void named_ring() {
+  const int warp = threadIdx.x / 32;
+  meet_at(1 + warp);
+  meet_at(1 + (warp + 1) % 3);
+}
+__global__ void named_ring_ordered() {
+  const int warp = threadIdx.x / 32;
+  const int first = 1 + warp, second = 1 + (warp + 1) % 3;
+  meet_at(first < second ? first : second);
+  meet_at(first < second ? second : first);
+}
+
+// Producer arrives, consumer waits; two hand-overs with a barrier each, and with the wrong one.
+//@ case: arrive-sync block 64
+//@ verdict: terminates
+//@ gap: lanes that arrive one by one are counted wrongly
+__global__ void arrive_sync() {
+  if (threadIdx.x < 32) {
+    value[threadIdx.x] = 1;
+    asm volatile("barrier.arrive 1, 64;" ::: "memory");
+  } else {
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+    value[threadIdx.x - 32] += 1;
+  }
+}
+//@ case: arrive-elsewhere block 64
+//@ verdict: may-hang
+//@ finding: deadlock
+__global__ void arrive_elsewhere() {
+  if (threadIdx.x < 32) {
+    asm volatile("barrier.arrive 2, 64;" ::: "memory");
+  } else {
+    asm volatile("barrier.sync 1, 64;" ::: "memory");
+  }
+}
+
+// --- Wrong counts ---------------------------------------------------------------------------------------
+
+//@ case: count-too-high block 64
+//@ verdict: may-hang
+//@ finding: deadlock
+__global__ void count_too_high() { asm volatile("barrier.sync 1, 96;"); }
+
+//@ case: count-odd block 64
+//@ verdict: defect
+//@ finding: barrier-misuse BAR-7
+__global__ void count_odd(int count) { asm volatile("barrier.sync 1, %0;" ::"r"(count)); }
+
+//@ case: counts-differ block 64
+//@ verdict: defect
+//@ finding: barrier-misuse BAR-7
+__global__ void counts_differ() { asm volatile("barrier.sync 1, %0;" ::"r"(threadIdx.x < 32 ? 64 : 96)); }
+
+// --- Warps: masks that name lanes which do not come ----------------------------------------------------
+
+constexpr unsigned both_lanes = 3;
+
+//@ case: shuffle-all block 2
+//@ verdict: terminates
+__global__ void shuffle_all() { value[threadIdx.x] = __shfl_xor_sync(both_lanes, threadIdx.x, 1); }
+
+//@ case: shuffle-one-spins block 2
+//@ verdict: may-hang
+//@ finding: livelock
+__global__ void shuffle_one_spins() {
+  if (threadIdx.x == 0) {
+    value[0] = __shfl_xor_sync(both_lanes, 0, 1);
+    flag.store(1, memory_order_release);
+  } else {
+    wait_for(flag);
+  }
+}
+
+// Who has ended is not waited for.
+//@ case: shuffle-one-ended block 2
+//@ verdict: terminates
+__global__ void shuffle_one_ended() {
+  if (threadIdx.x == 0) {
+    value[0] = __shfl_xor_sync(both_lanes, 0, 1);
+  }
+}
+
+//@ case: syncwarp-all block 2
+//@ verdict: terminates
+__global__ void syncwarp_all() {
+  value[threadIdx.x] = 1;
+  __syncwarp(both_lanes);
+  value[threadIdx.x] += value[1 - threadIdx.x];
+}
+
+// One lane waits at the warp's meeting, the other one at the block's.
+//@ case: syncwarp-and-syncthreads block 2
+//@ verdict: may-hang
+//@ finding: deadlock
+__global__ void syncwarp_and_syncthreads() {
+  if (threadIdx.x == 0) {
+    __syncwarp(both_lanes);
+    asm volatile("barrier.sync 0;");
+  } else {
+    asm volatile("barrier.sync 0;");
+    __syncwarp(both_lanes);
+  }
+}
+
+// Two collectives with different masks, each waiting for the other lane.
+//@ case: collectives-crossed block 2
+//@ verdict: may-hang
+//@ finding: deadlock
+__global__ void collectives_crossed() {
+  if (threadIdx.x == 0) {
+    __syncwarp(both_lanes);
+  } else {
+    value[1] = __any_sync(both_lanes, 1);
+  }
+}
+
+// The mask leaves out the caller.
+//@ case: mask-without-caller block 2
+//@ verdict: defect
+//@ finding: warp-mask WARP-MASK
+//@ gap: masks without the caller
+__global__ void mask_without_caller() {
+  if (threadIdx.x == 1) {
+    __syncwarp(1);
+  }
+}
+
+// --- Clusters --------------------------------------------------------------------------------------------
+
+// Arrive early, wait late. In between, wait only for what others do before they arrive.
+//@ case: straddled cluster 2
+//@ verdict: terminates
+//@ clause: cluster
+__global__ void straddled() {
+  cg::cluster_group cluster = cg::this_cluster();
+  if (cluster.block_rank() == 1) {
+    flag.store(1, memory_order_release);
+  }
+  cluster.barrier_arrive();
+  if (cluster.block_rank() == 0) {
+    wait_for(flag);
+  }
+  cluster.barrier_wait();
+}
+
+// ... not for what they do after they have waited.
+//@ case: straddled-late cluster 2
+//@ verdict: may-hang
+//@ finding: livelock
+__global__ void straddled_late() {
+  cg::cluster_group cluster = cg::this_cluster();
+  if (cluster.block_rank() == 0) {
+    wait_for(flag);
+  }
+  cluster.barrier_arrive();
+  cluster.barrier_wait();
+  flag.store(1, memory_order_release);
+}
+
+// One block waits for the cluster, the other has ended: that does not hold it up.
+//@ case: cluster-one-ended cluster 2
+//@ verdict: terminates
+__global__ void cluster_one_ended() {
+  if (cg::this_cluster().block_rank() == 0) {
+    cg::this_cluster().sync();
+  }
+}
+
+// A barrier of the cluster does not reach other clusters of the grid.
+//@ case: two-clusters
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+//@ clause: cluster
+__global__ void two_clusters() {
+  cg::this_cluster().sync();
+  if (blockIdx.x == 0) {
+    wait_for(flag);
+  } else if (blockIdx.x == 2) {
+    flag.store(1, memory_order_release);
+  }
+}
+static int run_two_clusters(Setup) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = 4;
+  config.blockDim = 1;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {2, 1, 1};
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, two_clusters) + cudaDeviceSynchronize();
+}
+
+// --- mbarrier --------------------------------------------------------------------------------------------
+
+struct MBarrier {
+  unsigned long long word;
+  __device__ unsigned address() { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
+  __device__ void init(int count) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address()), "r"(count) : "memory");
+  }
+  __device__ void arrive() {
+    asm volatile("{ .reg .b64 token; mbarrier.arrive.shared.b64 token, [%0]; }" ::"r"(address()) : "memory");
+  }
+  /// Until the phase of this parity has completed.
+  __device__ void wait(unsigned parity) {
+    unsigned done = 0;
+    while (done == 0) {
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+          : "=r"(done) : "r"(address()), "r"(parity) : "memory");
+    }
+  }
+};
+
+//@ case: mbarrier block 2
+//@ verdict: terminates
+__global__ void mbarrier() {
+  __shared__ MBarrier barrier;
+  if (threadIdx.x == 0) {
+    barrier.init(blockDim.x);
+  }
+  __syncthreads();
+  barrier.arrive();
+  barrier.wait(0);
+}
+
+//@ case: mbarrier-count-too-high block 2
+//@ verdict: may-hang
+//@ finding: livelock
+__global__ void mbarrier_count_too_high() {
+  __shared__ MBarrier barrier;
+  if (threadIdx.x == 0) {
+    barrier.init(blockDim.x + 1);
+  }
+  __syncthreads();
+  barrier.arrive();
+  barrier.wait(0);
+}
+
+// Producer and consumer with a pair of barriers: the producer waits until the slot is free again.
+//@ case: mbarrier-full-empty block 2
+//@ verdict: terminates
+__global__ void mbarrier_full_empty() {
+  __shared__ MBarrier full, empty;
+  __shared__ int slot;
+  if (threadIdx.x == 0) {
+    full.init(1);
+    empty.init(1);
+  }
+  __syncthreads();
+  for (unsigned round = 0; round < 3; ++round) {
+    if (threadIdx.x == 0) {
+      if (round > 0) {
+        empty.wait((round - 1) & 1);
+      }
+      slot = round;
+      full.arrive();
+    } else {
+      full.wait(round & 1);
+      value[round] = slot;
+      empty.arrive();
+    }
+  }
+}
+
+// Without the second one the producer may be two phases ahead, and a parity cannot tell that from none.
+//@ case: mbarrier-phase-reused block 2
+//@ verdict: may-hang
+//@ finding: livelock
+__global__ void mbarrier_phase_reused() {
+  __shared__ MBarrier full;
+  if (threadIdx.x == 0) {
+    full.init(1);
+  }
+  __syncthreads();
+  for (unsigned round = 0; round < 2; ++round) {
+    if (threadIdx.x == 0) {
+      full.arrive();
+    } else {
+      full.wait(round & 1);
+    }
+  }
+}
+
+#define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
+
+static int run_count_odd(Setup setup) {
+  return launch(setup, count_odd, 40) + cudaDeviceSynchronize();
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv, {
+      DEVICE_CASE("all-come", all_come),
+      DEVICE_CASE("some-spin", some_spin),
+      DEVICE_CASE("both-branches", both_branches),
+      DEVICE_CASE("one-more", one_more),
+      DEVICE_CASE("some-leave", some_leave),
+      DEVICE_CASE("some-leave-counted", some_leave_counted),
+      DEVICE_CASE("uneven-rounds", uneven_rounds),
+      DEVICE_CASE("uneven-rounds-awaited", uneven_rounds_awaited),
+      DEVICE_CASE("named-ordered", named_ordered),
+      DEVICE_CASE("named-crossed", named_crossed),
+      DEVICE_CASE("named-ring", named_ring),
+      DEVICE_CASE("named-ring-ordered", named_ring_ordered),
+      DEVICE_CASE("arrive-sync", arrive_sync),
+      DEVICE_CASE("arrive-elsewhere", arrive_elsewhere),
+      DEVICE_CASE("count-too-high", count_too_high),
+      {"count-odd", run_count_odd},
+      DEVICE_CASE("counts-differ", counts_differ),
+      DEVICE_CASE("shuffle-all", shuffle_all),
+      DEVICE_CASE("shuffle-one-spins", shuffle_one_spins),
+      DEVICE_CASE("shuffle-one-ended", shuffle_one_ended),
+      DEVICE_CASE("syncwarp-all", syncwarp_all),
+      DEVICE_CASE("syncwarp-and-syncthreads", syncwarp_and_syncthreads),
+      DEVICE_CASE("collectives-crossed", collectives_crossed),
+      DEVICE_CASE("mask-without-caller", mask_without_caller),
+      DEVICE_CASE("straddled", straddled),
+      DEVICE_CASE("straddled-late", straddled_late),
+      DEVICE_CASE("cluster-one-ended", cluster_one_ended),
+      {"two-clusters", run_two_clusters},
+      DEVICE_CASE("mbarrier", mbarrier),
+      DEVICE_CASE("mbarrier-count-too-high", mbarrier_count_too_high),
+      DEVICE_CASE("mbarrier-full-empty", mbarrier_full_empty),
+      DEVICE_CASE("mbarrier-phase-reused", mbarrier_phase_reused),
+  });
+}
