@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/resource.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -82,7 +83,30 @@ HostState::HostState() {
       }
     }
   }
-  stack_end_ = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+  const auto stack_end = reinterpret_cast<std::uintptr_t>(__libc_stack_end);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_STACK, &limit);
+  // The kernel keeps at least this much free below the stack when it places other mappings.
+  constexpr std::uintptr_t gap = std::uintptr_t{128} << 20;
+  stack_ = {stack_end - std::min<std::uintptr_t>(limit.rlim_cur, gap), stack_end};
+}
+
+void HostState::add_stacks(
+    const void* begin,
+    std::size_t count,
+    std::size_t period,
+    std::size_t bytes
+) {
+  const auto from = reinterpret_cast<std::uintptr_t>(begin);
+  other_stacks_ = {from, from + count * period};
+  stack_period_ = period;
+  stack_bytes_ = bytes;
+}
+
+bool HostState::on_stack(std::uintptr_t address) const {
+  return stack_.contains(address) ||
+         (other_stacks_.contains(address) &&
+          (address - other_stacks_.begin) % stack_period_ < stack_bytes_);
 }
 
 bool HostState::ours(std::uintptr_t pc) const {
@@ -119,18 +143,22 @@ HostPosition HostState::capture() const {
   return std::move(walk.position);
 }
 
-void HostState::hash(const HostPosition& position, Hasher& hasher) const {
+void HostState::hash_thread(const HostPosition& position, Hasher& hasher) const {
   if (!position.return_addresses.empty()) {
     hasher.value(position.return_addresses.front());
   }
   hasher.value(position.stack_pointer);
   hasher.value(position.registers);
-  if (position.stack_pointer != 0 && position.stack_pointer < stack_end_) {
+  const std::uintptr_t end = position.stack_end != 0 ? position.stack_end : stack_.end;
+  if (position.stack_pointer != 0 && position.stack_pointer < end) {
     hasher.bytes(
         reinterpret_cast<const void*>(position.stack_pointer),
-        stack_end_ - position.stack_pointer
+        end - position.stack_pointer
     );
   }
+}
+
+void HostState::hash_memory(Hasher& hasher) const {
   for (const Range& range : data_) {
     hasher.bytes(reinterpret_cast<const void*>(range.begin), range.end - range.begin);
   }
@@ -151,9 +179,7 @@ void HostState::hash(const HostPosition& position, Hasher& hasher) const {
 
 void HostState::wrote(const void* p, std::size_t bytes, const void* pc) {
   const auto begin = reinterpret_cast<std::uintptr_t>(p);
-  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  const bool on_stack = begin >= here && begin < stack_end_;
-  if (bytes == 0 || on_stack || program_.contains(begin) ||
+  if (bytes == 0 || on_stack(begin) || program_.contains(begin) ||
       ours(reinterpret_cast<std::uintptr_t>(pc))) {
     return;
   }

@@ -1,16 +1,17 @@
-// What the host thread is doing: where it called us from, and everything that decides how it goes
-// on.
+// What the host threads are doing: where they called us from, and everything that decides how they
+// go on.
 //
 //   HostState host;                       // once, early
 //   const HostPosition at = host.capture();   // on the program's stack, inside a call from it
 //   Hasher h; host.hash(at, h);           // equal fingerprints: the host goes on in the same way
 //
 // The state of a host thread is its position (return addresses, stack pointer, callee-saved
-// registers of the innermost frame that is not Heddle's), its stack from there to main's caller,
-// the writable data of the executable, and the heap bytes that it has written (told by the
-// instrumentation). Addresses must not differ between executions: address space randomisation has
-// to be off. May be wrong: memory written by code that is not instrumented (libraries) and the C
-// library's own state are not seen, so two states that differ only there are taken for one.
+// registers of the innermost frame that is not Heddle's) and its stack from there to the outermost
+// frame. Host threads share the writable data of the executable, and the heap bytes that they have
+// written (told by the instrumentation), among them what is thread-local. Addresses must not differ
+// between executions: address space randomisation has to be off. May be wrong: memory written by
+// code that is not instrumented (libraries) and the C library's own state are not seen, so two
+// states that differ only there are taken for one.
 #pragma once
 
 #include "base/hash.h"
@@ -28,14 +29,29 @@ struct HostPosition {
   std::vector<std::uintptr_t> return_addresses; // in the program, innermost first, at most 16
   std::uintptr_t stack_pointer = 0;
   std::array<std::uintptr_t, 6> registers{}; // rbx rbp r12 r13 r14 r15
+  std::uintptr_t stack_end = 0;              // 0: the main thread's
 };
 
 class HostState {
 public:
   HostState();
 
+  /// Of the thread that runs.
   HostPosition capture() const;
-  void hash(const HostPosition& position, Hasher& hasher) const;
+  /// The only host thread, and memory.
+  void hash(const HostPosition& position, Hasher& hasher) const {
+    hash_thread(position, hasher);
+    hash_memory(hasher);
+  }
+  void hash_thread(const HostPosition& position, Hasher& hasher) const;
+  void hash_memory(Hasher& hasher) const;
+
+  /// Code of our own, which is not explored.
+  bool ours(std::uintptr_t pc) const;
+
+  /// Equal stacks of `bytes` each from `begin` on, `period` apart: writes there are no writes to
+  /// the heap.
+  void add_stacks(const void* begin, std::size_t count, std::size_t period, std::size_t bytes);
 
   /// The program wrote these bytes (code of our own is recognised by `pc` and ignored).
   void wrote(const void* p, std::size_t bytes, const void* pc);
@@ -49,7 +65,7 @@ private:
     std::uintptr_t begin = 0, end = 0;
     bool contains(std::uintptr_t a) const { return a - begin < end - begin; }
   };
-  bool ours(std::uintptr_t pc) const;
+  bool on_stack(std::uintptr_t address) const;
 
   static constexpr std::size_t granule = 8, page = 4096;
   using Written = std::bitset<page / granule>;
@@ -58,7 +74,9 @@ private:
   std::vector<Range> data_; // writable segments of the executable
   Range program_;           // the whole executable
   std::uintptr_t load_bias_ = 0;
-  std::uintptr_t stack_end_ = 0;
+  Range stack_; // of the main thread
+  Range other_stacks_;
+  std::size_t stack_period_ = 1, stack_bytes_ = 0;
   std::map<std::uintptr_t, Written> heap_; // by page number
 };
 

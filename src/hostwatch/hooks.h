@@ -1,13 +1,16 @@
-// What instrumented host code tells the explorer.
+// What instrumented host code tells the explorer, and what it asks of it.
 //
 // A program compiled with -fsanitize=thread calls __tsan_* functions on every access of its host
 // code. For `heddle check` our own library of the name libtsan.so.2 provides them (tsan_*.cpp) and
 // passes on what matters through these hooks, which the explorer inside libcudart sets when the
 // process starts. Without hooks (heddle run, or no explorer) the library only performs the
-// accesses.
+// accesses, and the functions of the C library that it defines behave as the C library's own.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstddef>
+#include <cstdint>
 
 extern "C" {
 
@@ -21,6 +24,66 @@ enum HeddleHostEvent : int {
   HeddleYield // sched_yield and the sleeping functions
 };
 
+/// Where a host thread stands before an operation on an object that threads share, and how it may
+/// go on from there. Lies on that thread's stack for as long as it stands there.
+struct HeddleHostPoint {
+  const char* what;       // "waits to lock a mutex": for reports, and part of the state
+  const void* object;     // the mutex …
+  std::uint64_t argument; // for `ways`; part of the state
+  /// Which ways to go on are open now, bit n for way n; 0: the thread is blocked. nullptr: way 0 is
+  /// always open. Called while another thread runs: must depend on nothing thread-local.
+  std::uint64_t (*ways)(const HeddleHostPoint* point, unsigned thread);
+  /// Matters to other threads only: no scheduling point while there are none.
+  bool for_others;
+};
+
+/// That a thread waits to be woken, by somebody who names `object`. Part of the state.
+struct HeddleWaiter {
+  const void* object;  // nullptr: it does not wait
+  std::uint64_t group; // whom it waits among: the bit set of a futex
+  bool woken;
+};
+
+enum : unsigned {
+  HeddleMaxThreads = 62 // ids are 0 (the thread of main) to 61; a set of threads fits in 64 bits
+};
+
+/// Host threads that the explorer schedules (explore/host_threads.h). Numbers that are returned as
+/// int are error numbers, as the functions of POSIX return them.
+struct HeddleThreadHooks {
+  /// The running thread stands at `point`, called from `pc`. Returns the way that it goes on.
+  unsigned (*stop)(const HeddleHostPoint* point, const void* pc);
+  unsigned (*self)();
+  HeddleWaiter* (*waiter)(unsigned thread);
+  int (*create)(
+      pthread_t* thread,
+      const pthread_attr_t* attributes,
+      void* (*start)(void*),
+      void* argument
+  );
+  /// Waits for the end of `thread`. `timed`: may also give up (ETIMEDOUT), as time passes until
+  /// `deadline`; `block`: false to give up at once (EBUSY).
+  int (*join)(
+      pthread_t thread,
+      void** result,
+      bool block,
+      bool timed,
+      std::uint64_t deadline,
+      const void* pc
+  );
+  int (*detach)(pthread_t thread);
+  void (*exit)(void* result); // does not return
+  /// False if `thread` is none of ours.
+  bool (*knows)(pthread_t thread);
+  /// Calls routine(); resets *control if that ends by an exception.
+  void (*call_once)(void (*routine)(), int* control);
+  /// ns since the program started, in virtual time. `look`: the program sees it. False: use real
+  /// time.
+  bool (*elapsed)(std::uint64_t* nanoseconds, bool look);
+  /// Time has passed at least until then.
+  void (*pass)(std::uint64_t nanoseconds);
+};
+
 struct HeddleHostHooks {
   /// Called before the access is performed; returns when the host thread may go on.
   void (*before_event)(HeddleHostEvent event, const void* address, std::size_t bytes);
@@ -30,10 +93,16 @@ struct HeddleHostHooks {
   void (*freed)(const void* p, std::size_t bytes);
   /// The program does something that cannot be explored yet. Does not return.
   void (*unsupported)(const char* what);
+  /// nullptr: one host thread; creating another one is unsupported.
+  const HeddleThreadHooks* threads = nullptr;
 };
 
 /// nullptr: none. Looked up with dlsym by the explorer; absent in a program without
 /// instrumentation.
 void heddle_set_host_hooks(const HeddleHostHooks* hooks);
+
+/// Calls the destructors of the running thread's pthread keys, as at the end of a thread. Looked up
+/// with dlsym.
+void heddle_run_key_destructors();
 
 } // extern "C"

@@ -3,7 +3,18 @@
 
 #include "hostwatch/hooks.h"
 
+#include <ctime>
+
 #define HEDDLE_EXPORT extern "C" __attribute__((visibility("default")))
+
+/// What a function of the C library does if host threads are not explored.
+#define HEDDLE_REAL(function, ...)                                                                 \
+  do {                                                                                             \
+    if (!heddle::hostwatch::threads()) {                                                           \
+      static decltype(&function) real = nullptr;                                                   \
+      return heddle::hostwatch::real_function(real, #function)(__VA_ARGS__);                       \
+    }                                                                                              \
+  } while (false)
 
 namespace heddle::hostwatch {
 
@@ -20,5 +31,53 @@ inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
     hooks->wrote(const_cast<const void*>(p), bytes, pc);
   }
 }
+
+/// nullptr: the C library's own threads.
+inline const HeddleThreadHooks* threads() {
+  return hooks == nullptr ? nullptr : hooks->threads;
+}
+
+/// The definition of `name` that comes after ours, which is the C library's.
+void* next_definition(const char* name);
+
+/// The same, remembered in `known`. Threads may race here: they find the same.
+template <class F> F real_function(F& known, const char* name) {
+  F found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (found == nullptr) {
+    found = reinterpret_cast<F>(next_definition(name));
+    __atomic_store_n(&known, found, __ATOMIC_RELAXED);
+  }
+  return found;
+}
+
+// --- Time (clocks.cpp) ---------------------------------------------------------------------------
+// Deadlines are in ns since the start of the program, in virtual time.
+
+inline constexpr std::uint64_t second = 1'000'000'000;
+
+/// What `clock` shows when the program starts.
+std::uint64_t start_of(clockid_t clock);
+/// 0 if it has passed before the program started.
+std::uint64_t deadline_at(clockid_t clock, const timespec& time);
+std::uint64_t deadline_after(const timespec& time);
+bool valid(const timespec& time);
+
+// --- Being woken (waiting.cpp) -------------------------------------------------------------------
+
+/// Wakes up to `count` of the threads that wait on `object` in one of `groups`; returns how many.
+/// Which ones is a choice.
+int wake(
+    const void* object,
+    std::uint64_t groups,
+    unsigned count,
+    const char* what,
+    const void* pc
+);
+
+// --- Mutexes (locks.cpp) -------------------------------------------------------------------------
+
+bool is_free(const pthread_mutex_t* mutex);
+void take(pthread_mutex_t* mutex, unsigned thread, const void* pc);
+int release(pthread_mutex_t* mutex, unsigned thread, const void* pc);
 
 } // namespace heddle::hostwatch

@@ -1,21 +1,21 @@
 // Functions of the C library that the explorer must know of. The library stands before libc in the
 // link order, as libtsan does, so these definitions win.
 //
-// Copies and fills write memory without being announced; freed memory must leave the host's state;
-// yielding and sleeping are scheduling points (time is virtual: nobody sleeps). May miss: writes by
-// other functions of the C library (read, sprintf into the heap), which are constant unless the
-// program reads something that differs between executions.
+// Copies and fills write memory without being announced; freed memory must leave the host's state.
+// May miss: writes by other functions of the C library (read, sprintf into the heap), which are
+// constant unless the program reads something that differs between executions.
 #include "hostwatch/hooks_internal.h"
 #include <dlfcn.h>
 #include <malloc.h>
-#include <pthread.h>
 
 #include <cstdint>
-#include <ctime>
 
-using heddle::hostwatch::before;
 using heddle::hostwatch::hooks;
 using heddle::hostwatch::wrote;
+
+void* heddle::hostwatch::next_definition(const char* name) {
+  return ::dlsym(RTLD_NEXT, name);
+}
 
 extern "C" {
 void __libc_free(void* p);
@@ -36,11 +36,6 @@ void copy_down(void* to, const void* from, std::size_t bytes) {
                : "+D"(last_to), "+S"(last_from), "+c"(bytes)
                :
                : "memory");
-}
-
-/// The C library's own function of this name.
-template <class F> F* next_of(F*, const char* name) {
-  return reinterpret_cast<F*>(::dlsym(RTLD_NEXT, name));
 }
 
 } // namespace
@@ -88,55 +83,19 @@ HEDDLE_EXPORT void* realloc(void* p, std::size_t bytes) {
   return q;
 }
 
-HEDDLE_EXPORT int sched_yield() {
-  if (hooks == nullptr) {
-    return next_of(&sched_yield, "sched_yield")();
-  }
-  before(HeddleYield, nullptr, 0);
-  return 0;
+// clang calls these in instrumented code where GCC calls memcpy & co.
+HEDDLE_EXPORT void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
+  wrote(to, bytes, __builtin_return_address(0));
+  copy_up(to, from, bytes);
+  return to;
 }
 
-HEDDLE_EXPORT int nanosleep(const timespec* time, timespec* left) {
-  if (hooks == nullptr) {
-    return next_of(&nanosleep, "nanosleep")(time, left);
-  }
-  before(HeddleYield, nullptr, 0);
-  return 0;
+HEDDLE_EXPORT void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
+  wrote(to, bytes, __builtin_return_address(0));
+  return memmove(to, from, bytes);
 }
 
-HEDDLE_EXPORT int
-clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
-  if (hooks == nullptr) {
-    return next_of(&clock_nanosleep, "clock_nanosleep")(clock, flags, time, left);
-  }
-  before(HeddleYield, nullptr, 0);
-  return 0;
-}
-
-HEDDLE_EXPORT int usleep(unsigned microseconds) {
-  if (hooks == nullptr) {
-    return next_of(&usleep, "usleep")(microseconds);
-  }
-  before(HeddleYield, nullptr, 0);
-  return 0;
-}
-
-HEDDLE_EXPORT unsigned sleep(unsigned seconds) {
-  if (hooks == nullptr) {
-    return next_of(&sleep, "sleep")(seconds);
-  }
-  before(HeddleYield, nullptr, 0);
-  return 0;
-}
-
-HEDDLE_EXPORT int pthread_create(
-    pthread_t* thread,
-    const pthread_attr_t* attributes,
-    void* (*start)(void*),
-    void* argument
-) {
-  if (hooks != nullptr) {
-    hooks->unsupported("a second host thread (pthread_create, std::thread)");
-  }
-  return next_of(&pthread_create, "pthread_create")(thread, attributes, start, argument);
+HEDDLE_EXPORT void* __tsan_memset(void* to, int value, std::size_t bytes) {
+  wrote(to, bytes, __builtin_return_address(0));
+  return memset(to, value, bytes);
 }

@@ -1,0 +1,156 @@
+// HostThreads: the host threads of the explored program, as fibers of one thread of the kernel.
+//
+//   class Explorer : HostScheduler { void next(HostThreads&) override; … };   // decides
+//   HostThreads threads(*this, host_state);
+//   hooks.threads = threads.hooks();                   // hostwatch: pthread_create and so on
+//   const unsigned way = threads.stop(point);          // an API call of the running thread
+//
+// The explorer saves a state by fork(), which keeps only the thread of the kernel that calls it. So
+// each thread that the program creates is a fiber: a stack, a thread-local storage with a thread
+// descriptor of the C library, and saved registers. One runs at a time. It runs until it stands
+// before something that others can see (a HostPoint). There the scheduler decides who goes on and
+// which way; it runs on a stack of its own and with the storage of the main thread, whose
+// identity the kernel and fork() know.
+//
+// Direction of error: see hostwatch/*.cpp for each function. A thread that blocks in the kernel (a
+// pipe, a lock of stdio) blocks all of them. Needs glibc on x86-64.
+#pragma once
+
+#include "base/hash.h"
+#include "explore/host_clock.h"
+#include "explore/host_state.h"
+
+#include "hostwatch/hooks.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heddle::explore {
+
+/// Where a host thread has stopped, and how it may go on from there.
+struct HostPoint {
+  enum class Kind : std::uint8_t {
+    Start,   // a new thread, not begun
+    Access,  // instrumented code: an atomic or volatile access, or yielding
+    Sync,    // an operation on a mutex, a condition variable, … (`sync`)
+    ApiCall, // inside a call that could return at any time
+    Wait,    // inside a call that returns when `condition` holds
+    Query    // asks whether `condition` holds: way 0 says yes, way 1 says no
+  };
+  Kind kind{};
+  const char* what = "";
+  const std::function<bool()>* condition = nullptr; // Wait, Query
+  const HeddleHostPoint* sync = nullptr;            // Sync
+  HostPosition position;                            // set by HostThreads::stop
+};
+
+class HostThreads;
+
+class HostScheduler {
+public:
+  virtual ~HostScheduler() = default;
+  /// The running host thread has stopped or ended: choose() who goes on. Called on a stack of its
+  /// own; may fork. Not called when all host threads have ended: then the process exits.
+  virtual void next(HostThreads& threads) = 0;
+  /// Does not return.
+  virtual void unsupported(const char* what) = 0;
+};
+
+class HostThreads {
+public:
+  HostThreads(HostScheduler& scheduler, HostState& state);
+  ~HostThreads();
+  HostThreads(const HostThreads&) = delete;
+  HostThreads& operator=(const HostThreads&) = delete;
+
+  /// For hostwatch. nullptr if the C library is not one that we know: then there is one thread.
+  const HeddleThreadHooks* hooks() const { return supported_ ? &hooks_ : nullptr; }
+
+  // --- For the explorer, in the running thread ---------------------------------------------------
+  /// The running thread stands at `point`. Returns the way that it goes on. While the scheduler
+  /// itself runs: way 0 at once.
+  unsigned stop(HostPoint point);
+  /// The scheduler is running, not the program.
+  bool inside() const { return inside_; }
+
+  // --- For the scheduler -------------------------------------------------------------------------
+  enum class State : std::uint8_t {
+    Free, // the id is not in use
+    Live,
+    Ended // and not joined yet
+  };
+  /// Ids in use are below this; 0 is the thread that runs main.
+  unsigned count() const { return count_; }
+  unsigned current() const { return current_; }
+  State state(unsigned thread) const { return threads_[thread].state; }
+  unsigned live() const;
+  /// Where a live thread stands.
+  const HostPoint& point(unsigned thread) const { return *threads_[thread].point; }
+  /// Which ways are open to it, bit n for way n; 0: it is blocked, or has ended.
+  std::uint64_t ways(unsigned thread) const;
+  /// Who goes on when next() returns. The way must be open.
+  void choose(unsigned thread, unsigned way);
+  /// "the host thread", "host thread 2".
+  const std::string& name(unsigned thread) const { return names_[thread]; }
+
+  /// All threads: where they stand, their stacks, who waits for whom, the clock. The memory that
+  /// they share is HostState::hash_memory's.
+  void hash(Hasher& hasher) const;
+
+private:
+  struct Thread {
+    State state = State::Free;
+    bool detached = false;
+    bool started = false;
+    bool used_before = false;         // this id: its stack is not clean
+    const HostPoint* point = nullptr; // on its stack, while it stands there
+    unsigned way = 0;                 // out: how it goes on
+    HeddleWaiter waiter{};
+    void* (*start)(void*) = nullptr;
+    void* argument = nullptr;
+    void* result = nullptr;
+    void* saved_stack_pointer = nullptr; // while it does not run
+    std::byte* control_block = nullptr;  // glibc's struct pthread: the fs base
+  };
+  struct Library; // what we must know of the C library
+
+  unsigned stop_for(const HeddleHostPoint& point, const void* pc);
+  int create(
+      pthread_t* id,
+      const pthread_attr_t* attributes,
+      void* (*start)(void*),
+      void* argument
+  );
+  int join(pthread_t id, void** result, bool block, bool timed, std::uint64_t deadline);
+  int detach(pthread_t id);
+  [[noreturn]] void exit(void* result);
+  [[noreturn]] void end();
+  unsigned find(pthread_t id) const; // HeddleMaxThreads: none
+  void release(unsigned thread);
+  void leave();
+  static void* decide(void* self);
+  static void begin();
+  std::byte* slot(unsigned thread) const;
+  void make_control_block(Thread& thread, unsigned id);
+
+  HostScheduler& scheduler_;
+  HostState& state_;
+  const Library* library_;
+  HeddleThreadHooks hooks_;
+  bool supported_ = false;
+  bool inside_ = false;
+  std::array<Thread, HeddleMaxThreads> threads_;
+  unsigned count_ = 1, current_ = 0;
+  bool ever_two_ = false;
+  unsigned to_release_ = HeddleMaxThreads; // has ended detached; its stack was in use until now
+  std::byte* slots_ = nullptr;             // of threads 1, 2, …
+  std::byte* scheduler_stack_ = nullptr;
+  HostClock clock_;
+  std::vector<std::string> names_, joins_;
+};
+
+} // namespace heddle::explore

@@ -1,0 +1,182 @@
+// Threads and their keys. Under the explorer a host thread of the program is no thread of the
+// kernel (explore/host_threads.h); without it all of these are the C library's.
+//
+// Not there: cancellation, signals to one thread, priorities and affinities (accepted, without
+// effect), the thrd_* functions of C11.
+#include "hostwatch/hooks_internal.h"
+#include <dlfcn.h>
+#include <threads.h>
+
+#include <cerrno>
+#include <cstring>
+
+using namespace heddle::hostwatch;
+
+#define HEDDLE_PC __builtin_return_address(0)
+
+namespace {
+
+constexpr unsigned max_keys = 1024;  // PTHREAD_KEYS_MAX
+constexpr int destructor_rounds = 4; // PTHREAD_DESTRUCTOR_ITERATIONS
+
+// Indexed by key. Known from the beginning, explorer or not.
+void (*key_destructors[max_keys])(void*);
+
+/// OpenMP's own waiting loops and system calls do not pass through us.
+bool called_by_openmp(const void* pc) {
+  Dl_info info{};
+  return ::dladdr(pc, &info) != 0 && info.dli_fname != nullptr &&
+         (std::strstr(info.dli_fname, "libgomp") != nullptr ||
+          std::strstr(info.dli_fname, "libomp") != nullptr);
+}
+
+/// A number of a thread that the kernel does not know.
+bool ours(pthread_t thread) {
+  return threads() != nullptr && threads()->knows(thread);
+}
+
+} // namespace
+
+HEDDLE_EXPORT int pthread_create(
+    pthread_t* thread,
+    const pthread_attr_t* attributes,
+    void* (*start)(void*),
+    void* argument
+) {
+  if (hooks != nullptr && hooks->threads == nullptr) {
+    hooks->unsupported("a second host thread (pthread_create, std::thread)");
+  }
+  HEDDLE_REAL(pthread_create, thread, attributes, start, argument);
+  if (called_by_openmp(HEDDLE_PC)) {
+    hooks->unsupported("OpenMP with more than one thread (OMP_NUM_THREADS=1 avoids it)");
+  }
+  const int error = threads()->create(thread, attributes, start, argument);
+  wrote(thread, sizeof *thread, HEDDLE_PC);
+  return error;
+}
+
+HEDDLE_EXPORT int pthread_join(pthread_t thread, void** result) {
+  HEDDLE_REAL(pthread_join, thread, result);
+  return threads()->join(thread, result, true, false, 0, HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int pthread_tryjoin_np(pthread_t thread, void** result) {
+  HEDDLE_REAL(pthread_tryjoin_np, thread, result);
+  return threads()->join(thread, result, false, false, 0, HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* deadline) {
+  HEDDLE_REAL(pthread_timedjoin_np, thread, result, deadline);
+  const std::uint64_t then = deadline_at(CLOCK_REALTIME, *deadline);
+  return threads()->join(thread, result, true, true, then, HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int
+pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* deadline) {
+  HEDDLE_REAL(pthread_clockjoin_np, thread, result, clock, deadline);
+  const std::uint64_t then = deadline_at(clock, *deadline);
+  return threads()->join(thread, result, true, true, then, HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int pthread_detach(pthread_t thread) {
+  HEDDLE_REAL(pthread_detach, thread);
+  return threads()->detach(thread);
+}
+
+HEDDLE_EXPORT void pthread_exit(void* result) {
+  if (threads() != nullptr) {
+    threads()->exit(result);
+  }
+  static decltype(&pthread_exit) real = nullptr;
+  real_function(real, "pthread_exit")(result);
+  __builtin_unreachable();
+}
+
+// --- Keys ----------------------------------------------------------------------------------------
+// The values lie in the thread's block of the C library, which is ours too; only who destroys them
+// has to be known here.
+
+HEDDLE_EXPORT int pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) {
+  static decltype(&pthread_key_create) real = nullptr;
+  const int error = real_function(real, "pthread_key_create")(key, destructor);
+  if (error == 0 && *key < max_keys) {
+    key_destructors[*key] = destructor;
+    wrote(key, sizeof *key, HEDDLE_PC);
+  }
+  return error;
+}
+
+HEDDLE_EXPORT int pthread_key_delete(pthread_key_t key) {
+  static decltype(&pthread_key_delete) real = nullptr;
+  if (key < max_keys) {
+    key_destructors[key] = nullptr;
+  }
+  return real_function(real, "pthread_key_delete")(key);
+}
+
+HEDDLE_EXPORT void heddle_run_key_destructors() {
+  for (int round = 0; round < destructor_rounds; ++round) {
+    bool found = false;
+    for (pthread_key_t key = 0; key < max_keys; ++key) {
+      void* value = key_destructors[key] != nullptr ? pthread_getspecific(key) : nullptr;
+      if (value != nullptr) {
+        found = true;
+        pthread_setspecific(key, nullptr);
+        key_destructors[key](value);
+      }
+    }
+    if (!found) {
+      return;
+    }
+  }
+}
+
+// --- What needs a thread of the kernel -----------------------------------------------------------
+
+HEDDLE_EXPORT int pthread_cancel(pthread_t thread) {
+  HEDDLE_REAL(pthread_cancel, thread);
+  hooks->unsupported("pthread_cancel");
+  return ENOSYS;
+}
+
+HEDDLE_EXPORT int pthread_kill(pthread_t thread, int signal) {
+  if (ours(thread)) {
+    hooks->unsupported("pthread_kill");
+  }
+  static decltype(&pthread_kill) real = nullptr;
+  return real_function(real, "pthread_kill")(thread, signal);
+}
+
+HEDDLE_EXPORT int thrd_create(thrd_t* thread, thrd_start_t start, void* argument) {
+  if (hooks != nullptr) {
+    hooks->unsupported("thrd_create");
+  }
+  static decltype(&thrd_create) real = nullptr;
+  return real_function(real, "thrd_create")(thread, start, argument);
+}
+
+HEDDLE_EXPORT int pthread_setname_np(pthread_t thread, const char* name) {
+  if (ours(thread)) {
+    return 0;
+  }
+  static decltype(&pthread_setname_np) real = nullptr;
+  return real_function(real, "pthread_setname_np")(thread, name);
+}
+
+HEDDLE_EXPORT int
+pthread_setaffinity_np(pthread_t thread, std::size_t bytes, const cpu_set_t* set) {
+  if (ours(thread)) {
+    return 0;
+  }
+  static decltype(&pthread_setaffinity_np) real = nullptr;
+  return real_function(real, "pthread_setaffinity_np")(thread, bytes, set);
+}
+
+HEDDLE_EXPORT int
+pthread_setschedparam(pthread_t thread, int policy, const sched_param* parameters) {
+  if (ours(thread)) {
+    return 0;
+  }
+  static decltype(&pthread_setschedparam) real = nullptr;
+  return real_function(real, "pthread_setschedparam")(thread, policy, parameters);
+}

@@ -1,0 +1,416 @@
+// Condition variables, barriers, semaphores and futexes (the latter carry std::atomic::wait,
+// std::future, std::latch and the guards of static variables).
+//
+// Who waits to be woken says so in a record of its own (HeddleWaiter); waking is a choice among
+// those who wait for the same object. So a condition variable needs no state of its own.
+//
+// May miss: spurious wake-ups, which POSIX allows. They are never needed to find a hang, because
+// nothing promises that one comes; but a waiting loop that only a spurious one breaks is not seen.
+#include "hostwatch/hooks_internal.h"
+#include <linux/futex.h>
+#include <semaphore.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdarg>
+
+namespace heddle::hostwatch {
+
+namespace {
+
+constexpr unsigned nobody = 63; // a way that no thread's id has
+
+/// Who could be woken, as a set of thread ids.
+std::uint64_t waiting_for(const void* object, std::uint64_t groups) {
+  std::uint64_t found = 0;
+  for (unsigned thread = 0; thread < HeddleMaxThreads; ++thread) {
+    const HeddleWaiter& waiter = *threads()->waiter(thread);
+    if (waiter.object == object && !waiter.woken && (waiter.group & groups) != 0) {
+      found |= std::uint64_t{1} << thread;
+    }
+  }
+  return found;
+}
+
+std::uint64_t ways_to_wake(const HeddleHostPoint* point, unsigned) {
+  const std::uint64_t found = waiting_for(point->object, point->argument);
+  return found != 0 ? found : std::uint64_t{1} << nobody;
+}
+
+bool is_woken(unsigned thread) {
+  return threads()->waiter(thread)->woken;
+}
+
+std::uint64_t ways_when_woken(const HeddleHostPoint*, unsigned thread) {
+  return is_woken(thread) ? 1 : 0;
+}
+
+std::uint64_t ways_when_woken_in_time(const HeddleHostPoint*, unsigned thread) {
+  return is_woken(thread) ? 1 : 2;
+}
+
+/// False: the time was up.
+bool wait_to_be_woken(const HeddleHostPoint& point, std::uint64_t group, const void* pc) {
+  HeddleWaiter& waiter = *threads()->waiter(threads()->self());
+  waiter = {point.object, group, false};
+  const bool woken = threads()->stop(&point, pc) == 0;
+  waiter = {nullptr, 0, false};
+  return woken;
+}
+
+} // namespace
+
+int wake(
+    const void* object,
+    std::uint64_t groups,
+    unsigned count,
+    const char* what,
+    const void* pc
+) {
+  int woken = 0;
+  if (count == 1) {
+    const HeddleHostPoint point{what, object, groups, ways_to_wake, true};
+    const unsigned thread = threads()->stop(&point, pc);
+    if (thread != nobody) {
+      threads()->waiter(thread)->woken = true;
+      woken = 1;
+    }
+    return woken;
+  }
+  const HeddleHostPoint point{what, object, groups, nullptr, true};
+  threads()->stop(&point, pc);
+  const std::uint64_t candidates = waiting_for(object, groups);
+  // FIXME(choice): of more than `count` candidates always the first ones are woken.
+  for (unsigned thread = 0; thread < HeddleMaxThreads && static_cast<unsigned>(woken) < count;
+       ++thread) {
+    if ((candidates >> thread & 1) != 0) {
+      threads()->waiter(thread)->woken = true;
+      ++woken;
+    }
+  }
+  return woken;
+}
+
+} // namespace heddle::hostwatch
+
+using namespace heddle::hostwatch;
+
+#define HEDDLE_PC __builtin_return_address(0)
+
+// --- Condition variables -------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint64_t everybody = ~std::uint64_t{0};
+
+const pthread_mutex_t* mutex_of(const HeddleHostPoint* point) {
+  return reinterpret_cast<const pthread_mutex_t*>(point->argument);
+}
+
+/// To come back from waiting is to lock the mutex again: one step.
+std::uint64_t ways_to_resume(const HeddleHostPoint* point, unsigned thread) {
+  return is_woken(thread) && is_free(mutex_of(point)) ? 1 : 0;
+}
+
+std::uint64_t ways_to_resume_in_time(const HeddleHostPoint* point, unsigned thread) {
+  if (!is_free(mutex_of(point))) {
+    return 0;
+  }
+  return is_woken(thread) ? 1 : 2;
+}
+
+int wait(
+    pthread_cond_t* condition,
+    pthread_mutex_t* mutex,
+    bool timed,
+    std::uint64_t deadline,
+    const void* pc
+) {
+  const HeddleHostPoint
+      begin{"unlocks a mutex to wait on a condition variable", condition, 0, nullptr, true};
+  threads()->stop(&begin, pc);
+  const unsigned self = threads()->self();
+  if (const int error = release(mutex, self, pc); error != 0) {
+    return error;
+  }
+  const HeddleHostPoint point{
+      is_free(mutex) ? "waits on a condition variable"
+                     : "waits on a condition variable with a mutex that it has locked twice",
+      condition,
+      reinterpret_cast<std::uint64_t>(mutex),
+      timed ? ways_to_resume_in_time : ways_to_resume,
+      false
+  };
+  const bool woken = wait_to_be_woken(point, everybody, pc);
+  take(mutex, self, pc);
+  if (!woken) {
+    threads()->pass(deadline);
+  }
+  return woken ? 0 : ETIMEDOUT;
+}
+
+/// The clock that pthread_condattr_setclock has chosen, where glibc keeps it.
+clockid_t clock_of(const pthread_cond_t* condition) {
+  return (condition->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+} // namespace
+
+HEDDLE_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  HEDDLE_REAL(pthread_cond_wait, condition, mutex);
+  return wait(condition, mutex, false, 0, HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int pthread_cond_timedwait(
+    pthread_cond_t* condition,
+    pthread_mutex_t* mutex,
+    const timespec* deadline
+) {
+  HEDDLE_REAL(pthread_cond_timedwait, condition, mutex, deadline);
+  if (!valid(*deadline)) {
+    return EINVAL;
+  }
+  const std::uint64_t then = deadline_at(clock_of(condition), *deadline);
+  return wait(condition, mutex, true, then, HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int pthread_cond_clockwait(
+    pthread_cond_t* condition,
+    pthread_mutex_t* mutex,
+    clockid_t clock,
+    const timespec* deadline
+) {
+  HEDDLE_REAL(pthread_cond_clockwait, condition, mutex, clock, deadline);
+  if (!valid(*deadline)) {
+    return EINVAL;
+  }
+  return wait(condition, mutex, true, deadline_at(clock, *deadline), HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int pthread_cond_signal(pthread_cond_t* condition) {
+  HEDDLE_REAL(pthread_cond_signal, condition);
+  wake(condition, everybody, 1, "notifies one of a condition variable", HEDDLE_PC);
+  return 0;
+}
+
+HEDDLE_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) {
+  HEDDLE_REAL(pthread_cond_broadcast, condition);
+  wake(condition, everybody, UINT_MAX, "notifies all of a condition variable", HEDDLE_PC);
+  return 0;
+}
+
+// --- Barriers ------------------------------------------------------------------------------------
+
+HEDDLE_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
+  HEDDLE_REAL(pthread_barrier_wait, barrier);
+  // Where glibc keeps the number of threads: behind `in` and `current_round`.
+  const unsigned expected = reinterpret_cast<const unsigned*>(barrier)[2];
+  const HeddleHostPoint arrive{"arrives at a barrier", barrier, 0, nullptr, false};
+  threads()->stop(&arrive, HEDDLE_PC);
+  const std::uint64_t others = waiting_for(barrier, everybody);
+  if (static_cast<unsigned>(__builtin_popcountll(others)) + 1 >= expected) {
+    for (unsigned thread = 0; thread < HeddleMaxThreads; ++thread) {
+      if ((others >> thread & 1) != 0) {
+        threads()->waiter(thread)->woken = true;
+      }
+    }
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  const HeddleHostPoint point{"waits at a barrier", barrier, 0, ways_when_woken, false};
+  wait_to_be_woken(point, everybody, HEDDLE_PC);
+  return 0;
+}
+
+// --- Semaphores ----------------------------------------------------------------------------------
+// The value lies where glibc keeps it, in the first word.
+
+namespace {
+
+unsigned value_of(const void* semaphore) {
+  return *static_cast<const unsigned*>(semaphore);
+}
+
+void set_value(sem_t* semaphore, unsigned value, const void* pc) {
+  wrote(semaphore, sizeof value, pc);
+  *reinterpret_cast<unsigned*>(semaphore) = value;
+}
+
+std::uint64_t ways_to_acquire(const HeddleHostPoint* point, unsigned) {
+  return value_of(point->object) > 0 ? 1 : 0;
+}
+
+std::uint64_t ways_to_acquire_in_time(const HeddleHostPoint* point, unsigned thread) {
+  return ways_to_acquire(point, thread) != 0 ? 1 : 2;
+}
+
+int fail(int error) {
+  errno = error;
+  return -1;
+}
+
+int acquire(sem_t* semaphore, bool timed, std::uint64_t deadline, const void* pc) {
+  const HeddleHostPoint point{
+      "waits to acquire a semaphore",
+      semaphore,
+      0,
+      timed ? ways_to_acquire_in_time : ways_to_acquire,
+      false
+  };
+  if (threads()->stop(&point, pc) == 1) {
+    threads()->pass(deadline);
+    return fail(ETIMEDOUT);
+  }
+  set_value(semaphore, value_of(semaphore) - 1, pc);
+  return 0;
+}
+
+} // namespace
+
+HEDDLE_EXPORT int sem_wait(sem_t* semaphore) {
+  HEDDLE_REAL(sem_wait, semaphore);
+  return acquire(semaphore, false, 0, HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* deadline) {
+  HEDDLE_REAL(sem_timedwait, semaphore, deadline);
+  if (!valid(*deadline)) {
+    return fail(EINVAL);
+  }
+  return acquire(semaphore, true, deadline_at(CLOCK_REALTIME, *deadline), HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* deadline) {
+  HEDDLE_REAL(sem_clockwait, semaphore, clock, deadline);
+  if (!valid(*deadline)) {
+    return fail(EINVAL);
+  }
+  return acquire(semaphore, true, deadline_at(clock, *deadline), HEDDLE_PC);
+}
+
+HEDDLE_EXPORT int sem_trywait(sem_t* semaphore) {
+  HEDDLE_REAL(sem_trywait, semaphore);
+  const HeddleHostPoint point{"tries to acquire a semaphore", semaphore, 0, nullptr, false};
+  threads()->stop(&point, HEDDLE_PC);
+  if (value_of(semaphore) == 0) {
+    return fail(EAGAIN);
+  }
+  set_value(semaphore, value_of(semaphore) - 1, HEDDLE_PC);
+  return 0;
+}
+
+HEDDLE_EXPORT int sem_post(sem_t* semaphore) {
+  HEDDLE_REAL(sem_post, semaphore);
+  const HeddleHostPoint point{"releases a semaphore", semaphore, 0, nullptr, true};
+  threads()->stop(&point, HEDDLE_PC);
+  if (value_of(semaphore) == SEM_VALUE_MAX) {
+    return fail(EOVERFLOW);
+  }
+  set_value(semaphore, value_of(semaphore) + 1, HEDDLE_PC);
+  return 0;
+}
+
+HEDDLE_EXPORT int sem_getvalue(sem_t* semaphore, int* value) {
+  HEDDLE_REAL(sem_getvalue, semaphore, value);
+  const HeddleHostPoint point{"reads a semaphore", semaphore, 0, nullptr, false};
+  threads()->stop(&point, HEDDLE_PC);
+  wrote(value, sizeof *value, HEDDLE_PC);
+  *value = static_cast<int>(value_of(semaphore));
+  return 0;
+}
+
+// --- Futexes -------------------------------------------------------------------------------------
+
+namespace {
+
+struct FutexWait {
+  const int* word;
+  int expected;
+  const timespec* time; // nullptr: without end
+  bool absolute;
+  clockid_t clock;
+  std::uint64_t group;
+};
+
+long futex_wait(const FutexWait& futex, const void* pc) {
+  const HeddleHostPoint begin{"an atomic read before waiting", futex.word, 0, nullptr, false};
+  threads()->stop(&begin, pc);
+  if (__atomic_load_n(futex.word, __ATOMIC_SEQ_CST) != futex.expected) {
+    return fail(EAGAIN);
+  }
+  std::uint64_t deadline = 0;
+  if (futex.time != nullptr) {
+    if (!valid(*futex.time)) {
+      return fail(EINVAL);
+    }
+    deadline = futex.absolute ? deadline_at(futex.clock, *futex.time) : deadline_after(*futex.time);
+  }
+  const HeddleHostPoint point{
+      "waits for a change of an atomic",
+      futex.word,
+      0,
+      futex.time != nullptr ? ways_when_woken_in_time : ways_when_woken,
+      false
+  };
+  if (!wait_to_be_woken(point, futex.group, pc)) {
+    threads()->pass(deadline);
+    return fail(ETIMEDOUT);
+  }
+  return 0;
+}
+
+long futex(const long (&arguments)[6], const void* pc) {
+  const auto* word = reinterpret_cast<const int*>(arguments[0]);
+  const int operation = static_cast<int>(arguments[1]);
+  const auto value = static_cast<unsigned>(arguments[2]);
+  const bool bits = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ||
+                    (operation & FUTEX_CMD_MASK) == FUTEX_WAKE_BITSET;
+  const std::uint64_t group = bits ? static_cast<std::uint32_t>(arguments[5]) : UINT32_MAX;
+  switch (operation & FUTEX_CMD_MASK) {
+  case FUTEX_WAIT:
+  case FUTEX_WAIT_BITSET:
+    return futex_wait(
+        {word,
+         static_cast<int>(value),
+         reinterpret_cast<const timespec*>(arguments[3]),
+         bits,
+         (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC,
+         group},
+        pc
+    );
+  case FUTEX_WAKE:
+  case FUTEX_WAKE_BITSET:
+    return wake(word, group, value, "notifies those who wait for an atomic", pc);
+  default:
+    hooks->unsupported("this operation of futex()");
+    return fail(ENOSYS);
+  }
+}
+
+} // namespace
+
+HEDDLE_EXPORT long syscall(long number, ...) {
+  // All six are read, whether they were given or not: they are in registers or on the stack.
+  long arguments[6];
+  va_list list;
+  va_start(list, number);
+  for (long& argument : arguments) {
+    argument = va_arg(list, long);
+  }
+  va_end(list);
+  std::uint64_t unused = 0;
+  if (number == SYS_futex && threads() != nullptr && threads()->elapsed(&unused, false)) {
+    return futex(arguments, HEDDLE_PC);
+  }
+  static decltype(&syscall) real = nullptr;
+  return real_function(real, "syscall")(
+      number,
+      arguments[0],
+      arguments[1],
+      arguments[2],
+      arguments[3],
+      arguments[4],
+      arguments[5]
+  );
+}
