@@ -13,19 +13,19 @@ namespace {
 
 Result<report::Report> check_program(const CheckOptions& options) {
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(const std::string libraries, library_folder());
   TRY(const Target target,
-      prepare(
-          options.program,
-          options.arguments,
-          options.device,
-          nvcc_flags,
-          explore::instrumentation_flags(libraries)
-      ));
+      prepare_check(options.program, options.arguments, options.device, nvcc_flags));
   explore::CheckRequest request;
   request.program = target.path;
   request.arguments = target.arguments;
   TRY(request.environment, launch_environment(target, options.device, "check"));
+  explore::Schedule& schedule = request.schedule;
+  schedule.program = options.program.ends_with(".cu") ? options.program : target.path;
+  schedule.arguments = options.arguments;
+  schedule.nvcc = options.nvcc;
+  schedule.device = options.device.device;
+  schedule.devices = options.device.devices;
+  schedule.content = hash_file(schedule.program).value_or("");
   request.options = options.search;
   request.show_progress = isatty(STDERR_FILENO) != 0;
   return explore::check(request);

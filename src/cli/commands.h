@@ -7,6 +7,7 @@ namespace heddle::cli {
 
 int run_command(const RunOptions& options);
 int check_command(const CheckOptions& options);
+int replay_command(const ReplayOptions& options);
 
 /// Prints "heddle: <message>" to stderr; the exit code that belongs to that kind of error.
 int report_error(const Error& error);

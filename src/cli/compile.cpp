@@ -29,21 +29,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view cache_version = "heddle programs 1";
 constexpr auto keep_unused = std::chrono::hours(24 * 30);
 
-std::string hex(const Hash128& hash) {
-  return fmt::format("{:016x}{:016x}", hash.high, hash.low);
-}
-
-/// Hash of a file's contents; nothing if it cannot be read.
-std::optional<std::string> hash_file(const fs::path& path) {
-  const auto contents = read_file(path);
-  if (!contents) {
-    return std::nullopt;
-  }
-  Hasher hasher;
-  hasher.text(*contents);
-  return hex(hasher.finish());
-}
-
 /// What identifies a tool without running it: where it really is, its size and its time.
 void add_tool(Hasher& hasher, const fs::path& path) {
   std::error_code failure;

@@ -28,6 +28,20 @@ Result<std::string> read_file(const fs::path& path) {
   return std::move(contents).str();
 }
 
+std::string hex(const Hash128& hash) {
+  return fmt::format("{:016x}{:016x}", hash.high, hash.low);
+}
+
+std::optional<std::string> hash_file(const fs::path& path) {
+  const auto contents = read_file(path);
+  if (!contents) {
+    return std::nullopt;
+  }
+  Hasher hasher;
+  hasher.text(*contents);
+  return hex(hasher.finish());
+}
+
 Result<void> write_file(const fs::path& path, std::string_view contents) {
   const fs::path temporary = path.string() + fmt::format(".{}.new", getpid());
   {

@@ -1,6 +1,7 @@
 // Files as the command line needs them: whole contents, search in PATH, words of a flag string.
 #pragma once
 
+#include "base/hash.h"
 #include "base/result.h"
 
 #include <filesystem>
@@ -15,6 +16,11 @@ namespace heddle::cli {
 Result<std::string> read_file(const std::filesystem::path& path);
 /// Through a temporary file and a rename, so that a reader sees all of it or nothing.
 Result<void> write_file(const std::filesystem::path& path, std::string_view contents);
+
+/// 32 hexadecimal digits.
+std::string hex(const Hash128& hash);
+/// Hash of the file's contents; nothing if it cannot be read.
+std::optional<std::string> hash_file(const std::filesystem::path& path);
 
 /// The program `name` as a shell finds it: with a slash as it is, else through PATH.
 std::optional<std::filesystem::path> find_in_path(const std::string& name);

@@ -3,6 +3,7 @@
 
 #include "cli/compile.h"
 #include "cli/file.h"
+#include "explore/session.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -57,6 +58,22 @@ Result<Target> prepare(
     fmt::print(stderr, "heddle: warning: {}\n", warning);
   }
   return target;
+}
+
+Result<Target> prepare_check(
+    const std::string& program,
+    const std::vector<std::string>& arguments,
+    const DeviceOptions& options,
+    const std::vector<std::string>& nvcc_flags
+) {
+  TRY(const std::string libraries, library_folder());
+  return prepare(
+      program,
+      arguments,
+      options,
+      nvcc_flags,
+      explore::instrumentation_flags(libraries)
+  );
 }
 
 Result<std::string> library_folder() {

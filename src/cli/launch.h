@@ -45,6 +45,14 @@ Result<Target> prepare(
     const std::vector<std::string>& heddle_flags
 );
 
+/// The same with everything that observing the host code takes.
+Result<Target> prepare_check(
+    const std::string& program,
+    const std::vector<std::string>& arguments,
+    const DeviceOptions& options,
+    const std::vector<std::string>& nvcc_flags
+);
+
 /// The folder of libcudart.so.13, next to the running program: ../lib/heddle (installed) or ../lib.
 Result<std::string> library_folder();
 

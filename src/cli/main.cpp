@@ -17,6 +17,8 @@ int main(int count, char** values) {
       return run_command(options.run);
     case Command::Check:
       return check_command(options.check);
+    case Command::Replay:
+      return replay_command(options.replay);
     case Command::Reference:
       fmt::print("{}", flags_reference());
       return 0;

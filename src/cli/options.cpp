@@ -39,6 +39,9 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
 }
 
 std::string usage(std::string_view command) {
+  if (command == "replay") {
+    return "heddle replay [OPTIONS] SCHEDULE";
+  }
   return fmt::format(
       "heddle {0} [OPTIONS] PROGRAM [ARGUMENTS…]\n  heddle {0} [OPTIONS] FILE.cu [OPTIONS] [-- "
       "ARGUMENTS…]",
@@ -191,6 +194,32 @@ void define_check(CLI::App& app, Options& options) {
   define_limits(*check, options.check.search);
 }
 
+void define_replay(CLI::App& app, Options& options) {
+  CLI::App* replay =
+      app.add_subcommand("replay", "Repeat the execution that a finding of heddle check is about");
+  replay
+      ->add_option(
+          "schedule",
+          options.replay.schedule,
+          "What stands behind 'replay:' in a finding: v1:…"
+      )
+      ->type_name("SCHEDULE")
+      ->required();
+  replay->add_flag(
+      "--trace",
+      options.replay.trace,
+      "Print every step, with a column for each thread and the source line"
+  );
+  replay->add_option("--format", options.replay.format, "How to print the result")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  replay->add_option("--max-time", options.replay.max_seconds, "Give up after that many seconds")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
 Parsed failure(std::string_view command, std::string_view message) {
   return {
       Command::None,
@@ -282,6 +311,7 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
   app->require_subcommand(0, 1);
   define_run(*app, options);
   define_check(*app, options);
+  define_replay(*app, options);
   return app;
 }
 
@@ -298,7 +328,10 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
   }
   try {
     if (command.empty() && !arguments.empty() && !arguments.front().starts_with('-')) {
-      return failure("", fmt::format("there is no command '{}' (run, check)", arguments.front()));
+      return failure(
+          "",
+          fmt::format("there is no command '{}' (run, check, replay)", arguments.front())
+      );
     }
     parse(*app, arguments);
     if (reference) {
@@ -323,6 +356,9 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
           app->get_subcommand(command)->remaining(),
           *app
       );
+    }
+    if (command == "replay") {
+      return {Command::Replay, 0, ""};
     }
     return {Command::None, report::exit_code::usage, app->help()};
   } catch (const CLI::CallForHelp&) {

@@ -27,15 +27,24 @@ struct CheckOptions : ProgramOptions {
   explore::Options search;
 };
 
+struct ReplayOptions {
+  std::string schedule; // v1:…
+  bool trace = false;
+  std::string format = "text"; // or json
+  double max_seconds = 60;
+};
+
 struct Options {
   RunOptions run;
   CheckOptions check;
+  ReplayOptions replay;
 };
 
 enum class Command {
   None,
   Run,
   Check,
+  Replay,
   Version,
   Reference
 };

@@ -126,13 +126,13 @@ std::string to_text(const Options& options) {
   return text;
 }
 
-std::string assumptions(const Options& options) {
+Options without_limits(const Options& options) {
   const Options defaults;
-  Options unlimited = options;
-  unlimited.max_states = defaults.max_states;
-  unlimited.max_seconds = defaults.max_seconds;
-  unlimited.max_mebibytes = defaults.max_mebibytes;
-  return to_text(unlimited);
+  Options result = options;
+  result.max_states = defaults.max_states;
+  result.max_seconds = defaults.max_seconds;
+  result.max_mebibytes = defaults.max_mebibytes;
+  return result;
 }
 
 Result<Options> parse_options(std::string_view text) {

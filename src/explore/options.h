@@ -54,8 +54,8 @@ struct Options {
 
 /// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.
 std::string to_text(const Options& options);
-/// The same without limits: what a verdict assumes beyond the usual.
-std::string assumptions(const Options& options);
+/// With the usual limits: what the options assume, not how far a search goes.
+Options without_limits(const Options& options);
 /// Input error: an unknown word or value.
 Result<Options> parse_options(std::string_view text);
 

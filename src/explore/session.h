@@ -9,7 +9,9 @@
 
 #include "base/result.h"
 #include "explore/options.h"
+#include "explore/schedule.h"
 #include "report/diagnostic.h"
+#include "report/trace.h"
 
 #include <map>
 #include <string>
@@ -22,8 +24,13 @@ struct CheckRequest {
   std::vector<std::string> arguments;
   std::map<std::string, std::string> environment; // added to ours
   Options options;
+  Schedule schedule;          // what a replay needs to know to find the same program; no choices
   bool show_progress = false; // a line on stderr while it lasts
 };
+
+/// Runs `schedule` again: request.program under the choices that it holds. Input error: as for
+/// check.
+Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedule);
 
 /// What nvcc must be told so that host code can be observed; `library_folder` holds our libtsan.
 std::vector<std::string> instrumentation_flags(const std::string& library_folder);

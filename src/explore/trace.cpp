@@ -2,7 +2,9 @@
 #include "explore/trace.h"
 
 #include "base/check.h"
+#include "base/hash.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +13,18 @@
 namespace heddle::explore {
 
 static_assert(std::is_trivially_copyable_v<TraceRow>);
+
+std::string digest(const StateTable& table, std::span<const TraceRow> rows) {
+  const ProgressGraph graph = table.load();
+  Hasher hasher;
+  for (const TraceRow& row : rows) {
+    if (row.actor < graph.actors.size()) {
+      hasher.text(graph.actors[row.actor].kernel);
+      hasher.text(table.text(row.site));
+    }
+  }
+  return fmt::format("{:016x}", hasher.finish().low);
+}
 
 void append_row(int fd, const TraceRow& row) {
   HEDDLE_CHECK(::write(fd, &row, sizeof row) == sizeof row, "cannot write the trace");

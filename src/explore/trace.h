@@ -10,8 +10,11 @@
 #pragma once
 
 #include "explore/progress_graph.h"
+#include "explore/state_table.h"
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace heddle::explore {
@@ -25,6 +28,10 @@ struct TraceRow {
   std::uint32_t note = 0; // a text of the table, "reads 0"; 0: none
   bool operator==(const TraceRow&) const = default;
 };
+
+/// Hash of what happened in `rows`: which kernel (or the host) did what at which place. It tells
+/// one execution from another, but not one of several equal threads from another.
+std::string digest(const StateTable& table, std::span<const TraceRow> rows);
 
 void append_row(int fd, const TraceRow& row);
 std::vector<TraceRow> read_rows(int fd);

@@ -1,6 +1,7 @@
 // Classification and wording of endless executions.
 #include "explore/verdict.h"
 
+#include "explore/trace.h"
 #include "report/render.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,7 @@ struct Hang {
   bool host_blocked = false; // the host is in the component, but does not move in it
   std::uint32_t host_site = 0;
   std::vector<std::uint32_t> blocked; // sites of who waits at barriers
+  const Component* component = nullptr;
 };
 
 class Judge {
@@ -64,6 +66,10 @@ public:
           report::with_thousands(report.states),
           report::with_thousands(report.executions)
       );
+      if (options_.schedule) {
+        diagnostic.replay =
+            replay_of(find_witness(graph_, *hang.component), graph_, table_, *options_.schedule);
+      }
       report.findings.push_back(std::move(diagnostic));
     }
     if (report.findings.empty() && report.complete) {
@@ -97,9 +103,46 @@ private:
       Diagnostic diagnostic(finding, fault_message(table_.text(event.text)));
       const Site site = this->site(event.site);
       diagnostic.place = {site.file, site.line, site.column, 0};
+      diagnostic.replay = replay_of_event(event, site);
       report.findings.push_back(std::move(diagnostic));
     }
     return cut_short;
+  }
+
+  /// The way to what went wrong; empty for Heddle's own gaps.
+  std::string replay_of_event(const Event& event, const Site& place) const {
+    if (!options_.schedule || event.kind == EventKind::Unsupported) {
+      return {};
+    }
+    Witness way{shortest_way(graph_, {event.from}), 0};
+    Schedule schedule = *options_.schedule;
+    if (event.kind == EventKind::Fault) {
+      // The move that faulted ends the program.
+      for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
+        const Edge& edge = graph_.edges[e];
+        const Site own = site(edge.site);
+        if (edge.from == event.from && graph_.states[edge.to].terminal && own.file == place.file &&
+            own.line == place.line) {
+          way.edges.push_back(e);
+          break;
+        }
+      }
+    } else {
+      // A move that crashed leads nowhere: its number is the one that is missing.
+      std::set<std::uint32_t> known;
+      for (const Edge& edge : graph_.edges) {
+        if (edge.from == event.from) {
+          known.insert(edge.choice);
+        }
+      }
+      std::uint32_t missing = 0;
+      while (known.contains(missing)) {
+        ++missing;
+      }
+      schedule.choices.push_back(missing);
+    }
+    way.loop_from = static_cast<std::uint32_t>(way.edges.size() + schedule.choices.size());
+    return replay_of(way, graph_, table_, std::move(schedule));
   }
 
   /// Text of a Fault event: "<code>\t<message>".
@@ -115,6 +158,7 @@ private:
   // ---------------------------------------------------------------------------------------
   Hang classify(const Component& component) const {
     Hang hang;
+    hang.component = &component;
     std::map<ActorId, Part> moving, waiting;
     for (const EdgeId e : component.edges) {
       note(moving, graph_.edges[e]);
@@ -426,6 +470,27 @@ private:
 };
 
 } // namespace
+
+std::string replay_of(
+    const Witness& witness,
+    const ProgressGraph& graph,
+    const StateTable& table,
+    Schedule schedule
+) {
+  std::vector<std::uint32_t> choices;
+  std::vector<TraceRow> rows;
+  for (const EdgeId e : witness.edges) {
+    const Edge& edge = graph.edges[e];
+    choices.push_back(edge.choice);
+    rows.push_back({.from = edge.from, .actor = edge.actor, .site = edge.site});
+  }
+  schedule.choices.insert(schedule.choices.begin(), choices.begin(), choices.end());
+  schedule.loop_from = witness.loop_from;
+  if (schedule.choices.size() == rows.size()) {
+    schedule.digest = digest(table, rows);
+  }
+  return encode(schedule);
+}
 
 report::Report
 judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options) {

@@ -6,10 +6,14 @@
 // going and who is left waiting, with the rule that permits it; the same hang once.
 #pragma once
 
+#include "explore/schedule.h"
 #include "explore/state_table.h"
+#include "explore/witness.h"
 #include "report/diagnostic.h"
 
 #include <functional>
+#include <optional>
+#include <string>
 
 namespace heddle::explore {
 
@@ -20,7 +24,17 @@ using ResolveSite = std::function<Site(const Site&)>;
 struct JudgeOptions {
   bool finished = true; // the search ran to its end: no limit was reached, nobody was killed
   double seconds = 0;
+  // What every replay has in common; none: findings get no replay line.
+  std::optional<Schedule> schedule = std::nullopt;
 };
+
+/// `witness` as a schedule string.
+std::string replay_of(
+    const Witness& witness,
+    const ProgressGraph& graph,
+    const StateTable& table,
+    Schedule schedule
+);
 
 report::Report
 judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options);

@@ -74,8 +74,8 @@ struct Report {
   std::uint64_t states = 0;
   std::uint64_t executions = 0;
   double seconds = 0;
-  std::string bounds; // "1 input, grid 4, block 128"
-  std::vector<std::string> limits; // why it is not complete: "the limit of 60 s was reached"
+  std::string bounds;                // "1 input, grid 4, block 128"
+  std::vector<std::string> limits;   // why it is not complete: "the limit of 60 s was reached"
   std::vector<std::string> rests_on; // rules without which the verdict would not be Terminates
 
   /// From the findings: a hang, else another defect, else terminates if the search is complete.

@@ -1,6 +1,7 @@
 // Reports as JSON, for editors, CI and scripts. Keys keep the order in which they are documented.
 // The only file that knows a JSON library.
 #include "report/render.h"
+#include "report/trace.h"
 
 #include <nlohmann/json.hpp>
 
@@ -55,6 +56,28 @@ std::string render_json(const Report& report) {
     json["rests_on"] = report.rests_on;
   }
   // Names and paths of the user's may hold any bytes.
+  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string render_json(const Trace& trace) {
+  Json steps = Json::array();
+  for (const TraceStep& step : trace.steps) {
+    steps.push_back(
+        {{"actor", step.actor},
+         {"file", step.place.file},
+         {"line", step.place.line},
+         {"column", step.place.column},
+         {"what", step.what},
+         {"note", step.note}}
+    );
+  }
+  const Json json = {
+      {"end", name(trace.end)},
+      {"outcome", trace.outcome},
+      {"actors", trace.actors},
+      {"loop_from", trace.loop_from ? Json(*trace.loop_from) : Json(nullptr)},
+      {"steps", std::move(steps)},
+  };
   return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -99,6 +99,15 @@ TEST(CommandLine, WithoutOptionsTheSearchAssumesWhatCudaPromises) {
   EXPECT_EQ(o.check.search, explore::Options());
 }
 
+TEST(CommandLine, ReplayTakesAScheduleAnywhere) {
+  Options o;
+  EXPECT_EQ(parse_command_line({"replay", "v1:abc", "--trace"}, o).command, Command::Replay);
+  EXPECT_EQ(o.replay.schedule, "v1:abc");
+  EXPECT_TRUE(o.replay.trace);
+  EXPECT_EQ(parse_command_line({"replay", "--format=json", "v1:x"}, o).command, Command::Replay);
+  EXPECT_EQ(o.replay.format, "json");
+}
+
 TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{}, "Usage"},
@@ -109,6 +118,8 @@ TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
       {{"run", "--devices", "0", "x"}, "--devices"},
       {{"run", "--seed", "x", "y"}, "--seed"},
       {{"--nonsense"}, "--nonsense"},
+      {{"replay"}, "schedule is required"},
+      {{"replay", "v1:x", "y"}, "y"},
       {{"check", "--progress=weak", "x"}, "weak"},
       {{"check", "--max-memory=0", "x"}, "--max-memory"},
   };
