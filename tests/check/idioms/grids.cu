@@ -41,7 +41,6 @@ __device__ void wait_for(Atomic<int>& flag) {
 //@ rests-on: COOP
 //@ case: up plain 3
 //@ flags: --progress=obe
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: up plain 3
@@ -78,7 +77,6 @@ __global__ void up() {
 //@ rests-on: COOP
 //@ case: down plain 3
 //@ flags: --progress=obe
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: down plain 3
@@ -122,7 +120,6 @@ __global__ void down() {
 //@ rests-on: COOP
 //@ case: barrier plain
 //@ flags: --progress=obe
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: barrier plain
@@ -235,7 +232,6 @@ __device__ void look_back(int tile) {
 //@ verdict: terminates
 //@ case: look-back-index plain
 //@ flags: --progress=obe
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: look-back-index plain
@@ -259,7 +255,6 @@ __global__ void look_back_index() { look_back(me()); }
 //@ verdict: terminates
 //@ case: look-back-ticket plain
 //@ flags: --progress=obe
-//@ gap: progress models
 //@ verdict: terminates
 //@ case: look-back-ticket plain
 //@ flags: --progress=hsa

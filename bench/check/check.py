@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""What `heddle check` costs: check.py [SECTION…]
+
+    speed      states per second and core on a device-only program, executions per second with host code
+    examples   the document's examples (aim: each below 0.5 s once compiled)
+    idioms     states and time of every case of tests/check/idioms and tests/check/clauses
+    axb        29 tests x 4 shapes x 4 progress models (aim: below 10 s)
+    growth     2, 3, 4, 6, 8 blocks and 32, 64, 128 threads, with and without each reduction
+    aims       the figures that have an aim, and whether it is met
+
+A search is given MAX_TIME seconds (environment, default 10); "-" means that it did not finish. Times are wall
+clock from start to exit of the tool, with the program already compiled, on however many cores there are.
+"""
+import os
+import pathlib
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "check"))
+os.chdir(ROOT)
+import cases  # noqa: E402
+import test_axb  # noqa: E402
+
+MAX_TIME = os.environ.get("MAX_TIME", "10")
+GRIDS, LOCKS, BARRIERS = (f"tests/check/idioms/{name}.cu" for name in ("grids", "locks", "barriers"))
+DEVICE = "tests/check/clauses/device.cu"
+REDUCTIONS = {"all": [], "no symmetry": ["--no-symmetry"], "not eager": ["--no-eager"],
+              "neither": ["--no-symmetry", "--no-eager"]}
+GROWING = [  # program, case, sizes
+    (GRIDS, "barrier plain", (2, 3, 4, 6, 8)),
+    (GRIDS, "barrier cooperative", (2, 3, 4, 6, 8)),
+    (GRIDS, "ticket-barrier cooperative", (2, 3, 4, 6, 8)),
+    (GRIDS, "look-back-ticket plain", (2, 3, 4, 6, 8)),
+    (GRIDS, "up cooperative", (2, 3, 4, 6, 8)),
+    (LOCKS, "ticket-lock plain", (2, 3, 4, 6, 8)),
+    (LOCKS, "spin-lock plain", (2, 3, 4, 6, 8)),
+    (LOCKS, "philosophers-ordered plain", (2, 3, 4, 6)),
+    (LOCKS, "spin-lock block", (32, 64, 128)),
+    (DEVICE, "last-sets block", (32, 64, 128)),
+    (BARRIERS, "all-come block", (32, 64, 128, 256)),
+]
+
+
+def check(program, words, *options):
+    """Answer and seconds; the answer's verdict is None if the search did not finish."""
+    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}"]})
+    return case.run(*options)
+
+
+def finished(answer):
+    return answer["verdict"] is not None and answer.get("complete")
+
+
+def cell(answer):
+    return f"{answer['states']:>7,} {answer['wall']:>6.2f}s" if finished(answer) else f"{'-':>15}"
+
+
+def speed():
+    print("== speed")
+    big = check(LOCKS, "philosophers-ordered block 5", "--no-symmetry", "--no-eager")
+    rate = big.get("states", 0) / max(big.get("seconds") or 1, 1e-9)
+    print(f"device only: {big.get('states', 0):,} states in {big.get('seconds') or 0:.2f} s: {rate:,.0f} states/s")
+    host = check("tests/check/idioms/host.cu", "queried-while-spinning")
+    print(f"host code: {host.get('states', 0):,} states, {host.get('executions', 0):,} executions in {host.get('seconds') or 0:.2f} s: "
+          f"{host.get('executions', 0) / max(host.get('seconds') or 1, 1e-9):,.0f} executions/s")
+
+
+def examples():
+    print("== examples of the document")
+    for path in cases.programs("examples/execution-model"):
+        check(path, "", "--max-states=16")
+        answer = check(path, "")
+        print(f"{path.stem:<12}{answer['verdict'] or '-':<12}{answer.get('states', 0):>8,} states {answer['wall']:>6.2f} s")
+
+
+def idioms():
+    print("== idioms and clauses")
+    for path in cases.programs("tests/check/idioms", "tests/check/clauses"):
+        for case in cases.read_cases(path):
+            answer = case.run()
+            print(f"{case.name:<60}{answer['verdict'] or '-':<12}{answer.get('states', 0):>8,} states "
+                  f"{answer.get('executions', 0):>7,} executions {answer.get('wall', 0):>6.2f} s", flush=True)
+
+
+def axb():
+    print("== axb")
+    suite = test_axb.Axb("test_published_verdicts")
+    began = time.monotonic()
+    suite.test_published_verdicts()
+    print(f"all together {time.monotonic() - began:.1f} s")
+
+
+def growth():
+    print("== growth: states and time, with reductions off as named")
+    for program, words, sizes in GROWING:
+        print(words)
+        for name, options in REDUCTIONS.items():
+            row, out = [], False
+            for size in sizes:
+                answer = None if out else check(program, f"{words} {size}", *options)
+                out = out or not finished(answer)
+                row.append(cell(answer) if answer else f"{'-':>15}")
+            print(f"    {name:<12}" + "".join(f"{size:>5}:{text}" for size, text in zip(sizes, row)), flush=True)
+
+
+AIMS = [  # program, case, seconds
+    (BARRIERS, "all-come block 256", 0.5),
+    (LOCKS, "spin-lock block 32", 10),
+    (GRIDS, "barrier cooperative 64", 1),
+    (GRIDS, "barrier plain 64", 1),
+    (GRIDS, "ticket-barrier cooperative 64", 1),
+    (LOCKS, "ticket-lock plain 64", 1),
+]
+
+
+def aims():
+    print("== aims")
+    for program, words, seconds in AIMS:
+        check(program, words, "--max-states=16")
+        answer = check(program, words)
+        met = finished(answer) and answer["wall"] <= seconds
+        print(f"{words:<32}{answer['verdict'] or '-':<12}{answer.get('states', 0):>8,} states {answer.get('wall', 0):>6.2f} s "
+              f"(aim {seconds} s){'' if met else '   NOT MET'}", flush=True)
+
+
+SECTIONS = {f.__name__: f for f in (speed, examples, axb, aims, growth, idioms)}
+
+if __name__ == "__main__":
+    for section in sys.argv[1:] or SECTIONS:
+        SECTIONS[section]()

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""The reductions of the search do not change what it finds: every small program once more with each of them
+switched off, and with all. REDUCTIONS=N takes every Nth case only (1: all of them, 3 is the default)."""
+import concurrent.futures
+import os
+import random
+import unittest
+
+import axb_oracle
+import cases
+import test_axb
+
+OFF = (["--no-symmetry"], ["--no-eager"], ["--no-symmetry", "--no-eager"])
+
+
+def found(answer):
+    return answer["verdict"], sorted({(f["code"], f["rule"]) for f in answer["findings"]}), answer.get("complete")
+
+
+class Reductions(unittest.TestCase):
+    def test_programs(self):
+        step = int(os.environ.get("REDUCTIONS", "3"))
+        chosen = [case for path in cases.programs("examples/execution-model", "tests/check/clauses", "tests/check/idioms")
+                  for case in cases.read_cases(path) if case.gap is None and case.one("large") is None]
+        jobs = [(case, off) for n, case in enumerate(chosen) for off in OFF if n % step == 0]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            plain = {id(c): a for c, a in zip(chosen[::step], pool.map(lambda c: c.run(), chosen[::step]))}
+            answers = list(pool.map(lambda job: job[0].run(*job[1]), jobs))
+        wrong = [f"{case.name} {' '.join(off)}: {found(answer)} instead of {found(plain[id(case)])}"
+                 for (case, off), answer in zip(jobs, answers) if found(answer) != found(plain[id(case)])]
+        print(f"{len(jobs)} searches")
+        self.assertEqual([], wrong, "\n".join(wrong))
+
+    def test_random_programs(self):
+        source = random.Random(7)
+        questions = []
+        for _ in range(int(os.environ.get("AXB_RANDOM", "60"))):
+            threads = test_axb.random_program(source)
+            shape = source.choice(("plain", "block"))
+            model = source.choice(test_axb.MODELS)
+            questions.append((threads, shape, model, source.choice(OFF)))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            answers = pool.map(lambda q: test_axb.heddle(*q[:3], *q[3]), questions)
+        for (threads, shape, model, off), answer in zip(questions, answers):
+            expected = axb_oracle.terminates(threads, shape, model)
+            self.assertEqual(
+                answer["verdict"], "terminates" if expected else "may-hang",
+                f"{' '.join(map(test_axb.encode, threads))} {shape} {model} {off}",
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()
