@@ -29,11 +29,13 @@ Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, La
   frame->return_op = return_op;
   frame->lanes = lanes;
   frame->depth = caller != nullptr ? caller->depth + 1 : 0;
-  frame->local_base =
-      caller != nullptr ? caller->local_base + (caller->code->local_bytes + 15) / 16 * 16 : 0;
-  // Registers are not cleared: only a program that reads one before it writes it could tell.
-  // FIXME(determinism): clear those that are live at the entry.
+  frame->local_base = caller != nullptr ? caller->local_end() : 0;
+  frame->allocated = 0;
   frame->registers.resize(code->frame_bytes);
+  // The others hold what the frame's last user left: nobody reads that.
+  for (const auto& [offset, bytes] : code->cleared) {
+    std::memset(frame->registers.data() + offset, 0, bytes);
+  }
   frames_.push_back(std::move(frame));
   return frames_.back().get();
 }
@@ -277,9 +279,7 @@ const Op* Exec::exit_lanes(const Op& op) {
 }
 
 const Op* Exec::call(const Op& op, const Code& callee) {
-  const std::uint64_t base =
-      frame_->local_base + (std::uint64_t{frame_->code->local_bytes} + 15) / 16 * 16;
-  if (base + callee.local_bytes > warp_->local_stride) {
+  if (std::uint64_t{frame_->local_end()} + callee.local_bytes > warp_->local_stride) {
     Fault fault;
     fault.kind = FaultKind::StackOverflow;
     fault.lane = std::countr_zero(mask_);

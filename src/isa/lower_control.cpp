@@ -4,7 +4,7 @@
 //
 // A call copies the bytes of .param variables between the frames' local memories, lane by lane.
 // Parameters in .reg space (hand-written PTX only) are answered with unsupported.
-#include "isa/exec.h"
+#include "isa/lanes.h"
 #include "isa/lowering.h"
 
 #include <fmt/format.h>
@@ -392,7 +392,82 @@ Result<void> lower_call(Lowering& l, const ptx::Instruction& i) {
   } else {
     op.execute = run_unknown_function;
     op.imm = static_cast<std::int64_t>(l.code().messages.size());
-    l.code().messages.push_back(fmt::format("function '{}' of the device runtime", function.name));
+    const bool launches = function.name.find("GetParameterBuffer") != std::string::npos ||
+                          function.name.find("LaunchDevice") != std::string::npos;
+    l.code().messages.push_back(
+        launches ? std::string("a launch by a kernel (dynamic parallelism)")
+                 : fmt::format("function '{}' of the device runtime", function.name)
+    );
+  }
+  l.emit(op);
+  return {};
+}
+
+// --- The stack (PTX ISA 9.0, 9.7.17)
+//
+// Lanes of a frame have their local variables at the same offsets, so all get as much as the lane
+// that asks for most. A lane that restores the stack while others are elsewhere in the function
+// gives nothing back.
+
+template <class T> const Op* run_alloca(Exec& exec, const Op& op) {
+  Frame& frame = exec.frame();
+  std::uint64_t bytes = 0;
+  exec.each([&](int lane) { bytes = std::max<std::uint64_t>(bytes, exec.in<T>(op.a)[lane]); });
+  const auto align = static_cast<std::uint64_t>(op.imm);
+  const std::uint64_t start = (frame.local_end() + align - 1) / align * align;
+  const std::uint64_t limit = exec.warp().local_stride;
+  if (bytes > limit || start > limit - bytes) {
+    Fault fault;
+    fault.kind = FaultKind::StackOverflow;
+    fault.lane = std::countr_zero(exec.mask());
+    fault.bytes = static_cast<std::uint32_t>(limit);
+    fault.text = frame.code->function->name;
+    return exec.stop_fault(std::move(fault));
+  }
+  frame.allocated += static_cast<std::uint32_t>((start + bytes + 15) / 16 * 16 - frame.local_end());
+  for_lanes(exec, exec.out<T>(op.d), [start](int) { return static_cast<T>(start); });
+  return &op + 1;
+}
+
+template <class T> const Op* run_stacksave(Exec& exec, const Op& op) {
+  const auto end = static_cast<T>(exec.frame().local_end());
+  for_lanes(exec, exec.out<T>(op.d), [end](int) { return end; });
+  return &op + 1;
+}
+
+template <class T> const Op* run_stackrestore(Exec& exec, const Op& op) {
+  Frame& frame = exec.frame();
+  const std::uint64_t end = exec.in<T>(op.a)[std::countr_zero(exec.mask())];
+  const std::uint64_t fixed = frame.local_end() - frame.allocated;
+  if (exec.mask() == frame.lanes && end >= fixed && end <= frame.local_end()) {
+    frame.allocated = static_cast<std::uint32_t>(end - fixed);
+  }
+  return &op + 1;
+}
+
+Result<void> lower_stack(Lowering& l, const ptx::Instruction& i) {
+  const ptx::Type type = i.type().value_or(ptx::Mod::U64);
+  const bool wide = type == ptx::Mod::U64;
+  Op op = l.op(i);
+  switch (i.opcode) {
+  case ptx::Opcode::Alloca:
+    op.d = l.destination(i.operands.at(0));
+    op.a = l.source(i.operands.at(1), type);
+    op.imm = i.operands.size() > 2 ? static_cast<std::int64_t>(i.operands[2].bits) : 8;
+    op.execute = wide ? run_alloca<std::uint64_t> : run_alloca<std::uint32_t>;
+    op.imm = op.imm == 0 ? 8 : op.imm;
+    if (op.imm < 0 || !std::has_single_bit(static_cast<std::uint64_t>(op.imm))) {
+      return unsupported("alloca with an alignment that is no power of two");
+    }
+    break;
+  case ptx::Opcode::Stacksave:
+    op.d = l.destination(i.operands.at(0));
+    op.execute = wide ? run_stacksave<std::uint64_t> : run_stacksave<std::uint32_t>;
+    break;
+  default:
+    op.a = l.source(i.operands.at(0), type);
+    op.execute = wide ? run_stackrestore<std::uint64_t> : run_stackrestore<std::uint32_t>;
+    break;
   }
   l.emit(op);
   return {};
@@ -439,6 +514,9 @@ void register_control(LowerTable& table) {
   table[ptx::Opcode::Ret] = lower_ret;
   table[ptx::Opcode::Exit] = lower_exit;
   table[ptx::Opcode::Trap] = lower_trap;
+  table[ptx::Opcode::Alloca] = lower_stack;
+  table[ptx::Opcode::Stacksave] = lower_stack;
+  table[ptx::Opcode::Stackrestore] = lower_stack;
   table[ptx::Opcode::Brkpt] = lower_trap;
   table[ptx::Opcode::Pmevent] = lower_nothing;
 }

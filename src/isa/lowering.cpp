@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "isa/exec.h"
+#include "ptx/liveness.h"
 
 #include <algorithm>
 #include <cstring>
@@ -192,7 +193,24 @@ Result<void> Lowering::run() {
   }
   code_.frame_bytes = frame_bytes_;
   code_.registers = registers_;
+  clear_at_entry();
   return {};
+}
+
+/// A program that reads a register before it writes it sees the same value in every run.
+void Lowering::clear_at_entry() {
+  if (function().body.empty()) {
+    return;
+  }
+  const ptx::Cfg cfg(function());
+  const ptx::Liveness live(function(), cfg);
+  for (std::size_t i = 0; i < registers_.size(); ++i) {
+    if (live.at_entry(0).test(i)) {
+      const std::uint32_t bytes = register_bytes(function().registers[i].type);
+      const bool predicate = function().registers[i].type == ptx::Mod::Pred;
+      code_.cleared.emplace_back(registers_[i].offset(), predicate ? bytes : bytes * warp_size);
+    }
+  }
 }
 
 Op Lowering::op(const ptx::Instruction& i) const {

@@ -111,6 +111,7 @@ public:
 
 private:
   std::uint32_t allocate_register(std::uint32_t element_bytes);
+  void clear_at_entry();
   Code& code_;
   SymbolResolver& resolver_;
   std::vector<Ref> registers_;

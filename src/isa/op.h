@@ -23,6 +23,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::isa {
@@ -103,6 +104,8 @@ struct Code {
   std::uint32_t frame_bytes = 0;     // of registers
   std::uint32_t local_bytes = 0;     // of .local and .param variables, per lane
   std::vector<Ref> registers;        // where the function's registers are, by their index
+  /// Registers that may be read before they are written: offset in the frame, bytes.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> cleared;
   std::vector<std::uint32_t> parameter_offsets; // of formal parameters: .func: in the frame's local
                                                 // memory, .entry: in the parameter block
   std::vector<std::uint32_t> return_offsets;    // .func: in the frame's local memory
@@ -118,7 +121,13 @@ struct Frame {
   LaneMask lanes = 0;            // lanes that have not returned
   std::uint32_t local_base = 0;  // offset of this frame's local variables in each lane's stack
   std::uint32_t depth = 0;
+  std::uint32_t allocated = 0; // bytes of alloca behind the local variables, the same for all lanes
   LaneBytes registers;
+
+  /// Where the local memory of a called function begins.
+  std::uint32_t local_end() const {
+    return local_base + (code->local_bytes + 15) / 16 * 16 + allocated;
+  }
 };
 
 /// What stopped a group.

@@ -396,6 +396,7 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
     }
     for (const ptx::Instruction& i : f.function->body) {
       const bool call = i.opcode == ptx::Opcode::Call;
+      image.kernel.calls = image.kernel.calls || i.opcode == ptx::Opcode::Alloca;
       if (call) {
         image.kernel.calls = true;
         const bool direct = std::ranges::any_of(i.operands, [&](const ptx::Operand& o) {

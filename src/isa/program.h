@@ -37,7 +37,7 @@ struct Kernel {
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0; // dynamic shared memory starts at the next multiple of 16
   std::uint32_t dynamic_shared_offset = 0;
-  bool calls = false;                               // has calls: lanes need a real stack
+  bool calls = false;                               // has calls or alloca: lanes need a real stack
   std::map<memory::Address, const Code*> functions; // by the address that indirect calls use
 };
 

@@ -38,8 +38,7 @@ Hash128 state_of(const Block& block, std::size_t w, const Block::WarpState& stat
       }
       hashed = warp.frame[lane];
     }
-    const std::uint64_t used = warp.frame[lane]->local_base + warp.frame[lane]->code->local_bytes;
-    hasher.bytes(warp.local + lane * warp.local_stride, used);
+    hasher.bytes(warp.local + lane * warp.local_stride, warp.frame[lane]->local_end());
   }
   return hasher.finish();
 }

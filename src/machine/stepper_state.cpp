@@ -142,8 +142,7 @@ void Stepper::hash_lane(const isa::Warp& warp, int lane, Hasher& hasher) const {
   std::uint64_t local_bytes = 0;
   const isa::Frame* inner = nullptr; // the frame that was called from `frame`
   for (const isa::Frame* frame = warp.frame[index]; frame != nullptr; frame = frame->caller) {
-    local_bytes =
-        std::max(local_bytes, std::uint64_t{frame->local_base} + frame->code->local_bytes);
+    local_bytes = std::max(local_bytes, std::uint64_t{frame->local_end()});
     hasher.value(frame->code);
     hasher.value(frame->return_op);
     const auto& registers = frame->code->function->registers;

@@ -1,6 +1,6 @@
 // Arrays: allocation, questions, and every copy that has an array at one of its ends.
+#include "runtime/api_call.h"
 #include "runtime/array.h"
-#include "runtime/copy.h"
 
 using namespace heddle::runtime;
 
@@ -29,39 +29,11 @@ cudaError_t allocate(
   });
 }
 
-/// How the entry points differ.
-struct Call {
-  const char* name;
-  cudaStream_t stream;
-  Completion completion;
-};
-Call at_once(const char* name) {
-  return {name, cudaStreamLegacy, Completion::Synchronous};
-}
-Call at_once_per_thread(const char* name) {
-  return {name, cudaStreamPerThread, Completion::Synchronous};
-}
-Call later(const char* name, cudaStream_t stream) {
-  return {name, stream, Completion::Asynchronous};
-}
-
-/// Submits the Copy that `make` answers.
-template <class Make> cudaError_t copy(const Call& call, cudaMemcpyKind kind, Make&& make) {
-  return api(call.name, [&](Runtime& rt, ThreadState&) {
-    const auto stream = rt.stream(call.stream);
-    if (!stream) {
-      return stream.error();
-    }
-    const tl::expected<Copy, cudaError_t> made = make(rt);
-    return made ? submit_copy(rt, **stream, *made, kind, call.completion, call.name) : made.error();
-  });
-}
-
 cudaError_t copy_3d(const Call& call, const cudaMemcpy3DParms* p) {
-  return copy(
+  return call_copy(
       call,
       p == nullptr ? cudaMemcpyDefault : p->kind,
-      [&](Runtime& rt) -> tl::expected<Copy, cudaError_t> {
+      [&](Runtime& rt, ThreadState&) -> tl::expected<Copy, cudaError_t> {
         if (p == nullptr) {
           return tl::unexpected(cudaErrorInvalidValue);
         }
@@ -123,11 +95,6 @@ tl::expected<memory::Address, cudaError_t> locate(Runtime& rt, const Window& w, 
   return array->data + start;
 }
 
-struct Plane { // pitched memory outside of arrays
-  const void* at;
-  std::size_t pitch;
-};
-
 cudaError_t copy_2d_to(
     const Call& call,
     const Window& to,
@@ -136,7 +103,7 @@ cudaError_t copy_2d_to(
     std::size_t height,
     cudaMemcpyKind kind
 ) {
-  return copy(call, kind, [&](Runtime& rt) -> tl::expected<Copy, cudaError_t> {
+  return call_copy(call, kind, [&](Runtime& rt, ThreadState&) -> tl::expected<Copy, cudaError_t> {
     Copy result = linear_copy(nullptr, from.at, width);
     const auto at = locate(rt, to, width, height, result.to_pitch);
     if (!at || width > from.pitch) {
@@ -157,7 +124,7 @@ cudaError_t copy_2d_from(
     std::size_t height,
     cudaMemcpyKind kind
 ) {
-  return copy(call, kind, [&](Runtime& rt) -> tl::expected<Copy, cudaError_t> {
+  return call_copy(call, kind, [&](Runtime& rt, ThreadState&) -> tl::expected<Copy, cudaError_t> {
     Copy result = linear_copy(const_cast<void*>(to.at), nullptr, width);
     const auto at = locate(rt, from, width, height, result.from_pitch);
     if (!at || width > to.pitch) {
@@ -178,7 +145,7 @@ cudaError_t copy_2d_between(
     std::size_t height,
     cudaMemcpyKind kind
 ) {
-  return copy(call, kind, [&](Runtime& rt) -> tl::expected<Copy, cudaError_t> {
+  return call_copy(call, kind, [&](Runtime& rt, ThreadState&) -> tl::expected<Copy, cudaError_t> {
     Copy result;
     const auto to_at = locate(rt, to, width, height, result.to_pitch);
     const auto from_at = locate(rt, from, width, height, result.from_pitch);
@@ -203,7 +170,7 @@ cudaError_t copy_bytes(
     std::size_t bytes,
     cudaMemcpyKind kind
 ) {
-  return copy(call, kind, [&](Runtime& rt) -> tl::expected<Copy, cudaError_t> {
+  return call_copy(call, kind, [&](Runtime& rt, ThreadState&) -> tl::expected<Copy, cudaError_t> {
     Copy result = linear_copy(to_memory, from_memory, bytes);
     if (to_memory == nullptr) {
       const auto at = locate(rt, to, bytes);
@@ -351,70 +318,28 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* channels, cudaArray_const_
   });
 }
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* p) {
-  return copy_3d(at_once("cudaMemcpy3D"), p);
-}
-cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms* p) {
-  return copy_3d(at_once_per_thread("cudaMemcpy3D"), p);
-}
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
-  return copy_3d(later("cudaMemcpy3DAsync", stream), p);
-}
-cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* p, cudaStream_t stream) {
-  return copy_3d(later("cudaMemcpy3DAsync", per_thread(stream)), p);
-}
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
-  return copy_3d_peer(at_once("cudaMemcpy3DPeer"), p);
-}
-cudaError_t cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms* p) {
-  return copy_3d_peer(at_once_per_thread("cudaMemcpy3DPeer"), p);
-}
-cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
-  return copy_3d_peer(later("cudaMemcpy3DPeerAsync", stream), p);
-}
-cudaError_t cudaMemcpy3DPeerAsync_ptsz(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
-  return copy_3d_peer(later("cudaMemcpy3DPeerAsync", per_thread(stream)), p);
-}
-
-// HEDDLE_COPY(name, parameters, arguments, make): the four entry points of one copy; `make(call,
-// …)` does it.
-#define HEDDLE_COPY_NOW(name, make, arguments, ...)                                                \
-  cudaError_t name(__VA_ARGS__) {                                                                  \
-    return make(at_once(#name), HEDDLE_UNWRAP arguments);                                          \
-  }                                                                                                \
-  cudaError_t name##_ptds(__VA_ARGS__) {                                                           \
-    return make(at_once_per_thread(#name), HEDDLE_UNWRAP arguments);                               \
-  }
-#define HEDDLE_COPY(name, make, arguments, ...)                                                    \
-  HEDDLE_COPY_NOW(name, make, arguments, __VA_ARGS__)                                              \
-  cudaError_t name##Async(__VA_ARGS__, cudaStream_t stream) {                                      \
-    return make(later(#name "Async", stream), HEDDLE_UNWRAP arguments);                            \
-  }                                                                                                \
-  cudaError_t name##Async_ptsz(__VA_ARGS__, cudaStream_t stream) {                                 \
-    return make(later(#name "Async", per_thread(stream)), HEDDLE_UNWRAP arguments);                \
-  }
-#define HEDDLE_UNWRAP(...) __VA_ARGS__
-
 // clang-format off
-HEDDLE_COPY(cudaMemcpy2DToArray, copy_2d_to,
+HEDDLE_CALLS(cudaMemcpy3D, copy_3d, (p), const cudaMemcpy3DParms* p)
+HEDDLE_CALLS(cudaMemcpy3DPeer, copy_3d_peer, (p), const cudaMemcpy3DPeerParms* p)
+HEDDLE_CALLS(cudaMemcpy2DToArray, copy_2d_to,
     (Window{to, x, y}, Plane{from, pitch}, width, height, kind),
     cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
     std::size_t width, std::size_t height, cudaMemcpyKind kind)
-HEDDLE_COPY(cudaMemcpy2DFromArray, copy_2d_from,
+HEDDLE_CALLS(cudaMemcpy2DFromArray, copy_2d_from,
     (Plane{to, pitch}, Window{from, x, y}, width, height, kind),
     void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x, std::size_t y,
     std::size_t width, std::size_t height, cudaMemcpyKind kind)
-HEDDLE_COPY_NOW(cudaMemcpy2DArrayToArray, copy_2d_between,
+HEDDLE_CALLS_AT_ONCE(cudaMemcpy2DArrayToArray, copy_2d_between,
     (Window{to, to_x, to_y}, Window{from, x, y}, width, height, kind),
     cudaArray_t to, std::size_t to_x, std::size_t to_y, cudaArray_const_t from, std::size_t x, std::size_t y,
     std::size_t width, std::size_t height, cudaMemcpyKind kind)
-HEDDLE_COPY(cudaMemcpyToArray, copy_bytes,
+HEDDLE_CALLS(cudaMemcpyToArray, copy_bytes,
     (Window{to, x, y}, nullptr, Window{}, from, bytes, kind),
     cudaArray_t to, std::size_t x, std::size_t y, const void* from, std::size_t bytes, cudaMemcpyKind kind)
-HEDDLE_COPY(cudaMemcpyFromArray, copy_bytes,
+HEDDLE_CALLS(cudaMemcpyFromArray, copy_bytes,
     (Window{}, to, Window{from, x, y}, nullptr, bytes, kind),
     void* to, cudaArray_const_t from, std::size_t x, std::size_t y, std::size_t bytes, cudaMemcpyKind kind)
-HEDDLE_COPY_NOW(cudaMemcpyArrayToArray, copy_bytes,
+HEDDLE_CALLS_AT_ONCE(cudaMemcpyArrayToArray, copy_bytes,
     (Window{to, to_x, to_y}, nullptr, Window{from, x, y}, nullptr, bytes, kind),
     cudaArray_t to, std::size_t to_x, std::size_t to_y, cudaArray_const_t from, std::size_t x, std::size_t y,
     std::size_t bytes, cudaMemcpyKind kind)

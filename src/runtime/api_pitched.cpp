@@ -1,6 +1,6 @@
-// Pitched memory and the copies and sets of two and three dimensions between pitched pointers. CUDA
-// arrays are another matter and not here.
-#include "runtime/copy.h"
+// Pitched memory and the copies and sets of two and three dimensions between pitched pointers
+// (api_array.cpp has those with arrays).
+#include "runtime/api_call.h"
 
 using namespace heddle::runtime;
 
@@ -38,81 +38,57 @@ cudaError_t allocate_rows(
 }
 
 cudaError_t copy_2d(
-    const char* what,
-    void* to,
-    std::size_t to_pitch,
-    const void* from,
-    std::size_t from_pitch,
+    const Call& call,
+    const Plane& to,
+    const Plane& from,
     std::size_t width,
     std::size_t height,
-    cudaMemcpyKind kind,
-    cudaStream_t handle,
-    Completion completion
+    cudaMemcpyKind kind
 ) {
-  return api(what, [&](Runtime& rt, ThreadState&) {
-    const auto stream = rt.stream(handle);
-    if (!stream) {
-      return stream.error();
-    }
+  return call_copy(call, kind, [&](Runtime&, ThreadState&) -> tl::expected<Copy, cudaError_t> {
     // Of a single row the pitch is never used, but it is judged all the same.
-    if (width > to_pitch || width > from_pitch) {
-      return cudaErrorInvalidPitchValue;
+    if (width > to.pitch || width > from.pitch) {
+      return tl::unexpected(cudaErrorInvalidPitchValue);
     }
-    Copy copy = linear_copy(to, from, width);
+    Copy copy = linear_copy(const_cast<void*>(to.at), from.at, width);
     copy.height = height;
-    copy.to_pitch = to_pitch;
-    copy.from_pitch = from_pitch;
-    return submit_copy(rt, **stream, copy, kind, completion, what);
+    copy.to_pitch = to.pitch;
+    copy.from_pitch = from.pitch;
+    return copy;
   });
 }
 
 cudaError_t set_2d(
-    const char* what,
+    const Call& call,
     void* to,
     std::size_t pitch,
     int value,
     std::size_t width,
-    std::size_t height,
-    cudaStream_t handle,
-    Completion completion
+    std::size_t height
 ) {
-  return api(what, [&](Runtime& rt, ThreadState&) {
-    const auto stream = rt.stream(handle);
-    if (!stream) {
-      return stream.error();
-    }
+  return call_set(call, [&]() -> tl::expected<Set, cudaError_t> {
     if (width > pitch && height > 1) {
-      return cudaErrorInvalidPitchValue;
+      return tl::unexpected(cudaErrorInvalidPitchValue);
     }
     Set set = linear_set(to, value, width);
     set.height = height;
     set.pitch = pitch;
-    return submit_set(rt, **stream, set, completion, what);
+    return set;
   });
 }
 
-cudaError_t set_3d(
-    const char* what,
-    const cudaPitchedPtr& to,
-    int value,
-    const cudaExtent& extent,
-    cudaStream_t handle,
-    Completion completion
-) {
-  return api(what, [&](Runtime& rt, ThreadState&) {
-    const auto stream = rt.stream(handle);
-    if (!stream) {
-      return stream.error();
-    }
+cudaError_t
+set_3d(const Call& call, const cudaPitchedPtr& to, int value, const cudaExtent& extent) {
+  return call_set(call, [&]() -> tl::expected<Set, cudaError_t> {
     if (extent.width > to.pitch || extent.height > to.ysize) {
-      return cudaErrorInvalidValue;
+      return tl::unexpected(cudaErrorInvalidValue);
     }
     Set set = linear_set(to.ptr, value, extent.width);
     set.height = extent.height;
     set.depth = extent.depth;
     set.pitch = to.pitch;
     set.slice = to.pitch * to.ysize;
-    return submit_set(rt, **stream, set, completion, what);
+    return set;
   });
 }
 
@@ -149,156 +125,14 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* p, cudaExtent extent) {
   });
 }
 
-cudaError_t cudaMemcpy2D(
-    void* to,
-    std::size_t to_pitch,
-    const void* from,
-    std::size_t from_pitch,
-    std::size_t width,
-    std::size_t height,
-    cudaMemcpyKind kind
-) {
-  return copy_2d(
-      "cudaMemcpy2D",
-      to,
-      to_pitch,
-      from,
-      from_pitch,
-      width,
-      height,
-      kind,
-      cudaStreamLegacy,
-      Completion::Synchronous
-  );
-}
-cudaError_t cudaMemcpy2D_ptds(
-    void* to,
-    std::size_t to_pitch,
-    const void* from,
-    std::size_t from_pitch,
-    std::size_t width,
-    std::size_t height,
-    cudaMemcpyKind kind
-) {
-  return copy_2d(
-      "cudaMemcpy2D",
-      to,
-      to_pitch,
-      from,
-      from_pitch,
-      width,
-      height,
-      kind,
-      cudaStreamPerThread,
-      Completion::Synchronous
-  );
-}
-cudaError_t cudaMemcpy2DAsync(
-    void* to,
-    std::size_t to_pitch,
-    const void* from,
-    std::size_t from_pitch,
-    std::size_t width,
-    std::size_t height,
-    cudaMemcpyKind kind,
-    cudaStream_t stream
-) {
-  return copy_2d(
-      "cudaMemcpy2DAsync",
-      to,
-      to_pitch,
-      from,
-      from_pitch,
-      width,
-      height,
-      kind,
-      stream,
-      Completion::Asynchronous
-  );
-}
-cudaError_t cudaMemcpy2DAsync_ptsz(
-    void* to,
-    std::size_t to_pitch,
-    const void* from,
-    std::size_t from_pitch,
-    std::size_t width,
-    std::size_t height,
-    cudaMemcpyKind kind,
-    cudaStream_t stream
-) {
-  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, per_thread(stream));
-}
-
-cudaError_t
-cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return set_2d(
-      "cudaMemset2D",
-      to,
-      pitch,
-      value,
-      width,
-      height,
-      cudaStreamLegacy,
-      Completion::Synchronous
-  );
-}
-cudaError_t
-cudaMemset2D_ptds(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return set_2d(
-      "cudaMemset2D",
-      to,
-      pitch,
-      value,
-      width,
-      height,
-      cudaStreamPerThread,
-      Completion::Synchronous
-  );
-}
-cudaError_t cudaMemset2DAsync(
-    void* to,
-    std::size_t pitch,
-    int value,
-    std::size_t width,
-    std::size_t height,
-    cudaStream_t stream
-) {
-  return set_2d(
-      "cudaMemset2DAsync",
-      to,
-      pitch,
-      value,
-      width,
-      height,
-      stream,
-      Completion::Asynchronous
-  );
-}
-cudaError_t cudaMemset2DAsync_ptsz(
-    void* to,
-    std::size_t pitch,
-    int value,
-    std::size_t width,
-    std::size_t height,
-    cudaStream_t stream
-) {
-  return cudaMemset2DAsync(to, pitch, value, width, height, per_thread(stream));
-}
-
-cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return set_3d("cudaMemset3D", to, value, extent, cudaStreamLegacy, Completion::Synchronous);
-}
-cudaError_t cudaMemset3D_ptds(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return set_3d("cudaMemset3D", to, value, extent, cudaStreamPerThread, Completion::Synchronous);
-}
-cudaError_t
-cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
-  return set_3d("cudaMemset3DAsync", to, value, extent, stream, Completion::Asynchronous);
-}
-cudaError_t
-cudaMemset3DAsync_ptsz(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
-  return cudaMemset3DAsync(to, value, extent, per_thread(stream));
-}
+// clang-format off
+HEDDLE_CALLS(cudaMemcpy2D, copy_2d, (Plane{to, to_pitch}, Plane{from, from_pitch}, width, height, kind),
+    void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+    std::size_t width, std::size_t height, cudaMemcpyKind kind)
+HEDDLE_CALLS(cudaMemset2D, set_2d, (to, pitch, value, width, height),
+    void* to, std::size_t pitch, int value, std::size_t width, std::size_t height)
+HEDDLE_CALLS(cudaMemset3D, set_3d, (to, value, extent), cudaPitchedPtr to, int value, cudaExtent extent)
+// clang-format on
 
 } // extern "C"
 #pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include "runtime/runtime.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace heddle::runtime;
 
@@ -50,6 +51,19 @@ cudaError_t look_at(const char* what, cudaStream_t handle, const void* result, B
     body(**stream);
     return cudaSuccess;
   });
+}
+
+bool is_stream_attribute(cudaLaunchAttributeID attribute) {
+  switch (attribute) {
+  case cudaLaunchAttributeAccessPolicyWindow:
+  case cudaLaunchAttributeSynchronizationPolicy:
+  case cudaLaunchAttributePriority:
+  case cudaLaunchAttributeMemSyncDomainMap:
+  case cudaLaunchAttributeMemSyncDomain:
+    return true;
+  default:
+    return false;
+  }
 }
 
 } // namespace
@@ -154,7 +168,11 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void*
     }
     const auto command = rt.enqueue(
         **stream,
-        Operation{HostCall{[function, data] { function(data); }}, "cudaLaunchHostFunc", 0}
+        Operation{
+            HostCall{[function, data] { function(data); }, function, data},
+            "cudaLaunchHostFunc",
+            0
+        }
     );
     return command ? cudaSuccess : command.error();
   });
@@ -182,9 +200,10 @@ cudaError_t cudaStreamAddCallback(
       return cudaErrorStreamCaptureUnsupported;
     }
     const int device = thread.device;
-    HostCall call{[&rt, handle, function, data, device] {
+    HostCall call;
+    call.call = [&rt, handle, function, data, device] {
       function(handle, rt.health(device), data);
-    }};
+    };
     const auto command =
         rt.enqueue(**stream, Operation{std::move(call), "cudaStreamAddCallback", 0});
     return command ? cudaSuccess : command.error();
@@ -250,6 +269,84 @@ cudaStreamAttachMemAsync(cudaStream_t handle, void* p, std::size_t /*bytes*/, un
 cudaError_t
 cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void* p, std::size_t bytes, unsigned int flags) {
   return cudaStreamAttachMemAsync(per_thread(stream), p, bytes, flags);
+}
+
+// Attributes of streams tune (cache policy, how to wait, memory domains); only the priority is
+// more, and it orders nothing here.
+cudaError_t cudaStreamSetAttribute(
+    cudaStream_t handle,
+    cudaLaunchAttributeID attribute,
+    const cudaLaunchAttributeValue* value
+) {
+  return api("cudaStreamSetAttribute", [&](Runtime& rt, ThreadState&) {
+    const auto stream = rt.stream(handle);
+    if (!stream) {
+      return stream.error();
+    }
+    if (value == nullptr || !is_stream_attribute(attribute)) {
+      return cudaErrorInvalidValue;
+    }
+    (*stream)->attributes[attribute] = *value;
+    if (attribute == cudaLaunchAttributePriority) {
+      (*stream)->priority = value->priority;
+    }
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamSetAttribute_ptsz(
+    cudaStream_t stream,
+    cudaLaunchAttributeID attribute,
+    const cudaLaunchAttributeValue* value
+) {
+  return cudaStreamSetAttribute(per_thread(stream), attribute, value);
+}
+
+cudaError_t cudaStreamGetAttribute(
+    cudaStream_t handle,
+    cudaLaunchAttributeID attribute,
+    cudaLaunchAttributeValue* value
+) {
+  return api("cudaStreamGetAttribute", [&](Runtime& rt, ThreadState&) {
+    const auto stream = rt.stream(handle);
+    if (!stream) {
+      return stream.error();
+    }
+    if (value == nullptr || !is_stream_attribute(attribute)) {
+      return cudaErrorInvalidValue;
+    }
+    const auto it = (*stream)->attributes.find(attribute);
+    std::memset(static_cast<void*>(value), 0, sizeof *value);
+    if (it != (*stream)->attributes.end()) {
+      *value = it->second;
+    } else if (attribute == cudaLaunchAttributePriority) {
+      value->priority = (*stream)->priority;
+    } else if (attribute == cudaLaunchAttributeSynchronizationPolicy) {
+      value->syncPolicy = cudaSyncPolicyAuto;
+    }
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamGetAttribute_ptsz(
+    cudaStream_t stream,
+    cudaLaunchAttributeID attribute,
+    cudaLaunchAttributeValue* value
+) {
+  return cudaStreamGetAttribute(per_thread(stream), attribute, value);
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to_handle, cudaStream_t from_handle) {
+  return api("cudaStreamCopyAttributes", [&](Runtime& rt, ThreadState&) {
+    const auto to = rt.stream(to_handle);
+    const auto from = rt.stream(from_handle);
+    if (!to || !from) {
+      return !to ? to.error() : from.error();
+    }
+    (*to)->attributes = (*from)->attributes;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t to, cudaStream_t from) {
+  return cudaStreamCopyAttributes(per_thread(to), per_thread(from));
 }
 
 } // extern "C"

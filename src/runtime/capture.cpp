@@ -40,7 +40,9 @@ cudaError_t Capture::add(Stream& stream, const Operation& operation) {
   }
   append(stream, type_of(operation.work), operation);
   if (const auto* allocate = std::get_if<Allocate>(&operation.work)) {
-    graph_->memory.push_back(std::make_shared<GraphMemory>(rt_.memory(), allocate->address));
+    graph_->memory.push_back(
+        std::make_shared<GraphMemory>(rt_.memory(), rt_.graphs().memory_use(), allocate->address)
+    );
   }
   return cudaSuccess;
 }

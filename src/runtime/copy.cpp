@@ -179,4 +179,56 @@ Set linear_set(void* to, int value, std::size_t bytes) {
   return set;
 }
 
+tl::expected<memory::Address, cudaError_t>
+in_variable(Runtime& rt, int device, const void* symbol, std::size_t bytes, std::size_t offset) {
+  const Variable* variable = rt.modules().variable(symbol);
+  if (variable == nullptr) {
+    return tl::unexpected(cudaErrorInvalidSymbol);
+  }
+  const auto place = rt.modules().place(*variable, device);
+  if (!place) {
+    return tl::unexpected(place.error());
+  }
+  if (offset > place->bytes || bytes > place->bytes - offset) {
+    return tl::unexpected(cudaErrorInvalidValue);
+  }
+  return place->address + offset;
+}
+
+tl::expected<Copy, cudaError_t> copy_to_variable(
+    Runtime& rt,
+    int device,
+    const void* symbol,
+    const void* from,
+    std::size_t bytes,
+    std::size_t offset,
+    cudaMemcpyKind kind
+) {
+  if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
+    return tl::unexpected(cudaErrorInvalidMemcpyDirection);
+  }
+  return in_variable(rt, device, symbol, bytes, offset).map([&](memory::Address to) {
+    return linear_copy(reinterpret_cast<void*>(to), from, bytes);
+  });
+}
+
+tl::expected<Copy, cudaError_t> copy_from_variable(
+    Runtime& rt,
+    int device,
+    void* to,
+    const void* symbol,
+    std::size_t bytes,
+    std::size_t offset,
+    cudaMemcpyKind kind
+) {
+  if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+      kind != cudaMemcpyDefault) {
+    return tl::unexpected(cudaErrorInvalidMemcpyDirection);
+  }
+  return in_variable(rt, device, symbol, bytes, offset).map([&](memory::Address from) {
+    return linear_copy(to, reinterpret_cast<const void*>(from), bytes);
+  });
+}
+
 } // namespace heddle::runtime

@@ -35,4 +35,26 @@ submit_set(Runtime& rt, Stream& stream, const Set& set, Completion completion, c
 Copy linear_copy(void* to, const void* from, std::size_t bytes);
 Set linear_set(void* to, int value, std::size_t bytes);
 
+/// Where `bytes` bytes at `offset` of a variable lie.
+tl::expected<memory::Address, cudaError_t>
+in_variable(Runtime& rt, int device, const void* symbol, std::size_t bytes, std::size_t offset);
+tl::expected<Copy, cudaError_t> copy_to_variable(
+    Runtime& rt,
+    int device,
+    const void* symbol,
+    const void* from,
+    std::size_t bytes,
+    std::size_t offset,
+    cudaMemcpyKind kind
+);
+tl::expected<Copy, cudaError_t> copy_from_variable(
+    Runtime& rt,
+    int device,
+    void* to,
+    const void* symbol,
+    std::size_t bytes,
+    std::size_t offset,
+    cudaMemcpyKind kind
+);
+
 } // namespace heddle::runtime

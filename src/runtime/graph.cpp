@@ -148,6 +148,23 @@ cudaGraphNode_t GraphNode::handle() const {
   return to_handle<cudaGraphNode_t>(node_tag, id);
 }
 
+GraphMemory::GraphMemory(MemoryTable& t, GraphMemoryUse& u, memory::Address a)
+    : table(t),
+      use(u),
+      address(a) {
+  const auto owned = table.find(a);
+  bytes = owned ? owned->bytes : 0;
+  const std::uint64_t now = use.now += bytes;
+  std::uint64_t most = use.most;
+  while (most < now && !use.most.compare_exchange_weak(most, now)) {
+  }
+}
+
+GraphMemory::~GraphMemory() {
+  table.release(address);
+  use.now -= bytes;
+}
+
 cudaGraph_t Graph::handle() const {
   return to_handle<cudaGraph_t>(graph_tag, id);
 }

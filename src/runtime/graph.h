@@ -46,14 +46,22 @@ struct GraphNode {
 };
 using NodePtr = std::shared_ptr<GraphNode>;
 
+/// Bytes that allocation nodes hold, and the most they ever held (cudaDeviceGetGraphMemAttribute).
+struct GraphMemoryUse {
+  std::atomic<std::uint64_t> now{0};
+  std::atomic<std::uint64_t> most{0};
+};
+
 /// Memory of an allocation node.
 struct GraphMemory {
   MemoryTable& table;
+  GraphMemoryUse& use;
   memory::Address address;
-  GraphMemory(MemoryTable& t, memory::Address a) : table(t), address(a) {}
+  std::uint64_t bytes;
+  GraphMemory(MemoryTable& table, GraphMemoryUse& use, memory::Address address);
   GraphMemory(const GraphMemory&) = delete;
   GraphMemory& operator=(const GraphMemory&) = delete;
-  ~GraphMemory() { table.release(address); }
+  ~GraphMemory();
 };
 
 struct Graph {
@@ -107,6 +115,8 @@ public:
 
   cudaError_t launch(Runtime& rt, const ExecPtr& exec, Stream& stream);
 
+  GraphMemoryUse& memory_use() { return memory_use_; }
+
   std::uint64_t next_capture() { return next_id_++; }
   void begin(const std::shared_ptr<Capture>& capture);
   void end(const Capture& capture);
@@ -120,6 +130,7 @@ private:
   GraphPtr make();
 
   mutable std::recursive_mutex mutex_;
+  GraphMemoryUse memory_use_; // of all devices
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, GraphPtr> owned_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Graph>> graphs_;

@@ -22,6 +22,18 @@ cudaError_t report_failure(const Error& error, cudaError_t code) {
   return code;
 }
 
+/// Is this unit of a -rdc=true program NVIDIA's library for device-side launches? nvcc adds it to
+/// every program that is linked with -lcudadevrt; its PTX is for the newest architecture only.
+bool is_device_runtime(const std::vector<FatbinEntry>& entries) {
+  for (const FatbinEntry& entry : entries) {
+    if (entry.kind == static_cast<std::uint16_t>(FatbinKind::Ptx)) {
+      const Result<std::string> text = decode(entry);
+      return text && text->find("cuda_device_runtime") != std::string::npos;
+    }
+  }
+  return false;
+}
+
 } // namespace
 
 Modules::Modules(memory::AddressSpace& space, int arch, int devices)
@@ -130,7 +142,11 @@ Result<void> Modules::read_units(FatBinary& owner) {
   std::vector<std::shared_ptr<const ptx::Module>> units;
   for (std::size_t i = 0; i < fatbins.size(); ++i) {
     TRY(const auto entries, parse_fatbin(fatbins[i]));
-    TRY(const std::string text, select_ptx(entries, arch_));
+    const Result<std::string> selected = select_ptx(entries, arch_);
+    if (!selected && fatbins.size() > 1 && is_device_runtime(entries)) {
+      continue; // a launch by a kernel then calls a function that nobody defines, and is reported
+    }
+    TRY(const std::string text, selected);
     std::string name = fmt::format("{}.{}", program_invocation_short_name, owner.number + 1);
     if (fatbins.size() > 1) {
       name += fmt::format(".{}", i + 1);

@@ -51,6 +51,8 @@ struct KernelLaunch {
 
 struct HostCall {
   std::function<void()> call;
+  cudaHostFn_t function = nullptr; // of a graph's node: what the call is made of
+  void* data = nullptr;
 };
 
 struct EventRecord {
@@ -65,6 +67,8 @@ struct EventWait {
 /// Memory whose address the program already has; it may be used once this has run.
 struct Allocate {
   memory::Address address = 0;
+  std::uint64_t bytes = 0;
+  cudaMemPoolProps pool{};
 };
 
 struct Free {

@@ -49,6 +49,8 @@ struct Stream {
   bool per_thread = false;
   std::string name;         // "stream 2"
   machine::CommandPtr tail; // the last command put on it
+  /// What cudaStreamSetAttribute was given; only tunes.
+  std::map<int, cudaLaunchAttributeValue> attributes;
   std::shared_ptr<CaptureTarget> capture;
 
   bool blocking() const { return !legacy && (flags & cudaStreamNonBlocking) == 0; }

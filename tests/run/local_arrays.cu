@@ -1,7 +1,6 @@
 // Local memory and parameters: arrays indexed at run time, large frames, structures by value, vectors of every width, alloca.
 //@ exercises: .local depots, dynamic indexing, 4 KB kernel parameters, __grid_constant__, struct returns, vector types and their alignment, alloca, memcpy between local and global
 //@ also-flags: -G
-//@ gap: alloca
 #include "support.h"
 
 struct Large {

@@ -3,7 +3,6 @@
 //@ flags: -rdc=true -lcudadevrt
 //@ exit: 3
 //@ expect: unsupported
-//@ gap: the message speaks of PTX for sm_121, which the device runtime library contains, not of dynamic parallelism
 #include <cuda_runtime.h>
 
 #include <cstdio>

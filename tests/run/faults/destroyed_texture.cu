@@ -1,17 +1,15 @@
-// Texture objects: creating or sampling one is a gap of Heddle and says so.
-//@ exercises: [SCOPE]: textures
-//@ exit: 3
-//@ expect: unsupported
+// Samples a texture object after it has been destroyed.
+//@ exercises: [MEM-LIFETIME]: texture objects
+//@ exit: 1
+//@ expect: error\[use-after-free\]: .*the handle of a texture object is none
+//@ expect: a texture object.*freed
 #include <cuda_runtime.h>
-
-#include <cstdio>
 
 __global__ void sample(cudaTextureObject_t texture, float* out) { *out = tex1Dfetch<float>(texture, 2); }
 
 int main() {
   float* data;
   cudaMalloc(&data, 64);
-  cudaMemset(data, 0, 64);
   cudaResourceDesc resource{};
   resource.resType = cudaResourceTypeLinear;
   resource.res.linear.devPtr = data;
@@ -19,10 +17,10 @@ int main() {
   resource.res.linear.sizeInBytes = 64;
   cudaTextureDesc description{};
   cudaTextureObject_t texture = 0;
-  cudaError_t status = cudaCreateTextureObject(&texture, &resource, &description, nullptr);
-  if (status == cudaErrorNotSupported) {
-    return 3; // the call has named itself on stderr
-  }
+  cudaCreateTextureObject(&texture, &resource, &description, nullptr);
+  sample<<<1, 1>>>(texture, data);
+  cudaDeviceSynchronize();
+  cudaDestroyTextureObject(texture);
   sample<<<1, 1>>>(texture, data);
   cudaDeviceSynchronize();
 }
