@@ -83,7 +83,7 @@ class Case:
             done = subprocess.run(
                 self.command(*options), capture_output=True, text=True,
                 timeout=float(self.one("timeout") or 60) + 60,
-                env={**os.environ, **dict(word.split("=", 1) for word in self.many("env"))},
+                env=self.environment(),
             )
         except subprocess.TimeoutExpired:
             return {"verdict": None, "exit": None, "stderr": "still running", "findings": []}
@@ -92,6 +92,24 @@ class Case:
         except ValueError:
             answer = {"verdict": None, "findings": []}
         return {**answer, "exit": done.returncode, "stderr": done.stderr, "wall": time.monotonic() - began}
+
+    def replay_problems(self, answer):
+        """Each finding has a schedule, and that leads into what the finding says."""
+        found = []
+        for finding in answer["findings"]:
+            done = subprocess.run([HEDDLE, "replay", "--format=json", finding.get("replay", "")],
+                                  capture_output=True, text=True, env=self.environment())
+            try:
+                end = json.loads(done.stdout)["end"]
+            except ValueError:
+                end = done.stderr.strip()
+            wanted = {"may-hang": ("loop", "blocked"), "defect": ("defect",)}.get(self.verdict, ())
+            if end not in wanted or done.returncode != 1:
+                found.append(f"replay of {finding['code']}: exit {done.returncode}, {end}: {finding.get('replay')}")
+        return found
+
+    def environment(self):
+        return {**os.environ, **dict(word.split("=", 1) for word in self.many("env"))}
 
     def differences(self, answer):
         """What of the answer is not as expected, in words."""
