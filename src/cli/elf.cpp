@@ -164,6 +164,8 @@ Result<Elf> parse_elf(std::span<const std::byte> bytes) {
       read_symbols(contents(in, section), linked_strings(in, sections, section), elf);
     } else if (name == ".nv_fatbin" || name == "__nv_relfatbin") {
       elf.has_kernels = true;
+    } else if (name == ".heddle_cc") {
+      elf.launched = true;
     }
   }
   return elf;

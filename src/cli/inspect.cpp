@@ -79,7 +79,7 @@ Result<void> check_runtime_library(const std::string& path, const Elf& elf) {
       );
     }
   }
-  if (!elf.needs("libcudart.so") && (elf.defines_cudart || elf.has_kernels)) {
+  if (!elf.launched && !elf.needs("libcudart.so") && (elf.defines_cudart || elf.has_kernels)) {
     return input_error(
         fmt::format(
             "'{}' contains NVIDIA's runtime library (nvcc links it statically unless told "
@@ -115,7 +115,8 @@ Result<Inspection> inspect(const std::string& path) {
       return input_error(fmt::format("'{}' is an object file or a library, not a program", path));
     }
     TRY_VOID(check_runtime_library(path, *elf));
-    result.cuda = elf->needs("libcudart.so");
+    result.launched = elf->launched;
+    result.cuda = elf->needs("libcudart.so") || elf->launched;
     if (!elf->dynamic) {
       return input_error(
           fmt::format(
@@ -126,7 +127,7 @@ Result<Inspection> inspect(const std::string& path) {
           )
       );
     }
-    result.instrumented = elf->instrumented;
+    result.instrumented = elf->instrumented || elf->launched;
     result.rpath_wins = !elf->rpath.empty() && elf->runpath.empty();
     for (const std::string& library : elf->needed) {
       if (std::ranges::any_of(closed_libraries, [&](auto name) {

@@ -16,6 +16,7 @@ struct Inspection {
   bool script = false;               // begins with #!
   bool cuda = false;                 // has kernels, or needs libcudart
   bool instrumented = false;         // host code compiled with -fsanitize=thread
+  bool launched = false;             // compiled with heddle-cc: needs our libraries preloaded
   bool rpath_wins = false;           // DT_RPATH without DT_RUNPATH: searched before LD_LIBRARY_PATH
   std::vector<std::string> warnings; // one line each
 };

@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view library_name = "libcudart.so.13";
+constexpr std::string_view instrumentation_name = "libtsan.so.2";
 
 std::string prepend(const std::string& first, const char* variable, char separator) {
   const std::string rest = environment(variable);
@@ -115,8 +116,14 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
     variables["HEDDLE_STALE_READS"] = "1";
   }
   std::string preload = HEDDLE_SANITIZER_RUNTIME;
-  if (target.inspection.rpath_wins) {
-    preload += (preload.empty() ? "" : " ") + (fs::path(folder) / library_name).string();
+  const auto add_preload = [&](std::string_view library) {
+    preload += (preload.empty() ? "" : " ") + (fs::path(folder) / library).string();
+  };
+  if (target.inspection.launched) {
+    add_preload(instrumentation_name);
+  }
+  if (target.inspection.launched || target.inspection.rpath_wins) {
+    add_preload(library_name);
   }
   if (!preload.empty()) {
     variables["LD_PRELOAD"] = prepend(preload, "LD_PRELOAD", ' ');

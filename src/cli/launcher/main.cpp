@@ -1,0 +1,100 @@
+// heddle-cc: a compiler launcher. Put it in front of the compiler
+// (CMAKE_CUDA_COMPILER_LAUNCHER=heddle-cc, or NVCC="heddle-cc nvcc" in a Makefile), build as usual,
+// and give the program to heddle run or heddle check.
+#include "base/check.h"
+#include "cli/file.h"
+#include "cli/launch.h"
+#include "cli/launcher/command.h"
+#include "cli/process.h"
+#include "report/diagnostic.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace heddle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Links the stub into the object that a compiler has just written.
+Result<int> add_stub(const std::string& object, const std::string& library_folder) {
+  const fs::path stub = fs::path(library_folder) / "heddle_cc_stub.o";
+  const std::string merged = object + fmt::format(".{}.heddle", getpid());
+  auto status = run({"ld", "-r", object, stub.string(), "-o", merged});
+  std::error_code failure;
+  if (status && *status == 0) {
+    fs::rename(merged, object, failure);
+    if (failure) {
+      return input_error(fmt::format("cannot write '{}': {}", object, failure.message()));
+    }
+  } else {
+    fs::remove(merged, failure);
+    fs::remove(object, failure); // else the next build would take it for good
+  }
+  return status;
+}
+
+/// Objects of another CUDA version call other functions by the same names.
+Result<void> check_toolkit(const std::string& nvcc) {
+  const auto found = find_in_path(nvcc);
+  std::error_code failure;
+  const fs::path real = found ? fs::canonical(*found, failure) : fs::path(nvcc);
+  const auto header = read_file(real.parent_path().parent_path() / "include/cuda_runtime_api.h");
+  constexpr std::string_view key = "#define CUDART_VERSION";
+  const std::size_t at = header ? header->find(key) : std::string::npos;
+  if (at == std::string::npos) {
+    return {}; // an unusual place; most likely a wrapper of the same version
+  }
+  const int version = std::atoi(header->c_str() + at + key.size());
+  if (version / 1000 != 13) {
+    return unsupported(
+        fmt::format(
+            "heddle-cc works with CUDA 13, and '{}' is {}.{}",
+            nvcc,
+            version / 1000,
+            version % 1000 / 10
+        )
+    );
+  }
+  return {};
+}
+
+Result<int> launch(const std::vector<std::string>& command) {
+  TRY(const std::string libraries, library_folder());
+  const Rewritten rewritten = rewrite(command, libraries);
+  if (rewritten.command != command && compiler_of(command.front()) == Compiler::Nvcc) {
+    TRY_VOID(check_toolkit(command.front()));
+  }
+  if (rewritten.object.empty()) {
+    return unexpected(become(rewritten.command, {}));
+  }
+  TRY(const int status, run(rewritten.command));
+  if (status != 0) {
+    return status;
+  }
+  return add_stub(rewritten.object, libraries);
+}
+
+} // namespace
+} // namespace heddle::cli
+
+int main(int count, char** values) {
+  using namespace heddle;
+  if (count < 2 || values[1][0] == '-') {
+    fmt::print(
+        stderr,
+        "usage: heddle-cc COMPILER [ARGUMENTS…]\n"
+        "Compiles as COMPILER would, so that heddle check can observe the program. Set\n"
+        "CMAKE_CUDA_COMPILER_LAUNCHER (and CMAKE_CXX_COMPILER_LAUNCHER) to heddle-cc.\n"
+    );
+    return report::exit_code::usage;
+  }
+  const auto status = cli::launch({values + 1, values + count});
+  if (!status) {
+    fmt::print(stderr, "heddle-cc: error: {}\n", status.error().message);
+    return report::exit_code::usage;
+  }
+  return *status;
+}
