@@ -1,0 +1,183 @@
+// Several host threads, alone and with the device: locks, condition variables, feeding and waiting.
+//
+// Host threads are guaranteed from their creation ([HOST]); what they wait for decides.
+#include "cases.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+struct Mail {
+  SystemAtomic<int> request, answer, stop;
+};
+
+static Mail* make_mail() {
+  void* memory = nullptr;
+  cudaMallocHost(&memory, sizeof(Mail));
+  return new (memory) Mail{};
+}
+
+__global__ void answer(Mail* mail) {
+  while (mail->request.load(memory_order_acquire) == 0) {
+  }
+  mail->answer.store(1, memory_order_release);
+}
+__global__ void set_answer(Mail* mail) { mail->answer.store(1, memory_order_release); }
+
+static int finish() { return static_cast<int>(cudaDeviceSynchronize()); }
+
+// --- Hosts among themselves -----------------------------------------------------------------------------
+
+//@ case: mutexes-crossed
+//@ verdict: may-hang
+//@ finding: deadlock
+//@ gap: one host thread
+//@ case: mutexes-ordered
+//@ verdict: terminates
+//@ gap: one host thread
+template <bool crossed> static int mutexes(Setup) {
+  static std::mutex a, b;
+  std::thread other([] {
+    std::lock_guard first(crossed ? b : a);
+    std::lock_guard second(crossed ? a : b);
+  });
+  {
+    std::lock_guard first(a);
+    std::lock_guard second(b);
+  }
+  other.join();
+  return 0;
+}
+
+// Waits for a notification that may have come before; with a condition, and without.
+//@ case: notified-with-condition
+//@ verdict: terminates
+//@ gap: one host thread
+//@ case: notified-without-condition
+//@ verdict: may-hang
+//@ finding: deadlock
+//@ gap: one host thread
+template <bool condition> static int notified(Setup) {
+  static std::mutex mutex;
+  static std::condition_variable changed;
+  static bool ready = false;
+  std::thread other([] {
+    {
+      std::lock_guard lock(mutex);
+      ready = true;
+    }
+    changed.notify_one();
+  });
+  {
+    std::unique_lock lock(mutex);
+    if (condition) {
+      changed.wait(lock, [] { return ready; });
+    } else {
+      changed.wait(lock);
+    }
+  }
+  other.join();
+  return 0;
+}
+
+// --- One host thread waits in a call, another one does what the kernel waits for -------------------------
+
+//@ case: waiter-and-feeder
+//@ verdict: terminates
+//@ clause: host-threads
+//@ gap: one host thread
+static int waiter_and_feeder(Setup) {
+  Mail* mail = make_mail();
+  std::thread feeder([=] { mail->request.store(1, memory_order_release); });
+  answer<<<1, 1>>>(mail);
+  const int result = finish();
+  feeder.join();
+  return result;
+}
+
+// The feeder first waits for the answer.
+//@ case: feeder-waits-for-answer
+//@ verdict: may-hang
+//@ finding: livelock
+//@ gap: one host thread
+static int feeder_waits_for_answer(Setup) {
+  Mail* mail = make_mail();
+  std::thread feeder([=] {
+    while (mail->answer.load(memory_order_acquire) == 0) {
+    }
+    mail->request.store(1, memory_order_release);
+  });
+  answer<<<1, 1>>>(mail);
+  const int result = finish();
+  feeder.join();
+  return result;
+}
+
+// The feeder calls the API before it feeds: the call may wait for the kernel.
+//@ case: feeder-allocates
+//@ verdict: may-hang
+//@ finding: starvation API
+//@ clause: api
+//@ gap: one host thread
+static int feeder_allocates(Setup) {
+  Mail* mail = make_mail();
+  std::thread feeder([=] {
+    void* memory = nullptr;
+    cudaMalloc(&memory, 4);
+    mail->request.store(1, memory_order_release);
+  });
+  answer<<<1, 1>>>(mail);
+  const int result = finish();
+  feeder.join();
+  return result;
+}
+
+// Each of two threads launches and waits for its own stream.
+//@ case: two-launchers
+//@ verdict: terminates
+//@ gap: one host thread
+static int two_launchers(Setup) {
+  Mail* mail = make_mail();
+  const auto work = [=] {
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    set_answer<<<1, 1, 0, stream>>>(mail);
+    cudaStreamSynchronize(stream);
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  return 0;
+}
+
+// A thread that only queries obliges the device for the thread that only spins.
+//@ case: spinner-and-querier
+//@ verdict: terminates
+//@ clause: query host-threads
+//@ gap: one host thread
+static int spinner_and_querier(Setup) {
+  Mail* mail = make_mail();
+  set_answer<<<1, 1>>>(mail);
+  std::thread querier([] {
+    while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {
+    }
+  });
+  while (mail->answer.load(memory_order_acquire) == 0) {
+  }
+  querier.join();
+  return finish();
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv, {
+      {"mutexes-crossed", mutexes<true>},
+      {"mutexes-ordered", mutexes<false>},
+      {"notified-with-condition", notified<true>},
+      {"notified-without-condition", notified<false>},
+      {"waiter-and-feeder", waiter_and_feeder},
+      {"feeder-waits-for-answer", feeder_waits_for_answer},
+      {"feeder-allocates", feeder_allocates},
+      {"two-launchers", two_launchers},
+      {"spinner-and-querier", spinner_and_querier},
+  });
+}

@@ -1,0 +1,173 @@
+// Ways to wait: what a loop reads, what it does meanwhile, and what it may conclude.
+//
+// The waiting itself never decides whether a program ends; who is awaited does. So each of these ends within
+// a block and may hang between blocks of a plain grid. What the loop changes in each round decides whether
+// the search can come to an end.
+#include "cases.h"
+
+#include <cooperative_groups.h>
+
+__device__ Atomic<int> flag, counter;
+__device__ volatile int volatile_flag;
+__device__ int plain_flag, results[64];
+
+__device__ bool sets() { return me() == all() - 1; }
+
+// Volatile, without atomics: not how it should be written, but a step all the same ([STEP.3]).
+//@ case: volatile block 2
+//@ verdict: terminates
+//@ clause: device.threads.3
+//@ case: volatile plain 2
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+__global__ void volatile_spin() {
+  if (sets()) {
+    volatile_flag = 1;
+  } else {
+    while (volatile_flag == 0) {
+    }
+  }
+}
+
+// Plain: the compiler reads it once, and what is left is an empty loop.
+//@ case: plain-read block 2
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+//@ clause: device.threads.3
+__global__ void plain_spin() {
+  if (sets()) {
+    plain_flag = 1;
+  } else {
+    while (plain_flag == 0) {
+    }
+  }
+}
+
+// Read-modify-write in the loop.
+//@ case: update block 2
+//@ verdict: terminates
+//@ case: update plain 2
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+__global__ void update_spin() {
+  if (sets()) {
+    flag.store(1, memory_order_release);
+  } else {
+    while (flag.fetch_add(0, memory_order_acquire) == 0) {
+    }
+  }
+}
+
+// Sleeps between reads, longer and longer up to a limit.
+//@ case: back-off block 2
+//@ verdict: terminates
+//@ case: back-off plain 2
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+__global__ void back_off() {
+  if (sets()) {
+    flag.store(1, memory_order_release);
+    return;
+  }
+  for (unsigned pause = 1; flag.load(memory_order_acquire) == 0; pause = pause < 64 ? 2 * pause : pause) {
+    __nanosleep(pause);
+  }
+}
+
+// cuda::atomic::wait, which polls, looks at the clock and sleeps.
+//@ case: wait block 2
+//@ verdict: terminates
+//@ case: wait plain 2
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+__global__ void wait() {
+  if (sets()) {
+    flag.store(1, memory_order_release);
+    flag.notify_all();
+  } else {
+    flag.wait(0, memory_order_acquire);
+  }
+}
+
+// Gives up after some time: ends whoever starts.
+//@ case: patient-for-a-while plain 2
+//@ verdict: terminates
+__global__ void patient_for_a_while() {
+  if (sets()) {
+    flag.store(1, memory_order_release);
+    return;
+  }
+  for (int rounds = 0; rounds < 5 && flag.load(memory_order_acquire) == 0; ++rounds) {
+  }
+}
+
+// Counts its rounds, and the count matters: no state comes back, so no search can be complete.
+//@ case: counting block 2
+//@ flags: --max-states=200
+//@ verdict: unknown
+//@ incomplete: the count differs in every state
+__global__ void counting() {
+  if (sets()) {
+    flag.store(1, memory_order_release);
+    return;
+  }
+  int rounds = 0;
+  while (flag.load(memory_order_acquire) == 0) {
+    ++rounds;
+  }
+  results[me()] = rounds;
+}
+
+// --- activemask says who stands here now, not who will come --------------------------------------------
+
+// One addition for all lanes that happen to be together: right for every answer.
+//@ case: aggregate block 2
+//@ verdict: terminates
+__global__ void aggregate() {
+  cooperative_groups::coalesced_group group = cooperative_groups::coalesced_threads();
+  int first = 0;
+  if (group.thread_rank() == 0) {
+    first = counter.fetch_add(group.size(), memory_order_relaxed);
+  }
+  results[me()] = group.shfl(first, 0) + group.thread_rank();
+}
+
+// Waits for a lane that activemask did not name, on the assumption that it named all.
+//@ case: all-assumed block 2
+//@ verdict: may-hang
+//@ finding: livelock
+__global__ void all_assumed() {
+  if (__popc(__activemask()) < static_cast<int>(blockDim.x)) {
+    while (flag.load(memory_order_acquire) == 0) {
+    }
+  }
+}
+
+// The other way round: it may well name all.
+//@ case: apart-assumed block 2
+//@ verdict: may-hang
+//@ finding: livelock
+//@ gap: activemask names only the lane that asks
+__global__ void apart_assumed() {
+  if (__popc(__activemask()) == static_cast<int>(blockDim.x)) {
+    while (flag.load(memory_order_acquire) == 0) {
+    }
+  }
+}
+
+#define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv, {
+      DEVICE_CASE("volatile", volatile_spin),
+      DEVICE_CASE("plain-read", plain_spin),
+      DEVICE_CASE("update", update_spin),
+      DEVICE_CASE("back-off", back_off),
+      DEVICE_CASE("wait", wait),
+      DEVICE_CASE("patient-for-a-while", patient_for_a_while),
+      DEVICE_CASE("counting", counting),
+      DEVICE_CASE("aggregate", aggregate),
+      DEVICE_CASE("all-assumed", all_assumed),
+      DEVICE_CASE("apart-assumed", apart_assumed),
+  });
+}
