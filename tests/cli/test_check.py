@@ -1,0 +1,216 @@
+"""`heddle check` and `heddle replay` as processes: limits, the progress line, what stays behind when the
+tool is killed, programs built elsewhere, and programs that are not the same twice."""
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+HEDDLE = os.environ["HEDDLE"]
+NVCC = os.environ["HEDDLE_NVCC"]
+
+# Far too many interleavings for any test: what each of 32 threads reads decides what it does next.
+LONG = """
+__global__ void k(int* p) {
+  int x = threadIdx.x + 100 * blockIdx.x;
+  for (int i = 0; i < 50; ++i) x = atomicAdd(p + (x & 3), x + 1);
+}
+int main() {
+  int* p;
+  cudaMalloc(&p, 64);
+  cudaMemset(p, 0, 64);
+  k<<<2, 16>>>(p);
+  return cudaDeviceSynchronize();
+}
+"""
+HANG = """
+__device__ volatile int flag;
+__global__ void wait_for_next_block() {
+  if (blockIdx.x == 0) {
+    while (flag == 0) {
+    }
+  } else {
+    flag = 1;
+  }
+}
+int main() {
+  wait_for_next_block<<<2, 1>>>();
+  return cudaDeviceSynchronize();
+}
+"""
+FAULT = """
+__global__ void k(int* p, int i) { p[i] = 1; }
+int main() {
+  int* p;
+  cudaMalloc(&p, 4);
+  k<<<1, 1>>>(p, 1000);
+  return cudaDeviceSynchronize();
+}
+"""
+# Sixteen calls, each of which is one or another.
+RANDOM = """
+#include <cstdio>
+#include <unistd.h>
+#include <sys/syscall.h>
+int main() {
+  unsigned short bits = 0;
+  syscall(SYS_getrandom, &bits, sizeof bits, 0);
+  int* p = nullptr;
+  cudaMalloc(&p, 64);
+  for (int i = 0; i < 16; ++i) {
+    if (bits >> i & 1) {
+      cudaMemset(p, 0, 4);
+    } else {
+      cudaDeviceSynchronize();
+    }
+  }
+  return 0;
+}
+"""
+
+
+def processes_with(mark):
+    """Ids of processes that inherited HEDDLE_TEST_MARK=mark."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if f"HEDDLE_TEST_MARK={mark}".encode() in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def wait_until(condition, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+class Checked(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.root = pathlib.Path(cls.folder.name)
+        for name, text in {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM}.items():
+            (cls.root / f"{name}.cu").write_text(text)
+
+    def heddle(self, *arguments, status=None, cwd=None):
+        done = subprocess.run([HEDDLE, *arguments], capture_output=True, text=True, cwd=cwd or self.root, timeout=120)
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def replay_of(self, file):
+        """The schedule in the report about a program with a defect, and the report."""
+        result = json.loads(self.heddle("check", "--format=json", file, status=1).stdout)
+        return result["findings"][0]["replay"], result
+
+    def test_limits_are_named(self):
+        done = self.heddle("check", "--max-time=1", "long.cu", status=4)
+        self.assertIn("not complete: the limit of 1 s was reached (--max-time)", done.stdout)
+        done = self.heddle("check", "--max-states=20", "--format=json", "long.cu", status=4)
+        result = json.loads(done.stdout)
+        self.assertEqual((result["verdict"], result["complete"]), ("unknown", False))
+        self.assertTrue(result["limits"])
+        done = self.heddle("check", "--max-memory=1", "long.cu", status=4)
+        self.assertIn("the limit of 1 MiB was reached (--max-memory)", done.stdout)
+
+    def test_progress_is_shown_on_a_terminal_and_nowhere_else(self):
+        done = self.heddle("check", "--max-time=2", "long.cu")
+        self.assertEqual(done.stderr, "")
+        master, slave = pty.openpty()
+        subprocess.run([HEDDLE, "check", "--max-time=2", "long.cu"], cwd=self.root, stderr=slave,
+                       stdout=subprocess.DEVNULL, timeout=120)
+        os.close(slave)
+        shown = b""
+        try:
+            while piece := os.read(master, 4096):
+                shown += piece
+        except OSError:  # the other end is closed
+            pass
+        os.close(master)
+        self.assertRegex(shown.decode(), r"\r[\d,]+ states, [\d,]+ states/s, .*00:01")
+        self.assertTrue(shown.endswith(b"\r\x1b[K"))
+
+    def test_killing_the_tool_leaves_no_process(self):
+        self.heddle("check", "--max-time=1", "long.cu")  # compiled by now
+        for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal.Signals(number).name):
+                mark = f"{os.getpid()}-{number}"
+                tool = subprocess.Popen([HEDDLE, "check", "--max-time=60", "long.cu"], cwd=self.root,
+                                        env=dict(os.environ, HEDDLE_TEST_MARK=mark), stdout=subprocess.DEVNULL)
+                self.assertTrue(wait_until(lambda: len(processes_with(mark)) >= 2, 30))
+                time.sleep(0.3)
+                tool.send_signal(number)
+                tool.wait(10)
+                self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
+
+    def test_host_code_that_is_not_instrumented_is_named(self):
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-lineinfo", "hang.cu", "-o", "hang"],
+                       cwd=self.root, check=True)
+        done = self.heddle("check", "./hang", status=1)
+        self.assertIn("hang.cu:5", done.stdout)
+        self.assertIn("host code seen only at API calls (not compiled with -fsanitize=thread)", done.stdout)
+        schedule = re.search(r"heddle replay (v1:\S+)", done.stdout)[1]
+        self.heddle("replay", schedule, status=1)
+
+    def test_a_replay_shows_the_hang(self):
+        schedule, result = self.replay_of("hang.cu")
+        self.assertEqual(result["verdict"], "may-hang")
+        done = self.heddle("replay", schedule, status=1)
+        self.assertRegex(done.stdout, r"^\d+ steps: steps? .* for ever\n$")
+        text = self.heddle("replay", "--trace", schedule, status=1).stdout
+        self.assertRegex(text, r"(?m)^  A = the host thread$")
+        self.assertRegex(text, r"hang\.cu:5 +a volatile read +while \(flag == 0\)")
+        self.assertLess(text.index("from here on for ever"), text.index("again from step"))
+        trace = json.loads(self.heddle("replay", "--format=json", schedule, status=1).stdout)
+        self.assertEqual(trace["end"], "loop")
+        self.assertLess(trace["loop_from"], len(trace["steps"]))
+        self.assertEqual({step["line"] for step in trace["steps"][trace["loop_from"]:]}, {5})
+
+    def test_a_replay_shows_the_fault(self):
+        schedule, result = self.replay_of("fault.cu")
+        self.assertEqual(result["verdict"], "defect")
+        trace = json.loads(self.heddle("replay", "--format=json", schedule, status=1).stdout)
+        self.assertEqual(trace["end"], "defect")
+        self.assertEqual(trace["steps"][-1]["line"], 2)
+
+    def test_the_same_schedule_twice(self):
+        self.assertEqual(self.replay_of("hang.cu")[0], self.replay_of("hang.cu")[0])
+
+    def test_schedules_that_do_not_fit(self):
+        schedule, _ = self.replay_of("hang.cu")
+        self.assertIn("begins with 'v1:'", self.heddle("replay", "nonsense", status=2).stderr)
+        self.assertIn("damaged", self.heddle("replay", schedule[:-9], status=2).stderr)
+        elsewhere = self.root / "elsewhere"
+        elsewhere.mkdir(exist_ok=True)
+        self.assertIn("'hang.cu', which is not here", self.heddle("replay", schedule, status=2, cwd=elsewhere).stderr)
+        shutil.copy(self.root / "fault.cu", elsewhere / "hang.cu")
+        self.assertIn("has changed", self.heddle("replay", schedule, status=2, cwd=elsewhere).stderr)
+
+    def test_a_program_that_is_not_the_same_twice(self):
+        done = self.heddle("check", "random.cu", status=3)
+        self.assertIn("error[nondeterminism]", done.stdout)
+        self.assertIn("[REPLAY]", done.stdout)
+
+    def test_what_is_not_implemented_is_refused(self):
+        done = self.heddle("check", "--spurious-failures", "hang.cu")
+        self.assertIn(done.returncode, (1, 3))
+        if done.returncode == 3:
+            self.assertIn("unsupported: --spurious-failures", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
