@@ -23,6 +23,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace heddle::explore {
 
@@ -285,8 +286,14 @@ unsigned HostThreads::stop(HostPoint point) {
   leave();
   scrub_stack();
   self.point = nullptr;
+  self.stopped_since_yield = true;
   inside_ = false;
   return self.way;
+}
+
+bool HostThreads::worth_stopping_to_yield() {
+  const bool other = std::exchange(threads_[current_].stopped_since_yield, false);
+  return !inside_ && !other;
 }
 
 void HostThreads::leave() {
@@ -439,6 +446,7 @@ int HostThreads::create(
   thread.started = false;
   thread.point = &begins;
   thread.waiter = {};
+  thread.stopped_since_yield = false;
   thread.start = start;
   thread.argument = argument;
   thread.result = nullptr;

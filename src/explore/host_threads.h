@@ -74,6 +74,9 @@ public:
   /// The running thread stands at `point`. Returns the way that it goes on. While the scheduler
   /// itself runs: way 0 at once.
   unsigned stop(HostPoint point);
+  /// The running thread yields or sleeps. False: no point to stop at. To yield is to do nothing
+  /// that others could see; it only has to be seen in loops that do nothing else.
+  bool worth_stopping_to_yield();
   /// The scheduler is running, not the program.
   bool inside() const { return inside_; }
 
@@ -107,6 +110,7 @@ private:
     bool detached = false;
     bool started = false;
     bool used_before = false;         // this id: its stack is not clean
+    bool stopped_since_yield = false; // somewhere else
     const HostPoint* point = nullptr; // on its stack, while it stands there
     unsigned way = 0;                 // out: how it goes on
     HeddleWaiter waiter{};

@@ -63,11 +63,10 @@ public:
     the_scheduler = this;
     static HeddleHostHooks hooks;
     hooks.before_event = [](HeddleHostEvent event, const void*, std::size_t) {
-      if (!the_scheduler->threads_.inside()) {
+      HostThreads& threads = the_scheduler->threads_;
+      if (!threads.inside() && (event != HeddleYield || threads.worth_stopping_to_yield())) {
         static constexpr const char* what[] = {"load", "store", "update", "read", "write", "yield"};
-        the_scheduler->threads_.stop(
-            {.kind = HostPoint::Kind::Access, .what = what[event], .position = {}}
-        );
+        threads.stop({.kind = HostPoint::Kind::Access, .what = what[event], .position = {}});
       }
     };
     hooks.wrote = [](const void* q, std::size_t bytes, const void* pc) {
