@@ -205,6 +205,14 @@ class Checked(unittest.TestCase):
         self.assertIn("error[nondeterminism]", done.stdout)
         self.assertIn("[REPLAY]", done.stdout)
 
+    def test_the_example_of_the_demo(self):
+        example = str(pathlib.Path(__file__).parents[2] / "examples/look_back_scan.cu")
+        done = self.heddle("check", example, "--", "index", status=1)
+        self.assertIn("look_back_scan.cu:38:7: error[starvation]", done.stdout)
+        self.assertIn("[CLUSTER]", done.stdout)
+        done = self.heddle("check", example, "--", "ticket", status=0)
+        self.assertIn("terminates under every schedule", done.stdout)
+
     def test_what_is_not_implemented_is_refused(self):
         done = self.heddle("check", "--spurious-failures", "hang.cu")
         self.assertIn(done.returncode, (1, 3))
