@@ -156,11 +156,11 @@ bool ends_block_for_good(const Instruction& i) {
   return !i.guard && (branches(i) || leaves(i));
 }
 
-Cfg::Cfg(const Function& function) {
+Cfg::Cfg(const Function& function, Ends ends) {
   find_blocks(function);
   find_edges(function);
   find_dominators();
-  find_post_dominators();
+  find_post_dominators(function, ends);
 }
 
 void Cfg::find_blocks(const Function& function) {
@@ -240,34 +240,110 @@ void Cfg::find_dominators() {
   dominator_ = dominators(successors, predecessors, 0);
 }
 
-void Cfg::find_post_dominators() {
-  std::size_t n = blocks_.size() + 1;
-  Edges forward(n);
-  Edges backward(n);
-  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
-    forward[b] = blocks_[b].successors;
-    for (std::uint32_t to : forward[b]) {
-      backward[to].push_back(b);
+namespace {
+
+Edges reversed(const Edges& edges) {
+  Edges result(edges.size());
+  for (std::uint32_t from = 0; from < edges.size(); ++from) {
+    for (const std::uint32_t to : edges[from]) {
+      result[to].push_back(from);
     }
   }
-  std::vector<bool> reaches(n, false);
-  std::vector<std::uint32_t> work{exit()};
-  reaches[exit()] = true;
+  return result;
+}
+
+/// From where there is a way to the last node.
+std::vector<bool> reaching_exit(const Edges& forward) {
+  const Edges backward = reversed(forward);
+  std::vector<bool> reaches(forward.size(), false);
+  std::vector<std::uint32_t> work{static_cast<std::uint32_t>(forward.size() - 1)};
+  reaches.back() = true;
   while (!work.empty()) {
-    std::uint32_t node = work.back();
+    const std::uint32_t node = work.back();
     work.pop_back();
-    for (std::uint32_t from : backward[node]) {
+    for (const std::uint32_t from : backward[node]) {
       if (!reaches[from]) {
         reaches[from] = true;
         work.push_back(from);
       }
     }
   }
-  for (std::uint32_t block : endless(forward, reaches)) {
-    forward[block].push_back(exit());
-    backward[exit()].push_back(block);
+  return reaches;
+}
+
+} // namespace
+
+/// Takes away the edges by which threads end early.
+void Cfg::cut_early_ends(const Function& function, Edges& successors) const {
+  const auto leads = [&](std::uint32_t b, std::uint32_t to) {
+    return std::ranges::find(successors[b], to) != successors[b].end();
+  };
+  const auto is_trap = [&](std::uint32_t b) {
+    return blocks_[b].first != blocks_[b].last &&
+           function.body[blocks_[b].last - 1].opcode == Opcode::Trap;
+  };
+  const auto keep_last = [&](std::uint32_t to) { // traps only where there is nothing else
+    std::uint32_t last = none;
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      const bool better =
+          last == none || !reachable(last) || (reachable(b) && (is_trap(last) || !is_trap(b)));
+      last = leads(b, to) && better ? b : last;
+    }
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      if (b != last) {
+        std::erase(successors[b], to);
+      }
+    }
+    return last;
+  };
+  const std::uint32_t last = keep_last(exit());
+  if (last != none && blocks_[last].last - blocks_[last].first == 1 &&
+      successors[last].size() == 1) {
+    keep_last(last);
   }
-  post_dominator_ = dominators(backward, forward, exit());
+}
+
+void Cfg::find_post_dominators(const Function& function, Ends ends) {
+  constexpr std::uint32_t later = none;
+  const std::size_t n = blocks_.size() + 1;
+  Edges all(n);
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    all[b] = blocks_[b].successors;
+  }
+  const std::vector<std::uint32_t> endless_loops = endless(all, reaching_exit(all));
+  level_.assign(n, later);
+  level_[exit()] = 0;
+  post_dominator_.assign(n, none);
+  bool more = true;
+  for (std::uint32_t level = 0; more; ++level) {
+    Edges forward(n); // between blocks that have no level yet; all others are ends
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      for (const std::uint32_t to : all[b]) {
+        const std::uint32_t end = level_[to] != later ? exit() : to;
+        if (level_[b] == later && std::ranges::find(forward[b], end) == forward[b].end()) {
+          forward[b].push_back(end);
+        }
+      }
+    }
+    if (ends == Ends::Leave) {
+      cut_early_ends(function, forward);
+    }
+    for (const std::uint32_t b : endless_loops) {
+      if (level_[b] == later) {
+        forward[b].push_back(exit());
+      }
+    }
+    const std::vector<bool> reaches = reaching_exit(forward);
+    const std::vector<std::uint32_t> found = dominators(reversed(forward), forward, exit());
+    more = false;
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+      if (level_[b] == later && reaches[b]) {
+        level_[b] = level;
+        post_dominator_[b] = found[b];
+      }
+      more = more || level_[b] == later;
+    }
+  }
 }
 
 std::optional<std::uint32_t> Cfg::immediate_dominator(std::uint32_t block) const {
@@ -298,7 +374,11 @@ bool Cfg::post_dominates(std::uint32_t a, std::uint32_t b) const {
 
 std::optional<std::uint32_t> Cfg::reconvergence(std::uint32_t instruction) const {
   std::uint32_t block = block_of_[instruction];
-  if (instruction + 1 != blocks_[block].last || blocks_[block].successors.size() < 2) {
+  const auto& successors = blocks_[block].successors;
+  const auto ways = std::ranges::count_if(successors, [this, block](std::uint32_t to) {
+    return !ends_early(block, to);
+  });
+  if (instruction + 1 != blocks_[block].last || ways < 2) {
     return std::nullopt;
   }
   std::uint32_t join = post_dominator_[block];

@@ -26,9 +26,17 @@ struct BasicBlock {
   std::vector<std::uint32_t> predecessors;
 };
 
+/// Where threads that have parted meet if some of them end the function: for post-dominators.
+enum class Ends : std::uint8_t {
+  Meet, // all ends are one place, and nothing before it is on every way
+  Leave // threads that end early are waited for by nobody: only ways to the last end in the text
+        // count, be it ret or exit or a jump to a last block that is nothing but that. Among blocks
+        // from which all ways end early, the same again
+};
+
 class Cfg {
 public:
-  explicit Cfg(const Function& function);
+  explicit Cfg(const Function& function, Ends ends = Ends::Meet);
 
   const std::vector<BasicBlock>& blocks() const { return blocks_; }
   std::uint32_t exit() const { return static_cast<std::uint32_t>(blocks_.size()); }
@@ -45,8 +53,12 @@ public:
   bool post_dominates(std::uint32_t a, std::uint32_t b) const;
 
   /// For an instruction that may go to several places: the instruction where all ways meet again.
-  /// Nothing if they meet only outside of the function, or if it has one successor.
+  /// Nothing if they meet only outside of the function, or if it has one successor (with
+  /// Ends::Leave: one that does not end early).
   std::optional<std::uint32_t> reconvergence(std::uint32_t instruction) const;
+  /// With Ends::Leave: a thread that goes from the one block to the other, which follows it, ends
+  /// without meeting those that go elsewhere.
+  bool ends_early(std::uint32_t from, std::uint32_t to) const { return level_[from] != level_[to]; }
 
 private:
   static constexpr std::uint32_t none = ~0U;
@@ -54,12 +66,18 @@ private:
   void find_blocks(const Function& function);
   void find_edges(const Function& function);
   void find_dominators();
-  void find_post_dominators();
+  void find_post_dominators(const Function& function, Ends ends);
+  void cut_early_ends(
+      const Function& function,
+      std::vector<std::vector<std::uint32_t>>& successors
+  ) const;
 
   std::vector<BasicBlock> blocks_;
   std::vector<std::uint32_t> block_of_;
   std::vector<std::uint32_t> dominator_;      // none: entry or unreachable
   std::vector<std::uint32_t> post_dominator_; // of blocks and exit
+  std::vector<std::uint32_t> level_; // of blocks and exit: 0 gets to the last end; 1 does not, and
+                                     // gets to the last end among those that do not; and so on
 };
 
 /// Does control never go on behind this instruction (bra, brx, ret, exit, trap without a guard)?

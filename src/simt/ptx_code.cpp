@@ -2,8 +2,6 @@
 // lanes part only where they may.
 #include "simt/ptx_code.h"
 
-#include "ptx/cfg.h"
-
 namespace heddle::simt {
 namespace {
 
@@ -50,10 +48,9 @@ Kind kind_of(const ptx::Instruction& i) {
 }
 
 std::unique_ptr<CodeFacts> compute(const isa::Code& code) {
-  auto facts = std::make_unique<CodeFacts>();
-  facts->of.resize(code.ops.size());
   const ptx::Function& function = *code.function;
-  const ptx::Cfg cfg(function);
+  auto facts = std::make_unique<CodeFacts>(CodeFacts{{}, ptx::Cfg(function, ptx::Ends::Leave)});
+  facts->of.resize(code.ops.size());
   // The first op of each instruction; instructions that lower to nothing have that of the next.
   std::vector<const isa::Op*> first(function.body.size(), nullptr);
   const std::size_t end = code.ops.size() - 1; // the op behind the body, which returns
@@ -66,12 +63,14 @@ std::unique_ptr<CodeFacts> compute(const isa::Code& code) {
     }
   }
   facts->of[end].kind = Kind::Return;
+  facts->of[end].block = facts->cfg.exit();
   for (std::size_t n = 0; n < end; ++n) {
     const std::uint32_t i = code.ops[n].instruction;
     CodeFacts::Fact& fact = facts->of[n];
     fact.kind = kind_of(function.body[i]);
+    fact.block = facts->cfg.block_of(i);
     if (fact.kind == Kind::Branch) {
-      const auto join = cfg.reconvergence(i);
+      const auto join = facts->cfg.reconvergence(i);
       fact.reconvergence = join ? first[*join] : nullptr;
     }
   }

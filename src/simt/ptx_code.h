@@ -2,11 +2,12 @@
 // it belongs to, and of each branch, where its ways meet again.
 //
 // A compiler for hardware with a divergence stack puts `ssy L` before a branch that may part lanes
-// and `sync` at L; L is the branch's immediate post-dominator. PTX does not contain the two, so
+// and `sync` at L; L is the branch's immediate post-dominator. PTX does not contain the two; so
 // they are placed here, from the control-flow graph (ptx/cfg.h).
 #pragma once
 
 #include "isa/op.h"
+#include "ptx/cfg.h"
 #include "simt/rules.h"
 
 #include <memory>
@@ -19,9 +20,11 @@ namespace heddle::simt {
 struct CodeFacts {
   struct Fact {
     Kind kind{};
+    std::uint32_t block = 0;                // of the control-flow graph
     const isa::Op* reconvergence = nullptr; // of a branch; nullptr: none in this function
   };
   std::vector<Fact> of; // by index of the op
+  ptx::Cfg cfg;
 };
 
 /// Computed once per code. Thread safe; answers stay valid as long as the table.

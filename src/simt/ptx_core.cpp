@@ -43,6 +43,11 @@ Pc PtxCore::reconvergence(Activation activation, Pc branch) {
   return join != nullptr ? pc_of(join) : no_pc;
 }
 
+bool PtxCore::ends_early(Activation activation, Pc branch, Pc pc) {
+  const std::uint32_t from = fact(activation, branch).block;
+  return facts_->cfg.ends_early(from, fact(activation, pc).block);
+}
+
 LaneMask PtxCore::stand_at(LaneMask lanes, Activation activation, Pc pc) const {
   LaneMask elsewhere = 0; // a loop that can be vectorised
   const isa::Op* op = op_of(pc);

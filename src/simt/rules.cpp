@@ -92,6 +92,34 @@ void branch(Step& s) {
   top_of(s.warp).pc = s.done.groups[0].pc;
 }
 
+// [SIMT-ORDER] The sides go in any order; but those that are nothing but an end go first, because
+// it makes no difference to anybody, except at a barrier, that their lanes are gone.
+void order_sides(Step& s, Executed::Group* begin, Executed::Group* end) {
+  const auto is_end = [&s](const Executed::Group& side) {
+    const Kind kind = s.core.kind(side.activation, side.pc);
+    return kind == Kind::Exit || kind == Kind::Return;
+  };
+  const auto ends_early = [&s](const Executed::Group& side) {
+    return s.core.ends_early(side.activation, s.top.pc, side.pc);
+  };
+  const auto to_the_front = [end](Executed::Group* first, auto wanted) {
+    for (auto* side = first; side != end; ++side) {
+      if (wanted(*side)) {
+        std::rotate(first++, side, side + 1);
+      }
+    }
+    return first;
+  };
+  begin = to_the_front(begin, is_end);
+  to_the_front(begin, ends_early);
+  for (; end - begin > 1; ++begin) {
+    const int left = static_cast<int>(end - begin);
+    const int next = s.choices.side(left);
+    HEDDLE_CHECK(next >= 0 && next < left, "side {} of {}", next, left);
+    std::rotate(begin, begin + next, begin + next + 1);
+  }
+}
+
 // [SIMT-DIVERGE] The lanes part. They meet again at the branch's immediate post-dominator r, or, if
 // it has none, where the token itself would have met the one below. The token waits at r with all
 // lanes; a token for each other place goes on top. A token that would wait where it is popped at
@@ -115,13 +143,8 @@ void diverge(Step& s) {
       sides[static_cast<std::size_t>(n++)] = group;
     }
   }
-  // [SIMT-ORDER]: the side that is pushed last goes first.
-  if (n > 1) {
-    const int first = s.choices.side(n);
-    HEDDLE_CHECK(first >= 0 && first < n, "side {} of {}", first, n);
-    std::rotate(sides.begin(), sides.begin() + first, sides.begin() + n);
-  }
-  for (int i = n; i-- > 0;) {
+  order_sides(s, sides.data(), sides.data() + n);
+  for (int i = n; i-- > 0;) { // the one that is pushed last goes first
     const Executed::Group& side = sides[static_cast<std::size_t>(i)];
     s.warp.stack.push_back({side.lanes, s.top.activation, side.pc, r, s.top.pc});
   }

@@ -81,6 +81,8 @@ public:
   virtual Pc next(Activation activation, Pc pc) = 0;
   /// Where all ways from a branch meet again; no_pc: nowhere before the function returns.
   virtual Pc reconvergence(Activation activation, Pc branch) = 0;
+  /// Lanes that go there from the branch end before they could meet those that go elsewhere.
+  virtual bool ends_early(Activation activation, Pc branch, Pc pc) = 0;
   /// The lanes, which all stand there, execute the instruction. False: it failed, and why is the
   /// core's to tell.
   virtual bool execute(Activation activation, Pc pc, LaneMask lanes, Executed& result) = 0;
@@ -101,8 +103,8 @@ struct LaneOrder {
 class Choices {
 public:
   virtual ~Choices() = default;
-  /// [SIMT-ORDER] Which of n sides of a divergent branch goes first; side 0 is that of the lowest
-  /// lane.
+  /// [SIMT-ORDER] Which of the n sides of a divergent branch that are left goes next. Side 0 is
+  /// that of the lowest lane among those that end early, if there are any, else among all.
   virtual int side(int n) {
     static_cast<void>(n);
     return 0;

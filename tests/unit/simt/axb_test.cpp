@@ -1,0 +1,95 @@
+// The published progress tests, one thread per lane of a warp in lockstep.
+//
+// tests/check/axb.json (after OOPSLA 2021, "Specifying and Testing GPU Workgroup Progress Models")
+// says which terminate as independent threads of one block. Here each becomes a kernel in two
+// shapes: every thread with code of its own, and all in one loop that interprets the next
+// instruction. tests/simt/axb.csv holds the verdicts that lockstep warps give them and why they
+// differ; this test computes it anew and compares (BLESS=1 writes it).
+#include "explore.h"
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace heddle::simt {
+namespace {
+
+const std::string folder = HEDDLE_SOURCE_DIR "/tests/";
+
+ProgressTest read_test(const nlohmann::json& json) {
+  ProgressTest test;
+  for (const auto& thread : json.at("threads")) {
+    auto& steps = test.threads.emplace_back();
+    for (const auto& instruction : thread) {
+      const std::string op = instruction.at("op");
+      ProgressTest::Step step;
+      step.operation = op == "store" ? 's' : op == "load_branch" ? 'l' : 'x';
+      step.cell = instruction.at("cell");
+      step.write = instruction.value("write", 0);
+      step.branch_if = instruction.value("branch_if", 0);
+      step.to = instruction.value("to", 0U);
+      steps.push_back(step);
+    }
+  }
+  return test;
+}
+
+/// Why a verdict differs from that of independent threads.
+std::string difference(bool independent, const Explored& lockstep) {
+  if (independent == !lockstep.may_hang) {
+    return "same";
+  }
+  if (!independent) {
+    // The endless executions need threads that overtake each other again and again.
+    return "serialised";
+  }
+  // A lane waits for one that gets no turn: because its side was not chosen, or never.
+  return lockstep.may_end ? "order-of-sides" : "never-live";
+}
+
+std::string table() {
+  std::ifstream file(folder + "check/axb.json");
+  const auto tests = nlohmann::json::parse(file);
+  std::string text = "id,independent,own_code,own_code_differs,shared_loop,shared_loop_differs,"
+                     "states_independent,states_own_code,states_shared_loop\n";
+  for (const auto& json : tests) {
+    const ProgressTest test = read_test(json);
+    const bool independent = json.at("terminates").at("one_block");
+    const int lanes = static_cast<int>(test.threads.size());
+    const Program own = own_code(test);
+    const Program shared = shared_loop(test);
+    const LanguageCore own_core(own, lanes);
+    const Explored a = explore_lockstep(own_core);
+    const Explored b = explore_lockstep(LanguageCore(shared, lanes));
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{}\n",
+        json.at("id").get<std::string>(),
+        independent ? "terminates" : "may-hang",
+        a.verdict(),
+        difference(independent, a),
+        b.verdict(),
+        difference(independent, b),
+        count_independent(own_core),
+        a.states,
+        b.states
+    );
+  }
+  return text;
+}
+
+TEST(Axb, VerdictsInLockstepAreThoseStored) {
+  const std::string computed = table();
+  const std::string path = folder + "simt/axb.csv";
+  if (std::getenv("BLESS") != nullptr) {
+    std::ofstream(path) << computed;
+  }
+  std::stringstream stored;
+  stored << std::ifstream(path).rdbuf();
+  EXPECT_EQ(computed, stored.str());
+}
+
+} // namespace
+} // namespace heddle::simt
