@@ -6,6 +6,7 @@
 // the six obliges a device thread to start.
 #include "../idioms/cases.h"
 
+#include <atomic>
 #include <thread>
 
 struct Flags {
@@ -162,6 +163,35 @@ static int endless_joined(Setup) {
   return 0;
 }
 
+// --- Assumptions about the host -----------------------------------------------------------------------
+
+// A weak exchange may fail without a reason; x86's does not, so that is an option.
+//@ case: weak-exchange-once
+//@ verdict: terminates
+//@ case: weak-exchange-once
+//@ flags: --spurious-failures
+//@ gap: --spurious-failures
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: weak-exchange-repeated
+//@ flags: --spurious-failures
+//@ gap: --spurious-failures
+//@ verdict: terminates
+static std::atomic<int> weak_word;
+static int weak_exchange_once(Setup) {
+  int expected = 0;
+  if (!weak_word.compare_exchange_weak(expected, 1)) {
+    while (weak_word.load() == 0) {
+    }
+  }
+  return 0;
+}
+static int weak_exchange_repeated(Setup) {
+  for (int expected = 0; !weak_word.compare_exchange_weak(expected, 1); expected = 0) {
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"yield-thread", thread_sets<Step::Yield>},
@@ -176,5 +206,7 @@ int main(int argc, char** argv) {
       {"ends", ends},
       {"endless-detached", endless_detached},
       {"endless-joined", endless_joined},
+      {"weak-exchange-once", weak_exchange_once},
+      {"weak-exchange-repeated", weak_exchange_repeated},
   });
 }
