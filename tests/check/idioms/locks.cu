@@ -28,6 +28,16 @@ __device__ void release(Atomic<int>& lock) { lock.store(0, memory_order_release)
 //@ verdict: terminates
 //@ case: spin-lock cooperative 2
 //@ verdict: terminates
+// If only the block with the lowest index is guaranteed, who holds the lock may be stopped for ever.
+//@ case: spin-lock plain 2
+//@ flags: --progress=hsa
+//@ verdict: may-hang
+//@ finding: starvation
+//@ gap: progress models
+//@ case: spin-lock plain 2
+//@ flags: --progress=lobe
+//@ verdict: terminates
+//@ gap: progress models
 __global__ void spin_lock() {
   acquire(lock_word);
   ++counter;
