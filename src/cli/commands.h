@@ -9,6 +9,9 @@ int run_command(const RunOptions& options);
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
 
+/// Becomes heddle-lint, which takes the same arguments; returns only on failure.
+int lint_command(const std::vector<std::string>& arguments);
+
 /// Prints "heddle: <message>" to stderr; the exit code that belongs to that kind of error.
 int report_error(const Error& error);
 

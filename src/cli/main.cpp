@@ -19,6 +19,8 @@ int main(int count, char** values) {
       return check_command(options.check);
     case Command::Replay:
       return replay_command(options.replay);
+    case Command::Lint:
+      return lint_command({values + 2, values + count});
     case Command::Reference:
       fmt::print("{}", flags_reference());
       return 0;

@@ -42,6 +42,10 @@ std::string usage(std::string_view command) {
   if (command == "replay") {
     return "heddle replay [OPTIONS] SCHEDULE";
   }
+  if (command == "lint") {
+    return "heddle lint [OPTIONS] FILE… [-- COMPILER FLAGS]\n  heddle lint [OPTIONS] -p FOLDER "
+           "[FILE…]";
+  }
   return fmt::format(
       "heddle {0} [OPTIONS] PROGRAM [ARGUMENTS…]\n  heddle {0} [OPTIONS] FILE.cu [OPTIONS] [-- "
       "ARGUMENTS…]",
@@ -312,6 +316,10 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
   define_run(*app, options);
   define_check(*app, options);
   define_replay(*app, options);
+  define_lint_options(
+      *app->add_subcommand("lint", "Check CUDA sources against rules, without running them"),
+      options.lint
+  );
   return app;
 }
 
@@ -330,8 +338,11 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
     if (command.empty() && !arguments.empty() && !arguments.front().starts_with('-')) {
       return failure(
           "",
-          fmt::format("there is no command '{}' (run, check, replay)", arguments.front())
+          fmt::format("there is no command '{}' (run, check, replay, lint)", arguments.front())
       );
+    }
+    if (command == "lint") {
+      return {Command::Lint, 0, ""}; // heddle-lint reads the flags
     }
     parse(*app, arguments);
     if (reference) {

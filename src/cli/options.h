@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/launch.h"
+#include "cli/lint_options.h"
 #include "explore/options.h"
 
 #include <string>
@@ -38,6 +39,7 @@ struct Options {
   RunOptions run;
   CheckOptions check;
   ReplayOptions replay;
+  LintOptions lint;
 };
 
 enum class Command {
@@ -45,6 +47,7 @@ enum class Command {
   Run,
   Check,
   Replay,
+  Lint,
   Version,
   Reference
 };

@@ -1,0 +1,160 @@
+// heddle-lint: what `heddle lint` starts. A program of its own because it links LLVM and Clang.
+#include "base/check.h"
+#include "cli/lint_options.h"
+#include "lint/lint.h"
+#include "report/diagnostic.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+namespace {
+
+using namespace heddle;
+
+int usage_error(const std::string& message) {
+  fmt::print(stderr, "heddle: error: {}\n", message);
+  return report::exit_code::usage;
+}
+
+void list_rules() {
+  for (const report::StaticRule& rule : lint::all_rules()) {
+    fmt::print("{:<60} {:<12} {}\n", rule.key, rule.rule, rule.description);
+  }
+}
+
+void print_summary(const report::StaticReport& result, bool timing) {
+  for (const report::FileTime& file : result.files) {
+    if (file.errors != 0) {
+      fmt::print(
+          stderr,
+          "{}: parsed with {} error{}; the first: {}\n",
+          file.file,
+          file.errors,
+          file.errors == 1 ? "" : "s",
+          file.first_error
+      );
+    }
+    if (timing) {
+      fmt::print(
+          stderr,
+          "{}: {} lines, {} barriers, parsed in {:.3f} s, checked in {:.3f} s\n",
+          file.file,
+          file.lines,
+          file.barriers,
+          file.parse_seconds,
+          file.check_seconds
+      );
+    }
+  }
+  const std::size_t open = result.open_findings();
+  const std::size_t suppressed = result.findings.size() - open;
+  std::uint32_t barriers = 0;
+  for (const report::FileTime& file : result.files) {
+    barriers += file.barriers;
+  }
+  fmt::print(
+      stderr,
+      "{} finding{}{} in {} file{} with {} barrier{}\n",
+      open,
+      open == 1 ? "" : "s",
+      suppressed == 0 ? "" : fmt::format(" ({} suppressed)", suppressed),
+      result.files.size(),
+      result.files.size() == 1 ? "" : "s",
+      barriers,
+      barriers == 1 ? "" : "s"
+  );
+}
+
+std::string render(const report::StaticReport& result, const std::string& format, bool colour) {
+  if (format == "json") {
+    return report::render_json(result);
+  }
+  if (format == "sarif") {
+    return report::render_sarif(result);
+  }
+  report::SourceCache sources;
+  return report::render_text(result, sources, {.colour = colour});
+}
+
+int run(const cli::LintOptions& options) {
+  if (options.list_rules) {
+    list_rules();
+    return 0;
+  }
+  if (!options.explain.empty()) {
+    const std::string page = lint::explain_rule(options.explain);
+    if (page.empty()) {
+      return usage_error(
+          fmt::format("lint: there is no rule '{}' (--list-rules)", options.explain)
+      );
+    }
+    fmt::print("{}", page);
+    return 0;
+  }
+  if (options.files.empty() && options.database.empty()) {
+    return usage_error("lint: which files? usage: heddle lint [OPTIONS] FILE… [-- COMPILER FLAGS]");
+  }
+  lint::LintRequest request;
+  request.files = options.files;
+  request.flags = options.flags;
+  request.database = options.database;
+  request.toolkit = options.toolkit;
+  request.architecture = options.architecture;
+  request.version = HEDDLE_VERSION;
+  request.jobs = options.jobs;
+  request.settings = options.settings;
+  const auto result = lint::lint(request);
+  if (!result) {
+    fmt::print(stderr, "heddle: error: {}\n", result.error().message);
+    return result.error().kind == ErrorKind::Unsupported ? report::exit_code::unsupported
+                                                         : report::exit_code::usage;
+  }
+  const std::string text =
+      render(*result, options.format, options.output.empty() && report::use_colour(STDOUT_FILENO));
+  if (options.output.empty()) {
+    fmt::print("{}", text);
+  } else {
+    std::ofstream out(options.output);
+    out << text;
+    if (!out) {
+      return usage_error(fmt::format("lint: cannot write {}", options.output));
+    }
+  }
+  std::fflush(stdout);
+  print_summary(*result, options.timing);
+  return result->open_findings() == 0 ? report::exit_code::clean : report::exit_code::defect;
+}
+
+} // namespace
+
+int main(int count, char** values) {
+  try {
+    std::vector<std::string> arguments(values + 1, values + count);
+    heddle::cli::LintOptions options;
+    const auto dashes = std::ranges::find(arguments, "--");
+    if (dashes != arguments.end()) {
+      options.flags.assign(dashes + 1, arguments.end());
+      arguments.erase(dashes, arguments.end());
+    }
+    CLI::App app("Checks CUDA sources without running them", "heddle lint");
+    app.set_help_flag("-h,--help", "Print this help");
+    heddle::cli::define_lint_options(app, options);
+    std::ranges::reverse(arguments); // CLI11 takes the last first
+    try {
+      app.parse(std::move(arguments));
+    } catch (const CLI::CallForHelp&) {
+      fmt::print("{}", app.help());
+      return 0;
+    } catch (const CLI::Error& error) {
+      return usage_error(fmt::format("lint: {}", error.what()));
+    }
+    return run(options);
+  } catch (const std::exception& problem) {
+    heddle::internal_error("no exception reaches main", problem.what());
+  }
+}

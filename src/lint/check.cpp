@@ -1,0 +1,72 @@
+#include "lint/check.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace heddle::lint {
+namespace {
+
+/// Kernels, and device functions that nothing in the unit calls.
+std::vector<std::uint32_t> entries(const Unit& unit) {
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t i = 0; i < unit.functions.size(); ++i) {
+    const Function& function = unit.functions[i];
+    if (function.blocks.empty() || function.in_system) {
+      continue;
+    }
+    if (function.is_kernel || (function.is_device && !function.is_called)) {
+      result.push_back(i);
+    }
+  }
+  return result;
+}
+
+/// Contexts and instantiations find the same thing again.
+void remove_repeated(std::vector<Found>& findings) {
+  std::ranges::sort(findings, {}, [](const Found& one) {
+    return std::tuple(one.place.file, one.place.begin, one.key, one.function, one.message);
+  });
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::string>> seen;
+  std::vector<Found> kept;
+  for (Found& one : findings) {
+    const bool sure = !one.key.starts_with("potentially_");
+    const std::string plain = sure ? one.key : one.key.substr(12);
+    const bool has_sure = std::ranges::any_of(findings, [&](const Found& other) {
+      return &other != &one && other.place.file == one.place.file &&
+             other.place.begin == one.place.begin && other.key == plain;
+    });
+    if ((!sure && has_sure) || !seen.insert({one.place.file, one.place.begin, one.key}).second) {
+      continue;
+    }
+    kept.push_back(one);
+  }
+  findings = std::move(kept);
+}
+
+} // namespace
+
+Checked check_unit(const Unit& unit, const CheckOptions& options) {
+  Checked result;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> barriers;
+  for (const std::uint32_t function : entries(unit)) {
+    const Graph graph = inline_calls(unit, function);
+    const Dataflow flow(graph);
+    const Uniformity uniformity(flow, launch_facts(unit, function));
+    const Entry entry{unit, function, graph, flow, uniformity};
+    check_synchronization(entry, options, result.findings);
+    result.incomplete = result.incomplete || graph.incomplete;
+    for (const std::uint32_t block : graph.sequence) {
+      for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+        if (barrier_scope(graph.code[i])) {
+          barriers.insert({graph.code[i].spot.file, graph.code[i].spot.begin});
+        }
+      }
+    }
+  }
+  result.barriers = static_cast<std::uint32_t>(barriers.size());
+  remove_repeated(result.findings);
+  return result;
+}
+
+} // namespace heddle::lint

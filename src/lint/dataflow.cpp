@@ -1,0 +1,608 @@
+#include "lint/dataflow.h"
+
+#include <algorithm>
+
+namespace heddle::lint {
+namespace {
+
+constexpr std::size_t most_targets = 8;
+constexpr int most_rounds = 40;
+
+} // namespace
+
+Dataflow::Dataflow(const Graph& made) : graph(made) {
+  const std::size_t count = graph.code.size();
+  values.resize(count);
+  now_.resize(count);
+  is_shared_load_.assign(count, 0);
+  for (ValueId i = 0; i < count; ++i) {
+    values[i].source = i;
+    values[i].block = graph.block_of[i];
+    now_[i] = i;
+  }
+  out_.resize(graph.blocks.size());
+  visited_.assign(graph.blocks.size(), 0);
+  run();
+  number_values();
+}
+
+LocationId Dataflow::location(Location::Kind kind, LocationId parent, std::int64_t number) {
+  const auto [entry, is_new] =
+      location_ids_.try_emplace({kind, parent, number}, static_cast<LocationId>(locations.size()));
+  if (is_new) {
+    Location made;
+    made.kind = kind;
+    made.parent = parent;
+    made.number = number;
+    switch (kind) {
+    case Location::Kind::Field:
+    case Location::Kind::Element:
+      made.space = locations[parent].space;
+      made.is_volatile = locations[parent].is_volatile;
+      locations[parent].has_parts = true;
+      break;
+    case Location::Kind::Global:
+      made.space = graph.unit->globals[static_cast<std::size_t>(number)].space;
+      made.is_volatile = graph.unit->globals[static_cast<std::size_t>(number)].is_volatile;
+      break;
+    case Location::Kind::Pointee:
+      made.space = Space::Global;
+      break;
+    default:
+      made.space = Space::Private;
+    }
+    locations.push_back(made);
+  }
+  return entry->second;
+}
+
+LocationId Dataflow::root(LocationId at) const {
+  while (locations[at].kind == Location::Kind::Field ||
+         locations[at].kind == Location::Kind::Element) {
+    at = locations[at].parent;
+  }
+  return at;
+}
+
+bool Dataflow::is_below(LocationId part, LocationId whole) const {
+  for (LocationId at = part; at != no_location; at = locations[at].parent) {
+    if (at == whole) {
+      return true;
+    }
+    if (locations[at].kind != Location::Kind::Field &&
+        locations[at].kind != Location::Kind::Element) {
+      return false;
+    }
+  }
+  return false;
+}
+
+// --- Pointers
+// -------------------------------------------------------------------------------------
+
+const std::vector<Target>& Dataflow::targets(ValueId value) const {
+  static const std::vector<Target> nothing;
+  const auto found = targets_.find(value);
+  return found == targets_.end() ? nothing : found->second;
+}
+
+void Dataflow::add_target(std::vector<Target>& to, Target target) const {
+  if (std::ranges::find(to, target) == to.end() && to.size() < most_targets) {
+    to.push_back(target);
+  }
+}
+
+void Dataflow::set_targets(ValueId value, std::vector<Target> targets) {
+  auto& known = targets_[value];
+  for (const Target& one : targets) {
+    const std::size_t before = known.size();
+    add_target(known, one);
+    changed_ = changed_ || known.size() != before;
+  }
+}
+
+/// What a pointer points to; a pointer of unknown origin gets an object of its own.
+const std::vector<Target>& Dataflow::pointees(ValueId value) {
+  const auto& known = targets(value);
+  if (!known.empty()) {
+    return known;
+  }
+  const Value& from = values[value];
+  if (from.kind == Value::Kind::Phi) {
+    return known; // its operands will tell
+  }
+  constexpr std::int64_t of_location = std::int64_t{1} << 32;
+  std::int64_t key = value;
+  bool owned = false;
+  if (from.kind == Value::Kind::Initial || from.kind == Value::Kind::Part) {
+    key = of_location + from.source;
+  } else if (is_shared_load(value)) {
+    const auto& places = targets(
+        values[value].operands.empty() ? value : now_[graph.code[from.source].operands.back()]
+    );
+    if (!places.empty()) {
+      key = of_location + places.front().location;
+    }
+  } else if (graph.code[from.source].op == Op::Parameter) {
+    const Function& entry = graph.unit->functions[graph.entry_function];
+    const auto index = static_cast<std::size_t>(graph.code[from.source].number);
+    owned = !entry.is_kernel && index + 1 < entry.locals.size() &&
+            entry.locals[index + 1].name == "this";
+    key = static_cast<std::int64_t>(index) + 2 * of_location;
+  }
+  const LocationId made =
+      location(owned ? Location::Kind::Owned : Location::Kind::Pointee, no_location, key);
+  set_targets(value, {{owned ? made : location(Location::Kind::Element, made, 0), true}});
+  return targets(value);
+}
+
+std::vector<Target>
+Dataflow::element_targets(const Instruction& code, ValueId base, ValueId index) {
+  std::vector<Target> result;
+  const Instruction* constant =
+      values[index].kind == Value::Kind::Code ? &graph.code[values[index].source] : nullptr;
+  const bool is_constant = constant != nullptr && constant->op == Op::Constant;
+  constexpr std::int64_t most_elements = 256; // followed one by one
+  const std::vector<Target> bases = pointees(base);
+  for (const Target& at : bases) {
+    if (!at.exact) {
+      add_target(result, at);
+    } else if (code.is_object) {
+      add_target(result, {location(Location::Kind::Element, at.location, 0), true});
+    } else if (
+        const Location whole = locations[at.location]; whole.kind != Location::Kind::Element
+    ) {
+      add_target(result, {at.location, is_constant && constant->number == 0});
+    } else if (
+        is_constant && whole.number + constant->number >= 0 &&
+        whole.number + constant->number < most_elements
+    ) {
+      add_target(
+          result,
+          {location(Location::Kind::Element, whole.parent, whole.number + constant->number), true}
+      );
+    } else {
+      add_target(result, {whole.parent, false});
+    }
+  }
+  return result;
+}
+
+// --- State
+// ----------------------------------------------------------------------------------------
+
+ValueId Dataflow::find(const State& state, LocationId at) const {
+  const auto entry =
+      std::ranges::lower_bound(state, at, {}, &std::pair<LocationId, ValueId>::first);
+  return entry != state.end() && entry->first == at ? entry->second : no_value;
+}
+
+ValueId Dataflow::read(const State& state, LocationId at, std::uint32_t block) {
+  if (const ValueId whole = find(state, at); whole != no_value) {
+    return whole;
+  }
+  // A part of something that was written as a whole.
+  for (LocationId up = locations[at].parent; up != no_location; up = locations[up].parent) {
+    if (const ValueId value = find(state, up); value != no_value) {
+      const Instruction* code = instruction(value);
+      if (code != nullptr && (code->op == Op::Constant || code->op == Op::Undefined)) {
+        return value;
+      }
+      const auto [entry, is_new] =
+          parts_.try_emplace({value, at}, static_cast<ValueId>(values.size()));
+      if (is_new) {
+        values.push_back({Value::Kind::Part, at, values[value].block, {value}, {}});
+      }
+      return entry->second;
+    }
+  }
+  const auto [entry, is_new] = initials_.try_emplace(at, static_cast<ValueId>(values.size()));
+  if (is_new) {
+    values.push_back({Value::Kind::Initial, at, 0, {}, {}});
+  }
+  (void)block;
+  return entry->second;
+}
+
+void Dataflow::write(State& state, LocationId at, ValueId value) {
+  if (locations[at].has_parts) {
+    std::erase_if(state, [&](const auto& entry) {
+      return entry.first != at && is_below(entry.first, at);
+    });
+  }
+  const auto entry =
+      std::ranges::lower_bound(state, at, {}, &std::pair<LocationId, ValueId>::first);
+  if (entry != state.end() && entry->first == at) {
+    entry->second = value;
+  } else {
+    state.insert(entry, {at, value});
+  }
+}
+
+/// One value that stands for all of `at` and its parts, and for `extra` if given.
+ValueId
+Dataflow::gather(ValueId index, const State& state, LocationId at, ValueId extra, ValueId address) {
+  std::vector<ValueId> operands = {read(state, at, graph.block_of[index])};
+  for (const auto& [part, value] : state) {
+    if (part != at && locations[at].has_parts && is_below(part, at)) {
+      operands.push_back(value);
+    }
+  }
+  if (extra != no_value) {
+    operands.push_back(extra);
+  }
+  operands.push_back(address);
+  std::erase(operands, index);
+  values[index].operands = std::move(operands);
+  return index;
+}
+
+void Dataflow::store(
+    ValueId index,
+    State& state,
+    const std::vector<Target>& to,
+    ValueId value,
+    ValueId address
+) {
+  bool outside = false;
+  for (const Target& target : to) {
+    if (locations[target.location].space != Space::Private) {
+      outside = true;
+    } else if (target.exact && to.size() == 1) {
+      write(state, target.location, value);
+    } else {
+      write(state, target.location, gather(index, state, target.location, value, address));
+    }
+  }
+  if (outside || to.empty()) {
+    values[index].operands = {address, value};
+    if (outside && std::ranges::find(writes, index) == writes.end()) {
+      writes.push_back(index);
+    }
+  }
+}
+
+ValueId Dataflow::load(ValueId index, const State& state, ValueId address) {
+  const std::vector<Target> from = pointees(address);
+  const bool is_private = !from.empty() && std::ranges::all_of(from, [&](const Target& target) {
+    return locations[target.location].space == Space::Private;
+  });
+  if (is_private && from.size() == 1 && from[0].exact && !locations[from[0].location].has_parts) {
+    return read(state, from[0].location, graph.block_of[index]);
+  }
+  if (is_private) {
+    if (from.size() == 1 && from[0].exact) {
+      if (const ValueId whole = find(state, from[0].location); whole != no_value) {
+        return whole;
+      }
+    }
+    std::vector<ValueId> all;
+    for (const Target& target : from) {
+      gather(index, state, target.location, no_value, address);
+      all.insert(all.end(), values[index].operands.begin(), values[index].operands.end());
+    }
+    values[index].operands = std::move(all);
+    return index;
+  }
+  values[index].operands = {address};
+  is_shared_load_[index] = 1;
+  return index;
+}
+
+void Dataflow::copy(ValueId index, State& state) {
+  const Instruction& code = graph.code[index];
+  const ValueId to_address = now_[code.operands[0]];
+  const ValueId from_address = now_[code.operands[1]];
+  const std::vector<Target> to = pointees(to_address);
+  const Instruction* source = instruction(from_address);
+  if (source != nullptr && source->op == Op::Parameter) {
+    return store(index, state, to, from_address, to_address);
+  }
+  const std::vector<Target> from = pointees(from_address);
+  const bool whole =
+      from.size() == 1 && from[0].exact && locations[from[0].location].space == Space::Private;
+  if (!whole) {
+    const ValueId value = load(index, state, from_address);
+    if (to.size() == 1 && to[0].exact && locations[to[0].location].space == Space::Private) {
+      write(state, to[0].location, value);
+    } else {
+      store(index, state, to, value, to_address);
+    }
+    return;
+  }
+  // Member by member.
+  const LocationId base = from[0].location;
+  const bool into_private =
+      to.size() == 1 && to[0].exact && locations[to[0].location].space == Space::Private;
+  if (!into_private) {
+    return store(index, state, to, gather(index, state, base, no_value, from_address), to_address);
+  }
+  const LocationId destination = to[0].location;
+  if (destination == base) {
+    return;
+  }
+  std::vector<std::pair<std::vector<LocationId>, ValueId>> members;
+  for (const auto& [part, value] : state) {
+    if (part != base && locations[base].has_parts && is_below(part, base)) {
+      std::vector<LocationId> path;
+      for (LocationId at = part; at != base; at = locations[at].parent) {
+        path.push_back(at);
+      }
+      members.emplace_back(std::move(path), value);
+    }
+  }
+  write(state, destination, read(state, base, graph.block_of[index]));
+  for (const auto& [path, value] : members) {
+    LocationId at = destination;
+    for (auto step = path.rbegin(); step != path.rend(); ++step) {
+      const Location copied = locations[*step];
+      at = location(copied.kind, at, copied.number);
+    }
+    write(state, at, value);
+  }
+}
+
+// --- Flow
+// -----------------------------------------------------------------------------------------
+
+ValueId Dataflow::phi(std::uint32_t block, LocationId at) {
+  const auto [entry, is_new] = phis_.try_emplace({block, at}, static_cast<ValueId>(values.size()));
+  if (is_new) {
+    values.push_back({Value::Kind::Phi, at, block, {}, {}});
+    changed_ = true;
+  }
+  return entry->second;
+}
+
+Dataflow::State Dataflow::entry_state(std::uint32_t block) {
+  std::vector<std::uint32_t> from;
+  for (const std::uint32_t predecessor : graph.blocks[block].predecessors) {
+    if (visited_[predecessor] != 0) {
+      from.push_back(predecessor);
+    }
+  }
+  if (from.empty()) {
+    return {};
+  }
+  if (from.size() == 1 && graph.blocks[block].predecessors.size() == 1) {
+    return out_[from[0]];
+  }
+  State merged;
+  const State& first = out_[from[0]];
+  // A part known on some paths only is read there from what holds the whole.
+  std::vector<LocationId> places;
+  for (const std::uint32_t predecessor : from) {
+    for (const auto& [at, value] : out_[predecessor]) {
+      places.push_back(at);
+    }
+  }
+  std::ranges::sort(places);
+  const auto repeated = std::ranges::unique(places);
+  places.erase(repeated.begin(), repeated.end());
+  merged.reserve(first.size());
+  for (const LocationId at : places) {
+    const auto existing = phis_.find({block, at});
+    bool missing = false;
+    bool same = true;
+    ValueId value = no_value;
+    std::vector<ValueId> incoming;
+    for (const std::uint32_t predecessor : from) {
+      ValueId one = find(out_[predecessor], at);
+      if (one == no_value) {
+        const Location::Kind kind = locations[at].kind;
+        if (kind == Location::Kind::Local) {
+          missing = true; // out of scope on that path
+          break;
+        }
+        if (kind == Location::Kind::Field || kind == Location::Kind::Element) {
+          const LocationId whole = root(at);
+          bool in_scope = locations[whole].kind != Location::Kind::Local;
+          for (LocationId up = at; up != no_location && !in_scope; up = locations[up].parent) {
+            in_scope = find(out_[predecessor], up) != no_value;
+          }
+          if (!in_scope) {
+            missing = true;
+            break;
+          }
+        }
+        one = read(out_[predecessor], at, predecessor);
+      }
+      incoming.push_back(one);
+      same = same && (value == no_value || value == one);
+      value = one;
+    }
+    if (missing) {
+      continue;
+    }
+    if (same && existing == phis_.end()) {
+      merged.emplace_back(at, value);
+      continue;
+    }
+    const ValueId made = phi(block, at);
+    Value& joined = values[made];
+    if (joined.operands != incoming || joined.from != from) {
+      joined.operands = incoming;
+      joined.from = from;
+      changed_ = true;
+    }
+    std::vector<Target> all;
+    for (const ValueId one : incoming) {
+      for (const Target& target : targets(one)) {
+        add_target(all, target);
+      }
+    }
+    if (!all.empty()) {
+      set_targets(made, all);
+    }
+    merged.emplace_back(at, made);
+  }
+  return merged;
+}
+
+void Dataflow::step(ValueId index, State& state) {
+  const Instruction& code = graph.code[index];
+  const auto operand = [&](std::size_t i) { return now_[code.operands[i]]; };
+  switch (code.op) {
+  case Op::LocalAddress:
+    set_targets(index, {{location(Location::Kind::Local, no_location, code.number), true}});
+    break;
+  case Op::GlobalAddress:
+    set_targets(index, {{location(Location::Kind::Global, no_location, code.number), true}});
+    break;
+  case Op::Field: {
+    std::vector<Target> to;
+    const std::vector<Target> bases = pointees(operand(0));
+    for (const Target& at : bases) {
+      add_target(
+          to,
+          at.exact ? Target{location(Location::Kind::Field, at.location, code.number), true} : at
+      );
+    }
+    values[index].operands = {operand(0)};
+    set_targets(index, std::move(to));
+    break;
+  }
+  case Op::Element:
+    values[index].operands = {operand(0), operand(1)};
+    set_targets(index, element_targets(code, operand(0), operand(1)));
+    break;
+  case Op::Load:
+    now_[index] = load(index, state, operand(0));
+    break;
+  case Op::Store: {
+    const std::vector<Target> to = pointees(operand(0));
+    store(index, state, to, operand(1), operand(0));
+    if (!code.name.empty()) {
+      names.try_emplace(operand(1), Naming{code.name, code.spot});
+    }
+    break;
+  }
+  case Op::CopyObject:
+    copy(index, state);
+    break;
+  case Op::FrameEnd: {
+    const auto frame = static_cast<std::uint32_t>(code.number);
+    const std::uint32_t result = graph.frames[frame].first_local;
+    std::erase_if(state, [&](const auto& entry) {
+      const Location& of = locations[root(entry.first)];
+      return of.kind == Location::Kind::Local &&
+             graph.locals[static_cast<std::size_t>(of.number)].frame == frame &&
+             static_cast<std::uint32_t>(of.number) != result;
+    });
+    break;
+  }
+  default: {
+    std::vector<ValueId> operands;
+    for (std::size_t i = 0; i < code.operands.size(); ++i) {
+      operands.push_back(operand(i));
+    }
+    values[index].operands = std::move(operands);
+    const bool writes_memory = code.op == Op::Known && (code.effect == Effect::AtomicUpdate ||
+                                                        code.effect == Effect::AtomicStore);
+    if (writes_memory && !code.operands.empty()) {
+      pointees(operand(0));
+      if (std::ranges::find(writes, index) == writes.end()) {
+        writes.push_back(index);
+      }
+    }
+  }
+  }
+}
+
+void Dataflow::run() {
+  changed_ = true;
+  for (int round = 0; changed_ && round < most_rounds; ++round) {
+    changed_ = false;
+    for (const std::uint32_t block : graph.sequence) {
+      State state = entry_state(block);
+      for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+        const ValueId before = now_[i];
+        step(i, state);
+        changed_ = changed_ || before != now_[i];
+      }
+      if (visited_[block] == 0 || out_[block] != state) {
+        visited_[block] = 1;
+        out_[block] = std::move(state);
+        changed_ = true;
+      }
+    }
+  }
+  out_.clear();
+  out_.shrink_to_fit();
+}
+
+// --- Value numbers
+// --------------------------------------------------------------------------------
+
+void Dataflow::number_values() {
+  canonical_.resize(values.size());
+  for (ValueId i = 0; i < values.size(); ++i) {
+    canonical_[i] = i;
+  }
+  // A phi of itself and one other value is that value.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (ValueId i = 0; i < values.size(); ++i) {
+      if (values[i].kind != Value::Kind::Phi || canonical_[i] != i) {
+        continue;
+      }
+      ValueId only = no_value;
+      bool single = true;
+      for (const ValueId operand : values[i].operands) {
+        const ValueId one = canonical_[operand];
+        if (one != i) {
+          single = single && (only == no_value || only == one);
+          only = one;
+        }
+      }
+      if (single && only != no_value) {
+        canonical_[i] = only;
+        changed = true;
+      }
+    }
+    for (ValueId i = 0; i < values.size(); ++i) {
+      canonical_[i] = canonical_[canonical_[i]];
+    }
+  }
+  std::map<std::tuple<Op, int, std::int64_t, std::vector<ValueId>>, ValueId> known;
+  for (const std::uint32_t block : graph.sequence) {
+    for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+      const Instruction& code = graph.code[i];
+      if (canonical_[i] != i || now_[i] != i) {
+        continue;
+      }
+      std::vector<ValueId> operands;
+      int detail = 0;
+      switch (code.op) {
+      case Op::Symbol:
+        if (code.symbol == Symbol::Clock || code.symbol == Symbol::ThreadToken) {
+          continue;
+        }
+        detail = static_cast<int>(code.symbol);
+        break;
+      case Op::Arithmetic:
+        if (code.operands.empty()) {
+          continue;
+        }
+        detail = static_cast<int>(code.arithmetic);
+        break;
+      case Op::Constant:
+      case Op::LocalAddress:
+      case Op::GlobalAddress:
+      case Op::Field:
+      case Op::Element:
+      case Op::Parameter:
+        break;
+      default:
+        continue;
+      }
+      for (const ValueId operand : values[i].operands) {
+        operands.push_back(canonical_[operand]);
+      }
+      canonical_[i] =
+          known.try_emplace({code.op, detail, code.number, std::move(operands)}, i).first->second;
+    }
+  }
+}
+
+} // namespace heddle::lint

@@ -1,0 +1,222 @@
+#include "lint/frontend.h"
+
+#include "lint/lower.h"
+
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendActions.h>
+#include <clang/Lex/PPCallbacks.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Tooling/Tooling.h>
+#include <fmt/format.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace heddle::lint {
+namespace {
+
+constexpr const char* stub_folder = "/heddle/include";
+
+class MissingIncludes : public clang::PPCallbacks {
+public:
+  explicit MissingIncludes(Unit& unit) : unit_(unit) {}
+  bool FileNotFound(llvm::StringRef name) override {
+    ++unit_.errors;
+    if (unit_.first_error.empty()) {
+      unit_.first_error = fmt::format("'{}' file not found", name.str());
+    }
+    return true; // go on without it
+  }
+
+private:
+  Unit& unit_;
+};
+
+class Lower : public clang::ASTConsumer {
+public:
+  Lower(Unit& unit, const LowerOptions& options) : unit_(unit), options_(options) {}
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    UnitLowering(context, options_, unit_).lower_all();
+  }
+
+private:
+  Unit& unit_;
+  const LowerOptions& options_;
+};
+
+class Action : public clang::ASTFrontendAction {
+public:
+  Action(Unit& unit, const LowerOptions& options) : unit_(unit), options_(options) {}
+
+protected:
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<MissingIncludes>(unit_));
+    return true;
+  }
+  std::unique_ptr<clang::ASTConsumer>
+  CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
+    return std::make_unique<Lower>(unit_, options_);
+  }
+
+private:
+  Unit& unit_;
+  const LowerOptions& options_;
+};
+
+class CountErrors : public clang::DiagnosticConsumer {
+public:
+  explicit CountErrors(Unit& unit) : unit_(unit) {}
+  void
+  HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    if (level < clang::DiagnosticsEngine::Error) {
+      return;
+    }
+    ++unit_.errors;
+    if (unit_.first_error.empty()) {
+      llvm::SmallString<256> text;
+      info.FormatDiagnostic(text);
+      unit_.first_error = text.str().str();
+      if (info.hasSourceManager() && info.getLocation().isValid()) {
+        const auto place = info.getSourceManager().getPresumedLoc(info.getLocation());
+        if (place.isValid()) {
+          unit_.first_error =
+              fmt::format("{}:{}: {}", place.getFilename(), place.getLine(), unit_.first_error);
+        }
+      }
+    }
+  }
+
+private:
+  Unit& unit_;
+};
+
+std::vector<std::string> command_line(const FrontEnd& request) {
+  std::vector<std::string> line = {
+      "clang++",
+      "-xcuda",
+      "-fsyntax-only",
+      "--cuda-device-only",
+      "--cuda-gpu-arch=" + request.architecture,
+      "-nocudalib",
+      "-w",
+      "-ferror-limit=0",
+      "-Wno-unknown-cuda-version",
+      std::string("-resource-dir=") + HEDDLE_CLANG_RESOURCES,
+  };
+  if (request.toolkit.empty()) {
+    line.insert(
+        line.end(),
+        {"-nocudainc",
+         "-isystem",
+         stub_folder,
+         "-include",
+         std::string(stub_folder) + "/cuda_runtime.h"}
+    );
+  } else {
+    line.push_back("--cuda-path=" + request.toolkit);
+  }
+  line.insert(line.end(), request.flags.begin(), request.flags.end());
+  if (std::ranges::none_of(request.flags, [](const std::string& flag) {
+        return flag.starts_with("-std=");
+      })) {
+    line.push_back("-std=c++17");
+  }
+  if (!request.toolkit.empty()) {
+    // After the user's folders, as nvcc has it.
+    line.insert(
+        line.end(),
+        {"-isystem", request.toolkit + "/include/cccl", "-isystem", request.toolkit + "/include"}
+    );
+  }
+  line.push_back(request.file);
+  return line;
+}
+
+bool is_toolkit(const std::filesystem::path& folder) {
+  std::error_code failure;
+  return std::filesystem::exists(folder / "include" / "cuda_runtime.h", failure);
+}
+
+} // namespace
+
+std::string find_toolkit(const std::string& asked) {
+  if (asked == "none") {
+    return "";
+  }
+  if (!asked.empty()) {
+    return asked;
+  }
+  std::vector<std::filesystem::path> candidates;
+  if (const char* path = std::getenv("PATH")) {
+    std::string_view rest = path;
+    while (!rest.empty()) {
+      const std::size_t colon = rest.find(':');
+      const std::filesystem::path folder(rest.substr(0, colon));
+      rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+      std::error_code failure;
+      const auto nvcc = std::filesystem::canonical(folder / "nvcc", failure);
+      if (!failure) {
+        candidates.push_back(nvcc.parent_path().parent_path());
+      }
+    }
+  }
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* value = std::getenv(name)) {
+      candidates.emplace_back(value);
+    }
+  }
+  candidates.emplace_back("/usr/local/cuda");
+  if (const std::filesystem::path built_with = HEDDLE_BUILT_WITH_NVCC; !built_with.empty()) {
+    candidates.push_back(built_with.parent_path().parent_path());
+  }
+  for (const auto& candidate : candidates) {
+    if (is_toolkit(candidate)) {
+      return candidate.string();
+    }
+  }
+  return "";
+}
+
+Result<Unit> read_unit(const FrontEnd& request) {
+  Unit unit;
+  LowerOptions options{request.synchronization_functions};
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::vfs::createPhysicalFileSystem()
+  );
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  overlay->pushOverlay(memory);
+  if (!request.folder.empty()) {
+    overlay->setCurrentWorkingDirectory(request.folder);
+  }
+  if (request.toolkit.empty()) {
+    for (const StubHeader& header : stub_headers()) {
+      memory->addFile(
+          fmt::format("{}/{}", stub_folder, header.path),
+          0,
+          llvm::MemoryBuffer::getMemBuffer(header.text)
+      );
+    }
+  }
+  if (!overlay->exists(request.file)) {
+    return input_error(fmt::format("no such file: {}", request.file));
+  }
+  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions{}, overlay);
+  clang::tooling::ToolInvocation invocation(
+      command_line(request),
+      std::make_unique<Action>(unit, options),
+      files.get(),
+      std::make_shared<clang::PCHContainerOperations>()
+  );
+  CountErrors errors(unit);
+  invocation.setDiagnosticConsumer(&errors);
+  invocation.run(); // false where there were errors: they are counted
+  if (unit.files.empty()) {
+    return input_error(
+        fmt::format("{}: clang could not read it: {}", request.file, unit.first_error)
+    );
+  }
+  return unit;
+}
+
+} // namespace heddle::lint

@@ -1,0 +1,44 @@
+// frontend.h: a CUDA source file to a Unit.
+//
+//   FrontEnd request{.file = "k.cu", .flags = {"-I", "include"}, .toolkit = find_toolkit("")};
+//   TRY(const Unit unit, read_unit(request));
+//
+// The device side is parsed (`__CUDA_ARCH__` is defined), which includes the bodies of host
+// functions. Without a toolkit Heddle's own declarations of CUDA (stub_headers.cpp) take its place.
+// An include file that cannot be found is skipped, a file with errors is read as far as it goes;
+// Unit::errors counts.
+#pragma once
+
+#include "base/result.h"
+#include "lint/flow.h"
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace heddle::lint {
+
+struct FrontEnd {
+  std::string file;
+  std::string folder;             // where the command runs; empty: here
+  std::vector<std::string> flags; // for clang: -I, -D, -std=…
+  std::string toolkit;            // folder with include/; empty: none
+  std::string architecture = "sm_90";
+  std::set<std::string> synchronization_functions;
+};
+
+Result<Unit> read_unit(const FrontEnd& request);
+
+/// The toolkit in `asked`, else of the nvcc on PATH, else in the usual places; empty: none.
+std::string find_toolkit(const std::string& asked);
+
+/// The headers that stand in for a toolkit: path below the include folder, text.
+struct StubHeader {
+  const char* path;
+  const char* text;
+};
+const std::vector<StubHeader>& stub_headers();
+
+} // namespace heddle::lint

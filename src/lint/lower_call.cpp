@@ -1,0 +1,559 @@
+// Calls: known functions, bodies, pointers, operators, launches.
+#include "lint/lower.h"
+
+#include <clang/AST/ExprConcepts.h>
+
+namespace heddle::lint {
+
+using namespace clang;
+
+std::vector<ValueId>
+FunctionLowering::arguments(const FunctionDecl* callee, llvm::ArrayRef<const Expr*> expressions) {
+  std::vector<ValueId> values;
+  for (std::size_t i = 0; i < expressions.size(); ++i) {
+    const Expr* argument = expressions[i];
+    const bool by_reference = callee != nullptr && i < callee->getNumParams() &&
+                              callee->getParamDecl(i)->getType()->isReferenceType();
+    if (by_reference) {
+      values.push_back(
+          argument->isGLValue() || isa<ExprWithCleanups>(argument) ? address(argument)
+                                                                   : value(argument)
+      );
+    } else if (is_object(argument->getType()) && !argument->isTypeDependent()) {
+      const ValueId made = temporary(argument->getType(), argument->getSourceRange());
+      object_into(argument, made);
+      values.push_back(made);
+    } else {
+      values.push_back(value(argument));
+    }
+  }
+  return values;
+}
+
+ValueId FunctionLowering::call(const CallExpr& expression) {
+  if (const auto* kernel = dyn_cast<CUDAKernelCallExpr>(&expression)) {
+    return launch(*kernel);
+  }
+  const SourceRange range = expression.getSourceRange();
+  const FunctionDecl* callee = expression.getDirectCallee();
+  if (callee == nullptr) {
+    const Expr* target = expression.getCallee()->IgnoreParenImpCasts();
+    const bool unresolved = isa<OverloadExpr>(target) || isa<CXXDependentScopeMemberExpr>(target) ||
+                            isa<DependentScopeDeclRefExpr>(target) || target->isTypeDependent();
+    return unresolved ? call_unresolved(expression) : call_pointer(expression);
+  }
+  const auto* member = dyn_cast<CXXMemberCallExpr>(&expression);
+  QualType object;
+  std::vector<ValueId> values;
+  if (member != nullptr) {
+    const Expr* self = member->getImplicitObjectArgument();
+    object = self->IgnoreParenBaseCasts()->getType();
+    if (self->getType()->isPointerType()) {
+      values.push_back(scalar(self));
+    } else {
+      values.push_back(self->isGLValue() ? address(self) : value(self));
+    }
+  }
+  const Known known = unit_.known(*callee, object);
+  const std::string name = plain_name(*callee);
+  if (known.known && known.effect == Effect::HostApi && name.starts_with("cudaLaunch") &&
+      declaration_.hasBody()) {
+    for (const Expr* argument : expression.arguments()) {
+      if (const auto* reference =
+              dyn_cast<DeclRefExpr>(argument->IgnoreParenCasts()->IgnoreImpCasts())) {
+        if (const auto* kernel = dyn_cast<FunctionDecl>(reference->getDecl());
+            kernel != nullptr && kernel->hasAttr<CUDAGlobalAttr>()) {
+          Launch made;
+          made.kernel = unit_.function_id(kernel);
+          made.caller = id_;
+          made.position = static_cast<std::uint32_t>(out_.code.size());
+          made.cooperative = name.find("Cooperative") != std::string::npos;
+          made.spot = unit_.spot(range);
+          unit_.unit.launches.push_back(std::move(made));
+          break;
+        }
+      }
+    }
+  }
+  if ((name == "min" || name == "max" || name == "std::min" || name == "std::max" ||
+       name == "cuda::std::min" || name == "cuda::std::max" || name == "umin" || name == "umax") &&
+      expression.getNumArgs() == 2) {
+    const ValueId left = value(expression.getArg(0));
+    const ValueId right = value(expression.getArg(1));
+    const auto scalar_of = [&](ValueId at, const Expr* argument) {
+      return is_object(argument->getType()) ? load(at, range) : at;
+    };
+    const ValueId made = arithmetic(
+        name.ends_with("min") ? Operator::Minimum : Operator::Maximum,
+        {scalar_of(left, expression.getArg(0)), scalar_of(right, expression.getArg(1))},
+        range
+    );
+    if (expression.isGLValue()) {
+      const ValueId at = temporary(expression.getType(), range);
+      store(at, made, range);
+      return at;
+    }
+    return made;
+  }
+  const auto given =
+      arguments(callee, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));
+  values.insert(values.end(), given.begin(), given.end());
+  if (known.known) {
+    return call_known(known, name, std::move(values), &expression, callee, range);
+  }
+  return call_function(*callee, std::move(values), &expression, range);
+}
+
+ValueId FunctionLowering::call_function(
+    const FunctionDecl& callee,
+    std::vector<ValueId> values,
+    const CallExpr* expression,
+    SourceRange range
+) {
+  const FunctionDecl* definition = nullptr;
+  const bool has_body = callee.hasBody(definition) && definition != nullptr;
+  if (!has_body || (unit_.is_in_toolkit(callee) && expression != nullptr)) {
+    Known meaning;
+    const bool pure = unit_.is_in_toolkit(callee) || callee.getBuiltinID() != 0 ||
+                      callee.isConstexpr() || callee.isDefaulted();
+    meaning.effect = pure ? Effect::Pure : Effect::Unknown;
+    if (callee.isNoReturn()) {
+      meaning.effect = Effect::Trap;
+    }
+    return call_known(meaning, plain_name(callee), std::move(values), expression, &callee, range);
+  }
+  const std::uint32_t id = unit_.function_id(definition);
+  if (out_.is_device || out_.is_pattern) {
+    unit_.unit.functions[id].is_called = true;
+  }
+  Instruction made;
+  made.op = Op::Call;
+  made.number = id;
+  made.is_object = is_object(callee.getReturnType());
+  made.operands = std::move(values);
+  made.name = plain_name(callee);
+  made.spot = unit_.spot(range);
+  return emit(std::move(made));
+}
+
+namespace {
+
+MemoryOrder order_of(std::int64_t value) {
+  switch (value) {
+  case 0:
+    return MemoryOrder::Relaxed;
+  case 1:
+  case 2:
+    return MemoryOrder::Acquire;
+  case 3:
+    return MemoryOrder::Release;
+  default:
+    return MemoryOrder::Both;
+  }
+}
+
+/// The scope in cuda::atomic<T, scope> and cuda::atomic_ref<T, scope>.
+Scope scope_of(QualType object) {
+  if (object.isNull()) {
+    return Scope::None;
+  }
+  if (object->isPointerType() || object->isReferenceType()) {
+    object = object->getPointeeType();
+  }
+  const auto* record =
+      dyn_cast_or_null<ClassTemplateSpecializationDecl>(object->getAsCXXRecordDecl());
+  if (record == nullptr) {
+    return Scope::System;
+  }
+  for (const TemplateArgument& argument : record->getTemplateArgs().asArray()) {
+    if (argument.getKind() == TemplateArgument::Integral) {
+      switch (argument.getAsIntegral().getExtValue()) {
+      case 0:
+        return Scope::System;
+      case 1:
+        return Scope::Device;
+      case 2:
+        return Scope::Block;
+      default:
+        return Scope::Thread;
+      }
+    }
+  }
+  return Scope::System;
+}
+
+} // namespace
+
+ValueId FunctionLowering::call_known(
+    const Known& known,
+    const std::string& name,
+    std::vector<ValueId> values,
+    const CallExpr* expression,
+    const FunctionDecl* callee,
+    SourceRange range
+) {
+  const QualType type = expression != nullptr ? expression->getType() : QualType();
+  if (known.symbol) {
+    const bool has_axes = expression != nullptr && is_object(type);
+    if (!has_axes) {
+      return symbol(*known.symbol, range);
+    }
+    const ValueId made = temporary(type, range);
+    int axis = 0;
+    if (const RecordDecl* record = type->getAsRecordDecl()) {
+      for (const FieldDecl* field : record->fields()) {
+        const ValueId to = emit(Op::Field, {made}, range);
+        out_.code[to].number = unit_.field_id(field->getCanonicalDecl());
+        store(
+            to,
+            symbol(
+                static_cast<Symbol>(static_cast<int>(*known.symbol) + std::min(axis++, 2)),
+                range
+            ),
+            range
+        );
+      }
+    }
+    return made;
+  }
+  Instruction made;
+  made.op = Op::Known;
+  made.effect = known.effect;
+  made.operands = values;
+  made.name = name;
+  made.spot = unit_.spot(range);
+  const auto* member = dyn_cast_or_null<CXXMemberCallExpr>(expression);
+  const auto* overloaded = dyn_cast_or_null<CXXOperatorCallExpr>(expression);
+  if (known.effect == Effect::AtomicUpdate || known.effect == Effect::AtomicLoad ||
+      known.effect == Effect::AtomicStore || known.effect == Effect::AtomicWait ||
+      known.effect == Effect::Fence) {
+    made.order = MemoryOrder::Both;
+    if (member != nullptr) {
+      made.scope = scope_of(member->getImplicitObjectArgument()->IgnoreParenBaseCasts()->getType());
+    } else if (overloaded != nullptr && overloaded->getNumArgs() > 0) {
+      made.scope = scope_of(overloaded->getArg(0)->IgnoreParenBaseCasts()->getType());
+    } else {
+      made.scope = name.ends_with("_block")    ? Scope::Block
+                   : name.ends_with("_system") ? Scope::System
+                                               : Scope::Device;
+      made.order = name.starts_with("atomic") ? MemoryOrder::Relaxed : MemoryOrder::Both;
+    }
+    if (expression != nullptr) {
+      for (const Expr* argument : expression->arguments()) {
+        const std::string spelled = argument->getType().getAsString();
+        Expr::EvalResult result;
+        if (spelled.find("memory_order") != std::string::npos && !argument->isValueDependent() &&
+            argument->EvaluateAsInt(result, unit_.context)) {
+          made.order = order_of(result.Val.getInt().getExtValue());
+        }
+      }
+    }
+  }
+  const bool is_cooperative_sync = known.effect == Effect::GroupBarrier && expression != nullptr;
+  if (is_cooperative_sync) {
+    // cg::sync(group), group.sync() through the base class: by the static type of the group.
+    const Expr* group = member != nullptr              ? member->getImplicitObjectArgument()
+                        : expression->getNumArgs() > 0 ? expression->getArg(0)
+                                                       : nullptr;
+    if (group != nullptr) {
+      QualType type_of_group = group->IgnoreParenImpCasts()->getType();
+      if (const CXXRecordDecl* record = type_of_group->getAsCXXRecordDecl()) {
+        const std::string of = record->getNameAsString();
+        made.effect = of == "thread_block"    ? Effect::BlockBarrier
+                      : of == "grid_group"    ? Effect::GridBarrier
+                      : of == "cluster_group" ? Effect::ClusterBarrier
+                      : of == "thread_group"  ? Effect::GroupBarrier
+                                              : Effect::WarpBarrier;
+      }
+    }
+  }
+  const ValueId result = emit(std::move(made));
+  if (known.effect == Effect::Trap || known.effect == Effect::ThreadExit) {
+    Terminator end;
+    end.kind = known.effect == Effect::Trap ? Terminator::Kind::Trapped : Terminator::Kind::Dead;
+    end.jump = JumpKind::Return;
+    end.jump_spot = unit_.spot(range);
+    finish(std::move(end));
+    start(new_block());
+    return constant(0, range);
+  }
+  if (expression == nullptr) {
+    return result;
+  }
+  const bool writes = known.effect == Effect::Pure || known.effect == Effect::Unknown ||
+                      known.effect == Effect::Copy;
+  if (writes && callee != nullptr) {
+    written_arguments(callee, *expression, values, result, range);
+  }
+  if (is_object(type) || (expression->isGLValue() && !type->isDependentType())) {
+    const ValueId at = temporary(type, range);
+    if (known.effect == Effect::Pure && !values.empty() && expression->isGLValue()) {
+      // operator[] of unknown containers: the place depends on the arguments.
+      store(at, result, range);
+      return at;
+    }
+    store(at, result, range);
+    return at;
+  }
+  return result;
+}
+
+/// A function without a body may write through what it is given.
+void FunctionLowering::written_arguments(
+    const FunctionDecl* callee,
+    const CallExpr& expression,
+    const std::vector<ValueId>& values,
+    ValueId result,
+    SourceRange range
+) {
+  const std::size_t skipped =
+      values.size() - std::min<std::size_t>(values.size(), expression.getNumArgs());
+  for (std::size_t i = skipped; i < values.size(); ++i) {
+    const std::size_t index = i - skipped;
+    if (index >= callee->getNumParams()) {
+      break;
+    }
+    const QualType type = callee->getParamDecl(index)->getType();
+    const bool writable = (type->isPointerType() || type->isLValueReferenceType()) &&
+                          !type->getPointeeType().isConstQualified() &&
+                          !type->getPointeeType()->isFunctionType();
+    if (writable) {
+      store(values[i], result, range);
+    }
+  }
+}
+
+ValueId FunctionLowering::call_pointer(const CallExpr& expression) {
+  const SourceRange range = expression.getSourceRange();
+  const ValueId target = scalar(expression.getCallee());
+  QualType type = expression.getCallee()->getType();
+  if (type->isPointerType()) {
+    type = type->getPointeeType();
+  }
+  constexpr std::size_t most = 8; // candidates read one by one
+  std::vector<const FunctionDecl*> candidates;
+  for (const FunctionDecl* candidate : unit_.address_taken(type)) {
+    if (candidate->hasBody() && candidate->hasAttr<CUDADeviceAttr>() == out_.is_device &&
+        candidates.size() < most) {
+      candidates.push_back(candidate);
+    }
+  }
+  const auto values =
+      arguments(nullptr, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));
+  if (candidates.empty()) {
+    Known meaning;
+    std::vector<ValueId> all = values;
+    all.push_back(target);
+    return call_known(meaning, "a function pointer", std::move(all), &expression, nullptr, range);
+  }
+  const std::uint32_t local = new_local("", expression.getType(), unit_.spot(range));
+  const bool is_void = expression.getType()->isVoidType();
+  const std::uint32_t after = new_block();
+  Terminator end;
+  end.kind = Terminator::Kind::Branch;
+  end.condition = target;
+  end.construct = Construct::Switch;
+  end.statement = end.condition_spot = unit_.spot(range);
+  std::vector<std::uint32_t> blocks;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    blocks.push_back(new_block());
+  }
+  end.successors = blocks;
+  finish(std::move(end));
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    start(blocks[i]);
+    const ValueId result = call_function(*candidates[i], values, &expression, range);
+    if (!is_void) {
+      const ValueId to = local_address(local, range);
+      if (is_object(expression.getType())) {
+        emit(Op::CopyObject, {to, result}, range);
+      } else {
+        store(to, result, range);
+      }
+    }
+    jump(after);
+  }
+  start(after);
+  if (is_void) {
+    return constant(0, range);
+  }
+  const ValueId from = local_address(local, range);
+  return is_object(expression.getType()) ? from : load(from, range);
+}
+
+/// In a template that nothing instantiates: by name, or the first candidate with enough parameters.
+ValueId FunctionLowering::call_unresolved(const CallExpr& expression) {
+  const SourceRange range = expression.getSourceRange();
+  const Expr* target = expression.getCallee()->IgnoreParenImpCasts();
+  std::vector<ValueId> values;
+  std::string name;
+  const FunctionDecl* found = nullptr;
+  const auto consider = [&](const NamedDecl* candidate) {
+    candidate = candidate->getUnderlyingDecl();
+    if (const auto* pattern = dyn_cast<FunctionTemplateDecl>(candidate)) {
+      candidate = pattern->getTemplatedDecl();
+    }
+    const auto* function = dyn_cast<FunctionDecl>(candidate);
+    if (function != nullptr && found == nullptr &&
+        function->getNumParams() >= expression.getNumArgs() &&
+        function->getMinRequiredArguments() <= expression.getNumArgs()) {
+      found = function;
+    }
+  };
+  bool is_member = false;
+  if (const auto* overloads = dyn_cast<OverloadExpr>(target)) {
+    name = overloads->getName().getAsString();
+    for (const NamedDecl* candidate : overloads->decls()) {
+      consider(candidate);
+    }
+    if (const auto* members = dyn_cast<UnresolvedMemberExpr>(target)) {
+      is_member = true;
+      if (members->isImplicitAccess()) {
+        values.push_back(
+            this_local_ ? load(local_address(*this_local_, range), range) : constant(0, range)
+        );
+      } else {
+        values.push_back(
+            members->isArrow() ? scalar(members->getBase()) : value(members->getBase())
+        );
+      }
+    }
+  } else if (const auto* member = dyn_cast<CXXDependentScopeMemberExpr>(target)) {
+    is_member = true;
+    name = member->getMember().getAsString();
+    values.push_back(
+        member->isImplicitAccess()
+            ? (this_local_ ? load(local_address(*this_local_, range), range) : constant(0, range))
+            : value(member->getBase())
+    );
+  } else if (const auto* scoped = dyn_cast<DependentScopeDeclRefExpr>(target)) {
+    name = scoped->getDeclName().getAsString();
+  } else {
+    values.push_back(value(target));
+  }
+  const auto given =
+      arguments(nullptr, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));
+  if ((name == "min" || name == "max") && given.size() == 2) {
+    return arithmetic(name == "min" ? Operator::Minimum : Operator::Maximum, given, range);
+  }
+  values.insert(values.end(), given.begin(), given.end());
+  Known known;
+  if (found != nullptr) {
+    known = unit_.known(*found, {});
+    const auto* method = dyn_cast<CXXMethodDecl>(found);
+    if (!known.known && found->hasBody() &&
+        (method == nullptr || method->isStatic() || is_member)) {
+      if (method != nullptr && method->isStatic() && is_member) {
+        values.erase(values.begin());
+      }
+      return call_function(*found, std::move(values), nullptr, range);
+    }
+  }
+  if (!known.known) {
+    known = known_function(name);
+  }
+  if (!known.known && is_member) {
+    if (name == "thread_rank" || name == "thread_index" || name == "lane_id" || name == "laneid") {
+      known = {true, Effect::Pure, Symbol::ThreadRankElsewhere};
+    }
+  }
+  if (!known.known) {
+    known.effect = Effect::Pure;
+  }
+  return call_known(known, name, std::move(values), nullptr, nullptr, range);
+}
+
+ValueId FunctionLowering::call_operator(const CXXOperatorCallExpr& expression) {
+  const SourceRange range = expression.getSourceRange();
+  const FunctionDecl* callee = expression.getDirectCallee();
+  if (callee == nullptr) {
+    // In a template: the operator as it is for scalars.
+    const auto kind = expression.getOperator();
+    if (kind == OO_Subscript && expression.getNumArgs() == 2) {
+      const ValueId base = value(expression.getArg(0));
+      return load(emit(Op::Element, {base, value(expression.getArg(1))}, range), range);
+    }
+    if (expression.isAssignmentOp() && expression.getNumArgs() == 2) {
+      const ValueId to = assign(
+          BinaryOperator::getOverloadedOpcode(kind),
+          expression.getArg(0),
+          expression.getArg(1),
+          range
+      );
+      return load(to, range);
+    }
+    if (kind == OO_Call) {
+      return call_unresolved(expression);
+    }
+    return unknown(&expression);
+  }
+  const auto* method = dyn_cast<CXXMethodDecl>(callee);
+  const bool has_object = method != nullptr && method->isInstance();
+  const Expr* first = expression.getArg(0);
+  if (method != nullptr &&
+      (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) &&
+      (method->isTrivial() || method->isDefaulted() || !method->hasBody() ||
+       unit_.is_in_toolkit(*method))) {
+    const ValueId to = address(first);
+    object_into(expression.getArg(1), to);
+    return to;
+  }
+  std::vector<ValueId> values;
+  if (has_object) {
+    values.push_back(first->isGLValue() ? address(first) : value(first));
+  }
+  const auto rest =
+      llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()).drop_front(has_object ? 1 : 0);
+  const auto given = arguments(callee, rest);
+  values.insert(values.end(), given.begin(), given.end());
+  const Known known =
+      unit_.known(*callee, has_object ? first->IgnoreParenBaseCasts()->getType() : QualType());
+  if (known.known) {
+    return call_known(known, plain_name(*callee), std::move(values), &expression, callee, range);
+  }
+  return call_function(*callee, std::move(values), &expression, range);
+}
+
+ValueId FunctionLowering::launch(const CUDAKernelCallExpr& expression) {
+  const SourceRange range = expression.getSourceRange();
+  Instruction made;
+  made.op = Op::Known;
+  made.effect = Effect::HostApi;
+  made.name = "<<<>>>";
+  made.spot = unit_.spot(range);
+  for (const Expr* argument : expression.arguments()) {
+    made.operands.push_back(value(argument));
+  }
+  const FunctionDecl* kernel = expression.getDirectCallee();
+  const ValueId result = emit(std::move(made));
+  if (kernel == nullptr) {
+    return result;
+  }
+  Launch one;
+  one.kernel = unit_.function_id(kernel);
+  one.caller = id_;
+  one.position = result;
+  one.spot = unit_.spot(range);
+  for (const Expr* argument : expression.arguments()) {
+    one.arguments.push_back(unit_.source_text(argument->getSourceRange()));
+  }
+  const CallExpr* config = expression.getConfig();
+  if (config != nullptr && config->getNumArgs() >= 2) {
+    const Expr* block = config->getArg(1)->IgnoreUnlessSpelledInSource();
+    Expr::EvalResult size;
+    if (!block->isValueDependent() && block->getType()->isIntegralOrEnumerationType() &&
+        block->EvaluateAsInt(size, unit_.context)) {
+      one.block_size[0] = size.Val.getInt().getExtValue();
+      one.block_size[1] = one.block_size[2] = 1;
+    } else if (block->getType()->isIntegralOrEnumerationType()) {
+      one.block_size[1] = one.block_size[2] = 1;
+    }
+    if (config->getNumArgs() >= 4 && !isa<CXXDefaultArgExpr>(config->getArg(3))) {
+      one.stream = unit_.source_text(config->getArg(3)->getSourceRange());
+    }
+  }
+  unit_.unit.launches.push_back(std::move(one));
+  return result;
+}
+
+} // namespace heddle::lint

@@ -1,0 +1,614 @@
+#include "lint/uniformity.h"
+
+#include "lint/arithmetic.h"
+
+#include <algorithm>
+
+namespace heddle::lint {
+namespace {
+
+constexpr std::uint32_t none = UINT32_MAX;
+constexpr int deepest = 24;
+constexpr std::uint32_t warp_size = 32;
+
+bool may_be_provable(const Instruction& code) {
+  switch (code.arithmetic) {
+  case Operator::Less:
+  case Operator::LessEqual:
+  case Operator::Greater:
+  case Operator::GreaterEqual:
+  case Operator::Equal:
+  case Operator::NotEqual:
+  case Operator::Subtract:
+  case Operator::Xor:
+  case Operator::Divide:
+  case Operator::ShiftRight:
+  case Operator::Select:
+    return !code.is_float;
+  default:
+    return false;
+  }
+}
+
+Agreement both(Level level) {
+  return {level, level};
+}
+
+} // namespace
+
+bool is_memory_barrier(const Instruction& code) {
+  if (code.op != Op::Known) {
+    return false;
+  }
+  switch (code.effect) {
+  case Effect::BlockBarrier:
+  case Effect::BlockWait:
+  case Effect::NamedBarrier:
+  case Effect::ClusterBarrier:
+  case Effect::ClusterWait:
+  case Effect::GridBarrier:
+  case Effect::GroupBarrier:
+  case Effect::ObjectBarrier:
+    return true;
+  default:
+    return false;
+  }
+}
+
+LaunchFacts launch_facts(const Unit& unit, std::uint32_t entry) {
+  LaunchFacts facts;
+  facts.max_threads = unit.functions[entry].max_threads;
+  bool known = false;
+  bool flat_y = true;
+  bool flat_z = true;
+  std::optional<std::int64_t> size = 0;
+  for (const Launch& launch : unit.launches) {
+    if (launch.kernel != entry) {
+      continue;
+    }
+    known = true;
+    flat_y = flat_y && launch.block_size[1] == 1;
+    flat_z = flat_z && launch.block_size[2] == 1;
+    size = size && launch.block_size[0] ? std::optional(std::max(*size, *launch.block_size[0]))
+                                        : std::nullopt;
+  }
+  facts.flat_y = known && flat_y;
+  facts.flat_z = known && flat_z;
+  if (!facts.max_threads && known && flat_y && flat_z && size && *size > 0) {
+    facts.max_threads = static_cast<std::uint32_t>(*size);
+  }
+  return facts;
+}
+
+Uniformity::Uniformity(const Dataflow& dataflow, const LaunchFacts& launch)
+    : flow(dataflow),
+      facts(launch) {
+  const Graph& graph = flow.graph;
+  levels_.resize(flow.values.size());
+  causes_.resize(flow.values.size());
+  branches_.resize(graph.blocks.size());
+  conditions_.assign(graph.blocks.size(), no_value);
+  joins_.resize(graph.blocks.size());
+  join_causes_.assign(graph.blocks.size(), none);
+  loops_.resize(graph.loops.size());
+  loop_causes_.assign(graph.loops.size(), none);
+  has_barrier_.assign(graph.blocks.size(), 0);
+  phis_at_.resize(graph.blocks.size());
+  for (const std::uint32_t block : graph.sequence) {
+    const GraphBlock& at = graph.blocks[block];
+    for (ValueId i = at.first; i < at.last; ++i) {
+      if (is_memory_barrier(graph.code[i])) {
+        has_barrier_[block] = 1;
+      }
+    }
+    if (at.end.kind == Terminator::Kind::Branch && at.end.condition != no_value) {
+      conditions_[block] = flow.canonical(flow.resolve(at.end.condition));
+    }
+  }
+  for (ValueId i = 0; i < flow.values.size(); ++i) {
+    if (flow.values[i].kind == Value::Kind::Phi) {
+      phis_at_[flow.values[i].block].push_back(i);
+    } else if (flow.values[i].kind != Value::Kind::Code) {
+      others_.push_back(i);
+    }
+  }
+  run();
+}
+
+// --- Fixpoint
+// -------------------------------------------------------------------------------------
+
+void Uniformity::run() {
+  do {
+    do {
+      changed_ = false;
+      sweep();
+      update_branches();
+    } while (changed_);
+  } while (refute_assumptions());
+}
+
+void Uniformity::sweep() {
+  const Graph& graph = flow.graph;
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::uint32_t block : graph.sequence) {
+      for (const ValueId id : phis_at_[block]) {
+        again = update(id) || again;
+      }
+      for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
+        if (flow.resolve(i) == i) {
+          again = update(i) || again;
+        }
+      }
+    }
+    for (const ValueId id : others_) {
+      again = update(id) || again;
+    }
+    changed_ = changed_ || again;
+  }
+}
+
+bool Uniformity::refute_assumptions() {
+  const Arithmetic arithmetic(*this);
+  std::vector<ValueId> wrong;
+  for (const ValueId id : assumed_) {
+    if (!arithmetic.is_uniform(id)) {
+      wrong.push_back(id);
+    }
+  }
+  for (const ValueId id : wrong) {
+    assumed_.erase(id);
+    refuted_.insert(id);
+  }
+  return !wrong.empty();
+}
+
+bool Uniformity::update(ValueId id) {
+  Cause cause;
+  Agreement now = evaluate(id, cause);
+  const Instruction* code = flow.instruction(id);
+  if (now.possible > Level::Block && code != nullptr && code->op == Op::Arithmetic &&
+      may_be_provable(*code) && !refuted_.contains(id)) {
+    assumed_.insert(id);
+    now = both(Level::Block);
+  }
+  Agreement joined = levels_[id];
+  joined.join(now);
+  if (joined == levels_[id]) {
+    return false;
+  }
+  // The first cause stays unless a definite one replaces a possible one.
+  if (causes_[id].kind == Cause::Kind::None || joined.definite > levels_[id].definite ||
+      levels_[id].possible <= Level::Block) {
+    causes_[id] = cause;
+  }
+  levels_[id] = joined;
+  return true;
+}
+
+bool Uniformity::varies_in(ValueId id, std::uint32_t loop, int depth) const {
+  const Value& value = flow.values[id];
+  if (!flow.graph.in_loop(value.block, loop) || value.kind == Value::Kind::Initial) {
+    return false;
+  }
+  if (depth > deepest) {
+    return true;
+  }
+  if (value.kind == Value::Kind::Phi) {
+    const ValueId only = flow.canonical(id);
+    return only == id || varies_in(only, loop, depth + 1);
+  }
+  const auto operands_vary = [&] {
+    return std::ranges::any_of(value.operands, [&](ValueId one) {
+      return varies_in(one, loop, depth + 1);
+    });
+  };
+  if (value.kind == Value::Kind::Part) {
+    return operands_vary();
+  }
+  const Instruction& code = flow.graph.code[value.source];
+  switch (code.op) {
+  case Op::Constant:
+  case Op::Undefined:
+  case Op::Parameter:
+  case Op::LocalAddress:
+  case Op::GlobalAddress:
+    return false;
+  case Op::Symbol:
+    return code.symbol == Symbol::Clock;
+  case Op::Field:
+  case Op::Element:
+  case Op::Arithmetic:
+    return operands_vary();
+  case Op::Known:
+    return code.effect != Effect::Pure || operands_vary();
+  default:
+    return true;
+  }
+}
+
+/// The agreement about `operand` where it is used in block `from`: outside of the loop that made
+/// it, threads that left at different trips hold different values.
+Agreement Uniformity::seen(ValueId operand, std::uint32_t from, Cause& cause) const {
+  operand = flow.canonical(operand);
+  Agreement result = levels_[operand];
+  cause = {Cause::Kind::Operand, operand, none};
+  const Graph& graph = flow.graph;
+  for (std::uint32_t loop = graph.blocks[flow.values[operand].block].loop; loop != none;
+       loop = graph.loops[loop].parent) {
+    if (graph.in_loop(from, loop)) {
+      break;
+    }
+    if (loops_[loop].possible > result.possible || loops_[loop].definite > result.definite) {
+      if (varies_in(operand, loop, 0)) {
+        if (result.possible <= Level::Block ||
+            (result.definite <= Level::Block && loops_[loop].definite > Level::Block)) {
+          cause = {Cause::Kind::Loop, operand, loop};
+        }
+        result.join(loops_[loop]);
+      }
+    }
+  }
+  return result;
+}
+
+Agreement Uniformity::all_operands(ValueId id, Cause& cause) const {
+  Agreement result;
+  for (const ValueId operand : flow.values[id].operands) {
+    Cause one;
+    const Agreement agreement = seen(operand, flow.values[id].block, one);
+    if (agreement.definite > result.definite ||
+        (agreement.possible > result.possible && result.definite <= Level::Block)) {
+      cause = one;
+    }
+    result.join(agreement);
+  }
+  return result;
+}
+
+Agreement Uniformity::evaluate(ValueId id, Cause& cause) {
+  switch (flow.values[id].kind) {
+  case Value::Kind::Initial:
+    return {};
+  case Value::Kind::Part:
+    return all_operands(id, cause);
+  case Value::Kind::Phi:
+    return phi(id, cause);
+  case Value::Kind::Code:
+    break;
+  }
+  return code(id, cause);
+}
+
+Agreement Uniformity::phi(ValueId id, Cause& cause) {
+  const ValueId only = flow.canonical(id);
+  if (only != id) {
+    return seen(only, flow.values[id].block, cause);
+  }
+  const std::uint32_t block = flow.values[id].block;
+  Agreement result = all_operands(id, cause);
+  if (joins_[block].possible > result.possible || joins_[block].definite > result.definite) {
+    // Threads meet here that came different ways; the same value on all ways is no difference.
+    if (result.possible <= Level::Block ||
+        (result.definite <= Level::Block && joins_[block].definite > Level::Block)) {
+      cause = {Cause::Kind::Branch, no_value, join_causes_[block]};
+    }
+    result.join(joins_[block]);
+  }
+  return result;
+}
+
+Agreement Uniformity::code(ValueId id, Cause& cause) {
+  const Instruction& code = flow.graph.code[id];
+  switch (code.op) {
+  case Op::Symbol: {
+    Level own = level(code.symbol);
+    if ((code.symbol == Symbol::ThreadIndexY && facts.flat_y) ||
+        (code.symbol == Symbol::ThreadIndexZ && facts.flat_z)) {
+      own = Level::Grid;
+    }
+    if (own == Level::Warp && facts.max_threads && *facts.max_threads <= warp_size) {
+      own = Level::Block;
+    }
+    cause = {Cause::Kind::Source, no_value, none};
+    return both(own);
+  }
+  case Op::Known:
+    return known(id, code, cause);
+  case Op::Load:
+  case Op::CopyObject:
+    return flow.is_shared_load(id) ? shared_load(id, cause) : all_operands(id, cause);
+  default:
+    return all_operands(id, cause);
+  }
+}
+
+Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
+  const Agreement operands = all_operands(id, cause);
+  const auto source = [&](Agreement agreement) {
+    cause = {Cause::Kind::Source, no_value, none};
+    return agreement;
+  };
+  const Level of_warp =
+      facts.max_threads && *facts.max_threads <= warp_size ? Level::Block : Level::Warp;
+  switch (code.effect) {
+  case Effect::BlockBarrier:
+  case Effect::NamedBarrier:
+    return source(both(Level::Block));
+  case Effect::ClusterBarrier:
+    return source(both(Level::Cluster));
+  case Effect::WarpVote:
+  case Effect::WarpReduce:
+    return operands.possible <= Level::Block ? operands : source(both(of_warp));
+  case Effect::WarpShuffle:
+  case Effect::WarpScan: {
+    const auto& inputs = flow.values[id].operands;
+    Cause ignored;
+    const bool shuffles = code.name.find("shfl") != std::string::npos;
+    if (inputs.size() >= 2 && shuffles) {
+      const Agreement moved = seen(inputs[1], flow.values[id].block, ignored);
+      if (moved.possible <= Level::Block) {
+        return moved;
+      }
+    }
+    if (code.effect == Effect::WarpShuffle && inputs.size() >= 3) {
+      const Agreement lane = seen(inputs[2], flow.values[id].block, ignored);
+      return source(both(lane.possible <= Level::Warp ? of_warp : Level::Thread));
+    }
+    return source(both(Level::Thread));
+  }
+  case Effect::AtomicUpdate:
+  case Effect::Allocate:
+    return source(both(Level::Thread));
+  case Effect::AtomicLoad:
+    return source({operands.definite, Level::Thread});
+  case Effect::Unknown:
+    if (operands.definite <= Level::Block) {
+      return source({operands.definite, Level::Thread});
+    }
+    return {operands.definite, Level::Thread};
+  case Effect::ObjectBarrier:
+  case Effect::HostApi:
+  case Effect::GridBarrier:
+  case Effect::BlockArrive:
+  case Effect::ClusterArrive:
+    return {};
+  default:
+    return operands;
+  }
+}
+
+// --- Memory that threads share
+// --------------------------------------------------------------------
+
+bool Uniformity::is_disjoint(const Target& a, const Target& b) const {
+  if (!a.exact || !b.exact || a.location == b.location) {
+    return false;
+  }
+  const auto path = [&](LocationId at) {
+    std::vector<LocationId> steps;
+    for (; at != no_location; at = flow.locations[at].parent) {
+      steps.push_back(at);
+    }
+    std::ranges::reverse(steps);
+    return steps;
+  };
+  const auto first = path(a.location);
+  const auto second = path(b.location);
+  for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+    if (first[i] != second[i]) {
+      return true; // another member, or another constant index
+    }
+  }
+  return false; // one contains the other
+}
+
+bool Uniformity::reaches_without_barrier(ValueId from, ValueId to) const {
+  const Graph& graph = flow.graph;
+  const auto barrier_between = [&](ValueId first, ValueId last) {
+    for (ValueId i = first; i < last; ++i) {
+      if (is_memory_barrier(graph.code[i])) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const std::uint32_t start = graph.block_of[from];
+  const std::uint32_t end = graph.block_of[to];
+  if (start == end && from < to && !barrier_between(from + 1, to)) {
+    return true;
+  }
+  if (barrier_between(from + 1, graph.blocks[start].last) ||
+      barrier_between(graph.blocks[end].first, to)) {
+    return false;
+  }
+  auto [entry, is_new] = reach_.try_emplace(start);
+  std::set<std::uint32_t>& reached = entry->second;
+  if (is_new) {
+    std::vector<std::uint32_t> work = graph.blocks[start].end.successors;
+    while (!work.empty()) {
+      const std::uint32_t at = work.back();
+      work.pop_back();
+      if (!reached.insert(at).second || has_barrier_[at] != 0) {
+        continue;
+      }
+      for (const std::uint32_t next : graph.blocks[at].end.successors) {
+        work.push_back(next);
+      }
+    }
+  }
+  return reached.contains(end);
+}
+
+std::optional<ValueId> Uniformity::racing_write(ValueId load) {
+  const Instruction& code = flow.graph.code[load];
+  const ValueId address = flow.resolve(code.operands.back());
+  const auto& from = flow.targets(address);
+  const auto location_of = [&](ValueId write) {
+    return flow.resolve(flow.graph.code[write].operands[0]);
+  };
+  for (const ValueId write : flow.writes) {
+    if (write == load) {
+      continue;
+    }
+    const auto& to = flow.targets(location_of(write));
+    bool overlaps = false;
+    for (const Target& a : from) {
+      for (const Target& b : to) {
+        overlaps =
+            overlaps || (flow.root(a.location) == flow.root(b.location) && !is_disjoint(a, b));
+      }
+    }
+    if (!overlaps) {
+      continue;
+    }
+    if (reaches_without_barrier(load, write)) {
+      return write;
+    }
+    // What all threads write alike each of them reads back.
+    const Instruction& store = flow.graph.code[write];
+    const bool alike = store.op == Op::Store &&
+                       is_uniform(flow.canonical(flow.resolve(store.operands[0]))) &&
+                       is_uniform(flow.canonical(flow.resolve(store.operands[1]))) &&
+                       is_control_uniform(flow.graph.block_of[write], Level::Block);
+    if (!alike && reaches_without_barrier(write, load)) {
+      return write;
+    }
+  }
+  return std::nullopt;
+}
+
+Agreement Uniformity::shared_load(ValueId id, Cause& cause) {
+  Agreement result = all_operands(id, cause);
+  const Instruction& code = flow.graph.code[id];
+  const ValueId address = flow.resolve(code.operands.back());
+  Space space = Space::Global;
+  bool is_volatile = code.is_volatile;
+  for (const Target& target : flow.targets(address)) {
+    space = flow.locations[target.location].space;
+    is_volatile = is_volatile || flow.locations[target.location].is_volatile;
+  }
+  if (space == Space::Shared) {
+    result.join(both(Level::Block)); // each block has its own
+  }
+  if (result.possible > Level::Block || space == Space::Constant) {
+    return result;
+  }
+  if (is_volatile && space != Space::Shared) {
+    cause = {Cause::Kind::Source, no_value, none};
+    result.possible = Level::Thread;
+    return result;
+  }
+  if (const auto write = racing_write(id)) {
+    cause = {Cause::Kind::Race, *write, none};
+    result.possible = Level::Thread;
+  }
+  return result;
+}
+
+// --- Control
+// --------------------------------------------------------------------------------------
+
+/// Blocks where threads that parted at `branch` meet on different ways.
+const std::vector<std::uint32_t>& Uniformity::joins_of(std::uint32_t branch) {
+  const auto [entry, is_new] = joins_of_.try_emplace(branch);
+  if (!is_new) {
+    return entry->second;
+  }
+  const Graph& graph = flow.graph;
+  const std::uint32_t end = graph.blocks[branch].post_dominator;
+  std::map<std::uint32_t, std::uint32_t> labels;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> work; // by order
+  std::set<std::uint32_t> joins;
+  const auto arrive = [&](std::uint32_t block, std::uint32_t label) {
+    const auto [known, fresh] = labels.try_emplace(block, label);
+    if (fresh) {
+      work.insert({graph.blocks[block].order, block});
+    } else if (known->second != label && known->second != block) {
+      known->second = block; // from here on one way again, but another one
+      joins.insert(block);
+      work.insert({graph.blocks[block].order, block});
+    }
+  };
+  for (const std::uint32_t to : graph.blocks[branch].end.successors) {
+    arrive(to, to);
+  }
+  while (!work.empty()) {
+    const std::uint32_t block = work.begin()->second;
+    work.erase(work.begin());
+    if (block == end || block == branch) {
+      continue;
+    }
+    const std::uint32_t label = labels.at(block);
+    for (const std::uint32_t to : graph.blocks[block].end.successors) {
+      arrive(to, label);
+    }
+  }
+  entry->second.assign(joins.begin(), joins.end());
+  return entry->second;
+}
+
+void Uniformity::update_branches() {
+  const Graph& graph = flow.graph;
+  for (const std::uint32_t block : graph.sequence) {
+    if (conditions_[block] == no_value) {
+      continue;
+    }
+    Cause ignored;
+    Agreement now = branches_[block];
+    now.join(seen(conditions_[block], block, ignored));
+    if (now == branches_[block]) {
+      continue;
+    }
+    branches_[block] = now;
+    changed_ = true;
+    for (const std::uint32_t join : joins_of(block)) {
+      if (now.definite > joins_[join].definite ||
+          (now.possible > joins_[join].possible && joins_[join].definite <= Level::Block)) {
+        join_causes_[join] = block;
+      }
+      joins_[join].join(now);
+    }
+    for (std::uint32_t loop = graph.blocks[block].loop; loop != none;
+         loop = graph.loops[loop].parent) {
+      // Threads leave at different trips if some leave here and others stay.
+      const bool leaves =
+          std::ranges::any_of(graph.blocks[block].end.successors, [&](std::uint32_t to) {
+            return !graph.in_loop(to, loop);
+          });
+      const bool decides =
+          leaves || std::ranges::any_of(graph.loops[loop].exits, [&](std::uint32_t exit) {
+            const auto& controllers = graph.blocks[exit].controllers;
+            return graph.blocks[exit].end.kind != Terminator::Kind::Branch &&
+                   std::ranges::find(controllers, block) != controllers.end();
+          });
+      if (decides) {
+        if (now.definite > loops_[loop].definite || loops_[loop].possible <= Level::Block) {
+          loop_causes_[loop] = block;
+        }
+        loops_[loop].join(now);
+      }
+    }
+  }
+}
+
+bool Uniformity::is_control_uniform(std::uint32_t block, Level scope) const {
+  std::set<std::uint32_t> seen_blocks;
+  std::vector<std::uint32_t> work = flow.graph.blocks[block].controllers;
+  while (!work.empty()) {
+    const std::uint32_t at = work.back();
+    work.pop_back();
+    if (!seen_blocks.insert(at).second) {
+      continue;
+    }
+    if (branches_[at].possible > scope) {
+      return false;
+    }
+    const auto& more = flow.graph.blocks[at].controllers;
+    work.insert(work.end(), more.begin(), more.end());
+  }
+  return true;
+}
+
+} // namespace heddle::lint
