@@ -143,12 +143,36 @@ HostPosition HostState::capture() const {
   return std::move(walk.position);
 }
 
+std::optional<HostPosition> HostState::interrupted(const ucontext_t& context) const {
+  const auto value = [&](int name) {
+    return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[name]);
+  };
+  if (!program_.contains(value(REG_RIP)) || ours(value(REG_RIP))) {
+    return std::nullopt;
+  }
+  constexpr std::uintptr_t red_zone = 128; // below the stack pointer, in use nevertheless
+  HostPosition position;
+  position.return_addresses.push_back(value(REG_RIP) + 1); // places are looked up one before
+  position.stack_pointer = value(REG_RSP) - red_zone;
+  constexpr int preserved[] = {REG_RBX, REG_RBP, REG_R12, REG_R13, REG_R14, REG_R15};
+  constexpr int others[] =
+      {REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11};
+  for (std::size_t i = 0; i < std::size(preserved); ++i) {
+    position.registers[i] = value(preserved[i]);
+  }
+  for (std::size_t i = 0; i < std::size(others); ++i) {
+    position.others[i] = value(others[i]);
+  }
+  return position;
+}
+
 void HostState::hash_thread(const HostPosition& position, Hasher& hasher) const {
   if (!position.return_addresses.empty()) {
     hasher.value(position.return_addresses.front());
   }
   hasher.value(position.stack_pointer);
   hasher.value(position.registers);
+  hasher.value(position.others);
   const std::uintptr_t end = position.stack_end != 0 ? position.stack_end : stack_.end;
   if (position.stack_pointer != 0 && position.stack_pointer < end) {
     hasher.bytes(

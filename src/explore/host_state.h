@@ -16,11 +16,14 @@
 
 #include "base/hash.h"
 
+#include <ucontext.h>
+
 #include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace heddle::explore {
@@ -29,6 +32,7 @@ struct HostPosition {
   std::vector<std::uintptr_t> return_addresses; // in the program, innermost first, at most 16
   std::uintptr_t stack_pointer = 0;
   std::array<std::uintptr_t, 6> registers{}; // rbx rbp r12 r13 r14 r15
+  std::array<std::uintptr_t, 9> others{};    // only of a thread that was interrupted
   std::uintptr_t stack_end = 0;              // 0: the main thread's
 };
 
@@ -38,6 +42,8 @@ public:
 
   /// Of the thread that runs.
   HostPosition capture() const;
+  /// Of the thread that a signal has interrupted; nothing if it was not in the executable's code.
+  std::optional<HostPosition> interrupted(const ucontext_t& context) const;
   /// The only host thread, and memory.
   void hash(const HostPosition& position, Hasher& hasher) const {
     hash_thread(position, hasher);

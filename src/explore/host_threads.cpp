@@ -16,11 +16,13 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <unwind.h>
 
 #include <algorithm>
 #include <bit>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -32,6 +34,10 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = 8U << 20; // of a thread, with its guard page
 constexpr std::size_t scheduler_stack_bytes = 8U << 20;
+
+// CPU time that a thread may compute before it is looked at. Short enough to find endless loops
+// soon; what takes longer costs a state each time.
+constexpr long patience_us = 500'000;
 
 HostThreads* the_threads = nullptr; // hooks carry no context
 
@@ -236,6 +242,13 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
     joins_.push_back(fmt::format("waits for {} to end", names_.back()));
   }
   scheduler_stack_ = map(scheduler_stack_bytes);
+  struct sigaction action{};
+  action.sa_sigaction = [](int, siginfo_t*, void* context) {
+    the_threads->interrupted(*static_cast<const ucontext_t*>(context));
+  };
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER; // others run before it returns
+  ::sigaction(SIGVTALRM, &action, nullptr);
+  interrupt_after(patience_us);
   if (supported_) {
     // All of it now, so that where it lies does not depend on what the program does before.
     slots_ = map((HeddleMaxThreads - 1) * library.slot_bytes());
@@ -244,6 +257,9 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
 }
 
 HostThreads::~HostThreads() {
+  const itimerval never{};
+  ::setitimer(ITIMER_VIRTUAL, &never, nullptr);
+  ::signal(SIGVTALRM, SIG_IGN);
   the_threads = nullptr;
   ::munmap(scheduler_stack_, scheduler_stack_bytes);
   if (slots_ != nullptr) {
@@ -278,7 +294,10 @@ unsigned HostThreads::stop(HostPoint point) {
     return static_cast<unsigned>(std::countr_zero(open));
   }
   inside_ = true;
-  point.position = state_.capture();
+  if (point.position.stack_pointer == 0) {
+    point.position = state_.capture();
+    self.computes = false;
+  }
   if (current_ != 0) {
     point.position.stack_end = reinterpret_cast<std::uintptr_t>(slot(current_) + stack_bytes);
   }
@@ -318,8 +337,31 @@ void* HostThreads::decide(void* argument) {
   }
   self.scheduler_.next(self);
   Thread& chosen = self.threads_[self.current_];
+  self.interrupt_after(chosen.computes ? patience_us / 50 : patience_us);
   set_thread_pointer(chosen.control_block);
   return chosen.saved_stack_pointer;
+}
+
+/// Sets the timer; before each return to the program, because a process that was forked has none.
+void HostThreads::interrupt_after(long microseconds) {
+  itimerval timer{};
+  timer.it_value.tv_usec = microseconds;
+  ::setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+}
+
+/// In a signal handler. In the executable's own code nothing is half done that others might need.
+void HostThreads::interrupted(const ucontext_t& context) {
+  if (inside_) {
+    return;
+  }
+  if (const std::optional<HostPosition> position = state_.interrupted(context)) {
+    const int error = errno;
+    threads_[current_].computes = true;
+    stop({.kind = HostPoint::Kind::Access, .what = "computes", .position = *position});
+    errno = error;
+  } else {
+    interrupt_after(patience_us / 500);
+  }
 }
 
 unsigned HostThreads::live() const {
@@ -447,6 +489,7 @@ int HostThreads::create(
   thread.point = &begins;
   thread.waiter = {};
   thread.stopped_since_yield = false;
+  thread.computes = false;
   thread.start = start;
   thread.argument = argument;
   thread.result = nullptr;

@@ -12,6 +12,9 @@
 // which way; it runs on a stack of its own and with the storage of the main thread, whose
 // identity the kernel and fork() know.
 //
+// A thread that computes for long without coming to such a place is interrupted by a timer. If its
+// state repeats, it is in an endless loop.
+//
 // Direction of error: see hostwatch/*.cpp for each function. A thread that blocks in the kernel (a
 // pipe, a lock of stdio) blocks all of them. Needs glibc on x86-64.
 #pragma once
@@ -45,7 +48,7 @@ struct HostPoint {
   const char* what = "";
   const std::function<bool()>* condition = nullptr; // Wait, Query
   const HeddleHostPoint* sync = nullptr;            // Sync
-  HostPosition position;                            // set by HostThreads::stop
+  HostPosition position;                            // set by HostThreads::stop, if empty
 };
 
 class HostThreads;
@@ -111,6 +114,7 @@ private:
     bool started = false;
     bool used_before = false;         // this id: its stack is not clean
     bool stopped_since_yield = false; // somewhere else
+    bool computes = false;            // has been interrupted since it last stopped by itself
     const HostPoint* point = nullptr; // on its stack, while it stands there
     unsigned way = 0;                 // out: how it goes on
     HeddleWaiter waiter{};
@@ -136,6 +140,8 @@ private:
   unsigned find(pthread_t id) const; // HeddleMaxThreads: none
   void release(unsigned thread);
   void leave();
+  void interrupt_after(long microseconds);
+  void interrupted(const ucontext_t& context);
   static void* decide(void* self);
   static void begin();
   std::byte* slot(unsigned thread) const;

@@ -557,6 +557,28 @@ int shared_pointers() {
   return 0;
 }
 
+int endless() { // never ends in every schedule, but comes back to a state
+  std::thread other([] {
+    for (volatile int i = 0;; i = 0) {
+    }
+  });
+  other.join();
+  return 0;
+}
+
+int endless_beside() { // ends: whoever computes does not hold up the others
+  static std::atomic<bool> begun{false};
+  std::thread([] {
+    begun.store(true);
+    while (true) {
+    }
+  }).detach();
+  while (!begun.load()) {
+    std::this_thread::yield();
+  }
+  return 0;
+}
+
 const std::map<std::string, int (*)()> programs = {
     {"mutex_counter", mutex_counter},
     {"without_mutex", without_mutex},
@@ -583,6 +605,8 @@ const std::map<std::string, int (*)()> programs = {
     {"many", many},
     {"dining_philosophers", dining_philosophers},
     {"shared_pointers", shared_pointers},
+    {"endless", endless},
+    {"endless_beside", endless_beside},
 };
 
 } // namespace
