@@ -1,7 +1,10 @@
 // How fast the interpreter is: PTX instructions of one thread per second and core, on kernels.ptx.
 //
 // An instruction counts once for each thread that executes it, as in a profiler of the real
-// machine. `core` runs with one worker on one core, `all` with a worker on each.
+// machine. `core` runs with one worker on one core, `all` with a worker on each, `lockstep` with
+// one worker and lockstep warps, which assert their safety at every step.
+#include "simt/lockstep.h"
+
 #include "support/kernel_runner.h"
 #include <benchmark/benchmark.h>
 
@@ -38,7 +41,12 @@ void measure(benchmark::State& state, KernelRunner& runner, const Launch& launch
 }
 
 heddle::machine::EngineOptions workers(const benchmark::State& state) {
-  return {.workers = static_cast<unsigned>(state.range(0)), .seed = {}};
+  heddle::machine::EngineOptions options;
+  options.workers = static_cast<unsigned>(state.range(0));
+  if (state.range(1) != 0) {
+    options.warp_rules = heddle::simt::lockstep({});
+  }
+  return options;
 }
 
 constexpr unsigned blocks = 64;
@@ -123,8 +131,12 @@ void launch(benchmark::State& state) {
 }
 
 #define HEDDLE_BENCHMARK(name)                                                                     \
-  BENCHMARK(name)->Name(#name "/core")->Arg(1)->UseRealTime()->Unit(benchmark::kMillisecond);      \
-  BENCHMARK(name)->Name(#name "/all")->Arg(0)->UseRealTime()->Unit(benchmark::kMillisecond)
+  BENCHMARK(name)                                                                                  \
+      ->Name(#name "/core")                                                                        \
+      ->Args({1, 0})                                                                               \
+      ->UseRealTime()                                                                              \
+      ->Unit(benchmark::kMillisecond);                                                             \
+  BENCHMARK(name)->Name(#name "/all")->Args({0, 0})->UseRealTime()->Unit(benchmark::kMillisecond)
 
 HEDDLE_BENCHMARK(arithmetic);
 HEDDLE_BENCHMARK(stream);
@@ -133,6 +145,19 @@ HEDDLE_BENCHMARK(diverge);
 HEDDLE_BENCHMARK(contend);
 HEDDLE_BENCHMARK(relay);
 HEDDLE_BENCHMARK(launch);
+
+#define HEDDLE_LOCKSTEP(name)                                                                      \
+  BENCHMARK(name)                                                                                  \
+      ->Name(#name "/lockstep")                                                                    \
+      ->Args({1, 1})                                                                               \
+      ->UseRealTime()                                                                              \
+      ->Unit(benchmark::kMillisecond)
+
+HEDDLE_LOCKSTEP(arithmetic);
+HEDDLE_LOCKSTEP(stream);
+HEDDLE_LOCKSTEP(reduce);
+HEDDLE_LOCKSTEP(diverge);
+HEDDLE_LOCKSTEP(contend);
 
 } // namespace
 

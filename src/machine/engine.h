@@ -22,8 +22,8 @@ namespace heddle::machine {
 struct EngineOptions {
   unsigned workers = 0; // 0: one per core
   std::optional<std::uint64_t>
-      seed;                 // set: no worker threads, the waiting host thread does the work
-  MakeWarpRules warp_rules; // empty: independent threads
+      seed;                      // set: no worker threads, the waiting host thread does the work
+  MakeWarpRules warp_rules = {}; // empty: independent threads
 };
 
 class Engine final : public Driver {

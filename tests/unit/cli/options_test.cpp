@@ -117,6 +117,7 @@ TEST(CommandLine, MistakesAreExitCode2AndSayWhatToDo) {
       {{"run", "--device", "sm_12", "x"}, "sm_12"},
       {{"run", "--devices", "0", "x"}, "--devices"},
       {{"run", "--seed", "x", "y"}, "--seed"},
+      {{"run", "--warps", "loose", "y"}, "--warps"},
       {{"--nonsense"}, "--nonsense"},
       {{"replay"}, "schedule is required"},
       {{"replay", "v1:x", "y"}, "y"},

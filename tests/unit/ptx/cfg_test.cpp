@@ -13,10 +13,10 @@ using testing::UnorderedElementsAre;
 /// A function whose body is `body`, with predicates %p0 … %p3 and registers %r0 … %r3.
 class Graph {
 public:
-  explicit Graph(const std::string& body)
+  explicit Graph(const std::string& body, Ends ends = Ends::Meet)
       : module_(must_parse(kernel(".reg .pred %p<4>; .reg .b32 %r<4>;\n" + body))),
         function_(*module_->functions[0]),
-        cfg(function_) {}
+        cfg(function_, ends) {}
 
   /// The block a label stands at.
   std::uint32_t at(std::string_view label) const {
@@ -213,6 +213,50 @@ TEST(Cfg, EveryReachableBlockOfARandomGraphHasDominators) {
       }
     }
   }
+}
+
+// --- Ends::Leave
+// -----------------------------------------------------------------------------------
+
+TEST(Cfg, AnAssertionDoesNotKeepTheOthersFromMeeting) {
+  const std::string body = "@%p0 bra A; mov.u32 %r0, 1; @%p1 bra Bad; bra.uni Join;"
+                           "A: mov.u32 %r0, 2; Join: bar.sync 0; mov.u32 %r1, 3; ret; Bad: trap;";
+  EXPECT_EQ(Graph(body).cfg.reconvergence(0), std::nullopt);
+  EXPECT_EQ(Graph(body, Ends::Leave).cfg.reconvergence(0), 5U);
+}
+
+TEST(Cfg, AnEarlyReturnDoesNotEither) {
+  // if (p0) { if (p1) return; } barrier; the return is a jump to the last one.
+  const std::string body =
+      "@%p0 bra Join; @%p1 bra End; mov.u32 %r0, 1; Join: bar.sync 0; End: ret;";
+  Graph g(body, Ends::Leave);
+  EXPECT_EQ(g.cfg.reconvergence(0), 3U);
+  EXPECT_EQ(g.cfg.reconvergence(1), std::nullopt) << "only one way is left";
+  EXPECT_EQ(Graph(body).cfg.reconvergence(0), 4U) << "at the end, with all";
+}
+
+TEST(Cfg, WaysThatAllEndEarlyMeetAmongThemselves) {
+  // Two variants of a kernel, each with an end of its own and a branch that joins.
+  Graph g(
+      "@%p0 bra B; @%p1 bra A1; mov.u32 %r0, 1; A1: bar.sync 0; mov.u32 %r1, 1; ret;"
+      "B: @%p1 bra B1; mov.u32 %r0, 2; B1: bar.sync 0; mov.u32 %r1, 2; ret;",
+      Ends::Leave
+  );
+  EXPECT_EQ(g.cfg.reconvergence(0), std::nullopt);
+  EXPECT_EQ(g.cfg.reconvergence(1), 3U);
+  EXPECT_EQ(g.cfg.reconvergence(6), 8U);
+  EXPECT_TRUE(g.cfg.ends_early(0, 1)) << "from the branch into the variant that is not last";
+  EXPECT_FALSE(g.cfg.ends_early(0, g.at("B")));
+}
+
+TEST(Cfg, ALoopFromWhichAllWaysEndEarlyHasAJoin) {
+  Graph g(
+      "@%p0 bra Last; @%p1 bra Out; Loop: mov.u32 %r0, 1; @%p2 bra Loop; Out: bar.sync 0; ret;"
+      "Last: mov.u32 %r1, 1; ret;",
+      Ends::Leave
+  );
+  EXPECT_EQ(g.cfg.reconvergence(1), 4U);
+  EXPECT_EQ(g.cfg.reconvergence(3), 4U);
 }
 
 } // namespace

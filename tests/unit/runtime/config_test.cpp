@@ -53,6 +53,18 @@ TEST(Config, RefusesWhatItDoesNotUnderstand) {
   EXPECT_FALSE(read({{"HEDDLE_MODE", "walk"}}));
 }
 
+TEST(Config, LockstepWarpsAndWhatNeedsThem) {
+  EXPECT_EQ(read({}).value().warps, Warps::Independent);
+  const Config config =
+      read({{"HEDDLE_WARPS", "lockstep"}, {"HEDDLE_WARP_TRACE", "9"}, {"HEDDLE_STALE_READS", "1"}})
+          .value();
+  EXPECT_EQ(config.warps, Warps::Lockstep);
+  EXPECT_EQ(config.warp_trace, 9U);
+  EXPECT_TRUE(config.stale_reads);
+  EXPECT_FALSE(read({{"HEDDLE_WARPS", "loose"}}));
+  EXPECT_FALSE(read({{"HEDDLE_STALE_READS", "1"}}));
+}
+
 TEST(Config, VisibleDevicesAsInCuda) {
   const auto devices = [](const char* list) {
     return read({{"HEDDLE_DEVICES", "4"}, {"CUDA_VISIBLE_DEVICES", list}}).value().devices;

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""The programs of tests/run with lockstep warps: the same output, or, where a thread waits for another
+one of its warp, a hang that names the branch. HEDDLE_SIMT_FULL=1 runs all of them, otherwise a sample."""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+RUN = pathlib.Path(__file__).resolve().parent.parent / "run"
+sys.path.insert(0, str(RUN))
+from program import Compiler, Program  # noqa: E402
+
+HEDDLE = os.environ.get("HEDDLE", "./heddle")
+COMPILER = Compiler(os.environ.get("HEDDLE_NVCC", "nvcc"), os.environ.get("HEDDLE_CACHE", "build/dev/tests/programs"))
+FULL = os.environ.get("HEDDLE_SIMT_FULL") == "1"
+SAMPLE = """
+    async_copy atomics_cas bitonic_sort block_barriers block_reduce block_scan cg_coalesced cub_block cub_sort
+    curand_device function_pointers graph_algorithms histogram language matmul_tiled nbody recursion
+    separate_compilation stencil virtual_functions warp_divergence warp_shuffle warp_vote
+    progress/look_back_scan progress/partners execution_model/device_0
+""".split()
+# Threads that wait for threads of their own warp.
+HANG = ["progress/lanes", "progress/work_queue"]
+HANG_FULL = ["progress/locks", "progress/hash_table"]
+
+
+def run(name, *arguments):
+    program = Program(RUN / f"{name}.cu")
+    executable = COMPILER.compile(program.sources, program.flag_sets[0])
+    command = [HEDDLE, "run", "--warps=lockstep", *arguments, *program.heddle_arguments, executable]
+    done = subprocess.run(command + program.arguments, capture_output=True, timeout=180, stdin=subprocess.DEVNULL)
+    return program, done
+
+
+class Lockstep(unittest.TestCase):
+    def test_same_output(self):
+        names = SAMPLE
+        if FULL:
+            every = (p.relative_to(RUN).with_suffix("").as_posix() for p in RUN.rglob("*.cu"))
+            names = sorted(n for n in every if not n.startswith(("parts/", "faults/")) and n not in HANG + HANG_FULL)
+        for name in names:
+            with self.subTest(name):
+                program, done = run(name)
+                if program.gap is not None:
+                    continue
+                self.assertEqual(done.returncode, program.exit_code, done.stderr.decode())
+                self.assertEqual(done.stdout, program.expected_output())
+
+    def test_any_order_of_sides_and_lanes(self):
+        for name in ["warp_divergence", "recursion", "graph_algorithms", "histogram"]:
+            for seed in "1", "2":
+                with self.subTest(name, seed=seed):
+                    program, done = run(name, "--seed", seed)
+                    self.assertEqual(done.returncode, 0, done.stderr.decode())
+                    self.assertEqual(done.stdout, program.expected_output())
+
+    def test_waiting_within_a_warp_hangs(self):
+        for name in HANG + (HANG_FULL if FULL else []):
+            with self.subTest(name):
+                report = run(name)[1].stderr.decode()
+                self.assertIn("error[livelock]", report)
+                self.assertIn("[SIMT-LIVENESS]", report)
+
+
+if __name__ == "__main__":
+    unittest.main()
