@@ -311,16 +311,18 @@ void Cfg::find_post_dominators(const Function& function, Ends ends) {
     all[b] = blocks_[b].successors;
   }
   const std::vector<std::uint32_t> endless_loops = endless(all, reaching_exit(all));
-  level_.assign(n, later);
-  level_[exit()] = 0;
+  // Level 0 gets to the last end; 1 does not, and gets to the last end among those that do not; …
+  std::vector<std::uint32_t> levels(n, later);
+  levels[exit()] = 0;
+  ways_.resize(n);
   post_dominator_.assign(n, none);
   bool more = true;
   for (std::uint32_t level = 0; more; ++level) {
     Edges forward(n); // between blocks that have no level yet; all others are ends
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
       for (const std::uint32_t to : all[b]) {
-        const std::uint32_t end = level_[to] != later ? exit() : to;
-        if (level_[b] == later && std::ranges::find(forward[b], end) == forward[b].end()) {
+        const std::uint32_t end = levels[to] != later ? exit() : to;
+        if (levels[b] == later && std::ranges::find(forward[b], end) == forward[b].end()) {
           forward[b].push_back(end);
         }
       }
@@ -329,7 +331,7 @@ void Cfg::find_post_dominators(const Function& function, Ends ends) {
       cut_early_ends(function, forward);
     }
     for (const std::uint32_t b : endless_loops) {
-      if (level_[b] == later) {
+      if (levels[b] == later) {
         forward[b].push_back(exit());
       }
     }
@@ -337,13 +339,19 @@ void Cfg::find_post_dominators(const Function& function, Ends ends) {
     const std::vector<std::uint32_t> found = dominators(reversed(forward), forward, exit());
     more = false;
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
-      if (level_[b] == later && reaches[b]) {
-        level_[b] = level;
+      if (levels[b] == later && reaches[b]) {
+        levels[b] = level;
         post_dominator_[b] = found[b];
+        std::erase_if(forward[b], [&](std::uint32_t to) { return !reaches[to]; });
+        ways_[b] = forward[b];
       }
-      more = more || level_[b] == later;
+      more = more || levels[b] == later;
     }
   }
+}
+
+bool Cfg::ends_early(std::uint32_t from, std::uint32_t to) const {
+  return std::ranges::find(ways_[from], to) == ways_[from].end();
 }
 
 std::optional<std::uint32_t> Cfg::immediate_dominator(std::uint32_t block) const {

@@ -58,7 +58,7 @@ public:
   std::optional<std::uint32_t> reconvergence(std::uint32_t instruction) const;
   /// With Ends::Leave: a thread that goes from the one block to the other, which follows it, ends
   /// without meeting those that go elsewhere.
-  bool ends_early(std::uint32_t from, std::uint32_t to) const { return level_[from] != level_[to]; }
+  bool ends_early(std::uint32_t from, std::uint32_t to) const;
 
 private:
   static constexpr std::uint32_t none = ~0U;
@@ -74,10 +74,9 @@ private:
 
   std::vector<BasicBlock> blocks_;
   std::vector<std::uint32_t> block_of_;
-  std::vector<std::uint32_t> dominator_;      // none: entry or unreachable
-  std::vector<std::uint32_t> post_dominator_; // of blocks and exit
-  std::vector<std::uint32_t> level_; // of blocks and exit: 0 gets to the last end; 1 does not, and
-                                     // gets to the last end among those that do not; and so on
+  std::vector<std::uint32_t> dominator_;         // none: entry or unreachable
+  std::vector<std::uint32_t> post_dominator_;    // of blocks and exit
+  std::vector<std::vector<std::uint32_t>> ways_; // of blocks: successors that count for them
 };
 
 /// Does control never go on behind this instruction (bra, brx, ret, exit, trap without a guard)?
