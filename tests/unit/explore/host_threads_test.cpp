@@ -127,6 +127,10 @@ TEST(HostThreadsInEveryOrder, MayDeadlock) {
   }
 }
 
+TEST(HostThreadsInEveryOrder, ComeBackToAState) {
+  EXPECT_EQ(explored("threads_for_ever"), "crashes 0 deadlocks 0 codes"); // finds no end
+}
+
 TEST(HostThreadsInEveryOrder, AreInterruptedInEndlessLoops) {
   EXPECT_EQ(explored("endless"), "crashes 0 deadlocks 0 codes"); // finds no end
   EXPECT_EQ(explored("endless_beside"), "crashes 0 deadlocks 0 codes 0");

@@ -543,6 +543,13 @@ int dining_philosophers() { // may deadlock
   return 0;
 }
 
+int threads_for_ever() { // never ends, but comes back to a state
+  std::atomic<int> rounds{0};
+  while (true) {
+    std::thread([&] { rounds.store(1); }).join();
+  }
+}
+
 int shared_pointers() {
   struct Noted {
     std::atomic<int>* count;
@@ -559,7 +566,9 @@ int shared_pointers() {
 
 int endless() { // never ends in every schedule, but comes back to a state
   std::thread other([] {
-    for (volatile int i = 0;; i = 0) {
+    volatile int same = 0;
+    while (true) {
+      same = 1;
     }
   });
   other.join();
@@ -606,6 +615,7 @@ const std::map<std::string, int (*)()> programs = {
     {"dining_philosophers", dining_philosophers},
     {"shared_pointers", shared_pointers},
     {"endless", endless},
+    {"threads_for_ever", threads_for_ever},
     {"endless_beside", endless_beside},
 };
 
