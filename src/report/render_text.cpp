@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -113,6 +114,13 @@ void append_label(
       paint(bold_green, "^" + std::string(length - 1, '~')),
       label.text
   );
+}
+
+std::string_view why_no_verdict(const Report& report) {
+  const bool gap = std::ranges::any_of(report.findings, [](const Diagnostic& d) {
+    return d.finding == Finding::Unsupported;
+  });
+  return gap ? "uses what Heddle does not implement" : "is not the same when it is repeated";
 }
 
 } // namespace
@@ -245,10 +253,7 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
     break;
   case Verdict::Unknown:
     out += report.exit_code() == exit_code::unsupported
-               ? fmt::format(
-                     "{}: no verdict: the program uses what Heddle does not implement\n",
-                     program
-                 )
+               ? fmt::format("{}: no verdict: the program {}\n", program, why_no_verdict(report))
                : fmt::format(
                      "{}: no defect found within {}; the search is not complete\n",
                      program,

@@ -1,0 +1,135 @@
+// Implements explored_process.h.
+#include "explore/explored_process.h"
+
+#include "explore/explorer.h"
+#include "explore/watch.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace heddle::explore {
+
+namespace {
+
+constexpr int cannot_start = 126;
+
+[[noreturn]] void become_program(
+    const CheckRequest& request,
+    const Handover& handover,
+    Addresses addresses,
+    int log,
+    Tracing tracing
+) {
+  ::setpgid(0, 0); // so that all its processes can be ended together
+  ::personality(addresses == Addresses::Fixed ? ADDR_NO_RANDOMIZE : 0);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  if (tracing == Tracing::On) {
+    ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+  }
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nothing, STDIN_FILENO);
+  ::dup2(nothing, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+  for (const auto& [name, value] : request.environment) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  ::setenv("HEDDLE_MODE", "check", 1);
+  ::setenv("HEDDLE_EXPLORE", to_text(handover).c_str(), 1);
+  ::setenv("LD_BIND_NOW", "1", 1); // addresses bound on first use would make states differ
+  std::vector<char*> argv{const_cast<char*>(request.program.c_str())};
+  for (const std::string& argument : request.arguments) {
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  }
+  argv.push_back(nullptr);
+  ::execv(request.program.c_str(), argv.data());
+  ::dprintf(STDERR_FILENO, "%s: %s\n", request.program.c_str(), std::strerror(errno));
+  ::_exit(cannot_start);
+}
+
+std::string read_log(int fd) {
+  std::string text(4000, '\0');
+  const ssize_t bytes = ::pread(fd, text.data(), text.size(), 0);
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  while (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+  }
+  return text;
+}
+
+} // namespace
+
+Result<pid_t> start_program(
+    const CheckRequest& request,
+    const Handover& handover,
+    Addresses addresses,
+    int log,
+    Tracing tracing
+) {
+  const pid_t tool = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) {
+    return input_error(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  }
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != tool) { // it was killed before that took effect
+      ::_exit(cannot_start);
+    }
+    become_program(request, handover, addresses, log, tracing);
+  }
+  return child;
+}
+
+Result<Search> search(const CheckRequest& request, Handover handover, Addresses addresses) {
+  const Options& options = handover.options;
+  TRY(StateTable table, StateTable::create({.max_states = options.max_states}));
+  handover.table = table.fd();
+  const int log = ::memfd_create("heddle-log", 0);
+  auto started = start_program(request, handover, addresses, log);
+  if (!started) {
+    ::close(log);
+    return unexpected(started.error());
+  }
+  const pid_t child = *started;
+  const auto [status, limit] = Watch(table, options, request.show_progress).wait_for(child);
+  const std::string said = read_log(log);
+  ::close(log);
+  const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
+  if (table.state_count() == 0 && !orderly && (status || said.empty())) {
+    return input_error(
+        said.empty()
+            ? fmt::format("{}: ended without a call that Heddle could see", request.program)
+            : said
+    );
+  }
+  if (!limit.empty()) {
+    table.add_event(EventKind::Incomplete, 0, 0, limit);
+  }
+  if (status && WIFSIGNALED(*status)) {
+    const auto [from, site] = table.position();
+    table.add_event(
+        EventKind::Crash,
+        from,
+        site,
+        fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(*status)))
+    );
+  }
+  return Search{std::move(table), orderly, limit};
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,205 @@
+// Implements repetition.h.
+#include "explore/repetition.h"
+
+#include "explore/foreign_input.h"
+#include "explore/verdict.h"
+#include "explore/witness.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace heddle::explore {
+
+Result<Repetition>
+repeat(const CheckRequest& request, const Schedule& schedule, Addresses addresses) {
+  TRY(const int choices, write_choices(schedule.choices));
+  const int trace = ::memfd_create("heddle-trace", 0);
+  Options options = schedule.options;
+  options.max_seconds = request.options.max_seconds;
+  options.max_states = static_cast<std::uint32_t>(schedule.choices.size()) + 2;
+  auto again = search(
+      request,
+      {.table = -1, .replay = choices, .trace = trace, .options = options},
+      addresses
+  );
+  std::vector<TraceRow> rows = read_rows(trace);
+  ::close(choices);
+  ::close(trace);
+  if (!again) {
+    return unexpected(again.error());
+  }
+  return Repetition{std::move(*again), std::move(rows)};
+}
+
+namespace {
+
+/// How the execution ended, if all choices could be taken.
+Outcome outcome_of_end(const Repetition& again, const Schedule& schedule) {
+  using report::TraceEnd;
+  const ProgressGraph graph = again.search.table.load();
+  const StateId end = again.rows.back().from;
+  const std::size_t steps = schedule.choices.size();
+  if (schedule.loop_from < steps) {
+    if (again.rows[schedule.loop_from].from != end) {
+      return {TraceEnd::Diverged, "the loop does not come back to the state in which it began"};
+    }
+    return {
+        TraceEnd::Loop,
+        steps - schedule.loop_from == 1
+            ? fmt::format("step {} leads back to where it began and can go on for ever", steps)
+            : fmt::format(
+                  "steps {} to {} lead back to where they began and can go on for ever",
+                  schedule.loop_from + 1,
+                  steps
+              )
+    };
+  }
+  if (graph.states[end].terminal) {
+    return {TraceEnd::Ended, "the program has ended"};
+  }
+  return {
+      TraceEnd::Blocked,
+      graph.states[end].expanded
+          ? "nobody can move any more"
+          : "nobody has to go on: those who could still move are promised nothing"
+  };
+}
+
+} // namespace
+
+Outcome outcome_of(const Repetition& again, const Schedule& schedule) {
+  using report::TraceEnd;
+  const StateTable& table = again.search.table;
+  if (!again.search.limit.empty()) {
+    return {TraceEnd::CutShort, again.search.limit};
+  }
+  const auto steps = static_cast<std::size_t>(
+      std::count_if(again.rows.begin(), again.rows.end(), [](const TraceRow& row) {
+        return row.actor != no_actor;
+      })
+  );
+  const bool all_taken = steps == schedule.choices.size();
+  const std::vector<Event> events = table.events();
+  if (!events.empty() && all_taken) {
+    const Event& event = events.front();
+    const std::string text(table.text(event.text));
+    const std::size_t tab = text.find('\t');
+    const bool defect = event.kind == EventKind::Fault || event.kind == EventKind::Crash;
+    return {
+        defect ? TraceEnd::Defect : TraceEnd::CutShort,
+        tab == std::string::npos ? text : text.substr(tab + 1)
+    };
+  }
+  constexpr std::string_view changed =
+      "the program, its compiler or its input has changed, or it reads something that Heddle does "
+      "not control (random devices, the time, addresses)";
+  if (!all_taken || again.rows.size() != steps + 1) {
+    return {
+        TraceEnd::Diverged,
+        fmt::format(
+            "this is not the execution that was recorded{}: {}",
+            events.empty() ? "" : fmt::format(" ({})", table.text(events.front().text)),
+            changed
+        )
+    };
+  }
+  if (!schedule.digest.empty() && digest(table, again.rows) != schedule.digest) {
+    return {
+        TraceEnd::Diverged,
+        fmt::format("this is not the execution that was recorded: {}", changed)
+    };
+  }
+  return outcome_of_end(again, schedule);
+}
+
+namespace {
+
+/// What to repeat: the findings, else some execution that ends.
+std::vector<std::string>
+schedules_to_repeat(const Search& all, const Schedule& usual, const report::Report& report) {
+  std::vector<std::string> result;
+  for (const report::Diagnostic& finding : report.findings) {
+    if (!finding.replay.empty()) {
+      result.push_back(finding.replay);
+    }
+  }
+  if (!result.empty()) {
+    return result;
+  }
+  const ProgressGraph graph = all.table.load();
+  Component ends;
+  for (StateId s = 0; s < graph.states.size(); ++s) {
+    if (graph.states[s].terminal) {
+      ends.states.push_back(s);
+    }
+  }
+  if (!ends.states.empty()) {
+    result.push_back(replay_of(find_witness(graph, ends), graph, all.table, usual));
+  }
+  return result;
+}
+
+/// Nothing if the program does the same again; else in which way it does not.
+std::string difference(const CheckRequest& request, const Schedule& schedule, Addresses addresses) {
+  const auto again = repeat(request, schedule, addresses);
+  if (!again) {
+    return again.error().message;
+  }
+  const auto [end, words] = outcome_of(*again, schedule);
+  return end == report::TraceEnd::Diverged ? words : "";
+}
+
+report::Diagnostic
+nondeterminism(const CheckRequest& request, const Schedule& schedule, std::string how) {
+  report::Diagnostic finding(
+      report::Finding::Nondeterminism,
+      "the program did something else when the same schedule was repeated"
+  );
+  for (const ForeignInput& input : find_foreign_inputs(request, schedule)) {
+    finding.labels.push_back(
+        {{input.site.file, input.site.line, input.site.column, 0}, input.site.what}
+    );
+    if (!finding.place.known()) {
+      finding.place = finding.labels.back().place;
+    }
+  }
+  if (finding.labels.empty()) {
+    finding.notes.push_back(
+        difference(request, schedule, Addresses::Fixed).empty()
+            ? "it depends on the addresses at which stack, heap or libraries lie: with fixed ones "
+              "it does the same"
+            : std::move(how)
+    );
+  }
+  finding.help.emplace_back(
+      "give it its input by arguments or files, and leave random devices and real time out while "
+      "it is checked"
+  );
+  return finding;
+}
+
+} // namespace
+
+void check_determinism(
+    const CheckRequest& request,
+    const Search& all,
+    const Schedule& usual,
+    report::Report& report
+) {
+  for (const std::string& text : schedules_to_repeat(all, usual, report)) {
+    const auto schedule = decode(text);
+    if (!schedule) {
+      continue;
+    }
+    std::string how = difference(request, *schedule, Addresses::Random);
+    if (!how.empty()) {
+      report.findings.push_back(nondeterminism(request, *schedule, std::move(how)));
+      return;
+    }
+  }
+}
+
+} // namespace heddle::explore
