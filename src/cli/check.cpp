@@ -4,9 +4,12 @@
 #include "cli/process.h"
 #include "explore/session.h"
 #include "report/render.h"
+#include "report/static_report.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <filesystem>
 
 namespace heddle::cli {
 namespace {
@@ -40,6 +43,12 @@ int check_command(const CheckOptions& options) {
   }
   if (options.format == "json") {
     fmt::print("{}", report::render_json(*report));
+  } else if (options.format == "sarif") {
+    report::StaticReport form = report::as_static(*report, options.program);
+    std::error_code failure;
+    form.version = HEDDLE_VERSION;
+    form.root = std::filesystem::current_path(failure).string();
+    fmt::print("{}", report::render_sarif(form));
   } else {
     report::SourceCache sources;
     fmt::print(

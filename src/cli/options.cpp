@@ -191,7 +191,7 @@ void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
   check->add_option("--format", options.check.format, "How to print the result")
-      ->check(CLI::IsMember({"text", "json"}))
+      ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->type_name("FORMAT")
       ->capture_default_str();
   define_assumptions(*check, options.check.search);

@@ -24,7 +24,7 @@ struct ProgramOptions {
 struct RunOptions : ProgramOptions {};
 
 struct CheckOptions : ProgramOptions {
-  std::string format = "text"; // or json
+  std::string format = "text"; // or json, sarif
   explore::Options search;
 };
 

@@ -72,6 +72,9 @@ public:
         });
       }
     }
+    for (const std::string& note : report_.notes) {
+      notifications.push_back({{"level", "warning"}, {"message", {{"text", note}}}});
+    }
     Json run = {
         {"tool",
          {{"driver",

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::report {
@@ -87,10 +88,14 @@ struct StaticReport {
   std::vector<StaticRule> rules;
   std::vector<StaticFinding> findings;
   std::vector<FileTime> files;
+  std::vector<std::string> notes; // about the check itself: "the search is not complete: …"
 
   /// Findings that are not suppressed.
   std::size_t open_findings() const;
 };
+
+/// What `heddle check` has found, in this form. `program` stands where no place is known.
+StaticReport as_static(const Report& report, std::string_view program);
 
 std::string render_text(const StaticReport& report, SourceCache& sources, TextStyle style = {});
 std::string render_json(const StaticReport& report);

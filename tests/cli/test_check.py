@@ -73,6 +73,23 @@ int main() {
   return 0;
 }
 """
+ADDRESSES = """
+#include <cstdint>
+int main() {
+  int local = 0;
+  auto bits = reinterpret_cast<std::uintptr_t>(&local) >> 8;
+  int* p = nullptr;
+  cudaMalloc(&p, 64);
+  for (int i = 0; i < 16; ++i) {
+    if (bits >> i & 1) {
+      cudaMemset(p, 0, 4);
+    } else {
+      cudaDeviceSynchronize();
+    }
+  }
+  return 0;
+}
+"""
 
 
 def processes_with(mark):
@@ -103,7 +120,8 @@ class Checked(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.root = pathlib.Path(cls.folder.name)
-        for name, text in {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM}.items():
+        programs = {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM, "addresses": ADDRESSES}
+        for name, text in programs.items():
             (cls.root / f"{name}.cu").write_text(text)
 
     def heddle(self, *arguments, status=None, cwd=None):
@@ -180,6 +198,22 @@ class Checked(unittest.TestCase):
         self.assertLess(trace["loop_from"], len(trace["steps"]))
         self.assertEqual({step["line"] for step in trace["steps"][trace["loop_from"]:]}, {5})
 
+    def test_sarif(self):
+        run = json.loads(self.heddle("check", "--format=sarif", "hang.cu", status=1).stdout)["runs"][0]
+        self.assertEqual(run["tool"]["driver"]["name"], "heddle check")
+        (finding,) = run["results"]
+        self.assertEqual((finding["ruleId"], finding["level"]), ("starvation/CLUSTER", "error"))
+        self.assertIn("heddle replay v1:", finding["message"]["text"])
+        place = finding["locations"][0]["physicalLocation"]
+        self.assertEqual((place["artifactLocation"]["uri"], place["region"]["startLine"]), ("hang.cu", 5))
+        self.assertEqual(len(finding["relatedLocations"]), 3)
+        rule = run["tool"]["driver"]["rules"][finding["ruleIndex"]]
+        self.assertEqual(rule["properties"]["rule"], "CLUSTER")
+        run = json.loads(self.heddle("check", "--format=sarif", "--max-states=20", "long.cu", status=4).stdout)["runs"][0]
+        self.assertEqual(run["results"], [])
+        notes = run["invocations"][0]["toolExecutionNotifications"]
+        self.assertIn("not complete", notes[0]["message"]["text"])
+
     def test_a_replay_shows_the_fault(self):
         schedule, result = self.replay_of("fault.cu")
         self.assertEqual(result["verdict"], "defect")
@@ -202,8 +236,12 @@ class Checked(unittest.TestCase):
 
     def test_a_program_that_is_not_the_same_twice(self):
         done = self.heddle("check", "random.cu", status=3)
-        self.assertIn("error[nondeterminism]", done.stdout)
+        self.assertIn("random.cu:7:1: error[nondeterminism]", done.stdout)
+        self.assertIn("reads random numbers", done.stdout)
         self.assertIn("[REPLAY]", done.stdout)
+        self.assertIn("no verdict: the program is not the same when it is repeated", done.stdout)
+        done = self.heddle("check", "addresses.cu", status=3)
+        self.assertIn("it depends on the addresses", done.stdout)
 
     def test_the_example_of_the_demo(self):
         example = str(pathlib.Path(__file__).parents[2] / "examples/look_back_scan.cu")
