@@ -182,6 +182,24 @@ __global__ void __launch_bounds__(block)
   }
 }
 
+/// The same operations as a user's kernel calls them, one thread each.
+template <class Ref, class Key, class Value>
+__global__ void __launch_bounds__(block) insert_alone(Ref map, const Key* keys, const Value* values, size_t n) {
+  const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
+  if (i < n) {
+    map.try_insert(keys[i], values[i]);
+  }
+}
+template <class Ref, class Key, class Value>
+__global__ void __launch_bounds__(block) find_alone(Ref map, const Key* keys, Value* values, size_t n) {
+  const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
+  if (i < n) {
+    Value value = 0;
+    map.find(keys[i], [&value](const Value& v) { value = v; });
+    values[i] = value;
+  }
+}
+
 template <class Value> __global__ void count_different(const Value* values, const Value* wanted, Value missing, size_t n, unsigned long long* bad) {
   const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n && values[i] != (wanted != nullptr ? wanted[i] : missing)) {
@@ -214,6 +232,15 @@ template <class Map> void bench(const char* name, size_t n, double load) {
     return stop();
   });
   const size_t size = map.size(stream);
+  heddle::insert_result* results;
+  CUDA_OK(cudaMalloc(&results, n * sizeof *results));
+  const double direct = best_seconds([&](auto start, auto stop) { // with a result per key: not by bins
+    map.clear();
+    start();
+    map.insert(keys, keys + n, values, results, stream);
+    return stop();
+  });
+  CUDA_OK(cudaFree(results));
   const double find = best_seconds([&](auto start, auto stop) {
     start();
     map.find(keys, keys + n, out, missing, stream);
@@ -237,18 +264,37 @@ template <class Map> void bench(const char* name, size_t n, double load) {
     mixed<<<grid_for(n), block>>>(map.ref().relaxed(), keys + n / 2, keys, out, n / 64 * 64);
     return stop();
   });
-  const double upper = best_seconds([&](auto start, auto stop) { // those insertions alone
+  double separate = best_seconds([&](auto start, auto stop) { // those insertions alone
     map.clear();
     map.insert(keys, keys + n / 2, values, stream);
     start();
-    map.insert(keys + n / 2, keys + n, values, stream);
+    insert_alone<<<grid_for(n / 2), block>>>(map.ref().relaxed(), keys + n / 2, values, n / 2);
     return stop();
   });
-  const double lower = best_seconds([&](auto start, auto stop) { // those searches alone, on the fuller table
+  separate += best_seconds([&](auto start, auto stop) { // those searches alone, on the fuller table
     start();
-    map.find(keys, keys + n / 2, out, missing, stream);
+    find_alone<<<grid_for(n / 2), block>>>(map.ref().relaxed(), keys, out, n / 2);
     return stop();
   });
+  // The operations of ref, by single threads: relaxed and synchronizing.
+  double alone[6];
+  auto by_ref = [&](auto ref, double* seconds) {
+    seconds[0] = best_seconds([&](auto start, auto stop) {
+      map.clear();
+      start();
+      insert_alone<<<grid_for(n), block>>>(ref, keys, values, n);
+      return stop();
+    });
+    for (int there = 1; there >= 0; --there) {
+      seconds[2 - there] = best_seconds([&](auto start, auto stop) {
+        start();
+        find_alone<<<grid_for(n), block>>>(ref, keys + (there != 0 ? 0 : n), out, n);
+        return stop();
+      });
+    }
+  };
+  by_ref(map.ref().relaxed(), alone);
+  by_ref(map.ref(), alone + 3);
   const double erase = best_seconds([&](auto start, auto stop) {
     map.clear();
     map.insert(keys, keys + n, values, stream);
@@ -268,10 +314,13 @@ template <class Map> void bench(const char* name, size_t n, double load) {
   unsigned long long wrong = 0;
   CUDA_OK(cudaMemcpy(&wrong, bad, 8, cudaMemcpyDeviceToHost));
   CUDA_OK(cudaFree(bad));
-  std::printf("%-22s %.2f | insert %5.1f find %5.1f miss %5.1f | mixed %5.1f (%3.0f %% of separate) erase %5.1f reinsert %5.1f | %.2f B/pair%s\n",
-              name, load, n / insert / 1e9, n / find / 1e9, n / miss / 1e9, n / both / 1e9, (upper + lower) / both * 100,
+  std::printf("%-22s %.2f | insert %5.1f (direct %5.1f) find %5.1f miss %5.1f | mixed %5.1f (%3.0f %% of separate) erase %5.1f reinsert %5.1f | %.2f B/pair%s\n",
+              name, load, n / insert / 1e9, n / direct / 1e9, n / find / 1e9, n / miss / 1e9, n / both / 1e9, separate / both * 100,
               n / erase / 1e9, n / again / 1e9, double(map.bytes()) / n,
               wrong != 0 || size != n || left != 0 ? "  WRONG" : "");
+  std::printf("  by ref, relaxed:      insert %5.1f find %5.1f miss %5.1f | synchronizing: insert %5.1f find %5.1f miss %5.1f\n",
+              n / alone[0] / 1e9, n / alone[1] / 1e9, n / alone[2] / 1e9, n / alone[3] / 1e9, n / alone[4] / 1e9,
+              n / alone[5] / 1e9);
   if (wrong != 0 || size != n || left != 0) {
     std::printf("  wrong: %llu, size %zu of %zu, left %zu\n", wrong, size, n, left);
   }
@@ -287,8 +336,14 @@ using map_of = heddle::concurrent_map<Key, Key, cuda::thread_scope_device, heddl
 int main(int argc, char** argv) {
   const size_t n = static_cast<size_t>((argc > 1 ? std::atof(argv[1]) : 100) * 1e6);
   repeats = argc > 2 ? std::atoi(argv[2]) : 3;
+  if (argc > 3 && std::strcmp(argv[3], "packed") == 0) {
+    for (double load : {0.5, 0.8, 0.9}) {
+      bench<map_of<std::uint32_t, heddle::layout::packed8>>("4+4 packed8", n, load);
+      bench<map_of<std::uint64_t, heddle::layout::packed16>>("8+8 packed16", n, load);
+    }
+    return 0;
+  }
   ceilings(n * 16, n);
-  ceilings(n * 32, n);
   for (double load : {0.5, 0.8, 0.9, 0.95}) {
     bench<map_of<std::uint32_t, heddle::layout::packed8>>("4+4 packed8", n, load);
   }

@@ -25,6 +25,7 @@
 #include <heddle/map/allocator.cuh>
 #include <heddle/map/bulk.cuh>
 #include <heddle/map/operations.cuh>
+#include <heddle/map/partitioned_insert.cuh>
 
 
 namespace heddle {
@@ -141,11 +142,15 @@ public:
       : hash_(other.hash_), equal_(other.equal_), allocator_(other.allocator_), memory_(other.memory_),
         buckets_(other.buckets_), table_(other.table_) {
     other.memory_ = nullptr;
+#if defined(__CUDACC__)
+    bins_ = std::move(other.bins_);
+#endif
   }
   concurrent_map& operator=(concurrent_map&& other) noexcept {
     swap(other);
     return *this;
   }
+  /// Waits for nothing: who queued work on the map waits for it first.
   ~concurrent_map() {
     if (memory_ != nullptr) {
       destroy_pairs();
@@ -159,6 +164,9 @@ public:
     std::swap(memory_, other.memory_);
     std::swap(buckets_, other.buckets_);
     std::swap(table_, other.table_);
+#if defined(__CUDACC__)
+    std::swap(bins_, other.bins_);
+#endif
   }
 
   std::size_t capacity() const { return table_.capacity(); }
@@ -262,7 +270,8 @@ public:
   // Iterators are dereferenced on the device. Calls without a result return when the work is queued. Several of them,
   // on any streams, and kernels with a ref may run on one map at the same time. Errors: heddle::cuda_error.
 
-  /// try_insert of every (keys[i], values[i]).
+  /// try_insert of every (keys[i], values[i]). For many keys and a table much larger than the cache this takes memory
+  /// for a copy of the pairs, if there is any, which the map keeps for the next call; it is much faster for it.
   template <class Keys, class Values> void insert(Keys first, Keys last, Values values, cudaStream_t stream) const {
     insert(first, last, values, nullptr, stream);
   }
@@ -270,6 +279,11 @@ public:
   template <class Keys, class Values, class Results>
   void insert(Keys first, Keys last, Values values, Results results, cudaStream_t stream) const {
     const std::size_t n = static_cast<std::size_t>(last - first);
+    if constexpr (detail::has_warp_operations<table>::value && std::is_same<Results, std::nullptr_t>::value) {
+      if (detail::insert_by_bins(device_table(), bins_, first, values, n, stream)) {
+        return;
+      }
+    }
     detail::launch_bulk(detail::bulk_insert<run, table, Keys, Values, Results>, n, stream, device_table(), first,
                         values, n, results, static_cast<unsigned long long*>(nullptr));
   }
@@ -337,6 +351,13 @@ private:
       memory_ = nullptr;
       throw;
     }
+#if defined(__CUDACC__)
+    if constexpr (detail::has_warp_operations<table>::value && Allocator::device_accessible) {
+      if (table::bytes(buckets_) >= detail::partitioned_bytes) {
+        bins_.open();
+      }
+    }
+#endif
   }
   /// Memory of zeros is an empty table, in every layout.
   void zero() {
@@ -373,6 +394,9 @@ private:
   void* memory_ = nullptr;
   std::uint32_t buckets_ = 0;
   table table_;
+#if defined(__CUDACC__)
+  detail::bin_pool bins_;
+#endif
 };
 
 } // namespace heddle

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <heddle/map/operations.cuh>
+#include <heddle/map/packed_warp.cuh>
 
 #if defined(__CUDACC__)
 
@@ -31,9 +32,14 @@ __global__ void __launch_bounds__(bulk_block)
   bulk_insert(Table table, Keys keys, Values values, std::size_t n, Results results, unsigned long long* inserted) {
   const std::size_t i = bulk_index<std::size_t>();
   insert_result result = insert_result::exists;
-  if (i < n) {
+  if constexpr (has_warp_operations<Table>::value) {
+    const std::size_t item = i < n ? i : n - 1;
+    result = packed_warp<Table>::insert(table, i < n, keys[item], values[item]);
+  } else if (i < n) {
     result = Operations::try_insert(table, ordering::relaxed, keys[i], values[i]);
-    if constexpr (!std::is_same<Results, std::nullptr_t>::value) {
+  }
+  if constexpr (!std::is_same<Results, std::nullptr_t>::value) {
+    if (i < n) {
       results[i] = result;
     }
   }
@@ -46,9 +52,18 @@ template <class Operations, class Value, class Table, class Keys, class Values, 
 __global__ void __launch_bounds__(bulk_block)
   bulk_find(Table table, Keys keys, std::size_t n, Values values, Value missing, Found found) {
   const std::size_t i = bulk_index<std::size_t>();
+  Value value = missing;
+  bool there = false;
+  if constexpr (has_warp_operations<Table>::value) {
+    typename Table::word_type word;
+    if (packed_warp<Table>::search(table, i < n, keys[i < n ? i : n - 1], word) != nullptr) {
+      value = from_field<Value>(word.other);
+      there = true;
+    }
+  } else if (i < n) {
+    there = table.visit(keys[i], ordering::relaxed, [&value](const Value& v) { value = v; });
+  }
   if (i < n) {
-    Value value = missing;
-    const bool there = table.visit(keys[i], ordering::relaxed, [&value](const Value& v) { value = v; });
     values[i] = value;
     if constexpr (!std::is_same<Found, std::nullptr_t>::value) {
       found[i] = there;
@@ -59,8 +74,15 @@ __global__ void __launch_bounds__(bulk_block)
 template <class Table, class Keys, class Found>
 __global__ void __launch_bounds__(bulk_block) bulk_contains(Table table, Keys keys, std::size_t n, Found found) {
   const std::size_t i = bulk_index<std::size_t>();
+  bool there = false;
+  if constexpr (has_warp_operations<Table>::value) {
+    typename Table::word_type word;
+    there = packed_warp<Table>::search(table, i < n, keys[i < n ? i : n - 1], word) != nullptr;
+  } else if (i < n) {
+    there = table.visit(keys[i], ordering::relaxed, ignore());
+  }
   if (i < n) {
-    found[i] = table.visit(keys[i], ordering::relaxed, ignore());
+    found[i] = there;
   }
 }
 
@@ -68,7 +90,14 @@ template <class Table, class Keys>
 __global__ void __launch_bounds__(bulk_block)
   bulk_erase(Table table, Keys keys, std::size_t n, unsigned long long* erased) {
   const std::size_t i = bulk_index<std::size_t>();
-  const bool gone = i < n && table.erase(keys[i], ordering::relaxed);
+  bool gone = false;
+  if constexpr (has_warp_operations<Table>::value) {
+    typename Table::word_type word;
+    typename Table::word_type* const slot = packed_warp<Table>::search(table, i < n, keys[i < n ? i : n - 1], word);
+    gone = table.erase_at(slot, word, ordering::relaxed);
+  } else {
+    gone = i < n && table.erase(keys[i], ordering::relaxed);
+  }
   if (erased != nullptr) {
     count_for(erased, gone);
   }

@@ -1,17 +1,21 @@
 // The table behind layout::packed8 and layout::packed16: a pair is one word, changed by one compare-exchange.
 //
-// Memory: buckets of 8 words, 64 bytes (packed8: a cache line of the host, two sectors of the GPU) or 128 bytes
-// (packed16). Word 0 of a bucket is its overflow filter; words 1..7 hold pairs.
+// Memory: buckets of 64 bytes (packed8: a cache line of the host, two sectors of a GPU) or 128 bytes (packed16). Word 0
+// of a bucket is its overflow filter, the others hold pairs. A *granule* is 16 bytes, what one thread loads at once:
 //
-//     bucket   | filter | slot 1 | slot 2 | slot 3 |  slot 4 | slot 5 | slot 6 | slot 7 |
-//              '------------ sector 0 -------------'---------------- sector 1 ----------'
+//     packed8    | filter slot 1 | slot 2 slot 3 | slot 4 slot 5 | slot 6 slot 7 |        4 granules
+//     packed16   | filter | slot 1 | slot 2 | slot 3 | slot 4 | slot 5 | slot 6 | slot 7 |   8 granules
 //
 // Probing: a key's hash gives a bucket, a slot in it to begin with, a step to the next bucket (double hashing over a
-// prime number of buckets) and one of 64 filter bits. The *path* of a key is the order in which it visits slots: the
-// sector of its first slot, starting there and wrapping around; then the bucket's other sectors; then the next bucket
-// in the same way; and after all buckets, as if it were a last slot, the *gate* of the table. An insertion that goes
-// beyond a bucket first sets its bit in the bucket's filter, so a search for a key that is not there mostly ends
-// after one bucket even when the table is full.
+// prime number of buckets) and one of 64 filter bits. The *path* of a key is the order in which it visits slots: its
+// first slot, the other one of that granule, the following granules of the bucket (around its end); then the next
+// bucket in the same way; and after all buckets, as if it were a last slot, the *gate* of the table. An insertion that
+// goes beyond a bucket first sets its bit in the bucket's filter, so a search for a key that is not there mostly ends
+// after one bucket even when the table is nearly full.
+//
+// One thread reads a granule at a time, because what a GPU can do is a number of requests: 16 bytes cost as much as 8,
+// and 64 bytes by one thread as much as four keys. Bulk calls read a bucket by as many lanes as it has granules (see
+// packed_warp.cuh), for which 64 bytes cost one request.
 //
 // Protocol. Slots change like this, and in no other way, while the map is shared:
 //
@@ -24,8 +28,11 @@
 //       locks the end, puts the pair into a tombstone of the path, and unlocks the end with a new stamp.
 //   P3  An insertion that exchanges the end has read the end's stamp *before* it read the path for k the last time
 //       (two scans that agree on the end), and expects that stamp. By P2 nobody inserted k in between.
+//   P3' An insertion that takes the second slot of a path, expecting stamp 0, after the first was seen to hold another
+//       pair, needs no second scan: since the first slot was filled every insertion of k would have had the second as
+//       its end, and would have left another stamp or a pair there.
 //   P4  An insertion that re-uses a tombstone reads the path for k while it holds the end locked.
-//   P3 and P4: at most one slot holds k, however erasures run in between. An empty first slot of a path has nothing
+//   P3, P3' and P4: at most one slot holds k, however erasures run in between. An empty first slot of a path has nothing
 //   before it, so the common insertion is one compare-exchange.
 //   P5  A filter bit is set before an insertion passes its bucket, and never cleared. So a search may stop at a full
 //       bucket without the bit, as at an empty slot.
@@ -51,16 +58,23 @@ enum class insert_result { inserted, exists, full };
 
 namespace detail {
 
+template <class Table> struct packed_warp;
+
 template <class Word, class Key, class Value, cuda::thread_scope Scope, class Hash> class packed_table {
+  friend struct packed_warp<packed_table>;
+
 public:
+  using word_type = Word;
+  using key_type = Key;
+  using mapped_type = Value;
   using field = typename Word::field;
   using mem = memory<Scope>;
-  static constexpr int bucket_units = 8;
+  static constexpr int bucket_units = Word::bucket_units;
   static constexpr int bucket_slots = bucket_units - 1;
-  static constexpr int sector_units = Word::sector_units;
-  static constexpr int sectors = bucket_units / sector_units;
+  static constexpr int granule_units = Word::granule_units;
+  static constexpr int granules = bucket_units / granule_units;
   /// Words in front of the buckets: the pair with the key of all ones, and the gate.
-  static constexpr int header_units = bucket_units;
+  static constexpr int header_units = 128 / sizeof(Word);
 
   packed_table() = default;
   HEDDLE_ANYWHERE packed_table(void* memory, std::uint32_t buckets, Hash hash)
@@ -82,13 +96,17 @@ public:
       }
     }
   }
-  static constexpr bool waits_for_readers = false;
-
   HEDDLE_ANYWHERE std::uint32_t buckets() const { return buckets_; }
   HEDDLE_ANYWHERE Hash hash() const { return hash_; }
   HEDDLE_ANYWHERE std::size_t capacity() const { return static_cast<std::size_t>(buckets_) * bucket_slots; }
   /// Places that for_each visits: every slot, and the one of the key of all ones.
   HEDDLE_ANYWHERE std::size_t places() const { return capacity() + 1; }
+
+  HEDDLE_ANYWHERE static field stored_key(const Key& key) { return static_cast<field>(~to_field<field>(key)); }
+  /// Whether a key has the slot of its own in front of the buckets.
+  HEDDLE_ANYWHERE static constexpr bool is_special(field stored) {
+    return sizeof(Key) == sizeof(field) && stored == 0; // shorter keys leave a bit that is always set
+  }
 
   /// Calls visit(key, value) for the pair at a place, if there is one.
   HEDDLE_NO_EXEC_CHECK
@@ -122,7 +140,11 @@ public:
 
   HEDDLE_ANYWHERE bool erase(const Key& key, ordering order) const {
     Word seen;
-    Word* slot = search(key, order, seen);
+    Word* const slot = search(key, order, seen);
+    return erase_at(slot, seen, order);
+  }
+  /// Erases the pair that was seen at a slot (nullptr: none was).
+  HEDDLE_ANYWHERE bool erase_at(Word* slot, Word seen, ordering order) const {
     const Word gone = slot == special() ? Word{0, 0} : tombstone<Word>();
     while (slot != nullptr) {
       const Word before = mem::compare_exchange(slot, seen, gone, order);
@@ -148,13 +170,9 @@ public:
       return upsert_special(desired.other, order, update);
     }
     const path p = path_of(key);
-    // The first slot of the path is usually empty in a table that is not full, and never was anything else.
-    const Word first = mem::compare_exchange(p.first(units_), Word{0, 0}, desired, order);
-    if (same(first, Word{0, 0})) {
-      return insert_result::inserted;
-    }
-    if (first.key == stored && (!Update::writes || replace(p.first(units_), first, order, update))) {
-      return insert_result::exists;
+    insert_result result;
+    if (upsert_at_once(p, desired, order, update, result)) {
+      return result;
     }
     return upsert_along(p, desired, order, update);
   }
@@ -165,12 +183,45 @@ private:
     std::uint32_t bucket;
     std::uint32_t step;
     std::uint32_t start; // a unit, 1..7
-    std::uint64_t filter_bit;
+    std::uint32_t filter_index;
 
+    HEDDLE_ANYWHERE std::uint64_t filter_bit() const { return std::uint64_t(1) << filter_index; }
     HEDDLE_ANYWHERE Word* first(Word* units) const {
       return units + static_cast<std::size_t>(bucket) * bucket_units + start;
     }
   };
+
+  /// The unit that a path visits after unit `start` of its first bucket.
+  HEDDLE_ANYWHERE static std::uint32_t second_unit(std::uint32_t start) {
+    if constexpr (granule_units == 2) {
+      return start == 1 ? 2 : start ^ 1;
+    } else {
+      return start == bucket_units - 1 ? 1 : start + 1;
+    }
+  }
+
+  /// The first two slots of a path, without reading anything before. False if the scan has to decide.
+  template <class Update>
+  HEDDLE_ANYWHERE bool upsert_at_once(const path& p, Word desired, ordering order, const Update& update,
+                                      insert_result& result) const {
+    Word* slot = p.first(units_);
+    for (int i = 0; i < 2; ++i) {
+      const Word seen = mem::compare_exchange(slot, Word{0, 0}, desired, order);
+      if (same(seen, Word{0, 0})) {
+        result = insert_result::inserted;
+        return true;
+      }
+      if (seen.key == desired.key) {
+        result = insert_result::exists;
+        return replace(slot, seen, order, update);
+      }
+      if (seen.key == 0) {
+        return false; // a tombstone, or a stamp
+      }
+      slot += static_cast<std::ptrdiff_t>(second_unit(p.start)) - static_cast<std::ptrdiff_t>(p.start); // P3'
+    }
+    return false;
+  }
 
   /// What a scan of a path saw. `end` is the first empty slot, or the gate.
   struct scan_result {
@@ -184,17 +235,12 @@ private:
   HEDDLE_ANYWHERE Word* special() const { return units_ - header_units; }
   HEDDLE_ANYWHERE Word* gate() const { return units_ - header_units + 1; }
 
-  HEDDLE_ANYWHERE static field stored_key(const Key& key) { return static_cast<field>(~to_field<field>(key)); }
-  HEDDLE_ANYWHERE static constexpr bool is_special(field stored) {
-    return sizeof(Key) == sizeof(field) && stored == 0; // shorter keys leave a bit that is always set
-  }
-
   HEDDLE_ANYWHERE path path_of(const Key& key) const {
     const std::uint64_t h = mix(static_cast<std::uint64_t>(hash_(key)));
     const std::uint64_t fraction = h * buckets_;
     return {static_cast<std::uint32_t>(multiply_high(h, buckets_)),
             1 + scale(static_cast<std::uint32_t>(h), buckets_ - 1),
-            1 + scale(static_cast<std::uint32_t>(fraction >> 32), bucket_slots), std::uint64_t(1) << (h & 63)};
+            1 + scale(static_cast<std::uint32_t>(fraction >> 32), bucket_slots), static_cast<std::uint32_t>(h & 63)};
   }
 
   HEDDLE_ANYWHERE std::uint32_t next(std::uint32_t bucket, std::uint32_t step) const {
@@ -202,9 +248,11 @@ private:
     return static_cast<std::uint32_t>(sum >= buckets_ ? sum - buckets_ : sum);
   }
 
-  HEDDLE_ANYWHERE static void load_sector(Word* sector, access order, Word (&words)[sector_units]) {
-    for (int i = 0; i < sector_units; i += 2) {
-      mem::load_pair(sector + i, order, words[i], words[i + 1]);
+  HEDDLE_ANYWHERE static void load_granule(Word* granule, access order, Word (&words)[granule_units]) {
+    if constexpr (granule_units == 2) {
+      mem::load_pair(granule, order, words[0], words[1]);
+    } else {
+      words[0] = mem::load(granule, order);
     }
   }
 
@@ -221,33 +269,29 @@ private:
     for (std::uint32_t visited = 0; visited < buckets_; ++visited, bucket = next(bucket, p.step)) {
       Word* const base = units_ + static_cast<std::size_t>(bucket) * bucket_units;
       std::uint64_t filter = 0;
-      std::uint32_t sector = p.start / sector_units;
       HEDDLE_NO_UNROLL
-      for (int i = 0; i < sectors; ++i, sector = (sector + 1) % sectors) {
-        Word words[sector_units];
-        load_sector(base + sector * sector_units, loads, words);
-        Word* match = nullptr;
-        bool ends = false;
+      for (int i = 0; i < granules; ++i) {
+        const std::uint32_t at = (p.start / granule_units + i) % granules * granule_units;
+        Word words[granule_units];
+        load_granule(base + at, loads, words);
         HEDDLE_UNROLL
-        for (int u = 0; u < sector_units; ++u) {
-          const bool slot = u != 0 || sector != 0;
-          if (slot && words[u].key == stored) {
-            match = base + sector * sector_units + u;
+        for (int u = 0; u < granule_units; ++u) {
+          if (at + u == 0) {
+            filter = control_bits(words[0]);
+          } else if (words[u].key == stored) {
             found = words[u];
+            return base + at + u;
           }
-          ends = ends || (slot && is_empty(words[u]));
         }
-        if (match != nullptr) {
-          return match;
-        }
-        if (ends) {
-          return nullptr;
-        }
-        if (sector == 0) {
-          filter = control_bits(words[0]);
+        // An empty slot ends the search even if it is the second of the path: no key is beyond its end.
+        HEDDLE_UNROLL
+        for (int u = 0; u < granule_units; ++u) {
+          if (at + u != 0 && is_empty(words[u])) {
+            return nullptr;
+          }
         }
       }
-      if ((filter & p.filter_bit) == 0) {
+      if ((filter & p.filter_bit()) == 0) {
         return nullptr;
       }
     }
@@ -262,62 +306,41 @@ private:
     for (std::uint32_t visited = 0; visited < buckets_; ++visited, bucket = next(bucket, p.step)) {
       Word* const base = units_ + static_cast<std::size_t>(bucket) * bucket_units;
       std::uint64_t filter = 0;
-      std::uint32_t sector = p.start / sector_units;
-      std::uint32_t rotation = p.start % sector_units;
       HEDDLE_NO_UNROLL
-      for (int i = 0; i < sectors; ++i, sector = (sector + 1) % sectors, rotation = 0) {
-        Word words[sector_units];
-        Word* const here = base + sector * sector_units;
-        load_sector(here, access::acquire, words);
-        std::uint32_t empty = 0, dead = 0;
+      for (int i = 0; i < granules; ++i) {
+        const std::uint32_t at = (p.start / granule_units + i) % granules * granule_units;
+        Word words[granule_units];
+        load_granule(base + at, access::acquire, words);
+        if (granule_units == 2 && i == 0 && p.start % granule_units == 1) {
+          const Word first = words[0]; // the path begins with the second word
+          words[0] = words[granule_units - 1];
+          words[granule_units - 1] = first;
+        }
         HEDDLE_UNROLL
-        for (int u = 0; u < sector_units; ++u) {
-          if (u == 0 && sector == 0) {
-            filter = control_bits(words[0]);
-            continue;
+        for (int j = 0; j < granule_units; ++j) {
+          const std::uint32_t u = at + (i == 0 ? (p.start + j) % granule_units : j);
+          if (u == 0) {
+            filter = control_bits(words[j]);
+          } else if (words[j].key == stored) {
+            result.match = base + u;
+            result.match_word = words[j];
+            return result;
+          } else if (is_empty(words[j])) {
+            result.end = base + u;
+            result.end_word = words[j];
+            return result;
+          } else if (is_tombstone(words[j]) && result.tombstone == nullptr) {
+            result.tombstone = base + u;
           }
-          if (words[u].key == stored) {
-            result.match = here + u;
-            result.match_word = words[u];
-          }
-          empty |= is_empty(words[u]) ? 1u << u : 0u;
-          dead |= is_tombstone(words[u]) ? 1u << u : 0u;
-        }
-        if (result.match != nullptr) {
-          return result;
-        }
-        const int end = first_from(empty, rotation);
-        const int tombstone = first_from(dead, rotation);
-        if (tombstone >= 0 && result.tombstone == nullptr && (end < 0 || before(tombstone, end, rotation))) {
-          result.tombstone = here + tombstone;
-        }
-        if (end >= 0) {
-          result.end = here + end;
-        HEDDLE_UNROLL
-          for (int u = 0; u < sector_units; ++u) {
-            if (u == end) {
-              result.end_word = words[u];
-            }
-          }
-          return result;
         }
       }
-      if ((filter & p.filter_bit) == 0) {
-        mem::set_bits(base, p.filter_bit);
+      if ((filter & p.filter_bit()) == 0) {
+        mem::set_bits(base, p.filter_bit());
       }
     }
     result.end = gate();
     result.end_word = mem::load(gate(), access::acquire);
     return result;
-  }
-
-  /// The first set bit at or after `rotation`, wrapping around; -1 if there is none.
-  HEDDLE_ANYWHERE static int first_from(std::uint32_t bits, std::uint32_t rotation) {
-    const std::uint32_t turned = (bits >> rotation | bits << (sector_units - rotation)) & ((1u << sector_units) - 1);
-    return turned == 0 ? -1 : static_cast<int>((lowest_bit(turned) + rotation) % sector_units);
-  }
-  HEDDLE_ANYWHERE static bool before(int a, int b, std::uint32_t rotation) {
-    return (a - rotation) % sector_units < (b - rotation) % sector_units;
   }
 
   /// Replaces the value at a slot that holds the key. False if the key is there no longer.

@@ -27,15 +27,20 @@ struct alignas(8) word8 {
   using field = std::uint32_t;
   field key;
   field other;
-  /// Units that a thread loads at once: 32 bytes, one sector of a GPU's memory.
-  static constexpr int sector_units = 4;
+#if defined(HEDDLE_BUCKET_UNITS)
+  static constexpr int bucket_units = HEDDLE_BUCKET_UNITS;
+#else
+  static constexpr int bucket_units = 8;
+#endif
+  static constexpr int granule_units = 2;
 };
 
 struct alignas(16) word16 {
   using field = std::uint64_t;
   field key;
   field other;
-  static constexpr int sector_units = 2;
+  static constexpr int bucket_units = 8;
+  static constexpr int granule_units = 1;
 };
 
 template <class Word> HEDDLE_ANYWHERE bool same(Word a, Word b) { return a.key == b.key && a.other == b.other; }
