@@ -1,12 +1,14 @@
 // The map's rates on a GPU, against what the GPU can do at all.
 //
-//     nvcc -std=c++17 -O3 -arch=sm_90 -I../../include device.cu -o map_bench && ./map_bench [millions of keys]
+//     nvcc -std=c++17 -O3 -arch=sm_90 -I../../include device.cu -o map_bench && ./map_bench
+//     [millions of keys]
 //
-// For each layout and load: inserts unique scattered keys into an empty table up to the load, finds all of them, looks
-// for as many that are not there, and runs half insertions and half searches at once on a table that is half filled.
-// Ceilings: random 8-byte reads, reads of whole sectors and lines, compare-exchanges on fresh slots, reads followed by
-// compare-exchanges, on memory of the size of the table. Every rate is the best of `repeats` runs, in billion per
-// second, timed with events; results are verified once. The table is well beyond the second-level cache.
+// For each layout and load: inserts unique scattered keys into an empty table up to the load, finds
+// all of them, looks for as many that are not there, and runs half insertions and half searches at
+// once on a table that is half filled. Ceilings: random 8-byte reads, reads of whole sectors and
+// lines, compare-exchanges on fresh slots, reads followed by compare-exchanges, on memory of the
+// size of the table. Every rate is the best of `repeats` runs, in billion per second, timed with
+// events; results are verified once. The table is well beyond the second-level cache.
 #include <heddle/concurrent_map.cuh>
 
 #include <algorithm>
@@ -16,13 +18,13 @@
 #include <string>
 #include <vector>
 
-#define CUDA_OK(call)                                                                                                  \
-  do {                                                                                                                 \
-    const cudaError_t code_ = (call);                                                                                  \
-    if (code_ != cudaSuccess) {                                                                                        \
-      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(code_));                            \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
+#define CUDA_OK(call)                                                                              \
+  do {                                                                                             \
+    const cudaError_t code_ = (call);                                                              \
+    if (code_ != cudaSuccess) {                                                                    \
+      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(code_));        \
+      std::exit(1);                                                                                \
+    }                                                                                              \
   } while (0)
 
 namespace {
@@ -56,14 +58,16 @@ template <class Function> double best_seconds(Function&& function) {
   CUDA_OK(cudaEventCreate(&to));
   double best = 1e9;
   for (int i = 0; i < repeats; ++i) {
-    const double seconds = function([&] { CUDA_OK(cudaEventRecord(from)); },
-                                    [&] {
-                                      CUDA_OK(cudaEventRecord(to));
-                                      CUDA_OK(cudaEventSynchronize(to));
-                                      float ms = 0;
-                                      CUDA_OK(cudaEventElapsedTime(&ms, from, to));
-                                      return ms * 1e-3;
-                                    });
+    const double seconds = function(
+        [&] { CUDA_OK(cudaEventRecord(from)); },
+        [&] {
+          CUDA_OK(cudaEventRecord(to));
+          CUDA_OK(cudaEventSynchronize(to));
+          float ms = 0;
+          CUDA_OK(cudaEventElapsedTime(&ms, from, to));
+          return ms * 1e-3;
+        }
+    );
     best = std::min(best, seconds);
   }
   CUDA_OK(cudaEventDestroy(from));
@@ -71,12 +75,16 @@ template <class Function> double best_seconds(Function&& function) {
   return best;
 }
 
-unsigned grid_for(size_t n) { return static_cast<unsigned>((n + block - 1) / block); }
+unsigned grid_for(size_t n) {
+  return static_cast<unsigned>((n + block - 1) / block);
+}
 
-// --- ceilings ---------------------------------------------------------------------------------------------------------
+// --- ceilings
+// ---------------------------------------------------------------------------------------------------------
 
 /// Each thread reads `Bytes` bytes at a random place aligned to them, 8 or 16 at a time.
-template <int Bytes> __global__ void random_reads(const char* memory, size_t places, size_t n, std::uint64_t* out) {
+template <int Bytes>
+__global__ void random_reads(const char* memory, size_t places, size_t n, std::uint64_t* out) {
   const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
   if (i >= n) {
     return;
@@ -84,12 +92,16 @@ template <int Bytes> __global__ void random_reads(const char* memory, size_t pla
   const char* p = memory + __umul64hi(scattered(static_cast<std::uint64_t>(i)), places) * Bytes;
   std::uint64_t sum = 0;
   if constexpr (Bytes == 8) {
-    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(sum) : "l"(__cvta_generic_to_global(p)));
+    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];"
+                 : "=l"(sum)
+                 : "l"(__cvta_generic_to_global(p)));
   } else {
 #pragma unroll
     for (int at = 0; at < Bytes; at += 16) {
       std::uint64_t a, b;
-      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0,%1}, [%2];" : "=l"(a), "=l"(b) : "l"(__cvta_generic_to_global(p + at)));
+      asm volatile("ld.relaxed.gpu.global.v2.b64 {%0,%1}, [%2];"
+                   : "=l"(a), "=l"(b)
+                   : "l"(__cvta_generic_to_global(p + at)));
       sum += a ^ b;
     }
   }
@@ -99,7 +111,9 @@ template <int Bytes> __global__ void random_reads(const char* memory, size_t pla
 }
 
 /// Tiles of Bytes/16 lanes read one place together, a key of each lane in turn.
-template <int Bytes> __global__ void random_reads_tiled(const char* memory, size_t places, size_t n, std::uint64_t* out) {
+template <int Bytes>
+__global__ void
+random_reads_tiled(const char* memory, size_t places, size_t n, std::uint64_t* out) {
   constexpr int tile = Bytes / 16;
   const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
   const int lane = threadIdx.x % tile;
@@ -109,7 +123,9 @@ template <int Bytes> __global__ void random_reads_tiled(const char* memory, size
   for (int turn = 0; turn < tile; ++turn) {
     const char* p = memory + __shfl_sync(~0u, mine, turn, tile) * Bytes + lane * 16;
     std::uint64_t a, b;
-    asm volatile("ld.relaxed.gpu.global.v2.b64 {%0,%1}, [%2];" : "=l"(a), "=l"(b) : "l"(__cvta_generic_to_global(p)));
+    asm volatile("ld.relaxed.gpu.global.v2.b64 {%0,%1}, [%2];"
+                 : "=l"(a), "=l"(b)
+                 : "l"(__cvta_generic_to_global(p)));
     sum += a ^ b;
   }
   if (sum == 42) {
@@ -118,7 +134,8 @@ template <int Bytes> __global__ void random_reads_tiled(const char* memory, size
 }
 
 template <bool LoadFirst>
-__global__ void exchanges(unsigned long long* memory, size_t places, size_t n, unsigned long long* out) {
+__global__ void
+exchanges(unsigned long long* memory, size_t places, size_t n, unsigned long long* out) {
   const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
   if (i >= n) {
     return;
@@ -126,7 +143,9 @@ __global__ void exchanges(unsigned long long* memory, size_t places, size_t n, u
   unsigned long long* p = memory + __umul64hi(scattered(static_cast<std::uint64_t>(i)), places);
   unsigned long long seen = 0;
   if (LoadFirst) {
-    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(seen) : "l"(__cvta_generic_to_global(p)));
+    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];"
+                 : "=l"(seen)
+                 : "l"(__cvta_generic_to_global(p)));
   }
   if (atomicCAS(p, seen, static_cast<unsigned long long>(i + 1)) == 42) {
     *out = 1;
@@ -145,30 +164,53 @@ void ceilings(size_t bytes, size_t n) {
              start();
              launch();
              return stop();
-           }) / 1e9;
+           }) /
+           1e9;
   };
   const unsigned grid = grid_for(n);
-  std::printf("ceilings on %.2f GiB, 1e9/s: read8 %.1f", bytes / double(1 << 30), rate([&] { random_reads<8><<<grid, block>>>(memory, bytes / 8, n, out); }));
-  std::printf("  read16 %.1f", rate([&] { random_reads<16><<<grid, block>>>(memory, bytes / 16, n, out); }));
-  std::printf("  read32 %.1f", rate([&] { random_reads<32><<<grid, block>>>(memory, bytes / 32, n, out); }));
-  std::printf("  read64 %.1f", rate([&] { random_reads<64><<<grid, block>>>(memory, bytes / 64, n, out); }));
-  std::printf("  read128 %.1f", rate([&] { random_reads<128><<<grid, block>>>(memory, bytes / 128, n, out); }));
-  std::printf("  tiled32 %.1f", rate([&] { random_reads_tiled<32><<<grid, block>>>(memory, bytes / 32, n, out); }));
-  std::printf("  tiled64 %.1f", rate([&] { random_reads_tiled<64><<<grid, block>>>(memory, bytes / 64, n, out); }));
-  std::printf("  tiled128 %.1f", rate([&] { random_reads_tiled<128><<<grid, block>>>(memory, bytes / 128, n, out); }));
-  std::printf("  cas %.1f", rate([&] { exchanges<false><<<grid, block>>>(words, bytes / 8, n, words); }));
-  std::printf("  read+cas %.1f\n", rate([&] { exchanges<true><<<grid, block>>>(words, bytes / 8, n, words); }));
+  std::printf("ceilings on %.2f GiB, 1e9/s: read8 %.1f", bytes / double(1 << 30), rate([&] {
+                random_reads<8><<<grid, block>>>(memory, bytes / 8, n, out);
+              }));
+  std::printf("  read16 %.1f", rate([&] {
+                random_reads<16><<<grid, block>>>(memory, bytes / 16, n, out);
+              }));
+  std::printf("  read32 %.1f", rate([&] {
+                random_reads<32><<<grid, block>>>(memory, bytes / 32, n, out);
+              }));
+  std::printf("  read64 %.1f", rate([&] {
+                random_reads<64><<<grid, block>>>(memory, bytes / 64, n, out);
+              }));
+  std::printf("  read128 %.1f", rate([&] {
+                random_reads<128><<<grid, block>>>(memory, bytes / 128, n, out);
+              }));
+  std::printf("  tiled32 %.1f", rate([&] {
+                random_reads_tiled<32><<<grid, block>>>(memory, bytes / 32, n, out);
+              }));
+  std::printf("  tiled64 %.1f", rate([&] {
+                random_reads_tiled<64><<<grid, block>>>(memory, bytes / 64, n, out);
+              }));
+  std::printf("  tiled128 %.1f", rate([&] {
+                random_reads_tiled<128><<<grid, block>>>(memory, bytes / 128, n, out);
+              }));
+  std::printf("  cas %.1f", rate([&] {
+                exchanges<false><<<grid, block>>>(words, bytes / 8, n, words);
+              }));
+  std::printf("  read+cas %.1f\n", rate([&] {
+                exchanges<true><<<grid, block>>>(words, bytes / 8, n, words);
+              }));
   CUDA_OK(cudaGetLastError());
   CUDA_OK(cudaFree(memory));
   CUDA_OK(cudaFree(out));
 }
 
-// --- the map ----------------------------------------------------------------------------------------------------------
+// --- the map
+// ----------------------------------------------------------------------------------------------------------
 
 /// Even threads insert what is new, odd threads look for what is there.
 template <class Ref, class Key, class Value>
-__global__ void __launch_bounds__(block)
-  mixed(Ref map, const Key* fresh, const Key* present, Value* values, size_t n) {
+__global__ void __launch_bounds__(
+    block
+) mixed(Ref map, const Key* fresh, const Key* present, Value* values, size_t n) {
   const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
   if (i >= n) {
     return;
@@ -184,14 +226,16 @@ __global__ void __launch_bounds__(block)
 
 /// The same operations as a user's kernel calls them, one thread each.
 template <class Ref, class Key, class Value>
-__global__ void __launch_bounds__(block) insert_alone(Ref map, const Key* keys, const Value* values, size_t n) {
+__global__ void
+__launch_bounds__(block) insert_alone(Ref map, const Key* keys, const Value* values, size_t n) {
   const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
   if (i < n) {
     map.try_insert(keys[i], values[i]);
   }
 }
 template <class Ref, class Key, class Value>
-__global__ void __launch_bounds__(block) find_alone(Ref map, const Key* keys, Value* values, size_t n) {
+__global__ void
+__launch_bounds__(block) find_alone(Ref map, const Key* keys, Value* values, size_t n) {
   const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
   if (i < n) {
     Value value = 0;
@@ -200,7 +244,14 @@ __global__ void __launch_bounds__(block) find_alone(Ref map, const Key* keys, Va
   }
 }
 
-template <class Value> __global__ void count_different(const Value* values, const Value* wanted, Value missing, size_t n, unsigned long long* bad) {
+template <class Value>
+__global__ void count_different(
+    const Value* values,
+    const Value* wanted,
+    Value missing,
+    size_t n,
+    unsigned long long* bad
+) {
   const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < n && values[i] != (wanted != nullptr ? wanted[i] : missing)) {
     atomicAdd(bad, 1ull);
@@ -210,7 +261,7 @@ template <class Value> __global__ void count_different(const Value* values, cons
 template <class Map> void bench(const char* name, size_t n, double load) {
   using Key = typename Map::key_type;
   using Value = typename Map::mapped_type;
-  static Key* keys = nullptr;   // 2n keys: n to insert, n that are not there
+  static Key* keys = nullptr; // 2n keys: n to insert, n that are not there
   static Value* values = nullptr;
   static Value* out = nullptr;
   static size_t made = 0;
@@ -234,12 +285,13 @@ template <class Map> void bench(const char* name, size_t n, double load) {
   const size_t size = map.size(stream);
   heddle::insert_result* results;
   CUDA_OK(cudaMalloc(&results, n * sizeof *results));
-  const double direct = best_seconds([&](auto start, auto stop) { // with a result per key: not by bins
-    map.clear();
-    start();
-    map.insert(keys, keys + n, values, results, stream);
-    return stop();
-  });
+  const double direct =
+      best_seconds([&](auto start, auto stop) { // with a result per key: not by bins
+        map.clear();
+        start();
+        map.insert(keys, keys + n, values, results, stream);
+        return stop();
+      });
   CUDA_OK(cudaFree(results));
   const double find = best_seconds([&](auto start, auto stop) {
     start();
@@ -256,7 +308,8 @@ template <class Map> void bench(const char* name, size_t n, double load) {
     return stop();
   });
   count_different<<<grid_for(n), block>>>(out, static_cast<const Value*>(nullptr), missing, n, bad);
-  // n/2 searches of what is there, n/2 insertions that bring the table from half of the load to the load.
+  // n/2 searches of what is there, n/2 insertions that bring the table from half of the load to the
+  // load.
   const double both = best_seconds([&](auto start, auto stop) {
     map.clear();
     map.insert(keys, keys + n / 2, values, stream);
@@ -303,24 +356,44 @@ template <class Map> void bench(const char* name, size_t n, double load) {
     return stop();
   });
   const size_t left = map.size(stream);
-  const double again = best_seconds([&](auto start, auto stop) { // into the tombstones that the others left
-    map.erase(keys, keys + n, stream);
-    start();
-    map.insert(keys + n, keys + 2 * n, values, stream);
-    const double seconds = stop();
-    map.erase(keys + n, keys + 2 * n, stream);
-    return seconds;
-  });
+  const double again =
+      best_seconds([&](auto start, auto stop) { // into the tombstones that the others left
+        map.erase(keys, keys + n, stream);
+        start();
+        map.insert(keys + n, keys + 2 * n, values, stream);
+        const double seconds = stop();
+        map.erase(keys + n, keys + 2 * n, stream);
+        return seconds;
+      });
   unsigned long long wrong = 0;
   CUDA_OK(cudaMemcpy(&wrong, bad, 8, cudaMemcpyDeviceToHost));
   CUDA_OK(cudaFree(bad));
-  std::printf("%-22s %.2f | insert %5.1f (direct %5.1f) find %5.1f miss %5.1f | mixed %5.1f (%3.0f %% of separate) erase %5.1f reinsert %5.1f | %.2f B/pair%s\n",
-              name, load, n / insert / 1e9, n / direct / 1e9, n / find / 1e9, n / miss / 1e9, n / both / 1e9, separate / both * 100,
-              n / erase / 1e9, n / again / 1e9, double(map.bytes()) / n,
-              wrong != 0 || size != n || left != 0 ? "  WRONG" : "");
-  std::printf("  by ref, relaxed:      insert %5.1f find %5.1f miss %5.1f | synchronizing: insert %5.1f find %5.1f miss %5.1f\n",
-              n / alone[0] / 1e9, n / alone[1] / 1e9, n / alone[2] / 1e9, n / alone[3] / 1e9, n / alone[4] / 1e9,
-              n / alone[5] / 1e9);
+  std::printf(
+      "%-22s %.2f | insert %5.1f (direct %5.1f) find %5.1f miss %5.1f | mixed %5.1f (%3.0f %% of "
+      "separate) erase %5.1f reinsert %5.1f | %.2f B/pair%s\n",
+      name,
+      load,
+      n / insert / 1e9,
+      n / direct / 1e9,
+      n / find / 1e9,
+      n / miss / 1e9,
+      n / both / 1e9,
+      separate / both * 100,
+      n / erase / 1e9,
+      n / again / 1e9,
+      double(map.bytes()) / n,
+      wrong != 0 || size != n || left != 0 ? "  WRONG" : ""
+  );
+  std::printf(
+      "  by ref, relaxed:      insert %5.1f find %5.1f miss %5.1f | synchronizing: insert %5.1f "
+      "find %5.1f miss %5.1f\n",
+      n / alone[0] / 1e9,
+      n / alone[1] / 1e9,
+      n / alone[2] / 1e9,
+      n / alone[3] / 1e9,
+      n / alone[4] / 1e9,
+      n / alone[5] / 1e9
+  );
   if (wrong != 0 || size != n || left != 0) {
     std::printf("  wrong: %llu, size %zu of %zu, left %zu\n", wrong, size, n, left);
   }
@@ -328,8 +401,14 @@ template <class Map> void bench(const char* name, size_t n, double load) {
 }
 
 template <class Key, class Layout>
-using map_of = heddle::concurrent_map<Key, Key, cuda::thread_scope_device, heddle::hash<Key>, heddle::equal_to<Key>,
-                                      heddle::device_allocator, Layout>;
+using map_of = heddle::concurrent_map<
+    Key,
+    Key,
+    cuda::thread_scope_device,
+    heddle::hash<Key>,
+    heddle::equal_to<Key>,
+    heddle::device_allocator,
+    Layout>;
 
 } // namespace
 

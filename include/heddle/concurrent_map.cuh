@@ -1,8 +1,10 @@
-// heddle::concurrent_map: a hash map that host threads and device threads use at the same time. Header-only, C++17,
-// nothing beneath but libcu++. docs/map.md has the reference, the proofs' outline and the figures.
+// heddle::concurrent_map: a hash map that host threads and device threads use at the same time.
+// Header-only, C++17, nothing beneath but libcu++. docs/map.md has the reference, the proofs'
+// outline and the figures.
 //
-//     heddle::concurrent_map<int, float> map(1'000'000);              // fixed capacity, device memory
-//     kernel<<<blocks, threads>>>(map.ref());                         // ref: trivially copyable, for kernels
+//     heddle::concurrent_map<int, float> map(1'000'000);              // fixed capacity, device
+//     memory kernel<<<blocks, threads>>>(map.ref());                         // ref: trivially
+//     copyable, for kernels
 //     __global__ void kernel(decltype(map)::ref_type map) {
 //       if (map.try_insert(key, 1.0f) == heddle::insert_result::full) …
 //       if (auto value = map.find(key)) use(*value);
@@ -11,46 +13,50 @@
 //     }
 //     map.insert(keys, keys + n, values, stream);                     // bulk, one thread per key
 //
-//     heddle::concurrent_map<int, float, cuda::thread_scope_system> shared(1000);   // managed memory
-//     shared.try_insert(key, 2.0f);                                   // host thread, while kernels run
+//     heddle::concurrent_map<int, float, cuda::thread_scope_system> shared(1000);   // managed
+//     memory shared.try_insert(key, 2.0f);                                   // host thread, while
+//     kernels run
 //
-// Everything may be called at the same time on one map, except clear, rehash, moving and destruction, which need the
-// map to themselves. No key and no value is reserved.
+// Everything may be called at the same time on one map, except clear, rehash, moving and
+// destruction, which need the map to themselves. No key and no value is reserved.
 //
-// Who may call: ref's members are device functions; the map's own members are host functions and need
-// thread_scope_system and an allocator whose memory the host can touch, which a static_assert says. Without nvcc both
-// are plain functions.
+// Who may call: ref's members are device functions; the map's own members are host functions and
+// need thread_scope_system and an allocator whose memory the host can touch, which a static_assert
+// says. Without nvcc both are plain functions.
 #pragma once
 
-#include <heddle/map/allocator.cuh>
-#include <heddle/map/bulk.cuh>
-#include <heddle/map/operations.cuh>
-#include <heddle/map/partitioned_insert.cuh>
-
+#include "map/allocator.cuh"
+#include "map/bulk.cuh"
+#include "map/operations.cuh"
+#include "map/partitioned_insert.cuh"
 
 namespace heddle {
 
-/// Memory of a map: managed where the host takes part, the device's where it does not; the host's without nvcc.
+/// Memory of a map: managed where the host takes part, the device's where it does not; the host's
+/// without nvcc.
 #if defined(__CUDACC__)
 template <cuda::thread_scope Scope>
 using default_allocator =
-  std::conditional_t<Scope == cuda::thread_scope_system, managed_allocator, device_allocator>;
+    std::conditional_t<Scope == cuda::thread_scope_system, managed_allocator, device_allocator>;
 #else
 template <cuda::thread_scope> using default_allocator = host_allocator;
 #endif
 
-/// What a kernel uses: trivially copyable, does not own. Order says how strongly its operations synchronise.
+/// What a kernel uses: trivially copyable, does not own. Order says how strongly its operations
+/// synchronise.
 ///
-/// | operation       | takes effect                       | waits for                                             |
+/// | operation       | takes effect                       | waits for |
 /// |-----------------|------------------------------------|-------------------------------------------------------|
-/// | find, contains  | at one load                        | packed layouts: nothing; others: the slot's holder     |
-/// | erase           | at one exchange                    | packed layouts: nothing; others: the slot's holder     |
-/// | try_insert and  | at one exchange (packed), or the   | packed layouts: a thread that is about to re-use a     |
-/// | insert_or_…     | store that publishes the slot      | tombstone of the same path; others: slot's holder too  |
+/// | find, contains  | at one load                        | packed layouts: nothing; others: the
+/// slot's holder     | | erase           | at one exchange                    | packed layouts:
+/// nothing; others: the slot's holder     | | try_insert and  | at one exchange (packed), or the |
+/// packed layouts: a thread that is about to re-use a     | | insert_or_…     | store that
+/// publishes the slot      | tombstone of the same path; others: slot's holder too  |
 ///
-/// Holders have started and need finitely many steps, so they are guaranteed to move: [DEV] of the execution model.
-/// Errors: none but insert_result::full.
-template <class Table, class Key, class Value, ordering Order = ordering::synchronizing> class map_ref {
+/// Holders have started and need finitely many steps, so they are guaranteed to move: [DEV] of the
+/// execution model. Errors: none but insert_result::full.
+template <class Table, class Key, class Value, ordering Order = ordering::synchronizing>
+class map_ref {
   using run = detail::operations<Table, Key, Value>;
 
 public:
@@ -60,8 +66,8 @@ public:
   map_ref() = default;
   HEDDLE_ANYWHERE explicit map_ref(Table table) : table_(table) {}
 
-  /// The same map with operations that order nothing but the map's own contents. Faster in packed layouts; right
-  /// whenever keys and values refer to nothing that was written before.
+  /// The same map with operations that order nothing but the map's own contents. Faster in packed
+  /// layouts; right whenever keys and values refer to nothing that was written before.
   HEDDLE_ANYWHERE map_ref<Table, Key, Value, ordering::relaxed> relaxed() const {
     return map_ref<Table, Key, Value, ordering::relaxed>(table_);
   }
@@ -74,30 +80,39 @@ public:
   HEDDLE_DEVICE insert_result insert_or_assign(const Key& key, const Value& value) const {
     return run::insert_or_assign(table_, Order, key, value);
   }
-  /// Calls function(value&) for the value of the key, atomically; a key that is not there begins with Value{}.
-  /// In packed layouts the function works on a copy and may be called again; elsewhere it must not use the map.
-  template <class Function> HEDDLE_DEVICE insert_result insert_or_apply(const Key& key, Function&& function) const {
+  /// Calls function(value&) for the value of the key, atomically; a key that is not there begins
+  /// with Value{}. In packed layouts the function works on a copy and may be called again;
+  /// elsewhere it must not use the map.
+  template <class Function>
+  HEDDLE_DEVICE insert_result insert_or_apply(const Key& key, Function&& function) const {
     return run::insert_or_apply(table_, Order, key, function);
   }
   /// The same, but a key that is not there gets `initial`, and the function is not called.
   template <class Function>
-  HEDDLE_DEVICE insert_result insert_or_apply(const Key& key, const Value& initial, Function&& function) const {
+  HEDDLE_DEVICE insert_result
+  insert_or_apply(const Key& key, const Value& initial, Function&& function) const {
     return run::insert_or_apply(table_, Order, key, initial, function);
   }
   /// A copy of the value.
-  HEDDLE_DEVICE cuda::std::optional<Value> find(const Key& key) const { return run::find(table_, Order, key); }
-  /// Calls visit(const value&) once if the key is there. It sees one consistent value; it must not use the map.
+  HEDDLE_DEVICE cuda::std::optional<Value> find(const Key& key) const {
+    return run::find(table_, Order, key);
+  }
+  /// Calls visit(const value&) once if the key is there. It sees one consistent value; it must not
+  /// use the map.
   template <class Visit> HEDDLE_DEVICE bool find(const Key& key, Visit&& visit) const {
     return table_.visit(key, Order, visit);
   }
-  HEDDLE_DEVICE bool contains(const Key& key) const { return table_.visit(key, Order, detail::ignore()); }
+  HEDDLE_DEVICE bool contains(const Key& key) const {
+    return table_.visit(key, Order, detail::ignore());
+  }
   /// True if this call removed the key.
   HEDDLE_DEVICE bool erase(const Key& key) const { return table_.erase(key, Order); }
 
   /// Places that visit_place knows; more than capacity() in some layouts.
   HEDDLE_ANYWHERE std::size_t places() const { return table_.places(); }
-  /// Calls visit(key, value) for the pair at a place, if there is one. A loop over all places sees every pair that is
-  /// there all the time exactly once, and of the others each at most once per insertion.
+  /// Calls visit(key, value) for the pair at a place, if there is one. A loop over all places sees
+  /// every pair that is there all the time exactly once, and of the others each at most once per
+  /// insertion.
   template <class Visit> HEDDLE_DEVICE bool visit_place(std::size_t place, Visit&& visit) const {
     return table_.visit_place(place, visit);
   }
@@ -107,23 +122,39 @@ private:
   Table table_;
 };
 
-template <class Key, class Value, cuda::thread_scope Scope = cuda::thread_scope_device, class Hash = heddle::hash<Key>,
-          class KeyEqual = heddle::equal_to<Key>, class Allocator = default_allocator<Scope>,
-          class Layout = layout::automatic>
+template <
+    class Key,
+    class Value,
+    cuda::thread_scope Scope = cuda::thread_scope_device,
+    class Hash = heddle::hash<Key>,
+    class KeyEqual = heddle::equal_to<Key>,
+    class Allocator = default_allocator<Scope>,
+    class Layout = layout::automatic>
 class concurrent_map {
-  static_assert(std::is_trivially_copyable<Hash>::value && std::is_trivially_copyable<KeyEqual>::value,
-                "heddle: hash and equality travel to kernels, so they must be trivially copyable");
-  static_assert(Scope == cuda::thread_scope_system || Scope == cuda::thread_scope_device,
-                "heddle: a map in memory that blocks share needs thread_scope_device or thread_scope_system");
-  static_assert(Allocator::host_accessible ||
-                  (std::is_trivially_copyable<Key>::value && std::is_trivially_copyable<Value>::value),
-                "heddle: memory that the host cannot touch takes trivially copyable keys and values only");
-  using maker =
-    detail::table_for<typename detail::resolve<Layout, Key, Value, KeyEqual>::type, Key, Value, Scope, Hash, KeyEqual>;
+  static_assert(
+      std::is_trivially_copyable<Hash>::value && std::is_trivially_copyable<KeyEqual>::value,
+      "heddle: hash and equality travel to kernels, so they must be trivially copyable"
+  );
+  static_assert(
+      Scope == cuda::thread_scope_system || Scope == cuda::thread_scope_device,
+      "heddle: a map in memory that blocks share needs thread_scope_device or thread_scope_system"
+  );
+  static_assert(
+      Allocator::host_accessible ||
+          (std::is_trivially_copyable<Key>::value && std::is_trivially_copyable<Value>::value),
+      "heddle: memory that the host cannot touch takes trivially copyable keys and values only"
+  );
+  using maker = detail::table_for<
+      typename detail::resolve<Layout, Key, Value, KeyEqual>::type,
+      Key,
+      Value,
+      Scope,
+      Hash,
+      KeyEqual>;
   using table = typename maker::type;
   using run = detail::operations<table, Key, Value>;
   static constexpr bool trivial_pairs =
-    std::is_trivially_destructible<Key>::value && std::is_trivially_destructible<Value>::value;
+      std::is_trivially_destructible<Key>::value && std::is_trivially_destructible<Value>::value;
 
 public:
   using key_type = Key;
@@ -133,14 +164,24 @@ public:
   static_assert(std::is_trivially_copyable<ref_type>::value, "heddle: a ref is copied to kernels");
 
   /// Room for at least so many pairs. Throws std::bad_alloc or heddle::cuda_error.
-  explicit concurrent_map(std::size_t capacity, Hash hash = Hash(), KeyEqual equal = KeyEqual(),
-                          Allocator allocator = Allocator())
-      : hash_(hash), equal_(equal), allocator_(allocator) {
+  explicit concurrent_map(
+      std::size_t capacity,
+      Hash hash = Hash(),
+      KeyEqual equal = KeyEqual(),
+      Allocator allocator = Allocator()
+  )
+      : hash_(hash),
+        equal_(equal),
+        allocator_(allocator) {
     open(capacity);
   }
   concurrent_map(concurrent_map&& other) noexcept
-      : hash_(other.hash_), equal_(other.equal_), allocator_(other.allocator_), memory_(other.memory_),
-        buckets_(other.buckets_), table_(other.table_) {
+      : hash_(other.hash_),
+        equal_(other.equal_),
+        allocator_(other.allocator_),
+        memory_(other.memory_),
+        buckets_(other.buckets_),
+        table_(other.table_) {
     other.memory_ = nullptr;
 #if defined(__CUDACC__)
     bins_ = std::move(other.bins_);
@@ -175,28 +216,37 @@ public:
 
   ref_type ref() const {
 #if defined(__CUDACC__)
-    static_assert(Allocator::device_accessible, "heddle: this map's memory is not accessible to the device");
+    static_assert(
+        Allocator::device_accessible,
+        "heddle: this map's memory is not accessible to the device"
+    );
 #endif
     return ref_type(table_);
   }
 
-  // --- one host thread, one key: while device threads and other host threads do the same ---------------------------
-  // As in ref; `make` and functions run on the calling thread, and what they throw goes to the caller: the map stays
-  // usable, and nobody waits for the slot.
+  // --- one host thread, one key: while device threads and other host threads do the same
+  // --------------------------- As in ref; `make` and functions run on the calling thread, and what
+  // they throw goes to the caller: the map stays usable, and nobody waits for the slot.
 
   insert_result try_insert(const Key& key, const Value& value) const {
     return run::try_insert(host_table(), ordering::synchronizing, key, value);
   }
-  /// Constructs the value in place from the arguments. Unlike try_insert it may construct one in vain.
-  template <class... Arguments> insert_result try_emplace(const Key& key, Arguments&&... arguments) const {
+  /// Constructs the value in place from the arguments. Unlike try_insert it may construct one in
+  /// vain.
+  template <class... Arguments>
+  insert_result try_emplace(const Key& key, Arguments&&... arguments) const {
     return host_table().upsert(
-      key, ordering::synchronizing, [&]() { return Value(std::forward<Arguments>(arguments)...); },
-      detail::leave_it());
+        key,
+        ordering::synchronizing,
+        [&]() { return Value(std::forward<Arguments>(arguments)...); },
+        detail::leave_it()
+    );
   }
   insert_result insert_or_assign(const Key& key, const Value& value) const {
     return run::insert_or_assign(host_table(), ordering::synchronizing, key, value);
   }
-  template <class Function> insert_result insert_or_apply(const Key& key, Function&& function) const {
+  template <class Function>
+  insert_result insert_or_apply(const Key& key, Function&& function) const {
     return run::insert_or_apply(host_table(), ordering::synchronizing, key, function);
   }
   template <class Function>
@@ -210,10 +260,13 @@ public:
   bool find(const Key& key, Visit&& visit) const {
     return host_table().visit(key, ordering::synchronizing, visit);
   }
-  bool contains(const Key& key) const { return host_table().visit(key, ordering::synchronizing, detail::ignore()); }
+  bool contains(const Key& key) const {
+    return host_table().visit(key, ordering::synchronizing, detail::ignore());
+  }
   bool erase(const Key& key) const { return host_table().erase(key, ordering::synchronizing); }
 
-  /// Calls function(const key&, const value&) for every pair that is there all the time, and perhaps for others.
+  /// Calls function(const key&, const value&) for every pair that is there all the time, and
+  /// perhaps for others.
   template <class Function> void for_each(Function&& function) const {
     const table t = host_table();
     for (std::size_t place = 0; place < t.places(); ++place) {
@@ -230,20 +283,25 @@ public:
 #if defined(__CUDACC__)
       return size(cudaStream_t(nullptr));
 #else
-      static_assert(Scope == cuda::thread_scope_system, "heddle: host threads need thread_scope_system");
+      static_assert(
+          Scope == cuda::thread_scope_system,
+          "heddle: host threads need thread_scope_system"
+      );
 #endif
     }
   }
 
-  // --- the map to oneself -------------------------------------------------------------------------------------------
+  // --- the map to oneself
+  // -------------------------------------------------------------------------------------------
 
   /// Removes everything. Nobody else may use the map meanwhile.
   void clear() {
     destroy_pairs();
     zero();
   }
-  /// Moves everything into a table of another capacity, without tombstones. Every ref becomes stale. Nobody else may
-  /// use the map meanwhile. If the new one is too small, or memory is, the map stays as it was and this throws.
+  /// Moves everything into a table of another capacity, without tombstones. Every ref becomes
+  /// stale. Nobody else may use the map meanwhile. If the new one is too small, or memory is, the
+  /// map stays as it was and this throws.
   void rehash(std::size_t capacity) {
     concurrent_map other(capacity, hash_, equal_, allocator_);
     if constexpr (Allocator::host_accessible) {
@@ -251,14 +309,22 @@ public:
       bool lost = false;
       for (std::size_t place = 0; place < table_.places(); ++place) {
         table_.visit_place(place, [&](const Key& key, const Value& value) {
-          lost = run::try_insert(to, ordering::synchronizing, key, value) == insert_result::full || lost;
+          lost = run::try_insert(to, ordering::synchronizing, key, value) == insert_result::full ||
+                 lost;
         });
       }
       refuse(lost);
     } else {
 #if defined(__CUDACC__)
       const detail::device_counter lost(nullptr);
-      detail::launch_bulk(detail::bulk_copy<run, table>, table_.places(), nullptr, table_, other.table_, lost.get());
+      detail::launch_bulk(
+          detail::bulk_copy<run, table>,
+          table_.places(),
+          nullptr,
+          table_,
+          other.table_,
+          lost.get()
+      );
       refuse(lost.wait() != 0);
 #endif
     }
@@ -266,26 +332,41 @@ public:
   }
 
 #if defined(__CUDACC__)
-  // --- bulk, on a stream ----------------------------------------------------------------------------------------------
-  // Iterators are dereferenced on the device. Calls without a result return when the work is queued. Several of them,
-  // on any streams, and kernels with a ref may run on one map at the same time. Errors: heddle::cuda_error.
+  // --- bulk, on a stream
+  // ----------------------------------------------------------------------------------------------
+  // Iterators are dereferenced on the device. Calls without a result return when the work is
+  // queued. Several of them, on any streams, and kernels with a ref may run on one map at the same
+  // time. Errors: heddle::cuda_error.
 
-  /// try_insert of every (keys[i], values[i]). For many keys and a table much larger than the cache this takes memory
-  /// for a copy of the pairs, if there is any, which the map keeps for the next call; it is much faster for it.
-  template <class Keys, class Values> void insert(Keys first, Keys last, Values values, cudaStream_t stream) const {
+  /// try_insert of every (keys[i], values[i]). For many keys and a table much larger than the cache
+  /// this takes memory for a copy of the pairs, if there is any, which the map keeps for the next
+  /// call; it is much faster for it.
+  template <class Keys, class Values>
+  void insert(Keys first, Keys last, Values values, cudaStream_t stream) const {
     insert(first, last, values, nullptr, stream);
   }
   /// The same; results[i] = what it did.
   template <class Keys, class Values, class Results>
   void insert(Keys first, Keys last, Values values, Results results, cudaStream_t stream) const {
     const std::size_t n = static_cast<std::size_t>(last - first);
-    if constexpr (detail::has_warp_operations<table>::value && std::is_same<Results, std::nullptr_t>::value) {
+    if constexpr (
+        detail::has_warp_operations<table>::value && std::is_same<Results, std::nullptr_t>::value
+    ) {
       if (detail::insert_by_bins(device_table(), bins_, first, values, n, stream)) {
         return;
       }
     }
-    detail::launch_bulk(detail::bulk_insert<run, table, Keys, Values, Results>, n, stream, device_table(), first,
-                        values, n, results, static_cast<unsigned long long*>(nullptr));
+    detail::launch_bulk(
+        detail::bulk_insert<run, table, Keys, Values, Results>,
+        n,
+        stream,
+        device_table(),
+        first,
+        values,
+        n,
+        results,
+        static_cast<unsigned long long*>(nullptr)
+    );
   }
   /// values[i] = the value of keys[i], or `missing`.
   template <class Keys, class Values>
@@ -294,49 +375,109 @@ public:
   }
   /// The same; found[i] tells the two apart.
   template <class Keys, class Values, class Found>
-  void find(Keys first, Keys last, Values values, Value missing, Found found, cudaStream_t stream) const {
+  void find(
+      Keys first,
+      Keys last,
+      Values values,
+      Value missing,
+      Found found,
+      cudaStream_t stream
+  ) const {
     const std::size_t n = static_cast<std::size_t>(last - first);
-    detail::launch_bulk(detail::bulk_find<run, Value, table, Keys, Values, Found>, n, stream, device_table(), first, n,
-                        values, missing, found);
+    detail::launch_bulk(
+        detail::bulk_find<run, Value, table, Keys, Values, Found>,
+        n,
+        stream,
+        device_table(),
+        first,
+        n,
+        values,
+        missing,
+        found
+    );
   }
   /// found[i] = whether keys[i] is there.
-  template <class Keys, class Found> void contains(Keys first, Keys last, Found found, cudaStream_t stream) const {
+  template <class Keys, class Found>
+  void contains(Keys first, Keys last, Found found, cudaStream_t stream) const {
     const std::size_t n = static_cast<std::size_t>(last - first);
-    detail::launch_bulk(detail::bulk_contains<table, Keys, Found>, n, stream, device_table(), first, n, found);
+    detail::launch_bulk(
+        detail::bulk_contains<table, Keys, Found>,
+        n,
+        stream,
+        device_table(),
+        first,
+        n,
+        found
+    );
   }
   template <class Keys> void erase(Keys first, Keys last, cudaStream_t stream) const {
     const std::size_t n = static_cast<std::size_t>(last - first);
-    detail::launch_bulk(detail::bulk_erase<table, Keys>, n, stream, device_table(), first, n,
-                        static_cast<unsigned long long*>(nullptr));
+    detail::launch_bulk(
+        detail::bulk_erase<table, Keys>,
+        n,
+        stream,
+        device_table(),
+        first,
+        n,
+        static_cast<unsigned long long*>(nullptr)
+    );
   }
   /// Copies at most `limit` pairs out, in no particular order; returns how many there are.
   template <class Keys, class Values>
   std::size_t retrieve_all(Keys keys, Values values, std::size_t limit, cudaStream_t stream) const {
     const detail::device_counter count(stream);
-    detail::launch_bulk(detail::bulk_retrieve<table, Keys, Values>, table_.places(), stream, device_table(), keys,
-                        values, limit, count.get());
+    detail::launch_bulk(
+        detail::bulk_retrieve<table, Keys, Values>,
+        table_.places(),
+        stream,
+        device_table(),
+        keys,
+        values,
+        limit,
+        count.get()
+    );
     return count.wait();
   }
   /// function(const key&, const value&) on the device, for every pair.
   template <class Function> void for_each(Function function, cudaStream_t stream) const {
-    detail::launch_bulk(detail::bulk_for_each<table, Function>, table_.places(), stream, device_table(), function);
+    detail::launch_bulk(
+        detail::bulk_for_each<table, Function>,
+        table_.places(),
+        stream,
+        device_table(),
+        function
+    );
   }
   std::size_t size(cudaStream_t stream) const {
     const detail::device_counter count(stream);
-    detail::launch_bulk(detail::bulk_size<table>, table_.places(), stream, device_table(), count.get());
+    detail::launch_bulk(
+        detail::bulk_size<table>,
+        table_.places(),
+        stream,
+        device_table(),
+        count.get()
+    );
     return count.wait();
   }
 #endif
 
 private:
   const table& host_table() const {
-    static_assert(Scope == cuda::thread_scope_system,
-                  "heddle: a host thread may use a map of thread_scope_system only");
-    static_assert(Allocator::host_accessible, "heddle: this map's memory is not accessible to the host");
+    static_assert(
+        Scope == cuda::thread_scope_system,
+        "heddle: a host thread may use a map of thread_scope_system only"
+    );
+    static_assert(
+        Allocator::host_accessible,
+        "heddle: this map's memory is not accessible to the host"
+    );
     return table_;
   }
   const table& device_table() const {
-    static_assert(Allocator::device_accessible, "heddle: this map's memory is not accessible to the device");
+    static_assert(
+        Allocator::device_accessible,
+        "heddle: this map's memory is not accessible to the device"
+    );
     return table_;
   }
 

@@ -1,21 +1,24 @@
-// Every layout of heddle::concurrent_map under many device threads: who wins, what is left, what fits. Prints one line
-// per layout; anything else is a failure. With the argument `big` it is a stress test for a GPU.
-//@ exercises: the concurrent map on the device: insert, find, erase, apply, assign by many threads; re-use of tombstones; one path for all keys; load 0.99; a full table
-//@ flags: -I../../include
-#include <heddle/concurrent_map.cuh>
+// Every layout of heddle::concurrent_map under many device threads: who wins, what is left, what
+// fits. Prints one line per layout; anything else is a failure. With the argument `big` it is a
+// stress test for a GPU.
+//@ exercises: the concurrent map on the device: insert, find, erase, apply, assign by many threads;
+//re-use of tombstones; one path for all keys; load 0.99; a full table
+//@ flags: -extended-lambda
+#include "../../include/heddle/concurrent_map.cuh"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#define CUDA_OK(call)                                                                                                  \
-  do {                                                                                                                 \
-    const cudaError_t code_ = (call);                                                                                  \
-    if (code_ != cudaSuccess) {                                                                                        \
-      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(code_));                                       \
-      std::exit(1);                                                                                                    \
-    }                                                                                                                  \
+#define CUDA_OK(call)                                                                              \
+  do {                                                                                             \
+    const cudaError_t code_ = (call);                                                              \
+    if (code_ != cudaSuccess) {                                                                    \
+      std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(code_));                   \
+      std::exit(1);                                                                                \
+    }                                                                                              \
   } while (0)
 
 namespace {
@@ -24,12 +27,12 @@ using heddle::insert_result;
 constexpr cudaStream_t stream = nullptr;
 int failures = 0;
 
-#define EXPECT(condition)                                                                                              \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      std::printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                                              \
-      ++failures;                                                                                                      \
-    }                                                                                                                  \
+#define EXPECT(condition)                                                                          \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      std::printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                          \
+      ++failures;                                                                                  \
+    }                                                                                              \
   } while (0)
 
 struct one_path { // every key begins at the same place and steps alike
@@ -75,7 +78,8 @@ template <class Map> void contended_insert(int keys, int rivals) {
   int *w = wins.data, *b = bad.data;
   for_threads(keys * rivals, [=] __device__(int i) {
     const int k = i % keys;
-    const insert_result result = ref.try_insert(static_cast<Key>(k - keys / 2), static_cast<Value>(i));
+    const insert_result result =
+        ref.try_insert(static_cast<Key>(k - keys / 2), static_cast<Value>(i));
     if (result == insert_result::inserted) {
       atomicAdd(&w[k], 1);
     } else if (result == insert_result::full) {
@@ -95,8 +99,8 @@ template <class Map> void contended_insert(int keys, int rivals) {
   EXPECT(map.size(stream) == static_cast<std::size_t>(keys));
 }
 
-/// Threads insert and erase few keys at random. Insertions that won minus erasures that won is 1 or 0, and says
-/// whether the key is there; a second copy of a key would survive its erasure.
+/// Threads insert and erase few keys at random. Insertions that won minus erasures that won is 1 or
+/// 0, and says whether the key is there; a second copy of a key would survive its erasure.
 template <class Map> void churn(int keys, int threads, int rounds, double load) {
   using Key = typename Map::key_type;
   using Value = typename Map::mapped_type;
@@ -143,7 +147,8 @@ template <class Map> void churn(int keys, int threads, int rounds, double load) 
   EXPECT(map.size(stream) == static_cast<std::size_t>(present));
   for_threads(keys, [=] __device__(int k) {
     const Key key = static_cast<Key>(k - 1);
-    if (ref.contains(key) != (n[k] == 1) || ref.erase(key) != (n[k] == 1) || ref.contains(key) || ref.erase(key)) {
+    if (ref.contains(key) != (n[k] == 1) || ref.erase(key) != (n[k] == 1) || ref.contains(key) ||
+        ref.erase(key)) {
       atomicAdd(twice, 1);
     }
   });
@@ -177,7 +182,8 @@ template <class Map> void full_table(int wanted) {
   });
   const int holes = erased[0];
   for_threads(holes, [=] __device__(int i) { // new keys, into tombstones only
-    if (ref.try_insert(static_cast<Key>(1000000 + i), static_cast<Value>(i)) == insert_result::inserted) {
+    if (ref.try_insert(static_cast<Key>(1000000 + i), static_cast<Value>(i)) ==
+        insert_result::inserted) {
       atomicAdd(a, 1);
     }
   });
@@ -205,7 +211,9 @@ template <class Map> void accumulate(int keys, int threads) {
       atomicAdd(b, 1);
     }
   });
-  for_threads(threads, [=] __device__(int i) { ref.insert_or_assign(static_cast<Key>(i % keys - 1), static_cast<Value>(i)); });
+  for_threads(threads, [=] __device__(int i) {
+    ref.insert_or_assign(static_cast<Key>(i % keys - 1), static_cast<Value>(i));
+  });
   for_threads(keys, [=] __device__(int k) {
     const auto found = ref.find(static_cast<Key>(k - 1));
     if (!found || static_cast<int>(*found) % keys != k) {
@@ -245,7 +253,9 @@ template <class Map> void bulk(int n, double load) {
     wrong += found[i] != (i >= n / 2 && i < n);
   }
   EXPECT(wrong == 0);
-  EXPECT(map.retrieve_all(keys.data, values.data, n, stream) == static_cast<std::size_t>(n - n / 2));
+  EXPECT(
+      map.retrieve_all(keys.data, values.data, n, stream) == static_cast<std::size_t>(n - n / 2)
+  );
   for (int i = 0; i < n - n / 2; ++i) {
     const int k = static_cast<int>(keys[i]) + 1;
     wrong += k < n / 2 || k >= n || values[i] != static_cast<Value>(k * 3 + 1);
@@ -263,25 +273,58 @@ template <class Map> void bulk(int n, double load) {
 template <template <class> class MapOf> void everything(const char* name, bool big) {
   using plain = MapOf<void>;
   using colliding = MapOf<one_path>;
+  auto step = [&, last = std::chrono::steady_clock::now()](const char* what) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (big) {
+      std::fprintf(
+          stderr,
+          "  %s, %s: %.2f s\n",
+          name,
+          what,
+          std::chrono::duration<double>(now - last).count()
+      );
+    }
+    last = now;
+  };
   contended_insert<plain>(big ? 1000000 : 60, big ? 4 : 3);
-  contended_insert<colliding>(big ? 500 : 20, big ? 100 : 3);
-  churn<plain>(big ? 100000 : 20, big ? 400000 : 96, big ? 50 : 6, 0.99);
-  churn<plain>(big ? 50 : 5, big ? 200000 : 96, big ? 50 : 6, 0.8); // few keys: the same ones again and again
-  churn<colliding>(big ? 100 : 10, big ? 50000 : 64, big ? 20 : 6, 0.7);
-  full_table<plain>(big ? 5000 : 40);
-  full_table<colliding>(big ? 300 : 15);
+  step("contended insertion");
+  contended_insert<colliding>(big ? 300 : 20, big ? 30 : 3);
+  step("contended insertion, one path");
+  churn<plain>(big ? 100000 : 20, big ? 400000 : 96, big ? 10 : 6, 0.99);
+  step("churn at 0.99");
+  churn<plain>(
+      big ? 64 : 5,
+      big ? 20000 : 96,
+      big ? 10 : 6,
+      0.8
+  ); // few keys: the same ones again and again
+  step("churn over few keys");
+  churn<colliding>(big ? 60 : 10, big ? 4000 : 64, big ? 5 : 6, 0.7);
+  step("churn on one path");
+  full_table<plain>(big ? 3000 : 40);
+  step("full table");
+  full_table<colliding>(big ? 200 : 15);
   accumulate<plain>(big ? 1000 : 10, big ? 300000 : 200);
+  step("accumulation");
   bulk<plain>(big ? 2000000 : 100, 0.99);
   bulk<colliding>(big ? 300 : 20, 0.9);
+  step("bulk");
   std::printf("%s: %s\n", name, failures == 0 ? "ok" : "FAILED");
 }
 
 using heddle::layout::packed16;
 using heddle::layout::packed8;
-template <class Hash, class Key> using hash_of = std::conditional_t<std::is_void<Hash>::value, heddle::hash<Key>, Hash>;
+template <class Hash, class Key>
+using hash_of = std::conditional_t<std::is_void<Hash>::value, heddle::hash<Key>, Hash>;
 template <class Hash, class Key, class Layout, cuda::thread_scope Scope = cuda::thread_scope_device>
-using map_with = heddle::concurrent_map<Key, Key, Scope, hash_of<Hash, Key>, heddle::equal_to<Key>,
-                                        heddle::default_allocator<Scope>, Layout>;
+using map_with = heddle::concurrent_map<
+    Key,
+    Key,
+    Scope,
+    hash_of<Hash, Key>,
+    heddle::equal_to<Key>,
+    heddle::default_allocator<Scope>,
+    Layout>;
 
 template <class Hash> using map8 = map_with<Hash, int, packed8>;
 template <class Hash> using map8_system = map_with<Hash, int, packed8, cuda::thread_scope_system>;

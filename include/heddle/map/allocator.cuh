@@ -1,8 +1,9 @@
-// Where a map's memory comes from. An allocator has allocate(bytes), deallocate(pointer, bytes) and says who may touch
-// the memory; the map refuses at compile time what that rules out. Memory is aligned to 128 bytes at least.
+// Where a map's memory comes from. An allocator has allocate(bytes), deallocate(pointer, bytes) and
+// says who may touch the memory; the map refuses at compile time what that rules out. Memory is
+// aligned to 128 bytes at least.
 #pragma once
 
-#include <heddle/map/configuration.cuh>
+#include "configuration.cuh"
 
 #include <cstdlib>
 #include <stdexcept>
@@ -34,7 +35,8 @@ struct host_allocator {
 class cuda_error : public std::runtime_error {
 public:
   cuda_error(cudaError_t code, const char* what)
-      : std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code)), code_(code) {}
+      : std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code)),
+        code_(code) {}
   cudaError_t code() const noexcept { return code_; }
 
 private:

@@ -1,12 +1,12 @@
 // Kernels behind the bulk calls of concurrent_map: one thread per key, results beside it.
 //
-// They use relaxed ordering: what came before the launch and what comes after the kernel is ordered by the stream, and
-// the kernel itself hands nothing but the map's own contents from thread to thread. (Layouts with a state per slot
-// synchronise anyway.)
+// They use relaxed ordering: what came before the launch and what comes after the kernel is ordered
+// by the stream, and the kernel itself hands nothing but the map's own contents from thread to
+// thread. (Layouts with a state per slot synchronise anyway.)
 #pragma once
 
-#include <heddle/map/operations.cuh>
-#include <heddle/map/packed_warp.cuh>
+#include "operations.cuh"
+#include "packed_warp.cuh"
 
 #if defined(__CUDACC__)
 
@@ -28,8 +28,14 @@ inline HEDDLE_DEVICE void count_for(unsigned long long* counter, bool counts) {
 }
 
 template <class Operations, class Table, class Keys, class Values, class Results>
-__global__ void __launch_bounds__(bulk_block)
-  bulk_insert(Table table, Keys keys, Values values, std::size_t n, Results results, unsigned long long* inserted) {
+__global__ void __launch_bounds__(bulk_block) bulk_insert(
+    Table table,
+    Keys keys,
+    Values values,
+    std::size_t n,
+    Results results,
+    unsigned long long* inserted
+) {
   const std::size_t i = bulk_index<std::size_t>();
   insert_result result = insert_result::exists;
   if constexpr (has_warp_operations<Table>::value) {
@@ -49,8 +55,9 @@ __global__ void __launch_bounds__(bulk_block)
 }
 
 template <class Operations, class Value, class Table, class Keys, class Values, class Found>
-__global__ void __launch_bounds__(bulk_block)
-  bulk_find(Table table, Keys keys, std::size_t n, Values values, Value missing, Found found) {
+__global__ void __launch_bounds__(
+    bulk_block
+) bulk_find(Table table, Keys keys, std::size_t n, Values values, Value missing, Found found) {
   const std::size_t i = bulk_index<std::size_t>();
   Value value = missing;
   bool there = false;
@@ -72,7 +79,8 @@ __global__ void __launch_bounds__(bulk_block)
 }
 
 template <class Table, class Keys, class Found>
-__global__ void __launch_bounds__(bulk_block) bulk_contains(Table table, Keys keys, std::size_t n, Found found) {
+__global__ void
+__launch_bounds__(bulk_block) bulk_contains(Table table, Keys keys, std::size_t n, Found found) {
   const std::size_t i = bulk_index<std::size_t>();
   bool there = false;
   if constexpr (has_warp_operations<Table>::value) {
@@ -87,13 +95,15 @@ __global__ void __launch_bounds__(bulk_block) bulk_contains(Table table, Keys ke
 }
 
 template <class Table, class Keys>
-__global__ void __launch_bounds__(bulk_block)
-  bulk_erase(Table table, Keys keys, std::size_t n, unsigned long long* erased) {
+__global__ void __launch_bounds__(
+    bulk_block
+) bulk_erase(Table table, Keys keys, std::size_t n, unsigned long long* erased) {
   const std::size_t i = bulk_index<std::size_t>();
   bool gone = false;
   if constexpr (has_warp_operations<Table>::value) {
     typename Table::word_type word;
-    typename Table::word_type* const slot = packed_warp<Table>::search(table, i < n, keys[i < n ? i : n - 1], word);
+    typename Table::word_type* const slot =
+        packed_warp<Table>::search(table, i < n, keys[i < n ? i : n - 1], word);
     gone = table.erase_at(slot, word, ordering::relaxed);
   } else {
     gone = i < n && table.erase(keys[i], ordering::relaxed);
@@ -104,8 +114,13 @@ __global__ void __launch_bounds__(bulk_block)
 }
 
 template <class Table, class Keys, class Values>
-__global__ void __launch_bounds__(bulk_block)
-  bulk_retrieve(Table table, Keys keys, Values values, std::size_t limit, unsigned long long* count) {
+__global__ void __launch_bounds__(bulk_block) bulk_retrieve(
+    Table table,
+    Keys keys,
+    Values values,
+    std::size_t limit,
+    unsigned long long* count
+) {
   const std::size_t place = bulk_index<std::size_t>();
   if (place < table.places()) {
     table.visit_place(place, [&](const auto& key, const auto& value) {
@@ -118,7 +133,8 @@ __global__ void __launch_bounds__(bulk_block)
   }
 }
 
-template <class Table> __global__ void __launch_bounds__(bulk_block) bulk_size(Table table, unsigned long long* count) {
+template <class Table>
+__global__ void __launch_bounds__(bulk_block) bulk_size(Table table, unsigned long long* count) {
   const std::size_t place = bulk_index<std::size_t>();
   count_for(count, place < table.places() && table.visit_place(place, ignore()));
 }
@@ -132,7 +148,8 @@ __global__ void __launch_bounds__(bulk_block) bulk_for_each(Table table, Functio
 }
 
 template <class Operations, class Table>
-__global__ void __launch_bounds__(bulk_block) bulk_copy(Table from, Table to, unsigned long long* refused) {
+__global__ void
+__launch_bounds__(bulk_block) bulk_copy(Table from, Table to, unsigned long long* refused) {
   const std::size_t place = bulk_index<std::size_t>();
   bool lost = false;
   if (place < from.places()) {
@@ -167,7 +184,10 @@ public:
   unsigned long long* get() const { return value_; }
   std::size_t wait() const {
     unsigned long long result = 0;
-    check(cudaMemcpyAsync(&result, value_, sizeof result, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+    check(
+        cudaMemcpyAsync(&result, value_, sizeof result, cudaMemcpyDeviceToHost, stream_),
+        "cudaMemcpyAsync"
+    );
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     return static_cast<std::size_t>(result);
   }

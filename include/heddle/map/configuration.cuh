@@ -1,5 +1,5 @@
-// What the headers under heddle/ need to know about the compiler: marks for functions that run on both sides, the
-// architectures compiled for, and how a thread waits politely.
+// What the headers under heddle/ need to know about the compiler: marks for functions that run on
+// both sides, the architectures compiled for, and how a thread waits politely.
 //
 // Names in these headers follow the standard library, because they stand beside it in users' code.
 #pragma once
@@ -23,8 +23,8 @@
 #if defined(__CUDACC__)
 #define HEDDLE_ANYWHERE __host__ __device__
 #define HEDDLE_DEVICE __device__
-// A template that runs on both sides may call what a user type has on one side only; who instantiates it there is
-// told by the compiler anyway.
+// A template that runs on both sides may call what a user type has on one side only; who
+// instantiates it there is told by the compiler anyway.
 #define HEDDLE_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
 #else
 #define HEDDLE_ANYWHERE
@@ -51,15 +51,21 @@
 namespace heddle {
 
 /// How strongly an operation orders what the calling thread does around it.
-///  * `synchronizing`: whoever sees the effect of an operation also sees everything that its caller did before it
+///  * `synchronizing`: whoever sees the effect of an operation also sees everything that its caller
+///  did before it
 ///    (release by the one that changes the map, acquire by the one that sees the change).
-///  * `relaxed`: only the map's own contents are kept consistent. For keys and values that refer to nothing else.
-enum class ordering { relaxed, synchronizing };
+///  * `relaxed`: only the map's own contents are kept consistent. For keys and values that refer to
+///  nothing else.
+enum class ordering {
+  relaxed,
+  synchronizing
+};
 
 namespace detail {
 
-/// True when every architecture of this compilation has 128-bit compare-exchange. The list is the same in the host
-/// pass and in every device pass, so that all of them agree about the layout of a map.
+/// True when every architecture of this compilation has 128-bit compare-exchange. The list is the
+/// same in the host pass and in every device pass, so that all of them agree about the layout of a
+/// map.
 constexpr bool architectures_have_cas128() {
 #if defined(__CUDA_ARCH_LIST__)
   constexpr int architectures[] = {__CUDA_ARCH_LIST__};
@@ -72,18 +78,18 @@ constexpr bool architectures_have_cas128() {
   return true;
 }
 
-/// One turn of a loop that waits for another thread. Keeps no count on purpose: a waiting thread comes back to the
-/// same state, which is what makes a hang recognisable to `heddle check`.
+/// One turn of a loop that waits for another thread. Keeps no count on purpose: a waiting thread
+/// comes back to the same state, which is what makes a hang recognisable to `heddle check`.
 HEDDLE_ANYWHERE inline void wait_a_little() {
 #if defined(__CUDA_ARCH__)
-  __nanosleep(64);
+  __nanosleep(256);
 #else
   sched_yield();
 #endif
 }
 
-/// Spreads the entropy of any hash over 64 bits, so that a weak hash costs time only where keys really collide.
-/// (Stafford's "Mix13", the finalizer of SplitMix64.)
+/// Spreads the entropy of any hash over 64 bits, so that a weak hash costs time only where keys
+/// really collide. (Stafford's "Mix13", the finalizer of SplitMix64.)
 HEDDLE_ANYWHERE inline std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

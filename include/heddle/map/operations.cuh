@@ -1,9 +1,8 @@
-// What one thread can do with a table, in the words of the map's interface: shared by the map itself (host side) and
-// by its ref (device side), which differ only in who may call them.
+// What one thread can do with a table, in the words of the map's interface: shared by the map
+// itself (host side) and by its ref (device side), which differ only in who may call them.
 #pragma once
 
-#include <heddle/map/layout.cuh>
-
+#include "layout.cuh"
 #include <cuda/std/optional>
 
 namespace heddle {
@@ -50,31 +49,38 @@ struct ignore {
 
 template <class Table, class Key, class Value> struct operations {
   HEDDLE_NO_EXEC_CHECK
-  HEDDLE_ANYWHERE static insert_result try_insert(const Table& table, ordering order, const Key& key,
-                                                  const Value& value) {
+  HEDDLE_ANYWHERE static insert_result
+  try_insert(const Table& table, ordering order, const Key& key, const Value& value) {
     return table.upsert(key, order, copy_of<Value>{value}, leave_it());
   }
   HEDDLE_NO_EXEC_CHECK
-  HEDDLE_ANYWHERE static insert_result insert_or_assign(const Table& table, ordering order, const Key& key,
-                                                        const Value& value) {
+  HEDDLE_ANYWHERE static insert_result
+  insert_or_assign(const Table& table, ordering order, const Key& key, const Value& value) {
     return table.upsert(key, order, copy_of<Value>{value}, assign_to<Value>{value});
   }
   HEDDLE_NO_EXEC_CHECK
   template <class Function>
-  HEDDLE_ANYWHERE static insert_result insert_or_apply(const Table& table, ordering order, const Key& key,
-                                                       Function&& function) {
+  HEDDLE_ANYWHERE static insert_result
+  insert_or_apply(const Table& table, ordering order, const Key& key, Function&& function) {
     using plain = std::remove_reference_t<Function>;
-    return table.upsert(key, order, applied_to_default<Value, plain>{function}, apply_to<plain>{function});
+    return table
+        .upsert(key, order, applied_to_default<Value, plain>{function}, apply_to<plain>{function});
   }
   HEDDLE_NO_EXEC_CHECK
   template <class Function>
-  HEDDLE_ANYWHERE static insert_result insert_or_apply(const Table& table, ordering order, const Key& key,
-                                                       const Value& initial, Function&& function) {
+  HEDDLE_ANYWHERE static insert_result insert_or_apply(
+      const Table& table,
+      ordering order,
+      const Key& key,
+      const Value& initial,
+      Function&& function
+  ) {
     using plain = std::remove_reference_t<Function>;
     return table.upsert(key, order, copy_of<Value>{initial}, apply_to<plain>{function});
   }
   HEDDLE_NO_EXEC_CHECK
-  HEDDLE_ANYWHERE static cuda::std::optional<Value> find(const Table& table, ordering order, const Key& key) {
+  HEDDLE_ANYWHERE static cuda::std::optional<Value>
+  find(const Table& table, ordering order, const Key& key) {
     cuda::std::optional<Value> result;
     table.visit(key, order, copy_into<Value>{result});
     return result;

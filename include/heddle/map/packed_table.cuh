@@ -1,66 +1,86 @@
-// The table behind layout::packed8 and layout::packed16: a pair is one word, changed by one compare-exchange.
+// The table behind layout::packed8 and layout::packed16: a pair is one word, changed by one
+// compare-exchange.
 //
-// Memory: buckets of 64 bytes (packed8: a cache line of the host, two sectors of a GPU) or 128 bytes (packed16). Word 0
-// of a bucket is its overflow filter, the others hold pairs. A *granule* is 16 bytes, what one thread loads at once:
+// Memory: buckets of 64 bytes (packed8: a cache line of the host, two sectors of a GPU) or 128
+// bytes (packed16). Word 0 of a bucket is its overflow filter, the others hold pairs. A *granule*
+// is 16 bytes, what one thread loads at once:
 //
-//     packed8    | filter slot 1 | slot 2 slot 3 | slot 4 slot 5 | slot 6 slot 7 |        4 granules
-//     packed16   | filter | slot 1 | slot 2 | slot 3 | slot 4 | slot 5 | slot 6 | slot 7 |   8 granules
+//     packed8    | filter slot 1 | slot 2 slot 3 | slot 4 slot 5 | slot 6 slot 7 |        4
+//     granules packed16   | filter | slot 1 | slot 2 | slot 3 | slot 4 | slot 5 | slot 6 | slot 7 |
+//     8 granules
 //
-// Probing: a key's hash gives a bucket, a slot in it to begin with, a step to the next bucket (double hashing over a
-// prime number of buckets) and one of 64 filter bits. The *path* of a key is the order in which it visits slots: its
-// first slot, the other one of that granule, the following granules of the bucket (around its end); then the next
-// bucket in the same way; and after all buckets, as if it were a last slot, the *gate* of the table. An insertion that
-// goes beyond a bucket first sets its bit in the bucket's filter, so a search for a key that is not there mostly ends
-// after one bucket even when the table is nearly full.
+// Probing: a key's hash gives a bucket, a slot in it to begin with, a step to the next bucket
+// (double hashing over a prime number of buckets) and one of 64 filter bits. The *path* of a key is
+// the order in which it visits slots: its first slot, the other one of that granule, the following
+// granules of the bucket (around its end); then the next bucket in the same way; and after all
+// buckets, as if it were a last slot, the *gate* of the table. An insertion that goes beyond a
+// bucket first sets its bit in the bucket's filter, so a search for a key that is not there mostly
+// ends after one bucket even when the table is nearly full.
 //
-// One thread reads a granule at a time, because what a GPU can do is a number of requests: 16 bytes cost as much as 8,
-// and 64 bytes by one thread as much as four keys. Bulk calls read a bucket by as many lanes as it has granules (see
-// packed_warp.cuh), for which 64 bytes cost one request.
+// One thread reads a granule at a time, because what a GPU can do is a number of requests: 16 bytes
+// cost as much as 8, and 64 bytes by one thread as much as four keys. Bulk calls read a bucket by
+// as many lanes as it has granules (see packed_warp.cuh), for which 64 bytes cost one request.
 //
 // Protocol. Slots change like this, and in no other way, while the map is shared:
 //
-//     empty(stamp) ──insert──► pair(k,v) ──erase──► tombstone ──insert, holding the lock──► pair(k',v')
-//     empty(stamp) ◄─lock─► empty(stamp, locked) ──unlock──► empty(stamp+1)         pair(k,v) ──assign──► pair(k,v')
+//     empty(stamp) ──insert──► pair(k,v) ──erase──► tombstone ──insert, holding the lock──►
+//     pair(k',v') empty(stamp) ◄─lock─► empty(stamp, locked) ──unlock──► empty(stamp+1) pair(k,v)
+//     ──assign──► pair(k,v')
 //
-//   P1  An empty slot that was filled never becomes empty again. So all inserters of one key agree on the first empty
-//       slot of its path, its *end*, or one of them finds it filled; and no key is stored beyond its end.
-//   P2  Every insertion of k commits by changing the end of k's path: either it exchanges the end for the pair, or it
-//       locks the end, puts the pair into a tombstone of the path, and unlocks the end with a new stamp.
-//   P3  An insertion that exchanges the end has read the end's stamp *before* it read the path for k the last time
-//       (two scans that agree on the end), and expects that stamp. By P2 nobody inserted k in between.
-//   P3' An insertion that takes the second slot of a path, expecting stamp 0, after the first was seen to hold another
-//       pair, needs no second scan: since the first slot was filled every insertion of k would have had the second as
-//       its end, and would have left another stamp or a pair there.
+//   P1  An empty slot that was filled never becomes empty again. So all inserters of one key agree
+//   on the first empty
+//       slot of its path, its *end*, or one of them finds it filled; and no key is stored beyond
+//       its end.
+//   P2  Every insertion of k commits by changing the end of k's path: either it exchanges the end
+//   for the pair, or it
+//       locks the end, puts the pair into a tombstone of the path, and unlocks the end with a new
+//       stamp.
+//   P3  An insertion that exchanges the end has read the end's stamp *before* it read the path for
+//   k the last time
+//       (two scans that agree on the end), and expects that stamp. By P2 nobody inserted k in
+//       between.
+//   P3' An insertion that takes the second slot of a path, expecting stamp 0, after the first was
+//   seen to hold another
+//       pair, needs no second scan: since the first slot was filled every insertion of k would have
+//       had the second as its end, and would have left another stamp or a pair there.
 //   P4  An insertion that re-uses a tombstone reads the path for k while it holds the end locked.
-//   P3, P3' and P4: at most one slot holds k, however erasures run in between. An empty first slot of a path has nothing
-//   before it, so the common insertion is one compare-exchange.
-//   P5  A filter bit is set before an insertion passes its bucket, and never cleared. So a search may stop at a full
+//   P3, P3' and P4: at most one slot holds k, however erasures run in between. An empty first slot
+//   of a path has nothing before it, so the common insertion is one compare-exchange. P5  A filter
+//   bit is set before an insertion passes its bucket, and never cleared. So a search may stop at a
+//   full
 //       bucket without the bit, as at an empty slot.
 //
-// Linearisation points: insertion: the exchange that stores the pair; assignment and erasure: the exchange that
-// replaces the pair; an insertion that finds the key, and a successful search: the load that saw the pair. A search
-// that fails: some moment between its start and its last load at which the key was absent; there is one, since a key
-// that is there all the time stays in one slot, which the search visits before it may stop (P1, P5).
-// `full` is returned after a scan that saw neither an empty slot nor a tombstone: erasures that run at the same time
-// may have made room behind it.
+// Linearisation points: insertion: the exchange that stores the pair; assignment and erasure: the
+// exchange that replaces the pair; an insertion that finds the key, and a successful search: the
+// load that saw the pair. A search that fails: some moment between its start and its last load at
+// which the key was absent; there is one, since a key that is there all the time stays in one slot,
+// which the search visits before it may stop (P1, P5). `full` is returned after a scan that saw
+// neither an empty slot nor a tombstone: erasures that run at the same time may have made room
+// behind it.
 //
-// Progress: search and erasure never wait (erasure repeats an exchange only when another one succeeded). Insertion
-// waits only for a thread that holds the end locked. That thread has started, so it takes steps ([DEV]: every started
-// device thread does; a host thread too), and it needs finitely many: one scan, one exchange, one store.
+// Progress: search and erasure never wait (erasure repeats an exchange only when another one
+// succeeded). Insertion waits only for a thread that holds the end locked. That thread has started,
+// so it takes steps ([DEV]: every started device thread does; a host thread too), and it needs
+// finitely many: one scan, one exchange, one store.
 #pragma once
 
-#include <heddle/map/word.cuh>
+#include "word.cuh"
 
 namespace heddle {
 
 /// What an insertion did. `full`: nothing was inserted, because no slot was free.
-enum class insert_result { inserted, exists, full };
+enum class insert_result {
+  inserted,
+  exists,
+  full
+};
 
 namespace detail {
 
 template <class Table> struct packed_warp;
 
-template <class Word, class Key, class Value, cuda::thread_scope Scope, class Hash> class packed_table {
+template <class Word, class Key, class Value, cuda::thread_scope Scope, class Hash>
+class packed_table {
   friend struct packed_warp<packed_table>;
 
 public:
@@ -78,12 +98,15 @@ public:
 
   packed_table() = default;
   HEDDLE_ANYWHERE packed_table(void* memory, std::uint32_t buckets, Hash hash)
-      : units_(static_cast<Word*>(memory) + header_units), buckets_(buckets), hash_(hash) {}
+      : units_(static_cast<Word*>(memory) + header_units),
+        buckets_(buckets),
+        hash_(hash) {}
 
   static constexpr std::size_t bytes(std::uint32_t buckets) {
     return sizeof(Word) * (header_units + static_cast<std::size_t>(buckets) * bucket_units);
   }
-  /// The number of buckets for at least so many slots: a prime, so that every step visits all of them.
+  /// The number of buckets for at least so many slots: a prime, so that every step visits all of
+  /// them.
   static std::uint32_t buckets_for(std::size_t slots) {
     std::uint64_t buckets = (slots + bucket_slots - 1) / bucket_slots;
     for (;; ++buckets) {
@@ -98,14 +121,19 @@ public:
   }
   HEDDLE_ANYWHERE std::uint32_t buckets() const { return buckets_; }
   HEDDLE_ANYWHERE Hash hash() const { return hash_; }
-  HEDDLE_ANYWHERE std::size_t capacity() const { return static_cast<std::size_t>(buckets_) * bucket_slots; }
+  HEDDLE_ANYWHERE std::size_t capacity() const {
+    return static_cast<std::size_t>(buckets_) * bucket_slots;
+  }
   /// Places that for_each visits: every slot, and the one of the key of all ones.
   HEDDLE_ANYWHERE std::size_t places() const { return capacity() + 1; }
 
-  HEDDLE_ANYWHERE static field stored_key(const Key& key) { return static_cast<field>(~to_field<field>(key)); }
+  HEDDLE_ANYWHERE static field stored_key(const Key& key) {
+    return static_cast<field>(~to_field<field>(key));
+  }
   /// Whether a key has the slot of its own in front of the buckets.
   HEDDLE_ANYWHERE static constexpr bool is_special(field stored) {
-    return sizeof(Key) == sizeof(field) && stored == 0; // shorter keys leave a bit that is always set
+    return sizeof(Key) == sizeof(field) &&
+           stored == 0; // shorter keys leave a bit that is always set
   }
 
   /// Calls visit(key, value) for the pair at a place, if there is one.
@@ -119,7 +147,10 @@ public:
       visit(from_field<Key>(static_cast<field>(~field(0))), from_field<Value>(side.other));
       return true;
     }
-    const Word w = mem::load(units_ + place / bucket_slots * bucket_units + 1 + place % bucket_slots, access::acquire);
+    const Word w = mem::load(
+        units_ + place / bucket_slots * bucket_units + 1 + place % bucket_slots,
+        access::acquire
+    );
     if (w.key == 0) {
       return false;
     }
@@ -129,7 +160,8 @@ public:
 
   /// Calls visit(value) with a snapshot of the value stored with the key, if there is one.
   HEDDLE_NO_EXEC_CHECK
-  template <class Visit> HEDDLE_ANYWHERE bool visit(const Key& key, ordering order, Visit&& visit) const {
+  template <class Visit>
+  HEDDLE_ANYWHERE bool visit(const Key& key, ordering order, Visit&& visit) const {
     Word found;
     if (search(key, order, found) == nullptr) {
       return false;
@@ -159,11 +191,12 @@ public:
     return false;
   }
 
-  /// Inserts (key, make()); or, if the key is there, replaces its value v by what `update(v)` leaves in v, provided
-  /// that Update::writes. `make` and `update` may be called several times.
+  /// Inserts (key, make()); or, if the key is there, replaces its value v by what `update(v)`
+  /// leaves in v, provided that Update::writes. `make` and `update` may be called several times.
   HEDDLE_NO_EXEC_CHECK
   template <class Make, class Update>
-  HEDDLE_ANYWHERE insert_result upsert(const Key& key, ordering order, Make&& make, const Update& update) const {
+  HEDDLE_ANYWHERE insert_result
+  upsert(const Key& key, ordering order, Make&& make, const Update& update) const {
     const field stored = stored_key(key);
     const Word desired{stored, to_field<field>(static_cast<Value>(make()))};
     if (is_special(stored)) {
@@ -200,10 +233,16 @@ private:
     }
   }
 
-  /// The first two slots of a path, without reading anything before. False if the scan has to decide.
+  /// The first two slots of a path, without reading anything before. False if the scan has to
+  /// decide.
   template <class Update>
-  HEDDLE_ANYWHERE bool upsert_at_once(const path& p, Word desired, ordering order, const Update& update,
-                                      insert_result& result) const {
+  HEDDLE_ANYWHERE bool upsert_at_once(
+      const path& p,
+      Word desired,
+      ordering order,
+      const Update& update,
+      insert_result& result
+  ) const {
     Word* slot = p.first(units_);
     for (int i = 0; i < 2; ++i) {
       const Word seen = mem::compare_exchange(slot, Word{0, 0}, desired, order);
@@ -218,7 +257,8 @@ private:
       if (seen.key == 0) {
         return false; // a tombstone, or a stamp
       }
-      slot += static_cast<std::ptrdiff_t>(second_unit(p.start)) - static_cast<std::ptrdiff_t>(p.start); // P3'
+      slot += static_cast<std::ptrdiff_t>(second_unit(p.start)) -
+              static_cast<std::ptrdiff_t>(p.start); // P3'
     }
     return false;
   }
@@ -238,9 +278,12 @@ private:
   HEDDLE_ANYWHERE path path_of(const Key& key) const {
     const std::uint64_t h = mix(static_cast<std::uint64_t>(hash_(key)));
     const std::uint64_t fraction = h * buckets_;
-    return {static_cast<std::uint32_t>(multiply_high(h, buckets_)),
-            1 + scale(static_cast<std::uint32_t>(h), buckets_ - 1),
-            1 + scale(static_cast<std::uint32_t>(fraction >> 32), bucket_slots), static_cast<std::uint32_t>(h & 63)};
+    return {
+        static_cast<std::uint32_t>(multiply_high(h, buckets_)),
+        1 + scale(static_cast<std::uint32_t>(h), buckets_ - 1),
+        1 + scale(static_cast<std::uint32_t>(fraction >> 32), bucket_slots),
+        static_cast<std::uint32_t>(h & 63)
+    };
   }
 
   HEDDLE_ANYWHERE std::uint32_t next(std::uint32_t bucket, std::uint32_t step) const {
@@ -248,7 +291,8 @@ private:
     return static_cast<std::uint32_t>(sum >= buckets_ ? sum - buckets_ : sum);
   }
 
-  HEDDLE_ANYWHERE static void load_granule(Word* granule, access order, Word (&words)[granule_units]) {
+  HEDDLE_ANYWHERE static void
+  load_granule(Word* granule, access order, Word (&words)[granule_units]) {
     if constexpr (granule_units == 2) {
       mem::load_pair(granule, order, words[0], words[1]);
     } else {
@@ -283,7 +327,8 @@ private:
             return base + at + u;
           }
         }
-        // An empty slot ends the search even if it is the second of the path: no key is beyond its end.
+        // An empty slot ends the search even if it is the second of the path: no key is beyond its
+        // end.
         HEDDLE_UNROLL
         for (int u = 0; u < granule_units; ++u) {
           if (at + u != 0 && is_empty(words[u])) {
@@ -298,8 +343,9 @@ private:
     return nullptr;
   }
 
-  /// Reads the path of a key up to its end, and announces the passage in the filters of buckets that it leaves.
-  /// Acquires: who reads an unlocked end, or a pair that took its place, sees what was inserted before it.
+  /// Reads the path of a key up to its end, and announces the passage in the filters of buckets
+  /// that it leaves. Acquires: who reads an unlocked end, or a pair that took its place, sees what
+  /// was inserted before it.
   HEDDLE_ANYWHERE scan_result scan(const path& p, field stored) const {
     scan_result result;
     std::uint32_t bucket = p.bucket;
@@ -351,7 +397,8 @@ private:
       for (;;) {
         Value value = from_field<Value>(seen.other);
         update(value);
-        const Word held = mem::compare_exchange(slot, seen, Word{seen.key, to_field<field>(value)}, order);
+        const Word held =
+            mem::compare_exchange(slot, seen, Word{seen.key, to_field<field>(value)}, order);
         if (same(held, seen)) {
           return true;
         }
@@ -367,7 +414,8 @@ private:
 
   HEDDLE_NO_EXEC_CHECK
   template <class Update>
-  HEDDLE_ANYWHERE insert_result upsert_along(const path& p, Word desired, ordering order, const Update& update) const {
+  HEDDLE_ANYWHERE insert_result
+  upsert_along(const path& p, Word desired, ordering order, const Update& update) const {
     Word* confirmed = nullptr; // the end that the last scan saw, with its stamp
     Word confirmed_word{};
     for (;;) {
@@ -378,11 +426,16 @@ private:
         }
         confirmed = nullptr;
       } else if (is_locked(now.end_word)) {
-        wait_a_little();
+        do { // the end alone: whoever waits must not keep the holder's path busy
+          wait_a_little();
+        } while (is_locked(mem::load(now.end, access::relaxed)));
         confirmed = nullptr;
       } else if (now.tombstone != nullptr) {
         const Word held = locked(now.end_word);
-        if (same(mem::compare_exchange(now.end, now.end_word, held, ordering::synchronizing), now.end_word)) {
+        if (same(
+                mem::compare_exchange(now.end, now.end_word, held, ordering::synchronizing),
+                now.end_word
+            )) {
           const bool done = reuse_tombstone(p, desired, order);
           mem::store_release(now.end, unlocked(held));
           if (done) {
@@ -390,7 +443,9 @@ private:
           }
         }
         confirmed = nullptr;
-      } else if (now.end == p.first(units_) || (now.end == confirmed && same(now.end_word, confirmed_word))) {
+      } else if (
+          now.end == p.first(units_) || (now.end == confirmed && same(now.end_word, confirmed_word))
+      ) {
         if (now.end == gate()) {
           return insert_result::full;
         }
@@ -405,7 +460,8 @@ private:
     }
   }
 
-  /// Called with the end of the path locked. False if the key is there, or others took all tombstones.
+  /// Called with the end of the path locked. False if the key is there, or others took all
+  /// tombstones.
   HEDDLE_ANYWHERE bool reuse_tombstone(const path& p, Word desired, ordering order) const {
     for (;;) {
       const scan_result now = scan(p, desired.key);
@@ -421,7 +477,8 @@ private:
 
   HEDDLE_NO_EXEC_CHECK
   template <class Update>
-  HEDDLE_ANYWHERE insert_result upsert_special(field other, ordering order, const Update& update) const {
+  HEDDLE_ANYWHERE insert_result
+  upsert_special(field other, ordering order, const Update& update) const {
     for (;;) {
       const Word seen = mem::compare_exchange(special(), Word{0, 0}, Word{1, other}, order);
       if (seen.key == 0) {

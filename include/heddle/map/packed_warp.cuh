@@ -1,15 +1,17 @@
-// Bulk operations on a packed table, by whole warps: every lane brings a key, and tiles of as many lanes as a bucket
-// has granules read the buckets of their lanes one after the other, each lane its granule. A bucket then costs a GPU
-// one request instead of one per granule, and a lane has several loads under way.
+// Bulk operations on a packed table, by whole warps: every lane brings a key, and tiles of as many
+// lanes as a bucket has granules read the buckets of their lanes one after the other, each lane its
+// granule. A bucket then costs a GPU one request instead of one per granule, and a lane has several
+// loads under way.
 //
-// The protocol is that of packed_table.cuh; what is rare there (tombstones, locked ends, a full table, the key of all
-// ones) is left to its code for one thread. All lanes of a warp must call, with `wanted` false if they bring no key.
+// The protocol is that of packed_table.cuh; what is rare there (tombstones, locked ends, a full
+// table, the key of all ones) is left to its code for one thread. All lanes of a warp must call,
+// with `wanted` false if they bring no key.
 //
-// Progress: as for one thread. Lanes of a warp wait for each other at each shuffle, which they reach after finitely
-// many steps of their own: the loops here never wait for another thread.
+// Progress: as for one thread. Lanes of a warp wait for each other at each shuffle, which they
+// reach after finitely many steps of their own: the loops here never wait for another thread.
 #pragma once
 
-#include <heddle/map/packed_table.cuh>
+#include "packed_table.cuh"
 
 #if defined(__CUDACC__)
 
@@ -34,8 +36,11 @@ template <class Table> struct packed_warp {
   };
 
   static HEDDLE_DEVICE position from_lane(const position& mine, int lane) {
-    return {__shfl_sync(everyone, mine.bucket, lane, tile), __shfl_sync(everyone, mine.filter_index, lane, tile),
-            __shfl_sync(everyone, mine.stored, lane, tile)};
+    return {
+        __shfl_sync(everyone, mine.bucket, lane, tile),
+        __shfl_sync(everyone, mine.filter_index, lane, tile),
+        __shfl_sync(everyone, mine.stored, lane, tile)
+    };
   }
   static HEDDLE_DEVICE int lane_in_tile() { return static_cast<int>(threadIdx.x % tile); }
   static HEDDLE_DEVICE unsigned tile_shift() { return threadIdx.x % 32 / tile * tile; }
@@ -44,7 +49,8 @@ template <class Table> struct packed_warp {
     return __ballot_sync(everyone, yes) >> tile_shift() & tile_bits;
   }
   static HEDDLE_DEVICE Word* granule_of(const Table& table, std::uint32_t bucket) {
-    return table.units_ + static_cast<std::size_t>(bucket) * Table::bucket_units + lane_in_tile() * granule_units;
+    return table.units_ + static_cast<std::size_t>(bucket) * Table::bucket_units +
+           lane_in_tile() * granule_units;
   }
 
   /// What the tile saw in one bucket, for the lane that asked: the same for all lanes of the tile.
@@ -98,16 +104,21 @@ template <class Table> struct packed_warp {
     position mine{p.bucket, p.filter_index, stored};
     Word words[tile][granule_units];
     HEDDLE_UNROLL
-    for (int turn = 0; turn < tile; ++turn) { // every lane's first bucket: all loads before their first use
-      Table::load_granule(granule_of(table, __shfl_sync(everyone, mine.bucket, turn, tile)), access::relaxed,
-                          words[turn]);
+    for (int turn = 0; turn < tile;
+         ++turn) { // every lane's first bucket: all loads before their first use
+      Table::load_granule(
+          granule_of(table, __shfl_sync(everyone, mine.bucket, turn, tile)),
+          access::relaxed,
+          words[turn]
+      );
     }
     HEDDLE_UNROLL
     for (int turn = 0; turn < tile; ++turn) {
       const answer seen = look(from_lane(mine, turn), words[turn]);
       if (turn == lane_in_tile() && wanted) {
         if (seen.match) {
-          slot = table.units_ + static_cast<std::size_t>(mine.bucket) * Table::bucket_units + seen.unit;
+          slot = table.units_ + static_cast<std::size_t>(mine.bucket) * Table::bucket_units +
+                 seen.unit;
           found = seen.word;
         }
         wanted = !seen.match && !seen.ends;
@@ -129,7 +140,8 @@ template <class Table> struct packed_warp {
       const answer seen = look(at, here);
       if (wanted && leader == lane_in_tile()) {
         if (seen.match) {
-          slot = table.units_ + static_cast<std::size_t>(mine.bucket) * Table::bucket_units + seen.unit;
+          slot = table.units_ + static_cast<std::size_t>(mine.bucket) * Table::bucket_units +
+                 seen.unit;
           found = seen.word;
         }
         mine.bucket = table.next(mine.bucket, p.step);
@@ -140,7 +152,8 @@ template <class Table> struct packed_warp {
   }
 
   /// try_insert of each lane's pair.
-  static HEDDLE_DEVICE insert_result insert(const Table& table, bool wanted, const Key& key, const Value& value) {
+  static HEDDLE_DEVICE insert_result
+  insert(const Table& table, bool wanted, const Key& key, const Value& value) {
     return insert_word(table, wanted, Word{Table::stored_key(key), to_field<field>(value)});
   }
   /// The same for one thread.
@@ -158,7 +171,13 @@ template <class Table> struct packed_warp {
       wanted = false;
     }
     if (wanted) {
-      wanted = !table.upsert_at_once(table.path_of(key_of(desired)), desired, ordering::relaxed, never(), result);
+      wanted = !table.upsert_at_once(
+          table.path_of(key_of(desired)),
+          desired,
+          ordering::relaxed,
+          never(),
+          result
+      );
     }
     return insert_along(table, wanted, desired, result);
   }
@@ -166,12 +185,19 @@ template <class Table> struct packed_warp {
   /// The first two slots of a path: true if that decided.
   static HEDDLE_DEVICE bool insert_at_once(const Table& table, Word desired) {
     insert_result result;
-    return table.upsert_at_once(table.path_of(key_of(desired)), desired, ordering::relaxed, never(), result);
+    return table.upsert_at_once(
+        table.path_of(key_of(desired)),
+        desired,
+        ordering::relaxed,
+        never(),
+        result
+    );
   }
 
-  /// All the rest of a path. In each round the tile reads the current bucket of every lane that has one, four loads
-  /// before their first use; then every lane acts on what was seen in its bucket.
-  static HEDDLE_DEVICE insert_result insert_along(const Table& table, bool wanted, Word desired, insert_result result) {
+  /// All the rest of a path. In each round the tile reads the current bucket of every lane that has
+  /// one, four loads before their first use; then every lane acts on what was seen in its bucket.
+  static HEDDLE_DEVICE insert_result
+  insert_along(const Table& table, bool wanted, Word desired, insert_result result) {
     const path p = table.path_of(key_of(desired));
     position mine{p.bucket, p.filter_index, desired.key};
     std::uint32_t visited = 0;
@@ -186,7 +212,8 @@ template <class Table> struct packed_warp {
         Word words[4][granule_units];
         HEDDLE_UNROLL
         for (int i = 0; i < 4; ++i) {
-          Word* const granule = granule_of(table, __shfl_sync(everyone, mine.bucket, batch + i, tile));
+          Word* const granule =
+              granule_of(table, __shfl_sync(everyone, mine.bucket, batch + i, tile));
           if ((pending >> (batch + i) & 1) != 0) {
             Table::load_granule(granule, access::acquire, words[i]);
           } else {
@@ -207,10 +234,12 @@ template <class Table> struct packed_warp {
             const Word w = words[i][u];
             const bool slot = u != 0 || !filter_here;
             match_here = match_here || (slot && w.key == at.stored);
-            odd_here = odd_here || (slot && w.key == 0 && w.other != 0); // a tombstone, a stamp, a lock
+            odd_here =
+                odd_here || (slot && w.key == 0 && w.other != 0); // a tombstone, a stamp, a lock
             empty_there[u] = tile_ballot(slot && same(w, Word{0, 0}));
           }
-          const bool bit_here = filter_here && (control_bits(words[i][0]) >> at.filter_index & 1) != 0;
+          const bool bit_here =
+              filter_here && (control_bits(words[i][0]) >> at.filter_index & 1) != 0;
           const bool matches = tile_ballot(match_here) != 0;
           const bool odds = tile_ballot(odd_here) != 0;
           const bool bits = tile_ballot(bit_here) != 0;
@@ -243,7 +272,10 @@ template <class Table> struct packed_warp {
         alone = ++visited == table.buckets_;
         wanted = !alone;
       } else if (base + end == p.first(table.units_) || base + end == confirmed) { // P3
-        if (same(Table::mem::compare_exchange(base + end, Word{0, 0}, desired, ordering::relaxed), Word{0, 0})) {
+        if (same(
+                Table::mem::compare_exchange(base + end, Word{0, 0}, desired, ordering::relaxed),
+                Word{0, 0}
+            )) {
           result = insert_result::inserted;
           wanted = false;
         }
@@ -262,7 +294,9 @@ template <class Table> struct packed_warp {
     return result;
   }
 
-  static HEDDLE_DEVICE Key key_of(Word pair) { return from_field<Key>(static_cast<field>(~pair.key)); }
+  static HEDDLE_DEVICE Key key_of(Word pair) {
+    return from_field<Key>(static_cast<field>(~pair.key));
+  }
 
 private:
   struct never {
@@ -270,8 +304,10 @@ private:
     HEDDLE_DEVICE void operator()(Value&) const {}
   };
 
-  /// The first empty unit of a bucket in the order of a path that begins at unit `start`; -1 if there is none.
-  static HEDDLE_DEVICE int first_on_path(const unsigned (&empty)[granule_units], std::uint32_t start) {
+  /// The first empty unit of a bucket in the order of a path that begins at unit `start`; -1 if
+  /// there is none.
+  static HEDDLE_DEVICE int
+  first_on_path(const unsigned (&empty)[granule_units], std::uint32_t start) {
     const unsigned turn = start / granule_units;
     unsigned any = empty[0];
     if constexpr (granule_units == 2) {
@@ -285,7 +321,8 @@ private:
     if constexpr (granule_units == 1) {
       return granule;
     } else {
-      const bool first_there = (empty[0] >> granule & 1) != 0, second_there = (empty[1] >> granule & 1) != 0;
+      const bool first_there = (empty[0] >> granule & 1) != 0,
+                 second_there = (empty[1] >> granule & 1) != 0;
       const bool second_leads = granule == static_cast<int>(turn) && start % 2 == 1;
       return granule * 2 + (second_leads ? (second_there ? 1 : 0) : (first_there ? 0 : 1));
     }

@@ -1,16 +1,19 @@
-// Bulk insertion of many keys into a table that is much larger than the second-level cache: the pairs are first sorted
-// into bins by the region of the table that they will go to, then inserted bin by bin. What a GPU can do at random
-// places of a large memory is bound by its rows: about 16 billion compare-exchanges a second on an H200, whatever they
-// find there; within the cache it is five times that. Sorting into bins is one pass over the keys, all of it in long
-// runs, and pays for itself many times.
+// Bulk insertion of many keys into a table that is much larger than the second-level cache: the
+// pairs are first sorted into bins by the region of the table that they will go to, then inserted
+// bin by bin. What a GPU can do at random places of a large memory is bound by its rows: about 16
+// billion compare-exchanges a second on an H200, whatever they find there; within the cache it is
+// five times that. Sorting into bins is one pass over the keys, all of it in long runs, and pays
+// for itself many times.
 //
-// Which of several pairs with one key is inserted is not defined in bulk insertion anyway, so the order is free.
-// Pairs that find their bin full (keys that cluster in one region) are inserted at once, by the code for one thread.
+// Which of several pairs with one key is inserted is not defined in bulk insertion anyway, so the
+// order is free. Pairs that find their bin full (keys that cluster in one region) are inserted at
+// once, by the code for one thread.
 //
-// Progress: bins are places in memory, reserved by one addition per block and bin; nobody waits for anybody.
+// Progress: bins are places in memory, reserved by one addition per block and bin; nobody waits for
+// anybody.
 #pragma once
 
-#include <heddle/map/packed_warp.cuh>
+#include "packed_warp.cuh"
 
 #if defined(__CUDACC__)
 
@@ -19,27 +22,32 @@ namespace detail {
 
 constexpr int partition_block = 256;
 constexpr int most_bins = 256;
-#ifndef HEDDLE_INSERT_BLOCKS
-#define HEDDLE_INSERT_BLOCKS 8
-#endif
-// Measured on an H200: enough warps to hide the latency of the cache, but no registers spilled for it.
+// Measured on an H200: enough warps to hide the latency of the cache, but no registers spilled for
+// it.
 constexpr int insert_items = 4;   // per thread
 constexpr int insert_block = 128; // small blocks: a block lives as long as its unluckiest lane
-template <class Word> constexpr int insert_blocks = sizeof(Word) == 8 ? 12 : HEDDLE_INSERT_BLOCKS; // at once, per multiprocessor
+template <class Word>
+constexpr int insert_blocks = sizeof(Word) == 8 ? 12 : 10; // at once, per multiprocessor
 
 template <class Word> struct bins_of {
-  Word* words;             // bins * capacity
-  unsigned* counts;        // per bin; may exceed the capacity
+  Word* words;      // bins * capacity
+  unsigned* counts; // per bin; may exceed the capacity
   std::uint32_t bins;
   std::uint32_t capacity;
 };
 
-template <class Word> constexpr int partition_items = 128 / sizeof(Word); // per thread: 32 KiB a block either way
+template <class Word>
+constexpr int partition_items = 128 / sizeof(Word); // per thread: 32 KiB a block either way
 
 /// Sorts pairs into bins.
 template <class Table, class Keys, class Values>
-__global__ void __launch_bounds__(partition_block)
-  partition_pairs(Table table, Keys keys, Values values, std::size_t n, bins_of<typename Table::word_type> bins) {
+__global__ void __launch_bounds__(partition_block) partition_pairs(
+    Table table,
+    Keys keys,
+    Values values,
+    std::size_t n,
+    bins_of<typename Table::word_type> bins
+) {
   using Word = typename Table::word_type;
   using Value = typename Table::mapped_type;
   using Key = typename Table::key_type;
@@ -47,7 +55,8 @@ __global__ void __launch_bounds__(partition_block)
   __shared__ Word staged[partition_block * items];
   __shared__ unsigned char bin_of[partition_block * items];
   __shared__ unsigned count[most_bins], start[most_bins], base[most_bins];
-  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * (partition_block * items) + threadIdx.x;
+  const std::size_t first =
+      static_cast<std::size_t>(blockIdx.x) * (partition_block * items) + threadIdx.x;
 
   count[threadIdx.x] = 0;
   __syncthreads();
@@ -59,11 +68,16 @@ __global__ void __launch_bounds__(partition_block)
     bin[j] = most_bins;
     if (i < n) {
       const Key key = keys[i];
-      word[j] = {Table::stored_key(key), to_field<typename Word::field>(static_cast<Value>(values[i]))};
+      word[j] = {
+          Table::stored_key(key),
+          to_field<typename Word::field>(static_cast<Value>(values[i]))
+      };
       if (Table::is_special(word[j].key)) {
         packed_warp<Table>::insert_alone(table, word[j]);
       } else {
-        bin[j] = static_cast<unsigned>(multiply_high(mix(static_cast<std::uint64_t>(table.hash()(key))), bins.bins));
+        bin[j] = static_cast<unsigned>(
+            multiply_high(mix(static_cast<std::uint64_t>(table.hash()(key))), bins.bins)
+        );
         rank[j] = atomicAdd(&count[bin[j]], 1u);
       }
     }
@@ -108,18 +122,21 @@ __global__ void __launch_bounds__(partition_block)
   }
 }
 
-/// Inserts what is in the bins, one after the other. A block first tries the first two slots of each pair's path, by
-/// one thread each, several pairs at a time; what that leaves over is collected, so that the warps that go on have a
-/// pair for every lane.
+/// Inserts what is in the bins, one after the other. A block first tries the first two slots of
+/// each pair's path, by one thread each, several pairs at a time; what that leaves over is
+/// collected, so that the warps that go on have a pair for every lane.
 template <class Table>
-__global__ void __launch_bounds__(insert_block, insert_blocks<typename Table::word_type>)
-  insert_bins(Table table, bins_of<typename Table::word_type> bins, std::uint32_t blocks_per_bin) {
+__global__ void __launch_bounds__(
+    insert_block,
+    insert_blocks<typename Table::word_type>
+) insert_bins(Table table, bins_of<typename Table::word_type> bins, std::uint32_t blocks_per_bin) {
   using Word = typename Table::word_type;
   using warp = packed_warp<Table>;
   __shared__ Word left_over[insert_block * insert_items];
   __shared__ unsigned left_overs;
   const std::uint32_t bin = blockIdx.x / blocks_per_bin;
-  const std::uint32_t first = blockIdx.x % blocks_per_bin * (insert_block * insert_items) + threadIdx.x;
+  const std::uint32_t first =
+      blockIdx.x % blocks_per_bin * (insert_block * insert_items) + threadIdx.x;
   const std::uint32_t held = bins.counts[bin] < bins.capacity ? bins.counts[bin] : bins.capacity;
   const Word* const words = bins.words + static_cast<std::size_t>(bin) * bins.capacity;
   if (threadIdx.x == 0) {
@@ -159,7 +176,8 @@ template <class Table> std::uint32_t bins_for(const Table& table, std::size_t n)
   return static_cast<std::uint32_t>(bins < most_bins ? bins : most_bins);
 }
 
-/// Memory for bins, kept between calls: a pool of the stream-ordered allocator that is nobody else's.
+/// Memory for bins, kept between calls: a pool of the stream-ordered allocator that is nobody
+/// else's.
 class bin_pool {
 public:
   bin_pool() = default;
@@ -181,7 +199,9 @@ public:
     properties.location.type = cudaMemLocationTypeDevice;
     std::uint64_t keep = ~std::uint64_t(0);
     if (cudaGetDevice(&device) == cudaSuccess &&
-        cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) == cudaSuccess && supported != 0) {
+        cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, device) ==
+            cudaSuccess &&
+        supported != 0) {
       properties.location.id = device;
       if (cudaMemPoolCreate(&pool_, &properties) != cudaSuccess) {
         pool_ = nullptr;
@@ -209,11 +229,18 @@ constexpr std::size_t bin_unit = insert_block * insert_items;
 
 /// Queues a bulk insertion by bins. False if it is not worth it, or there is no memory for it.
 template <class Table, class Keys, class Values>
-bool insert_by_bins(const Table& table, const bin_pool& pool, Keys keys, Values values, std::size_t n,
-                    cudaStream_t stream) {
+bool insert_by_bins(
+    const Table& table,
+    const bin_pool& pool,
+    Keys keys,
+    Values values,
+    std::size_t n,
+    cudaStream_t stream
+) {
   using Word = typename Table::word_type;
   const std::uint32_t count = bins_for(table, n);
-  const std::size_t capacity = count == 0 ? 0 : (n / count + n / count / 32 + 4 * bin_unit) / bin_unit * bin_unit;
+  const std::size_t capacity =
+      count == 0 ? 0 : (n / count + n / count / 32 + 4 * bin_unit) / bin_unit * bin_unit;
   if (count == 0 || capacity > 0x7fffffff / count) {
     return false;
   }
@@ -222,13 +249,20 @@ bool insert_by_bins(const Table& table, const bin_pool& pool, Keys keys, Values 
   if (memory == nullptr) {
     return false;
   }
-  const bins_of<Word> bins{reinterpret_cast<Word*>(static_cast<char*>(memory) + counts_bytes),
-                           static_cast<unsigned*>(memory), count, static_cast<std::uint32_t>(capacity)};
+  const bins_of<Word> bins{
+      reinterpret_cast<Word*>(static_cast<char*>(memory) + counts_bytes),
+      static_cast<unsigned*>(memory),
+      count,
+      static_cast<std::uint32_t>(capacity)
+  };
   constexpr std::size_t per_block = partition_block * partition_items<Word>;
   const auto blocks_per_bin = static_cast<std::uint32_t>(capacity / (insert_block * insert_items));
   check(cudaMemsetAsync(memory, 0, counts_bytes, stream), "cudaMemsetAsync");
-  partition_pairs<<<static_cast<unsigned>((n + per_block - 1) / per_block), partition_block, 0, stream>>>(
-    table, keys, values, n, bins);
+  partition_pairs<<<
+      static_cast<unsigned>((n + per_block - 1) / per_block),
+      partition_block,
+      0,
+      stream>>>(table, keys, values, n, bins);
   insert_bins<<<count * blocks_per_bin, insert_block, 0, stream>>>(table, bins, blocks_per_bin);
   check(cudaGetLastError(), "launch of a bulk insertion");
   check(cudaFreeAsync(memory, stream), "cudaFreeAsync");

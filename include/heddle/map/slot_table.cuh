@@ -1,30 +1,35 @@
-// The table behind layout::state and layout::talk: any key and value, a state per slot, as in the talk that introduced
-// the map: a slot is reserved by compare-exchange, filled, and published by a releasing store.
+// The table behind layout::state and layout::talk: any key and value, a state per slot, as in the
+// talk that introduced the map: a slot is reserved by compare-exchange, filled, and published by a
+// releasing store.
 //
 // A state is 64 bits:
 //
-//   bits 0..2   kind       bits 16..31  fingerprint of the key       bits 32..63  stamp (empty) or readers (full)
+//   bits 0..2   kind       bits 16..31  fingerprint of the key       bits 32..63  stamp (empty) or
+//   readers (full)
 //
-//     empty(stamp) ──► reserved ──► full ◄──► full with readers          reserved ──► tombstone (a constructor threw)
-//     empty(stamp) ◄──► empty, locked            full ◄──► exclusive ──► tombstone ──► reserved
+//     empty(stamp) ──► reserved ──► full ◄──► full with readers          reserved ──► tombstone (a
+//     constructor threw) empty(stamp) ◄──► empty, locked            full ◄──► exclusive ──►
+//     tombstone ──► reserved
 //
-// Searches hold a slot as readers while they look at it, assignment and erasure hold it exclusively. Whoever looks for
-// another fingerprint passes by without waiting; everybody else waits until the state is full, a tombstone or empty.
+// Searches hold a slot as readers while they look at it, assignment and erasure hold it
+// exclusively. Whoever looks for another fingerprint passes by without waiting; everybody else
+// waits until the state is full, a tombstone or empty.
 //
-// Paths, ends, the gate and the rules P1 to P4 are those of packed_table.cuh, with "stores the pair" read as "reserves
-// the slot"; there is no filter. Probing is linear, as in the talk.
+// Paths, ends, the gate and the rules P1 to P4 are those of packed_table.cuh, with "stores the
+// pair" read as "reserves the slot"; there is no filter. Probing is linear, as in the talk.
 //
-// Linearisation points: insertion: the store that makes the state full; assignment and erasure: the moment the slot is
-// held exclusively; search: the moment it is held as a reader.
+// Linearisation points: insertion: the store that makes the state full; assignment and erasure: the
+// moment the slot is held exclusively; search: the moment it is held as a reader.
 //
-// Progress: every operation may wait for a slot that another thread has reserved or holds, or for readers to leave.
-// That thread has started, so it takes steps ([DEV]), and it runs one constructor, one comparison or one function of
-// the caller's. Waiting chains have length one: a thread that holds a slot waits for nothing (which the caller's
-// functions must not break by using the map), and one that holds an end locked only waits for holders of slots.
-// A constructor that throws leaves a tombstone, and the exception goes to the caller.
+// Progress: every operation may wait for a slot that another thread has reserved or holds, or for
+// readers to leave. That thread has started, so it takes steps ([DEV]), and it runs one
+// constructor, one comparison or one function of the caller's. Waiting chains have length one: a
+// thread that holds a slot waits for nothing (which the caller's functions must not break by using
+// the map), and one that holds an end locked only waits for holders of slots. A constructor that
+// throws leaves a tombstone, and the exception goes to the caller.
 #pragma once
 
-#include <heddle/map/packed_table.cuh>
+#include "packed_table.cuh"
 
 namespace heddle {
 namespace detail {
@@ -37,7 +42,9 @@ public:
   static constexpr std::size_t bytes(std::size_t slots) { return slots * sizeof(slot); }
   HEDDLE_ANYWHERE std::uint64_t& state(std::size_t i) const { return slots_[i].state; }
   HEDDLE_ANYWHERE Key* key(std::size_t i) const { return reinterpret_cast<Key*>(slots_[i].key); }
-  HEDDLE_ANYWHERE Value* value(std::size_t i) const { return reinterpret_cast<Value*>(slots_[i].value); }
+  HEDDLE_ANYWHERE Value* value(std::size_t i) const {
+    return reinterpret_cast<Value*>(slots_[i].value);
+  }
 
 private:
   struct slot {
@@ -53,18 +60,25 @@ template <class Key, class Value> class slots_apart {
 public:
   slots_apart() = default;
   HEDDLE_ANYWHERE slots_apart(void* memory, std::size_t slots)
-      : memory_(static_cast<unsigned char*>(memory)), slots_(slots) {}
+      : memory_(static_cast<unsigned char*>(memory)),
+        slots_(slots) {}
   static constexpr std::size_t bytes(std::size_t slots) {
     return value_offset(slots) + slots * sizeof(Value);
   }
-  HEDDLE_ANYWHERE std::uint64_t& state(std::size_t i) const { return reinterpret_cast<std::uint64_t*>(memory_)[i]; }
-  HEDDLE_ANYWHERE Key* key(std::size_t i) const { return reinterpret_cast<Key*>(memory_ + key_offset(slots_)) + i; }
+  HEDDLE_ANYWHERE std::uint64_t& state(std::size_t i) const {
+    return reinterpret_cast<std::uint64_t*>(memory_)[i];
+  }
+  HEDDLE_ANYWHERE Key* key(std::size_t i) const {
+    return reinterpret_cast<Key*>(memory_ + key_offset(slots_)) + i;
+  }
   HEDDLE_ANYWHERE Value* value(std::size_t i) const {
     return reinterpret_cast<Value*>(memory_ + value_offset(slots_)) + i;
   }
 
 private:
-  HEDDLE_ANYWHERE static constexpr std::size_t up(std::size_t offset) { return (offset + 127) / 128 * 128; }
+  HEDDLE_ANYWHERE static constexpr std::size_t up(std::size_t offset) {
+    return (offset + 127) / 128 * 128;
+  }
   HEDDLE_ANYWHERE static constexpr std::size_t key_offset(std::size_t slots) {
     return up(slots * sizeof(std::uint64_t));
   }
@@ -75,16 +89,24 @@ private:
   std::size_t slots_ = 0;
 };
 
-template <class Slots, class Key, class Value, cuda::thread_scope Scope, class Hash, class KeyEqual> class slot_table {
+template <class Slots, class Key, class Value, cuda::thread_scope Scope, class Hash, class KeyEqual>
+class slot_table {
 public:
   static constexpr std::size_t header_bytes = 128; // the gate
-  static constexpr std::size_t bytes(std::uint32_t slots) { return header_bytes + Slots::bytes(slots); }
-  static std::uint32_t buckets_for(std::size_t slots) { return static_cast<std::uint32_t>(slots == 0 ? 1 : slots); }
+  static constexpr std::size_t bytes(std::uint32_t slots) {
+    return header_bytes + Slots::bytes(slots);
+  }
+  static std::uint32_t buckets_for(std::size_t slots) {
+    return static_cast<std::uint32_t>(slots == 0 ? 1 : slots);
+  }
 
   slot_table() = default;
   HEDDLE_ANYWHERE slot_table(void* memory, std::uint32_t slots, Hash hash, KeyEqual equal)
-      : gate_(static_cast<std::uint64_t*>(memory)), slots_(static_cast<unsigned char*>(memory) + header_bytes, slots),
-        capacity_(slots), hash_(hash), equal_(equal) {}
+      : gate_(static_cast<std::uint64_t*>(memory)),
+        slots_(static_cast<unsigned char*>(memory) + header_bytes, slots),
+        capacity_(slots),
+        hash_(hash),
+        equal_(equal) {}
 
   HEDDLE_ANYWHERE std::uint32_t buckets() const { return capacity_; }
   HEDDLE_ANYWHERE Hash hash() const { return hash_; }
@@ -99,7 +121,10 @@ public:
       if (k == kind::full) {
         if (exchange(i, state, state + one_reader)) {
           const reader_hold hold{*this, i};
-          visit(static_cast<const Key&>(*slots_.key(i)), static_cast<const Value&>(*slots_.value(i)));
+          visit(
+              static_cast<const Key&>(*slots_.key(i)),
+              static_cast<const Value&>(*slots_.value(i))
+          );
           return true;
         }
       } else if (k == kind::exclusive) {
@@ -136,7 +161,8 @@ public:
 
   HEDDLE_NO_EXEC_CHECK
   template <class Make, class Update>
-  HEDDLE_ANYWHERE insert_result upsert(const Key& key, ordering, Make&& make, const Update& update) const {
+  HEDDLE_ANYWHERE insert_result
+  upsert(const Key& key, ordering, Make&& make, const Update& update) const {
     const std::uint64_t h = hashed(key);
     std::size_t confirmed = none;
     std::uint64_t confirmed_state = 0;
@@ -152,7 +178,9 @@ public:
         return insert_result::exists;
       }
       if (kind_of(now.end_state) == kind::empty_locked) {
-        wait_a_little();
+        do {
+          wait_a_little();
+        } while (kind_of(load(now.end)) == kind::empty_locked);
         confirmed = none;
       } else if (now.tombstone != none) {
         confirmed = none;
@@ -165,7 +193,9 @@ public:
             return insert_result::inserted;
           }
         }
-      } else if (now.end == first(h) || (now.end == confirmed && now.end_state == confirmed_state)) { // P3
+      } else if (
+          now.end == first(h) || (now.end == confirmed && now.end_state == confirmed_state)
+      ) { // P3
         if (now.end == gate) {
           return insert_result::full;
         }
@@ -183,8 +213,18 @@ public:
   }
 
 private:
-  enum class kind : std::uint64_t { empty = 0, empty_locked = 1, reserved = 2, full = 3, exclusive = 4, tombstone = 5 };
-  enum class hold_as { reader, writer };
+  enum class kind : std::uint64_t {
+    empty = 0,
+    empty_locked = 1,
+    reserved = 2,
+    full = 3,
+    exclusive = 4,
+    tombstone = 5
+  };
+  enum class hold_as {
+    reader,
+    writer
+  };
   static constexpr std::size_t none = ~std::size_t(0);
   static constexpr std::size_t gate = none - 1;
   static constexpr std::uint64_t one_reader = std::uint64_t(1) << 32;
@@ -227,33 +267,50 @@ private:
 
   HEDDLE_ANYWHERE static kind kind_of(std::uint64_t state) { return static_cast<kind>(state & 7); }
   HEDDLE_ANYWHERE static std::uint64_t word(kind k, std::uint64_t hash) {
-    return static_cast<std::uint64_t>(k) | (k == kind::tombstone ? 0 : (hash << 16 & fingerprint_bits));
+    return static_cast<std::uint64_t>(k) |
+           (k == kind::tombstone ? 0 : (hash << 16 & fingerprint_bits));
   }
 
   HEDDLE_NO_EXEC_CHECK
-  HEDDLE_ANYWHERE std::uint64_t hashed(const Key& key) const { return mix(static_cast<std::uint64_t>(hash_(key))); }
+  HEDDLE_ANYWHERE std::uint64_t hashed(const Key& key) const {
+    return mix(static_cast<std::uint64_t>(hash_(key)));
+  }
   HEDDLE_ANYWHERE std::size_t first(std::uint64_t h) const { return multiply_high(h, capacity_); }
 
   HEDDLE_ANYWHERE cuda::atomic_ref<std::uint64_t, Scope> state(std::size_t i) const {
     return cuda::atomic_ref<std::uint64_t, Scope>(i == gate ? *gate_ : slots_.state(i));
   }
-  HEDDLE_ANYWHERE std::uint64_t load(std::size_t i) const { return state(i).load(cuda::memory_order_acquire); }
-  HEDDLE_ANYWHERE void store(std::size_t i, std::uint64_t s) const { state(i).store(s, cuda::memory_order_release); }
-  HEDDLE_ANYWHERE bool exchange(std::size_t i, std::uint64_t& expected, std::uint64_t desired) const {
-    return state(i).compare_exchange_strong(expected, desired, cuda::memory_order_acq_rel, cuda::memory_order_acquire);
+  HEDDLE_ANYWHERE std::uint64_t load(std::size_t i) const {
+    return state(i).load(cuda::memory_order_acquire);
   }
-  HEDDLE_ANYWHERE bool exchange_end(std::size_t i, std::uint64_t& expected, std::uint64_t desired) const {
+  HEDDLE_ANYWHERE void store(std::size_t i, std::uint64_t s) const {
+    state(i).store(s, cuda::memory_order_release);
+  }
+  HEDDLE_ANYWHERE bool
+  exchange(std::size_t i, std::uint64_t& expected, std::uint64_t desired) const {
+    return state(i).compare_exchange_strong(
+        expected,
+        desired,
+        cuda::memory_order_acq_rel,
+        cuda::memory_order_acquire
+    );
+  }
+  HEDDLE_ANYWHERE bool
+  exchange_end(std::size_t i, std::uint64_t& expected, std::uint64_t desired) const {
     return exchange(i, expected, desired);
   }
   HEDDLE_ANYWHERE void store_end(std::size_t i, std::uint64_t s) const { store(i, s); }
-  HEDDLE_ANYWHERE void leave(std::size_t i) const { state(i).fetch_sub(one_reader, cuda::memory_order_release); }
+  HEDDLE_ANYWHERE void leave(std::size_t i) const {
+    state(i).fetch_sub(one_reader, cuda::memory_order_release);
+  }
 
   /// Looks for the key on its path, up to the end. A match is held.
   HEDDLE_NO_EXEC_CHECK
   HEDDLE_ANYWHERE scan_result scan(const Key& key, std::uint64_t h, hold_as how) const {
     scan_result result;
     std::size_t i = first(h);
-    for (std::uint32_t visited = 0; visited < capacity_; ++visited, i = i + 1 == capacity_ ? 0 : i + 1) {
+    for (std::uint32_t visited = 0; visited < capacity_;
+         ++visited, i = i + 1 == capacity_ ? 0 : i + 1) {
       std::uint64_t seen = load(i);
       const kind k = kind_of(seen);
       if (k == kind::empty || k == kind::empty_locked) {
@@ -275,16 +332,27 @@ private:
 
   /// Holds slot i if it has this key. `seen` becomes its last state.
   HEDDLE_NO_EXEC_CHECK
-  HEDDLE_ANYWHERE bool hold_if_equal(std::size_t i, std::uint64_t& seen, const Key& key, std::uint64_t h,
-                                     hold_as how) const {
-    while (kind_of(seen) != kind::tombstone && (seen & fingerprint_bits) == (h << 16 & fingerprint_bits)) {
-      const bool free = kind_of(seen) == kind::full && (how == hold_as::reader || seen < one_reader);
+  HEDDLE_ANYWHERE bool hold_if_equal(
+      std::size_t i,
+      std::uint64_t& seen,
+      const Key& key,
+      std::uint64_t h,
+      hold_as how
+  ) const {
+    while (kind_of(seen) != kind::tombstone &&
+           (seen & fingerprint_bits) == (h << 16 & fingerprint_bits)) {
+      const bool free =
+          kind_of(seen) == kind::full && (how == hold_as::reader || seen < one_reader);
       if (!free) {
         wait_a_little();
         seen = load(i);
         continue;
       }
-      if (exchange(i, seen, how == hold_as::reader ? seen + one_reader : word(kind::exclusive, h))) {
+      if (exchange(
+              i,
+              seen,
+              how == hold_as::reader ? seen + one_reader : word(kind::exclusive, h)
+          )) {
         if (equal_(*slots_.key(i), key)) {
           return true;
         }
@@ -317,7 +385,8 @@ private:
   }
 
   HEDDLE_NO_EXEC_CHECK
-  template <class Make> HEDDLE_ANYWHERE void fill(std::size_t i, std::uint64_t h, const Key& key, Make& make) const {
+  template <class Make>
+  HEDDLE_ANYWHERE void fill(std::size_t i, std::uint64_t h, const Key& key, Make& make) const {
     reservation mine{*this, i, h};
     ::new (static_cast<void*>(slots_.key(i))) Key(key);
     mine.has_key = true;
