@@ -8,6 +8,8 @@
 #include "isa/lower_collective_matrix.h"
 #include "isa/ops_collective.h"
 
+#include <fmt/format.h>
+
 namespace heddle::isa {
 namespace {
 
@@ -360,6 +362,24 @@ Result<void> lower_activemask(Lowering& l, const ptx::Instruction& i) {
 }
 
 } // namespace
+
+const Op* check_membermask(Exec& exec, const Op& op, const std::uint32_t* membermask) {
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if ((membermask[lane] >> lane & 1U) == 0) {
+      Fault fault;
+      fault.kind = FaultKind::BarrierMisuse;
+      fault.lane = lane;
+      fault.text = fmt::format(
+          "the mask {:#010x} of a warp's collective does not name lane {}, which executes it",
+          membermask[lane],
+          lane
+      );
+      return exec.stop_fault(std::move(fault));
+    }
+  }
+  return &op;
+}
 
 void register_collective(LowerTable& table) {
   using ptx::Opcode;

@@ -38,6 +38,9 @@ inline bool converged(Exec& exec, const std::uint32_t* membermask) {
   return different == 0;
 }
 
+/// Answers `&op` if every executing lane is named by its own mask; else it is a fault: nullptr.
+const Op* check_membermask(Exec& exec, const Op& op, const std::uint32_t* membermask);
+
 template <class T> const Op* collect(Exec& exec, const Op& op) {
   const Ref ref = membermask_of(op);
   if (ref.none()) {
@@ -48,6 +51,9 @@ template <class T> const Op* collect(Exec& exec, const Op& op) {
   if (converged(exec, membermask)) {
     T::at_once(exec, op);
     return &op + 1;
+  }
+  if (check_membermask(exec, op, membermask) == nullptr) {
+    return nullptr;
   }
   static constexpr Collective collective{T::kind, T::contribute, T::conclude};
   return exec.environment().collective(exec, op, collective, membermask);

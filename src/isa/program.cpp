@@ -294,6 +294,14 @@ Result<void> Program::Impl::link() {
     for (const ptx::Variable& v : module->variables) {
       TRY_VOID(place(*module, v));
     }
+    for (const ptx::Alias& alias : module->aliases) {
+      const ptx::Function* aliasee = module->find_function(alias.name);
+      const auto it = functions.find(alias.name);
+      if (aliasee != nullptr && aliasee->defined &&
+          (it == functions.end() || !it->second.function->defined)) {
+        functions[alias.name] = LinkedFunction{module.get(), aliasee};
+      }
+    }
   }
   // `other`: the same variable as the program that owns the managed variables has it.
   const auto allocate = [&](LinkedVariable& linked, const LinkedVariable* other) -> Result<void> {

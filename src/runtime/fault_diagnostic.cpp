@@ -1,6 +1,7 @@
 // Implements fault_diagnostic.h.
 #include "runtime/fault_diagnostic.h"
 
+#include "machine/fault_finding.h"
 #include "machine/grid.h"
 
 #include <fmt/format.h>
@@ -10,53 +11,6 @@ namespace {
 
 using isa::FaultKind;
 using machine::FaultReport;
-using report::Finding;
-
-Finding finding_of(const FaultReport& fault) {
-  switch (fault.kind) {
-  case FaultReport::Kind::Unsupported:
-    return Finding::Unsupported;
-  case FaultReport::Kind::Deadlock:
-    return Finding::Deadlock;
-  case FaultReport::Kind::Starvation:
-    return Finding::Starvation;
-  case FaultReport::Kind::Livelock:
-    return Finding::Livelock;
-  case FaultReport::Kind::Fault:
-    break;
-  }
-  switch (fault.fault.kind) {
-  case FaultKind::OutOfBounds:
-    return Finding::OutOfBounds;
-  case FaultKind::Misaligned:
-    return Finding::Misaligned;
-  case FaultKind::Null:
-    return Finding::Null;
-  case FaultKind::UseAfterFree:
-    return Finding::UseAfterFree;
-  case FaultKind::ReadOnly:
-    return Finding::ReadOnly;
-  case FaultKind::BadSpace:
-    return Finding::WrongSpace;
-  case FaultKind::HostMemory:
-    return Finding::HostMemory;
-  case FaultKind::StackOverflow:
-    return Finding::StackOverflow;
-  case FaultKind::Assert:
-    return Finding::Assert;
-  case FaultKind::Trap:
-    return Finding::Trap;
-  case FaultKind::IllegalInstruction:
-    return Finding::IllegalInstruction;
-  case FaultKind::BadCall:
-    return Finding::BadCall;
-  case FaultKind::BarrierMisuse:
-    return Finding::BarrierMisuse;
-  case FaultKind::HeapMisuse:
-    return Finding::InvalidFree;
-  }
-  return Finding::Trap;
-}
 
 std::string triple(const machine::Dim3& d) {
   return fmt::format("({},{},{})", d.x, d.y, d.z);
