@@ -1,6 +1,7 @@
 // Implements module.h.
 #include "runtime/module.h"
 
+#include "explore/explorer.h"
 #include "ptx/parse.h"
 #include "runtime/outcome.h"
 
@@ -12,6 +13,7 @@ namespace heddle::runtime {
 namespace {
 
 cudaError_t report_failure(const Error& error, cudaError_t code) {
+  explore::stop_unsupported(error.message); // no verdict on a program whose kernels cannot be read
   if (error.kind == ErrorKind::Unsupported) {
     record_outcome(Outcome::Unsupported);
     complain_once("unsupported: " + error.message);

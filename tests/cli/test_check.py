@@ -184,6 +184,17 @@ class Checked(unittest.TestCase):
         schedule = re.search(r"heddle replay (v1:\S+)", done.stdout)[1]
         self.heddle("replay", schedule, status=1)
 
+    def test_programs_whose_kernels_cannot_be_read(self):
+        def nvcc(*flags):
+            subprocess.run([NVCC, *flags, "hang.cu", "-o", "unreadable"], cwd=self.root, check=True)
+
+        nvcc("-arch=sm_90")
+        self.assertIn("add -cudart shared", self.heddle("check", "./unreadable", status=2).stderr)
+        nvcc("-cudart", "shared", "-gencode", "arch=compute_90,code=sm_90")
+        done = self.heddle("check", "./unreadable", status=3)
+        self.assertIn("only SASS", done.stdout)
+        self.assertIn("no verdict", done.stdout)
+
     def test_a_replay_shows_the_hang(self):
         schedule, result = self.replay_of("hang.cu")
         self.assertEqual(result["verdict"], "may-hang")

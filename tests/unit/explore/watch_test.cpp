@@ -1,0 +1,71 @@
+// Limits of a search that are watched from outside.
+#include "explore/watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+namespace heddle::explore {
+namespace {
+
+using testing::HasSubstr;
+
+/// A process group that does `what` and nothing else.
+template <class F> pid_t start(F what) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setpgid(0, 0);
+    what();
+    ::_exit(7);
+  }
+  ::setpgid(child, child);
+  return child;
+}
+
+struct Watched : testing::Test {
+  StateTable table = std::move(*StateTable::create({.max_states = 100}));
+  Options options;
+};
+
+TEST_F(Watched, AnEndInTimeIsReportedAsItWas) {
+  const Ending ending = Watch(table, options, /*show=*/false).wait_for(start([] {}));
+  EXPECT_EQ(ending.limit, "");
+  ASSERT_TRUE(ending.status);
+  EXPECT_EQ(WEXITSTATUS(*ending.status), 7);
+}
+
+TEST_F(Watched, TimeRunsOut) {
+  options.max_seconds = 0.2;
+  const pid_t child = start([] { ::pause(); });
+  const Ending ending = Watch(table, options, /*show=*/false).wait_for(child);
+  EXPECT_EQ(ending.status, std::nullopt);
+  EXPECT_THAT(ending.limit, HasSubstr("0.2 s was reached (--max-time)"));
+  EXPECT_EQ(::kill(child, 0), -1); // nobody is left
+}
+
+TEST_F(Watched, MemoryRunsOut) {
+  options.max_mebibytes = 30;
+  options.max_seconds = 20;
+  const Ending ending = Watch(table, options, /*show=*/false).wait_for(start([] {
+    volatile auto* memory = static_cast<char*>(std::malloc(64U << 20));
+    for (std::size_t i = 0; i < 64U << 20; i += 4096) {
+      memory[i] = 1;
+    }
+    ::pause();
+  }));
+  EXPECT_THAT(ending.limit, HasSubstr("30 MiB was reached (--max-memory)"));
+}
+
+TEST_F(Watched, TheLineOfProgress) {
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    table.visit({i, i});
+  }
+  EXPECT_EQ(progress_text(table, 75), "50 states, 0 states/s, 0 executions, 01:15");
+}
+
+} // namespace
+} // namespace heddle::explore
