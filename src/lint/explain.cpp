@@ -16,7 +16,7 @@ public:
   explicit Explainer(const Entry& entry) : entry_(entry) {}
 
   void value(ValueId id) {
-    id = entry_.flow.canonical(id);
+    id = entry_.flow.instruction(id) != nullptr ? id : entry_.flow.canonical(id);
     if (!seen_.insert(id).second || depth_ > 40) {
       return;
     }

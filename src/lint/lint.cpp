@@ -1,22 +1,66 @@
 #include "lint/lint.h"
 
 #include "lint/check.h"
+#include "lint/database.h"
 #include "lint/frontend.h"
+#include "lint/settings.h"
+#include "lint/suppress.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <thread>
 
 namespace heddle::lint {
 namespace {
+
+namespace fs = std::filesystem;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-report::Region region(const Unit& unit, const Spot& spot) {
-  return {
+struct Job {
+  std::string file;
+  std::string folder;
+  std::vector<std::string> flags;
+  std::string architecture;
+};
+
+struct FileResult {
+  std::vector<report::StaticFinding> findings;
+  report::FileTime time;
+};
+
+std::string read_text(const std::string& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+class Texts {
+public:
+  const std::string& of(const std::string& file) {
+    const auto [entry, is_new] = texts_.try_emplace(file);
+    if (is_new) {
+      entry->second = read_text(file);
+    }
+    return entry->second;
+  }
+
+private:
+  std::map<std::string, std::string> texts_;
+};
+
+report::Region region(const Unit& unit, const Spot& spot, Texts& texts) {
+  report::Region made{
       unit.files[spot.file],
       spot.line,
       spot.column,
@@ -25,6 +69,229 @@ report::Region region(const Unit& unit, const Spot& spot) {
       spot.begin,
       spot.end - spot.begin
   };
+  const std::string& text = texts.of(made.file);
+  if (spot.end <= text.size() && spot.begin <= spot.end) {
+    const std::string_view part = std::string_view(text).substr(spot.begin, spot.end - spot.begin);
+    const auto newlines = std::ranges::count(part, '\n');
+    if (newlines > 0) {
+      made.end_line = spot.line + static_cast<std::uint32_t>(newlines);
+      made.end_column = static_cast<std::uint32_t>(part.size() - part.rfind('\n'));
+    }
+  }
+  return made;
+}
+
+/// What identifies a finding when lines move: the key, the function, the text of the line, and
+/// which of several such lines it is.
+std::string
+fingerprint(const report::StaticFinding& finding, Texts& texts, std::map<std::string, int>& seen) {
+  std::istringstream in(texts.of(finding.place.file));
+  std::string line;
+  for (std::uint32_t i = 0; i < finding.place.line && std::getline(in, line); ++i) {
+  }
+  std::string squeezed;
+  for (const char c : line) {
+    if (c != ' ' && c != '\t' && c != '\r') {
+      squeezed += c;
+    }
+  }
+  const std::string identity = finding.key + "|" +
+                               fs::path(finding.place.file).filename().string() + "|" +
+                               finding.function + "|" + squeezed;
+  std::uint64_t hash = 14695981039346656037ULL; // FNV-1a
+  for (const char c : identity + "|" + std::to_string(seen[identity]++)) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+report::Region part(const report::Region& of, std::uint32_t offset, std::uint32_t length) {
+  report::Region made = of;
+  made.offset = offset;
+  made.length = length;
+  return made;
+}
+
+/// The hoist that rule CUDA-1.14 asks for, where the text is simple enough to do it safely.
+std::optional<report::Fix> hoist(const Found& found, const Unit& unit, Texts& texts) {
+  if (found.edits.size() != 2) {
+    return std::nullopt;
+  }
+  const Spot& barrier = found.edits[0].where;
+  const Spot& statement = found.edits[1].where;
+  const std::string& text = texts.of(unit.files[barrier.file]);
+  if (barrier.file != statement.file || statement.end > text.size() || barrier.end > text.size()) {
+    return std::nullopt;
+  }
+  const report::Region at = region(unit, barrier, texts);
+  const std::string call = text.substr(barrier.begin, barrier.end - barrier.begin);
+  report::Fix fix{found.edit_description, {}};
+  if (barrier.end == statement.end) {
+    // if (c) barrier();
+    const std::string before = text.substr(statement.begin, barrier.begin - statement.begin);
+    const std::string condition = before.substr(before.find('(') + 1);
+    if (condition.find('(') != std::string::npos || condition.find("++") != std::string::npos ||
+        condition.find("--") != std::string::npos || condition.find("else") != std::string::npos ||
+        condition.find('{') != std::string::npos) {
+      return std::nullopt;
+    }
+    fix.description = "call the barrier without the condition";
+    fix.edits.push_back({part(at, statement.begin, barrier.begin - statement.begin), ""});
+    return fix;
+  }
+  std::size_t after = text.find_first_not_of(" \t\r\n", barrier.end);
+  if (after == std::string::npos || text[after] != ';') {
+    return std::nullopt;
+  }
+  const std::size_t semicolon = after;
+  after = text.find_first_not_of(" \t\r\n", semicolon + 1);
+  const std::string inside = text.substr(statement.begin, barrier.begin - statement.begin);
+  if (after == std::string::npos || text[after] != '}' || after + 1 != statement.end ||
+      inside.find("else") != std::string::npos) {
+    return std::nullopt;
+  }
+  const std::size_t line_start = text.rfind('\n', statement.begin) + 1;
+  const std::size_t indent_end = text.find_first_not_of(" \t", line_start);
+  const std::string indent =
+      text.substr(line_start, std::min<std::size_t>(indent_end, statement.begin) - line_start);
+  fix.edits.push_back(
+      {part(at, barrier.begin, static_cast<std::uint32_t>(semicolon + 1 - barrier.begin)), ""}
+  );
+  fix.edits.push_back({part(at, statement.end, 0), "\n" + indent + call + ";"});
+  return fix;
+}
+
+const report::StaticRule& rule_of(const std::string& key) {
+  return *std::ranges::find(all_rules(), key, &report::StaticRule::key);
+}
+
+bool any_matches(const std::vector<std::string>& patterns, const std::string& path) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return matches(pattern, path);
+  });
+}
+
+bool is_wanted(
+    const RuleOptions& options,
+    const report::StaticFinding& finding,
+    const Found& found
+) {
+  const std::string& file = finding.place.file;
+  if (options.disabled || (options.exclude_messages_in_system_headers && found.place.in_system) ||
+      (options.exclude_in_macros && found.place.in_macro)) {
+    return false;
+  }
+  if (options.extend_exclude_to_macro_invocations &&
+      std::ranges::any_of(found.steps, [](const Note& note) { return note.where.in_macro; })) {
+    return false;
+  }
+  if ((!options.includes.empty() && !any_matches(options.includes, file)) ||
+      any_matches(options.excludes, file) ||
+      (!options.report_at.empty() && !any_matches(options.report_at, file))) {
+    return false;
+  }
+  if (std::ranges::none_of(options.languages, [](const std::string& one) {
+        return equal_names(one, "cuda");
+      })) {
+    return false;
+  }
+  return std::ranges::none_of(options.exclude_messages, [&](const std::string& pattern) {
+    return std::regex_search(finding.message, std::regex(pattern));
+  });
+}
+
+Result<FileResult>
+lint_file(const LintRequest& request, const Job& job, const std::string& toolkit) {
+  TRY(const Settings settings, read_settings(job.file, request.settings));
+  const RuleOptions barrier_options = settings.of("CUDA-1.14");
+  FrontEnd front;
+  front.file = job.file;
+  front.folder = job.folder;
+  front.flags = job.flags;
+  front.toolkit = toolkit;
+  front.architecture = job.architecture.empty() ? request.architecture : job.architecture;
+  front.synchronization_functions = barrier_options.synchronization_functions;
+  const auto start = std::chrono::steady_clock::now();
+  TRY(const Unit unit, read_unit(front));
+  FileResult result;
+  result.time = {job.file, seconds_since(start), 0, unit.lines, unit.errors, unit.first_error, 0};
+  const auto checking = std::chrono::steady_clock::now();
+  CheckOptions options;
+  options.every_bypass = barrier_options.every_bypass;
+  const Checked checked = check_unit(unit, options);
+  result.time.check_seconds = seconds_since(checking);
+  result.time.barriers = checked.barriers;
+  Texts texts;
+  std::map<std::string, int> seen;
+  for (const Found& found : checked.findings) {
+    const report::StaticRule& rule = rule_of(found.key);
+    const RuleOptions wanted = settings.of(rule.rule, found.key);
+    report::StaticFinding one;
+    one.key = found.key;
+    one.rule = rule.rule;
+    one.severity = wanted.severity.value_or(rule.severity);
+    one.place = region(unit, found.place, texts);
+    one.message = found.message;
+    one.function = found.function;
+    for (const Note& note : found.steps) {
+      one.steps.push_back({region(unit, note.where, texts), note.text});
+    }
+    for (const Note& note : found.related) {
+      one.related.push_back({region(unit, note.where, texts), note.text});
+    }
+    one.help = found.help;
+    if (const auto fix = hoist(found, unit, texts)) {
+      one.fixes.push_back(*fix);
+    }
+    if (is_wanted(wanted, one, found)) {
+      one.fingerprint = fingerprint(one, texts, seen);
+      result.findings.push_back(std::move(one));
+    }
+  }
+  // Comments of every file that was read for its own sake.
+  std::set<std::string> files = {job.file};
+  for (const report::StaticFinding& finding : result.findings) {
+    files.insert(finding.place.file);
+  }
+  for (const std::string& file : files) {
+    apply_suppressions(file, settings, result.findings);
+  }
+  return result;
+}
+
+Result<std::vector<Job>> jobs_of(const LintRequest& request) {
+  std::vector<Job> jobs;
+  std::vector<CompileCommand> commands;
+  if (!request.database.empty()) {
+    TRY(commands, read_database(request.database));
+  }
+  const auto from_command = [&](const CompileCommand& command, const std::string& file) {
+    const Translated translated = translate_flags(command.words, command.folder);
+    Job job{file, command.folder, translated.flags, translated.architecture};
+    job.flags.insert(job.flags.end(), request.flags.begin(), request.flags.end());
+    return job;
+  };
+  const Translated plain = translate_flags(request.flags, fs::current_path().string());
+  for (const std::string& file : request.files) {
+    const std::string absolute = fs::absolute(file).lexically_normal().string();
+    const auto command = std::ranges::find(commands, absolute, &CompileCommand::file);
+    jobs.push_back(
+        command != commands.end() ? from_command(*command, absolute)
+                                  : Job{file, "", plain.flags, plain.architecture}
+    );
+  }
+  if (request.files.empty()) {
+    for (const CompileCommand& command : commands) {
+      const bool is_cuda = command.file.ends_with(".cu") ||
+                           std::ranges::find(command.words, "cu") != command.words.end();
+      const bool known =
+          std::ranges::any_of(jobs, [&](const Job& job) { return job.file == command.file; });
+      if (is_cuda && !known) {
+        jobs.push_back(from_command(command, command.file));
+      }
+    }
+  }
+  return jobs;
 }
 
 } // namespace
@@ -39,50 +306,61 @@ const std::vector<report::StaticRule>& all_rules() {
   return rules;
 }
 
+std::string explain_rule(const std::string& rule) {
+  std::string out;
+  for (const report::StaticRule& one : all_rules()) {
+    if (equal_names(one.rule, rule) || one.key == rule) {
+      out += out.empty() ? fmt::format("{} [{}]\n\n", one.rule, one.name) : "";
+      out += fmt::format("  {}\n      {}\n", one.key, one.description);
+      if (one.key == rule) {
+        break;
+      }
+    }
+  }
+  if (!out.empty()) {
+    const auto page = std::ranges::find_if(all_rules(), [&](const report::StaticRule& one) {
+      return equal_names(one.rule, rule) || one.key == rule;
+    });
+    out += fmt::format("\nMore in {}\n", page->page);
+  }
+  return out;
+}
+
 Result<report::StaticReport> lint(const LintRequest& request) {
   report::StaticReport report;
   report.version = request.version;
   report.rules = all_rules();
+  report.root = fs::current_path().string();
+  TRY(const std::vector<Job> jobs, jobs_of(request));
   const std::string toolkit = find_toolkit(request.toolkit);
-  for (const std::string& file : request.files) {
-    FrontEnd front{
-        .file = file,
-        .folder = "",
-        .flags = request.flags,
-        .toolkit = toolkit,
-        .architecture = request.architecture,
-        .synchronization_functions = {}
-    };
-    const auto start = std::chrono::steady_clock::now();
-    TRY(const Unit unit, read_unit(front));
-    report::FileTime
-        time{file, seconds_since(start), 0, unit.lines, unit.errors, unit.first_error, 0};
-    const auto checking = std::chrono::steady_clock::now();
-    const Checked checked = check_unit(unit, {});
-    time.check_seconds = seconds_since(checking);
-    time.barriers = checked.barriers;
-    report.files.push_back(std::move(time));
-    for (const Found& found : checked.findings) {
-      report::StaticFinding one;
-      one.key = found.key;
-      one.rule = "CUDA-1.14";
-      one.place = region(unit, found.place);
-      one.message = found.message;
-      one.function = found.function;
-      for (const Note& note : found.steps) {
-        one.steps.push_back({region(unit, note.where), note.text});
+  std::vector<std::optional<Result<FileResult>>> results(jobs.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < jobs.size(); i = next++) {
+      results[i] = lint_file(request, jobs[i], toolkit);
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < std::min<std::size_t>(request.jobs, jobs.size()); ++i) {
+    others.emplace_back(work);
+  }
+  work();
+  for (std::thread& one : others) {
+    one.join();
+  }
+  // A header that several files include reports once.
+  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t, std::string>> seen;
+  for (auto& result : results) {
+    TRY(FileResult one, std::move(*result));
+    report.files.push_back(std::move(one.time));
+    for (report::StaticFinding& finding : one.findings) {
+      if (seen.insert({finding.place.file, finding.place.line, finding.place.column, finding.key})
+              .second) {
+        report.findings.push_back(std::move(finding));
       }
-      one.help = found.help;
-      report.findings.push_back(std::move(one));
     }
   }
   return report;
 }
 
-} // namespace heddle::lint
-
-namespace heddle::lint {
-std::string explain_rule(const std::string&) {
-  return "";
-}
 } // namespace heddle::lint

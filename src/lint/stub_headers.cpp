@@ -162,7 +162,6 @@ enum { cudaHostAllocMapped = 2, cudaHostRegisterMapped = 2, cudaStreamNonBlockin
 
 constexpr const char* groups = R"cuda(
 #pragma once
-#include "cuda_runtime.h"
 namespace cooperative_groups { inline namespace __v1 {
 struct thread_group {
   __device__ void sync() const;
@@ -256,7 +255,6 @@ template <class G, class T, class F> __device__ T exclusive_scan(const G&, T, F)
 
 constexpr const char* atomic = R"cuda(
 #pragma once
-#include "cuda_runtime.h"
 namespace cuda {
 enum thread_scope { thread_scope_system = 0, thread_scope_device = 1, thread_scope_block = 2, thread_scope_thread = 10 };
 namespace std {
@@ -304,7 +302,7 @@ __host__ __device__ void atomic_thread_fence(memory_order, thread_scope = thread
 
 constexpr const char* barrier = R"cuda(
 #pragma once
-#include <cuda/atomic>
+#include "atomic"
 namespace cuda {
 template <thread_scope S> struct barrier {
   typedef unsigned long long arrival_token;

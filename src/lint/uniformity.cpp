@@ -102,7 +102,7 @@ Uniformity::Uniformity(const Dataflow& dataflow, const LaunchFacts& launch)
       }
     }
     if (at.end.kind == Terminator::Kind::Branch && at.end.condition != no_value) {
-      conditions_[block] = flow.canonical(flow.resolve(at.end.condition));
+      conditions_[block] = flow.resolve(at.end.condition);
     }
   }
   for (ValueId i = 0; i < flow.values.size(); ++i) {
@@ -231,9 +231,11 @@ bool Uniformity::varies_in(ValueId id, std::uint32_t loop, int depth) const {
 /// The agreement about `operand` where it is used in block `from`: outside of the loop that made
 /// it, threads that left at different trips hold different values.
 Agreement Uniformity::seen(ValueId operand, std::uint32_t from, Cause& cause) const {
+  // Explanations want this occurrence, not the first of several equal ones.
+  const ValueId here = flow.instruction(operand) != nullptr ? operand : flow.canonical(operand);
   operand = flow.canonical(operand);
   Agreement result = levels_[operand];
-  cause = {Cause::Kind::Operand, operand, none};
+  cause = {Cause::Kind::Operand, here, none};
   const Graph& graph = flow.graph;
   for (std::uint32_t loop = graph.blocks[flow.values[operand].block].loop; loop != none;
        loop = graph.loops[loop].parent) {

@@ -1,0 +1,58 @@
+// settings.h: the options of .heddle-lint and of --set, with their documented meaning
+// (docs/lint/options.md), and who they apply to.
+//
+//   TRY(Settings settings, read_settings("src/k.cu", {"CUDA-1.14.severity=error"}));
+//   settings.of(rule).severity
+//
+// The file is a small part of YAML: nested mappings by indentation, lists as "- item" or [a, b].
+// `post_processing` and `provider` are read; a value that names something else than Heddle has is
+// an error, not ignored.
+#pragma once
+
+#include "base/result.h"
+#include "report/static_report.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace heddle::lint {
+
+struct RuleOptions {
+  std::optional<report::Severity> severity;
+  bool disabled = false;
+  std::vector<std::string> report_at; // only places in files that match one of these
+  std::vector<std::string> includes;  // only files that match one of these are looked at
+  std::vector<std::string> excludes;
+  bool exclude_in_macros = false;
+  bool extend_exclude_to_macro_invocations = false;
+  bool exclude_messages_in_system_headers = true;
+  std::vector<std::string> exclude_messages; // regular expressions
+  std::string justification_checker;         // regular expression; empty: any reason will do
+  std::vector<std::string> languages = {"cuda"};
+  std::set<std::string> synchronization_functions;
+  bool every_bypass = false;
+};
+
+class Settings {
+public:
+  /// The options for a finding: those for everything, those of its rule, those of its key.
+  RuleOptions of(const std::string& rule, const std::string& key = "") const;
+  /// "name" or "RULE.name"; the value as written.
+  Result<bool> set(const std::string& name, const std::vector<std::string>& values);
+
+private:
+  std::vector<std::tuple<std::string, std::string, std::vector<std::string>>>
+      given_; // rule, name, values
+};
+
+/// From the nearest .heddle-lint at or above the folder of `file`, then `overrides`.
+Result<Settings> read_settings(const std::string& file, const std::vector<std::string>& overrides);
+
+/// Shell patterns with * ? and **; a pattern without a slash matches the last part of the path.
+bool matches(const std::string& pattern, const std::string& path);
+bool equal_names(const std::string& a, const std::string& b); // without regard to case
+
+} // namespace heddle::lint
