@@ -156,7 +156,8 @@ bool Arithmetic::is_multiple(ValueId id, const Product& of, std::vector<ValueId>
   return result;
 }
 
-Arithmetic::Linear Arithmetic::decompose(ValueId id, std::vector<ValueId>& open) const {
+Arithmetic::Linear
+Arithmetic::decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open) const {
   id = flow_.canonical(id);
   Linear result;
   if (std::ranges::find(open, id) != open.end()) {
@@ -164,10 +165,10 @@ Arithmetic::Linear Arithmetic::decompose(ValueId id, std::vector<ValueId>& open)
     result.itself = id;
     return result;
   }
-  if (open.size() > deepest) {
+  if (open.size() > deepest || uniformity_.escapes_divergently(id, user)) {
     return result;
   }
-  if (uniformity_.is_uniform(id)) {
+  if (uniformity_.is_uniform_at(id, user)) {
     result.valid = true;
     const Product product = factorise(id);
     if (product.constant != 0) {
@@ -216,19 +217,19 @@ Arithmetic::Linear Arithmetic::decompose(ValueId id, std::vector<ValueId>& open)
   const auto& operands = flow_.values[id].operands;
   switch (code->arithmetic) {
   case Operator::Add:
-    return decompose_sum(operands[0], operands[1], /*minus=*/false, open);
+    return decompose_sum(operands[0], operands[1], /*minus=*/false, flow_.values[id].block, open);
   case Operator::Subtract:
-    return decompose_sum(operands[0], operands[1], /*minus=*/true, open);
+    return decompose_sum(operands[0], operands[1], /*minus=*/true, flow_.values[id].block, open);
   case Operator::Multiply: {
     ValueId thread = operands[0];
     ValueId factor = operands[1];
-    if (!uniformity_.is_uniform(factor)) {
+    if (!uniformity_.is_uniform_at(factor, flow_.values[id].block)) {
       std::swap(thread, factor);
     }
-    if (!uniformity_.is_uniform(factor)) {
+    if (!uniformity_.is_uniform_at(factor, flow_.values[id].block)) {
       return result;
     }
-    result = decompose(thread, open);
+    result = decompose(thread, flow_.values[id].block, open);
     const Product by = factorise(factor);
     result.valid = result.valid && result.itself == no_value;
     result.scale = times(result.scale, by);
@@ -247,10 +248,11 @@ Arithmetic::Linear Arithmetic::decompose_sum(
     ValueId left,
     ValueId right,
     bool minus,
+    std::uint32_t user,
     std::vector<ValueId>& open
 ) const {
-  Linear a = decompose(left, open);
-  Linear b = decompose(right, open);
+  Linear a = decompose(left, user, open);
+  Linear b = decompose(right, user, open);
   Linear result;
   if (!a.valid || !b.valid || (a.itself != no_value && b.itself != no_value) ||
       (minus && b.itself != no_value)) {
@@ -304,7 +306,7 @@ Arithmetic::Linear Arithmetic::decompose_phi(ValueId id, std::vector<ValueId>& o
   bool first = true;
   bool valid = true;
   for (const ValueId operand : flow_.values[id].operands) {
-    const Linear one = decompose(operand, open);
+    const Linear one = decompose(operand, flow_.values[id].block, open);
     if (!one.valid || (one.itself != no_value && (one.itself != id || one.thread != no_value))) {
       valid = false;
       break;
@@ -341,11 +343,16 @@ bool Arithmetic::is_bound(const Linear& value, const Product& bound) const {
   return false;
 }
 
-bool Arithmetic::is_uniform_comparison(Operator op, ValueId left, ValueId right) const {
+bool Arithmetic::is_uniform_comparison(
+    Operator op,
+    ValueId left,
+    ValueId right,
+    std::uint32_t user
+) const {
   std::vector<ValueId> open;
-  const Linear a = decompose(left, open);
+  const Linear a = decompose(left, user, open);
   open.clear();
-  const Linear b = decompose(right, open);
+  const Linear b = decompose(right, user, open);
   if (!a.valid || !b.valid || a.itself != no_value || b.itself != no_value) {
     return false;
   }
@@ -414,7 +421,7 @@ bool Arithmetic::is_uniform(ValueId id) const {
   const auto& operands = flow_.values[id].operands;
   if (operands.size() == 3 && code->arithmetic == Operator::Select) {
     return flow_.canonical(operands[1]) == flow_.canonical(operands[2]) &&
-           uniformity_.is_uniform(operands[1]);
+           uniformity_.is_uniform_at(operands[1], flow_.values[id].block);
   }
   if (operands.size() != 2) {
     return false;
@@ -427,27 +434,44 @@ bool Arithmetic::is_uniform(ValueId id) const {
   switch (code->arithmetic) {
   case Operator::Less:
   case Operator::GreaterEqual:
-    return is_uniform_comparison(code->arithmetic, operands[0], operands[1]) ||
-           (is_uniform_comparison(Operator::Greater, operands[0], operands[1]));
+    return is_uniform_comparison(
+               code->arithmetic,
+               operands[0],
+               operands[1],
+               flow_.values[id].block
+           ) ||
+           is_uniform_comparison(
+               Operator::Greater,
+               operands[0],
+               operands[1],
+               flow_.values[id].block
+           );
   case Operator::Greater:
-    return is_uniform_comparison(Operator::Less, operands[1], operands[0]);
+    return is_uniform_comparison(Operator::Less, operands[1], operands[0], flow_.values[id].block);
   case Operator::LessEqual:
-    return is_uniform_comparison(Operator::GreaterEqual, operands[1], operands[0]);
+    return is_uniform_comparison(
+        Operator::GreaterEqual,
+        operands[1],
+        operands[0],
+        flow_.values[id].block
+    );
   case Operator::Subtract: {
     std::vector<ValueId> open;
-    const Linear difference = decompose_sum(operands[0], operands[1], /*minus=*/true, open);
+    const Linear difference =
+        decompose_sum(operands[0], operands[1], /*minus=*/true, flow_.values[id].block, open);
     return difference.valid && difference.itself == no_value && difference.thread == no_value;
   }
   case Operator::Divide:
   case Operator::ShiftRight: {
     std::vector<ValueId> open;
-    const Linear dividend = decompose(operands[0], open);
+    const Linear dividend = decompose(operands[0], flow_.values[id].block, open);
     Product by = factorise(operands[1]);
     if (code->arithmetic == Operator::ShiftRight) {
       by = {by.factors.empty() && by.constant < 62 ? std::int64_t{1} << by.constant : 0, {}};
     }
     return dividend.valid && dividend.itself == no_value && by.constant > 0 &&
-           uniformity_.is_uniform(operands[1]) && is_bound(dividend, by) &&
+           uniformity_.is_uniform_at(operands[1], flow_.values[id].block) &&
+           is_bound(dividend, by) &&
            std::ranges::all_of(dividend.generators, [&](const Product& one) {
              return by.divides(one);
            });

@@ -41,10 +41,17 @@ private:
     ValueId itself = no_value;       // a phi that is being looked at
     std::vector<Product> generators; // every one divides its share of the rest
   };
-  Linear decompose(ValueId id, std::vector<ValueId>& open) const;
-  Linear decompose_sum(ValueId left, ValueId right, bool minus, std::vector<ValueId>& open) const;
+  /// As seen from block `user`: what leaves a loop at different trips is not uniform outside of it.
+  Linear decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open) const;
+  Linear decompose_sum(
+      ValueId left,
+      ValueId right,
+      bool minus,
+      std::uint32_t user,
+      std::vector<ValueId>& open
+  ) const;
   Linear decompose_phi(ValueId id, std::vector<ValueId>& open) const;
-  bool is_uniform_comparison(Operator op, ValueId left, ValueId right) const;
+  bool is_uniform_comparison(Operator op, ValueId left, ValueId right, std::uint32_t user) const;
   bool is_multiple(ValueId id, const Product& of, std::vector<ValueId>& open) const;
   Product factorise(ValueId id) const;
   bool is_bound(const Linear& value, const Product& bound) const;

@@ -307,8 +307,9 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
       return made;
     }
     case CK_FunctionToPointerDecay:
-    case CK_BuiltinFnToFnPtr:
-      return constant(0, range);
+    case CK_BuiltinFnToFnPtr: {
+      return scalar(inner);
+    }
     case CK_PointerToBoolean:
     case CK_IntegralToBoolean:
     case CK_FloatingToBoolean:

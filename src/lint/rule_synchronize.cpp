@@ -55,6 +55,9 @@ public:
         }
       }
     }
+    for (const auto& [branch, id] : unaligned_) {
+      report_unaligned(id, branch);
+    }
     for (auto& [key, jump] : jumps_) {
       report_jump(jump);
     }
@@ -126,7 +129,11 @@ private:
     if (inside != none && !is_last_statement(id, inside)) {
       report_inside(id, inside, scope, inside_is_sure);
     } else if (unaligned != none && inside == none) {
-      report_unaligned(id, unaligned);
+      // Once for all barriers of the statement, at the first of them.
+      const auto [entry, is_new] = unaligned_.try_emplace(unaligned, id);
+      if (!is_new && graph_.code[id].spot.begin < graph_.code[entry->second].spot.begin) {
+        entry->second = id;
+      }
     }
   }
 
@@ -402,9 +409,6 @@ private:
   }
 
   void report_unaligned(ValueId id, std::uint32_t branch) {
-    if (!unaligned_.insert(branch).second) {
-      return; // once for all barriers of the statement
-    }
     const bool sure = agreement(branch).definite > Level::Block;
     Found found = start("unaligned_synchronization", sure, graph_.code[id].spot);
     found.message = fmt::format(
@@ -494,7 +498,7 @@ private:
   const CheckOptions& options_;
   std::vector<Found>& out_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Jump> jumps_;
-  std::set<std::uint32_t> unaligned_;
+  std::map<std::uint32_t, ValueId> unaligned_; // by branch
 };
 
 } // namespace

@@ -255,6 +255,20 @@ Agreement Uniformity::seen(ValueId operand, std::uint32_t from, Cause& cause) co
   return result;
 }
 
+bool Uniformity::escapes_divergently(ValueId id, std::uint32_t user) const {
+  const Graph& graph = flow.graph;
+  for (std::uint32_t loop = graph.blocks[flow.values[id].block].loop; loop != none;
+       loop = graph.loops[loop].parent) {
+    if (graph.in_loop(user, loop)) {
+      return false;
+    }
+    if (loops_[loop].possible > Level::Block && varies_in(id, loop, 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Agreement Uniformity::all_operands(ValueId id, Cause& cause) const {
   Agreement result;
   for (const ValueId operand : flow.values[id].operands) {
@@ -385,7 +399,7 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
 // --------------------------------------------------------------------
 
 bool Uniformity::is_disjoint(const Target& a, const Target& b) const {
-  if (!a.exact || !b.exact || a.location == b.location) {
+  if (a.location == b.location) {
     return false;
   }
   const auto path = [&](LocationId at) {
@@ -533,8 +547,9 @@ const std::vector<std::uint32_t>& Uniformity::joins_of(std::uint32_t branch) {
       work.insert({graph.blocks[block].order, block});
     }
   };
+  std::uint32_t way = 0x8000'0000; // no block
   for (const std::uint32_t to : graph.blocks[branch].end.successors) {
-    arrive(to, to);
+    arrive(to, way++);
   }
   while (!work.empty()) {
     const std::uint32_t block = work.begin()->second;

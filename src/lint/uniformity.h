@@ -70,6 +70,13 @@ public:
   std::uint32_t loop_cause(std::uint32_t loop) const { return loop_causes_[loop]; }
   /// Is the value the same for all threads of the block, as far as is known?
   bool is_uniform(ValueId id) const { return levels_[id].possible <= Level::Block; }
+  /// The same as it is seen from block `user`, which may lie outside of the loop that computes it.
+  bool is_uniform_at(ValueId id, std::uint32_t user) const {
+    Cause ignored;
+    return seen(id, user, ignored).possible <= Level::Block;
+  }
+  /// Do threads hold this value from different trips of a loop that does not contain `user`?
+  bool escapes_divergently(ValueId id, std::uint32_t user) const;
   bool joins_divergently(std::uint32_t block) const {
     return joins_[block].possible > Level::Block;
   }
