@@ -192,8 +192,11 @@ Stop Exec::step(Warp& warp, LaneMask group) {
   executed_ += lanes_;
   const Op* next = op_->execute(*this, *op_);
   mask_ = group_;
-  if (next != nullptr) {
-    stop_at(Stop::None, next);
+  if (next != nullptr) { // without a branch for each lane: this is done for every op
+    for (int lane = 0; lane < warp_size; ++lane) {
+      const Op*& pc = warp.pc[static_cast<std::size_t>(lane)];
+      pc = (group_ >> lane & 1) != 0 ? next : pc;
+    }
   }
   return why_;
 }

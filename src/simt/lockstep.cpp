@@ -25,6 +25,15 @@ std::string place(Activation activation, Pc pc) {
   return fmt::format("{}:{} ({})", at.source.file, at.source.line, at.instruction);
 }
 
+/// The same with the file's name alone, instruction first.
+std::string line_of_trace(Activation activation, Pc pc) {
+  const isa::Frame* frame = PtxCore::frame_of(activation);
+  machine::FaultReport at;
+  machine::describe_instruction(*frame->code, *PtxCore::op_of(pc), at);
+  const std::string file = at.source.file.substr(at.source.file.rfind('/') + 1);
+  return fmt::format("{:<44} {}:{}", at.instruction, file, at.source.line);
+}
+
 } // namespace
 
 struct Lockstep::WarpOfBlock {
@@ -91,10 +100,10 @@ public:
     const bool known = !after.stack.empty() && rule != Rule::Return;
     sink_(
         fmt::format(
-            "[{}] {:08x} {}\n        stack:{}",
+            "{:<17} {:08x}  {}\n    stack:{}",
             id(rule),
             executes ? acted : token.mask,
-            known ? place(token.activation, token.pc) : "",
+            executes && known ? line_of_trace(token.activation, token.pc) : "",
             stack.empty() ? " empty" : stack
         )
     );
@@ -162,6 +171,22 @@ bool Lockstep::waits(std::size_t w) const {
 Stepped Lockstep::step(isa::Exec& exec, std::size_t w, Choices& choices, Observer* observer) {
   warps_[w].core.use(&exec);
   return simt::step(warps_[w].warp, warps_[w].core, choices, observer);
+}
+
+Stepped
+Lockstep::move(isa::Exec& exec, std::size_t w, Choices& choices, std::uint64_t limit, bool* spins) {
+  Stepped stepped = step(exec, w, choices);
+  for (; stepped == Stepped::Moved && limit > 0; --limit) {
+    const Token at = next(w);
+    if (at.mask == 0 || waits(w) || (PtxCore::op_of(at.pc)->flags & isa::Visible) != 0) {
+      return stepped;
+    }
+    stepped = step(exec, w, choices);
+  }
+  if (spins != nullptr) {
+    *spins = stepped == Stepped::Moved;
+  }
+  return stepped;
 }
 
 isa::Stop Lockstep::turn(isa::Exec& exec, std::size_t w) {

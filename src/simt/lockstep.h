@@ -57,6 +57,16 @@ public:
   bool waits(std::size_t w) const;
   /// `exec` must have entered the block. Failed: exec.fault() says why.
   Stepped step(isa::Exec& exec, std::size_t w, Choices& choices, Observer* observer = nullptr);
+  /// An explorer's move: a step, and then all steps that others cannot see (isa::Visible), at most
+  /// `limit` of them. Moved with *spins set: the limit was reached, in a loop that others cannot
+  /// see or a long computation; moving on is a move again.
+  Stepped move(
+      isa::Exec& exec,
+      std::size_t w,
+      Choices& choices,
+      std::uint64_t limit,
+      bool* spins = nullptr
+  );
 
 private:
   struct WarpOfBlock;

@@ -62,8 +62,10 @@ struct Executed {
   };
   LaneMask acted = 0; // the guard held for them; the others did nothing
   LaneMask ended = 0;
-  std::array<Group, warp_size> groups; // of those that have not ended
   int group_count = 0;
+  std::array<Group, warp_size> groups; // of those that have not ended; the first group_count count
+
+  Executed() {} // leaves the groups as they are: there is one of these for each step
 
   void add(LaneMask lanes, Activation activation, Pc pc) {
     groups[static_cast<std::size_t>(group_count++)] = {lanes, activation, pc};

@@ -62,6 +62,21 @@ class Lockstep(unittest.TestCase):
                 self.assertIn("error[livelock]", report)
                 self.assertIn("[SIMT-LIVENESS]", report)
 
+    def test_page_shows_the_trace(self):
+        """docs/lockstep.md holds the trace and the report as they are printed."""
+        root = RUN.parent.parent
+        program = Program(RUN.parent / "simt/spin_lock.cu")
+        executable = COMPILER.compile(program.sources, program.flag_sets[0])
+        command = [HEDDLE, "run", "--warps=lockstep", "--warp-trace=11", executable]
+        done = subprocess.run(command, capture_output=True, timeout=180, stdin=subprocess.DEVNULL)
+        printed = done.stderr.decode().split("heddle: error")[0].rstrip()
+        page = (root / "docs/lockstep.md").read_text(encoding="utf-8")
+        begin = page.index("<!-- trace -->\n```\n") + len("<!-- trace -->\n```\n")
+        if os.environ.get("BLESS"):
+            page = page[:begin] + printed + page[page.index("\n```", begin) :]
+            (root / "docs/lockstep.md").write_text(page, encoding="utf-8")
+        self.assertEqual(page[begin : page.index("\n```", begin)], printed)
+
 
 if __name__ == "__main__":
     unittest.main()
