@@ -291,18 +291,28 @@ Result<void> lower_fma(Lowering& l, const ptx::Instruction& i) {
   return is_half(form.type()) ? lower_half(form) : lower_fused(form);
 }
 
-Result<void> lower_rcp(Lowering& l, const ptx::Instruction& i) {
+struct Reciprocal {
+  template <bool Ftz> static constexpr auto approximate = ops::rcp_approx<Ftz>;
+  template <class T, Round R, bool Ftz> static constexpr auto rounded = ops::float_rcp<T, R, Ftz>;
+};
+struct SquareRoot {
+  template <bool Ftz> static constexpr auto approximate = ops::sqrt_approx<Ftz>;
+  template <class T, Round R, bool Ftz> static constexpr auto rounded = ops::float_sqrt<T, R, Ftz>;
+};
+
+/// rcp and sqrt: rounded, or approximate for f32.
+template <class F> Result<void> lower_root(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
   const ptx::Type type = form.take_type();
   if (form.take(Mod::Approx)) {
-    if (type == Mod::F64 && form.take(Mod::Ftz)) {
+    if (std::is_same_v<F, Reciprocal> && type == Mod::F64 && form.take(Mod::Ftz)) {
       return form.emit(unary<ops::rcp_approx_upper, double, double>, {type});
     }
     return form.emit(
         for_ftz(
             form,
             type,
-            []<bool Ftz>() -> Handler { return unary<ops::rcp_approx<Ftz>, float, float>; }
+            []<bool Ftz>() -> Handler { return unary<F::template approximate<Ftz>, float, float>; }
         ),
         {type}
     );
@@ -312,32 +322,7 @@ Result<void> lower_rcp(Lowering& l, const ptx::Instruction& i) {
           form,
           type,
           []<class T, Round R, bool Ftz>() -> Handler {
-            return unary<ops::float_rcp<T, R, Ftz>, T, T>;
-          }
-      ),
-      {type}
-  );
-}
-
-Result<void> lower_sqrt(Lowering& l, const ptx::Instruction& i) {
-  Form form(l, i);
-  const ptx::Type type = form.take_type();
-  if (form.take(Mod::Approx)) {
-    return form.emit(
-        for_ftz(
-            form,
-            type,
-            []<bool Ftz>() -> Handler { return unary<ops::sqrt_approx<Ftz>, float, float>; }
-        ),
-        {type}
-    );
-  }
-  return form.emit(
-      for_rounding(
-          form,
-          type,
-          []<class T, Round R, bool Ftz>() -> Handler {
-            return unary<ops::float_sqrt<T, R, Ftz>, T, T>;
+            return unary<F::template rounded<T, R, Ftz>, T, T>;
           }
       ),
       {type}
@@ -441,8 +426,8 @@ Result<void> lower_float(Form& form) {
 void register_float(LowerTable& table) {
   using ptx::Opcode;
   table[Opcode::Fma] = lower_fma;
-  table[Opcode::Rcp] = lower_rcp;
-  table[Opcode::Sqrt] = lower_sqrt;
+  table[Opcode::Rcp] = lower_root<Reciprocal>;
+  table[Opcode::Sqrt] = lower_root<SquareRoot>;
   table[Opcode::Rsqrt] = lower_rsqrt;
   table[Opcode::Sin] = lower_function;
   table[Opcode::Cos] = lower_function;

@@ -73,36 +73,18 @@ emit_carry(Form& form, Handler handler, std::initializer_list<ptx::Type> sources
 // --- add, sub
 // ----------------------------------------------------------------------------------------
 
-Result<void> lower_add(Lowering& l, const ptx::Instruction& i) {
-  Form form(l, i);
-  if (goes_to_float(form)) {
-    return to_float(form);
-  }
-  const ptx::Type type = form.take_type();
-  if (i.has(Mod::Cc)) {
-    return emit_carry(
-        form,
-        for_wide(type, []<class T>() -> Handler { return binary_carry<ops::add_carry<T>, T>; }),
-        {type, type},
-        false
-    );
-  }
-  if (form.take(Mod::Sat)) {
-    using S = std::int32_t;
-    return form.emit(type == Mod::S32 ? binary<ops::add_sat, S, S, S> : nullptr, {type, type});
-  }
-  if (type == Mod::U16x2 || type == Mod::S16x2) {
-    using U = std::uint32_t;
-    using H = std::uint16_t;
-    return form.emit(binary<ops::halves<ops::add<H>, H>, U, U, U>, {type, type});
-  }
-  return form.emit(
-      for_width(type, []<class T>() -> Handler { return binary<ops::add<T>, T, T, T>; }),
-      {type, type}
-  );
-}
+struct Addition {
+  template <class T> static constexpr auto plain = ops::add<T>;
+  template <class T> static constexpr auto carry = ops::add_carry<T>;
+  static constexpr auto saturating = ops::add_sat;
+};
+struct Subtraction {
+  template <class T> static constexpr auto plain = ops::sub<T>;
+  template <class T> static constexpr auto carry = ops::sub_carry<T>;
+  static constexpr auto saturating = ops::sub_sat;
+};
 
-Result<void> lower_sub(Lowering& l, const ptx::Instruction& i) {
+template <class F> Result<void> lower_sum(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
   if (goes_to_float(form)) {
     return to_float(form);
@@ -111,22 +93,22 @@ Result<void> lower_sub(Lowering& l, const ptx::Instruction& i) {
   if (i.has(Mod::Cc)) {
     return emit_carry(
         form,
-        for_wide(type, []<class T>() -> Handler { return binary_carry<ops::sub_carry<T>, T>; }),
+        for_wide(type, []<class T>() -> Handler { return binary_carry<F::template carry<T>, T>; }),
         {type, type},
         false
     );
   }
   if (form.take(Mod::Sat)) {
     using S = std::int32_t;
-    return form.emit(type == Mod::S32 ? binary<ops::sub_sat, S, S, S> : nullptr, {type, type});
+    return form.emit(type == Mod::S32 ? binary<F::saturating, S, S, S> : nullptr, {type, type});
   }
   if (type == Mod::U16x2 || type == Mod::S16x2) {
     using U = std::uint32_t;
     using H = std::uint16_t;
-    return form.emit(binary<ops::halves<ops::sub<H>, H>, U, U, U>, {type, type});
+    return form.emit(binary<ops::halves<F::template plain<H>, H>, U, U, U>, {type, type});
   }
   return form.emit(
-      for_width(type, []<class T>() -> Handler { return binary<ops::sub<T>, T, T, T>; }),
+      for_width(type, []<class T>() -> Handler { return binary<F::template plain<T>, T, T, T>; }),
       {type, type}
   );
 }
@@ -441,8 +423,8 @@ Result<void> lower_dot(Lowering& l, const ptx::Instruction& i) {
 
 void register_integer(LowerTable& table) {
   using ptx::Opcode;
-  table[Opcode::Add] = lower_add;
-  table[Opcode::Sub] = lower_sub;
+  table[Opcode::Add] = lower_sum<Addition>;
+  table[Opcode::Sub] = lower_sum<Subtraction>;
   table[Opcode::Addc] = lower_addc;
   table[Opcode::Subc] = lower_subc;
   table[Opcode::Mul] = lower_mul;
