@@ -25,6 +25,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace heddle::explore {
 
@@ -50,8 +51,7 @@ Code code_of(pid_t process, const std::string& program) {
     const std::uint64_t begin = std::strtoull(line.c_str(), &rest, 16);
     const std::uint64_t end = std::strtoull(rest + 1, &rest, 16);
     first = first == 0 ? begin : first;
-    if (line.find("x", static_cast<std::size_t>(rest - line.c_str())) ==
-        static_cast<std::size_t>(rest - line.c_str()) + 3) { // "r-xp"
+    if (std::string_view(rest).substr(0, 4) == " r-x") {
       code.begin = begin;
       code.end = end;
     }
@@ -101,8 +101,8 @@ std::string foreign(pid_t process, const user_regs_struct& registers) {
   }
 }
 
-/// Return addresses into the program, innermost first; none if the call is not the program's. In the
-/// form of a site of host code (source_places.h).
+/// Return addresses into the program, innermost first; none if the call is not the program's. In
+/// the form of a site of host code (source_places.h).
 std::string callers(pid_t process, const user_regs_struct& registers, const Code& code) {
   std::array<std::uint64_t, 513> words{registers.rip};
   const std::size_t count =

@@ -1,6 +1,8 @@
 // Command lines of nvcc, GCC and Clang as far as they decide what is compiled into what.
 #include "cli/launcher/command.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -111,7 +113,7 @@ std::vector<std::string> ptx_too(Words words) {
     if (value.find("code=compute") == std::string::npos &&
         value.find("[compute") == std::string::npos &&
         value.find(",compute") == std::string::npos) {
-      std::string flag = "-gencode=arch=" + arch + ",code=" + arch;
+      std::string flag = fmt::format("-gencode=arch={0},code={0}", arch);
       if (std::ranges::find(result, flag) == result.end()) {
         result.push_back(std::move(flag));
       }

@@ -10,13 +10,14 @@
 // preprocessing, asking for the version) stays as it is, and so does every argument.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heddle::cli {
 
-enum class Compiler {
+enum class Compiler : std::uint8_t {
   Nvcc,
   Gcc,
   Clang

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 namespace heddle::cli {
@@ -47,7 +48,7 @@ Result<void> check_toolkit(const std::string& nvcc) {
   if (at == std::string::npos) {
     return {}; // an unusual place; most likely a wrapper of the same version
   }
-  const int version = std::atoi(header->c_str() + at + key.size());
+  const long version = std::strtol(header->c_str() + at + key.size(), nullptr, 10);
   if (version / 1000 != 13) {
     return unsupported(
         fmt::format(
