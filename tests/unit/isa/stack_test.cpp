@@ -1,0 +1,57 @@
+// alloca, stacksave and stackrestore; registers that are read before they are written; aliases of
+// functions.
+#include "one_kernel.h"
+
+namespace heddle::test {
+namespace {
+
+TEST(Stack, GivesEachThreadItsOwnBytes) {
+  OneKernel k(R"(
+    add.u32 %r1, %r0, 1;  cvt.u64.u32 %rd6, %r1;  shl.b64 %rd6, %rd6, 3;
+    stacksave.u64 %rd9;
+    alloca.u64 %rd7, %rd6, 32;
+    and.b64 %rd10, %rd7, 31;
+    alloca.u64 %rd8, 16, 8;
+    st.local.u32 [%rd7], %r0;  st.local.u32 [%rd8], 77;
+    ld.local.u32 %r2, [%rd7];
+    stackrestore.u64 %rd9;
+    alloca.u64 %rd11, 16, 16;
+    setp.eq.u64 %p1, %rd11, %rd9;  selp.u32 %r3, 1000, 0, %p1;
+    setp.ne.u64 %p2, %rd10, 0;  selp.u32 %r4, 5000, 0, %p2;
+    add.u32 %r2, %r2, %r3;  add.u32 %r2, %r2, %r4;
+    st.global.u32 [%rd4], %r2;)");
+  ASSERT_EQ(k.run(warp()), "");
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    EXPECT_EQ(k.out[lane], lane + 1000);
+  }
+}
+
+TEST(Stack, ASizeBeyondTheStackIsAFault) {
+  OneKernel k("mov.u64 %rd6, 0x7fffffff;  alloca.u64 %rd7, %rd6, 16;  st.global.u64 [%rd5], %rd7;");
+  EXPECT_NE(k.run(warp()), "");
+  ASSERT_TRUE(k.fault);
+  EXPECT_EQ(k.fault->fault.kind, isa::FaultKind::StackOverflow);
+}
+
+TEST(Registers, AreZeroBeforeTheyAreWritten) {
+  OneKernel k("@%p3 mov.u32 %r9, 5;  st.global.u32 [%rd4], %r9;");
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(k.run(warp()), "");
+    EXPECT_EQ(k.out[7], 0U);
+  }
+}
+
+TEST(Alias, CallsGoToTheAliasee) {
+  OneKernel k(
+      "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; call.uni (b), other, (a);"
+      " ld.param.b32 %r1, [b]; } st.global.u32 [%rd4], %r1;",
+      ".func (.param .b32 r) twice(.param .b32 x) { .reg .b32 %v; ld.param.b32 %v, [x];"
+      " add.u32 %v, %v, %v; st.param.b32 [r], %v; ret; }\n"
+      ".func (.param .b32 r) other(.param .b32 x);\n.alias other, twice;\n"
+  );
+  ASSERT_EQ(k.run(warp()), "");
+  EXPECT_EQ(k.out[21], 42U);
+}
+
+} // namespace
+} // namespace heddle::test

@@ -1,0 +1,137 @@
+// Texture sampling of one thread against definitions written another way, on textures in host
+// memory.
+#include "isa/ops_texture.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle::isa {
+namespace {
+
+/// The texel that a coordinate means, as the CUDA guide defines the address modes: on real numbers.
+double folded(AddressMode mode, double x) {
+  switch (mode) {
+  case AddressMode::Wrap:
+    return x - std::floor(x);
+  case AddressMode::Mirror: {
+    const double whole = std::floor(x);
+    return std::fmod(std::abs(whole), 2) == 0 ? x - whole : 1 - (x - whole);
+  }
+  default:
+    return x;
+  }
+}
+
+TEST(Texture, IndexesFollowTheAddressModes) {
+  constexpr std::int64_t n = 5;
+  for (std::int64_t i = -23; i <= 23; ++i) {
+    const double middle = (static_cast<double>(i) + 0.5) / n;
+    for (const AddressMode mode : {AddressMode::Wrap, AddressMode::Mirror}) {
+      EXPECT_EQ(
+          ops::texel_index(mode, i, n),
+          static_cast<std::int64_t>(std::floor(folded(mode, middle) * n))
+      ) << i;
+    }
+    EXPECT_EQ(ops::texel_index(AddressMode::Clamp, i, n), i < 0 ? 0 : i < n ? i : n - 1);
+    EXPECT_EQ(ops::texel_index(AddressMode::Border, i, n), i < 0 || i >= n ? -1 : i);
+  }
+}
+
+TEST(Texture, WeightsHaveEightFractionalBits) {
+  EXPECT_EQ(ops::footprint(0.5).first, 0);
+  EXPECT_EQ(ops::footprint(0.5).weight, 0);
+  EXPECT_EQ(ops::footprint(1.25).first, 0);
+  EXPECT_EQ(ops::footprint(1.25).weight, 0.75F);
+  EXPECT_EQ(ops::footprint(0.0).first, -1);
+  EXPECT_EQ(ops::footprint(0.0).weight, 0.5F);
+  EXPECT_EQ(ops::footprint(1.4999).first, 1); // nearer to the next texel than half a step
+  for (int i = 0; i < 2560; ++i) {
+    const ops::Footprint foot = ops::footprint(i / 1000.0);
+    EXPECT_NEAR(
+        static_cast<double>(foot.first) + static_cast<double>(foot.weight),
+        i / 1000.0 - 0.5,
+        1.0 / 512
+    );
+    EXPECT_EQ(foot.weight * 256, std::floor(foot.weight * 256));
+  }
+}
+
+template <class T> struct Image {
+  std::vector<T> texels;
+  TextureDescriptor t;
+  Image(std::vector<T> values, std::uint32_t width, std::uint32_t height, ChannelKind kind)
+      : texels(std::move(values)) {
+    t.data = reinterpret_cast<memory::Address>(texels.data());
+    t.width = width;
+    t.height = height;
+    t.pitch = width * sizeof(T);
+    t.channel_bytes = sizeof(T);
+    t.kind = kind;
+  }
+  ops::Words sample(float x, float y) {
+    ops::TexturePoint point;
+    point.at = {x, y, 0};
+    ops::Words words{};
+    const auto read = [this](memory::Address at, std::uint32_t bytes) -> const std::byte* {
+      const memory::Address first = t.data;
+      EXPECT_LE(at - first + bytes, texels.size() * sizeof(T));
+      return reinterpret_cast<const std::byte*>(at);
+    };
+    EXPECT_TRUE(ops::sample(t, point, 2, read, words));
+    return words;
+  }
+};
+
+TEST(Texture, IntegersAreReadWholeOrAsFractions) {
+  Image<std::int8_t> image({-128, -127, 0, 127}, 2, 2, ChannelKind::Signed);
+  EXPECT_EQ(static_cast<std::int32_t>(image.sample(0.5F, 0.5F)[0]), -128);
+  EXPECT_EQ(image.sample(0.5F, 0.5F)[3], 1U); // missing channels: 0, 0, 1
+  image.t.normalised_reads = true;
+  EXPECT_EQ(ops::from_bits<float>(image.sample(0.5F, 0.5F)[0]), -1.0F);
+  EXPECT_EQ(ops::from_bits<float>(image.sample(1.5F, 0.5F)[0]), -1.0F);
+  EXPECT_EQ(ops::from_bits<float>(image.sample(1.5F, 1.5F)[0]), 1.0F);
+  Image<std::uint8_t> colours({0, 10, 128, 255}, 2, 2, ChannelKind::Unsigned);
+  colours.t.normalised_reads = true;
+  EXPECT_EQ(ops::from_bits<float>(colours.sample(0.5F, 1.5F)[0]), 128.0F / 255);
+  colours.t.srgb = true;
+  EXPECT_NEAR(ops::from_bits<float>(colours.sample(0.5F, 1.5F)[0]), 0.2158605, 1e-6);
+  EXPECT_NEAR(ops::from_bits<float>(colours.sample(1.5F, 0.5F)[0]), 10.0 / 255 / 12.92, 1e-7);
+}
+
+TEST(Texture, FiltersWeighFourTexels) {
+  Image<float> image({0, 1, 2, 3}, 2, 2, ChannelKind::Float);
+  image.t.linear_filter = true;
+  EXPECT_EQ(ops::from_bits<float>(image.sample(1.0F, 1.0F)[0]), 1.5F);
+  EXPECT_EQ(ops::from_bits<float>(image.sample(0.75F, 0.5F)[0]), 0.25F);
+  image.t.address_mode = {AddressMode::Border, AddressMode::Border, AddressMode::Border};
+  image.t.border = {8, 0, 0, 0};
+  EXPECT_EQ(ops::from_bits<float>(image.sample(2.0F, 1.5F)[0]), 5.5F); // half 3, half border
+  image.t.normalised_coordinates = true;
+  image.t.address_mode = {AddressMode::Wrap, AddressMode::Wrap, AddressMode::Wrap};
+  EXPECT_EQ(ops::from_bits<float>(image.sample(-3.0F, 0.25F)[0]), 0.5F); // between texels 1 and 0
+  EXPECT_EQ(
+      ops::from_bits<float>(image.sample(std::numeric_limits<float>::quiet_NaN(), 0.25F)[0]),
+      ops::from_bits<float>(image.sample(0, 0.25F)[0])
+  );
+}
+
+TEST(Texture, DirectionsMeetTheFacesOfACube) {
+  const auto face = [](float x, float y, float z) {
+    ops::TexturePoint point;
+    point.at = {x, y, z};
+    ops::project_on_cube(point);
+    EXPECT_GE(point.at[0], 0);
+    EXPECT_LE(point.at[0], 1);
+    return point;
+  };
+  EXPECT_EQ(face(2, 1, -1).layer, 0U);
+  EXPECT_EQ(face(-2, 1, -1).layer, 1U);
+  EXPECT_EQ(face(0, 3, 1).layer, 2U);
+  EXPECT_EQ(face(0, -3, 1).layer, 3U);
+  EXPECT_EQ(face(0, 1, 4).layer, 4U);
+  EXPECT_EQ(face(0, 1, -4).layer, 5U);
+  EXPECT_EQ(face(2, 1, -1).at[0], 0.75F); // s = -z
+  EXPECT_EQ(face(2, 1, -1).at[1], 0.25F); // t = -y
+}
+
+} // namespace
+} // namespace heddle::isa
