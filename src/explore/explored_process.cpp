@@ -106,7 +106,7 @@ Result<Search> search(const CheckRequest& request, Handover handover, Addresses 
     return unexpected(started.error());
   }
   const pid_t child = *started;
-  const auto [status, limit] = Watch(table, options, request.show_progress).wait_for(child);
+  const auto [status, limit] = Watch(table, options, request.show_progress, log).wait_for(child);
   const std::string said = read_log(log);
   ::close(log);
   const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;

@@ -3,6 +3,7 @@
 // wrong where a library that was compiled without frames leaves an older one lying there.
 #include "explore/foreign_input.h"
 
+#include "explore/repetition.h"
 #include "explore/source_places.h"
 #include "explore/trace.h"
 
@@ -199,8 +200,7 @@ std::vector<ForeignInput>
 find_foreign_inputs(const CheckRequest& request, const Schedule& schedule) {
   const auto choices = write_choices(schedule.choices);
   Handover handover;
-  handover.options = schedule.options;
-  handover.options.max_states = static_cast<std::uint32_t>(schedule.choices.size()) + 2;
+  handover.options = limits_of_repetition(schedule, request.options.max_seconds);
   auto table = StateTable::create({.max_states = handover.options.max_states});
   if (!choices || !table) {
     return {};

@@ -13,16 +13,24 @@
 
 namespace heddle::explore {
 
+Options limits_of_repetition(const Schedule& schedule, double max_seconds) {
+  constexpr std::uint32_t spare = 1000;
+  Options options = schedule.options;
+  options.max_seconds = max_seconds;
+  options.max_states = static_cast<std::uint32_t>(schedule.choices.size()) + spare;
+  return options;
+}
+
 Result<Repetition>
 repeat(const CheckRequest& request, const Schedule& schedule, Addresses addresses) {
   TRY(const int choices, write_choices(schedule.choices));
   const int trace = ::memfd_create("heddle-trace", 0);
-  Options options = schedule.options;
-  options.max_seconds = request.options.max_seconds;
-  options.max_states = static_cast<std::uint32_t>(schedule.choices.size()) + 2;
   auto again = search(
       request,
-      {.table = -1, .replay = choices, .trace = trace, .options = options},
+      {.table = -1,
+       .replay = choices,
+       .trace = trace,
+       .options = limits_of_repetition(schedule, request.options.max_seconds)},
       addresses
   );
   std::vector<TraceRow> rows = read_rows(trace);

@@ -24,6 +24,9 @@ struct Repetition {
 Result<Repetition>
 repeat(const CheckRequest& request, const Schedule& schedule, Addresses addresses);
 
+/// Limits of a search that only repeats `schedule`.
+Options limits_of_repetition(const Schedule& schedule, double max_seconds);
+
 using Outcome = std::pair<report::TraceEnd, std::string>;
 Outcome outcome_of(const Repetition& again, const Schedule& schedule);
 

@@ -5,6 +5,7 @@
 
 #include "report/render.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -42,9 +44,23 @@ std::uint64_t kibibytes_in(const std::string& path, std::string_view key) {
   return sum;
 }
 
-/// Four fifths of what is free, so that the search gives up before the system does.
+/// What the first word of a file says, if that is a number.
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  std::ifstream in(path);
+  std::uint64_t number = 0;
+  return in >> number ? std::optional(number) : std::nullopt;
+}
+
+/// Four fifths of what is free, so that the search gives up before the system does. A container may
+/// have less than its machine.
 std::uint64_t usual_limit() {
-  return kibibytes_in("/proc/meminfo", "MemAvailable:") / 5 * 4;
+  std::uint64_t free = kibibytes_in("/proc/meminfo", "MemAvailable:");
+  const auto most = number_in("/sys/fs/cgroup/memory.max"); // "max": no number
+  const auto used = number_in("/sys/fs/cgroup/memory.current");
+  if (most && used && *most > *used) {
+    free = std::min(free, *most - *used);
+  }
+  return free / 5 * 4;
 }
 
 std::uint64_t memory_of_file(int fd) {
@@ -81,10 +97,11 @@ std::string progress_text(const StateTable& table, double seconds) {
   );
 }
 
-Watch::Watch(const StateTable& table, const Options& options, bool show)
+Watch::Watch(const StateTable& table, const Options& options, bool show, int log)
     : table_(table),
       options_(options),
       show_(show),
+      log_(log),
       most_bytes_(options.max_mebibytes != 0 ? options.max_mebibytes * mebibyte : usual_limit()),
       next_line_(seconds_before_first_line) {}
 
@@ -102,6 +119,7 @@ Ending Watch::wait_for(pid_t child) {
       break;
     }
     show_progress(seconds);
+    forget_log();
     const auto left = static_cast<int>((options_.max_seconds - seconds) * 1000) + 1;
     if (::poll(&ended, 1, std::min(tick_milliseconds, left)) > 0) {
       break;
@@ -142,6 +160,14 @@ void Watch::show_progress(double seconds) {
     line_shown_ = true;
     fmt::print(stderr, "\r{}\033[K", progress_text(table_, seconds));
     std::fflush(stderr);
+  }
+}
+
+void Watch::forget_log() const {
+  constexpr off_t kept = 64 * kibibyte;
+  struct stat status{};
+  if (log_ >= 0 && ::fstat(log_, &status) == 0 && status.st_size > kept) {
+    ::fallocate(log_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kept, status.st_size - kept);
   }
 }
 

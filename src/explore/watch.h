@@ -23,7 +23,8 @@ struct Ending {
 
 class Watch {
 public:
-  Watch(const StateTable& table, const Options& options, bool show);
+  /// `log`: a file to which the child writes without end; only its beginning is kept. -1: none.
+  Watch(const StateTable& table, const Options& options, bool show, int log = -1);
   /// `child` leads a process group of its own.
   Ending wait_for(pid_t child);
 
@@ -31,10 +32,12 @@ private:
   std::string limit_reached(pid_t child, double seconds);
   void show_progress(double seconds);
   void clear_line() const;
+  void forget_log() const;
 
   const StateTable& table_;
   Options options_;
   bool show_;
+  int log_;
   std::uint64_t most_bytes_ = 0;
   double next_look_ = 0; // at the memory, which costs a little
   double next_line_ = 0;

@@ -3,11 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <string>
 
 namespace heddle::explore {
 namespace {
@@ -58,6 +61,27 @@ TEST_F(Watched, MemoryRunsOut) {
     ::pause();
   }));
   EXPECT_THAT(ending.limit, HasSubstr("30 MiB was reached (--max-memory)"));
+}
+
+TEST_F(Watched, OnlyTheBeginningOfALogIsKept) {
+  const int log = ::memfd_create("log", 0);
+  options.max_seconds = 0.3;
+  const pid_t child = start([log] {
+    const std::string line(4096, 'x');
+    for (int i = 0; i < 1000; ++i) {
+      (void)!::write(log, line.data(), line.size());
+    }
+    ::pause();
+  });
+  Watch(table, options, /*show=*/false, log).wait_for(child);
+  struct stat status{};
+  ::fstat(log, &status);
+  EXPECT_EQ(status.st_size, 1000 * 4096);
+  EXPECT_LE(status.st_blocks * 512, 128 << 10);
+  char first = 0;
+  EXPECT_EQ(::pread(log, &first, 1, 0), 1);
+  EXPECT_EQ(first, 'x');
+  ::close(log);
 }
 
 TEST_F(Watched, TheLineOfProgress) {
