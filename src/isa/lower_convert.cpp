@@ -159,9 +159,50 @@ Result<void> lower_pack(Form& form, ptx::Type type) {
   return form.emit(op);
 }
 
+/// mov.v4.u32 {…}, %tid or {…}: all sources are read before the first destination is written.
+Result<void> lower_vector_mov(Form& form, ptx::Type type) {
+  const std::vector<ptx::Operand>& to = form.operand(0).elements;
+  std::vector<ptx::Operand> from = form.operand(1).elements;
+  if (form.operand(1).kind == ptx::OperandKind::Special) {
+    for (const char* part : {".x", ".y", ".z"}) {
+      from.push_back(form.operand(1));
+      from.back().name += part;
+    }
+    ptx::Operand zero; // the fourth element of %tid and its like
+    zero.kind = ptx::OperandKind::Integer;
+    from.push_back(zero);
+  }
+  if (from.size() < to.size()) {
+    return form.unsupported_form();
+  }
+  Lowering& l = form.lowering();
+  std::vector<Op> writes;
+  for (std::size_t n = 0; n < to.size(); ++n) {
+    Op read = l.op(form.instruction());
+    read.execute = unary<ops::same<std::uint32_t>, std::uint32_t, std::uint32_t>;
+    read.a = form.source(from[n], type);
+    read.d = l.scratch(sizeof(std::uint32_t));
+    TRY_VOID(form.check());
+    Op write = read;
+    write.a = read.d;
+    write.d = l.destination(to[n]);
+    l.emit(read);
+    if (!write.d.none()) {
+      writes.push_back(write);
+    }
+  }
+  for (const Op& write : writes) {
+    l.emit(write);
+  }
+  return {};
+}
+
 Result<void> lower_mov(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
   const ptx::Type type = form.take_type();
+  if (form.take_one_of({Mod::V2, Mod::V4})) {
+    return lower_vector_mov(form, type);
+  }
   if (form.operand_count() != 2) {
     return form.unsupported_form();
   }

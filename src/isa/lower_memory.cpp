@@ -261,9 +261,49 @@ Result<void> lower_ld(Lowering& l, const ptx::Instruction& i) {
   return lower_load_store(l, i, i.operands[0], i.operands[1], /*is_store=*/false);
 }
 
+/// st.bulk: op.b bytes of zeros, eight at a time (the size and the address are multiples of that).
+template <Space S, class Size> const Op* store_zeros(Exec& exec, const Op& op) {
+  constexpr std::uint32_t step = 8;
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const std::uint64_t bytes = exec.in<Size>(op.b)[lane];
+    for (std::uint64_t at = 0; at < bytes; at += step) {
+      std::byte* p = host<S>(exec, op, lane, address[lane] + at, step, /*store=*/true);
+      if (p == nullptr) {
+        return access_fault(exec, op);
+      }
+      std::memset(p, 0, std::min<std::uint64_t>(step, bytes - at));
+    }
+  }
+  return &op + 1;
+}
+
+Result<void> lower_st_bulk(Lowering& l, const ptx::Instruction& i) {
+  Op op = l.op(i);
+  TRY(const Space space, lower_access(l, i.operands.at(0), space_of(i), op));
+  const bool wide = l.element_bytes(i.operands.at(1), Mod::U64) == 8;
+  op.b = l.source(i.operands[1], Mod::U64);
+  if (i.operands.at(2).bits != 0 || op.b.none()) {
+    return unsupported("st.bulk of anything but zeros");
+  }
+  using U32 = std::uint32_t;
+  using U64 = std::uint64_t;
+  if (space == Space::Shared) {
+    op.execute = wide ? store_zeros<Space::Shared, U64> : store_zeros<Space::Shared, U32>;
+  } else if (space == Space::Generic) {
+    op.execute = wide ? store_zeros<Space::Generic, U64> : store_zeros<Space::Generic, U32>;
+  } else {
+    return unsupported("st.bulk outside of shared memory");
+  }
+  l.emit(op);
+  return {};
+}
+
 Result<void> lower_st(Lowering& l, const ptx::Instruction& i) {
   if (i.has(Mod::Bulk)) {
-    return unsupported("st.bulk");
+    return lower_st_bulk(l, i);
   }
   TRY_VOID(lower_load_store(l, i, i.operands[1], i.operands[0], /*is_store=*/true));
   // st.async to shared memory: the store may happen at once, and then its bytes are complete.

@@ -53,5 +53,32 @@ TEST(Alias, CallsGoToTheAliasee) {
   EXPECT_EQ(k.out[21], 42U);
 }
 
+TEST(VectorMov, ReadsBeforeItWrites) {
+  OneKernel k(R"(
+    mov.v4.u32 {%r1, %r2, %r3, %r4}, %tid;
+    add.u32 %r5, %r1, 100;
+    mov.v2.b32 {%r1, %r5}, {%r5, %r1};
+    shl.b32 %r5, %r5, 16;  add.u32 %r1, %r1, %r5;  add.u32 %r1, %r1, %r4;
+    st.global.u32 [%rd4], %r1;)");
+  ASSERT_EQ(k.run(warp()), "");
+  EXPECT_EQ(k.out[9], 109U + (9U << 16));
+}
+
+TEST(StoreBulk, FillsWithZeros) {
+  OneKernel k(
+      R"(
+    mov.u32 %r1, s;  mul.lo.u32 %r2, %r0, 16;  add.u32 %r1, %r1, %r2;
+    st.shared.v4.u32 [%r1], {7, 8, 9, 10};
+    cvt.u64.u32 %rd6, %r1;  mov.u64 %rd7, 8;
+    st.bulk.weak.shared::cta [%rd6], %rd7, 0;
+    ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [%r1];
+    add.u32 %r3, %r3, %r4;  add.u32 %r3, %r3, %r5;
+    st.global.u32 [%rd4], %r3;)",
+      ".shared .align 16 .b8 s[512];"
+  );
+  ASSERT_EQ(k.run(warp()), "");
+  EXPECT_EQ(k.out[31], 9U);
+}
+
 } // namespace
 } // namespace heddle::test
