@@ -3,7 +3,10 @@
 #include "runtime/capture.h"
 #include "runtime/outcome.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 
 using namespace heddle::runtime;
 
@@ -460,6 +463,31 @@ cudaError_t cudaGraphExecUpdate(
     *info = {};
     const cudaError_t error = update(*exec->graph, *graph, *info, false);
     return error != cudaSuccess ? error : update(*exec->graph, *graph, *info, true);
+  });
+}
+
+/// Writes the graph in the language of Graphviz. What `flags` ask for in addition is left out.
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* path, unsigned int) {
+  return about("cudaGraphDebugDotPrint", handle, [&](Runtime&, const GraphPtr& graph) {
+    std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "w");
+    if (file == nullptr) {
+      return path == nullptr ? cudaErrorInvalidValue : cudaErrorOperatingSystem;
+    }
+    fmt::print(file, "digraph graph_{} {{\n", graph->id);
+    for (const auto& [id, node] : graph->nodes) {
+      const auto* launch = std::get_if<KernelLaunch>(&node->operation.work);
+      fmt::print(
+          file,
+          "  node_{} [label=\"{}\"];\n",
+          id,
+          launch != nullptr ? launch->function->name : node->operation.label
+      );
+      for (const GraphEdge& edge : node->after) {
+        fmt::print(file, "  node_{} -> node_{};\n", edge.from, id);
+      }
+    }
+    fmt::print(file, "}}\n");
+    return std::fclose(file) == 0 ? cudaSuccess : cudaErrorOperatingSystem;
   });
 }
 

@@ -110,6 +110,16 @@ int main() {
   value.priority = 0;
   CUDA_OK(cudaGraphKernelNodeGetAttribute(kernel_node, cudaLaunchAttributePriority, &value));
   std::printf("priority %d\n", value.priority);
+  const char* file = "graph_node_parameters.dot";
+  CUDA_OK(cudaGraphDebugDotPrint(graph, file, 0));
+  std::FILE* dot = std::fopen(file, "r");
+  EXPECT(dot != nullptr);
+  char line[256];
+  int arrows = 0;
+  while (std::fgets(line, sizeof line, dot)) arrows += std::strstr(line, "->") != nullptr;
+  std::fclose(dot);
+  std::remove(file);
+  std::printf("%d edges\n", arrows);
   CUDA_OK(cudaGraphExecDestroy(exec));
   CUDA_OK(cudaGraphDestroy(graph));
 
