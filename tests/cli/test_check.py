@@ -259,6 +259,7 @@ class Checked(unittest.TestCase):
         done = self.heddle("check", example, "--", "index", status=1)
         self.assertIn("look_back_scan.cu:38:7: error[starvation]", done.stdout)
         self.assertIn("[CLUSTER]", done.stdout)
+        self.assertIn("may hang: 1 finding", done.stdout)  # and its replay has come out the same
         done = self.heddle("check", example, "--", "ticket", status=0)
         self.assertIn("terminates under every schedule", done.stdout)
 
