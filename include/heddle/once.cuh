@@ -3,13 +3,15 @@
 //     __device__ heddle::once<cuda::thread_scope_device> once;
 //     once.call([] { … });         // every thread; after it, everybody sees what the function did
 //
-// Starts as "not called yet" when its memory is zero. The state goes 0 (not called) → 1 (a thread calls) → 2 (called);
-// on the host, where the function may throw, 1 → 0: the exception goes to the caller, and another thread may try.
+// Starts as "not called yet" when its memory is zero. The state goes 0 (not called) → 1 (a thread
+// calls) → 2 (called); on the host, where the function may throw, 1 → 0: the exception goes to the
+// caller, and another thread may try.
 //
 // Order: the end of the call releases, every return acquires. Takes effect at the store of 2.
 //
-// Progress: waits for the one thread that calls the function. It has started, so it takes steps ([DEV]); the wait ends
-// if the function does. The function must not wait for a thread that may not have started, and not call this once.
+// Progress: waits for the one thread that calls the function. It has started, so it takes steps
+// ([DEV]); the wait ends if the function does. The function must not wait for a thread that may not
+// have started, and not call this once.
 #pragma once
 
 #include "map/configuration.cuh"
@@ -29,8 +31,12 @@ public:
       if (seen == called) {
         return;
       }
-      if (seen == not_called && state().compare_exchange_strong(seen, calling, cuda::memory_order_acquire,
-                                                                cuda::memory_order_acquire)) {
+      if (seen == not_called && state().compare_exchange_strong(
+                                    seen,
+                                    calling,
+                                    cuda::memory_order_acquire,
+                                    cuda::memory_order_acquire
+                                )) {
         attempt mine{*this};
         function();
         mine.succeeded = true;

@@ -2,7 +2,7 @@
 // fits. Prints one line per layout; anything else is a failure. With the argument `big` it is a
 // stress test for a GPU.
 //@ exercises: the concurrent map on the device: insert, find, erase, apply, assign by many threads;
-//re-use of tombstones; one path for all keys; load 0.99; a full table
+// re-use of tombstones; one path for all keys; load 0.99; a full table
 //@ flags: -extended-lambda
 #include "../../include/heddle/concurrent_map.cuh"
 

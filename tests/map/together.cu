@@ -1,5 +1,7 @@
-// Host threads and device threads on one concurrent_map at the same time, and on the small companions.
-//@ exercises: concurrent_map of system scope in managed memory used by host and device at once; mutex, ticket_mutex, once, mpmc_queue between the two sides
+// Host threads and device threads on one concurrent_map at the same time, and on the small
+// companions.
+//@ exercises: concurrent_map of system scope in managed memory used by host and device at once;
+//mutex, ticket_mutex, once, mpmc_queue between the two sides
 #include "../../include/heddle/concurrent_map.cuh"
 #include "../../include/heddle/mpmc_queue.cuh"
 #include "../../include/heddle/mutex.cuh"
@@ -38,7 +40,9 @@ struct Shared {
 __host__ __device__ void add(unsigned long long& to, unsigned long long n) {
   cuda::atomic_ref<unsigned long long, scope>(to).fetch_add(n);
 }
-__host__ __device__ void add(int& to, int n) { cuda::atomic_ref<int, scope>(to).fetch_add(n); }
+__host__ __device__ void add(int& to, int n) {
+  cuda::atomic_ref<int, scope>(to).fetch_add(n);
+}
 
 /// The same code for both sides: `Map` is the map on the host and its ref on the device.
 #pragma nv_exec_check_disable
@@ -81,8 +85,14 @@ template <class Ref> __global__ void device_part(Ref map, Shared* s, int rounds)
 }
 
 template <class Key, class Layout> void test(const char* name, int rounds) {
-  using Map = heddle::concurrent_map<Key, Key, scope, heddle::hash<Key>, heddle::equal_to<Key>,
-                                     heddle::managed_allocator, Layout>;
+  using Map = heddle::concurrent_map<
+      Key,
+      Key,
+      scope,
+      heddle::hash<Key>,
+      heddle::equal_to<Key>,
+      heddle::managed_allocator,
+      Layout>;
   Map map(keys + 2);
   Shared* s;
   CUDA_OK(cudaMallocManaged(&s, sizeof *s));
