@@ -12,7 +12,8 @@ sys.path.insert(0, str(RUN))
 from program import Compiler, Program  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
-COMPILER = Compiler(os.environ.get("HEDDLE_NVCC", "nvcc"), os.environ.get("HEDDLE_CACHE", "build/dev/tests/programs"))
+CACHE = os.environ.get("HEDDLE_CACHE", "build/dev/tests/programs")
+COMPILER = Compiler(os.environ.get("HEDDLE_NVCC", "nvcc"), os.path.abspath(CACHE))
 FULL = os.environ.get("HEDDLE_SIMT_FULL") == "1"
 SAMPLE = """
     async_copy atomics_cas bitonic_sort block_barriers block_reduce block_scan cg_coalesced cub_block cub_sort
