@@ -49,8 +49,7 @@ void define_lint_options(CLI::App& command, LintOptions& options) {
           "An option of .heddle-lint, as NAME=VALUE or RULE.NAME=VALUE; may be repeated"
       )
       ->type_name("SETTING")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   command.add_option("-j", options.jobs, "Read N files at a time")
       ->check(CLI::Range(1U, 256U))
       ->type_name("N")

@@ -7,7 +7,8 @@
 namespace heddle::lint {
 namespace {
 
-/// Kernels, and device functions that nothing in the unit calls.
+/// Kernels, device functions that nothing in the unit calls, and host functions that launch a
+/// kernel.
 std::vector<std::uint32_t> entries(const Unit& unit) {
   std::vector<std::uint32_t> result;
   for (std::uint32_t i = 0; i < unit.functions.size(); ++i) {
@@ -15,7 +16,9 @@ std::vector<std::uint32_t> entries(const Unit& unit) {
     if (function.blocks.empty() || function.in_system) {
       continue;
     }
-    if (function.is_kernel || (function.is_device && !function.is_called)) {
+    const bool launches =
+        std::ranges::any_of(unit.launches, [i](const Launch& one) { return one.caller == i; });
+    if (function.is_kernel || (function.is_device && !function.is_called) || launches) {
       result.push_back(i);
     }
   }
@@ -54,7 +57,10 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
     const Dataflow flow(graph);
     const Uniformity uniformity(flow, launch_facts(unit, function));
     const Entry entry{unit, function, graph, flow, uniformity};
-    check_synchronization(entry, options, result.findings);
+    if (unit.functions[function].is_device) {
+      check_synchronization(entry, options, result.findings);
+    }
+    check_other_rules(entry, result.findings);
     result.incomplete = result.incomplete || graph.incomplete;
     for (const std::uint32_t block : graph.sequence) {
       for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {

@@ -63,6 +63,8 @@ void check_synchronization(
     std::vector<Found>& out
 );
 
+void check_other_rules(const Entry& entry, std::vector<Found>& out);
+
 /// The effect of an instruction as a barrier, and the group that it is for.
 std::optional<Level> barrier_scope(const Instruction& code);
 

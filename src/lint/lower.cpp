@@ -294,6 +294,9 @@ FunctionLowering::FunctionLowering(
       id_(id) {}
 
 bool FunctionLowering::is_object(QualType type) {
+  if (type.isNull()) {
+    return false; // a list in braces in a template
+  }
   type = type.getCanonicalType();
   return type->isRecordType() || type->isArrayType();
 }

@@ -110,6 +110,9 @@ void FunctionLowering::discard(const Expr* expression) {
 
 /// A class object: where it is. A scalar: what it is.
 ValueId FunctionLowering::value(const Expr* expression) {
+  if (expression->getType().isNull()) {
+    return unknown(expression);
+  }
   if (is_object(expression->getType()) && !expression->getType()->isDependentType()) {
     if (expression->isGLValue()) {
       return address(expression);
@@ -350,6 +353,11 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
 }
 
 ValueId FunctionLowering::address(const Expr* expression) {
+  if (expression->getType().isNull()) {
+    const ValueId made = temporary({}, expression->getSourceRange());
+    store(made, unknown(expression), expression->getSourceRange());
+    return made;
+  }
   const SourceRange range = expression->getSourceRange();
   switch (expression->getStmtClass()) {
   case Stmt::ParenExprClass:

@@ -53,7 +53,7 @@ void append_place(
 
 std::size_t StaticReport::open_findings() const {
   return static_cast<std::size_t>(std::ranges::count_if(findings, [](const StaticFinding& one) {
-    return one.suppressed.empty();
+    return one.suppressed.empty() && one.severity != Severity::Note;
   }));
 }
 

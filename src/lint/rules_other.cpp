@@ -1,0 +1,289 @@
+// Rules about progress and about how threads talk to each other: cuda-progress-loop,
+// cuda-progress-host-spin, cuda-volatile-sync, cuda-legacy-atomic, cuda-naive-spin,
+// cuda-progress-warp-lock, cuda-syncwarp-missing.
+//
+// A loop is judged by what is inside of it, not by what its condition means: a loop that happens to
+// end is reported only if nothing in it could make it end (its condition does not change in it).
+#include "lint/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace heddle::lint {
+namespace {
+
+class OtherRules {
+public:
+  OtherRules(const Entry& entry, std::vector<Found>& out)
+      : entry_(entry),
+        graph_(entry.graph),
+        out_(out) {}
+
+  void run() {
+    const Function& function = entry_.unit.functions[entry_.function];
+    for (std::uint32_t loop = 0; loop < graph_.loops.size(); ++loop) {
+      if (function.is_device) {
+        device_loop(loop);
+      } else {
+        host_loop(loop);
+      }
+    }
+    if (function.is_device) {
+      for (const std::uint32_t block : graph_.sequence) {
+        for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
+          legacy_atomic(i);
+        }
+      }
+    }
+  }
+
+private:
+  template <class F> void each_in(std::uint32_t loop, F&& visit) const {
+    for (const std::uint32_t block : graph_.sequence) {
+      if (graph_.in_loop(block, loop)) {
+        for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
+          visit(i);
+        }
+      }
+    }
+  }
+
+  bool is_private(ValueId address) const {
+    const auto& targets = entry_.flow.targets(entry_.flow.resolve(address));
+    return !targets.empty() && std::ranges::all_of(targets, [&](const Target& one) {
+      return entry_.flow.locations[one.location].space == Space::Private;
+    });
+  }
+
+  bool is_volatile(ValueId id) const {
+    const Instruction& code = graph_.code[id];
+    return code.is_volatile ||
+           std::ranges::any_of(
+               entry_.flow.targets(entry_.flow.resolve(code.operands[0])),
+               [&](const Target& one) { return entry_.flow.locations[one.location].is_volatile; }
+           );
+  }
+
+  /// Something that [STEP.1] … [STEP.4] count.
+  bool is_step(ValueId id) const {
+    const Instruction& code = graph_.code[id];
+    if (code.op == Op::Load || code.op == Op::Store) {
+      return is_volatile(id) && !is_private(code.operands[0]);
+    }
+    if (code.op != Op::Known) {
+      return false;
+    }
+    switch (code.effect) {
+    case Effect::AtomicUpdate:
+    case Effect::AtomicLoad:
+    case Effect::AtomicWait:
+      return code.operands.empty() || !is_private(code.operands[0]);
+    case Effect::AtomicStore:
+    case Effect::Fence:
+    case Effect::Sleep:
+    case Effect::Yield:
+    case Effect::Pure:
+    case Effect::Copy:
+      return false;
+    default:
+      return true; // barriers, I/O, traps, and what is not known
+    }
+  }
+
+  /// The test of the loop, if it has one whose value cannot change while the loop runs.
+  bool may_never_end(std::uint32_t loop) const {
+    if (graph_.loops[loop].exits.empty()) {
+      return true;
+    }
+    return std::ranges::all_of(graph_.loops[loop].exits, [&](std::uint32_t exit) {
+      const ValueId condition = entry_.uniformity.condition(exit);
+      return condition != no_value && !changes(condition, loop, 0);
+    });
+  }
+
+  bool changes(ValueId id, std::uint32_t loop, int depth) const {
+    id = entry_.flow.canonical(id);
+    const Value& value = entry_.flow.values[id];
+    if (!graph_.in_loop(value.block, loop) || value.kind == Value::Kind::Initial) {
+      return false;
+    }
+    if (depth > 16 || value.kind == Value::Kind::Phi) {
+      return true;
+    }
+    const Instruction* code = entry_.flow.instruction(id);
+    if (code != nullptr && code->op == Op::Load && entry_.flow.is_shared_load(id)) {
+      // At one address only somebody else can change it: that is waiting.
+      return changes(entry_.flow.resolve(code->operands.back()), loop, depth + 1);
+    }
+    if (code != nullptr && code->op == Op::Known && code->effect != Effect::Pure &&
+        code->effect != Effect::AtomicLoad) {
+      return true;
+    }
+    return std::ranges::any_of(value.operands, [&](ValueId one) {
+      return changes(one, loop, depth + 1);
+    });
+  }
+
+  Spot loop_spot(std::uint32_t loop) const {
+    for (const std::uint32_t exit : graph_.loops[loop].exits) {
+      const Terminator& end = graph_.blocks[exit].end;
+      if (end.construct == Construct::While || end.construct == Construct::For ||
+          end.construct == Construct::Do) {
+        return end.statement;
+      }
+    }
+    Spot first;
+    each_in(loop, [&](ValueId id) { first = first.line == 0 ? graph_.code[id].spot : first; });
+    if (first.line != 0) {
+      return first;
+    }
+    for (const std::uint32_t block : graph_.sequence) {
+      if (graph_.in_loop(block, loop) && graph_.blocks[block].end.condition_spot.line != 0) {
+        return graph_.blocks[block].end.condition_spot;
+      }
+    }
+    return entry_.unit
+        .functions[graph_.frames[graph_.blocks[graph_.loops[loop].header].frame].function]
+        .spot;
+  }
+
+  void add(const char* key, const Spot& place, std::string message, std::string help = "") {
+    if (place.line == 0 || place.in_system) {
+      return;
+    }
+    Found found;
+    found.key = key;
+    found.place = place;
+    found.message = std::move(message);
+    found.function = entry_.unit.functions[entry_.function].name;
+    if (!help.empty()) {
+      found.help.push_back(std::move(help));
+    }
+    out_.push_back(std::move(found));
+  }
+
+  void device_loop(std::uint32_t loop) {
+    if (!may_never_end(loop)) {
+      return;
+    }
+    bool step = false;
+    bool works = false;
+    bool waits_volatile = false;
+    bool sleeps = false;
+    ValueId polled = no_value;
+    each_in(loop, [&](ValueId id) {
+      const Instruction& code = graph_.code[id];
+      step = step || is_step(id);
+      works = works || std::ranges::find(entry_.flow.writes, id) != entry_.flow.writes.end();
+      if (code.op == Op::Load && is_volatile(id) && !is_private(code.operands[0])) {
+        waits_volatile = true;
+        polled = id;
+      }
+      if (code.op == Op::Known && code.effect == Effect::AtomicLoad) {
+        polled = id;
+      }
+      sleeps = sleeps || (code.op == Op::Known &&
+                          (code.effect == Effect::Sleep || code.effect == Effect::AtomicWait));
+    });
+    const Spot place = loop_spot(loop);
+    if (!step) {
+      add("cuda_progress_loop",
+          place,
+          "this loop may run for ever and takes no step that obliges the thread to make progress "
+          "[STEP.4]",
+          "read what it waits for with an atomic load of an object that is not on the thread's own "
+          "stack");
+      return;
+    }
+    if (waits_volatile && !works) {
+      add("cuda_volatile_sync",
+          graph_.code[polled].spot,
+          "threads wait for each other through a volatile object: it orders nothing else",
+          "use cuda::atomic_ref<T, scope>(object).load(cuda::memory_order_acquire)");
+    } else if (polled != no_value && !works && !sleeps) {
+      add("cuda_naive_spin",
+          graph_.code[polled].spot,
+          "this loop polls an atomic object without a pause",
+          "offer the hardware a pause: cuda::atomic's wait(old), with notify_one or notify_all by "
+          "the writer");
+    }
+  }
+
+  void host_loop(std::uint32_t loop) {
+    bool launched = false;
+    bool calls = false;
+    ValueId polled = no_value;
+    if (!may_never_end(loop)) {
+      return;
+    }
+    each_in(loop, [&](ValueId id) {
+      const Instruction& code = graph_.code[id];
+      calls = calls || (code.op == Op::Known && code.effect == Effect::HostApi);
+      if ((code.op == Op::Known && code.effect == Effect::AtomicLoad) ||
+          (code.op == Op::Load && entry_.flow.is_shared_load(id))) {
+        polled = id;
+      }
+    });
+    for (const std::uint32_t block : graph_.sequence) {
+      for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
+        launched = launched || graph_.code[i].name == "<<<>>>" ||
+                   graph_.code[i].name.starts_with("cudaLaunch");
+      }
+    }
+    if (!launched || calls || polled == no_value) {
+      return;
+    }
+    add("cuda_progress_host_spin",
+        loop_spot(loop),
+        "the host waits for device memory without an API call in the loop: nothing obliges the "
+        "kernel to start [API]",
+        "call cudaStreamQuery in the loop, or synchronize before it");
+  }
+
+  void legacy_atomic(ValueId id) {
+    const Instruction& code = graph_.code[id];
+    if (code.op != Op::Known || code.effect != Effect::AtomicUpdate || code.operands.size() < 2 ||
+        code.spot.in_macro) {
+      return;
+    }
+    const Instruction* operand = entry_.flow.instruction(entry_.flow.resolve(code.operands[1]));
+    const bool zero = operand != nullptr && operand->op == Op::Constant && operand->number == 0;
+    if (zero && (code.name == "atomicAdd" || code.name == "atomicOr" || code.name == "atomicXor")) {
+      add("cuda_legacy_atomic",
+          code.spot,
+          fmt::format("'{}' with 0 is an atomic load in disguise, without an order", code.name),
+          "write cuda::atomic_ref<T, cuda::thread_scope_device>(object).load(order)");
+    }
+    if (code.name == "atomicExch" && is_unused(id)) {
+      add("cuda_legacy_atomic",
+          code.spot,
+          "'atomicExch' whose result nobody reads is an atomic store in disguise, without an order",
+          "write cuda::atomic_ref<T, cuda::thread_scope_device>(object).store(value, order)");
+    }
+  }
+
+  bool is_unused(ValueId id) const {
+    for (const Value& value : entry_.flow.values) {
+      if (std::ranges::find(value.operands, id) != value.operands.end()) {
+        return false;
+      }
+    }
+    return std::ranges::none_of(graph_.sequence, [&](std::uint32_t block) {
+      return entry_.uniformity.condition(block) == id;
+    });
+  }
+
+  const Entry& entry_;
+  const Graph& graph_;
+  std::vector<Found>& out_;
+};
+
+} // namespace
+
+void check_other_rules(const Entry& entry, std::vector<Found>& out) {
+  OtherRules(entry, out).run();
+}
+
+} // namespace heddle::lint

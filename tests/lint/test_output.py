@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""The outputs, options and suppressions of heddle-lint.
+
+    test_output.py HEDDLE_LINT
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LINT = None
+SOURCE = """__global__ void a(int *p) {
+  if (threadIdx.x < 3) {
+    p[0] = 1;
+    __syncthreads();
+  }
+  p[1] = 2;
+  if (threadIdx.x < 3) __syncthreads(); // NOLINT(cuda-1.14): one warp only
+  p[1] = 3;
+  if (threadIdx.x < 3) __syncthreads(); // NOLINT(cuda-1.14)
+  p[1] = 4;
+  __syncthreads(); // NOLINT(CUDA-1.14): not needed
+}
+"""
+
+
+def require(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def validate_sarif(log):
+    """SARIF 2.1.0, the required properties and the types of what we write (sections 3.13 to 3.55)."""
+    require(log["version"] == "2.1.0", "version")
+    require(log["$schema"].endswith("sarif-schema-2.1.0.json"), "$schema")
+    require(isinstance(log["runs"], list), "runs")
+
+    def location(one):
+        place = one["physicalLocation"]
+        uri = place["artifactLocation"]["uri"]
+        require(isinstance(uri, str) and " " not in uri and "\\" not in uri, f"uri {uri}")
+        region = place.get("region")
+        if region is not None:
+            require(region["startLine"] >= 1 and region["startColumn"] >= 1, "region starts at 1")
+            require((region["endLine"], region["endColumn"]) >= (region["startLine"], region["startColumn"]), "region")
+
+    for run in log["runs"]:
+        driver = run["tool"]["driver"]
+        require(isinstance(driver["name"], str), "driver.name")
+        ids = [rule["id"] for rule in driver["rules"]]
+        require(len(ids) == len(set(ids)), "rule ids are unique")
+        require(all(rule["shortDescription"]["text"] for rule in driver["rules"]), "descriptions")
+        for invocation in run["invocations"]:
+            require(isinstance(invocation["executionSuccessful"], bool), "executionSuccessful")
+        for result in run["results"]:
+            require(result["message"]["text"], "message")
+            require(result["level"] in ("none", "note", "warning", "error"), "level")
+            require(ids[result["ruleIndex"]] == result["ruleId"], "ruleIndex")
+            require(result["partialFingerprints"] if "suppression" not in result["ruleId"] else True, "fingerprints")
+            for one in result["locations"] + result.get("relatedLocations", []):
+                location(one)
+            for flow in result.get("codeFlows", []):
+                for thread in flow["threadFlows"]:
+                    require(thread["locations"], "a thread flow has locations")
+                    for step in thread["locations"]:
+                        location(step["location"])
+            for fix in result.get("fixes", []):
+                for change in fix["artifactChanges"]:
+                    require(change["artifactLocation"]["uri"], "fix")
+                    require(all("deletedRegion" in one for one in change["replacements"]), "deletedRegion")
+            for suppression in result.get("suppressions", []):
+                require(suppression["kind"] in ("inSource", "external"), "suppression.kind")
+
+
+class Output(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+        (self.path / "a.cu").write_text(SOURCE)
+
+    def run_lint(self, *arguments, code):
+        done = subprocess.run([LINT, "--cuda-path=none", *arguments], cwd=self.path, capture_output=True, text=True)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def keys(self, *arguments, code=1):
+        result = json.loads(self.run_lint("--format=json", *arguments, "a.cu", code=code))
+        return sorted((one["location"]["line"], one["key"]) for one in result["findings"] if one["suppressed"] is None)
+
+    def test_suppressions(self):
+        region = "thread_synchronization_in_divergent_region"
+        self.assertEqual(self.keys(), [(4, region), (9, "suppression_without_reason"), (9, region), (11, "unused_suppression")])
+
+    def test_sarif(self):
+        log = json.loads(self.run_lint("--format=sarif", "a.cu", code=1))
+        validate_sarif(log)
+        results = log["runs"][0]["results"]
+        self.assertEqual(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "a.cu")
+        self.assertTrue(any("suppressions" in one for one in results))
+        self.assertTrue(any("fixes" in one for one in results))
+        self.assertTrue(all("codeFlows" in one for one in results if one["properties"]["rule"] == "CUDA-1.14"))
+
+    def test_fingerprint_survives_moving(self):
+        def prints():
+            log = json.loads(self.run_lint("--format=sarif", "a.cu", code=1))
+            return [one.get("partialFingerprints") for one in log["runs"][0]["results"]]
+        before = prints()
+        (self.path / "a.cu").write_text("\n\n// moved\n" + SOURCE)
+        self.assertEqual(prints(), before)
+
+    def test_fix_is_right(self):
+        result = json.loads(self.run_lint("--format=json", "a.cu", code=1))
+        text = SOURCE.encode()
+        edits = [edit for one in result["findings"] for fix in one["fixes"] for edit in fix["edits"]]
+        for edit in sorted(edits, key=lambda one: -one["offset"]):
+            text = text[:edit["offset"]] + edit["text"].encode() + text[edit["offset"] + edit["length"]:]
+        (self.path / "a.cu").write_bytes(text)
+        self.assertNotIn("thread_synchronization_in_divergent_region", str(self.keys()))
+
+    def test_options(self):
+        (self.path / ".heddle-lint").write_text("rules:\n  CUDA-1.14:\n    disabled: true\n  suppression:\n    severity: error\n")
+        self.assertNotIn("divergent", str(self.keys()))
+        (self.path / ".heddle-lint").write_text("excludes:\n  - a.cu\n")
+        self.assertNotIn("divergent", str(self.keys()))
+        (self.path / ".heddle-lint").write_text("exclude_messages: ['not all threads']  # a comment\n")
+        self.assertNotIn("divergent", str(self.keys()))
+        (self.path / ".heddle-lint").write_text("nonsense: 1\n")
+        self.run_lint("a.cu", code=2)
+        os.remove(self.path / ".heddle-lint")
+        self.assertNotIn("divergent", str(self.keys("--set", "CUDA-1.14.includes=other/*")))
+        self.assertIn("(7, 'thread", str(self.keys("--set", "justification_checker=^JIRA-")))
+        self.run_lint("--set", "CUDA-1.14.provider=other", "a.cu", code=2)
+
+    def test_synchronization_functions(self):
+        (self.path / "a.cu").write_text(
+            "namespace my { __device__ void sync(); }\n"
+            "__global__ void k(int *p) { if (threadIdx.x < 3) { my::sync(); p[0] = 1; } p[1] = 1; }\n")
+        self.assertEqual(self.keys(code=0), [])
+        self.assertEqual(len(self.keys("--set", "synchronization_functions=[my::sync]")), 1)
+
+    def test_database(self):
+        (self.path / "inc").mkdir()
+        (self.path / "inc" / "limit.h").write_text("#define LIMIT threadIdx.x\n")
+        (self.path / "b.cu").write_text(
+            "#include \"limit.h\"\n__global__ void k(int *p) { if (LIMIT < N) { p[0] = 1; __syncthreads(); p[1] = 1; } }\n")
+        command = "nvcc -ccbin g++ -Iinc -DN=3 --expt-relaxed-constexpr -gencode arch=compute_80,code=sm_80 -Xcompiler -fPIC -rdc=true -x cu -c b.cu -o b.o"
+        (self.path / "compile_commands.json").write_text(json.dumps([{"directory": str(self.path), "command": command, "file": "b.cu"}]))
+        result = json.loads(self.run_lint("--format=json", "-p", ".", code=1))
+        self.assertEqual(result["files"][0]["parse_errors"], 0, result["files"])
+        self.assertEqual(len(result["findings"]), 1)
+
+    def test_errors_do_not_stop(self):
+        (self.path / "a.cu").write_text("#include <no/such/file.h>\n" + SOURCE.replace("p[1] = 3;", "p[1] = undeclared(3);"))
+        result = json.loads(self.run_lint("--format=json", "a.cu", code=1))
+        self.assertGreaterEqual(result["files"][0]["parse_errors"], 2)
+        self.assertIn(5, [one["location"]["line"] for one in result["findings"]])
+
+    def test_jobs_change_nothing(self):
+        for name in "bcd":
+            (self.path / f"{name}.cu").write_text(SOURCE)
+        files = [f"{name}.cu" for name in "abcd"]
+        self.assertEqual(self.run_lint(*files, code=1), self.run_lint("-j", "4", *files, code=1))
+
+    def test_usage(self):
+        self.run_lint(code=2)
+        self.run_lint("missing.cu", code=2)
+        self.run_lint("--explain", "nonsense", code=2)
+        self.assertIn("CUDA-1.14", self.run_lint("--list-rules", code=0))
+        self.assertIn("bypassed", self.run_lint("--explain", "cuda-1.14", code=0))
+
+
+if __name__ == "__main__":
+    LINT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
