@@ -102,6 +102,12 @@ std::vector<std::string> command_line(const FrontEnd& request) {
       "-w",
       "-ferror-limit=0",
       "-Wno-unknown-cuda-version",
+      // Clang does not know the newest toolkits, and takes them for ones that launch in the old
+      // way.
+      "-Xclang",
+      "-target-sdk-version=12.8",
+      // Cooperative groups ask for nvcc before they declare clusters.
+      "-D_CG_CLUSTER_INTRINSICS_AVAILABLE",
       std::string("-resource-dir=") + HEDDLE_CLANG_RESOURCES,
   };
   if (request.toolkit.empty()) {

@@ -142,7 +142,7 @@ void UnitLowering::lower_all() {
     const std::uint32_t id = functions_.at(next->getCanonicalDecl());
     const bool called = unit.functions[id].is_called;
     Function lowered = FunctionLowering(*this, *next, id).lower();
-    lowered.is_called = called || unit.functions[id].is_called;
+    lowered.is_called = lowered.is_called || called || unit.functions[id].is_called;
     unit.functions[id] = std::move(lowered);
   }
 }
@@ -274,8 +274,9 @@ Known UnitLowering::known(const FunctionDecl& function, QualType object) {
       known = known_function(plain_name(*record) + "::" + function.getNameAsString());
     }
   }
-  if (!known.known && name.starts_with("cuda") && function.getDeclContext()->isTranslationUnit() &&
-      name.size() > 4 && std::isupper(static_cast<unsigned char>(name[4])) != 0) {
+  if (!known.known && name.starts_with("cuda") &&
+      function.getDeclContext()->getRedeclContext()->isTranslationUnit() && name.size() > 4 &&
+      std::isupper(static_cast<unsigned char>(name[4])) != 0) {
     return {true, Effect::HostApi, std::nullopt};
   }
   return known;

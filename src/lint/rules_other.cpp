@@ -24,9 +24,9 @@ public:
   void run() {
     const Function& function = entry_.unit.functions[entry_.function];
     for (std::uint32_t loop = 0; loop < graph_.loops.size(); ++loop) {
-      if (function.is_device) {
+      if (function.is_device && (function.is_kernel || !function.is_host)) {
         device_loop(loop);
-      } else {
+      } else if (!function.is_device) {
         host_loop(loop);
       }
     }

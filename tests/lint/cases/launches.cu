@@ -1,0 +1,36 @@
+// What the host side says: launch sizes, and waiting for a kernel.
+#include <cuda/atomic>
+__device__ cuda::atomic<int, cuda::thread_scope_system> flag;
+__global__ void flat(int* p) {
+  if (threadIdx.y == 0) {
+    p[0] = 1;
+    __syncthreads();
+  }
+  if (threadIdx.x < 64) {
+    p[1] = 1;
+    __syncthreads();
+  }
+  p[2] = 1;
+}
+__global__ void flat_bad(int* p) {
+  if (threadIdx.x < 63) {
+    p[1] = 1;
+    __syncthreads(); // expect: thread_synchronization_in_divergent_region
+  }
+  p[2] = 1;
+}
+__global__ void producer(cuda::atomic<int, cuda::thread_scope_system>* f) { f->store(1); }
+void launch(int* p, cuda::atomic<int, cuda::thread_scope_system>* f) {
+  flat<<<4, 64>>>(p);
+  flat_bad<<<4, 64>>>(p);
+}
+void waits_bad(cuda::atomic<int, cuda::thread_scope_system>* f) {
+  producer<<<1, 1>>>(f);
+  while (f->load() == 0); // expect: cuda_progress_host_spin
+  cudaDeviceSynchronize();
+}
+void waits(cuda::atomic<int, cuda::thread_scope_system>* f) {
+  producer<<<1, 1>>>(f);
+  while (f->load() == 0) cudaStreamQuery(0);
+  cudaDeviceSynchronize();
+}
