@@ -48,25 +48,21 @@ static Flags* make_flags() {
 //@ case: yield-thread
 //@ verdict: terminates
 //@ clause: host.threads.2
-//@ gap: one host thread
 //@ case: io-thread
 //@ verdict: terminates
 //@ clause: host.threads.3
-//@ gap: one host thread
 //@ case: volatile-thread
 //@ verdict: terminates
 //@ clause: host.threads.4
-//@ gap: one host thread
 //@ case: atomic-thread
 //@ verdict: terminates
 //@ clause: host.threads.5 host-threads
-//@ gap: one host thread
 //@ case: atomic-thread
 //@ flags: --host-progress=none
 //@ verdict: may-hang
 //@ finding: starvation HOST
 //@ clause: host.threads.5 host-threads
-//@ gap: --host-progress
+//@ gap: [HOST] is not cited
 template <Step step> static int thread_sets(Setup) {
   Flags* flags = make_flags();
   std::thread setter([=] {
@@ -105,7 +101,6 @@ template <Step step> static int kernel_sets(Setup) {
 //@ case: synchronised-thread
 //@ verdict: terminates
 //@ clause: host-threads api
-//@ gap: one host thread
 static int synchronised_thread(Setup) {
   Flags* flags = make_flags();
   set_flags<<<1, 1>>>(flags);
@@ -120,13 +115,12 @@ static int synchronised_thread(Setup) {
 //@ case: ends
 //@ verdict: terminates
 //@ clause: host.threads.1
-//@ gap: one host thread
 //@ case: ends
 //@ flags: --host-progress=none
 //@ verdict: may-hang
 //@ finding: starvation HOST
 //@ clause: host.threads.1
-//@ gap: --host-progress
+//@ gap: [HOST] is not cited
 static int ends(Setup) {
   std::thread short_one([] {});
   short_one.join();
@@ -153,7 +147,6 @@ static int endless_detached(Setup) {
 //@ verdict: may-hang
 //@ finding: livelock
 //@ clause: host.threads.6
-//@ gap: one host thread
 static int endless_joined(Setup) {
   std::thread endless([] {
     while (true) {

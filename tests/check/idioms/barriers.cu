@@ -166,7 +166,6 @@ __global__ void named_ring_ordered() {
 // Producer arrives, consumer waits; two hand-overs with a barrier each, and with the wrong one.
 //@ case: arrive-sync block 64
 //@ verdict: terminates
-//@ gap: lanes that arrive one by one are counted wrongly
 __global__ void arrive_sync() {
   if (threadIdx.x < 32) {
     value[threadIdx.x] = 1;
@@ -271,7 +270,6 @@ __global__ void collectives_crossed() {
 //@ case: mask-without-caller block 2
 //@ verdict: defect
 //@ finding: warp-mask WARP-MASK
-//@ gap: masks without the caller
 __global__ void mask_without_caller() {
   if (threadIdx.x == 1) {
     __syncwarp(1);

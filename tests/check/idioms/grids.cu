@@ -45,15 +45,12 @@ __device__ void wait_for(Atomic<int>& flag) {
 //@ finding: starvation
 //@ case: up plain 3
 //@ flags: --progress=hsa
-//@ gap: progress models
 //@ verdict: terminates
 //@ case: up plain 3
 //@ flags: --progress=lobe
-//@ gap: progress models
 //@ verdict: terminates
 //@ case: up plain 3
 //@ flags: --progress=fair
-//@ gap: progress models
 //@ verdict: terminates
 __global__ void up() {
   if (me() > 0) {
@@ -81,17 +78,14 @@ __global__ void up() {
 //@ finding: starvation
 //@ case: down plain 3
 //@ flags: --progress=hsa
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: down plain 3
 //@ flags: --progress=lobe
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: down plain 3
 //@ flags: --progress=fair
-//@ gap: progress models
 //@ verdict: terminates
 __global__ void down() {
   if (me() < all() - 1) {
@@ -124,17 +118,14 @@ __global__ void down() {
 //@ finding: starvation
 //@ case: barrier plain
 //@ flags: --progress=hsa
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: barrier plain
 //@ flags: --progress=lobe
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: barrier plain
 //@ flags: --progress=fair
-//@ gap: progress models
 //@ verdict: terminates
 __global__ void barrier() {
   arrived.fetch_add(1, memory_order_acq_rel);
@@ -236,15 +227,12 @@ __device__ void look_back(int tile) {
 //@ finding: starvation
 //@ case: look-back-index plain
 //@ flags: --progress=hsa
-//@ gap: progress models
 //@ verdict: terminates
 //@ case: look-back-index plain
 //@ flags: --progress=lobe
-//@ gap: progress models
 //@ verdict: terminates
 //@ case: look-back-index plain
 //@ flags: --progress=fair
-//@ gap: progress models
 //@ verdict: terminates
 __global__ void look_back_index() { look_back(me()); }
 
@@ -258,16 +246,13 @@ __global__ void look_back_index() { look_back(me()); }
 //@ verdict: terminates
 //@ case: look-back-ticket plain
 //@ flags: --progress=hsa
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: look-back-ticket plain
 //@ flags: --progress=lobe
-//@ gap: progress models
 //@ verdict: terminates
 //@ case: look-back-ticket plain
 //@ flags: --progress=fair
-//@ gap: progress models
 //@ verdict: terminates
 __global__ void look_back_ticket() { look_back(tickets.fetch_add(1, memory_order_relaxed)); }
 
@@ -301,17 +286,14 @@ __global__ void look_back_far_ticket() { look_back_far(tickets.fetch_add(1, memo
 //@ verdict: terminates
 //@ case: stream-k-above plain
 //@ flags: --progress=hsa
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: stream-k-above plain
 //@ flags: --progress=lobe
-//@ gap: progress models
 //@ verdict: may-hang
 //@ finding: starvation
 //@ case: stream-k-above plain
 //@ flags: --progress=fair
-//@ gap: progress models
 //@ verdict: terminates
 __global__ void stream_k_above() {
   value[me()] = me();
@@ -328,15 +310,12 @@ __global__ void stream_k_above() {
 //@ finding: starvation CLUSTER
 //@ case: stream-k-below plain
 //@ flags: --progress=hsa
-//@ gap: progress models
 //@ verdict: terminates
 //@ case: stream-k-below plain
 //@ flags: --progress=lobe
-//@ gap: progress models
 //@ verdict: terminates
 //@ case: stream-k-below plain
 //@ flags: --progress=fair
-//@ gap: progress models
 //@ verdict: terminates
 __global__ void stream_k_below() {
   value[me()] = me();

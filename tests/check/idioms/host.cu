@@ -51,11 +51,10 @@ __global__ void serve(Mail* mail) {
 //@ case: fed-by-launcher
 //@ verdict: may-hang
 //@ finding: starvation API
-//@ gap: a launch returns as soon as it has submitted its grid
+//@ gap: called a livelock, [API] is not cited
 //@ case: fed-by-launcher
 //@ flags: --api=prompt
 //@ verdict: terminates
-//@ gap: --api=prompt
 static int fed_by_launcher(Setup) {
   Mail* mail = make_mail();
   serve<<<1, 1>>>(mail);
@@ -68,13 +67,12 @@ static int fed_by_launcher(Setup) {
 //@ case: fed-by-thread
 //@ verdict: terminates
 //@ clause: host-threads host.threads.5
-//@ gap: one host thread
 //@ case: fed-by-thread
 //@ flags: --host-progress=none
 //@ verdict: may-hang
 //@ finding: starvation HOST
 //@ clause: host-threads
-//@ gap: --host-progress
+//@ gap: [HOST] is not cited
 static int fed_by_thread(Setup) {
   Mail* mail = make_mail();
   std::thread feeder([=] {
@@ -135,6 +133,7 @@ static int event_queried(Setup) {
 //@ case: queried-while-spinning
 //@ verdict: may-hang
 //@ finding: starvation
+//@ gap: called a livelock, [API] is not cited
 //@ clause: query
 static int queried_while_spinning(Setup) {
   Mail* mail = make_mail();
@@ -193,36 +192,33 @@ static void synchronise(void*) { cudaDeviceSynchronize(); }
 //@ flags: --api=prompt
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
-//@ gap: --api=prompt
 //@ case: free-while-spinning-threaded
 //@ verdict: terminates
 //@ clause: api
-//@ gap: one host thread
 static int free_while_spinning(Setup) { return while_spinning(free_it); }
 static int free_while_spinning_threaded(Setup) { return while_spinning_threaded(free_it); }
 
 //@ case: malloc-while-spinning
 //@ verdict: may-hang
 //@ finding: starvation API
+//@ gap: called a livelock, [API] is not cited
 //@ clause: api
 //@ case: malloc-while-spinning
 //@ flags: --api=prompt
 //@ verdict: terminates
 //@ clause: api
-//@ gap: --api=prompt
 static int malloc_while_spinning(Setup) { return while_spinning(allocate); }
 
 // A kernel that is launched for the first time has to be loaded, which may wait for the spinning one.
 //@ case: launch-while-spinning
 //@ verdict: may-hang
 //@ finding: starvation API
+//@ gap: called a livelock, [API] is not cited
 //@ case: launch-while-spinning
 //@ flags: --api=prompt
 //@ verdict: terminates
-//@ gap: --api=prompt
 //@ case: launch-while-spinning-threaded
 //@ verdict: terminates
-//@ gap: one host thread
 static int launch_while_spinning(Setup) { return while_spinning(launch_first_time); }
 static int launch_while_spinning_threaded(Setup) { return while_spinning_threaded(launch_first_time); }
 
@@ -233,7 +229,6 @@ static int launch_while_spinning_threaded(Setup) { return while_spinning_threade
 //@ flags: --api=prompt
 //@ verdict: may-hang
 //@ finding: livelock
-//@ gap: --api=prompt
 static int synchronise_while_spinning(Setup) { return while_spinning(synchronise); }
 
 // --- Two streams ------------------------------------------------------------------------------------
@@ -300,6 +295,7 @@ template <Order order> static int streams(Setup) {
 //@ case: streams-backwards
 //@ verdict: may-hang
 //@ finding: starvation API
+//@ gap: called a livelock, [API] is not cited
 //@ case: streams-backwards
 //@ env: CUDA_LAUNCH_BLOCKING=1 CUDA_DEVICE_MAX_CONNECTIONS=1
 //@ verdict: may-hang
@@ -384,7 +380,8 @@ static void CUDART_CB set_done(void* data) {
 // Waits for a kernel of another stream. That one must start, if nothing else can move.
 //@ case: host-function-awaits-other-stream
 //@ verdict: terminates
-//@ gap: host functions
+//@ flags: --max-time=2
+//@ gap: host functions that wait
 static int host_function_awaits_other_stream(Setup) {
   Mail* mail = make_mail();
   cudaStream_t s0, s1;
@@ -399,7 +396,8 @@ static int host_function_awaits_other_stream(Setup) {
 //@ case: host-function-awaits-starved
 //@ verdict: may-hang
 //@ finding: starvation
-//@ gap: host functions
+//@ flags: --max-time=2
+//@ gap: host functions that wait
 static int host_function_awaits_starved(Setup) {
   Mail* mail = make_mail();
   cudaStream_t s0, s1, s2;
@@ -417,7 +415,8 @@ static int host_function_awaits_starved(Setup) {
 //@ case: host-function-awaits-own-stream
 //@ verdict: may-hang
 //@ finding: livelock
-//@ gap: host functions
+//@ flags: --max-time=2
+//@ gap: host functions that wait
 static int host_function_awaits_own_stream(Setup) {
   Mail* mail = make_mail();
   cudaStream_t s0;
@@ -431,10 +430,10 @@ static int host_function_awaits_own_stream(Setup) {
 //@ case: host-function-awaits-host
 //@ verdict: may-hang
 //@ finding: livelock
-//@ gap: host functions
+//@ flags: --max-time=2
+//@ gap: host functions that wait
 //@ case: host-function-awaited-by-host
 //@ verdict: terminates
-//@ gap: host functions
 static int host_function_awaits_host(Setup) {
   Mail* mail = make_mail();
   cudaLaunchHostFunc(nullptr, await_done, mail);
@@ -463,7 +462,7 @@ static int host_function_awaited_by_host(Setup) {
 //@ verdict: may-hang
 //@ finding: starvation API
 //@ clause: api
-//@ gap: --other-processes
+//@ gap: called a deadlock
 static int hello(Setup) {
   nothing<<<1, 2>>>();
   return finish();
@@ -472,7 +471,7 @@ static int hello(Setup) {
 //@ flags: --other-processes
 //@ verdict: may-hang
 //@ finding: starvation
-//@ gap: --other-processes
+//@ gap: called a deadlock
 
 int main(int argc, char** argv) {
   return run_case(argc, argv, {

@@ -31,10 +31,8 @@ static int finish() { return static_cast<int>(cudaDeviceSynchronize()); }
 //@ case: mutexes-crossed
 //@ verdict: may-hang
 //@ finding: deadlock
-//@ gap: one host thread
 //@ case: mutexes-ordered
 //@ verdict: terminates
-//@ gap: one host thread
 template <bool crossed> static int mutexes(Setup) {
   static std::mutex a, b;
   std::thread other([] {
@@ -52,11 +50,9 @@ template <bool crossed> static int mutexes(Setup) {
 // Waits for a notification that may have come before; with a condition, and without.
 //@ case: notified-with-condition
 //@ verdict: terminates
-//@ gap: one host thread
 //@ case: notified-without-condition
 //@ verdict: may-hang
 //@ finding: deadlock
-//@ gap: one host thread
 template <bool condition> static int notified(Setup) {
   static std::mutex mutex;
   static std::condition_variable changed;
@@ -85,7 +81,6 @@ template <bool condition> static int notified(Setup) {
 //@ case: waiter-and-feeder
 //@ verdict: terminates
 //@ clause: host-threads
-//@ gap: one host thread
 static int waiter_and_feeder(Setup) {
   Mail* mail = make_mail();
   std::thread feeder([=] { mail->request.store(1, memory_order_release); });
@@ -99,7 +94,6 @@ static int waiter_and_feeder(Setup) {
 //@ case: feeder-waits-for-answer
 //@ verdict: may-hang
 //@ finding: livelock
-//@ gap: one host thread
 static int feeder_waits_for_answer(Setup) {
   Mail* mail = make_mail();
   std::thread feeder([=] {
@@ -118,7 +112,6 @@ static int feeder_waits_for_answer(Setup) {
 //@ verdict: may-hang
 //@ finding: starvation API
 //@ clause: api
-//@ gap: one host thread
 static int feeder_allocates(Setup) {
   Mail* mail = make_mail();
   std::thread feeder([=] {
@@ -135,7 +128,6 @@ static int feeder_allocates(Setup) {
 // Each of two threads launches and waits for its own stream.
 //@ case: two-launchers
 //@ verdict: terminates
-//@ gap: one host thread
 static int two_launchers(Setup) {
   Mail* mail = make_mail();
   const auto work = [=] {
@@ -154,7 +146,6 @@ static int two_launchers(Setup) {
 //@ case: spinner-and-querier
 //@ verdict: terminates
 //@ clause: query host-threads
-//@ gap: one host thread
 static int spinner_and_querier(Setup) {
   Mail* mail = make_mail();
   set_answer<<<1, 1>>>(mail);

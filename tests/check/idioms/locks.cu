@@ -33,11 +33,9 @@ __device__ void release(Atomic<int>& lock) { lock.store(0, memory_order_release)
 //@ flags: --progress=hsa
 //@ verdict: may-hang
 //@ finding: starvation
-//@ gap: progress models
 //@ case: spin-lock plain 2
 //@ flags: --progress=lobe
 //@ verdict: terminates
-//@ gap: progress models
 __global__ void spin_lock() {
   acquire(lock_word);
   ++counter;
