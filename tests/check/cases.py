@@ -173,7 +173,7 @@ def programs(*folders):
 
 def problems_of(case, answer):
     """Empty if the case is as it should be. A gap must still be open."""
-    found = case.differences(answer)
+    found = case.differences(answer) or case.replay_problems(answer)
     if case.gap is not None:
         return [] if found else [f"the gap is closed, remove '//@ gap: {case.gap}'"]
     return found

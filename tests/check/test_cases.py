@@ -57,8 +57,6 @@ def main():
             answers = list(pool.map(lambda case: case.run(), selected))
         for case, answer in zip(selected, answers):
             found = cases.problems_of(case, answer)
-            if not found and case.gap is None:
-                found = case.replay_problems(answer)
             if options.twice and not found and case.gap is None:
                 again = case.run()
                 drop = {"seconds", "wall"}

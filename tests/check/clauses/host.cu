@@ -62,7 +62,6 @@ static Flags* make_flags() {
 //@ verdict: may-hang
 //@ finding: starvation HOST
 //@ clause: host.threads.5 host-threads
-//@ gap: [HOST] is not cited
 template <Step step> static int thread_sets(Setup) {
   Flags* flags = make_flags();
   std::thread setter([=] {
@@ -120,7 +119,6 @@ static int synchronised_thread(Setup) {
 //@ verdict: may-hang
 //@ finding: starvation HOST
 //@ clause: host.threads.1
-//@ gap: [HOST] is not cited
 static int ends(Setup) {
   std::thread short_one([] {});
   short_one.join();

@@ -51,7 +51,6 @@ __global__ void serve(Mail* mail) {
 //@ case: fed-by-launcher
 //@ verdict: may-hang
 //@ finding: starvation API
-//@ gap: called a livelock, [API] is not cited
 //@ case: fed-by-launcher
 //@ flags: --api=prompt
 //@ verdict: terminates
@@ -72,7 +71,6 @@ static int fed_by_launcher(Setup) {
 //@ verdict: may-hang
 //@ finding: starvation HOST
 //@ clause: host-threads
-//@ gap: [HOST] is not cited
 static int fed_by_thread(Setup) {
   Mail* mail = make_mail();
   std::thread feeder([=] {
@@ -133,7 +131,6 @@ static int event_queried(Setup) {
 //@ case: queried-while-spinning
 //@ verdict: may-hang
 //@ finding: starvation
-//@ gap: called a livelock, [API] is not cited
 //@ clause: query
 static int queried_while_spinning(Setup) {
   Mail* mail = make_mail();
@@ -201,7 +198,6 @@ static int free_while_spinning_threaded(Setup) { return while_spinning_threaded(
 //@ case: malloc-while-spinning
 //@ verdict: may-hang
 //@ finding: starvation API
-//@ gap: called a livelock, [API] is not cited
 //@ clause: api
 //@ case: malloc-while-spinning
 //@ flags: --api=prompt
@@ -213,7 +209,6 @@ static int malloc_while_spinning(Setup) { return while_spinning(allocate); }
 //@ case: launch-while-spinning
 //@ verdict: may-hang
 //@ finding: starvation API
-//@ gap: called a livelock, [API] is not cited
 //@ case: launch-while-spinning
 //@ flags: --api=prompt
 //@ verdict: terminates
@@ -295,7 +290,6 @@ template <Order order> static int streams(Setup) {
 //@ case: streams-backwards
 //@ verdict: may-hang
 //@ finding: starvation API
-//@ gap: called a livelock, [API] is not cited
 //@ case: streams-backwards
 //@ env: CUDA_LAUNCH_BLOCKING=1 CUDA_DEVICE_MAX_CONNECTIONS=1
 //@ verdict: may-hang
@@ -462,7 +456,6 @@ static int host_function_awaited_by_host(Setup) {
 //@ verdict: may-hang
 //@ finding: starvation API
 //@ clause: api
-//@ gap: called a deadlock
 static int hello(Setup) {
   nothing<<<1, 2>>>();
   return finish();
@@ -471,7 +464,6 @@ static int hello(Setup) {
 //@ flags: --other-processes
 //@ verdict: may-hang
 //@ finding: starvation
-//@ gap: called a deadlock
 
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
