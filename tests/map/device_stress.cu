@@ -327,7 +327,6 @@ using map_with = heddle::concurrent_map<
     Layout>;
 
 template <class Hash> using map8 = map_with<Hash, int, packed8>;
-template <class Hash> using map8_system = map_with<Hash, int, packed8, cuda::thread_scope_system>;
 template <class Hash> using map_state = map_with<Hash, long long, heddle::layout::state>;
 template <class Hash> using map_talk = map_with<Hash, int, heddle::layout::talk>;
 template <class Hash> using map16 = map_with<Hash, long long, packed16>;
@@ -337,7 +336,6 @@ template <class Hash> using map16 = map_with<Hash, long long, packed16>;
 int main(int argc, char** argv) {
   const bool big = argc > 1 && std::strcmp(argv[1], "big") == 0;
   everything<map8>("packed8", big);
-  everything<map8_system>("packed8, system scope", big);
   everything<map16>("packed16", big);
   everything<map_state>("state", big);
   everything<map_talk>("talk", big);
