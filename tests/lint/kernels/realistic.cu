@@ -18,35 +18,35 @@ __global__ void matmul(const float* a, const float* b, float* c, int m, int n, i
 
 __global__ void scan_block(const int* in, int* out, int* sums, int n) {
   extern __shared__ int temp[];
-  int thid = threadIdx.x, offset = 1;
+  int rank = threadIdx.x, offset = 1;
   int base = 2 * blockIdx.x * blockDim.x;
-  temp[2 * thid] = base + 2 * thid < n ? in[base + 2 * thid] : 0;
-  temp[2 * thid + 1] = base + 2 * thid + 1 < n ? in[base + 2 * thid + 1] : 0;
+  temp[2 * rank] = base + 2 * rank < n ? in[base + 2 * rank] : 0;
+  temp[2 * rank + 1] = base + 2 * rank + 1 < n ? in[base + 2 * rank + 1] : 0;
   for (int d = blockDim.x; d > 0; d >>= 1) {
     __syncthreads();
-    if (thid < d) {
-      int ai = offset * (2 * thid + 1) - 1, bi = offset * (2 * thid + 2) - 1;
+    if (rank < d) {
+      int ai = offset * (2 * rank + 1) - 1, bi = offset * (2 * rank + 2) - 1;
       temp[bi] += temp[ai];
     }
     offset *= 2;
   }
-  if (thid == 0) {
+  if (rank == 0) {
     sums[blockIdx.x] = temp[2 * blockDim.x - 1];
     temp[2 * blockDim.x - 1] = 0;
   }
   for (int d = 1; d < 2 * blockDim.x; d *= 2) {
     offset >>= 1;
     __syncthreads();
-    if (thid < d) {
-      int ai = offset * (2 * thid + 1) - 1, bi = offset * (2 * thid + 2) - 1;
+    if (rank < d) {
+      int ai = offset * (2 * rank + 1) - 1, bi = offset * (2 * rank + 2) - 1;
       int t = temp[ai];
       temp[ai] = temp[bi];
       temp[bi] += t;
     }
   }
   __syncthreads();
-  if (base + 2 * thid < n) out[base + 2 * thid] = temp[2 * thid];
-  if (base + 2 * thid + 1 < n) out[base + 2 * thid + 1] = temp[2 * thid + 1];
+  if (base + 2 * rank < n) out[base + 2 * rank] = temp[2 * rank];
+  if (base + 2 * rank + 1 < n) out[base + 2 * rank + 1] = temp[2 * rank + 1];
 }
 
 __global__ void hillis_steele(const float* in, float* out, int n) {
