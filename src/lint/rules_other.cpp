@@ -165,7 +165,9 @@ private:
   }
 
   void device_loop(std::uint32_t loop) {
-    if (!may_never_end(loop)) {
+    // In a template that nothing instantiates, what a dependent call does is not known.
+    const std::uint32_t frame = graph_.blocks[graph_.loops[loop].header].frame;
+    if (entry_.unit.functions[graph_.frames[frame].function].is_pattern || !may_never_end(loop)) {
       return;
     }
     bool step = false;
