@@ -10,7 +10,7 @@ lobe, fair (src/explore/options.h).
 import itertools
 
 
-def successor(threads, state, t):
+def successor(threads, state, t, literature=False):
     """The state after thread t has made its move. A state: positions, cells, who has taken a step."""
     at, cells, stepped = state
     i = threads[t][at[t]]
@@ -19,7 +19,8 @@ def successor(threads, state, t):
         cells = cells[: i["cell"]] + (i["write"],) + cells[i["cell"] + 1 :]
     if i["op"] != "store" and old == i["branch_if"]:
         to = i["to"]
-    step = i["op"] != "store" or to == len(threads[t])  # an atomic write is none; ending is one
+    # An atomic write is no step; ending is one. The models of the literature know no such difference.
+    step = literature or i["op"] != "store" or to == len(threads[t])
     return (at[:t] + (to,) + at[t + 1 :], cells, stepped | {t} if step else stepped)
 
 
@@ -71,22 +72,22 @@ def components(nodes, edges):
     return label
 
 
-def reachable(threads):
+def reachable(threads, literature):
     cells = 1 + max((i["cell"] for thread in threads for i in thread), default=0)
     start = (tuple(0 for _ in threads), (0,) * cells, frozenset())
     graph, todo = {}, [start]
     while todo:
         state = todo.pop()
         if state not in graph:
-            graph[state] = {t: successor(threads, state, t) for t in live(threads, state)}
+            graph[state] = {t: successor(threads, state, t, literature) for t in live(threads, state)}
             todo += graph[state].values()
     return graph
 
 
-def terminates(threads, shape, model="cuda"):
+def terminates(threads, shape, model="cuda", literature=None):
     """An endless execution is one in which, from some moment on, exactly the threads of some set move,
     each again and again, everybody who is owed progress is among them, and the states repeat."""
-    graph = reachable(threads)
+    graph = reachable(threads, model == "lobe" if literature is None else literature)
     for size in range(1, len(threads) + 1):
         for movers in map(frozenset, itertools.combinations(range(len(threads)), size)):
             inside = {s for s in graph if movers <= live(threads, s) and owed(threads, s, shape, model) <= movers}
