@@ -20,7 +20,8 @@ def successor(threads, state, t, literature=False):
     if i["op"] != "store" and old == i["branch_if"]:
         to = i["to"]
     # An atomic write is no step; ending is one. The models of the literature know no such difference.
-    step = literature or i["op"] != "store" or to == len(threads[t])
+    # literature=None: a thread that has only written may also stop before it ends.
+    step = literature or i["op"] != "store" or (literature is not None and to == len(threads[t]))
     return (at[:t] + (to,) + at[t + 1 :], cells, stepped | {t} if step else stepped)
 
 
@@ -84,10 +85,10 @@ def reachable(threads, literature):
     return graph
 
 
-def terminates(threads, shape, model="cuda", literature=None):
+def terminates(threads, shape, model="cuda", may_stop_before_end=False):
     """An endless execution is one in which, from some moment on, exactly the threads of some set move,
     each again and again, everybody who is owed progress is among them, and the states repeat."""
-    graph = reachable(threads, model == "lobe" if literature is None else literature)
+    graph = reachable(threads, None if may_stop_before_end else model == "lobe")
     for size in range(1, len(threads) + 1):
         for movers in map(frozenset, itertools.combinations(range(len(threads)), size)):
             inside = {s for s in graph if movers <= live(threads, s) and owed(threads, s, shape, model) <= movers}
