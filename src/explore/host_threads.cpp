@@ -381,6 +381,7 @@ std::uint64_t HostThreads::ways(unsigned thread) const {
   case HostPoint::Kind::Start:
   case HostPoint::Kind::Access:
   case HostPoint::Kind::ApiCall:
+  case HostPoint::Kind::Return:
     return 1;
   case HostPoint::Kind::Sync:
     return point->sync->ways == nullptr ? 1 : point->sync->ways(point->sync, thread);

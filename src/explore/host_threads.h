@@ -41,6 +41,7 @@ struct HostPoint {
     Access,  // instrumented code: an atomic or volatile access, or yielding
     Sync,    // an operation on a mutex, a condition variable, … (`sync`)
     ApiCall, // inside a call that could return at any time
+    Return,  // the same, after it has submitted work
     Wait,    // inside a call that returns when `condition` holds
     Query    // asks whether `condition` holds: way 0 says yes, way 1 says no
   };
@@ -48,7 +49,8 @@ struct HostPoint {
   const char* what = "";
   const std::function<bool()>* condition = nullptr; // Wait, Query
   const HeddleHostPoint* sync = nullptr;            // Sync
-  HostPosition position;                            // set by HostThreads::stop, if empty
+  bool device_visible = true;                       // Access: device threads could tell
+  HostPosition position{};                          // set by HostThreads::stop, if empty
 };
 
 class HostThreads;

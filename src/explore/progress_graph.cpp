@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <set>
+#include <utility>
 
 namespace heddle::explore {
 
@@ -49,21 +52,104 @@ std::string_view step_id(Step step) {
   return "?";
 }
 
-bool answers(const ProgressGraph& graph, const Edge& edge, const Demand& demand) {
-  const bool device = graph.actors[edge.actor].kind == ActorKind::DeviceThread;
-  switch (demand.rule) {
-  case Rule::Api:
-    return device || edge.actor == demand.actor;
-  case Rule::Query:
-    return device;
-  default:
-    return edge.actor == demand.actor;
-  }
-}
-
 namespace {
 
 constexpr std::uint32_t none = ~0U;
+
+/// Threads followed through a component by their classes: does this one move in it?
+class Followed {
+public:
+  Followed(const ProgressGraph& graph, const Component& component) : graph_(graph) {
+    changing_ = std::any_of(component.edges.begin(), component.edges.end(), [&](EdgeId e) {
+      return graph.edges[e].changes != 0;
+    });
+    if (!changing_) { // every thread is in one class
+      for (const EdgeId e : component.edges) {
+        movers_.insert(graph.edges[e].who);
+      }
+      return;
+    }
+    for (const EdgeId e : component.edges) {
+      out_[graph.edges[e].from].push_back(e);
+    }
+    for (const StateId s : component.states) {
+      for (const Demand& demand : graph.states[s].demands) {
+        node(s, demand.who);
+      }
+    }
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      follow(n);
+    }
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      if (nodes_[n].moves) {
+        nodes_[root(n)].moves = true;
+      }
+    }
+  }
+
+  bool moves(StateId s, ThreadClass who) const {
+    if (!changing_) {
+      return movers_.contains(who);
+    }
+    std::size_t n = index_.at({s, who});
+    while (nodes_[n].parent != n) {
+      n = nodes_[n].parent;
+    }
+    return nodes_[n].moves;
+  }
+
+private:
+  struct Node { // a class in a state
+    StateId state;
+    ThreadClass who;
+    std::size_t parent; // of a union-find forest
+    bool moves = false;
+  };
+  std::size_t node(StateId s, ThreadClass who) {
+    const auto [place, is_new] = index_.try_emplace({s, who}, nodes_.size());
+    if (is_new) {
+      nodes_.push_back({s, who, nodes_.size()});
+    }
+    return place->second;
+  }
+  std::size_t root(std::size_t n) {
+    while (nodes_[n].parent != n) {
+      n = nodes_[n].parent = nodes_[nodes_[n].parent].parent;
+    }
+    return n;
+  }
+  void follow(std::size_t n) {
+    const auto out = out_.find(nodes_[n].state);
+    if (out == out_.end()) {
+      return;
+    }
+    for (const EdgeId e : out->second) {
+      const Edge& edge = graph_.edges[e];
+      const ThreadClass who = nodes_[n].who;
+      nodes_[n].moves = nodes_[n].moves || edge.who == who;
+      bool named = false;
+      for (const ClassChange& change : graph_.changes[edge.changes]) {
+        if (change.from == who) {
+          named = true;
+          if (change.to != 0) {
+            unite(n, node(edge.to, change.to));
+          }
+        }
+      }
+      if (!named) {
+        unite(n, node(edge.to, who));
+      }
+    }
+  }
+  void unite(std::size_t a, std::size_t b) { nodes_[root(a)].parent = root(b); }
+
+  const ProgressGraph& graph_;
+  bool changing_ = false;
+  std::set<ThreadClass> movers_;
+  std::map<StateId, std::vector<EdgeId>> out_;
+  std::map<std::pair<StateId, ThreadClass>, std::size_t> index_;
+  std::vector<Node> nodes_;
+};
 
 class Refinement {
 public:
@@ -199,54 +285,52 @@ private:
 
   /// Allowed for ever? Else leaves out what carries unanswered demands and looks again.
   void judge(Component component) {
-    std::vector<Demand> demands;
-    for (const StateId s : component.states) {
-      for (const Demand& demand : graph_.states[s].demands) {
-        add(demands, demand);
+    const Followed followed(graph_, component);
+    const bool device_moves =
+        std::any_of(component.edges.begin(), component.edges.end(), [&](EdgeId e) {
+          return graph_.by_device(graph_.edges[e]);
+        });
+    const auto unanswered = [&](StateId s, const Demand& demand) {
+      if (demand.rule == ignored_ || (demand.rule == Rule::Api && device_moves)) {
+        return false;
       }
-    }
-    for (const EdgeId e : component.edges) {
-      if (graph_.edges[e].query_obliged) {
-        add(demands, query_demand(e));
-      }
-    }
-    for (const EdgeId e : component.edges) {
-      std::erase_if(demands, [&](const Demand& d) { return answers(graph_, graph_.edges[e], d); });
-    }
-    if (demands.empty()) {
-      analysis_.endless.push_back(std::move(component));
-      return;
-    }
-    std::sort(demands.begin(), demands.end());
-    const auto unanswered = [&](const Demand& d) {
-      return std::binary_search(demands.begin(), demands.end(), d);
+      return !followed.moves(s, demand.who);
     };
+    std::vector<Demand> broken;
     std::vector<StateId> rest;
     for (const StateId s : component.states) {
-      if (std::none_of(
-              graph_.states[s].demands.begin(),
-              graph_.states[s].demands.end(),
-              unanswered
-          )) {
+      bool stays = true;
+      for (const Demand& demand : graph_.states[s].demands) {
+        if (unanswered(s, demand)) {
+          stays = false;
+          add(broken, demand);
+        }
+      }
+      if (stays) {
         rest.push_back(s);
       }
     }
-    for (const EdgeId e : component.edges) {
-      if (graph_.edges[e].query_obliged && unanswered(query_demand(e))) {
-        edge_gone_[e] = true;
+    if (ignored_ != Rule::Query && !device_moves) {
+      for (const EdgeId e : component.edges) {
+        if (graph_.edges[e].query_obliged) {
+          edge_gone_[e] = true;
+          add(broken, {Rule::Query, graph_.edges[e].who});
+        }
       }
     }
-    analysis_.refuted.push_back({std::move(component), std::move(demands)});
+    if (broken.empty()) {
+      analysis_.endless.push_back(std::move(component));
+      return;
+    }
+    std::sort(broken.begin(), broken.end());
+    analysis_.refuted.push_back({std::move(component), std::move(broken)});
     if (!rest.empty()) {
       work_.push_back(std::move(rest));
     }
   }
 
-  Demand query_demand(EdgeId e) const { return {Rule::Query, graph_.edges[e].actor}; }
-
-  void add(std::vector<Demand>& demands, const Demand& demand) const {
-    if (demand.rule != ignored_ &&
-        std::find(demands.begin(), demands.end(), demand) == demands.end()) {
+  static void add(std::vector<Demand>& demands, const Demand& demand) {
+    if (std::find(demands.begin(), demands.end(), demand) == demands.end()) {
       demands.push_back(demand);
     }
   }

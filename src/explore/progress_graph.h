@@ -22,6 +22,12 @@
 //                         device work could move or was complete
 //
 // A guaranteed actor that is blocked demands nothing: it may wait for as long as it is blocked.
+//
+// A state may stand for several that differ only in the places of equal threads. Then a demand is
+// not that of one thread but of its class (machine/stepper.h), and an edge says which class became
+// which. A thread is followed through the graph by its classes; as a way that leads back to a state
+// can be repeated, whatever one thread of a class can get in a component, each of them can
+// (Emerson and Sistla, "Utilizing symmetry when model checking under fairness assumptions").
 // Direction of error: none for a completely expanded graph. Of a partly expanded one only expanded
 // states are used: what is found is real, what is not found proves nothing.
 #pragma once
@@ -38,6 +44,8 @@ namespace heddle::explore {
 using StateId = std::uint32_t;
 using EdgeId = std::uint32_t;
 using ActorId = std::uint32_t;
+/// Threads that are alike in a state; host threads are 0, 1, …, each alone in its class.
+using ThreadClass = std::uint64_t;
 
 /// The rules a verdict can rest on; ids as in spec/.
 enum class Rule : std::uint8_t {
@@ -78,18 +86,28 @@ struct Actor {
 
 struct Demand {
   Rule rule = Rule::Host;
-  ActorId actor = 0;
+  ThreadClass who = 0;
   auto operator<=>(const Demand&) const = default;
+};
+
+/// A thread of class `from` is in class `to` afterwards. Threads of classes that are not named stay
+/// in theirs; those of a class that is named are in one of the classes it became.
+struct ClassChange {
+  ThreadClass from = 0, to = 0;
+  bool operator==(const ClassChange&) const = default;
 };
 
 struct Edge {
   StateId from = 0, to = 0;
-  ActorId actor = 0;
+  ActorId actor = 0;         // one of the threads that are alike, for reports
+  std::uint32_t changes = 0; // number of a list of changes
+  ThreadClass who = 0;       // class of the actor in `from`
+  std::uint32_t count = 1;   // so many threads are like it
   Step step = Step::None;
   bool not_ready = false;     // a query answered NotReady …
   bool query_obliged = false; // … although device work could move or was complete
   std::uint32_t site = 0;     // where and what, for reports
-  std::uint32_t choice = 0;   // its number among the moves of `from`, for replays
+  std::uint32_t choice = 0;   // for replays (schedule.h)
 };
 
 struct State {
@@ -102,11 +120,14 @@ struct State {
 
 struct ProgressGraph {
   std::vector<Actor> actors;
-  std::vector<State> states; // 0 is the initial one
-  std::vector<Edge> edges;   // any order
-};
+  std::vector<State> states;                         // 0 is the initial one
+  std::vector<Edge> edges;                           // any order
+  std::vector<std::vector<ClassChange>> changes{{}}; // 0: none
 
-bool answers(const ProgressGraph& graph, const Edge& edge, const Demand& demand);
+  bool by_device(const Edge& edge) const {
+    return actors[edge.actor].kind == ActorKind::DeviceThread;
+  }
+};
 
 /// States and edges in which an execution may stay for ever; no edges: nobody moves any more.
 struct Component {

@@ -11,6 +11,7 @@
 // says so.
 #pragma once
 
+#include "base/hash.h"
 #include "base/result.h"
 #include "explore/options.h"
 
@@ -22,6 +23,26 @@
 
 namespace heddle::explore {
 
+/// A choice in a schedule: the number of a move among those of its state, and a few bits of the
+/// machine's fingerprint afterwards. (Not of the host's: that depends on the size of the
+/// environment.)
+struct PackedChoice {
+  std::uint32_t number = 0, check = 0;
+};
+inline constexpr std::uint32_t unchecked = 0;
+inline constexpr unsigned choice_bits = 12;
+/// From choice_bits on numbers are cut; the check says then which move it was.
+constexpr std::uint32_t pack_choice(std::uint32_t number, std::uint32_t check) {
+  constexpr std::uint32_t most = (1U << choice_bits) - 1;
+  return (number < most ? number : most) | check << choice_bits;
+}
+constexpr PackedChoice unpack_choice(std::uint32_t packed) {
+  return {packed & ((1U << choice_bits) - 1), packed >> choice_bits};
+}
+constexpr std::uint32_t check_of(const Hash128& machine) {
+  return static_cast<std::uint32_t>(machine.high) >> choice_bits;
+}
+
 struct Schedule {
   std::string program; // as on the command line: a .cu file or a program
   std::vector<std::string> arguments;
@@ -31,7 +52,7 @@ struct Schedule {
   std::string content;                // hash of the program's source or file; empty: not known
   std::string digest;                 // hash of what happened in each step; empty: not known
   Options options;                    // without limits
-  std::vector<std::uint32_t> choices; // in each state, the number of the move that was taken
+  std::vector<std::uint32_t> choices; // packed, one for each step
   std::uint32_t loop_from = 0; // the last choice leads back to the state before this one; if there
                                // is no such choice, nobody can move any more at the end
   bool operator==(const Schedule&) const = default;

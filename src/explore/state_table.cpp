@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace heddle::explore {
@@ -24,6 +25,7 @@ struct StoredState {
   std::uint32_t host_site = 0, waits = 0;
   bool terminal = false;
   bool described = false;
+  bool partly = false;
 };
 
 struct StoredActor {
@@ -36,20 +38,22 @@ struct StoredText {
   std::uint32_t bytes = 0;
 };
 
-std::uint32_t pack(const Demand& demand) {
-  return static_cast<std::uint32_t>(demand.rule) << 28 | demand.actor;
+/// Arrays are kept as texts of their bytes.
+template <class T> std::string_view bytes_of(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
 }
-Demand unpack(std::uint32_t packed) {
-  return {static_cast<Rule>(packed >> 28), packed & 0x0fff'ffffU};
+template <class T> std::vector<T> values_of(std::string_view bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) {
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  }
+  return values;
 }
 
-std::uint64_t text_hash(std::string_view text) { // FNV-1a
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3ULL;
-  }
-  return hash ^ (hash >> 32);
-}
+struct StoredDemand {
+  std::uint64_t rule;
+  ThreadClass who;
+};
 
 } // namespace
 
@@ -105,7 +109,7 @@ Result<StateTable> StateTable::create(Limits limits) {
     h.state_slots *= 2;
   }
   h.max_edges = static_cast<std::uint32_t>(std::min<std::uint64_t>(h.max_states * 32ULL, ~0U));
-  h.max_texts = h.max_states + 65536;
+  h.max_texts = h.max_states * 2 + 65536;
   h.text_slots = 1;
   while (h.text_slots < h.max_texts * 2ULL) {
     h.text_slots *= 2;
@@ -164,7 +168,7 @@ std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash) {
   for (; slots[slot] != 0; slot = (slot + 1) & mask) {
     const StateId id = slots[slot] - 1;
     if (states[id].hash == hash) {
-      return Visit{id, /*fresh=*/false};
+      return Visit{id, /*fresh=*/false, states[id].partly};
     }
   }
   if (h.states + 1 >= h.max_states) {
@@ -174,23 +178,20 @@ std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash) {
   states[id] = {};
   states[id].hash = hash;
   slots[slot] = id + 1;
-  return Visit{id, /*fresh=*/true};
+  return Visit{id, /*fresh=*/true, /*partly=*/false};
 }
 
 void StateTable::describe(StateId state, const Description& description) {
-  std::vector<std::uint32_t> packed;
-  packed.reserve(description.demands.size());
-  for (const Demand& demand : description.demands) {
-    packed.push_back(pack(demand));
-  }
-  std::sort(packed.begin(), packed.end());
   StoredState& stored = region<StoredState>(header().states_at)[state];
-  stored.demands = intern(
-      std::string_view(
-          reinterpret_cast<const char*>(packed.data()),
-          packed.size() * sizeof(std::uint32_t)
-      )
-  );
+  if (!description.demands.empty()) {
+    std::vector<StoredDemand> demands;
+    demands.reserve(description.demands.size());
+    for (const Demand& demand : description.demands) {
+      demands.push_back({static_cast<std::uint64_t>(demand.rule), demand.who});
+    }
+    stored.demands = intern(bytes_of(std::span<const StoredDemand>(demands)));
+  }
+  stored.partly = description.partly;
   stored.moves = description.moves;
   stored.host_site = description.host_site;
   stored.waits = description.waits;
@@ -236,7 +237,7 @@ std::uint32_t StateTable::intern(std::string_view text) {
   auto* texts = region<StoredText>(h.texts_at);
   char* bytes = region<char>(h.text_bytes_at);
   const std::uint32_t mask = h.text_slots - 1;
-  std::uint32_t slot = static_cast<std::uint32_t>(text_hash(text)) & mask;
+  std::uint32_t slot = static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())) & mask;
   for (; slots[slot] != 0; slot = (slot + 1) & mask) {
     const StoredText& known = texts[slots[slot] - 1];
     if (std::string_view(bytes + known.offset, known.bytes) == text) {
@@ -255,6 +256,10 @@ std::uint32_t StateTable::intern(std::string_view text) {
   h.text_bytes += text.size();
   slots[slot] = id + 1;
   return id;
+}
+
+std::uint32_t StateTable::intern(std::span<const ClassChange> changes) {
+  return intern(bytes_of(changes));
 }
 
 std::uint32_t StateTable::intern(const Site& site) {
@@ -311,12 +316,10 @@ ProgressGraph StateTable::load() const {
   graph.states.resize(h.states);
   for (StateId id = 0; id < h.states; ++id) {
     State& state = graph.states[id];
-    const std::string_view packed = text(states[id].demands);
-    for (std::size_t i = 0; i + 4 <= packed.size(); i += 4) {
-      std::uint32_t demand = 0;
-      std::memcpy(&demand, packed.data() + i, sizeof demand);
-      state.demands.push_back(unpack(demand));
+    for (const auto& [rule, who] : values_of<StoredDemand>(text(states[id].demands))) {
+      state.demands.push_back({static_cast<Rule>(rule), who});
     }
+    std::sort(state.demands.begin(), state.demands.end());
     state.host_site = states[id].host_site;
     state.waits = states[id].waits;
     state.terminal = states[id].terminal;
@@ -324,6 +327,15 @@ ProgressGraph StateTable::load() const {
   }
   const auto* edges = region<Edge>(h.edges_at);
   graph.edges.assign(edges, edges + h.edges);
+  std::map<std::uint32_t, std::uint32_t> lists{{0, 0}}; // text to number
+  for (Edge& edge : graph.edges) {
+    const auto [place, is_new] =
+        lists.try_emplace(edge.changes, static_cast<std::uint32_t>(graph.changes.size()));
+    if (is_new) {
+      graph.changes.push_back(values_of<ClassChange>(text(edge.changes)));
+    }
+    edge.changes = place->second;
+  }
   return graph;
 }
 

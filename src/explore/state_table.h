@@ -36,10 +36,11 @@ struct Site {
 
 /// Something other than an endless execution that ended one execution.
 enum class EventKind : std::uint32_t {
-  Crash,       // the host process died: `text` says how
-  Fault,       // a device thread faulted: `text` is the report
-  Unsupported, // Heddle's gap
-  Incomplete   // a limit was reached, or control was lost: the search is not exhaustive
+  Crash,          // the host process died: `text` says how
+  Fault,          // a device thread faulted: `text` is the report
+  Unsupported,    // Heddle's gap
+  Nondeterminism, // the same schedule led elsewhere
+  Incomplete      // a limit was reached, or control was lost: the search is not exhaustive
 };
 struct Event {
   EventKind kind = EventKind::Incomplete;
@@ -50,7 +51,7 @@ struct Event {
 
 /// What the whole exploration has met at least once.
 enum class Fact : std::uint8_t {
-  Dependency, // a grid had to wait for another one
+  Dependency,  // a grid had to wait for another one
   PlainAccess, // device threads make plain accesses to memory that others see
   HostUnseen   // host code is not instrumented
 };
@@ -71,6 +72,7 @@ public:
   struct Visit {
     StateId id = 0;
     bool fresh = false;
+    bool partly = false; // see Description
   };
   /// None: the table is full.
   std::optional<Visit> visit(const Hash128& hash);
@@ -79,6 +81,7 @@ public:
     std::uint32_t moves = 0; // how many edges must leave the state before it counts as expanded
     std::uint32_t host_site = 0;
     std::uint32_t waits = 0;
+    bool partly = false; // not all moves are made unless the state is met again
   };
   void describe(StateId state, const Description& description);
   /// A state in which the program has ended.
@@ -88,6 +91,7 @@ public:
 
   std::uint32_t intern(std::string_view text); // equal text, equal id
   std::uint32_t intern(const Site& site);
+  std::uint32_t intern(std::span<const ClassChange> changes);
   ActorId add_actor(const Actor& actor);
 
   /// What the running process is about to do, so that its parent can say where it died.

@@ -24,7 +24,8 @@ using report::Finding;
 struct Part {
   ActorId actor = 0;
   std::set<std::uint32_t> sites;
-  bool steps = false; // at least one move counts as a step
+  bool steps = false;      // at least one move counts as a step
+  std::uint64_t count = 1; // threads that are alike
 };
 
 /// An endless execution in the terms of a report.
@@ -96,7 +97,8 @@ private:
       if (!seen.insert({event.text, event.site}).second) {
         continue;
       }
-      const Finding finding = event.kind == EventKind::Crash ? Finding::HostCrash
+      const Finding finding = event.kind == EventKind::Crash            ? Finding::HostCrash
+                              : event.kind == EventKind::Nondeterminism ? Finding::Nondeterminism
                               : event.kind == EventKind::Unsupported
                                   ? Finding::Unsupported
                                   : fault_finding(table_.text(event.text));
@@ -175,8 +177,10 @@ private:
     }
     hang.blocked.assign(blocked.begin(), blocked.end());
     for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
-      if (member[graph_.edges[e].from] && !moving.contains(graph_.edges[e].actor)) {
-        note(waiting, graph_.edges[e]);
+      const Edge& edge = graph_.edges[e];
+      if (member[edge.from] && !member[edge.to] &&
+          (graph_.by_device(edge) ? !guaranteed(edge) : !moving.contains(edge.actor))) {
+        note(waiting, edge);
       }
     }
     bool host_moves = false;
@@ -208,11 +212,20 @@ private:
     return hang;
   }
 
+  /// Is the actor of a device thread's move owed progress?
+  bool guaranteed(const Edge& edge) const {
+    const auto& demands = graph_.states[edge.from].demands;
+    return std::any_of(demands.begin(), demands.end(), [&](const Demand& demand) {
+      return demand.who == edge.who;
+    });
+  }
+
   static void note(std::map<ActorId, Part>& parts, const Edge& edge) {
     Part& part = parts[edge.actor];
     part.actor = edge.actor;
     part.sites.insert(edge.site);
     part.steps = part.steps || edge.step != Step::None;
+    part.count = std::max<std::uint64_t>(part.count, edge.count);
   }
 
   /// The rule that lets the first waiting actor wait for ever.
@@ -396,9 +409,9 @@ private:
                graph_.actors[group.first.actor].kernel == graph_.actors[part.actor].kernel;
       });
       if (same == groups.end()) {
-        groups.emplace_back(part, 1);
+        groups.emplace_back(part, part.count);
       } else {
-        ++same->second;
+        same->second += part.count;
       }
     }
     return groups;

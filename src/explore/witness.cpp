@@ -1,13 +1,12 @@
 // Implements witness.h: breadth-first searches, one for each demand that the loop must answer.
 #include "explore/witness.h"
 
-#include "base/check.h"
-
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace heddle::explore {
 
@@ -22,6 +21,7 @@ public:
         at_(start) {
     for (const EdgeId e : component.edges) {
       out_[graph.edges[e].from].push_back(e);
+      device_moves_ = device_moves_ || graph.by_device(graph.edges[e]);
     }
   }
 
@@ -29,44 +29,73 @@ public:
     walk([](EdgeId) { return true; });
     for (;;) {
       if (const auto open = unanswered()) {
-        walk([&](EdgeId e) { return answers(graph_, graph_.edges[e], *open); });
+        if (!walk([&](EdgeId e) { return answers(graph_.edges[e], *open); })) {
+          given_up_.insert(*open);
+        }
       } else if (at_ == start_) {
         return std::move(walked_);
       } else {
-        walk([&](EdgeId e) { return graph_.edges[e].to == start_; });
+        walk([&](EdgeId e) { return graph_.edges[e].to == start_; }); // it is one component
       }
     }
   }
 
 private:
-  /// A demand on the walk so far that no edge of it answers.
-  std::optional<Demand> unanswered() const {
-    const auto open = [&](const Demand& demand) {
-      return std::none_of(walked_.begin(), walked_.end(), [&](EdgeId e) {
-        return answers(graph_, graph_.edges[e], demand);
-      });
-    };
-    for (const Demand& demand : graph_.states[at_].demands) {
-      if (open(demand)) {
-        return demand;
-      }
+  /// Who must move for a demand to be answered: an actor; or any device thread.
+  using Owed = std::optional<ActorId>;
+
+  bool answers(const Edge& edge, const Owed& owed) const {
+    return owed ? edge.actor == *owed : graph_.by_device(edge);
+  }
+
+  /// A demand names a class of threads, which is another one in another state: the actor is the one
+  /// whose move leaves the state. (Where equal threads have changed places it is one of them.)
+  Owed owed(StateId s, const Demand& demand) const {
+    if (demand.rule == Rule::Api && device_moves_) {
+      return std::nullopt;
     }
-    for (const EdgeId e : walked_) {
-      const Edge& edge = graph_.edges[e];
-      for (const Demand& demand : graph_.states[edge.from].demands) {
-        if (open(demand)) {
-          return demand;
+    if (const auto out = out_.find(s); out != out_.end()) {
+      for (const EdgeId e : out->second) {
+        if (graph_.edges[e].who == demand.who) {
+          return graph_.edges[e].actor;
         }
       }
-      if (const Demand query{Rule::Query, edge.actor}; edge.query_obliged && open(query)) {
-        return query;
+    }
+    return graph_.edges[walked_.front()].actor; // it moves elsewhere in the component
+  }
+
+  /// Somebody who is owed a move on the walk so far and has not made one.
+  std::optional<Owed> unanswered() const {
+    const auto open = [&](const Owed& who) {
+      return !given_up_.contains(who) &&
+             std::none_of(walked_.begin(), walked_.end(), [&](EdgeId e) {
+               return answers(graph_.edges[e], who);
+             });
+    };
+    const auto open_in = [&](StateId s) -> std::optional<Owed> {
+      for (const Demand& demand : graph_.states[s].demands) {
+        if (const Owed who = owed(s, demand); open(who)) {
+          return who;
+        }
+      }
+      return std::nullopt;
+    };
+    if (const auto found = open_in(at_)) {
+      return found;
+    }
+    for (const EdgeId e : walked_) {
+      if (const auto found = open_in(graph_.edges[e].from)) {
+        return found;
+      }
+      if (graph_.edges[e].query_obliged && open(std::nullopt)) {
+        return Owed(std::nullopt);
       }
     }
     return std::nullopt;
   }
 
-  /// Goes the shortest way that ends with an edge that is `wanted`.
-  void walk(const std::function<bool(EdgeId)>& wanted) {
+  /// Goes the shortest way that ends with an edge that is `wanted`; false if there is none.
+  bool walk(const std::function<bool(EdgeId)>& wanted) {
     std::map<StateId, EdgeId> came_by;
     std::deque<StateId> queue{at_};
     while (!queue.empty()) {
@@ -80,7 +109,7 @@ private:
           }
           walked_.insert(walked_.end(), way.rbegin(), way.rend());
           at_ = graph_.edges[e].to;
-          return;
+          return true;
         }
         const StateId t = graph_.edges[e].to;
         if (t != at_ && came_by.try_emplace(t, e).second) {
@@ -88,7 +117,7 @@ private:
         }
       }
     }
-    HEDDLE_CHECK(false, "a component of endless executions answers its demands");
+    return false;
   }
 
   const ProgressGraph& graph_;
@@ -96,6 +125,8 @@ private:
   StateId at_;
   std::map<StateId, std::vector<EdgeId>> out_;
   std::vector<EdgeId> walked_;
+  std::set<Owed> given_up_; // who moves only where equal threads have changed places
+  bool device_moves_ = false;
 };
 
 } // namespace

@@ -349,11 +349,12 @@ Exec::bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t byte
 }
 
 std::byte* Exec::reached(std::byte* at, std::uint32_t bytes, bool store) {
-  if (store && writes_ != nullptr) {
+  for (std::uint32_t done = 0; store && writes_ != nullptr && done < bytes;) {
     Written& written = writes_->emplace_back();
-    written.at = at;
-    written.bytes = bytes;
-    std::memcpy(written.before.data(), at, bytes);
+    written.at = at + done;
+    written.bytes = std::min(bytes - done, static_cast<std::uint32_t>(written.before.size()));
+    std::memcpy(written.before.data(), written.at, written.bytes);
+    done += written.bytes;
   }
   return at;
 }

@@ -71,6 +71,7 @@ Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
   }
   for (Barrier& barrier : barriers_) {
     barrier.waiting.assign(warps, 0);
+    barrier.arrived.assign(warps, 0);
   }
   write_grid_specials();
   if (make_rules) {
@@ -92,16 +93,15 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
   write_block_specials(cluster_index);
   for (Barrier& barrier : barriers_) {
     std::ranges::fill(barrier.waiting, 0);
+    std::ranges::fill(barrier.arrived, 0);
     barrier.expected = barrier.arrivals = barrier.popc = 0;
     barrier.all = true;
     barrier.any = barrier.in_use = false;
   }
   const isa::Code* code = grid_.kernel().code;
-  std::uint32_t left = threads_;
-  for (WarpState& state : warps_) {
-    const LaneMask lanes =
-        left >= isa::warp_size ? isa::all_lanes : bit(static_cast<int>(left)) - 1;
-    left -= std::min<std::uint32_t>(left, isa::warp_size);
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    WarpState& state = warps_[w];
+    const LaneMask lanes = created(w);
     isa::Warp& warp = state.warp;
     warp.reset();
     isa::Frame* frame = warp.push_frame(code, nullptr, nullptr, lanes);
@@ -135,6 +135,11 @@ Dim3 Block::thread_index(std::size_t warp, int lane) const {
   const auto t = static_cast<std::uint32_t>(warp * isa::warp_size + slot(lane));
   const Dim3& b = grid_.config().block;
   return {t % b.x, t / b.x % b.y, t / b.x / b.y};
+}
+
+LaneMask Block::created(std::size_t warp) const {
+  const std::uint64_t left = threads_ - warp * isa::warp_size;
+  return left >= isa::warp_size ? isa::all_lanes : bit(static_cast<int>(left)) - 1;
 }
 
 std::size_t Block::index_of(const isa::Warp& warp) const {
@@ -243,6 +248,7 @@ bool Block::complete(const Barrier& barrier) const {
   std::uint32_t arrived = barrier.arrivals;
   for (std::size_t w = 0; w < warps_.size(); ++w) {
     const LaneMask waiting = barrier.waiting[w];
+    arrived += static_cast<std::uint32_t>(std::popcount(barrier.arrived[w]));
     if (waiting != 0) {
       arrived += (warps_[w].warp.live & ~waiting) == 0
                      ? isa::warp_size
@@ -273,6 +279,7 @@ void Block::open(Barrier& barrier) {
     state.red_and &= ~results;
     state.red_or &= ~results;
   }
+  std::ranges::fill(barrier.arrived, 0);
   barrier.expected = barrier.arrivals = barrier.popc = 0;
   barrier.all = true;
   barrier.any = barrier.in_use = false;
@@ -333,9 +340,14 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
     barrier.in_use = true;
     barrier.expected = count;
     if (what == BarrierOp::Arrive) {
-      barrier.arrivals += (exec.warp().live & ~same) == 0
-                              ? isa::warp_size
-                              : static_cast<std::uint32_t>(std::popcount(same));
+      // [BAR-4]: lanes may come one after the other; all of them are a warp of 32.
+      LaneMask& arrived = barrier.arrived[w];
+      const bool whole = arrived == 0 && same == exec.warp().live; // the others have ended
+      arrived |= same;
+      if (whole || arrived == created(w)) {
+        barrier.arrivals += isa::warp_size;
+        arrived = 0;
+      }
     } else {
       barrier.waiting[w] |= same;
     }

@@ -135,7 +135,8 @@ private:
   friend class Stepper; // fingerprints all of it
   struct Barrier {
     std::uint32_t expected = 0;         // 0: all threads of the block that have not ended
-    std::uint32_t arrivals = 0;         // of bar.arrive, in threads
+    std::uint32_t arrivals = 0;         // of whole warps by bar.arrive, in threads
+    std::vector<isa::LaneMask> arrived; // by bar.arrive, per warp, while it is not all of the warp
     std::vector<isa::LaneMask> waiting; // per warp
     std::uint32_t popc = 0;
     bool all = true;
@@ -146,6 +147,7 @@ private:
   void write_block_specials(std::uint64_t cluster_index);
   void set_special(std::size_t warp, std::uint32_t which, std::uint32_t value);
   std::size_t index_of(const isa::Warp& warp) const;
+  isa::LaneMask created(std::size_t warp) const; // lanes of a warp at the start
   bool complete(const Barrier& barrier) const;
   void open(Barrier& barrier);
   void open_if_complete();

@@ -1,4 +1,5 @@
-// Implements stepper.h.
+// Implements the part of stepper.h that is about threads: what they stand at, and running them
+// until they stand at something that is a choice.
 #include "machine/stepper.h"
 
 #include "base/check.h"
@@ -22,7 +23,6 @@ namespace {
 // and then until we give up.
 constexpr std::int64_t plain_fuel = 1 << 14;
 constexpr std::uint64_t loop_rounds = 1 << 22;
-constexpr std::uint64_t max_threads = 1 << 16;
 
 LaneMask bit(int lane) {
   return LaneMask{1} << lane;
@@ -33,7 +33,10 @@ LaneMask bit(int lane) {
 Stepper::Stepper(World& world, Options options)
     : world_(world),
       options_(options),
-      exec_(world.space()) {}
+      journal_(world.space()),
+      exec_(world.space()) {
+  exec_.note_writes(&journal_.notes());
+}
 Stepper::~Stepper() = default;
 
 Block::WarpState& Stepper::warp_state(const Lane& at) {
@@ -123,11 +126,13 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   case Opcode::Mbarrier:
     return {Class::Access, StepKind::Sync, "an mbarrier operation"};
   case Opcode::Call:
-    if (i.operands.size() > 1 &&
-        std::any_of(i.operands.begin(), i.operands.end(), [](const ptx::Operand& o) {
-          return o.name == "vprintf";
-        })) {
-      return {Class::Io, StepKind::Io, "printf"};
+    for (const ptx::Operand& operand : i.operands) {
+      if (operand.name == "vprintf") {
+        return {Class::Io, StepKind::Io, "printf"};
+      }
+      if (operand.name == "malloc" || operand.name == "free") {
+        return {Class::Heap, StepKind::None, "a call of malloc or free"};
+      }
     }
     return {Class::Access, StepKind::None, "a library call"};
   case Opcode::Ret:
@@ -149,8 +154,9 @@ bool Stepper::is_choice(const Lane& at) const {
     return false;
   case Class::Plain:
     return (progress.loops[at.block][at.warp].plain & bit(at.lane)) != 0 ||
-           (!progress.made && !bundling_);
+           ((!progress.made || !options_.eager) && !bundling_);
   case Class::Access:
+  case Class::Heap:
   case Class::Aligned: // its warp decides, see open_aligned
     return true;
   case Class::Join:
@@ -158,7 +164,8 @@ bool Stepper::is_choice(const Lane& at) const {
   case Class::Io:
     break;
   }
-  return !progress.made || progress.joins_are_moves;
+  return !progress.made || progress.joins_are_moves || !options_.eager ||
+         options_.progress == ProgressModel::Hsa; // nobody is guaranteed for good
 }
 
 // --- Running threads ---------------------------------------------------------------------------
@@ -191,6 +198,17 @@ LaneMask Stepper::together(const Lane& at) const {
     }
   }
   return group;
+}
+
+/// Has the lane come to an aligned barrier and waits there for the rest of its warp, or has another
+/// lane of its group the move?
+bool Stepper::waits_for_warp(const Lane& at) const {
+  const Work::Progress& progress = at.work->progress[at.cluster];
+  if (!progress.made || !stands_at_visible(at) || classify(at).kind != Class::Aligned) {
+    return false; // as the first step of its cluster, arriving is a move of each
+  }
+  const LaneMask group = together(at);
+  return group == 0 || std::countr_zero(group) != at.lane;
 }
 
 bool Stepper::open_aligned(const Lane& at) {
@@ -234,11 +252,7 @@ bool Stepper::settle_lane(const Lane& at) {
 bool Stepper::loops_for_ever(const Lane& at) {
   const isa::Warp& warp = warp_state(at).warp;
   Work::Progress& progress = at.work->progress[at.cluster];
-  const auto fingerprint = [&] {
-    Hasher hasher;
-    hash_lane(warp, at.lane, hasher);
-    return hasher.finish();
-  };
+  const auto fingerprint = [&] { return lane_state(warp, at.lane); };
   Hash128 remembered = fingerprint();
   std::uint64_t power = 1, length = 0;
   constexpr std::uint64_t never = ~0ULL;
@@ -314,19 +328,13 @@ void Stepper::settle(Work& work, std::size_t cluster) {
         }
         const Work::Progress& progress = work.progress[cluster];
         const LaneMask can_run = warp.live & ~warp.blocked;
-        if (can_run != 0 && progress.made && !progress.joins_are_moves &&
+        if (can_run != 0 && progress.made && !progress.joins_are_moves && options_.eager &&
             !open_aligned({&work, cluster, b, w, std::countr_zero(can_run)})) {
           return;
         }
       }
     }
   } while (exec_.executed() != executed);
-}
-
-void Stepper::settle(Work& work) {
-  for (std::size_t c = 0; c < work.clusters.size() && !failure_; ++c) {
-    settle(work, c);
-  }
 }
 
 void Stepper::fail(const Lane& at, Stop stop) {
@@ -340,268 +348,6 @@ void Stepper::fail(const Lane& at, Stop stop) {
   report.block = block.index();
   report.thread = block.thread_index(at.warp, at.lane);
   describe_instruction(exec_.code(), *exec_.current(), report);
-}
-
-// --- Commands ----------------------------------------------------------------------------------
-
-void Stepper::submitted(const CommandPtr& command) {
-  if (world_.has_fault()) {
-    command->done.store(true);
-    return;
-  }
-  works_.push_back(std::make_unique<Work>());
-  works_.back()->command = command;
-  advance();
-}
-
-namespace {
-
-/// Nothing in the kernel depends on when it runs: no atomic or volatile access, no call.
-bool has_only_plain_accesses(const ptx::Function& function) {
-  return std::none_of(function.body.begin(), function.body.end(), [](const ptx::Instruction& i) {
-    switch (i.opcode) {
-    case Opcode::Ld:
-    case Opcode::St:
-      return i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
-             i.has(Mod::Release) || i.has(Mod::Mmio);
-    case Opcode::Atom:
-    case Opcode::Red:
-    case Opcode::Mbarrier:
-    case Opcode::Call:
-    case Opcode::Activemask:
-    case Opcode::Multimem:
-    case Opcode::Cp:
-      return true;
-    default:
-      return false;
-    }
-  });
-}
-
-} // namespace
-
-/// [DEP]: does the command have to wait for others?
-bool Stepper::held_back(const Command& command) const {
-  if (!options_.ignore_grid_order || command.kind != CommandKind::Kernel) {
-    return !command.after.empty();
-  }
-  // Only for what is not a grid, directly or behind events.
-  std::vector<const Command*> todo{&command};
-  while (!todo.empty()) {
-    const Command* next = todo.back();
-    todo.pop_back();
-    for (const CommandPtr& before : next->after) {
-      if (before->done.load() || before->kind == CommandKind::Kernel) {
-        continue;
-      }
-      if (before->kind != CommandKind::EventRecord && before->kind != CommandKind::Empty) {
-        return true;
-      }
-      todo.push_back(before.get());
-    }
-  }
-  return false;
-}
-
-void Stepper::make_ready(Work& work) {
-  work.ready = true;
-  if (!work.kernel()) {
-    return;
-  }
-  const auto& grid = work.command->grid;
-  work.plain_only = has_only_plain_accesses(*grid->kernel().function);
-  const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
-  if (threads > max_threads) {
-    failure_ = Failure{};
-    failure_->incomplete = fmt::format(
-        "{} has {} threads, more than the {} that can be explored",
-        work.command->label,
-        threads,
-        max_threads
-    );
-    return;
-  }
-  for (std::uint64_t index = 0; index < grid->cluster_count(); ++index) {
-    work.clusters.push_back(std::make_unique<Cluster>(grid));
-    Cluster& cluster = *work.clusters.back();
-    cluster.start(index);
-    Work::Progress progress;
-    for (std::size_t b = 0; b < cluster.size(); ++b) {
-      progress.loops.emplace_back(cluster.block(b).warps().size());
-    }
-    work.progress.push_back(std::move(progress));
-  }
-  settle(work);
-}
-
-void Stepper::complete(Work& work) {
-  work.command->after.clear();
-  work.command->completed_at = world_.now();
-  work.command->done.store(true);
-}
-
-/// Does whatever nobody can choose about: readiness, completion, records and orders.
-void Stepper::advance() {
-  for (bool changed = true; changed && !failure_;) {
-    changed = false;
-    for (const auto& work : works_) {
-      if (failure_) {
-        return;
-      }
-      Command& command = *work->command;
-      if (!work->ready) {
-        std::erase_if(command.after, [](const CommandPtr& c) { return c->done.load(); });
-        saw_dependency_ = saw_dependency_ || (work->kernel() && !command.after.empty());
-        if (held_back(command)) {
-          continue;
-        }
-        make_ready(*work);
-        changed = true;
-      }
-      if (command.kind == CommandKind::HostFunction) {
-        failure_ = Failure{};
-        failure_->report.kind = FaultReport::Kind::Unsupported;
-        failure_->report.fault.text = "cudaLaunchHostFunc under exploration";
-        return;
-      }
-      const bool ended = work->kernel() ? std::all_of(
-                                              work->clusters.begin(),
-                                              work->clusters.end(),
-                                              [](const auto& cluster) {
-                                                for (std::size_t b = 0; b < cluster->size(); ++b) {
-                                                  if (!cluster->block(b).ended()) {
-                                                    return false;
-                                                  }
-                                                }
-                                                return true;
-                                              }
-                                          )
-                                        : command.kind == CommandKind::EventRecord ||
-                                              command.kind == CommandKind::Empty;
-      if (ended) {
-        if (command.work) {
-          command.work();
-        }
-        complete(*work);
-        changed = true;
-      }
-    }
-    std::erase_if(works_, [](const auto& work) { return work->command->done.load(); });
-  }
-}
-
-// --- Moves -------------------------------------------------------------------------------------
-
-std::vector<Stepper::Move> Stepper::moves() const {
-  std::vector<Move> result;
-  for (std::size_t n = 0; n < works_.size(); ++n) {
-    const Work& work = *works_[n];
-    if (work.ready && !work.kernel()) {
-      result.push_back({.work = n});
-    }
-    for (std::size_t c = 0; c < work.clusters.size(); ++c) {
-      const std::size_t before = result.size();
-      add_moves(n, c, result);
-      if (work.plain_only && !work.progress[c].made && result.size() > before) {
-        // In which order such clusters start, and by which thread, makes no difference to anybody.
-        result.resize(before + 1);
-        break;
-      }
-    }
-  }
-  return result;
-}
-
-void Stepper::add_moves(std::size_t n, std::size_t c, std::vector<Move>& result) const {
-  const Work& work = *works_[n];
-  Cluster& cluster = *work.clusters[c];
-  const bool alone = cluster.size() == 1 && work.command->grid->config().block.count() == 1;
-  const Guarantee guarantee = !work.progress[c].made ? Guarantee::None
-                              : work.cooperative()   ? Guarantee::Cooperative
-                              : alone                ? Guarantee::Itself
-                                                     : Guarantee::Cluster;
-  for (std::size_t b = 0; b < cluster.size(); ++b) {
-    Block& block = cluster.block(b);
-    for (std::size_t w = 0; w < block.warps().size(); ++w) {
-      const isa::Warp& warp = block.warps()[w].warp;
-      for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
-        Move move{.work = n, .thread = true, .cluster = c, .block = b, .warp = w};
-        move.lane = std::countr_zero(m);
-        move.endless = (work.progress[c].loops[b][w].endless & bit(move.lane)) != 0;
-        move.guarantee = guarantee;
-        if (!waits_for_warp(move)) {
-          result.push_back(move);
-        }
-      }
-    }
-  }
-}
-
-/// Has the lane come to an aligned barrier and waits there for the rest of its warp, or has another
-/// lane of its group the move?
-bool Stepper::waits_for_warp(const Move& move) const {
-  const Lane at{works_[move.work].get(), move.cluster, move.block, move.warp, move.lane};
-  const Work::Progress& progress = at.work->progress[move.cluster];
-  if (!progress.made || !stands_at_visible(at) || classify(at).kind != Class::Aligned) {
-    return false; // as the first step of its cluster, arriving is a move of each
-  }
-  const LaneMask group = together(at);
-  return group == 0 || std::countr_zero(group) != move.lane;
-}
-
-bool Stepper::step(const Move& move) {
-  Work& work = *works_[move.work];
-  taken_ = StepKind::None;
-  if (!move.thread) {
-    if (work.command->work) {
-      work.command->work();
-    }
-    complete(work);
-    advance();
-    return !failure_;
-  }
-  if (move.endless) {
-    taken_ = describe(move).step;
-    return true;
-  }
-  const Lane at{&work, move.cluster, move.block, move.warp, move.lane};
-  if (classify(at).kind == Class::Plain && !work.progress[move.cluster].made) {
-    // Plain accesses go together with the operation that follows them.
-    bundling_ = true;
-    const bool fine = settle_lane(at);
-    bundling_ = false;
-    if (!fine) {
-      return false;
-    }
-  }
-  const isa::Warp& warp = warp_state(at).warp;
-  if ((warp.live & ~warp.blocked & bit(at.lane)) != 0 && is_choice(at)) {
-    const Operation operation = classify(at);
-    taken_ = operation.step;
-    const bool aligned = operation.kind == Class::Aligned;
-    if (aligned && !work.progress[move.cluster].made) {
-      // It has arrived; settling brings the others of its warp, then they pass together.
-    } else {
-      const Stop stop = run(at, plain_fuel, aligned ? together(at) : 0);
-      if (stop == Stop::Fault || stop == Stop::Unsupported) {
-        fail(at, stop);
-        return false;
-      }
-    }
-  }
-  // [CLUSTER] [COOP]: from now on they are all guaranteed.
-  if (taken_ != StepKind::None && !work.progress[move.cluster].made) {
-    for (std::size_t c = 0; c < work.progress.size(); ++c) {
-      if (c == move.cluster || work.cooperative()) {
-        work.progress[c].made = true;
-        settle(work, c);
-      }
-    }
-  } else {
-    settle(work, move.cluster);
-  }
-  advance();
-  return !failure_;
 }
 
 } // namespace heddle::machine

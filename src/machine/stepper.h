@@ -1,10 +1,14 @@
 // Stepper: the machine one move at a time, for whoever wants to choose every move (the explorer).
 //
-//   Stepper stepper(world);
+//   Stepper stepper(world, options);
 //   stepper.submitted(command);                  // from Driver::submitted
-//   for (const Stepper::Move& m : stepper.moves()) …
-//   stepper.step(m);                             // false: stepper.failure() says what went wrong
-//   stepper.hash(hasher);                        // equal fingerprints: equal futures
+//   const auto here = stepper.mark();
+//   for (const Stepper::Move& m : stepper.moves())
+//     if (stepper.can_undo(m)) {
+//       stepper.step(m);                         // false: stepper.failure() says what went wrong
+//       stepper.fingerprint();                   // equal fingerprints: equal futures
+//       stepper.undo_to(here);
+//     }
 //
 // A move is one *visible* operation of one thread (an atomic or volatile access, a barrier, its
 // end) with everything invisible after it, or one command that is not a kernel. Threads of a grid
@@ -17,14 +21,23 @@
 // - in a cluster whose threads are guaranteed: ends, barriers, warp collectives and output, which
 //   commute with every move of others until all have arrived.
 // Clusters of kernels that have only plain accesses start in order, each by its first thread.
+//
+// A cluster that does not move is an image: the bytes that its future depends on, kept once however
+// many clusters and states have it. Threads whose live state is equal are alike: their moves are
+// one move, and states that differ only in which of them is where have one fingerprint
+// (Options::symmetry).
+//
 // May be wrong: of a program with a data race on plain accesses not every interleaving is explored
-// (what is found is real). Clocks advance with every reading, so that loops on a time limit end.
+// (what is found is real). Clocks advance with every reading, so that loops on a time limit end;
+// how far they are does not tell states apart.
 #pragma once
 
 #include "base/hash.h"
 #include "machine/block.h"
+#include "machine/live_state.h"
+#include "machine/memory_journal.h"
+#include "machine/progress_model.h"
 #include "machine/world.h"
-#include "ptx/liveness.h"
 
 #include <memory>
 #include <optional>
@@ -43,9 +56,16 @@ enum class StepKind : std::uint8_t {
   Sync
 };
 
+/// Names threads that are alike: equal within a state if and only if they behave alike in it, and
+/// from state to state as long as nothing about the thread and its cluster changes.
+using ThreadClass = std::uint64_t;
+
 class Stepper {
 public:
   struct Options {
+    ProgressModel progress = ProgressModel::Cuda;
+    bool symmetry = false;
+    bool eager = true; // false: plain accesses and joins are moves, always
     // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
     // verdict rests on it.
     bool ignore_grid_order = false;
@@ -70,12 +90,40 @@ public:
     Guarantee guarantee{};
     std::size_t cluster = 0, block = 0, warp = 0;
     int lane = 0;
+    ThreadClass who = 0;
+    std::uint64_t count = 1; // threads that are alike and could make this move
+    // For reports: what it does and where; op is nullptr for a command.
+    StepKind step{};
+    const char* what = ""; // "an atomic read", "a loop without a step", …
+    const isa::Op* op = nullptr;
+    const isa::Code* code = nullptr;
+    bool heap = false; // see can_undo
   };
-  /// Every move that could be made now, in a fixed order.
+  /// Every move that could be made now, in a fixed order; one for threads that are alike.
   std::vector<Move> moves() const;
   bool step(const Move& move);
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
   StepKind taken() const { return taken_; }
+  /// How the last step() changed the classes of threads, its own first. A class may become several;
+  /// threads whose class is not named kept it.
+  struct Change {
+    ThreadClass from = 0, to = 0; // to 0: it has ended
+    bool operator==(const Change&) const = default;
+  };
+  const std::vector<Change>& changes() const { return changes_; }
+
+  // --- Going back --------------------------------------------------------------------------------
+  /// Copies, frees, host functions and the device's heap change what lies outside of the machine.
+  bool can_undo(const Move& move) const { return move.thread ? !move.heap : simple(move); }
+  struct Mark {
+    std::size_t log = 0, memory = 0;
+    std::uint64_t time = 0;
+  };
+  Mark mark() const;
+  /// Everything is as it was then, failure() too. Marks made later are void.
+  void undo_to(const Mark& mark);
+  /// The host has moved: it may have changed memory. All marks are void.
+  void host_moved();
 
   struct Failure {
     FaultReport report;     // of a device thread; kind Unsupported: Heddle's gap
@@ -84,16 +132,11 @@ public:
   const std::optional<Failure>& failure() const { return failure_; }
 
   // --- For reports -----------------------------------------------------------------------------
-  struct Description {
-    StepKind step{};
-    const char* what = "";       // "atomic read", "a loop without a step", …
-    const isa::Op* op = nullptr; // where the thread stands; nullptr: a command
-    const isa::Code* code = nullptr;
-  };
-  Description describe(const Move& move) const;
   std::string kernel_name(const Move& move) const;  // "kernel 'add<<<1,32>>>'", or the command's
   std::string cluster_name(const Move& move) const; // what is obliged to progress together
   std::string thread_name(const Move& move) const;  // "thread (0,0,0) of block (0,0,0)"
+  /// The command, and the thread's number in its grid: names the actor of a move.
+  std::pair<std::uint64_t, std::uint64_t> actor(const Move& move) const;
   struct Wait {
     Move first;                // one of those who are blocked at `op`
     std::uint64_t threads = 0; // how many they are
@@ -101,16 +144,20 @@ public:
     const isa::Code* code = nullptr;
     const char* what = "";
   };
-  std::vector<Wait> waits() const;
+  std::vector<Wait> waits();
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return saw_dependency_; }
   /// True once a thread made a plain access to memory that others see.
   bool saw_plain_access() const { return saw_plain_access_; }
 
-  void hash(Hasher& hasher) const;
+  /// Equal: equal futures.
+  Hash128 fingerprint() const;
 
 private:
   struct Work;
+  struct Image;
+  class ImageReader;
+  class ImageWriter;
   enum class Class : std::uint8_t;
   struct Operation {
     Class kind{};
@@ -125,39 +172,66 @@ private:
     int lane;
   };
 
-  void add_moves(std::size_t n, std::size_t c, std::vector<Move>& result) const;
-  void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
+  // stepper.cpp: threads
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
   bool is_choice(const Lane& at) const;
   isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0);
   isa::LaneMask together(const Lane& at) const;
   bool open_aligned(const Lane& at);
-  bool waits_for_warp(const Move& move) const;
+  bool waits_for_warp(const Lane& at) const;
   bool settle_lane(const Lane& at);
   bool loops_for_ever(const Lane& at);
   void settle(Work& work, std::size_t cluster);
-  void settle(Work& work);
-  bool held_back(const Command& command) const;
-  void make_ready(Work& work);
-  void advance();
-  void complete(Work& work);
   void fail(const Lane& at, isa::Stop stop);
-  const ptx::BitVector& live_before(const ptx::Function& function, std::uint32_t instruction) const;
-  void hash_lane(const isa::Warp& warp, int lane, Hasher& hasher) const;
-  void hash_block(const Block& block, Hasher& hasher) const;
+  Hash128 lane_state(const isa::Warp& warp, int lane) const;
   static Block::WarpState& warp_state(const Lane& at);
+
+  // stepper_moves.cpp: commands and moves
+  bool held_back(const Work& work) const;
+  void make_ready(std::size_t n);
+  void advance();
+  bool simple(const Move& move) const;
+  Guarantee guarantee(const Work& work, std::size_t cluster) const;
+  bool move_thread(const Move& move);
+  void note_changes(const Image& before, const Image& after);
+
+  void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
+
+  // stepper_image.cpp: states of clusters
+  struct Log { // what undo_to takes back
+    enum class Kind : std::uint8_t {
+      Image,
+      Ready,
+      Done
+    } kind{};
+    std::uint32_t work = 0, cluster = 0;
+    const Image* before = nullptr;
+  };
+  void load(Work& work, std::size_t cluster);
+  void capture(std::size_t n, std::size_t cluster);
+  void set_image(Work& work, std::size_t cluster, const Image* image);
+  const Image* intern(Work& work, std::size_t cluster);
+  void find_moves(Work& work, std::size_t cluster, Image& image);
+  Operation loop_operation(const Lane& at) const;
 
   World& world_;
   Options options_;
+  MemoryJournal journal_;
   mutable isa::Exec exec_;
-  std::vector<std::unique_ptr<Work>> works_; // not complete, in order of submission
+  mutable LiveState live_;
+  std::vector<std::unique_ptr<Work>> works_; // in order of submission
+  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<Image>>> images_; // by content
+  std::vector<Log> log_;
+  std::vector<Change> changes_;
+  std::vector<std::byte> scratch_;
+  mutable std::vector<std::uint64_t> words_; // of fingerprint()
   std::optional<Failure> failure_;
   bool saw_dependency_ = false;
   mutable bool saw_plain_access_ = false;
-  bool bundling_ = false; // plain accesses of a thread that is about to take its next step
+  mutable std::uint64_t pass_ = 0; // of moves()
+  bool bundling_ = false;          // plain accesses of a thread that is about to take its next step
   StepKind taken_{};
-  mutable std::unordered_map<const ptx::Function*, std::vector<ptx::BitVector>> live_;
 };
 
 } // namespace heddle::machine

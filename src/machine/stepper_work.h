@@ -1,4 +1,4 @@
-// What the stepper keeps for each command; shared by its two source files, included by nobody else.
+// What the stepper keeps for each command; shared by its source files, included by nobody else.
 #pragma once
 
 #include "machine/stepper.h"
@@ -13,16 +13,54 @@ enum class Stepper::Class : std::uint8_t {
   Aligned, // a barrier that the warp executes together
   Join,    // arrives somewhere: only whether all have arrived matters
   End,
-  Io
+  Io,
+  Heap // changes what is allocated, which cannot be taken back in this process
 };
 
-/// A command that is not complete.
+/// One cluster between two moves: everything its future depends on, memory and the clocks aside.
+/// Immutable; there is one image for each content.
+struct Stepper::Image {
+  std::vector<std::byte> bytes; // what load() reads
+  Hash128 content;              // of those, and of who it is where somebody can still ask
+  Hash128 hash;                 // equal: alike, but for the places of equal threads
+  bool made = false;            // some thread has taken a step
+  bool ended = false;
+  struct Ready { // a move
+    std::uint32_t block = 0, warp = 0;
+    int lane = 0;
+    bool endless = false;
+    Operation operation;
+    const isa::Op* op = nullptr;
+    const isa::Code* code = nullptr;
+    ThreadClass who = 0;
+    std::uint32_t count = 1; // so many threads of this class
+  };
+  std::vector<Ready> ready;
+  // Classes of all threads, block by block and in order of their numbers; 0: it has ended.
+  std::vector<ThreadClass> threads;
+  mutable std::uint64_t looked_at = 0; // in which pass of moves()
+  mutable std::uint32_t like_it = 0;   // clusters with this image, in that pass
+};
+
+/// A command, and the part of the state that belongs to it.
 struct Stepper::Work {
   CommandPtr command;
-  bool ready = false;                             // everything before it has completed
-  std::vector<std::unique_ptr<Cluster>> clusters; // of a kernel that is ready
+  std::vector<CommandPtr> after;
+  std::uint64_t identity = 0; // hash of what the command is
+  // Kernels: nothing but plain accesses, barriers, output and sums: what its clusters do does not
+  // depend on when they start.
+  bool plain_only = false;
+
+  // --- State -----------------------------------------------------------------------------------
+  bool ready = false; // everything before it has completed
+  bool done = false;
+  std::vector<const Image*> images; // by cluster, of a kernel that is ready
+  HashSum sum;                      // of their hashes
+
+  // --- Where a cluster is while it moves; holds some image of it otherwise
+  // ------------------------
   struct Progress {
-    bool made = false; // some thread has taken a step
+    bool made = false;
     // The threads meet at barriers for ever: from now on each arrival is a move, so that the search
     // sees the circle.
     bool joins_are_moves = false;
@@ -33,11 +71,9 @@ struct Stepper::Work {
     };
     std::vector<std::vector<Loops>> loops; // [block][warp]
   };
-  std::vector<Progress> progress; // by cluster
-
-  // The kernel has no operation but plain accesses, barriers and output: what its clusters do does
-  // not depend on when they start.
-  bool plain_only = false;
+  std::vector<std::unique_ptr<Cluster>> clusters;
+  std::vector<Progress> progress;
+  std::vector<const Image*> loaded; // nullptr: nothing usable
 
   bool kernel() const { return command->kind == CommandKind::Kernel; }
   bool cooperative() const { return command->grid->config().cooperative; }

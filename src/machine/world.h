@@ -105,6 +105,8 @@ public:
   virtual bool query(const std::function<bool()>& ready) = 0;
   /// Any other API call: a scheduling point of the host.
   virtual void api_call(const char* name) = 0;
+  /// The call is about to return.
+  virtual void api_return(const char* /*name*/) {}
 };
 
 /// What device code asks of the world around its grid.
@@ -168,6 +170,8 @@ public:
   /// From now on time does not pass, but each look at a clock finds it 1 µs later: nothing depends
   /// on how fast we are, and whoever waits for a time gets there.
   void use_virtual_time() { virtual_now_ = 1; }
+  std::uint64_t virtual_time() const { return virtual_now_.load(std::memory_order_relaxed); }
+  void set_virtual_time(std::uint64_t time) { virtual_now_.store(time, std::memory_order_relaxed); }
   /// Kept until flush_output(), as a real device does.
   void print(std::string text) override;
   memory::Address heap_allocate(int device, std::uint64_t bytes) override;

@@ -151,7 +151,9 @@ template <class Body> cudaError_t api(const char* name, Body&& body) {
     if (const cudaError_t sick = rt.health(thread.device); sick != cudaSuccess) {
       return sick;
     }
-    return body(rt, thread);
+    const cudaError_t error = body(rt, thread);
+    rt.world().driver().api_return(name);
+    return error;
   });
 }
 

@@ -31,12 +31,17 @@ struct Graph : ProgressGraph {
     }
   }
   Graph& move(StateId from, ActorId actor, StateId to) {
-    edges.push_back({from, to, actor});
+    edges.push_back({.from = from, .to = to, .actor = actor, .who = actor});
     return *this;
   }
   Graph& not_ready(StateId from, StateId to, bool obliged) {
     edges.push_back(
-        {.from = from, .to = to, .actor = host, .not_ready = true, .query_obliged = obliged}
+        {.from = from,
+         .to = to,
+         .actor = host,
+         .who = host,
+         .not_ready = true,
+         .query_obliged = obliged}
     );
     return *this;
   }

@@ -108,9 +108,9 @@ TEST(Schedule, ChoicesGoThroughAFile) {
 TEST(Trace, RowsComeBackInOrder) {
   const int fd = ::memfd_create("trace", MFD_CLOEXEC);
   EXPECT_TRUE(read_rows(fd).empty());
-  append_row(fd, {.from = 1, .actor = 2, .site = 3, .note = 4});
+  append_row(fd, {.from = 1, .actor = 2, .site = 3, .note = 4, .choice = 5});
   append_row(fd, {.from = 5});
-  EXPECT_THAT(read_rows(fd), ElementsAre(TraceRow{1, 2, 3, 4}, TraceRow{5, no_actor, 0, 0}));
+  EXPECT_THAT(read_rows(fd), ElementsAre(TraceRow{1, 2, 3, 4, 5}, TraceRow{5, no_actor, 0, 0, 0}));
   ::close(fd);
 }
 

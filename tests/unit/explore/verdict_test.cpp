@@ -39,6 +39,7 @@ struct Program {
         {.from = from,
          .to = to,
          .actor = actor,
+         .who = actor,
          .step = step,
          .site = table.intern(Site{"a.cu", line, 3, "an atomic read"})}
     );

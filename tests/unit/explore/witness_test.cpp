@@ -29,9 +29,9 @@ ProgressGraph graph_of(std::size_t states, std::vector<Edge> edges) {
 TEST(Witness, StemAndLoop) {
   ProgressGraph graph = graph_of(
       3,
-      {{.from = 0, .to = 1, .actor = 0},
-       {.from = 1, .to = 2, .actor = 1},
-       {.from = 2, .to = 1, .actor = 1}}
+      {{.from = 0, .to = 1, .actor = 0, .who = 0},
+       {.from = 1, .to = 2, .actor = 1, .who = 1},
+       {.from = 2, .to = 1, .actor = 1, .who = 1}}
   );
   graph.states[0].demands = {{Rule::Host, 0}};
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
@@ -40,7 +40,7 @@ TEST(Witness, StemAndLoop) {
 }
 
 TEST(Witness, NobodyMovesAnyMore) {
-  ProgressGraph graph = graph_of(2, {{.from = 0, .to = 1, .actor = 0}});
+  ProgressGraph graph = graph_of(2, {{.from = 0, .to = 1, .actor = 0, .who = 0}});
   graph.states[0].demands = {{Rule::Host, 0}};
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0));
@@ -49,8 +49,10 @@ TEST(Witness, NobodyMovesAnyMore) {
 
 TEST(Witness, TheLoopAnswersEverybodyWhoIsOwedSomething) { // [FAIR]
   // Two guaranteed threads, each of which spins by itself: a loop of one of them is not allowed.
-  ProgressGraph graph =
-      graph_of(1, {{.from = 0, .to = 0, .actor = 1}, {.from = 0, .to = 0, .actor = 2}});
+  ProgressGraph graph = graph_of(
+      1,
+      {{.from = 0, .to = 0, .actor = 1, .who = 1}, {.from = 0, .to = 0, .actor = 2, .who = 2}}
+  );
   graph.states[0].demands = {{Rule::Device, 1}, {Rule::Device, 2}};
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 1));
@@ -61,10 +63,10 @@ TEST(Witness, DemandsThatComeUpOnTheWayAreAnsweredToo) { // [FAIR]
   // Thread 2 is owed something in state 1 only, through which thread 1 must go.
   ProgressGraph graph = graph_of(
       3,
-      {{.from = 0, .to = 1, .actor = 1},
-       {.from = 1, .to = 0, .actor = 1},
-       {.from = 1, .to = 2, .actor = 2},
-       {.from = 2, .to = 0, .actor = 1}}
+      {{.from = 0, .to = 1, .actor = 1, .who = 1},
+       {.from = 1, .to = 0, .actor = 1, .who = 1},
+       {.from = 1, .to = 2, .actor = 2, .who = 2},
+       {.from = 2, .to = 0, .actor = 1, .who = 1}}
   );
   graph.states[1].demands = {{Rule::Device, 2}};
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
@@ -75,8 +77,8 @@ TEST(Witness, DemandsThatComeUpOnTheWayAreAnsweredToo) { // [FAIR]
 TEST(Witness, AQueryThatIsNotReadyAsksForADeviceThread) { // [QUERY]
   const ProgressGraph graph = graph_of(
       1,
-      {{.from = 0, .to = 0, .actor = 0, .not_ready = true, .query_obliged = true},
-       {.from = 0, .to = 0, .actor = 1}}
+      {{.from = 0, .to = 0, .actor = 0, .who = 0, .not_ready = true, .query_obliged = true},
+       {.from = 0, .to = 0, .actor = 1, .who = 1}}
   );
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 1));

@@ -222,7 +222,7 @@ TEST(Engine, SeedGivesTheSameScheduleTwice) {
   );
   std::vector<std::uint32_t> first;
   for (int run = 0; run < 2; ++run) {
-    KernelRunner runner(text, {.seed = 42});
+    KernelRunner runner(text, {.seed = 42, .warp_rules = {}});
     auto out = runner.buffer<std::uint32_t>(65);
     ASSERT_FALSE(runner.launch("k", {.grid = {64}, .block = {1}}, {out.address}).fault);
     const std::vector<std::uint32_t> now(out.data, out.data + 65);

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstring>
 
@@ -71,11 +69,7 @@ public:
     EXPECT_TRUE(stepper_.step(moves().at(n)));
     return stepper_.taken();
   }
-  Hash128 fingerprint() {
-    Hasher hasher;
-    stepper_.hash(hasher);
-    return hasher.finish();
-  }
+  Hash128 fingerprint() { return stepper_.fingerprint(); }
   std::uint32_t word(int n) {
     std::uint32_t value = 0;
     std::memcpy(&value, space_.host_pointer(buffer_ + 4 * static_cast<unsigned>(n), 4), 4);
@@ -326,23 +320,16 @@ TEST(Stepper, ClustersWithPlainAccessesOnlyStartInOrder) {
   EXPECT_EQ(device.word(31), 8U);
 }
 
-/// The fingerprint after these moves, in a copy of the process: as the explorer does it.
+/// The fingerprint after these moves, which are taken back.
 Hash128 after(Device& device, std::initializer_list<std::size_t> steps) {
-  int ends[2];
-  HEDDLE_CHECK(::pipe(ends) == 0, "no pipe");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    for (const std::size_t n : steps) {
-      device.step(n);
-    }
-    const Hash128 hash = device.fingerprint();
-    ::_exit(::write(ends[1], &hash, sizeof hash) == sizeof hash ? 0 : 1);
+  const Stepper::Mark mark = device.stepper().mark();
+  const Hash128 before = device.fingerprint();
+  for (const std::size_t n : steps) {
+    device.step(n);
   }
-  Hash128 hash;
-  EXPECT_EQ(::read(ends[0], &hash, sizeof hash), static_cast<ssize_t>(sizeof hash));
-  ::waitpid(child, nullptr, 0);
-  ::close(ends[0]);
-  ::close(ends[1]);
+  const Hash128 hash = device.fingerprint();
+  device.stepper().undo_to(mark);
+  EXPECT_EQ(device.fingerprint(), before);
   return hash;
 }
 
@@ -370,6 +357,112 @@ TEST(Stepper, DeadRegistersDoNotTellStatesApart) {
     ));
     device.launch("k", shape(1, 2));
     EXPECT_EQ(after(device, {0, 1}) == after(device, {1, 0}), forgets);
+  }
+}
+
+TEST(Stepper, EqualThreadsAreOneMove) {
+  // Nobody asks who it is once it stands at its atomic.
+  for (const bool symmetry : {true, false}) {
+    Device device(
+        kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], %r2;"),
+        {.symmetry = symmetry}
+    );
+    device.launch("k", shape(3, 2));
+    ASSERT_THAT(device.moves(), SizeIs(symmetry ? 1 : 6));
+    EXPECT_EQ(device.moves()[0].count, symmetry ? 6U : 1U);
+    device.step();
+    // The other thread of the block is guaranteed now, those of other blocks are not.
+    EXPECT_THAT(device.moves(), SizeIs(symmetry ? 3 : 6));
+  }
+}
+
+TEST(Stepper, StatesThatDifferInThePlacesOfEqualThreadsAreOne) {
+  Device device(
+      kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], %r2;"),
+      {.symmetry = true}
+  );
+  device.launch("k", shape(3, 1));
+  // One thread goes twice, another once, in either order of their first moves.
+  device.step(0);
+  const auto first = device.moves();
+  ASSERT_THAT(first, SizeIs(2));
+  EXPECT_NE(first[0].who, first[1].who);
+}
+
+TEST(Stepper, WhoeverAsksWhoItIsIsNotLikeOthers) {
+  Device device(
+      kernel("k", "atom.add.u32 %r2, [%rd1], 1; mov.u32 %r3, %ctaid.x; red.add.u32 [%rd1+4], %r3;"),
+      {.symmetry = true}
+  );
+  device.launch("k", shape(3, 2));
+  EXPECT_THAT(device.moves(), SizeIs(3)) << "equal only within a block";
+}
+
+TEST(Stepper, ChangesSayWhichClassBecameWhich) {
+  Device device(
+      kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], 1;"),
+      {.symmetry = true}
+  );
+  device.launch("k", shape(2, 1));
+  const auto move = device.moves().at(0);
+  device.step();
+  const auto& changes = device.stepper().changes();
+  ASSERT_THAT(changes, SizeIs(2));
+  EXPECT_EQ(changes[0].from, move.who);
+  EXPECT_NE(changes[0].to, move.who);
+  EXPECT_EQ(changes[1], (Stepper::Change{move.who, move.who})) << "the other block kept its class";
+}
+
+TEST(Stepper, EverythingCanBeTakenBack) {
+  Device device(kernel(
+      "k",
+      "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;\n"
+      "atom.add.u32 %r2, [%rd3], 1; bar.sync 0; st.u32 [%rd3+64], %r1; bar.sync 0;\n"
+      "atom.add.u32 %r2, [%rd3], %r1;"
+  ));
+  const CommandPtr k = device.launch("k", shape(2, 40));
+  const Stepper::Mark start = device.stepper().mark();
+  const Hash128 before = device.fingerprint();
+  std::vector<Hash128> way;
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t n = 0; !device.moves().empty(); ++n) {
+      device.step(n % device.moves().size());
+      if (round == 0) {
+        way.push_back(device.fingerprint());
+      } else {
+        ASSERT_EQ(device.fingerprint(), way.at(n));
+      }
+    }
+    EXPECT_TRUE(k->done);
+    EXPECT_NE(device.word(1), 0U);
+    device.stepper().undo_to(start);
+    EXPECT_FALSE(k->done);
+    EXPECT_EQ(device.word(1), 0U);
+    EXPECT_EQ(device.fingerprint(), before);
+  }
+}
+
+TEST(Stepper, ProgressModelsSayWhoIsGuaranteed) {
+  using enum Stepper::Guarantee;
+  const std::pair<ProgressModel, std::vector<Stepper::Guarantee>> expected[] = {
+      {ProgressModel::Cuda, {None, Itself, None}},
+      {ProgressModel::Obe, {None, Itself, None}},
+      {ProgressModel::Fair, {Itself, Itself, Itself}},
+      {ProgressModel::Hsa, {Itself, None, None}},
+      {ProgressModel::Lobe, {Itself, Itself, None}}
+  };
+  for (const auto& [model, guarantees] : expected) {
+    Device device(
+        kernel("k", "atom.add.u32 %r2, [%rd1], 1; atom.add.u32 %r2, [%rd1+4], 1;"),
+        {.progress = model}
+    );
+    device.launch("k", shape(3, 1));
+    device.step(1);
+    std::vector<Stepper::Guarantee> seen;
+    for (const Stepper::Move& move : device.moves()) {
+      seen.push_back(move.guarantee);
+    }
+    EXPECT_EQ(seen, guarantees) << static_cast<int>(model);
   }
 }
 

@@ -1,0 +1,148 @@
+// The explorer itself; shared by its source files, included by nobody else.
+//
+// Where the host threads stand, the machine is explored in place: a state is gone back to by
+// undoing (machine/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
+// out) are made in a forked process each, the last one by this process. What commutes with every
+// move of others is not tried in each state:
+// - an API call may return, and a query may say "not ready", at any time: tried where the host
+//   thread has just arrived there; waiting longer is the same as arriving later;
+// - a call that waits, and a query that says "ready": where that has just become possible;
+// - operations of host threads that no device thread can tell: before device threads move, unless
+//   the state is met a second time, so that no circle leaves device threads out.
+#pragma once
+
+#include "explore/explorer.h"
+#include "explore/host_state.h"
+#include "explore/host_threads.h"
+#include "explore/state_table.h"
+#include "machine/stepper.h"
+
+#include "hostwatch/hooks.h"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace heddle::explore {
+
+using machine::Stepper;
+
+/// An execution to repeat instead of a search.
+struct Replay {
+  std::vector<std::uint32_t> choices;
+  int trace = -1;
+  std::size_t taken = 0;
+};
+
+class Explorer final : public machine::Driver, public HostScheduler {
+public:
+  Explorer(
+      machine::World& world,
+      StateTable table,
+      const Options& options,
+      std::optional<Replay> replay
+  );
+  ~Explorer() override;
+
+  // --- machine::Driver ---------------------------------------------------------------------------
+  void submitted(const machine::CommandPtr& command) override;
+  void wait(const std::function<bool()>& done, const char* what) override;
+  bool query(const std::function<bool()>& ready) override;
+  void api_call(const char* name) override;
+  void api_return(const char* name) override;
+
+  // --- HostScheduler -----------------------------------------------------------------------------
+  void next(HostThreads& threads) override;
+  void unsupported(const char* what) override { stop_unsupported(what); }
+
+  // --- Told by the instrumentation ---------------------------------------------------------------
+  void host_event(HeddleHostEvent event, const void* address);
+  void host_wrote(const void* p, std::size_t bytes, const void* pc);
+  void host_freed(const void* p, std::size_t bytes);
+
+  [[noreturn]] void stop_unsupported(std::string_view what);
+  void found(const report::Diagnostic& diagnostic);
+  [[noreturn]] void host_ended();
+
+private:
+  struct Choice {
+    enum class Kind : std::uint8_t {
+      Thread,
+      Command, // cannot be undone
+      Host     // cannot be undone
+    } kind{};
+    std::uint32_t number = 0; // among all choices of its state
+    std::size_t move = 0;     // Thread, Command
+    unsigned host = 0;
+    unsigned way = 0;
+  };
+  /// A state on the way from where the host stopped to where the search is.
+  struct Node {
+    StateId state = 0;
+    Stepper::Mark mark;
+    std::vector<Stepper::Move> moves;
+    std::vector<Choice> choices; // those that are tried here
+    std::size_t next = 0;
+    std::uint64_t open = 0; // host threads whose wait could end
+  };
+  struct Arrival {
+    bool host = false;      // the running host thread has just stopped
+    std::uint64_t open = 0; // Node::open of the state before
+  };
+
+  // explorer_search.cpp
+  bool enter(const Arrival& arrival);
+  bool search();
+  bool go(const Node& node, const Choice& choice);
+  std::vector<Choice> all_choices(const Node& node) const;
+  bool tried_here(const Choice& choice, const Node& node, const Arrival& arrival) const;
+  std::uint64_t open_waits() const;
+  bool hosts_are_alone() const;
+  Hash128 fingerprint(std::uint64_t open) const;
+  bool fork_for(const Node& node);
+  void look_at_end_of_child(int status);
+  bool repeat();
+  void reached(StateId state);
+  [[noreturn]] void finish();
+
+  // explorer_record.cpp
+  void describe(const Node& node, bool partly);
+  Edge edge_for(const Node& node, const Choice& choice);
+  void note_failure();
+  void end_here();
+  ActorId actor(const Stepper::Move& move);
+  ActorId host_actor(unsigned thread);
+  std::uint32_t site(const HostPoint& point);
+  std::uint32_t site(const Stepper::Move& move);
+  std::uint32_t site(const Stepper::Wait& wait);
+  Site place_of(const isa::Code& code, const isa::Op& op, std::string what) const;
+
+  machine::World& world_;
+  StateTable table_;
+  Options options_;
+  Stepper stepper_;
+  HostState host_;
+  HostThreads threads_;
+  std::optional<Replay> replay_;
+
+  std::vector<Node> path_;
+  Hash128 host_hash_;                 // of the host threads, where they stand now
+  std::optional<Edge> last_;          // the move under way; `to` is not known yet
+  std::uint32_t expected_ = no_check; // Replay: what the state reached must look like
+  int depth_ = 0;                     // processes that wait for this one
+  std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
+  bool submitted_ = false;                                // by the call under way
+
+  std::map<unsigned, ActorId> host_actors_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, ActorId> actors_;
+  std::map<std::pair<const void*, const char*>, std::uint32_t> device_sites_;
+  std::map<std::pair<std::vector<std::uintptr_t>, std::string>, std::uint32_t> host_sites_;
+
+  static constexpr std::uint32_t no_check = ~0U, end_check = 0;
+};
+
+} // namespace heddle::explore

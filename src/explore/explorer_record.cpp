@@ -1,0 +1,295 @@
+// What the search writes down: states, moves, failures, and how actors and places are called.
+#include "explore/explorer_impl.h"
+#include "explore/schedule.h"
+#include "explore/source_places.h"
+#include "report/finding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::explore {
+
+namespace {
+
+report::Finding finding_of(isa::FaultKind kind) {
+  using isa::FaultKind;
+  using report::Finding;
+  switch (kind) {
+  case FaultKind::OutOfBounds:
+    return Finding::OutOfBounds;
+  case FaultKind::Misaligned:
+    return Finding::Misaligned;
+  case FaultKind::Null:
+    return Finding::Null;
+  case FaultKind::UseAfterFree:
+    return Finding::UseAfterFree;
+  case FaultKind::ReadOnly:
+    return Finding::ReadOnly;
+  case FaultKind::BadSpace:
+    return Finding::WrongSpace;
+  case FaultKind::HostMemory:
+    return Finding::HostMemory;
+  case FaultKind::StackOverflow:
+    return Finding::StackOverflow;
+  case FaultKind::Assert:
+    return Finding::Assert;
+  case FaultKind::Trap:
+    return Finding::Trap;
+  case FaultKind::IllegalInstruction:
+    return Finding::IllegalInstruction;
+  case FaultKind::BadCall:
+    return Finding::BadCall;
+  case FaultKind::BarrierMisuse:
+    return Finding::BarrierMisuse;
+  case FaultKind::HeapMisuse:
+    return Finding::InvalidFree;
+  }
+  return Finding::Trap;
+}
+
+bool inside_call(const HostPoint& point) {
+  using Kind = HostPoint::Kind;
+  return point.kind == Kind::ApiCall || point.kind == Kind::Return || point.kind == Kind::Wait ||
+         point.kind == Kind::Query;
+}
+
+} // namespace
+
+void Explorer::describe(const Node& node, bool partly) {
+  std::vector<Demand> demands;
+  const auto owe = [&](Rule rule, ThreadClass who) {
+    if (demands.empty() || demands.back() != Demand{rule, who}) {
+      demands.push_back({rule, who});
+    }
+  };
+  for (const Stepper::Move& move : node.moves) {
+    switch (options_.host_progress ? move.guarantee : Stepper::Guarantee::None) {
+    case Stepper::Guarantee::None:
+      break;
+    case Stepper::Guarantee::Itself:
+      owe(Rule::Device, move.who);
+      break;
+    case Stepper::Guarantee::Cluster:
+      owe(Rule::Cluster, move.who);
+      break;
+    case Stepper::Guarantee::Cooperative:
+      owe(Rule::Cooperative, move.who);
+      break;
+    }
+  }
+  std::string waits; // sites, separated by blanks; only where nothing else is going on
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    if (threads_.state(t) != HostThreads::State::Live) {
+      continue;
+    }
+    const HostPoint& point = threads_.point(t);
+    const bool could_go_on = threads_.ways(t) != 0;
+    if (inside_call(point) && !(options_.prompt_api && point.kind != HostPoint::Kind::Wait)) {
+      // [API]: it could return, or device work could go on.
+      if ((could_go_on || !node.moves.empty()) && !options_.other_processes) {
+        owe(Rule::Api, t);
+      }
+    } else if (could_go_on && options_.host_progress) {
+      owe(Rule::Host, t);
+    }
+    if (node.moves.empty() && !could_go_on && t != 0) {
+      waits += fmt::format("{} ", site(point));
+    }
+  }
+  if (node.moves.empty()) {
+    for (const Stepper::Wait& wait : stepper_.waits()) {
+      waits += fmt::format("{} ", site(wait));
+    }
+  }
+  const bool main_live = threads_.state(0) == HostThreads::State::Live;
+  table_.describe(
+      node.state,
+      {.demands = demands,
+       .moves = static_cast<std::uint32_t>(node.choices.size()),
+       .host_site = main_live ? site(threads_.point(0)) : 0,
+       .waits = waits.empty() ? 0 : table_.intern(std::string_view(waits)),
+       .partly = partly}
+  );
+}
+
+Edge Explorer::edge_for(const Node& node, const Choice& choice) {
+  Edge edge{.from = node.state};
+  edge.choice = choice.number;
+  if (choice.kind == Choice::Kind::Host) {
+    const HostPoint& point = threads_.point(choice.host);
+    edge.actor = host_actor(choice.host);
+    edge.who = choice.host;
+    edge.step = Step::Host;
+    edge.site = site(point);
+    edge.not_ready = point.kind == HostPoint::Kind::Query && choice.way != 0;
+    // [QUERY] obliges device threads that could move; and what is complete is not "not ready" for
+    // ever.
+    const bool complete = (node.open >> choice.host & 1) != 0;
+    edge.query_obliged = edge.not_ready && !options_.other_processes && !options_.prompt_api &&
+                         (complete || !node.moves.empty());
+  } else {
+    const Stepper::Move& move = node.moves[choice.move];
+    edge.actor = actor(move);
+    edge.who = move.who;
+    edge.count = static_cast<std::uint32_t>(move.count);
+    edge.site = site(move);
+  }
+  return edge;
+}
+
+void Explorer::note_failure() {
+  const Stepper::Failure& failure = *stepper_.failure();
+  const machine::FaultReport& report = failure.report;
+  const StateId from = last_ ? last_->from : 0;
+  const Site place{report.source.file, report.source.line, report.source.column, ""};
+  if (!failure.incomplete.empty()) {
+    table_.add_event(EventKind::Incomplete, from, 0, failure.incomplete);
+    return;
+  }
+  if (report.kind == machine::FaultReport::Kind::Unsupported) {
+    table_.add_event(
+        EventKind::Unsupported,
+        from,
+        table_.intern(place),
+        report.kernel.empty() ? report.fault.text
+                              : fmt::format("{} in kernel '{}'", report.fault.text, report.kernel)
+    );
+  } else {
+    const auto& t = report.thread;
+    const auto& b = report.block;
+    table_.add_event(
+        EventKind::Fault,
+        from,
+        table_.intern(place),
+        fmt::format(
+            "{}\tkernel '{}': thread ({},{},{}) of block ({},{},{}) faults at `{}`",
+            report::describe(finding_of(report.fault.kind)).code,
+            report.kernel,
+            t.x,
+            t.y,
+            t.z,
+            b.x,
+            b.y,
+            b.z,
+            report.instruction
+        )
+    );
+  }
+  end_here();
+}
+
+/// The last move has ended the execution.
+void Explorer::end_here() {
+  const auto end = table_.end_state();
+  if (end && last_) {
+    last_->to = *end;
+    last_->choice = pack_choice(last_->choice, end_check);
+    table_.add_edge(*last_);
+    reached(*end);
+  }
+}
+
+void Explorer::host_ended() {
+  end_here();
+  finish();
+}
+
+void Explorer::stop_unsupported(std::string_view what) {
+  const HostPoint point{.kind = HostPoint::Kind::Access, .position = host_.capture()};
+  table_.add_event(EventKind::Unsupported, last_ ? last_->from : 0, site(point), what);
+  host_ended();
+}
+
+void Explorer::found(const report::Diagnostic& diagnostic) {
+  const HostPoint point{.kind = HostPoint::Kind::Access, .position = host_.capture()};
+  table_.add_event(
+      EventKind::Fault,
+      last_ ? last_->from : 0,
+      site(point),
+      fmt::format("{}\t{}", report::describe(diagnostic.finding).code, diagnostic.message)
+  );
+}
+
+// --- Names ---------------------------------------------------------------------------------------
+
+ActorId Explorer::host_actor(unsigned thread) {
+  const auto known = host_actors_.find(thread);
+  if (known != host_actors_.end()) {
+    return known->second;
+  }
+  const std::string& name = threads_.name(thread);
+  return host_actors_[thread] = table_.add_actor({ActorKind::Host, name, "", ""});
+}
+
+ActorId Explorer::actor(const Stepper::Move& move) {
+  const auto key = stepper_.actor(move);
+  const auto known = actors_.find(key);
+  if (known != actors_.end()) {
+    return known->second;
+  }
+  const std::string kernel = stepper_.kernel_name(move);
+  const Actor actor =
+      move.thread
+          ? Actor{ActorKind::DeviceThread,
+                  fmt::format("{} of {}", stepper_.thread_name(move), kernel),
+                  stepper_.cluster_name(move), kernel}
+          : Actor{ActorKind::Command, kernel, kernel, kernel};
+  return actors_[key] = table_.add_actor(actor);
+}
+
+std::uint32_t Explorer::site(const HostPoint& point) {
+  const bool call = inside_call(point);
+  const auto key = std::pair(
+      point.position.return_addresses,
+      call ? fmt::format("inside {}", point.what) : std::string(point.what)
+  );
+  const auto known = host_sites_.find(key);
+  if (known != host_sites_.end()) {
+    return known->second;
+  }
+  // Which source line that is, the tool finds out when it is asked (host_sources.h).
+  std::string addresses = "@";
+  for (const std::uintptr_t a : key.first) {
+    if (const std::uintptr_t link = host_.link_address(a); link != 0) {
+      addresses += fmt::format("{}{:x}", addresses.size() == 1 ? "" : ",", link - 1);
+    }
+  }
+  return host_sites_[key] = table_.intern(Site{addresses, 0, 0, key.second});
+}
+
+std::uint32_t Explorer::site(const Stepper::Move& move) {
+  const auto key = std::pair<const void*, const char*>(move.op, move.what);
+  const auto known = device_sites_.find(key);
+  if (known != device_sites_.end()) {
+    return known->second;
+  }
+  const Site site =
+      move.op != nullptr ? place_of(*move.code, *move.op, move.what) : Site{"", 0, 0, move.what};
+  return device_sites_[key] = table_.intern(site);
+}
+
+std::uint32_t Explorer::site(const Stepper::Wait& wait) {
+  const std::string others = wait.threads == 1 ? "" : fmt::format(" and {} more", wait.threads - 1);
+  return table_.intern(place_of(
+      *wait.code,
+      *wait.op,
+      fmt::format(
+          "{} of {}{} {}",
+          stepper_.thread_name(wait.first),
+          stepper_.kernel_name(wait.first),
+          others,
+          wait.what
+      )
+  ));
+}
+
+Site Explorer::place_of(const isa::Code& code, const isa::Op& op, std::string what) const {
+  machine::FaultReport place;
+  machine::describe_instruction(code, op, place);
+  place.inlined_at.insert(place.inlined_at.begin(), place.source);
+  const machine::SourcePlace& own = users_place(place.inlined_at);
+  return {own.file, own.line, own.column, std::move(what)};
+}
+
+} // namespace heddle::explore

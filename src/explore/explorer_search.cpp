@@ -1,0 +1,395 @@
+// The search: depth first, in place where moves can be undone, in forked processes where not.
+#include "explore/explorer_impl.h"
+#include "explore/schedule.h"
+#include "explore/trace.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace heddle::explore {
+
+namespace {
+
+// Processes that wait for a child, at most: each holds a copy of what it has touched.
+constexpr int max_depth = 4000;
+
+Step step_of(machine::StepKind kind) {
+  using machine::StepKind;
+  switch (kind) {
+  case StepKind::None:
+    return Step::None;
+  case StepKind::End:
+    return Step::End;
+  case StepKind::Io:
+    return Step::Io;
+  case StepKind::Volatile:
+    return Step::Volatile;
+  case StepKind::Sync:
+    return Step::Sync;
+  }
+  return Step::None;
+}
+
+} // namespace
+
+// --- States --------------------------------------------------------------------------------------
+
+/// Host threads in a call that waits, or asks, for something that holds now.
+std::uint64_t Explorer::open_waits() const {
+  std::uint64_t open = 0;
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    if (threads_.state(t) != HostThreads::State::Live) {
+      continue;
+    }
+    const HostPoint& point = threads_.point(t);
+    if (point.condition != nullptr && (threads_.ways(t) & 1) != 0) {
+      open |= std::uint64_t{1} << t;
+    }
+  }
+  return open;
+}
+
+/// Are all host threads at operations that no device thread can tell, and one of them can go on?
+bool Explorer::hosts_are_alone() const {
+  bool some = false;
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    if (threads_.state(t) != HostThreads::State::Live) {
+      continue;
+    }
+    const HostPoint& point = threads_.point(t);
+    const bool alone = point.kind == HostPoint::Kind::Start ||
+                       point.kind == HostPoint::Kind::Sync ||
+                       (point.kind == HostPoint::Kind::Access && !point.device_visible);
+    if (!alone) {
+      return false;
+    }
+    some = some || threads_.ways(t) != 0;
+  }
+  return some;
+}
+
+Hash128 Explorer::fingerprint(std::uint64_t open) const {
+  const Hash128 device = stepper_.fingerprint();
+  const std::uint64_t words[] = {host_hash_.low, host_hash_.high, device.low, device.high, open};
+  const XXH128_hash_t h = XXH3_128bits(words, sizeof words);
+  return {h.low64, h.high64};
+}
+
+/// Every choice of the state, numbered; the last ones are the host's.
+std::vector<Explorer::Choice> Explorer::all_choices(const Node& node) const {
+  std::vector<Choice> result;
+  const auto add = [&](Choice choice) {
+    choice.number = static_cast<std::uint32_t>(result.size());
+    result.push_back(choice);
+  };
+  for (const bool undoable : {true, false}) {
+    for (std::size_t m = 0; m < node.moves.size(); ++m) {
+      if (stepper_.can_undo(node.moves[m]) == undoable) {
+        add({.kind = undoable ? Choice::Kind::Thread : Choice::Kind::Command, .move = m});
+      }
+    }
+  }
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    for (std::uint64_t ways = threads_.ways(t); ways != 0; ways &= ways - 1) {
+      add(
+          {.kind = Choice::Kind::Host,
+           .host = t,
+           .way = static_cast<unsigned>(std::countr_zero(ways))}
+      );
+    }
+  }
+  return result;
+}
+
+/// See explorer_impl.h for what need not be tried in each state.
+bool Explorer::tried_here(const Choice& choice, const Node& node, const Arrival& arrival) const {
+  if (choice.kind != Choice::Kind::Host) {
+    return true;
+  }
+  const HostPoint& point = threads_.point(choice.host);
+  const bool arrived = arrival.host && choice.host == threads_.current();
+  switch (point.kind) {
+  case HostPoint::Kind::Start:
+  case HostPoint::Kind::Access:
+  case HostPoint::Kind::Sync:
+    return true;
+  case HostPoint::Kind::ApiCall:
+  case HostPoint::Kind::Return:
+    return arrived;
+  case HostPoint::Kind::Wait:
+  case HostPoint::Kind::Query: {
+    const bool opened = ((node.open & ~arrival.open) >> choice.host & 1) != 0;
+    return arrived || (choice.way == 0 && opened);
+  }
+  }
+  return true;
+}
+
+/// The machine and the host are in a state that the last move led to. False if there is nothing
+/// more to do in it; else it is the last of path_.
+bool Explorer::enter(const Arrival& arrival) {
+  if (stepper_.failure()) {
+    note_failure();
+    return false;
+  }
+  if (stepper_.saw_dependency()) {
+    table_.note(Fact::Dependency);
+  }
+  if (stepper_.saw_plain_access()) {
+    table_.note(Fact::PlainAccess);
+  }
+  Node node;
+  node.open = open_waits();
+  const Hash128 hash = fingerprint(node.open);
+  const auto visit = table_.visit(hash);
+  if (!visit) {
+    table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
+    finish();
+  }
+  const std::uint32_t check = check_of(stepper_.fingerprint());
+  if (last_) {
+    last_->to = visit->id;
+    last_->choice = pack_choice(last_->choice, check);
+    table_.add_edge(*last_);
+  }
+  if (replay_ && expected_ != no_check && expected_ != check) {
+    table_.add_event(
+        EventKind::Nondeterminism,
+        visit->id,
+        last_ ? last_->site : 0,
+        fmt::format("step {} of the schedule led to another state than before", replay_->taken)
+    );
+    finish();
+  }
+  if (!visit->fresh && !visit->partly && !replay_) {
+    return false;
+  }
+  node.state = visit->id;
+  node.mark = stepper_.mark();
+  node.moves = stepper_.moves();
+  node.choices = all_choices(node);
+  bool partly = false;
+  if (!replay_) {
+    partly = visit->fresh && hosts_are_alone() && !node.moves.empty();
+    std::erase_if(node.choices, [&](const Choice& choice) {
+      const bool host = choice.kind == Choice::Kind::Host;
+      // Met again, only what was put off is left to do.
+      return visit->fresh ? (partly && !host) || !tried_here(choice, node, arrival) : host;
+    });
+  }
+  describe(node, partly);
+  path_.push_back(std::move(node));
+  return true;
+}
+
+// --- The search ----------------------------------------------------------------------------------
+
+void Explorer::next(HostThreads&) {
+  stepper_.host_moved();
+  Hasher hasher;
+  threads_.hash(hasher);
+  host_.hash_memory(hasher);
+  host_hash_ = hasher.finish();
+  path_.clear();
+  const bool live = threads_.state(threads_.current()) == HostThreads::State::Live;
+  if (!enter({.host = live, .open = 0}) || !(replay_ ? repeat() : search())) {
+    finish();
+  }
+  path_.clear();
+}
+
+/// Makes a choice. True: it was the host's, and the host goes on now.
+bool Explorer::go(const Node& node, const Choice& choice) {
+  last_ = edge_for(node, choice);
+  table_.set_position(last_->from, last_->site);
+  if (choice.kind == Choice::Kind::Host) {
+    threads_.choose(choice.host, choice.way);
+    return true;
+  }
+  stepper_.step(node.moves[choice.move]);
+  last_->step = step_of(stepper_.taken());
+  if (!stepper_.changes().empty()) {
+    std::vector<ClassChange> changes;
+    for (const Stepper::Change& change : stepper_.changes()) {
+      changes.push_back({change.from, change.to});
+    }
+    last_->changes = table_.intern(std::span<const ClassChange>(changes));
+  }
+  return false;
+}
+
+/// Tries everything from the first state of path_ on. True: the host goes on in this process;
+/// false: all is done.
+bool Explorer::search() {
+  while (!path_.empty()) {
+    Node& node = path_.back();
+    if (node.next == node.choices.size()) {
+      path_.pop_back();
+      if (!path_.empty()) {
+        stepper_.undo_to(path_.back().mark);
+      }
+      continue;
+    }
+    const Choice choice = node.choices[node.next++];
+    const Arrival arrival{.host = false, .open = node.open};
+    if (choice.kind == Choice::Kind::Thread) {
+      go(node, choice);
+      if (!enter(arrival)) {
+        stepper_.undo_to(path_.back().mark);
+      }
+      continue;
+    }
+    const bool last = path_.size() == 1 && node.next == node.choices.size();
+    if (!last && !fork_for(node)) {
+      continue;
+    }
+    // Nobody goes back from here.
+    if (go(node, choice)) {
+      return true;
+    }
+    path_.clear();
+    if (!enter(arrival)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+/// True in the child, which has the choice to itself. The parent waits until it has ended.
+bool Explorer::fork_for(const Node& node) {
+  if (depth_ >= max_depth) {
+    table_.add_event(EventKind::Incomplete, node.state, 0, "executions are too long to explore");
+    return false;
+  }
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody stays behind if the tool is killed
+    if (::getppid() != parent) {
+      ::_exit(finished_exit_code);
+    }
+    ++depth_;
+    return true;
+  }
+  if (child < 0) {
+    table_.add_event(
+        EventKind::Incomplete,
+        node.state,
+        0,
+        fmt::format("cannot fork: {}", std::strerror(errno))
+    );
+    return false;
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  look_at_end_of_child(status);
+  return false;
+}
+
+void Explorer::look_at_end_of_child(int status) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code) {
+    return;
+  }
+  const auto [from, site] = table_.position();
+  const std::vector<Event> events = table_.events();
+  if (!events.empty() && events.back().from == from && events.back().kind == EventKind::Fault) {
+    return; // it has said why
+  }
+  if (WIFSIGNALED(status)) {
+    table_.add_event(
+        EventKind::Crash,
+        from,
+        site,
+        fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(status)))
+    );
+  } else {
+    table_.add_event(
+        EventKind::Incomplete,
+        from,
+        site,
+        fmt::format("a process ended by itself with code {}", WEXITSTATUS(status))
+    );
+  }
+}
+
+void Explorer::finish() {
+  table_.count_execution();
+  ::_exit(finished_exit_code);
+}
+
+// --- Replay --------------------------------------------------------------------------------------
+
+/// Takes the choices of the schedule, one after the other. Equal threads may have changed places
+/// since it was recorded: then it is the move that leads to the state which was seen.
+bool Explorer::repeat() {
+  for (;;) {
+    const Node node = std::move(path_.back());
+    path_.clear();
+    if (replay_->taken == replay_->choices.size()) {
+      reached(node.state);
+      finish();
+    }
+    const auto [number, check] = unpack_choice(replay_->choices[replay_->taken++]);
+    std::vector<Choice> candidates = node.choices;
+    const auto named = std::ranges::find(candidates, number, &Choice::number);
+    if (named == candidates.end()) {
+      table_.add_event(
+          EventKind::Nondeterminism,
+          node.state,
+          0,
+          fmt::format(
+              "step {} of the schedule takes move {}, but there are {}",
+              replay_->taken,
+              number + 1,
+              node.choices.size()
+          )
+      );
+      finish();
+    }
+    std::rotate(candidates.begin(), named, named + 1);
+    Choice chosen = candidates.front();
+    if (chosen.kind == Choice::Kind::Thread && check != unchecked) {
+      const auto fits = std::ranges::find_if(candidates, [&](const Choice& candidate) {
+        if (candidate.kind != Choice::Kind::Thread) {
+          return false;
+        }
+        stepper_.step(node.moves[candidate.move]);
+        const bool same = check_of(stepper_.fingerprint()) == check || stepper_.failure();
+        stepper_.undo_to(node.mark);
+        return same;
+      });
+      chosen = fits != candidates.end() ? *fits : chosen;
+    }
+    expected_ = check == unchecked ? no_check : check;
+    const bool host = go(node, chosen);
+    if (replay_->trace >= 0) {
+      append_row(
+          replay_->trace,
+          {.from = last_->from, .actor = last_->actor, .site = last_->site, .choice = chosen.number}
+      );
+    }
+    if (host) {
+      return true;
+    }
+    if (!enter({.host = false, .open = node.open})) {
+      return false;
+    }
+  }
+}
+
+void Explorer::reached(StateId state) {
+  if (replay_ && replay_->trace >= 0) {
+    append_row(replay_->trace, {.from = state});
+  }
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,143 @@
+// Implements live_state.h.
+#include "machine/live_state.h"
+
+#include "base/hash.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace heddle::machine {
+
+namespace {
+
+using ptx::Opcode;
+using ptx::OperandKind;
+
+std::uint8_t identity_of(std::string_view special) {
+  const auto is = [&](std::string_view prefix) { return special.starts_with(prefix); };
+  if (is("%tid")) {
+    return LiveState::Thread;
+  }
+  if (is("%lane") || is("%warpid")) { // %laneid, %lanemask_*
+    return LiveState::Place;
+  }
+  if (is("%ctaid") || is("%smid") || is("%cluster_ctaid") || is("%cluster_ctarank") ||
+      is("%clusterid")) {
+    return LiveState::Block;
+  }
+  return LiveState::Nothing; // the same for all threads of a grid, or a clock
+}
+
+std::uint8_t identity_of(const ptx::Operand& operand) {
+  std::uint8_t result =
+      operand.kind == OperandKind::Special ? identity_of(operand.name) : LiveState::Nothing;
+  for (const ptx::Operand& element : operand.elements) {
+    result |= identity_of(element);
+  }
+  return result;
+}
+
+bool calls_library(const ptx::Instruction& call) {
+  static constexpr std::array<std::string_view, 4>
+      library{"vprintf", "malloc", "free", "__assertfail"};
+  return std::any_of(call.operands.begin(), call.operands.end(), [](const ptx::Operand& o) {
+    return std::find(library.begin(), library.end(), o.name) != library.end();
+  });
+}
+
+std::uint8_t identity_of(const ptx::Instruction& instruction) {
+  std::uint8_t result = LiveState::Nothing;
+  for (const ptx::Operand& operand : instruction.operands) {
+    result |= identity_of(operand);
+  }
+  switch (instruction.opcode) {
+  case Opcode::Call: // we do not look into it
+    return calls_library(instruction) ? result : std::uint8_t{LiveState::Everything};
+  case Opcode::Bar: // warps arrive at it
+  case Opcode::Barrier:
+  case Opcode::Shfl:
+  case Opcode::Vote:
+  case Opcode::Match:
+  case Opcode::Redux:
+  case Opcode::Elect:
+  case Opcode::Activemask:
+  case Opcode::Mma:
+  case Opcode::Wmma:
+  case Opcode::Ldmatrix:
+  case Opcode::Stmatrix:
+  case Opcode::Movmatrix:
+    return result | LiveState::Place;
+  default:
+    return result;
+  }
+}
+
+} // namespace
+
+const LiveState::Function& LiveState::function(const ptx::Function& f) {
+  const auto known = functions_.find(&f);
+  if (known != functions_.end()) {
+    return known->second;
+  }
+  Function& facts = functions_[&f];
+  const ptx::Cfg cfg(f);
+  facts.live = ptx::Liveness(f, cfg).before_each();
+  // What can be asked on some way from here to the end: against the direction of the edges.
+  facts.identity.assign(f.body.size(), Nothing);
+  std::vector<std::uint8_t> entry(cfg.blocks().size(), Nothing);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t b = cfg.blocks().size(); b-- > 0;) {
+      const ptx::BasicBlock& block = cfg.blocks()[b];
+      std::uint8_t identity = Nothing;
+      for (const std::uint32_t next : block.successors) {
+        identity |= next < entry.size() ? entry[next] : Nothing;
+      }
+      for (std::uint32_t i = block.last; i-- > block.first;) {
+        identity |= identity_of(f.body[i]);
+        facts.identity[i] = identity;
+      }
+      changed = changed || identity != entry[b];
+      entry[b] = identity;
+    }
+  }
+  return facts;
+}
+
+const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
+  const auto known = at_.find(&op);
+  if (known != at_.end()) {
+    return known->second;
+  }
+  const Function& facts = function(*code.function);
+  At& at = at_[&op];
+  at.code = &code;
+  at.op = &op;
+  Hasher name;
+  name.text(code.function->name);
+  name.value(&op - code.ops.data());
+  at.name = name.finish().low;
+  while (!by_name_.try_emplace(at.name, &at).second) { // a static function of another module
+    ++at.name;
+  }
+  if (op.instruction >= facts.live.size()) {
+    return at; // behind the last instruction
+  }
+  at.identity = facts.identity[op.instruction];
+  const ptx::BitVector& live = facts.live[op.instruction];
+  const auto& registers = code.function->registers;
+  for (std::size_t r = 0; r < registers.size(); ++r) {
+    if (!live.test(r)) {
+      continue;
+    }
+    const bool predicate = registers[r].type == ptx::Mod::Pred;
+    const int bits = std::max(ptx::type_bits(registers[r].type), 16);
+    at.registers.push_back(
+        {code.registers[r].offset(), static_cast<std::uint8_t>(predicate ? 0 : bits / 8)}
+    );
+  }
+  return at;
+}
+
+} // namespace heddle::machine

@@ -1,0 +1,59 @@
+// LiveState: what of a thread still matters at an instruction: registers that may be read, and
+// whether it may still find out which thread it is.
+//
+//   const LiveState::At& at = live.at(code, op);
+//   for (const auto& r : at.registers) …            // gather or scatter these
+//   if ((at.identity & LiveState::Block) == 0) …    // threads of different blocks are alike here
+//
+// Two threads whose live state is equal behave alike from there on: that is what makes states equal
+// whose threads have only changed places. Errs to the safe side: too much may be called live.
+#pragma once
+
+#include "isa/op.h"
+#include "ptx/liveness.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::machine {
+
+class LiveState {
+public:
+  /// What a thread may still learn about itself, as bits.
+  enum Identity : std::uint8_t {
+    Nothing = 0,
+    Thread = 1, // %tid
+    Place = 2,  // %laneid, %warpid, and everything that a warp does together
+    Block = 4,  // %ctaid, %clusterid, %smid …
+    Everything = 7
+  };
+  struct Register {
+    std::uint32_t offset = 0; // in Frame::registers, of lane 0
+    std::uint8_t bytes = 0;   // of one lane; 0: a predicate
+  };
+  struct At {
+    const isa::Code* code = nullptr;
+    const isa::Op* op = nullptr;
+    std::uint64_t name = 0; // of the place: the same in every process, wherever code lies in memory
+    std::vector<Register> registers;
+    std::uint8_t identity = Nothing;
+  };
+  /// Right before `op` of `code`.
+  const At& at(const isa::Code& code, const isa::Op& op);
+  /// The place of that name, which at() has been asked for before.
+  const At& named(std::uint64_t name) const { return *by_name_.at(name); }
+
+private:
+  struct Function {
+    std::vector<ptx::BitVector> live;
+    std::vector<std::uint8_t> identity; // by instruction
+  };
+  const Function& function(const ptx::Function& f);
+
+  std::unordered_map<const isa::Op*, At> at_; // whose elements stay where they are
+  std::unordered_map<std::uint64_t, const At*> by_name_;
+  std::unordered_map<const ptx::Function*, Function> functions_;
+};
+
+} // namespace heddle::machine

@@ -1,0 +1,519 @@
+// Images of clusters: writing down what a cluster's future depends on, going back to it, and what
+// it is called: its hash, the moves in it and the classes of its threads.
+//
+// Of a register only the live ones are kept; dead ones have any value after load(). Pointers to
+// code stand for themselves: they are the same in all processes of an exploration.
+#include "base/check.h"
+#include "machine/stepper_work.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace heddle::machine {
+
+using isa::Frame;
+using isa::LaneMask;
+
+namespace {
+
+LaneMask bit(int lane) {
+  return LaneMask{1} << lane;
+}
+std::size_t slot(int lane) {
+  return static_cast<std::size_t>(lane);
+}
+
+Hash128 hash_of(const void* p, std::size_t bytes) {
+  const XXH128_hash_t h = XXH3_128bits(p, bytes);
+  return {h.low64, h.high64};
+}
+template <class... T> Hash128 combine(const T&... values) {
+  const std::uint64_t words[] = {values...};
+  return hash_of(words, sizeof words);
+}
+
+/// How much of a lane's local memory is in use, its innermost frame being this one.
+std::uint64_t local_bytes(const Frame& inner, const isa::Warp& warp) {
+  return std::min(std::uint64_t{inner.local_end()}, warp.local_stride);
+}
+
+/// The frames of a lane, outermost first.
+struct Chain {
+  std::array<Frame*, 64> frames;
+  std::size_t depth = 0;
+  Chain(const isa::Warp& warp, int lane) {
+    for (Frame* f = warp.frame[slot(lane)]; f != nullptr; f = f->caller) {
+      HEDDLE_CHECK(depth < frames.size(), "calls are nested more than {} deep", frames.size());
+      frames[depth++] = f;
+    }
+    std::reverse(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(depth));
+  }
+};
+
+} // namespace
+
+class Stepper::ImageWriter {
+public:
+  explicit ImageWriter(std::vector<std::byte>& bytes) : bytes_(bytes) { bytes_.clear(); }
+
+  void raw(const void* p, std::size_t count) {
+    const auto* b = static_cast<const std::byte*>(p);
+    bytes_.insert(bytes_.end(), b, b + count);
+  }
+  template <class T> void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    raw(&value, sizeof value);
+  }
+  std::size_t size() const { return bytes_.size(); }
+
+  void lane(LiveState& live, const isa::Warp& warp, int lane) {
+    const Chain chain(warp, lane);
+    put(static_cast<std::uint32_t>(chain.depth));
+    for (std::size_t d = 0; d < chain.depth; ++d) {
+      const Frame& frame = *chain.frames[d];
+      const isa::Op* next =
+          d + 1 < chain.depth ? chain.frames[d + 1]->return_op : warp.pc[slot(lane)];
+      const LiveState::At& at = live.at(*frame.code, *next);
+      put(at.name);
+      put(frame.allocated);
+      for (const LiveState::Register& r : at.registers) {
+        const std::byte* values = frame.registers.data() + r.offset;
+        if (r.bytes == 0) {
+          LaneMask mask = 0;
+          std::memcpy(&mask, values, sizeof mask);
+          put(static_cast<std::uint8_t>(mask >> lane & 1));
+        } else {
+          raw(values + r.bytes * slot(lane), r.bytes);
+        }
+      }
+    }
+    const Frame& inner = *chain.frames[chain.depth - 1];
+    raw(warp.local + slot(lane) * warp.local_stride, local_bytes(inner, warp));
+  }
+
+private:
+  std::vector<std::byte>& bytes_;
+};
+
+class Stepper::ImageReader {
+public:
+  explicit ImageReader(const std::vector<std::byte>& bytes) : at_(bytes.data()) {}
+
+  void raw(void* p, std::size_t count) {
+    std::memcpy(p, at_, count);
+    at_ += count;
+  }
+  template <class T> T get() {
+    T value;
+    raw(&value, sizeof value);
+    return value;
+  }
+  template <class T> void get(T& value) { raw(&value, sizeof value); }
+
+  void lane(LiveState& live, isa::Warp& warp, int lane) {
+    const auto depth = get<std::uint32_t>();
+    Frame* frame = nullptr;
+    const isa::Op* next = nullptr;
+    for (std::uint32_t d = 0; d < depth; ++d) {
+      const LiveState::At& at = live.named(get<std::uint64_t>());
+      frame = enter(warp, at.code, frame, next, get<std::uint32_t>(), lane);
+      next = at.op;
+      for (const LiveState::Register& r : at.registers) {
+        std::byte* values = frame->registers.data() + r.offset;
+        if (r.bytes == 0) {
+          LaneMask mask = 0;
+          std::memcpy(&mask, values, sizeof mask);
+          mask = (mask & ~bit(lane)) | (LaneMask{get<std::uint8_t>()} << lane);
+          std::memcpy(values, &mask, sizeof mask);
+        } else {
+          raw(values + r.bytes * slot(lane), r.bytes);
+        }
+      }
+    }
+    warp.frame[slot(lane)] = frame;
+    warp.pc[slot(lane)] = next;
+    raw(warp.local + slot(lane) * warp.local_stride, local_bytes(*frame, warp));
+  }
+  void next_warp() { entered_.clear(); }
+
+private:
+  /// Lanes in the same call share its frame.
+  Frame*
+  enter(isa::Warp& warp, const isa::Code* code, Frame* caller, const isa::Op* return_op, int lane) {
+    for (Frame* known : entered_) {
+      if (known->code == code && known->caller == caller && known->return_op == return_op) {
+        known->lanes |= bit(lane);
+        return known;
+      }
+    }
+    entered_.push_back(warp.push_frame(code, caller, return_op, bit(lane)));
+    entered_.back()->allocated = allocated;
+    return entered_.back();
+  }
+
+  const std::byte* at_;
+  std::vector<Frame*> entered_;
+};
+
+/// For recognising that a thread loops; without what others may change.
+Hash128 Stepper::lane_state(const isa::Warp& warp, int lane) const {
+  std::vector<std::byte> bytes;
+  ImageWriter writer(bytes);
+  writer.lane(live_, warp, lane);
+  return hash_of(bytes.data(), bytes.size());
+}
+
+/// Writes the cluster into scratch_ and finds its image, or makes one.
+const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
+  Cluster& cluster = *work.clusters[c];
+  const Work::Progress& progress = work.progress[c];
+  ImageWriter writer(scratch_);
+  writer.put(progress.made);
+  writer.put(progress.joins_are_moves);
+
+  struct Thread {
+    int lane; // -1: it has ended
+    std::uint32_t block, warp;
+    std::size_t begin, end; // in scratch_
+    std::uint8_t identity;
+    std::uint64_t flags; // what its warp knows of it
+  };
+  std::vector<Thread> threads;
+  std::uint8_t all = LiveState::Nothing; // what some thread may learn about itself
+  Hasher shared;                         // of everything that belongs to no thread
+  shared.value(progress.made);
+  shared.value(progress.joins_are_moves);
+  bool ended = true;
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    Block& block = cluster.block(b);
+    const std::size_t begin = writer.size();
+    writer.put(block.live_);
+    ended = ended && block.ended();
+    if (!block.ended()) {
+      writer.raw(block.shared_.data(), block.shared_.size());
+      for (std::uint8_t i = 0; i < block.barriers_.size(); ++i) {
+        const Block::Barrier& barrier = block.barriers_[i];
+        writer.put(barrier.in_use);
+        if (barrier.in_use) {
+          writer.put(barrier.expected);
+          writer.put(barrier.arrivals);
+          writer.put(barrier.popc);
+          writer.put(barrier.all);
+          writer.put(barrier.any);
+          writer.raw(barrier.waiting.data(), barrier.waiting.size() * sizeof(LaneMask));
+          writer.raw(barrier.arrived.data(), barrier.arrived.size() * sizeof(LaneMask));
+        }
+      }
+    }
+    shared.bytes(scratch_.data() + begin, writer.size() - begin);
+    for (std::size_t w = 0; w < block.warps_.size(); ++w) {
+      const Block::WarpState& state = block.warps_[w];
+      const isa::Warp& warp = state.warp;
+      const Work::Progress::Loops& loops = progress.loops[b][w];
+      const LaneMask masks[] = {
+          warp.live,
+          warp.blocked,
+          state.arrived,
+          state.red_popc,
+          state.red_and,
+          state.red_or,
+          state.cluster_arrived,
+          state.cluster_waiting,
+          state.cluster_passed,
+          loops.endless,
+          loops.stepping,
+          loops.local,
+          loops.sleeping,
+          loops.plain
+      };
+      writer.raw(masks, sizeof masks);
+      const std::size_t collective = writer.size();
+      for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
+        const std::size_t lane = slot(std::countr_zero(m));
+        writer.put(state.membermask[lane]);
+        // The op stands before the place where the lane goes on.
+        writer.put(live_.at(*warp.frame[lane]->code, *warp.pc[lane]).name);
+        writer.put(state.collective[lane].kind);
+        writer.put(state.collective[lane].contribute);
+        writer.put(state.collective[lane].conclude);
+        writer.put(state.exchange.value[lane]);
+      }
+      const auto words =
+          static_cast<std::uint32_t>(state.arrived != 0 ? state.exchange.words.size() : 0);
+      writer.put(words);
+      writer.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
+      shared.bytes(scratch_.data() + collective, writer.size() - collective);
+      for (int lane = 0; lane < isa::warp_size; ++lane) {
+        Thread thread{
+            .lane = (warp.live >> lane & 1) != 0 ? lane : -1,
+            .block = static_cast<std::uint32_t>(b),
+            .warp = static_cast<std::uint32_t>(w),
+            .begin = writer.size(),
+            .end = 0,
+            .identity = LiveState::Nothing,
+            .flags = 0
+        };
+        if (thread.lane >= 0) {
+          for (const LaneMask mask : masks) {
+            thread.flags = thread.flags << 1 | (mask >> lane & 1);
+          }
+          writer.lane(live_, warp, lane);
+          for (const Frame* f = warp.frame[slot(lane)]; f != nullptr; f = f->caller) {
+            const isa::Op* next = warp.pc[slot(lane)];
+            if (f != warp.frame[slot(lane)]) {
+              const Frame* inner = warp.frame[slot(lane)];
+              while (inner->caller != f) {
+                inner = inner->caller;
+              }
+              next = inner->return_op;
+            }
+            thread.identity |= live_.at(*f->code, *next).identity;
+          }
+          all |= thread.identity;
+        }
+        thread.end = writer.size();
+        threads.push_back(thread);
+      }
+    }
+  }
+
+  // The content, and who it is where somebody can still ask.
+  const bool places = !options_.symmetry || (all & LiveState::Place) != 0 || cluster.size() > 1;
+  const std::uint64_t where =
+      !options_.symmetry || (all & LiveState::Block) != 0 ? std::uint64_t{c} + 1 : 0;
+  const Hash128 own = hash_of(scratch_.data(), scratch_.size());
+  const Hash128 content = combine(own.low, own.high, where, work.identity);
+  auto& candidates = images_[content.low];
+  for (const auto& known : candidates) {
+    if (known->content == content) {
+      return known.get();
+    }
+  }
+  auto image = std::make_unique<Image>();
+  image->content = content;
+  image->bytes = scratch_;
+  image->made = progress.made;
+  image->ended = ended;
+
+  // The hash: of the threads taken together, each with what it may still learn about itself.
+  HashSum sum;
+  std::vector<Hash128> lanes(threads.size());
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    const Thread& thread = threads[t];
+    if (thread.lane < 0) {
+      continue;
+    }
+    const Hash128 state = hash_of(scratch_.data() + thread.begin, thread.end - thread.begin);
+    const bool placed = places || (thread.identity & (LiveState::Thread | LiveState::Place)) != 0;
+    lanes[t] = combine(state.low, state.high, thread.flags, placed ? std::uint64_t{t} + 1 : 0);
+    sum.add(combine(lanes[t].low, lanes[t].high));
+  }
+  const Hash128 rest = shared.finish();
+  image->hash = combine(rest.low, rest.high, sum.low, sum.high, where, work.identity);
+  image->threads.resize(threads.size());
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    if (threads[t].lane >= 0) {
+      // 0 to 2^16 are left to others.
+      image->threads[t] =
+          combine(image->hash.low, image->hash.high, lanes[t].low, lanes[t].high).low | 1ULL << 63;
+    }
+  }
+  find_moves(work, c, *image);
+  candidates.push_back(std::move(image));
+  return candidates.back().get();
+}
+
+/// What a thread in a loop that has no choices does in it.
+Stepper::Operation Stepper::loop_operation(const Lane& at) const {
+  const auto& loops = at.work->progress[at.cluster].loops[at.block][at.warp];
+  Operation result{Class::Access, StepKind::None, "a loop without a step"};
+  if ((loops.stepping & bit(at.lane)) != 0) {
+    result.step = StepKind::Sync;
+    result.what = "a loop that waits for nobody";
+  } else if ((loops.local & bit(at.lane)) != 0) {
+    result.what = "a loop that accesses only local variables";
+  } else if ((loops.sleeping & bit(at.lane)) != 0) {
+    result.what = "a loop that only sleeps";
+  }
+  return result;
+}
+
+void Stepper::find_moves(Work& work, std::size_t c, Image& image) {
+  Cluster& cluster = *work.clusters[c];
+  std::size_t first = 0; // thread of the warp
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    Block& block = cluster.block(b);
+    for (std::size_t w = 0; w < block.warps().size(); ++w, first += isa::warp_size) {
+      const isa::Warp& warp = block.warps()[w].warp;
+      for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
+        const Lane at{&work, c, b, w, std::countr_zero(m)};
+        const ThreadClass who = image.threads[first + slot(at.lane)];
+        const auto like = std::ranges::find(image.ready, who, &Image::Ready::who);
+        if (options_.symmetry && like != image.ready.end()) {
+          ++like->count;
+          continue;
+        }
+        if (waits_for_warp(at)) {
+          continue;
+        }
+        Image::Ready ready;
+        ready.block = static_cast<std::uint32_t>(b);
+        ready.warp = static_cast<std::uint32_t>(w);
+        ready.lane = at.lane;
+        ready.endless = (work.progress[c].loops[b][w].endless & bit(at.lane)) != 0;
+        ready.operation = ready.endless ? loop_operation(at) : classify(at);
+        ready.op = warp.pc[slot(at.lane)];
+        ready.code = warp.frame[slot(at.lane)]->code;
+        ready.who = who;
+        image.ready.push_back(ready);
+      }
+    }
+  }
+}
+
+void Stepper::capture(std::size_t n, std::size_t c) {
+  Work& work = *works_[n];
+  std::vector<MemoryJournal::Bytes> own; // is in the image
+  Cluster& cluster = *work.clusters[c];
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    const Block& block = cluster.block(b);
+    own.push_back({block.shared_.data(), block.shared_.size()});
+    own.push_back({block.local_, block.local_bytes_});
+  }
+  journal_.absorb(own);
+  const Image* before = work.images[c];
+  const Image* image = intern(work, c);
+  work.loaded[c] = image;
+  if (image != before) {
+    log_.push_back(
+        {Log::Kind::Image, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(c), before}
+    );
+    set_image(work, c, image);
+  }
+}
+
+void Stepper::set_image(Work& work, std::size_t c, const Image* image) {
+  if (work.images[c] != nullptr) {
+    work.sum.subtract(work.images[c]->hash);
+  }
+  if (image != nullptr) {
+    work.sum.add(image->hash);
+  }
+  work.images[c] = image;
+}
+
+/// Lets the cluster's threads stand where the image says.
+void Stepper::load(Work& work, std::size_t c) {
+  const Image* image = work.images[c];
+  if (work.loaded[c] == image) {
+    return;
+  }
+  work.loaded[c] = image;
+  Cluster& cluster = *work.clusters[c];
+  Work::Progress& progress = work.progress[c];
+  ImageReader reader(image->bytes);
+  reader.get(progress.made);
+  reader.get(progress.joins_are_moves);
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    Block& block = cluster.block(b);
+    reader.get(block.live_);
+    if (!block.ended()) {
+      reader.raw(block.shared_.data(), block.shared_.size());
+      for (Block::Barrier& barrier : block.barriers_) {
+        reader.get(barrier.in_use);
+        if (barrier.in_use) {
+          reader.get(barrier.expected);
+          reader.get(barrier.arrivals);
+          reader.get(barrier.popc);
+          reader.get(barrier.all);
+          reader.get(barrier.any);
+          reader.raw(barrier.waiting.data(), barrier.waiting.size() * sizeof(LaneMask));
+          reader.raw(barrier.arrived.data(), barrier.arrived.size() * sizeof(LaneMask));
+        } else {
+          barrier.expected = barrier.arrivals = barrier.popc = 0;
+          barrier.all = true;
+          barrier.any = false;
+          std::ranges::fill(barrier.waiting, 0);
+          std::ranges::fill(barrier.arrived, 0);
+        }
+      }
+    }
+    for (std::size_t w = 0; w < block.warps_.size(); ++w) {
+      Block::WarpState& state = block.warps_[w];
+      isa::Warp& warp = state.warp;
+      Work::Progress::Loops& loops = progress.loops[b][w];
+      warp.reset();
+      LaneMask* const masks[] = {
+          &warp.live,
+          &warp.blocked,
+          &state.arrived,
+          &state.red_popc,
+          &state.red_and,
+          &state.red_or,
+          &state.cluster_arrived,
+          &state.cluster_waiting,
+          &state.cluster_passed,
+          &loops.endless,
+          &loops.stepping,
+          &loops.local,
+          &loops.sleeping,
+          &loops.plain
+      };
+      for (LaneMask* mask : masks) {
+        reader.get(*mask);
+      }
+      for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
+        const std::size_t lane = slot(std::countr_zero(m));
+        reader.get(state.membermask[lane]);
+        state.collective_op[lane] = live_.named(reader.get<std::uint64_t>()).op - 1;
+        reader.get(state.collective[lane].kind);
+        reader.get(state.collective[lane].contribute);
+        reader.get(state.collective[lane].conclude);
+        reader.get(state.exchange.value[lane]);
+      }
+      const auto words = reader.get<std::uint32_t>();
+      if (words != 0) {
+        state.exchange.words.resize(words);
+        reader.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
+      }
+      reader.next_warp();
+      for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+        reader.lane(live_, warp, std::countr_zero(m));
+      }
+    }
+  }
+}
+
+// --- Fingerprint ---------------------------------------------------------------------------------
+
+Hash128 Stepper::fingerprint() const {
+  const auto number = [&](const CommandPtr& command) { // among those that are not complete
+    std::uint64_t n = 0;
+    for (const auto& work : works_) {
+      if (work->command == command) {
+        break;
+      }
+      n += work->done ? 0 : 1;
+    }
+    return n;
+  };
+  words_.assign({journal_.fingerprint().low, journal_.fingerprint().high});
+  for (const auto& work : works_) {
+    if (work->done) {
+      continue;
+    }
+    words_.insert(
+        words_.end(),
+        {work->identity, work->ready ? 1ULL : 0ULL, work->sum.low, work->sum.high}
+    );
+    for (const CommandPtr& before : work->after) {
+      if (!before->done.load()) {
+        words_.push_back(number(before));
+      }
+    }
+  }
+  return hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));
+}
+
+} // namespace heddle::machine

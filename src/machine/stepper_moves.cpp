@@ -1,0 +1,424 @@
+// Implements the part of stepper.h that is about commands and moves: what is ready, who can move
+// and is owed it, making a move and taking it back.
+#include "base/check.h"
+#include "machine/stepper_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::machine {
+
+using isa::LaneMask;
+using isa::Stop;
+using ptx::Mod;
+using ptx::Opcode;
+
+namespace {
+
+constexpr std::int64_t plain_fuel = 1 << 14; // as in stepper.cpp
+constexpr std::uint64_t max_threads = 1 << 16;
+
+/// Nothing in the kernel depends on when it runs: no atomic or volatile access, no call.
+bool has_only_plain_accesses(const ptx::Function& function) {
+  return std::none_of(function.body.begin(), function.body.end(), [](const ptx::Instruction& i) {
+    switch (i.opcode) {
+    case Opcode::Ld:
+    case Opcode::St:
+      return i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
+             i.has(Mod::Release) || i.has(Mod::Mmio);
+    case Opcode::Atom:
+    case Opcode::Red:
+    case Opcode::Mbarrier:
+    case Opcode::Call:
+    case Opcode::Activemask:
+    case Opcode::Multimem:
+    case Opcode::Cp:
+      return true;
+    default:
+      return false;
+    }
+  });
+}
+
+/// Complete as soon as what is before them is.
+bool happens_by_itself(CommandKind kind) {
+  return kind == CommandKind::EventRecord || kind == CommandKind::Empty;
+}
+
+} // namespace
+
+// --- Commands ------------------------------------------------------------------------------------
+
+void Stepper::submitted(const CommandPtr& command) {
+  if (world_.has_fault()) {
+    command->done.store(true);
+    return;
+  }
+  host_moved();
+  auto work = std::make_unique<Work>();
+  work->command = command;
+  work->after = command->after;
+  Hasher hasher;
+  hasher.text(command->label);
+  hasher.text(command->stream);
+  if (work->kernel()) {
+    hasher.text(command->grid->kernel().name);
+    hasher.bytes(command->grid->parameters(), command->grid->parameter_bytes());
+  }
+  work->identity = hasher.finish().low;
+  // Commands that are otherwise the same are told apart by their order.
+  while (std::any_of(works_.begin(), works_.end(), [&](const auto& other) {
+    return other->identity == work->identity;
+  })) {
+    ++work->identity;
+  }
+  works_.push_back(std::move(work));
+  advance();
+}
+
+void Stepper::host_moved() {
+  log_.clear();
+  journal_.recount();
+  for (const auto& work : works_) {
+    if (work->done) {
+      work->command->after.clear();
+    }
+  }
+  std::erase_if(works_, [](const auto& work) { return work->done; });
+}
+
+/// [DEP]: does the command have to wait for others?
+bool Stepper::held_back(const Work& work) const {
+  const auto waits = [](const CommandPtr& before) { return !before->done.load(); };
+  if (!options_.ignore_grid_order || !work.kernel()) {
+    return std::any_of(work.after.begin(), work.after.end(), waits);
+  }
+  // Only for what is not a grid, directly or behind events.
+  std::vector<const Command*> todo{work.command.get()};
+  while (!todo.empty()) {
+    const Command* next = todo.back();
+    todo.pop_back();
+    for (const CommandPtr& before : next->after) {
+      if (!waits(before) || before->kind == CommandKind::Kernel) {
+        continue;
+      }
+      if (!happens_by_itself(before->kind)) {
+        return true;
+      }
+      todo.push_back(before.get());
+    }
+  }
+  return false;
+}
+
+void Stepper::make_ready(std::size_t n) {
+  Work& work = *works_[n];
+  work.ready = true;
+  log_.push_back({.kind = Log::Kind::Ready, .work = static_cast<std::uint32_t>(n)});
+  if (!work.kernel()) {
+    return;
+  }
+  const auto& grid = work.command->grid;
+  work.plain_only = has_only_plain_accesses(*grid->kernel().function);
+  const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
+  if (threads > max_threads) {
+    failure_ = Failure{};
+    failure_->incomplete = fmt::format(
+        "{} has {} threads, more than the {} that can be explored",
+        work.command->label,
+        threads,
+        max_threads
+    );
+    return;
+  }
+  const auto count = static_cast<std::size_t>(grid->cluster_count());
+  if (work.clusters.empty()) {
+    for (std::size_t c = 0; c < count; ++c) {
+      work.clusters.push_back(std::make_unique<Cluster>(grid));
+    }
+    work.progress.resize(count);
+    work.loaded.resize(count);
+  }
+  work.images.assign(count, nullptr);
+  work.sum = {};
+  for (std::size_t c = 0; c < count && !failure_; ++c) {
+    Cluster& cluster = *work.clusters[c];
+    cluster.start(c);
+    Work::Progress progress;
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      progress.loops.emplace_back(cluster.block(b).warps().size());
+    }
+    work.progress[c] = std::move(progress);
+    settle(work, c);
+    capture(n, c);
+  }
+}
+
+/// Does whatever nobody can choose about: readiness, completion, records and orders.
+void Stepper::advance() {
+  for (bool changed = true; changed && !failure_;) {
+    changed = false;
+    for (std::size_t n = 0; n < works_.size() && !failure_; ++n) {
+      Work& work = *works_[n];
+      if (work.done) {
+        continue;
+      }
+      if (!work.ready) {
+        const bool first = std::all_of(work.after.begin(), work.after.end(), [](const auto& c) {
+          return c->done.load();
+        });
+        saw_dependency_ = saw_dependency_ || (work.kernel() && !first);
+        if (held_back(work)) {
+          continue;
+        }
+        make_ready(n);
+        changed = true;
+      }
+      const Command& command = *work.command;
+      const bool ended = work.kernel()
+                             ? !failure_ && std::ranges::all_of(work.images, &Image::ended)
+                             : happens_by_itself(command.kind);
+      if (ended) {
+        work.done = true;
+        work.command->completed_at = world_.now();
+        work.command->done.store(true);
+        log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(n)});
+        changed = true;
+      }
+    }
+  }
+}
+
+// --- Moves ---------------------------------------------------------------------------------------
+
+Stepper::Guarantee Stepper::guarantee(const Work& work, std::size_t cluster) const {
+  const bool alone =
+      work.clusters[cluster]->size() == 1 && work.command->grid->config().block.count() == 1;
+  const Guarantee own = work.cooperative() ? Guarantee::Cooperative
+                        : alone            ? Guarantee::Itself
+                                           : Guarantee::Cluster;
+  if (work.images[cluster]->made && options_.progress != ProgressModel::Hsa) {
+    return own;
+  }
+  switch (options_.progress) {
+  case ProgressModel::Cuda:
+  case ProgressModel::Obe:
+    return Guarantee::None;
+  case ProgressModel::Fair:
+    return own;
+  case ProgressModel::Hsa: {
+    const auto first = std::ranges::find(work.images, false, &Image::ended);
+    return work.cooperative() || first - work.images.begin() == static_cast<std::ptrdiff_t>(cluster)
+               ? own
+               : Guarantee::None;
+  }
+  case ProgressModel::Lobe:
+    return std::any_of(
+               work.images.begin() + static_cast<std::ptrdiff_t>(cluster),
+               work.images.end(),
+               [](const Image* image) { return image->made; }
+           )
+               ? own
+               : Guarantee::None;
+  }
+  return Guarantee::None;
+}
+
+std::vector<Stepper::Move> Stepper::moves() const {
+  std::vector<Move> result;
+  for (std::size_t n = 0; n < works_.size(); ++n) {
+    const Work& work = *works_[n];
+    if (work.done || !work.ready) {
+      continue;
+    }
+    if (!work.kernel()) {
+      result.push_back({.work = n, .what = "is ready to be carried out"});
+      continue;
+    }
+    ++pass_;
+    if (options_.symmetry) {
+      for (const Image* image : work.images) {
+        image->like_it = image->looked_at == pass_ ? image->like_it + 1 : 1;
+        image->looked_at = pass_;
+      }
+    }
+    ++pass_;
+    for (std::size_t c = 0; c < work.images.size(); ++c) {
+      const Image& image = *work.images[c];
+      if (image.ready.empty() || (options_.symmetry && image.looked_at == pass_)) {
+        continue; // a cluster like it has had its turn
+      }
+      image.looked_at = pass_;
+      const Guarantee guaranteed = guarantee(work, c);
+      for (const Image::Ready& ready : image.ready) {
+        result.push_back({
+            .work = n,
+            .thread = true,
+            .endless = ready.endless,
+            .guarantee = guaranteed,
+            .cluster = c,
+            .block = ready.block,
+            .warp = ready.warp,
+            .lane = ready.lane,
+            .who = ready.who,
+            .count = std::uint64_t{ready.count} * (options_.symmetry ? image.like_it : 1),
+            .step = ready.operation.step,
+            .what = ready.operation.what,
+            .op = ready.op,
+            .code = ready.code,
+            .heap = ready.operation.kind == Class::Heap,
+        });
+        if (work.plain_only && !image.made) {
+          break;
+        }
+      }
+      if (work.plain_only && !image.made) {
+        break; // in which order such clusters start, and by which thread, nobody can tell
+      }
+    }
+  }
+  return result;
+}
+
+bool Stepper::simple(const Move& move) const {
+  return works_[move.work]->command->kind == CommandKind::Allocate;
+}
+
+bool Stepper::step(const Move& move) {
+  taken_ = StepKind::None;
+  changes_.clear();
+  if (!move.thread) {
+    Work& work = *works_[move.work];
+    if (work.command->work) {
+      work.command->work();
+    }
+    work.done = true;
+    work.command->completed_at = world_.now();
+    work.command->done.store(true);
+    log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
+    if (!simple(move)) {
+      host_moved();
+    }
+    advance();
+    return !failure_;
+  }
+  if (move.endless) {
+    taken_ = move.step;
+    return true;
+  }
+  const std::size_t before = log_.size();
+  const bool fine = move_thread(move);
+  for (std::size_t i = before; fine && i < log_.size(); ++i) {
+    const Log& entry = log_[i];
+    if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
+      note_changes(*entry.before, *works_[entry.work]->images[entry.cluster]);
+      // Threads of other clusters that are like them have kept their class.
+      const Work& work = *works_[entry.work];
+      for (std::size_t c = 0; c < work.images.size(); ++c) {
+        if (c != entry.cluster && work.images[c]->hash == entry.before->hash) {
+          note_changes(*entry.before, *entry.before);
+          break;
+        }
+      }
+    }
+  }
+  if (fine) {
+    advance();
+  }
+  return !failure_;
+}
+
+void Stepper::note_changes(const Image& before, const Image& after) {
+  for (std::size_t t = 0; t < before.threads.size(); ++t) {
+    const Change change{before.threads[t], after.threads[t]};
+    if (change.from != 0 &&
+        (changes_.empty() || std::ranges::find(changes_, change) == changes_.end())) {
+      changes_.push_back(change);
+    }
+  }
+}
+
+bool Stepper::move_thread(const Move& move) {
+  Work& work = *works_[move.work];
+  load(work, move.cluster);
+  const Lane at{&work, move.cluster, move.block, move.warp, move.lane};
+  const auto failed = [&] {
+    work.loaded[move.cluster] = nullptr;
+    journal_.absorb({});
+    return false;
+  };
+  const bool was_made = work.progress[move.cluster].made;
+  if (classify(at).kind == Class::Plain && (!was_made || !options_.eager)) {
+    // Plain accesses go together with the operation that follows them.
+    bundling_ = true;
+    const bool fine = settle_lane(at);
+    bundling_ = false;
+    if (!fine) {
+      return failed();
+    }
+  }
+  const isa::Warp& warp = warp_state(at).warp;
+  if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) != 0 && is_choice(at)) {
+    const Operation operation = classify(at);
+    taken_ = operation.step;
+    const bool aligned = operation.kind == Class::Aligned;
+    if (aligned && !was_made) {
+      // It has arrived; settling brings the others of its warp, then they pass together.
+    } else {
+      const Stop stop = run(at, plain_fuel, aligned ? together(at) : 0);
+      if (stop == Stop::Fault || stop == Stop::Unsupported) {
+        fail(at, stop);
+        return failed();
+      }
+    }
+  }
+  // [CLUSTER] [COOP]: from now on they are all guaranteed.
+  const bool makes = taken_ != StepKind::None && !was_made;
+  work.progress[move.cluster].made = was_made || makes;
+  settle(work, move.cluster);
+  capture(move.work, move.cluster);
+  for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
+    if (c != move.cluster && !failure_) {
+      load(work, c);
+      work.progress[c].made = true;
+      settle(work, c);
+      capture(move.work, c);
+    }
+  }
+  return !failure_;
+}
+
+// --- Going back ----------------------------------------------------------------------------------
+
+Stepper::Mark Stepper::mark() const {
+  return {log_.size(), journal_.mark(), world_.virtual_time()};
+}
+
+void Stepper::undo_to(const Mark& mark) {
+  failure_.reset();
+  journal_.undo_to(mark.memory);
+  world_.set_virtual_time(mark.time);
+  for (; log_.size() > mark.log; log_.pop_back()) {
+    const Log& entry = log_.back();
+    Work& work = *works_[entry.work];
+    switch (entry.kind) {
+    case Log::Kind::Image:
+      set_image(work, entry.cluster, entry.before);
+      break;
+    case Log::Kind::Ready:
+      work.ready = false;
+      work.images.clear();
+      work.sum = {};
+      std::ranges::fill(work.loaded, nullptr);
+      break;
+    case Log::Kind::Done:
+      work.done = false;
+      work.command->done.store(false);
+      break;
+    }
+  }
+}
+
+} // namespace heddle::machine
