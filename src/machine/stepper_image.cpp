@@ -139,10 +139,17 @@ public:
 
 private:
   /// Lanes in the same call share its frame.
-  Frame*
-  enter(isa::Warp& warp, const isa::Code* code, Frame* caller, const isa::Op* return_op, int lane) {
+  Frame* enter(
+      isa::Warp& warp,
+      const isa::Code* code,
+      Frame* caller,
+      const isa::Op* return_op,
+      std::uint32_t allocated,
+      int lane
+  ) {
     for (Frame* known : entered_) {
-      if (known->code == code && known->caller == caller && known->return_op == return_op) {
+      if (known->code == code && known->caller == caller && known->return_op == return_op &&
+          known->allocated == allocated) {
         known->lanes |= bit(lane);
         return known;
       }

@@ -14,6 +14,18 @@
 namespace heddle::explore {
 namespace {
 
+/// Classes of threads are the threads themselves here.
+bool answers(const ProgressGraph& graph, const Edge& edge, const Demand& demand) {
+  switch (demand.rule) {
+  case Rule::Api:
+    return graph.by_device(edge) || edge.who == demand.who;
+  case Rule::Query:
+    return graph.by_device(edge);
+  default:
+    return edge.who == demand.who;
+  }
+}
+
 bool all_answered(
     const ProgressGraph& graph,
     const std::vector<Demand>& demands,
@@ -70,7 +82,7 @@ bool by_definition(const ProgressGraph& graph) {
       demands.insert(demands.end(), from.demands.begin(), from.demands.end());
       ends = ends || from.terminal || graph.states[edge.to].terminal;
       if (edge.query_obliged) {
-        demands.push_back({Rule::Query, edge.actor});
+        demands.push_back({Rule::Query, edge.who});
       }
     }
     if (!ends && hang_together(graph, edges) && all_answered(graph, demands, edges)) {
@@ -118,6 +130,7 @@ ProgressGraph random_graph(std::mt19937& source) {
     if (graph.states[edge.from].terminal) {
       continue;
     }
+    edge.who = edge.actor;
     edge.query_obliged = edge.not_ready = edge.actor == 0 && below(3) == 0;
     graph.edges.push_back(edge);
   }
@@ -152,7 +165,7 @@ TEST(FindEndless, WhatItFindsIsAllowed) { // each component that is reported, by
       }
       for (const EdgeId e : component.edges) {
         if (graph.edges[e].query_obliged) {
-          demands.push_back({Rule::Query, graph.edges[e].actor});
+          demands.push_back({Rule::Query, graph.edges[e].who});
         }
       }
       EXPECT_TRUE(hang_together(graph, component.edges));
