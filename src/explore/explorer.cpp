@@ -117,7 +117,7 @@ void Explorer::api_return(const char* name) {
 }
 
 void Explorer::host_event(HeddleHostEvent event, const void* address) {
-  if (threads_.inside()) {
+  if (threads_.inside() || (event == HeddleYield && !threads_.worth_stopping_to_yield())) {
     return;
   }
   static constexpr const char* what[] = {

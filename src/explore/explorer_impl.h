@@ -97,6 +97,8 @@ private:
   // explorer_search.cpp
   bool enter(const Arrival& arrival);
   bool search();
+  void hash_host();
+  void begin_host_function(const machine::CommandPtr& command);
   bool go(const Node& node, const Choice& choice);
   std::vector<Choice> all_choices(const Node& node) const;
   bool tried_here(const Choice& choice, const Node& node, const Arrival& arrival) const;

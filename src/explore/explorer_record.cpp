@@ -78,6 +78,7 @@ void Explorer::describe(const Node& node, bool partly) {
       break;
     }
   }
+  std::uint64_t could_return = 0;
   std::string waits; // sites, separated by blanks; only where nothing else is going on
   for (unsigned t = 0; t < threads_.count(); ++t) {
     if (threads_.state(t) != HostThreads::State::Live) {
@@ -85,6 +86,9 @@ void Explorer::describe(const Node& node, bool partly) {
     }
     const HostPoint& point = threads_.point(t);
     const bool could_go_on = threads_.ways(t) != 0;
+    if (inside_call(point) && could_go_on) {
+      could_return |= std::uint64_t{1} << t;
+    }
     if (inside_call(point) && !(options_.prompt_api && point.kind != HostPoint::Kind::Wait)) {
       // [API]: it could return, or device work could go on.
       if ((could_go_on || !node.moves.empty()) && !options_.other_processes) {
@@ -109,6 +113,7 @@ void Explorer::describe(const Node& node, bool partly) {
        .moves = static_cast<std::uint32_t>(node.choices.size()),
        .host_site = main_live ? site(threads_.point(0)) : 0,
        .waits = waits.empty() ? 0 : table_.intern(std::string_view(waits)),
+       .could_return = could_return,
        .partly = partly}
   );
 }
@@ -186,6 +191,8 @@ void Explorer::end_here() {
     last_->to = *end;
     last_->choice = pack_choice(last_->choice, end_check);
     table_.add_edge(*last_);
+  }
+  if (end) {
     reached(*end);
   }
 }

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <memory>
 
 namespace heddle::explore {
 
@@ -194,16 +195,49 @@ bool Explorer::enter(const Arrival& arrival) {
 
 void Explorer::next(HostThreads&) {
   stepper_.host_moved();
-  Hasher hasher;
-  threads_.hash(hasher);
-  host_.hash_memory(hasher);
-  host_hash_ = hasher.finish();
+  hash_host();
   path_.clear();
   const bool live = threads_.state(threads_.current()) == HostThreads::State::Live;
   if (!enter({.host = live, .open = 0}) || !(replay_ ? repeat() : search())) {
     finish();
   }
   path_.clear();
+}
+
+void Explorer::hash_host() {
+  Hasher hasher;
+  threads_.hash(hasher);
+  host_.hash_memory(hasher);
+  host_hash_ = hasher.finish();
+}
+
+/// Host functions run on a host thread of their own.
+void Explorer::begin_host_function(const machine::CommandPtr& command) {
+  if (command == nullptr) {
+    return;
+  }
+  struct Call {
+    Explorer* explorer;
+    machine::CommandPtr command;
+  };
+  const HeddleThreadHooks* hooks = threads_.hooks();
+  if (hooks == nullptr) {
+    stop_unsupported("a host function, with this C library");
+  }
+  pthread_t id{};
+  hooks->create(
+      &id,
+      nullptr,
+      [](void* argument) -> void* {
+        const std::unique_ptr<Call> call(static_cast<Call*>(argument));
+        call->command->work();
+        call->explorer->stepper_.returned(call->command);
+        return nullptr;
+      },
+      new Call{this, command}
+  );
+  hooks->detach(id);
+  hash_host();
 }
 
 /// Makes a choice. True: it was the host's, and the host goes on now.
@@ -213,6 +247,9 @@ bool Explorer::go(const Node& node, const Choice& choice) {
   if (choice.kind == Choice::Kind::Host) {
     threads_.choose(choice.host, choice.way);
     return true;
+  }
+  if (choice.kind == Choice::Kind::Command) {
+    begin_host_function(stepper_.host_function(node.moves[choice.move]));
   }
   stepper_.step(node.moves[choice.move]);
   last_->step = step_of(stepper_.taken());
@@ -256,6 +293,7 @@ bool Explorer::search() {
       return true;
     }
     path_.clear();
+    hash_host(); // a copy may have written its memory
     if (!enter(arrival)) {
       return false;
     }

@@ -116,6 +116,8 @@ struct State {
   bool expanded = false;       // all moves out of this state are in `edges`
   std::uint32_t host_site = 0; // for reports: where the host is
   std::uint32_t waits = 0;     // for reports: who is blocked, one line each
+  std::uint64_t could_return =
+      0; // for reports: host threads inside a call that need not stay there
 };
 
 struct ProgressGraph {

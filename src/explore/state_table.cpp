@@ -23,6 +23,7 @@ struct StoredState {
   std::uint32_t moves = 0;
   std::uint32_t edges = 0; // out of this state so far
   std::uint32_t host_site = 0, waits = 0;
+  std::uint64_t could_return = 0;
   bool terminal = false;
   bool described = false;
   bool partly = false;
@@ -195,6 +196,7 @@ void StateTable::describe(StateId state, const Description& description) {
   stored.moves = description.moves;
   stored.host_site = description.host_site;
   stored.waits = description.waits;
+  stored.could_return = description.could_return;
   stored.described = true;
 }
 
@@ -322,6 +324,7 @@ ProgressGraph StateTable::load() const {
     std::sort(state.demands.begin(), state.demands.end());
     state.host_site = states[id].host_site;
     state.waits = states[id].waits;
+    state.could_return = states[id].could_return;
     state.terminal = states[id].terminal;
     state.expanded = states[id].described && states[id].edges >= states[id].moves;
   }

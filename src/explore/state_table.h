@@ -81,7 +81,8 @@ public:
     std::uint32_t moves = 0; // how many edges must leave the state before it counts as expanded
     std::uint32_t host_site = 0;
     std::uint32_t waits = 0;
-    bool partly = false; // not all moves are made unless the state is met again
+    std::uint64_t could_return = 0; // host threads inside a call that need not stay there
+    bool partly = false;            // not all moves are made unless the state is met again
   };
   void describe(StateId state, const Description& description);
   /// A state in which the program has ended.

@@ -167,9 +167,11 @@ private:
     }
     std::vector<bool> member(graph_.states.size(), false);
     std::set<std::uint32_t> blocked;
+    std::uint64_t could_return = 0; // host threads
     for (const StateId s : component.states) {
       member[s] = true;
       hang.host_site = graph_.states[s].host_site;
+      could_return |= graph_.states[s].could_return;
       std::istringstream sites{std::string(table_.text(graph_.states[s].waits))};
       for (std::uint32_t site = 0; sites >> site;) {
         blocked.insert(site);
@@ -183,12 +185,25 @@ private:
         note(waiting, edge);
       }
     }
+    std::map<ActorId, Part> callers; // whose return was tried where they arrived in the call
+    for (const Edge& edge : graph_.edges) {
+      if (graph_.actors[edge.actor].kind == ActorKind::Host &&
+          (could_return >> edge.who & 1) != 0 && !moving.contains(edge.actor)) {
+        Part& part = callers[edge.actor];
+        part.actor = edge.actor;
+        part.sites = {edge.who == 0 ? hang.host_site : edge.site};
+        waiting.erase(edge.actor);
+      }
+    }
     bool host_moves = false;
     for (auto& [actor, part] : moving) {
       host_moves = host_moves || graph_.actors[actor].kind == ActorKind::Host;
       hang.moving.push_back(std::move(part));
     }
     for (auto& [actor, part] : waiting) {
+      hang.waiting.push_back(std::move(part));
+    }
+    for (auto& [actor, part] : callers) {
       hang.waiting.push_back(std::move(part));
     }
     hang.host_blocked = !host_moves;
@@ -228,8 +243,15 @@ private:
     part.count = std::max<std::uint64_t>(part.count, edge.count);
   }
 
+  static std::string waits_at(const std::string& what) {
+    return what.starts_with("waits") ? what : "waits " + what;
+  }
+
   /// The rule that lets the first waiting actor wait for ever.
   std::string permitting_rule(const Component& component, const Hang& hang, bool host_moves) const {
+    if (options_.schedule && !options_.schedule->options.host_progress) {
+      return "HOST"; // without which nobody is owed anything
+    }
     const Actor& left_out = graph_.actors[hang.waiting.front().actor];
     if (left_out.kind == ActorKind::Host) {
       return "API"; // it stays inside a call while some device thread makes progress
@@ -299,8 +321,11 @@ private:
       label(*part.sites.begin(), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
       diagnostic.threads.push_back(name(part));
     }
-    if (hang.host_blocked) {
-      label(hang.host_site, fmt::format("the host thread waits {}", site(hang.host_site).what));
+    const bool told = std::any_of(hang.waiting.begin(), hang.waiting.end(), [&](const Part& part) {
+      return graph_.actors[part.actor].kind == ActorKind::Host;
+    });
+    if (hang.host_blocked && !told) {
+      label(hang.host_site, fmt::format("the host thread {}", waits_at(site(hang.host_site).what)));
       diagnostic.threads.emplace_back("host thread");
     }
     for (const auto& [part, count] : by_site(hang.waiting)) {
@@ -366,7 +391,8 @@ private:
     const std::string what = site(*part.sites.begin()).what;
     switch (graph_.actors[part.actor].kind) {
     case ActorKind::Host:
-      return fmt::format("may stay {} for as long as that", what);
+      return what.starts_with("inside") ? fmt::format("may stay {} for as long as that", what)
+                                        : fmt::format("need not go on; it {}", what);
     case ActorKind::Command:
       return "need not be carried out";
     case ActorKind::DeviceThread:

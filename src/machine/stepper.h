@@ -74,6 +74,10 @@ public:
   ~Stepper();
 
   void submitted(const CommandPtr& command);
+  /// A host function that a move has begun has returned.
+  void returned(const CommandPtr& command);
+  /// The command of a move, if it is a host function: then step() only says that it has begun.
+  CommandPtr host_function(const Move& move) const;
 
   /// Why a thread is obliged to make progress.
   enum class Guarantee : std::uint8_t {

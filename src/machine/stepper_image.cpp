@@ -33,6 +33,13 @@ template <class... T> Hash128 combine(const T&... values) {
   return hash_of(words, sizeof words);
 }
 
+/// Where a lane stands. One that waits has no result of what it waits at yet, so that what is live
+/// is what is live before it, although its program counter is behind it.
+const isa::Op* place_of(const isa::Warp& warp, int lane) {
+  const isa::Op* pc = warp.pc[slot(lane)];
+  return (warp.blocked & bit(lane)) != 0 ? pc - 1 : pc;
+}
+
 /// How much of a lane's local memory is in use, its innermost frame being this one.
 std::uint64_t local_bytes(const Frame& inner, const isa::Warp& warp) {
   return std::min(std::uint64_t{inner.local_end()}, warp.local_stride);
@@ -73,7 +80,7 @@ public:
     for (std::size_t d = 0; d < chain.depth; ++d) {
       const Frame& frame = *chain.frames[d];
       const isa::Op* next =
-          d + 1 < chain.depth ? chain.frames[d + 1]->return_op : warp.pc[slot(lane)];
+          d + 1 < chain.depth ? chain.frames[d + 1]->return_op : place_of(warp, lane);
       const LiveState::At& at = live.at(*frame.code, *next);
       put(at.name);
       put(frame.allocated);
@@ -132,7 +139,7 @@ public:
       }
     }
     warp.frame[slot(lane)] = frame;
-    warp.pc[slot(lane)] = next;
+    warp.pc[slot(lane)] = (warp.blocked & bit(lane)) != 0 ? next + 1 : next;
     raw(warp.local + slot(lane) * warp.local_stride, local_bytes(*frame, warp));
   }
   void next_warp() { entered_.clear(); }
@@ -239,8 +246,6 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
         const std::size_t lane = slot(std::countr_zero(m));
         writer.put(state.membermask[lane]);
-        // The op stands before the place where the lane goes on.
-        writer.put(live_.at(*warp.frame[lane]->code, *warp.pc[lane]).name);
         writer.put(state.collective[lane].kind);
         writer.put(state.collective[lane].contribute);
         writer.put(state.collective[lane].conclude);
@@ -267,7 +272,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
           }
           writer.lane(live_, warp, lane);
           for (const Frame* f = warp.frame[slot(lane)]; f != nullptr; f = f->caller) {
-            const isa::Op* next = warp.pc[slot(lane)];
+            const isa::Op* next = place_of(warp, lane);
             if (f != warp.frame[slot(lane)]) {
               const Frame* inner = warp.frame[slot(lane)];
               while (inner->caller != f) {
@@ -473,7 +478,6 @@ void Stepper::load(Work& work, std::size_t c) {
       for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
         const std::size_t lane = slot(std::countr_zero(m));
         reader.get(state.membermask[lane]);
-        state.collective_op[lane] = live_.named(reader.get<std::uint64_t>()).op - 1;
         reader.get(state.collective[lane].kind);
         reader.get(state.collective[lane].contribute);
         reader.get(state.collective[lane].conclude);
@@ -486,7 +490,9 @@ void Stepper::load(Work& work, std::size_t c) {
       }
       reader.next_warp();
       for (LaneMask m = warp.live; m != 0; m &= m - 1) {
-        reader.lane(live_, warp, std::countr_zero(m));
+        const int lane = std::countr_zero(m);
+        reader.lane(live_, warp, lane);
+        state.collective_op[slot(lane)] = warp.pc[slot(lane)] - 1; // if it waits at one
       }
     }
   }
@@ -512,7 +518,12 @@ Hash128 Stepper::fingerprint() const {
     }
     words_.insert(
         words_.end(),
-        {work->identity, work->ready ? 1ULL : 0ULL, work->sum.low, work->sum.high}
+        {work->identity,
+         work->begun   ? 2ULL
+         : work->ready ? 1ULL
+                       : 0ULL,
+         work->sum.low,
+         work->sum.high}
     );
     for (const CommandPtr& before : work->after) {
       if (!before->done.load()) {

@@ -78,6 +78,23 @@ void Stepper::submitted(const CommandPtr& command) {
   advance();
 }
 
+CommandPtr Stepper::host_function(const Move& move) const {
+  const CommandPtr& command = works_[move.work]->command;
+  return command->kind == CommandKind::HostFunction ? command : nullptr;
+}
+
+void Stepper::returned(const CommandPtr& command) {
+  host_moved();
+  for (const auto& work : works_) {
+    if (work->command == command) {
+      work->done = true;
+      command->completed_at = world_.now();
+      command->done.store(true);
+    }
+  }
+  advance();
+}
+
 void Stepper::host_moved() {
   log_.clear();
   journal_.recount();
@@ -233,6 +250,9 @@ std::vector<Stepper::Move> Stepper::moves() const {
     if (work.done || !work.ready) {
       continue;
     }
+    if (work.begun) {
+      continue;
+    }
     if (!work.kernel()) {
       result.push_back({.work = n, .what = "is ready to be carried out"});
       continue;
@@ -291,6 +311,10 @@ bool Stepper::step(const Move& move) {
   changes_.clear();
   if (!move.thread) {
     Work& work = *works_[move.work];
+    if (work.command->kind == CommandKind::HostFunction) {
+      work.begun = true;
+      return true;
+    }
     if (work.command->work) {
       work.command->work();
     }

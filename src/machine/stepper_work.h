@@ -53,6 +53,7 @@ struct Stepper::Work {
 
   // --- State -----------------------------------------------------------------------------------
   bool ready = false; // everything before it has completed
+  bool begun = false; // a host function that is running
   bool done = false;
   std::vector<const Image*> images; // by cluster, of a kernel that is ready
   HashSum sum;                      // of their hashes
