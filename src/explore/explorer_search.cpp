@@ -237,7 +237,6 @@ void Explorer::begin_host_function(const machine::CommandPtr& command) {
       new Call{this, command}
   );
   hooks->detach(id);
-  hash_host();
 }
 
 /// Makes a choice. True: it was the host's, and the host goes on now.
@@ -253,6 +252,9 @@ bool Explorer::go(const Node& node, const Choice& choice) {
   }
   stepper_.step(node.moves[choice.move]);
   last_->step = step_of(stepper_.taken());
+  if (choice.kind == Choice::Kind::Command) {
+    hash_host(); // a copy may have written its memory
+  }
   if (!stepper_.changes().empty()) {
     std::vector<ClassChange> changes;
     for (const Stepper::Change& change : stepper_.changes()) {
@@ -293,7 +295,6 @@ bool Explorer::search() {
       return true;
     }
     path_.clear();
-    hash_host(); // a copy may have written its memory
     if (!enter(arrival)) {
       return false;
     }

@@ -76,8 +76,6 @@ public:
   void submitted(const CommandPtr& command);
   /// A host function that a move has begun has returned.
   void returned(const CommandPtr& command);
-  /// The command of a move, if it is a host function: then step() only says that it has begun.
-  CommandPtr host_function(const Move& move) const;
 
   /// Why a thread is obliged to make progress.
   enum class Guarantee : std::uint8_t {
@@ -106,6 +104,8 @@ public:
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
   std::vector<Move> moves() const;
   bool step(const Move& move);
+  /// The command of a move, if it is a host function: then step() only says that it has begun.
+  CommandPtr host_function(const Move& move) const;
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
   StepKind taken() const { return taken_; }
   /// How the last step() changed the classes of threads, its own first. A class may become several;
