@@ -1,6 +1,7 @@
 // heddle check: the program under a driver that tries every schedule, and what to say about it.
 #include "cli/commands.h"
 #include "cli/file.h"
+#include "cli/lockstep.h"
 #include "cli/process.h"
 #include "explore/session.h"
 #include "report/render.h"
@@ -31,7 +32,12 @@ Result<report::Report> check_program(const CheckOptions& options) {
   schedule.content = hash_file(schedule.program).value_or("");
   request.options = options.search;
   request.show_progress = isatty(STDERR_FILENO) != 0;
-  return explore::check(request);
+  TRY(report::Report report, explore::check(request));
+  if (options.device.warps != "independent") {
+    TRY(LockstepTrial trial, try_lockstep(own_path().string(), target, options.device, {}));
+    add_lockstep(report, std::move(trial));
+  }
+  return report;
 }
 
 } // namespace

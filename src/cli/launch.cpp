@@ -106,7 +106,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (options.seed) {
     variables["HEDDLE_SEED"] = std::to_string(*options.seed);
   }
-  if (options.warps != "independent") {
+  if (options.warps == "lockstep") {
     variables["HEDDLE_WARPS"] = options.warps;
   }
   if (options.warp_trace != 0) {

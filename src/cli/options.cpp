@@ -190,6 +190,15 @@ void define_limits(CLI::App& check, explore::Options& search) {
 void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
+  check
+      ->add_option(
+          "--warps",
+          options.check.device.warps,
+          "Whether to run the program with lockstep warps too, and report hangs there"
+      )
+      ->check(CLI::IsMember({"independent", "both"}))
+      ->type_name("MODEL")
+      ->capture_default_str();
   check->add_option("--format", options.check.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->type_name("FORMAT")

@@ -63,6 +63,24 @@ class Lockstep(unittest.TestCase):
                 self.assertIn("error[livelock]", report)
                 self.assertIn("[SIMT-LIVENESS]", report)
 
+    def test_check_both_compares(self):
+        """heddle check --warps=both: a hang in lockstep only, none, and the branch in the report."""
+        for source, arguments, hangs in [
+            ("spin_lock_of_two.cu", [], True),
+            ("flag.cu", ["waiting-first"], True),
+            ("two_sides.cu", [], False),
+        ]:
+            with self.subTest(source):
+                path = str(RUN.parent / "simt/check" / source if source != "flag.cu" else RUN.parent / "simt/flag.cu")
+                command = [HEDDLE, "check", "--warps=both", path, "--", *arguments]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+                self.assertEqual(done.returncode, 1 if hangs else 0, done.stdout + done.stderr)
+                if hangs:
+                    self.assertIn("hang: lockstep only", done.stdout)
+                    self.assertRegex(done.stdout, r"since the branch at|reconvergence point of the branch at")
+                else:
+                    self.assertIn("lockstep warps: 4 of 4 orders tried have ended", done.stdout)
+
     def test_page_shows_the_trace(self):
         """docs/lockstep.md holds the trace and the report as they are printed."""
         root = RUN.parent.parent
