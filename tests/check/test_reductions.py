@@ -21,7 +21,8 @@ class Reductions(unittest.TestCase):
     def test_programs(self):
         step = int(os.environ.get("REDUCTIONS", "30"))
         chosen = [case for path in cases.programs("examples/execution-model", "tests/check/clauses", "tests/check/idioms")
-                  for case in cases.read_cases(path) if case.gap is None and case.one("large") is None]
+                  for case in cases.read_cases(path) if case.gap is None and case.one("large") is None
+                  and not any(word.isdigit() and int(word) >= 32 for word in case.words)]  # out of reach without them
         jobs = [(case, off) for n, case in enumerate(chosen) for off in OFF if n % step == 0]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             plain = {id(c): a for c, a in zip(chosen[::step], pool.map(lambda c: c.run(), chosen[::step]))}
