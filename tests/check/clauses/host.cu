@@ -131,7 +131,6 @@ static int ends(Setup) {
 //@ case: endless-detached
 //@ verdict: terminates
 //@ clause: host.threads.6
-//@ gap: one host thread
 static int endless_detached(Setup) {
   std::thread([] {
     while (true) {

@@ -374,8 +374,6 @@ static void CUDART_CB set_done(void* data) {
 // Waits for a kernel of another stream. That one must start, if nothing else can move.
 //@ case: host-function-awaits-other-stream
 //@ verdict: terminates
-//@ flags: --max-time=2
-//@ gap: host functions that wait
 static int host_function_awaits_other_stream(Setup) {
   Mail* mail = make_mail();
   cudaStream_t s0, s1;
@@ -390,8 +388,6 @@ static int host_function_awaits_other_stream(Setup) {
 //@ case: host-function-awaits-starved
 //@ verdict: may-hang
 //@ finding: starvation
-//@ flags: --max-time=2
-//@ gap: host functions that wait
 static int host_function_awaits_starved(Setup) {
   Mail* mail = make_mail();
   cudaStream_t s0, s1, s2;
@@ -409,8 +405,6 @@ static int host_function_awaits_starved(Setup) {
 //@ case: host-function-awaits-own-stream
 //@ verdict: may-hang
 //@ finding: livelock
-//@ flags: --max-time=2
-//@ gap: host functions that wait
 static int host_function_awaits_own_stream(Setup) {
   Mail* mail = make_mail();
   cudaStream_t s0;
@@ -424,8 +418,6 @@ static int host_function_awaits_own_stream(Setup) {
 //@ case: host-function-awaits-host
 //@ verdict: may-hang
 //@ finding: livelock
-//@ flags: --max-time=2
-//@ gap: host functions that wait
 //@ case: host-function-awaited-by-host
 //@ verdict: terminates
 static int host_function_awaits_host(Setup) {
