@@ -2,6 +2,7 @@
 #include "explore/explorer_impl.h"
 #include "explore/schedule.h"
 #include "explore/source_places.h"
+#include "machine/fault_finding.h"
 #include "report/finding.h"
 
 #include <fmt/format.h>
@@ -11,42 +12,6 @@
 namespace heddle::explore {
 
 namespace {
-
-report::Finding finding_of(isa::FaultKind kind) {
-  using isa::FaultKind;
-  using report::Finding;
-  switch (kind) {
-  case FaultKind::OutOfBounds:
-    return Finding::OutOfBounds;
-  case FaultKind::Misaligned:
-    return Finding::Misaligned;
-  case FaultKind::Null:
-    return Finding::Null;
-  case FaultKind::UseAfterFree:
-    return Finding::UseAfterFree;
-  case FaultKind::ReadOnly:
-    return Finding::ReadOnly;
-  case FaultKind::BadSpace:
-    return Finding::WrongSpace;
-  case FaultKind::HostMemory:
-    return Finding::HostMemory;
-  case FaultKind::StackOverflow:
-    return Finding::StackOverflow;
-  case FaultKind::Assert:
-    return Finding::Assert;
-  case FaultKind::Trap:
-    return Finding::Trap;
-  case FaultKind::IllegalInstruction:
-    return Finding::IllegalInstruction;
-  case FaultKind::BadCall:
-    return Finding::BadCall;
-  case FaultKind::BarrierMisuse:
-    return Finding::BarrierMisuse;
-  case FaultKind::HeapMisuse:
-    return Finding::InvalidFree;
-  }
-  return Finding::Trap;
-}
 
 bool inside_call(const HostPoint& point) {
   using Kind = HostPoint::Kind;
@@ -169,7 +134,7 @@ void Explorer::note_failure() {
         table_.intern(place),
         fmt::format(
             "{}\tkernel '{}': thread ({},{},{}) of block ({},{},{}) faults at `{}`",
-            report::describe(finding_of(report.fault.kind)).code,
+            report::describe(machine::finding_of(report)).code,
             report.kernel,
             t.x,
             t.y,

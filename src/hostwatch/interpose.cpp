@@ -25,6 +25,36 @@ void* __libc_realloc(void* p, std::size_t bytes);
 namespace {
 
 // String instructions: the compiler must not turn these into calls of what they implement.
+/// A value of type T, wherever it lies.
+template <class T> struct __attribute__((packed, may_alias)) Anywhere {
+  T value;
+};
+template <class T> void copy_ends(char* to, const char* from, std::size_t bytes) {
+  const T first = reinterpret_cast<const Anywhere<T>*>(from)->value;
+  const T last = reinterpret_cast<const Anywhere<T>*>(from + bytes - sizeof(T))->value;
+  reinterpret_cast<Anywhere<T>*>(to)->value = first;
+  reinterpret_cast<Anywhere<T>*>(to + bytes - sizeof(T))->value = last;
+}
+
+/// Up to 16 bytes, overlapping or not; string instructions are slow to start.
+bool copy_few(void* to, const void* from, std::size_t bytes) {
+  auto* t = static_cast<char*>(to);
+  const auto* f = static_cast<const char*>(from);
+  if (bytes > 16) {
+    return false;
+  }
+  if (bytes >= 8) {
+    copy_ends<std::uint64_t>(t, f, bytes);
+  } else if (bytes >= 4) {
+    copy_ends<std::uint32_t>(t, f, bytes);
+  } else if (bytes >= 2) {
+    copy_ends<std::uint16_t>(t, f, bytes);
+  } else if (bytes == 1) {
+    *t = *f;
+  }
+  return true;
+}
+
 void copy_up(void* to, const void* from, std::size_t bytes) {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
@@ -42,7 +72,9 @@ void copy_down(void* to, const void* from, std::size_t bytes) {
 
 HEDDLE_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) {
   wrote(to, bytes, __builtin_return_address(0));
-  copy_up(to, from, bytes);
+  if (!copy_few(to, from, bytes)) {
+    copy_up(to, from, bytes);
+  }
   return to;
 }
 
@@ -50,7 +82,8 @@ HEDDLE_EXPORT void* memmove(void* to, const void* from, std::size_t bytes) {
   wrote(to, bytes, __builtin_return_address(0));
   const auto distance =
       reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
-  if (bytes == 0 || distance >= bytes) {
+  if (copy_few(to, from, bytes)) {
+  } else if (distance >= bytes) {
     copy_up(to, from, bytes);
   } else {
     copy_down(to, from, bytes);
@@ -86,7 +119,9 @@ HEDDLE_EXPORT void* realloc(void* p, std::size_t bytes) {
 // clang calls these in instrumented code where GCC calls memcpy & co.
 HEDDLE_EXPORT void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
   wrote(to, bytes, __builtin_return_address(0));
-  copy_up(to, from, bytes);
+  if (!copy_few(to, from, bytes)) {
+    copy_up(to, from, bytes);
+  }
   return to;
 }
 

@@ -399,7 +399,9 @@ bool Stepper::move_thread(const Move& move) {
     }
   }
   // [CLUSTER] [COOP]: from now on they are all guaranteed.
-  const bool makes = taken_ != StepKind::None && !was_made;
+  // The literature's occupancy begins with any operation.
+  const bool makes =
+      (taken_ != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
   capture(move.work, move.cluster);
