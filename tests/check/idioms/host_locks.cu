@@ -320,10 +320,12 @@ template <bool in_step> static int feed(Setup) {
   return result;
 }
 
-// The thread that would feed is joined first, and waits for a kernel that need not start.
+// The thread that would feed is joined first, and waits for a kernel that need not start. Besides, the
+// launch may stay blocked while its kernel waits for a thread that is only created afterwards.
 //@ case: fed-in-step-joined-first
 //@ verdict: may-hang
 //@ finding: starvation LAUNCH
+//@ finding: starvation API
 static int feed_joined_first(Setup) {
   Mail* mail = make_mail();
   serve<<<1, 1>>>(mail);
