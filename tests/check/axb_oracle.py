@@ -85,10 +85,10 @@ def reachable(threads, literature):
     return graph
 
 
-def terminates(threads, shape, model="cuda", may_stop_before_end=False):
+def terminates(threads, shape, model="cuda"):
     """An endless execution is one in which, from some moment on, exactly the threads of some set move,
     each again and again, everybody who is owed progress is among them, and the states repeat."""
-    graph = reachable(threads, None if may_stop_before_end else model == "lobe")
+    graph = reachable(threads, model == "lobe")
     for size in range(1, len(threads) + 1):
         for movers in map(frozenset, itertools.combinations(range(len(threads)), size)):
             inside = {s for s in graph if movers <= live(threads, s) and owed(threads, s, shape, model) <= movers}

@@ -270,7 +270,6 @@ __global__ void collectives_crossed() {
 //@ case: mask-without-caller block 2
 //@ verdict: defect
 //@ finding: warp-mask WARP-MASK
-//@ gap: called barrier-misuse
 __global__ void mask_without_caller() {
   if (threadIdx.x == 1) {
     __syncwarp(1);
