@@ -2,19 +2,18 @@
 //
 //   world.set_driver(explore::make_explorer(world, "table=5").value());   // in the checked process
 //
-// Runs inside the checked process, on the host thread, whenever that thread is about to do
-// something that others can see: an instrumented access (hostwatch/hooks.h) or an API call. There
-// it fingerprints the whole state; a state that was seen before ends this process. Otherwise it
-// forks one child per possible move and waits for each (depth first), and makes the last move
-// itself. A fork is the saved state, so real host code is explored as it is, with no interpreter
-// for it.
+// Runs inside the checked process, whenever a host thread is about to do something that others can
+// see: an instrumented access (hostwatch/hooks.h), an operation on a lock, an API call. From there
+// it makes every move of the machine and takes it back; what cannot be taken back is done in a
+// forked process (explorer_impl.h). So real host code is explored as it is, with no interpreter for
+// it.
 //
-// Moves: the host goes on, or an API call returns as soon as it may, or a query answers "ready" or
-// "not ready" ([QUERY] says how often); a device thread makes its next visible move, started or
-// not; a copy is carried out. Nothing decides here who *must* move: that is progress_graph.h's
-// business.
+// Moves: a host thread goes on, or an API call returns as soon as it may, or a query answers
+// "ready" or "not ready" ([QUERY] says how often); a device thread makes its next visible move,
+// started or not; a copy is carried out. Nothing decides here who *must* move: that is
+// progress_graph.h's business.
 //
-// Supported: one host thread. May be wrong: see host_state.h and machine/stepper.h.
+// May be wrong: see host_state.h, host_threads.h and machine/stepper.h.
 #pragma once
 
 #include "base/result.h"

@@ -119,22 +119,31 @@ private:
     Witness way{shortest_way(graph_, {event.from}), 0};
     Schedule schedule = *options_.schedule;
     if (event.kind == EventKind::Fault) {
-      // The move that faulted ends the program.
+      // The move that faulted ends the program. It need not begin where it faulted.
+      std::optional<EdgeId> last;
       for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
         const Edge& edge = graph_.edges[e];
+        if (edge.from != event.from || !graph_.states[edge.to].terminal) {
+          continue;
+        }
         const Site own = site(edge.site);
-        if (edge.from == event.from && graph_.states[edge.to].terminal && own.file == place.file &&
-            own.line == place.line) {
-          way.edges.push_back(e);
+        if (own.file == place.file && own.line == place.line) {
+          last = e;
           break;
         }
+        if (!last) {
+          last = e;
+        }
+      }
+      if (last) {
+        way.edges.push_back(*last);
       }
     } else {
       // A move that crashed leads nowhere: its number is the one that is missing.
       std::set<std::uint32_t> known;
       for (const Edge& edge : graph_.edges) {
         if (edge.from == event.from) {
-          known.insert(edge.choice);
+          known.insert(unpack_choice(edge.choice).number);
         }
       }
       std::uint32_t missing = 0;

@@ -221,14 +221,18 @@ bool sample_level(
     }
     return fetch(t, e, number, layer, axes, read, result);
   }
+  // A one-dimensional texture is one row, sampled at y = 0: half of what the filter takes lies
+  // outside, which shows if the border is outside (undocumented; seen on an H200).
+  const int filtered_axes = std::max(axes, 2);
+  const auto filtered = static_cast<std::size_t>(filtered_axes);
   std::array<Footprint, 3> feet{};
-  for (std::size_t axis = 0; axis < count; ++axis) {
+  for (std::size_t axis = 0; axis < filtered; ++axis) {
     feet[axis] = footprint(x[axis]);
   }
   std::array<double, 4> sum{};
-  for (unsigned corner = 0; corner < (1U << axes); ++corner) {
+  for (unsigned corner = 0; corner < (1U << filtered_axes); ++corner) {
     double weight = 1;
-    for (std::size_t axis = 0; axis < count; ++axis) {
+    for (std::size_t axis = 0; axis < filtered; ++axis) {
       const bool second = (corner >> axis & 1U) != 0;
       number[axis] = feet[axis].first + (second ? 1 : 0);
       weight *= static_cast<double>(second ? feet[axis].weight : 1 - feet[axis].weight);
@@ -237,7 +241,7 @@ bool sample_level(
       continue; // must not turn an infinity into a NaN
     }
     Words words;
-    if (!fetch(t, e, number, layer, axes, read, words)) {
+    if (!fetch(t, e, number, layer, filtered_axes, read, words)) {
       return false;
     }
     for (std::size_t channel = 0; channel < 4; ++channel) {

@@ -291,9 +291,6 @@ Arrays::describe_resource(const TextureObject& object) const {
     if (!array) {
       return tl::unexpected(cudaErrorInvalidResourceHandle);
     }
-    if (object.surface && (array->flags & cudaArraySurfaceLoadStore) == 0) {
-      return tl::unexpected(cudaErrorInvalidValue);
-    }
     describe_array(*array, t);
     return t;
   }
@@ -479,10 +476,18 @@ tl::expected<End, cudaError_t> end_of(
 } // namespace
 
 tl::expected<Copy, cudaError_t> copy_of(Runtime& rt, const cudaMemcpy3DParms& p) {
-  const auto from = end_of(rt, p.srcArray, p.srcPtr, p.srcPos, p.extent);
-  const auto to = end_of(rt, p.dstArray, p.dstPtr, p.dstPos, p.extent);
+  auto from = end_of(rt, p.srcArray, p.srcPtr, p.srcPos, p.extent);
+  auto to = end_of(rt, p.dstArray, p.dstPtr, p.dstPos, p.extent);
   if (!from || !to) {
     return tl::unexpected(!from ? from.error() : to.error());
+  }
+  // The manual counts positions in memory in bytes; where an array takes part the runtime counts
+  // them in the array's elements (seen on an H200, driver 580.159).
+  if (to->texel_bytes > 1 && from->texel_bytes == 0) {
+    from->at += p.srcPos.x * (to->texel_bytes - 1);
+  }
+  if (from->texel_bytes > 1 && to->texel_bytes == 0) {
+    to->at += p.dstPos.x * (from->texel_bytes - 1);
   }
   if (from->texel_bytes != 0 && to->texel_bytes != 0 && from->texel_bytes != to->texel_bytes) {
     return tl::unexpected(cudaErrorInvalidValue);

@@ -177,7 +177,6 @@ __global__ void barrier_reset() {
 //@ case: grid-sync plain
 //@ verdict: defect
 //@ finding: trap EXEC-TRAP
-//@ gap: the replay stops before the trap
 __global__ void grid_sync() { cooperative_groups::this_grid().sync(); }
 
 // The last one to arrive does the rest, nobody waits.
