@@ -30,8 +30,10 @@ std::uint8_t identity_of(std::string_view special) {
 }
 
 std::uint8_t identity_of(const ptx::Operand& operand) {
-  std::uint8_t result =
-      operand.kind == OperandKind::Special ? identity_of(operand.name) : LiveState::Nothing;
+  std::uint8_t result = LiveState::Nothing;
+  if (operand.kind == OperandKind::Special) {
+    result = identity_of(operand.name);
+  }
   for (const ptx::Operand& element : operand.elements) {
     result |= identity_of(element);
   }
@@ -92,7 +94,9 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
       const ptx::BasicBlock& block = cfg.blocks()[b];
       std::uint8_t identity = Nothing;
       for (const std::uint32_t next : block.successors) {
-        identity |= next < entry.size() ? entry[next] : Nothing;
+        if (next < entry.size()) { // else the end
+          identity |= entry[next];
+        }
       }
       for (std::uint32_t i = block.last; i-- > block.first;) {
         identity |= identity_of(f.body[i]);
