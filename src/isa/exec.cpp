@@ -295,6 +295,17 @@ const Op* Exec::call(const Op& op, const Code& callee) {
     leave(group_ & ~entering, &op + 1);
   }
   Frame* frame = warp_->push_frame(&callee, frame_, &op + 1, entering);
+  if (writes_ != nullptr) {
+    // Whoever takes moves back must not find what other calls have left behind.
+    for (LaneMask m = entering; m != 0; m &= m - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+      std::memset(
+          warp_->local + lane * warp_->local_stride + frame->local_base,
+          0,
+          callee.local_bytes
+      );
+    }
+  }
   for (LaneMask m = entering; m != 0; m &= m - 1) {
     warp_->frame[static_cast<std::size_t>(std::countr_zero(m))] = frame;
   }

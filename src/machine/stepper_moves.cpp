@@ -4,6 +4,7 @@
 #include "machine/stepper_work.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <bit>
@@ -160,6 +161,13 @@ void Stepper::make_ready(std::size_t n) {
   }
   work.images.assign(count, nullptr);
   work.sum = {};
+  for (const auto& cluster : work.clusters) { // it may have run before and been taken back
+    for (std::size_t b = 0; b < cluster->size(); ++b) {
+      if (Block& block = cluster->block(b); block.local_ != nullptr) {
+        ::madvise(block.local_, block.local_bytes_, MADV_DONTNEED); // zero again
+      }
+    }
+  }
   for (std::size_t c = 0; c < count && !failure_; ++c) {
     Cluster& cluster = *work.clusters[c];
     cluster.start(c);
