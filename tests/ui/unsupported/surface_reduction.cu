@@ -9,7 +9,7 @@
 
 __global__ void add(unsigned long long surface, bool really) {
   if (really) {
-    asm volatile("sured.b.1d.add.u32.clamp [%0, {%1}], %2;" ::"l"(surface), "r"(0), "r"(1));
+    asm volatile("sured.b.1d.add.u32.clamp [%0, {%1}], %2;" ::"l"(surface), "r"(0), "r"(1)); //~[executed] ERROR unsupported instruction 'sured'
   }
 }
 
