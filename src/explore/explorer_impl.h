@@ -14,6 +14,7 @@
 #include "explore/explorer.h"
 #include "explore/host_state.h"
 #include "explore/host_threads.h"
+#include "explore/schedule.h"
 #include "explore/state_table.h"
 #include "machine/stepper.h"
 
@@ -104,7 +105,7 @@ private:
   bool tried_here(const Choice& choice, const Node& node, const Arrival& arrival) const;
   std::uint64_t open_waits() const;
   bool hosts_are_alone() const;
-  Hash128 fingerprint(std::uint64_t open) const;
+  Hash128 fingerprint(const Hash128& device, std::uint64_t open) const;
   bool fork_for(const Node& node);
   void look_at_end_of_child(int status);
   bool repeat();
@@ -132,10 +133,10 @@ private:
   std::optional<Replay> replay_;
 
   std::vector<Node> path_;
-  Hash128 host_hash_;                 // of the host threads, where they stand now
-  std::optional<Edge> last_;          // the move under way; `to` is not known yet
-  std::uint32_t expected_ = no_check; // Replay: what the state reached must look like
-  int depth_ = 0;                     // processes that wait for this one
+  Hash128 host_hash_;                  // of the host threads, where they stand now
+  std::optional<Edge> last_;           // the move under way; `to` is not known yet
+  std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
+  int depth_ = 0;                      // processes that wait for this one
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   bool submitted_ = false;                                // by the call under way
 
@@ -143,8 +144,6 @@ private:
   std::map<std::pair<std::uint64_t, std::uint64_t>, ActorId> actors_;
   std::map<std::pair<const void*, const char*>, std::uint32_t> device_sites_;
   std::map<std::pair<std::vector<std::uintptr_t>, std::string>, std::uint32_t> host_sites_;
-
-  static constexpr std::uint32_t no_check = ~0U, end_check = 0;
 };
 
 } // namespace heddle::explore

@@ -154,7 +154,7 @@ void Explorer::end_here() {
   const auto end = table_.end_state();
   if (end && last_) {
     last_->to = *end;
-    last_->choice = pack_choice(last_->choice, end_check);
+    last_->choice = pack_choice(last_->choice, unchecked);
     table_.add_edge(*last_);
   }
   if (end) {

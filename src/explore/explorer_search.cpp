@@ -77,8 +77,7 @@ bool Explorer::hosts_are_alone() const {
   return some;
 }
 
-Hash128 Explorer::fingerprint(std::uint64_t open) const {
-  const Hash128 device = stepper_.fingerprint();
+Hash128 Explorer::fingerprint(const Hash128& device, std::uint64_t open) const {
   const std::uint64_t words[] = {host_hash_.low, host_hash_.high, device.low, device.high, open};
   const XXH128_hash_t h = XXH3_128bits(words, sizeof words);
   return {h.low64, h.high64};
@@ -149,19 +148,20 @@ bool Explorer::enter(const Arrival& arrival) {
   }
   Node node;
   node.open = open_waits();
-  const Hash128 hash = fingerprint(node.open);
+  const Hash128 device = stepper_.fingerprint();
+  const Hash128 hash = fingerprint(device, node.open);
   const auto visit = table_.visit(hash);
   if (!visit) {
     table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
     finish();
   }
-  const std::uint32_t check = check_of(stepper_.fingerprint());
+  const std::uint32_t check = check_of(device);
   if (last_) {
     last_->to = visit->id;
     last_->choice = pack_choice(last_->choice, check);
     table_.add_edge(*last_);
   }
-  if (replay_ && expected_ != no_check && expected_ != check) {
+  if (replay_ && expected_ != unchecked && expected_ != check) {
     table_.add_event(
         EventKind::Nondeterminism,
         visit->id,
@@ -408,7 +408,7 @@ bool Explorer::repeat() {
       });
       chosen = fits != candidates.end() ? *fits : chosen;
     }
-    expected_ = check == unchecked ? no_check : check;
+    expected_ = check;
     const bool host = go(node, chosen);
     if (replay_->trace >= 0) {
       append_row(

@@ -229,44 +229,6 @@ std::uintptr_t HostState::link_address(std::uintptr_t address) const {
   return program_.contains(address) ? address - load_bias_ : 0;
 }
 
-// The stack pointer is kept in rbx, which f preserves.
-__attribute__((noinline)) void call_on_stack(void* top, void (*f)(void*), void* argument) {
-  const auto aligned = reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15};
-  asm volatile("movq %%rsp, %%rbx\n\t"
-               "movq %[top], %%rsp\n\t"
-               "callq *%[f]\n\t"
-               "movq %%rbx, %%rsp"
-               : "+D"(argument)
-               : [top] "r"(aligned), [f] "r"(f)
-               : "rbx",
-                 "rax",
-                 "rcx",
-                 "rdx",
-                 "rsi",
-                 "r8",
-                 "r9",
-                 "r10",
-                 "r11",
-                 "memory",
-                 "cc",
-                 "xmm0",
-                 "xmm1",
-                 "xmm2",
-                 "xmm3",
-                 "xmm4",
-                 "xmm5",
-                 "xmm6",
-                 "xmm7",
-                 "xmm8",
-                 "xmm9",
-                 "xmm10",
-                 "xmm11",
-                 "xmm12",
-                 "xmm13",
-                 "xmm14",
-                 "xmm15");
-}
-
 __attribute__((noinline)) void scrub_stack() {
   // More than unwinding and hashing use below the caller.
   char unused[64 * 1024];

@@ -86,10 +86,6 @@ private:
   std::map<std::uintptr_t, Written> heap_; // by page number
 };
 
-/// Calls f(argument) on another stack, so that what we leave behind on the program's own stack does
-/// not depend on the exploration.
-void call_on_stack(void* top, void (*f)(void*), void* argument);
-
 /// Clears the stack below the caller's frame.
 void scrub_stack();
 

@@ -83,7 +83,9 @@ HEDDLE_EXPORT void* memmove(void* to, const void* from, std::size_t bytes) {
   const auto distance =
       reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
   if (copy_few(to, from, bytes)) {
-  } else if (distance >= bytes) {
+    return to;
+  }
+  if (distance >= bytes) {
     copy_up(to, from, bytes);
   } else {
     copy_down(to, from, bytes);

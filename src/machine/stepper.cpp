@@ -19,9 +19,7 @@ using ptx::Opcode;
 
 namespace {
 
-// Backward branches that a thread may take in one go before it is asked whether it loops for ever,
-// and then until we give up.
-constexpr std::int64_t plain_fuel = 1 << 14;
+// How often a thread is asked whether it loops for ever until we give up.
 constexpr std::uint64_t loop_rounds = 1 << 22;
 
 LaneMask bit(int lane) {

@@ -7,6 +7,7 @@
 #include "machine/stepper_work.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -43,6 +44,37 @@ const isa::Op* place_of(const isa::Warp& warp, int lane) {
 /// How much of a lane's local memory is in use, its innermost frame being this one.
 std::uint64_t local_bytes(const Frame& inner, const isa::Warp& warp) {
   return std::min(std::uint64_t{inner.local_end()}, warp.local_stride);
+}
+
+// What an image holds of a barrier and of a warp, in its order: one list for writing and reading.
+
+template <class Barrier, class F> void each_part(Barrier& barrier, F&& f) {
+  f(&barrier.expected, sizeof barrier.expected);
+  f(&barrier.arrivals, sizeof barrier.arrivals);
+  f(&barrier.popc, sizeof barrier.popc);
+  f(&barrier.all, sizeof barrier.all);
+  f(&barrier.any, sizeof barrier.any);
+  f(barrier.waiting.data(), barrier.waiting.size() * sizeof(LaneMask));
+  f(barrier.arrived.data(), barrier.arrived.size() * sizeof(LaneMask));
+}
+
+template <class WarpState, class Loops> auto masks_of(WarpState& state, Loops& loops) {
+  return std::array{
+      &state.warp.live,
+      &state.warp.blocked,
+      &state.arrived,
+      &state.red_popc,
+      &state.red_and,
+      &state.red_or,
+      &state.cluster_arrived,
+      &state.cluster_waiting,
+      &state.cluster_passed,
+      &loops.endless,
+      &loops.stepping,
+      &loops.local,
+      &loops.sleeping,
+      &loops.plain
+  };
 }
 
 /// The frames of a lane, outermost first.
@@ -210,13 +242,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
         const Block::Barrier& barrier = block.barriers_[i];
         writer.put(barrier.in_use);
         if (barrier.in_use) {
-          writer.put(barrier.expected);
-          writer.put(barrier.arrivals);
-          writer.put(barrier.popc);
-          writer.put(barrier.all);
-          writer.put(barrier.any);
-          writer.raw(barrier.waiting.data(), barrier.waiting.size() * sizeof(LaneMask));
-          writer.raw(barrier.arrived.data(), barrier.arrived.size() * sizeof(LaneMask));
+          each_part(barrier, [&](const void* part, std::size_t bytes) { writer.raw(part, bytes); });
         }
       }
     }
@@ -225,23 +251,10 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       const Block::WarpState& state = block.warps_[w];
       const isa::Warp& warp = state.warp;
       const Work::Progress::Loops& loops = progress.loops[b][w];
-      const LaneMask masks[] = {
-          warp.live,
-          warp.blocked,
-          state.arrived,
-          state.red_popc,
-          state.red_and,
-          state.red_or,
-          state.cluster_arrived,
-          state.cluster_waiting,
-          state.cluster_passed,
-          loops.endless,
-          loops.stepping,
-          loops.local,
-          loops.sleeping,
-          loops.plain
-      };
-      writer.raw(masks, sizeof masks);
+      const auto masks = masks_of(state, loops);
+      for (const LaneMask* mask : masks) {
+        writer.put(*mask);
+      }
       const std::size_t collective = writer.size();
       for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
         const std::size_t lane = slot(std::countr_zero(m));
@@ -267,8 +280,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
             .flags = 0
         };
         if (thread.lane >= 0) {
-          for (const LaneMask mask : masks) {
-            thread.flags = thread.flags << 1 | (mask >> lane & 1);
+          for (const LaneMask* mask : masks) {
+            thread.flags = thread.flags << 1 | (*mask >> lane & 1);
           }
           writer.lane(live_, warp, lane);
           for (const Frame* f = warp.frame[slot(lane)]; f != nullptr; f = f->caller) {
@@ -435,13 +448,7 @@ void Stepper::load(Work& work, std::size_t c) {
       for (Block::Barrier& barrier : block.barriers_) {
         reader.get(barrier.in_use);
         if (barrier.in_use) {
-          reader.get(barrier.expected);
-          reader.get(barrier.arrivals);
-          reader.get(barrier.popc);
-          reader.get(barrier.all);
-          reader.get(barrier.any);
-          reader.raw(barrier.waiting.data(), barrier.waiting.size() * sizeof(LaneMask));
-          reader.raw(barrier.arrived.data(), barrier.arrived.size() * sizeof(LaneMask));
+          each_part(barrier, [&](void* part, std::size_t bytes) { reader.raw(part, bytes); });
         } else {
           barrier.expected = barrier.arrivals = barrier.popc = 0;
           barrier.all = true;
@@ -456,23 +463,7 @@ void Stepper::load(Work& work, std::size_t c) {
       isa::Warp& warp = state.warp;
       Work::Progress::Loops& loops = progress.loops[b][w];
       warp.reset();
-      LaneMask* const masks[] = {
-          &warp.live,
-          &warp.blocked,
-          &state.arrived,
-          &state.red_popc,
-          &state.red_and,
-          &state.red_or,
-          &state.cluster_arrived,
-          &state.cluster_waiting,
-          &state.cluster_passed,
-          &loops.endless,
-          &loops.stepping,
-          &loops.local,
-          &loops.sleeping,
-          &loops.plain
-      };
-      for (LaneMask* mask : masks) {
+      for (LaneMask* mask : masks_of(state, loops)) {
         reader.get(*mask);
       }
       for (LaneMask m = state.arrived; m != 0; m &= m - 1) {

@@ -18,7 +18,6 @@ using ptx::Opcode;
 
 namespace {
 
-constexpr std::int64_t plain_fuel = 1 << 14; // as in stepper.cpp
 constexpr std::uint64_t max_threads = 1 << 16;
 
 /// Nothing in the kernel depends on when it runs: no atomic or volatile access, no call.

@@ -5,6 +5,9 @@
 
 namespace heddle::machine {
 
+/// Backward branches that a thread may take in one go before it is asked whether it loops for ever.
+inline constexpr std::int64_t plain_fuel = 1 << 14;
+
 /// What the stepper has to know of an operation.
 enum class Stepper::Class : std::uint8_t {
   Silent,  // nobody else can tell whether it has happened
