@@ -73,7 +73,7 @@ void Exec::enter_block(const Block& block) {
   block_ = block;
   environment_ = block.environment;
   shared_ = block.shared;
-  shared_bytes_ = writes_ == nullptr ? block.shared_bytes : 0;
+  shared_bytes_ = access_watch_ == nullptr ? block.shared_bytes : 0;
   param_ = block.param;
   param_bytes_ = block.param_bytes;
 }
@@ -91,11 +91,11 @@ void Exec::select(Warp& warp, Frame& frame, LaneMask lanes) {
   group_ = lanes;
   mask_ = lanes;
   lanes_ = static_cast<std::uint32_t>(std::popcount(lanes));
-  local_bytes_ = writes_ == nullptr ? warp.local_stride : 0;
+  local_bytes_ = access_watch_ == nullptr ? warp.local_stride : 0;
 }
 
-void Exec::note_writes(std::vector<Written>* writes) {
-  writes_ = writes; // the fast paths are closed while writes are noted: see translate_*
+void Exec::watch(AccessWatch* watch) {
+  access_watch_ = watch; // the fast paths are closed while somebody watches: see translate_*
   forget_ranges();
   enter_block(block_);
 }
@@ -295,7 +295,7 @@ const Op* Exec::call(const Op& op, const Code& callee) {
     leave(group_ & ~entering, &op + 1);
   }
   Frame* frame = warp_->push_frame(&callee, frame_, &op + 1, entering);
-  if (writes_ != nullptr) {
+  if (access_watch_ != nullptr) {
     // Whoever takes moves back must not find what other calls have left behind.
     for (LaneMask m = entering; m != 0; m &= m - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(m));
@@ -359,13 +359,9 @@ Exec::bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t byte
   return nullptr;
 }
 
-std::byte* Exec::reached(std::byte* at, std::uint32_t bytes, bool store) {
-  for (std::uint32_t done = 0; store && writes_ != nullptr && done < bytes;) {
-    Written& written = writes_->emplace_back();
-    written.at = at + done;
-    written.bytes = std::min(bytes - done, static_cast<std::uint32_t>(written.before.size()));
-    std::memcpy(written.before.data(), written.at, written.bytes);
-    done += written.bytes;
+std::byte* Exec::reached(int lane, std::byte* at, std::uint32_t bytes, bool store) {
+  if (access_watch_ != nullptr) {
+    access_watch_->accessed(lane, at, bytes, store);
   }
   return at;
 }
@@ -385,10 +381,11 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
     if (store && !range.writable) {
       return bad_access(FaultKind::ReadOnly, lane, a, bytes, store);
     }
-    if (writes_ == nullptr) {
+    if (access_watch_ == nullptr) {
       cache_[site()] = range;
     }
     return reached(
+        lane,
         reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta)),
         bytes,
         store
@@ -422,16 +419,22 @@ Exec::translate_window_slow(int lane, memory::Address a, std::uint32_t bytes, bo
       base = environment_->shared_of(rank_plus_one - 1, &size);
     }
     if (base != nullptr && bytes <= size && in_block <= size - bytes) {
-      return reached(base + in_block, bytes, store);
+      return reached(lane, base + in_block, bytes, store);
     }
     if (rank_plus_one == 0 && block_.reserved != nullptr &&
         in_block >= memory::reserved_shared_offset) {
-      return reached(block_.reserved + (in_block - memory::reserved_shared_offset), bytes, store);
+      return reached(
+          lane,
+          block_.reserved + (in_block - memory::reserved_shared_offset),
+          bytes,
+          store
+      );
     }
   } else if (window == memory::local_window) {
     const std::uint64_t stride = warp_->local_stride;
     if (bytes <= stride && offset <= stride - bytes) {
       return reached(
+          lane,
           warp_->local + static_cast<std::uint64_t>(lane) * stride + offset,
           bytes,
           store

@@ -184,6 +184,17 @@ private:
   std::vector<std::unique_ptr<Frame>> spare_;
 };
 
+/// Is told of each access to global, shared and local memory right before it happens; the op that
+/// makes it is Exec::current().
+class AccessWatch {
+public:
+  /// `bytes` at host address `at`; `store`: also or only written.
+  virtual void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) = 0;
+
+protected:
+  ~AccessWatch() = default;
+};
+
 /// Execution of one group. Created per worker and reused.
 class Exec {
 public:
@@ -331,20 +342,15 @@ public:
   const Op* current() const { return op_; }            // the op being executed, for reports
   /// Forgets cached ranges: an allocation has gone.
   void forget_ranges();
-  /// While set, every place that is about to be written is noted with its bytes before.
-  struct Written {
-    std::byte* at = nullptr;
-    std::uint32_t bytes = 0;
-    std::array<std::byte, 16> before{};
-  };
-  void note_writes(std::vector<Written>* writes);
+  /// While set, it is told of every access; nullptr: nobody is.
+  void watch(AccessWatch* watch);
 
 private:
   std::byte* translate_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
   const Op* next_or_stop(const Op& op, Stop why);
   void enter_frame(Frame& frame);
   void look_behind();
-  std::byte* reached(std::byte* at, std::uint32_t bytes, bool store);
+  std::byte* reached(int lane, std::byte* at, std::uint32_t bytes, bool store);
   std::byte*
   bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t bytes, bool store);
   std::byte* translate_window_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
@@ -356,8 +362,8 @@ private:
   std::byte* shared_ = nullptr;
   std::uint64_t shared_bytes_ = 0;
   Block block_;
-  std::uint64_t local_bytes_ = 0; // per lane; 0 while writes are noted
-  std::vector<Written>* writes_ = nullptr;
+  std::uint64_t local_bytes_ = 0; // per lane; 0 while somebody watches
+  AccessWatch* access_watch_ = nullptr;
   std::byte* param_ = nullptr;
   std::uint64_t param_bytes_ = 0;
   /// One range per memory instruction (by a hash of its address): an instruction mostly stays in

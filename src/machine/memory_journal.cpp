@@ -11,6 +11,8 @@ namespace {
 // Up to so many notes looking through them is faster than a hash table.
 constexpr std::size_t few = 32;
 constexpr std::uintptr_t word_bytes = sizeof(std::uint64_t);
+// A run that reads more is not worth comparing.
+constexpr std::size_t max_reads = 256;
 
 std::uint64_t* word_of(const std::byte* p) {
   return reinterpret_cast<std::uint64_t*>(
@@ -18,7 +20,39 @@ std::uint64_t* word_of(const std::byte* p) {
   );
 }
 
+/// Calls f(word, mask, place in the access) for each word that an access has to do with.
+template <class F> void each_word(std::byte* at, std::uint32_t bytes, F&& f) {
+  for (std::uint32_t done = 0; done < bytes;) {
+    std::uint64_t* word = word_of(at + done);
+    const auto offset = static_cast<std::size_t>(at + done - reinterpret_cast<std::byte*>(word));
+    const std::size_t count = std::min<std::size_t>(word_bytes - offset, bytes - done);
+    const std::uint64_t ones = count == word_bytes ? ~0ULL : (1ULL << 8 * count) - 1;
+    f(word, ones << 8 * offset, offset, done, count);
+    done += static_cast<std::uint32_t>(count);
+  }
+}
+
+/// One part for each word, in ascending order.
+void join_parts(std::vector<WordPart>& parts) {
+  std::ranges::sort(parts, std::less<>(), &WordPart::at);
+  std::size_t kept = 0;
+  for (const WordPart& part : parts) {
+    if (kept != 0 && parts[kept - 1].at == part.at) {
+      parts[kept - 1].mask |= part.mask;
+    } else {
+      parts[kept++] = part;
+    }
+  }
+  parts.resize(kept);
+}
+
 } // namespace
+
+MemoryJournal::MemoryJournal(memory::AddressSpace& space, isa::Exec& exec)
+    : space_(space),
+      notes_(exec, max_reads) {
+  exec.watch(&notes_);
+}
 
 /// Zero adds nothing, so that memory which was never written costs nothing to count.
 Hash128 MemoryJournal::hash(const std::uint64_t* at, std::uint64_t value) {
@@ -35,49 +69,94 @@ void MemoryJournal::changed(const std::uint64_t* at, std::uint64_t before, std::
   sum_.add(hash(at, after));
 }
 
-/// The entry of a word in touched_, made if there is none.
-MemoryJournal::Word* MemoryJournal::touched(std::uint64_t* word) {
-  if (notes_.size() <= few) {
-    for (Word& known : touched_) {
-      if (known.at == word) {
-        return &known;
-      }
-    }
-    return &touched_.emplace_back(word, *word);
+MemoryJournal::Word* MemoryJournal::find_touched(const std::uint64_t* word) {
+  if (notes_.writes.size() <= few) {
+    const auto known = std::ranges::find(touched_, word, &Word::at);
+    return known != touched_.end() ? &*known : nullptr;
   }
-  const auto [place, is_new] = index_.try_emplace(word, touched_.size());
-  return is_new ? &touched_.emplace_back(word, *word) : &touched_[place->second];
+  const auto known = index_.find(word);
+  return known != index_.end() ? &touched_[known->second] : nullptr;
+}
+
+/// The entry of a word in touched_, made if there is none.
+MemoryJournal::Word& MemoryJournal::touched(std::uint64_t* word) {
+  if (Word* known = find_touched(word)) {
+    return *known;
+  }
+  if (notes_.writes.size() > few) {
+    index_.emplace(word, touched_.size());
+  }
+  return touched_.emplace_back(word, *word);
 }
 
 void MemoryJournal::absorb(std::span<const Bytes> elsewhere) {
   // Newest first: what is left in the end is the value before the first write.
   touched_.clear();
   index_.clear();
-  for (auto note = notes_.rbegin(); note != notes_.rend(); ++note) {
-    if (std::any_of(elsewhere.begin(), elsewhere.end(), [&](const Bytes& range) {
-          return range.contains(note->at);
-        })) {
+  const auto is_elsewhere = [&](const std::byte* at) {
+    return std::ranges::any_of(elsewhere, [&](const Bytes& range) { return range.contains(at); });
+  };
+  for (auto note = notes_.writes.rbegin(); note != notes_.writes.rend(); ++note) {
+    if (is_elsewhere(note->at)) {
       continue;
     }
-    for (std::uint32_t done = 0; done < note->bytes;) {
-      std::byte* at = note->at + done;
-      std::uint64_t* word = word_of(at);
-      Word* known = touched(word);
-      const auto offset = static_cast<std::size_t>(at - reinterpret_cast<std::byte*>(word));
-      const std::size_t count = std::min<std::size_t>(word_bytes - offset, note->bytes - done);
-      std::memcpy(
-          reinterpret_cast<std::byte*>(&known->before) + offset,
-          note->before.data() + done,
-          count
-      );
-      done += static_cast<std::uint32_t>(count);
-    }
+    each_word(
+        note->at,
+        note->bytes,
+        [&](std::uint64_t* at,
+            std::uint64_t mask,
+            std::size_t offset,
+            std::uint32_t done,
+            std::size_t count) {
+          Word& word = touched(at);
+          word.written |= mask;
+          std::memcpy(
+              reinterpret_cast<std::byte*>(&word.before) + offset,
+              note->before.data() + done,
+              count
+          );
+        }
+    );
   }
-  notes_.clear();
+  written_.clear();
   for (const Word& word : touched_) {
+    written_.push_back({word.at, word.written, *word.at & word.written});
     if (*word.at != word.before) {
       changed(word.at, word.before, *word.at);
       undo_.push_back(word);
+    }
+  }
+  read_.reset();
+  if (notes_.complete()) {
+    read_.emplace();
+    for (const AccessNotes::Read& note : notes_.reads) {
+      if (!is_elsewhere(note.at)) {
+        each_word(
+            note.at,
+            note.bytes,
+            [&](std::uint64_t* at, std::uint64_t mask, std::size_t, std::uint32_t, std::size_t) {
+              read_->push_back({at, mask, 0});
+            }
+        );
+      }
+    }
+    join_parts(*read_);
+    for (WordPart& part : *read_) {
+      const Word* known = find_touched(part.at);
+      part.value = (known != nullptr ? known->before : *part.at) & part.mask;
+    }
+  }
+  notes_.clear();
+}
+
+void MemoryJournal::write(std::span<const WordPart> parts) {
+  for (const WordPart& part : parts) {
+    const std::uint64_t before = *part.at;
+    const std::uint64_t after = (before & ~part.mask) | part.value;
+    if (after != before) {
+      changed(part.at, before, after);
+      undo_.emplace_back(part.at, before);
+      *part.at = after;
     }
   }
 }

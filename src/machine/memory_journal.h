@@ -1,9 +1,10 @@
 // MemoryJournal: global memory that can be taken back, and its fingerprint.
 //
-//   MemoryJournal journal(space);
-//   exec.note_writes(&journal.notes());          // every write is noted before it happens
+//   MemoryJournal journal(space, exec);          // watches it: notes what it reads and writes
 //   journal.absorb(private_ranges);              // after each run
 //   const auto mark = journal.mark();  …  journal.undo_to(mark);
+//   journal.written()                            // what the run absorbed last did, to
+//   journal.write(written);                      // do it once more
 //   journal.fingerprint();                       // equal contents, equal fingerprint
 //
 // The fingerprint is a sum over words, so a write costs what it changes and not what there is.
@@ -12,10 +13,11 @@
 #pragma once
 
 #include "base/hash.h"
-#include "isa/exec.h"
+#include "machine/access_notes.h"
 #include "memory/address_space.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -36,11 +38,16 @@ struct HashSum {
   bool operator==(const HashSum&) const = default;
 };
 
+/// Some bytes of a word of memory.
+struct WordPart {
+  std::uint64_t* at = nullptr;
+  std::uint64_t mask = 0;  // 0xff for each byte that is meant
+  std::uint64_t value = 0; // 0 outside of the mask
+};
+
 class MemoryJournal {
 public:
-  explicit MemoryJournal(memory::AddressSpace& space) : space_(space) {}
-
-  std::vector<isa::Exec::Written>& notes() { return notes_; }
+  MemoryJournal(memory::AddressSpace& space, isa::Exec& exec);
 
   struct Bytes {
     const std::byte* begin = nullptr;
@@ -49,6 +56,11 @@ public:
   };
   /// Takes over what was noted, except writes into `elsewhere`, which are somebody else's business.
   void absorb(std::span<const Bytes> elsewhere);
+  /// Of what was absorbed last: what was read, with the values before anything was written, in
+  /// ascending order; nothing if it was too much. And what was written, with the values afterwards.
+  const std::optional<std::vector<WordPart>>& read() const { return read_; }
+  const std::vector<WordPart>& written() const { return written_; }
+  void write(std::span<const WordPart> parts);
 
   std::size_t mark() const { return undo_.size(); }
   void undo_to(std::size_t mark);
@@ -60,16 +72,20 @@ private:
   struct Word {
     std::uint64_t* at;
     std::uint64_t before;
+    std::uint64_t written = 0; // mask
     Word(std::uint64_t* at_, std::uint64_t before_) : at(at_), before(before_) {}
   };
-  Word* touched(std::uint64_t* word);
+  Word* find_touched(const std::uint64_t* word);
+  Word& touched(std::uint64_t* word);
   static Hash128 hash(const std::uint64_t* at, std::uint64_t value);
   void changed(const std::uint64_t* at, std::uint64_t before, std::uint64_t after);
 
   memory::AddressSpace& space_;
-  std::vector<isa::Exec::Written> notes_;
+  AccessNotes notes_;
   std::vector<Word> touched_; // scratch of absorb
-  std::unordered_map<std::uint64_t*, std::size_t> index_;
+  std::optional<std::vector<WordPart>> read_;
+  std::vector<WordPart> written_;
+  std::unordered_map<const std::uint64_t*, std::size_t> index_;
   std::vector<Word> undo_;
   HashSum sum_;
 };

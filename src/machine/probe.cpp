@@ -3,6 +3,7 @@
 #include "machine/probe.h"
 
 #include "base/hash.h"
+#include "machine/access_notes.h"
 
 #include <algorithm>
 
@@ -44,16 +45,16 @@ Hash128 state_of(const Block& block, std::size_t w, const Block::WarpState& stat
 }
 
 /// Every byte has the value it had before the first of these writes.
-bool undone(const std::vector<isa::Exec::Written>& writes) {
+bool undone(const std::vector<Written>& writes) {
   // The first note of a place holds its oldest value; later ones of the same place are skipped.
-  std::vector<const isa::Exec::Written*> order;
+  std::vector<const Written*> order;
   order.reserve(writes.size());
   for (const auto& written : writes) {
     order.push_back(&written);
   }
-  std::ranges::sort(order, {}, [](const isa::Exec::Written* w) { return std::pair(w->at, w); });
+  std::ranges::sort(order, {}, [](const Written* w) { return std::pair(w->at, w); });
   const std::byte* end = nullptr;
-  for (const isa::Exec::Written* w : order) {
+  for (const Written* w : order) {
     if (w->at < end) {
       if (w->at + w->bytes > end) {
         return false; // overlapping widths: do not guess
@@ -70,9 +71,10 @@ bool undone(const std::vector<isa::Exec::Written>& writes) {
 
 Probed probe_warp(Block& block, std::size_t w, isa::Exec& exec) {
   Block::WarpState& state = block.warps()[w];
-  std::vector<isa::Exec::Written> writes;     // since the state was remembered
-  std::vector<isa::Exec::Written> all_writes; // before that
-  exec.note_writes(&writes);
+  AccessNotes notes(exec, /*max_reads=*/0); // since the state was remembered
+  const std::vector<Written>& writes = notes.writes;
+  std::vector<Written> all_writes; // before that
+  exec.watch(&notes);
   Probed result = Probed::Moves;
   Hash128 remembered = state_of(block, w, state);
   int renew = 1;
@@ -91,11 +93,11 @@ Probed probe_warp(Block& block, std::size_t w, isa::Exec& exec) {
     if (turn == renew) {
       remembered = now;
       all_writes.insert(all_writes.end(), writes.begin(), writes.end());
-      writes.clear();
+      notes.clear();
       renew *= 2;
     }
   }
-  exec.note_writes(nullptr);
+  exec.watch(nullptr);
   return result;
 }
 

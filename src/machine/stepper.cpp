@@ -31,10 +31,8 @@ LaneMask bit(int lane) {
 Stepper::Stepper(World& world, Options options)
     : world_(world),
       options_(options),
-      journal_(world.space()),
-      exec_(world.space()) {
-  exec_.note_writes(&journal_.notes());
-}
+      exec_(world.space()),
+      journal_(world.space(), exec_) {}
 Stepper::~Stepper() = default;
 
 Block::WarpState& Stepper::warp_state(const Lane& at) {
@@ -125,6 +123,7 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     return {Class::Access, StepKind::Sync, "an mbarrier operation"};
   case Opcode::Call:
     for (const ptx::Operand& operand : i.operands) {
+      repeatable_ = false;
       if (operand.name == "vprintf") {
         return {Class::Io, StepKind::Io, "printf"};
       }

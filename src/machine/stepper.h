@@ -37,6 +37,7 @@
 #include "machine/live_state.h"
 #include "machine/memory_journal.h"
 #include "machine/progress_model.h"
+#include "machine/transitions.h"
 #include "machine/world.h"
 
 #include <memory>
@@ -92,6 +93,7 @@ public:
     Guarantee guarantee{};
     std::size_t cluster = 0, block = 0, warp = 0;
     int lane = 0;
+    std::size_t ready = 0; // number among the moves of its cluster
     ThreadClass who = 0;
     std::uint64_t count = 1; // threads that are alike and could make this move
     // For reports: what it does and where; op is nullptr for a command.
@@ -198,6 +200,8 @@ private:
   bool simple(const Move& move) const;
   Guarantee guarantee(const Work& work, std::size_t cluster) const;
   bool move_thread(const Move& move);
+  bool execute(const Move& move);
+  void remember(const Move& move, const Image& before, std::size_t logged);
   void note_changes(const Image& before, const Image& after);
 
   void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
@@ -214,6 +218,7 @@ private:
   };
   void load(Work& work, std::size_t cluster);
   void capture(std::size_t n, std::size_t cluster);
+  void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   void set_image(Work& work, std::size_t cluster, const Image* image);
   const Image* intern(Work& work, std::size_t cluster);
   void find_moves(Work& work, std::size_t cluster, Image& image);
@@ -221,11 +226,17 @@ private:
 
   World& world_;
   Options options_;
-  MemoryJournal journal_;
   mutable isa::Exec exec_;
+  MemoryJournal journal_;
   mutable LiveState live_;
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<Image>>> images_; // by content
+  struct Outcome {
+    const Image* image = nullptr;
+    StepKind taken{};
+  };
+  Transitions<Outcome> transitions_;
+  std::uint64_t allocations_ = 0; // generation of memory that transitions_ is about
   std::vector<Log> log_;
   std::vector<Change> changes_;
   std::vector<std::byte> scratch_;
@@ -234,6 +245,7 @@ private:
   bool saw_dependency_ = false;
   mutable bool saw_plain_access_ = false;
   mutable std::uint64_t pass_ = 0; // of moves()
+  mutable bool repeatable_ = true; // the move under way touches nothing but images and memory
   bool bundling_ = false;          // plain accesses of a thread that is about to take its next step
   StepKind taken_{};
 };

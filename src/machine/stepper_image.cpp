@@ -407,10 +407,14 @@ void Stepper::capture(std::size_t n, std::size_t c) {
     own.push_back({block.local_, block.local_bytes_});
   }
   journal_.absorb(own);
-  const Image* before = work.images[c];
   const Image* image = intern(work, c);
   work.loaded[c] = image;
-  if (image != before) {
+  replace_image(n, c, image);
+}
+
+void Stepper::replace_image(std::size_t n, std::size_t c, const Image* image) {
+  Work& work = *works_[n];
+  if (const Image* before = work.images[c]; image != before) {
     log_.push_back(
         {Log::Kind::Image, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(c), before}
     );

@@ -279,7 +279,8 @@ std::vector<Stepper::Move> Stepper::moves() const {
       }
       image.looked_at = pass_;
       const Guarantee guaranteed = guarantee(work, c);
-      for (const Image::Ready& ready : image.ready) {
+      for (std::size_t r = 0; r < image.ready.size(); ++r) {
+        const Image::Ready& ready = image.ready[r];
         result.push_back({
             .work = n,
             .thread = true,
@@ -289,6 +290,7 @@ std::vector<Stepper::Move> Stepper::moves() const {
             .block = ready.block,
             .warp = ready.warp,
             .lane = ready.lane,
+            .ready = r,
             .who = ready.who,
             .count = std::uint64_t{ready.count} * (options_.symmetry ? image.like_it : 1),
             .step = ready.operation.step,
@@ -371,7 +373,49 @@ void Stepper::note_changes(const Image& before, const Image& after) {
   }
 }
 
+/// As it was done before, or by executing it; false if it failed.
 bool Stepper::move_thread(const Move& move) {
+  if (const std::uint64_t now = world_.space().generation(); now != allocations_) {
+    transitions_.clear();
+    allocations_ = now;
+  }
+  const Image* before = works_[move.work]->images[move.cluster];
+  if (const auto* known = transitions_.find(before, move.ready)) {
+    journal_.write(known->writes);
+    replace_image(move.work, move.cluster, known->result.image);
+    taken_ = known->result.taken;
+    return true;
+  }
+  repeatable_ = true;
+  const std::uint64_t time = world_.virtual_time();
+  const std::size_t logged = log_.size();
+  if (!execute(move)) {
+    return false;
+  }
+  if (repeatable_ && world_.virtual_time() == time) { // nobody has asked for it
+    remember(move, *before, logged);
+  }
+  return true;
+}
+
+/// Keeps what the move has done, if it concerned its own cluster only.
+void Stepper::remember(const Move& move, const Image& before, std::size_t logged) {
+  constexpr std::size_t most_writes = 64;
+  const bool made_others = !before.made && works_[move.work]->images[move.cluster]->made &&
+                           works_[move.work]->cooperative();
+  if (made_others || log_.size() > logged + 1 || !journal_.read() ||
+      journal_.written().size() > most_writes || world_.space().generation() != allocations_) {
+    return;
+  }
+  transitions_.add(
+      &before,
+      move.ready,
+      *journal_.read(),
+      {journal_.written(), {works_[move.work]->images[move.cluster], taken_}}
+  );
+}
+
+bool Stepper::execute(const Move& move) {
   Work& work = *works_[move.work];
   load(work, move.cluster);
   const Lane at{&work, move.cluster, move.block, move.warp, move.lane};

@@ -1,0 +1,50 @@
+// AccessNotes: what a run has read and written, noted as it happens.
+//
+//   AccessNotes notes(/*max_reads=*/256);
+//   exec.watch(&notes);
+//   exec.run(…);
+//   notes.writes …   notes.reads …
+//
+// Direction of error: an access of which is not known that it only writes counts as a read as well.
+#pragma once
+
+#include "isa/exec.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace heddle::machine {
+
+/// A place that was written, with its bytes before.
+struct Written {
+  std::byte* at = nullptr;
+  std::uint32_t bytes = 0;
+  std::array<std::byte, 16> before{};
+};
+
+class AccessNotes final : public isa::AccessWatch {
+public:
+  /// Notes the reads of `exec` too, up to so many.
+  AccessNotes(const isa::Exec& exec, std::size_t max_reads) : exec_(exec), max_reads_(max_reads) {}
+
+  struct Read {
+    std::byte* at = nullptr;
+    std::uint32_t bytes = 0;
+  };
+  std::vector<Written> writes;
+  std::vector<Read> reads;
+  /// Were they all noted?
+  bool complete() const { return complete_; }
+  void clear();
+
+  void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
+
+private:
+  const isa::Exec& exec_;
+  std::size_t max_reads_;
+  bool complete_ = true;
+};
+
+} // namespace heddle::machine

@@ -1,0 +1,110 @@
+// Transitions: what moves have done, so that a move in a state that looks the same to it need not
+// be executed again.
+//
+//   if (const Transition* known = transitions.find(image, move)) …            // do as it did
+//   else { …; transitions.add(image, move, journal.read(), std::move(transition)); }
+//
+// A move is made by one thread of a cluster, and everything that its cluster's future depends on is
+// in the cluster's image; so what the move does depends on the image and on what it reads from
+// memory that others can write. Of a thousand states most differ in what *other* clusters do.
+#pragma once
+
+#include "machine/memory_journal.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::machine {
+
+/// `Result` is what there is to be known of a move besides its writes.
+template <class Result> class Transitions {
+public:
+  struct Transition {
+    std::vector<WordPart> writes;
+    Result result;
+  };
+
+  /// What `move` of `image` did when it read what it would read now; nullptr: not known.
+  const Transition* find(const void* image, std::size_t move) {
+    if (const auto known = moves_.find({image, move}); known != moves_.end()) {
+      for (const Reads& reads : known->second) {
+        const auto found = reads.outcomes.find(values_now(reads.places));
+        if (found != reads.outcomes.end()) {
+          return &found->second;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  void
+  add(const void* image,
+      std::size_t move,
+      const std::vector<WordPart>& read,
+      Transition transition) {
+    if (++count_ > most) {
+      clear();
+    }
+    auto& all = moves_[{image, move}];
+    auto same = std::ranges::find_if(all, [&](const Reads& reads) {
+      return std::ranges::equal(reads.places, read, [](const WordPart& a, const WordPart& b) {
+        return a.at == b.at && a.mask == b.mask;
+      });
+    });
+    if (same == all.end()) {
+      all.push_back({read, {}});
+      same = all.end() - 1;
+    }
+    std::vector<std::uint64_t> values;
+    for (const WordPart& part : read) {
+      values.push_back(part.value);
+    }
+    same->outcomes.insert_or_assign(hash(values), std::move(transition));
+  }
+
+  void clear() {
+    moves_.clear();
+    count_ = 0;
+  }
+
+private:
+  static constexpr std::size_t most = 1 << 20; // kept
+  struct Key {
+    const void* image;
+    std::size_t move;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      return (reinterpret_cast<std::uintptr_t>(key.image) >> 4 ^ key.move << 40) *
+             0x9e37'79b9'7f4a'7c15ULL;
+    }
+  };
+  struct ValuesHash {
+    std::size_t operator()(const Hash128& h) const { return h.low; }
+  };
+  struct Reads {
+    std::vector<WordPart> places; // their values are of no interest
+    std::unordered_map<Hash128, Transition, ValuesHash> outcomes;
+  };
+
+  Hash128 values_now(const std::vector<WordPart>& places) {
+    values_.clear();
+    for (const WordPart& part : places) {
+      values_.push_back(*part.at & part.mask);
+    }
+    return hash(values_);
+  }
+  static Hash128 hash(const std::vector<std::uint64_t>& values) {
+    const XXH128_hash_t h = XXH3_128bits(values.data(), values.size() * sizeof(std::uint64_t));
+    return {h.low64, h.high64};
+  }
+
+  std::unordered_map<Key, std::vector<Reads>, KeyHash> moves_;
+  std::vector<std::uint64_t> values_; // scratch
+  std::size_t count_ = 0;
+};
+
+} // namespace heddle::machine
