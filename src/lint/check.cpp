@@ -1,5 +1,7 @@
 #include "lint/check.h"
 
+#include "lint/sharing.h"
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -52,6 +54,7 @@ void remove_repeated(std::vector<Found>& findings) {
 Checked check_unit(const Unit& unit, const CheckOptions& options) {
   Checked result;
   std::set<std::pair<std::uint32_t, std::uint32_t>> barriers;
+  Sharing sharing(unit);
   for (const std::uint32_t function : entries(unit)) {
     const Graph graph = inline_calls(unit, function);
     const Dataflow flow(graph);
@@ -61,6 +64,14 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
       check_synchronization(entry, options, result.findings);
     }
     check_other_rules(entry, result.findings);
+    if (unit.functions[function].is_device) {
+      check_scopes(entry, result.findings);
+      check_warp_rules(entry, result.findings);
+    }
+    if (unit.functions[function].is_kernel) {
+      check_progress_rules(entry, options, result.findings);
+      sharing.add(entry);
+    }
     result.incomplete = result.incomplete || graph.incomplete;
     for (const std::uint32_t block : graph.sequence) {
       for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
@@ -71,6 +82,7 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
     }
   }
   result.barriers = static_cast<std::uint32_t>(barriers.size());
+  sharing.check(result.findings);
   remove_repeated(result.findings);
   return result;
 }

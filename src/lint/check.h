@@ -38,6 +38,7 @@ struct Found {
 struct CheckOptions {
   /// Also report break, continue and return that jump over a barrier on a uniform condition.
   bool every_bypass = false;
+  unsigned architecture = 90; // compute capability times 10
 };
 
 struct Checked {
@@ -64,6 +65,9 @@ void check_synchronization(
 );
 
 void check_other_rules(const Entry& entry, std::vector<Found>& out);
+void check_progress_rules(const Entry& entry, const CheckOptions& options, std::vector<Found>& out);
+void check_scopes(const Entry& entry, std::vector<Found>& out);
+void check_warp_rules(const Entry& entry, std::vector<Found>& out);
 
 /// The effect of an instruction as a barrier, and the group that it is for.
 std::optional<Level> barrier_scope(const Instruction& code);

@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::size_t most_targets = 8;
 constexpr int most_rounds = 40;
+// Numbers of Pointee locations: a value, a location above 1, a parameter above 2 times this.
+constexpr std::int64_t of_location = std::int64_t{1} << 32;
 
 } // namespace
 
@@ -64,6 +66,12 @@ LocationId Dataflow::root(LocationId at) const {
   return at;
 }
 
+std::optional<std::int64_t> Dataflow::parameter_of(const Location& pointee) {
+  return pointee.kind == Location::Kind::Pointee && pointee.number >= 2 * of_location
+             ? std::optional(pointee.number - 2 * of_location)
+             : std::nullopt;
+}
+
 bool Dataflow::is_below(LocationId part, LocationId whole) const {
   for (LocationId at = part; at != no_location; at = locations[at].parent) {
     if (at == whole) {
@@ -111,7 +119,6 @@ const std::vector<Target>& Dataflow::pointees(ValueId value) {
   if (from.kind == Value::Kind::Phi) {
     return known; // its operands will tell
   }
-  constexpr std::int64_t of_location = std::int64_t{1} << 32;
   std::int64_t key = value;
   bool owned = false;
   if (from.kind == Value::Kind::Initial || from.kind == Value::Kind::Part) {
@@ -499,9 +506,11 @@ void Dataflow::step(ValueId index, State& state) {
     values[index].operands = std::move(operands);
     const bool writes_memory = code.op == Op::Known && (code.effect == Effect::AtomicUpdate ||
                                                         code.effect == Effect::AtomicStore);
-    if (writes_memory && !code.operands.empty()) {
+    const bool reads_memory = code.op == Op::Known && (code.effect == Effect::AtomicLoad ||
+                                                       code.effect == Effect::AtomicWait);
+    if ((writes_memory || reads_memory) && !code.operands.empty()) {
       pointees(operand(0));
-      if (std::ranges::find(writes, index) == writes.end()) {
+      if (writes_memory && std::ranges::find(writes, index) == writes.end()) {
         writes.push_back(index);
       }
     }

@@ -11,6 +11,7 @@
 #include "lint/graph.h"
 
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -79,6 +80,8 @@ public:
     return value < is_shared_load_.size() && is_shared_load_[value] != 0;
   }
   LocationId root(LocationId location) const;
+  /// The parameter of the entry that points to this Pointee, if it is one.
+  static std::optional<std::int64_t> parameter_of(const Location& pointee);
   std::map<ValueId, Naming> names;
   const Instruction* instruction(ValueId value) const {
     return values[value].kind == Value::Kind::Code ? &graph.code[values[value].source] : nullptr;

@@ -199,8 +199,9 @@ struct Launch {
   std::uint32_t position = 0; // order within the caller
   bool cooperative = false;
   std::optional<std::int64_t> block_size[3]; // where they are constants
-  std::string stream;                        // as written; empty: the default stream
-  std::vector<std::string> arguments;        // as written
+  std::optional<std::int64_t> grid_size[3];
+  std::string stream;                 // as written; empty: the default stream
+  std::vector<std::string> arguments; // as written
   Spot spot;
 };
 

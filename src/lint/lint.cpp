@@ -200,6 +200,17 @@ bool is_wanted(
   });
 }
 
+/// "sm_90a" is 90.
+unsigned architecture_number(const std::string& name) {
+  unsigned number = 0;
+  for (const char c : name) {
+    if (c >= '0' && c <= '9') {
+      number = number * 10 + static_cast<unsigned>(c - '0');
+    }
+  }
+  return number == 0 ? 90 : number;
+}
+
 Result<FileResult>
 lint_file(const LintRequest& request, const Job& job, const std::string& toolkit) {
   TRY(const Settings settings, read_settings(job.file, request.settings));
@@ -218,6 +229,7 @@ lint_file(const LintRequest& request, const Job& job, const std::string& toolkit
   const auto checking = std::chrono::steady_clock::now();
   CheckOptions options;
   options.every_bypass = barrier_options.every_bypass;
+  options.architecture = architecture_number(front.architecture);
   const Checked checked = check_unit(unit, options);
   result.time.check_seconds = seconds_since(checking);
   result.time.barriers = checked.barriers;

@@ -34,6 +34,9 @@ struct LowerOptions {
 /// begin with two underscores (versions).
 std::string plain_name(const clang::NamedDecl& declaration);
 
+/// cuda::atomic_ref and its std namesake: to the analyses, the address of what it refers to.
+bool is_atomic_reference(clang::QualType type);
+
 class UnitLowering {
 public:
   UnitLowering(clang::ASTContext& context, const LowerOptions& options, Unit& unit);

@@ -67,7 +67,8 @@ ValueId FunctionLowering::call(const CallExpr& expression) {
           made.kernel = unit_.function_id(kernel);
           made.caller = id_;
           made.position = static_cast<std::uint32_t>(out_.code.size());
-          made.cooperative = name.find("Cooperative") != std::string::npos;
+          // cudaLaunchKernelEx can ask for cooperation too.
+          made.cooperative = name != "cudaLaunchKernel";
           made.spot = unit_.spot(range);
           unit_.unit.launches.push_back(std::move(made));
           break;
@@ -152,6 +153,59 @@ MemoryOrder order_of(std::int64_t value) {
   }
 }
 
+/// A dimension of a launch where it is a constant: 3, dim3(3, 4), or a variable made from those.
+void constant_dimensions(
+    const Expr* written,
+    const ASTContext& context,
+    std::optional<std::int64_t> (&sizes)[3],
+    int depth = 0
+) {
+  written = written->IgnoreUnlessSpelledInSource();
+  Expr::EvalResult size;
+  if (written->getType()->isIntegralOrEnumerationType()) {
+    sizes[1] = sizes[2] = 1;
+    if (!written->isValueDependent() && written->EvaluateAsInt(size, context)) {
+      sizes[0] = size.Val.getInt().getExtValue();
+    }
+    return;
+  }
+  if (const auto* cast = dyn_cast<CXXFunctionalCastExpr>(written)) {
+    return constant_dimensions(cast->getSubExpr(), context, sizes, depth);
+  }
+  if (const auto* made = dyn_cast<CXXConstructExpr>(written)) {
+    if (made->getNumArgs() == 1 && made->getConstructor()->isCopyOrMoveConstructor()) {
+      return constant_dimensions(made->getArg(0), context, sizes, depth);
+    }
+    for (unsigned i = 0; i < std::min(made->getNumArgs(), 3U); ++i) {
+      if (!made->getArg(i)->isValueDependent() && made->getArg(i)->EvaluateAsInt(size, context)) {
+        sizes[i] = size.Val.getInt().getExtValue();
+      }
+    }
+    return;
+  }
+  if (const auto* reference = dyn_cast<DeclRefExpr>(written); reference != nullptr && depth == 0) {
+    const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
+    // A variable that is not constant may have been changed since.
+    if (variable != nullptr && variable->getInit() != nullptr &&
+        variable->getType().isConstQualified()) {
+      constant_dimensions(variable->getInit(), context, sizes, depth + 1);
+    }
+  }
+}
+
+Scope scope_from(std::int64_t thread_scope) {
+  switch (thread_scope) {
+  case 0:
+    return Scope::System;
+  case 1:
+    return Scope::Device;
+  case 2:
+    return Scope::Block;
+  default:
+    return Scope::Thread;
+  }
+}
+
 /// The scope in cuda::atomic<T, scope> and cuda::atomic_ref<T, scope>.
 Scope scope_of(QualType object) {
   if (object.isNull()) {
@@ -167,22 +221,25 @@ Scope scope_of(QualType object) {
   }
   for (const TemplateArgument& argument : record->getTemplateArgs().asArray()) {
     if (argument.getKind() == TemplateArgument::Integral) {
-      switch (argument.getAsIntegral().getExtValue()) {
-      case 0:
-        return Scope::System;
-      case 1:
-        return Scope::Device;
-      case 2:
-        return Scope::Block;
-      default:
-        return Scope::Thread;
-      }
+      return scope_from(argument.getAsIntegral().getExtValue());
     }
   }
   return Scope::System;
 }
 
 } // namespace
+
+bool is_atomic_reference(QualType type) {
+  if (type.isNull() || type->isDependentType()) {
+    return false;
+  }
+  if (type->isPointerType() || type->isReferenceType()) {
+    type = type->getPointeeType();
+  }
+  const CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  return record != nullptr && record->getName() == "atomic_ref" &&
+         plain_name(*record).starts_with("cuda::");
+}
 
 ValueId FunctionLowering::call_known(
     const Known& known,
@@ -238,6 +295,14 @@ ValueId FunctionLowering::call_known(
                                                : Scope::Device;
       made.order = name.starts_with("atomic") ? MemoryOrder::Relaxed : MemoryOrder::Both;
     }
+    const Expr* object = member != nullptr ? member->getImplicitObjectArgument()
+                         : overloaded != nullptr && overloaded->getNumArgs() > 0
+                             ? overloaded->getArg(0)
+                             : nullptr;
+    if (object != nullptr && !made.operands.empty() &&
+        is_atomic_reference(object->IgnoreParenBaseCasts()->getType())) {
+      made.operands[0] = load(made.operands[0], range);
+    }
     if (expression != nullptr) {
       for (const Expr* argument : expression->arguments()) {
         const std::string spelled = argument->getType().getAsString();
@@ -245,6 +310,11 @@ ValueId FunctionLowering::call_known(
         if (spelled.find("memory_order") != std::string::npos && !argument->isValueDependent() &&
             argument->EvaluateAsInt(result, unit_.context)) {
           made.order = order_of(result.Val.getInt().getExtValue());
+        } else if (
+            known.effect == Effect::Fence && spelled.find("thread_scope") != std::string::npos &&
+            !argument->isValueDependent() && argument->EvaluateAsInt(result, unit_.context)
+        ) {
+          made.scope = scope_from(result.Val.getInt().getExtValue());
         }
       }
     }
@@ -539,15 +609,8 @@ ValueId FunctionLowering::launch(const CUDAKernelCallExpr& expression) {
   }
   const CallExpr* config = expression.getConfig();
   if (config != nullptr && config->getNumArgs() >= 2) {
-    const Expr* block = config->getArg(1)->IgnoreUnlessSpelledInSource();
-    Expr::EvalResult size;
-    if (!block->isValueDependent() && block->getType()->isIntegralOrEnumerationType() &&
-        block->EvaluateAsInt(size, unit_.context)) {
-      one.block_size[0] = size.Val.getInt().getExtValue();
-      one.block_size[1] = one.block_size[2] = 1;
-    } else if (block->getType()->isIntegralOrEnumerationType()) {
-      one.block_size[1] = one.block_size[2] = 1;
-    }
+    constant_dimensions(config->getArg(0), unit_.context, one.grid_size);
+    constant_dimensions(config->getArg(1), unit_.context, one.block_size);
     if (config->getNumArgs() >= 4 && !isa<CXXDefaultArgExpr>(config->getArg(3))) {
       one.stream = unit_.source_text(config->getArg(3)->getSourceRange());
     }

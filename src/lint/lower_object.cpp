@@ -144,6 +144,12 @@ void FunctionLowering::construct(const CXXConstructExpr& expression, ValueId des
     );
     return;
   }
+  if (expression.getNumArgs() == 1 && is_atomic_reference(expression.getType())) {
+    // Amounts to the address that it refers to.
+    const Expr* referred = expression.getArg(0);
+    store(destination, referred->isGLValue() ? address(referred) : value(referred), range);
+    return;
+  }
   std::vector<ValueId> passed = {destination};
   const auto given =
       arguments(constructor, llvm::ArrayRef(expression.getArgs(), expression.getNumArgs()));

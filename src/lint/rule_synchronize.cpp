@@ -11,7 +11,7 @@
 //   jump
 // "potentially_" comes before the key where nothing certain is known to differ. Misses: a barrier
 // in a function that is called through a pointer of unknown type.
-#include "lint/check.h"
+#include "lint/waits.h"
 
 #include <fmt/format.h>
 
@@ -75,30 +75,12 @@ private:
 
   Agreement agreement(std::uint32_t branch) const { return entry_.uniformity.branch(branch); }
 
-  std::vector<std::uint32_t> deciding_branches(std::uint32_t block) const {
-    std::vector<std::uint32_t> result;
-    std::vector<std::uint32_t> work = graph_.blocks[block].controllers;
-    std::set<std::uint32_t> seen;
-    // Nearest first.
-    for (std::size_t i = 0; i < work.size(); ++i) {
-      if (!seen.insert(work[i]).second) {
-        continue;
-      }
-      if (graph_.blocks[work[i]].end.kind == Terminator::Kind::Branch) {
-        result.push_back(work[i]);
-      }
-      const auto more = graph_.blocks[work[i]].controllers;
-      work.insert(work.end(), more.begin(), more.end());
-    }
-    return result;
-  }
-
   void barrier(ValueId id, Level scope) {
     const std::uint32_t block = graph_.block_of[id];
     std::uint32_t inside = none;    // a divergent statement around the barrier
     std::uint32_t unaligned = none; // … of which all ways pass a barrier
     bool inside_is_sure = false;
-    for (const std::uint32_t branch : deciding_branches(block)) {
+    for (const std::uint32_t branch : deciding_branches(graph_, block)) {
       const Agreement at = agreement(branch);
       const bool divergent = at.possible > scope;
       if (!divergent && scope != Level::Block) {
@@ -271,7 +253,8 @@ private:
       if (!statement.contains(graph_.seen_from(frame, at.frame, at.end.jump_spot))) {
         continue;
       }
-      if (!dominates(branch, block)) {
+      // Not control dependence: where a loop has one way out, that way is always taken in the end.
+      if (!dominates(graph_, branch, block)) {
         continue;
       }
       if (uniform && at.end.jump != JumpKind::Goto && !options_.every_bypass) {
@@ -300,14 +283,6 @@ private:
       }
     }
     return found;
-  }
-
-  /// Not control dependence: where a loop has one way out, that way is always taken in the end.
-  bool dominates(std::uint32_t branch, std::uint32_t block) const {
-    while (block != branch && block != graph_.blocks[block].dominator) {
-      block = graph_.blocks[block].dominator;
-    }
-    return block == branch;
   }
 
   /// From the jump every way passes the barrier (a forward goto to it): nothing is jumped over.

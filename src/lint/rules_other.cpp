@@ -1,10 +1,6 @@
 // Rules about progress and about how threads talk to each other: cuda-progress-loop,
-// cuda-progress-host-spin, cuda-volatile-sync, cuda-legacy-atomic, cuda-naive-spin,
-// cuda-progress-warp-lock, cuda-syncwarp-missing.
-//
-// A loop is judged by what is inside of it, not by what its condition means: a loop that happens to
-// end is reported only if nothing in it could make it end (its condition does not change in it).
-#include "lint/check.h"
+// cuda-progress-host-spin, cuda-volatile-sync, cuda-legacy-atomic, cuda-naive-spin.
+#include "lint/waits.h"
 
 #include <fmt/format.h>
 
@@ -19,6 +15,7 @@ public:
   OtherRules(const Entry& entry, std::vector<Found>& out)
       : entry_(entry),
         graph_(entry.graph),
+        waits_(entry),
         out_(out) {}
 
   void run() {
@@ -40,37 +37,11 @@ public:
   }
 
 private:
-  template <class F> void each_in(std::uint32_t loop, F&& visit) const {
-    for (const std::uint32_t block : graph_.sequence) {
-      if (graph_.in_loop(block, loop)) {
-        for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
-          visit(i);
-        }
-      }
-    }
-  }
-
-  bool is_private(ValueId address) const {
-    const auto& targets = entry_.flow.targets(entry_.flow.resolve(address));
-    return !targets.empty() && std::ranges::all_of(targets, [&](const Target& one) {
-      return entry_.flow.locations[one.location].space == Space::Private;
-    });
-  }
-
-  bool is_volatile(ValueId id) const {
-    const Instruction& code = graph_.code[id];
-    return code.is_volatile ||
-           std::ranges::any_of(
-               entry_.flow.targets(entry_.flow.resolve(code.operands[0])),
-               [&](const Target& one) { return entry_.flow.locations[one.location].is_volatile; }
-           );
-  }
-
   /// Something that [STEP.1] … [STEP.4] count.
   bool is_step(ValueId id) const {
     const Instruction& code = graph_.code[id];
     if (code.op == Op::Load || code.op == Op::Store) {
-      return is_volatile(id) && !is_private(code.operands[0]);
+      return waits_.is_volatile(id) && !waits_.is_private(code.operands[0]);
     }
     if (code.op != Op::Known) {
       return false;
@@ -79,7 +50,7 @@ private:
     case Effect::AtomicUpdate:
     case Effect::AtomicLoad:
     case Effect::AtomicWait:
-      return code.operands.empty() || !is_private(code.operands[0]);
+      return code.operands.empty() || !waits_.is_private(code.operands[0]);
     case Effect::AtomicStore:
     case Effect::Fence:
     case Effect::Sleep:
@@ -90,63 +61,6 @@ private:
     default:
       return true; // barriers, I/O, traps, and what is not known
     }
-  }
-
-  /// The test of the loop, if it has one whose value cannot change while the loop runs.
-  bool may_never_end(std::uint32_t loop) const {
-    if (graph_.loops[loop].exits.empty()) {
-      return true;
-    }
-    return std::ranges::all_of(graph_.loops[loop].exits, [&](std::uint32_t exit) {
-      const ValueId condition = entry_.uniformity.condition(exit);
-      return condition != no_value && !changes(condition, loop, 0);
-    });
-  }
-
-  bool changes(ValueId id, std::uint32_t loop, int depth) const {
-    id = entry_.flow.canonical(id);
-    const Value& value = entry_.flow.values[id];
-    if (!graph_.in_loop(value.block, loop) || value.kind == Value::Kind::Initial) {
-      return false;
-    }
-    if (depth > 16 || value.kind == Value::Kind::Phi) {
-      return true;
-    }
-    const Instruction* code = entry_.flow.instruction(id);
-    if (code != nullptr && code->op == Op::Load && entry_.flow.is_shared_load(id)) {
-      // At one address only somebody else can change it: that is waiting.
-      return changes(entry_.flow.resolve(code->operands.back()), loop, depth + 1);
-    }
-    if (code != nullptr && code->op == Op::Known && code->effect != Effect::Pure &&
-        code->effect != Effect::AtomicLoad) {
-      return true;
-    }
-    return std::ranges::any_of(value.operands, [&](ValueId one) {
-      return changes(one, loop, depth + 1);
-    });
-  }
-
-  Spot loop_spot(std::uint32_t loop) const {
-    for (const std::uint32_t exit : graph_.loops[loop].exits) {
-      const Terminator& end = graph_.blocks[exit].end;
-      if (end.construct == Construct::While || end.construct == Construct::For ||
-          end.construct == Construct::Do) {
-        return end.statement;
-      }
-    }
-    Spot first;
-    each_in(loop, [&](ValueId id) { first = first.line == 0 ? graph_.code[id].spot : first; });
-    if (first.line != 0) {
-      return first;
-    }
-    for (const std::uint32_t block : graph_.sequence) {
-      if (graph_.in_loop(block, loop) && graph_.blocks[block].end.condition_spot.line != 0) {
-        return graph_.blocks[block].end.condition_spot;
-      }
-    }
-    return entry_.unit
-        .functions[graph_.frames[graph_.blocks[graph_.loops[loop].header].frame].function]
-        .spot;
   }
 
   void add(const char* key, const Spot& place, std::string message, std::string help = "") {
@@ -167,7 +81,8 @@ private:
   void device_loop(std::uint32_t loop) {
     // In a template that nothing instantiates, what a dependent call does is not known.
     const std::uint32_t frame = graph_.blocks[graph_.loops[loop].header].frame;
-    if (entry_.unit.functions[graph_.frames[frame].function].is_pattern || !may_never_end(loop)) {
+    if (entry_.unit.functions[graph_.frames[frame].function].is_pattern ||
+        !waits_.may_never_end(loop)) {
       return;
     }
     bool step = false;
@@ -175,11 +90,11 @@ private:
     bool waits_volatile = false;
     bool sleeps = false;
     ValueId polled = no_value;
-    each_in(loop, [&](ValueId id) {
+    waits_.each_in(loop, [&](ValueId id) {
       const Instruction& code = graph_.code[id];
       step = step || is_step(id);
       works = works || std::ranges::find(entry_.flow.writes, id) != entry_.flow.writes.end();
-      if (code.op == Op::Load && is_volatile(id) && !is_private(code.operands[0])) {
+      if (code.op == Op::Load && waits_.is_volatile(id) && !waits_.is_private(code.operands[0])) {
         waits_volatile = true;
         polled = id;
       }
@@ -189,7 +104,7 @@ private:
       sleeps = sleeps || (code.op == Op::Known &&
                           (code.effect == Effect::Sleep || code.effect == Effect::AtomicWait));
     });
-    const Spot place = loop_spot(loop);
+    const Spot place = waits_.loop_spot(loop);
     if (!step) {
       add("cuda_progress_loop",
           place,
@@ -217,10 +132,10 @@ private:
     bool launched = false;
     bool calls = false;
     ValueId polled = no_value;
-    if (!may_never_end(loop)) {
+    if (!waits_.may_never_end(loop)) {
       return;
     }
-    each_in(loop, [&](ValueId id) {
+    waits_.each_in(loop, [&](ValueId id) {
       const Instruction& code = graph_.code[id];
       calls = calls || (code.op == Op::Known && code.effect == Effect::HostApi);
       if ((code.op == Op::Known && code.effect == Effect::AtomicLoad) ||
@@ -238,7 +153,7 @@ private:
       return;
     }
     add("cuda_progress_host_spin",
-        loop_spot(loop),
+        waits_.loop_spot(loop),
         "the host waits for device memory without an API call in the loop: nothing obliges the "
         "kernel to start [API]",
         "call cudaStreamQuery in the loop, or synchronize before it");
@@ -279,6 +194,7 @@ private:
 
   const Entry& entry_;
   const Graph& graph_;
+  const Waits waits_;
   std::vector<Found>& out_;
 };
 

@@ -1,0 +1,374 @@
+// CUDA-2.1 [collective.warp.participants.active], CUDA-2.3 [collective.warp.include_self] and
+// cuda-syncwarp-missing: collectives of a warp, and code that takes its warp to run in lockstep.
+//
+// Certain findings are about single lanes whose way is known (lanes.h): one is named in a mask and
+// goes elsewhere, or calls and is not named. "potentially_": the mask is a constant and the branch
+// around the call differs between the threads of a warp in a way that is not known; advice only,
+// because a guard like i < n is often the same for whole warps in fact. Masks that are computed
+// (__ballot_sync, __activemask, groups) are believed.
+#include "lint/lanes.h"
+#include "lint/waits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace heddle::lint {
+namespace {
+
+constexpr std::size_t most_accesses = 400; // of shared memory, looked at one against the other
+
+bool is_warp_effect(const Instruction& code) {
+  if (code.op != Op::Known) {
+    return false;
+  }
+  switch (code.effect) {
+  case Effect::WarpBarrier:
+  case Effect::WarpVote:
+  case Effect::WarpShuffle:
+  case Effect::WarpReduce:
+  case Effect::WarpScan:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool takes_mask(const Instruction& code) {
+  return is_warp_effect(code) && !code.operands.empty() &&
+         (code.name == "__syncwarp" ||
+          (code.name.starts_with("__") && code.name.ends_with("_sync")));
+}
+
+class WarpRules {
+public:
+  WarpRules(const Entry& entry, std::vector<Found>& out)
+      : entry_(entry),
+        graph_(entry.graph),
+        lanes_(entry),
+        out_(out) {}
+
+  void run() {
+    for (const std::uint32_t block : graph_.sequence) {
+      for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
+        if (takes_mask(graph_.code[i]) && !graph_.code[i].spot.in_system) {
+          collective(i);
+        }
+      }
+    }
+    missing_syncs();
+  }
+
+private:
+  std::optional<std::uint32_t> mask_of(ValueId id, unsigned thread) {
+    const auto value = lanes_.value(entry_.flow.resolve(graph_.code[id].operands[0]), thread);
+    return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
+  }
+
+  Found start(std::string key, ValueId id) const {
+    Found found;
+    found.key = std::move(key);
+    found.place = graph_.code[id].spot;
+    found.function = entry_.unit.functions[entry_.function].name;
+    return found;
+  }
+
+  bool contains(std::uint32_t branch, ValueId id) const {
+    const std::uint32_t frame = graph_.blocks[branch].frame;
+    const std::uint32_t of_call = graph_.blocks[graph_.block_of[id]].frame;
+    return graph_.is_within(of_call, frame) &&
+           graph_.blocks[branch].end.statement.contains(
+               graph_.seen_from(frame, of_call, graph_.code[id].spot)
+           );
+  }
+
+  void collective(ValueId id) {
+    // A mask that is not known says nothing.
+    if (lanes_.threads() != 0 && mask_of(id, 0) && !self(id)) {
+      others(id);
+    }
+  }
+
+  // --- CUDA-2.3
+
+  bool self(ValueId id) {
+    const Instruction& code = graph_.code[id];
+    const std::uint32_t block = graph_.block_of[id];
+    for (unsigned thread = 0; thread < lanes_.threads(); ++thread) {
+      const auto mask = mask_of(id, thread);
+      const Lanes::Part part = lanes_.takes_part(block, thread);
+      if (!mask || part == Lanes::Part::Out) {
+        continue;
+      }
+      const unsigned lane = thread % Lanes::warp_size;
+      if ((*mask >> lane & 1U) == 0) {
+        const bool sure = part == Lanes::Part::In;
+        Found found = start(
+            sure ? "calling_thread_not_in_mask" : "potentially_calling_thread_not_in_mask",
+            id
+        );
+        found.message = fmt::format(
+            "'{}' is called by lane {}, which its mask 0x{:08x} does not name{}",
+            code.name,
+            lane,
+            *mask,
+            sure ? "" : " if it gets here"
+        );
+        found.help.emplace_back("name every thread that makes the call, and no other");
+        out_.push_back(std::move(found));
+        return true;
+      }
+      if (part == Lanes::Part::In && code.name == "__shfl_sync" && source(id, thread, *mask)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The lane that a shuffle reads from.
+  bool source(ValueId id, unsigned thread, std::uint32_t mask) {
+    const Instruction& code = graph_.code[id];
+    if (code.operands.size() < 3) {
+      return false;
+    }
+    const auto from = lanes_.value(entry_.flow.resolve(code.operands[2]), thread);
+    const auto width = code.operands.size() > 3
+                           ? lanes_.value(entry_.flow.resolve(code.operands[3]), thread)
+                           : Lanes::warp_size;
+    if (!from || *from < 0 || width != std::int64_t{Lanes::warp_size}) {
+      return false;
+    }
+    const auto lane = static_cast<unsigned>(*from % Lanes::warp_size);
+    const unsigned other = thread / Lanes::warp_size * Lanes::warp_size + lane;
+    const bool named = (mask >> lane & 1U) != 0;
+    const bool there = other >= lanes_.threads() ||
+                       lanes_.takes_part(graph_.block_of[id], other) != Lanes::Part::Out;
+    if (named && there) {
+      return false;
+    }
+    Found found = start("source_lane_not_in_collective", id);
+    found.message = named ? fmt::format(
+                                "lane {} reads from lane {} here, which never makes this call",
+                                thread % Lanes::warp_size,
+                                lane
+                            )
+                          : fmt::format(
+                                "lane {} reads from lane {} here, which the mask 0x{:08x} does not "
+                                "name",
+                                thread % Lanes::warp_size,
+                                lane,
+                                mask
+                            );
+    out_.push_back(std::move(found));
+    return true;
+  }
+
+  // --- CUDA-2.1
+
+  /// The branch around the call at which the threads of a warp part; UINT32_MAX: none.
+  std::uint32_t parting_branch(ValueId id) const {
+    for (const std::uint32_t branch : deciding_branches(graph_, graph_.block_of[id])) {
+      if (entry_.uniformity.branch(branch).definite > Level::Warp && contains(branch, id)) {
+        return branch;
+      }
+    }
+    return UINT32_MAX;
+  }
+
+  bool other_side_calls(std::uint32_t branch, unsigned thread, ValueId id) {
+    const std::uint32_t join = graph_.blocks[branch].post_dominator;
+    std::set<std::uint32_t> seen;
+    std::vector<std::uint32_t> work = graph_.blocks[branch].end.successors;
+    while (!work.empty()) {
+      const std::uint32_t at = work.back();
+      work.pop_back();
+      if (at == join || !seen.insert(at).second) {
+        continue;
+      }
+      if (lanes_.takes_part(at, thread) != Lanes::Part::Out) {
+        for (ValueId i = graph_.blocks[at].first; i < graph_.blocks[at].last; ++i) {
+          if (i != id && is_warp_effect(graph_.code[i])) {
+            return true;
+          }
+        }
+      }
+      const auto& more = graph_.blocks[at].end.successors;
+      work.insert(work.end(), more.begin(), more.end());
+    }
+    return false;
+  }
+
+  void others(ValueId id) {
+    const std::uint32_t branch = parting_branch(id);
+    if (branch == UINT32_MAX) {
+      return;
+    }
+    const std::uint32_t block = graph_.block_of[id];
+    const Instruction& code = graph_.code[id];
+    for (unsigned thread = 0; thread < lanes_.threads(); ++thread) {
+      const auto mask = mask_of(id, thread);
+      if (!mask || lanes_.takes_part(block, thread) != Lanes::Part::In) {
+        continue;
+      }
+      const unsigned first = thread / Lanes::warp_size * Lanes::warp_size;
+      for (unsigned lane = 0; lane < Lanes::warp_size; ++lane) {
+        const unsigned other = first + lane;
+        if (other >= lanes_.threads() || (*mask >> lane & 1U) == 0 ||
+            lanes_.takes_part(block, other) != Lanes::Part::Out) {
+          continue;
+        }
+        if (other_side_calls(branch, other, id)) {
+          return; // who pairs with whom is for the run to show
+        }
+        Found found = start("inactive_thread_in_mask", id);
+        found.message = fmt::format(
+            "the mask 0x{:08x} of '{}' names lane {}, which does not make this call (lane {} does)",
+            *mask,
+            code.name,
+            lane,
+            thread % Lanes::warp_size
+        );
+        found.steps = explain_branch(entry_, branch);
+        found.steps.push_back({code.spot, "the call that some lanes of the mask do not make"});
+        found.help.emplace_back(
+            "name the threads that take the branch: compute the mask with __ballot_sync before it"
+        );
+        out_.push_back(std::move(found));
+        return;
+      }
+    }
+    maybe_inactive(id, branch);
+  }
+
+  void maybe_inactive(ValueId id, std::uint32_t branch) {
+    const std::uint32_t block = graph_.block_of[id];
+    const auto mask = mask_of(id, 0);
+    if (!mask || (*mask & (*mask - 1)) == 0) {
+      return;
+    }
+    for (unsigned lane = 0; lane < std::min(lanes_.threads(), Lanes::warp_size); ++lane) {
+      if ((*mask >> lane & 1U) != 0 && lanes_.takes_part(block, lane) == Lanes::Part::Maybe) {
+        Found found = start("potentially_inactive_thread_in_mask", id);
+        found.message = fmt::format(
+            "the mask 0x{:08x} of '{}' may name threads that do not make this call",
+            *mask,
+            graph_.code[id].name
+        );
+        found.steps = explain_branch(entry_, branch);
+        found.help.emplace_back(
+            "let whole warps take the branch, or compute the mask with __ballot_sync before it"
+        );
+        out_.push_back(std::move(found));
+        return;
+      }
+    }
+  }
+
+  // --- Warp-synchronous code
+
+  static bool orders_warp(const Instruction& code) {
+    return is_warp_effect(code) || is_memory_barrier(code) ||
+           (code.op == Op::Known &&
+            (code.effect == Effect::Unknown || code.effect == Effect::BlockArrive));
+  }
+
+  std::vector<ValueId> shared_accesses(Op op) const {
+    std::vector<ValueId> result;
+    for (const std::uint32_t block : graph_.sequence) {
+      for (ValueId i = graph_.blocks[block].first; i < graph_.blocks[block].last; ++i) {
+        const Instruction& code = graph_.code[i];
+        if (code.op != op || code.spot.in_system) {
+          continue;
+        }
+        const auto& targets = entry_.flow.targets(address_of(entry_, i));
+        const bool shared = !targets.empty() && std::ranges::all_of(targets, [&](const Target& at) {
+          return entry_.flow.locations[at.location].space == Space::Shared;
+        });
+        if (shared) {
+          result.push_back(i);
+        }
+      }
+    }
+    return result;
+  }
+
+  void missing_syncs() {
+    const auto stores = shared_accesses(Op::Store);
+    const auto loads = shared_accesses(Op::Load);
+    if (stores.size() > most_accesses || loads.size() > most_accesses) {
+      return;
+    }
+    std::set<std::uint32_t> told; // functions
+    for (const ValueId store : stores) {
+      for (const ValueId load : loads) {
+        const std::uint32_t frame = graph_.blocks[graph_.block_of[store]].frame;
+        if (!told.contains(graph_.frames[frame].function) && within_one_warp(store, load) &&
+            reaches(graph_, store, load, orders_warp)) {
+          told.insert(graph_.frames[frame].function);
+          Found found = start("cuda_syncwarp_missing", load);
+          found.message = "this reads what another lane of the warp has written, and nothing "
+                          "between them makes "
+                          "the lanes wait for each other: warps do not run in lockstep since sm_70";
+          found.steps.push_back({graph_.code[store].spot, "written here, by another lane"});
+          found.steps.push_back({graph_.code[load].spot, "read here"});
+          found.help.emplace_back("call __syncwarp() between the write and the read");
+          out_.push_back(std::move(found));
+        }
+      }
+    }
+  }
+
+  /// Some lane reads what another lane of its warp has written, and no thread reads what another
+  /// warp has (that would be a matter for a barrier of the block).
+  bool within_one_warp(ValueId store, ValueId load) {
+    const std::uint32_t written = graph_.block_of[store];
+    const std::uint32_t read = graph_.block_of[load];
+    std::map<Lanes::Address, std::vector<unsigned>> writers;
+    bool any = false;
+    for (unsigned thread = 0; thread < lanes_.threads(); ++thread) {
+      if (lanes_.takes_part(written, thread) != Lanes::Part::In) {
+        continue;
+      }
+      const auto address = lanes_.address(address_of(entry_, store), thread);
+      if (!address) {
+        return false;
+      }
+      writers[*address].push_back(thread);
+    }
+    for (unsigned thread = 0; thread < lanes_.threads() && !writers.empty(); ++thread) {
+      if (lanes_.takes_part(read, thread) != Lanes::Part::In) {
+        continue;
+      }
+      const auto address = lanes_.address(address_of(entry_, load), thread);
+      if (!address) {
+        return false;
+      }
+      const auto found = writers.find(*address);
+      if (found == writers.end()) {
+        continue;
+      }
+      for (const unsigned writer : found->second) {
+        if (writer / Lanes::warp_size != thread / Lanes::warp_size) {
+          return false;
+        }
+        any = any ||
+              (writer != thread && std::ranges::find(found->second, thread) == found->second.end());
+      }
+    }
+    return any;
+  }
+
+  const Entry& entry_;
+  const Graph& graph_;
+  Lanes lanes_;
+  std::vector<Found>& out_;
+};
+
+} // namespace
+
+void check_warp_rules(const Entry& entry, std::vector<Found>& out) {
+  WarpRules(entry, out).run();
+}
+
+} // namespace heddle::lint

@@ -1,0 +1,188 @@
+// cuda-missing-release, cuda-missing-acquire, cuda-scope-too-narrow.
+#include <cuda/atomic>
+typedef cuda::atomic<int, cuda::thread_scope_device> flag_t;
+typedef cuda::atomic<int, cuda::thread_scope_block> block_flag_t;
+
+__global__ void relaxed_store_bad(int* data, flag_t* ready, int* out) {
+  if (threadIdx.x == 0) {
+    data[blockIdx.x] = 42;
+    ready[blockIdx.x].store(1, cuda::memory_order_relaxed); // expect: cuda_missing_release
+  } else {
+    while (ready[blockIdx.x].load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[threadIdx.x] = data[blockIdx.x];
+  }
+}
+__global__ void release_store(int* data, flag_t* ready, int* out) {
+  if (threadIdx.x == 0) {
+    data[blockIdx.x] = 42;
+    ready[blockIdx.x].store(1, cuda::memory_order_release);
+  } else {
+    while (ready[blockIdx.x].load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[threadIdx.x] = data[blockIdx.x];
+  }
+}
+__global__ void relaxed_load_bad(int* data, flag_t* ready, int* out) {
+  if (threadIdx.x == 0) {
+    data[blockIdx.x] = 42;
+    ready[blockIdx.x].store(1, cuda::memory_order_release);
+  } else {
+    while (ready[blockIdx.x].load(cuda::memory_order_relaxed) == 0) __nanosleep(9); // expect: cuda_missing_acquire
+    out[threadIdx.x] = data[blockIdx.x];
+  }
+}
+__global__ void fences(int* data, flag_t* ready, int* out) {
+  if (threadIdx.x == 0) {
+    data[blockIdx.x] = 42;
+    cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_device);
+    ready[blockIdx.x].store(1, cuda::memory_order_relaxed);
+  } else {
+    while (ready[blockIdx.x].load(cuda::memory_order_relaxed) == 0) __nanosleep(9);
+    cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
+    out[threadIdx.x] = data[blockIdx.x];
+  }
+}
+// Through a reference.
+__global__ void reference_bad(int* data, int* flag, int* out) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> ready(*flag);
+  if (threadIdx.x == 0) {
+    data[0] = 42;
+    ready.store(1, cuda::memory_order_relaxed); // expect: cuda_missing_release
+  } else {
+    while (ready.load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[threadIdx.x] = data[0];
+  }
+}
+__global__ void reference(int* data, int* flag, int* out) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> ready(*flag);
+  if (threadIdx.x == 0) {
+    data[0] = 42;
+    ready.store(1, cuda::memory_order_release);
+  } else {
+    while (ready.load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[threadIdx.x] = data[0];
+  }
+}
+// The block that comes last adds up (threadFenceReduction).
+__device__ unsigned finished_blocks;
+__global__ void last_block_bad(float* partial, float* total) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = 1;
+    unsigned ticket = atomicInc(&finished_blocks, gridDim.x); // expect: cuda_missing_release
+    is_last = ticket == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (is_last) {
+    float sum = 0;
+    for (int i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += partial[i];
+    total[threadIdx.x] = sum;
+  }
+}
+__device__ unsigned finished_blocks_good;
+__global__ void last_block(float* partial, float* total) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = 1;
+    __threadfence();
+    unsigned ticket = atomicInc(&finished_blocks_good, gridDim.x);
+    is_last = ticket == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (is_last) {
+    float sum = 0;
+    for (int i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += partial[i];
+    total[threadIdx.x] = sum;
+  }
+}
+__device__ unsigned finished_blocks_narrow;
+__global__ void last_block_narrow_bad(float* partial, float* total) {
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = 1;
+    __threadfence_block();
+    unsigned ticket = atomicInc(&finished_blocks_narrow, gridDim.x); // expect: cuda_scope_too_narrow
+    is_last = ticket == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (is_last) {
+    float sum = 0;
+    for (int i = threadIdx.x; i < gridDim.x; i += blockDim.x) sum += partial[i];
+    total[threadIdx.x] = sum;
+  }
+}
+// A lock whose release does not come after the work.
+__global__ void lock_bad(int* mutex, int* sum) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(mutex, 0, 1) != 0) __nanosleep(9);
+    sum[0] += 1;
+    atomicExch(mutex, 0); // expect: cuda_missing_release, cuda_legacy_atomic
+  }
+}
+__global__ void lock_fenced(int* mutex, int* sum) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(mutex, 0, 1) != 0) __nanosleep(9);
+    __threadfence();
+    sum[0] += 1;
+    __threadfence();
+    atomicExch(mutex, 0); // expect: cuda_legacy_atomic
+  }
+}
+// Counters that publish nothing.
+__global__ void compaction(const int* in, int* out, int* count, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && in[i] > 0) out[atomicAdd(count, 1)] = in[i];
+}
+__global__ void frontier(const int* edges, const int* heads, int* distance, int* next, int* count, int level, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    for (int e = heads[i]; e < heads[i + 1]; ++e) {
+      int to = edges[e];
+      if (atomicCAS(&distance[to], -1, level) == -1) next[atomicAdd(count, 1)] = to;
+    }
+  }
+}
+// Double addition by hand: a loop around atomicCAS that is no lock.
+__global__ void add_double(unsigned long long* sum, double* data, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  data[i] = i;
+  unsigned long long old = *sum, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(sum, assumed, assumed + 1);
+  } while (assumed != old);
+  data[i] += 1;
+}
+
+// Scopes.
+__global__ void counter_bad(int* count) {
+  atomicAdd_block(count, 1); // expect: cuda_scope_too_narrow
+}
+__global__ void counter(int* count) {
+  atomicAdd(count, 1);
+}
+__global__ void histogram_bad(const int* in, int* bins) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd_block(&bins[in[i]], 1); // expect: cuda_scope_too_narrow
+}
+__global__ void histogram_of_block(const int* in, int* bins) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd_block(&bins[blockIdx.x * 256 + in[i]], 1);
+}
+__global__ void histogram_in_block(const int* in, int* bins) {
+  __shared__ int own[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd_block(&own[in[i]], 1);
+  __syncthreads();
+  atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+}
+__global__ void object_bad(block_flag_t* count) {
+  count->fetch_add(1); // expect: cuda_scope_too_narrow
+}
+__global__ void object_of_block(block_flag_t* counts) {
+  counts[blockIdx.x].fetch_add(1);
+}
+__global__ void one_block(int* count) {
+  atomicAdd_block(count, 1);
+}
+void launch_one(int* count) { one_block<<<1, 64>>>(count); }
