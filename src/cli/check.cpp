@@ -22,7 +22,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   explore::CheckRequest request;
   request.program = target.path;
   request.arguments = target.arguments;
-  TRY(request.environment, launch_environment(target, options.device, "check"));
+  DeviceOptions device = options.device;
+  device.warps = "independent"; // the explorer is told by its own options
+  TRY(request.environment, launch_environment(target, device, "check"));
   explore::Schedule& schedule = request.schedule;
   schedule.program = options.program.ends_with(".cu") ? options.program : target.path;
   schedule.arguments = options.arguments;
@@ -31,11 +33,13 @@ Result<report::Report> check_program(const CheckOptions& options) {
   schedule.devices = options.device.devices;
   schedule.content = hash_file(schedule.program).value_or("");
   request.options = options.search;
+  request.options.lockstep = options.device.warps == "lockstep";
   request.show_progress = isatty(STDERR_FILENO) != 0;
   TRY(report::Report report, explore::check(request));
-  if (options.device.warps != "independent") {
-    TRY(LockstepTrial trial, try_lockstep(own_path().string(), target, options.device, {}));
-    add_lockstep(report, std::move(trial));
+  if (options.device.warps == "both") {
+    request.options.lockstep = true;
+    TRY(report::Report lockstep, explore::check(request));
+    add_lockstep(report, std::move(lockstep));
   }
   return report;
 }

@@ -1,112 +1,67 @@
 // Implements lockstep.h.
 #include "cli/lockstep.h"
 
-#include "cli/process.h"
+#include "report/finding.h"
+#include "report/render.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace heddle::cli {
 namespace {
 
-constexpr std::string_view note_begins = "  = ";
+using report::Diagnostic;
+using report::Report;
 
-/// [SIMT-LIVENESS], in the words of the paper's argument.
-constexpr const char* argument =
-    "a lockstep warp runs one side of a branch alone until it reaches the reconvergence point; a "
-    "lane that waits there, or on the other side, has no turn before that, so nobody who waits for "
-    "it can go on (Habermaier 2011: safe, but not live)";
+/// [SIMT-LIVENESS]: what it says of a hang that independent threads do not have.
+std::string lockstep_only(const Report& independent, const Diagnostic& hang) {
+  return fmt::format(
+      "hang: lockstep only: with independent threads {}; if the threads of a warp go in lockstep, "
+      "as before sm_70, {}",
+      independent.complete ? fmt::format(
+                                 "the program ends under every schedule ({} states)",
+                                 report::with_thousands(independent.states)
+                             )
+                           : "no hang was found",
+      hang.message
+  );
+}
 
 } // namespace
 
-std::optional<report::Diagnostic> hang_in(std::string_view text) {
-  std::optional<report::Diagnostic> hang;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!hang) {
-      const bool deadlock = line.find("error[deadlock]") != std::string_view::npos;
-      if (deadlock || line.find("error[livelock]") != std::string_view::npos) {
-        hang.emplace(
-            deadlock ? report::Finding::Deadlock : report::Finding::Livelock,
-            std::string(line.substr(line.find("]: ") + 3))
-        );
-      }
-    } else if (!line.starts_with(note_begins)) {
-      break;
-    } else if (!line.substr(note_begins.size()).starts_with("rule: ")) {
-      hang->notes.emplace_back(line.substr(note_begins.size()));
-    }
-  }
-  return hang;
-}
-
-Result<LockstepTrial> try_lockstep(
-    const std::string& heddle,
-    const Target& target,
-    const DeviceOptions& device,
-    const LockstepLimits& limits
-) {
-  LockstepTrial trial;
-  for (; trial.orders < limits.orders && !trial.hang; ++trial.orders) {
-    // The program's own output goes nowhere; the report, on stderr, is read.
-    std::vector<std::string> command{
-        "timeout",
-        "-k",
-        "1",
-        std::to_string(limits.seconds),
-        "sh",
-        "-c",
-        "exec \"$@\" 2>&1 >/dev/null",
-        "sh",
-        heddle,
-        "run",
-        "--warps=lockstep",
-        "--device=" + device.device,
-        "--devices=" + std::to_string(device.devices)
-    };
-    if (trial.orders > 0) {
-      command.push_back("--seed=" + std::to_string(trial.orders));
-    }
-    command.push_back(target.path);
-    command.insert(command.end(), target.arguments.begin(), target.arguments.end());
-    TRY(const Output output, run_and_read(command));
-    constexpr int timed_out = 124;
-    trial.hang = hang_in(output.text);
-    trial.ended += !trial.hang && output.status != timed_out ? 1 : 0;
-  }
-  return trial;
-}
-
-void add_lockstep(report::Report& report, LockstepTrial trial) {
-  if (!trial.hang) {
-    report.bounds += fmt::format(
-        "{}lockstep warps: {} of {} orders tried have ended",
-        report.bounds.empty() ? "" : "; ",
-        trial.ended,
-        trial.orders
-    );
-    return;
-  }
+void add_lockstep(Report& report, Report lockstep) {
   const report::Verdict independent = report.verdict();
-  report::Diagnostic& hang = *trial.hang;
-  hang.rule = "SIMT-LIVENESS";
-  if (independent == report::Verdict::MayHang) {
-    hang.message = "hang: with independent threads and in lockstep";
-  } else {
-    hang.message = fmt::format(
-        "hang: lockstep only: with independent threads {}; if the threads of a warp go in "
-        "lockstep, "
-        "as before sm_70, it hangs",
-        report.complete ? "the program ends under every schedule" : "no hang was found"
+  const bool hangs = independent == report::Verdict::MayHang;
+  report.lockstep =
+      Report::Lockstep{lockstep.states, lockstep.executions, lockstep.complete, lockstep.verdict()};
+  const std::size_t own = report.findings.size();
+  for (Diagnostic& finding : lockstep.findings) {
+    const bool known = std::any_of(
+        report.findings.begin(),
+        report.findings.begin() + static_cast<std::ptrdiff_t>(own),
+        [&](const Diagnostic& d) {
+          return d.finding == finding.finding && d.rule_id() == finding.rule_id() &&
+                 d.place.file == finding.place.file && d.place.line == finding.place.line;
+        }
     );
+    if (known) {
+      continue;
+    }
+    if (finding.rule_id() == "SIMT-LIVENESS" && hangs) {
+      finding.message = "hang: with independent threads and in lockstep: " + finding.message;
+    } else if (finding.rule_id() == "SIMT-LIVENESS") {
+      finding.message = lockstep_only(report, finding);
+    } else {
+      finding.notes.emplace_back("this is with lockstep warps");
+    }
+    report.findings.push_back(std::move(finding));
   }
-  hang.notes.emplace_back(argument);
-  hang.help.emplace_back(
-      "do not let a thread wait for another one of its warp, or release what it waits for inside "
-      "the loop that waits"
-  );
-  report.findings.push_back(std::move(hang));
+  for (const std::string& limit : lockstep.limits) {
+    report.limits.push_back("with lockstep warps: " + limit);
+  }
+  report.complete = report.complete && lockstep.complete;
+  report.seconds += lockstep.seconds;
 }
 
 } // namespace heddle::cli

@@ -194,9 +194,10 @@ void define_check(CLI::App& app, Options& options) {
       ->add_option(
           "--warps",
           options.check.device.warps,
-          "Whether to run the program with lockstep warps too, and report hangs there"
+          "How the threads of a warp go on: each on its own, in lockstep as before sm_70, or first "
+          "the one and then the other, and what hangs in lockstep only"
       )
-      ->check(CLI::IsMember({"independent", "both"}))
+      ->check(CLI::IsMember({"independent", "lockstep", "both"}))
       ->type_name("MODEL")
       ->capture_default_str();
   check->add_option("--format", options.check.format, "How to print the result")
@@ -218,6 +219,14 @@ void define_replay(CLI::App& app, Options& options) {
       )
       ->type_name("SCHEDULE")
       ->required();
+  replay
+      ->add_option(
+          "--warps",
+          options.replay.warps,
+          "What the schedule must be of; it says so itself (default: any)"
+      )
+      ->check(CLI::IsMember({"independent", "lockstep"}))
+      ->type_name("MODEL");
   replay->add_flag(
       "--trace",
       options.replay.trace,

@@ -30,6 +30,7 @@ struct CheckOptions : ProgramOptions {
 
 struct ReplayOptions {
   std::string schedule; // v1:…
+  std::string warps;    // empty: as the schedule says
   bool trace = false;
   std::string format = "text"; // or json
   double max_seconds = 60;

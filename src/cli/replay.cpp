@@ -13,6 +13,10 @@ namespace {
 
 Result<report::Trace> replay(const ReplayOptions& options) {
   TRY(const explore::Schedule schedule, explore::decode(options.schedule));
+  const std::string_view warps = schedule.options.lockstep ? "lockstep" : "independent";
+  if (!options.warps.empty() && options.warps != warps) {
+    return input_error(fmt::format("this is a schedule of --warps={}", warps));
+  }
   const auto content = hash_file(schedule.program);
   if (!content) {
     return input_error(

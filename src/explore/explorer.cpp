@@ -45,7 +45,8 @@ Explorer::Explorer(
     machine::World& world,
     StateTable table,
     const Options& options,
-    std::optional<Replay> replay
+    std::optional<Replay> replay,
+    machine::MakeWarpRules warp_rules
 )
     : world_(world),
       table_(std::move(table)),
@@ -57,7 +58,8 @@ Explorer::Explorer(
            .symmetry = options.symmetry && options.progress != ProgressModel::Hsa &&
                        options.progress != ProgressModel::Lobe,
            .eager = options.eager,
-           .ignore_grid_order = options.ignore_grid_order}
+           .ignore_grid_order = options.ignore_grid_order,
+           .warp_rules = std::move(warp_rules)}
       ),
       threads_(*this, host_),
       replay_(std::move(replay)) {
@@ -151,7 +153,7 @@ void Explorer::host_freed(const void* p, std::size_t bytes) {
 // --- Interface -----------------------------------------------------------------------------------
 
 Result<std::unique_ptr<machine::Driver>>
-make_explorer(machine::World& world, std::string_view text) {
+make_explorer(machine::World& world, std::string_view text, machine::MakeWarpRules lockstep) {
   TRY(const Handover handover, parse_handover(text));
   TRY(StateTable table, StateTable::open(handover.table));
   std::optional<Replay> replay;
@@ -159,7 +161,13 @@ make_explorer(machine::World& world, std::string_view text) {
     TRY(std::vector<std::uint32_t> choices, read_choices(handover.replay));
     replay = Replay{std::move(choices), handover.trace};
   }
-  return std::make_unique<Explorer>(world, std::move(table), handover.options, std::move(replay));
+  return std::make_unique<Explorer>(
+      world,
+      std::move(table),
+      handover.options,
+      std::move(replay),
+      handover.options.lockstep ? std::move(lockstep) : machine::MakeWarpRules()
+  );
 }
 
 Result<void> check_implemented(const Options& options) {

@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "explore/options.h"
+#include "machine/block.h"
 #include "machine/world.h"
 #include "report/diagnostic.h"
 
@@ -28,9 +29,10 @@
 namespace heddle::explore {
 
 /// `text` is the value of HEDDLE_EXPLORE as the tool sets it: a Handover (options.h). Input error:
-/// malformed, or the process was not started by the tool.
+/// malformed, or the process was not started by the tool. `lockstep`: how warps go where the
+/// options say so.
 Result<std::unique_ptr<machine::Driver>>
-make_explorer(machine::World& world, std::string_view text);
+make_explorer(machine::World& world, std::string_view text, machine::MakeWarpRules lockstep);
 
 /// Unsupported error: the search cannot do what these options ask for.
 Result<void> check_implemented(const Options& options);

@@ -24,6 +24,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -45,7 +46,8 @@ public:
       machine::World& world,
       StateTable table,
       const Options& options,
-      std::optional<Replay> replay
+      std::optional<Replay> replay,
+      machine::MakeWarpRules warp_rules
   );
   ~Explorer() override;
 
@@ -122,6 +124,7 @@ private:
   std::uint32_t site(const HostPoint& point);
   std::uint32_t site(const Stepper::Move& move);
   std::uint32_t site(const Stepper::Wait& wait);
+  std::uint32_t site(const Stepper::LeftBehind& left);
   Site place_of(const isa::Code& code, const isa::Op& op, std::string what) const;
 
   machine::World& world_;
@@ -142,7 +145,9 @@ private:
 
   std::map<unsigned, ActorId> host_actors_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, ActorId> actors_;
-  std::map<std::pair<const void*, const char*>, std::uint32_t> device_sites_;
+  std::map<std::tuple<const void*, const char*, std::uint32_t>, std::uint32_t> device_sites_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> left_sites_;
+  bool told_of_orders_ = false;
   std::map<std::pair<std::vector<std::uintptr_t>, std::string>, std::uint32_t> host_sites_;
 };
 

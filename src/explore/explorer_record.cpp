@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace heddle::explore {
 
@@ -69,6 +70,11 @@ void Explorer::describe(const Node& node, bool partly) {
   if (node.moves.empty()) {
     for (const Stepper::Wait& wait : stepper_.waits()) {
       waits += fmt::format("{} ", site(wait));
+    }
+  }
+  if (options_.lockstep) { // in every state: who it is about is who is left behind in a whole loop
+    for (const Stepper::LeftBehind& left : stepper_.left_behind()) {
+      waits += fmt::format("{} ", site(left));
     }
   }
   const bool main_live = threads_.state(0) == HostThreads::State::Live;
@@ -204,7 +210,7 @@ ActorId Explorer::actor(const Stepper::Move& move) {
   const Actor actor =
       move.thread
           ? Actor{ActorKind::DeviceThread,
-                  fmt::format("{} of {}", stepper_.thread_name(move), kernel),
+                  fmt::format("{} of {}", stepper_.actor_name(move), kernel),
                   stepper_.cluster_name(move), kernel}
           : Actor{ActorKind::Command, kernel, kernel, kernel};
   return actors_[key] = table_.add_actor(actor);
@@ -231,13 +237,16 @@ std::uint32_t Explorer::site(const HostPoint& point) {
 }
 
 std::uint32_t Explorer::site(const Stepper::Move& move) {
-  const auto key = std::pair<const void*, const char*>(move.op, move.what);
+  const auto key =
+      std::tuple<const void*, const char*, std::uint32_t>(move.op, move.what, move.first);
   const auto known = device_sites_.find(key);
   if (known != device_sites_.end()) {
     return known->second;
   }
+  const std::string what =
+      move.first == 0 ? move.what : fmt::format("{}, {:#010x} first", move.what, move.first);
   const Site site =
-      move.op != nullptr ? place_of(*move.code, *move.op, move.what) : Site{"", 0, 0, move.what};
+      move.op != nullptr ? place_of(*move.code, *move.op, what) : Site{"", 0, 0, what};
   return device_sites_[key] = table_.intern(site);
 }
 
@@ -254,6 +263,36 @@ std::uint32_t Explorer::site(const Stepper::Wait& wait) {
           wait.what
       )
   ));
+}
+
+std::uint32_t Explorer::site(const Stepper::LeftBehind& left) {
+  const machine::WarpRules::Behind& b = left.behind;
+  const auto [command, thread] = stepper_.actor(left.first);
+  const std::vector<std::uint64_t> key{
+      command,
+      thread,
+      b.lanes,
+      b.others,
+      std::uint64_t{b.meets},
+      reinterpret_cast<std::uintptr_t>(b.op),
+      reinterpret_cast<std::uintptr_t>(b.branch)
+  };
+  const auto [known, is_new] = left_sites_.try_emplace(key, 0);
+  if (is_new) {
+    const int others = std::popcount(b.lanes) - 1;
+    known->second = table_.intern(place_of(
+        *b.code,
+        *b.op,
+        fmt::format(
+            "{} of {}{} {}",
+            stepper_.thread_name(left.first),
+            stepper_.kernel_name(left.first),
+            others == 0 ? "" : fmt::format(" and {} more", others),
+            machine::describe(b)
+        )
+    ));
+  }
+  return known->second;
 }
 
 Site Explorer::place_of(const isa::Code& code, const isa::Op& op, std::string what) const {

@@ -146,6 +146,14 @@ bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.saw_plain_access()) {
     table_.note(Fact::PlainAccess);
   }
+  if (stepper_.left_out_orders() && !std::exchange(told_of_orders_, true)) {
+    table_.add_event(
+        EventKind::Incomplete,
+        0,
+        0,
+        "lanes of a warp can do an atomic operation in more orders than are tried"
+    );
+  }
   Node node;
   node.open = open_waits();
   const Hash128 device = stepper_.fingerprint();

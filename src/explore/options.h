@@ -35,6 +35,8 @@ struct Options {
   // Barriers, ends and warp collectives of guaranteed threads, and plain accesses, happen as soon
   // as they can; only to check the reduction itself.
   bool eager = true;
+  // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
+  bool lockstep = false;
   // As if grids did not wait for each other: to learn whether a verdict rests on [DEP].
   bool ignore_grid_order = false;
   std::uint32_t max_states = 1'000'000;

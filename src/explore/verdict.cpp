@@ -20,6 +20,13 @@ namespace {
 using report::Diagnostic;
 using report::Finding;
 
+/// [SIMT-LIVENESS], in the words of the paper's argument.
+constexpr const char* paper =
+    "a lockstep warp runs one side of a branch alone until it reaches the reconvergence point; a "
+    "lane that waits there, or on the other side, has no turn before that, so nobody who waits for "
+    "it can go on (Habermaier 2011: safe, but not live)";
+constexpr const char* never = "no order of sides, lanes and warps lets the program end";
+
 /// What one actor does in a component, or could do but need not.
 struct Part {
   ActorId actor = 0;
@@ -36,7 +43,8 @@ struct Hang {
   std::vector<Part> waiting; // who could move but need never
   bool host_blocked = false; // the host is in the component, but does not move in it
   std::uint32_t host_site = 0;
-  std::vector<std::uint32_t> blocked; // sites of who waits at barriers
+  std::vector<std::uint32_t> blocked; // sites of who waits at barriers, or is left behind
+  bool left_behind = false;           // in all of it the same lanes of a warp have no turn
   const Component* component = nullptr;
 };
 
@@ -175,18 +183,27 @@ private:
       note(moving, graph_.edges[e]);
     }
     std::vector<bool> member(graph_.states.size(), false);
-    std::set<std::uint32_t> blocked;
-    std::uint64_t could_return = 0; // host threads
+    std::map<std::uint32_t, std::size_t> blocked; // in so many states
+    std::uint64_t could_return = 0;               // host threads
     for (const StateId s : component.states) {
       member[s] = true;
       hang.host_site = graph_.states[s].host_site;
       could_return |= graph_.states[s].could_return;
       std::istringstream sites{std::string(table_.text(graph_.states[s].waits))};
       for (std::uint32_t site = 0; sites >> site;) {
-        blocked.insert(site);
+        ++blocked[site];
       }
     }
-    hang.blocked.assign(blocked.begin(), blocked.end());
+    for (const auto& [site, states] : blocked) {
+      // With lockstep warps lanes come and go; those matter that never get a turn.
+      if (!lockstep() || states == component.states.size()) {
+        hang.blocked.push_back(site);
+      }
+    }
+    hang.left_behind =
+        lockstep() && std::any_of(hang.blocked.begin(), hang.blocked.end(), [&](std::uint32_t s) {
+          return site(s).what.ends_with("[SIMT-LIVENESS]");
+        });
     for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
       const Edge& edge = graph_.edges[e];
       if (member[edge.from] && !member[edge.to] &&
@@ -232,6 +249,9 @@ private:
       hang.finding = Finding::Livelock;
     } else {
       hang.finding = Finding::Deadlock;
+    }
+    if (hang.left_behind && hang.waiting.empty() && hang.rule.empty()) {
+      hang.rule = "SIMT-LIVENESS";
     }
     return hang;
   }
@@ -323,12 +343,20 @@ private:
         diagnostic.place = diagnostic.labels.back().place;
       }
     };
-    for (const std::uint32_t at : hang.blocked) {
-      label(at, site(at).what);
+    const auto blocked = [&] {
+      for (const std::uint32_t at : hang.blocked) {
+        label(at, site(at).what);
+      }
+    };
+    if (!hang.left_behind) {
+      blocked();
     }
     for (const auto& [part, count] : by_site(hang.moving)) {
       label(*part.sites.begin(), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
       diagnostic.threads.push_back(name(part));
+    }
+    if (hang.left_behind) {
+      blocked();
     }
     const bool told = std::any_of(hang.waiting.begin(), hang.waiting.end(), [&](const Part& part) {
       return graph_.actors[part.actor].kind == ActorKind::Host;
@@ -347,6 +375,12 @@ private:
     diagnostic.notes.emplace_back(
         "this is a defect in the program; it may well pass on the GPU you have"
     );
+    if (hang.rule == "SIMT-LIVENESS") {
+      diagnostic.notes.emplace_back(paper);
+      if (std::ranges::none_of(graph_.states, &State::terminal)) {
+        diagnostic.notes.emplace_back(never);
+      }
+    }
     if (const std::string help = advice(hang); !help.empty()) {
       diagnostic.help.push_back(help);
     }
@@ -358,6 +392,13 @@ private:
       const Actor& actor = graph_.actors[part.actor];
       return actor.kind == ActorKind::Host ? std::string("the host thread") : actor.kernel;
     };
+    if (hang.rule == "SIMT-LIVENESS") {
+      return fmt::format(
+          "{} may hang: lanes of a warp {} while others of it have no turn",
+          hang.moving.empty() ? "the program" : who(hang.moving.front()),
+          hang.moving.empty() ? "wait" : "spin"
+      );
+    }
     switch (hang.finding) {
     case Finding::NoProgressLoop:
       return fmt::format(
@@ -414,6 +455,10 @@ private:
     if (hang.finding == Finding::NoProgressLoop) {
       return "let the loop read an atomic or volatile object that is not a local variable";
     }
+    if (hang.rule == "SIMT-LIVENESS") {
+      return "do not let a thread wait for another one of its warp, or release what it waits for "
+             "inside the loop that waits";
+    }
     if (hang.finding != Finding::Starvation) {
       return {};
     }
@@ -455,6 +500,7 @@ private:
   static std::string and_more(std::size_t count) {
     return count == 1 ? "" : fmt::format(" and {} more", count - 1);
   }
+  bool lockstep() const { return options_.schedule && options_.schedule->options.lockstep; }
   std::string name(const Part& part) const { return graph_.actors[part.actor].name; }
   Site site(std::uint32_t id) const { return resolve_(table_.site(id)); }
 

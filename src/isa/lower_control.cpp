@@ -56,19 +56,24 @@ const Op* run_brx(Exec& exec, const Op& op) {
     fault.text = fmt::format("brx.idx with index {} of {}", index[first], op.count);
     return exec.stop_fault(std::move(fault));
   }
-  LaneMask same = 0;
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    same |= static_cast<LaneMask>(target_of(lane) == target) << lane;
-  }
+  const auto lanes_to = [&](LaneMask lanes, const Op* where) {
+    LaneMask same = 0;
+    for (LaneMask m = lanes; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      same |= static_cast<LaneMask>(target_of(lane) == where) << lane;
+    }
+    return same;
+  };
+  const LaneMask same = lanes_to(exec.mask(), target);
   if (same == exec.group()) {
     return to(exec, op, target);
   }
-  // The others execute this op again when it is their turn.
-  const LaneMask rest = exec.mask() & ~same;
   const LaneMask not_taken = exec.group() & ~exec.mask();
-  if (rest != 0) {
-    exec.leave(rest, &op);
+  for (LaneMask rest = exec.mask() & ~same; rest != 0;) {
+    const Op* other = target_of(std::countr_zero(rest));
+    const LaneMask there = lanes_to(rest, other);
+    rest &= ~there;
+    exec.leave(there, other != nullptr ? other : &op); // where it is their turn to fail
   }
   if (not_taken != 0) {
     exec.leave(not_taken, &op + 1);

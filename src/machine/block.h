@@ -43,8 +43,52 @@ public:
   virtual isa::Stop turn(isa::Exec& exec, std::size_t w) = 0;
   /// What the warp's future depends on besides its lanes.
   virtual void hash(std::size_t w, Hasher& hasher) const = 0;
-  /// Why a lane that nothing blocks does not run; empty: it does. For reports.
-  virtual std::string describe(std::size_t w, int lane) const = 0;
+  /// Lanes that nothing blocks and that do not run all the same.
+  struct Behind {
+    isa::LaneMask lanes = 0;
+    isa::LaneMask others = 0;        // who goes first
+    bool meets = false;              // the lanes are where the others are to come to
+    const isa::Op* op = nullptr;     // where they stand
+    const isa::Code* code = nullptr; // of op
+    const isa::Op* branch = nullptr; // where they parted; nullptr: at the start
+    const isa::Code* branch_code = nullptr;
+    bool operator==(const Behind&) const = default;
+  };
+  virtual std::vector<Behind> behind(std::size_t w) const = 0;
+
+  // --- One step at a time, for whoever chooses each of them (Stepper). The exec has entered the
+  // block. -----
+  struct Next {
+    isa::LaneMask lanes = 0; // 0: the warp waits, or has ended
+    const isa::Op* op = nullptr;
+    const isa::Code* code = nullptr;
+    bool branch = false; // of a kind at which lanes may part
+  };
+  /// Who would execute what. Does first what nobody can see: lanes that meet, a wait that is over.
+  virtual Next next(isa::Exec& exec, std::size_t w) = 0;
+  /// What the rules leave open in one step; empty: as run() does it.
+  struct Pick {
+    std::vector<std::uint8_t> sides; // each is the number of a side among those that are left
+    std::vector<std::uint8_t> lanes; // in this order one after the other
+    isa::LaneMask first = 0;         // for reports: lanes that go first, or whose write is the last
+    bool operator==(const Pick&) const = default;
+  };
+  /// The sides at the branch of next() of which any may go first; changes nothing.
+  virtual std::vector<isa::LaneMask> sides(isa::Exec& exec, std::size_t w) = 0;
+  /// Executes the instruction of next().
+  virtual isa::Stop step(isa::Exec& exec, std::size_t w, const Pick& pick) = 0;
+
+  // --- What load() needs to come back to a state, once the lanes are back
+  // ---------------------------
+  virtual void save(std::size_t w, std::vector<std::byte>& bytes) const = 0;
+  /// The part that is for reports only: two states may differ in it and be equal.
+  virtual void save_history(std::size_t w, std::vector<std::byte>& bytes) const = 0;
+  virtual const std::byte* load(std::size_t w, const std::byte* bytes) = 0;
+  virtual const std::byte* load_history(std::size_t w, const std::byte* bytes) = 0;
+  /// What the warp's future depends on besides its lanes, but for which lane is which; and what
+  /// tells a lane from the others.
+  virtual std::uint64_t shape(std::size_t w) const = 0;
+  virtual std::uint64_t place(std::size_t w, int lane) const = 0;
 };
 using MakeWarpRules = std::function<std::unique_ptr<WarpRules>(Block&)>;
 
@@ -172,6 +216,12 @@ private:
   std::unique_ptr<WarpRules> rules_;
   isa::Exec results_; // writes results of barriers and collectives into other lanes' registers
 };
+
+/// "app.cu:14 (@%p1 bra $L__BB0_2)"; where no source is known, the instruction.
+std::string describe_place(const isa::Code& code, const isa::Op& op);
+/// "waits at the reconvergence point of the branch at … for lanes …": [SIMT-LIVENESS], the paper's
+/// argument for these lanes.
+std::string describe(const WarpRules::Behind& behind);
 
 /// Threads that wait for the same thing at the same place, by the text that says so.
 struct Waiters {

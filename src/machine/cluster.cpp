@@ -3,6 +3,7 @@
 #include "machine/block.h"
 #include "ptx/parse.h"
 
+#include <algorithm>
 #include <map>
 
 namespace heddle::machine {
@@ -142,10 +143,39 @@ FaultReport Cluster::fault_report(isa::Exec& exec) {
   return report;
 }
 
+std::string describe_place(const isa::Code& code, const isa::Op& op) {
+  FaultReport at;
+  describe_instruction(code, op, at);
+  return at.source.line == 0
+             ? at.instruction
+             : fmt::format("{}:{} ({})", at.source.file, at.source.line, at.instruction);
+}
+
+// [SIMT-LIVENESS]
+std::string describe(const WarpRules::Behind& behind) {
+  const std::string branch =
+      behind.branch == nullptr ? "the start" : describe_place(*behind.branch_code, *behind.branch);
+  return behind.meets
+             ? fmt::format(
+                   "waits at the reconvergence point of the branch at {} for lanes {:#010x} of its "
+                   "warp: a lockstep warp runs only those until they get here [SIMT-LIVENESS]",
+                   branch,
+                   behind.others
+               )
+             : fmt::format(
+                   "has had no turn since the branch at {}: lanes {:#010x} of its warp go first, "
+                   "until they reach the reconvergence point [SIMT-LIVENESS]",
+                   branch,
+                   behind.others
+               );
+}
+
 void Cluster::describe_waits(Waits& waits) {
   for (const auto& block : blocks_) {
     for (std::size_t w = 0; w < block->warps().size(); ++w) {
       Block::WarpState& state = block->warps()[w];
+      const std::vector<WarpRules::Behind> left =
+          block->rules() != nullptr ? block->rules()->behind(w) : std::vector<WarpRules::Behind>();
       for (LaneMask m = state.warp.live; m != 0; m &= m - 1) {
         const int lane = std::countr_zero(m);
         const auto i = static_cast<std::size_t>(lane);
@@ -168,9 +198,10 @@ void Cluster::describe_waits(Waits& waits) {
           text += fmt::format("waits for the lanes {:#010x} of its warp", state.membermask[i]);
           break;
         case WaitKind::None: {
-          const WarpRules* rules = block->rules();
-          const std::string why = rules != nullptr ? rules->describe(w, lane) : "";
-          text += why.empty() ? "spins" : why;
+          const auto behind = std::ranges::find_if(left, [lane](const WarpRules::Behind& b) {
+            return (b.lanes >> lane & 1) != 0;
+          });
+          text += behind == left.end() ? "spins" : describe(*behind);
           break;
         }
         }

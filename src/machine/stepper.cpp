@@ -308,16 +308,24 @@ void Stepper::settle(Work& work, std::size_t cluster) {
   // A barrier that opens lets lanes go that were looked at before: repeat until nothing changes.
   constexpr int many_passes = 4096;
   std::uint64_t executed = 0;
+  bool moved = false; // a warp
   int passes = 0;
   do {
     if (++passes > many_passes) {
       work.progress[cluster].joins_are_moves = true;
     }
-    executed = exec_.executed();
+    executed = by_warps() ? 0 : exec_.executed();
+    moved = false;
     Cluster& c = *work.clusters[cluster];
     for (std::size_t b = 0; b < c.size(); ++b) {
       for (std::size_t w = 0; w < c.block(b).warps().size(); ++w) {
         const isa::Warp& warp = c.block(b).warps()[w].warp;
+        if (by_warps()) {
+          if (!settle_warp({&work, cluster, b, w, 0}, &moved)) {
+            return;
+          }
+          continue;
+        }
         for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
           if (!settle_lane({&work, cluster, b, w, std::countr_zero(m)})) {
             return;
@@ -331,7 +339,7 @@ void Stepper::settle(Work& work, std::size_t cluster) {
         }
       }
     }
-  } while (exec_.executed() != executed);
+  } while (by_warps() ? moved : exec_.executed() != executed);
 }
 
 void Stepper::fail(const Lane& at, Stop stop) {

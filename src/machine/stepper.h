@@ -27,6 +27,11 @@
 // one move, and states that differ only in which of them is where have one fingerprint
 // (Options::symmetry).
 //
+// With Options::warp_rules warps move, not threads: one instruction that others can see, executed
+// by the lanes that the rules let go (src/simt), with everything invisible after it. What the rules
+// leave open is a move each: which side of a branch goes first, in which order lanes do an atomic
+// operation, whose write is the last (stepper_warps.cpp).
+//
 // May be wrong: of a program with a data race on plain accesses not every interleaving is explored
 // (what is found is real). Clocks advance with every reading, so that loops on a time limit end;
 // how far they are does not tell states apart.
@@ -42,6 +47,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -70,6 +76,8 @@ public:
     // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
     // verdict rests on it.
     bool ignore_grid_order = false;
+    // Empty: threads are independent.
+    MakeWarpRules warp_rules = {};
   };
   Stepper(World& world, Options options);
   ~Stepper();
@@ -102,6 +110,10 @@ public:
     const isa::Op* op = nullptr;
     const isa::Code* code = nullptr;
     bool heap = false; // see can_undo
+    // With warp rules; `lane` is then the lowest of those that go.
+    std::uint32_t pick = 0;  // which of the warp's choices; 0: there is none
+    isa::LaneMask lanes = 0; // who moves
+    isa::LaneMask first = 0; // who goes first, or writes last
   };
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
   std::vector<Move> moves() const;
@@ -141,6 +153,7 @@ public:
   std::string kernel_name(const Move& move) const;  // "kernel 'add<<<1,32>>>'", or the command's
   std::string cluster_name(const Move& move) const; // what is obliged to progress together
   std::string thread_name(const Move& move) const;  // "thread (0,0,0) of block (0,0,0)"
+  std::string actor_name(const Move& move) const;   // the same, or "warp 0 of block (0,0,0)"
   /// The command, and the thread's number in its grid: names the actor of a move.
   std::pair<std::uint64_t, std::uint64_t> actor(const Move& move) const;
   struct Wait {
@@ -151,6 +164,14 @@ public:
     const char* what = "";
   };
   std::vector<Wait> waits();
+  /// Lanes that nothing blocks and that have no turn, because their warp's rules let others go.
+  struct LeftBehind {
+    Move first; // one of them
+    WarpRules::Behind behind;
+  };
+  std::vector<LeftBehind> left_behind() const;
+  /// True once there were more orders of lanes or sides than are tried.
+  bool left_out_orders() const { return left_out_orders_; }
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return saw_dependency_; }
   /// True once a thread made a plain access to memory that others see.
@@ -193,6 +214,24 @@ private:
   Hash128 lane_state(const isa::Warp& warp, int lane) const;
   static Block::WarpState& warp_state(const Lane& at);
 
+  // stepper_warps.cpp: warps, where rules decide which lanes go
+  using Pick = WarpRules::Pick;
+  bool by_warps() const { return static_cast<bool>(options_.warp_rules); }
+  static WarpRules& rules(const Lane& at);
+  isa::LaneMask acting(const Lane& at, const WarpRules::Next& next) const;
+  Operation classify_warp(const Lane& at, isa::LaneMask acting) const;
+  bool is_move(const Lane& at, const WarpRules::Next& next);
+  bool settle_warp(const Lane& at, bool* moved);
+  bool warp_loops_for_ever(const Lane& at);
+  bool step_warp(const Lane& at, const Pick& pick);
+  bool begin_move(const Move& move);
+  Hash128 warp_fingerprint(const Lane& at) const;
+  std::vector<Hash128>
+  name_warps(Cluster& cluster, std::span<const Hash128> lanes, HashSum& sum) const;
+  std::vector<Pick>
+  picks(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like);
+  void find_warp_moves(Work& work, std::size_t c, Image& image, std::span<const Hash128> lanes);
+
   // stepper_moves.cpp: commands and moves
   bool held_back(const Work& work) const;
   void make_ready(std::size_t n);
@@ -201,6 +240,7 @@ private:
   Guarantee guarantee(const Work& work, std::size_t cluster) const;
   bool move_thread(const Move& move);
   bool execute(const Move& move);
+  bool end_move(const Move& move, bool was_made);
   void remember(const Move& move, const Image& before, std::size_t logged);
   void note_changes(const Image& before, const Image& after);
 
@@ -246,7 +286,8 @@ private:
   mutable bool saw_plain_access_ = false;
   mutable std::uint64_t pass_ = 0; // of moves()
   mutable bool repeatable_ = true; // the move under way touches nothing but images and memory
-  bool bundling_ = false;          // plain accesses of a thread that is about to take its next step
+  bool left_out_orders_ = false;
+  bool bundling_ = false; // plain accesses of a thread that is about to take its next step
   StepKind taken_{};
 };
 

@@ -105,6 +105,7 @@ public:
     raw(&value, sizeof value);
   }
   std::size_t size() const { return bytes_.size(); }
+  std::vector<std::byte>& bytes() { return bytes_; }
 
   void lane(LiveState& live, const isa::Warp& warp, int lane) {
     const Chain chain(warp, lane);
@@ -175,6 +176,8 @@ public:
     raw(warp.local + slot(lane) * warp.local_stride, local_bytes(*frame, warp));
   }
   void next_warp() { entered_.clear(); }
+  /// Where it is, for others that read themselves.
+  const std::byte*& position() { return at_; }
 
 private:
   /// Lanes in the same call share its frame.
@@ -298,7 +301,13 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
           all |= thread.identity;
         }
         thread.end = writer.size();
+        if (thread.lane >= 0 && by_warps()) {
+          thread.flags = combine(thread.flags, block.rules_->place(w, lane)).low;
+        }
         threads.push_back(thread);
+      }
+      if (by_warps()) {
+        block.rules_->save(w, writer.bytes());
       }
     }
   }
@@ -308,6 +317,11 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   const std::uint64_t where =
       !options_.symmetry || (all & LiveState::Block) != 0 ? std::uint64_t{c} + 1 : 0;
   const Hash128 own = hash_of(scratch_.data(), scratch_.size());
+  for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
+    for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {
+      cluster.block(b).rules_->save_history(w, writer.bytes());
+    }
+  }
   const Hash128 content = combine(own.low, own.high, where, work.identity);
   auto& candidates = images_[content.low];
   for (const auto& known : candidates) {
@@ -334,17 +348,25 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     lanes[t] = combine(state.low, state.high, thread.flags, placed ? std::uint64_t{t} + 1 : 0);
     sum.add(combine(lanes[t].low, lanes[t].high));
   }
+  const std::vector<Hash128> warps =
+      by_warps() ? name_warps(cluster, lanes, sum) : std::vector<Hash128>();
+  const std::vector<Hash128>& movers = by_warps() ? warps : lanes;
   const Hash128 rest = shared.finish();
   image->hash = combine(rest.low, rest.high, sum.low, sum.high, where, work.identity);
-  image->threads.resize(threads.size());
-  for (std::size_t t = 0; t < threads.size(); ++t) {
-    if (threads[t].lane >= 0) {
+  image->threads.resize(movers.size());
+  for (std::size_t t = 0; t < movers.size(); ++t) {
+    if (movers[t] != Hash128{}) { // it has not ended
       // 0 to 2^16 are left to others.
       image->threads[t] =
-          combine(image->hash.low, image->hash.high, lanes[t].low, lanes[t].high).low | 1ULL << 63;
+          combine(image->hash.low, image->hash.high, movers[t].low, movers[t].high).low | 1ULL
+                                                                                              << 63;
     }
   }
-  find_moves(work, c, *image);
+  if (by_warps()) {
+    find_warp_moves(work, c, *image, lanes);
+  } else {
+    find_moves(work, c, *image);
+  }
   candidates.push_back(std::move(image));
   return candidates.back().get();
 }
@@ -489,6 +511,14 @@ void Stepper::load(Work& work, std::size_t c) {
         reader.lane(live_, warp, lane);
         state.collective_op[slot(lane)] = warp.pc[slot(lane)] - 1; // if it waits at one
       }
+      if (by_warps()) {
+        reader.position() = block.rules_->load(w, reader.position());
+      }
+    }
+  }
+  for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
+    for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {
+      reader.position() = cluster.block(b).rules_->load_history(w, reader.position());
     }
   }
 }

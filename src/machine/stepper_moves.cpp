@@ -153,7 +153,7 @@ void Stepper::make_ready(std::size_t n) {
   const auto count = static_cast<std::size_t>(grid->cluster_count());
   if (work.clusters.empty()) {
     for (std::size_t c = 0; c < count; ++c) {
-      work.clusters.push_back(std::make_unique<Cluster>(grid));
+      work.clusters.push_back(std::make_unique<Cluster>(grid, options_.warp_rules));
     }
     work.progress.resize(count);
     work.loaded.resize(count);
@@ -298,8 +298,11 @@ std::vector<Stepper::Move> Stepper::moves() const {
             .op = ready.op,
             .code = ready.code,
             .heap = ready.operation.kind == Class::Heap,
+            .pick = ready.pick,
+            .lanes = ready.lanes,
+            .first = ready.pick != 0 ? image.picks[ready.pick - 1].first : 0,
         });
-        if (work.plain_only && !image.made) {
+        if (work.plain_only && !image.made && ready.pick == 0) {
           break;
         }
       }
@@ -425,6 +428,12 @@ bool Stepper::execute(const Move& move) {
     return false;
   };
   const bool was_made = work.progress[move.cluster].made;
+  if (by_warps()) {
+    if (!begin_move(move)) {
+      return failed();
+    }
+    return end_move(move, was_made);
+  }
   if (classify(at).kind == Class::Plain && (!was_made || !options_.eager)) {
     // Plain accesses go together with the operation that follows them.
     bundling_ = true;
@@ -449,6 +458,12 @@ bool Stepper::execute(const Move& move) {
       }
     }
   }
+  return end_move(move, was_made);
+}
+
+/// Lets whoever may go on without a choice do so, and takes down where everybody is.
+bool Stepper::end_move(const Move& move, bool was_made) {
+  Work& work = *works_[move.work];
   // [CLUSTER] [COOP]: from now on they are all guaranteed.
   // The literature's occupancy begins with any operation.
   const bool makes =

@@ -43,6 +43,30 @@ std::string Stepper::thread_name(const Move& move) const {
   return fmt::format("thread ({},{},{}) of block ({},{},{})", t.x, t.y, t.z, b.x, b.y, b.z);
 }
 
+std::string Stepper::actor_name(const Move& move) const {
+  if (!by_warps()) {
+    return thread_name(move);
+  }
+  const Dim3 b = works_[move.work]->clusters[move.cluster]->block(move.block).index();
+  return fmt::format("warp {} of block ({},{},{})", move.warp, b.x, b.y, b.z);
+}
+
+std::vector<Stepper::LeftBehind> Stepper::left_behind() const {
+  std::vector<LeftBehind> result;
+  for (std::size_t n = 0; n < works_.size(); ++n) {
+    for (std::size_t c = 0; c < works_[n]->images.size(); ++c) {
+      const Image* image = works_[n]->images[c];
+      for (std::size_t i = 0; image != nullptr && image->made && i < image->left.size(); ++i) {
+        const Image::Left& left = image->left[i];
+        Move move{.work = n, .thread = true, .cluster = c, .block = left.block, .warp = left.warp};
+        move.lane = std::countr_zero(left.behind.lanes);
+        result.push_back({move, left.behind});
+      }
+    }
+  }
+  return result;
+}
+
 std::pair<std::uint64_t, std::uint64_t> Stepper::actor(const Move& move) const {
   const Work& work = *works_[move.work];
   if (!move.thread) {
@@ -52,7 +76,8 @@ std::pair<std::uint64_t, std::uint64_t> Stepper::actor(const Move& move) const {
   const std::uint64_t block = move.cluster * work.clusters[move.cluster]->size() + move.block;
   return {
       work.command->id,
-      (block * warps + move.warp) * isa::warp_size + static_cast<std::uint64_t>(move.lane)
+      (block * warps + move.warp) * isa::warp_size +
+          (by_warps() ? 0 : static_cast<std::uint64_t>(move.lane))
   };
 }
 

@@ -37,9 +37,18 @@ struct Stepper::Image {
     const isa::Code* code = nullptr;
     ThreadClass who = 0;
     std::uint32_t count = 1; // so many threads of this class
+    std::uint32_t pick = 0;  // in `picks`, from 1; 0: nothing is left open
+    isa::LaneMask lanes = 0; // with warp rules: who moves
   };
   std::vector<Ready> ready;
-  // Classes of all threads, block by block and in order of their numbers; 0: it has ended.
+  std::vector<WarpRules::Pick> picks;
+  struct Left { // behind
+    std::uint32_t block = 0, warp = 0;
+    WarpRules::Behind behind;
+  };
+  std::vector<Left> left;
+  // Classes of all threads (with warp rules: warps), block by block and in order of their numbers;
+  // 0: it has ended.
   std::vector<ThreadClass> threads;
   mutable std::uint64_t looked_at = 0; // in which pass of moves()
   mutable std::uint32_t like_it = 0;   // clusters with this image, in that pass

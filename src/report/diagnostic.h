@@ -13,6 +13,7 @@
 #include "report/finding.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +78,13 @@ struct Report {
   std::string bounds;                // "1 input, grid 4, block 128"
   std::vector<std::string> limits;   // why it is not complete: "the limit of 60 s was reached"
   std::vector<std::string> rests_on; // rules without which the verdict would not be Terminates
+  /// A second search, with lockstep warps; its findings are among ours.
+  struct Lockstep {
+    std::uint64_t states = 0, executions = 0;
+    bool complete = false;
+    Verdict verdict{};
+  };
+  std::optional<Lockstep> lockstep;
 
   /// From the findings: a hang, else another defect, else terminates if the search is complete.
   Verdict verdict() const;

@@ -49,6 +49,14 @@ std::string render_json(const Report& report) {
       {"seconds", report.seconds},
       {"bounds", report.bounds},
   };
+  if (report.lockstep) {
+    json["lockstep"] = {
+        {"verdict", name(report.lockstep->verdict)},
+        {"complete", report.lockstep->complete},
+        {"states", report.lockstep->states},
+        {"executions", report.lockstep->executions}
+    };
+  }
   if (!report.limits.empty()) {
     json["limits"] = report.limits;
   }

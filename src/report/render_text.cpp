@@ -240,9 +240,12 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
     out += '\n';
   }
   const std::string bounds = fmt::format(
-      "{}{} states",
+      "{}{} states{}",
       report.bounds.empty() ? "" : report.bounds + ", ",
-      with_thousands(report.states)
+      with_thousands(report.states),
+      report.lockstep
+          ? fmt::format(", and {} with lockstep warps", with_thousands(report.lockstep->states))
+          : ""
   );
   switch (report.verdict()) {
   case Verdict::Terminates:

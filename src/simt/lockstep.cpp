@@ -1,12 +1,13 @@
-// Implements lockstep.h: turns, choices, the trace, and what reports say about lanes that wait.
+// Implements lockstep.h: turns, choices, the trace, and single steps for an explorer.
 #include "simt/lockstep.h"
 
 #include "machine/grid.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
-#include <numeric>
+#include <cstring>
 
 namespace heddle::simt {
 namespace {
@@ -14,24 +15,22 @@ namespace {
 // Rules applied for each unit of a round's fuel, which counts backward branches.
 constexpr std::int64_t steps_per_fuel = 4;
 
-/// "app.cu:14 (@%p1 bra $L__BB0_2)".
-std::string place(Activation activation, Pc pc) {
-  const isa::Frame* frame = PtxCore::frame_of(activation);
-  machine::FaultReport at;
-  machine::describe_instruction(*frame->code, *PtxCore::op_of(pc), at);
-  if (at.source.line == 0) {
-    return at.instruction;
-  }
-  return fmt::format("{}:{} ({})", at.source.file, at.source.line, at.instruction);
-}
-
-/// The same with the file's name alone, instruction first.
+/// "@%p1 bra $L__BB0_2   app.cu:14".
 std::string line_of_trace(Activation activation, Pc pc) {
   const isa::Frame* frame = PtxCore::frame_of(activation);
   machine::FaultReport at;
   machine::describe_instruction(*frame->code, *PtxCore::op_of(pc), at);
   const std::string file = at.source.file.substr(at.source.file.rfind('/') + 1);
   return fmt::format("{:<44} {}:{}", at.instruction, file, at.source.line);
+}
+
+/// The code of that activation, or of the one that called it, that `op` belongs to.
+const isa::Code* code_with(const isa::Frame* frame, const isa::Op* op) {
+  while (frame->caller != nullptr && (op < frame->code->ops.data() ||
+                                      op >= frame->code->ops.data() + frame->code->ops.size())) {
+    frame = frame->caller;
+  }
+  return frame->code;
 }
 
 } // namespace
@@ -163,32 +162,6 @@ const Warp& Lockstep::warp(std::size_t w) const {
   return warps_[w].warp;
 }
 
-bool Lockstep::waits(std::size_t w) const {
-  const Warp& warp = warps_[w].warp;
-  return warp.waits && (warps_[w].core.waiting() & warp.stack.back().mask) != 0;
-}
-
-Stepped Lockstep::step(isa::Exec& exec, std::size_t w, Choices& choices, Observer* observer) {
-  warps_[w].core.use(&exec);
-  return simt::step(warps_[w].warp, warps_[w].core, choices, observer);
-}
-
-Stepped
-Lockstep::move(isa::Exec& exec, std::size_t w, Choices& choices, std::uint64_t limit, bool* spins) {
-  Stepped stepped = step(exec, w, choices);
-  for (; stepped == Stepped::Moved && limit > 0; --limit) {
-    const Token at = next(w);
-    if (at.mask == 0 || waits(w) || (PtxCore::op_of(at.pc)->flags & isa::Visible) != 0) {
-      return stepped;
-    }
-    stepped = step(exec, w, choices);
-  }
-  if (spins != nullptr) {
-    *spins = stepped == Stepped::Moved;
-  }
-  return stepped;
-}
-
 isa::Stop Lockstep::turn(isa::Exec& exec, std::size_t w) {
   WarpOfBlock& own = warps_[w];
   own.core.use(&exec);
@@ -225,42 +198,244 @@ void Lockstep::hash(std::size_t w, Hasher& hasher) const {
   }
 }
 
-// [SIMT-LIVENESS]: the paper's argument, for one lane.
-std::string Lockstep::describe(std::size_t w, int lane) const {
+// [SIMT-LIVENESS]
+std::vector<machine::WarpRules::Behind> Lockstep::behind(std::size_t w) const {
   const Warp& warp = warps_[w].warp;
-  if ((warp.live >> lane & 1) == 0) {
-    return "";
-  }
+  std::vector<Behind> result;
   const Token executing = next_to_execute(warp);
-  if ((executing.mask >> lane & 1) != 0) {
-    return "";
+  LaneMask left = warp.live & ~executing.mask;
+  for (std::size_t own = warp.stack.size(); left != 0 && own-- > 0;) {
+    const LaneMask here = warp.stack[own].mask & left;
+    left &= ~here;
+    if (here == 0) {
+      continue;
+    }
+    Behind behind;
+    behind.lanes = here;
+    const isa::Frame* frame = PtxCore::frame_of(warp.stack[own].activation);
+    behind.op = PtxCore::op_of(warp.stack[own].pc);
+    behind.code = frame->code;
+    const Token* parted = &warp.stack[own]; // the token with which these lanes parted last
+    for (std::size_t i = warp.stack.size(); i-- > own + 1;) {
+      if ((warp.stack[i].mask & warp.stack[own].mask) != 0) { // they are to come to where it is
+        behind.others |= warp.stack[i].mask;
+        behind.meets = true;
+        parted = &warp.stack[i];
+      }
+    }
+    for (std::size_t i = own + 1; !behind.meets && i < warp.stack.size(); ++i) {
+      behind.others |= warp.stack[i].mask;
+    }
+    if (parted->branch != no_pc) {
+      behind.branch = PtxCore::op_of(parted->branch);
+      behind.branch_code = code_with(PtxCore::frame_of(parted->activation), behind.branch);
+    }
+    result.push_back(behind);
   }
-  const std::size_t own = token_of(warp, lane);
-  LaneMask others = 0; // lanes that are to come to where this lane is
-  Pc branch = no_pc;
-  Activation activation = 0;
-  for (std::size_t i = warp.stack.size(); i-- > own + 1;) {
-    if ((warp.stack[i].mask & warp.stack[own].mask) != 0) {
-      others |= warp.stack[i].mask;
-      branch = warp.stack[i].branch;
-      activation = warp.stack[own].activation;
+  return result;
+}
+
+// --- One step at a time --------------------------------------------------------------------------
+
+/// The choices of one step, made beforehand.
+class Lockstep::Picked final : public Choices {
+public:
+  explicit Picked(const Pick& pick) : pick_(pick) {}
+
+  int side(int n) override {
+    asked_.push_back(n);
+    return next_ < pick_.sides.size() ? pick_.sides[next_++] : 0;
+  }
+  LaneOrder order(LaneMask lanes) override {
+    LaneOrder order;
+    if (pick_.lanes.empty()) {
+      return order;
+    }
+    const auto add = [&](int lane) {
+      order.lanes[static_cast<std::size_t>(order.count++)] = static_cast<std::uint8_t>(lane);
+    };
+    for (const std::uint8_t lane : pick_.lanes) {
+      add(lane);
+      lanes &= ~(LaneMask{1} << lane);
+    }
+    for (; lanes != 0; lanes &= lanes - 1) { // those whose guard does not hold
+      add(std::countr_zero(lanes));
+    }
+    return order;
+  }
+  /// How many sides were left, each time it was asked.
+  const std::vector<int>& asked() const { return asked_; }
+
+private:
+  const Pick& pick_;
+  std::size_t next_ = 0;
+  std::vector<int> asked_;
+};
+
+machine::WarpRules::Next Lockstep::next(isa::Exec& exec, std::size_t w) {
+  WarpOfBlock& own = warps_[w];
+  own.core.use(&exec);
+  Choices none;
+  while (!own.warp.stack.empty()) {
+    const Token& top = own.warp.stack.back();
+    if (own.warp.waits && (own.core.waiting() & top.mask) != 0) {
+      return {};
+    }
+    if (!own.warp.waits && top.pc != top.reconvergence) {
+      return {
+          .lanes = top.mask,
+          .op = PtxCore::op_of(top.pc),
+          .code = PtxCore::frame_of(top.activation)->code,
+          .branch = own.core.kind(top.activation, top.pc) == Kind::Branch
+      };
+    }
+    simt::step(own.warp, own.core, none); // RELEASE or RECONVERGE
+  }
+  return {};
+}
+
+/// Tries the branch, sees what it pushes, and takes it back: it changes nothing but places.
+std::vector<isa::LaneMask> Lockstep::sides(isa::Exec& exec, std::size_t w) {
+  WarpOfBlock& own = warps_[w];
+  own.core.use(&exec);
+  const Warp before = own.warp;
+  isa::Warp& lanes = block_.warps()[w].warp;
+  const auto places = lanes.pc;
+  const Pick usual;
+  Picked choices(usual);
+  std::vector<isa::LaneMask> sides;
+  if (simt::step(own.warp, own.core, choices) == Stepped::Moved && !choices.asked().empty()) {
+    const LaneMask all = before.stack.back().mask;
+    for (std::size_t i = before.stack.size() - 1; i < own.warp.stack.size(); ++i) {
+      if (own.warp.stack[i].mask != all) { // not the token that waits for them
+        sides.push_back(own.warp.stack[i].mask);
+      }
+    }
+    // Those on top go first in any case: they only end.
+    sides.resize(static_cast<std::size_t>(choices.asked().front()));
+    std::ranges::reverse(sides);
+  }
+  own.warp = before;
+  lanes.pc = places;
+  return sides;
+}
+
+isa::Stop Lockstep::step(isa::Exec& exec, std::size_t w, const Pick& pick) {
+  WarpOfBlock& own = warps_[w];
+  own.core.use(&exec);
+  Picked choices(pick);
+  const Stepped stepped = simt::step(own.warp, own.core, choices);
+  const isa::Stop stop = own.core.stop();
+  return stepped == Stepped::Failed || stop == isa::Stop::Yield ? stop : isa::Stop::None;
+}
+
+// --- States --------------------------------------------------------------------------------------
+
+namespace {
+
+/// A token as it is kept: nothing in it depends on where things lie in memory.
+struct SavedToken {
+  LaneMask mask = 0;
+  std::uint32_t depth = 0; // of its activation
+  std::uint32_t pc = 0, reconvergence = 0;
+};
+constexpr std::uint32_t nowhere = ~0U;
+
+std::uint32_t index_of(const isa::Code& code, Pc pc) {
+  return pc == no_pc ? nowhere : static_cast<std::uint32_t>(PtxCore::op_of(pc) - code.ops.data());
+}
+Pc pc_at(const isa::Code& code, std::uint32_t index) {
+  return index == nowhere ? no_pc : PtxCore::pc_of(code.ops.data() + index);
+}
+
+SavedToken saved(const Token& token) {
+  const isa::Frame& frame = *PtxCore::frame_of(token.activation);
+  return {
+      token.mask,
+      frame.depth,
+      index_of(*frame.code, token.pc),
+      index_of(*frame.code, token.reconvergence)
+  };
+}
+
+template <class T> void put(std::vector<std::byte>& bytes, const T& value) {
+  const auto* p = reinterpret_cast<const std::byte*>(&value);
+  bytes.insert(bytes.end(), p, p + sizeof value);
+}
+template <class T> const std::byte* get(const std::byte* bytes, T& value) {
+  std::memcpy(&value, bytes, sizeof value);
+  return bytes + sizeof value;
+}
+
+} // namespace
+
+void Lockstep::save(std::size_t w, std::vector<std::byte>& bytes) const {
+  const Warp& warp = warps_[w].warp;
+  put(bytes, static_cast<std::uint32_t>(warp.stack.size()));
+  put(bytes, warp.waits);
+  for (const Token& token : warp.stack) {
+    put(bytes, saved(token));
+  }
+}
+
+const std::byte* Lockstep::load(std::size_t w, const std::byte* bytes) {
+  Warp& warp = warps_[w].warp;
+  const isa::Warp& lanes = block_.warps()[w].warp;
+  std::uint32_t count = 0;
+  bytes = get(bytes, count);
+  bytes = get(bytes, warp.waits);
+  warp.live = lanes.live;
+  warp.stack.resize(count);
+  for (Token& token : warp.stack) {
+    SavedToken saved;
+    bytes = get(bytes, saved);
+    // The lanes of a token are in its activation, or in calls made from there.
+    const isa::Frame* frame = lanes.frame[static_cast<std::size_t>(std::countr_zero(saved.mask))];
+    while (frame->depth != saved.depth) {
+      frame = frame->caller;
+    }
+    token.mask = saved.mask;
+    token.activation = PtxCore::activation_of(frame);
+    token.pc = pc_at(*frame->code, saved.pc);
+    token.reconvergence = pc_at(*frame->code, saved.reconvergence);
+  }
+  return bytes;
+}
+
+void Lockstep::save_history(std::size_t w, std::vector<std::byte>& bytes) const {
+  for (const Token& token : warps_[w].warp.stack) {
+    put(bytes, token.branch);
+  }
+}
+
+const std::byte* Lockstep::load_history(std::size_t w, const std::byte* bytes) {
+  for (Token& token : warps_[w].warp.stack) {
+    bytes = get(bytes, token.branch);
+  }
+  return bytes;
+}
+
+std::uint64_t Lockstep::shape(std::size_t w) const {
+  const Warp& warp = warps_[w].warp;
+  Hasher hasher;
+  hasher.value(std::uint32_t{warp.waits});
+  for (const Token& token : warp.stack) {
+    SavedToken which = saved(token);
+    which.mask = 0;
+    hasher.value(which);
+  }
+  return hasher.finish().low;
+}
+
+std::uint64_t Lockstep::place(std::size_t w, int lane) const {
+  std::uint64_t result = 0;
+  const Warp& warp = warps_[w].warp;
+  for (std::size_t i = 0; i < warp.stack.size(); ++i) {
+    if ((warp.stack[i].mask >> lane & 1) != 0) {
+      result = (result ^ (i + 1)) * 0x9e3779b97f4a7c15ULL;
     }
   }
-  if (others != 0) {
-    return fmt::format(
-        "waits at the reconvergence point of the branch at {} for lanes {:#010x} of its warp: a "
-        "lockstep warp runs only those until they get here [SIMT-LIVENESS]",
-        place(activation, branch),
-        others
-    );
-  }
-  branch = warp.stack[own].branch;
-  return fmt::format(
-      "has had no turn since the branch at {}: lanes {:#010x} of its warp go first, until they "
-      "reach the reconvergence point [SIMT-LIVENESS]",
-      branch != no_pc ? place(warp.stack[own].activation, branch) : "the start",
-      executing.mask
-  );
+  return result;
 }
 
 machine::MakeWarpRules lockstep(LockstepOptions options) {

@@ -4,13 +4,8 @@
 //   EngineOptions options;
 //   options.warp_rules = simt::lockstep({});
 //
-// Whoever wants to choose every step itself (an explorer) makes the clusters with the same factory,
-// takes the object from Block::rules(), and moves warps, not threads:
-//
-//   auto& rules = static_cast<simt::Lockstep&>(*block.rules());
-//   Token at = rules.next(w);            // who would execute what; mask 0: nobody
-//   rules.step(exec, w, choices);        // one rule; asks `choices` wherever the rules leave it
-//   open
+// Whoever wants to choose every step itself (machine/stepper.h) makes the clusters with the same
+// factory and moves warps, not threads, through machine::WarpRules.
 #pragma once
 
 #include "machine/block.h"
@@ -47,30 +42,23 @@ public:
   void start() override;
   isa::Stop turn(isa::Exec& exec, std::size_t w) override;
   void hash(std::size_t w, Hasher& hasher) const override;
-  std::string describe(std::size_t w, int lane) const override;
+  std::vector<Behind> behind(std::size_t w) const override;
+  Next next(isa::Exec& exec, std::size_t w) override;
+  std::vector<isa::LaneMask> sides(isa::Exec& exec, std::size_t w) override;
+  isa::Stop step(isa::Exec& exec, std::size_t w, const Pick& pick) override;
+  void save(std::size_t w, std::vector<std::byte>& bytes) const override;
+  void save_history(std::size_t w, std::vector<std::byte>& bytes) const override;
+  const std::byte* load(std::size_t w, const std::byte* bytes) override;
+  const std::byte* load_history(std::size_t w, const std::byte* bytes) override;
+  std::uint64_t shape(std::size_t w) const override;
+  std::uint64_t place(std::size_t w, int lane) const override;
 
-  // --- One step at a time
-  // --------------------------------------------------------------------------
   const Warp& warp(std::size_t w) const;
-  Token next(std::size_t w) const { return next_to_execute(warp(w)); }
-  /// True if the warp waits for a barrier or collective that has not opened.
-  bool waits(std::size_t w) const;
-  /// `exec` must have entered the block. Failed: exec.fault() says why.
-  Stepped step(isa::Exec& exec, std::size_t w, Choices& choices, Observer* observer = nullptr);
-  /// An explorer's move: a step, and then all steps that others cannot see (isa::Visible), at most
-  /// `limit` of them. Moved with *spins set: the limit was reached, in a loop that others cannot
-  /// see or a long computation; moving on is a move again.
-  Stepped move(
-      isa::Exec& exec,
-      std::size_t w,
-      Choices& choices,
-      std::uint64_t limit,
-      bool* spins = nullptr
-  );
 
 private:
   struct WarpOfBlock;
   class RandomChoices;
+  class Picked;
   class Trace;
 
   machine::Block& block_;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The programs of tests/run with lockstep warps: the same output, or, where a thread waits for another
 one of its warp, a hang that names the branch. HEDDLE_SIMT_FULL=1 runs all of them, otherwise a sample."""
+import json
 import os
 import pathlib
 import subprocess
@@ -63,23 +64,42 @@ class Lockstep(unittest.TestCase):
                 self.assertIn("error[livelock]", report)
                 self.assertIn("[SIMT-LIVENESS]", report)
 
+    def check(self, source, *options):
+        """heddle check of a program of tests/simt/check."""
+        path = str(RUN.parent / "simt/check" / source)
+        words = options[options.index("--") :] if "--" in options else ()
+        flags = options[: len(options) - len(words)]
+        command = [HEDDLE, "check", *flags, path, *words]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+
     def test_check_both_compares(self):
         """heddle check --warps=both: a hang in lockstep only, none, and the branch in the report."""
-        for source, arguments, hangs in [
+        for source, words, hangs in [
             ("spin_lock_of_two.cu", [], True),
-            ("flag.cu", ["waiting-first"], True),
+            ("flag.cu", ["--", "waiting-first"], True),
             ("two_sides.cu", [], False),
         ]:
             with self.subTest(source):
-                path = str(RUN.parent / "simt/check" / source if source != "flag.cu" else RUN.parent / "simt/flag.cu")
-                command = [HEDDLE, "check", "--warps=both", path, "--", *arguments]
-                done = subprocess.run(command, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+                done = self.check(source, "--warps=both", *words)
                 self.assertEqual(done.returncode, 1 if hangs else 0, done.stdout + done.stderr)
+                self.assertRegex(done.stdout, r"\d states, and \d+ with lockstep warps, exhaustive")
                 if hangs:
                     self.assertIn("hang: lockstep only", done.stdout)
+                    self.assertIn("Habermaier", done.stdout)
                     self.assertRegex(done.stdout, r"since the branch at|reconvergence point of the branch at")
-                else:
-                    self.assertIn("lockstep warps: 4 of 4 orders tried have ended", done.stdout)
+                never = "no order of sides, lanes and warps lets the program end" in done.stdout
+                self.assertEqual(never, source.startswith("spin_lock"))
+
+    def test_replay_of_a_hang_in_lockstep(self):
+        found = json.loads(self.check("lock.cu", "--warps=lockstep", "--format=json", "--", "behind", "3").stdout)
+        self.assertEqual(found["verdict"], "may-hang")
+        schedule = found["findings"][0]["replay"]
+        for options, status in [([], 1), (["--warps=lockstep", "--trace"], 1), (["--warps=independent"], 2)]:
+            done = subprocess.run([HEDDLE, "replay", *options, schedule], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+            if "--trace" in options:
+                self.assertIn("warp 0 of block (0,0,0)", done.stdout)
+                self.assertIn("0x00000001 first", done.stdout, "which lane the atomic operation begins with")
 
     def test_page_shows_the_trace(self):
         """docs/lockstep.md holds the trace and the report as they are printed."""

@@ -1,4 +1,4 @@
-// What `heddle run --warps=lockstep` reports, read back and compared with a search's verdict.
+// What `heddle check --warps=both` makes of its two searches.
 #include "cli/lockstep.h"
 
 #include <gmock/gmock.h>
@@ -7,67 +7,64 @@
 namespace heddle::cli {
 namespace {
 
+using report::Diagnostic;
+using report::Finding;
+using report::Report;
+using report::Verdict;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr const char* livelock =
-    "some output of the program\n"
-    "heddle: error[livelock]: the program hangs: nothing that is guaranteed can finish\n"
-    "  = rule: [HANG-LIVELOCK] livelock: …\n"
-    "  = thread (1,0,0) of block (0,0,0) and 30 more: a.cu:17: spins (@%p1 bra $L__BB0_1;)\n"
-    "  = the host waits in cudaDeviceSynchronize\n"
-    "more output\n";
+Diagnostic hang(Finding finding, const char* rule, std::uint32_t line) {
+  Diagnostic d(finding, "kernel 'k<<<1,2>>>' may hang");
+  d.rule = rule;
+  d.place = {"a.cu", line, 1, 0};
+  return d;
+}
 
-TEST(Lockstep, ReadsTheHangOutOfAReport) {
-  EXPECT_FALSE(hang_in("0 wrong\nheddle: error[null]: read of 4 bytes\n"));
-  const auto hang = hang_in(livelock);
-  ASSERT_TRUE(hang);
-  EXPECT_EQ(hang->finding, report::Finding::Livelock);
-  EXPECT_THAT(hang->notes, ElementsAre(HasSubstr("a.cu:17: spins"), HasSubstr("the host waits")));
-  const auto deadlock = hang_in("heddle: error[deadlock]: everyone is blocked");
-  ASSERT_TRUE(deadlock);
-  EXPECT_EQ(deadlock->finding, report::Finding::Deadlock);
-  EXPECT_EQ(deadlock->message, "everyone is blocked");
+Report searched(std::uint64_t states, std::vector<Diagnostic> findings = {}) {
+  Report report;
+  report.complete = true;
+  report.states = states;
+  report.findings = std::move(findings);
+  return report;
 }
 
 TEST(Lockstep, AHangThereAloneIsAFinding) { // [SIMT-LIVENESS]
-  report::Report report;
-  report.complete = true;
-  LockstepTrial trial;
-  trial.orders = 1;
-  trial.hang = hang_in(livelock);
-  add_lockstep(report, trial);
+  Report report = searched(1234);
+  add_lockstep(report, searched(56, {hang(Finding::Livelock, "SIMT-LIVENESS", 17)}));
   ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_THAT(report.findings[0].message, HasSubstr("hang: lockstep only"));
-  EXPECT_EQ(report.findings[0].rule_id(), "SIMT-LIVENESS");
-  EXPECT_EQ(report.verdict(), report::Verdict::MayHang);
+  EXPECT_THAT(report.findings[0].message, HasSubstr("under every schedule (1,234 states)"));
+  EXPECT_EQ(report.verdict(), Verdict::MayHang);
+  EXPECT_EQ(report.states, 1234U);
+  ASSERT_TRUE(report.lockstep);
+  EXPECT_EQ(report.lockstep->states, 56U);
+  EXPECT_EQ(report.lockstep->verdict, Verdict::MayHang);
+}
 
-  add_lockstep(report, trial); // now there is a hang with independent threads, too
+TEST(Lockstep, AHangInBothIsToldOnce) {
+  Report report = searched(9, {hang(Finding::Starvation, "CLUSTER", 4)});
+  add_lockstep(
+      report,
+      searched(
+          7,
+          {hang(Finding::Starvation, "CLUSTER", 4), hang(Finding::Livelock, "SIMT-LIVENESS", 5)}
+      )
+  );
+  ASSERT_EQ(report.findings.size(), 2U);
   EXPECT_THAT(report.findings[1].message, HasSubstr("independent threads and in lockstep"));
 }
 
-TEST(Lockstep, OrdersThatEndAreTold) {
-  report::Report report;
-  report.complete = true;
-  report.bounds = "1 input";
-  LockstepTrial trial;
-  trial.orders = trial.ended = 4;
-  add_lockstep(report, trial);
-  EXPECT_EQ(report.bounds, "1 input; lockstep warps: 4 of 4 orders tried have ended");
-  EXPECT_EQ(report.verdict(), report::Verdict::Terminates);
-}
-
-TEST(Lockstep, TriesAllOrdersOfAProgramThatEnds) {
-  Target target;
-  target.path = "program"; // true and echo play `heddle run --warps=lockstep … program`
-  const auto trial = try_lockstep("true", target, {}, {.orders = 3, .seconds = 10});
-  ASSERT_TRUE(trial);
-  EXPECT_EQ(trial->orders, 3);
-  EXPECT_EQ(trial->ended, 3);
-  EXPECT_FALSE(trial->hang);
-  const auto echo = try_lockstep("echo", target, {}, {.orders = 2, .seconds = 10});
-  ASSERT_TRUE(echo) << "stdout of the program is not read";
-  EXPECT_FALSE(echo->hang);
+TEST(Lockstep, WhatEndsInBothEnds) {
+  Report report = searched(9);
+  add_lockstep(report, searched(7));
+  EXPECT_EQ(report.verdict(), Verdict::Terminates);
+  Report cut = searched(7);
+  cut.complete = false;
+  cut.limits = {"the limit of states was reached"};
+  add_lockstep(report, cut);
+  EXPECT_EQ(report.verdict(), Verdict::Unknown);
+  EXPECT_THAT(report.limits, ElementsAre("with lockstep warps: the limit of states was reached"));
 }
 
 } // namespace

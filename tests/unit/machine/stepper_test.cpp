@@ -1,9 +1,8 @@
 // The machine one move at a time: what is a move, what counts as a step, who is guaranteed, and
 // when two states are the same.
-#include "base/check.h"
 #include "machine/stepper.h"
-#include "ptx/parse.h"
 
+#include "support/stepper_device.h"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,87 +18,9 @@ using ::testing::Field;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// Hands commands to the stepper; the test makes the moves.
-class Passive final : public Driver {
-public:
-  explicit Passive(Stepper& stepper) : stepper_(stepper) {}
-  void submitted(const CommandPtr& command) override { stepper_.submitted(command); }
-  void wait(const std::function<bool()>&, const char*) override {}
-  bool query(const std::function<bool()>& ready) override { return ready(); }
-  void api_call(const char*) override {}
-
-private:
-  Stepper& stepper_;
-};
-
-/// A device with one buffer, zero-filled; kernels take its address: `.param .u64 p`, in %rd1.
-class Device {
-public:
-  explicit Device(const std::string& kernels, Stepper::Options options = {})
-      : world_(space_, *device_model("sm_90"), 1),
-        stepper_(world_, options) {
-    world_.use_virtual_time();
-    world_.set_driver(std::make_unique<Passive>(stepper_));
-    auto module = ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + kernels, "test");
-    HEDDLE_CHECK(module.has_value(), "{}", module ? "" : module.error().message);
-    auto program =
-        isa::Program::link({std::shared_ptr<const ptx::Module>(std::move(*module))}, space_, 0);
-    HEDDLE_CHECK(program.has_value(), "{}", program ? "" : program.error().message);
-    program_ = *program;
-    buffer_ = *space_.allocate(256, 256, memory::AllocationKind::Device, 0);
-  }
-
-  CommandPtr launch(const char* name, LaunchConfig config, std::vector<CommandPtr> after = {}) {
-    const isa::Kernel* kernel = *program_->kernel(name);
-    std::vector<std::byte> parameters(kernel->parameter_bytes);
-    std::memcpy(parameters.data(), &buffer_, sizeof buffer_);
-    auto command = std::make_shared<Command>();
-    command->kind = CommandKind::Kernel;
-    command->grid = *world_.make_grid(program_, *kernel, config, parameters, 0);
-    command->label = name;
-    command->after = std::move(after);
-    world_.submit(command);
-    return command;
-  }
-
-  Stepper& stepper() { return stepper_; }
-  std::vector<Stepper::Move> moves() { return stepper_.moves(); }
-  /// Makes the move of the n-th thread (or command) that can move.
-  StepKind step(std::size_t n = 0) {
-    EXPECT_TRUE(stepper_.step(moves().at(n)));
-    return stepper_.taken();
-  }
-  Hash128 fingerprint() { return stepper_.fingerprint(); }
-  std::uint32_t word(int n) {
-    std::uint32_t value = 0;
-    std::memcpy(&value, space_.host_pointer(buffer_ + 4 * static_cast<unsigned>(n), 4), 4);
-    return value;
-  }
-
-private:
-  memory::AddressSpace space_;
-  World world_;
-  Stepper stepper_;
-  std::shared_ptr<isa::Program> program_;
-  memory::Address buffer_ = 0;
-};
-
-std::string kernel(const char* name, const char* body) {
-  return fmt::format(
-      ".visible .entry {}(.param .u64 p) {{\n.reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 "
-      "%rd<10>;\n.local .align 4 .b8 mine[4];\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
-      "{}\nret;\n}}\n",
-      name,
-      body
-  );
-}
-
-LaunchConfig shape(unsigned blocks, unsigned threads) {
-  LaunchConfig config;
-  config.grid = {blocks};
-  config.block = {threads};
-  return config;
-}
+using test::Device;
+using test::kernel;
+using test::shape;
 
 const auto guarantee_is = [](Stepper::Guarantee guarantee) {
   return Field(&Stepper::Move::guarantee, guarantee);

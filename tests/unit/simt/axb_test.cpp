@@ -4,8 +4,13 @@
 // says which terminate as independent threads of one block. Here each becomes a kernel in two
 // shapes: every thread with code of its own, and all in one loop that interprets the next
 // instruction. tests/simt/axb.csv holds the verdicts that lockstep warps give them and why they
-// differ; this test computes it anew and compares (BLESS=1 writes it).
+// differ; this test computes it anew and compares (BLESS=1 writes it). It does so twice: in the
+// core language, every order of every instruction's lanes, and as PTX kernels through the stepper's
+// moves. The two must agree on every verdict.
+#include "simt/lockstep.h"
+
 #include "explore.h"
+#include "search.h"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -50,11 +55,19 @@ std::string difference(bool independent, const Explored& lockstep) {
   return lockstep.may_end ? "order-of-sides" : "never-live";
 }
 
+/// The same as PTX, one warp, through the stepper.
+Explored search_ptx(const Program& program, int lanes) {
+  test::Device device(as_ptx(program, "k"), {.symmetry = true, .warp_rules = lockstep({})});
+  const auto command = device.launch("k", test::shape(1, static_cast<unsigned>(lanes)));
+  return search(device, command);
+}
+
 std::string table() {
   std::ifstream file(folder + "check/axb.json");
   const auto tests = nlohmann::json::parse(file);
   std::string text = "id,independent,own_code,own_code_differs,shared_loop,shared_loop_differs,"
-                     "states_independent,states_own_code,states_shared_loop\n";
+                     "states_independent,states_own_code,states_shared_loop,"
+                     "search_own_code,search_shared_loop\n";
   for (const auto& json : tests) {
     const ProgressTest test = read_test(json);
     const bool independent = json.at("terminates").at("one_block");
@@ -64,8 +77,12 @@ std::string table() {
     const LanguageCore own_core(own, lanes);
     const Explored a = explore_lockstep(own_core);
     const Explored b = explore_lockstep(LanguageCore(shared, lanes));
+    const Explored found_a = search_ptx(own, lanes);
+    const Explored found_b = search_ptx(shared, lanes);
+    EXPECT_EQ(found_a.verdict(), a.verdict()) << json.at("id") << " own code";
+    EXPECT_EQ(found_b.verdict(), b.verdict()) << json.at("id") << " shared loop";
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{}\n",
+        "{},{},{},{},{},{},{},{},{},{},{}\n",
         json.at("id").get<std::string>(),
         independent ? "terminates" : "may-hang",
         a.verdict(),
@@ -74,7 +91,9 @@ std::string table() {
         difference(independent, b),
         count_independent(own_core),
         a.states,
-        b.states
+        b.states,
+        found_a.states,
+        found_b.states
     );
   }
   return text;

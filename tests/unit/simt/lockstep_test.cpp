@@ -1,4 +1,4 @@
-// Real PTX under the rules: the engine's way in, and an explorer's (Lockstep::move).
+// Real PTX under the rules, as the engine runs it.
 #include "simt/lockstep.h"
 
 #include "support/kernel_runner.h"
@@ -62,61 +62,6 @@ TEST(Lockstep, ATraceNamesTheRules) {
   EXPECT_THAT(trace, HasSubstr("SIMT-DIVERGE      0000001f"));
   EXPECT_THAT(trace, HasSubstr("SIMT-RECONVERGE   ffffffe0"));
   EXPECT_THAT(trace, HasSubstr("SIMT-EXIT         ffffffff"));
-}
-
-/// Chooses the sides of branches as the bits of a number say.
-class Bits final : public Choices {
-public:
-  explicit Bits(unsigned bits) : bits_(bits) {}
-  int side(int n) override {
-    const int answer = static_cast<int>(bits_ & 1) % n;
-    bits_ >>= 1;
-    return answer;
-  }
-
-private:
-  unsigned bits_;
-};
-
-TEST(Lockstep, AnExplorerMovesWarpsAndChoosesTheSides) { // [SIMT-ORDER]
-  // Each side appends its number to cell 0; both orders are possible.
-  KernelRunner runner(kernel(
-      "setp.eq.u32 %p0, %r0, 0; mov.u32 %r2, 2; @%p0 bra One;\n"
-      "Two: ld.volatile.global.u32 %r1, [%rd0]; mul.lo.u32 %r1, %r1, 10;\n"
-      "add.u32 %r1, %r1, 2; st.volatile.global.u32 [%rd0], %r1; bra.uni Join;\n"
-      "One: ld.volatile.global.u32 %r1, [%rd0]; mul.lo.u32 %r1, %r1, 10;\n"
-      "add.u32 %r1, %r1, 1; st.volatile.global.u32 [%rd0], %r1;\n"
-      "Join: mov.u32 %r3, 1; mov.u32 %r4, 1; ret;\n"
-  ));
-  const auto out = runner.buffer<std::uint32_t>(2);
-  for (const unsigned first : {0U, 1U}) {
-    out[0] = 0;
-    const isa::Kernel* code = *runner.program().kernel("k");
-    std::vector<std::byte> parameters(code->parameter_bytes);
-    std::memcpy(parameters.data(), &out.address, sizeof out.address);
-    auto grid = runner.world().make_grid(
-        runner.program().shared_from_this(),
-        *code,
-        {.grid = {1}, .block = {2}},
-        parameters,
-        0
-    );
-    ASSERT_TRUE(grid);
-    machine::Cluster cluster(*grid, lockstep({}));
-    cluster.start(0);
-    machine::Block& block = cluster.block(0);
-    auto& rules = static_cast<Lockstep&>(*block.rules());
-    isa::Exec exec(runner.space());
-    exec.enter_block(block.exec_block());
-    Bits choices(first);
-    int moves = 0;
-    while (rules.next(0).mask != 0 && ++moves < 100) {
-      ASSERT_EQ(rules.move(exec, 0, choices, /*limit=*/1000), Stepped::Moved);
-    }
-    EXPECT_EQ(out[0], first == 0 ? 12U : 21U);
-    // The start, a load and a store on each side, the end: not one for each instruction.
-    EXPECT_LE(moves, 7);
-  }
 }
 
 } // namespace
