@@ -5,6 +5,7 @@
     examples   the document's examples (aim: each below 0.5 s once compiled)
     idioms     states and time of every case of tests/check/idioms and tests/check/clauses
     axb        29 tests x 4 shapes x 4 progress models (aim: below 10 s)
+    lockstep   states of both modes for the programs of tests/simt/check, states and moves per second
     growth     2, 3, 4, 6, 8 blocks and 32, 64, 128 threads, with and without each reduction
     aims       the figures that have an aim, and whether it is met
 
@@ -91,6 +92,26 @@ def axb():
     print(f"all together {time.monotonic() - began:.1f} s")
 
 
+def lockstep():
+    print("== lockstep: states and time with independent threads and with lockstep warps")
+    questions = []
+    for program in cases.programs("tests/simt/check"):
+        for case in cases.read_cases(program):
+            if (program, case.words) not in questions:
+                questions.append((program, case.words))
+    # Large enough for a speed: warps of one lane, and of several.
+    questions += [(pathlib.Path(LOCKS), words.split())
+                  for words in ("ticket-lock plain 64", "ticket-lock block 4", "spin-lock plain 8")]
+    for program, words in questions:
+        row = []
+        for mode in "independent", "lockstep":
+            check(program, " ".join(words), f"--warps={mode}", "--max-states=16")  # compiles, once
+            answer = check(program, " ".join(words), f"--warps={mode}")
+            speed = answer.get("states", 0) / (answer.get("seconds") or 1)
+            row.append(f"{answer['verdict'] or '-':<11}{cell(answer)} {speed:>9,.0f}/s")
+        print(f"{program.stem + ' ' + ' '.join(words):<28}" + "   ".join(row), flush=True)
+
+
 def growth():
     print("== growth: states and time, with reductions off as named")
     for program, words, sizes in GROWING:
@@ -124,7 +145,7 @@ def aims():
               f"(aim {seconds} s){'' if met else '   NOT MET'}", flush=True)
 
 
-SECTIONS = {f.__name__: f for f in (speed, examples, axb, aims, growth, idioms)}
+SECTIONS = {f.__name__: f for f in (speed, examples, axb, aims, lockstep, growth, idioms)}
 
 if __name__ == "__main__":
     for section in sys.argv[1:] or SECTIONS:

@@ -91,7 +91,7 @@ class Lockstep(unittest.TestCase):
                 self.assertEqual(never, source.startswith("spin_lock"))
 
     def test_replay_of_a_hang_in_lockstep(self):
-        found = json.loads(self.check("lock.cu", "--warps=lockstep", "--format=json", "--", "behind", "3").stdout)
+        found = json.loads(self.check("flag.cu", "--warps=lockstep", "--format=json", "--", "waiting-first").stdout)
         self.assertEqual(found["verdict"], "may-hang")
         schedule = found["findings"][0]["replay"]
         for options, status in [([], 1), (["--warps=lockstep", "--trace"], 1), (["--warps=independent"], 2)]:
@@ -99,7 +99,7 @@ class Lockstep(unittest.TestCase):
             self.assertEqual(done.returncode, status, done.stdout + done.stderr)
             if "--trace" in options:
                 self.assertIn("warp 0 of block (0,0,0)", done.stdout)
-                self.assertIn("0x00000001 first", done.stdout, "which lane the atomic operation begins with")
+                self.assertIn("the lanes part, 0x00000001 first", done.stdout)
 
     def test_page_shows_the_trace(self):
         """docs/lockstep.md holds the trace and the report as they are printed."""

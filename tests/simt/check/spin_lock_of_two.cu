@@ -1,4 +1,12 @@
 // A spin lock within a warp: ends under every schedule of independent threads, hangs in lockstep.
+//
+//@ case:
+//@ flags: --warps=independent
+//@ verdict: terminates
+//@ case:
+//@ flags: --warps=both
+//@ verdict: may-hang
+//@ finding: livelock SIMT-LIVENESS
 #include <cuda/atomic>
 
 __device__ cuda::atomic<int, cuda::thread_scope_device> lock;

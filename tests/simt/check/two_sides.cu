@@ -1,4 +1,7 @@
 // Lanes that part and do not wait for each other: ends however warps go.
+//
+//@ flags: --warps=both
+//@ verdict: terminates
 __global__ void count(int* p) {
   if (threadIdx.x < 3) {
     atomicAdd(p, 1);

@@ -23,6 +23,7 @@ TEST(ExploreOptions, EverythingThatDiffersIsSaidInAFixedOrder) {
   options.spurious_failures = true;
   options.symmetry = false;
   options.eager = false;
+  options.lockstep = true;
   options.ignore_grid_order = true;
   options.max_states = 17;
   options.max_seconds = 2.5;
@@ -31,7 +32,7 @@ TEST(ExploreOptions, EverythingThatDiffersIsSaidInAFixedOrder) {
   EXPECT_EQ(
       text,
       "progress=lobe,host-progress=none,api=prompt,other-processes,spurious-failures,no-symmetry,"
-      "no-eager,ignore=DEP,max-states=17,max-time=2.5,max-memory=512"
+      "no-eager,warps=lockstep,ignore=DEP,max-states=17,max-time=2.5,max-memory=512"
   );
   EXPECT_EQ(parse_options(text).value(), options);
   EXPECT_EQ(to_text(without_limits(options)), text.substr(0, text.find(",max-states")));
