@@ -573,7 +573,11 @@ void Dataflow::number_values() {
       canonical_[i] = canonical_[canonical_[i]];
     }
   }
-  std::map<std::tuple<Op, int, std::int64_t, std::vector<ValueId>>, ValueId> known;
+  // What is computed from a variable of a loop behind that loop is the same as the computation in
+  // it only for the last trip: the two stay apart, by the loop that the later one stands in.
+  constexpr std::uint32_t any_loop = UINT32_MAX - 1;
+  std::vector<char> varies(values.size(), 1);
+  std::map<std::tuple<Op, int, std::int64_t, std::uint32_t, std::vector<ValueId>>, ValueId> known;
   for (const std::uint32_t block : graph.sequence) {
     for (ValueId i = graph.blocks[block].first; i < graph.blocks[block].last; ++i) {
       const Instruction& code = graph.code[i];
@@ -605,11 +609,22 @@ void Dataflow::number_values() {
       default:
         continue;
       }
+      std::uint32_t loop = any_loop;
+      varies[i] = 0;
       for (const ValueId operand : values[i].operands) {
-        operands.push_back(canonical_[operand]);
+        const ValueId one = canonical_[operand];
+        const std::uint32_t its_loop = graph.blocks[values[one].block].loop;
+        operands.push_back(one);
+        if (varies[one] != 0) {
+          varies[i] = 1;
+          if (its_loop != UINT32_MAX && !graph.in_loop(block, its_loop)) {
+            loop = graph.blocks[block].loop;
+          }
+        }
       }
       canonical_[i] =
-          known.try_emplace({code.op, detail, code.number, std::move(operands)}, i).first->second;
+          known.try_emplace({code.op, detail, code.number, loop, std::move(operands)}, i)
+              .first->second;
     }
   }
 }

@@ -23,6 +23,10 @@ std::string plain_name(const NamedDecl& declaration) {
   return name;
 }
 
+std::int64_t number_of(const llvm::APSInt& value) {
+  return static_cast<std::int64_t>(value.extOrTrunc(64).getRawData()[0]);
+}
+
 // --- The unit
 // -------------------------------------------------------------------------------------
 
@@ -409,7 +413,7 @@ Function FunctionLowering::lower() {
     Expr::EvalResult result;
     if (bounds->getMaxThreads() != nullptr && !bounds->getMaxThreads()->isValueDependent() &&
         bounds->getMaxThreads()->EvaluateAsInt(result, unit_.context)) {
-      out_.max_threads = static_cast<std::uint32_t>(result.Val.getInt().getExtValue());
+      out_.max_threads = static_cast<std::uint32_t>(number_of(result.Val.getInt()));
     }
   }
   new_local("the result", declaration_.getReturnType(), {});

@@ -34,6 +34,9 @@ struct LowerOptions {
 /// begin with two underscores (versions).
 std::string plain_name(const clang::NamedDecl& declaration);
 
+/// The low 64 bits: constants may have more (__int128), or be above the largest signed number.
+std::int64_t number_of(const llvm::APSInt& value);
+
 /// cuda::atomic_ref and its std namesake: to the analyses, the address of what it refers to.
 bool is_atomic_reference(clang::QualType type);
 

@@ -165,7 +165,7 @@ void constant_dimensions(
   if (written->getType()->isIntegralOrEnumerationType()) {
     sizes[1] = sizes[2] = 1;
     if (!written->isValueDependent() && written->EvaluateAsInt(size, context)) {
-      sizes[0] = size.Val.getInt().getExtValue();
+      sizes[0] = number_of(size.Val.getInt());
     }
     return;
   }
@@ -178,7 +178,7 @@ void constant_dimensions(
     }
     for (unsigned i = 0; i < std::min(made->getNumArgs(), 3U); ++i) {
       if (!made->getArg(i)->isValueDependent() && made->getArg(i)->EvaluateAsInt(size, context)) {
-        sizes[i] = size.Val.getInt().getExtValue();
+        sizes[i] = number_of(size.Val.getInt());
       }
     }
     return;
@@ -221,7 +221,7 @@ Scope scope_of(QualType object) {
   }
   for (const TemplateArgument& argument : record->getTemplateArgs().asArray()) {
     if (argument.getKind() == TemplateArgument::Integral) {
-      return scope_from(argument.getAsIntegral().getExtValue());
+      return scope_from(number_of(argument.getAsIntegral()));
     }
   }
   return Scope::System;
@@ -309,12 +309,12 @@ ValueId FunctionLowering::call_known(
         Expr::EvalResult result;
         if (spelled.find("memory_order") != std::string::npos && !argument->isValueDependent() &&
             argument->EvaluateAsInt(result, unit_.context)) {
-          made.order = order_of(result.Val.getInt().getExtValue());
+          made.order = order_of(number_of(result.Val.getInt()));
         } else if (
             known.effect == Effect::Fence && spelled.find("thread_scope") != std::string::npos &&
             !argument->isValueDependent() && argument->EvaluateAsInt(result, unit_.context)
         ) {
-          made.scope = scope_from(result.Val.getInt().getExtValue());
+          made.scope = scope_from(number_of(result.Val.getInt()));
         }
       }
     }

@@ -278,7 +278,7 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
   case Stmt::CXXNoexceptExprClass: {
     Expr::EvalResult result;
     if (!expression->isValueDependent() && expression->EvaluateAsInt(result, unit_.context)) {
-      return constant(result.Val.getInt().getExtValue(), range);
+      return constant(number_of(result.Val.getInt()), range);
     }
     return arithmetic(Operator::Other, {}, range); // the same for all threads
   }
@@ -295,7 +295,7 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
           !inner->containsErrors() &&
           (isa<DeclRefExpr>(inner->IgnoreParens()) || isa<MemberExpr>(inner->IgnoreParens())) &&
           expression->EvaluateAsInt(result, unit_.context)) {
-        return constant(result.Val.getInt().getExtValue(), range);
+        return constant(number_of(result.Val.getInt()), range);
       }
       const Expr* bare = inner->IgnoreParens();
       if (isa<PseudoObjectExpr>(bare) || isa<MSPropertyRefExpr>(bare)) {
@@ -326,7 +326,7 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
   }
   if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
     if (const auto* enumerator = dyn_cast<EnumConstantDecl>(reference->getDecl())) {
-      return constant(enumerator->getInitVal().getExtValue(), range);
+      return constant(number_of(enumerator->getInitVal()), range);
     }
     if (isa<FunctionDecl>(reference->getDecl()) ||
         isa<NonTypeTemplateParmDecl>(reference->getDecl())) {

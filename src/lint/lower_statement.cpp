@@ -325,7 +325,7 @@ void FunctionLowering::switch_statement(const SwitchStmt& s) {
     ) {
       Expr::EvalResult at;
       if (label->getRHS() == nullptr && label->getLHS()->EvaluateAsInt(at, unit_.context) &&
-          at.Val.getInt().getExtValue() == known.Val.getInt().getExtValue()) {
+          number_of(at.Val.getInt()) == number_of(known.Val.getInt())) {
         chosen = block;
       }
     }

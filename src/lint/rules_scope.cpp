@@ -2,8 +2,8 @@
 // blocks reach (sharing.cpp adds fences and releases of the same kind).
 //
 // An object in global memory is one that other blocks reach if its address comes from nothing that
-// separates blocks: no block index, no ticket, no offset that is the same for the whole block. Not
-// reported where all launches that are seen have one block.
+// separates blocks: no block index, no ticket, no offset that is the same for the whole block.
+// Reported only where a launch of several blocks is seen.
 #include "lint/waits.h"
 
 #include <fmt/format.h>
@@ -17,15 +17,13 @@ void check_scopes(const Entry& entry, std::vector<Found>& out) {
   if (!function.is_kernel) {
     return;
   }
-  bool launched = false;
   bool several = false;
   for (const Launch& launch : entry.unit.launches) {
     if (launch.kernel == entry.function) {
-      launched = true;
       several = several || launch.grid_size[0] != 1 || launch.grid_size[1].value_or(1) != 1;
     }
   }
-  if (launched && !several) {
+  if (!several) {
     return;
   }
   for (const std::uint32_t block : entry.graph.sequence) {

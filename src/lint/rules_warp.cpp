@@ -199,6 +199,29 @@ private:
     return false;
   }
 
+  /// After the branch nothing is left to do but end.
+  bool ends_quietly(std::uint32_t branch) const {
+    std::set<std::uint32_t> seen;
+    std::vector<std::uint32_t> work = {graph_.blocks[branch].post_dominator};
+    while (!work.empty()) {
+      const std::uint32_t at = work.back();
+      work.pop_back();
+      if (at == UINT32_MAX || !seen.insert(at).second) {
+        continue;
+      }
+      for (ValueId i = graph_.blocks[at].first; i < graph_.blocks[at].last; ++i) {
+        const Instruction& code = graph_.code[i];
+        if ((code.op == Op::Known && code.effect != Effect::Pure) ||
+            std::ranges::find(entry_.flow.writes, i) != entry_.flow.writes.end()) {
+          return false;
+        }
+      }
+      const auto& more = graph_.blocks[at].end.successors;
+      work.insert(work.end(), more.begin(), more.end());
+    }
+    return true;
+  }
+
   void others(ValueId id) {
     const std::uint32_t branch = parting_branch(id);
     if (branch == UINT32_MAX) {
@@ -218,8 +241,8 @@ private:
             lanes_.takes_part(block, other) != Lanes::Part::Out) {
           continue;
         }
-        if (other_side_calls(branch, other, id)) {
-          return; // who pairs with whom is for the run to show
+        if (other_side_calls(branch, other, id) || ends_quietly(branch)) {
+          return; // who pairs with whom is for the run to show; who has ended is not waited for
         }
         Found found = start("inactive_thread_in_mask", id);
         found.message = fmt::format(

@@ -132,13 +132,29 @@ void Sharing::add_publications(const Entry& entry, Kernel& kernel) const {
   const Graph& graph = entry.graph;
   const Waits waits(entry);
   std::size_t pairs = 0;
+  std::vector<ValueId> locks; // taking one publishes nothing
+  for (std::uint32_t loop = 0; loop < graph.loops.size(); ++loop) {
+    if (const ValueId lock = waits.takes_lock(loop); lock != no_value) {
+      locks.push_back(lock);
+    }
+  }
   for (const ValueId flag : entry.flow.writes) {
     const Instruction& code = graph.code[flag];
     const bool is_flag = is_atomic(code) || (code.op == Op::Store && waits.is_volatile(flag));
     const auto flag_object = object_of(entry, address_of(entry, flag));
-    if (!is_flag || !flag_object || waits.is_disguised_read(flag)) {
+    if (!is_flag || !flag_object || waits.is_disguised_read(flag) ||
+        std::ranges::find(locks, flag) != locks.end()) {
       continue;
     }
+    // A release of the same flag before has published the data already.
+    const auto orders = [&](const auto& is_fence) {
+      return [&, is_fence](const Instruction& one) {
+        return is_fence(one) ||
+               (is_atomic(one) && one.effect != Effect::AtomicLoad && releases(one) &&
+                one.scope != Scope::Block && !one.operands.empty() &&
+                object_of(entry, entry.flow.resolve(one.operands[0])) == flag_object);
+      };
+    };
     for (const ValueId data : entry.flow.writes) {
       if (graph.code[data].op != Op::Store || waits.is_volatile(data) || ++pairs > most_pairs) {
         continue;
@@ -158,11 +174,11 @@ void Sharing::add_publications(const Entry& entry, Kernel& kernel) const {
           false
       };
       if ((is_atomic(code) && releases(code) && code.scope != Scope::Block) ||
-          !reaches(graph, data, flag, is_wide_fence)) {
+          !reaches(graph, data, flag, orders(is_wide_fence))) {
         kernel.released.push_back(std::move(made));
       } else {
-        made.narrow =
-            (is_atomic(code) && releases(code)) || !reaches(graph, data, flag, is_any_fence);
+        made.narrow = (is_atomic(code) && releases(code)) ||
+                      !reaches(graph, data, flag, orders(is_any_fence));
         kernel.publications.push_back(std::move(made));
       }
     }
@@ -173,7 +189,7 @@ void Sharing::add_receptions(const Entry& entry, Kernel& kernel) const {
   const Graph& graph = entry.graph;
   const Waits waits(entry);
   std::size_t pairs = 0;
-  const auto add = [&](ValueId flag, ValueId data, bool may_miss) {
+  const auto add = [&](ValueId flag, ValueId data, bool may_miss, bool between_blocks) {
     const auto flag_object = object_of(entry, address_of(entry, flag));
     const auto data_object = object_of(entry, address_of(entry, data));
     const Instruction& code = graph.code[flag];
@@ -188,7 +204,8 @@ void Sharing::add_receptions(const Entry& entry, Kernel& kernel) const {
          graph.code[data].spot,
          code.op == Op::Load ? "a volatile load" : fmt::format("'{}'", code.name),
          (is_atomic(code) && acquires(code)) || !reaches(graph, flag, data, is_meeting),
-         may_miss}
+         may_miss,
+         between_blocks}
     );
   };
   std::vector<ValueId> loads;
@@ -216,7 +233,7 @@ void Sharing::add_receptions(const Entry& entry, Kernel& kernel) const {
       for (const ValueId data : loads) {
         if (++pairs < most_pairs && !graph.in_loop(graph.block_of[data], loop) &&
             dominates(graph, graph.loops[loop].header, graph.block_of[data])) {
-          add(flag, data, modern);
+          add(flag, data, modern, /*between_blocks=*/false);
         }
       }
     }
@@ -236,7 +253,7 @@ void Sharing::add_receptions(const Entry& entry, Kernel& kernel) const {
         const Agreement at =
             entry.uniformity.value(entry.flow.canonical(address_of(entry, update)));
         if (at.possible == Level::Grid) {
-          add(update, data, false);
+          add(update, data, /*may_miss=*/false, /*between_blocks=*/true);
         }
       }
     }
@@ -264,7 +281,7 @@ void Sharing::orders(std::vector<Found>& out) const {
                  is_same(sender.function, from.data, receiver.function, to.data);
         };
         for (const Publication& from : sender.publications) {
-          if (!matches(from) || !is_new(from.flag_spot)) {
+          if (!matches(from) || (from.narrow && !to.between_blocks) || !is_new(from.flag_spot)) {
             continue;
           }
           Found found = start(

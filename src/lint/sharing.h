@@ -42,6 +42,7 @@ private:
     std::string name;
     bool acquires = false;
     bool may_miss_acquire = false; // of the kind where a missing acquire is reported
+    bool between_blocks = false;   // certainly: the last block of the grid reads
   };
   struct Kernel {
     std::uint32_t function = 0;

@@ -38,12 +38,22 @@ HEDDLE_VECTORS(unsigned short, ushort) HEDDLE_VECTORS(int, int) HEDDLE_VECTORS(u
 HEDDLE_VECTORS(long, long) HEDDLE_VECTORS(unsigned long, ulong) HEDDLE_VECTORS(long long, longlong)
 HEDDLE_VECTORS(unsigned long long, ulonglong) HEDDLE_VECTORS(float, float) HEDDLE_VECTORS(double, double)
 #include <__clang_cuda_builtin_vars.h>
+// nvcc reads these first as well: what is of the host comes from them.
+#if __has_include(<stdlib.h>) && __has_include(<string.h>) && __has_include(<math.h>)
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+#define HEDDLE_HOST_TOO __device__
+#else
+#define HEDDLE_HOST_TOO __host__ __device__
+#endif
 extern "C" {
 __device__ int printf(const char*, ...);
-__host__ __device__ void* memcpy(void*, const void*, size_t);
-__host__ __device__ void* memset(void*, int, size_t);
-__host__ __device__ void* malloc(size_t);
-__host__ __device__ void free(void*);
+HEDDLE_HOST_TOO void* memcpy(void*, const void*, size_t);
+HEDDLE_HOST_TOO void* memmove(void*, const void*, size_t);
+HEDDLE_HOST_TOO void* memset(void*, int, size_t);
+HEDDLE_HOST_TOO void* malloc(size_t);
+HEDDLE_HOST_TOO void free(void*);
 __device__ void __assert_fail(const char*, const char*, unsigned, const char*) __attribute__((noreturn));
 }
 #ifndef assert
@@ -103,15 +113,15 @@ __device__ int __mul24(int, int);
 __device__ unsigned __umul24(unsigned, unsigned);
 __device__ unsigned __umulhi(unsigned, unsigned);
 __device__ float __fdividef(float, float);
-#define HEDDLE_MATH1(N) __host__ __device__ float N##f(float); __host__ __device__ double N(double);
+#define HEDDLE_MATH1(N) HEDDLE_HOST_TOO float N##f(float); HEDDLE_HOST_TOO double N(double);
 HEDDLE_MATH1(sqrt) HEDDLE_MATH1(rsqrt) HEDDLE_MATH1(exp) HEDDLE_MATH1(exp2) HEDDLE_MATH1(log) HEDDLE_MATH1(log2)
 HEDDLE_MATH1(sin) HEDDLE_MATH1(cos) HEDDLE_MATH1(tan) HEDDLE_MATH1(tanh) HEDDLE_MATH1(fabs) HEDDLE_MATH1(floor)
 HEDDLE_MATH1(ceil) HEDDLE_MATH1(erf) HEDDLE_MATH1(round) HEDDLE_MATH1(cbrt) HEDDLE_MATH1(atan) HEDDLE_MATH1(log10)
-#define HEDDLE_MATH2(N) __host__ __device__ float N##f(float, float); __host__ __device__ double N(double, double);
+#define HEDDLE_MATH2(N) HEDDLE_HOST_TOO float N##f(float, float); HEDDLE_HOST_TOO double N(double, double);
 HEDDLE_MATH2(pow) HEDDLE_MATH2(fmin) HEDDLE_MATH2(fmax) HEDDLE_MATH2(atan2) HEDDLE_MATH2(fmod)
-__host__ __device__ float fmaf(float, float, float);
-__host__ __device__ double fma(double, double, double);
-__host__ __device__ int abs(int);
+HEDDLE_HOST_TOO float fmaf(float, float, float);
+HEDDLE_HOST_TOO double fma(double, double, double);
+HEDDLE_HOST_TOO int abs(int);
 __device__ float __expf(float);
 __device__ float __logf(float);
 __device__ float __sinf(float);
@@ -145,6 +155,13 @@ cudaError_t cudaHostRegister(void*, size_t, unsigned = 0);
 cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
 const char* cudaGetErrorString(cudaError_t);
+const char* cudaGetErrorName(cudaError_t);
+cudaError_t cudaGetDeviceCount(int*);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t*, unsigned, int);
+cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
+cudaError_t cudaMemsetAsync(void*, int, size_t, cudaStream_t = 0);
+cudaError_t cudaHostUnregister(void*);
+cudaError_t cudaDeviceGetAttribute(int*, int, int);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaGetDevice(int*);
 cudaError_t cudaDeviceReset();
@@ -156,7 +173,22 @@ template <class T> cudaError_t cudaMallocHost(T**, size_t, unsigned = 0);
 template <class T> cudaError_t cudaHostAlloc(T**, size_t, unsigned);
 template <class T> cudaError_t cudaHostGetDevicePointer(T**, void*, unsigned = 0);
 template <class T> cudaError_t cudaLaunchCooperativeKernel(T, dim3, dim3, void**, size_t = 0, cudaStream_t = 0);
+template <class T> cudaError_t cudaGetSymbolAddress(void**, const T&);
+template <class T> cudaError_t cudaMemcpyFromSymbol(void*, const T&, size_t, size_t = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost);
+template <class T> cudaError_t cudaFuncSetAttribute(T, int, int);
+template <class T> cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, T, int, size_t);
+template <class T> cudaError_t cudaLaunchKernel(T, dim3, dim3, void**, size_t = 0, cudaStream_t = 0);
+struct cudaDeviceProp {
+  char name[256];
+  size_t totalGlobalMem, sharedMemPerBlock;
+  int warpSize, maxThreadsPerBlock, major, minor, multiProcessorCount, clockRate, cooperativeLaunch;
+};
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
+#define cudaStreamPerThread ((cudaStream_t)2)
+#define cudaStreamLegacy ((cudaStream_t)1)
 template <class T> cudaError_t cudaMemcpyToSymbol(const T&, const void*, size_t, size_t = 0, cudaMemcpyKind = cudaMemcpyHostToDevice);
+enum { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrCooperativeLaunch = 95, cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+enum { cudaHostRegisterDefault = 0, cudaHostAllocDefault = 0, cudaErrorAssert = 710, cudaErrorInvalidValue = 1, cudaMemAttachGlobal = 1 };
 enum { cudaHostAllocMapped = 2, cudaHostRegisterMapped = 2, cudaStreamNonBlocking = 1 };
 )cuda";
 

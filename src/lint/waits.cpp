@@ -36,6 +36,17 @@ ValueId address_of(const Entry& entry, ValueId access) {
   return code.operands.empty() ? no_value : entry.flow.resolve(code.operands[0]);
 }
 
+std::vector<std::int64_t> members_of(const Entry& entry, ValueId address) {
+  std::vector<std::int64_t> members;
+  const Instruction* code = entry.flow.instruction(entry.flow.canonical(address));
+  while (code != nullptr && code->op == Op::Field && members.size() < 16) {
+    members.push_back(code->number);
+    address = entry.flow.resolve(code->operands[0]);
+    code = entry.flow.instruction(entry.flow.canonical(address));
+  }
+  return members;
+}
+
 Origin origin_of(const Entry& entry, ValueId value) {
   Origin origin;
   std::set<ValueId> seen;
@@ -235,6 +246,21 @@ bool Waits::may_never_end(std::uint32_t loop) const {
   });
 }
 
+bool Waits::writes_object_of(ValueId load, std::uint32_t loop) const {
+  const auto& from = entry_.flow.targets(address_of(entry_, load));
+  return std::ranges::any_of(entry_.flow.writes, [&](ValueId write) {
+    if (!graph_.in_loop(graph_.block_of[write], loop)) {
+      return false;
+    }
+    const auto& to = entry_.flow.targets(address_of(entry_, write));
+    return std::ranges::any_of(from, [&](const Target& a) {
+      return std::ranges::any_of(to, [&](const Target& b) {
+        return entry_.flow.root(a.location) == entry_.flow.root(b.location);
+      });
+    });
+  });
+}
+
 bool Waits::changes(ValueId id, std::uint32_t loop, int depth) const {
   id = entry_.flow.canonical(id);
   const Value& value = entry_.flow.values[id];
@@ -258,8 +284,14 @@ bool Waits::changes(ValueId id, std::uint32_t loop, int depth) const {
     return true;
   }
   const Instruction* code = entry_.flow.instruction(id);
+  if (code != nullptr && code->op == Op::Symbol) {
+    return code->symbol == Symbol::Clock;
+  }
   if (code != nullptr && code->op == Op::Load && entry_.flow.is_shared_load(id)) {
-    // At one address only somebody else can change it: that is waiting.
+    // At one address only somebody else can change it, if not this loop does: that is waiting.
+    if (writes_object_of(id, loop)) {
+      return true;
+    }
     return changes(entry_.flow.resolve(code->operands.back()), loop, depth + 1);
   }
   if (code != nullptr && code->op == Op::Known && code->effect != Effect::Pure &&

@@ -38,6 +38,8 @@ struct Origin {
   bool loaded_alike = false;    // from global memory, at one address for the block
   std::vector<ValueId> updates; // the atomic updates
 };
+/// The members below the last index of an address: nodes[i].next is {next}.
+std::vector<std::int64_t> members_of(const Entry& entry, ValueId address);
 Origin origin_of(const Entry& entry, ValueId value);
 /// Is `part` among what `value` is computed from?
 bool is_computed_from(const Entry& entry, ValueId value, ValueId part);
@@ -85,6 +87,7 @@ public:
 private:
   bool changes(ValueId id, std::uint32_t loop, int depth) const;
   bool is_constant(ValueId id) const;
+  bool writes_object_of(ValueId load, std::uint32_t loop) const;
 
   const Entry& entry_;
   const Graph& graph_;

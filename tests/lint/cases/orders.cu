@@ -185,4 +185,38 @@ __global__ void object_of_block(block_flag_t* counts) {
 __global__ void one_block(int* count) {
   atomicAdd_block(count, 1);
 }
-void launch_one(int* count) { one_block<<<1, 64>>>(count); }
+__global__ void not_launched(int* count) {
+  atomicAdd_block(count, 1);
+}
+void launch_scopes(int* count, const int* in, block_flag_t* flags, int n) {
+  counter_bad<<<n, 64>>>(count);
+  counter<<<n, 64>>>(count);
+  histogram_bad<<<n, 64>>>(in, count);
+  histogram_of_block<<<n, 64>>>(in, count);
+  histogram_in_block<<<n, 64>>>(in, count);
+  object_bad<<<n, 64>>>(flags);
+  object_of_block<<<n, 64>>>(flags);
+  one_block<<<1, 64>>>(count);
+}
+// A lock, taken with acquire and left with release.
+__device__ cuda::atomic<int, cuda::thread_scope_device> lock_word;
+__global__ void exchange_lock(int* counter) {
+  for (bool done = false; !done;) {
+    if (lock_word.exchange(1, cuda::memory_order_acquire) == 0) {
+      *counter += 1;
+      lock_word.store(0, cuda::memory_order_release);
+      done = true;
+    }
+  }
+}
+// Partners in one block may use the scope of the block.
+__global__ void partners(int* data, int* out, int* flag) {
+  cuda::atomic_ref<int, cuda::thread_scope_block> ready(flag[blockIdx.x]);
+  if (threadIdx.x == 0) {
+    data[blockIdx.x] = 1;
+    ready.store(1, cuda::memory_order_release);
+  } else {
+    while (ready.load(cuda::memory_order_acquire) == 0) __nanosleep(9);
+    out[threadIdx.x] = data[blockIdx.x];
+  }
+}

@@ -39,3 +39,49 @@ __global__ void atomic_store(int* p, int* q) {
   atomicExch(p, 3); // expect: cuda_legacy_atomic
   q[0] = atomicExch(q + 1, 3);
 }
+__global__ void waits_for_time(int* p) {
+  long long start = clock64();
+  while (clock64() - start < 1000) ++p[0];
+  p[1] = 1;
+}
+__global__ void waits_for_global_time(int* p) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - start < 1000);
+  p[1] = 1;
+}
+__global__ void compresses(int* parent, int n) {
+  int u = threadIdx.x;
+  while (parent[u] != parent[parent[u]]) parent[u] = parent[parent[u]];
+}
+__device__ void partition(int* data, int low, int high) {
+  if (low >= high) return;
+  int pivot = data[(low + high) / 2], i = low, j = high;
+  while (i <= j) {
+    while (data[i] < pivot) ++i;
+    while (data[j] > pivot) --j;
+    if (i <= j) { int t = data[i]; data[i++] = data[j]; data[j--] = t; }
+  }
+  partition(data, low, j);
+  partition(data, i, high);
+}
+__global__ void sorts(int* data, int n) { partition(data, 0, n - 1); }
+__global__ void reference_polls(int* f) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> a(*f);
+  while (a.load(cuda::memory_order_relaxed) == 0) __nanosleep(5);
+}
+__global__ void local_atomic() {
+  cuda::atomic<bool, cuda::thread_scope_thread> yes = true;
+  while (yes.load()); // expect: cuda_progress_loop
+}
+__global__ void polls_into_variable(volatile int* flag, int* p) {
+  int seen = 0;
+  while (seen == 0) seen = *flag; // expect: cuda_volatile_sync
+}
+__global__ void list_walk(int* next, int* p) {
+  int at = next[0];
+  while (at != 0) at = next[at];
+  p[0] = at;
+}

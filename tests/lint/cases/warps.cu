@@ -26,6 +26,7 @@ __global__ void warp_leader_bad(int* p) {
   if (lane == 0) {
     p[threadIdx.x] = __ballot_sync(FULL, p[1]); // expect: inactive_thread_in_mask
   }
+  p[1] = 2;
 }
 __global__ void warp_leader(int* p) {
   int lane = threadIdx.x % 32;
