@@ -8,7 +8,9 @@
 //   thread has just arrived there; waiting longer is the same as arriving later;
 // - a call that waits, and a query that says "ready": where that has just become possible;
 // - operations of host threads that no device thread can tell: before device threads move, unless
-//   the state is met a second time, so that no circle leaves device threads out.
+//   the state is met a second time, so that no circle leaves device threads out. As long as all that
+//   device threads can do comes to an end by itself and nobody can see it happen, API calls that do
+//   not wait are such operations too.
 #pragma once
 
 #include "explore/explorer.h"
@@ -106,7 +108,7 @@ private:
   std::vector<Choice> all_choices(const Node& node) const;
   bool tried_here(const Choice& choice, const Node& node, const Arrival& arrival) const;
   std::uint64_t open_waits() const;
-  bool hosts_are_alone() const;
+  bool hosts_are_alone(const Node& node) const;
   Hash128 fingerprint(const Hash128& device, std::uint64_t open) const;
   bool fork_for(const Node& node);
   void look_at_end_of_child(int status);

@@ -59,16 +59,20 @@ std::uint64_t Explorer::open_waits() const {
 }
 
 /// Are all host threads at operations that no device thread can tell, and one of them can go on?
-bool Explorer::hosts_are_alone() const {
+bool Explorer::hosts_are_alone(const Node& node) const {
+  using Kind = HostPoint::Kind;
+  const bool quiet = std::ranges::all_of(node.moves, [&](const Stepper::Move& move) {
+    return move.thread ? move.through : stepper_.host_function(move) == nullptr;
+  });
   bool some = false;
   for (unsigned t = 0; t < threads_.count(); ++t) {
     if (threads_.state(t) != HostThreads::State::Live) {
       continue;
     }
     const HostPoint& point = threads_.point(t);
-    const bool alone = point.kind == HostPoint::Kind::Start ||
-                       point.kind == HostPoint::Kind::Sync ||
-                       (point.kind == HostPoint::Kind::Access && !point.device_visible);
+    const bool alone = point.kind == Kind::Start || point.kind == Kind::Sync ||
+                       (point.kind == Kind::Access && !point.device_visible) ||
+                       (quiet && (point.kind == Kind::ApiCall || point.kind == Kind::Return));
     if (!alone) {
       return false;
     }
@@ -187,11 +191,15 @@ bool Explorer::enter(const Arrival& arrival) {
   node.choices = all_choices(node);
   bool partly = false;
   if (!replay_) {
-    partly = visit->fresh && hosts_are_alone() && !node.moves.empty();
+    if (visit->fresh) {
+      std::erase_if(node.choices, [&](const Choice& c) { return !tried_here(c, node, arrival); });
+    }
+    const auto is_host = [](const Choice& choice) { return choice.kind == Choice::Kind::Host; };
+    partly = visit->fresh && !node.moves.empty() && std::ranges::any_of(node.choices, is_host) &&
+             hosts_are_alone(node);
     std::erase_if(node.choices, [&](const Choice& choice) {
-      const bool host = choice.kind == Choice::Kind::Host;
       // Met again, only what was put off is left to do.
-      return visit->fresh ? (partly && !host) || !tried_here(choice, node, arrival) : host;
+      return visit->fresh ? partly && !is_host(choice) : is_host(choice);
     });
   }
   describe(node, partly);

@@ -9,6 +9,7 @@
 #include "explore/trace.h"
 #include "explore/verdict.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <tuple>
@@ -45,8 +46,11 @@ Result<report::Report> check(const CheckRequest& request) {
   }
   check_determinism(request, all, *options.schedule, report);
   if (report.verdict() == report::Verdict::Terminates && all.table.saw(Fact::Dependency)) {
-    // Does it end because grids wait for each other? Only a search without that can tell.
+    // Does it end because grids wait for each other? Only a search without that can tell; it may be
+    // far larger, and what it adds is an explanation.
     handover.options.ignore_grid_order = true;
+    handover.options.max_states =
+        std::min(request.options.max_states, 4 * all.table.state_count() + 1000);
     const auto unordered = search(request, handover, Addresses::Fixed);
     if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));

@@ -21,6 +21,11 @@ namespace {
 
 // How often a thread is asked whether it loops for ever until we give up.
 constexpr std::uint64_t loop_rounds = 1 << 22;
+// After so many instructions or loops without a choice the threads of a warp are asked that for the
+// first time, then after twice as many …
+constexpr int first_patience = 1 << 12;
+// … and after so many they may be meeting each other for ever.
+constexpr int last_patience = 1 << 20;
 
 LaneMask bit(int lane) {
   return LaneMask{1} << lane;
@@ -140,18 +145,15 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   }
 }
 
-/// Does the thread stand at an operation of which the explorer chooses when it happens?
-bool Stepper::is_choice(const Lane& at) const {
-  if (!stands_at_visible(at)) {
-    return false;
-  }
+/// Does the explorer choose when an operation of that kind happens? (A plain read of a thread that
+/// loops on plain reads is a choice, whatever other plain accesses are.)
+bool Stepper::is_choice(const Lane& at, Class kind) const {
   const Work::Progress& progress = at.work->progress[at.cluster];
-  switch (classify(at).kind) {
+  switch (kind) {
   case Class::Silent:
     return false;
   case Class::Plain:
-    return (progress.loops[at.block][at.warp].plain & bit(at.lane)) != 0 ||
-           ((!progress.made || !options_.eager) && !bundling_);
+    return (!progress.made || !options_.eager) && !bundling_;
   case Class::Access:
   case Class::Heap:
   case Class::Aligned: // its warp decides, see open_aligned
@@ -165,14 +167,52 @@ bool Stepper::is_choice(const Lane& at) const {
          options_.progress == ProgressModel::Hsa; // nobody is guaranteed for good
 }
 
+/// Lanes of the warp that loop on plain reads.
+LaneMask Stepper::waiting(const Lane& at) {
+  return at.work->progress[at.cluster].loops[at.block][at.warp].plain;
+}
+
+/// Does the thread stand at an operation of which the explorer chooses when it happens?
+bool Stepper::is_choice(const Lane& at) const {
+  if (!stands_at_visible(at)) {
+    return false;
+  }
+  const Class kind = classify(at).kind;
+  return is_choice(at, kind) || (kind == Class::Plain && (waiting(at) & bit(at.lane)) != 0);
+}
+
+/// Which lanes of a group (same frame, same pc) stand at such an operation?
+LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
+  const isa::Warp& warp = warp_state(first).warp;
+  const auto index = static_cast<std::size_t>(first.lane);
+  const Op& op = *warp.pc[index];
+  if ((op.flags & isa::Visible) == 0) {
+    return 0;
+  }
+  const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
+  LaneMask result = 0;
+  if ((op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
+    // What kind of access it is does not depend on its address.
+    const Class kind = classify(first).kind;
+    result = is_choice(first, kind) ? group : kind == Class::Plain ? group & waiting(first) : 0;
+  } else {
+    for (LaneMask m = group; m != 0; m &= m - 1) {
+      Lane at = first;
+      at.lane = std::countr_zero(m);
+      result |= is_choice(at) ? bit(at.lane) : 0;
+    }
+  }
+  return result;
+}
+
 // --- Running threads ---------------------------------------------------------------------------
 
-Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with) {
+Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
   exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
   isa::Exec::Turn turn;
   turn.fuel = fuel;
   turn.stop_at_visible = true;
-  turn.reconverge = false;
+  turn.reconverge = reconverge;
   return exec_.run(warp_state(at).warp, bit(at.lane) | with, turn);
 }
 
@@ -232,7 +272,7 @@ bool Stepper::settle_lane(const Lane& at) {
       return true;
     }
     if (++rounds > 64) {
-      return loops_for_ever(at);
+      return loops_for_ever(at, loop_rounds);
     }
     const Stop stop = run(at, plain_fuel);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -243,10 +283,81 @@ bool Stepper::settle_lane(const Lane& at) {
   return true;
 }
 
+/// Lets the threads of a warp run, those together that stand at the same place, until each stands
+/// at something that is somebody's choice, or waits, or `rounds` are over; false if one failed.
+bool Stepper::settle_lanes(const Lane& any, int& rounds) {
+  isa::Warp& warp = warp_state(any).warp;
+  const Work::Progress& progress = any.work->progress[any.cluster];
+  LaneMask chosen = 0; // these stand at a choice
+  for (; rounds > 0; --rounds) {
+    const LaneMask can_run =
+        warp.live & ~warp.blocked & ~progress.loops[any.block][any.warp].endless & ~chosen;
+    if (can_run == 0) {
+      return true;
+    }
+    // Those that are behind go first, so that lanes meet again.
+    Lane at = any;
+    at.lane = std::countr_zero(can_run);
+    for (LaneMask m = can_run; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      const auto pc = [&](int l) { return warp.pc[static_cast<std::size_t>(l)]; };
+      at.lane = std::less<>()(pc(lane), pc(at.lane)) ? lane : at.lane;
+    }
+    const auto index = static_cast<std::size_t>(at.lane);
+    LaneMask group = 0;
+    for (LaneMask m = can_run; m != 0; m &= m - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(m));
+      group |= warp.pc[i] == warp.pc[index] && warp.frame[i] == warp.frame[index]
+                   ? bit(static_cast<int>(i))
+                   : 0;
+    }
+    const LaneMask now = choices(at, group);
+    chosen |= now;
+    group &= ~now;
+    if (group == 0) {
+      continue;
+    }
+    at.lane = std::countr_zero(group);
+    const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
+    if (stop == Stop::Fault || stop == Stop::Unsupported) {
+      at.lane = stop == Stop::Fault ? exec_.fault().lane : at.lane;
+      fail(at, stop);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Lets the threads of a warp run until each stands at a choice, waits, or loops for ever.
+bool Stepper::settle_lanes(const Lane& any) {
+  const isa::Warp& warp = warp_state(any).warp;
+  Work::Progress& progress = any.work->progress[any.cluster];
+  for (int patience = first_patience;; patience = std::min(2 * patience, last_patience)) {
+    int rounds = patience;
+    if (!settle_lanes(any, rounds)) {
+      return false;
+    }
+    if (rounds != 0) {
+      return true;
+    }
+    progress.joins_are_moves = progress.joins_are_moves || patience == last_patience;
+    for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+      Lane at = any;
+      at.lane = std::countr_zero(m);
+      const LaneMask can_run =
+          warp.live & ~warp.blocked & ~progress.loops[any.block][any.warp].endless;
+      if ((can_run & bit(at.lane)) != 0 && !is_choice(at) &&
+          !loops_for_ever(at, static_cast<std::uint64_t>(patience))) {
+        return false;
+      }
+    }
+  }
+}
+
 /// Called for a thread that has run for long without a choice: either its state comes again
-/// (Brent's algorithm), then it will loop for ever, or it gets somewhere. False if neither, or it
-/// failed.
-bool Stepper::loops_for_ever(const Lane& at) {
+/// (Brent's algorithm), then it will loop for ever, or it gets somewhere, or `rounds` of its loops
+/// are over. False if it failed.
+bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   const isa::Warp& warp = warp_state(at).warp;
   Work::Progress& progress = at.work->progress[at.cluster];
   const auto fingerprint = [&] { return lane_state(warp, at.lane); };
@@ -255,7 +366,7 @@ bool Stepper::loops_for_ever(const Lane& at) {
   constexpr std::uint64_t never = ~0ULL;
   std::uint64_t stepped = never, accessed = never, slept = never,
                 read = never; // in which round last
-  for (std::uint64_t round = 0; round < loop_rounds; ++round) {
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     const Stop stop = run(at, /*fuel=*/1);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
       fail(at, stop);
@@ -295,6 +406,9 @@ bool Stepper::loops_for_ever(const Lane& at) {
       length = 0;
     }
   }
+  if (rounds < loop_rounds) {
+    return true;
+  }
   failure_ = Failure{};
   failure_->incomplete = fmt::format(
       "a thread of {} ran through {} rounds of a loop without an operation that others can see",
@@ -326,10 +440,8 @@ void Stepper::settle(Work& work, std::size_t cluster) {
           }
           continue;
         }
-        for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
-          if (!settle_lane({&work, cluster, b, w, std::countr_zero(m)})) {
-            return;
-          }
+        if (!settle_lanes({&work, cluster, b, w, 0})) {
+          return;
         }
         const Work::Progress& progress = work.progress[cluster];
         const LaneMask can_run = warp.live & ~warp.blocked;

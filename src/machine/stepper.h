@@ -20,7 +20,8 @@
 //   thread is guaranteed to make them. Both orders are the same in a program without data races;
 // - in a cluster whose threads are guaranteed: ends, barriers, warp collectives and output, which
 //   commute with every move of others until all have arrived.
-// Clusters of kernels that have only plain accesses start in order, each by its first thread.
+// A cluster whose threads all come to an end or a barrier first starts by its first thread; all
+// such clusters of a grid that have nothing else start, and end, in one move.
 //
 // A cluster that does not move is an image: the bytes that its future depends on, kept once however
 // many clusters and states have it. Threads whose live state is equal are alike: their moves are
@@ -98,6 +99,9 @@ public:
     std::size_t work = 0; // which command
     bool thread = false;  // else the command itself; what follows is for threads
     bool endless = false; // loops without any visible operation: moving changes nothing
+    // Clusters that have only plain accesses and joins start and end: their grid is over, or what
+    // is left of it nobody has started yet.
+    bool through = false;
     Guarantee guarantee{};
     std::size_t cluster = 0, block = 0, warp = 0;
     int lane = 0;
@@ -134,7 +138,7 @@ public:
   /// Copies, frees, host functions and the device's heap change what lies outside of the machine.
   bool can_undo(const Move& move) const { return move.thread ? !move.heap : simple(move); }
   struct Mark {
-    std::size_t log = 0, memory = 0;
+    std::size_t log = 0, memory = 0, output = 0;
     std::uint64_t time = 0;
   };
   Mark mark() const;
@@ -203,12 +207,17 @@ private:
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
   bool is_choice(const Lane& at) const;
-  isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0);
+  bool is_choice(const Lane& at, Class kind) const;
+  static isa::LaneMask waiting(const Lane& at);
+  isa::LaneMask choices(const Lane& first, isa::LaneMask group) const;
+  isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
   isa::LaneMask together(const Lane& at) const;
   bool open_aligned(const Lane& at);
   bool waits_for_warp(const Lane& at) const;
   bool settle_lane(const Lane& at);
-  bool loops_for_ever(const Lane& at);
+  bool settle_lanes(const Lane& any, int& rounds);
+  bool settle_lanes(const Lane& any);
+  bool loops_for_ever(const Lane& at, std::uint64_t rounds);
   void settle(Work& work, std::size_t cluster);
   void fail(const Lane& at, isa::Stop stop);
   Hash128 lane_state(const isa::Warp& warp, int lane) const;
@@ -246,6 +255,12 @@ private:
 
   void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
 
+  // stepper_start.cpp
+  void find_start(Work& work, std::size_t cluster);
+  bool first_steps_are_joins(Work& work, std::size_t cluster);
+  static bool runs_through(const Work& work, std::size_t cluster);
+  bool move_all(const Move& move);
+
   // stepper_image.cpp: states of clusters
   struct Log { // what undo_to takes back
     enum class Kind : std::uint8_t {
@@ -258,6 +273,7 @@ private:
   };
   void load(Work& work, std::size_t cluster);
   void capture(std::size_t n, std::size_t cluster);
+  void absorb_writes(const Work& work, std::size_t cluster);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   void set_image(Work& work, std::size_t cluster, const Image* image);
   const Image* intern(Work& work, std::size_t cluster);

@@ -419,9 +419,9 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image) {
   }
 }
 
-void Stepper::capture(std::size_t n, std::size_t c) {
-  Work& work = *works_[n];
-  std::vector<MemoryJournal::Bytes> own; // is in the image
+/// The journal takes over what the cluster has written, except what is in its image.
+void Stepper::absorb_writes(const Work& work, std::size_t c) {
+  std::vector<MemoryJournal::Bytes> own;
   Cluster& cluster = *work.clusters[c];
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     const Block& block = cluster.block(b);
@@ -429,6 +429,11 @@ void Stepper::capture(std::size_t n, std::size_t c) {
     own.push_back({block.local_, block.local_bytes_});
   }
   journal_.absorb(own);
+}
+
+void Stepper::capture(std::size_t n, std::size_t c) {
+  Work& work = *works_[n];
+  absorb_writes(work, c);
   const Image* image = intern(work, c);
   work.loaded[c] = image;
   replace_image(n, c, image);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace heddle::machine {
 
@@ -19,28 +20,6 @@ using ptx::Opcode;
 namespace {
 
 constexpr std::uint64_t max_threads = 1 << 16;
-
-/// Nothing in the kernel depends on when it runs: no atomic or volatile access, no call.
-bool has_only_plain_accesses(const ptx::Function& function) {
-  return std::none_of(function.body.begin(), function.body.end(), [](const ptx::Instruction& i) {
-    switch (i.opcode) {
-    case Opcode::Ld:
-    case Opcode::St:
-      return i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
-             i.has(Mod::Release) || i.has(Mod::Mmio);
-    case Opcode::Atom:
-    case Opcode::Red:
-    case Opcode::Mbarrier:
-    case Opcode::Call:
-    case Opcode::Activemask:
-    case Opcode::Multimem:
-    case Opcode::Cp:
-      return true;
-    default:
-      return false;
-    }
-  });
-}
 
 /// Complete as soon as what is before them is.
 bool happens_by_itself(CommandKind kind) {
@@ -138,7 +117,6 @@ void Stepper::make_ready(std::size_t n) {
     return;
   }
   const auto& grid = work.command->grid;
-  work.plain_only = has_only_plain_accesses(*grid->kernel().function);
   const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
   if (threads > max_threads) {
     failure_ = Failure{};
@@ -177,6 +155,7 @@ void Stepper::make_ready(std::size_t n) {
     work.progress[c] = std::move(progress);
     settle(work, c);
     capture(n, c);
+    find_start(work, c);
   }
 }
 
@@ -272,10 +251,17 @@ std::vector<Stepper::Move> Stepper::moves() const {
       }
     }
     ++pass_;
-    for (std::size_t c = 0; c < work.images.size(); ++c) {
+    bool one_runs_through = false;
+    const bool one_starts_all = work.cooperative() && work.starts_alike();
+    for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
       const Image& image = *work.images[c];
       if (image.ready.empty() || (options_.symmetry && image.looked_at == pass_)) {
         continue; // a cluster like it has had its turn
+      }
+      const bool starts = !image.made && image.start >= Image::Start::Alike;
+      const bool through = runs_through(work, c);
+      if (through && std::exchange(one_runs_through, true)) {
+        continue; // moves with that one
       }
       image.looked_at = pass_;
       const Guarantee guaranteed = guarantee(work, c);
@@ -285,6 +271,7 @@ std::vector<Stepper::Move> Stepper::moves() const {
             .work = n,
             .thread = true,
             .endless = ready.endless,
+            .through = through,
             .guarantee = guaranteed,
             .cluster = c,
             .block = ready.block,
@@ -302,12 +289,9 @@ std::vector<Stepper::Move> Stepper::moves() const {
             .lanes = ready.lanes,
             .first = ready.pick != 0 ? image.picks[ready.pick - 1].first : 0,
         });
-        if (work.plain_only && !image.made && ready.pick == 0) {
+        if (starts) {
           break;
         }
-      }
-      if (work.plain_only && !image.made) {
-        break; // in which order such clusters start, and by which thread, nobody can tell
       }
     }
   }
@@ -345,8 +329,10 @@ bool Stepper::step(const Move& move) {
     return true;
   }
   const std::size_t before = log_.size();
-  const bool fine = move_thread(move);
-  for (std::size_t i = before; fine && i < log_.size(); ++i) {
+  const bool fine = move_all(move);
+  // Nobody was owed anything by threads that were not guaranteed and are gone.
+  const bool followed = !move.through || move.guarantee != Guarantee::None;
+  for (std::size_t i = before; fine && followed && i < log_.size(); ++i) {
     const Log& entry = log_[i];
     if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
       note_changes(*entry.before, *works_[entry.work]->images[entry.cluster]);
@@ -485,13 +471,14 @@ bool Stepper::end_move(const Move& move, bool was_made) {
 // --- Going back ----------------------------------------------------------------------------------
 
 Stepper::Mark Stepper::mark() const {
-  return {log_.size(), journal_.mark(), world_.virtual_time()};
+  return {log_.size(), journal_.mark(), world_.output_bytes(), world_.virtual_time()};
 }
 
 void Stepper::undo_to(const Mark& mark) {
   failure_.reset();
   journal_.undo_to(mark.memory);
   world_.set_virtual_time(mark.time);
+  world_.drop_output_from(mark.output);
   for (; log_.size() > mark.log; log_.pop_back()) {
     const Log& entry = log_.back();
     Work& work = *works_[entry.work];

@@ -3,6 +3,8 @@
 
 #include "machine/stepper.h"
 
+#include <algorithm>
+
 namespace heddle::machine {
 
 /// Backward branches that a thread may take in one go before it is asked whether it loops for ever.
@@ -28,6 +30,14 @@ struct Stepper::Image {
   Hash128 hash;                 // equal: alike, but for the places of equal threads
   bool made = false;            // some thread has taken a step
   bool ended = false;
+  // How it starts, if nobody has taken a step: found out once, see stepper_start.cpp.
+  enum class Start : std::uint8_t {
+    Unknown,
+    Free,   // it matters who goes first
+    Alike,  // whoever goes first, it comes to the same state
+    Through // and that state is its end
+  };
+  mutable Start start = Start::Unknown;
   struct Ready { // a move
     std::uint32_t block = 0, warp = 0;
     int lane = 0;
@@ -59,9 +69,6 @@ struct Stepper::Work {
   CommandPtr command;
   std::vector<CommandPtr> after;
   std::uint64_t identity = 0; // hash of what the command is
-  // Kernels: nothing but plain accesses, barriers, output and sums: what its clusters do does not
-  // depend on when they start.
-  bool plain_only = false;
 
   // --- State -----------------------------------------------------------------------------------
   bool ready = false; // everything before it has completed
@@ -90,6 +97,11 @@ struct Stepper::Work {
 
   bool kernel() const { return command->kind == CommandKind::Kernel; }
   bool cooperative() const { return command->grid->config().cooperative; }
+  bool starts_alike() const {
+    return std::ranges::all_of(images, [](const Image* image) {
+      return !image->made && image->start >= Image::Start::Alike;
+    });
+  }
 };
 
 } // namespace heddle::machine

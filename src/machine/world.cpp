@@ -191,6 +191,16 @@ std::uint64_t World::now() const {
                                         .count());
 }
 
+std::size_t World::output_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return output_.size();
+}
+
+void World::drop_output_from(std::size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  output_.resize(std::min(bytes, output_.size()));
+}
+
 void World::print(std::string text) {
   constexpr std::size_t buffer_bytes = 1 << 20; // the default of cudaLimitPrintfFifoSize
   bool full = false;

@@ -178,6 +178,9 @@ public:
   bool heap_free(memory::Address p) override;
   /// Writes what device threads have printed to stdout; at every synchronising call and at exit.
   void flush_output();
+  /// What is kept now, and forgetting what was printed since: moves are taken back.
+  std::size_t output_bytes() const;
+  void drop_output_from(std::size_t bytes);
   void set_heap_limit(std::uint64_t bytes) { heap_limit_ = bytes; } // cudaLimitMallocHeapSize
   std::uint64_t heap_limit() const { return heap_limit_; }
 

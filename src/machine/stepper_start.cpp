@@ -1,0 +1,108 @@
+// Implements the part of stepper.h that is about how clusters start. Nobody is obliged to take the
+// first step of a cluster, so each thread's is a move of its own; but if what all of them come to
+// first commutes with every move of others, it makes no difference which of them it is. Clusters
+// that run through from there to their end, so that nobody ever can tell which of them have
+// started, all start together.
+//
+// To know that, the threads of a cluster that becomes ready are tried out, then everything is taken
+// back. May be wrong: as with all plain accesses, of a program with a data race on what they read
+// before their first step not every interleaving is explored.
+#include "machine/stepper_work.h"
+
+#include <bit>
+
+namespace heddle::machine {
+
+using isa::LaneMask;
+
+/// Lets each thread run until right before its first step; true if all of these commute.
+bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
+  Cluster& cluster = *work.clusters[c];
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
+      const isa::Warp& warp = cluster.block(b).warps()[w].warp;
+      if (!settle_lanes({&work, c, b, w, 0})) {
+        return false;
+      }
+      for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+        const Lane at{&work, c, b, w, std::countr_zero(m)};
+        if (!is_choice(at)) {
+          return false; // it loops
+        }
+        switch (classify(at).kind) {
+        case Class::Join:
+        case Class::Aligned:
+        case Class::End:
+        case Class::Io:
+          break;
+        default:
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+void Stepper::find_start(Work& work, std::size_t c) {
+  using Start = Image::Start;
+  const Image& image = *work.images[c];
+  if (image.start != Start::Unknown || failure_) {
+    return;
+  }
+  image.start = Start::Free;
+  if (!options_.eager || options_.progress == ProgressModel::Hsa || image.ready.empty()) {
+    return;
+  }
+  const Mark here = mark();
+  bundling_ = true;
+  const bool alike = by_warps() || first_steps_are_joins(work, c);
+  bundling_ = false;
+  if (alike) {
+    image.start = by_warps() ? Start::Free : Start::Alike;
+    work.progress[c].made = true;
+    settle(work, c);
+    Cluster& cluster = *work.clusters[c];
+    bool ended = !failure_;
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      ended = ended && cluster.block(b).ended();
+    }
+    if (ended) {
+      image.start = Start::Through;
+    }
+  }
+  absorb_writes(work, c);
+  work.loaded[c] = nullptr;
+  undo_to(here);
+}
+
+/// Does the move start its cluster, and everything like it in its grid?
+bool Stepper::runs_through(const Work& work, std::size_t c) {
+  const Image& image = *work.images[c];
+  return !image.made && !image.ended && image.start == Image::Start::Through;
+}
+
+/// The move and, if its cluster runs through, those of the clusters behind it that do as well.
+bool Stepper::move_all(const Move& move) {
+  const Work& work = *works_[move.work];
+  if (!runs_through(work, move.cluster)) {
+    return move_thread(move);
+  }
+  Move next = move;
+  for (; next.cluster < work.images.size(); ++next.cluster) {
+    if (!runs_through(work, next.cluster)) {
+      continue;
+    }
+    const Image::Ready& first = work.images[next.cluster]->ready.front();
+    next.block = first.block;
+    next.warp = first.warp;
+    next.lane = first.lane;
+    next.ready = 0;
+    if (!move_thread(next)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+} // namespace heddle::machine
