@@ -340,14 +340,15 @@ bool Stepper::settle_lanes(const Lane& any) {
     if (rounds != 0) {
       return true;
     }
-    progress.joins_are_moves = progress.joins_are_moves || patience == last_patience;
+    const bool last = patience == last_patience;
+    progress.joins_are_moves = progress.joins_are_moves || last;
     for (LaneMask m = warp.live; m != 0; m &= m - 1) {
       Lane at = any;
       at.lane = std::countr_zero(m);
       const LaneMask can_run =
           warp.live & ~warp.blocked & ~progress.loops[any.block][any.warp].endless;
       if ((can_run & bit(at.lane)) != 0 && !is_choice(at) &&
-          !loops_for_ever(at, static_cast<std::uint64_t>(patience))) {
+          !loops_for_ever(at, last ? loop_rounds : static_cast<std::uint64_t>(patience))) {
         return false;
       }
     }
