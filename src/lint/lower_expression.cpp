@@ -85,6 +85,16 @@ ValueId FunctionLowering::unknown(const Expr* expression) {
       operands.push_back(value(child));
     }
   }
+  if (expression->containsErrors()) {
+    // It may do anything: what is declared nowhere must not look like an endless loop.
+    Instruction made;
+    made.op = Op::Known;
+    made.effect = Effect::Unknown;
+    made.operands = std::move(operands);
+    made.name = "an expression with errors";
+    made.spot = unit_.spot(expression->getSourceRange());
+    return emit(std::move(made));
+  }
   return arithmetic(Operator::Other, std::move(operands), expression->getSourceRange());
 }
 
