@@ -146,7 +146,7 @@ void define_limits(CLI::App& check, explore::Options& search) {
       .add_option(
           "--max-states",
           search.max_states,
-          "Give up after N states (exit code 4 if no defect was found)"
+          "The exhaustive search gives up after N states (exit code 4 if no defect is found)"
       )
       ->check(CLI::Range(1U, 100'000'000U))
       ->type_name("N")
@@ -155,7 +155,8 @@ void define_limits(CLI::App& check, explore::Options& search) {
       .add_option(
           "--max-time",
           search.max_seconds,
-          "Give up after that many seconds (exit code 4 if no defect was found)"
+          "Give up after that many seconds; the exhaustive search after two thirds of them (exit "
+          "code 4 if no defect is found)"
       )
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS")
@@ -164,11 +165,24 @@ void define_limits(CLI::App& check, explore::Options& search) {
       .add_option(
           "--max-memory",
           search.max_mebibytes,
-          "Give up when the search needs more than that many MiB (default: four fifths of what is "
-          "free; exit code 4 if no defect was found)"
+          "The exhaustive search gives up when it needs more than that many MiB (default: four "
+          "fifths of what is free; exit code 4 if no defect is found)"
       )
       ->check(CLI::Range(1U, 1U << 30))
       ->type_name("MIB");
+  check
+      .add_option(
+          "--schedules",
+          search.schedules,
+          "After a limit go on with up to N single schedules, at random and such as leave threads "
+          "behind, for the rest of the time; 0: end there"
+      )
+      ->check(CLI::Range(0U, 100'000'000U))
+      ->type_name("N")
+      ->capture_default_str();
+  check.add_option("--seed", search.seed, "Which ones: the same for the same number")
+      ->type_name("N")
+      ->capture_default_str();
   // In the reference, but not in --help.
   check
       .add_flag_callback(

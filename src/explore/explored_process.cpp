@@ -95,7 +95,12 @@ Result<pid_t> start_program(
   return child;
 }
 
-Result<Search> search(const CheckRequest& request, Handover handover, Addresses addresses) {
+Result<Search> search(
+    const CheckRequest& request,
+    Handover handover,
+    Addresses addresses,
+    const SearchPart& part
+) {
   const Options& options = handover.options;
   TRY(StateTable table, StateTable::create({.max_states = options.max_states}));
   handover.table = table.fd();
@@ -106,11 +111,14 @@ Result<Search> search(const CheckRequest& request, Handover handover, Addresses 
     return unexpected(started.error());
   }
   const pid_t child = *started;
-  const auto [status, limit] = Watch(table, options, request.show_progress, log).wait_for(child);
+  const Watch::Of
+      of{.show = request.show_progress, .log = log, .share = part.share, .sheet = part.sheet};
+  const auto [status, limit] = Watch(table, options, of).wait_for(child);
   const std::string said = read_log(log);
   ::close(log);
   const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
-  if (table.state_count() == 0 && !orderly && (status || said.empty())) {
+  const bool sampled = part.sheet != nullptr && part.sheet->done > 0;
+  if (table.state_count() == 0 && !sampled && !orderly && (status || said.empty())) {
     return input_error(
         said.empty()
             ? fmt::format("{}: ended without a call that Heddle could see", request.program)

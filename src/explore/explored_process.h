@@ -7,6 +7,7 @@
 #pragma once
 
 #include "explore/options.h"
+#include "explore/sample_sheet.h"
 #include "explore/session.h"
 #include "explore/state_table.h"
 
@@ -45,6 +46,15 @@ Result<pid_t> start_program(
 
 /// One exploration from beginning to end. Input error: the program could not be started, or it does
 /// not use our libcudart.
-Result<Search> search(const CheckRequest& request, Handover handover, Addresses addresses);
+struct SearchPart {
+  double share = 1;                   // of the time limit
+  const SampleSheet* sheet = nullptr; // the one of handover.samples
+};
+Result<Search> search(
+    const CheckRequest& request,
+    Handover handover,
+    Addresses addresses,
+    const SearchPart& part = {}
+);
 
 } // namespace heddle::explore

@@ -161,13 +161,18 @@ make_explorer(machine::World& world, std::string_view text, machine::MakeWarpRul
     TRY(std::vector<std::uint32_t> choices, read_choices(handover.replay));
     replay = Replay{std::move(choices), handover.trace};
   }
-  return std::make_unique<Explorer>(
+  auto explorer = std::make_unique<Explorer>(
       world,
       std::move(table),
       handover.options,
       std::move(replay),
       handover.options.lockstep ? std::move(lockstep) : machine::MakeWarpRules()
   );
+  if (handover.samples >= 0) {
+    TRY(SharedSheet sheet, SharedSheet::open(handover.samples));
+    explorer->try_samples(std::move(sheet));
+  }
+  return explorer;
 }
 
 Result<void> check_implemented(const Options& options) {

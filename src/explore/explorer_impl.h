@@ -14,6 +14,7 @@
 #pragma once
 
 #include "explore/explorer.h"
+#include "explore/explorer_sample.h"
 #include "explore/host_state.h"
 #include "explore/host_threads.h"
 #include "explore/schedule.h"
@@ -52,6 +53,8 @@ public:
       machine::MakeWarpRules warp_rules
   );
   ~Explorer() override;
+  /// Instead of a search: single schedules, as the sheet asks.
+  void try_samples(SharedSheet sheet) { sampling_.emplace(std::move(sheet)); }
 
   // --- machine::Driver ---------------------------------------------------------------------------
   void submitted(const machine::CommandPtr& command) override;
@@ -116,7 +119,25 @@ private:
   void reached(StateId state);
   [[noreturn]] void finish();
 
+  // explorer_sample.cpp
+  void sample();
+  Node arrive_in_sample();
+  bool go_to_first_choice();
+  void serve_samples();
+  bool fork_for_sample(std::uint32_t number, bool record);
+  [[noreturn]] void end_sample(SampleEnd end);
+  std::uint64_t signature_of_hang();
+  void note_in_sample(std::string_view text);
+  Sampler::Candidate candidate_of(const Node& node, const Choice& choice) const;
+  void note_alternatives(const Node& node, const std::optional<Choice>& chosen);
+  /// In a schedule of which nothing is written down.
+  bool unrecorded() const { return sampling_ && sampling_->sampler && !sampling_->record; }
+  /// No search: each state is met on one way only.
+  bool one_way() const { return replay_ || sampling_; }
+
   // explorer_record.cpp
+  std::vector<Demand> demands_of(const Node& node, std::uint64_t& could_return) const;
+  bool owed_by_host_rule(const HostPoint& point) const;
   void describe(const Node& node, bool partly);
   Edge edge_for(const Node& node, const Choice& choice);
   void note_failure();
@@ -136,12 +157,15 @@ private:
   HostState host_;
   HostThreads threads_;
   std::optional<Replay> replay_;
+  std::optional<Sampling> sampling_;
 
   std::vector<Node> path_;
   Hash128 host_hash_;                  // of the host threads, where they stand now
   std::optional<Edge> last_;           // the move under way; `to` is not known yet
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
   int depth_ = 0;                      // processes that wait for this one
+  std::uint64_t taken_ = 0;            // moves on the way to the first state of path_
+  std::uint64_t queue_ = 0;            // choices of this and waiting processes, not tried yet
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   bool submitted_ = false;                                // by the call under way
 

@@ -22,7 +22,16 @@ bool inside_call(const HostPoint& point) {
 
 } // namespace
 
-void Explorer::describe(const Node& node, bool partly) {
+/// Is a thread that stands there, and could go on, owed that by [HOST]? Else [API] has its say.
+bool Explorer::owed_by_host_rule(const HostPoint& point) const {
+  const bool waits =
+      inside_call(point) && !(options_.prompt_api && point.kind != HostPoint::Kind::Wait);
+  return !waits && options_.host_progress;
+}
+
+/// Who is owed something in the state. `could_return`: host threads inside a call that they could
+/// leave.
+std::vector<Demand> Explorer::demands_of(const Node& node, std::uint64_t& could_return) const {
   std::vector<Demand> demands;
   const auto owe = [&](Rule rule, ThreadClass who) {
     if (demands.empty() || demands.back() != Demand{rule, who}) {
@@ -44,8 +53,6 @@ void Explorer::describe(const Node& node, bool partly) {
       break;
     }
   }
-  std::uint64_t could_return = 0;
-  std::string waits; // sites, separated by blanks; only where nothing else is going on
   for (unsigned t = 0; t < threads_.count(); ++t) {
     if (threads_.state(t) != HostThreads::State::Live) {
       continue;
@@ -60,11 +67,20 @@ void Explorer::describe(const Node& node, bool partly) {
       if ((could_go_on || !node.moves.empty()) && !options_.other_processes) {
         owe(Rule::Api, t);
       }
-    } else if (could_go_on && options_.host_progress) {
+    } else if (could_go_on && owed_by_host_rule(point)) {
       owe(Rule::Host, t);
     }
-    if (node.moves.empty() && !could_go_on && t != 0) {
-      waits += fmt::format("{} ", site(point));
+  }
+  return demands;
+}
+
+void Explorer::describe(const Node& node, bool partly) {
+  std::uint64_t could_return = 0;
+  const std::vector<Demand> demands = demands_of(node, could_return);
+  std::string waits; // sites, separated by blanks; only where nothing else is going on
+  for (unsigned t = 1; t < threads_.count() && node.moves.empty(); ++t) {
+    if (threads_.state(t) == HostThreads::State::Live && threads_.ways(t) == 0) {
+      waits += fmt::format("{} ", site(threads_.point(t)));
     }
   }
   if (node.moves.empty()) {
@@ -81,7 +97,8 @@ void Explorer::describe(const Node& node, bool partly) {
   table_.describe(
       node.state,
       {.demands = demands,
-       .moves = static_cast<std::uint32_t>(node.choices.size()),
+       // What is owed in it is all there is to know of a state on a single way.
+       .moves = sampling_ ? 0 : static_cast<std::uint32_t>(node.choices.size()),
        .host_site = main_live ? site(threads_.point(0)) : 0,
        .waits = waits.empty() ? 0 : table_.intern(std::string_view(waits)),
        .could_return = could_return,
@@ -169,17 +186,28 @@ void Explorer::end_here() {
 }
 
 void Explorer::host_ended() {
+  if (unrecorded()) {
+    end_sample(SampleEnd::Ended);
+  }
   end_here();
   finish();
 }
 
 void Explorer::stop_unsupported(std::string_view what) {
+  if (unrecorded()) {
+    note_in_sample(what);
+    end_sample(SampleEnd::Event);
+  }
   const HostPoint point{.kind = HostPoint::Kind::Access, .position = host_.capture()};
   table_.add_event(EventKind::Unsupported, last_ ? last_->from : 0, site(point), what);
   host_ended();
 }
 
 void Explorer::found(const report::Diagnostic& diagnostic) {
+  if (unrecorded()) {
+    note_in_sample(diagnostic.message);
+    return;
+  }
   const HostPoint point{.kind = HostPoint::Kind::Access, .position = host_.capture()};
   table_.add_event(
       EventKind::Fault,

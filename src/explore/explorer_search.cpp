@@ -182,7 +182,7 @@ bool Explorer::enter(const Arrival& arrival) {
     );
     finish();
   }
-  if (!visit->fresh && !visit->partly && !replay_) {
+  if (!visit->fresh && !visit->partly && !one_way()) {
     return false;
   }
   node.state = visit->id;
@@ -190,7 +190,7 @@ bool Explorer::enter(const Arrival& arrival) {
   node.moves = stepper_.moves();
   node.choices = all_choices(node);
   bool partly = false;
-  if (!replay_) {
+  if (!one_way()) {
     if (visit->fresh) {
       std::erase_if(node.choices, [&](const Choice& c) { return !tried_here(c, node, arrival); });
     }
@@ -203,7 +203,9 @@ bool Explorer::enter(const Arrival& arrival) {
     });
   }
   describe(node, partly);
+  queue_ += node.choices.size();
   path_.push_back(std::move(node));
+  table_.set_frontier(taken_ + path_.size(), queue_);
   return true;
 }
 
@@ -213,6 +215,10 @@ void Explorer::next(HostThreads&) {
   stepper_.host_moved();
   hash_host();
   path_.clear();
+  if (sampling_) {
+    sample();
+    return;
+  }
   const bool live = threads_.state(threads_.current()) == HostThreads::State::Live;
   if (!enter({.host = live, .open = 0}) || !(replay_ ? repeat() : search())) {
     finish();
@@ -271,7 +277,7 @@ bool Explorer::go(const Node& node, const Choice& choice) {
   if (choice.kind == Choice::Kind::Command) {
     hash_host(); // a copy may have written its memory
   }
-  if (!stepper_.changes().empty()) {
+  if (!stepper_.changes().empty() && !unrecorded()) {
     std::vector<ClassChange> changes;
     for (const Stepper::Change& change : stepper_.changes()) {
       changes.push_back({change.from, change.to});
@@ -294,6 +300,7 @@ bool Explorer::search() {
       continue;
     }
     const Choice choice = node.choices[node.next++];
+    --queue_;
     const Arrival arrival{.host = false, .open = node.open};
     if (choice.kind == Choice::Kind::Thread) {
       go(node, choice);
@@ -307,6 +314,7 @@ bool Explorer::search() {
       continue;
     }
     // Nobody goes back from here.
+    taken_ += path_.size();
     if (go(node, choice)) {
       return true;
     }

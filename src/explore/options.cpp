@@ -34,9 +34,12 @@ constexpr std::string_view progress_key = "progress=";
 constexpr std::string_view states_key = "max-states=";
 constexpr std::string_view seconds_key = "max-time=";
 constexpr std::string_view mebibytes_key = "max-memory=";
+constexpr std::string_view schedules_key = "schedules=";
+constexpr std::string_view seed_key = "seed=";
 constexpr std::string_view table_key = "table=";
 constexpr std::string_view replay_key = "replay=";
 constexpr std::string_view trace_key = "trace=";
+constexpr std::string_view samples_key = "samples=";
 
 /// True if `word` is "key<number>" with a number of T that is not negative.
 template <class T> bool read_number(std::string_view word, std::string_view key, T& value) {
@@ -66,13 +69,16 @@ bool read_option(std::string_view word, Options& options) {
   }
   return read_number(word, states_key, options.max_states) ||
          read_number(word, seconds_key, options.max_seconds) ||
-         read_number(word, mebibytes_key, options.max_mebibytes);
+         read_number(word, mebibytes_key, options.max_mebibytes) ||
+         read_number(word, schedules_key, options.schedules) ||
+         read_number(word, seed_key, options.seed);
 }
 
 bool read_handover(std::string_view word, Handover& handover) {
   return read_number(word, table_key, handover.table) ||
          read_number(word, replay_key, handover.replay) ||
-         read_number(word, trace_key, handover.trace) || read_option(word, handover.options);
+         read_number(word, trace_key, handover.trace) ||
+         read_number(word, samples_key, handover.samples) || read_option(word, handover.options);
 }
 
 /// Calls read(word) for each word between commas. Input error: it does not know one.
@@ -124,6 +130,12 @@ std::string to_text(const Options& options) {
   if (options.max_mebibytes != defaults.max_mebibytes) {
     add(mebibytes_key, options.max_mebibytes);
   }
+  if (options.schedules != defaults.schedules) {
+    add(schedules_key, options.schedules);
+  }
+  if (options.seed != defaults.seed) {
+    add(seed_key, options.seed);
+  }
   return text;
 }
 
@@ -133,6 +145,8 @@ Options without_limits(const Options& options) {
   result.max_states = defaults.max_states;
   result.max_seconds = defaults.max_seconds;
   result.max_mebibytes = defaults.max_mebibytes;
+  result.schedules = defaults.schedules;
+  result.seed = defaults.seed;
   return result;
 }
 
@@ -149,6 +163,9 @@ std::string to_text(const Handover& handover) {
   }
   if (handover.trace >= 0) {
     text += fmt::format(",{}{}", trace_key, handover.trace);
+  }
+  if (handover.samples >= 0) {
+    text += fmt::format(",{}{}", samples_key, handover.samples);
   }
   const std::string options = to_text(handover.options);
   return options.empty() ? text : text + "," + options;

@@ -43,6 +43,9 @@ struct Options {
   double max_seconds = 60;
   // Of the table and of all processes of the search together. 0: as much as the machine has.
   std::uint32_t max_mebibytes = 0;
+  // Tried after a limit, if no defect is known then (sampler.h), and what they are drawn from.
+  std::uint32_t schedules = 1000;
+  std::uint64_t seed = 1;
   bool operator==(const Options&) const = default;
 };
 
@@ -59,9 +62,10 @@ std::optional<ProgressModel> find_progress_model(std::string_view name);
 
 /// The value of HEDDLE_EXPLORE: what one search is, and where it meets the tool.
 struct Handover {
-  int table = -1;  // file descriptor of the state table
-  int replay = -1; // of a file with the choices to take (schedule.h); -1: search
-  int trace = -1;  // with `replay`: of a file for what each step did (trace.h)
+  int table = -1;   // file descriptor of the state table
+  int replay = -1;  // of a file with the choices to take (schedule.h); -1: search
+  int trace = -1;   // with `replay`: of a file for what each step did (trace.h)
+  int samples = -1; // of a sheet (sample_sheet.h): single schedules instead of a search
   Options options;
   bool operator==(const Handover&) const = default;
 };

@@ -125,17 +125,17 @@ namespace {
 
 /// What to repeat: the findings, else some execution that ends.
 std::vector<std::string>
-schedules_to_repeat(const Search& all, const Schedule& usual, const report::Report& report) {
+schedules_to_repeat(const Search* all, const Schedule& usual, const report::Report& report) {
   std::vector<std::string> result;
   for (const report::Diagnostic& finding : report.findings) {
     if (!finding.replay.empty()) {
       result.push_back(finding.replay);
     }
   }
-  if (!result.empty()) {
+  if (!result.empty() || all == nullptr) {
     return result;
   }
-  const ProgressGraph graph = all.table.load();
+  const ProgressGraph graph = all->table.load();
   Component ends;
   for (StateId s = 0; s < graph.states.size(); ++s) {
     if (graph.states[s].terminal) {
@@ -143,7 +143,7 @@ schedules_to_repeat(const Search& all, const Schedule& usual, const report::Repo
     }
   }
   if (!ends.states.empty()) {
-    result.push_back(replay_of(find_witness(graph, ends), graph, all.table, usual));
+    result.push_back(replay_of(find_witness(graph, ends), graph, all->table, usual));
   }
   return result;
 }
@@ -190,7 +190,7 @@ nondeterminism(const CheckRequest& request, const Schedule& schedule, std::strin
 
 void check_determinism(
     const CheckRequest& request,
-    const Search& all,
+    const Search* all,
     const Schedule& usual,
     report::Report& report
 ) {

@@ -4,14 +4,19 @@
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
 #include "explore/repetition.h"
+#include "explore/sample_sheet.h"
 #include "explore/source_places.h"
 #include "explore/state_table.h"
 #include "explore/trace.h"
 #include "explore/verdict.h"
+#include "report/render.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace heddle::explore {
@@ -25,6 +30,62 @@ std::vector<std::string> instrumentation_flags(const std::string& library_folder
   };
 }
 
+namespace {
+
+// Of the time limit, if single schedules follow: a search that needs more is not likely to end
+// soon.
+constexpr double share_of_search = 2.0 / 3;
+constexpr double least_share_of_schedules = 0.1;
+
+report::Report judge_search(
+    const CheckRequest& request,
+    const StateTable& table,
+    HostSources& sources,
+    bool finished
+) {
+  JudgeOptions options;
+  options.finished = finished;
+  options.schedule = request.schedule;
+  options.schedule->options = without_limits(request.options);
+  return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
+}
+
+/// After a limit: single schedules for the rest of the time. Adds what they find and their counts.
+Result<void> try_schedules(
+    const CheckRequest& request,
+    double share,
+    HostSources& sources,
+    report::Report& report
+) {
+  Handover handover;
+  handover.options = request.options;
+  handover.options.max_states = Options().max_states; // of recorded schedules: not a search
+  TRY(SharedSheet sheet,
+      SharedSheet::create({.seed = request.options.seed, .schedules = request.options.schedules}));
+  handover.samples = sheet.fd();
+  TRY(const Search tried,
+      search(request, handover, Addresses::Fixed, {.share = share, .sheet = &*sheet}));
+  report::Report found = judge_search(request, tried.table, sources, /*finished=*/false);
+  report.schedules = {.tried = sheet->done, .cut_off = sheet->cut_off, .steps = sheet->steps};
+  for (report::Diagnostic& finding : found.findings) {
+    finding.searched = fmt::format(
+        "{} states, {} executions, then {} single schedules",
+        report::with_thousands(report.states),
+        report::with_thousands(report.executions),
+        report::with_thousands(sheet->done)
+    );
+    report.findings.push_back(std::move(finding));
+  }
+  for (const std::string& limit : found.limits) {
+    if (limit != tried.limit && std::ranges::find(report.limits, limit) == report.limits.end()) {
+      report.limits.push_back(limit);
+    }
+  }
+  return {};
+}
+
+} // namespace
+
 Result<report::Report> check(const CheckRequest& request) {
   TRY_VOID(check_implemented(request.options));
   const auto start = std::chrono::steady_clock::now();
@@ -33,24 +94,35 @@ Result<report::Report> check(const CheckRequest& request) {
   };
   Handover handover;
   handover.options = request.options;
-  TRY(const Search all, search(request, handover, Addresses::Fixed));
+  const double share = request.options.schedules > 0 ? share_of_search : 1;
+  auto searched = search(request, handover, Addresses::Fixed, {.share = share, .sheet = nullptr});
+  if (!searched) {
+    return unexpected(searched.error());
+  }
+  std::optional<Search> all(std::move(*searched));
+  const double left =
+      std::max(1 - seconds() / request.options.max_seconds, least_share_of_schedules);
   HostSources sources(request.program);
-  JudgeOptions options;
-  options.finished = all.finished;
-  options.schedule = request.schedule;
-  options.schedule->options = without_limits(request.options);
-  report::Report report =
-      judge(all.table, [&](const Site& site) { return sources.resolve(site); }, options);
-  if (const std::string assumed = to_text(options.schedule->options); !assumed.empty()) {
+  report::Report report = judge_search(request, all->table, sources, all->finished);
+  Schedule usual = request.schedule;
+  usual.options = without_limits(request.options);
+  if (const std::string assumed = to_text(usual.options); !assumed.empty()) {
     report.bounds += ", assuming " + assumed;
   }
-  check_determinism(request, all, *options.schedule, report);
-  if (report.verdict() == report::Verdict::Terminates && all.table.saw(Fact::Dependency)) {
+  check_determinism(request, &*all, usual, report);
+  if (!report.complete && report.findings.empty() && request.options.schedules > 0) {
+    all.reset(); // its memory may be needed
+    TRY_VOID(try_schedules(request, left, sources, report));
+    if (!report.findings.empty()) {
+      check_determinism(request, nullptr, usual, report);
+    }
+  }
+  if (report.verdict() == report::Verdict::Terminates && all->table.saw(Fact::Dependency)) {
     // Does it end because grids wait for each other? Only a search without that can tell; it may be
     // far larger, and what it adds is an explanation.
     handover.options.ignore_grid_order = true;
     handover.options.max_states =
-        std::min(request.options.max_states, 4 * all.table.state_count() + 1000);
+        std::min(request.options.max_states, 4 * all->table.state_count() + 1000);
     const auto unordered = search(request, handover, Addresses::Fixed);
     if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));

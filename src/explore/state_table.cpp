@@ -68,6 +68,7 @@ struct StateTable::Header {
   std::uint32_t states, edges, texts, actors, events;
   std::uint64_t text_bytes;
   std::uint64_t executions;
+  std::uint64_t depth, queue;
   std::uint32_t position_state, position_site;
   std::uint32_t facts;
 };
@@ -292,6 +293,14 @@ std::pair<StateId, std::uint32_t> StateTable::position() const {
 }
 void StateTable::count_execution() {
   ++header().executions;
+}
+
+void StateTable::set_frontier(std::uint64_t depth, std::uint64_t queue) {
+  header().depth = depth;
+  header().queue = queue;
+}
+std::pair<std::uint64_t, std::uint64_t> StateTable::frontier() const {
+  return {header().depth, header().queue};
 }
 
 void StateTable::note(Fact fact) {

@@ -99,12 +99,15 @@ public:
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position() const;
   void count_execution();
+  /// How far the search has gone from the beginning, and how many moves wait to be tried.
+  void set_frontier(std::uint64_t depth, std::uint64_t queue);
   void note(Fact fact);
 
   // --- For the tool ------------------------------------------------------------------------------
   ProgressGraph load() const;
   std::uint32_t state_count() const;
   std::uint64_t executions() const;
+  std::pair<std::uint64_t, std::uint64_t> frontier() const; // depth, queue
   bool saw(Fact fact) const;
   std::vector<Event> events() const;
   std::string_view text(std::uint32_t id) const;

@@ -63,6 +63,11 @@ std::uint64_t usual_limit() {
   return free / 5 * 4;
 }
 
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  return fmt::format("{:02}:{:02}", whole / 60, whole % 60);
+}
+
 std::uint64_t memory_of_file(int fd) {
   struct stat status{};
   return ::fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512 : 0;
@@ -86,22 +91,32 @@ std::string progress_text(const StateTable& table, double seconds) {
   const std::uint64_t states = table.state_count();
   const auto rate =
       static_cast<std::uint64_t>(seconds > 0 ? static_cast<double>(states) / seconds : 0);
-  const auto whole = static_cast<std::uint64_t>(seconds);
+  const auto [depth, queue] = table.frontier();
   return fmt::format(
-      "{} states, {} states/s, {} executions, {:02}:{:02}",
+      "{} states, {} states/s, depth {}, queue {}, {} executions, {}",
       report::with_thousands(states),
       report::with_thousands(rate),
+      report::with_thousands(depth),
+      report::with_thousands(queue),
       report::with_thousands(table.executions()),
-      whole / 60,
-      whole % 60
+      clock_text(seconds)
   );
 }
 
-Watch::Watch(const StateTable& table, const Options& options, bool show, int log)
+std::string progress_text(const SampleSheet& sheet, double seconds) {
+  return fmt::format(
+      "{} of {} schedules, {} steps, {}",
+      report::with_thousands(sheet.done),
+      report::with_thousands(sheet.schedules),
+      report::with_thousands(sheet.steps + sheet.step),
+      clock_text(seconds)
+  );
+}
+
+Watch::Watch(const StateTable& table, const Options& options, const Of& of)
     : table_(table),
       options_(options),
-      show_(show),
-      log_(log),
+      of_(of),
       most_bytes_(options.max_mebibytes != 0 ? options.max_mebibytes * mebibyte : usual_limit()),
       next_line_(seconds_before_first_line) {}
 
@@ -120,7 +135,7 @@ Ending Watch::wait_for(pid_t child) {
     }
     show_progress(seconds);
     forget_log();
-    const auto left = static_cast<int>((options_.max_seconds - seconds) * 1000) + 1;
+    const auto left = static_cast<int>((options_.max_seconds * of_.share - seconds) * 1000) + 1;
     if (::poll(&ended, 1, std::min(tick_milliseconds, left)) > 0) {
       break;
     }
@@ -139,8 +154,14 @@ Ending Watch::wait_for(pid_t child) {
 }
 
 std::string Watch::limit_reached(pid_t child, double seconds) {
-  if (seconds >= options_.max_seconds) {
-    return fmt::format("the limit of {} s was reached (--max-time)", options_.max_seconds);
+  if (seconds >= options_.max_seconds * of_.share) {
+    return fmt::format(
+        "the limit of {} s was reached (--max-time){}",
+        options_.max_seconds,
+        of_.share < 1
+            ? fmt::format("; {:.3g} s of them are the search's", options_.max_seconds * of_.share)
+            : ""
+    );
   }
   if (seconds >= next_look_) {
     next_look_ = seconds + seconds_between_looks;
@@ -155,10 +176,14 @@ std::string Watch::limit_reached(pid_t child, double seconds) {
 }
 
 void Watch::show_progress(double seconds) {
-  if (show_ && seconds >= next_line_) {
+  if (of_.show && seconds >= next_line_) {
     next_line_ = seconds + seconds_between_lines;
     line_shown_ = true;
-    fmt::print(stderr, "\r{}\033[K", progress_text(table_, seconds));
+    fmt::print(
+        stderr,
+        "\r{}\033[K",
+        of_.sheet != nullptr ? progress_text(*of_.sheet, seconds) : progress_text(table_, seconds)
+    );
     std::fflush(stderr);
   }
 }
@@ -166,8 +191,8 @@ void Watch::show_progress(double seconds) {
 void Watch::forget_log() const {
   constexpr off_t kept = 64 * kibibyte;
   struct stat status{};
-  if (log_ >= 0 && ::fstat(log_, &status) == 0 && status.st_size > kept) {
-    ::fallocate(log_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kept, status.st_size - kept);
+  if (of_.log >= 0 && ::fstat(of_.log, &status) == 0 && status.st_size > kept) {
+    ::fallocate(of_.log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, kept, status.st_size - kept);
   }
 }
 

@@ -1,12 +1,13 @@
 // Watching a search from outside: its time, its memory, and a line about it on a terminal.
 //
-//   Watch watch(table, options, /*show=*/isatty(STDERR_FILENO));
+//   Watch watch(table, options, {.show = isatty(STDERR_FILENO) != 0});
 //   Ending ending = watch.wait_for(child);        // ends the child's process group at a limit
 //
 // The line goes to stderr, is rewritten in place, and is gone in the end.
 #pragma once
 
 #include "explore/options.h"
+#include "explore/sample_sheet.h"
 #include "explore/state_table.h"
 
 #include <sys/types.h>
@@ -23,8 +24,14 @@ struct Ending {
 
 class Watch {
 public:
-  /// `log`: a file to which the child writes without end; only its beginning is kept. -1: none.
-  Watch(const StateTable& table, const Options& options, bool show, int log = -1);
+  struct Of { // what is watched
+    bool show = false;
+    int log = -1;                       // a file to which the child writes without end; only its
+                                        // beginning is kept. -1: none
+    double share = 1;                   // of the time limit
+    const SampleSheet* sheet = nullptr; // single schedules are tried
+  };
+  Watch(const StateTable& table, const Options& options, const Of& of);
   /// `child` leads a process group of its own.
   Ending wait_for(pid_t child);
 
@@ -36,8 +43,7 @@ private:
 
   const StateTable& table_;
   Options options_;
-  bool show_;
-  int log_;
+  Of of_;
   std::uint64_t most_bytes_ = 0;
   double next_look_ = 0; // at the memory, which costs a little
   double next_line_ = 0;
@@ -47,7 +53,9 @@ private:
 /// Memory of `process` and all its descendants that they do not share with others, in bytes.
 std::uint64_t private_memory(pid_t process);
 
-/// "12,345 states, 6,789 states/s, 00:12"
+/// "12,345 states, 6,789 states/s, depth 310, queue 1,204, 3 executions, 00:12"
 std::string progress_text(const StateTable& table, double seconds);
+/// "127 of 2,000 schedules, 45,678 steps, 00:12"
+std::string progress_text(const SampleSheet& sheet, double seconds);
 
 } // namespace heddle::explore

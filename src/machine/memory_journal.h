@@ -64,6 +64,8 @@ public:
 
   std::size_t mark() const { return undo_.size(); }
   void undo_to(std::size_t mark);
+  /// What was done until now stays: marks are void.
+  void forget() { undo_.clear(); }
   /// Forgets what could be undone and looks at all of memory.
   void recount();
   const HashSum& fingerprint() const { return sum_; }

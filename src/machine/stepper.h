@@ -144,6 +144,8 @@ public:
   Mark mark() const;
   /// Everything is as it was then, failure() too. Marks made later are void.
   void undo_to(const Mark& mark);
+  /// Nobody goes back: all marks are void, and states that are not the present one take no memory.
+  void forget();
   /// The host has moved: it may have changed memory. All marks are void.
   void host_moved();
 

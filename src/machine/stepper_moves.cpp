@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
 #include <utility>
 
 namespace heddle::machine {
@@ -497,6 +498,24 @@ void Stepper::undo_to(const Mark& mark) {
       work.command->done.store(false);
       break;
     }
+  }
+}
+
+void Stepper::forget() {
+  constexpr std::size_t worth_it = 1024; // images
+  log_.clear();
+  journal_.forget();
+  if (images_.size() < worth_it) {
+    return;
+  }
+  std::unordered_set<const Image*> used;
+  for (const auto& work : works_) {
+    used.insert(work->images.begin(), work->images.end());
+    used.insert(work->loaded.begin(), work->loaded.end());
+  }
+  for (auto entry = images_.begin(); entry != images_.end();) {
+    std::erase_if(entry->second, [&](const auto& image) { return !used.contains(image.get()); });
+    entry = entry->second.empty() ? images_.erase(entry) : std::next(entry);
   }
 }
 

@@ -1,6 +1,7 @@
 // A report of `heddle check` in the form of a checker that reads sources, so that there is one
 // renderer of SARIF. What the form has no place for goes into the message: the replay line.
 #include "base/hash.h"
+#include "report/render.h"
 #include "report/static_report.h"
 
 #include <fmt/format.h>
@@ -71,6 +72,9 @@ StaticReport as_static(const Report& report, std::string_view program) {
   }
   for (const std::string& limit : report.limits) {
     result.notes.push_back(fmt::format("the search is not complete: {}", limit));
+  }
+  if (report.schedules.tried > 0) {
+    result.notes.push_back(fmt::format("after that: {}", describe(report.schedules)));
   }
   return result;
 }

@@ -75,8 +75,14 @@ struct Report {
   std::uint64_t states = 0;
   std::uint64_t executions = 0;
   double seconds = 0;
-  std::string bounds;                // "1 input, grid 4, block 128"
-  std::vector<std::string> limits;   // why it is not complete: "the limit of 60 s was reached"
+  std::string bounds;              // "1 input, grid 4, block 128"
+  std::vector<std::string> limits; // why it is not complete: "the limit of 60 s was reached"
+  struct Schedules {               // tried singly after a limit
+    std::uint64_t tried = 0;
+    std::uint64_t cut_off = 0; // did not end within their number of steps
+    std::uint64_t steps = 0;
+  };
+  Schedules schedules;
   std::vector<std::string> rests_on; // rules without which the verdict would not be Terminates
   /// A second search, with lockstep warps; its findings are among ours.
   struct Lockstep {

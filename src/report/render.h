@@ -46,5 +46,7 @@ std::uint32_t expression_length(std::string_view line, std::uint32_t column);
 
 /// "1,204"
 std::string with_thousands(std::uint64_t value);
+/// "1,024 single schedules with 34,567 steps, …"
+std::string describe(const Report::Schedules& schedules);
 
 } // namespace heddle::report

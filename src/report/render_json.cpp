@@ -60,6 +60,13 @@ std::string render_json(const Report& report) {
   if (!report.limits.empty()) {
     json["limits"] = report.limits;
   }
+  if (report.schedules.tried > 0) {
+    json["schedules"] = {
+        {"tried", report.schedules.tried},
+        {"cut_off", report.schedules.cut_off},
+        {"steps", report.schedules.steps}
+    };
+  }
   if (!report.rests_on.empty()) {
     json["rests_on"] = report.rests_on;
   }

@@ -232,6 +232,18 @@ std::string render_text(const Diagnostic& d, SourceCache& sources, TextStyle sty
   return out;
 }
 
+std::string describe(const Report::Schedules& schedules) {
+  std::string text = fmt::format(
+      "{} single schedules with {} steps, at random and such as leave threads behind",
+      with_thousands(schedules.tried),
+      with_thousands(schedules.steps)
+  );
+  if (schedules.cut_off > 0) {
+    text += fmt::format("; {} of them were cut off", with_thousands(schedules.cut_off));
+  }
+  return text;
+}
+
 std::string
 render_text(const Report& report, std::string_view program, SourceCache& sources, TextStyle style) {
   std::string out;
@@ -264,6 +276,9 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
                  );
     for (const std::string& limit : report.limits) {
       out += fmt::format("  = not complete: {}\n", limit);
+    }
+    if (report.schedules.tried > 0) {
+      out += fmt::format("  = after that: {}\n", describe(report.schedules));
     }
     break;
   case Verdict::MayHang:

@@ -13,7 +13,7 @@ def check(program, *options):
 
 class Limits(unittest.TestCase):
     def test_too_few_states(self):
-        done = check("examples/execution-model/api.4.cu", "--max-states=16")
+        done = check("examples/execution-model/api.4.cu", "--max-states=16", "--schedules=40")
         self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
         self.assertIn("no defect found within", done.stdout)
 

@@ -138,7 +138,7 @@ class Checked(unittest.TestCase):
     def test_limits_are_named(self):
         done = self.heddle("check", "--max-time=1", "long.cu", status=4)
         self.assertIn("not complete: the limit of 1 s was reached (--max-time)", done.stdout)
-        done = self.heddle("check", "--max-states=20", "--format=json", "long.cu", status=4)
+        done = self.heddle("check", "--max-states=20", "--schedules=20", "--format=json", "long.cu", status=4)
         result = json.loads(done.stdout)
         self.assertEqual((result["verdict"], result["complete"]), ("unknown", False))
         self.assertTrue(result["limits"])
@@ -220,7 +220,7 @@ class Checked(unittest.TestCase):
         self.assertEqual(len(finding["relatedLocations"]), 3)
         rule = run["tool"]["driver"]["rules"][finding["ruleIndex"]]
         self.assertEqual(rule["properties"]["rule"], "CLUSTER")
-        run = json.loads(self.heddle("check", "--format=sarif", "--max-states=20", "long.cu", status=4).stdout)["runs"][0]
+        run = json.loads(self.heddle("check", "--format=sarif", "--max-states=20", "--schedules=20", "long.cu", status=4).stdout)["runs"][0]
         self.assertEqual(run["results"], [])
         notes = run["invocations"][0]["toolExecutionNotifications"]
         self.assertIn("not complete", notes[0]["message"]["text"])

@@ -103,7 +103,7 @@ __global__ void patient_for_a_while() {
 
 // Counts its rounds, and the count matters: no state comes back, so no search can be complete.
 //@ case: counting block 2
-//@ flags: --max-states=200
+//@ flags: --max-states=200 --schedules=40
 //@ verdict: unknown
 //@ incomplete: the count differs in every state
 __global__ void counting() {

@@ -35,7 +35,7 @@ struct Watched : testing::Test {
 };
 
 TEST_F(Watched, AnEndInTimeIsReportedAsItWas) {
-  const Ending ending = Watch(table, options, /*show=*/false).wait_for(start([] {}));
+  const Ending ending = Watch(table, options, {}).wait_for(start([] {}));
   EXPECT_EQ(ending.limit, "");
   ASSERT_TRUE(ending.status);
   EXPECT_EQ(WEXITSTATUS(*ending.status), 7);
@@ -44,16 +44,26 @@ TEST_F(Watched, AnEndInTimeIsReportedAsItWas) {
 TEST_F(Watched, TimeRunsOut) {
   options.max_seconds = 0.2;
   const pid_t child = start([] { ::pause(); });
-  const Ending ending = Watch(table, options, /*show=*/false).wait_for(child);
+  const Ending ending = Watch(table, options, {}).wait_for(child);
   EXPECT_EQ(ending.status, std::nullopt);
   EXPECT_THAT(ending.limit, HasSubstr("0.2 s was reached (--max-time)"));
   EXPECT_EQ(::kill(child, 0), -1); // nobody is left
 }
 
+TEST_F(Watched, APartOfTheTimeRunsOut) {
+  options.max_seconds = 0.4;
+  const pid_t child = start([] { ::pause(); });
+  const Ending ending = Watch(table, options, {.share = 0.5}).wait_for(child);
+  EXPECT_EQ(
+      ending.limit,
+      "the limit of 0.4 s was reached (--max-time); 0.2 s of them are the search's"
+  );
+}
+
 TEST_F(Watched, MemoryRunsOut) {
   options.max_mebibytes = 30;
   options.max_seconds = 20;
-  const Ending ending = Watch(table, options, /*show=*/false).wait_for(start([] {
+  const Ending ending = Watch(table, options, {}).wait_for(start([] {
     volatile auto* memory = static_cast<char*>(std::malloc(64U << 20));
     for (std::size_t i = 0; i < 64U << 20; i += 4096) {
       memory[i] = 1;
@@ -73,7 +83,7 @@ TEST_F(Watched, OnlyTheBeginningOfALogIsKept) {
     }
     ::pause();
   });
-  Watch(table, options, /*show=*/false, log).wait_for(child);
+  Watch(table, options, {.log = log}).wait_for(child);
   struct stat status{};
   ::fstat(log, &status);
   EXPECT_EQ(status.st_size, 1000 * 4096);
@@ -88,7 +98,15 @@ TEST_F(Watched, TheLineOfProgress) {
   for (std::uint64_t i = 0; i < 50; ++i) {
     table.visit({i, i});
   }
-  EXPECT_EQ(progress_text(table, 75), "50 states, 0 states/s, 0 executions, 01:15");
+  table.set_frontier(12, 3456);
+  EXPECT_EQ(
+      progress_text(table, 75),
+      "50 states, 0 states/s, depth 12, queue 3,456, 0 executions, 01:15"
+  );
+  EXPECT_EQ(
+      progress_text({.schedules = 2000, .done = 7, .steps = 90, .step = 10}, 5),
+      "7 of 2,000 schedules, 100 steps, 00:05"
+  );
 }
 
 } // namespace

@@ -1,0 +1,301 @@
+// What the explorer does after a limit: single schedules (sampler.h), each in a process forked
+// where the host program first stops.
+//
+// A schedule is first tried without writing anything down. If it comes to something new, it is made
+// again, the same steps, and recorded as a search would have recorded it: states with all that is
+// owed in them, the move that was made, and the moves that were not made although somebody could
+// (their edges lead to a state that nobody has looked at). So judging it is no different.
+#include "explore/explorer_sample.h"
+
+#include "base/hash.h"
+#include "explore/explorer_impl.h"
+#include "explore/sampler.h"
+#include "explore/schedule.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <map>
+#include <span>
+
+namespace heddle::explore {
+
+namespace {
+
+constexpr std::uint32_t steps_between_cleaning = 64;
+constexpr std::uint32_t most_before_schedules = 10'000; // moves that all schedules have in common
+constexpr std::size_t most_recorded = 32;               // different defects
+// If the first ones all come to nothing that could be explored, the others will, too.
+constexpr std::uint32_t most_hopeless = 8;
+
+std::uint64_t signature_of(std::uint64_t kind, std::string_view text) {
+  Hasher hasher;
+  hasher.value(kind);
+  hasher.text(text);
+  return hasher.finish().low;
+}
+
+std::uint64_t signature_of(std::span<const std::uint32_t> sites) {
+  return XXH3_64bits(sites.data(), sites.size_bytes());
+}
+
+} // namespace
+
+// --- One schedule after the other ----------------------------------------------------------------
+
+/// Returns in the process of a schedule.
+void Explorer::serve_samples() {
+  SharedSheet& sheet = sampling_->sheet;
+  std::vector<std::uint64_t> recorded;
+  const auto come_to_nothing = [&](std::uint32_t number) {
+    return (sheet->found > 0 && number % sweep == 0) || recorded.size() == most_recorded ||
+           (number == most_hopeless && recorded.size() == 1 && sheet->found == number);
+  };
+  for (std::uint32_t number = 0; number < sheet->schedules && !come_to_nothing(number); ++number) {
+    if (fork_for_sample(number, /*record=*/false)) {
+      return;
+    }
+    ++sheet->done;
+    sheet->steps += sheet->step;
+    const SampleEnd end = sheet->end;
+    sheet->cut_off += end == SampleEnd::CutOff ? 1 : 0;
+    if (end == SampleEnd::Ended || end == SampleEnd::CutOff) {
+      continue;
+    }
+    ++sheet->found;
+    if (std::ranges::find(recorded, sheet->signature) != recorded.end()) {
+      continue;
+    }
+    recorded.push_back(sheet->signature);
+    sampling_->crash_at = end == SampleEnd::Running ? std::optional(sheet->step) : std::nullopt;
+    if (fork_for_sample(number, /*record=*/true)) {
+      return;
+    }
+  }
+  finish();
+}
+
+/// True in the child.
+bool Explorer::fork_for_sample(std::uint32_t number, bool record) {
+  SharedSheet& sheet = sampling_->sheet;
+  const std::uint32_t hang_at = sheet->hang_at; // of the time before
+  sheet->end = SampleEnd::Running;
+  sheet->step = 0;
+  sheet->signature = 0;
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody stays behind if the tool is killed
+    if (::getppid() != parent) {
+      ::_exit(finished_exit_code);
+    }
+    Plan plan = plan_for(sheet->seed, number);
+    plan.stop_at = record ? hang_at : plan.stop_at;
+    sampling_->record = record;
+    sampling_->sampler.emplace(plan);
+    return true;
+  }
+  int status = 0;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code)) {
+    if (sheet->end == SampleEnd::Running) { // no process could be made
+      sheet->end = SampleEnd::CutOff;
+    }
+    return false;
+  }
+  if (record) {
+    look_at_end_of_child(status);
+  } else {
+    sheet->end = SampleEnd::Running;
+    sheet->signature = signature_of(static_cast<std::uint64_t>(status), "crash");
+  }
+  return false;
+}
+
+/// The schedule is over. What it has met on the way counts more than how it ended.
+void Explorer::end_sample(SampleEnd end) {
+  SharedSheet& sheet = sampling_->sheet;
+  sheet->end = end;
+  if (sampling_->noted != 0) {
+    sheet->end = SampleEnd::Event;
+    sheet->signature = sampling_->noted;
+  } else if (sampling_->sampler->best()) {
+    sheet->end = SampleEnd::Hang;
+    sheet->signature = sampling_->hang;
+    sheet->hang_at = sampling_->sampler->best()->at;
+  }
+  finish();
+}
+
+/// Something worth a report has happened in a schedule that is not recorded.
+void Explorer::note_in_sample(std::string_view text) {
+  sampling_->noted = signature_of(1, text);
+}
+
+// --- One schedule --------------------------------------------------------------------------------
+
+void Explorer::sample() {
+  if (!sampling_->sampler && go_to_first_choice()) {
+    return;
+  }
+  Sampler& sampler = *sampling_->sampler;
+  std::vector<Sampler::Candidate> candidates;
+  for (;;) {
+    const Node node = arrive_in_sample();
+    std::uint64_t could_return = 0;
+    const std::vector<Demand> demands = demands_of(node, could_return);
+    candidates.clear();
+    for (const Choice& choice : node.choices) {
+      candidates.push_back(candidate_of(node, choice));
+    }
+    const Sampler::Next next = sampler.next(
+        {.state = fingerprint(stepper_.fingerprint(), node.open),
+         .candidates = candidates,
+         .demands = demands}
+    );
+    sampling_->sheet->step = sampler.steps();
+    if (next.hang && !sampling_->record) {
+      sampling_->hang = signature_of_hang();
+    }
+    const bool over = next.answer != Sampler::Answer::Move;
+    const auto chosen = over ? std::nullopt : std::optional(node.choices[next.candidate]);
+    if (sampling_->record) {
+      note_alternatives(node, chosen);
+    }
+    if (over) {
+      end_sample(SampleEnd::CutOff);
+    }
+    const Choice& choice = *chosen;
+    const bool host = go(node, choice);
+    std::vector<ClassChange> changes;
+    for (const Stepper::Change& change :
+         host ? std::vector<Stepper::Change>() : stepper_.changes()) {
+      changes.push_back({change.from, change.to});
+    }
+    sampler.moved(*last_, changes);
+    if (host) {
+      return;
+    }
+    if (sampler.steps() % steps_between_cleaning == 0) {
+      stepper_.forget();
+    }
+  }
+}
+
+/// Equal for hangs of the same threads at the same places.
+std::uint64_t Explorer::signature_of_hang() {
+  std::vector<std::uint32_t> sites = sampling_->sampler->best()->sites;
+  if (sites.empty()) { // everybody is blocked, or could be
+    for (const Stepper::Wait& wait : stepper_.waits()) {
+      sites.push_back(wait.op->instruction);
+    }
+    for (unsigned t = 0; t < threads_.count(); ++t) {
+      if (threads_.state(t) == HostThreads::State::Live) {
+        sites.push_back(site(threads_.point(t)));
+      }
+    }
+  }
+  return signature_of(sites);
+}
+
+/// What could be done where the last move has led.
+Explorer::Node Explorer::arrive_in_sample() {
+  Node node;
+  if (!unrecorded()) {
+    if (!enter({.host = false, .open = 0})) {
+      finish();
+    }
+    node = std::move(path_.back());
+    path_.clear();
+    return node;
+  }
+  if (stepper_.failure()) {
+    const auto& [report, incomplete] = *stepper_.failure();
+    note_in_sample(report.kernel + report.instruction + report.fault.text + incomplete);
+    end_sample(SampleEnd::Event);
+  }
+  node.open = open_waits();
+  node.moves = stepper_.moves();
+  node.choices = all_choices(node);
+  return node;
+}
+
+/// As long as only the host can go on, it does so for all schedules together, so that loading the
+/// kernels and what else comes first is done once. True: it goes on. False: in the process of a
+/// schedule.
+bool Explorer::go_to_first_choice() {
+  const Node node = arrive_in_sample();
+  if (node.choices.size() == 1 && node.choices.front().kind == Choice::Kind::Host &&
+      sampling_->before_schedules++ < most_before_schedules) {
+    return go(node, node.choices.front());
+  }
+  last_.reset(); // that has been written down
+  serve_samples();
+  return false;
+}
+
+Sampler::Candidate Explorer::candidate_of(const Node& node, const Choice& choice) const {
+  if (choice.kind == Choice::Kind::Host) {
+    return {
+        .kind = ActorKind::Host,
+        .actor = choice.host,
+        .owed = owed_by_host_rule(threads_.point(choice.host))
+    };
+  }
+  const Stepper::Move& move = node.moves[choice.move];
+  const auto [command, number] = stepper_.actor(move);
+  const std::uint64_t base = (move.thread ? 1ULL << 63 : 1ULL << 62) | command << 32;
+  if (!move.thread) {
+    return {.kind = ActorKind::Command, .actor = base};
+  }
+  return {
+      .kind = ActorKind::DeviceThread,
+      .actor = base | number,
+      .warp = base | number / isa::warp_size,
+      .cluster = base | move.cluster,
+      .owed = options_.host_progress && move.guarantee != Stepper::Guarantee::None
+  };
+}
+
+/// Moves that could be made and need not be: those who make them are left out of a hang. Of those
+/// that do the same one is written down. Before a crash all of them, so that the move that is
+/// missing is the one that crashed.
+void Explorer::note_alternatives(const Node& node, const std::optional<Choice>& chosen) {
+  const bool all = sampling_->crash_at == sampling_->sampler->steps();
+  // No real state has this hash.
+  const auto unknown = table_.visit({~0ULL, ~1ULL});
+  if (!unknown) {
+    return;
+  }
+  std::map<std::pair<std::uint32_t, std::size_t>, Edge> alternatives;
+  for (const Choice& choice : node.choices) {
+    if (chosen && choice.number == chosen->number) {
+      continue;
+    }
+    if (!all && candidate_of(node, choice).owed) {
+      continue;
+    }
+    Edge edge = edge_for(node, choice);
+    edge.to = unknown->id;
+    edge.choice = pack_choice(edge.choice, unchecked);
+    if (all || choice.kind == Choice::Kind::Host) {
+      table_.add_edge(edge);
+      continue;
+    }
+    const auto [known, is_new] =
+        alternatives.try_emplace({edge.site, node.moves[choice.move].work}, edge);
+    if (!is_new) {
+      known->second.count += edge.count;
+    }
+  }
+  for (const auto& [key, edge] : alternatives) {
+    table_.add_edge(edge);
+  }
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,25 @@
+// What the explorer knows while it tries single schedules; of explorer_impl.h, for nobody else.
+#pragma once
+
+#include "explore/sample_sheet.h"
+#include "explore/sampler.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace heddle::explore {
+
+struct Sampling {
+  explicit Sampling(SharedSheet s) : sheet(std::move(s)) {}
+
+  SharedSheet sheet;
+  std::uint32_t before_schedules = 0; // moves that they have in common
+  bool record = false;
+  std::optional<std::uint32_t> crash_at; // the step after which the schedule crashed, if recorded
+  std::uint64_t noted = 0;               // signature of what the runtime has found
+  std::uint64_t hang = 0;                // of the best hang
+  std::optional<Sampler> sampler;        // none: this process only forks
+};
+
+} // namespace heddle::explore

@@ -1,0 +1,63 @@
+// SampleSheet: what is asked of the schedules that are tried after a limit, and what they came to,
+// in memory that the tool and all processes of the search share.
+//
+//   TRY(SharedSheet sheet, SharedSheet::create({.seed = 1, .schedules = 1000}));   // the tool
+//   TRY(SharedSheet sheet, SharedSheet::open(fd));                                 // explored
+//   process
+//   ++sheet->done;
+//
+// One process writes at a time: whoever forked waits.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace heddle::explore {
+
+/// How a schedule ended.
+enum class SampleEnd : std::uint32_t {
+  Running, // if its process is gone: it crashed
+  Ended,   // with the program
+  CutOff,
+  Hang,
+  Event // a fault, or something that Heddle does not implement
+};
+
+struct SampleSheet {
+  // Asked.
+  std::uint64_t seed = 1;
+  std::uint32_t schedules = 0;
+  // So far.
+  std::uint32_t done = 0, cut_off = 0, found = 0;
+  std::uint64_t steps = 0;
+  // The schedule under way.
+  SampleEnd end{};
+  std::uint32_t step = 0;
+  std::uint32_t hang_at = 0;   // after so many steps
+  std::uint64_t signature = 0; // of what it came to: equal for what is the same defect
+};
+
+class SharedSheet {
+public:
+  static Result<SharedSheet> create(const SampleSheet& asked);
+  static Result<SharedSheet> open(int fd);
+  SharedSheet(SharedSheet&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)),
+        sheet_(std::exchange(other.sheet_, nullptr)) {}
+  SharedSheet& operator=(SharedSheet&&) = delete;
+  ~SharedSheet();
+
+  int fd() const { return fd_; }
+  SampleSheet* operator->() const { return sheet_; }
+  const SampleSheet& operator*() const { return *sheet_; }
+
+private:
+  SharedSheet(int fd, SampleSheet* sheet) : fd_(fd), sheet_(sheet) {}
+  int fd_ = -1;
+  SampleSheet* sheet_ = nullptr;
+};
+
+} // namespace heddle::explore
