@@ -17,6 +17,15 @@ class Limits(unittest.TestCase):
         self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
         self.assertIn("no defect found within", done.stdout)
 
+    def test_schedules_after_it(self):
+        def tried(*options):
+            return check("examples/execution-model/api.4.cu", "--max-states=16", "--schedules=30", *options).stdout
+
+        self.assertIn("after that: 30 single schedules", tried())
+        self.assertEqual(tried(), tried())
+        self.assertNotEqual(tried(), tried("--seed=2"))
+        self.assertNotIn("after that", check("examples/execution-model/api.4.cu", "--max-states=16", "--schedules=0").stdout)
+
     def test_the_same_bytes_twice(self):
         for name in ("device.0", "api.3", "stream.0"):
             with self.subTest(name):
