@@ -28,11 +28,14 @@ TEST(ExploreOptions, EverythingThatDiffersIsSaidInAFixedOrder) {
   options.max_states = 17;
   options.max_seconds = 2.5;
   options.max_mebibytes = 512;
+  options.schedules = 30;
+  options.seed = 7;
   const std::string text = to_text(options);
   EXPECT_EQ(
       text,
       "progress=lobe,host-progress=none,api=prompt,other-processes,spurious-failures,no-symmetry,"
-      "no-eager,warps=lockstep,ignore=DEP,max-states=17,max-time=2.5,max-memory=512"
+      "no-eager,warps=lockstep,ignore=DEP,max-states=17,max-time=2.5,max-memory=512,schedules=30,"
+      "seed=7"
   );
   EXPECT_EQ(parse_options(text).value(), options);
   EXPECT_EQ(to_text(without_limits(options)), text.substr(0, text.find(",max-states")));
