@@ -150,6 +150,9 @@ bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.saw_plain_access()) {
     table_.note(Fact::PlainAccess);
   }
+  if (stepper_.saw_choice()) {
+    table_.note(Fact::Choice);
+  }
   if (stepper_.left_out_orders() && !std::exchange(told_of_orders_, true)) {
     table_.add_event(
         EventKind::Incomplete,

@@ -117,7 +117,8 @@ Result<report::Report> check(const CheckRequest& request) {
       check_determinism(request, nullptr, usual, report);
     }
   }
-  if (report.verdict() == report::Verdict::Terminates && all->table.saw(Fact::Dependency)) {
+  if (report.verdict() == report::Verdict::Terminates && all->table.saw(Fact::Dependency) &&
+      all->table.saw(Fact::Choice)) {
     // Does it end because grids wait for each other? Only a search without that can tell; it may be
     // far larger, and what it adds is an explanation.
     handover.options.ignore_grid_order = true;

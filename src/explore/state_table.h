@@ -53,6 +53,7 @@ struct Event {
 enum class Fact : std::uint8_t {
   Dependency,  // a grid had to wait for another one
   PlainAccess, // device threads make plain accesses to memory that others see
+  Choice,      // a device thread made a move that was not bound to end by itself
   HostUnseen   // host code is not instrumented
 };
 

@@ -348,7 +348,7 @@ bool Stepper::settle_lanes(const Lane& any) {
       const LaneMask can_run =
           warp.live & ~warp.blocked & ~progress.loops[any.block][any.warp].endless;
       if ((can_run & bit(at.lane)) != 0 && !is_choice(at) &&
-          !loops_for_ever(at, last ? loop_rounds : static_cast<std::uint64_t>(patience))) {
+          !loops_for_ever(at, last ? loop_rounds : static_cast<std::uint64_t>(patience) / 64)) {
         return false;
       }
     }

@@ -180,6 +180,8 @@ public:
   bool left_out_orders() const { return left_out_orders_; }
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return saw_dependency_; }
+  /// True once a thread made a move that its cluster does not run through.
+  bool saw_choice() const { return saw_choice_; }
   /// True once a thread made a plain access to memory that others see.
   bool saw_plain_access() const { return saw_plain_access_; }
 
@@ -301,6 +303,7 @@ private:
   mutable std::vector<std::uint64_t> words_; // of fingerprint()
   std::optional<Failure> failure_;
   bool saw_dependency_ = false;
+  bool saw_choice_ = false;
   mutable bool saw_plain_access_ = false;
   mutable std::uint64_t pass_ = 0; // of moves()
   mutable bool repeatable_ = true; // the move under way touches nothing but images and memory

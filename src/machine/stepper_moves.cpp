@@ -325,6 +325,7 @@ bool Stepper::step(const Move& move) {
     advance();
     return !failure_;
   }
+  saw_choice_ = saw_choice_ || !move.through;
   if (move.endless) {
     taken_ = move.step;
     return true;
