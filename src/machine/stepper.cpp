@@ -126,6 +126,12 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     return {Class::Join, StepKind::Sync, "a warp collective"};
   case Opcode::Mbarrier:
     return {Class::Access, StepKind::Sync, "an mbarrier operation"};
+  case Opcode::Cp:
+    if (i.has(Mod::Async) && !i.has(Mod::Bulk) && !i.has(Mod::Mbarrier)) {
+      saw_plain_access_ = true; // as weak as a plain access; here it happens at once
+      return {Class::Plain, StepKind::None, "an asynchronous copy"};
+    }
+    return {Class::Access, StepKind::None, "an asynchronous copy"};
   case Opcode::Call:
     for (const ptx::Operand& operand : i.operands) {
       repeatable_ = false;
