@@ -193,6 +193,14 @@ void define_limits(CLI::App& check, explore::Options& search) {
       ->group("");
   check
       .add_flag_callback(
+          "--no-sums",
+          [&search] { search.sums = false; },
+          "To check Heddle itself: updates that commute and whose result nobody uses are "
+          "interleaved, too. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-eager",
           [&search] { search.eager = false; },
           "To check Heddle itself: moves that nobody else can notice are interleaved, too. Same "

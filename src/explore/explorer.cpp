@@ -58,6 +58,7 @@ Explorer::Explorer(
            .symmetry = options.symmetry && options.progress != ProgressModel::Hsa &&
                        options.progress != ProgressModel::Lobe,
            .eager = options.eager,
+           .sums = options.sums && options.eager,
            .ignore_grid_order = options.ignore_grid_order,
            .warp_rules = std::move(warp_rules)}
       ),
@@ -131,6 +132,9 @@ void Explorer::host_event(HeddleHostEvent event, const void* address) {
       "yields or sleeps"
   };
   const auto a = reinterpret_cast<std::uintptr_t>(address);
+  if (event != HeddleYield) {
+    stepper_.host_accesses(a);
+  }
   threads_.stop(
       {.kind = HostPoint::Kind::Access,
        .what = what[event],
@@ -139,9 +143,15 @@ void Explorer::host_event(HeddleHostEvent event, const void* address) {
 }
 
 void Explorer::host_wrote(const void* p, std::size_t bytes, const void* pc) {
-  if (!threads_.inside()) {
-    host_.wrote(p, bytes, pc);
+  if (threads_.inside() || !host_.remembers(p, pc)) {
+    return;
   }
+  const auto a = reinterpret_cast<std::uintptr_t>(p);
+  if (world_.space().find_range(a).size != 0 &&
+      world_.space().find(a)->kind != memory::AllocationKind::Registered) {
+    return; // managed or pinned: the device's memory, and gone when it is freed
+  }
+  host_.wrote(p, bytes);
 }
 
 void Explorer::host_freed(const void* p, std::size_t bytes) {

@@ -8,9 +8,9 @@
 //   thread has just arrived there; waiting longer is the same as arriving later;
 // - a call that waits, and a query that says "ready": where that has just become possible;
 // - operations of host threads that no device thread can tell: before device threads move, unless
-//   the state is met a second time, so that no circle leaves device threads out. As long as all that
-//   device threads can do comes to an end by itself and nobody can see it happen, API calls that do
-//   not wait are such operations too.
+//   the state is met a second time, so that no circle leaves device threads out. As long as all
+//   that device threads can do comes to an end by itself and nobody can see it happen, API calls
+//   that do not wait are such operations too.
 #pragma once
 
 #include "explore/explorer.h"

@@ -150,6 +150,13 @@ bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.saw_plain_access()) {
     table_.note(Fact::PlainAccess);
   }
+  if (stepper_.saw_float_sum()) {
+    table_.note(Fact::FloatSum);
+  }
+  if (stepper_.sums_clash() && !replay_) {
+    table_.note(Fact::SumsClash);
+    finish();
+  }
   if (stepper_.saw_choice()) {
     table_.note(Fact::Choice);
   }
@@ -358,6 +365,9 @@ bool Explorer::fork_for(const Node& node) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   look_at_end_of_child(status);
+  if (table_.saw(Fact::SumsClash)) {
+    finish();
+  }
   return false;
 }
 

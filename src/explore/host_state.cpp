@@ -201,12 +201,14 @@ void HostState::hash_memory(Hasher& hasher) const {
   }
 }
 
-void HostState::wrote(const void* p, std::size_t bytes, const void* pc) {
+bool HostState::remembers(const void* p, const void* pc) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(p);
+  return !on_stack(address) && !program_.contains(address) &&
+         !ours(reinterpret_cast<std::uintptr_t>(pc));
+}
+
+void HostState::wrote(const void* p, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(p);
-  if (bytes == 0 || on_stack(begin) || program_.contains(begin) ||
-      ours(reinterpret_cast<std::uintptr_t>(pc))) {
-    return;
-  }
   for (std::uintptr_t a = begin / granule * granule; a < begin + bytes; a += granule) {
     heap_[a / page].set(a % page / granule);
   }

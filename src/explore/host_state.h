@@ -59,8 +59,11 @@ public:
   /// the heap.
   void add_stacks(const void* begin, std::size_t count, std::size_t period, std::size_t bytes);
 
-  /// The program wrote these bytes (code of our own is recognised by `pc` and ignored).
-  void wrote(const void* p, std::size_t bytes, const void* pc);
+  /// Is what code at `pc` writes at `p` a matter of wrote()? Not what is looked at anyway, nor what
+  /// code of our own does.
+  bool remembers(const void* p, const void* pc) const;
+  /// The program wrote these bytes.
+  void wrote(const void* p, std::size_t bytes);
   void freed(const void* p, std::size_t bytes);
 
   /// Where `address` of the executable lies in its file, for addr2line; 0 if it lies elsewhere.

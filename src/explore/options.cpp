@@ -26,6 +26,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"spurious-failures", &Options::spurious_failures, true},
     {"no-symmetry", &Options::symmetry, false},
     {"no-eager", &Options::eager, false},
+    {"no-sums", &Options::sums, false},
     {"warps=lockstep", &Options::lockstep, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},
 });

@@ -35,6 +35,9 @@ struct Options {
   // Barriers, ends and warp collectives of guaranteed threads, and plain accesses, happen as soon
   // as they can; only to check the reduction itself.
   bool eager = true;
+  // Updates that commute and whose results nobody uses happen as soon as they can. Found out to be
+  // wrong for a program, it is turned off for the whole search.
+  bool sums = true;
   // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
   bool lockstep = false;
   // As if grids did not wait for each other: to learn whether a verdict rests on [DEP].

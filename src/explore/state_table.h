@@ -54,6 +54,8 @@ enum class Fact : std::uint8_t {
   Dependency,  // a grid had to wait for another one
   PlainAccess, // device threads make plain accesses to memory that others see
   Choice,      // a device thread made a move that was not bound to end by itself
+  FloatSum,    // floating-point numbers were added up in one order of several
+  SumsClash,   // Options::sums does not hold: the search is void
   HostUnseen   // host code is not instrumented
 };
 

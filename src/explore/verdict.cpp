@@ -554,6 +554,9 @@ private:
     if (table_.saw(Fact::PlainAccess)) {
       text += ", if free of data races";
     }
+    if (table_.saw(Fact::FloatSum)) {
+      text += ", sums of floating-point numbers in one order";
+    }
     return text;
   }
 

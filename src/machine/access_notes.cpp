@@ -6,13 +6,38 @@
 
 namespace heddle::machine {
 
+namespace {
+
+bool is_strong(const ptx::Instruction& i) {
+  using ptx::Mod;
+  switch (i.opcode) {
+  case ptx::Opcode::Ld:
+  case ptx::Opcode::St:
+    return i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
+           i.has(Mod::Release) || i.has(Mod::Mmio);
+  case ptx::Opcode::Atom:
+  case ptx::Opcode::Red:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
 void AccessNotes::clear() {
   writes.clear();
   reads.clear();
+  strong.clear();
   complete_ = true;
 }
 
 void AccessNotes::accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, bool store) {
+  const isa::Op* op = exec_.current();
+  const ptx::Instruction& i = exec_.code().function->body[op->instruction];
+  if (is_strong(i)) {
+    strong.push_back({at, bytes, op, &exec_.code()});
+  }
   bool reads_it = true;
   if (store) {
     for (std::uint32_t done = 0; done < bytes;) {
@@ -22,8 +47,7 @@ void AccessNotes::accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, boo
       std::memcpy(written.before.data(), written.at, written.bytes);
       done += written.bytes;
     }
-    const auto& body = exec_.code().function->body;
-    reads_it = body[exec_.current()->instruction].opcode != ptx::Opcode::St;
+    reads_it = i.opcode != ptx::Opcode::St;
   }
   if (reads_it && complete_) {
     complete_ = reads.size() < max_reads_;

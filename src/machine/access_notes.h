@@ -33,8 +33,16 @@ public:
     std::byte* at = nullptr;
     std::uint32_t bytes = 0;
   };
+  /// An access by an instruction that is strong (atomic, volatile, relaxed, …).
+  struct Strong {
+    std::byte* at = nullptr;
+    std::uint32_t bytes = 0;
+    const isa::Op* op = nullptr;
+    const isa::Code* code = nullptr;
+  };
   std::vector<Written> writes;
   std::vector<Read> reads;
+  std::vector<Strong> strong;
   /// Were they all noted?
   bool complete() const { return complete_; }
   void clear();

@@ -61,6 +61,35 @@ bool Stepper::stands_at_visible(const Lane& at) const {
   return true;
 }
 
+/// Names the kind of sum that the operation is; 0: none.
+std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
+  const auto [known, is_new] = sum_kinds_.try_emplace(&op, 0);
+  if (!is_new) {
+    return known->second;
+  }
+  const ptx::Instruction& i = code.function->body[op.instruction];
+  const auto operation = i.one_of(ptx::Category::Operation);
+  const auto type = i.type();
+  const bool commutes = operation == Mod::Add || operation == Mod::Min || operation == Mod::Max ||
+                        operation == Mod::And || operation == Mod::Or || operation == Mod::Xor;
+  if (!commutes || !type || by_warps() || i.opcode == Opcode::Ld || i.opcode == Opcode::St) {
+    return 0;
+  }
+  if (i.opcode == Opcode::Atom && i.operands[0].kind != ptx::OperandKind::Sink) {
+    if (i.operands[0].kind != ptx::OperandKind::Register) {
+      return 0;
+    }
+    const std::uint32_t result = code.registers[i.operands[0].index].offset();
+    const auto& live = live_.at(code, *(&op + 1)).registers;
+    if (std::ranges::find(live, result, &LiveState::Register::offset) != live.end()) {
+      return 0; // somebody will know who came first
+    }
+  }
+  saw_float_sum_ = saw_float_sum_ || (operation == Mod::Add && ptx::is_float(*type));
+  return known->second =
+             static_cast<std::uint32_t>(*operation) << 16 | static_cast<std::uint32_t>(*type);
+}
+
 // [STEP.1] to [STEP.4]: atomic writes and fences are no steps, nor is anything done to an object of
 // automatic storage.
 Stepper::Operation Stepper::classify(const Lane& at) const {
@@ -87,6 +116,9 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
       }
     }
     if (i.opcode == Opcode::Atom || i.opcode == Opcode::Red) {
+      if (options_.sums && sum_kind(code, op) != 0) {
+        return {Class::Sum, StepKind::Sync, "an atomic update"};
+      }
       return {Class::Access, StepKind::Sync, "an atomic update"};
     }
     const bool load = i.opcode == Opcode::Ld;
@@ -165,6 +197,7 @@ bool Stepper::is_choice(const Lane& at, Class kind) const {
   case Class::Aligned: // its warp decides, see open_aligned
     return true;
   case Class::Join:
+  case Class::Sum:
   case Class::End:
   case Class::Io:
     break;
@@ -294,8 +327,9 @@ bool Stepper::settle_lane(const Lane& at) {
 bool Stepper::settle_lanes(const Lane& any, int& rounds) {
   isa::Warp& warp = warp_state(any).warp;
   const Work::Progress& progress = any.work->progress[any.cluster];
-  LaneMask chosen = 0; // these stand at a choice
-  for (; rounds > 0; --rounds) {
+  constexpr std::uint64_t instructions = 16; // of a lane, as good as one that others can see
+  LaneMask chosen = 0;                       // these stand at a choice
+  while (rounds > 0) {
     const LaneMask can_run =
         warp.live & ~warp.blocked & ~progress.loops[any.block][any.warp].endless & ~chosen;
     if (can_run == 0) {
@@ -324,7 +358,10 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
       continue;
     }
     at.lane = std::countr_zero(group);
+    const std::uint64_t executed = exec_.executed();
     const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
+    const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
+    rounds -= 1 + static_cast<int>((exec_.executed() - executed) / lanes / instructions);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
       at.lane = stop == Stop::Fault ? exec_.fault().lane : at.lane;
       fail(at, stop);
@@ -343,7 +380,7 @@ bool Stepper::settle_lanes(const Lane& any) {
     if (!settle_lanes(any, rounds)) {
       return false;
     }
-    if (rounds != 0) {
+    if (rounds > 0) {
       return true;
     }
     const bool last = patience == last_patience;

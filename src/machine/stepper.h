@@ -43,6 +43,7 @@
 #include "machine/live_state.h"
 #include "machine/memory_journal.h"
 #include "machine/progress_model.h"
+#include "machine/sums.h"
 #include "machine/transitions.h"
 #include "machine/world.h"
 
@@ -74,6 +75,7 @@ public:
     ProgressModel progress = ProgressModel::Cuda;
     bool symmetry = false;
     bool eager = true; // false: plain accesses and joins are moves, always
+    bool sums = true;  // false: updates that commute are moves, always
     // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
     // verdict rests on it.
     bool ignore_grid_order = false;
@@ -182,6 +184,12 @@ public:
   bool saw_dependency() const { return saw_dependency_; }
   /// True once a thread made a move that its cluster does not run through.
   bool saw_choice() const { return saw_choice_; }
+  /// The host has made a strong access.
+  void host_accesses(std::uintptr_t address);
+  /// Options::sums was wrong: what has been explored is not everything.
+  bool sums_clash() const { return sums_.clash(); }
+  /// True once floating-point numbers were added up in one order of several.
+  bool saw_float_sum() const { return saw_float_sum_; }
   /// True once a thread made a plain access to memory that others see.
   bool saw_plain_access() const { return saw_plain_access_; }
 
@@ -210,6 +218,7 @@ private:
   // stepper.cpp: threads
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
+  std::uint32_t sum_kind(const isa::Code& code, const isa::Op& op) const;
   bool is_choice(const Lane& at) const;
   bool is_choice(const Lane& at, Class kind) const;
   static isa::LaneMask waiting(const Lane& at);
@@ -304,6 +313,9 @@ private:
   std::optional<Failure> failure_;
   bool saw_dependency_ = false;
   bool saw_choice_ = false;
+  mutable bool saw_float_sum_ = false;
+  Sums sums_;
+  mutable std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   mutable bool saw_plain_access_ = false;
   mutable std::uint64_t pass_ = 0; // of moves()
   mutable bool repeatable_ = true; // the move under way touches nothing but images and memory

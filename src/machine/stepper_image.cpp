@@ -428,6 +428,19 @@ void Stepper::absorb_writes(const Work& work, std::size_t c) {
     own.push_back({block.shared_.data(), block.shared_.size()});
     own.push_back({block.local_, block.local_bytes_});
   }
+  if (options_.sums) {
+    const auto is_own = [&](const std::byte* at) {
+      return std::ranges::any_of(own, [&](const auto& range) { return range.contains(at); });
+    };
+    for (const AccessNotes::Strong& access : journal_.strong()) {
+      // What lies in the cluster is another place in each launch.
+      const auto launch = is_own(access.at) ? reinterpret_cast<std::uintptr_t>(&work) : 0;
+      sums_.note(
+          launch != 0 ? launch : work.identity,
+          {access.at, access.bytes, sum_kind(*access.code, *access.op)}
+      );
+    }
+  }
   journal_.absorb(own);
 }
 

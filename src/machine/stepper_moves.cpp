@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -54,8 +55,42 @@ void Stepper::submitted(const CommandPtr& command) {
   })) {
     ++work->identity;
   }
+  // Those that it does not have to wait for may be under way at the same time.
+  std::set<const Command*> before;
+  std::vector<const Command*> todo{command.get()};
+  while (!todo.empty()) {
+    const Command* next = todo.back();
+    todo.pop_back();
+    for (const CommandPtr& other : next->after) {
+      if (before.insert(other.get()).second) {
+        todo.push_back(other.get());
+      }
+    }
+  }
+  for (const auto& other : works_) {
+    if (!other->done && (options_.ignore_grid_order || !before.contains(other->command.get()))) {
+      sums_.overlap(work->identity, other->identity);
+    }
+  }
   works_.push_back(std::move(work));
   advance();
+}
+
+void Stepper::host_accesses(std::uintptr_t address) {
+  constexpr std::uint32_t widest = 8; // bytes
+  const memory::Range range = world_.space().find_range(address);
+  if (range.size == 0) {
+    return;
+  }
+  std::vector<Sums::WorkId> under_way;
+  for (const auto& work : works_) {
+    if (!work->done) {
+      under_way.push_back(work->identity);
+    }
+  }
+  const auto at =
+      reinterpret_cast<const std::byte*>(address + static_cast<std::uint64_t>(range.delta));
+  sums_.note_host({at, widest, /*kind=*/0}, under_way);
 }
 
 CommandPtr Stepper::host_function(const Move& move) const {

@@ -215,6 +215,7 @@ bool Stepper::is_move(const Lane& at, const WarpRules::Next& next) {
     return true;
   case Class::Aligned:
   case Class::Join:
+  case Class::Sum:
   case Class::End:
   case Class::Io:
     break;

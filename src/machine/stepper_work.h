@@ -17,6 +17,7 @@ enum class Stepper::Class : std::uint8_t {
   Access,  // any other one
   Aligned, // a barrier that the warp executes together
   Join,    // arrives somewhere: only whether all have arrived matters
+  Sum,     // see sums.h
   End,
   Io,
   Heap // changes what is allocated, which cannot be taken back in this process

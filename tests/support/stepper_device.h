@@ -34,10 +34,17 @@ private:
   Stepper& stepper_;
 };
 
+/// Every atomic update is a move.
+inline Stepper::Options without_sums() {
+  Stepper::Options options;
+  options.sums = false;
+  return options;
+}
+
 /// A device with one buffer, zero-filled; kernels take its address: `.param .u64 p`, in %rd1.
 class Device {
 public:
-  explicit Device(const std::string& kernels, Stepper::Options options = {})
+  explicit Device(const std::string& kernels, Stepper::Options options = without_sums())
       : world_(space_, *device_model("sm_90"), 1),
         stepper_(world_, options) {
     world_.use_virtual_time();

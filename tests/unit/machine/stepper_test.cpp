@@ -240,6 +240,55 @@ TEST(Stepper, OnlyTheStartOfAClusterIsAMoveOfAnyThread) {
   EXPECT_THAT(device.moves(), SizeIs(4));
 }
 
+TEST(Stepper, SumsAreNoChoices) {
+  Device device(
+      kernel(
+          "k",
+          "red.add.u32 [%rd1], 1; atom.add.u32 %r2, [%rd1], 2; bar.sync 0; red.add.u32 [%rd1], 1;"
+      ),
+      {}
+  );
+  const CommandPtr k = device.launch("k", shape(3, 32));
+  ASSERT_THAT(device.moves(), SizeIs(1));
+  device.step();
+  EXPECT_TRUE(k->done);
+  EXPECT_EQ(device.word(0), 3U * 32 * 4);
+  EXPECT_FALSE(device.stepper().sums_clash());
+}
+
+TEST(Stepper, AnUpdateWhoseResultIsUsedIsNoSum) {
+  Device device(kernel("k", "atom.add.u32 %r2, [%rd1], 2; st.u32 [%rd1+4], %r2;"), {});
+  device.launch("k", shape(1, 32));
+  EXPECT_THAT(device.moves(), SizeIs(32));
+}
+
+TEST(Stepper, SumsOfTwoKindsClash) {
+  Device device(
+      kernel(
+          "k",
+          "setp.eq.u32 %p1, %r1, 0; @%p1 red.max.u32 [%rd1], 7; @!%p1 red.add.u32 [%rd1], 1;"
+      ),
+      {}
+  );
+  device.launch("k", shape(1, 2));
+  device.step();
+  EXPECT_TRUE(device.stepper().sums_clash());
+}
+
+TEST(Stepper, ASumThatIsReadMeanwhileClashes) {
+  const std::string kernels =
+      kernel("add", "red.add.u32 [%rd1], 1;") + kernel("look", "ld.relaxed.gpu.u32 %r2, [%rd1];");
+  for (const bool ordered : {true, false}) {
+    Device device(kernels, {});
+    const CommandPtr first = device.launch("add", shape(1, 1));
+    device.launch("look", shape(1, 1), ordered ? std::vector{first} : std::vector<CommandPtr>());
+    while (!device.moves().empty()) {
+      device.step();
+    }
+    EXPECT_EQ(device.stepper().sums_clash(), !ordered);
+  }
+}
+
 TEST(Stepper, ClustersWithPlainAccessesOnlyRunThroughTogether) {
   Device device(kernel(
       "k",
@@ -299,7 +348,7 @@ TEST(Stepper, EqualThreadsAreOneMove) {
   for (const bool symmetry : {true, false}) {
     Device device(
         kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], %r2;"),
-        {.symmetry = symmetry}
+        {.symmetry = symmetry, .sums = false}
     );
     device.launch("k", shape(3, 2));
     ASSERT_THAT(device.moves(), SizeIs(symmetry ? 1 : 6));
@@ -313,7 +362,7 @@ TEST(Stepper, EqualThreadsAreOneMove) {
 TEST(Stepper, StatesThatDifferInThePlacesOfEqualThreadsAreOne) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], %r2;"),
-      {.symmetry = true}
+      {.symmetry = true, .sums = false}
   );
   device.launch("k", shape(3, 1));
   // One thread goes twice, another once, in either order of their first moves.
@@ -326,7 +375,7 @@ TEST(Stepper, StatesThatDifferInThePlacesOfEqualThreadsAreOne) {
 TEST(Stepper, WhoeverAsksWhoItIsIsNotLikeOthers) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; mov.u32 %r3, %ctaid.x; red.add.u32 [%rd1+4], %r3;"),
-      {.symmetry = true}
+      {.symmetry = true, .sums = false}
   );
   device.launch("k", shape(3, 2));
   EXPECT_THAT(device.moves(), SizeIs(3)) << "equal only within a block";
@@ -335,7 +384,7 @@ TEST(Stepper, WhoeverAsksWhoItIsIsNotLikeOthers) {
 TEST(Stepper, ChangesSayWhichClassBecameWhich) {
   Device device(
       kernel("k", "atom.add.u32 %r2, [%rd1], 1; red.add.u32 [%rd1+4], 1;"),
-      {.symmetry = true}
+      {.symmetry = true, .sums = false}
   );
   device.launch("k", shape(2, 1));
   const auto move = device.moves().at(0);
@@ -388,7 +437,7 @@ TEST(Stepper, ProgressModelsSayWhoIsGuaranteed) {
   for (const auto& [model, guarantees] : expected) {
     Device device(
         kernel("k", "atom.add.u32 %r2, [%rd1], 1; atom.add.u32 %r2, [%rd1+4], 1;"),
-        {.progress = model}
+        {.progress = model, .sums = false}
     );
     device.launch("k", shape(3, 1));
     device.step(1);
