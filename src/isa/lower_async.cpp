@@ -3,8 +3,8 @@
 //
 // Every asynchronous operation is carried out at once, when it is issued, and its completion
 // (complete-tx, arrival) with it: one of the behaviours that PTX allows. So commit and wait have
-// nothing to do, and a program that forgets to wait is not caught here: it misses defects, it never
-// invents any.
+// nothing to do (their ops are there for monitors), and a program that forgets to wait is not
+// caught here: it misses defects, it never invents any.
 #include "isa/lower_async.h"
 
 #include "isa/lower_atomic.h"
@@ -385,13 +385,23 @@ Result<void> lower_bulk_reduce(Lowering& l, const ptx::Instruction& i) {
              : Result<void>{};
 }
 
+const Op* run_nothing(Exec&, const Op& op) {
+  return &op + 1;
+}
+
 Result<void> lower_cp(Lowering& l, const ptx::Instruction& i) {
   if (i.has(Mod::Tensor)) {
     return unknown_form(i);
   }
-  if (i.has(Mod::CommitGroup) || i.has(Mod::WaitGroup) || i.has(Mod::WaitAll) ||
-      i.has(Mod::Prefetch)) {
-    return {}; // everything issued before has completed
+  if (i.has(Mod::CommitGroup) || i.has(Mod::WaitGroup) || i.has(Mod::WaitAll)) {
+    // Everything issued before has completed; a monitor wants to know all the same.
+    Op op = l.op(i);
+    op.execute = run_nothing;
+    l.emit(op);
+    return {};
+  }
+  if (i.has(Mod::Prefetch)) {
+    return {};
   }
   if (i.has(Mod::Mbarrier)) {
     return lower_arrive_on_copies(l, i);

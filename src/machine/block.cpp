@@ -77,6 +77,9 @@ Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
   if (make_rules) {
     rules_ = make_rules(*this);
   }
+  if (Monitor* monitor = grid.services().monitor()) {
+    monitor_ = monitor->watch(*this);
+  }
 }
 
 Block::~Block() {
@@ -117,6 +120,9 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
   }
   if (rules_ != nullptr) {
     rules_->start();
+  }
+  if (monitor_ != nullptr) {
+    monitor_->started();
   }
 }
 
@@ -259,6 +265,9 @@ bool Block::complete(const Barrier& barrier) const {
 }
 
 void Block::open(Barrier& barrier) {
+  if (monitor_ != nullptr) {
+    monitor_->opened(static_cast<std::size_t>(&barrier - barriers_.data()), barrier.waiting);
+  }
   for (std::size_t w = 0; w < warps_.size(); ++w) {
     WarpState& state = warps_[w];
     const LaneMask waiting = std::exchange(barrier.waiting[w], 0);
@@ -340,6 +349,9 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
     barrier.in_use = true;
     barrier.expected = count;
     if (what == BarrierOp::Arrive) {
+      if (monitor_ != nullptr) {
+        monitor_->arrived(id[first], w, same);
+      }
       // [BAR-4]: lanes may come one after the other; all of them are a warp of 32.
       LaneMask& arrived = barrier.arrived[w];
       const bool whole = arrived == 0 && same == exec.warp().live; // the others have ended
@@ -389,7 +401,8 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
 
 const Op*
 Block::cluster_barrier(isa::Exec& exec, const Op& op, ClusterBarrierOp what, bool /*aligned*/) {
-  WarpState& state = warps_[index_of(exec.warp())];
+  const std::size_t w = index_of(exec.warp());
+  WarpState& state = warps_[w];
   const LaneMask lanes = exec.mask();
   if (what == ClusterBarrierOp::Arrive) {
     if ((state.cluster_arrived & lanes) != 0) {
@@ -400,11 +413,18 @@ Block::cluster_barrier(isa::Exec& exec, const Op& op, ClusterBarrierOp what, boo
       return exec.stop_fault(std::move(fault));
     }
     state.cluster_arrived |= lanes;
+    if (monitor_ != nullptr) {
+      const ptx::Instruction& i = exec.code().function->body[op.instruction];
+      monitor_->cluster_arrived(w, lanes, !i.has(ptx::Mod::Relaxed));
+    }
     cluster_.cluster_barrier_check();
     return &op + 1;
   }
   const LaneMask passed = state.cluster_passed & lanes;
   state.cluster_passed &= ~passed;
+  if (monitor_ != nullptr && passed != 0) {
+    monitor_->cluster_passed(w, passed);
+  }
   const LaneMask waiting = lanes & ~passed;
   if (waiting == 0) {
     return &op + 1;
@@ -443,6 +463,10 @@ void Block::finish_collective(std::size_t w, LaneMask members) {
   state.arrived &= ~members;
   state.warp.blocked &= ~members;
   state.exchange.lanes = members;
+  if (monitor_ != nullptr &&
+      state.collective[slot(std::countr_zero(members))].kind == isa::CollectiveKind::BarWarpSync) {
+    monitor_->warp_synced(w, members);
+  }
   for (LaneMask left = members; left != 0;) {
     const auto first = slot(std::countr_zero(left));
     LaneMask same = 0;
@@ -541,6 +565,9 @@ std::byte* Block::shared_of(std::uint32_t rank, std::uint64_t* bytes) {
 void Block::launch_dependents() {} // a hint: dependents start when this grid has ended
 
 const Op* Block::grid_dependency_wait(isa::Exec&, const Op& op) {
+  if (monitor_ != nullptr) {
+    monitor_->dependency_waited();
+  }
   return &op + 1; // grids start after what they depend on has ended, programmatic or not
 }
 

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "isa/exec.h"
 #include "machine/grid.h"
+#include "machine/monitor.h"
 
 #include <array>
 #include <functional>
@@ -135,6 +136,8 @@ public:
 
   /// For what a lane waits; the instruction is the one before its program counter.
   static WaitKind wait_of(const WarpState& state, int lane);
+  /// Which of this block's warps it is.
+  std::size_t index_of(const isa::Warp& warp) const;
 
   /// The group of warp `w` that should run next: lanes of one frame at one op; 0 if none can run.
   isa::LaneMask next_group(WarpState& state);
@@ -143,6 +146,9 @@ public:
   isa::Stop turn(isa::Exec& exec, std::size_t w);
   /// nullptr: independent threads.
   WarpRules* rules() const { return rules_.get(); }
+  /// nullptr: nobody watches.
+  BlockMonitor* monitor() const { return monitor_.get(); }
+  Cluster& cluster() { return cluster_; }
 
   // --- Time, for the probe ---------------------------------------------------------------------
   void stop_time_at(std::uint64_t ns) {
@@ -190,7 +196,6 @@ private:
   void write_grid_specials(); // those that no block of the grid changes
   void write_block_specials(std::uint64_t cluster_index);
   void set_special(std::size_t warp, std::uint32_t which, std::uint32_t value);
-  std::size_t index_of(const isa::Warp& warp) const;
   isa::LaneMask created(std::size_t warp) const; // lanes of a warp at the start
   bool complete(const Barrier& barrier) const;
   void open(Barrier& barrier);
@@ -214,6 +219,7 @@ private:
   std::optional<std::uint64_t> stopped_time_;
   bool time_was_read_ = false;
   std::unique_ptr<WarpRules> rules_;
+  std::unique_ptr<BlockMonitor> monitor_;
   isa::Exec results_; // writes results of barriers and collectives into other lanes' registers
 };
 

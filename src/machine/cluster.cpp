@@ -78,12 +78,18 @@ void Cluster::cluster_barrier_check() {
   if (!any) {
     return;
   }
+  if (BlockMonitor* monitor = blocks_.front()->monitor()) {
+    monitor->cluster_opened();
+  }
   for (const auto& block : blocks_) {
     for (Block::WarpState& state : block->warps()) {
       const LaneMask waiting = std::exchange(state.cluster_waiting, 0);
       state.cluster_passed = state.cluster_arrived & ~waiting & state.warp.live;
       state.cluster_arrived = 0;
       state.warp.blocked &= ~waiting;
+      if (BlockMonitor* monitor = block->monitor(); monitor != nullptr && waiting != 0) {
+        monitor->cluster_passed(block->index_of(state.warp), waiting);
+      }
     }
   }
   note_progress();

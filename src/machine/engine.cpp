@@ -177,7 +177,7 @@ bool Engine::may_start(const Running& running) const {
 }
 
 Engine::Task Engine::pick() {
-  if (probing_) {
+  if (probing_ || performing_) {
     return {};
   }
   if (!host_side_.empty()) {
@@ -225,8 +225,10 @@ Engine::Task Engine::pick() {
 }
 
 void Engine::perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mutex>& lock) {
+  performing_ = options_.one_at_a_time;
   if (task.resident != nullptr) {
     run_cluster(task.resident, exec, lock);
+    performing_ = false;
     return;
   }
   if (task.command->work) {
@@ -234,6 +236,7 @@ void Engine::perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mu
     task.command->work();
     lock.lock();
   }
+  performing_ = false;
   if (pending_.contains(task.command->id)) {
     complete(task.command);
   }

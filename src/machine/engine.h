@@ -24,6 +24,7 @@ struct EngineOptions {
   std::optional<std::uint64_t>
       seed;                      // set: no worker threads, the waiting host thread does the work
   MakeWarpRules warp_rules = {}; // empty: independent threads
+  bool one_at_a_time = false;    // with a seed: nothing runs while a cluster or a copy does
 };
 
 class Engine final : public Driver {
@@ -106,6 +107,7 @@ private:
   std::size_t waiting_hosts_ = 0;
   bool host_function_runs_ = false;
   bool probing_ = false;
+  bool performing_ = false; // with one_at_a_time: a task is under way
   std::uint64_t random_ = 0;
   std::unique_ptr<isa::Exec> host_exec_; // with a seed: of the host thread that does the work
   std::vector<std::thread> threads_;

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "machine/grid.h"
+#include "machine/monitor.h"
 
 #include <fmt/format.h>
 
@@ -25,8 +26,15 @@ void World::set_driver(std::unique_ptr<Driver> driver) {
   driver_ = std::move(driver);
 }
 
+void World::set_monitor(std::unique_ptr<Monitor> monitor) {
+  monitor_ = std::move(monitor);
+}
+
 void World::submit(const CommandPtr& command) {
   command->id = next_id_.fetch_add(1);
+  if (monitor_ != nullptr) {
+    monitor_->submitted(*command);
+  }
   std::erase_if(command->after, [](const CommandPtr& c) { return c == nullptr || c->done.load(); });
   driver_->submitted(command);
 }
@@ -119,6 +127,9 @@ Result<std::shared_ptr<Grid>> World::make_grid(
           )
       );
     }
+  }
+  if (monitor_ != nullptr) {
+    monitor_->loaded(program, kernel);
   }
   return std::make_shared<Grid>(
       *this,

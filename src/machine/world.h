@@ -51,6 +51,8 @@ enum class CommandKind : std::uint8_t {
 
 class Grid; // grid.h: blocks, clusters, progress state of one kernel launch
 
+class Monitor; // monitor.h
+
 /// One piece of work for a device. Shared between the runtime (which waits for it) and the driver.
 struct Command {
   CommandKind kind = CommandKind::Empty;
@@ -119,6 +121,7 @@ public:
   virtual void print(std::string text) = 0; // printf of a device thread
   virtual memory::Address heap_allocate(int device, std::uint64_t bytes) = 0; // 0: no room
   virtual bool heap_free(memory::Address p) = 0; // false: no live heap pointer
+  virtual Monitor* monitor() { return nullptr; } // nullptr: nobody watches
 };
 
 class World final : public Services {
@@ -131,6 +134,9 @@ public:
   int devices() const { return devices_; }
   void set_driver(std::unique_ptr<Driver> driver);
   Driver& driver() { return *driver_; }
+  /// Before the first launch.
+  void set_monitor(std::unique_ptr<Monitor> monitor);
+  Monitor* monitor() override { return monitor_.get(); }
 
   /// Makes the command known; it may begin from now on. Sets id. Commands that are complete in
   /// `after` are dropped.
@@ -188,6 +194,7 @@ private:
   memory::AddressSpace& space_;
   DeviceModel model_;
   int devices_;
+  std::unique_ptr<Monitor> monitor_;
   std::unique_ptr<Driver> driver_;
   std::atomic<std::uint64_t> next_id_{1};
   bool fault_claimed_ = false;

@@ -1,0 +1,65 @@
+// Monitor: whoever watches what orders memory accesses in a machine, in order to find data races.
+//
+// The machine itself tells a monitor about barriers, warps that meet, commands and host threads
+// that wait; what single instructions do to memory a monitor sees by putting handlers of its own in
+// the place of those that access memory (loaded()). So without a monitor nothing is slower but
+// barriers, by one test. A monitor needs an engine that lets one cluster run at a time
+// (EngineOptions::one_at_a_time), and need not lock anything between these calls and its handlers,
+// but for submitted() and host_waited(), which host threads call.
+#pragma once
+
+#include "isa/exec.h"
+#include "machine/world.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace heddle::machine {
+
+class Block;
+
+/// One per Block object; started() begins a new life.
+class BlockMonitor {
+public:
+  virtual ~BlockMonitor() = default;
+  /// The block is at its first instruction: coordinates and rank are known.
+  virtual void started() = 0;
+  /// Lanes of warp `w` have executed bar.arrive on barrier `id`.
+  virtual void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) = 0;
+  /// Barrier `id` has opened; waiting[w]: the lanes that waited at it.
+  virtual void opened(std::size_t id, std::span<const isa::LaneMask> waiting) = 0;
+  /// Lanes have executed barrier.cluster.arrive.
+  virtual void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) = 0;
+  /// The phase is complete: told to rank 0.
+  virtual void cluster_opened() = 0;
+  /// Lanes go on behind barrier.cluster.wait (told before the next phase can complete).
+  virtual void cluster_passed(std::size_t w, isa::LaneMask lanes) = 0;
+  /// Lanes have met in bar.warp.sync.
+  virtual void warp_synced(std::size_t w, isa::LaneMask lanes) = 0;
+  /// Some lanes have executed griddepcontrol.wait.
+  virtual void dependency_waited() = 0;
+};
+
+class Monitor {
+public:
+  virtual ~Monitor() = default;
+  virtual std::unique_ptr<BlockMonitor> watch(Block& block) = 0;
+  /// A kernel of `program` is about to be launched; the same one may come again.
+  virtual void loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) = 0;
+  /// The command's id and complete `after` list are known. Called by any host thread.
+  virtual void submitted(const Command& command) = 0;
+  /// The host knows that these have completed. Called by any host thread.
+  virtual void host_waited(std::span<const CommandPtr> commands) = 0;
+  /// The host knows that everything submitted before has completed. Called by any host thread.
+  virtual void host_waited_for_all() = 0;
+  /// A copy or a set reaches `bytes` at `address`, in global memory or the host's.
+  virtual void host_side_access(
+      const Command& command,
+      memory::Address address,
+      std::uint64_t bytes,
+      bool store
+  ) = 0;
+};
+
+} // namespace heddle::machine

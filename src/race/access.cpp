@@ -1,0 +1,337 @@
+// Implements block.h: what single instructions access, and whether it races.
+//
+// A store is looked at before it is carried out, so that the value it replaces can be compared;
+// everything else afterwards, when its outcome is known.
+#include "isa/ops_address.h"
+
+#include "race/block.h"
+
+#include <bit>
+
+namespace heddle::race {
+
+using isa::LaneMask;
+
+const isa::Op* BlockRaces::execute(isa::Exec& exec, const isa::Op& op) {
+  auto& block = static_cast<machine::Block&>(exec.environment());
+  auto& races = static_cast<BlockRaces&>(*block.monitor());
+  return races.run(exec, op, races.races_.site(op.target));
+}
+
+const isa::Op* BlockRaces::run(isa::Exec& exec, const isa::Op& op, const Site& site) {
+  const std::size_t w = block_.index_of(exec.warp());
+  const LaneMask lanes = exec.mask();
+  exec_ = &exec;
+  op_ = &op;
+  site_ = &site;
+  switch (site.kind) {
+  case SiteKind::Load:
+  case SiteKind::Store:
+  case SiteKind::Update:
+  case SiteKind::BulkStoreZeros:
+    return run_access(exec, op, site, w);
+  case SiteKind::Fence:
+    run_fence(site, op.target, w, lanes);
+    return site.handler(exec, op);
+  case SiteKind::WarpBarrier: {
+    // Lanes that meet at once; the others are told by the machine when they have met.
+    const isa::Op* next = site.handler(exec, op);
+    if (next == &op + 1 && exec.mask() == lanes) {
+      warp_synced(w, lanes);
+    }
+    return next;
+  }
+  case SiteKind::BarrierInit:
+  case SiteKind::BarrierArrive:
+  case SiteKind::BarrierTest:
+  case SiteKind::BytesArrive:
+  case SiteKind::CopyArrive:
+    return run_mbarrier(exec, op, site, w);
+  case SiteKind::Copy:
+  case SiteKind::CopyCommit:
+  case SiteKind::CopyWait:
+    return run_copy(exec, op, site, w);
+  case SiteKind::BulkCopy:
+  case SiteKind::BulkMulticast:
+  case SiteKind::BulkUpdate:
+  case SiteKind::BulkCommit:
+  case SiteKind::BulkWait:
+    return run_bulk(exec, op, site, w);
+  }
+  return site.handler(exec, op);
+}
+
+// --- Places ------------------------------------------------------------------------------------
+
+BlockRaces::Place BlockRaces::place(std::uint64_t address, bool shared) {
+  if (!shared) {
+    if (!isa::in_window(address)) {
+      return {&races_.global(), address, nullptr};
+    }
+    if (address - memory::shared_window >= memory::window_size) {
+      return {};
+    }
+    address -= memory::shared_window;
+  }
+  address &= 0xffff'ffffU;
+  const std::uint64_t rank = address >> memory::shared_rank_shift;
+  address &= (std::uint64_t{1} << memory::shared_rank_shift) - 1;
+  BlockRaces* owner = this;
+  if (rank != 0 && rank - 1 != block_.rank()) {
+    if (rank - 1 >= block_.cluster().size()) {
+      return {};
+    }
+    owner = static_cast<BlockRaces*>(block_.cluster().block(rank - 1).monitor());
+  }
+  return {&owner->shared_, address, owner};
+}
+
+void BlockRaces::addresses(
+    isa::Exec& exec,
+    const isa::Op& op,
+    const Site& site,
+    std::uint64_t (&to)[32]
+) const {
+  if (site.shared) {
+    isa::addresses<isa::Space::Shared>(exec, op, to);
+  } else {
+    isa::addresses<isa::Space::Generic>(exec, op, to);
+  }
+}
+
+// --- Accesses ----------------------------------------------------------------------------------
+
+Access BlockRaces::access_of(const Site& site, std::uint32_t number, std::size_t index) const {
+  Access by;
+  by.block = number_;
+  by.tick = threads_[index].tick;
+  by.site = number;
+  by.thread = static_cast<std::uint16_t>(index);
+  by.flags = site.flags;
+  by.size_and_scope =
+      static_cast<std::uint8_t>(std::countr_zero(site.element) | static_cast<int>(site.scope) << 4);
+  return by;
+}
+
+void BlockRaces::touch(
+    const Place& place,
+    std::uint64_t bytes,
+    const Access& by,
+    std::size_t index
+) {
+  place.shadow->touch(
+      place.address,
+      bytes,
+      by,
+      [&](const Access& before) { return ordered(before, index); },
+      [&](const Access& before, std::uint64_t address, std::uint32_t length) {
+        return race(before, by, place, address, length);
+      }
+  );
+}
+
+void BlockRaces::strong_access(
+    const Place& place,
+    const Access& by,
+    const Site& site,
+    std::size_t index
+) {
+  Cell* cell = place.shadow->cell(place.address);
+  bool continues = false;
+  if (cell != nullptr && (by.flags & Read) != 0) {
+    continues = observe(*cell, place, by, site, index);
+  }
+  touch(place, site.element, by, index);
+  cell = place.shadow->cell(place.address); // a byte's own by now
+  if (cell != nullptr && by.writes()) {
+    publish(*cell, site, index, continues);
+  }
+}
+
+namespace {
+
+/// The low `bytes` of a lane's element in a register or constant of `width` bytes.
+std::uint64_t element(
+    const isa::Exec& exec,
+    isa::Ref ref,
+    std::size_t lane,
+    std::size_t width,
+    std::size_t bytes
+) {
+  std::uint64_t value = 0;
+  std::memcpy(
+      &value,
+      exec.in<std::byte>(ref) + lane * width,
+      std::min({width, bytes, sizeof value})
+  );
+  return value;
+}
+
+} // namespace
+
+const isa::Op*
+BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
+  const LaneMask lanes = exec.mask();
+  std::uint64_t address[isa::warp_size];
+  addresses(exec, op, site, address);
+  const bool strong = (site.flags & Strong) != 0;
+  const bool first = site.kind == SiteKind::Store && !strong;
+  std::uint64_t expected[isa::warp_size] = {};
+  if (site.compares && !op.d.none()) {
+    for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
+      expected[lane] = element(exec, op.b, lane, site.element, site.element);
+    }
+  }
+  const isa::Op* next = nullptr;
+  if (!first) {
+    next = site.handler(exec, op);
+    if (next == nullptr &&
+        (exec.why() == isa::Stop::Fault || exec.why() == isa::Stop::Unsupported)) {
+      return next;
+    }
+  }
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    Place where = place(address[lane], site.shared);
+    if (where.shadow == nullptr) {
+      continue;
+    }
+    const std::size_t index = w * isa::warp_size + lane;
+    Access by = access_of(site, op.target, index);
+    if (site.tells_bytes) { // st.async, red.async: complete when their bytes have been counted
+      by.block = bulk_agent(index);
+      by.thread = 0;
+      by.tick = 1;
+      bulk_arrivals_[lane].push_back(by.block);
+      touch(where, std::uint64_t{site.element} * site.count, by, index);
+    } else if (!strong) {
+      std::uint64_t bytes = std::uint64_t{site.element} * site.count;
+      if (site.kind == SiteKind::BulkStoreZeros) {
+        bytes = exec.in<std::uint32_t>(op.b)[lane];
+      }
+      touch(where, bytes, by, index);
+    } else {
+      Site just_read;
+      const Site* as = &site;
+      if (site.compares && !op.d.none() &&
+          element(exec, op.d, lane, site.element, site.element) != expected[lane]) {
+        just_read = site; // a comparison that fails writes nothing
+        just_read.release = false;
+        by.flags = Read | Strong;
+        as = &just_read;
+      }
+      for (unsigned k = 0; k < site.count; ++k, where.address += site.element) {
+        strong_access(where, by, *as, index);
+      }
+    }
+  }
+  return first ? site.handler(exec, op) : next;
+}
+
+// --- Races -------------------------------------------------------------------------------------
+
+bool BlockRaces::same_value(
+    const Access& before,
+    const Access& by,
+    const Place& place,
+    std::uint64_t address,
+    std::uint32_t bytes
+) const {
+  if (site_->kind != SiteKind::Store || site_->value_bytes == 0 || by.block != number_ ||
+      site_->element > 8) {
+    return false;
+  }
+  const std::uint64_t offset = address - place.address; // of these bytes in the element
+  if (offset >= 8) {
+    return false;
+  }
+  std::uint64_t mask = bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes * 8) - 1;
+  const auto value = [&](std::size_t lane) {
+    return element(*exec_, op_->b, lane, site_->value_bytes, site_->element) >> offset * 8 & mask;
+  };
+  const std::uint64_t now = value(by.thread % isa::warp_size);
+  if (before.site == by.site && before.block == number_ && before.tick == by.tick &&
+      before.thread / isa::warp_size == by.thread / isa::warp_size) {
+    return value(before.thread % isa::warp_size) == now; // the same instruction, not yet done
+  }
+  std::uint64_t there = 0;
+  if (place.owner != nullptr) {
+    if (address + bytes > place.owner->block_.shared_bytes()) {
+      return false;
+    }
+    std::memcpy(&there, place.owner->block_.shared() + address, bytes);
+  } else {
+    const void* at = races_.space().host_pointer(address, bytes);
+    if (at == nullptr) {
+      return false;
+    }
+    std::memcpy(&there, at, bytes);
+  }
+  return there == now;
+}
+
+Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& found) const {
+  const Agent& first = races_.agent(before.block);
+  const Agent& second = races_.agent(by.block);
+  if (before.strong() && by.strong()) {
+    return before.size() != by.size() ? Why::Size : Why::Scope;
+  }
+  const auto copies = [](const Agent& a) {
+    return a.kind == Agent::Kind::Copies || a.kind == Agent::Kind::Bulk;
+  };
+  if (copies(first) || copies(second)) {
+    return Why::Async;
+  }
+  for (const Note& note : notes_) {
+    const bool would = note.why == Why::NoRelease
+                           ? note.writer.block == before.block && before.tick <= note.tick
+                           : note.clock.knows(before.by(), before.tick);
+    if (would) {
+      found.flag_write = note.write_site;
+      found.flag_read = note.read_site;
+      return note.why;
+    }
+  }
+  if (first.command != second.command) {
+    return Why::Commands;
+  }
+  if (before.strong() != by.strong()) {
+    return Why::Plain;
+  }
+  if (before.block != by.block) {
+    return Why::Blocks;
+  }
+  return before.thread / isa::warp_size == by.thread / isa::warp_size ? Why::Warp : Why::Block;
+}
+
+// [RACE]: they conflict, nothing orders them, and they are not morally strong.
+bool BlockRaces::race(
+    const Access& before,
+    const Access& by,
+    const Place& place,
+    std::uint64_t address,
+    std::uint32_t bytes
+) {
+  if (races_.morally_strong(before, by)) {
+    return false;
+  }
+  if (by.strong() && races_.agent(before.block).kind == Agent::Kind::Command) {
+    return true; // a flag that the host sets by a copy: meant to be seen by whoever polls it
+  }
+  const bool same = before.writes() && by.writes() && same_value(before, by, place, address, bytes);
+  if (races_.count_again(before, by, same)) {
+    return true;
+  }
+  Races::Found found;
+  found.first = before;
+  found.second = by;
+  found.why = reason(before, by, found);
+  found.same_value = same;
+  found.shared = place.owner != nullptr;
+  found.address = address;
+  found.bytes = bytes;
+  races_.add(found);
+  return true;
+}
+
+} // namespace heddle::race

@@ -1,0 +1,176 @@
+// BlockRaces: the clocks of one block's threads, its shared memory's shadow, and what each
+// instruction and each barrier does to them.
+//
+// A thread's knowledge is kept in parts, so that the usual cases cost no more than a number: its
+// own tick; `block_known`: what every thread of its block did up to that tick has happened before;
+// `warp_known`: the same of its warp; everything else is in `others`. A barrier of the whole block
+// gives all threads the same tick.
+#pragma once
+
+#include "race/monitor.h"
+
+#include <optional>
+
+namespace heddle::race {
+
+class BlockRaces final : public machine::BlockMonitor {
+public:
+  BlockRaces(Races& races, machine::Block& block);
+
+  /// The handler of every site: the original one, and what it means.
+  static const isa::Op* execute(isa::Exec& exec, const isa::Op& op);
+
+  // --- machine::BlockMonitor ---------------------------------------------------------------------
+  void started() override;
+  void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) override;
+  void opened(std::size_t id, std::span<const isa::LaneMask> waiting) override;
+  void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) override;
+  void cluster_opened() override;
+  void cluster_passed(std::size_t w, isa::LaneMask lanes) override;
+  void warp_synced(std::size_t w, isa::LaneMask lanes) override;
+  void dependency_waited() override { waited_ = true; }
+
+private:
+  /// What a thread knew at some moment; cheap to take.
+  struct Snapshot {
+    Clock others;
+    std::uint32_t tick = 0; // 0: none
+    std::uint32_t block_known = 0;
+    std::uint32_t warp_known = 0;
+    std::uint32_t site = 0;
+  };
+  struct Thread;
+  /// What few threads need.
+  struct Extra {
+    Snapshot fence[4];                                   // of the last fence of at least that scope
+    std::vector<Message> observed;                       // by relaxed reads: a fence acquires them
+    std::vector<std::uint32_t> bulk_group;               // bulk copies not yet committed
+    std::deque<std::vector<std::uint32_t>> bulk_groups;  // committed, not yet waited for
+    std::deque<std::vector<std::uint32_t>> bulk_reading; // the same, of their reads
+    std::vector<std::uint32_t> bulk_reads;
+  };
+  struct Thread {
+    std::uint32_t tick = 1;
+    std::uint32_t block_known = 0;
+    std::uint32_t warp_known = 0;
+    Clock others;
+    std::unique_ptr<Extra> extra;
+    Extra& more() {
+      if (extra == nullptr) {
+        extra = std::make_unique<Extra>();
+      }
+      return *extra;
+    }
+  };
+  /// Where an access goes.
+  struct Place {
+    Shadow* shadow = nullptr;    // nullptr: local memory or parameters, not looked at
+    std::uint64_t address = 0;   // shared memory: in the block
+    BlockRaces* owner = nullptr; // shared memory: of which block
+  };
+  struct WarpCopies { // cp.async of one warp
+    std::uint32_t agent = 0;
+    std::array<std::uint32_t, isa::warp_size> tick{};              // of the group that is open
+    std::array<std::vector<std::uint32_t>, isa::warp_size> groups; // committed: their ticks
+  };
+  struct Mbarrier {
+    Clock arriving, complete;
+    std::uint32_t phase = 0;
+  };
+  /// Why something that looks like synchronisation was none.
+  struct Note {
+    Why why{};
+    Clock clock;       // what would have been known; empty: see writer, tick
+    ThreadName writer; // NoRelease
+    std::uint32_t tick = 0;
+    std::uint32_t write_site = 0, read_site = 0;
+  };
+
+  // --- Clocks (block.cpp) ------------------------------------------------------------------------
+  Thread& thread(std::size_t w, int lane) {
+    return threads_[w * isa::warp_size + static_cast<std::size_t>(lane)];
+  }
+  ThreadName name(std::size_t index) const { return {number_, static_cast<std::uint16_t>(index)}; }
+  Snapshot snapshot(std::size_t index, std::uint32_t site) const;
+  void hand_over(const Snapshot& from, std::size_t index, Clock& into) const;
+  void hand_over(std::size_t index, Clock& into) const;
+  /// Lanes of one warp, all that they know.
+  void hand_over_warp(std::size_t w, isa::LaneMask lanes, Clock& into);
+  bool ordered(const Access& before, std::size_t index) const;
+  bool command_ordered(const CommandInfo& other) const;
+  isa::LaneMask live(std::size_t w) const { return block_.warps()[w].warp.live; }
+
+  // --- Accesses (access.cpp) ---------------------------------------------------------------------
+  const isa::Op* run(isa::Exec& exec, const isa::Op& op, const Site& site);
+  Place place(std::uint64_t address, bool shared);
+  void
+  addresses(isa::Exec& exec, const isa::Op& op, const Site& site, std::uint64_t (&to)[32]) const;
+  const isa::Op* run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  void run_fence(const Site& site, std::uint32_t number, std::size_t w, isa::LaneMask lanes);
+  Access access_of(const Site& site, std::uint32_t number, std::size_t index) const;
+  void touch(const Place& place, std::uint64_t bytes, const Access& by, std::size_t index);
+  void strong_access(const Place& place, const Access& by, const Site& site, std::size_t index);
+  bool race(
+      const Access& before,
+      const Access& by,
+      const Place& place,
+      std::uint64_t address,
+      std::uint32_t bytes
+  );
+  Why reason(const Access& before, const Access& by, Races::Found& found) const;
+  bool same_value(
+      const Access& before,
+      const Access& by,
+      const Place& place,
+      std::uint64_t address,
+      std::uint32_t bytes
+  ) const;
+
+  // --- Synchronisation (sync.cpp) ----------------------------------------------------------------
+  /// Reads what was released here; true: `by` continues the last write's release sequence.
+  bool
+  observe(Cell& cell, const Place& place, const Access& by, const Site& site, std::size_t index);
+  void publish(Cell& cell, const Site& site, std::size_t index, bool continues);
+  bool acquire(const Message& message, Scope scope, std::size_t index);
+  void add_message(std::vector<Message>& to, Message message) const;
+  void note(Note note);
+  void learn_from_host(const Place& place, const Access& last);
+
+  // --- Asynchronous copies, mbarriers (async.cpp) ------------------------------------------------
+  const isa::Op* run_mbarrier(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  const isa::Op* run_copy(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  const isa::Op* run_bulk(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  void wait_for_copies(std::size_t w, isa::LaneMask lanes, std::size_t left);
+  void wait_for_bulk(std::size_t w, isa::LaneMask lanes, std::size_t left, bool reads_only);
+  WarpCopies& copies(std::size_t w);
+  std::uint32_t bulk_agent(std::size_t index);
+  std::uint32_t lane_agent(std::size_t w, Agent::Kind kind, std::uint32_t thread);
+  /// The object and the word it is, in whichever block of the cluster; nullptr: not there.
+  Mbarrier* mbarrier(const Place& place);
+  void look_at_phase(const Place& place);
+
+  Races& races_;
+  machine::Block& block_;
+  std::uint32_t number_ = 0; // as an agent
+  std::uint32_t cluster_ = 0;
+  CommandInfoPtr command_;
+  std::vector<Thread> threads_;
+  Shadow shared_;
+  bool waited_ = false; // some thread has executed griddepcontrol.wait
+  mutable std::uint64_t last_known_command_ = 0;
+  CommandSet extra_commands_; // learnt through memory
+  std::shared_ptr<const CommandSet> host_knew_;
+  std::array<Clock, 16> arrived_;             // bar.arrive, by barrier
+  Clock cluster_arriving_, cluster_complete_; // rank 0: of the cluster
+  std::vector<std::unique_ptr<WarpCopies>> copies_;
+  std::unordered_map<std::uint64_t, Mbarrier> mbarriers_;                // by offset
+  std::array<std::vector<std::uint32_t>, isa::warp_size> bulk_arrivals_; // agents, see run_bulk
+  std::vector<Note> notes_;
+  std::size_t next_note_ = 0;
+  // The access under way, for same_value().
+  isa::Exec* exec_ = nullptr;
+  const isa::Op* op_ = nullptr;
+  const Site* site_ = nullptr;
+};
+
+} // namespace heddle::race

@@ -1,0 +1,380 @@
+// Implements monitor.h: commands and their order, moral strength, what was found.
+#include "race/monitor.h"
+
+#include "race/block.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::race {
+namespace {
+
+/// Shadow memory at most: 2 GiB, which is what about 140 MiB of memory need that single threads
+/// access.
+constexpr std::uint64_t page_limit = (std::uint64_t{2} << 30) / sizeof(Page);
+
+std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+  return fmt::format("({},{},{})", x, y, z);
+}
+
+} // namespace
+
+// --- Commands ----------------------------------------------------------------------------------
+
+bool CommandSet::contains(std::uint64_t id) const {
+  const auto next = std::ranges::upper_bound(intervals_, id, {}, [](const auto& interval) {
+    return interval.first;
+  });
+  return next != intervals_.begin() && id <= std::prev(next)->second;
+}
+
+void CommandSet::add(std::uint64_t first, std::uint64_t last) {
+  // Everything that touches [first, last] becomes one with it.
+  const auto begin = std::ranges::find_if(intervals_, [&](const auto& interval) {
+    return interval.second + 1 >= first;
+  });
+  auto end = begin;
+  for (; end != intervals_.end() && end->first <= last + 1; ++end) {
+    first = std::min(first, end->first);
+    last = std::max(last, end->second);
+  }
+  intervals_.insert(intervals_.erase(begin, end), {first, last});
+}
+
+void CommandSet::add(const CommandSet& other) {
+  for (const auto& [first, last] : other.intervals_) {
+    add(first, last);
+  }
+}
+
+Races::Races(memory::AddressSpace& space)
+    : space_(space),
+      pages_left_(page_limit),
+      global_(pages_left_) {
+  sites_.emplace_back();
+  agents_.emplace_back();
+  syncs_.emplace_back();
+}
+
+Races::~Races() = default;
+
+std::unique_ptr<machine::BlockMonitor> Races::watch(machine::Block& block) {
+  return std::make_unique<BlockRaces>(*this, block);
+}
+
+void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  programs_.insert(program);
+  for (const auto& [address, code] : kernel.functions) {
+    if (!known_codes_.insert(code).second) {
+      continue;
+    }
+    // No thread runs it yet: this is the moment of its first launch.
+    auto& ops = const_cast<isa::Code*>(code)->ops;
+    for (isa::Op& op : ops) {
+      if (auto site = classify(*code, op)) {
+        op.target = static_cast<std::uint32_t>(sites_.size());
+        op.execute = BlockRaces::execute;
+        sites_.push_back(*site);
+      }
+    }
+  }
+}
+
+void Races::submitted(const machine::Command& command) {
+  auto info = std::make_shared<CommandInfo>();
+  info->id = command.id;
+  info->kind = command.kind;
+  info->label = command.label;
+  info->stream = command.stream;
+  info->device = command.device;
+  bool programmatic = false;
+  if (command.grid != nullptr) {
+    const machine::LaunchConfig& config = command.grid->config();
+    info->label = fmt::format("kernel '{}'", command.grid->describe());
+    info->grid = config.grid;
+    info->block = config.block;
+    info->cluster = config.cluster;
+    programmatic = config.programmatic;
+  }
+  const std::lock_guard lock(mutex_);
+  auto before = std::make_shared<CommandSet>(*known_to_host_);
+  auto late = std::make_shared<CommandSet>(*known_to_host_);
+  for (const auto& other : command.after) {
+    const auto known = other != nullptr ? commands_.find(other->id) : commands_.end();
+    if (known == commands_.end()) {
+      continue;
+    }
+    // [DEP]; a programmatic launch promises it to those only that execute griddepcontrol.wait.
+    const CommandInfo& theirs = *known->second;
+    late->add(*theirs.late);
+    late->add(theirs.id, theirs.id);
+    if (programmatic && theirs.kind == machine::CommandKind::Kernel) {
+      before->add(*theirs.before);
+    } else {
+      before->add(*theirs.late);
+      before->add(theirs.id, theirs.id);
+    }
+  }
+  info->before = std::move(before);
+  info->late = std::move(late);
+  last_command_ = std::max(last_command_, command.id);
+  if (command.grid != nullptr) {
+    by_grid_[command.grid.get()] = info;
+  }
+  commands_.emplace(command.id, std::move(info));
+}
+
+void Races::host_waited(std::span<const machine::CommandPtr> commands) {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<CommandSet> more;
+  for (const auto& command : commands) {
+    const auto known = command != nullptr ? commands_.find(command->id) : commands_.end();
+    if (known != commands_.end() && !known_to_host_->contains(command->id)) {
+      if (more == nullptr) {
+        more = std::make_shared<CommandSet>(*known_to_host_);
+      }
+      more->add(*known->second->late);
+      more->add(command->id, command->id);
+    }
+  }
+  if (more != nullptr) {
+    known_to_host_ = std::move(more);
+  }
+}
+
+void Races::host_waited_for_all() {
+  const std::lock_guard lock(mutex_);
+  if (last_command_ != 0) {
+    auto more = std::make_shared<CommandSet>();
+    more->add(1, last_command_);
+    known_to_host_ = std::move(more);
+  }
+}
+
+std::shared_ptr<const CommandSet> Races::known_to_host() {
+  const std::lock_guard lock(mutex_);
+  return known_to_host_;
+}
+
+CommandInfoPtr Races::command_of(const machine::Grid& grid) {
+  const std::lock_guard lock(mutex_);
+  const auto it = by_grid_.find(&grid);
+  return it != by_grid_.end() ? it->second : std::make_shared<CommandInfo>();
+}
+
+void Races::host_side_access(
+    const machine::Command& command,
+    memory::Address address,
+    std::uint64_t bytes,
+    bool store
+) {
+  CommandInfoPtr info;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = commands_.find(command.id);
+    if (known == commands_.end()) {
+      return;
+    }
+    info = known->second;
+  }
+  std::uint32_t& number = host_side_agents_[&command];
+  if (number == 0 || agents_[number].command != info) {
+    number = new_agent(
+        {.kind = Agent::Kind::Command,
+         .device = static_cast<std::uint8_t>(info->device),
+         .command = info}
+    );
+  }
+  Access by;
+  by.block = number;
+  by.tick = 1;
+  by.flags = store ? Write : Read;
+  const auto ordered = [&](const Access& before) {
+    const Agent& other = agents_[before.block];
+    return before.block == number || other.command == info ||
+           info->before->contains(other.command->id) || host_clock_.knows(before.by(), before.tick);
+  };
+  const auto race = [&](const Access& before, std::uint64_t at, std::uint32_t length) {
+    // What the host writes into a flag that a kernel polls is meant to be seen there.
+    if (!before.strong() && !count_again(before, by, false)) {
+      Found found;
+      found.first = before;
+      found.second = by;
+      found.why = Why::Commands;
+      found.address = at;
+      found.bytes = length;
+      add(found);
+    }
+    return true;
+  };
+  while (bytes != 0) {
+    const std::uint64_t here = std::min(bytes, Page::bytes - address % Page::bytes);
+    if (here < Page::bytes) {
+      global_.touch(address, here, by, ordered, race);
+    } else {
+      global_.touch_page(address / Page::bytes, by, ordered, race);
+    }
+    address += here;
+    bytes -= here;
+  }
+}
+
+// --- Threads -----------------------------------------------------------------------------------
+
+std::uint32_t Races::new_agent(Agent agent) {
+  agents_.push_back(std::move(agent));
+  return static_cast<std::uint32_t>(agents_.size() - 1);
+}
+
+bool Races::includes(Scope scope, std::uint32_t a, std::uint32_t b) const {
+  if (a == b || scope == Scope::Sys) {
+    return true;
+  }
+  const Agent& first = agents_[a];
+  const Agent& second = agents_[b];
+  if (scope == Scope::Gpu) {
+    return first.device == second.device;
+  }
+  if (scope == Scope::Cluster) {
+    return first.cluster == second.cluster && first.cluster != 0;
+  }
+  // The copies of a block count as its threads.
+  return first.cluster == second.cluster && first.cluster != 0 && first.command == second.command &&
+         first.index_x == second.index_x && first.index_y == second.index_y &&
+         first.index_z == second.index_z;
+}
+
+// PTX ISA 9.0, 8.5: both strong, each one's scope includes the other thread, complete overlap.
+bool Races::morally_strong(const Access& a, const Access& b) const {
+  return a.strong() && b.strong() && a.size() == b.size() &&
+         includes(a.scope(), a.block, b.block) && includes(b.scope(), b.block, a.block);
+}
+
+// --- What was found ----------------------------------------------------------------------------
+
+std::uint64_t Races::key(const Access& first, const Access& second) {
+  std::uint64_t a = first.site;
+  std::uint64_t b = second.site;
+  if (a > b) {
+    std::swap(a, b);
+  }
+  return a << 32 | b;
+}
+
+bool Races::count_again(const Access& first, const Access& second, bool same_value) {
+  const auto it = found_.find(key(first, second));
+  if (it == found_.end()) {
+    return false;
+  }
+  ++it->second.report.count;
+  it->second.report.same_value = it->second.report.same_value && same_value;
+  return true;
+}
+
+void Races::describe(std::uint32_t site, machine::FaultReport& into) const {
+  if (site != 0) {
+    machine::describe_instruction(*sites_[site].code, *sites_[site].op, into);
+  }
+}
+
+RaceSide Races::side(const Access& access) const {
+  RaceSide side;
+  const Agent& agent = agents_[access.block];
+  const CommandInfo& command = *agent.command;
+  side.write = access.writes();
+  const Site& site = sites_[access.site];
+  const unsigned bytes = access.site == 0 ? 0U : unsigned{site.element} * site.count;
+  std::string what = !access.writes()             ? "read"
+                     : (access.flags & Read) != 0 ? "atomic update"
+                                                  : "write";
+  if (access.strong() && (access.flags & (Read | Write)) != (Read | Write)) {
+    what = "strong " + what;
+  }
+  if (agent.kind == Agent::Kind::Copies || agent.kind == Agent::Kind::Bulk) {
+    what = "asynchronous " + what;
+  }
+  if (bytes != 0 && agent.kind == Agent::Kind::Block) {
+    what += fmt::format(" of {} byte{}", bytes, bytes == 1 ? "" : "s");
+  }
+  if (access.strong()) {
+    constexpr const char* names[] = {"cta", "cluster", "gpu", "sys"};
+    what += fmt::format(" with scope {}", names[static_cast<int>(access.scope())]);
+  }
+  side.action = what;
+  if (agent.kind == Agent::Kind::Command) {
+    side.who = fmt::format("{} in {}", command.label, command.stream);
+    return side;
+  }
+  std::uint64_t thread = access.thread;
+  if (agent.kind == Agent::Kind::Copies) {
+    thread += std::uint64_t{agent.warp} * isa::warp_size;
+  } else if (agent.kind == Agent::Kind::Bulk) {
+    thread = agent.warp;
+  }
+  const machine::Dim3& b = command.block;
+  side.who = fmt::format(
+      "thread {} of block {} of {}",
+      triple(thread % b.x, thread / b.x % b.y, thread / b.x / b.y),
+      triple(agent.index_x, agent.index_y, agent.index_z),
+      command.label
+  );
+  describe(access.site, side.place);
+  return side;
+}
+
+void Races::add(const Found& found) {
+  Entry entry;
+  RaceReport& report = entry.report;
+  report.first = side(found.first);
+  report.second = side(found.second);
+  report.why = found.why;
+  report.same_value = found.same_value;
+  report.shared = found.shared;
+  report.address = found.address;
+  report.bytes = found.bytes;
+  report.count = 1;
+  describe(found.flag_write, report.flag_write);
+  describe(found.flag_read, report.flag_read);
+  if (found.shared && found.second.site != 0) {
+    const Site& site = sites_[found.second.site];
+    for (const ptx::Operand& operand : site.code->function->body[site.op->instruction].operands) {
+      if (operand.kind == ptx::OperandKind::Address && !operand.name.empty()) {
+        report.variable = machine::demangle(operand.name);
+      }
+    }
+  }
+  entry.order = found_.size();
+  found_.emplace(key(found.first, found.second), std::move(entry));
+}
+
+std::vector<RaceReport> Races::reports() const {
+  std::vector<const Entry*> entries;
+  for (const auto& [key, entry] : found_) {
+    entries.push_back(&entry);
+  }
+  std::ranges::sort(entries, {}, &Entry::order);
+  std::vector<RaceReport> result;
+  const auto same_line = [](const machine::SourcePlace& a, const machine::SourcePlace& b) {
+    return a.line == b.line && a.file == b.file && a.line != 0;
+  };
+  for (const Entry* entry : entries) {
+    const RaceReport& report = entry->report;
+    const auto again = std::ranges::find_if(result, [&](const RaceReport& other) {
+      const bool straight = same_line(other.first.place.source, report.first.place.source) &&
+                            same_line(other.second.place.source, report.second.place.source);
+      const bool crossed = same_line(other.first.place.source, report.second.place.source) &&
+                           same_line(other.second.place.source, report.first.place.source);
+      return straight || crossed;
+    });
+    if (again == result.end()) {
+      result.push_back(report);
+    } else {
+      again->count += report.count;
+      again->same_value = again->same_value && report.same_value;
+    }
+  }
+  return result;
+}
+
+} // namespace heddle::race

@@ -1,0 +1,171 @@
+// Races: the monitor that looks for data races in one execution (spec/races.md).
+//
+//   auto races = std::make_unique<race::Races>(space);
+//   Races* r = races.get();
+//   world.set_monitor(std::move(races));      // an engine with one_at_a_time
+//   … run …
+//   for (const RaceReport& report : r->reports()) …
+//
+// Happens-before: each thread has a clock (clock.h) of what it knows of others; barriers, releases
+// and acquires hand knowledge on; an access races if it meets one in the shadow (shadow.h) of which
+// its thread knows nothing and the two are not morally strong. What this file does: names of
+// threads, commands and their order, moral strength, and the list of what was found.
+//
+// May be wrong in this direction: one schedule is looked at, so a race that needs other values or
+// another branch is missed, as is one that this schedule happened to order by a lock. Accesses of
+// host code are not seen, and what the host might have learnt through memory counts as known to all
+// commands that it submits afterwards (misses). The order of fence.sc operations among each other
+// is not taken for an order of accesses, since another execution has another one.
+#pragma once
+
+#include "machine/block.h"
+#include "machine/monitor.h"
+
+#include "race/race_report.h"
+#include "race/site.h"
+
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace heddle::race {
+
+class BlockRaces;
+
+/// Ids of commands, as intervals.
+class CommandSet {
+public:
+  bool contains(std::uint64_t id) const;
+  void add(std::uint64_t first, std::uint64_t last);
+  void add(const CommandSet& other);
+
+private:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals_; // sorted, apart
+};
+
+struct CommandInfo {
+  std::uint64_t id = 0;
+  machine::CommandKind kind{};
+  std::string label; // "kernel 'add<<<4,128>>>'", "cudaMemcpyAsync"
+  std::string stream;
+  machine::Dim3 grid, block, cluster;
+  int device = 0;
+  /// Have completed before it begins; `late`: and before a thread of it that has executed
+  /// griddepcontrol.wait goes on.
+  std::shared_ptr<const CommandSet> before, late;
+};
+using CommandInfoPtr = std::shared_ptr<const CommandInfo>;
+
+/// Whoever has a block number: a block, the copies of a warp, an API call.
+struct Agent {
+  enum class Kind : std::uint8_t {
+    Block,
+    Copies, // threads are the lanes of a warp
+    Bulk,   // one bulk copy
+    Command
+  } kind{};
+  std::uint8_t device = 0;
+  std::uint16_t warp = 0;    // Copies; Bulk: the thread that issued it
+  std::uint32_t cluster = 0; // equal: the same cluster
+  std::uint32_t index_x = 0, index_y = 0, index_z = 0;
+  CommandInfoPtr command;
+};
+
+/// What releases on a location have handed over, for whoever reads it.
+struct Message {
+  Clock clock;
+  ThreadName head; // who released; of several the last one
+  Scope scope{};   // of the first operation of the release pattern
+  bool several = false;
+  std::uint32_t site = 0;
+};
+
+class Races final : public machine::Monitor {
+public:
+  explicit Races(memory::AddressSpace& space);
+  ~Races() override;
+
+  // --- machine::Monitor --------------------------------------------------------------------------
+  std::unique_ptr<machine::BlockMonitor> watch(machine::Block& block) override;
+  void loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) override;
+  void submitted(const machine::Command& command) override;
+  void host_waited(std::span<const machine::CommandPtr> commands) override;
+  void host_waited_for_all() override;
+  void host_side_access(
+      const machine::Command& command,
+      memory::Address address,
+      std::uint64_t bytes,
+      bool store
+  ) override;
+
+  /// One for each pair of source lines, in the order in which they were found.
+  std::vector<RaceReport> reports() const;
+  /// Did the shadow memory run out? Then accesses to what came last were not looked at.
+  bool limited() const { return pages_left_ == 0; }
+
+  // --- For BlockRaces ----------------------------------------------------------------------------
+  const Site& site(std::uint32_t number) const { return sites_[number]; }
+  std::uint32_t new_agent(Agent agent);
+  const Agent& agent(std::uint32_t number) const { return agents_[number]; }
+  void set_cluster(std::uint32_t number, std::uint32_t cluster) {
+    agents_[number].cluster = cluster;
+  }
+  CommandInfoPtr command_of(const machine::Grid& grid);
+  Shadow& global() { return global_; }
+  std::uint64_t& pages_left() { return pages_left_; }
+  std::vector<Message>& messages(std::uint32_t sync) { return syncs_[sync]; }
+  std::uint32_t new_sync() {
+    syncs_.emplace_back();
+    return static_cast<std::uint32_t>(syncs_.size() - 1);
+  }
+  memory::AddressSpace& space() { return space_; }
+  /// Does `scope`, at a thread of agent a, include the threads of agent b?
+  bool includes(Scope scope, std::uint32_t a, std::uint32_t b) const;
+  bool morally_strong(const Access& a, const Access& b) const;
+  /// Releases of system scope may have been seen by the host.
+  Clock& host_clock() { return host_clock_; }
+  std::shared_ptr<const CommandSet> known_to_host();
+
+  struct Found {
+    Access first, second;
+    Why why{};
+    bool same_value = false;
+    bool shared = false;
+    std::uint64_t address = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t flag_write = 0, flag_read = 0; // sites
+  };
+  /// False: the first of its kind, which add() wants to know.
+  bool count_again(const Access& first, const Access& second, bool same_value);
+  void add(const Found& found);
+
+private:
+  struct Entry {
+    RaceReport report;
+    std::uint64_t order = 0;
+  };
+  static std::uint64_t key(const Access& first, const Access& second);
+  RaceSide side(const Access& access) const;
+  void describe(std::uint32_t site, machine::FaultReport& into) const;
+
+  memory::AddressSpace& space_;
+  std::uint64_t pages_left_;
+  Shadow global_;
+  std::deque<Site> sites_; // 0 stays free
+  std::unordered_set<const isa::Code*> known_codes_;
+  std::unordered_set<std::shared_ptr<isa::Program>> programs_; // kept: sites point into them
+  std::deque<Agent> agents_;                                   // 0 stays free
+  std::deque<std::vector<Message>> syncs_;
+  Clock host_clock_;
+  std::unordered_map<std::uint64_t, Entry> found_;
+  std::unordered_map<const machine::Command*, std::uint32_t> host_side_agents_;
+
+  mutable std::mutex mutex_; // what host threads change
+  std::unordered_map<std::uint64_t, CommandInfoPtr> commands_;
+  std::unordered_map<const machine::Grid*, CommandInfoPtr> by_grid_;
+  std::shared_ptr<const CommandSet> known_to_host_ = std::make_shared<CommandSet>();
+  std::uint64_t last_command_ = 0;
+};
+
+} // namespace heddle::race

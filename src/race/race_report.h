@@ -1,0 +1,48 @@
+// RaceReport: two accesses that nothing orders, with everything that a reader needs to know of
+// them. Made by Races, put into words by runtime/race_diagnostic.cpp.
+#pragma once
+
+#include "machine/world.h"
+
+#include "race/shadow.h"
+
+#include <string>
+
+namespace heddle::race {
+
+/// Why two accesses are unordered, as far as it can be told.
+enum class Why : std::uint8_t {
+  Warp,       // lanes of one warp, nothing between them
+  Block,      // threads of one block, no barrier between
+  Blocks,     // threads of different blocks, nothing between
+  Commands,   // commands that may run at the same time
+  Scope,      // both are strong, but one's scope does not include the other thread
+  Size,       // both are strong, but they overlap in part only
+  Plain,      // one is atomic, the other one is not
+  Async,      // an asynchronous copy that nobody has waited for
+  NoRelease,  // a flag was read, but written without a release
+  NoAcquire,  // a flag was read that was released, but the reader does not acquire
+  NarrowSync, // a flag was read that was released, but for a scope that leaves one of them out
+};
+
+/// One side of a race.
+struct RaceSide {
+  std::string who; // "thread (1,0,0) of block (0,0,0) of kernel 'k<<<1,32>>>'", "cudaMemcpyAsync"
+  std::string action;         // "a write of 4 bytes", "an atomic update of 4 bytes at scope gpu"
+  machine::FaultReport place; // source, inlined_at, instruction; unknown for API calls
+  bool write = false;
+};
+
+struct RaceReport {
+  RaceSide first, second; // in the order of this execution
+  Why why{};
+  bool same_value = false;
+  bool shared = false;
+  std::string variable;        // of shared memory, if the instruction names it
+  memory::Address address = 0; // shared: offset
+  std::uint32_t bytes = 0;
+  machine::FaultReport flag_write, flag_read; // NoRelease, NoAcquire, NarrowSync
+  std::uint64_t count = 0;                    // of pairs of accesses at these two places
+};
+
+} // namespace heddle::race

@@ -1,0 +1,64 @@
+// Implements shadow.h.
+#include "race/shadow.h"
+
+namespace heddle::race {
+
+void Shadow::restart() {
+  ++life_;
+  far_writes_.clear();
+  bytes_.clear();
+}
+
+Page* Shadow::existing_page(std::uint64_t number) {
+  const auto it = pages_.find(number);
+  return it != pages_.end() && it->second->life == life_ ? it->second.get() : nullptr;
+}
+
+Page* Shadow::find_page(std::uint64_t number) {
+  std::unique_ptr<Page>& page = pages_[number];
+  if (page == nullptr) {
+    if (pages_left_ == 0) {
+      ++refused_;
+      return nullptr;
+    }
+    --pages_left_;
+    page = std::make_unique<Page>();
+    page->life = life_;
+  } else if (page->life != life_) {
+    page->write = page->read = {};
+    page->cells.fill({});
+    page->touched = false;
+    page->life = life_;
+  }
+  recent_[number % recent_.size()] = {number, page.get()};
+  return page.get();
+}
+
+Cell* Shadow::cell(std::uint64_t address) {
+  Page* page = this->page(address / Page::bytes);
+  if (page == nullptr) {
+    return nullptr;
+  }
+  page->touched = true;
+  Cell& cell = page->cells[address % Page::bytes / 4];
+  if ((cell.more & split_bit) != 0) {
+    return &byte_cell(cell, static_cast<unsigned>(address % 4));
+  }
+  return &cell;
+}
+
+void Shadow::split(Cell& cell) {
+  std::array<Cell, 4> parts;
+  for (Cell& part : parts) {
+    part = cell;
+    if (cell.more != 0) {
+      part.more = 0;
+      far_write(part) = far_writes_[cell.more];
+    }
+  }
+  cell.more = static_cast<std::uint32_t>(bytes_.size()) | split_bit;
+  cell.write = cell.read = cell.far_read = {};
+  bytes_.push_back(parts);
+}
+
+} // namespace heddle::race

@@ -1,0 +1,313 @@
+// Shadow: who has accessed each piece of memory, as far as a later access might race with it.
+//
+//   shadow.touch(address, bytes, by, element, [&](const Access& before) { return ordered(before);
+//   },
+//                [&](const Access& before, address) { report(before); });
+//
+// One Cell for each aligned word of four bytes; a word of which single bytes are accessed is split
+// into cells for each byte, so that neighbours never look like one. A cell keeps the last writes
+// and reads that are not ordered before a later one: of each the last and one that is as far from
+// it as possible (another block rather than another warp rather than another lane), which is enough
+// to find some race wherever one of many readers or atomic writers races with an access.
+//
+// May be wrong in this direction: of three and more unordered readers (or atomic writers) two are
+// kept, so a race with the third only may be missed. Past `limit` no new pages are kept.
+// What is reported as unordered has really happened: it never invents.
+#pragma once
+
+#include "memory/address_space.h"
+
+#include "race/clock.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::race {
+
+enum class Scope : std::uint8_t {
+  Cta,
+  Cluster,
+  Gpu,
+  Sys
+};
+
+enum AccessFlags : std::uint8_t {
+  Write = 1,
+  Read = 2,  // with Write: an atomic update
+  Strong = 4 // relaxed or stronger, volatile or atomic
+};
+
+/// One access of one thread: to `bytes` of each cell that it is recorded in.
+struct Access {
+  std::uint32_t block = 0; // ThreadName; 0: no access
+  std::uint32_t tick = 0;  // on the thread's clock
+  std::uint32_t site = 0;  // which instruction
+  std::uint16_t thread = 0;
+  std::uint8_t flags = 0;
+  std::uint8_t size_and_scope = 0; // log2 of the element's bytes, scope << 4
+
+  bool any() const { return block != 0; }
+  bool writes() const { return (flags & Write) != 0; }
+  bool strong() const { return (flags & Strong) != 0; }
+  Scope scope() const { return static_cast<Scope>(size_and_scope >> 4); }
+  std::uint8_t size() const { return size_and_scope & 15; }
+  ThreadName by() const { return {block, thread}; }
+};
+static_assert(sizeof(Access) == 16);
+
+struct Cell {
+  Access write, read, far_read;
+  std::uint32_t more = 0; // far write: index in far_writes_; with split_bit: index in bytes_
+  std::uint32_t sync = 0; // index of what the synchronisation on this location is; 0: none
+};
+inline constexpr std::uint32_t split_bit = 1U << 31;
+
+/// Cells for 4 KiB of memory.
+struct Page {
+  static constexpr std::uint64_t bytes = 4096;
+  std::uint32_t life = 0; // of the shadow, when it was last used
+  bool touched = false;   // some cell is not empty
+  Access write, read;     // of the whole page, by something on the host's side
+  std::array<Cell, bytes / 4> cells{};
+};
+
+class Shadow {
+public:
+  /// `pages_left` is shared by all shadows: the limit.
+  explicit Shadow(std::uint64_t& pages_left) : pages_left_(pages_left) {}
+
+  /// Forgets everything: a block begins anew.
+  void restart();
+
+  /// nullptr: the limit has been reached.
+  Page* page(std::uint64_t number) {
+    Recent& recent = recent_[number % recent_.size()];
+    if (recent.number == number && recent.page != nullptr && recent.page->life == life_) {
+      return recent.page;
+    }
+    return find_page(number);
+  }
+  Page* existing_page(std::uint64_t number);
+  /// The cell in which the synchronisation on a location is noted.
+  Cell* cell(std::uint64_t address);
+
+  /// Looks for races of `by` with what was before and records it.
+  /// ordered(const Access&): it happened before `by`.
+  /// race(const Access& before, std::uint64_t address, std::uint32_t bytes) -> bool: they race;
+  /// false: both are strong enough, so that both stay of interest.
+  template <class Ordered, class Race>
+  void touch(
+      std::uint64_t address,
+      std::uint64_t bytes,
+      const Access& by,
+      const Ordered& ordered,
+      const Race& race
+  ) {
+    while (bytes != 0) {
+      Page* page = this->page(address / Page::bytes);
+      std::uint64_t here = std::min(bytes, Page::bytes - address % Page::bytes);
+      bytes -= here;
+      if (page == nullptr) {
+        address += here;
+        continue;
+      }
+      if (page->write.any() && page->write.block != by.block && !ordered(page->write)) {
+        race(page->write, address, static_cast<std::uint32_t>(here));
+      }
+      if (by.writes() && page->read.any() && page->read.block != by.block && !ordered(page->read)) {
+        race(page->read, address, static_cast<std::uint32_t>(here));
+      }
+      page->touched = true;
+      while (here != 0) {
+        Cell& cell = page->cells[address % Page::bytes / 4];
+        if (address % 4 == 0 && here >= 4) {
+          if ((cell.more & split_bit) == 0) [[likely]] {
+            touch_cell(cell, address, 4, by, ordered, race);
+          } else {
+            for (unsigned i = 0; i < 4; ++i) {
+              touch_cell(byte_cell(cell, i), address + i, 1, by, ordered, race);
+            }
+          }
+          address += 4;
+          here -= 4;
+        } else {
+          if ((cell.more & split_bit) == 0) {
+            split(cell);
+          }
+          touch_cell(
+              byte_cell(cell, static_cast<unsigned>(address % 4)),
+              address,
+              1,
+              by,
+              ordered,
+              race
+          );
+          ++address;
+          --here;
+        }
+      }
+    }
+  }
+
+  /// The same for all of a page, by something on the host's side: one record for the whole.
+  template <class Ordered, class Race>
+  void
+  touch_page(std::uint64_t number, const Access& by, const Ordered& ordered, const Race& race) {
+    Page* page = this->page(number);
+    if (page == nullptr) {
+      return;
+    }
+    const std::uint64_t begin = number * Page::bytes;
+    const auto look = [&](const Access& before, std::uint64_t address, std::uint32_t bytes) {
+      if (before.any() && (before.writes() || by.writes()) && !ordered(before)) {
+        race(before, address, bytes);
+      }
+    };
+    look(page->write, begin, Page::bytes);
+    look(page->read, begin, Page::bytes);
+    const auto look_at_cell = [&](const Cell& cell, std::uint64_t address, std::uint32_t bytes) {
+      look(cell.write, address, bytes);
+      look(cell.read, address, bytes);
+      look(cell.far_read, address, bytes);
+    };
+    if (page->touched) {
+      std::uint64_t address = begin;
+      for (Cell& cell : page->cells) {
+        if ((cell.more & split_bit) == 0) {
+          look_at_cell(cell, address, 4);
+        } else {
+          for (unsigned i = 0; i < 4; ++i) {
+            look_at_cell(byte_cell(cell, i), address + i, 1);
+          }
+        }
+        address += 4;
+      }
+    }
+    if (by.writes()) {
+      if (page->touched) {
+        page->cells.fill({});
+        page->touched = false;
+      }
+      page->write = by;
+      page->read = {};
+    } else {
+      page->read = by;
+    }
+  }
+
+  std::uint64_t pages_refused() const { return refused_; }
+
+private:
+  struct Recent {
+    std::uint64_t number = ~std::uint64_t{0};
+    Page* page = nullptr;
+  };
+  Page* find_page(std::uint64_t number);
+  void split(Cell& cell);
+  Cell& byte_cell(const Cell& cell, unsigned i) { return bytes_[cell.more & ~split_bit][i]; }
+  Access& far_write(Cell& cell) {
+    if (cell.more == 0) {
+      if (far_writes_.empty()) {
+        far_writes_.emplace_back();
+      }
+      cell.more = static_cast<std::uint32_t>(far_writes_.size());
+      far_writes_.emplace_back();
+    }
+    return far_writes_[cell.more];
+  }
+  static unsigned distance(const Access& a, const Access& b) {
+    return a.block != b.block ? 3 : (a.thread / 32 != b.thread / 32 ? 2 : 1);
+  }
+  /// Neither is ordered before the other: keeps `by` as the last one, and of the two others that
+  /// which is farther from it.
+  static void keep_apart(Access& last, Access& far, const Access& by) {
+    if (!far.any() || distance(last, by) >= distance(far, by)) {
+      far = last;
+    }
+    last = by;
+  }
+
+  template <class Ordered, class Race>
+  void touch_cell(
+      Cell& cell,
+      std::uint64_t address,
+      std::uint32_t bytes,
+      const Access& by,
+      const Ordered& ordered,
+      const Race& race
+  ) {
+    const auto same = [&](const Access& a) {
+      return a.block == by.block && a.tick == by.tick && a.thread == by.thread &&
+             a.flags == by.flags && a.size_and_scope == by.size_and_scope;
+    };
+    Access* far = cell.more != 0 ? &far_writes_[cell.more] : nullptr;
+    if (by.writes() && !by.strong()) {
+      cell.sync = 0; // what was released here before cannot be acquired through this value
+    }
+    // Is `before` of no interest any more? Reports it if it races.
+    const auto passed = [&](const Access& before) {
+      if (!before.any() || ordered(before)) {
+        return true;
+      }
+      return race(before, address, bytes);
+    };
+    if (!by.writes()) {
+      if (same(cell.read)) {
+        return; // the same thread read it at the same tick: nothing new can be found
+      }
+      if (cell.write.any()) {
+        passed(cell.write);
+        if (far != nullptr) {
+          passed(*far);
+        }
+      }
+      if (!cell.read.any() || ordered(cell.read)) {
+        cell.read = by;
+        if (cell.far_read.any() && ordered(cell.far_read)) {
+          cell.far_read = {};
+        }
+      } else {
+        keep_apart(cell.read, cell.far_read, by);
+      }
+      return;
+    }
+    if (same(cell.write) && !cell.read.any()) {
+      return;
+    }
+    if (cell.read.any()) {
+      if (passed(cell.read)) {
+        cell.read = {};
+      }
+      if (cell.far_read.any() && passed(cell.far_read)) {
+        cell.far_read = {};
+      }
+      if (!cell.read.any()) {
+        std::swap(cell.read, cell.far_read);
+      }
+    }
+    if (far != nullptr && far->any() && passed(*far)) {
+      *far = {};
+    }
+    if (passed(cell.write)) {
+      cell.write = by;
+    } else {
+      keep_apart(cell.write, far_write(cell), by);
+    }
+  }
+
+  std::uint64_t& pages_left_;
+  std::uint64_t refused_ = 0;
+  std::uint32_t life_ = 1;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+  std::array<Recent, 64> recent_{};
+  std::deque<Access> far_writes_; // 0 stays free
+  std::deque<std::array<Cell, 4>> bytes_;
+};
+
+} // namespace heddle::race

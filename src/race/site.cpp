@@ -1,0 +1,248 @@
+// Implements site.h.
+//
+// A vector access counts as one scalar access per element, in the order in which PTX leaves them
+// open. Volatile accesses are relaxed ones of system scope, .mmio likewise. Not classified, and so
+// not seen: ldmatrix, stmatrix and wmma loads and stores (misses), textures and surfaces (misses),
+// what vprintf, malloc and free of the device do.
+#include "race/site.h"
+
+namespace heddle::race {
+namespace {
+
+using ptx::Mod;
+using ptx::Opcode;
+
+Scope scope_of(const ptx::Instruction& i, Scope otherwise) {
+  if (i.has(Mod::Sys) || i.has(Mod::Volatile)) {
+    return Scope::Sys;
+  }
+  if (i.has(Mod::Gpu)) {
+    return Scope::Gpu;
+  }
+  if (i.has(Mod::Cluster)) {
+    return Scope::Cluster;
+  }
+  return i.has(Mod::Cta) ? Scope::Cta : otherwise;
+}
+
+bool is_shared(Mod mod) {
+  return mod == Mod::Shared || mod == Mod::SharedCta || mod == Mod::SharedCluster;
+}
+
+/// The n-th state space among the modifiers is shared memory.
+bool shared_space(const ptx::Instruction& i, int n) {
+  for (const Mod mod : i.modifiers) {
+    if (ptx::category(mod) == ptx::Category::Space && n-- == 0) {
+      return is_shared(mod);
+    }
+  }
+  return false;
+}
+
+/// Are there more ops of the same instruction that touch memory behind this one?
+bool last_of_instruction(const isa::Code& code, const isa::Op& op) {
+  const auto next = static_cast<std::size_t>(&op - code.ops.data()) + 1;
+  for (std::size_t at = next; at < code.ops.size(); ++at) {
+    if (code.ops[at].instruction != op.instruction) {
+      break;
+    }
+    if ((code.ops[at].flags & isa::Visible) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void set_element(Site& site, const ptx::Instruction& i) {
+  if (const auto type = i.type()) {
+    site.element = static_cast<std::uint8_t>(std::max(1, ptx::type_bits(*type) / 8));
+  }
+}
+
+std::uint8_t
+register_bytes(const isa::Code& code, const ptx::Operand& operand, std::uint8_t least) {
+  if (operand.kind != ptx::OperandKind::Register) {
+    return std::max<std::uint8_t>(2, least);
+  }
+  const int bits = ptx::type_bits(code.function->registers[operand.index].type);
+  return static_cast<std::uint8_t>(bits / 8);
+}
+
+bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& site) {
+  if (i.has(Mod::Const) || i.has(Mod::Local) || i.has(Mod::Param) || i.has(Mod::ParamEntry) ||
+      i.has(Mod::ParamFunc)) {
+    return false;
+  }
+  site.shared = shared_space(i, 0);
+  set_element(site, i);
+  if (i.has(Mod::Bulk)) {
+    site.kind = SiteKind::BulkStoreZeros;
+    site.flags = Write;
+    return true;
+  }
+  const bool store = i.opcode == Opcode::St;
+  site.kind = store ? SiteKind::Store : SiteKind::Load;
+  site.flags = store ? Write : Read;
+  const ptx::Operand& value = i.operands.at(store ? 1 : 0);
+  site.count = static_cast<std::uint8_t>(std::max<std::size_t>(1, value.elements.size()));
+  site.acquire = i.has(Mod::Acquire);
+  site.release = i.has(Mod::Release);
+  if (site.acquire || site.release || i.has(Mod::Relaxed) || i.has(Mod::Volatile) ||
+      i.has(Mod::Mmio)) {
+    site.flags |= Strong;
+    site.scope = scope_of(i, Scope::Sys);
+  }
+  if (store && value.elements.empty()) {
+    site.value_bytes = register_bytes(code, value, site.element);
+  }
+  return true;
+}
+
+void classify_update(const ptx::Instruction& i, Site& site) {
+  site.kind = SiteKind::Update;
+  site.flags = Read | Write | Strong; // without an order: relaxed; without a scope: gpu
+  site.shared = shared_space(i, 0);
+  site.scope = scope_of(i, Scope::Gpu);
+  const bool both = i.has(Mod::AcqRel);
+  site.acquire = both || i.has(Mod::Acquire);
+  site.release = both || i.has(Mod::Release);
+  site.compares = i.one_of(ptx::Category::Operation) == Mod::Cas;
+  set_element(site, i);
+  for (const ptx::Operand& operand : i.operands) {
+    if (!operand.elements.empty()) {
+      site.count = static_cast<std::uint8_t>(operand.elements.size());
+    }
+  }
+}
+
+bool classify_fence(const ptx::Instruction& i, Site& site) {
+  site.kind = SiteKind::Fence;
+  const bool old = i.opcode == Opcode::Membar;
+  if (old) {
+    if (!i.has(Mod::Cta) && !i.has(Mod::Gl) && !i.has(Mod::Sys)) {
+      return false; // membar.proxy
+    }
+    site.scope = i.has(Mod::Cta) ? Scope::Cta : i.has(Mod::Gl) ? Scope::Gpu : Scope::Sys;
+    site.acquire = site.release = true;
+    return true;
+  }
+  site.scope = scope_of(i, Scope::Sys);
+  site.acquire = !i.has(Mod::Release);
+  site.release = !i.has(Mod::Acquire);
+  // fence.proxy.* without an order and a scope only connects proxies.
+  return i.has(Mod::Cta) || i.has(Mod::Cluster) || i.has(Mod::Gpu) || i.has(Mod::Sys);
+}
+
+bool classify_mbarrier(const ptx::Instruction& i, Site& site) {
+  site.shared = shared_space(i, 0);
+  site.element = 8;
+  site.scope = Scope::Sys; // of the race test: the object is only used by its own operations
+  const bool relaxed = i.has(Mod::Relaxed);
+  if (i.has(Mod::Init) || i.has(Mod::Inval)) {
+    site.kind = SiteKind::BarrierInit;
+    site.flags = Write;
+  } else if (i.has(Mod::TestWait) || i.has(Mod::TryWait)) {
+    site.kind = SiteKind::BarrierTest;
+    site.flags = Read | Strong;
+    site.acquire = !relaxed;
+  } else if (i.has(Mod::PendingCount)) {
+    return false;
+  } else {
+    site.kind = SiteKind::BarrierArrive;
+    site.flags = Read | Write | Strong;
+    site.release = (i.has(Mod::Arrive) || i.has(Mod::ArriveDrop)) && !relaxed;
+  }
+  return true;
+}
+
+bool classify_copy(const ptx::Instruction& i, Site& site) {
+  site.shared = shared_space(i, 0);
+  site.from_shared = shared_space(i, 1);
+  const bool bulk = i.has(Mod::Bulk);
+  if (i.has(Mod::Prefetch) || i.has(Mod::Tensor)) {
+    return false;
+  }
+  if (i.has(Mod::CommitGroup)) {
+    site.kind = bulk ? SiteKind::BulkCommit : SiteKind::CopyCommit;
+  } else if (i.has(Mod::WaitGroup) || i.has(Mod::WaitAll)) {
+    site.kind = bulk ? SiteKind::BulkWait : SiteKind::CopyWait;
+    site.read_only = i.has(Mod::Read);
+  } else if (i.has(Mod::Mbarrier)) {
+    site.kind = SiteKind::CopyArrive;
+  } else if (bulk) {
+    site.kind = i.has(Mod::Reduce)             ? SiteKind::BulkUpdate
+                : i.has(Mod::MulticastCluster) ? SiteKind::BulkMulticast
+                                               : SiteKind::BulkCopy;
+    site.flags = Write;
+    if (site.kind == SiteKind::BulkUpdate) {
+      set_element(site, i);
+      site.flags = Read | Write | Strong;
+      site.scope = Scope::Gpu;
+    }
+  } else {
+    site.kind = SiteKind::Copy;
+    site.flags = Write;
+  }
+  return true;
+}
+
+} // namespace
+
+std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
+  if (op.instruction >= code.function->body.size()) {
+    return std::nullopt;
+  }
+  const ptx::Instruction& i = code.function->body[op.instruction];
+  const bool group = i.opcode == Opcode::Cp &&
+                     (i.has(Mod::CommitGroup) || i.has(Mod::WaitGroup) || i.has(Mod::WaitAll));
+  if ((op.flags & isa::Visible) == 0 && !group) {
+    return std::nullopt;
+  }
+  Site site;
+  site.handler = op.execute;
+  site.code = &code;
+  site.op = &op;
+  bool known = true;
+  switch (i.opcode) {
+  case Opcode::Ld:
+  case Opcode::Ldu:
+  case Opcode::St:
+    known = classify_access(code, i, site);
+    break;
+  case Opcode::Atom:
+  case Opcode::Red:
+    classify_update(i, site);
+    break;
+  case Opcode::Fence:
+  case Opcode::Membar:
+    known = classify_fence(i, site);
+    break;
+  case Opcode::Bar:
+  case Opcode::Barrier:
+    site.kind = SiteKind::WarpBarrier;
+    known = i.has(Mod::Warp);
+    break;
+  case Opcode::Mbarrier:
+    known = classify_mbarrier(i, site);
+    break;
+  case Opcode::Cp:
+    known = classify_copy(i, site);
+    break;
+  default:
+    known = false;
+  }
+  if (!known) {
+    return std::nullopt;
+  }
+  site.tells_bytes = i.has(Mod::MbarrierCompleteTxBytes);
+  if (site.tells_bytes && site.kind != SiteKind::BulkMulticast && last_of_instruction(code, op)) {
+    site.kind = SiteKind::BytesArrive;
+    site.shared = shared_space(i, 0);
+    site.element = 8;
+    site.flags = Read | Write | Strong;
+    site.scope = Scope::Sys;
+  }
+  return site;
+}
+
+} // namespace heddle::race

@@ -1,0 +1,62 @@
+// Site: one instruction that accesses memory or orders accesses, as a monitor sees it.
+//
+// Classifies PTX's memory and synchronisation instructions by the memory consistency model (PTX ISA
+// 9.0, chapter 8): is an access weak or strong, of which scope, does it acquire or release. A site
+// is numbered; the op's otherwise unused `target` holds the number, and its handler is ours
+// (access.cpp), which calls the original.
+#pragma once
+
+#include "isa/op.h"
+
+#include "race/shadow.h"
+
+#include <deque>
+#include <optional>
+
+namespace heddle::race {
+
+enum class SiteKind : std::uint8_t {
+  Load,
+  Store,
+  Update,        // atom, red
+  Fence,         // fence, membar
+  WarpBarrier,   // bar.warp.sync
+  BarrierInit,   // mbarrier.init, .inval
+  BarrierArrive, // mbarrier.arrive, .arrive_drop, .expect_tx, .complete_tx
+  BarrierTest,   // mbarrier.test_wait, .try_wait
+  BytesArrive,   // the complete-tx at the end of st.async, red.async, cp.async.bulk
+  Copy,          // cp.async
+  CopyCommit,    // cp.async.commit_group
+  CopyWait,      // cp.async.wait_group, .wait_all
+  CopyArrive,    // cp.async.mbarrier.arrive
+  BulkCopy,      // cp.async.bulk
+  BulkMulticast, // the same to several blocks
+  BulkUpdate,    // cp.reduce.async.bulk
+  BulkCommit,    // cp.async.bulk.commit_group
+  BulkWait,      // cp.async.bulk.wait_group{.read}
+  BulkStoreZeros // st.bulk
+};
+
+struct Site {
+  isa::Handler handler = nullptr; // the original
+  const isa::Code* code = nullptr;
+  const isa::Op* op = nullptr;
+  SiteKind kind{};
+  bool shared = false;      // addresses are offsets in the shared window
+  bool from_shared = false; // copies: the source
+  bool acquire = false;
+  bool release = false;
+  bool compares = false;        // cas: writes only where it succeeds
+  bool read_only = false;       // BulkWait: .read
+  bool tells_bytes = false;     // completes by complete-tx on an mbarrier
+  std::uint8_t element = 4;     // bytes
+  std::uint8_t count = 1;       // elements
+  std::uint8_t value_bytes = 0; // Store: of the registers with the value; 0: not known
+  std::uint8_t flags = 0;       // AccessFlags
+  Scope scope = Scope::Sys;
+};
+
+/// What `op` is, if it is anything of that.
+std::optional<Site> classify(const isa::Code& code, const isa::Op& op);
+
+} // namespace heddle::race

@@ -1,0 +1,199 @@
+// Implements block.h: release and acquire patterns (PTX ISA 9.0, 8.7 to 8.9).
+//
+// A release pattern on a location: a release operation, or a fence and a strong write after it. An
+// acquire pattern: an acquire operation, or a strong read and a fence after it. They synchronise if
+// the read observes the write, directly or through atomic updates, where each link is morally
+// strong, and if the first operation of the one and the last of the other are: their scopes include
+// each other's threads.
+#include "race/block.h"
+
+#include <algorithm>
+
+namespace heddle::race {
+
+using isa::LaneMask;
+
+namespace {
+
+constexpr std::size_t most_notes = 32;
+constexpr std::size_t most_observed = 32;
+
+} // namespace
+
+void BlockRaces::note(Note note) {
+  for (Note& other : notes_) {
+    if (other.why == note.why && other.read_site == note.read_site &&
+        other.write_site == note.write_site && other.writer.block == note.writer.block) {
+      other.clock.learn(note.clock);
+      other.tick = std::max(other.tick, note.tick);
+      return;
+    }
+  }
+  if (notes_.size() < most_notes) {
+    notes_.push_back(std::move(note));
+  } else {
+    notes_[next_note_++ % most_notes] = std::move(note);
+  }
+}
+
+void BlockRaces::learn_from_host(const Place& place, const Access& last) {
+  // A flag in memory that the host can write: whoever reads it may have been told of everything
+  // that the host knew by then.
+  if (place.owner == nullptr && !memory::AddressSpace::in_device_range(place.address)) {
+    if (auto knows = races_.known_to_host(); knows != host_knew_) {
+      extra_commands_.add(*knows);
+      host_knew_ = std::move(knows);
+    }
+  }
+  if (last.any() && races_.agent(last.block).kind == Agent::Kind::Command) {
+    const CommandInfo& command = *races_.agent(last.block).command;
+    extra_commands_.add(command.id, command.id);
+    extra_commands_.add(*command.late);
+  }
+}
+
+bool BlockRaces::acquire(const Message& message, Scope scope, std::size_t index) {
+  if (!races_.includes(message.scope, message.head.block, number_) ||
+      (!message.several && !races_.includes(scope, number_, message.head.block))) {
+    return false;
+  }
+  threads_[index].others.learn(message.clock);
+  const Agent& agent = races_.agent(message.head.block);
+  if (agent.command != command_) { // what its kernel could rely on
+    extra_commands_.add(*agent.command->before);
+  }
+  return true;
+}
+
+bool BlockRaces::observe(
+    Cell& cell,
+    const Place& place,
+    const Access& by,
+    const Site& site,
+    std::size_t index
+) {
+  const Access& last = cell.write;
+  if (place.owner == nullptr) {
+    learn_from_host(place, last);
+  }
+  if (!last.any()) {
+    return false;
+  }
+  const bool own = last.block == number_ && last.thread == index;
+  const bool linked = own || races_.morally_strong(last, by);
+  if (cell.sync == 0) {
+    if (!own && last.strong() && (by.flags & Write) == 0) {
+      note({Why::NoRelease, {}, last.by(), last.tick, last.site, by.site});
+    }
+    return linked;
+  }
+  for (const Message& message : races_.messages(cell.sync)) {
+    if (message.head == name(index) && !message.several) {
+      continue;
+    }
+    if (!linked || (site.acquire && !acquire(message, site.scope, index))) {
+      note({Why::NarrowSync, message.clock, message.head, 0, message.site, by.site});
+    } else if (!site.acquire) {
+      std::vector<Message>& observed = threads_[index].more().observed;
+      const auto known = std::ranges::find_if(observed, [&](const Message& other) {
+        return other.scope == message.scope && other.clock.same(message.clock);
+      });
+      if (known == observed.end()) {
+        if (observed.size() >= most_observed) { // gives knowledge too early: misses
+          (void)acquire(observed.front(), Scope::Sys, index);
+          observed.erase(observed.begin());
+        }
+        observed.push_back(message);
+        observed.back().site = by.site;
+        note({Why::NoAcquire, message.clock, message.head, 0, message.site, by.site});
+      }
+    }
+  }
+  return linked;
+}
+
+void BlockRaces::add_message(std::vector<Message>& to, Message message) const {
+  for (Message& other : to) {
+    if (other.scope == message.scope &&
+        (message.scope == Scope::Sys ||
+         races_.includes(message.scope, other.head.block, message.head.block))) {
+      other.several = other.several || other.head.block != message.head.block;
+      other.clock.learn(message.clock);
+      other.head = message.head;
+      other.site = message.site;
+      return;
+    }
+  }
+  to.push_back(std::move(message));
+}
+
+void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool continues) {
+  Thread& thread = threads_[index];
+  const bool fenced = thread.extra != nullptr && thread.extra->fence[0].tick != 0;
+  if (cell.sync != 0 && !continues) {
+    // Another value: what was released before is out of reach, but for one's own.
+    auto& messages = races_.messages(cell.sync);
+    std::erase_if(messages, [&](const Message& m) { return m.several || m.head != name(index); });
+    if (messages.empty() && !site.release && !fenced) {
+      cell.sync = 0;
+    }
+  }
+  if (!site.release && !fenced) {
+    return;
+  }
+  if (cell.sync == 0) {
+    cell.sync = races_.new_sync();
+  }
+  std::vector<Message>& messages = races_.messages(cell.sync);
+  const auto add = [&](const Snapshot& from, Scope scope, std::uint32_t number) {
+    Message message;
+    hand_over(from, index, message.clock);
+    message.head = name(index);
+    message.scope = scope;
+    message.site = number;
+    if (scope == Scope::Sys) {
+      races_.host_clock().learn(message.clock);
+    }
+    add_message(messages, std::move(message));
+  };
+  if (site.release) {
+    add(snapshot(index, 0), site.scope, op_->target);
+    ++thread.tick;
+  }
+  for (int scope = static_cast<int>(Scope::Sys); fenced && scope >= 0; --scope) {
+    const Snapshot& fence = thread.extra->fence[scope];
+    const bool wider =
+        scope < static_cast<int>(Scope::Sys) && thread.extra->fence[scope + 1].tick == fence.tick;
+    const bool covered = site.release && scope <= static_cast<int>(site.scope);
+    if (fence.tick != 0 && !wider && !covered) {
+      add(fence, static_cast<Scope>(scope), fence.site);
+    }
+  }
+}
+
+void BlockRaces::run_fence(const Site& site, std::uint32_t number, std::size_t w, LaneMask lanes) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::size_t index =
+        w * isa::warp_size + static_cast<std::size_t>(std::countr_zero(lanes));
+    Thread& thread = threads_[index];
+    Extra& extra = thread.more();
+    if (site.acquire) {
+      std::erase_if(extra.observed, [&](const Message& message) {
+        const bool done = acquire(message, site.scope, index);
+        if (!done) {
+          note({Why::NarrowSync, message.clock, message.head, 0, number, message.site});
+        }
+        return done;
+      });
+    }
+    if (site.release) {
+      const Snapshot now = snapshot(index, number);
+      for (int scope = 0; scope <= static_cast<int>(site.scope); ++scope) {
+        extra.fence[scope] = now;
+      }
+      ++thread.tick;
+    }
+  }
+}
+
+} // namespace heddle::race
