@@ -106,6 +106,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (options.seed) {
     variables["HEDDLE_SEED"] = std::to_string(*options.seed);
   }
+  if (options.races) {
+    variables["HEDDLE_RACES"] = "1";
+  }
   if (options.warps == "lockstep") {
     variables["HEDDLE_WARPS"] = options.warps;
   }

@@ -2,6 +2,7 @@
 // between the command and the runtime library.
 //
 //   HEDDLE_MODE=run|check   HEDDLE_DEVICE=sm_90   HEDDLE_DEVICES=N   HEDDLE_SEED=N
+//   HEDDLE_RACES=1
 //   HEDDLE_WARPS=independent|lockstep   HEDDLE_WARP_TRACE=N   HEDDLE_STALE_READS=1
 //   LD_LIBRARY_PATH         our library folder first
 //   LD_PRELOAD              our libcudart, where the program's own DT_RPATH would be searched
@@ -23,6 +24,7 @@ struct DeviceOptions {
   std::string device = "sm_90";
   int devices = 1;
   std::optional<std::uint64_t> seed;
+  bool races = false; // look for data races
   std::string warps = "independent"; // or lockstep
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;

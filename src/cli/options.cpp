@@ -73,6 +73,12 @@ void define_run(CLI::App& app, Options& options) {
          "One reproducible, single-threaded schedule, chosen by N (default: all cores)"
   )
       ->type_name("N");
+  run->add_flag(
+      "--races",
+      options.run.device.races,
+      "Look for data races in one schedule (with --seed=N: in the one that N chooses); several "
+      "times slower, one core"
+  );
   run->add_option(
          "--warps",
          options.run.device.warps,

@@ -266,7 +266,11 @@ bool Block::complete(const Barrier& barrier) const {
 
 void Block::open(Barrier& barrier) {
   if (monitor_ != nullptr) {
-    monitor_->opened(static_cast<std::size_t>(&barrier - barriers_.data()), barrier.waiting);
+    monitor_->opened(
+        static_cast<std::size_t>(&barrier - barriers_.data()),
+        barrier.waiting,
+        barrier.expected != 0
+    );
   }
   for (std::size_t w = 0; w < warps_.size(); ++w) {
     WarpState& state = warps_[w];

@@ -27,8 +27,10 @@ public:
   virtual void started() = 0;
   /// Lanes of warp `w` have executed bar.arrive on barrier `id`.
   virtual void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) = 0;
-  /// Barrier `id` has opened; waiting[w]: the lanes that waited at it.
-  virtual void opened(std::size_t id, std::span<const isa::LaneMask> waiting) = 0;
+  /// Barrier `id` has opened; waiting[w]: the lanes that waited at it; counted: it had a thread
+  /// count.
+  virtual void
+  opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) = 0;
   /// Lanes have executed barrier.cluster.arrive.
   virtual void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) = 0;
   /// The phase is complete: told to rank 0.

@@ -282,14 +282,16 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
   if (copies(first) || copies(second)) {
     return Why::Async;
   }
-  for (const Note& note : notes_) {
-    const bool would = note.why == Why::NoRelease
-                           ? note.writer.block == before.block && before.tick <= note.tick
-                           : note.clock.knows(before.by(), before.tick);
-    if (would) {
-      found.flag_write = note.write_site;
-      found.flag_read = note.read_site;
-      return note.why;
+  for (const Why why : {Why::NarrowSync, Why::NoAcquire, Why::NoRelease}) { // surest first
+    for (const Note& note : notes_) {
+      const bool would = note.why == Why::NoRelease
+                             ? note.writer.block == before.block && before.tick <= note.tick
+                             : note.clock.knows(before.by(), before.tick);
+      if (note.why == why && would) {
+        found.flag_write = note.write_site;
+        found.flag_read = note.read_site;
+        return why;
+      }
     }
   }
   if (first.command != second.command) {

@@ -327,12 +327,16 @@ BlockRaces::run_mbarrier(isa::Exec& exec, const isa::Op& op, const Site& site, s
       if (site.acquire) {
         threads_[index].others.learn(barrier->complete);
       } else {
-        threads_[index].more().observed.push_back(
-            {barrier->complete, name(index), Scope::Cta, true, op.target}
-        );
+        Message message;
+        message.clock = barrier->complete;
+        message.head = name(index);
+        message.several = true;
+        message.site = op.target;
+        threads_[index].more().observed.push_back(std::move(message));
       }
     }
-    if (site.kind != SiteKind::BytesArrive && site.kind != SiteKind::CopyArrive) {
+    if (site.kind != SiteKind::BytesArrive && site.kind != SiteKind::CopyArrive &&
+        site.flags != 0) {
       touch(where[lane], 8, access_of(site, op.target, index), index);
     }
   });

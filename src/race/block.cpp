@@ -65,8 +65,18 @@ void BlockRaces::started() {
   copies_.clear();
   copies_.resize(warps);
   mbarriers_.clear();
+  warp_fences_.assign(warps, {});
+  warp_fenced_.assign(warps, {});
+  block_fenced_.clear();
+  fences_ = false;
+  block_observed_.clear();
   notes_.clear();
   next_note_ = 0;
+}
+
+LaneMask BlockRaces::created(std::size_t w) const {
+  const std::uint64_t left = command_->block.count() - w * isa::warp_size;
+  return left >= isa::warp_size ? isa::all_lanes : (LaneMask{1} << left) - 1;
 }
 
 // --- What a thread knows -----------------------------------------------------------------------
@@ -153,6 +163,9 @@ void BlockRaces::warp_synced(std::size_t w, LaneMask lanes) {
     return;
   }
   const bool whole = lanes == live(w);
+  if (whole && fences_) {
+    meet_fences(w, /*block=*/false);
+  }
   std::uint32_t tick = 0;
   std::uint32_t block_known = 0;
   std::uint32_t warp_known = 0;
@@ -195,11 +208,12 @@ void BlockRaces::arrived(std::size_t id, std::size_t w, LaneMask lanes) {
   hand_over_warp(w, lanes, arrived_[id]);
 }
 
-void BlockRaces::opened(std::size_t id, std::span<const LaneMask> waiting) {
-  // [BAR-2] [BAR-3]: everybody but those that have ended.
+void BlockRaces::opened(std::size_t id, std::span<const LaneMask> waiting, bool counted) {
+  // [BAR-2] [BAR-3]: everybody but those that have ended, whom a barrier with a count leaves out.
   bool everybody = true;
   for (std::size_t w = 0; w < waiting.size(); ++w) {
-    everybody = everybody && (live(w) & ~waiting[w]) == 0;
+    const LaneMask wanted = counted ? created(w) : live(w);
+    everybody = everybody && (wanted & ~waiting[w]) == 0;
   }
   Clock joined = std::move(arrived_[id]);
   arrived_[id].clear();
@@ -213,6 +227,11 @@ void BlockRaces::opened(std::size_t id, std::span<const LaneMask> waiting) {
       each(waiting[w], [&](int lane) { thread(w, lane).others.learn(joined); });
     }
     return;
+  }
+  if (fences_) {
+    for (std::size_t w = 0; w < waiting.size(); ++w) {
+      meet_fences(w, /*block=*/true);
+    }
   }
   std::uint32_t tick = 0;
   const Clock* last = nullptr;

@@ -23,7 +23,7 @@ public:
   // --- machine::BlockMonitor ---------------------------------------------------------------------
   void started() override;
   void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) override;
-  void opened(std::size_t id, std::span<const isa::LaneMask> waiting) override;
+  void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) override;
   void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) override;
   void cluster_opened() override;
   void cluster_passed(std::size_t w, isa::LaneMask lanes) override;
@@ -38,6 +38,7 @@ private:
     std::uint32_t block_known = 0;
     std::uint32_t warp_known = 0;
     std::uint32_t site = 0;
+    bool in_order = false;
   };
   struct Thread;
   /// What few threads need.
@@ -98,6 +99,7 @@ private:
   void hand_over_warp(std::size_t w, isa::LaneMask lanes, Clock& into);
   bool ordered(const Access& before, std::size_t index) const;
   bool command_ordered(const CommandInfo& other) const;
+  isa::LaneMask created(std::size_t w) const;
   isa::LaneMask live(std::size_t w) const { return block_.warps()[w].warp.live; }
 
   // --- Accesses (access.cpp) ---------------------------------------------------------------------
@@ -134,6 +136,8 @@ private:
   bool acquire(const Message& message, Scope scope, std::size_t index);
   void add_message(std::vector<Message>& to, Message message) const;
   void note(Note note);
+  /// At a barrier: fences and reads of flags that come before it do so for all its threads.
+  void meet_fences(std::size_t w, bool block);
   void learn_from_host(const Place& place, const Access& last);
 
   // --- Asynchronous copies, mbarriers (async.cpp) ------------------------------------------------
@@ -156,7 +160,13 @@ private:
   CommandInfoPtr command_;
   std::vector<Thread> threads_;
   Shadow shared_;
-  bool waited_ = false; // some thread has executed griddepcontrol.wait
+  /// fence.sc of at least gpu scope: of a warp since it last met, before its last meeting, and
+  /// before the last barrier of the block.
+  std::vector<Clock> warp_fences_, warp_fenced_;
+  Clock block_fenced_;
+  bool fences_ = false;                 // any of them
+  std::vector<Message> block_observed_; // by its threads before the last barrier
+  bool waited_ = false;                 // some thread has executed griddepcontrol.wait
   mutable std::uint64_t last_known_command_ = 0;
   CommandSet extra_commands_; // learnt through memory
   std::shared_ptr<const CommandSet> host_knew_;

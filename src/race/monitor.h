@@ -14,8 +14,8 @@
 // May be wrong in this direction: one schedule is looked at, so a race that needs other values or
 // another branch is missed, as is one that this schedule happened to order by a lock. Accesses of
 // host code are not seen, and what the host might have learnt through memory counts as known to all
-// commands that it submits afterwards (misses). The order of fence.sc operations among each other
-// is not taken for an order of accesses, since another execution has another one.
+// commands that it submits afterwards (misses). The order of two fence.sc
+// counts only where something read between them shows it, since another execution may have another.
 #pragma once
 
 #include "machine/block.h"
@@ -78,6 +78,10 @@ struct Message {
   ThreadName head; // who released; of several the last one
   Scope scope{};   // of the first operation of the release pattern
   bool several = false;
+  /// Released by a fence.sc, of whichever thread, that came before the write: another fence.sc
+  /// behind the read comes after it. `only`: no other acquire will do.
+  bool in_order = false;
+  bool only_in_order = false;
   std::uint32_t site = 0;
 };
 

@@ -123,10 +123,11 @@ bool classify_fence(const ptx::Instruction& i, Site& site) {
       return false; // membar.proxy
     }
     site.scope = i.has(Mod::Cta) ? Scope::Cta : i.has(Mod::Gl) ? Scope::Gpu : Scope::Sys;
-    site.acquire = site.release = true;
+    site.acquire = site.release = site.in_order = true;
     return true;
   }
   site.scope = scope_of(i, Scope::Sys);
+  site.in_order = i.has(Mod::Sc);
   site.acquire = !i.has(Mod::Release);
   site.release = !i.has(Mod::Acquire);
   // fence.proxy.* without an order and a scope only connects proxies.
@@ -140,7 +141,8 @@ bool classify_mbarrier(const ptx::Instruction& i, Site& site) {
   const bool relaxed = i.has(Mod::Relaxed);
   if (i.has(Mod::Init) || i.has(Mod::Inval)) {
     site.kind = SiteKind::BarrierInit;
-    site.flags = Write;
+    // An object is given up when nobody uses it any more; libcu++ leaves open who finds that out.
+    site.flags = i.has(Mod::Init) ? Write : 0;
   } else if (i.has(Mod::TestWait) || i.has(Mod::TryWait)) {
     site.kind = SiteKind::BarrierTest;
     site.flags = Read | Strong;

@@ -46,6 +46,7 @@ struct Site {
   bool from_shared = false; // copies: the source
   bool acquire = false;
   bool release = false;
+  bool in_order = false;        // fence.sc, membar: all agree on their order
   bool compares = false;        // cas: writes only where it succeeds
   bool read_only = false;       // BulkWait: .read
   bool tells_bytes = false;     // completes by complete-tx on an mbarrier

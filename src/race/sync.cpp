@@ -91,9 +91,10 @@ bool BlockRaces::observe(
     if (message.head == name(index) && !message.several) {
       continue;
     }
-    if (!linked || (site.acquire && !acquire(message, site.scope, index))) {
+    if (!linked ||
+        (site.acquire && !message.only_in_order && !acquire(message, site.scope, index))) {
       note({Why::NarrowSync, message.clock, message.head, 0, message.site, by.site});
-    } else if (!site.acquire) {
+    } else if (!site.acquire || message.only_in_order) {
       std::vector<Message>& observed = threads_[index].more().observed;
       const auto known = std::ranges::find_if(observed, [&](const Message& other) {
         return other.scope == message.scope && other.clock.same(message.clock);
@@ -105,6 +106,7 @@ bool BlockRaces::observe(
         }
         observed.push_back(message);
         observed.back().site = by.site;
+        fences_ = fences_ || message.in_order;
         note({Why::NoAcquire, message.clock, message.head, 0, message.site, by.site});
       }
     }
@@ -114,10 +116,11 @@ bool BlockRaces::observe(
 
 void BlockRaces::add_message(std::vector<Message>& to, Message message) const {
   for (Message& other : to) {
-    if (other.scope == message.scope &&
+    if (other.scope == message.scope && other.in_order == message.in_order &&
+        other.only_in_order == message.only_in_order &&
         (message.scope == Scope::Sys ||
          races_.includes(message.scope, other.head.block, message.head.block))) {
-      other.several = other.several || other.head.block != message.head.block;
+      other.several = other.several || message.several || other.head != message.head;
       other.clock.learn(message.clock);
       other.head = message.head;
       other.site = message.site;
@@ -129,7 +132,9 @@ void BlockRaces::add_message(std::vector<Message>& to, Message message) const {
 
 void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool continues) {
   Thread& thread = threads_[index];
-  const bool fenced = thread.extra != nullptr && thread.extra->fence[0].tick != 0;
+  const bool own_fence = thread.extra != nullptr && thread.extra->fence[0].tick != 0;
+  const Clock& warp_fenced = warp_fenced_[index / isa::warp_size];
+  const bool fenced = own_fence || (fences_ && (!block_fenced_.empty() || !warp_fenced.empty()));
   if (cell.sync != 0 && !continues) {
     // Another value: what was released before is out of reach, but for one's own.
     auto& messages = races_.messages(cell.sync);
@@ -150,6 +155,7 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
     hand_over(from, index, message.clock);
     message.head = name(index);
     message.scope = scope;
+    message.in_order = from.in_order;
     message.site = number;
     if (scope == Scope::Sys) {
       races_.host_clock().learn(message.clock);
@@ -160,7 +166,17 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
     add(snapshot(index, 0), site.scope, op_->target);
     ++thread.tick;
   }
-  for (int scope = static_cast<int>(Scope::Sys); fenced && scope >= 0; --scope) {
+  if (fences_ && (!block_fenced_.empty() || !warp_fenced.empty())) {
+    Message message;
+    message.clock = block_fenced_;
+    message.clock.learn(warp_fenced);
+    message.head = name(index);
+    message.scope = Scope::Gpu;
+    message.in_order = message.only_in_order = true;
+    message.site = op_->target;
+    add_message(messages, std::move(message));
+  }
+  for (int scope = static_cast<int>(Scope::Sys); own_fence && scope >= 0; --scope) {
     const Snapshot& fence = thread.extra->fence[scope];
     const bool wider =
         scope < static_cast<int>(Scope::Sys) && thread.extra->fence[scope + 1].tick == fence.tick;
@@ -171,14 +187,53 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
   }
 }
 
+// Fences of other threads that a barrier puts before what this thread does: a strong write tells of
+// them, since a fence.sc behind a read of it cannot come before them.
+void BlockRaces::meet_fences(std::size_t w, bool block) {
+  Clock& fences = warp_fences_[w];
+  if (block) {
+    block_fenced_.learn(fences);
+    block_fenced_.learn(warp_fenced_[w]);
+    fences.clear();
+    for (std::size_t index = w * isa::warp_size; index < (w + 1) * isa::warp_size; ++index) {
+      if (const Extra* extra = threads_[index].extra.get()) {
+        for (const Message& message : extra->observed) {
+          const auto known = std::ranges::find_if(block_observed_, [&](const Message& other) {
+            return other.clock.same(message.clock);
+          });
+          if (message.in_order && known == block_observed_.end()) {
+            block_observed_.push_back(message);
+          }
+        }
+      }
+    }
+    if (block_observed_.size() > most_observed) { // the oldest matter least; may be wrong: invents
+      block_observed_.erase(block_observed_.begin(), block_observed_.end() - most_observed);
+    }
+  } else {
+    warp_fenced_[w].learn(fences);
+    fences.clear();
+  }
+}
+
 void BlockRaces::run_fence(const Site& site, std::uint32_t number, std::size_t w, LaneMask lanes) {
+  const bool in_order = site.in_order && site.scope >= Scope::Gpu;
+  const LaneMask all = lanes;
   for (; lanes != 0; lanes &= lanes - 1) {
     const std::size_t index =
         w * isa::warp_size + static_cast<std::size_t>(std::countr_zero(lanes));
     Thread& thread = threads_[index];
     Extra& extra = thread.more();
+    if (in_order) {
+      for (const Message& message : block_observed_) {
+        (void)acquire(message, site.scope, index);
+      }
+    }
     if (site.acquire) {
       std::erase_if(extra.observed, [&](const Message& message) {
+        if (message.only_in_order && !in_order) {
+          return false;
+        }
         const bool done = acquire(message, site.scope, index);
         if (!done) {
           note({Why::NarrowSync, message.clock, message.head, 0, number, message.site});
@@ -187,12 +242,18 @@ void BlockRaces::run_fence(const Site& site, std::uint32_t number, std::size_t w
       });
     }
     if (site.release) {
-      const Snapshot now = snapshot(index, number);
+      Snapshot now = snapshot(index, number);
+      now.in_order = in_order;
       for (int scope = 0; scope <= static_cast<int>(site.scope); ++scope) {
         extra.fence[scope] = now;
       }
       ++thread.tick;
     }
+  }
+  if (in_order) {
+    // What they did before: their ticks are one higher by now, which nothing has used yet.
+    hand_over_warp(w, all, warp_fences_[w]);
+    fences_ = true;
   }
 }
 

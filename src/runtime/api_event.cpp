@@ -52,7 +52,7 @@ cudaError_t refuse(Runtime& rt, const Event& event) {
 
 std::vector<heddle::machine::CommandPtr> work_before(const Event& event) {
   std::vector<heddle::machine::CommandPtr> work;
-  if (!event.complete()) {
+  if (event.command != nullptr) {
     work.push_back(event.command);
   }
   return work;

@@ -31,7 +31,7 @@ std::vector<heddle::machine::CommandPtr> own_work(Runtime& rt, const Stream& str
     return rt.streams().pending(stream);
   }
   std::vector<heddle::machine::CommandPtr> work;
-  if (stream.tail != nullptr && !stream.tail->done.load()) {
+  if (stream.tail != nullptr) {
     work.push_back(stream.tail);
   }
   return work;

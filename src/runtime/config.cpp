@@ -92,6 +92,12 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
   if (config.warps == Warps::Independent && (config.warp_trace != 0 || config.stale_reads)) {
     return input_error("HEDDLE_WARP_TRACE and HEDDLE_STALE_READS need HEDDLE_WARPS=lockstep");
   }
+  if (const char* text = get("HEDDLE_RACES"); text != nullptr && config.mode == Mode::Run) {
+    config.races = std::strcmp(text, "1") == 0;
+    if (config.races && config.warps == Warps::Lockstep) {
+      return input_error("HEDDLE_RACES needs HEDDLE_WARPS=independent");
+    }
+  }
   if (const char* text = get("HEDDLE_EXPLORE")) {
     config.explore = text;
   }

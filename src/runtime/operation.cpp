@@ -1,6 +1,7 @@
 // Implements operation.h.
 #include "runtime/operation.h"
 
+#include "machine/monitor.h"
 #include "runtime/announce.h"
 #include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
@@ -53,6 +54,62 @@ void freed_meanwhile(
     d.notes.push_back("the address is " + place_in_memory(*nearest, at));
   }
   announce(d);
+}
+
+/// Tells the monitor of `height` × `depth` rows at `at`, where devices reach them too.
+void watch_rows(
+    machine::Monitor& monitor,
+    const machine::Command& command,
+    const memory::AddressSpace& space,
+    memory::Address at,
+    std::uint64_t pitch,
+    std::uint64_t slice,
+    const auto& shape,
+    bool store
+) {
+  if (!memory::AddressSpace::in_device_range(at) && !space.find(at)) {
+    return;
+  }
+  for (std::uint64_t z = 0; z < shape.depth; ++z) {
+    for (std::uint64_t y = 0; y < shape.height; ++y) {
+      monitor.host_side_access(command, at + z * slice + y * pitch, shape.width, store);
+    }
+  }
+}
+
+void watch(
+    machine::Monitor* monitor,
+    const machine::Command& command,
+    const memory::AddressSpace& space,
+    const Copy& copy
+) {
+  if (monitor == nullptr) {
+    return;
+  }
+  if (copy.staged == nullptr) {
+    watch_rows(
+        *monitor,
+        command,
+        space,
+        copy.from,
+        copy.from_pitch,
+        copy.from_slice,
+        copy,
+        /*store=*/false
+    );
+  }
+  watch_rows(*monitor, command, space, copy.to, copy.to_pitch, copy.to_slice, copy, /*store=*/true);
+}
+
+void watch(
+    machine::Monitor* monitor,
+    const machine::Command& command,
+    const memory::AddressSpace& space,
+    const Set& set
+) {
+  if (monitor != nullptr) {
+    watch_rows(*monitor, command, space, set.to, set.pitch, set.slice, set, /*store=*/true);
+  }
 }
 
 void fill(std::byte* at, std::uint32_t value, std::uint32_t element_bytes, std::uint64_t bytes) {
@@ -121,6 +178,9 @@ make_command(Runtime& runtime, const Operation& operation) {
   command->device = operation.device;
   command->label = operation.label;
   memory::AddressSpace* space = &runtime.space();
+  // The monitor is told what a command does when it does it; the command is there then.
+  machine::Monitor* monitor = runtime.world().monitor();
+  const machine::Command* self = command.get();
   cudaError_t error = cudaSuccess;
   std::visit(
       Overload{
@@ -148,23 +208,31 @@ make_command(Runtime& runtime, const Operation& operation) {
           },
           [&](const Copy& copy) {
             command->kind = machine::CommandKind::Copy;
-            command->work = [space, copy, label = operation.label] {
+            command->work = [space, copy, label = operation.label, monitor, self] {
+              watch(monitor, *self, *space, copy);
               perform(*space, copy, label);
             };
           },
           [&](const Set& set) {
             command->kind = machine::CommandKind::Set;
-            command->work = [space, set, label = operation.label] { perform(*space, set, label); };
+            command->work = [space, set, label = operation.label, monitor, self] {
+              watch(monitor, *self, *space, set);
+              perform(*space, set, label);
+            };
           },
           [&](const HostCall& host) {
             command->kind = machine::CommandKind::HostFunction;
-            command->work = [call = host.call] {
-              // The thread that runs it must not call the API meanwhile.
-              ThreadState& thread = thread_state();
-              const bool before = std::exchange(thread.in_callback, true);
-              call();
-              thread.in_callback = before;
-            };
+            command->work =
+                [call = host.call, monitor, weak = std::weak_ptr<machine::Command>(command)] {
+                  if (const auto alive = weak.lock(); monitor != nullptr && alive != nullptr) {
+                    monitor->host_waited({&alive, 1});
+                  }
+                  // The thread that runs it must not call the API meanwhile.
+                  ThreadState& thread = thread_state();
+                  const bool before = std::exchange(thread.in_callback, true);
+                  call();
+                  thread.in_callback = before;
+                };
           },
           [&](const EventRecord&) {
             command->kind = machine::CommandKind::EventRecord;
@@ -172,7 +240,7 @@ make_command(Runtime& runtime, const Operation& operation) {
           },
           [&](const EventWait& wait) {
             command->kind = machine::CommandKind::Empty;
-            if (!wait.event->complete()) {
+            if (!wait.event->complete() || (monitor != nullptr && wait.event->command != nullptr)) {
               command->after.push_back(wait.event->command);
             }
           },

@@ -3,6 +3,7 @@
 
 #include "explore/explorer.h"
 #include "machine/engine.h"
+#include "machine/monitor.h"
 #include "runtime/announce.h"
 #include "runtime/array.h"
 #include "runtime/graph.h"
@@ -10,9 +11,11 @@
 #include "runtime/interrupt.h"
 #include "runtime/outcome.h"
 #include "runtime/pool.h"
+#include "runtime/race_diagnostic.h"
 #include "runtime/unsupported.h"
 #include "simt/lockstep.h"
 
+#include "race/monitor.h"
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -47,6 +50,10 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   machine::EngineOptions options;
   options.workers = config.threads.value_or(0);
   options.seed = config.seed;
+  if (config.races) {
+    options.seed = config.seed.value_or(0);
+    options.one_at_a_time = true;
+  }
   if (config.warps == Warps::Lockstep) {
     simt::LockstepOptions lockstep;
     lockstep.seed = config.seed;
@@ -93,6 +100,11 @@ Runtime::Runtime(Config config)
     : config_(std::move(config)),
       model_(*machine::device_model(config_.device)) {
   world_ = std::make_unique<machine::World>(space_, model_, std::max(config_.devices, 1));
+  if (config_.races) {
+    auto races = std::make_unique<race::Races>(space_);
+    announce_races_at_exit(*races, space_);
+    world_->set_monitor(std::move(races));
+  }
   world_->set_driver(make_driver(*world_, config_));
   modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices);
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
@@ -214,8 +226,8 @@ Runtime::enqueue(Stream& stream, Operation operation) {
 }
 
 bool Runtime::run_at_once(const Stream& stream, const Operation& operation) {
-  // The explorer has to see every command.
-  if (config_.mode != Mode::Run || stream.capture != nullptr) {
+  // The explorer and a monitor have to see every command.
+  if (config_.mode != Mode::Run || world_->monitor() != nullptr || stream.capture != nullptr) {
     return false;
   }
   constexpr std::uint64_t small = 64 << 10; // a thread switch costs more than copying this much
@@ -256,15 +268,22 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
         what
     );
   }
+  if (machine::Monitor* monitor = world_->monitor()) {
+    monitor->host_waited(commands);
+  }
   world_->flush_output();
   return health(device);
 }
 
 cudaError_t Runtime::wait_for_device(int device, const char* what) {
-  if (const cudaError_t error = refuse_during_capture(); error != cudaSuccess) {
-    return error;
+  if (const cudaError_t refused = refuse_during_capture(); refused != cudaSuccess) {
+    return refused;
   }
-  return wait(streams_->pending_on_device(device), device, what);
+  const cudaError_t error = wait(streams_->pending_on_device(device), device, what);
+  if (machine::Monitor* monitor = world_->monitor()) {
+    monitor->host_waited_for_all();
+  }
+  return error;
 }
 
 cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int device) {
@@ -273,6 +292,9 @@ cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int
   });
   if (const cudaError_t sick = health(device); sick != cudaSuccess) {
     return sick;
+  }
+  if (machine::Monitor* monitor = world_->monitor(); ready && monitor != nullptr) {
+    monitor->host_waited(commands);
   }
   return ready ? cudaSuccess : cudaErrorNotReady;
 }
@@ -309,7 +331,7 @@ cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
   if (stream.capture != nullptr) {
     return stream.capture->wait(stream, event);
   }
-  if (event->complete()) {
+  if (event->command == nullptr || (event->complete() && world_->monitor() == nullptr)) {
     return cudaSuccess;
   }
   auto command = make_command(*this, Operation{Nothing{}, "cudaStreamWaitEvent", stream.device});

@@ -29,6 +29,10 @@ bool unfinished(const machine::CommandPtr& command) {
 
 } // namespace
 
+bool StreamTable::orders(const machine::CommandPtr& command) const {
+  return world_.monitor() != nullptr ? command != nullptr : unfinished(command);
+}
+
 StreamTable::StreamTable(machine::World& world, int devices) : world_(world) {
   for (int device = 0; device < devices; ++device) {
     auto stream = std::make_shared<Stream>();
@@ -66,8 +70,8 @@ StreamPtr StreamTable::create_per_thread(int device) {
 void StreamTable::destroy(const StreamPtr& stream) {
   const std::lock_guard lock(mutex_);
   streams_.erase(stream->id);
-  std::erase_if(destroyed_, [](const StreamPtr& s) { return !unfinished(s->tail); });
-  if (unfinished(stream->tail)) {
+  std::erase_if(destroyed_, [this](const StreamPtr& s) { return !orders(s->tail); });
+  if (orders(stream->tail)) {
     destroyed_.push_back(stream);
   }
 }
@@ -114,7 +118,7 @@ EventPtr StreamTable::find_event(cudaEvent_t handle) const {
 
 void StreamTable::collect(const Stream& stream, std::vector<machine::CommandPtr>& into) const {
   const auto add = [&](const machine::CommandPtr& command) {
-    if (unfinished(command)) {
+    if (orders(command)) {
       into.push_back(command);
     }
   };
@@ -194,7 +198,7 @@ void StreamTable::wait_event(
 ) {
   {
     const std::lock_guard lock(mutex_);
-    if (unfinished(event->command)) {
+    if (orders(event->command)) {
       command->after.push_back(event->command);
     }
   }

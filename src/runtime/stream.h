@@ -114,7 +114,8 @@ public:
   void wait_event(Stream& stream, const EventPtr& event, const machine::CommandPtr& command);
 
   /// What a command put on the stream now would wait for: its own tail and, for default-stream
-  /// rules, others. Complete ones are left out.
+  /// rules, others. Complete ones are left out, unless there is
+  /// a monitor.
   std::vector<machine::CommandPtr> pending(const Stream& stream) const;
   /// The last command of every stream of the device that is not complete.
   std::vector<machine::CommandPtr> pending_on_device(int device) const;
@@ -122,6 +123,8 @@ public:
   void reset(int device);
 
 private:
+  /// Does it hold up what is put behind it, or does a monitor want to know of it all the same?
+  bool orders(const machine::CommandPtr& command) const;
   void collect(const Stream& stream, std::vector<machine::CommandPtr>& into) const;
 
   machine::World& world_;

@@ -1,0 +1,15 @@
+// Data races in words: race::RaceReport → report::Diagnostic, and when they are printed.
+#pragma once
+
+#include "report/diagnostic.h"
+
+#include "race/monitor.h"
+
+namespace heddle::runtime {
+
+report::Diagnostic diagnose(const race::RaceReport& race, const memory::AddressSpace& space);
+
+/// Prints what `races` has found when the process ends: by then it is known how often.
+void announce_races_at_exit(const race::Races& races, const memory::AddressSpace& space);
+
+} // namespace heddle::runtime

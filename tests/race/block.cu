@@ -1,0 +1,268 @@
+// Races within a block: shared memory, warps, barriers, sizes (spec/races.md: [RACE-BARRIER]).
+#include "cases.h"
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+namespace cg = cooperative_groups;
+
+template <bool right> __global__ void neighbour(int* out) {
+  __shared__ int s[256];
+  s[threadIdx.x] = threadIdx.x;
+  if (right) {
+    __syncthreads();
+  }
+  out[threadIdx.x] = s[(threadIdx.x + 32) % 256];
+}
+CASE(missing_syncthreads, "RACE-BARRIER.*\n.*different warps") {
+  neighbour<right><<<1, 256>>>(device_memory<int>(256));
+}
+
+template <bool right> __global__ void lanes(int* out) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  if (right) {
+    __syncwarp();
+  }
+  out[threadIdx.x] = s[31 - threadIdx.x];
+}
+CASE(missing_syncwarp, "RACE-BARRIER.*\n.*one warp") { lanes<right><<<1, 32>>>(device_memory<int>(32)); }
+
+template <bool right> __global__ void rounds(int* out) {
+  __shared__ int s[128];
+  int sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    s[threadIdx.x] = i + threadIdx.x;
+    __syncthreads();
+    sum += s[(threadIdx.x + 64) % 128];
+    if (right) {
+      __syncthreads();
+    }
+  }
+  out[threadIdx.x] = sum;
+}
+CASE(write_after_read_next_round, "read of 4 bytes races with a write in shared") {
+  rounds<right><<<1, 128>>>(device_memory<int>(128));
+}
+
+template <bool right> __global__ void reduce(int* out) {
+  __shared__ int s[256];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  for (int step = 128; step > 0; step /= 2) {
+    if (threadIdx.x < step) {
+      s[threadIdx.x] += s[threadIdx.x + step];
+    }
+    if (right || step > 64) {
+      __syncthreads();
+    }
+  }
+  if (threadIdx.x == 0) {
+    *out = s[0];
+  }
+}
+CASE(reduction_tail_without_barrier, "data-race") { reduce<right><<<1, 256>>>(device_memory<int>(1)); }
+
+template <bool right> __global__ void warp_reduce(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  s[threadIdx.x + 32] = 1;
+  __syncwarp();
+  for (int step = 32; step > 0; step /= 2) {
+    int sum = s[threadIdx.x] + s[threadIdx.x + step];
+    if (right) {
+      __syncwarp();
+    }
+    s[threadIdx.x] = sum;
+    __syncwarp();
+  }
+  out[threadIdx.x] = s[0];
+}
+CASE(warp_reduction_one_barrier, "data-race") { warp_reduce<right><<<1, 32>>>(device_memory<int>(32)); }
+
+template <bool right> __global__ void histogram(int* bins) {
+  __shared__ int local[8];
+  if (threadIdx.x < 8) {
+    local[threadIdx.x] = 0;
+  }
+  __syncthreads();
+  if (right) {
+    atomicAdd(&local[threadIdx.x % 8], 1);
+  } else {
+    ++local[threadIdx.x % 8];
+  }
+  __syncthreads();
+  if (threadIdx.x < 8) {
+    atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
+  }
+}
+CASE(histogram_without_atomics, "data-race") { histogram<right><<<4, 128>>>(device_memory<int>(8)); }
+
+template <bool right> __global__ void bytes(unsigned char* out) {
+  __shared__ unsigned char s[128];
+  s[threadIdx.x] = 1; // neighbours in a word
+  if (!right) {
+    s[threadIdx.x / 2] = 2;
+  }
+  out[blockIdx.x * 128 + threadIdx.x] = s[threadIdx.x];
+}
+CASE(bytes_of_one_word, "data-race") { bytes<right><<<2, 128>>>(device_memory<unsigned char>(256)); }
+
+template <bool right> __global__ void halves(unsigned* words) {
+  auto* half = reinterpret_cast<unsigned short*>(words) + 2 * threadIdx.x;
+  if (threadIdx.x % 2 == 0) {
+    half[0] = 1;
+  } else {
+    half[right ? 1 : -1] = 1;
+    half[right ? 0 : -2] = 2;
+  }
+}
+CASE(mixed_sizes_overlap, "write of 2 bytes races with another write") {
+  halves<right><<<1, 64>>>(device_memory<unsigned>(64));
+}
+
+template <bool right> __global__ void vectors(int4* data, int* out) {
+  if (threadIdx.x < 32) {
+    data[threadIdx.x] = make_int4(1, 2, 3, 4);
+  }
+  if (right) {
+    __syncthreads();
+  }
+  if (threadIdx.x >= 32) {
+    out[threadIdx.x] = reinterpret_cast<int*>(data)[(threadIdx.x - 32) * 4 + 3];
+  }
+}
+CASE(vector_and_element, "write of 16 bytes") {
+  vectors<right><<<1, 64>>>(device_memory<int4>(32), device_memory<int>(64));
+}
+
+template <bool right> __global__ void same_value(int* flag) {
+  if (right) {
+    atomicExch(flag, 1);
+  } else {
+    *flag = 1;
+  }
+}
+CASE(same_value, "of the same value") { same_value<right><<<2, 64>>>(device_memory<int>(1)); }
+
+template <bool right> __global__ void named(int* out) {
+  __shared__ int s[64];
+  if (threadIdx.x < 32) {
+    s[threadIdx.x] = threadIdx.x;
+    asm volatile("bar.arrive 1, 64;" ::: "memory");
+  } else {
+    asm volatile("bar.sync %0, 64;" ::"r"(1) : "memory");
+    out[threadIdx.x] = s[threadIdx.x - 32];
+    if (!right) {
+      s[threadIdx.x - 32] = 0;
+    }
+  }
+  if (!right && threadIdx.x < 32) {
+    out[threadIdx.x] = s[threadIdx.x];
+  }
+}
+CASE(arrive_orders_one_way, "data-race") { named<right><<<1, 64>>>(device_memory<int>(64)); }
+
+template <bool right> __global__ void named_two(int* out) {
+  __shared__ int s[128];
+  const int pair = threadIdx.x / 64;
+  s[threadIdx.x] = threadIdx.x;
+  asm volatile("bar.sync %0, 64;" ::"r"(pair + 1) : "memory");
+  out[threadIdx.x] = s[right ? threadIdx.x ^ 32 : (threadIdx.x + 64) % 128];
+}
+CASE(named_barrier_of_other_warps, "RACE-BARRIER") { named_two<right><<<1, 128>>>(device_memory<int>(128)); }
+
+template <bool right> __global__ void shuffle(int* out) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  __shfl_xor_sync(~0u, threadIdx.x, 1); // orders nothing
+  if (__any_sync(~0u, threadIdx.x == 40)) {
+    return;
+  }
+  if (right) {
+    __syncwarp();
+  }
+  out[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+CASE(shuffle_is_no_barrier, "one warp") { shuffle<right><<<1, 32>>>(device_memory<int>(32)); }
+
+template <bool right> __global__ void partial(int* out) {
+  __shared__ int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  const unsigned half = threadIdx.x < 16 ? 0xffffu : 0xffff0000u;
+  __syncwarp(half);
+  out[threadIdx.x] = s[right ? threadIdx.x ^ 8 : threadIdx.x ^ 16];
+}
+CASE(syncwarp_of_half, "one warp") { partial<right><<<1, 32>>>(device_memory<int>(32)); }
+
+template <bool right> __global__ void tiles(int* out) {
+  __shared__ int s[64];
+  auto block = cg::this_thread_block();
+  auto tile = cg::tiled_partition<8>(block);
+  s[threadIdx.x] = cg::reduce(tile, static_cast<int>(threadIdx.x), cg::plus<int>());
+  tile.sync();
+  const unsigned base = threadIdx.x / 8 * 8;
+  out[threadIdx.x] = s[right ? base + (threadIdx.x + 3) % 8 : (threadIdx.x + 8) % 64];
+}
+CASE(tile_of_others, "data-race") { tiles<right><<<1, 64>>>(device_memory<int>(64)); }
+
+template <bool right> __global__ void big_tile(int* out) {
+  __shared__ cg::block_tile_memory<256> memory;
+  __shared__ int s[256];
+  auto block = cg::this_thread_block(memory);
+  auto tile = cg::tiled_partition<128>(block);
+  s[threadIdx.x] = threadIdx.x;
+  if (right) { // its barrier is one word that all tiles update, so it may order more than it must
+    tile.sync();
+  }
+  const unsigned base = threadIdx.x / 128 * 128;
+  out[threadIdx.x] = s[base + (threadIdx.x + 70) % 128];
+}
+CASE(tile_of_four_warps_not_synchronised, "data-race") { big_tile<right><<<1, 256>>>(device_memory<int>(256)); }
+
+template <bool right> __global__ void early_exit(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = 5;
+  if (threadIdx.x >= 40) {
+    return;
+  }
+  if (right) {
+    __syncthreads();
+  }
+  out[threadIdx.x] = s[threadIdx.x + 24];
+}
+CASE(exited_threads, "data-race") { early_exit<right><<<1, 64>>>(device_memory<int>(64)); }
+
+template <bool right> __global__ void reduce_barrier(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  const int n = right ? __syncthreads_count(threadIdx.x < 7) : __reduce_add_sync(~0u, threadIdx.x < 7);
+  out[threadIdx.x] = n + s[63 - threadIdx.x];
+}
+CASE(syncthreads_count, "data-race") { reduce_barrier<right><<<1, 64>>>(device_memory<int>(64)); }
+
+template <bool right> __global__ void mixed_atomic(int* out) {
+  __shared__ int counter;
+  if (threadIdx.x == 0) {
+    counter = 0;
+  }
+  __syncthreads();
+  atomicAdd(&counter, 1);
+  if (right) {
+    __syncthreads();
+  }
+  out[threadIdx.x] = counter;
+}
+CASE(atomic_and_plain, "atomics protect only") { mixed_atomic<right><<<1, 64>>>(device_memory<int>(64)); }
+
+template <bool right> __global__ void read_only(const int* __restrict__ in, int* out) {
+  int sum = 0;
+  for (int i = 0; i < 64; ++i) {
+    sum += __ldg(&in[i]);
+  }
+  out[right ? 64 + threadIdx.x : threadIdx.x] = sum;
+}
+CASE(ldg_of_written, "data-race") {
+  int* data = device_memory<int>(128);
+  read_only<right><<<1, 64>>>(data, data);
+}
