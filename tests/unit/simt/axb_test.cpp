@@ -17,6 +17,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <random>
+#include <set>
 #include <sstream>
 
 namespace heddle::simt {
@@ -97,6 +99,66 @@ std::string table() {
     );
   }
   return text;
+}
+
+ProgressTest random_test(std::mt19937& random) {
+  const auto below = [&random](int n) {
+    return static_cast<int>(random() % static_cast<unsigned>(n));
+  };
+  ProgressTest test;
+  test.threads.resize(static_cast<std::size_t>(2 + below(3)));
+  for (auto& steps : test.threads) {
+    steps.resize(static_cast<std::size_t>(1 + below(3)));
+    for (ProgressTest::Step& step : steps) {
+      step.operation = "slx"[below(3)];
+      step.cell = below(2);
+      step.write = below(2);
+      step.branch_if = below(2);
+      step.to = static_cast<std::uint32_t>(below(static_cast<int>(steps.size()) + 1));
+    }
+  }
+  return test;
+}
+
+// The search leaves out orders that can make no difference, states that nobody else can see, and
+// which of several equal lanes is where. The core language leaves out nothing.
+TEST(Axb, RandomProgramsEndAlikeInBoth) {
+  std::mt19937 random(1);
+  int hang = 0;
+  for (int n = 0; n < 150; ++n) {
+    const ProgressTest test = random_test(random);
+    const int lanes = static_cast<int>(test.threads.size());
+    for (const bool own : {true, false}) {
+      const Program program = own ? own_code(test) : shared_loop(test);
+      std::set<std::vector<int>> expected;
+      const Explored all =
+          explore_lockstep(LanguageCore(program, lanes), [&](const LanguageCore& end) {
+            expected.insert(end.block.cell);
+          });
+      hang += all.may_hang ? 1 : 0;
+      for (const int reduced : {3, 2, 1, 0}) {
+        test::Device device(
+            as_ptx(program, "k"),
+            {.symmetry = (reduced & 1) != 0,
+             .eager = (reduced & 2) != 0,
+             .warp_rules = lockstep({})}
+        );
+        const auto command = device.launch("k", test::shape(1, static_cast<unsigned>(lanes)));
+        std::set<std::vector<int>> results;
+        const Explored found = search(device, command, [&] {
+          std::vector<int> cells;
+          for (int c = 0; c < program.cells; ++c) {
+            cells.push_back(static_cast<int>(device.word(c)));
+          }
+          results.insert(cells);
+        });
+        ASSERT_EQ(found.verdict(), all.verdict()) << n << ' ' << own << ' ' << reduced;
+        ASSERT_EQ(results, expected) << n << ' ' << own << ' ' << reduced;
+      }
+    }
+  }
+  EXPECT_GT(hang, 20);
+  EXPECT_LT(hang, 280);
 }
 
 TEST(Axb, VerdictsInLockstepAreThoseStored) {
