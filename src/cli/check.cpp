@@ -24,6 +24,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.arguments = target.arguments;
   DeviceOptions device = options.device;
   device.warps = "independent"; // the explorer is told by its own options
+  device.stale_reads = false;
   TRY(request.environment, launch_environment(target, device, "check"));
   explore::Schedule& schedule = request.schedule;
   schedule.program = options.program.ends_with(".cu") ? options.program : target.path;
@@ -34,10 +35,15 @@ Result<report::Report> check_program(const CheckOptions& options) {
   schedule.content = hash_file(schedule.program).value_or("");
   request.options = options.search;
   request.options.lockstep = options.device.warps == "lockstep";
+  request.options.stale_reads = request.options.lockstep && options.device.stale_reads;
+  if (options.device.stale_reads && options.device.warps == "independent") {
+    return input_error("--stale-reads needs --warps=lockstep or --warps=both");
+  }
   request.show_progress = isatty(STDERR_FILENO) != 0;
   TRY(report::Report report, explore::check(request));
   if (options.device.warps == "both") {
     request.options.lockstep = true;
+    request.options.stale_reads = options.device.stale_reads;
     TRY(report::Report lockstep, explore::check(request));
     add_lockstep(report, std::move(lockstep));
   }

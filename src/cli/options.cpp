@@ -228,6 +228,13 @@ void define_check(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"independent", "lockstep", "both"}))
       ->type_name("MODEL")
       ->capture_default_str();
+  check->add_flag(
+      "--stale-reads",
+      options.check.device.stale_reads,
+      "With lockstep warps: plain reads of global memory come from a cache that only a fence or "
+      "the "
+      "end of the block brings up to date"
+  );
   check->add_option("--format", options.check.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->type_name("FORMAT")

@@ -162,8 +162,11 @@ void Explorer::host_freed(const void* p, std::size_t bytes) {
 
 // --- Interface -----------------------------------------------------------------------------------
 
-Result<std::unique_ptr<machine::Driver>>
-make_explorer(machine::World& world, std::string_view text, machine::MakeWarpRules lockstep) {
+Result<std::unique_ptr<machine::Driver>> make_explorer(
+    machine::World& world,
+    std::string_view text,
+    const std::function<machine::MakeWarpRules(const Options&)>& warp_rules
+) {
   TRY(const Handover handover, parse_handover(text));
   TRY(StateTable table, StateTable::open(handover.table));
   std::optional<Replay> replay;
@@ -176,7 +179,7 @@ make_explorer(machine::World& world, std::string_view text, machine::MakeWarpRul
       std::move(table),
       handover.options,
       std::move(replay),
-      handover.options.lockstep ? std::move(lockstep) : machine::MakeWarpRules()
+      warp_rules(handover.options)
   );
   if (handover.samples >= 0) {
     TRY(SharedSheet sheet, SharedSheet::open(handover.samples));

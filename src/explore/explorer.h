@@ -22,6 +22,7 @@
 #include "machine/world.h"
 #include "report/diagnostic.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,10 +30,13 @@
 namespace heddle::explore {
 
 /// `text` is the value of HEDDLE_EXPLORE as the tool sets it: a Handover (options.h). Input error:
-/// malformed, or the process was not started by the tool. `lockstep`: how warps go where the
-/// options say so.
-Result<std::unique_ptr<machine::Driver>>
-make_explorer(machine::World& world, std::string_view text, machine::MakeWarpRules lockstep);
+/// malformed, or the process was not started by the tool. `warp_rules`: how warps go under
+/// these options.
+Result<std::unique_ptr<machine::Driver>> make_explorer(
+    machine::World& world,
+    std::string_view text,
+    const std::function<machine::MakeWarpRules(const Options&)>& warp_rules
+);
 
 /// Unsupported error: the search cannot do what these options ask for.
 Result<void> check_implemented(const Options& options);

@@ -28,6 +28,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-eager", &Options::eager, false},
     {"no-sums", &Options::sums, false},
     {"warps=lockstep", &Options::lockstep, true},
+    {"stale-reads", &Options::stale_reads, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},
 });
 

@@ -40,6 +40,8 @@ struct Options {
   bool sums = true;
   // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
   bool lockstep = false;
+  // With them: plain reads of global memory may see old values until a fence.
+  bool stale_reads = false;
   // As if grids did not wait for each other: to learn whether a verdict rests on [DEP].
   bool ignore_grid_order = false;
   std::uint32_t max_states = 1'000'000;

@@ -56,6 +56,8 @@ public:
     bool operator==(const Behind&) const = default;
   };
   virtual std::vector<Behind> behind(std::size_t w) const = 0;
+  /// Plain reads may see old values: then everything that is read or written is for others to see.
+  virtual bool stale_reads() const { return false; }
 
   // --- One step at a time, for whoever chooses each of them (Stepper). The exec has entered the
   // block. -----

@@ -208,7 +208,7 @@ bool Stepper::is_move(const Lane& at, const WarpRules::Next& next) {
   case Class::Silent:
     return false;
   case Class::Plain:
-    return (progress.loops[at.block][at.warp].plain & lanes) != 0 ||
+    return rules(at).stale_reads() || (progress.loops[at.block][at.warp].plain & lanes) != 0 ||
            ((!progress.made || !options_.eager) && !bundling_) || !picks(at, next, {}).empty();
   case Class::Access:
   case Class::Heap:
@@ -474,7 +474,9 @@ bool Stepper::begin_move(const Move& move) {
   const bool made = work.progress[at.cluster].made;
   WarpRules::Next next = rules(at).next(exec_, at.warp);
   const Pick pick = move.pick != 0 ? work.images[at.cluster]->picks[move.pick - 1] : Pick{};
-  if (move.pick == 0 && classify_warp(at, acting(at, next)).kind == Class::Plain &&
+  const bool stale = rules(at).stale_reads();
+  repeatable_ = repeatable_ && !stale; // what is read depends on more than that
+  if (move.pick == 0 && classify_warp(at, acting(at, next)).kind == Class::Plain && !stale &&
       (!made || !options_.eager)) {
     // Plain accesses go together with the operation that follows them.
     bool moved = false;

@@ -40,7 +40,11 @@ bool complete(const std::vector<machine::CommandPtr>& commands) {
 /// Who decides which thread moves: the engine, or under `heddle check` the explorer.
 std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config& config) {
   if (config.mode == Mode::Check) {
-    auto explorer = explore::make_explorer(world, config.explore, simt::lockstep({}));
+    auto explorer = explore::make_explorer(world, config.explore, [](const explore::Options& o) {
+      simt::LockstepOptions lockstep;
+      lockstep.stale_reads = o.stale_reads;
+      return o.lockstep ? simt::lockstep(std::move(lockstep)) : machine::MakeWarpRules();
+    });
     if (!explorer) {
       fmt::print(stderr, "heddle: error: {}\n", explorer.error().message);
       ::_exit(static_cast<int>(Outcome::Usage));

@@ -4,6 +4,7 @@
 #include "isa/ops_address.h"
 
 #include <bit>
+#include <cstring>
 
 namespace heddle::simt {
 namespace {
@@ -106,6 +107,34 @@ void Cache::after() {
     lines_.clear();
     forget_ = false;
   }
+}
+
+void Cache::save(std::vector<std::byte>& bytes) const {
+  const auto put = [&bytes](const auto& value) {
+    const auto* p = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), p, p + sizeof value);
+  };
+  put(lines_.size());
+  for (const auto& [at, line] : lines_) {
+    put(at);
+    put(line);
+  }
+}
+
+const std::byte* Cache::load(const std::byte* bytes) {
+  const auto get = [&bytes](auto& value) {
+    std::memcpy(&value, bytes, sizeof value);
+    bytes += sizeof value;
+  };
+  lines_.clear();
+  std::size_t count = 0;
+  get(count);
+  for (; count > 0; --count) {
+    std::byte* at = nullptr;
+    get(at);
+    get(lines_[at]);
+  }
+  return bytes;
 }
 
 } // namespace heddle::simt

@@ -15,7 +15,7 @@
 #include "isa/exec.h"
 
 #include <array>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 namespace heddle::simt {
@@ -27,6 +27,9 @@ public:
   /// They have.
   void after();
   void forget() { lines_.clear(); }
+  /// For whoever comes back to a state: all lines, in the order of their addresses.
+  void save(std::vector<std::byte>& bytes) const;
+  const std::byte* load(const std::byte* bytes);
   /// Reads that saw something else than memory held.
   std::uint64_t stale() const { return stale_; }
 
@@ -40,7 +43,7 @@ private:
   };
   void read(std::byte* at, std::byte* line, std::uint32_t bytes);
 
-  std::unordered_map<std::byte*, Line> lines_; // by host address; never iterated
+  std::map<std::byte*, Line> lines_; // by host address
   std::vector<Swapped> swapped_;
   bool forget_ = false; // when the instruction is done
   std::uint64_t stale_ = 0;

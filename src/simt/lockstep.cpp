@@ -376,6 +376,9 @@ void Lockstep::save(std::size_t w, std::vector<std::byte>& bytes) const {
   for (const Token& token : warp.stack) {
     put(bytes, saved(token));
   }
+  if (cache_ != nullptr && w == 0) { // of the block
+    cache_->save(bytes);
+  }
 }
 
 const std::byte* Lockstep::load(std::size_t w, const std::byte* bytes) {
@@ -399,7 +402,7 @@ const std::byte* Lockstep::load(std::size_t w, const std::byte* bytes) {
     token.pc = pc_at(*frame->code, saved.pc);
     token.reconvergence = pc_at(*frame->code, saved.reconvergence);
   }
-  return bytes;
+  return cache_ != nullptr && w == 0 ? cache_->load(bytes) : bytes;
 }
 
 void Lockstep::save_history(std::size_t w, std::vector<std::byte>& bytes) const {
@@ -423,6 +426,11 @@ std::uint64_t Lockstep::shape(std::size_t w) const {
     SavedToken which = saved(token);
     which.mask = 0;
     hasher.value(which);
+  }
+  if (cache_ != nullptr && w == 0) {
+    std::vector<std::byte> lines;
+    cache_->save(lines);
+    hasher.bytes(lines.data(), lines.size());
   }
   return hasher.finish().low;
 }

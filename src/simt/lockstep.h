@@ -20,7 +20,7 @@ namespace heddle::simt {
 
 struct LockstepOptions {
   std::optional<std::uint64_t> seed;             // choices at random; else the defaults of Choices
-  bool stale_reads = false;                      // see cache.h; needs an engine with one worker
+  bool stale_reads = false;                      // see cache.h; an engine must have one worker
   std::uint64_t trace_steps = 0;                 // of the first warp of the first block that starts
   std::function<void(const std::string&)> trace; // gets its lines
 };
@@ -43,6 +43,7 @@ public:
   isa::Stop turn(isa::Exec& exec, std::size_t w) override;
   void hash(std::size_t w, Hasher& hasher) const override;
   std::vector<Behind> behind(std::size_t w) const override;
+  bool stale_reads() const override { return cache_ != nullptr; }
   Next next(isa::Exec& exec, std::size_t w) override;
   std::vector<isa::LaneMask> sides(isa::Exec& exec, std::size_t w) override;
   isa::Stop step(isa::Exec& exec, std::size_t w, const Pick& pick) override;

@@ -24,6 +24,7 @@ TEST(ExploreOptions, EverythingThatDiffersIsSaidInAFixedOrder) {
   options.symmetry = false;
   options.eager = false;
   options.lockstep = true;
+  options.stale_reads = true;
   options.ignore_grid_order = true;
   options.max_states = 17;
   options.max_seconds = 2.5;
@@ -34,8 +35,8 @@ TEST(ExploreOptions, EverythingThatDiffersIsSaidInAFixedOrder) {
   EXPECT_EQ(
       text,
       "progress=lobe,host-progress=none,api=prompt,other-processes,spurious-failures,no-symmetry,"
-      "no-eager,warps=lockstep,ignore=DEP,max-states=17,max-time=2.5,max-memory=512,schedules=30,"
-      "seed=7"
+      "no-eager,warps=lockstep,stale-reads,ignore=DEP,max-states=17,max-time=2.5,max-memory=512,"
+      "schedules=30,seed=7"
   );
   EXPECT_EQ(parse_options(text).value(), options);
   EXPECT_EQ(to_text(without_limits(options)), text.substr(0, text.find(",max-states")));
