@@ -30,6 +30,17 @@
 //@ flags: --warps=lockstep
 //@ verdict: may-hang
 //@ finding: livelock SIMT-LIVENESS
+// Another layout of the same code.
+//@ case: waiting-first
+//@ nvcc: -G
+//@ flags: --warps=lockstep
+//@ verdict: may-hang
+//@ finding: livelock SIMT-LIVENESS
+//@ case: swapped
+//@ nvcc: -G
+//@ flags: --warps=lockstep
+//@ verdict: may-hang
+//@ finding: livelock SIMT-LIVENESS
 // Between two warps it is as with independent threads.
 //@ case: two-warps
 //@ flags: --warps=lockstep

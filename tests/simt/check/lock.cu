@@ -34,6 +34,16 @@
 //@ case: leaders 64
 //@ flags: --warps=lockstep
 //@ verdict: terminates
+// Another layout of the same code.
+//@ case: behind 2
+//@ nvcc: -G
+//@ flags: --warps=lockstep
+//@ verdict: may-hang
+//@ finding: livelock SIMT-LIVENESS
+//@ case: inside 2
+//@ nvcc: -G
+//@ flags: --warps=lockstep
+//@ verdict: terminates
 #include <cstdlib>
 #include <cstring>
 
