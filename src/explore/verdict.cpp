@@ -68,6 +68,7 @@ public:
                       std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
                         return s.expanded || s.terminal;
                       });
+    complete_ = report.complete;
     for (const Hang& hang : distinct(analysis.endless)) {
       Diagnostic diagnostic = describe(hang);
       diagnostic.searched = fmt::format(
@@ -377,7 +378,7 @@ private:
     );
     if (hang.rule == "SIMT-LIVENESS") {
       diagnostic.notes.emplace_back(paper);
-      if (std::ranges::none_of(graph_.states, &State::terminal)) {
+      if (complete_ && std::ranges::none_of(graph_.states, &State::terminal)) {
         diagnostic.notes.emplace_back(never);
       }
     }
@@ -564,6 +565,7 @@ private:
   const ResolveSite& resolve_;
   JudgeOptions options_;
   ProgressGraph graph_;
+  bool complete_ = false; // everything has been explored
 };
 
 } // namespace
