@@ -52,16 +52,22 @@ void print_summary(const report::StaticReport& result, bool timing) {
     }
   }
   const std::size_t open = result.open_findings();
-  const std::size_t suppressed = result.findings.size() - open;
+  const auto is_suppressed = [](const report::StaticFinding& one) {
+    return !one.suppressed.empty();
+  };
+  const auto suppressed =
+      static_cast<std::size_t>(std::ranges::count_if(result.findings, is_suppressed));
+  const std::size_t remarks = result.findings.size() - open - suppressed;
   std::uint32_t barriers = 0;
   for (const report::FileTime& file : result.files) {
     barriers += file.barriers;
   }
   fmt::print(
       stderr,
-      "{} finding{}{} in {} file{} with {} barrier{}\n",
+      "{} finding{}{}{} in {} file{} with {} barrier{}\n",
       open,
       open == 1 ? "" : "s",
+      remarks == 0 ? "" : fmt::format(", {} remark{}", remarks, remarks == 1 ? "" : "s"),
       suppressed == 0 ? "" : fmt::format(" ({} suppressed)", suppressed),
       result.files.size(),
       result.files.size() == 1 ? "" : "s",
@@ -108,7 +114,15 @@ int run(const cli::LintOptions& options) {
   request.version = HEDDLE_VERSION;
   request.jobs = options.jobs;
   request.settings = options.settings;
-  const auto result = lint::lint(request);
+  auto result = lint::lint(request);
+  unsigned fixed = 0;
+  if (result && options.fix) {
+    const auto applied = lint::apply_fixes(*result);
+    if (!applied) {
+      return usage_error(applied.error().message);
+    }
+    fixed = *applied;
+  }
   if (!result) {
     fmt::print(stderr, "heddle: error: {}\n", result.error().message);
     return result.error().kind == ErrorKind::Unsupported ? report::exit_code::unsupported
@@ -127,6 +141,9 @@ int run(const cli::LintOptions& options) {
   }
   std::fflush(stdout);
   print_summary(*result, options.timing);
+  if (options.fix) {
+    fmt::print(stderr, "{} finding{} fixed\n", fixed, fixed == 1 ? "" : "s");
+  }
   return result->open_findings() == 0 ? report::exit_code::clean : report::exit_code::defect;
 }
 

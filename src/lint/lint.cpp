@@ -2,6 +2,7 @@
 
 #include "lint/check.h"
 #include "lint/database.h"
+#include "lint/edits.h"
 #include "lint/frontend.h"
 #include "lint/settings.h"
 #include "lint/suppress.h"
@@ -105,60 +106,14 @@ fingerprint(const report::StaticFinding& finding, Texts& texts, std::map<std::st
   return fmt::format("{:016x}", hash);
 }
 
-report::Region part(const report::Region& of, std::uint32_t offset, std::uint32_t length) {
-  report::Region made = of;
-  made.offset = offset;
-  made.length = length;
-  return made;
-}
-
-/// The hoist that rule CUDA-1.14 asks for, where the text is simple enough to do it safely.
-std::optional<report::Fix> hoist(const Found& found, const Unit& unit, Texts& texts) {
-  if (found.edits.size() != 2) {
+std::optional<report::Fix> fix_of(const Found& found, const Unit& unit, Texts& texts) {
+  if (found.edits.size() != 2 || found.edits[0].where.file != found.edits[1].where.file) {
     return std::nullopt;
   }
-  const Spot& barrier = found.edits[0].where;
-  const Spot& statement = found.edits[1].where;
-  const std::string& text = texts.of(unit.files[barrier.file]);
-  if (barrier.file != statement.file || statement.end > text.size() || barrier.end > text.size()) {
-    return std::nullopt;
-  }
-  const report::Region at = region(unit, barrier, texts);
-  const std::string call = text.substr(barrier.begin, barrier.end - barrier.begin);
-  report::Fix fix{found.edit_description, {}};
-  if (barrier.end == statement.end) {
-    // if (c) barrier();
-    const std::string before = text.substr(statement.begin, barrier.begin - statement.begin);
-    const std::string condition = before.substr(before.find('(') + 1);
-    if (condition.find('(') != std::string::npos || condition.find("++") != std::string::npos ||
-        condition.find("--") != std::string::npos || condition.find("else") != std::string::npos ||
-        condition.find('{') != std::string::npos) {
-      return std::nullopt;
-    }
-    fix.description = "call the barrier without the condition";
-    fix.edits.push_back({part(at, statement.begin, barrier.begin - statement.begin), ""});
-    return fix;
-  }
-  std::size_t after = text.find_first_not_of(" \t\r\n", barrier.end);
-  if (after == std::string::npos || text[after] != ';') {
-    return std::nullopt;
-  }
-  const std::size_t semicolon = after;
-  after = text.find_first_not_of(" \t\r\n", semicolon + 1);
-  const std::string inside = text.substr(statement.begin, barrier.begin - statement.begin);
-  if (after == std::string::npos || text[after] != '}' || after + 1 != statement.end ||
-      inside.find("else") != std::string::npos) {
-    return std::nullopt;
-  }
-  const std::size_t line_start = text.rfind('\n', statement.begin) + 1;
-  const std::size_t indent_end = text.find_first_not_of(" \t", line_start);
-  const std::string indent =
-      text.substr(line_start, std::min<std::size_t>(indent_end, statement.begin) - line_start);
-  fix.edits.push_back(
-      {part(at, barrier.begin, static_cast<std::uint32_t>(semicolon + 1 - barrier.begin)), ""}
-  );
-  fix.edits.push_back({part(at, statement.end, 0), "\n" + indent + call + ";"});
-  return fix;
+  const report::Region at = region(unit, found.edits[0].where, texts);
+  const std::string& text = texts.of(at.file);
+  return found.key == "early_exit_before_synchronization" ? guard_instead_of_exit(found, at, text)
+                                                          : hoist_barrier(found, at, text);
 }
 
 const report::StaticRule& rule_of(const std::string& key) {
@@ -252,7 +207,7 @@ lint_file(const LintRequest& request, const Job& job, const std::string& toolkit
       one.related.push_back({region(unit, note.where, texts), note.text});
     }
     one.help = found.help;
-    if (const auto fix = hoist(found, unit, texts)) {
+    if (const auto fix = fix_of(found, unit, texts)) {
       one.fixes.push_back(*fix);
     }
     if (is_wanted(wanted, one, found)) {
@@ -319,21 +274,24 @@ const std::vector<report::StaticRule>& all_rules() {
 }
 
 std::string explain_rule(const std::string& rule) {
+  static constexpr std::pair<std::string_view, std::string_view> pages[] = {
+#include "lint_pages.inc"
+  };
   std::string out;
+  std::string page;
   for (const report::StaticRule& one : all_rules()) {
     if (equal_names(one.rule, rule) || one.key == rule) {
       out += out.empty() ? fmt::format("{} [{}]\n\n", one.rule, one.name) : "";
       out += fmt::format("  {}\n      {}\n", one.key, one.description);
+      page = one.page;
       if (one.key == rule) {
         break;
       }
     }
   }
-  if (!out.empty()) {
-    const auto page = std::ranges::find_if(all_rules(), [&](const report::StaticRule& one) {
-      return equal_names(one.rule, rule) || one.key == rule;
-    });
-    out += fmt::format("\nMore in {}\n", page->page);
+  const auto* text = std::ranges::find(pages, page, [](const auto& one) { return one.first; });
+  if (text != std::end(pages)) {
+    out += "\n" + std::string(text->second);
   }
   return out;
 }

@@ -27,6 +27,10 @@ struct LintRequest {
 
 Result<report::StaticReport> lint(const LintRequest& request);
 
+/// Writes the fixes of findings that are not suppressed into the files, and takes those findings
+/// out of the report. A fix that overlaps one before it is left for the next run. Returns how many.
+Result<unsigned> apply_fixes(report::StaticReport& report);
+
 /// Every message key with its rule.
 const std::vector<report::StaticRule>& all_rules();
 /// The page of a rule or of a key, in Markdown; empty if there is none.

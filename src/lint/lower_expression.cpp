@@ -336,6 +336,15 @@ ValueId FunctionLowering::scalar(const Expr* expression) {
   }
   if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
     if (const auto* enumerator = dyn_cast<EnumConstantDecl>(reference->getDecl())) {
+      if (enumerator->getDeclContext()->isDependentContext()) {
+        // In a template clang may not have computed it.
+        Expr::EvalResult result;
+        const Expr* init = enumerator->getInitExpr();
+        return init != nullptr && !init->isValueDependent() &&
+                       init->EvaluateAsInt(result, unit_.context)
+                   ? constant(number_of(result.Val.getInt()), range)
+                   : arithmetic(Operator::Other, {}, range);
+      }
       return constant(number_of(enumerator->getInitVal()), range);
     }
     if (isa<FunctionDecl>(reference->getDecl()) ||

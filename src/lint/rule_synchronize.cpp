@@ -430,6 +430,13 @@ private:
           "let all threads reach the barrier: replace the exit by a flag that guards the work, not "
           "the barrier"
       );
+      const Terminator& decides = graph_.blocks[jump.branch].end;
+      if (at.frame == 0 && graph_.blocks[jump.branch].frame == 0 &&
+          decides.construct == Construct::If && !decides.statement.in_macro &&
+          decides.statement.contains(at.end.jump_spot)) {
+        found.edits.push_back({at.end.jump_spot, ""});
+        found.edits.push_back({decides.statement, ""});
+      }
     } else {
       found.message = fmt::format(
           "by this '{}' some threads of the {} {} the barrier '{}'",

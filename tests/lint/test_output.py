@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,26 @@ SOURCE = """__global__ void a(int *p) {
   if (threadIdx.x < 3) __syncthreads(); // NOLINT(cuda-1.14)
   p[1] = 4;
   __syncthreads(); // NOLINT(CUDA-1.14): not needed
+}
+"""
+EXIT = """__global__ void a(int *p, int n) {
+  int i = threadIdx.x;
+  if (i >= n) return;
+  p[i] = 1;
+  __syncthreads();
+  p[1] = 2;
+}
+"""
+EXIT_FIXED = """__global__ void a(int *p, int n) {
+  int i = threadIdx.x;
+  const bool is_active = !(i >= n);
+  if (is_active) {
+    p[i] = 1;
+  }
+  __syncthreads();
+  if (is_active) {
+    p[1] = 2;
+  }
 }
 """
 
@@ -121,6 +142,39 @@ class Output(unittest.TestCase):
         (self.path / "a.cu").write_bytes(text)
         self.assertNotIn("thread_synchronization_in_divergent_region", str(self.keys()))
 
+    def test_fix(self):
+        done = self.run_lint("--fix", "a.cu", code=1)
+        self.assertNotIn("a.cu:4:", done)
+        text = (self.path / "a.cu").read_text()
+        self.assertIn("p[0] = 1;\n    \n  }\n  __syncthreads();", text)
+        self.assertIn("if (threadIdx.x < 3) __syncthreads(); // NOLINT(cuda-1.14): one warp only", text)
+        self.assertNotIn("thread_synchronization_in_divergent_region", str(self.keys()))
+
+    def test_fix_of_an_exit(self):
+        (self.path / "a.cu").write_text(EXIT)
+        self.run_lint("--fix", "a.cu", code=0)
+        self.assertEqual((self.path / "a.cu").read_text(), EXIT_FIXED)
+        self.assertEqual(self.keys(code=0), [])
+        for unsafe in (EXIT.replace("p[1] = 2;", "int v = p[2];"), EXIT.replace("p[1] = 2;", "for (;;) break;")):
+            (self.path / "a.cu").write_text(unsafe)
+            self.run_lint("--fix", "a.cu", code=1)
+            self.assertEqual((self.path / "a.cu").read_text(), unsafe)
+
+    @unittest.skipUnless(shutil.which("clang-tidy-22"), "clang-tidy-22 is not here")
+    def test_clang_tidy(self):
+        module = pathlib.Path(LINT).parent.parent / "lib" / "heddle_clang_tidy.so"
+        if not module.exists():
+            self.skipTest("the module is not built")
+        head = "".join(f"#define __{name}__ __attribute__(({name}))\n" for name in ("global", "device", "host"))
+        head += "#include <__clang_cuda_builtin_vars.h>\n__device__ void __syncthreads();\n"
+        (self.path / "a.cu").write_text(head + SOURCE)
+        done = subprocess.run(
+            ["clang-tidy-22", f"--load={module}", "--checks=-*,heddle-*", "a.cu", "--", "-xcuda", "--cuda-device-only",
+             "--cuda-gpu-arch=sm_90", "-nocudalib", "-nocudainc"],
+            cwd=self.path, capture_output=True, text=True)
+        self.assertIn("a.cu:9:5: warning: '__syncthreads' is called in divergent code", done.stdout, done.stderr)
+        self.assertIn("heddle-cuda-1.14", done.stdout)
+
     def test_options(self):
         (self.path / ".heddle-lint").write_text("rules:\n  CUDA-1.14:\n    disabled: true\n  suppression:\n    severity: error\n")
         self.assertNotIn("divergent", str(self.keys()))
@@ -170,7 +224,9 @@ class Output(unittest.TestCase):
         self.run_lint("missing.cu", code=2)
         self.run_lint("--explain", "nonsense", code=2)
         self.assertIn("CUDA-1.14", self.run_lint("--list-rules", code=0))
-        self.assertIn("bypassed", self.run_lint("--explain", "cuda-1.14", code=0))
+        page = self.run_lint("--explain", "cuda-1.14", code=0)
+        self.assertIn("bypassed", page)
+        self.assertIn("What may be wrong", page)
 
 
 if __name__ == "__main__":

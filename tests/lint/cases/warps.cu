@@ -179,3 +179,11 @@ __global__ void leader_writes_bad(int* p) {
   if (threadIdx.x % 32 == 0) s[threadIdx.x / 32] = p[threadIdx.x];
   p[threadIdx.x] = s[threadIdx.x / 32]; // expect: cuda_syncwarp_missing
 }
+// Enumerators of a template (as in CUB's ranking of digits).
+template <int Threads> struct Ranks {
+  enum { first = Threads, WARP_MASK = ~0 };
+  __device__ void rank(int* p) {
+    __syncwarp(WARP_MASK);
+    p[0] = __shfl_sync(WARP_MASK, p[1], 3);
+  }
+};
