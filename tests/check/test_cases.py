@@ -25,7 +25,8 @@ def check_lists():
         if outcomes != {True, False}:
             problems.append(f"clause {clause}: outcomes {outcomes or 'none'}")
     for path in cases.programs("tests/check/idioms"):
-        outcomes = {case.verdict == "terminates" for case in cases.read_cases(path)}
+        # A right version may be too large for the search to end.
+        outcomes = {case.verdict in ("terminates", "unknown") for case in cases.read_cases(path)}
         if outcomes != {True, False}:
             problems.append(f"{path}: no right version or no wrong one")
     names = [case.name for case in ours]
