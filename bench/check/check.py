@@ -45,7 +45,7 @@ GROWING = [  # program, case, sizes
 
 def check(program, words, *options):
     """Answer and seconds; the answer's verdict is None if the search did not finish."""
-    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}"]})
+    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}", "--schedules=0"]})
     return case.run(*options)
 
 
@@ -70,7 +70,7 @@ def speed():
 def examples():
     print("== examples of the document")
     for path in cases.programs("examples/execution-model"):
-        check(path, "", "--max-states=16", "--schedules=0")
+        check(path, "", "--max-states=16")
         answer = check(path, "")
         print(f"{path.stem:<12}{answer['verdict'] or '-':<12}{answer.get('states', 0):>8,} states {answer['wall']:>6.2f} s")
 
@@ -138,7 +138,7 @@ AIMS = [  # program, case, seconds
 def aims():
     print("== aims")
     for program, words, seconds in AIMS:
-        check(program, words, "--max-states=16", "--schedules=0")
+        check(program, words, "--max-states=16")
         answer = check(program, words)
         met = finished(answer) and answer["wall"] <= seconds
         print(f"{words:<32}{answer['verdict'] or '-':<12}{answer.get('states', 0):>8,} states {answer.get('wall', 0):>6.2f} s "

@@ -21,12 +21,13 @@ Explorer* the_explorer = nullptr; // hooks and exit handlers carry no context
 HeddleHostHooks hooks = {
     .before_event = [](HeddleHostEvent event,
                        const void* address,
-                       std::size_t) { the_explorer->host_event(event, address); },
+                       std::size_t) { return the_explorer->host_event(event, address); },
     .wrote = [](const void* p,
                 std::size_t bytes,
                 const void* pc) { the_explorer->host_wrote(p, bytes, pc); },
     .freed = [](const void* p, std::size_t bytes) { the_explorer->host_freed(p, bytes); },
     .unsupported = [](const char* what) { the_explorer->stop_unsupported(what); },
+    .ends_at_once = [] { the_explorer->host_ends_at_once(); },
 };
 
 /// False if the program has no instrumentation library.
@@ -72,6 +73,12 @@ Explorer::Explorer(
   if (!set_hooks(&hooks)) {
     table_.note(Fact::HostUnseen);
   }
+  // Runs after those of the program, which are registered later.
+  ::at_quick_exit([] {
+    if (the_explorer != nullptr) {
+      the_explorer->host_ended();
+    }
+  });
   ::on_exit(
       [](int, void*) {
         if (the_explorer != nullptr) {
@@ -119,9 +126,9 @@ void Explorer::api_return(const char* name) {
   }
 }
 
-void Explorer::host_event(HeddleHostEvent event, const void* address) {
+unsigned Explorer::host_event(HeddleHostEvent event, const void* address) {
   if (threads_.inside() || (event == HeddleYield && !threads_.worth_stopping_to_yield())) {
-    return;
+    return 0;
   }
   static constexpr const char* what[] = {
       "an atomic read",
@@ -129,16 +136,20 @@ void Explorer::host_event(HeddleHostEvent event, const void* address) {
       "an atomic update",
       "a volatile read",
       "a volatile write",
-      "yields or sleeps"
+      "yields or sleeps",
+      "an atomic update"
   };
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   if (event != HeddleYield) {
     stepper_.host_accesses(a);
   }
-  threads_.stop(
+  const bool may_fail = event == HeddleWeakExchange && options_.spurious_failures;
+  return threads_.stop(
       {.kind = HostPoint::Kind::Access,
-       .what = what[event],
-       .device_visible = event != HeddleYield && world_.space().find_range(a).size != 0}
+       .what = may_fail ? "a weak exchange" : what[event],
+       .device_visible = event != HeddleYield && world_.space().find_range(a).size != 0,
+       .may_fail = may_fail,
+       .position = {}}
   );
 }
 
@@ -186,13 +197,6 @@ Result<std::unique_ptr<machine::Driver>> make_explorer(
     explorer->try_samples(std::move(sheet));
   }
   return explorer;
-}
-
-Result<void> check_implemented(const Options& options) {
-  if (options.spurious_failures) {
-    return heddle::unsupported("--spurious-failures is not implemented yet");
-  }
-  return {};
 }
 
 bool note_finding(const report::Diagnostic& diagnostic) {

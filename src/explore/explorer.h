@@ -38,9 +38,6 @@ Result<std::unique_ptr<machine::Driver>> make_explorer(
     const std::function<machine::MakeWarpRules(const Options&)>& warp_rules
 );
 
-/// Unsupported error: the search cannot do what these options ask for.
-Result<void> check_implemented(const Options& options);
-
 /// Ends the running execution because the program uses something that Heddle does not implement.
 /// Does nothing if no explorer is at work in this process.
 void stop_unsupported(std::string_view what);

@@ -68,13 +68,14 @@ public:
   void unsupported(const char* what) override { stop_unsupported(what); }
 
   // --- Told by the instrumentation ---------------------------------------------------------------
-  void host_event(HeddleHostEvent event, const void* address);
+  unsigned host_event(HeddleHostEvent event, const void* address);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
 
   [[noreturn]] void stop_unsupported(std::string_view what);
   void found(const report::Diagnostic& diagnostic);
   [[noreturn]] void host_ended();
+  void host_ends_at_once();
 
 private:
   struct Choice {
@@ -168,6 +169,7 @@ private:
   std::uint64_t queue_ = 0;            // choices of this and waiting processes, not tried yet
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   bool submitted_ = false;                                // by the call under way
+  bool over_ = false;                                     // the program has ended
 
   std::map<unsigned, ActorId> host_actors_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, ActorId> actors_;

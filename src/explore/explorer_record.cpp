@@ -116,6 +116,8 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     edge.step = Step::Host;
     edge.site = site(point);
     edge.not_ready = point.kind == HostPoint::Kind::Query && choice.way != 0;
+    edge.failed = point.may_fail && choice.way != 0;
+    edge.tried = point.may_fail && choice.way == 0;
     // [QUERY] obliges device threads that could move; and what is complete is not "not ready" for
     // ever.
     const bool complete = (node.open >> choice.host & 1) != 0;
@@ -185,7 +187,15 @@ void Explorer::end_here() {
   }
 }
 
+/// The program, or we ourselves, end this process without exit handlers.
+void Explorer::host_ends_at_once() {
+  if (!threads_.inside() && !over_) {
+    host_ended();
+  }
+}
+
 void Explorer::host_ended() {
+  over_ = true;
   if (unrecorded()) {
     end_sample(SampleEnd::Ended);
   }

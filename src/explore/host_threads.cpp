@@ -378,8 +378,9 @@ std::uint64_t HostThreads::ways(unsigned thread) const {
     return 0;
   }
   switch (point->kind) {
-  case HostPoint::Kind::Start:
   case HostPoint::Kind::Access:
+    return point->may_fail ? 3 : 1;
+  case HostPoint::Kind::Start:
   case HostPoint::Kind::ApiCall:
   case HostPoint::Kind::Return:
     return 1;

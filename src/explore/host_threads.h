@@ -50,6 +50,7 @@ struct HostPoint {
   const std::function<bool()>* condition = nullptr; // Wait, Query
   const HeddleHostPoint* sync = nullptr;            // Sync
   bool device_visible = true;                       // Access: device threads could tell
+  bool may_fail = false;                            // Access: way 1 is to fail without a reason
   HostPosition position{};                          // set by HostThreads::stop, if empty
 };
 

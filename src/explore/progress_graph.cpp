@@ -318,6 +318,17 @@ private:
         }
       }
     }
+    for (const EdgeId e : component.edges) {
+      const Edge& failed = graph_.edges[e];
+      const auto tried = [&](EdgeId other) {
+        const Edge& edge = graph_.edges[other];
+        return edge.tried && edge.who == failed.who && edge.site == failed.site;
+      };
+      if (failed.failed && std::none_of(component.edges.begin(), component.edges.end(), tried)) {
+        edge_gone_[e] = true;
+        add(broken, {Rule::Host, failed.who});
+      }
+    }
     if (broken.empty()) {
       analysis_.endless.push_back(std::move(component));
       return;

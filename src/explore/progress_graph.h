@@ -18,6 +18,8 @@
 //   any
 //                         call and the call could return or device work       device thread
 //                         could move
+//   Host                  edges "a weak exchange fails without a reason"      edges "it is tried"
+//   of                                                                        that thread there
 //   Query                 edges "the query answers NotReady" taken while      any device thread
 //                         device work could move or was complete
 //
@@ -106,6 +108,8 @@ struct Edge {
   Step step = Step::None;
   bool not_ready = false;     // a query answered NotReady …
   bool query_obliged = false; // … although device work could move or was complete
+  bool failed = false;        // a weak exchange failed without a reason
+  bool tried = false;         // one did what it found
   std::uint32_t site = 0;     // where and what, for reports
   std::uint32_t choice = 0;   // for replays (schedule.h)
 };

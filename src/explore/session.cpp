@@ -97,7 +97,6 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
 } // namespace
 
 Result<report::Report> check(const CheckRequest& asked) {
-  TRY_VOID(check_implemented(asked.options));
   CheckRequest request = asked;
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&start] {
@@ -122,7 +121,8 @@ Result<report::Report> check(const CheckRequest& asked) {
   }
   check_determinism(request, &*all, usual, report);
   if (!report.complete && report.findings.empty() && request.options.schedules > 0) {
-    all.reset(); // its memory may be needed
+    all.reset();                  // its memory may be needed
+    request.options.sums = false; // nobody would repeat them if it were wrong
     TRY_VOID(try_schedules(request, left, sources, report));
     if (!report.findings.empty()) {
       check_determinism(request, nullptr, usual, report);
@@ -145,7 +145,6 @@ Result<report::Report> check(const CheckRequest& asked) {
 }
 
 Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedule) {
-  TRY_VOID(check_implemented(schedule.options));
   TRY(const Repetition again, repeat(request, schedule, Addresses::Fixed));
   const StateTable& table = again.search.table;
   const ProgressGraph graph = table.load();

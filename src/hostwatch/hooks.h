@@ -21,7 +21,8 @@ enum HeddleHostEvent : int {
   HeddleAtomicUpdate, // read-modify-write
   HeddleVolatileRead,
   HeddleVolatileWrite,
-  HeddleYield // sched_yield and the sleeping functions
+  HeddleYield,       // sched_yield and the sleeping functions
+  HeddleWeakExchange // compare_exchange_weak
 };
 
 /// Where a host thread stands before an operation on an object that threads share, and how it may
@@ -85,14 +86,17 @@ struct HeddleThreadHooks {
 };
 
 struct HeddleHostHooks {
-  /// Called before the access is performed; returns when the host thread may go on.
-  void (*before_event)(HeddleHostEvent event, const void* address, std::size_t bytes);
+  /// Called before the access is performed; returns when the host thread may go on. Returns 1 if a
+  /// weak exchange is to fail whatever it finds, else 0.
+  unsigned (*before_event)(HeddleHostEvent event, const void* address, std::size_t bytes);
   /// [p, p + bytes) was or is about to be written by code that returns to `pc`.
   void (*wrote)(const void* p, std::size_t bytes, const void* pc);
   /// [p, p + bytes) is being returned to the heap: its contents mean nothing any more.
   void (*freed)(const void* p, std::size_t bytes);
   /// The program does something that cannot be explored yet. Does not return.
   void (*unsupported)(const char* what);
+  /// The program ends without its exit handlers. May not return.
+  void (*ends_at_once)() = nullptr;
   /// nullptr: one host thread; creating another one is unsupported.
   const HeddleThreadHooks* threads = nullptr;
 };

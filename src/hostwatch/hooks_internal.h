@@ -20,10 +20,11 @@ namespace heddle::hostwatch {
 
 extern const HeddleHostHooks* hooks;
 
-inline void before(HeddleHostEvent event, const volatile void* address, std::size_t bytes) {
+inline unsigned before(HeddleHostEvent event, const volatile void* address, std::size_t bytes) {
   if (hooks != nullptr) [[likely]] {
-    hooks->before_event(event, const_cast<const void*>(address), bytes);
+    return hooks->before_event(event, const_cast<const void*>(address), bytes);
   }
+  return 0;
 }
 
 inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {

@@ -5,7 +5,9 @@
 // effect), the thrd_* functions of C11.
 #include "hostwatch/hooks_internal.h"
 #include <dlfcn.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -179,4 +181,16 @@ pthread_setschedparam(pthread_t thread, int policy, const sched_param* parameter
   }
   static decltype(&pthread_setschedparam) real = nullptr;
   return real_function(real, "pthread_setschedparam")(thread, policy, parameters);
+}
+
+// The end of the program without exit handlers.
+HEDDLE_EXPORT void _exit(int status) {
+  if (heddle::hostwatch::hooks != nullptr && heddle::hostwatch::hooks->ends_at_once != nullptr) {
+    heddle::hostwatch::hooks->ends_at_once();
+  }
+  ::syscall(SYS_exit_group, status);
+  __builtin_trap();
+}
+HEDDLE_EXPORT void _Exit(int status) {
+  ::_exit(status);
 }

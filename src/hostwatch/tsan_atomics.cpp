@@ -57,6 +57,24 @@ template <class T> T compare_exchange(volatile T* p, T expected, T desired, cons
   return __sync_val_compare_and_swap(p, expected, desired);
 }
 
+/// x86 has no exchange that fails without a reason, but C++ allows one.
+template <class T> int weak_exchange(volatile T* p, T* expected, T desired, const void* pc) {
+  const bool fails = before(HeddleWeakExchange, p, sizeof(T)) != 0;
+  const T wanted = *expected;
+  T seen = wanted;
+  if (fails) {
+    seen = __sync_val_compare_and_swap(p, wanted, wanted);
+  } else {
+    wrote(p, sizeof(T), pc);
+    seen = __sync_val_compare_and_swap(p, wanted, desired);
+  }
+  if (seen != wanted) {
+    wrote(expected, sizeof seen, pc);
+    *expected = seen;
+  }
+  return !fails && seen == wanted ? 1 : 0;
+}
+
 } // namespace
 
 #define HEDDLE_PC __builtin_return_address(0)
@@ -108,16 +126,10 @@ template <class T> T compare_exchange(volatile T* p, T expected, T desired, cons
       volatile a##bits* p,                                                                         \
       a##bits* expected,                                                                           \
       a##bits desired,                                                                             \
-      int order,                                                                                   \
-      int failure_order                                                                            \
+      int,                                                                                         \
+      int                                                                                          \
   ) {                                                                                              \
-    return __tsan_atomic##bits##_compare_exchange_strong(                                          \
-        p,                                                                                         \
-        expected,                                                                                  \
-        desired,                                                                                   \
-        order,                                                                                     \
-        failure_order                                                                              \
-    );                                                                                             \
+    return weak_exchange(p, expected, desired, HEDDLE_PC);                                         \
   }
 HEDDLE_ATOMIC(8)
 HEDDLE_ATOMIC(16)

@@ -276,6 +276,39 @@ LaneMask Stepper::together(const Lane& at) const {
   return group;
 }
 
+// [WARP-MASK]: activemask names the lanes that execute it together, which may be any of those that
+// have come to it. Sets that contain the lane and others: all of them if so few have come, else
+// one, of all.
+std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
+  constexpr int few = 4;
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const isa::Code& code = *warp.frame[index]->code;
+  if (!stands_at_visible(at) ||
+      code.function->body[warp.pc[index]->instruction].opcode != Opcode::Activemask) {
+    return {};
+  }
+  LaneMask others = 0;
+  for (LaneMask m = warp.live & ~warp.blocked & ~bit(at.lane); m != 0; m &= m - 1) {
+    Lane other = at;
+    other.lane = std::countr_zero(m);
+    const auto i = static_cast<std::size_t>(other.lane);
+    if (warp.pc[i] == warp.pc[index] && warp.frame[i] == warp.frame[index] &&
+        stands_at_visible(other)) {
+      others |= bit(other.lane);
+    }
+  }
+  std::vector<LaneMask> sets;
+  if (std::popcount(others) < few) {
+    for (LaneMask set = others; set != 0; set = (set - 1) & others) {
+      sets.push_back(set | bit(at.lane));
+    }
+  } else {
+    sets.push_back(others | bit(at.lane));
+  }
+  return sets;
+}
+
 /// Has the lane come to an aligned barrier and waits there for the rest of its warp, or has another
 /// lane of its group the move?
 bool Stepper::waits_for_warp(const Lane& at) const {

@@ -117,8 +117,9 @@ public:
     const isa::Code* code = nullptr;
     bool heap = false; // see can_undo
     // With warp rules; `lane` is then the lowest of those that go.
-    std::uint32_t pick = 0;  // which of the warp's choices; 0: there is none
-    isa::LaneMask lanes = 0; // who moves
+    std::uint32_t pick = 0; // which of the warp's choices; 0: there is none
+    // Who moves. Without warp rules: `lane` and those whose activemask names it; 0: only `lane`.
+    isa::LaneMask lanes = 0;
     isa::LaneMask first = 0; // who goes first, or writes last
   };
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
@@ -225,6 +226,7 @@ private:
   isa::LaneMask choices(const Lane& first, isa::LaneMask group) const;
   isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
   isa::LaneMask together(const Lane& at) const;
+  std::vector<isa::LaneMask> active_with(const Lane& at) const;
   bool open_aligned(const Lane& at);
   bool waits_for_warp(const Lane& at) const;
   bool settle_lane(const Lane& at);

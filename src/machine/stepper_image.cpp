@@ -414,6 +414,11 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image) {
         ready.code = warp.frame[slot(at.lane)]->code;
         ready.who = who;
         image.ready.push_back(ready);
+        // Together with others the answer of activemask is another one.
+        for (const LaneMask with : active_with(at)) {
+          ready.lanes = with;
+          image.ready.push_back(ready);
+        }
       }
     }
   }

@@ -474,7 +474,7 @@ bool Stepper::execute(const Move& move) {
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
-      const Stop stop = run(at, plain_fuel, aligned ? together(at) : 0);
+      const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
         fail(at, stop);
         return failed();

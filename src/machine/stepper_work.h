@@ -49,7 +49,7 @@ struct Stepper::Image {
     ThreadClass who = 0;
     std::uint32_t count = 1; // so many threads of this class
     std::uint32_t pick = 0;  // in `picks`, from 1; 0: nothing is left open
-    isa::LaneMask lanes = 0; // with warp rules: who moves
+    isa::LaneMask lanes = 0; // Move::lanes
   };
   std::vector<Ready> ready;
   std::vector<WarpRules::Pick> picks;

@@ -263,12 +263,6 @@ class Checked(unittest.TestCase):
         done = self.heddle("check", example, "--", "ticket", status=0)
         self.assertIn("terminates under every schedule", done.stdout)
 
-    def test_what_is_not_implemented_is_refused(self):
-        done = self.heddle("check", "--spurious-failures", "hang.cu")
-        self.assertIn(done.returncode, (1, 3))
-        if done.returncode == 3:
-            self.assertIn("unsupported: --spurious-failures", done.stderr)
-
 
 if __name__ == "__main__":
     unittest.main()

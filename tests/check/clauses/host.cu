@@ -7,7 +7,11 @@
 #include "../idioms/cases.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <exception>
 #include <thread>
+
+#include <unistd.h>
 
 struct Flags {
   SystemAtomic<int> atomic_flag{0};
@@ -160,12 +164,10 @@ static int endless_joined(Setup) {
 //@ verdict: terminates
 //@ case: weak-exchange-once
 //@ flags: --spurious-failures
-//@ gap: --spurious-failures
 //@ verdict: may-hang
 //@ finding: livelock
 //@ case: weak-exchange-repeated
 //@ flags: --spurious-failures
-//@ gap: --spurious-failures
 //@ verdict: terminates
 static std::atomic<int> weak_word;
 static int weak_exchange_once(Setup) {
@@ -181,6 +183,72 @@ static int weak_exchange_repeated(Setup) {
   }
   return 0;
 }
+
+// Two threads that take turns until one of them has succeeded; each may fail, none for ever.
+//@ case: weak-exchange-two
+//@ flags: --spurious-failures
+//@ verdict: terminates
+static int weak_exchange_two(Setup) {
+  const auto add = [] {
+    int seen = weak_word.load();
+    while (!weak_word.compare_exchange_weak(seen, seen + 1)) {
+    }
+  };
+  std::thread other(add);
+  add();
+  other.join();
+  return weak_word.load() == 2 ? 0 : 1;
+}
+// The strong form never fails without a reason.
+//@ case: strong-exchange-once
+//@ flags: --spurious-failures
+//@ verdict: terminates
+static int strong_exchange_once(Setup) {
+  int expected = 0;
+  if (!weak_word.compare_exchange_strong(expected, 1)) {
+    while (weak_word.load() == 0) {
+    }
+  }
+  return 0;
+}
+
+// --- How a program ends -------------------------------------------------------------------------------
+
+// Without exit handlers, and with another thread that would never end.
+//@ case: ends-at-once
+//@ verdict: terminates
+//@ case: ends-quickly
+//@ verdict: terminates
+template <void (*End)(int)> static int ends_with(Setup) {
+  std::thread endless([] {
+    while (weak_word.load() == 0) {
+    }
+  });
+  End(3);
+  return 0;
+}
+// Only if the thread was quicker.
+//@ case: aborts
+//@ verdict: defect
+//@ finding: host-crash
+//@ incomplete: what would have come behind it
+//@ case: throws
+//@ verdict: defect
+//@ finding: host-crash
+//@ incomplete: what would have come behind it
+//@ case: terminates-itself
+//@ verdict: defect
+//@ finding: host-crash
+//@ incomplete: what would have come behind it
+template <void (*End)()> static int ends_if_late(Setup) {
+  std::thread quick([] { weak_word.store(1); });
+  if (weak_word.load() == 1) {
+    End();
+  }
+  quick.join();
+  return 0;
+}
+[[noreturn]] static void throw_something() { throw 1; }
 
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
@@ -198,5 +266,12 @@ int main(int argc, char** argv) {
       {"endless-joined", endless_joined},
       {"weak-exchange-once", weak_exchange_once},
       {"weak-exchange-repeated", weak_exchange_repeated},
+      {"weak-exchange-two", weak_exchange_two},
+      {"strong-exchange-once", strong_exchange_once},
+      {"ends-at-once", ends_with<_exit>},
+      {"ends-quickly", ends_with<std::quick_exit>},
+      {"aborts", ends_if_late<std::abort>},
+      {"throws", ends_if_late<throw_something>},
+      {"terminates-itself", ends_if_late<std::terminate>},
   });
 }

@@ -147,11 +147,46 @@ __global__ void all_assumed() {
 //@ case: apart-assumed block 2
 //@ verdict: may-hang
 //@ finding: livelock
-//@ gap: activemask names only the lane that asks
 __global__ void apart_assumed() {
   if (__popc(__activemask()) == static_cast<int>(blockDim.x)) {
     while (flag.load(memory_order_acquire) == 0) {
     }
+  }
+}
+
+// Two of three lanes: neither one alone nor all together.
+//@ case: pair-named block 3
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: pair-named block 2
+//@ verdict: terminates
+__global__ void pair_named() {
+  if (__popc(__activemask()) == 2 && blockDim.x == 3) {
+    while (flag.load(memory_order_acquire) == 0) {
+    }
+  }
+}
+
+// Who asks waits for those who are named, and only for those: right for every answer, even for all.
+//@ case: named-meet block 3
+//@ verdict: terminates
+//@ case: named-meet block 8
+//@ verdict: terminates
+__global__ void named_meet() {
+  const unsigned named = __activemask();
+  __syncwarp(named);
+  if (me() == __ffs(named) - 1) {
+    counter.fetch_add(__popc(named), memory_order_relaxed);
+  }
+  __syncwarp(named);
+}
+
+// In each round the lanes that are here go on together; who never sees all of them waits for ever.
+//@ case: full-awaited block 2
+//@ verdict: may-hang
+//@ finding: no-progress-loop
+__global__ void full_awaited() {
+  while (__popc(__activemask()) < static_cast<int>(blockDim.x)) {
   }
 }
 
@@ -169,5 +204,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("aggregate", aggregate),
       DEVICE_CASE("all-assumed", all_assumed),
       DEVICE_CASE("apart-assumed", apart_assumed),
+      DEVICE_CASE("pair-named", pair_named),
+      DEVICE_CASE("named-meet", named_meet),
+      DEVICE_CASE("full-awaited", full_awaited),
   });
 }

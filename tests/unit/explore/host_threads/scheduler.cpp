@@ -65,9 +65,11 @@ public:
     hooks.before_event = [](HeddleHostEvent event, const void*, std::size_t) {
       HostThreads& threads = the_scheduler->threads_;
       if (!threads.inside() && (event != HeddleYield || threads.worth_stopping_to_yield())) {
-        static constexpr const char* what[] = {"load", "store", "update", "read", "write", "yield"};
-        threads.stop({.kind = HostPoint::Kind::Access, .what = what[event], .position = {}});
+        static constexpr const char* what[] =
+            {"load", "store", "update", "read", "write", "yield", "update"};
+        return threads.stop({.kind = HostPoint::Kind::Access, .what = what[event], .position = {}});
       }
+      return 0U;
     };
     hooks.wrote = [](const void* q, std::size_t bytes, const void* pc) {
       if (!the_scheduler->threads_.inside()) {
