@@ -72,8 +72,9 @@ public:
       return 0U;
     };
     hooks.wrote = [](const void* q, std::size_t bytes, const void* pc) {
-      if (!the_scheduler->threads_.inside()) {
-        the_scheduler->state_.wrote(q, bytes, pc);
+      HostState& state = the_scheduler->state_;
+      if (!the_scheduler->threads_.inside() && state.remembers(q, pc)) {
+        state.wrote(q, bytes);
       }
     };
     hooks.freed = [](const void* q, std::size_t bytes) {
