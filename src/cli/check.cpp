@@ -3,6 +3,7 @@
 #include "cli/file.h"
 #include "cli/lockstep.h"
 #include "cli/process.h"
+#include "cli/races.h"
 #include "explore/session.h"
 #include "report/render.h"
 #include "report/static_report.h"
@@ -19,6 +20,11 @@ Result<report::Report> check_program(const CheckOptions& options) {
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(const Target target,
       prepare_check(options.program, options.arguments, options.device, nvcc_flags));
+  RacesFound races;
+  if (options.races != 0) {
+    constexpr unsigned seconds_each = 20;
+    TRY(races, find_races(target, options.device, options.races, seconds_each));
+  }
   explore::CheckRequest request;
   request.program = target.path;
   request.arguments = target.arguments;
@@ -46,6 +52,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
     request.options.stale_reads = options.device.stale_reads;
     TRY(report::Report lockstep, explore::check(request));
     add_lockstep(report, std::move(lockstep));
+  }
+  if (options.races != 0) {
+    add_races(report, std::move(races));
   }
   return report;
 }

@@ -235,6 +235,16 @@ void define_check(CLI::App& app, Options& options) {
       "the "
       "end of the block brings up to date"
   );
+  check
+      ->add_option(
+          "--races",
+          options.check.races,
+          "Look for data races in N single schedules before the search; without it the verdict's "
+          "condition \"if free of data races\" is not looked at"
+      )
+      ->check(CLI::Range(0U, 1000U))
+      ->type_name("N")
+      ->capture_default_str();
   check->add_option("--format", options.check.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->type_name("FORMAT")

@@ -25,6 +25,7 @@ struct RunOptions : ProgramOptions {};
 
 struct CheckOptions : ProgramOptions {
   std::string format = "text"; // or json, sarif
+  unsigned races = 0; // schedules under the race monitor before the search
   explore::Options search;
 };
 

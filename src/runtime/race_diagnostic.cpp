@@ -1,6 +1,7 @@
 // Implements race_diagnostic.h.
 #include "runtime/race_diagnostic.h"
 
+#include "report/diagnostic_lines.h"
 #include "runtime/announce.h"
 #include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <initializer_list>
 #include <string_view>
 
@@ -171,6 +173,8 @@ void at_exit(int /*status*/, void* argument) {
   for (const RaceReport& race : races.reports()) {
     if (is_library_matter(race)) {
       ++inside;
+    } else if (const char* file = std::getenv("HEDDLE_RACES_TO")) {
+      std::ofstream(file, std::ios::app) << report::to_lines(diagnose(race, space));
     } else {
       announce(diagnose(race, space));
     }

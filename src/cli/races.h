@@ -1,0 +1,23 @@
+// The races half of `heddle check --races=N`: N single schedules under the race monitor, before the
+// search.
+#pragma once
+
+#include "cli/launch.h"
+#include "report/diagnostic.h"
+
+namespace heddle::cli {
+
+struct RacesFound {
+  std::vector<report::Diagnostic> findings; // each pair of lines once
+  unsigned schedules = 0;                   // that came to an end
+  unsigned stopped = 0;                     // that took too long
+};
+
+/// Runs the program with the seeds 0 to schedules - 1, at most `seconds` each.
+Result<RacesFound>
+find_races(const Target& target, const DeviceOptions& device, unsigned schedules, unsigned seconds);
+
+/// Puts them into the report: findings, and what its condition "if free of data races" rests on.
+void add_races(report::Report& report, RacesFound found);
+
+} // namespace heddle::cli
