@@ -141,7 +141,9 @@ public:
   explicit ImageReader(const std::vector<std::byte>& bytes) : at_(bytes.data()) {}
 
   void raw(void* p, std::size_t count) {
-    std::memcpy(p, at_, count);
+    if (count != 0) { // else p may be null
+      std::memcpy(p, at_, count);
+    }
     at_ += count;
   }
   template <class T> T get() {
