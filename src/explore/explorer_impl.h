@@ -114,6 +114,8 @@ private:
   std::uint64_t open_waits() const;
   bool hosts_are_alone(const Node& node) const;
   Hash128 fingerprint(const Hash128& device, std::uint64_t open) const;
+  static pid_t fork_child();
+  static int wait_for(pid_t child);
   bool fork_for(const Node& node);
   void look_at_end_of_child(int status);
   bool repeat();

@@ -12,13 +12,9 @@
 #include "explore/sampler.h"
 #include "explore/schedule.h"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <map>
 #include <span>
 
@@ -86,22 +82,15 @@ bool Explorer::fork_for_sample(std::uint32_t number, bool record) {
   sheet->end = SampleEnd::Running;
   sheet->step = 0;
   sheet->signature = 0;
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
+  const pid_t child = fork_child();
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody stays behind if the tool is killed
-    if (::getppid() != parent) {
-      ::_exit(finished_exit_code);
-    }
     Plan plan = plan_for(sheet->seed, number);
     plan.stop_at = record ? hang_at : plan.stop_at;
     sampling_->record = record;
     sampling_->sampler.emplace(plan);
     return true;
   }
-  int status = 0;
-  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = child > 0 ? wait_for(child) : 0;
   if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code)) {
     if (sheet->end == SampleEnd::Running) { // no process could be made
       sheet->end = SampleEnd::CutOff;

@@ -336,12 +336,8 @@ bool Explorer::search() {
   return false;
 }
 
-/// True in the child, which has the choice to itself. The parent waits until it has ended.
-bool Explorer::fork_for(const Node& node) {
-  if (depth_ >= max_depth) {
-    table_.add_event(EventKind::Incomplete, node.state, 0, "executions are too long to explore");
-    return false;
-  }
+/// 0 in the child, which ends with its parent; negative: no process could be made.
+pid_t Explorer::fork_child() {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -349,6 +345,26 @@ bool Explorer::fork_for(const Node& node) {
     if (::getppid() != parent) {
       ::_exit(finished_exit_code);
     }
+  }
+  return child;
+}
+
+/// How the child has ended, as waitpid() tells it.
+int Explorer::wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+/// True in the child, which has the choice to itself. The parent waits until it has ended.
+bool Explorer::fork_for(const Node& node) {
+  if (depth_ >= max_depth) {
+    table_.add_event(EventKind::Incomplete, node.state, 0, "executions are too long to explore");
+    return false;
+  }
+  const pid_t child = fork_child();
+  if (child == 0) {
     ++depth_;
     return true;
   }
@@ -361,10 +377,7 @@ bool Explorer::fork_for(const Node& node) {
     );
     return false;
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  look_at_end_of_child(status);
+  look_at_end_of_child(wait_for(child));
   if (table_.saw(Fact::SumsClash)) {
     finish();
   }

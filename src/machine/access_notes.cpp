@@ -1,29 +1,12 @@
 // Implements access_notes.h.
 #include "machine/access_notes.h"
 
+#include "isa/lower_memory_address.h"
+
 #include <algorithm>
 #include <cstring>
 
 namespace heddle::machine {
-
-namespace {
-
-bool is_strong(const ptx::Instruction& i) {
-  using ptx::Mod;
-  switch (i.opcode) {
-  case ptx::Opcode::Ld:
-  case ptx::Opcode::St:
-    return i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
-           i.has(Mod::Release) || i.has(Mod::Mmio);
-  case ptx::Opcode::Atom:
-  case ptx::Opcode::Red:
-    return true;
-  default:
-    return false;
-  }
-}
-
-} // namespace
 
 void AccessNotes::clear() {
   writes.clear();
@@ -35,7 +18,8 @@ void AccessNotes::clear() {
 void AccessNotes::accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, bool store) {
   const isa::Op* op = exec_.current();
   const ptx::Instruction& i = exec_.code().function->body[op->instruction];
-  if (is_strong(i)) {
+  if (i.opcode == ptx::Opcode::Atom || i.opcode == ptx::Opcode::Red ||
+      ((i.opcode == ptx::Opcode::Ld || i.opcode == ptx::Opcode::St) && isa::is_strong(i))) {
     strong.push_back({at, bytes, op, &exec_.code()});
   }
   bool reads_it = true;

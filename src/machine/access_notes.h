@@ -1,6 +1,6 @@
 // AccessNotes: what a run has read and written, noted as it happens.
 //
-//   AccessNotes notes(/*max_reads=*/256);
+//   AccessNotes notes(exec, /*max_reads=*/256);
 //   exec.watch(&notes);
 //   exec.run(…);
 //   notes.writes …   notes.reads …

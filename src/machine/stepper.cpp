@@ -3,6 +3,7 @@
 #include "machine/stepper.h"
 
 #include "base/check.h"
+#include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "machine/stepper_work.h"
 
@@ -125,7 +126,7 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     if (i.has(Mod::Volatile)) {
       return {Class::Access, StepKind::Volatile, load ? "a volatile read" : "a volatile write"};
     }
-    if (i.has(Mod::Relaxed) || i.has(Mod::Acquire) || i.has(Mod::Release) || i.has(Mod::Mmio)) {
+    if (isa::is_strong(i)) {
       return load ? Operation{Class::Access, StepKind::Sync, "an atomic read"}
                   : Operation{Class::Access, StepKind::None, "an atomic write"};
     }

@@ -258,6 +258,7 @@ private:
 
   // stepper_moves.cpp: commands and moves
   bool held_back(const Work& work) const;
+  void complete(Work& work);
   void make_ready(std::size_t n);
   void advance();
   bool simple(const Move& move) const;

@@ -77,6 +77,18 @@ template <class WarpState, class Loops> auto masks_of(WarpState& state, Loops& l
   };
 }
 
+/// Of lanes that have arrived at a collective.
+template <class WarpState, class F> void each_arrival(WarpState& state, F&& f) {
+  for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
+    const std::size_t lane = slot(std::countr_zero(m));
+    f(state.membermask[lane]);
+    f(state.collective[lane].kind);
+    f(state.collective[lane].contribute);
+    f(state.collective[lane].conclude);
+    f(state.exchange.value[lane]);
+  }
+}
+
 /// The frames of a lane, outermost first.
 struct Chain {
   std::array<Frame*, 64> frames;
@@ -261,14 +273,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
         writer.put(*mask);
       }
       const std::size_t collective = writer.size();
-      for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
-        const std::size_t lane = slot(std::countr_zero(m));
-        writer.put(state.membermask[lane]);
-        writer.put(state.collective[lane].kind);
-        writer.put(state.collective[lane].contribute);
-        writer.put(state.collective[lane].conclude);
-        writer.put(state.exchange.value[lane]);
-      }
+      each_arrival(state, [&](const auto& part) { writer.put(part); });
       const auto words =
           static_cast<std::uint32_t>(state.arrived != 0 ? state.exchange.words.size() : 0);
       writer.put(words);
@@ -517,14 +522,7 @@ void Stepper::load(Work& work, std::size_t c) {
       for (LaneMask* mask : masks_of(state, loops)) {
         reader.get(*mask);
       }
-      for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
-        const std::size_t lane = slot(std::countr_zero(m));
-        reader.get(state.membermask[lane]);
-        reader.get(state.collective[lane].kind);
-        reader.get(state.collective[lane].contribute);
-        reader.get(state.collective[lane].conclude);
-        reader.get(state.exchange.value[lane]);
-      }
+      each_arrival(state, [&](auto& part) { reader.get(part); });
       const auto words = reader.get<std::uint32_t>();
       if (words != 0) {
         state.exchange.words.resize(words);

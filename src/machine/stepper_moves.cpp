@@ -98,13 +98,17 @@ CommandPtr Stepper::host_function(const Move& move) const {
   return command->kind == CommandKind::HostFunction ? command : nullptr;
 }
 
+void Stepper::complete(Work& work) {
+  work.done = true;
+  work.command->completed_at = world_.now();
+  work.command->done.store(true);
+}
+
 void Stepper::returned(const CommandPtr& command) {
   host_moved();
   for (const auto& work : works_) {
     if (work->command == command) {
-      work->done = true;
-      command->completed_at = world_.now();
-      command->done.store(true);
+      complete(*work);
     }
   }
   advance();
@@ -220,9 +224,7 @@ void Stepper::advance() {
                              ? !failure_ && std::ranges::all_of(work.images, &Image::ended)
                              : happens_by_itself(command.kind);
       if (ended) {
-        work.done = true;
-        work.command->completed_at = world_.now();
-        work.command->done.store(true);
+        complete(work);
         log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(n)});
         changed = true;
       }
@@ -269,10 +271,7 @@ std::vector<Stepper::Move> Stepper::moves() const {
   std::vector<Move> result;
   for (std::size_t n = 0; n < works_.size(); ++n) {
     const Work& work = *works_[n];
-    if (work.done || !work.ready) {
-      continue;
-    }
-    if (work.begun) {
+    if (work.done || !work.ready || work.begun) {
       continue;
     }
     if (!work.kernel()) {
@@ -350,9 +349,7 @@ bool Stepper::step(const Move& move) {
     if (work.command->work) {
       work.command->work();
     }
-    work.done = true;
-    work.command->completed_at = world_.now();
-    work.command->done.store(true);
+    complete(work);
     log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
     if (!simple(move)) {
       host_moved();

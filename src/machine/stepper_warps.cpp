@@ -203,25 +203,15 @@ bool Stepper::is_move(const Lane& at, const WarpRules::Next& next) {
   if ((next.op->flags & isa::Visible) == 0 || lanes == 0) {
     return false;
   }
-  const Work::Progress& progress = at.work->progress[at.cluster];
-  switch (classify_warp(at, lanes).kind) {
-  case Class::Silent:
-    return false;
+  switch (const Class kind = classify_warp(at, lanes).kind) {
   case Class::Plain:
-    return rules(at).stale_reads() || (progress.loops[at.block][at.warp].plain & lanes) != 0 ||
-           ((!progress.made || !options_.eager) && !bundling_) || !picks(at, next, {}).empty();
-  case Class::Access:
-  case Class::Heap:
-    return true;
-  case Class::Aligned:
-  case Class::Join:
-  case Class::Sum:
-  case Class::End:
-  case Class::Io:
-    break;
+    return rules(at).stale_reads() || (waiting(at) & lanes) != 0 || is_choice(at, kind) ||
+           !picks(at, next, {}).empty();
+  case Class::Aligned: // the warp is there
+    return is_choice(at, Class::Join);
+  default:
+    return is_choice(at, kind);
   }
-  return !progress.made || progress.joins_are_moves || !options_.eager ||
-         options_.progress == ProgressModel::Hsa; // nobody is guaranteed for good
 }
 
 // --- Choices -----------------------------------------------------------------------------------

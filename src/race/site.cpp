@@ -6,6 +6,8 @@
 // what vprintf, malloc and free of the device do.
 #include "race/site.h"
 
+#include "isa/lower_memory_address.h"
+
 namespace heddle::race {
 namespace {
 
@@ -87,8 +89,7 @@ bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& sit
   site.count = static_cast<std::uint8_t>(std::max<std::size_t>(1, value.elements.size()));
   site.acquire = i.has(Mod::Acquire);
   site.release = i.has(Mod::Release);
-  if (site.acquire || site.release || i.has(Mod::Relaxed) || i.has(Mod::Volatile) ||
-      i.has(Mod::Mmio)) {
+  if (isa::is_strong(i)) {
     site.flags |= Strong;
     site.scope = scope_of(i, Scope::Sys);
   }

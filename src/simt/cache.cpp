@@ -1,6 +1,7 @@
 // Implements cache.h.
 #include "simt/cache.h"
 
+#include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 
 #include <bit>
@@ -25,10 +26,8 @@ bool beyond_block(const ptx::Instruction& i) {
 }
 
 bool is_plain_read(const ptx::Instruction& i) {
-  const bool strong =
-      i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) || i.has(Mod::Mmio);
   const bool past_it = i.has(Mod::Cg) || i.has(Mod::Cv);
-  return (i.opcode == Opcode::Ld || i.opcode == Opcode::Ldu) && !strong && !past_it;
+  return (i.opcode == Opcode::Ld || i.opcode == Opcode::Ldu) && !isa::is_strong(i) && !past_it;
 }
 
 std::uint32_t bytes_of(const ptx::Instruction& i) {
