@@ -65,7 +65,7 @@ public:
     isa::LaneMask lanes = 0; // 0: the warp waits, or has ended
     const isa::Op* op = nullptr;
     const isa::Code* code = nullptr;
-    bool branch = false; // of a kind at which lanes may part
+    bool branch = false; // of a kind at which lanes may part, or a call that parts them
   };
   /// Who would execute what. Does first what nobody can see: lanes that meet, a wait that is over.
   virtual Next next(isa::Exec& exec, std::size_t w) = 0;

@@ -5,7 +5,7 @@
 // A move is one instruction that others can see, executed by the lanes that the rules let go, and
 // everything invisible after it. What the rules leave open ([SIMT-ORDER], [SIMT-ATOMIC],
 // [SIMT-WRITE]) is a choice of its own, so that it depends on the lanes alone and never on memory:
-// - at a divergent branch every order of its sides;
+// - at a divergent branch every order of its sides, at an indirect call which function is next;
 // - at an atomic operation the orders of the lanes that update one place, as far as they can make a
 //   difference: none if the results are not used and the updates commute; who is first if all do
 //   the same and a second one changes nothing (a compare-and-swap of a lock); else every order, one
@@ -13,8 +13,8 @@
 // - at a write of several values to one place, whose is there afterwards.
 //
 // May be wrong: where there are more than `most_orders` of them, only some are tried, and
-// left_out_orders() says so. Lanes of other instructions that have an order (mbarrier, output,
-// indirect calls to several functions) take the lowest first (misses).
+// left_out_orders() says so. Lanes of other instructions that have an order (mbarrier, output) take
+// the lowest first (misses).
 #include "base/check.h"
 #include "isa/ops_address.h"
 #include "machine/stepper_work.h"
@@ -176,7 +176,7 @@ Stepper::Operation Stepper::classify_warp(const Lane& at, LaneMask acting) const
   const isa::Warp& warp = warp_state(at).warp;
   const Op& op = *warp.pc[slot(at.lane)];
   const ptx::Instruction& i = warp.frame[slot(at.lane)]->code->function->body[op.instruction];
-  if (i.opcode == Opcode::Bra || i.opcode == Opcode::Brx) {
+  if (i.opcode == Opcode::Bra || i.opcode == Opcode::Brx || i.opcode == Opcode::Call) {
     return {Class::Access, StepKind::None, "the lanes part"};
   }
   Lane lane = at;
@@ -224,10 +224,18 @@ Stepper::picks(const Lane& at, const WarpRules::Next& next, std::span<const Hash
   const LaneMask lanes = acting(at, next);
   const ptx::Instruction& i = next.code->function->body[next.op->instruction];
   if (next.branch) {
-    if (i.opcode != Opcode::Brx && (lanes == 0 || lanes == next.lanes)) {
+    if (i.opcode == Opcode::Bra && (lanes == 0 || lanes == next.lanes)) {
       return result;
     }
     const std::vector<LaneMask> sides = rules(at).sides(exec_, at.warp);
+    if (i.opcode == Opcode::Call) { // who goes next is asked again when they have returned
+      for (std::size_t side = 0; sides.size() > 1 && side < sides.size(); ++side) {
+        result.push_back(
+            {.sides = {static_cast<std::uint8_t>(side)}, .lanes = {}, .first = sides[side]}
+        );
+      }
+      return result;
+    }
     Lanes all(sides.size());
     std::iota(all.begin(), all.end(), std::uint8_t{0});
     std::vector<Lanes> orders;

@@ -272,6 +272,14 @@ private:
   std::vector<int> asked_;
 };
 
+/// The lanes of each function that the call on top goes to.
+std::vector<LaneMask> Lockstep::sides_of_call(WarpOfBlock& own) {
+  const Token& top = own.warp.stack.back();
+  std::array<LaneMask, warp_size> sides;
+  const int n = callees(own.core, top.activation, top.pc, top.mask, sides);
+  return {sides.begin(), sides.begin() + n};
+}
+
 machine::WarpRules::Next Lockstep::next(isa::Exec& exec, std::size_t w) {
   WarpOfBlock& own = warps_[w];
   own.core.use(&exec);
@@ -282,11 +290,12 @@ machine::WarpRules::Next Lockstep::next(isa::Exec& exec, std::size_t w) {
       return {};
     }
     if (!own.warp.waits && top.pc != top.reconvergence) {
+      const Kind kind = own.core.kind(top.activation, top.pc);
       return {
           .lanes = top.mask,
           .op = PtxCore::op_of(top.pc),
           .code = PtxCore::frame_of(top.activation)->code,
-          .branch = own.core.kind(top.activation, top.pc) == Kind::Branch
+          .branch = kind == Kind::Branch || (kind == Kind::Call && sides_of_call(own).size() > 1)
       };
     }
     simt::step(own.warp, own.core, none); // RELEASE or RECONVERGE
@@ -298,6 +307,10 @@ machine::WarpRules::Next Lockstep::next(isa::Exec& exec, std::size_t w) {
 std::vector<isa::LaneMask> Lockstep::sides(isa::Exec& exec, std::size_t w) {
   WarpOfBlock& own = warps_[w];
   own.core.use(&exec);
+  const Token& top = own.warp.stack.back();
+  if (own.core.kind(top.activation, top.pc) == Kind::Call) {
+    return sides_of_call(own);
+  }
   const Warp before = own.warp;
   isa::Warp& lanes = block_.warps()[w].warp;
   const auto places = lanes.pc;

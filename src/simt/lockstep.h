@@ -60,6 +60,7 @@ private:
   struct WarpOfBlock;
   class RandomChoices;
   class Picked;
+  static std::vector<LaneMask> sides_of_call(WarpOfBlock& own);
   class Trace;
 
   machine::Block& block_;

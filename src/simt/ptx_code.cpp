@@ -2,6 +2,8 @@
 // lanes part only where they may.
 #include "simt/ptx_code.h"
 
+#include <algorithm>
+
 namespace heddle::simt {
 namespace {
 
@@ -68,6 +70,10 @@ std::unique_ptr<CodeFacts> compute(const isa::Code& code) {
     const std::uint32_t i = code.ops[n].instruction;
     CodeFacts::Fact& fact = facts->of[n];
     fact.kind = kind_of(function.body[i]);
+    fact.indirect = fact.kind == Kind::Call &&
+                    std::ranges::any_of(function.body[i].operands, [](const ptx::Operand& operand) {
+                      return operand.kind == ptx::OperandKind::Register;
+                    });
     fact.block = facts->cfg.block_of(i);
     if (fact.kind == Kind::Branch) {
       const auto join = facts->cfg.reconvergence(i);

@@ -20,6 +20,7 @@ namespace heddle::simt {
 struct CodeFacts {
   struct Fact {
     Kind kind{};
+    bool indirect = false;                  // of a call: the function is in a register
     std::uint32_t block = 0;                // of the control-flow graph
     const isa::Op* reconvergence = nullptr; // of a branch; nullptr: none in this function
   };

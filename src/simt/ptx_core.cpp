@@ -48,6 +48,23 @@ bool PtxCore::ends_early(Activation activation, Pc branch, Pc pc) {
   return facts_->cfg.ends_early(from, fact(activation, pc).block);
 }
 
+LaneMask PtxCore::call_together(Activation activation, Pc pc, LaneMask lanes) {
+  const isa::Op& op = *op_of(pc);
+  const LaneMask calling = guarded(*frame_of(activation), op, lanes);
+  if (calling == 0 || !fact(activation, pc).indirect) {
+    return calling;
+  }
+  const int first = std::countr_zero(calling);
+  exec_->select(warp_, *warp_.frame[slot(first)], calling);
+  const auto* address = exec_->in<std::uint64_t>(op.a);
+  LaneMask together = 0;
+  for (LaneMask m = calling; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    together |= static_cast<LaneMask>(address[lane] == address[first]) << lane;
+  }
+  return together;
+}
+
 LaneMask PtxCore::stand_at(LaneMask lanes, Activation activation, Pc pc) const {
   LaneMask elsewhere = 0; // a loop that can be vectorised
   const isa::Op* op = op_of(pc);

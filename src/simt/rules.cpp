@@ -26,8 +26,12 @@ Token& top_of(Warp& warp) {
   return warp.stack.back();
 }
 
+bool execute_by(Step& s, LaneMask lanes) {
+  return s.core.execute(s.top.activation, s.top.pc, lanes, s.done);
+}
+
 bool execute_at_once(Step& s) {
-  return s.core.execute(s.top.activation, s.top.pc, s.top.mask, s.done);
+  return execute_by(s, s.top.mask);
 }
 
 /// The lanes go on behind the instruction, all of them.
@@ -163,6 +167,18 @@ void call(Step& s, const Executed::Group& entered) {
   s.warp.stack.push_back({entered.lanes, entered.activation, entered.pc, no_pc, s.top.pc});
 }
 
+// Lanes that call another function than the one that is entered next, which may be any.
+LaneMask later_callers(Step& s) {
+  std::array<LaneMask, warp_size> sides;
+  const int n = callees(s.core, s.top.activation, s.top.pc, s.top.mask, sides);
+  LaneMask later = 0;
+  const int next = n > 1 ? s.choices.side(n) : 0;
+  for (int i = 0; i < n; ++i) {
+    later |= i != next ? sides[static_cast<std::size_t>(i)] : 0;
+  }
+  return later;
+}
+
 // [SIMT-CALL-DIVERGE] An indirect call goes to several functions: the lanes of one of them enter
 // it; the others are a token that executes the call again, and meets them behind it.
 void call_diverge(Step& s, const Executed::Group& entered, LaneMask others) {
@@ -276,7 +292,8 @@ LaneMask moved_out(const Step& s, Executed::Group* last) {
 }
 
 bool apply_control(Step& s, Kind kind, Rule& rule) {
-  if (!execute_at_once(s)) {
+  const LaneMask later = kind == Kind::Call ? later_callers(s) : 0;
+  if (!execute_by(s, s.top.mask & ~later)) {
     return false;
   }
   if (kind == Kind::Branch) {
@@ -291,20 +308,15 @@ bool apply_control(Step& s, Kind kind, Rule& rule) {
   }
   Executed::Group entered{};
   const LaneMask moved = moved_out(s, &entered);
-  if (moved == 0) { // no guard holds, or a call that the machine itself carries out
+  if (moved == 0 && later == 0) { // no guard holds, or a call that the machine itself carries out
     rule = predicate(s, Rule::Execute);
     advance(s);
   } else if (kind == Kind::Return) {
     rule = Rule::Return;
     return_(s, moved);
   } else {
-    LaneMask again = 0;
-    for (int i = 0; i < s.done.group_count; ++i) {
-      const Executed::Group& group = s.done.groups[static_cast<std::size_t>(i)];
-      again |= group.activation == s.top.activation && group.pc == s.top.pc ? group.lanes : 0;
-    }
-    rule = again != 0 ? Rule::CallDiverge : Rule::Call;
-    again != 0 ? call_diverge(s, entered, again) : call(s, entered);
+    rule = later != 0 ? Rule::CallDiverge : Rule::Call;
+    later != 0 ? call_diverge(s, entered, later) : call(s, entered);
   }
   return true;
 }
@@ -432,6 +444,25 @@ Stepped step(Warp& warp, Core& core, Choices& choices, Observer* observer) {
     observer->stepped(rule, s.top, s.done.acted, warp);
   }
   return Stepped::Moved;
+}
+
+int callees(
+    Core& core,
+    Activation activation,
+    Pc pc,
+    LaneMask lanes,
+    std::array<LaneMask, warp_size>& sides
+) {
+  int n = 0;
+  for (LaneMask left = lanes; left != 0;) {
+    const LaneMask together = core.call_together(activation, pc, left);
+    if (together == 0) {
+      break;
+    }
+    sides[static_cast<std::size_t>(n++)] = together;
+    left &= ~together;
+  }
+  return n;
 }
 
 Token next_to_execute(const Warp& warp) {

@@ -85,6 +85,9 @@ public:
   virtual Pc reconvergence(Activation activation, Pc branch) = 0;
   /// Lanes that go there from the branch end before they could meet those that go elsewhere.
   virtual bool ends_early(Activation activation, Pc branch, Pc pc) = 0;
+  /// Those of `lanes` that the call takes to the same function as the lowest of them that calls; 0:
+  /// none of them calls (its guard does not hold).
+  virtual LaneMask call_together(Activation activation, Pc pc, LaneMask lanes) = 0;
   /// The lanes, which all stand there, execute the instruction. False: it failed, and why is the
   /// core's to tell.
   virtual bool execute(Activation activation, Pc pc, LaneMask lanes, Executed& result) = 0;
@@ -106,7 +109,8 @@ class Choices {
 public:
   virtual ~Choices() = default;
   /// [SIMT-ORDER] Which of the n sides of a divergent branch that are left goes next. Side 0 is
-  /// that of the lowest lane among those that end early, if there are any, else among all.
+  /// that of the lowest lane among those that end early, if there are any, else among all. Also
+  /// which of n functions an indirect call enters next ([SIMT-CALL-DIVERGE]).
   virtual int side(int n) {
     static_cast<void>(n);
     return 0;
@@ -135,6 +139,15 @@ enum class Stepped : std::uint8_t {
 void start(Warp& warp, LaneMask lanes, Activation activation, Pc entry);
 
 Stepped step(Warp& warp, Core& core, Choices& choices, Observer* observer = nullptr);
+
+/// The lanes of each function that a call goes to, lowest lane first; returns how many there are.
+int callees(
+    Core& core,
+    Activation activation,
+    Pc pc,
+    LaneMask lanes,
+    std::array<LaneMask, warp_size>& sides
+);
 
 /// The lanes that would execute next, and where; mask 0: none. A token that has reached its
 /// reconvergence point is looked through.

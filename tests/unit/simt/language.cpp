@@ -68,6 +68,12 @@ std::uint32_t choose(const std::vector<std::uint32_t>& targets, int index) {
   return index >= 0 && n < targets.size() ? targets[n] : targets.back();
 }
 
+std::uint32_t callee_of(const Instruction& call, const LaneState& lane) {
+  return call.operation == Operation::Call
+             ? call.target
+             : choose(call.targets, lane.r[static_cast<std::size_t>(call.a)]);
+}
+
 } // namespace
 
 void Program::finish() {
@@ -305,6 +311,24 @@ void LanguageCore::execute_lane(
   at.pc = to;
 }
 
+LaneMask LanguageCore::call_together(Activation activation, Pc pc, LaneMask mask) {
+  const Instruction* i = instruction(activation, pc);
+  std::optional<std::uint32_t> function;
+  LaneMask together = 0;
+  for (LaneMask m = mask; m != 0; m &= m - 1) {
+    const LaneState& state = lanes[static_cast<std::size_t>(std::countr_zero(m))];
+    if (i->guard >= 0 && state.r[static_cast<std::size_t>(i->guard)] == 0) {
+      continue;
+    }
+    const std::uint32_t wanted = callee_of(*i, state);
+    if (wanted == function.value_or(wanted)) {
+      function = wanted;
+      together |= m & (~m + 1);
+    }
+  }
+  return together;
+}
+
 bool LanguageCore::execute(Activation activation, Pc pc, LaneMask mask, Executed& result) {
   const Instruction* i = instruction(activation, pc);
   const bool calls =
@@ -317,10 +341,7 @@ bool LanguageCore::execute(Activation activation, Pc pc, LaneMask mask, Executed
     const bool acts =
         i == nullptr || i->guard < 0 || state.r[static_cast<std::size_t>(i->guard)] != 0;
     if (calls && acts) {
-      const std::uint32_t wanted =
-          i->operation == Operation::Call
-              ? i->target
-              : choose(i->targets, state.r[static_cast<std::size_t>(i->a)]);
+      const std::uint32_t wanted = callee_of(*i, state);
       if (callee == 0) {
         callee = functions_.size();
         function = wanted;

@@ -110,6 +110,7 @@ public:
   Pc next(Activation activation, Pc pc) override;
   Pc reconvergence(Activation activation, Pc branch) override;
   bool ends_early(Activation activation, Pc branch, Pc pc) override;
+  LaneMask call_together(Activation activation, Pc pc, LaneMask lanes) override;
   bool execute(Activation activation, Pc pc, LaneMask lanes, Executed& result) override;
   LaneMask waiting() const override;
   LaneMask stand_at(LaneMask lanes, Activation activation, Pc pc) const override;

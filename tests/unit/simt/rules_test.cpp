@@ -269,6 +269,9 @@ public:
   Kind kind(Activation a, Pc pc) override { return core_.kind(a, pc); }
   Pc next(Activation a, Pc pc) override { return core_.next(a, pc); }
   Pc reconvergence(Activation a, Pc pc) override { return core_.reconvergence(a, pc); }
+  LaneMask call_together(Activation activation, Pc pc, LaneMask lanes) override {
+    return core_.call_together(activation, pc, lanes);
+  }
   bool execute(Activation a, Pc pc, LaneMask lanes, Executed& result) override {
     held = held || core_.kind(a, pc) == Kind::Barrier;
     return core_.execute(a, pc, lanes, result);
