@@ -17,6 +17,15 @@ namespace heddle::cli {
 namespace {
 
 Result<report::Report> check_program(const CheckOptions& options) {
+  if (options.device.stale_reads && options.device.warps == "independent") {
+    return input_error("--stale-reads needs --warps=lockstep or --warps=both");
+  }
+  if (options.races != 0 && options.device.warps == "lockstep") {
+    return input_error(
+        "--races looks for races of independent threads: it needs --warps=independent or "
+        "--warps=both"
+    );
+  }
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(const Target target,
       prepare_check(options.program, options.arguments, options.device, nvcc_flags));
@@ -42,9 +51,6 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.options = options.search;
   request.options.lockstep = options.device.warps == "lockstep";
   request.options.stale_reads = request.options.lockstep && options.device.stale_reads;
-  if (options.device.stale_reads && options.device.warps == "independent") {
-    return input_error("--stale-reads needs --warps=lockstep or --warps=both");
-  }
   request.show_progress = isatty(STDERR_FILENO) != 0;
   TRY(report::Report report, explore::check(request));
   if (options.device.warps == "both") {

@@ -95,7 +95,10 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
   if (const char* text = get("HEDDLE_RACES"); text != nullptr && config.mode == Mode::Run) {
     config.races = std::strcmp(text, "1") == 0;
     if (config.races && config.warps == Warps::Lockstep) {
-      return input_error("HEDDLE_RACES needs HEDDLE_WARPS=independent");
+      return input_error(
+          "--races (HEDDLE_RACES) looks for races of independent threads: it does not go with "
+          "--warps=lockstep (HEDDLE_WARPS)"
+      );
     }
   }
   if (const char* text = get("HEDDLE_EXPLORE")) {
