@@ -118,7 +118,7 @@ Result<Search> search(
   ::close(log);
   const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
   const bool sampled = part.sheet != nullptr && part.sheet->done > 0;
-  if (table.state_count() == 0 && !sampled && !orderly && (status || said.empty())) {
+  if (table.state_count() == 0 && !sampled && !orderly && status) {
     return input_error(
         said.empty()
             ? fmt::format("{}: ended without a call that Heddle could see", request.program)

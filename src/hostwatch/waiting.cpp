@@ -14,7 +14,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdarg>
 
 namespace heddle::hostwatch {
 
@@ -390,15 +389,21 @@ long futex(const long (&arguments)[6], const void* pc) {
 
 } // namespace
 
-HEDDLE_EXPORT long syscall(long number, ...) {
-  // All six are read, whether they were given or not: they are in registers or on the stack.
-  long arguments[6];
-  va_list list;
-  va_start(list, number);
-  for (long& argument : arguments) {
-    argument = va_arg(list, long);
-  }
-  va_end(list);
+// The C library's is variadic. All six are passed on, whether they were given or not: they are in
+// registers or on the stack. Declared so, a frame has no room for registers in which addresses of
+// earlier calls could survive: who looks for the caller on the stack (foreign_input.cpp) would take
+// them for it.
+HEDDLE_EXPORT long syscall_of_six(long, long, long, long, long, long, long) __asm__("syscall");
+long syscall_of_six(
+    long number,
+    long first,
+    long second,
+    long third,
+    long fourth,
+    long fifth,
+    long sixth
+) {
+  long arguments[6] = {first, second, third, fourth, fifth, sixth};
   std::uint64_t unused = 0;
   if (number == SYS_futex && threads() != nullptr && threads()->elapsed(&unused, false)) {
     return futex(arguments, HEDDLE_PC);
