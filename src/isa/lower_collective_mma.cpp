@@ -1,6 +1,5 @@
 // Lowers mma.sync on f16, bf16, tf32, f64, 8-bit floats and integers, dense (PTX
-// ISA 9.0, 9.7.14.5), and multiplies for wmma. m8n8k4 on f16, sparse (.sp) and block-scaled forms
-// are unsupported.
+// ISA 9.0, 9.7.14.5), and multiplies for wmma. Sparse (.sp) and block-scaled forms are unsupported.
 #include "isa/lower_collective_mma.h"
 
 #include "isa/ops_matrix.h"
@@ -477,6 +476,135 @@ Result<void> emit_multiply(
 
 namespace {
 
+// --- m8n8k4 on f16: four multiplications at once (9.7.14.5.1)
+//
+// Lanes 4q to 4q+3 and 16+4q to 16+4q+3 make up multiplication q. The rounding of sm_70, for which
+// the form was made, is not known: sums are those of one step of four.
+
+// Code::refs from op.list: d, a (2), b (2), c. op.imm: bits 0-7: registers of d, 8-15: of c, 16: a
+// by columns, 17: b by columns.
+struct QuadMultiply {
+  static constexpr int side = 8;
+  static constexpr int k = 4;
+
+  static int count_d(const Op& op) { return static_cast<int>(op.imm & 0xff); }
+  static int count_c(const Op& op) { return static_cast<int>(op.imm >> 8 & 0xff); }
+  /// Place of element `i` of C and D in registers of `registers` words per lane.
+  static MatrixPlace place(int lane, int i, int registers) {
+    const int lower = lane >= 16 ? 4 : 0;
+    return registers == 4
+               ? MatrixPlace{lane % 4 + lower, i}
+               : MatrixPlace{(lane & 1) + (i & 2) + lower, (i & 4) + (lane & 2) + (i & 1)};
+  }
+
+  static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
+    const Ref* refs = exec.code().refs.data() + op.list + count_d(op);
+    const int total = 4 + count_c(op);
+    exec.each([&](int lane) {
+      std::uint32_t* words = words_of(exchange, lane, static_cast<std::size_t>(total));
+      for (int r = 0; r < total; ++r) {
+        words[r] = exec.in<std::uint32_t>(refs[r])[lane];
+      }
+    });
+  }
+
+  static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
+    const bool a_by_columns = (op.imm >> 16 & 1) != 0;
+    const bool b_by_columns = (op.imm >> 17 & 1) != 0;
+    const bool c_half = count_c(op) == 4;
+    const bool d_half = count_d(op) == 4;
+    const auto total = static_cast<std::size_t>(4 + count_c(op));
+    // Lines along k: of A by row, of B by column, of C as f32 words.
+    ops::Factor a[4][side][k];
+    ops::Factor b[4][side][k];
+    std::uint32_t c[4][side][side] = {};
+    for (int lane = 0; lane < warp_size; ++lane) {
+      if ((exchange.lanes >> lane & 1) == 0) {
+        continue;
+      }
+      const int q = lane % 16 / 4;
+      const int lower = lane >= 16 ? 4 : 0;
+      const std::uint32_t* words = words_of(exchange, lane, total);
+      for (int i = 0; i < k; ++i) {
+        const auto element = [i](const std::uint32_t* pair) {
+          return ops::factor(pair[i / 2] >> (i % 2 * 16) & 0xffffU, ops::f16_format);
+        };
+        (a_by_columns ? a[q][i + lower][lane % 4] : a[q][lane % 4 + lower][i]) = element(words);
+        (b_by_columns ? b[q][lane % 4 + lower][i] : b[q][i + lower][lane % 4]) = element(words + 2);
+      }
+      for (int i = 0; i < side; ++i) {
+        const MatrixPlace p = place(lane, i, count_c(op));
+        const std::uint32_t* from = words + 4;
+        c[q][p.row][p.column] =
+            c_half ? ops::bits(
+                         ops::to_float(
+                             ops::Half{static_cast<std::uint16_t>(from[i / 2] >> (i % 2 * 16))}
+                         )
+                     )
+                   : from[i];
+      }
+    }
+    const Ref* d_refs = exec.code().refs.data() + op.list;
+    const int product_bits = 2 * ops::f16_format.mantissa_bits;
+    exec.each([&](int lane) {
+      const int q = lane % 16 / 4;
+      for (int i = 0; i < side; ++i) {
+        const MatrixPlace p = place(lane, i, count_d(op));
+        const ops::Factor* x = a[q][p.row];
+        const ops::Factor* y = b[q][p.column];
+        const std::uint32_t sum = c[q][p.row][p.column];
+        if (d_half) {
+          auto* halves =
+              reinterpret_cast<std::uint16_t*>(exec.out<std::uint32_t>(d_refs[i / 2]) + lane);
+          halves[i % 2] =
+              static_cast<std::uint16_t>(ops::matrix_dot<true>(x, y, k, k, product_bits, sum));
+        } else {
+          exec.out<std::uint32_t>(d_refs[i])[lane] =
+              ops::matrix_dot<false>(x, y, k, k, product_bits, sum);
+        }
+      }
+    });
+  }
+};
+
+Result<void> lower_quads(Lowering& l, const ptx::Instruction& i) {
+  std::vector<Ref> refs;
+  std::size_t count[4] = {};
+  for (std::size_t n = 0; n < 4; ++n) {
+    const Mod word = n == 3 && i.type(3) == Mod::F32 ? Mod::F32 : Mod::B32;
+    for (const ptx::Operand& element : i.operands.at(n).elements) {
+      refs.push_back(n == 0 ? l.destination(element) : l.source(element, word));
+      if (refs.back().none()) {
+        return unsupported("a matrix without a register");
+      }
+      ++count[n];
+    }
+  }
+  const auto registers = [](std::optional<ptx::Type> type) {
+    return type == Mod::F16 ? 4U : type == Mod::F32 ? 8U : 0U;
+  };
+  std::vector<Mod> layouts;
+  for (const Mod mod : i.modifiers) {
+    if (mod == Mod::Row || mod == Mod::Col) {
+      layouts.push_back(mod);
+    }
+  }
+  if (count[0] == 0 || count[0] != registers(i.type(0)) || count[1] != 2 || count[2] != 2 ||
+      count[3] == 0 || count[3] != registers(i.type(3)) || layouts.size() != 2) {
+    return unsupported("mma m8n8k4 on these types");
+  }
+  Op op = l.op(i);
+  op.flags |= Visible;
+  op.list = l.list(refs);
+  op.imm = static_cast<std::int64_t>(
+      count[0] | count[3] << 8 | std::uint64_t{layouts[0] == Mod::Col} << 16 |
+      std::uint64_t{layouts[1] == Mod::Col} << 17
+  );
+  op.execute = collect_matrix<QuadMultiply>;
+  l.emit(op);
+  return {};
+}
+
 Result<void> lower_mma(Lowering& l, const ptx::Instruction& i) {
   auto shape = matrix_shape(i);
   const auto d = i.type(0);
@@ -490,7 +618,10 @@ Result<void> lower_mma(Lowering& l, const ptx::Instruction& i) {
   const auto ta = matrix_type(*a);
   const auto tb = matrix_type(*b);
   const auto tc = matrix_type(*c);
-  if (!ta || !tb || !tc || !td || (*ta == MatrixType::F16 && shape->k == 4)) {
+  if (ta == MatrixType::F16 && tb == MatrixType::F16 && shape->k == 4) {
+    return lower_quads(l, i);
+  }
+  if (!ta || !tb || !tc || !td) {
     return unsupported("mma on these types");
   }
   shape->saturate = i.has(Mod::Satfinite);

@@ -4,7 +4,9 @@
 //
 // A call copies the bytes of .param variables between the frames' local memories, lane by lane.
 // Parameters in .reg space (hand-written PTX only) are answered with unsupported.
+#include "isa/call_arguments.h"
 #include "isa/lanes.h"
+#include "isa/lower_device_runtime.h"
 #include "isa/lowering.h"
 
 #include <fmt/format.h>
@@ -110,11 +112,6 @@ Result<void> lower_brx(Lowering& l, const ptx::Instruction& i) {
 // ------------------------------------------------------------------------------------------- Call
 // ops: Code::refs[list …] holds, as plain numbers, for each returned value and then each argument
 // {offset in the caller's frame, bytes}; op.count = arguments, op.imm2 = returned values.
-
-std::byte* frame_memory(Exec& exec, const Frame& frame, int lane) {
-  Warp& warp = exec.warp();
-  return warp.local + static_cast<std::uint64_t>(lane) * warp.local_stride + frame.local_base;
-}
 
 const Op* enter(Exec& exec, const Op& op, const Code& callee) {
   const Code& code = exec.code();
@@ -224,31 +221,6 @@ Result<void> lower_exit(Lowering& l, const ptx::Instruction& i) {
 // --- Functions that Heddle provides
 // --------------------------------------------------------------------
 
-/// Value of argument n of the call for a lane.
-template <class T> T argument(Exec& exec, const Op& op, int lane, std::uint32_t n) {
-  T value{};
-  const Ref* arguments = exec.code().refs.data() + op.list + 2 * op.imm2;
-  if (n < op.count) {
-    std::memcpy(
-        &value,
-        frame_memory(exec, exec.frame(), lane) + arguments[2 * n].raw,
-        std::min<std::size_t>(sizeof value, arguments[2 * n + 1].raw)
-    );
-  }
-  return value;
-}
-
-template <class T> void give_back(Exec& exec, const Op& op, int lane, T value) {
-  if (op.imm2 != 0) {
-    const Ref* results = exec.code().refs.data() + op.list;
-    std::memcpy(
-        frame_memory(exec, exec.frame(), lane) + results[0].raw,
-        &value,
-        std::min<std::size_t>(sizeof value, results[1].raw)
-    );
-  }
-}
-
 const Op* run_vprintf(Exec& exec, const Op& op) {
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
@@ -331,7 +303,7 @@ Handler provided_function(std::string_view name) {
   if (name == "__assertfail" || name == "__assert_fail") {
     return run_assertfail;
   }
-  return nullptr;
+  return device_runtime_function(name);
 }
 
 /// Offsets and sizes of the .param variables named in a call's list.
@@ -397,12 +369,7 @@ Result<void> lower_call(Lowering& l, const ptx::Instruction& i) {
   } else {
     op.execute = run_unknown_function;
     op.imm = static_cast<std::int64_t>(l.code().messages.size());
-    const bool launches = function.name.find("GetParameterBuffer") != std::string::npos ||
-                          function.name.find("LaunchDevice") != std::string::npos;
-    l.code().messages.push_back(
-        launches ? std::string("a launch by a kernel (dynamic parallelism)")
-                 : fmt::format("function '{}' of the device runtime", function.name)
-    );
+    l.code().messages.push_back(fmt::format("function '{}' of the device runtime", function.name));
   }
   l.emit(op);
   return {};

@@ -3,6 +3,7 @@
 #include "isa/program.h"
 
 #include "base/check.h"
+#include "isa/lower_device_runtime.h"
 
 #include <sys/mman.h>
 
@@ -388,7 +389,10 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
       code->module = f.module;
       code->function = f.function;
       image.codes.emplace(f.function, std::move(code));
-      todo.push_back(f);
+      // Another kernel is launched, not called: it has a code of its own, and shared memory.
+      if (!f.function->entry || f.function == entry.function) {
+        todo.push_back(f);
+      }
     }
   };
   todo.clear();
@@ -410,7 +414,10 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
         const bool direct = std::ranges::any_of(i.operands, [&](const ptx::Operand& o) {
           return o.kind == ptx::OperandKind::Symbol && find_function(*f.module, o.name);
         });
-        if (!direct && !std::exchange(indirect, true)) {
+        const bool launch = std::ranges::any_of(i.operands, [](const ptx::Operand& o) {
+          return o.kind == ptx::OperandKind::Symbol && names_launched_kernel(o.name);
+        });
+        if ((!direct || launch) && !std::exchange(indirect, true)) {
           for (const ptx::Function* taken : address_taken) {
             reach(by_address[address_index.at(taken)]);
           }
@@ -455,7 +462,11 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
     }
   }
   // Layout of parameters and local variables, then code.
+  const auto launched = [&](const ptx::Function* f) { return f->entry && f != entry.function; };
   for (auto& [function, code] : image.codes) {
+    if (launched(function)) {
+      continue;
+    }
     std::uint32_t param = 0;
     std::uint32_t local = 0;
     const auto place_in = [](std::uint32_t& end, const ptx::Variable& v) {
@@ -492,6 +503,9 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
       [this](const ptx::Function* f) { return address_of(f); }
   );
   for (auto& [function, code] : image.codes) {
+    if (launched(function)) {
+      continue;
+    }
     Lowering lowering(*code, resolver);
     TRY_VOID(lowering.run());
   }

@@ -586,7 +586,7 @@ bool Block::device_free(memory::Address p) {
 const isa::Code* Block::function_at(memory::Address address) {
   const auto& functions = grid_.kernel().functions;
   const auto it = functions.find(address);
-  return it != functions.end() ? it->second : nullptr;
+  return it != functions.end() && !it->second->ops.empty() ? it->second : nullptr;
 }
 
 } // namespace heddle::machine

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "isa/device_runtime.h"
 #include "isa/exec.h"
 #include "machine/grid.h"
 #include "machine/monitor.h"
@@ -95,7 +96,7 @@ public:
 };
 using MakeWarpRules = std::function<std::unique_ptr<WarpRules>(Block&)>;
 
-class Block final : public isa::Environment {
+class Block final : public isa::Environment, public isa::DeviceRuntime {
 public:
   /// `make_rules` may be empty: independent threads.
   Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules = {});
@@ -181,6 +182,24 @@ public:
   memory::Address device_malloc(std::uint64_t bytes) override;
   bool device_free(memory::Address p) override;
   const isa::Code* function_at(memory::Address address) override;
+
+  // --- isa::DeviceRuntime: block_launches.cpp ----------------------------------------------------
+  const char* missing() const override;
+  memory::Address parameter_buffer(Thread thread, const Launch& launch) override;
+  Error launch(Thread thread, memory::Address buffer, std::uint64_t stream) override;
+  Error copy(Thread thread, const Copy& copy, std::uint64_t stream) override;
+  std::uint64_t create_stream(Thread thread) override;
+  Error destroy_stream(Thread thread, std::uint64_t stream) override;
+  std::uint64_t create_event(Thread thread) override;
+  Error destroy_event(Thread thread, std::uint64_t event) override;
+  Error record(Thread thread, std::uint64_t event, std::uint64_t stream) override;
+  Error wait(Thread thread, std::uint64_t stream, std::uint64_t event) override;
+  Error last_error(Thread thread, bool clear) override;
+  Error fail(Thread thread, Error error) override;
+  int device() const override;
+  int devices() const override;
+  bool attribute(int which, std::int32_t* value) const override;
+  int resident_blocks(memory::Address kernel, int threads, std::uint64_t shared) override;
 
 private:
   friend class Cluster;

@@ -2,6 +2,7 @@
 #include "machine/engine.h"
 
 #include "base/check.h"
+#include "machine/device_launches.h"
 #include "machine/probe.h"
 
 #include <algorithm>
@@ -107,6 +108,9 @@ void Engine::make_ready(const CommandPtr& command) {
     return;
   }
   Grid& grid = *command->grid;
+  if (world_.monitor() == nullptr) { // a monitor would have to learn what a launch orders
+    grid.allow_launches(world_);
+  }
   auto running = std::make_shared<Running>();
   running->command = command;
   const std::uint64_t blocks = std::uint64_t{resident_blocks(
@@ -137,6 +141,37 @@ void Engine::complete(const CommandPtr& command) {
     }
   }
   completed_.notify_all();
+}
+
+// What its threads have launched belongs to a grid: first that, then its tail launches.
+void Engine::all_blocks_ended(const CommandPtr& command, std::unique_lock<std::mutex>& lock) {
+  std::vector<CommandPtr> unfinished;
+  if (DeviceLaunches* launches = command->grid->launches()) {
+    lock.unlock();
+    unfinished = launches->unfinished();
+    lock.lock();
+  }
+  if (!pending_.contains(command->id)) {
+    return; // a fault meanwhile
+  }
+  if (unfinished.empty()) {
+    complete(command);
+    return;
+  }
+  auto join = std::make_shared<Command>();
+  join->device = command->device;
+  join->label = fmt::format("the end of what {} launched", command->label);
+  join->stream = command->stream;
+  join->after = std::move(unfinished);
+  join->work = [this, command] {
+    std::unique_lock again(mutex_);
+    if (pending_.contains(command->id)) {
+      all_blocks_ended(command, again);
+    }
+  };
+  lock.unlock();
+  world_.submit(join);
+  lock.lock();
 }
 
 void Engine::fail(FaultReport report, std::unique_lock<std::mutex>& lock) {
@@ -295,7 +330,7 @@ void Engine::run_cluster(
     running->spare.push_back(std::move(resident->cluster));
     if (grid.clusters_ended.fetch_add(1) + 1 == grid.cluster_count()) {
       std::erase(running_, running);
-      complete(running->command);
+      all_blocks_ended(running->command, lock);
     }
     wake_another();
     return;

@@ -76,6 +76,7 @@ private:
   );
   void make_ready(const CommandPtr& command);
   void complete(const CommandPtr& command);
+  void all_blocks_ended(const CommandPtr& command, std::unique_lock<std::mutex>& lock);
   void let_nobody_run(std::unique_lock<std::mutex>& lock);
   /// What is resident and waits for what.
   std::vector<std::string> describe(std::unique_lock<std::mutex>& lock);

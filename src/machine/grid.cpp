@@ -2,6 +2,7 @@
 #include "machine/grid.h"
 
 #include "base/check.h"
+#include "machine/device_launches.h"
 
 #include <cxxabi.h>
 #include <fmt/format.h>
@@ -67,6 +68,10 @@ Grid::~Grid() {
   if (workspace_ != 0) {
     (void)services_.space().release(workspace_);
   }
+}
+
+void Grid::allow_launches(World& world) {
+  launches_ = std::make_unique<DeviceLaunches>(world, *this, depth_);
 }
 
 std::uint64_t Grid::shared_bytes() const {

@@ -17,6 +17,7 @@
 namespace heddle::machine {
 
 class Block;
+class DeviceLaunches; // device_launches.h
 
 class Grid : public std::enable_shared_from_this<Grid> {
 public:
@@ -31,6 +32,7 @@ public:
   ~Grid();
 
   Services& services() const { return services_; }
+  const std::shared_ptr<isa::Program>& program() const { return program_; }
   const isa::Kernel& kernel() const { return kernel_; }
   const LaunchConfig& config() const { return config_; }
   int device() const { return device_; }
@@ -48,6 +50,14 @@ public:
   /// "add<<<(4,1,1),(128,1,1)>>>" with the demangled name.
   std::string describe() const;
 
+  // --- Launches by its threads -------------------------------------------------------------------
+  /// How many launches led to it: 0 for the host's.
+  void set_depth(unsigned depth) { depth_ = depth; }
+  /// By drivers that let grids launch grids, before the grid begins.
+  void allow_launches(World& world);
+  /// nullptr: its threads cannot launch anything.
+  DeviceLaunches* launches() const { return launches_.get(); }
+
   // --- Progress --------------------------------------------------------------------------------
   std::uint64_t next_cluster = 0; // first not started; guarded by the driver
   std::atomic<std::uint64_t> clusters_ended{0};
@@ -62,6 +72,8 @@ private:
   std::uint64_t id_;
   std::uint64_t cluster_count_;
   memory::Address workspace_ = 0;
+  unsigned depth_ = 0;
+  std::unique_ptr<DeviceLaunches> launches_;
 };
 
 /// A demangled C++ name; the name itself if it is not mangled.

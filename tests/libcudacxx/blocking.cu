@@ -87,7 +87,9 @@ template <class Semaphore, class Mutex> struct Tickets {
       mutex.release();
       tickets.release();
     }
+    mutex.acquire();
     wrong[me] += most > 2;
+    mutex.release();
   }
 };
 

@@ -60,7 +60,8 @@ struct Stack {
 __device__ void push(Stack& stack, unsigned index) {
   unsigned long long head = *static_cast<volatile unsigned long long*>(&stack.head), wanted;
   while (true) {
-    stack.next[index] = static_cast<unsigned>(head);
+    // Threads that lose the race for this place may still look at it.
+    *static_cast<volatile unsigned*>(&stack.next[index]) = static_cast<unsigned>(head);
     __threadfence();
     wanted = (((head >> 32) + 1) << 32) | index;
     unsigned long long seen = atomicCAS(&stack.head, head, wanted);
@@ -107,7 +108,7 @@ __global__ void drain(Stack* stack, unsigned* popped) {
 
 __global__ void multiply_double(double* value) {
   auto bits = reinterpret_cast<unsigned long long*>(value);
-  unsigned long long old = *bits, assumed;
+  unsigned long long old = *static_cast<volatile unsigned long long*>(bits), assumed;
   do {
     assumed = old;
     old = atomicCAS(bits, assumed, static_cast<unsigned long long>(__double_as_longlong(__longlong_as_double(assumed) * 2.0)));

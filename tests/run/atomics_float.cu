@@ -46,7 +46,9 @@ __global__ void add_shared(float* single, double* wide) {
   __shared__ float partial;
   __shared__ double wide_partial[2];
   if (threadIdx.x < 2) {
-    partial = 0;
+    if (threadIdx.x == 0) {
+      partial = 0;
+    }
     wide_partial[threadIdx.x] = 0;
   }
   __syncthreads();

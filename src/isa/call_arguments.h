@@ -1,0 +1,42 @@
+// Arguments and results of calls of functions that Heddle provides: the .param variables of the
+// caller, as lower_call of lower_control.cpp lists them in Code::refs.
+#pragma once
+
+#include "isa/exec.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::isa {
+
+inline std::byte* frame_memory(Exec& exec, const Frame& frame, int lane) {
+  return exec.warp().local + static_cast<std::uint64_t>(lane) * exec.warp().local_stride +
+         frame.local_base;
+}
+
+/// Value of argument n of the call for a lane.
+template <class T> T argument(Exec& exec, const Op& op, int lane, std::uint32_t n) {
+  T value{};
+  const Ref* arguments = exec.code().refs.data() + op.list + 2 * op.imm2;
+  if (n < op.count) {
+    std::memcpy(
+        &value,
+        frame_memory(exec, exec.frame(), lane) + arguments[2 * n].raw,
+        std::min<std::size_t>(sizeof value, arguments[2 * n + 1].raw)
+    );
+  }
+  return value;
+}
+
+template <class T> void give_back(Exec& exec, const Op& op, int lane, T value) {
+  if (op.imm2 != 0) {
+    const Ref* results = exec.code().refs.data() + op.list;
+    std::memcpy(
+        frame_memory(exec, exec.frame(), lane) + results[0].raw,
+        &value,
+        std::min<std::size_t>(sizeof value, results[1].raw)
+    );
+  }
+}
+
+} // namespace heddle::isa

@@ -1,0 +1,294 @@
+// Implements device_launches.h.
+#include "machine/device_launches.h"
+
+#include "machine/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::machine {
+
+namespace {
+
+using isa::DeviceRuntime;
+
+// Handles of streams that are there without being created (driver_types.h).
+enum : std::uint64_t {
+  own_stream = 0, // of the block; also under the names of the host's default streams
+  legacy_stream = 1,
+  per_thread_stream = 2,
+  tail_launch = 3,
+  fire_and_forget = 4
+};
+// "Maximum nesting depth" of the guide.
+constexpr unsigned max_depth = 24;
+
+} // namespace
+
+DeviceLaunches::DeviceLaunches(World& world, Grid& parent, unsigned depth)
+    : world_(world),
+      parent_(parent),
+      depth_(depth) {}
+
+DeviceLaunches::~DeviceLaunches() {
+  for (const auto& [address, launch] : buffers_) {
+    (void)world_.space().release(address);
+  }
+}
+
+const isa::Kernel* DeviceLaunches::kernel_at(memory::Address function) const {
+  const auto& functions = parent_.kernel().functions;
+  const auto it = functions.find(function);
+  if (it == functions.end() || !it->second->function->entry) {
+    return nullptr;
+  }
+  const auto kernel = parent_.program()->kernel(it->second->function->name);
+  return kernel ? *kernel : nullptr;
+}
+
+memory::Address
+DeviceLaunches::parameter_buffer(const Caller& caller, const DeviceRuntime::Launch& launch) {
+  const isa::Kernel* kernel = kernel_at(launch.function);
+  if (kernel == nullptr) {
+    fail(caller, Error::InvalidDeviceFunction);
+    return 0;
+  }
+  if (depth_ + 1 >= max_depth) {
+    fail(caller, Error::LaunchMaxDepthExceeded);
+    return 0;
+  }
+  const auto place = world_.space().allocate(
+      std::max(1U, kernel->parameter_bytes),
+      64,
+      memory::AllocationKind::Heap,
+      parent_.device(),
+      "parameters of a launch by a kernel"
+  );
+  if (!place) {
+    fail(caller, Error::MemoryAllocation);
+    return 0;
+  }
+  const std::scoped_lock lock(mutex_);
+  buffers_[*place] = launch;
+  return *place;
+}
+
+DeviceLaunches::Stream* DeviceLaunches::stream_of(const Caller& caller, std::uint64_t stream) {
+  if (stream <= per_thread_stream) {
+    return &block_streams_[caller.block];
+  }
+  const auto it = streams_.find(stream);
+  return it == streams_.end() ? nullptr : &it->second;
+}
+
+DeviceLaunches::Error
+DeviceLaunches::put(const Caller& caller, std::uint64_t stream, const CommandPtr& command) {
+  {
+    const std::scoped_lock lock(mutex_);
+    command->device = parent_.device();
+    if (stream == tail_launch) {
+      command->stream = "the stream of tail launches";
+      tail_.push_back(command);
+      return Error::Success;
+    }
+    command->stream = "a stream of the device";
+    if (stream != fire_and_forget) {
+      Stream* order = stream_of(caller, stream);
+      if (order == nullptr) {
+        errors_[caller] = Error::InvalidResourceHandle;
+        return Error::InvalidResourceHandle;
+      }
+      command->after = std::exchange(order->last, {command});
+    }
+    std::erase_if(children_, [](const CommandPtr& c) { return c->done.load(); });
+    children_.push_back(command);
+  }
+  world_.submit(command);
+  return Error::Success;
+}
+
+DeviceLaunches::Error
+DeviceLaunches::launch(const Caller& caller, memory::Address buffer, std::uint64_t stream) {
+  DeviceRuntime::Launch launch;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto it = buffers_.find(buffer);
+    if (it == buffers_.end()) {
+      errors_[caller] = Error::InvalidValue;
+      return Error::InvalidValue;
+    }
+    launch = it->second;
+    buffers_.erase(it);
+  }
+  const isa::Kernel& kernel = *kernel_at(launch.function);
+  std::vector<std::byte> parameters(kernel.parameter_bytes);
+  if (!parameters.empty()) {
+    std::memcpy(
+        parameters.data(),
+        world_.space().host_pointer(buffer, parameters.size()),
+        parameters.size()
+    );
+  }
+  (void)world_.space().release(buffer);
+  const auto sides = [](const std::uint32_t (&d)[3]) { return Dim3{d[0], d[1], d[2]}; };
+  LaunchConfig config;
+  config.grid = sides(launch.grid);
+  config.block = sides(launch.block);
+  config.dynamic_shared = launch.shared;
+  if (const std::uint32_t* cluster = kernel.function->req_cluster; cluster[0] != 0) {
+    config.cluster = {cluster[0], std::max(1U, cluster[1]), std::max(1U, cluster[2])};
+    config.explicit_cluster = true;
+  }
+  const auto grid =
+      world_.make_grid(parent_.program(), kernel, config, parameters, parent_.device());
+  if (!grid) {
+    return fail(caller, Error::InvalidConfiguration);
+  }
+  (*grid)->set_depth(depth_ + 1);
+  auto command = std::make_shared<Command>();
+  command->kind = CommandKind::Kernel;
+  command->grid = *grid;
+  command->label = fmt::format("kernel '{}'", (*grid)->describe());
+  return put(caller, stream, command);
+}
+
+DeviceLaunches::Error
+DeviceLaunches::copy(const Caller& caller, const DeviceRuntime::Copy& copy, std::uint64_t stream) {
+  const auto rows = [&](memory::Address first, std::uint64_t pitch) {
+    std::vector<std::byte*> result;
+    for (std::uint64_t y = 0; y < copy.height && copy.width != 0; ++y) {
+      result.push_back(
+          static_cast<std::byte*>(world_.space().host_pointer(first + y * pitch, copy.width))
+      );
+    }
+    return result;
+  };
+  const std::vector<std::byte*> to = rows(copy.to, copy.to_pitch);
+  const std::vector<std::byte*> from =
+      copy.set ? std::vector<std::byte*>() : rows(copy.from, copy.from_pitch);
+  if (std::ranges::find(to, nullptr) != to.end() ||
+      std::ranges::find(from, nullptr) != from.end()) {
+    return fail(caller, Error::InvalidValue);
+  }
+  auto command = std::make_shared<Command>();
+  command->kind = copy.set ? CommandKind::Set : CommandKind::Copy;
+  command->label = copy.set ? "cudaMemsetAsync of a kernel" : "cudaMemcpyAsync of a kernel";
+  command->work = [to, from, width = copy.width, value = copy.value] {
+    for (std::size_t y = 0; y < to.size(); ++y) {
+      if (from.empty()) {
+        std::memset(to[y], value, width);
+      } else {
+        std::memmove(to[y], from[y], width);
+      }
+    }
+  };
+  return put(caller, stream, command);
+}
+
+std::uint64_t DeviceLaunches::create_stream() {
+  const std::scoped_lock lock(mutex_);
+  streams_[next_handle_];
+  return next_handle_++;
+}
+
+DeviceLaunches::Error DeviceLaunches::destroy_stream(const Caller& caller, std::uint64_t stream) {
+  const std::scoped_lock lock(mutex_);
+  if (streams_.erase(stream) == 0) { // what is in it goes on
+    errors_[caller] = Error::InvalidResourceHandle;
+    return Error::InvalidResourceHandle;
+  }
+  return Error::Success;
+}
+
+std::uint64_t DeviceLaunches::create_event() {
+  const std::scoped_lock lock(mutex_);
+  events_[next_handle_];
+  return next_handle_++;
+}
+
+DeviceLaunches::Error DeviceLaunches::destroy_event(const Caller& caller, std::uint64_t event) {
+  const std::scoped_lock lock(mutex_);
+  if (events_.erase(event) == 0) {
+    errors_[caller] = Error::InvalidResourceHandle;
+    return Error::InvalidResourceHandle;
+  }
+  return Error::Success;
+}
+
+DeviceLaunches::Error
+DeviceLaunches::record(const Caller& caller, std::uint64_t event, std::uint64_t stream) {
+  const std::scoped_lock lock(mutex_);
+  const auto it = events_.find(event);
+  const Stream* order = stream_of(caller, stream);
+  if (it == events_.end() || order == nullptr) {
+    errors_[caller] = Error::InvalidResourceHandle;
+    return Error::InvalidResourceHandle;
+  }
+  it->second = order->last;
+  return Error::Success;
+}
+
+DeviceLaunches::Error
+DeviceLaunches::wait(const Caller& caller, std::uint64_t stream, std::uint64_t event) {
+  const std::scoped_lock lock(mutex_);
+  const auto it = events_.find(event);
+  Stream* order = stream_of(caller, stream);
+  if (it == events_.end() || order == nullptr) {
+    errors_[caller] = Error::InvalidResourceHandle;
+    return Error::InvalidResourceHandle;
+  }
+  order->last.insert(order->last.end(), it->second.begin(), it->second.end());
+  return Error::Success;
+}
+
+DeviceLaunches::Error DeviceLaunches::last_error(const Caller& caller, bool clear) {
+  const std::scoped_lock lock(mutex_);
+  const auto it = errors_.find(caller);
+  if (it == errors_.end()) {
+    return Error::Success;
+  }
+  const Error error = it->second;
+  if (clear) {
+    errors_.erase(it);
+  }
+  return error;
+}
+
+DeviceLaunches::Error DeviceLaunches::fail(const Caller& caller, Error error) {
+  const std::scoped_lock lock(mutex_);
+  return errors_[caller] = error;
+}
+
+int DeviceLaunches::resident_blocks(
+    memory::Address function,
+    int threads,
+    std::uint64_t shared
+) const {
+  const isa::Kernel* kernel = kernel_at(function);
+  return kernel == nullptr || threads <= 0 ? -1
+                                           : static_cast<int>(machine::resident_blocks(
+                                                 world_.model(),
+                                                 static_cast<std::uint32_t>(threads),
+                                                 kernel->dynamic_shared_offset + shared
+                                             ));
+}
+
+std::vector<CommandPtr> DeviceLaunches::unfinished() {
+  CommandPtr next;
+  {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(children_, [](const CommandPtr& c) { return c->done.load(); });
+    if (!children_.empty() || tail_.empty()) {
+      return children_;
+    }
+    next = tail_.front();
+    tail_.erase(tail_.begin());
+    children_.push_back(next);
+  }
+  world_.submit(next);
+  return {next};
+}
+
+} // namespace heddle::machine
