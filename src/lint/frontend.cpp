@@ -132,7 +132,12 @@ std::vector<std::string> command_line(const FrontEnd& request) {
     // After the user's folders, as nvcc has it.
     line.insert(
         line.end(),
-        {"-isystem", request.toolkit + "/include/cccl", "-isystem", request.toolkit + "/include"}
+        {"-include",
+         std::string(stub_folder) + "/heddle_prelude.h",
+         "-isystem",
+         request.toolkit + "/include/cccl",
+         "-isystem",
+         request.toolkit + "/include"}
     );
   }
   line.push_back(request.file);
@@ -142,6 +147,61 @@ std::vector<std::string> command_line(const FrontEnd& request) {
 bool is_toolkit(const std::filesystem::path& folder) {
   std::error_code failure;
   return std::filesystem::exists(folder / "include" / "cuda_runtime.h", failure);
+}
+
+/// What nvcc declares and Clang does not.
+constexpr const char* prelude = R"cuda(
+#pragma once
+#if defined(__CUDACC__) && defined(__cplusplus)
+#define HEDDLE_ORDER(A, B, R) __attribute__((host)) R min(A, B); __attribute__((host)) R max(A, B);
+#define HEDDLE_ORDER_BOTH(A, B, R) HEDDLE_ORDER(A, B, R) HEDDLE_ORDER(B, A, R)
+HEDDLE_ORDER(int, int, int)
+HEDDLE_ORDER(unsigned, unsigned, unsigned)
+HEDDLE_ORDER(long, long, long)
+HEDDLE_ORDER(unsigned long, unsigned long, unsigned long)
+HEDDLE_ORDER(long long, long long, long long)
+HEDDLE_ORDER(unsigned long long, unsigned long long, unsigned long long)
+HEDDLE_ORDER(float, float, float)
+HEDDLE_ORDER(double, double, double)
+HEDDLE_ORDER_BOTH(unsigned, int, unsigned)
+HEDDLE_ORDER_BOTH(unsigned long, long, unsigned long)
+HEDDLE_ORDER_BOTH(unsigned long long, long long, unsigned long long)
+HEDDLE_ORDER_BOTH(float, double, double)
+#undef HEDDLE_ORDER_BOTH
+#undef HEDDLE_ORDER
+__attribute__((device)) unsigned short atomicCAS(unsigned short*, unsigned short, unsigned short);
+#endif
+)cuda";
+
+/// A barrier in shared memory has a destructor, which Clang refuses there and nvcc does not. The
+/// header that says so is read without it; lines stay where they are.
+void patch_barriers(
+    const std::string& toolkit,
+    llvm::vfs::FileSystem& disk,
+    llvm::vfs::InMemoryFileSystem& memory
+) {
+  constexpr std::string_view destructor = "~barrier()";
+  for (const char* folder : {"/include/cccl/", "/include/"}) {
+    for (const char* name :
+         {"cuda/__barrier/barrier_block_scope.h",
+          "cuda/barrier",
+          "cuda/std/detail/__barrier",
+          "cuda/std/barrier"}) {
+      const std::string path = toolkit + folder + name;
+      const auto buffer = disk.getBufferForFile(path);
+      if (!buffer) {
+        continue;
+      }
+      std::string text = (*buffer)->getBuffer().str();
+      const std::size_t at = text.find(destructor);
+      const std::size_t body = text.find_first_not_of(" \t\r\n", at + destructor.size());
+      if (at == std::string::npos || body == std::string::npos || text[body] != '{') {
+        continue;
+      }
+      text.insert(at + destructor.size(), " = default; void heddle_invalidate()");
+      memory.addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+    }
+  }
 }
 
 } // namespace
@@ -203,6 +263,13 @@ Result<Unit> read_unit(const FrontEnd& request) {
           llvm::MemoryBuffer::getMemBuffer(header.text)
       );
     }
+  } else {
+    memory->addFile(
+        fmt::format("{}/heddle_prelude.h", stub_folder),
+        0,
+        llvm::MemoryBuffer::getMemBuffer(prelude)
+    );
+    patch_barriers(request.toolkit, *overlay, *memory);
   }
   if (!overlay->exists(request.file)) {
     return input_error(fmt::format("no such file: {}", request.file));

@@ -92,6 +92,37 @@ private:
 
   // --- CUDA-2.3
 
+  /// How many threads every block certainly has. A launch that is not to be seen promises one.
+  unsigned certain_threads() const {
+    std::optional<std::int64_t> least;
+    for (const Launch& launch : entry_.unit.launches) {
+      if (launch.kernel != entry_.function) {
+        continue;
+      }
+      std::int64_t size = 1;
+      for (const auto& extent : launch.block_size) {
+        size = extent ? size * *extent : 0;
+        if (!extent) {
+          break;
+        }
+      }
+      least = std::min(least.value_or(size), size);
+    }
+    return least && *least > 0 ? static_cast<unsigned>(*least) : 1;
+  }
+
+  /// None of the threads that may make the call is named in its own mask.
+  bool names_no_caller(ValueId id) {
+    for (unsigned thread = 0; thread < lanes_.threads(); ++thread) {
+      const auto mask = mask_of(id, thread);
+      if (lanes_.takes_part(graph_.block_of[id], thread) != Lanes::Part::Out &&
+          (!mask || (*mask >> thread % Lanes::warp_size & 1U) != 0)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   bool self(ValueId id) {
     const Instruction& code = graph_.code[id];
     const std::uint32_t block = graph_.block_of[id];
@@ -103,7 +134,9 @@ private:
       }
       const unsigned lane = thread % Lanes::warp_size;
       if ((*mask >> lane & 1U) == 0) {
-        const bool sure = part == Lanes::Part::In;
+        // Of a block of unknown size it is not known that this thread exists.
+        const bool sure =
+            part == Lanes::Part::In && (thread < certain_threads() || names_no_caller(id));
         Found found = start(
             sure ? "calling_thread_not_in_mask" : "potentially_calling_thread_not_in_mask",
             id
@@ -113,7 +146,9 @@ private:
             code.name,
             lane,
             *mask,
-            sure ? "" : " if it gets here"
+            sure                      ? ""
+            : part == Lanes::Part::In ? ", if blocks are that large"
+                                      : ", if it gets here"
         );
         found.help.emplace_back("name every thread that makes the call, and no other");
         out_.push_back(std::move(found));

@@ -253,6 +253,8 @@ struct coalesced_group : thread_group {
   template <class T> __device__ T shfl_down(T, int) const;
 };
 template <unsigned N, class P = void> struct thread_block_tile : thread_group {
+  thread_block_tile() = default;
+  template <class Q> __device__ thread_block_tile(const thread_block_tile<N, Q>&);
   __device__ void sync() const;
   __device__ unsigned thread_rank() const;
   __device__ unsigned meta_group_rank() const;

@@ -1,5 +1,6 @@
 #include "lint/uniformity.h"
 
+#include "lint/apart.h"
 #include "lint/arithmetic.h"
 
 #include <algorithm>
@@ -457,6 +458,55 @@ bool Uniformity::reaches_without_barrier(ValueId from, ValueId to) const {
   return reached.contains(end);
 }
 
+/// How often control can pass into block `through` on a way without a barrier: see apart.h.
+unsigned Uniformity::trips_without_barrier(ValueId from, ValueId to, std::uint32_t through) const {
+  const Graph& graph = flow.graph;
+  const auto barrier_between = [&](ValueId first, ValueId last) {
+    return std::any_of(graph.code.begin() + first, graph.code.begin() + last, is_memory_barrier);
+  };
+  const std::uint32_t start = graph.block_of[from];
+  const std::uint32_t end = graph.block_of[to];
+  unsigned found = start == end && from < to && !barrier_between(from + 1, to) ? 1 : 0;
+  if (barrier_between(from + 1, graph.blocks[start].last)) {
+    return found;
+  }
+  const bool can_end = !barrier_between(graph.blocks[end].first, to);
+  constexpr unsigned most = 2;
+  std::set<std::pair<std::uint32_t, unsigned>> seen;
+  std::vector<std::pair<std::uint32_t, unsigned>> work;
+  const auto leave = [&](std::uint32_t block, unsigned trips) {
+    for (const std::uint32_t next : graph.blocks[block].end.successors) {
+      work.emplace_back(next, std::min(most, trips + (next == through ? 1 : 0)));
+    }
+  };
+  leave(start, 0);
+  while (!work.empty()) {
+    const auto at = work.back();
+    work.pop_back();
+    if (!seen.insert(at).second) {
+      continue;
+    }
+    if (at.first == end && can_end) {
+      found |= 1U << at.second;
+    }
+    if (has_barrier_[at.first] == 0) {
+      leave(at.first, at.second);
+    }
+  }
+  return found;
+}
+
+bool Uniformity::meets(ValueId first, ValueId a, ValueId second, ValueId b) const {
+  const Apart apart(
+      flow,
+      [this](ValueId id) { return is_uniform(flow.canonical(id)); },
+      [this](ValueId from, ValueId to, std::uint32_t through) {
+        return trips_without_barrier(from, to, through);
+      }
+  );
+  return !apart.never_meet(first, a, second, b);
+}
+
 std::optional<ValueId> Uniformity::racing_write(ValueId load) {
   const Instruction& code = flow.graph.code[load];
   const ValueId address = flow.resolve(code.operands.back());
@@ -479,7 +529,8 @@ std::optional<ValueId> Uniformity::racing_write(ValueId load) {
     if (!overlaps) {
       continue;
     }
-    if (reaches_without_barrier(load, write)) {
+    const ValueId place = location_of(write);
+    if (reaches_without_barrier(load, write) && meets(load, address, write, place)) {
       return write;
     }
     // What all threads write alike each of them reads back.
@@ -488,7 +539,7 @@ std::optional<ValueId> Uniformity::racing_write(ValueId load) {
                        is_uniform(flow.canonical(flow.resolve(store.operands[0]))) &&
                        is_uniform(flow.canonical(flow.resolve(store.operands[1]))) &&
                        is_control_uniform(flow.graph.block_of[write], Level::Block);
-    if (!alike && reaches_without_barrier(write, load)) {
+    if (!alike && reaches_without_barrier(write, load) && meets(write, place, load, address)) {
       return write;
     }
   }

@@ -103,6 +103,8 @@ private:
   bool varies_in(ValueId id, std::uint32_t loop, int depth) const;
   bool is_disjoint(const Target& a, const Target& b) const;
   std::optional<ValueId> racing_write(ValueId load);
+  bool meets(ValueId first, ValueId a, ValueId second, ValueId b) const;
+  unsigned trips_without_barrier(ValueId from, ValueId to, std::uint32_t through) const;
   void update_branches();
   const std::vector<std::uint32_t>& joins_of(std::uint32_t branch);
 

@@ -91,7 +91,7 @@ void launch_small(int* p) { small_block<<<4, 16>>>(p); }
 
 // CUDA-2.3: the document's examples and some more.
 __global__ void not_named_bad() {
-  __syncwarp(1u); // expect: calling_thread_not_in_mask
+  __syncwarp(1u); // expect: potentially_calling_thread_not_in_mask
 }
 __global__ void source_bad() {
   if (threadIdx.x == 0) return;
@@ -103,7 +103,7 @@ __global__ void source() {
   if (threadIdx.x % 32 > 0) x += __shfl_sync(~1u, x, 1);
 }
 __global__ void quarter_bad(int* p) {
-  if (threadIdx.x % 32 < 12) p[threadIdx.x] = __all_sync(0xff, p[0]); // expect: calling_thread_not_in_mask
+  if (threadIdx.x % 32 < 12) p[threadIdx.x] = __all_sync(0xff, p[0]); // expect: potentially_calling_thread_not_in_mask
 }
 __global__ void quarter(int* p) {
   if (threadIdx.x % 32 < 8) p[threadIdx.x] = __all_sync(0xff, p[0]);

@@ -1,0 +1,211 @@
+#include "lint/apart.h"
+
+#include <algorithm>
+
+namespace heddle::lint {
+namespace {
+
+constexpr int deepest = 16;
+constexpr std::int64_t samples = 100;
+
+std::optional<std::int64_t> apply(Operator op, std::int64_t left, std::int64_t right) {
+  switch (op) {
+  case Operator::Add:
+    return left + right;
+  case Operator::Subtract:
+    return left - right;
+  case Operator::Multiply:
+    return left * right;
+  case Operator::Divide:
+    return right == 0 ? std::nullopt : std::optional(left / right);
+  case Operator::Remainder:
+    return right == 0 ? std::nullopt : std::optional(left % right);
+  case Operator::ShiftLeft:
+    return right < 0 || right > 31 || left < 0 ? std::nullopt : std::optional(left << right);
+  case Operator::ShiftRight:
+    return right < 0 || right > 31 || left < 0 ? std::nullopt : std::optional(left >> right);
+  case Operator::And:
+    return left & right;
+  case Operator::Or:
+    return left | right;
+  case Operator::Xor:
+    return left ^ right;
+  case Operator::Equal:
+    return left == right;
+  case Operator::NotEqual:
+    return left != right;
+  case Operator::Less:
+    return left < right;
+  case Operator::Greater:
+    return left > right;
+  case Operator::LessEqual:
+    return left <= right;
+  case Operator::GreaterEqual:
+    return left >= right;
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+Apart::Path Apart::path_of(ValueId address) const {
+  Path path;
+  ValueId id = address;
+  for (int depth = 0; depth < deepest; ++depth) {
+    const Instruction* code = flow_.instruction(id);
+    const bool is_initial = flow_.values[id].kind == Value::Kind::Initial;
+    if (code == nullptr && !is_initial) {
+      return {};
+    }
+    if (path.section == no_value && flow_.names.contains(id)) {
+      path.section = flow_.canonical(id);
+    }
+    if (is_initial || code->op == Op::GlobalAddress || code->op == Op::Parameter) {
+      path.root = flow_.canonical(id);
+      std::ranges::reverse(path.indices);
+      return path;
+    }
+    if (code->op == Op::Element) {
+      path.indices.push_back(flow_.canonical(flow_.values[id].operands[1]));
+    } else if (code->op == Op::Field) {
+      path.indices.push_back(no_value);
+    } else {
+      return {};
+    }
+    id = flow_.values[id].operands[0];
+  }
+  return {};
+}
+
+bool Apart::never_meet(ValueId first, ValueId a, ValueId second, ValueId b) const {
+  const Path one = path_of(a);
+  const Path other = path_of(b);
+  if (one.root == no_value || one.root != other.root) {
+    return false;
+  }
+  if (one.section != no_value && other.section != no_value && one.section != other.section &&
+      uniform_(one.section) && uniform_(other.section)) {
+    return true;
+  }
+  if (one.indices.size() != other.indices.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < one.indices.size(); ++i) {
+    if (one.indices[i] == no_value || other.indices[i] == no_value) {
+      if (one.indices[i] != other.indices[i]) {
+        return false;
+      }
+    } else if (indices_differ(first, one.indices[i], second, other.indices[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What a value is computed from, constants aside; false: too much.
+bool Apart::add_leaves(ValueId id, std::vector<ValueId>& leaves, int depth) const {
+  id = flow_.canonical(id);
+  const Instruction* code = flow_.instruction(id);
+  if (code != nullptr && code->op == Op::Constant) {
+    return true;
+  }
+  if (depth > deepest || (code != nullptr && code->is_float)) {
+    return false;
+  }
+  if (code != nullptr && code->op == Op::Arithmetic && code->arithmetic != Operator::Other) {
+    return std::ranges::all_of(flow_.values[id].operands, [&](ValueId one) {
+      return add_leaves(one, leaves, depth + 1);
+    });
+  }
+  if (std::ranges::find(leaves, id) == leaves.end()) {
+    leaves.push_back(id);
+  }
+  return true;
+}
+
+std::optional<std::int64_t>
+Apart::evaluate(ValueId id, ValueId leaf, std::int64_t value, int depth) const {
+  id = flow_.canonical(id);
+  if (id == leaf) {
+    return value;
+  }
+  const Instruction* code = flow_.instruction(id);
+  if (code == nullptr || depth > deepest) {
+    return std::nullopt;
+  }
+  if (code->op == Op::Constant) {
+    return code->number;
+  }
+  if (code->op != Op::Arithmetic) {
+    return std::nullopt;
+  }
+  const auto& operands = flow_.values[id].operands;
+  const auto at = [&](std::size_t i) { return evaluate(operands[i], leaf, value, depth + 1); };
+  if (operands.empty()) {
+    return std::nullopt;
+  }
+  const auto left = at(0);
+  if (!left) {
+    return std::nullopt;
+  }
+  switch (operands.size()) {
+  case 1:
+    return code->arithmetic == Operator::Not          ? std::optional<std::int64_t>(*left == 0)
+           : code->arithmetic == Operator::Negate     ? std::optional(-*left)
+           : code->arithmetic == Operator::Complement ? std::optional(~*left)
+                                                      : std::nullopt;
+  case 2: {
+    const auto right = at(1);
+    return right ? apply(code->arithmetic, *left, *right) : std::nullopt;
+  }
+  case 3:
+    return code->arithmetic == Operator::Select ? at(*left != 0 ? 1 : 2) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+bool Apart::indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) const {
+  std::vector<ValueId> leaves;
+  if (a == b || !add_leaves(a, leaves, 0) || !add_leaves(b, leaves, 0) || leaves.size() != 1) {
+    return false;
+  }
+  const ValueId leaf = leaves.front();
+  const Value& source = flow_.values[leaf];
+  if (!uniform_(leaf)) {
+    return false;
+  }
+  // The values that the leaf may have at the second access, when it is x at the first.
+  std::vector<ValueId> next;
+  const unsigned trips = trips_(first, second, source.block);
+  if ((trips & 4U) != 0) {
+    return false;
+  }
+  if ((trips & 2U) != 0) {
+    if (source.kind != Value::Kind::Phi) {
+      return false;
+    }
+    next = source.operands;
+  }
+  std::vector<std::int64_t> tried = {1 << 10, (1 << 10) + 1, (1 << 20) + 1, (1 << 20) + 2};
+  for (std::int64_t x = 0; x < samples; ++x) {
+    tried.push_back(x);
+  }
+  return std::ranges::all_of(tried, [&](std::int64_t x) {
+    const auto here = evaluate(a, leaf, x, 0);
+    const auto differs = [&](std::optional<std::int64_t> later) {
+      const auto there = later ? evaluate(b, leaf, *later, 0) : std::nullopt;
+      return here && there && *here != *there;
+    };
+    return ((trips & 1U) == 0 || differs(x)) && std::ranges::all_of(next, [&](ValueId one) {
+             // The value from before the loop does not come by the next trip.
+             const Instruction* code = flow_.instruction(flow_.canonical(one));
+             const bool from_outside =
+                 code != nullptr && code->op == Op::Constant && next.size() > 1;
+             return from_outside || differs(evaluate(one, leaf, x, 0));
+           });
+  });
+}
+
+} // namespace heddle::lint
