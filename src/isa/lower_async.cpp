@@ -1,5 +1,5 @@
-// Lowers cp.async and its groups, cp.async.mbarrier.arrive, cp.async.bulk (not .tensor), its groups
-// and prefetch, cp.reduce.async.bulk (PTX ISA 9.0, 9.7.9.25).
+// Lowers cp.async and its groups, cp.async.mbarrier.arrive, cp.async.bulk, its groups
+// and prefetch, cp.reduce.async.bulk (PTX ISA 9.0, 9.7.9.25); those of tensors: lower_tensor.cpp.
 //
 // Every asynchronous operation is carried out at once, when it is issued, and its completion
 // (complete-tx, arrival) with it: one of the behaviours that PTX allows. So commit and wait have
@@ -10,6 +10,7 @@
 #include "isa/lower_atomic.h"
 #include "isa/lower_mbarrier.h"
 #include "isa/lower_memory_address.h"
+#include "isa/lower_tensor.h"
 #include "isa/ops_memory.h"
 
 #include <fmt/format.h>
@@ -32,12 +33,8 @@ template <Space S> const Op* run_address(Exec& exec, const Op& op) {
   return &op + 1;
 }
 
-struct Place {
-  Ref address;
-  Space space{};
-};
+} // namespace
 
-/// Emits what computes the address of `operand`, which lies in shared or global memory.
 Result<Place> lower_place(
     Lowering& l,
     const ptx::Instruction& i,
@@ -56,7 +53,6 @@ Result<Place> lower_place(
   return Place{op.d, where};
 }
 
-/// The n-th state space among the modifiers: destination, then source.
 std::optional<Mod> nth_space(const ptx::Instruction& i, int n) {
   for (const Mod mod : i.modifiers) {
     if (ptx::category(mod) == ptx::Category::Space && n-- == 0) {
@@ -66,7 +62,6 @@ std::optional<Mod> nth_space(const ptx::Instruction& i, int n) {
   return std::nullopt;
 }
 
-/// As host<S>() of ops_address.h, for a space that is known at run time only; windows are closed.
 std::byte*
 host_at(Exec& exec, Space space, int lane, std::uint64_t address, std::uint32_t bytes, bool store) {
   if (space == Space::Shared) {
@@ -77,6 +72,8 @@ host_at(Exec& exec, Space space, int lane, std::uint64_t address, std::uint32_t 
   }
   return exec.translate(lane, address, bytes, store);
 }
+
+namespace {
 
 const Op* bad_size(Exec& exec, int lane, std::uint64_t address, std::uint32_t size) {
   Fault fault;
@@ -199,7 +196,6 @@ Result<void> lower_arrive_on_copies(Lowering& l, const ptx::Instruction& i) {
 // ------------------------
 
 constexpr std::uint32_t bulk_unit = 16;
-constexpr std::uint64_t in_block_mask = (std::uint64_t{1} << memory::shared_rank_shift) - 1;
 
 /// Copies the bytes of each unit whose bit in `byte_mask` is set. False: fault() has been filled
 /// in.
@@ -391,7 +387,7 @@ const Op* run_nothing(Exec&, const Op& op) {
 
 Result<void> lower_cp(Lowering& l, const ptx::Instruction& i) {
   if (i.has(Mod::Tensor)) {
-    return unknown_form(i);
+    return lower_tensor_copy(l, i);
   }
   if (i.has(Mod::CommitGroup) || i.has(Mod::WaitGroup) || i.has(Mod::WaitAll)) {
     // Everything issued before has completed; a monitor wants to know all the same.

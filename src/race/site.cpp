@@ -229,7 +229,7 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
     known = classify_mbarrier(i, site);
     break;
   case Opcode::Cp:
-    known = classify_copy(i, site);
+    known = !i.has(Mod::Tensor) && classify_copy(i, site);
     break;
   default:
     known = false;

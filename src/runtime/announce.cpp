@@ -13,6 +13,18 @@
 
 namespace heddle::runtime {
 
+namespace {
+
+void print(const report::Diagnostic& diagnostic) {
+  report::SourceCache sources;
+  const std::string text =
+      render_text(diagnostic, sources, {.colour = report::use_colour(STDERR_FILENO)});
+  std::fflush(stdout); // so that the report stands where it happened
+  std::fputs(text.c_str(), stderr);
+}
+
+} // namespace
+
 void announce(const report::Diagnostic& diagnostic) {
   if (explore::note_finding(diagnostic)) {
     return; // `heddle check` reports it once for all executions
@@ -20,11 +32,7 @@ void announce(const report::Diagnostic& diagnostic) {
   record_outcome(
       diagnostic.finding == report::Finding::Unsupported ? Outcome::Unsupported : Outcome::Defect
   );
-  report::SourceCache sources;
-  const std::string text =
-      render_text(diagnostic, sources, {.colour = report::use_colour(STDERR_FILENO)});
-  std::fflush(stdout); // so that the report stands where it happened
-  std::fputs(text.c_str(), stderr);
+  print(diagnostic);
 }
 
 void announce_fault(const machine::FaultReport& fault) {
@@ -44,6 +52,31 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
   }
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
   announce(d);
+}
+
+void warn_of_bad_range(
+    const memory::AddressSpace& space,
+    memory::Address at,
+    std::uint64_t bytes,
+    const char* call
+) {
+  const auto found = space.find(at);
+  if (!memory::AddressSpace::in_device_range(at) || (found && found->contains(at, bytes))) {
+    return;
+  }
+  const auto nearest = space.nearest(at);
+  const bool freed = !found && nearest && nearest->freed && at - nearest->base < nearest->size;
+  report::Diagnostic d(
+      freed ? report::Finding::UseAfterFree : report::Finding::OutOfBounds,
+      freed ? fmt::format("{} of {} bytes at {:#x}, which has been freed", call, bytes, at)
+            : fmt::format("{} of {} bytes at {:#x} leaves its allocation", call, bytes, at)
+  );
+  d.severity = report::Severity::Warning;
+  if (nearest && is_near(*nearest, at)) {
+    d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+  }
+  d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
+  print(d);
 }
 
 void announce_stale_handle(const char* what) {

@@ -15,6 +15,14 @@ void announce_fault(const machine::FaultReport& fault);
 /// A pointer given to `call` that no allocation of the right kind starts at: freed before, or never
 /// allocated, or not its start.
 void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call);
+/// A copy or a set that reaches device memory which is not there: a warning, for the call's error
+/// code may be what the program wants to see. Says nothing if all `bytes` are in one allocation.
+void warn_of_bad_range(
+    const memory::AddressSpace& space,
+    memory::Address at,
+    std::uint64_t bytes,
+    const char* call
+);
 /// A handle used after its destruction (the real library would crash).
 void announce_stale_handle(const char* what);
 

@@ -1,6 +1,8 @@
 // Implements copy.h.
 #include "runtime/copy.h"
 
+#include "runtime/announce.h"
+
 #include <cstring>
 
 namespace heddle::runtime {
@@ -127,6 +129,12 @@ cudaError_t submit_copy(
     const char* what
 ) {
   if (const cudaError_t error = check_copy(rt, copy, kind); error != cudaSuccess) {
+    const std::uint64_t to =
+        extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_slice);
+    const std::uint64_t from =
+        extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice);
+    warn_of_bad_range(rt.space(), copy.to, to, what);
+    warn_of_bad_range(rt.space(), copy.from, from, what);
     return error;
   }
   const auto [to, from, bytes] = locate(rt.space(), copy);
@@ -156,6 +164,7 @@ submit_set(Runtime& rt, Stream& stream, const Set& set, Completion completion, c
   }
   const Where to = locate(rt.space(), set.to, bytes);
   if (!device_reaches(to)) {
+    warn_of_bad_range(rt.space(), set.to, bytes, what);
     return cudaErrorInvalidValue;
   }
   // A set of device memory is asynchronous even where the call is not named so.

@@ -64,6 +64,25 @@ std::string place_of(void* instruction) {
 
 void handle(int signal, siginfo_t* info, void* context) {
   const auto at = reinterpret_cast<memory::Address>(info->si_addr);
+  if (watched != nullptr && !memory::AddressSpace::in_device_range(at)) {
+    // Managed and pinned memory is unmapped when it is freed.
+    const auto nearest = watched->nearest(at);
+    if (nearest && nearest->freed && at - nearest->base < nearest->size) {
+      const auto* state = static_cast<const ucontext_t*>(context);
+      const bool write = (state->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+      report::Diagnostic d(
+          report::Finding::UseAfterFree,
+          fmt::format("host code {} at {:#x}", write ? "writes" : "reads", at)
+      );
+      d.notes.push_back(
+          "in " + place_of(reinterpret_cast<void*>(state->uc_mcontext.gregs[REG_RIP]))
+      );
+      d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+      announce(d);
+      std::fflush(nullptr);
+      ::_exit(static_cast<int>(Outcome::Defect));
+    }
+  }
   if (watched != nullptr && memory::AddressSpace::in_device_range(at)) {
     const auto* state = static_cast<const ucontext_t*>(context);
     const bool write = (state->uc_mcontext.gregs[REG_ERR] & 2) != 0; // page fault error code, bit 1

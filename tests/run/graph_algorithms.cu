@@ -46,12 +46,13 @@ __global__ void bfs_level(const int* offsets, const int* targets, const int* fro
   }
 }
 
-__global__ void relax(const int* offsets, const int* targets, const int* weights, int n, int* distance, int* changed) {
+__global__ void relax(const int* offsets, const int* targets, const int* weights, int n, int* distances, volatile int* changed) {
+  volatile int* distance = distances; // others lower it meanwhile
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && distance[i] != INT_MAX) {
     for (int e = offsets[i]; e < offsets[i + 1]; ++e) {
       int through = distance[i] + weights[e];
-      if (atomicMin(&distance[targets[e]], through) > through) {
+      if (atomicMin(&distances[targets[e]], through) > through) {
         *changed = 1;
       }
     }

@@ -33,25 +33,27 @@ __global__ void bfs(const int* start, const int* to, const int* frontier, int si
   }
 }
 
-__global__ void relax(const int* start, const int* to, const int* weight, int n, int* distance, bool* changed) {
+__global__ void relax(const int* start, const int* to, const int* weight, int n, int* distances, volatile bool* changed) {
+  volatile int* distance = distances; // others lower it meanwhile
   int u = blockIdx.x * blockDim.x + threadIdx.x;
   if (u >= n || distance[u] == 1 << 29) return;
   for (int k = start[u]; k < start[u + 1]; ++k) {
     int d = distance[u] + weight[k];
-    if (d < atomicMin(&distance[to[k]], d)) *changed = true;
+    if (d < atomicMin(&distances[to[k]], d)) *changed = true;
   }
 }
 
-__global__ void hook(const int* start, const int* to, int n, int* parent, int* changed) {
+__global__ void hook(const int* start, const int* to, int n, int* parents, int* changed) {
+  volatile int* parent = parents;
   int u = blockIdx.x * blockDim.x + threadIdx.x;
   if (u >= n) return;
   for (int k = start[u]; k < start[u + 1]; ++k) {
     int a = parent[u], b = parent[to[k]];
-    if (a < b && atomicMin(&parent[b], a) > a) atomicExch(changed, 1);
-    if (b < a && atomicMin(&parent[a], b) > b) atomicExch(changed, 1);
+    if (a < b && atomicMin(&parents[b], a) > a) atomicExch(changed, 1);
+    if (b < a && atomicMin(&parents[a], b) > b) atomicExch(changed, 1);
   }
 }
-__global__ void compress(int n, int* parent) {
+__global__ void compress(int n, volatile int* parent) {
   int u = blockIdx.x * blockDim.x + threadIdx.x;
   if (u < n)
     while (parent[u] != parent[parent[u]]) parent[u] = parent[parent[u]];

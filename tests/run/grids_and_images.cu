@@ -63,7 +63,8 @@ __global__ void sobel(const unsigned char* in, short2* out, int width, int heigh
   }
 }
 
-__global__ void flood(const unsigned char* image, int* region, int width, int height, int* changed) {
+// Whether a neighbour is seen filled in this round or the next makes no difference at the end.
+__global__ void flood(const unsigned char* image, volatile int* region, int width, int height, volatile int* changed) {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= width || y >= height || region[y * width + x]) {
     return;

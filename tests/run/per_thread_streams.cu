@@ -6,9 +6,9 @@
 
 #include <thread>
 
-__global__ void increment(int* data, int n) {
+__global__ void increment(volatile int* data, int n) { // others may wait for one of them
   for (int i = threadIdx.x; i < n; i += blockDim.x) {
-    ++data[i];
+    data[i] = data[i] + 1;
   }
 }
 
