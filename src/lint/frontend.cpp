@@ -198,7 +198,10 @@ void patch_barriers(
       if (at == std::string::npos || body == std::string::npos || text[body] != '{') {
         continue;
       }
-      text.insert(at + destructor.size(), " = default; void heddle_invalidate()");
+      text.insert(
+          at + destructor.size(),
+          " = default; __attribute__((device)) void heddle_invalidate()"
+      );
       memory.addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
     }
   }

@@ -190,30 +190,30 @@ __global__ void reduce_groups(const double* in, double* out, size_t n) {
 #define OFFSET(n) ((n) >> 5)
 __global__ void prescan(float* g_odata, const float* g_idata, float* sums, int n) {
   extern __shared__ float temp[];
-  int thid = threadIdx.x, offset = 1;
-  int ai = thid, bi = thid + (n / 2);
+  int rank = threadIdx.x, offset = 1;
+  int ai = rank, bi = rank + (n / 2);
   int bankA = OFFSET(ai), bankB = OFFSET(bi);
   temp[ai + bankA] = g_idata[ai];
   temp[bi + bankB] = g_idata[bi];
   for (int d = n >> 1; d > 0; d >>= 1) {
     __syncthreads();
-    if (thid < d) {
-      int a = offset * (2 * thid + 1) - 1, b = offset * (2 * thid + 2) - 1;
+    if (rank < d) {
+      int a = offset * (2 * rank + 1) - 1, b = offset * (2 * rank + 2) - 1;
       a += OFFSET(a);
       b += OFFSET(b);
       temp[b] += temp[a];
     }
     offset <<= 1;
   }
-  if (thid == 0) {
+  if (rank == 0) {
     if (sums) sums[blockIdx.x] = temp[n - 1 + OFFSET(n - 1)];
     temp[n - 1 + OFFSET(n - 1)] = 0;
   }
   for (int d = 1; d < n; d <<= 1) {
     offset >>= 1;
     __syncthreads();
-    if (thid < d) {
-      int a = offset * (2 * thid + 1) - 1, b = offset * (2 * thid + 2) - 1;
+    if (rank < d) {
+      int a = offset * (2 * rank + 1) - 1, b = offset * (2 * rank + 2) - 1;
       a += OFFSET(a);
       b += OFFSET(b);
       float t = temp[a];
