@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <initializer_list>
+#include <string>
 #include <utility>
 
 namespace heddle::lint {
@@ -79,6 +82,37 @@ bool has_word(std::string_view text, std::string_view word) {
 std::size_t operand_count(std::string_view text, std::size_t at) {
   const std::string_view statement = text.substr(at, text.find(';', at) - at);
   return 1 + static_cast<std::size_t>(std::ranges::count(statement, ','));
+}
+
+/// Is there an instruction `name` with one of the modifiers (none named: with any or none)?
+/// "ld.shared" is no "red".
+bool has_instruction(
+    std::string_view text,
+    std::string_view name,
+    std::initializer_list<std::string_view> modifiers
+) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == ':';
+  };
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    std::size_t end = at + name.size();
+    if ((at > 0 && is_part(text[at - 1])) || end >= text.size() || text[end] != '.') {
+      continue;
+    }
+    while (end < text.size() && is_part(text[end])) {
+      ++end;
+    }
+    const std::string all = std::string(text.substr(at, end - at)) + ".";
+    const bool fits =
+        modifiers.size() == 0 || std::ranges::any_of(modifiers, [&](std::string_view one) {
+          return all.find("." + std::string(one) + ".") != std::string::npos;
+        });
+    if (fits) {
+      return true;
+    }
+  }
+  return false;
 }
 
 } // namespace
@@ -175,19 +209,16 @@ InlineAssembly known_assembly(std::string_view text) {
     result.effect = Effect::ThreadExit;
   } else if (has_word(text, "trap")) {
     result.effect = Effect::Trap;
-  } else if (find("atom.") != none || find("red.") != none) {
+  } else if (has_instruction(text, "atom", {}) || has_instruction(text, "red", {})) {
     result.effect = Effect::AtomicUpdate;
-  } else if (find("shfl.") != none) {
+  } else if (has_instruction(text, "shfl", {})) {
     result.effect = Effect::WarpScan;
-  } else if (find("vote.") != none || find("match.") != none) {
+  } else if (has_instruction(text, "vote", {}) || has_instruction(text, "match", {})) {
     result.effect = Effect::WarpReduce;
-  } else if (
-      find("ld.acquire") != none || find("ld.relaxed") != none || find("ld.volatile") != none
-  ) {
+  } else if (has_instruction(text, "ld", {"acquire", "relaxed", "volatile", "mmio", "cv", "cg"})) {
+    // .cg and .cv: how code before sm_70 reads what others write.
     result.effect = Effect::AtomicLoad;
-  } else if (
-      find("st.release") != none || find("st.relaxed") != none || find("st.volatile") != none
-  ) {
+  } else if (has_instruction(text, "st", {"release", "relaxed", "volatile", "mmio"})) {
     result.effect = Effect::AtomicStore;
   } else if (find("membar") != none || find("fence") != none) {
     result.effect = Effect::Fence;

@@ -125,6 +125,24 @@ class Output(unittest.TestCase):
         self.assertTrue(any("fixes" in one for one in results))
         self.assertTrue(all("codeFlows" in one for one in results if one["properties"]["rule"] == "CUDA-1.14"))
 
+    def test_sarif_schema(self):
+        """The official schema: itself, where HEDDLE_SARIF_SCHEMA names it, or the model that the package pydantic-sarif
+        generates from it (it refuses properties that the schema does not have)."""
+        log = json.loads(self.run_lint("--format=sarif", "a.cu", code=1))
+        if schema := os.environ.get("HEDDLE_SARIF_SCHEMA"):
+            import jsonschema
+            jsonschema.validate(log, json.loads(pathlib.Path(schema).read_text()))
+            return
+        try:
+            from pydantic_sarif import model
+        except ImportError:
+            self.skipTest("neither HEDDLE_SARIF_SCHEMA nor the package pydantic-sarif is there")
+        model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate(log)
+        for run in log["runs"]:
+            run["tool"]["driver"]["nothing"] = 1  # the check itself is checked
+        with self.assertRaises(ValueError):
+            model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate(log)
+
     def test_fingerprint_survives_moving(self):
         def prints():
             log = json.loads(self.run_lint("--format=sarif", "a.cu", code=1))
