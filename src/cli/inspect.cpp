@@ -27,7 +27,6 @@ constexpr auto closed_libraries = std::to_array<std::string_view>(
      "libcusparse",
      "libcurand",
      "libnccl",
-     "libnvrtc",
      "libnpp",
      "libnvjpeg"}
 );
@@ -70,14 +69,6 @@ Result<void> check_runtime_library(const std::string& path, const Elf& elf) {
           )
       );
     }
-    if (library == "libcuda.so.1") {
-      return unsupported(
-          fmt::format(
-              "'{}' uses the CUDA driver API (libcuda.so.1); heddle implements the runtime API",
-              path
-          )
-      );
-    }
   }
   if (!elf.launched && !elf.needs("libcudart.so") && (elf.defines_cudart || elf.has_kernels)) {
     return input_error(
@@ -116,7 +107,9 @@ Result<Inspection> inspect(const std::string& path) {
     }
     TRY_VOID(check_runtime_library(path, *elf));
     result.launched = elf->launched;
-    result.cuda = elf->needs("libcudart.so") || elf->launched;
+    result.driver = elf->needs("libcuda.so.1");
+    result.nvrtc = elf->needs("libnvrtc.so");
+    result.cuda = elf->needs("libcudart.so") || elf->launched || result.driver;
     if (!elf->dynamic) {
       return input_error(
           fmt::format(

@@ -16,11 +16,44 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view library_name = "libcudart.so.13";
+constexpr std::string_view driver_name = "libcuda.so.1";
+constexpr std::string_view compiler_shim_name = "libheddle_nvrtc.so";
 constexpr std::string_view instrumentation_name = "libtsan.so.2";
 
 std::string prepend(const std::string& first, const char* variable, char separator) {
   const std::string rest = environment(variable);
   return rest.empty() ? first : first + separator + rest;
+}
+
+/// Does a source include this header itself?
+bool includes(const std::string& source, std::string_view header) {
+  const auto text = read_file(source);
+  return text && (text->find(fmt::format("<{}>", header)) != std::string::npos ||
+                  text->find(fmt::format("\"{}\"", header)) != std::string::npos);
+}
+
+/// What a source is linked with besides the runtime library. Where there is no driver the toolkit's
+/// libcuda.so may be missing too; ours serves.
+Result<std::vector<std::string>> library_flags(const std::string& source) {
+  std::vector<std::string> flags;
+  if (includes(source, "cuda.h")) {
+    TRY(const std::string folder, library_folder());
+    flags.insert(flags.end(), {"-L" + folder, "-lcuda"});
+  }
+  if (includes(source, "nvrtc.h")) {
+    flags.emplace_back("-lnvrtc");
+  }
+  return flags;
+}
+
+/// The folder of the toolkit's libraries, for libnvrtc; empty: no toolkit.
+std::string toolkit_folder() {
+  const auto nvcc = find_nvcc();
+  if (!nvcc) {
+    return {};
+  }
+  std::error_code failure;
+  return (fs::canonical(*nvcc, failure).parent_path().parent_path() / "lib64").string();
 }
 
 } // namespace
@@ -35,7 +68,9 @@ Result<Target> prepare(
   Target target{program, arguments, {}};
   std::error_code failure;
   if (program.ends_with(".cu")) {
-    TRY(target.path, compile({program, options.device, nvcc_flags, heddle_flags}));
+    TRY(std::vector<std::string> flags, library_flags(program));
+    flags.insert(flags.begin(), heddle_flags.begin(), heddle_flags.end());
+    TRY(target.path, compile({program, options.device, nvcc_flags, flags}));
   } else {
     if (!nvcc_flags.empty()) {
       return input_error(
@@ -103,6 +138,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
       {"HEDDLE_DEVICES", std::to_string(options.devices)},
       {"LD_LIBRARY_PATH", prepend(folder, "LD_LIBRARY_PATH", ':')},
   };
+  if (target.inspection.nvrtc) {
+    variables["LD_LIBRARY_PATH"] += ":" + toolkit_folder();
+  }
   if (options.seed) {
     variables["HEDDLE_SEED"] = std::to_string(*options.seed);
   }
@@ -127,6 +165,12 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if (target.inspection.launched || target.inspection.rpath_wins) {
     add_preload(library_name);
+  }
+  if (target.inspection.driver && target.inspection.rpath_wins) {
+    add_preload(driver_name);
+  }
+  if (target.inspection.nvrtc) {
+    add_preload(compiler_shim_name);
   }
   if (!preload.empty()) {
     variables["LD_PRELOAD"] = prepend(preload, "LD_PRELOAD", ' ');

@@ -5,7 +5,7 @@
 // limit not: a thread's stack grows as far as Heddle's own limit. Cache and bank settings have no
 // meaning on a virtual device and are only remembered.
 #include "runtime/array.h"
-#include "runtime/outcome.h"
+#include "runtime/driver/context.h"
 #include "runtime/runtime.h"
 
 #include <fmt/format.h>
@@ -61,7 +61,11 @@ cudaError_t cudaSetDevice(int device) {
     if (!rt.valid_device(device)) {
       return cudaErrorInvalidDevice;
     }
+    if (!thread.contexts.empty()) {
+      thread.contexts.back() = &rt.contexts().primary(device);
+    }
     thread.device = device;
+    thread.uses_primary = true;
     return cudaSuccess;
   });
 }
@@ -329,54 +333,5 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(
     return cudaSuccess;
   });
 }
-
-#pragma GCC visibility push(default)
-// A program that looks up functions of the driver API can be told that there are none.
-cudaError_t cudaGetDriverEntryPointByVersion(
-    const char* symbol,
-    void** function,
-    unsigned int,
-    unsigned long long,
-    cudaDriverEntryPointQueryResult* status
-) {
-  return api("cudaGetDriverEntryPoint", [&](Runtime&, ThreadState&) {
-    if (symbol == nullptr || function == nullptr) {
-      return cudaErrorInvalidValue;
-    }
-    complain_unsupported(fmt::format("the driver API's {}", symbol));
-    *function = nullptr;
-    if (status != nullptr) {
-      *status = cudaDriverEntryPointSymbolNotFound;
-      return cudaSuccess;
-    }
-    return cudaErrorSymbolNotFound;
-  });
-}
-cudaError_t cudaGetDriverEntryPointByVersion_ptsz(
-    const char* symbol,
-    void** function,
-    unsigned int version,
-    unsigned long long flags,
-    cudaDriverEntryPointQueryResult* status
-) {
-  return cudaGetDriverEntryPointByVersion(symbol, function, version, flags, status);
-}
-cudaError_t cudaGetDriverEntryPoint(
-    const char* symbol,
-    void** function,
-    unsigned long long flags,
-    cudaDriverEntryPointQueryResult* status
-) {
-  return cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, status);
-}
-cudaError_t cudaGetDriverEntryPoint_ptsz(
-    const char* symbol,
-    void** function,
-    unsigned long long flags,
-    cudaDriverEntryPointQueryResult* status
-) {
-  return cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, status);
-}
-#pragma GCC visibility pop
 
 } // extern "C"

@@ -5,7 +5,6 @@
 #include "runtime/launch.h"
 
 #include <algorithm>
-#include <charconv>
 
 using namespace heddle::runtime;
 
@@ -33,16 +32,6 @@ cudaError_t launch_plain(
     request.cooperative = cooperative;
     return launch(rt, request, stream, what);
   });
-}
-
-/// 90 of "sm_90a".
-int arch_of(const std::string& target) {
-  int arch = 0;
-  const auto digits = target.find_first_of("0123456789");
-  if (digits != std::string::npos) {
-    std::from_chars(target.data() + digits, target.data() + target.size(), arch);
-  }
-  return arch;
 }
 
 cudaError_t set_attribute(
@@ -250,7 +239,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ha
             kernel.function->max_nreg != 0
                 ? std::min(assumed_registers, static_cast<int>(kernel.function->max_nreg))
                 : assumed_registers;
-        attributes->ptxVersion = arch_of(kernel.code->module->target);
+        attributes->ptxVersion = arch_of_target(kernel.code->module->target);
         attributes->binaryVersion = arch_of(rt.model());
         attributes->maxDynamicSharedSizeBytes = max_dynamic_shared(rt, function, kernel);
         attributes->preferredShmemCarveout = function.carveout;

@@ -4,6 +4,8 @@
 #include "runtime/outcome.h"
 #include "runtime/version.h"
 
+#include <cuda.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -115,8 +117,20 @@ cudaError_t check_cluster(
 }
 
 tl::expected<std::vector<std::byte>, cudaError_t>
-lay_out(const isa::Kernel& kernel, void** arguments) {
+lay_out(const isa::Kernel& kernel, const LaunchRequest& request) {
   std::vector<std::byte> block(kernel.parameter_bytes);
+  void** const arguments = request.arguments;
+  if (request.packed) {
+    const std::span<const std::byte> given = *request.packed;
+    const std::size_t needed = kernel.parameters.empty() ? 0
+                                                         : kernel.parameters.back().offset +
+                                                               kernel.parameters.back().bytes;
+    if (given.size() < needed) {
+      return tl::unexpected(cudaErrorInvalidValue);
+    }
+    std::copy_n(given.begin(), std::min(given.size(), block.size()), block.begin());
+    return block;
+  }
   if (!kernel.parameters.empty() && arguments == nullptr) {
     return tl::unexpected(cudaErrorInvalidValue);
   }
@@ -134,6 +148,24 @@ lay_out(const isa::Kernel& kernel, void** arguments) {
 }
 
 } // namespace
+
+tl::expected<std::span<const std::byte>, cudaError_t> packed_arguments(void** extra) {
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      begin = static_cast<const std::byte*>(extra[1]);
+    } else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      bytes = *static_cast<const std::size_t*>(extra[1]);
+    } else {
+      return tl::unexpected(cudaErrorInvalidValue);
+    }
+  }
+  if (begin == nullptr && bytes != 0) {
+    return tl::unexpected(cudaErrorInvalidValue);
+  }
+  return std::span(begin, bytes);
+}
 
 tl::expected<Function*, cudaError_t> find_function(Runtime& rt, const void* function) {
   if (function == nullptr) {
@@ -221,7 +253,7 @@ prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
       return tl::unexpected(cudaErrorCooperativeLaunchTooLarge);
     }
   }
-  auto parameters = lay_out(kernel, request.arguments);
+  auto parameters = lay_out(kernel, request);
   if (!parameters) {
     return tl::unexpected(parameters.error());
   }

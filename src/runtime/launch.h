@@ -6,6 +6,7 @@
 
 #include "runtime/runtime.h"
 
+#include <optional>
 #include <span>
 
 namespace heddle::runtime {
@@ -15,9 +16,13 @@ struct LaunchRequest {
   dim3 grid, block;
   std::size_t shared = 0;
   void** arguments = nullptr;
+  std::optional<std::span<const std::byte>> packed; // in place of arguments: laid out already
   std::span<const cudaLaunchAttribute> attributes;
   bool cooperative = false;
 };
+
+/// What the list CU_LAUNCH_PARAM_… (`extra` of a driver's launch) describes.
+tl::expected<std::span<const std::byte>, cudaError_t> packed_arguments(void** extra);
 
 /// Checks a request and lays out its parameters.
 tl::expected<KernelLaunch, cudaError_t>

@@ -7,22 +7,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 
 namespace heddle::runtime {
 namespace {
-
-cudaError_t report_failure(const Error& error, cudaError_t code) {
-  explore::stop_unsupported(error.message); // no verdict on a program whose kernels cannot be read
-  if (error.kind == ErrorKind::Unsupported) {
-    record_outcome(Outcome::Unsupported);
-    complain_once("unsupported: " + error.message);
-    return cudaErrorNotSupported;
-  }
-  record_outcome(Outcome::Usage);
-  complain_once("error: " + error.message);
-  return code;
-}
 
 /// Is this unit of a -rdc=true program NVIDIA's library for device-side launches? nvcc adds it to
 /// every program that is linked with -lcudadevrt; its PTX is for the newest architecture only.
@@ -38,6 +28,27 @@ bool is_device_runtime(const std::vector<FatbinEntry>& entries) {
 
 } // namespace
 
+cudaError_t report_load_failure(const Error& error, cudaError_t code) {
+  explore::stop_unsupported(error.message); // no verdict on a program whose kernels cannot be read
+  if (error.kind == ErrorKind::Unsupported) {
+    record_outcome(Outcome::Unsupported);
+    complain_once("unsupported: " + error.message);
+    return cudaErrorNotSupported;
+  }
+  record_outcome(Outcome::Usage);
+  complain_once("error: " + error.message);
+  return code;
+}
+
+int arch_of_target(const std::string& target) {
+  int arch = 0;
+  const auto digits = target.find_first_of("0123456789");
+  if (digits != std::string::npos) {
+    std::from_chars(target.data() + digits, target.data() + target.size(), arch);
+  }
+  return arch;
+}
+
 Modules::Modules(memory::AddressSpace& space, int arch, int devices)
     : space_(space),
       arch_(arch),
@@ -52,16 +63,20 @@ FatBinary* Modules::add(const void* wrapper) {
   return fatbins_.back().get();
 }
 
-void Modules::add_function(FatBinary& owner, const void* host, std::string name) {
-  const std::lock_guard lock(mutex_);
+Function* Modules::add_function_locked(FatBinary& owner, std::string name) {
   auto function = std::make_unique<Function>();
   function->owner = &owner;
   function->name = std::move(name);
-  // The stub of an inline or template kernel is one function however many objects contain it; each
-  // registers it with its own copy of the device code. The first one serves.
-  function_by_host_.emplace(host, function.get());
   function_by_handle_.emplace(function.get(), function.get());
   functions_.push_back(std::move(function));
+  return functions_.back().get();
+}
+
+void Modules::add_function(FatBinary& owner, const void* host, std::string name) {
+  const std::lock_guard lock(mutex_);
+  // The stub of an inline or template kernel is one function however many objects contain it; each
+  // registers it with its own copy of the device code. The first one serves.
+  function_by_host_.emplace(host, add_function_locked(owner, std::move(name)));
 }
 
 void Modules::add_variable(
@@ -160,6 +175,94 @@ Result<void> Modules::read_units(FatBinary& owner) {
   return {};
 }
 
+Result<FatBinary*> Modules::load(const std::vector<std::string>& texts, std::optional<int> device) {
+  FatBinary* owner = add(nullptr);
+  owner->device = device;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string name = fmt::format("module {}", owner->number + 1);
+    if (texts.size() > 1) {
+      name += fmt::format(".{}", i + 1);
+    }
+    TRY(std::unique_ptr<ptx::Module> module, ptx::parse(texts[i], name + ".ptx"));
+    if (const int wanted = arch_of_target(module->target); wanted > arch_) {
+      return input_error(
+          fmt::format(
+              "the PTX that the program loads is for sm_{0} and later, but the virtual device is "
+              "sm_{1}; run with --device sm_{0} or make the PTX for compute_{1}",
+              wanted,
+              arch_
+          )
+      );
+    }
+    owner->units.push_back(std::move(module));
+  }
+  const std::lock_guard lock(mutex_);
+  loaded_.insert(owner);
+  return owner;
+}
+
+void Modules::unload(FatBinary& owner) {
+  {
+    const std::lock_guard lock(mutex_);
+    loaded_.erase(&owner);
+    for (const auto& [name, function] : owner.functions_by_name) {
+      function_by_handle_.erase(function);
+    }
+  }
+  // Kernels under way keep what they need.
+  const std::lock_guard lock(owner.mutex);
+  owner.programs.clear();
+  owner.managed_owner.reset();
+  owner.units.clear();
+  owner.failed = true;
+  owner.failure = cudaErrorInvalidResourceHandle;
+}
+
+FatBinary* Modules::loaded(const void* handle) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = loaded_.find(static_cast<const FatBinary*>(handle));
+  return it == loaded_.end() ? nullptr : const_cast<FatBinary*>(*it);
+}
+
+std::vector<std::string> Modules::kernel_names(FatBinary& owner) {
+  const std::lock_guard lock(owner.mutex);
+  std::vector<std::string> names;
+  for (const auto& unit : owner.units) {
+    for (const auto& function : unit->functions) {
+      if (function->entry && function->defined) {
+        names.push_back(function->name);
+      }
+    }
+  }
+  return names;
+}
+
+Function* Modules::function_named(FatBinary& owner, const std::string& name) {
+  const std::vector<std::string> known = kernel_names(owner);
+  if (std::ranges::find(known, name) == known.end()) {
+    return nullptr;
+  }
+  const std::lock_guard lock(mutex_);
+  auto& slot = owner.functions_by_name[name];
+  if (slot == nullptr) {
+    slot = add_function_locked(owner, name);
+  }
+  return slot;
+}
+
+tl::expected<isa::Program::VariablePlace, cudaError_t>
+Modules::place(FatBinary& owner, const std::string& name, int device) {
+  const auto linked = program(owner, device);
+  if (!linked) {
+    return tl::unexpected(linked.error());
+  }
+  const auto place = (*linked)->variable(name);
+  if (!place) {
+    return tl::unexpected(cudaErrorSymbolNotFound);
+  }
+  return *place;
+}
+
 tl::expected<std::shared_ptr<isa::Program>, cudaError_t>
 Modules::program(FatBinary& owner, int device) {
   const std::lock_guard lock(owner.mutex);
@@ -171,7 +274,7 @@ Modules::program(FatBinary& owner, int device) {
   }
   const auto fail = [&](const Error& error, cudaError_t code) {
     owner.failed = true;
-    owner.failure = report_failure(error, code);
+    owner.failure = report_load_failure(error, code);
     return tl::unexpected(owner.failure);
   };
   if (owner.units.empty()) {
@@ -204,7 +307,7 @@ Modules::kernel(const Function& function, int device) {
   }
   const Result<const isa::Kernel*> kernel = (*loaded)->kernel(function.name);
   if (!kernel) {
-    return tl::unexpected(report_failure(kernel.error(), cudaErrorInvalidDeviceFunction));
+    return tl::unexpected(report_load_failure(kernel.error(), cudaErrorInvalidDeviceFunction));
   }
   return LoadedKernel{*loaded, *kernel};
 }

@@ -16,6 +16,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,8 +47,11 @@ struct Variable {
 };
 
 struct FatBinary {
-  const void* wrapper = nullptr;
-  std::size_t number = 0; // in order of registration
+  const void* wrapper = nullptr; // null: handed over by a load call
+  std::size_t number = 0;        // in order of registration
+  /// What a load call made: a module of one device, or a library (none: for every device).
+  std::optional<int> device;
+  std::map<std::string, Function*> functions_by_name; // of load calls: those that were asked for
   std::vector<Variable*> managed;
   std::mutex mutex;                                      // guards what follows
   std::vector<std::shared_ptr<const ptx::Module>> units; // empty: not read yet
@@ -57,6 +62,13 @@ struct FatBinary {
   bool failed = false;
   cudaError_t failure = cudaSuccess;
 };
+
+/// Says once why device code cannot be used, and answers `code`, or cudaErrorNotSupported where
+/// that is Heddle's fault.
+cudaError_t report_load_failure(const Error& error, cudaError_t code);
+
+/// 90 of "sm_90a", as `.target` of PTX says it.
+int arch_of_target(const std::string& target);
 
 /// Thread safe.
 class Modules {
@@ -74,6 +86,21 @@ public:
       bool defined
   );
   void add_managed(FatBinary& owner, void** host, std::string name, std::size_t bytes);
+
+  /// Device code that the program hands over while it runs; parsed at once. `device`: none for a
+  /// library. Input error: the text is no PTX, or for a newer architecture.
+  Result<FatBinary*> load(const std::vector<std::string>& texts, std::optional<int> device);
+  /// Its kernels and variables are gone.
+  void unload(FatBinary& owner);
+  /// nullptr: no such module or library, or it was unloaded.
+  FatBinary* loaded(const void* handle) const;
+  /// A kernel of a loaded module by its name; nullptr: it has none of this name.
+  Function* function_named(FatBinary& owner, const std::string& name);
+  /// The names of all kernels, in the order of the text.
+  std::vector<std::string> kernel_names(FatBinary& owner);
+  /// A variable of a loaded module.
+  tl::expected<isa::Program::VariablePlace, cudaError_t>
+  place(FatBinary& owner, const std::string& name, int device);
 
   /// By host stub, or by handle. nullptr: neither.
   Function* function(const void* host_or_handle) const;
@@ -97,12 +124,14 @@ public:
 
 private:
   Result<void> read_units(FatBinary& owner);
+  Function* add_function_locked(FatBinary& owner, std::string name);
 
   memory::AddressSpace& space_;
   const int arch_;
   const bool several_devices_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<FatBinary>> fatbins_;
+  std::set<const FatBinary*> loaded_; // by load calls, and still there
   std::vector<std::unique_ptr<Function>> functions_;
   std::vector<std::unique_ptr<Variable>> variables_;
   std::unordered_map<const void*, Function*> function_by_host_;

@@ -76,10 +76,11 @@ void complain_unsupported(std::string_view name) {
   record_outcome(Outcome::Unsupported);
   complain_once(
       fmt::format(
-          "unsupported: {} is not implemented by Heddle and returns cudaErrorNotSupported (a gap "
-          "of "
-          "Heddle, not a defect of the program)",
-          name
+          "unsupported: {} is not implemented by Heddle and returns {} (a gap of Heddle, not a "
+          "defect of the program)",
+          name,
+          name.starts_with("cu") && !name.starts_with("cuda") ? "CUDA_ERROR_NOT_SUPPORTED"
+                                                              : "cudaErrorNotSupported"
       )
   );
 }

@@ -6,6 +6,7 @@
 #include "machine/monitor.h"
 #include "runtime/announce.h"
 #include "runtime/array.h"
+#include "runtime/driver/context.h"
 #include "runtime/graph.h"
 #include "runtime/host_fault.h"
 #include "runtime/interrupt.h"
@@ -115,6 +116,7 @@ Runtime::Runtime(Config config)
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
   }
+  contexts_ = std::make_unique<Contexts>(std::max(config_.devices, 1));
   arrays_ = std::make_unique<Arrays>(space_, memory_);
   graphs_ = std::make_unique<Graphs>();
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
@@ -349,6 +351,11 @@ cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
 int unsupported_call(const char* name) {
   complain_unsupported(name);
   return record_error(thread_state(), cudaErrorNotSupported);
+}
+
+int unsupported_driver_call(const char* name) {
+  complain_unsupported(name);
+  return cudaErrorNotSupported; // CUDA_ERROR_NOT_SUPPORTED has the same number
 }
 
 cudaError_t record_error(ThreadState& thread, cudaError_t code) {

@@ -24,9 +24,11 @@
 
 namespace heddle::runtime {
 
-class Arrays; // array.h
-class Graphs; // graph.h
-class Pools;  // pool.h
+class Arrays;   // array.h
+class Contexts; // driver/context.h
+class Graphs;   // graph.h
+class Pools;    // pool.h
+struct Context;
 
 struct LaunchSetup { // what <<<…>>> hands from the caller to the stub
   dim3 grid, block;
@@ -43,6 +45,10 @@ struct ThreadState {
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   std::vector<LaunchSetup> setups;
   std::vector<StreamPtr> default_streams; // per-thread default streams, by device
+  // The driver API's stack of current contexts; `device` is that of the last. Without one the
+  // thread has the primary context of `device` as soon as it has used it (Contexts::current).
+  std::vector<Context*> contexts;
+  bool uses_primary = false;
   ~ThreadState();
 };
 ThreadState& thread_state();
@@ -77,6 +83,7 @@ public:
   Modules& modules() { return *modules_; }
   StreamTable& streams() { return *streams_; }
   Arrays& arrays() { return *arrays_; }
+  Contexts& contexts() { return *contexts_; }
   Graphs& graphs() { return *graphs_; }
   Pools& pools() { return *pools_; }
 
@@ -123,6 +130,7 @@ private:
   std::unique_ptr<Modules> modules_;
   std::unique_ptr<StreamTable> streams_;
   std::vector<std::unique_ptr<Device>> devices_;
+  std::unique_ptr<Contexts> contexts_;
   std::unique_ptr<Graphs> graphs_;
   std::unique_ptr<Pools> pools_;
 };
@@ -147,6 +155,7 @@ template <class Body> cudaError_t api_plain(Body&& body) {
 /// The body of every other entry point: refused after a fault; a scheduling point of the host.
 template <class Body> cudaError_t api(const char* name, Body&& body) {
   return api_plain([&](Runtime& rt, ThreadState& thread) -> cudaError_t {
+    thread.uses_primary = true;
     rt.world().driver().api_call(name);
     if (const cudaError_t sick = rt.health(thread.device); sick != cudaSuccess) {
       return sick;

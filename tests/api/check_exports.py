@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Fails unless a libcudart of ours exports exactly the names in a list, under the right soname and version.
+"""Fails unless a library of ours exports exactly the names in a list, under the right soname and version.
 
-    check_exports.py LIBRARY LIST --version 13 [--toolkit DIR]
+    check_exports.py LIBRARY LIST --soname libcudart.so.13 [--toolkit DIR]
 
-The list was made from NVIDIA's library; where the toolkit's library of the same major version is found,
-the list is compared with it too, so that a newer toolkit shows what is missing.
+The list was made from NVIDIA's library; where the toolkit has the library (of libcuda the stub that programs
+are linked with), the list is compared with it too, so that a newer toolkit shows what is missing.
 """
 import argparse
 import pathlib
 import re
 import subprocess
 import sys
+
+
+OURS = "HEDDLE"  # the version node of what our libraries tell each other
 
 
 def exported(library):
@@ -22,7 +25,8 @@ def exported(library):
         if len(fields) < 8 or fields[3] != "FUNC" or fields[6] == "UND":
             continue
         name, _, version = fields[7].partition("@@")
-        names[name] = version
+        if version != OURS:
+            names[name] = version
     return names
 
 
@@ -35,19 +39,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
     parser.add_argument("list")
-    parser.add_argument("--version", required=True)
+    parser.add_argument("--soname", required=True)
     parser.add_argument("--toolkit")
     options = parser.parse_args()
-    soname = f"libcudart.so.{options.version}"
+    soname = options.soname
+    versioned = soname.startswith("libcudart")  # the driver's names have no versions
     expected = set(pathlib.Path(options.list).read_text().split())
     ours = exported(options.library)
     problems = difference("exports", expected, set(ours))
     problems += [f"{name} has version '{version}', not '{soname}'"
-                 for name, version in sorted(ours.items()) if version != soname]
+                 for name, version in sorted(ours.items()) if version != (soname if versioned else "")]
     dynamic = subprocess.run(["readelf", "-d", options.library], capture_output=True, text=True, check=True).stdout
     if not re.search(rf"SONAME.*\[{re.escape(soname)}\]", dynamic):
         problems.append(f"the soname is not {soname}")
-    real = pathlib.Path(options.toolkit or "/nonexistent") / "lib64" / soname
+    folder = pathlib.Path(options.toolkit or "/nonexistent") / "lib64"
+    real = folder / soname if versioned else folder / "stubs" / "libcuda.so"
     if real.exists():
         problems += difference(str(real), expected, set(exported(real)))
     for problem in problems:

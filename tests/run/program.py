@@ -6,6 +6,7 @@ A program is a .cu file whose header comment states what it exercises, in lines 
     //@ flags: ...             nvcc flags besides the common ones
     //@ also-flags: ...        compile and run once more with these flags instead of `flags`; the
                                output must be the same; may be repeated
+    //@ needs: header.h        skipped, with a word, where the toolkit does not have this header
     //@ sources: a.cu b.cu     further sources, relative to the program
     //@ args: ...              the program's arguments
     //@ heddle: ...            arguments of `heddle run`
@@ -23,11 +24,12 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 
 COMMON_FLAGS = ["-cudart", "shared", "-arch=sm_90", "-std=c++17"]
-ONCE = {"exercises", "flags", "sources", "args", "heddle", "seeds", "exit", "hardware", "gap", "timeout"}
+ONCE = {"exercises", "flags", "needs", "sources", "args", "heddle", "seeds", "exit", "hardware", "gap", "timeout"}
 REPEATED = {"also-flags", "expect"}
 DIRECTIVE = re.compile(r"^\s*//\s*@\s*([\w-]*)\s*(:?)\s*(.*?)\s*$")
 QUOTED_INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -62,6 +64,7 @@ class Program:
         self.exercises = one("exercises")
         self.flag_sets = [shlex.split(one("flags"))] + [shlex.split(text) for text in values["also-flags"]]
         self.sources = [self.path] + [os.path.join(self.folder, name) for name in one("sources").split()]
+        self.needs = one("needs", None)
         self.arguments = shlex.split(one("args"))
         self.heddle_arguments = shlex.split(one("heddle"))
         self.seeds = [int(seed) for seed in one("seeds").split()]
@@ -101,9 +104,10 @@ def _closure(sources):
 class Compiler:
     """nvcc with a cache addressed by the contents of everything that goes in."""
 
-    def __init__(self, nvcc, cache):
+    def __init__(self, nvcc, cache, libraries=None):
         self.nvcc = nvcc
         self.cache = cache
+        self.libraries = libraries  # where -lcuda is found if the toolkit has no stub of it
         self._version = None
 
     def version(self):
@@ -124,6 +128,10 @@ class Compiler:
             common.remove("-arch=sm_90")
         return common + flags, sources
 
+    def has_header(self, name):
+        nvcc = os.path.realpath(shutil.which(self.nvcc) or self.nvcc)
+        return os.path.exists(os.path.join(os.path.dirname(os.path.dirname(nvcc)), "include", name))
+
     def compile(self, sources, flags):
         """Returns the path of the executable, compiling it if the cache does not hold it."""
         options, sources = self.command(sources, flags)
@@ -141,6 +149,8 @@ class Compiler:
         with tempfile.TemporaryDirectory(dir=self.cache) as aside:
             target = os.path.join(aside, "program")
             command = [self.nvcc, *options, "-o", target, *sources]
+            if self.libraries and "-lcuda" in options:
+                command.append("-L" + self.libraries)
             done = subprocess.run(command, capture_output=True, text=True, cwd=aside)
             if done.returncode != 0:
                 raise BadProgram(f"does not compile: {shlex.join(command)}\n{done.stdout}{done.stderr}")

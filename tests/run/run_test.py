@@ -80,13 +80,17 @@ def main():
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
     os.makedirs(options.cache, exist_ok=True)
-    compiler = Compiler(options.nvcc, os.path.abspath(options.cache))
+    libraries = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(options.heddle))), "lib")
+    compiler = Compiler(options.nvcc, os.path.abspath(options.cache), libraries)
     failed = 0
     for path in options.program:
         began = time.monotonic()
         problems = []
         try:
             program = Program(path)
+            if program.needs and not compiler.has_header(program.needs):
+                print(f"skipped {path}: the toolkit has no {program.needs}")
+                continue
             for index, flags in enumerate(program.flag_sets):
                 executable = compiler.compile(program.sources, flags)
                 if options.compile_only:
