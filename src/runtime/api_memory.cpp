@@ -231,7 +231,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     attributes->type = on_device                                     ? cudaMemoryTypeDevice
                        : allocation->kind == AllocationKind::Managed ? cudaMemoryTypeManaged
                                                                      : cudaMemoryTypeHost;
-    attributes->device = allocation->device;
+    attributes->device = std::max(allocation->device, 0); // of a reserved range: any
     attributes->devicePointer = const_cast<void*>(p);
     attributes->hostPointer = on_device ? nullptr : const_cast<void*>(p);
     return cudaSuccess;

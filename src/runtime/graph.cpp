@@ -261,6 +261,7 @@ Graphs::connect(Graph& graph, std::uint64_t from, GraphNode& to, cudaGraphEdgeDa
 GraphPtr Graphs::clone(const Graph& graph) {
   GraphPtr copy = make();
   copy->memory = graph.memory;
+  copy->user_objects = graph.user_objects;
   std::unordered_map<std::uint64_t, std::uint64_t> copies;
   for (const auto& [id, node] : graph.nodes) {
     const NodePtr twin = add(*copy, node->type, node->operation);
@@ -314,7 +315,7 @@ cudaError_t Graphs::launch(Runtime& rt, const ExecPtr& exec, Stream& stream) {
     return expansion.error;
   }
   // Work under way keeps the graph's memory.
-  last->work = [memory = exec->graph->memory] {};
+  last->work = [memory = exec->graph->memory, objects = exec->graph->user_objects] {};
   rt.streams().submit_group(stream, expansion.commands, last);
   for (const auto& [event, command] : expansion.records) {
     rt.streams().mark(event, command);

@@ -64,11 +64,23 @@ struct GraphMemory {
   ~GraphMemory();
 };
 
+/// An object of the program that graphs share: destroyed with the last reference to it.
+struct UserObject {
+  cudaHostFn_t destroy;
+  void* data;
+  UserObject(cudaHostFn_t d, void* p) : destroy(d), data(p) {}
+  UserObject(const UserObject&) = delete;
+  UserObject& operator=(const UserObject&) = delete;
+  ~UserObject() { destroy(data); }
+};
+using UserObjectPtr = std::shared_ptr<UserObject>;
+
 struct Graph {
   std::uint64_t id = 0;
   std::map<std::uint64_t, NodePtr> nodes; // in order of creation
   std::vector<std::shared_ptr<GraphMemory>> memory;
-  bool is_child = false; // belongs to a node
+  std::vector<UserObjectPtr> user_objects; // one for each reference
+  bool is_child = false;                   // belongs to a node
 
   cudaGraph_t handle() const;
   /// Dependencies first; nothing if there is a cycle.
@@ -117,6 +129,13 @@ public:
 
   GraphMemoryUse& memory_use() { return memory_use_; }
 
+  /// A user object and the references that the program itself has.
+  struct OwnedObject {
+    UserObjectPtr object;
+    unsigned references = 0;
+  };
+  std::map<cudaUserObject_t, OwnedObject>& user_objects() { return user_objects_; }
+
   std::uint64_t next_capture() { return next_id_++; }
   void begin(const std::shared_ptr<Capture>& capture);
   void end(const Capture& capture);
@@ -131,6 +150,7 @@ private:
 
   mutable std::recursive_mutex mutex_;
   GraphMemoryUse memory_use_; // of all devices
+  std::map<cudaUserObject_t, OwnedObject> user_objects_;
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, GraphPtr> owned_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Graph>> graphs_;

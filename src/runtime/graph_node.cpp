@@ -7,7 +7,6 @@
 #include "runtime/array.h"
 #include "runtime/copy.h"
 #include "runtime/launch.h"
-#include "runtime/outcome.h"
 
 namespace heddle::runtime {
 
@@ -15,11 +14,14 @@ Made kernel_work(Runtime& rt, const cudaKernelNodeParams* p, int device) {
   if (p == nullptr) {
     return tl::unexpected(cudaErrorInvalidValue);
   }
-  if (p->extra != nullptr) {
-    complain_unsupported("cudaKernelNodeParams::extra");
-    return tl::unexpected(cudaErrorNotSupported);
-  }
   LaunchRequest request;
+  if (p->extra != nullptr) {
+    const auto packed = packed_arguments(p->extra);
+    if (!packed) {
+      return tl::unexpected(packed.error());
+    }
+    request.packed = *packed;
+  }
   request.function = p->func;
   request.grid = p->gridDim;
   request.block = p->blockDim;

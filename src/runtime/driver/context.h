@@ -6,6 +6,7 @@
 // destroyed context leaves behind stays, but for its modules' handles.
 #pragma once
 
+#include "runtime/driver/virtual_memory.h"
 #include "runtime/runtime.h"
 
 #include <atomic>
@@ -29,6 +30,8 @@ class Contexts {
 public:
   explicit Contexts(int devices);
 
+  VirtualMemory& virtual_memory() { return virtual_memory_; }
+
   /// cuInit was called.
   std::atomic<bool> initialised{false};
 
@@ -45,6 +48,7 @@ public:
   void set_current(ThreadState& thread, Context* context);
 
 private:
+  VirtualMemory virtual_memory_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Context>> all_; // the devices' primary ones first; never shrinks
 };

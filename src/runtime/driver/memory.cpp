@@ -67,9 +67,10 @@ cudaError_t pointer_attribute(void* data, CUpointer_attribute attribute, CUdevic
   const bool on_device = AddressSpace::in_device_range(p);
   const bool managed = allocation->kind == AllocationKind::Managed;
   const auto owned = rt.memory().find(allocation->base);
+  const int device = std::max(allocation->device, 0); // of a reserved range: any
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_CONTEXT:
-    return give(data, handle_of(&rt.contexts().primary(allocation->device)));
+    return give(data, handle_of(&rt.contexts().primary(device)));
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     return give(data, on_device || managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST);
   case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -84,7 +85,7 @@ cudaError_t pointer_attribute(void* data, CUpointer_attribute attribute, CUdevic
   case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     return give(data, managed ? 1U : 0U);
   case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-    return give(data, allocation->device);
+    return give(data, device);
   case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
   case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
   case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
