@@ -314,8 +314,11 @@ cudaError_t Graphs::launch(Runtime& rt, const ExecPtr& exec, Stream& stream) {
   if (last == nullptr) {
     return expansion.error;
   }
-  // Work under way keeps the graph's memory.
-  last->work = [memory = exec->graph->memory, objects = exec->graph->user_objects] {};
+  // Work under way keeps the graph's memory and objects, and no longer.
+  last->work = [memory = exec->graph->memory, objects = exec->graph->user_objects]() mutable {
+    memory.clear();
+    objects.clear();
+  };
   rt.streams().submit_group(stream, expansion.commands, last);
   for (const auto& [event, command] : expansion.records) {
     rt.streams().mark(event, command);
