@@ -87,8 +87,8 @@ int main() {
   cudaMemcpyAsync(&sum, device, sizeof sum, cudaMemcpyDeviceToHost, stream);
   cudaStreamSynchronize(stream);
   std::printf("sum %d\n", sum);
-  std::printf("unload: %d, then: %d\n", cudaLibraryUnload(library),
-              cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(1), dim3(1), arguments, 0, stream));
+  std::printf("unload: %d\n", cudaLibraryUnload(library));
+  std::printf("then: %d\n", cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(1), dim3(1), arguments, 0, stream));
   std::printf("last error: %s\n", cudaGetErrorName(cudaGetLastError()));
 
   void* function = nullptr;

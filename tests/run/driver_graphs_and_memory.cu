@@ -152,11 +152,14 @@ int main() {
   CHECK(cuMemAlloc(&data, 64 * sizeof(int)));
   CHECK(cuMemsetD32(data, 0, 64));
   CHECK(cuStreamWaitValue32(second, flag, 5, CU_STREAM_WAIT_VALUE_GEQ));
-  CHECK(cuMemcpyDtoHAsync(values.data(), data, n * sizeof(int), second));
+  CUdeviceptr seen;
+  CHECK(cuMemAlloc(&seen, 64 * sizeof(int)));
+  CHECK(cuMemcpyDtoDAsync(seen, data, 64 * sizeof(int), second));
   void* data_arguments[] = {&data, &n};
   CHECK(cuLaunchKernel(squares, 1, 1, 1, 64, 1, 1, 0, first, data_arguments, nullptr));
   CHECK(cuStreamWriteValue32(first, flag, 7, 0));
   CHECK(cuStreamSynchronize(second));
+  CHECK(cuMemcpyDtoH(values.data(), seen, n * sizeof(int)));
   std::printf("behind the wait: %d\n", values[9]);
 
   // A graph: set, kernel, copy, host function.
