@@ -80,7 +80,6 @@ unsigned grid_for(size_t n) {
 }
 
 // --- ceilings
-// ---------------------------------------------------------------------------------------------------------
 
 /// Each thread reads `Bytes` bytes at a random place aligned to them, 8 or 16 at a time.
 template <int Bytes>
@@ -133,6 +132,24 @@ random_reads_tiled(const char* memory, size_t places, size_t n, std::uint64_t* o
   }
 }
 
+/// Compare-exchanges of 16 bytes at a time; n of them, on places that are all zero before.
+__global__ void exchanges16(char* memory, size_t places, size_t n, unsigned long long* out) {
+  const size_t i = static_cast<size_t>(blockIdx.x) * block + threadIdx.x;
+  if (i >= n) {
+    return;
+  }
+  const char* p = memory + __umul64hi(scattered(static_cast<std::uint64_t>(i)), places) * 16;
+  std::uint64_t a, b;
+  asm volatile("{.reg .b128 r, c, n; mov.b128 c, {%3,%3}; mov.b128 n, {%4,%4};"
+               "atom.relaxed.gpu.global.cas.b128 r, [%2], c, n; mov.b128 {%0,%1}, r;}"
+               : "=l"(a), "=l"(b)
+               : "l"(__cvta_generic_to_global(p)), "l"(std::uint64_t(0)), "l"(std::uint64_t(i + 1))
+               : "memory");
+  if ((a ^ b) == 42) {
+    *out = 1;
+  }
+}
+
 template <bool LoadFirst>
 __global__ void
 exchanges(unsigned long long* memory, size_t places, size_t n, unsigned long long* out) {
@@ -152,6 +169,11 @@ exchanges(unsigned long long* memory, size_t places, size_t n, unsigned long lon
   }
 }
 
+/// Of memory of the size of the table, in billion per second.
+struct Ceilings {
+  double reads = 0, exchanges8 = 0, exchanges16 = 0;
+} ceiling;
+
 void ceilings(size_t bytes, size_t n) {
   char* memory;
   CUDA_OK(cudaMalloc(&memory, bytes));
@@ -168,43 +190,43 @@ void ceilings(size_t bytes, size_t n) {
            1e9;
   };
   const unsigned grid = grid_for(n);
-  std::printf("ceilings on %.2f GiB, 1e9/s: read8 %.1f", bytes / double(1 << 30), rate([&] {
-                random_reads<8><<<grid, block>>>(memory, bytes / 8, n, out);
-              }));
-  std::printf("  read16 %.1f", rate([&] {
-                random_reads<16><<<grid, block>>>(memory, bytes / 16, n, out);
-              }));
-  std::printf("  read32 %.1f", rate([&] {
-                random_reads<32><<<grid, block>>>(memory, bytes / 32, n, out);
-              }));
-  std::printf("  read64 %.1f", rate([&] {
-                random_reads<64><<<grid, block>>>(memory, bytes / 64, n, out);
-              }));
-  std::printf("  read128 %.1f", rate([&] {
-                random_reads<128><<<grid, block>>>(memory, bytes / 128, n, out);
-              }));
-  std::printf("  tiled32 %.1f", rate([&] {
-                random_reads_tiled<32><<<grid, block>>>(memory, bytes / 32, n, out);
-              }));
-  std::printf("  tiled64 %.1f", rate([&] {
-                random_reads_tiled<64><<<grid, block>>>(memory, bytes / 64, n, out);
-              }));
-  std::printf("  tiled128 %.1f", rate([&] {
-                random_reads_tiled<128><<<grid, block>>>(memory, bytes / 128, n, out);
-              }));
-  std::printf("  cas %.1f", rate([&] {
-                exchanges<false><<<grid, block>>>(words, bytes / 8, n, words);
-              }));
-  std::printf("  read+cas %.1f\n", rate([&] {
-                exchanges<true><<<grid, block>>>(words, bytes / 8, n, words);
-              }));
+  std::printf("ceilings on %.2f GiB, 1e9/s:", bytes / double(1 << 30));
+  auto show = [](const char* name, double value) {
+    std::printf("  %s %.1f", name, value);
+    return value;
+  };
+  auto single = [&](auto kernel, size_t size) {
+    return rate([&] { kernel<<<grid, block>>>(memory, bytes / size, n, out); });
+  };
+  ceiling.reads = show("read8", single(random_reads<8>, 8));
+  show("read16", single(random_reads<16>, 16));
+  show("read32", single(random_reads<32>, 32));
+  show("read64", single(random_reads<64>, 64));
+  show("read128", single(random_reads<128>, 128));
+  show("tiled32", single(random_reads_tiled<32>, 32));
+  show("tiled64", single(random_reads_tiled<64>, 64));
+  show("tiled128", single(random_reads_tiled<128>, 128));
+  ceiling.exchanges8 =
+      show("cas8", rate([&] { exchanges<false><<<grid, block>>>(words, bytes / 8, n, words); }));
+  ceiling.exchanges16 =
+      show("cas16", rate([&] { exchanges16<<<grid, block>>>(memory, bytes / 16, n, words); }));
+  show("read8+cas8", rate([&] { exchanges<true><<<grid, block>>>(words, bytes / 8, n, words); }));
+  // What the cache alone does: the bins of bulk insertion stay within it.
+  const size_t cached = size_t(8) << 20;
+  std::printf("\n  on 8 MiB:");
+  show("read16", rate([&] { random_reads<16><<<grid, block>>>(memory, cached / 16, n, out); }));
+  show("tiled128", rate([&] {
+         random_reads_tiled<128><<<grid, block>>>(memory, cached / 128, n, out);
+       }));
+  show("cas8", rate([&] { exchanges<false><<<grid, block>>>(words, cached / 8, n, words); }));
+  show("cas16", rate([&] { exchanges16<<<grid, block>>>(memory, cached / 16, n, words); }));
+  std::printf("\n");
   CUDA_OK(cudaGetLastError());
   CUDA_OK(cudaFree(memory));
   CUDA_OK(cudaFree(out));
 }
 
 // --- the map
-// ----------------------------------------------------------------------------------------------------------
 
 /// Even threads insert what is new, odd threads look for what is there.
 template <class Ref, class Key, class Value>
@@ -394,6 +416,17 @@ template <class Map> void bench(const char* name, size_t n, double load) {
       n / alone[4] / 1e9,
       n / alone[5] / 1e9
   );
+  if (ceiling.reads != 0) {
+    const double exchanges = sizeof(Key) == 4 ? ceiling.exchanges8 : ceiling.exchanges16;
+    std::printf(
+        "  share of ceilings:    insert %3.0f %% (direct %3.0f %%) of exchanges, find %3.0f %% and "
+        "miss %3.0f %% of reads\n",
+        n / insert / 1e7 / exchanges,
+        n / direct / 1e7 / exchanges,
+        n / find / 1e7 / ceiling.reads,
+        n / miss / 1e7 / ceiling.reads
+    );
+  }
   if (wrong != 0 || size != n || left != 0) {
     std::printf("  wrong: %llu, size %zu of %zu, left %zu\n", wrong, size, n, left);
   }
@@ -415,25 +448,35 @@ using map_of = heddle::concurrent_map<
 int main(int argc, char** argv) {
   const size_t n = static_cast<size_t>((argc > 1 ? std::atof(argv[1]) : 100) * 1e6);
   repeats = argc > 2 ? std::atoi(argv[2]) : 3;
-  if (argc > 3 && std::strcmp(argv[3], "packed") == 0) {
-    for (double load : {0.5, 0.8, 0.9}) {
+  // A third argument names the cases to run, a fourth their load: for the profiler.
+  const std::string only = argc > 3 ? argv[3] : "";
+  const double only_load = argc > 4 ? std::atof(argv[4]) : 0;
+  auto wanted = [&](const char* name, double load) {
+    return std::string(name).find(only) != std::string::npos &&
+           (only_load == 0 || only_load == load);
+  };
+  if (only.empty()) {
+    ceilings(n * 16, n);
+  }
+  for (double load : {0.5, 0.8, 0.9, 0.95}) {
+    if (wanted("4+4 packed8", load)) {
       bench<map_of<std::uint32_t, heddle::layout::packed8>>("4+4 packed8", n, load);
+    }
+  }
+  for (double load : {0.5, 0.8, 0.9, 0.95}) {
+    if (wanted("8+8 packed16", load)) {
       bench<map_of<std::uint64_t, heddle::layout::packed16>>("8+8 packed16", n, load);
     }
-    return 0;
-  }
-  ceilings(n * 16, n);
-  for (double load : {0.5, 0.8, 0.9, 0.95}) {
-    bench<map_of<std::uint32_t, heddle::layout::packed8>>("4+4 packed8", n, load);
-  }
-  for (double load : {0.5, 0.8, 0.9, 0.95}) {
-    bench<map_of<std::uint64_t, heddle::layout::packed16>>("8+8 packed16", n, load);
   }
   for (double load : {0.5, 0.8, 0.9}) {
-    bench<map_of<std::uint64_t, heddle::layout::state>>("8+8 state", n, load);
+    if (wanted("8+8 state", load)) {
+      bench<map_of<std::uint64_t, heddle::layout::state>>("8+8 state", n, load);
+    }
   }
   for (double load : {0.5, 0.8, 0.9}) {
-    bench<map_of<std::uint32_t, heddle::layout::talk>>("4+4 talk", n, load);
+    if (wanted("4+4 talk", load)) {
+      bench<map_of<std::uint32_t, heddle::layout::talk>>("4+4 talk", n, load);
+    }
   }
   return 0;
 }

@@ -2,20 +2,20 @@
 // Header-only, C++17, nothing beneath but libcu++. docs/map.md has the reference, the proofs'
 // outline and the figures.
 //
-//     heddle::concurrent_map<int, float> map(1'000'000);              // fixed capacity, device
-//     memory kernel<<<blocks, threads>>>(map.ref());                         // ref: trivially
-//     copyable, for kernels
+//     heddle::concurrent_map<int, float> map(1'000'000);    // fixed capacity, device memory
+//     kernel<<<blocks, threads>>>(map.ref());               // ref: trivially copyable, for kernels
+//
 //     __global__ void kernel(decltype(map)::ref_type map) {
 //       if (map.try_insert(key, 1.0f) == heddle::insert_result::full) …
 //       if (auto value = map.find(key)) use(*value);
-//       map.insert_or_apply(key, [](float& v) { v += 1; });           // atomic accumulate
+//       map.insert_or_apply(key, [](float& v) { v += 1; });  // atomic accumulate
 //       map.erase(key);
 //     }
-//     map.insert(keys, keys + n, values, stream);                     // bulk, one thread per key
+//     map.insert(keys, keys + n, values, stream);           // bulk, one thread per key
 //
-//     heddle::concurrent_map<int, float, cuda::thread_scope_system> shared(1000);   // managed
-//     memory shared.try_insert(key, 2.0f);                                   // host thread, while
-//     kernels run
+//     // Managed memory; a host thread inserts while kernels run:
+//     heddle::concurrent_map<int, float, cuda::thread_scope_system> shared(1000);
+//     shared.try_insert(key, 2.0f);
 //
 // Everything may be called at the same time on one map, except clear, rehash, moving and
 // destruction, which need the map to themselves. No key and no value is reserved.
@@ -45,19 +45,23 @@ template <cuda::thread_scope> using default_allocator = host_allocator;
 /// What a kernel uses: trivially copyable, does not own. Order says how strongly its operations
 /// synchronise.
 ///
-/// | operation       | takes effect                       | waits for |
-/// |-----------------|------------------------------------|-------------------------------------------------------|
-/// | find, contains  | at one load                        | packed layouts: nothing; others: the
-/// slot's holder     | | erase           | at one exchange                    | packed layouts:
-/// nothing; others: the slot's holder     | | try_insert and  | at one exchange (packed), or the |
-/// packed layouts: a thread that is about to re-use a     | | insert_or_…     | store that
-/// publishes the slot      | tombstone of the same path; others: slot's holder too  |
+/// Takes effect: find and contains at one load; erase at one exchange; insertions at one exchange
+/// (packed layouts), or at the store that publishes the slot.
+///
+/// Progress: in packed layouts find, contains and erase wait for nothing, and an insertion waits
+/// only for a thread that is about to re-use a tombstone of the same path. In the other layouts
+/// all of them wait for whoever holds the slot.
 ///
 /// Holders have started and need finitely many steps, so they are guaranteed to move: [DEV] of the
 /// execution model. Errors: none but insert_result::full.
 template <class Table, class Key, class Value, ordering Order = ordering::synchronizing>
 class map_ref {
   using run = detail::operations<Table, Key, Value>;
+#if defined(__CUDACC__)
+  /// Refuses groups that are not of 32 threads, and what is no group.
+  template <class Tile> using warp_of = std::enable_if_t<Tile::num_threads() == 32>;
+  using warp = detail::packed_warp<Table, detail::lanes_of_any_block>;
+#endif
 
 public:
   using key_type = Key;
@@ -108,6 +112,64 @@ public:
   /// True if this call removed the key.
   HEDDLE_DEVICE bool erase(const Key& key) const { return table_.erase(key, Order); }
 
+#if defined(__CUDACC__)
+  // --- by a whole warp: tile is a cooperative group of 32 threads, all of which call
+  //
+  // Every lane brings a key of its own, or wanted = false. In packed layouts the warp reads the
+  // buckets of its lanes together, one request for each, which is faster when searches fail or the
+  // table is full; in the others each lane acts alone. Order, effect and progress are those of the
+  // operations above; in between the lanes wait for each other.
+
+  template <class Tile, class = warp_of<Tile>>
+  HEDDLE_DEVICE insert_result
+  try_insert(const Tile&, const Key& key, const Value& value, bool wanted = true) const {
+    if constexpr (detail::has_warp_operations<Table>::value) {
+      around();
+      const insert_result result = warp::insert(table_, wanted, key, value);
+      around();
+      return result;
+    } else {
+      return wanted ? try_insert(key, value) : insert_result::exists;
+    }
+  }
+  template <class Tile, class = warp_of<Tile>>
+  HEDDLE_DEVICE cuda::std::optional<Value>
+  find(const Tile&, const Key& key, bool wanted = true) const {
+    cuda::std::optional<Value> result;
+    if constexpr (detail::has_warp_operations<Table>::value) {
+      typename Table::word_type word;
+      if (warp::search(table_, wanted, key, word) != nullptr) {
+        result.emplace(detail::from_field<Value>(word.other));
+      }
+      around();
+    } else if (wanted) {
+      result = find(key);
+    }
+    return result;
+  }
+  template <class Tile, class = warp_of<Tile>>
+  HEDDLE_DEVICE bool contains(const Tile&, const Key& key, bool wanted = true) const {
+    if constexpr (detail::has_warp_operations<Table>::value) {
+      typename Table::word_type word;
+      const bool found = warp::search(table_, wanted, key, word) != nullptr;
+      around();
+      return found;
+    } else {
+      return wanted && contains(key);
+    }
+  }
+  template <class Tile, class = warp_of<Tile>>
+  HEDDLE_DEVICE bool erase(const Tile&, const Key& key, bool wanted = true) const {
+    if constexpr (detail::has_warp_operations<Table>::value) {
+      typename Table::word_type word;
+      typename Table::word_type* const slot = warp::search(table_, wanted, key, word);
+      return table_.erase_at(slot, word, Order);
+    } else {
+      return wanted && erase(key);
+    }
+  }
+#endif
+
   /// Places that visit_place knows; more than capacity() in some layouts.
   HEDDLE_ANYWHERE std::size_t places() const { return table_.places(); }
   /// Calls visit(key, value) for the pair at a place, if there is one. A loop over all places sees
@@ -119,6 +181,14 @@ public:
   HEDDLE_ANYWHERE std::size_t capacity() const { return table_.capacity(); }
 
 private:
+#if defined(__CUDACC__)
+  /// The operations of warps are relaxed; fences around them synchronise.
+  HEDDLE_DEVICE void around() const {
+    if constexpr (Order == ordering::synchronizing) {
+      cuda::atomic_thread_fence(cuda::memory_order_acq_rel, Table::scope);
+    }
+  }
+#endif
   Table table_;
 };
 
@@ -225,7 +295,7 @@ public:
   }
 
   // --- one host thread, one key: while device threads and other host threads do the same
-  // --------------------------- As in ref; `make` and functions run on the calling thread, and what
+  // As in ref; `make` and functions run on the calling thread, and what
   // they throw goes to the caller: the map stays usable, and nobody waits for the slot.
 
   insert_result try_insert(const Key& key, const Value& value) const {
@@ -292,7 +362,6 @@ public:
   }
 
   // --- the map to oneself
-  // -------------------------------------------------------------------------------------------
 
   /// Removes everything. Nobody else may use the map meanwhile.
   void clear() {
@@ -333,7 +402,6 @@ public:
 
 #if defined(__CUDACC__)
   // --- bulk, on a stream
-  // ----------------------------------------------------------------------------------------------
   // Iterators are dereferenced on the device. Calls without a result return when the work is
   // queued. Several of them, on any streams, and kernels with a ref may run on one map at the same
   // time. Errors: heddle::cuda_error.
@@ -539,5 +607,58 @@ private:
   detail::bin_pool bins_;
 #endif
 };
+
+#if defined(__CUDACC__)
+
+/// A map of fixed capacity in shared memory, for the threads of one block.
+///
+///     __shared__ heddle::shared_map<int, int, 500> map;
+///     map.clear(cooperative_groups::this_thread_block());      // once, by all threads: they wait
+///     map.ref().insert_or_apply(key, [](int& n) { ++n; });     // ref: as that of concurrent_map
+///
+/// What waits for whom is as in concurrent_map. No 16-byte words: a state stands beside such pairs.
+template <
+    class Key,
+    class Value,
+    std::size_t Capacity,
+    class Hash = heddle::hash<Key>,
+    class KeyEqual = heddle::equal_to<Key>,
+    class Layout =
+        std::conditional_t<detail::fits8<Key, Value, KeyEqual>, layout::packed8, layout::state>>
+class shared_map {
+  static_assert(
+      std::is_trivially_destructible<Key>::value && std::is_trivially_destructible<Value>::value,
+      "heddle: nobody destroys what is left in shared memory at the end of a block"
+  );
+  static_assert(
+      !std::is_same<Layout, layout::packed16>::value,
+      "heddle: layout::packed16 is for global memory"
+  );
+  using maker = detail::table_for<Layout, Key, Value, cuda::thread_scope_block, Hash, KeyEqual>;
+  using table = typename maker::type;
+  static constexpr std::uint32_t buckets = table::buckets_for(Capacity);
+
+public:
+  using key_type = Key;
+  using mapped_type = Value;
+  using ref_type = map_ref<table, Key, Value>;
+
+  /// Makes the map empty. All threads of the group call; they wait for each other before and after.
+  template <class Group> HEDDLE_DEVICE void clear(const Group& group) {
+    group.sync();
+    for (std::size_t i = group.thread_rank(); i < sizeof memory_ / 8; i += group.size()) {
+      reinterpret_cast<std::uint64_t*>(memory_)[i] = 0;
+    }
+    group.sync();
+  }
+  HEDDLE_DEVICE ref_type ref() {
+    return ref_type(maker::make(memory_, buckets, Hash(), KeyEqual()));
+  }
+
+private:
+  alignas(128) unsigned char memory_[(table::bytes(buckets) + 7) / 8 * 8];
+};
+
+#endif
 
 } // namespace heddle

@@ -1,69 +1,130 @@
 #!/usr/bin/env python3
-"""`heddle check` on client programs of the concurrent map: every pair of operations on one key ends in every
-schedule with results that some sequential map gives; deliberately broken maps are found."""
+"""`heddle check` on client programs of the concurrent map.
+
+    test_check.py pairs LAYOUT     every pair of operations on one key, by two threads, from three beginnings: each ends in
+                                   every schedule, with results that some sequential map gives
+    test_check.py together LAYOUT  the same with a host thread and a device thread at once
+    test_check.py threads LAYOUT   three threads; several keys on one path; full buckets and tables
+    test_check.py races LAYOUT     pairs once more, single schedules under the monitor of data races
+    test_check.py waiting          waiting for what need not come
+    test_check.py mutants          headers with one rule of the protocol broken are found out, see mutants.py
+"""
+import concurrent.futures
 import itertools
 import os
 import pathlib
 import subprocess
 import sys
-import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "run"))
+sys.path[:0] = [str(HERE), str(HERE.parent / "run")]
+import mutants  # noqa: E402
 from program import Compiler  # noqa: E402
 
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
-COMPILER = Compiler(os.environ.get("HEDDLE_NVCC", "nvcc"), os.environ.get("HEDDLE_CACHE", "build/dev/tests/programs"))
-OPERATIONS = ["insert", "assign", "apply", "find", "erase"]
-BROKEN = {  # argument -> what the report says
-    "duplicate": "host-crash",
-    "half": "host-crash",
-    "abandoned": "may hang",
-    "unstarted": "starvation",
+CACHE = pathlib.Path(os.environ.get("HEDDLE_CACHE", "build/dev/tests/programs"))
+COMPILER = Compiler(os.environ.get("HEDDLE_NVCC", "nvcc"), str(CACHE))
+PTX_ONLY = "-arch=compute_90"  # nothing here needs machine code
+OPERATIONS = ["insert1", "assign1", "apply1", "find1", "erase1", "walk1"]
+BEGINNINGS = {
+    "absent": "-",
+    "present": "insert1",
+    "erased": "insert1,erase1",  # an insertion re-uses the tombstone under the lock of the path's end
 }
+THREADS = [
+    "1 insert2,insert3,insert4 insert1 find1",                 # over the end of a bucket
+    "1 insert2,erase2,insert3,insert4 insert1 insert1",        # the same, and a tombstone before it
+    "1 insert2,insert3 insert1 erase2,insert1",                # the key comes back nearer to the beginning
+    "2 insert2,insert3,insert4 insert1 erase2,insert1",
+    "1 insert2 walk2 insert1,erase1",                          # who stays is met once
+    "1 insert2 find2 insert1,erase1",
+    "1 insert2,insert1,erase1 assign1 erase2",
+    "3 - insert1 insert1 erase1",
+    "1 insert1,erase1 insert1 insert1 erase1",
+    "1 insert1 apply1 apply1 erase1",
+    "3 insert1 assign1 find1 erase1",
+    "tight 1 insert2,insert3,insert4,insert5,insert6,insert7 insert1 erase2",
+    "tight 2 insert2,insert3,insert4,insert5,insert6 insert1 insert7",
+]
 
 
-def check(name, *arguments):
-    executable = COMPILER.compile([str(HERE / "check" / f"{name}.cu")], [])
-    done = subprocess.run([HEDDLE, "check", executable, *arguments], capture_output=True, text=True)
+def compile_client(layout, *flags):
+    return COMPILER.compile([str(HERE / "check" / "pair.cu")],
+                            [PTX_ONLY, f"-DLAYOUT={layout}", "-DHEDDLE_BUCKET_UNITS=4", *flags])
+
+
+def check(executable, arguments, *flags):
+    done = subprocess.run([HEDDLE, "check", "--max-time=90", "--schedules=0", *flags, executable, *arguments.split()],
+                          capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
-class Check(unittest.TestCase):
-    def expect_right(self, name, *arguments):
-        with self.subTest(" ".join(arguments)):
-            status, output = check(name, *arguments)
-            self.assertEqual(status, 0, output)
-            self.assertIn("exhaustive", output)
+def problem_of_right(executable, arguments, *flags):
+    status, output = check(executable, arguments, *flags)
+    right = status == 0 and "exhaustive" in output
+    return [] if right else [f"{arguments} {' '.join(flags)}: exit code {status}\n{output[-2000:]}"]
 
-    def test_pairs_where_tombstones_are_reused(self):
-        self.expect_right("pair", "insert", "insert", "erased", "2")
-        self.expect_right("pair", "assign", "apply", "erased", "1")
-        self.expect_right("pair", "find", "erase", "present", "2")
 
-    @unittest.skipUnless(os.environ.get("HEDDLE_EVERY_PAIR"), "minutes: set HEDDLE_EVERY_PAIR=1")
-    def test_every_pair_of_operations(self):
-        # The tombstone of the key is the hardest start: its insertion takes the lock of the path's end.
+def problem_of_wrong(executable, arguments, expected, *flags):
+    status, output = check(executable, arguments, *flags)
+    found = status == 1 and expected in output
+    return [] if found else [f"{arguments}: '{expected}' was not found, exit code {status}\n{output[-2000:]}"]
+
+
+def pairs():
+    """Every pair from every beginning; blocks in turn, so that each pair runs in one block and in two."""
+    for beginning in BEGINNINGS.values():
         for i, (first, second) in enumerate(itertools.combinations_with_replacement(OPERATIONS, 2)):
-            self.expect_right("pair", first, second, "erased", str(1 + i % 2))
+            yield i, beginning, first, second
 
-    @unittest.skipUnless(os.environ.get("HEDDLE_EVERY_PAIR"), "minutes: set HEDDLE_EVERY_PAIR=1")
-    def test_other_beginnings(self):
-        self.expect_right("pair", "insert", "insert", "absent", "2")
-        self.expect_right("pair", "insert", "erase", "present", "1")
-        self.expect_right("pair", "assign", "apply", "present", "2")
-        self.expect_right("pair", "find", "erase", "present", "2")
 
-    def test_one_key_comes_twice_while_another_goes(self):
-        self.expect_right("broken", "right")
+def jobs_of(what, layout):
+    if what == "pairs":
+        client = compile_client(layout)
+        for i, beginning, first, second in pairs():
+            both = [1 + i % 2] if not os.environ.get("HEDDLE_EVERY_PAIR") else [1, 2]
+            for blocks in both:
+                yield problem_of_right, (client, f"{blocks} {beginning} {first} {second}")
+    elif what == "races":
+        client = compile_client(layout)
+        for i, beginning, first, second in pairs():
+            if beginning == BEGINNINGS["erased"] or os.environ.get("HEDDLE_EVERY_PAIR"):
+                yield problem_of_right, (client, f"{1 + i % 2} {beginning} {first} {second}", "--races=4")
+    elif what == "together":
+        client = compile_client(layout, "-DHOST_PART", "-Xcompiler",
+                                "-fsanitize=thread,-g,-mcx16,--param=tsan-distinguish-volatile=1")
+        for beginning in BEGINNINGS.values():
+            for first, second in itertools.product(OPERATIONS[:5], repeat=2):  # walk: every place, too long
+                if first in ("insert1", "erase1") or os.environ.get("HEDDLE_EVERY_PAIR"):
+                    yield problem_of_right, (client, f"1 {beginning} {first} {second}")
+    elif what == "threads":
+        client = compile_client(layout)
+        for arguments in THREADS:
+            yield problem_of_right, (client, arguments)
+    elif what == "waiting":
+        client = COMPILER.compile([str(HERE / "check" / "waiting.cu")], [PTX_ONLY])
+        yield problem_of_wrong, (client, "abandoned", "may hang")
+        yield problem_of_wrong, (client, "unstarted", "starvation")
+        yield problem_of_right, (client, "cooperative")
+    elif what == "mutants":
+        folder = CACHE.resolve() / "map-mutants"
+        client = COMPILER.compile([str(mutants.write(folder))], [PTX_ONLY])
+        for m in mutants.MUTANTS:
+            yield problem_of_wrong, (client, f"{m.name}.{m.client} {m.arguments}", m.expected, *m.flags)
+        for m in mutants.right_ones():
+            yield problem_of_right, (client, f"right.{m.client} {m.arguments}", *m.flags)
+    else:
+        sys.exit(__doc__)
 
-    def test_broken_maps_are_found(self):
-        for argument, text in BROKEN.items():
-            with self.subTest(argument):
-                status, output = check("broken", argument)
-                self.assertEqual(status, 1, output)
-                self.assertIn(text, output)
+
+def main():
+    what = sys.argv[1] if len(sys.argv) > 1 else ""
+    jobs = list(jobs_of(what, sys.argv[2] if len(sys.argv) > 2 else "packed8"))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        problems = [text for answer in pool.map(lambda job: job[0](*job[1]), jobs) for text in answer]
+    print("\n".join(problems) or f"{len(jobs)} programs: as they should be")
+    return 1 if problems or not jobs else 0
 
 
 if __name__ == "__main__":
-    unittest.main()
+    sys.exit(main())

@@ -1,7 +1,7 @@
 // Host threads and device threads on one concurrent_map at the same time, and on the small
 // companions.
-//@ exercises: concurrent_map of system scope in managed memory used by host and device at once;
-//mutex, ticket_mutex, once, mpmc_queue between the two sides
+//@ exercises: concurrent_map of system scope in managed memory used by host and device at once, in mapped memory;
+// mutex, ticket_mutex, once, mpmc_queue between the two sides
 #include "../../include/heddle/concurrent_map.cuh"
 #include "../../include/heddle/mpmc_queue.cuh"
 #include "../../include/heddle/mutex.cuh"
@@ -84,14 +84,16 @@ template <class Ref> __global__ void device_part(Ref map, Shared* s, int rounds)
   work(map, *s, host_threads + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), rounds);
 }
 
-template <class Key, class Layout> void test(const char* name, int rounds) {
+/// With at_once host threads and device threads take part at the same time, otherwise in turn.
+template <class Key, class Layout, class Allocator = heddle::managed_allocator>
+void test(const char* name, int rounds, bool at_once = true) {
   using Map = heddle::concurrent_map<
       Key,
       Key,
       scope,
       heddle::hash<Key>,
       heddle::equal_to<Key>,
-      heddle::managed_allocator,
+      Allocator,
       Layout>;
   Map map(keys + 2);
   Shared* s;
@@ -99,6 +101,9 @@ template <class Key, class Layout> void test(const char* name, int rounds) {
   new (s) Shared();
   device_part<<<2, device_threads / 2>>>(map.ref(), s, rounds);
   CUDA_OK(cudaGetLastError());
+  if (!at_once) {
+    CUDA_OK(cudaDeviceSynchronize());
+  }
   std::vector<std::thread> team;
   for (int t = 0; t < host_threads; ++t) {
     team.emplace_back([&map, s, t, rounds] { work(map, *s, t, rounds); });
@@ -142,5 +147,10 @@ int main(int argc, char**) {
   test<long long, heddle::layout::packed16>("packed16", rounds);
   test<int, heddle::layout::state>("state", rounds);
   test<long long, heddle::layout::talk>("talk", rounds);
+  // Host memory mapped into the device: exchanges of both sides are atomic only over some links.
+  int native = 0;
+  CUDA_OK(cudaDeviceGetAttribute(&native, cudaDevAttrHostNativeAtomicSupported, 0));
+  test<int, heddle::layout::packed8, heddle::mapped_allocator>("mapped, packed8", rounds, native);
+  test<int, heddle::layout::state, heddle::mapped_allocator>("mapped, state", rounds, native);
   return 0;
 }

@@ -52,8 +52,7 @@ namespace heddle {
 
 /// How strongly an operation orders what the calling thread does around it.
 ///  * `synchronizing`: whoever sees the effect of an operation also sees everything that its caller
-///  did before it
-///    (release by the one that changes the map, acquire by the one that sees the change).
+///    did before it (release by the one that changes the map, acquire by the one that sees it).
 ///  * `relaxed`: only the map's own contents are kept consistent. For keys and values that refer to
 ///  nothing else.
 enum class ordering {

@@ -110,7 +110,7 @@ struct table_for<layout::packed8, Key, Value, Scope, Hash, KeyEqual> {
       "bytes each, and the default equality"
   );
   using type = packed_table<word8, Key, Value, Scope, Hash>;
-  static type make(void* memory, std::uint32_t buckets, Hash hash, KeyEqual) {
+  HEDDLE_ANYWHERE static type make(void* memory, std::uint32_t buckets, Hash hash, KeyEqual) {
     return type(memory, buckets, hash);
   }
 };
@@ -127,21 +127,21 @@ struct table_for<layout::packed16, Key, Value, Scope, Hash, KeyEqual> {
       "heddle: layout::packed16 needs 128-bit compare-exchange: compile for sm_90 and later only"
   );
   using type = packed_table<word16, Key, Value, Scope, Hash>;
-  static type make(void* memory, std::uint32_t buckets, Hash hash, KeyEqual) {
+  HEDDLE_ANYWHERE static type make(void* memory, std::uint32_t buckets, Hash hash, KeyEqual) {
     return type(memory, buckets, hash);
   }
 };
 template <class Key, class Value, cuda::thread_scope Scope, class Hash, class KeyEqual>
 struct table_for<layout::state, Key, Value, Scope, Hash, KeyEqual> {
   using type = slot_table<slots_together<Key, Value>, Key, Value, Scope, Hash, KeyEqual>;
-  static type make(void* memory, std::uint32_t buckets, Hash hash, KeyEqual equal) {
+  HEDDLE_ANYWHERE static type make(void* memory, std::uint32_t buckets, Hash hash, KeyEqual equal) {
     return type(memory, buckets, hash, equal);
   }
 };
 template <class Key, class Value, cuda::thread_scope Scope, class Hash, class KeyEqual>
 struct table_for<layout::talk, Key, Value, Scope, Hash, KeyEqual> {
   using type = slot_table<slots_apart<Key, Value>, Key, Value, Scope, Hash, KeyEqual>;
-  static type make(void* memory, std::uint32_t buckets, Hash hash, KeyEqual equal) {
+  HEDDLE_ANYWHERE static type make(void* memory, std::uint32_t buckets, Hash hash, KeyEqual equal) {
     return type(memory, buckets, hash, equal);
   }
 };

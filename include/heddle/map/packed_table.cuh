@@ -5,9 +5,8 @@
 // bytes (packed16). Word 0 of a bucket is its overflow filter, the others hold pairs. A *granule*
 // is 16 bytes, what one thread loads at once:
 //
-//     packed8    | filter slot 1 | slot 2 slot 3 | slot 4 slot 5 | slot 6 slot 7 |        4
-//     granules packed16   | filter | slot 1 | slot 2 | slot 3 | slot 4 | slot 5 | slot 6 | slot 7 |
-//     8 granules
+//     packed8    filter 1 | 2 3 | 4 5 | 6 7                       4 granules
+//     packed16   filter | 1 | 2 | 3 | 4 | 5 | 6 | 7               8 granules
 //
 // Probing: a key's hash gives a bucket, a slot in it to begin with, a step to the next bucket
 // (double hashing over a prime number of buckets) and one of 64 filter bits. The *path* of a key is
@@ -23,32 +22,31 @@
 //
 // Protocol. Slots change like this, and in no other way, while the map is shared:
 //
-//     empty(stamp) ──insert──► pair(k,v) ──erase──► tombstone ──insert, holding the lock──►
-//     pair(k',v') empty(stamp) ◄─lock─► empty(stamp, locked) ──unlock──► empty(stamp+1) pair(k,v)
-//     ──assign──► pair(k,v')
+//     empty(stamp) ──insert──► pair(k,v) ──erase──► tombstone
+//     tombstone ──insert, holding the lock──► pair(k',v')
+//     pair(k,v) ──assign──► pair(k,v')
+//     empty(stamp) ◄──lock──► empty(stamp, locked) ──unlock──► empty(stamp+1)
 //
 //   P1  An empty slot that was filled never becomes empty again. So all inserters of one key agree
-//   on the first empty
-//       slot of its path, its *end*, or one of them finds it filled; and no key is stored beyond
-//       its end.
+//       on the first empty slot of its path, its *end*, or one of them finds it filled; and no key
+//       is stored beyond its end.
 //   P2  Every insertion of k commits by changing the end of k's path: either it exchanges the end
-//   for the pair, or it
-//       locks the end, puts the pair into a tombstone of the path, and unlocks the end with a new
-//       stamp.
+//       for the pair, or it locks the end, puts the pair into a tombstone of the path, and unlocks
+//       the end with a new stamp.
 //   P3  An insertion that exchanges the end has read the end's stamp *before* it read the path for
-//   k the last time
-//       (two scans that agree on the end), and expects that stamp. By P2 nobody inserted k in
-//       between.
+//       k the last time (two scans that agree on the end), and expects that stamp. By P2 nobody
+//       inserted k in between.
 //   P3' An insertion that takes the second slot of a path, expecting stamp 0, after the first was
-//   seen to hold another
-//       pair, needs no second scan: since the first slot was filled every insertion of k would have
-//       had the second as its end, and would have left another stamp or a pair there.
+//       seen to hold another pair, needs no second scan: since the first slot was filled every
+//       insertion of k would have had the second as its end, and would have left another stamp or
+//       a pair there.
 //   P4  An insertion that re-uses a tombstone reads the path for k while it holds the end locked.
-//   P3, P3' and P4: at most one slot holds k, however erasures run in between. An empty first slot
-//   of a path has nothing before it, so the common insertion is one compare-exchange. P5  A filter
-//   bit is set before an insertion passes its bucket, and never cleared. So a search may stop at a
-//   full
-//       bucket without the bit, as at an empty slot.
+//       P3, P3' and P4: at most one slot holds k, however erasures run in between. An empty first
+//       slot of a path has nothing before it, so the common insertion is one compare-exchange.
+//   P5  A filter bit is set before an insertion passes its bucket, and never cleared. So a search
+//       may stop at a full bucket without the bit, as at an empty slot.
+//
+// tests/map/mutants.py breaks each of these rules in turn, and `heddle check` finds out.
 //
 // Linearisation points: insertion: the exchange that stores the pair; assignment and erasure: the
 // exchange that replaces the pair; an insertion that finds the key, and a successful search: the
@@ -77,11 +75,11 @@ enum class insert_result {
 
 namespace detail {
 
-template <class Table> struct packed_warp;
+template <class Table, class Lanes> struct packed_warp;
 
 template <class Word, class Key, class Value, cuda::thread_scope Scope, class Hash>
 class packed_table {
-  friend struct packed_warp<packed_table>;
+  template <class Table, class Lanes> friend struct packed_warp;
 
 public:
   using word_type = Word;
@@ -89,6 +87,7 @@ public:
   using mapped_type = Value;
   using field = typename Word::field;
   using mem = memory<Scope>;
+  static constexpr cuda::thread_scope scope = Scope;
   static constexpr int bucket_units = Word::bucket_units;
   static constexpr int bucket_slots = bucket_units - 1;
   static constexpr int granule_units = Word::granule_units;
@@ -107,7 +106,7 @@ public:
   }
   /// The number of buckets for at least so many slots: a prime, so that every step visits all of
   /// them.
-  static std::uint32_t buckets_for(std::size_t slots) {
+  static constexpr std::uint32_t buckets_for(std::size_t slots) {
     std::uint64_t buckets = (slots + bucket_slots - 1) / bucket_slots;
     for (;; ++buckets) {
       bool prime = buckets > 1;
@@ -203,11 +202,14 @@ public:
       return upsert_special(desired.other, order, update);
     }
     const path p = path_of(key);
-    insert_result result;
-    if (upsert_at_once(p, desired, order, update, result)) {
-      return result;
+    insert_result result = insert_result::full;
+    attempt done = upsert_at_once(p, desired, order, update, result);
+    if constexpr (quick_past_pairs) {
+      if (done == attempt::met_pairs) {
+        done = upsert_past_pairs(p, desired, order, update, result);
+      }
     }
-    return upsert_along(p, desired, order, update);
+    return done == attempt::decided ? result : upsert_along(p, desired, order, update);
   }
 
 private:
@@ -233,10 +235,16 @@ private:
     }
   }
 
-  /// The first two slots of a path, without reading anything before. False if the scan has to
-  /// decide.
+  /// How far the quick ways of insertion came.
+  enum class attempt {
+    decided,
+    met_pairs, // both slots hold pairs with other keys
+    odd        // something that is not a pair, which upsert_along deals with
+  };
+
+  /// The first two slots of a path, without reading anything before.
   template <class Update>
-  HEDDLE_ANYWHERE bool upsert_at_once(
+  HEDDLE_ANYWHERE attempt upsert_at_once(
       const path& p,
       Word desired,
       ordering order,
@@ -248,19 +256,107 @@ private:
       const Word seen = mem::compare_exchange(slot, Word{0, 0}, desired, order);
       if (same(seen, Word{0, 0})) {
         result = insert_result::inserted;
-        return true;
+        return attempt::decided;
       }
       if (seen.key == desired.key) {
         result = insert_result::exists;
-        return replace(slot, seen, order, update);
+        return replace(slot, seen, order, update) ? attempt::decided : attempt::odd;
       }
       if (seen.key == 0) {
-        return false; // a tombstone, or a stamp
+        return attempt::odd; // a tombstone, or a stamp
       }
       slot += static_cast<std::ptrdiff_t>(second_unit(p.start)) -
               static_cast<std::ptrdiff_t>(p.start); // P3'
     }
-    return false;
+    return attempt::met_pairs;
+  }
+
+  /// Goes on behind two pairs, as long as it meets nothing but pairs. Slots that were seen filled
+  /// stay filled (P1), so the path is read once to find its end, and then, after the end's stamp,
+  /// once more for the key (P3); when another pair takes the end meanwhile, the way goes on from
+  /// there. Where a granule holds two slots, scans by granule are quicker.
+  template <class Update>
+  HEDDLE_ANYWHERE attempt upsert_past_pairs(
+      const path& p,
+      Word desired,
+      ordering order,
+      const Update& update,
+      insert_result& result
+  ) const {
+    std::uint32_t bucket = p.bucket;
+    std::uint32_t rank = 2; // of the next slot, on the path through this bucket
+    for (std::uint32_t visited = 0; visited < buckets_;
+         ++visited, bucket = next(bucket, p.step), rank = 0) {
+      Word* const base = units_ + static_cast<std::size_t>(bucket) * bucket_units;
+      HEDDLE_NO_UNROLL
+      for (; rank < bucket_slots; ++rank) {
+        Word* const slot = base + unit_at(p.start, rank);
+        Word seen = mem::load(slot, access::acquire); // before the path is read again
+        if (same(seen, Word{0, 0})) {
+          if (!only_others(p, visited, rank, desired.key)) {
+            return attempt::odd;
+          }
+          seen = mem::compare_exchange(slot, seen, desired, order);
+          if (same(seen, Word{0, 0})) {
+            result = insert_result::inserted;
+            return attempt::decided;
+          }
+        }
+        if (seen.key == desired.key) {
+          result = insert_result::exists;
+          return replace(slot, seen, order, update) ? attempt::decided : attempt::odd;
+        }
+        if (seen.key == 0) {
+          return attempt::odd;
+        }
+      }
+      if ((control_bits(mem::load(base, access::relaxed)) & p.filter_bit()) == 0) {
+        mem::set_bits(base, p.filter_bit());
+      }
+    }
+    return attempt::odd; // full
+  }
+
+  /// Whether the slots of a path before the one of this rank in this bucket hold pairs with other
+  /// keys only. Who meets the key here reads it again, in upsert_along, so relaxed loads do.
+  HEDDLE_ANYWHERE bool only_others(
+      const path& p,
+      std::uint32_t last_bucket,
+      std::uint32_t last_rank,
+      field stored
+  ) const {
+    std::uint32_t bucket = p.bucket;
+    HEDDLE_NO_UNROLL
+    for (std::uint32_t visited = 0; visited <= last_bucket;
+         ++visited, bucket = next(bucket, p.step)) {
+      Word* const base = units_ + static_cast<std::size_t>(bucket) * bucket_units;
+      const std::uint32_t ranks = visited == last_bucket ? last_rank : bucket_slots;
+      HEDDLE_NO_UNROLL
+      for (std::uint32_t rank = 0; rank < ranks; rank += read_ahead) {
+        Word words[read_ahead];
+        HEDDLE_UNROLL
+        for (std::uint32_t i = 0; i < read_ahead; ++i) { // all loads before the first use
+          const std::uint32_t at = rank + i < ranks ? rank + i : rank;
+          words[i] = mem::load(base + unit_at(p.start, at), access::relaxed);
+        }
+        HEDDLE_UNROLL
+        for (std::uint32_t i = 0; i < read_ahead; ++i) {
+          if (words[i].key == stored || words[i].key == 0) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+  static constexpr std::uint32_t read_ahead = 3;
+  static constexpr bool quick_past_pairs = granule_units == 1;
+
+  /// The unit of the slot with this rank (0 is the first) on a path through a bucket.
+  HEDDLE_ANYWHERE static std::uint32_t unit_at(std::uint32_t start, std::uint32_t rank) {
+    static_assert(granule_units == 1, "units in turn");
+    const std::uint32_t unit = start + rank;
+    return unit < bucket_units ? unit : unit - bucket_units + 1;
   }
 
   /// What a scan of a path saw. `end` is the first empty slot, or the gate.

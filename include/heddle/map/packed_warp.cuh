@@ -18,7 +18,18 @@
 namespace heddle {
 namespace detail {
 
-template <class Table> struct packed_warp {
+/// Which lane of its warp a thread is: in the kernels of bulk calls, whose blocks are rows, and in
+/// blocks of any shape. (A read of %laneid each time costs bulk insertion a quarter.)
+struct lanes_of_rows {
+  static HEDDLE_DEVICE unsigned lane() { return threadIdx.x % 32; }
+};
+struct lanes_of_any_block {
+  static HEDDLE_DEVICE unsigned lane() {
+    return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
+  }
+};
+
+template <class Table, class Lanes = lanes_of_rows> struct packed_warp {
   using Word = typename Table::word_type;
   using Key = typename Table::key_type;
   using Value = typename Table::mapped_type;
@@ -42,8 +53,9 @@ template <class Table> struct packed_warp {
         __shfl_sync(everyone, mine.stored, lane, tile)
     };
   }
-  static HEDDLE_DEVICE int lane_in_tile() { return static_cast<int>(threadIdx.x % tile); }
-  static HEDDLE_DEVICE unsigned tile_shift() { return threadIdx.x % 32 / tile * tile; }
+  static HEDDLE_DEVICE unsigned lane() { return Lanes::lane(); }
+  static HEDDLE_DEVICE int lane_in_tile() { return static_cast<int>(lane() % tile); }
+  static HEDDLE_DEVICE unsigned tile_shift() { return lane() / tile * tile; }
   /// What the lanes of this tile said.
   static HEDDLE_DEVICE unsigned tile_ballot(bool yes) {
     return __ballot_sync(everyone, yes) >> tile_shift() & tile_bits;
@@ -171,13 +183,13 @@ template <class Table> struct packed_warp {
       wanted = false;
     }
     if (wanted) {
-      wanted = !table.upsert_at_once(
-          table.path_of(key_of(desired)),
-          desired,
-          ordering::relaxed,
-          never(),
-          result
-      );
+      wanted = table.upsert_at_once(
+                   table.path_of(key_of(desired)),
+                   desired,
+                   ordering::relaxed,
+                   never(),
+                   result
+               ) != Table::attempt::decided;
     }
     return insert_along(table, wanted, desired, result);
   }
@@ -186,12 +198,23 @@ template <class Table> struct packed_warp {
   static HEDDLE_DEVICE bool insert_at_once(const Table& table, Word desired) {
     insert_result result;
     return table.upsert_at_once(
-        table.path_of(key_of(desired)),
-        desired,
-        ordering::relaxed,
-        never(),
-        result
-    );
+               table.path_of(key_of(desired)),
+               desired,
+               ordering::relaxed,
+               never(),
+               result
+           ) == Table::attempt::decided;
+  }
+
+  /// Whether what insert_at_once leaves over is better gone on with by single threads.
+  static constexpr bool past_by_threads = Table::quick_past_pairs;
+  static HEDDLE_DEVICE void insert_past(const Table& table, Word desired) {
+    insert_result result;
+    const path p = table.path_of(key_of(desired));
+    if (table.upsert_past_pairs(p, desired, ordering::relaxed, never(), result) !=
+        Table::attempt::decided) {
+      table.upsert_along(p, desired, ordering::relaxed, never());
+    }
   }
 
   /// All the rest of a path. In each round the tile reads the current bucket of every lane that has

@@ -4,12 +4,14 @@
 //
 // A state is 64 bits:
 //
-//   bits 0..2   kind       bits 16..31  fingerprint of the key       bits 32..63  stamp (empty) or
-//   readers (full)
+//   bits 0..2    kind
+//   bits 16..31  fingerprint of the key
+//   bits 32..63  stamp (empty) or number of readers (full)
 //
-//     empty(stamp) ──► reserved ──► full ◄──► full with readers          reserved ──► tombstone (a
-//     constructor threw) empty(stamp) ◄──► empty, locked            full ◄──► exclusive ──►
-//     tombstone ──► reserved
+//     empty(stamp) ──► reserved ──► full ◄──► full with readers
+//     empty(stamp) ◄──► empty, locked
+//     full ◄──► exclusive ──► tombstone ──► reserved
+//     reserved ──► tombstone (a constructor threw)
 //
 // Searches hold a slot as readers while they look at it, assignment and erasure hold it
 // exclusively. Whoever looks for another fingerprint passes by without waiting; everybody else
@@ -93,10 +95,11 @@ template <class Slots, class Key, class Value, cuda::thread_scope Scope, class H
 class slot_table {
 public:
   static constexpr std::size_t header_bytes = 128; // the gate
+  static constexpr cuda::thread_scope scope = Scope;
   static constexpr std::size_t bytes(std::uint32_t slots) {
     return header_bytes + Slots::bytes(slots);
   }
-  static std::uint32_t buckets_for(std::size_t slots) {
+  static constexpr std::uint32_t buckets_for(std::size_t slots) {
     return static_cast<std::uint32_t>(slots == 0 ? 1 : slots);
   }
 

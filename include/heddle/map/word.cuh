@@ -7,8 +7,9 @@
 // The key field is the complement of the key's bits, so memory of zeros is a table of empty slots.
 // A key field of 0 marks a word that holds no pair; its other field then says what it is:
 //
-//   bit 0  erased (a tombstone)      bit 1  locked by an inserter      bits 2..  stamp of an empty
-//   word
+//   bit 0    erased (a tombstone)
+//   bit 1    locked by an inserter
+//   bits 2.. stamp of an empty word
 //
 // Only one key would have the field 0: the one of all ones, if keys fill the field. The tables keep
 // it in a slot of its own, so no key and no value is reserved.
@@ -27,15 +28,16 @@ enum class access {
   acquire
 };
 
+/// Words of a bucket. 4 makes buckets of three slots, which tests fill with few keys.
+#if !defined(HEDDLE_BUCKET_UNITS)
+#define HEDDLE_BUCKET_UNITS 8
+#endif
+
 struct alignas(8) word8 {
   using field = std::uint32_t;
   field key;
   field other;
-#if defined(HEDDLE_BUCKET_UNITS)
   static constexpr int bucket_units = HEDDLE_BUCKET_UNITS;
-#else
-  static constexpr int bucket_units = 8;
-#endif
   static constexpr int granule_units = 2;
 };
 
@@ -43,7 +45,7 @@ struct alignas(16) word16 {
   using field = std::uint64_t;
   field key;
   field other;
-  static constexpr int bucket_units = 8;
+  static constexpr int bucket_units = HEDDLE_BUCKET_UNITS;
   static constexpr int granule_units = 1;
 };
 
@@ -90,16 +92,13 @@ template <class T, class Field> HEDDLE_ANYWHERE T from_field(Field field) {
 }
 
 // --- memory operations, by scope
-// -----------------------------------------------------------------------------------
 
 #if defined(__CUDA_ARCH__)
 #define HEDDLE_BY_SCOPE(MACRO)                                                                     \
   if constexpr (Scope == cuda::thread_scope_system) {                                              \
     MACRO("sys");                                                                                  \
-  } else if constexpr (Scope == cuda::thread_scope_device) {                                       \
-    MACRO("gpu");                                                                                  \
   } else {                                                                                         \
-    MACRO("cta");                                                                                  \
+    MACRO("gpu");                                                                                  \
   }
 #endif
 
@@ -116,7 +115,6 @@ HEDDLE_ANYWHERE inline word8 unpack(std::uint64_t bits) {
 
 template <cuda::thread_scope Scope> struct memory {
   // 8 bytes
-  // ---------------------------------------------------------------------------------------------------------
   HEDDLE_ANYWHERE static word8 load(word8* p, access order) {
     const auto number = atomic_number<Scope>(reinterpret_cast<std::uint64_t*>(p));
     if (order == access::acquire) {
@@ -154,8 +152,8 @@ template <cuda::thread_scope Scope> struct memory {
   /// Two neighbours, 16-byte aligned; each is read by itself, in any order.
   HEDDLE_ANYWHERE static void load_pair(word8* p, access order, word8& first, word8& second) {
 #if defined(__CUDA_ARCH__)
-    if constexpr (Scope != cuda::thread_scope_thread) {
-      std::uint64_t a, b;
+    if constexpr (Scope == cuda::thread_scope_device || Scope == cuda::thread_scope_system) {
+      std::uint64_t a, b; // maps of smaller scopes are in shared memory
       const std::uint64_t address = __cvta_generic_to_global(p);
 #define HEDDLE_LOAD(SCOPE)                                                                         \
   if (order == access::acquire) {                                                                  \
@@ -181,7 +179,6 @@ template <cuda::thread_scope Scope> struct memory {
   }
 
   // 16 bytes
-  // --------------------------------------------------------------------------------------------------------
   HEDDLE_ANYWHERE static word16 load(word16* p, access order) {
     word16 result;
 #if defined(__CUDA_ARCH__)
@@ -296,7 +293,6 @@ template <cuda::thread_scope Scope> struct memory {
   }
 
   // control words
-  // ---------------------------------------------------------------------------------------------------
   HEDDLE_ANYWHERE static void set_bits(word8* p, std::uint64_t bits) {
     atomic_number<Scope>(reinterpret_cast<std::uint64_t*>(p))
         .fetch_or(bits, cuda::memory_order_relaxed);
