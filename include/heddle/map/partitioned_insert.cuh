@@ -26,7 +26,11 @@ constexpr int most_bins = 256;
 // it.
 constexpr int insert_items = 4;   // per thread
 constexpr int insert_block = 128; // small blocks: a block lives as long as its unluckiest lane
-constexpr int insert_blocks = 12; // at once, per multiprocessor
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+constexpr int insert_blocks = 8; // at once, per multiprocessor: it has room for 1024 threads
+#else
+constexpr int insert_blocks = 12;
+#endif
 
 template <class Word> struct bins_of {
   Word* words;      // bins * capacity

@@ -15,7 +15,8 @@
 //
 // Searches hold a slot as readers while they look at it, assignment and erasure hold it
 // exclusively. Whoever looks for another fingerprint passes by without waiting; everybody else
-// waits until the state is full, a tombstone or empty.
+// waits until the state is full, a tombstone or empty: by polling, or in layout::talk by wait and
+// notify, as in the talk.
 //
 // Paths, ends, the gate and the rules P1 to P4 are those of packed_table.cuh, with "stores the
 // pair" read as "reserves the slot"; there is no filter. Probing is linear, as in the talk.
@@ -39,6 +40,7 @@ namespace detail {
 /// State, key and value side by side.
 template <class Key, class Value> class slots_together {
 public:
+  static constexpr bool waits_for_notice = false;
   slots_together() = default;
   HEDDLE_ANYWHERE slots_together(void* memory, std::size_t) : slots_(static_cast<slot*>(memory)) {}
   static constexpr std::size_t bytes(std::size_t slots) { return slots * sizeof(slot); }
@@ -60,6 +62,7 @@ private:
 /// The talk's three arrays.
 template <class Key, class Value> class slots_apart {
 public:
+  static constexpr bool waits_for_notice = true; // as the talk does
   slots_apart() = default;
   HEDDLE_ANYWHERE slots_apart(void* memory, std::size_t slots)
       : memory_(static_cast<unsigned char*>(memory)),
@@ -131,7 +134,7 @@ public:
           return true;
         }
       } else if (k == kind::exclusive) {
-        wait_a_little();
+        await_change(i, state);
         state = load(i);
       } else {
         return false;
@@ -181,9 +184,11 @@ public:
         return insert_result::exists;
       }
       if (kind_of(now.end_state) == kind::empty_locked) {
+        std::uint64_t seen = now.end_state;
         do {
-          wait_a_little();
-        } while (kind_of(load(now.end)) == kind::empty_locked);
+          await_change(now.end, seen);
+          seen = load(now.end);
+        } while (kind_of(seen) == kind::empty_locked);
         confirmed = none;
       } else if (now.tombstone != none) {
         confirmed = none;
@@ -288,6 +293,7 @@ private:
   }
   HEDDLE_ANYWHERE void store(std::size_t i, std::uint64_t s) const {
     state(i).store(s, cuda::memory_order_release);
+    give_notice(i);
   }
   HEDDLE_ANYWHERE bool
   exchange(std::size_t i, std::uint64_t& expected, std::uint64_t desired) const {
@@ -305,6 +311,20 @@ private:
   HEDDLE_ANYWHERE void store_end(std::size_t i, std::uint64_t s) const { store(i, s); }
   HEDDLE_ANYWHERE void leave(std::size_t i) const {
     state(i).fetch_sub(one_reader, cuda::memory_order_release);
+    give_notice(i);
+  }
+  /// Until the state is no longer as seen, or for a while.
+  HEDDLE_ANYWHERE void await_change(std::size_t i, std::uint64_t seen) const {
+    if constexpr (Slots::waits_for_notice) {
+      state(i).wait(seen, cuda::memory_order_relaxed);
+    } else {
+      wait_a_little();
+    }
+  }
+  HEDDLE_ANYWHERE void give_notice(std::size_t i) const {
+    if constexpr (Slots::waits_for_notice) {
+      state(i).notify_all();
+    }
   }
 
   /// Looks for the key on its path, up to the end. A match is held.
@@ -347,7 +367,7 @@ private:
       const bool free =
           kind_of(seen) == kind::full && (how == hold_as::reader || seen < one_reader);
       if (!free) {
-        wait_a_little();
+        await_change(i, seen);
         seen = load(i);
         continue;
       }
