@@ -334,6 +334,114 @@ cudaError_t update_capture_12_ptsz(
   return update_capture_12(heddle::runtime::per_thread(stream), dependencies, count, flags);
 }
 
+// --- Batches: which element was refused is never known, which these forms may say
+// -------------------
+cudaError_t batch_13(
+    void* const*,
+    const void* const*,
+    const std::size_t*,
+    std::size_t,
+    cudaMemcpyAttributes*,
+    std::size_t*,
+    std::size_t,
+    cudaStream_t
+) __asm__("heddle_cudaMemcpyBatchAsync_13");
+cudaError_t
+batch_3d_13(std::size_t, cudaMemcpy3DBatchOp*, unsigned long long, cudaStream_t) __asm__(
+    "heddle_cudaMemcpy3DBatchAsync_13"
+);
+
+cudaError_t batch_12(
+    void**,
+    void**,
+    std::size_t*,
+    std::size_t,
+    cudaMemcpyAttributes*,
+    std::size_t*,
+    std::size_t,
+    std::size_t*,
+    cudaStream_t
+) HEDDLE_NAMED("cudaMemcpyBatchAsync");
+cudaError_t batch_12(
+    void** to,
+    void** from,
+    std::size_t* sizes,
+    std::size_t count,
+    cudaMemcpyAttributes* attributes,
+    std::size_t* starts,
+    std::size_t attribute_count,
+    std::size_t* failed,
+    cudaStream_t stream
+) {
+  if (failed != nullptr) {
+    *failed = ~std::size_t{0};
+  }
+  return batch_13(to, from, sizes, count, attributes, starts, attribute_count, stream);
+}
+
+cudaError_t batch_12_ptsz(
+    void**,
+    void**,
+    std::size_t*,
+    std::size_t,
+    cudaMemcpyAttributes*,
+    std::size_t*,
+    std::size_t,
+    std::size_t*,
+    cudaStream_t
+) HEDDLE_NAMED("cudaMemcpyBatchAsync_ptsz");
+cudaError_t batch_12_ptsz(
+    void** to,
+    void** from,
+    std::size_t* sizes,
+    std::size_t count,
+    cudaMemcpyAttributes* attributes,
+    std::size_t* starts,
+    std::size_t attribute_count,
+    std::size_t* failed,
+    cudaStream_t stream
+) {
+  stream = heddle::runtime::per_thread(stream);
+  return batch_12(to, from, sizes, count, attributes, starts, attribute_count, failed, stream);
+}
+
+cudaError_t batch_3d_12(
+    std::size_t,
+    cudaMemcpy3DBatchOp*,
+    std::size_t*,
+    unsigned long long,
+    cudaStream_t
+) HEDDLE_NAMED("cudaMemcpy3DBatchAsync");
+cudaError_t batch_3d_12(
+    std::size_t count,
+    cudaMemcpy3DBatchOp* list,
+    std::size_t* failed,
+    unsigned long long flags,
+    cudaStream_t stream
+) {
+  if (failed != nullptr) {
+    *failed = ~std::size_t{0};
+  }
+  return batch_3d_13(count, list, flags, stream);
+}
+
+cudaError_t batch_3d_12_ptsz(
+    std::size_t,
+    cudaMemcpy3DBatchOp*,
+    std::size_t*,
+    unsigned long long,
+    cudaStream_t
+) HEDDLE_NAMED("cudaMemcpy3DBatchAsync_ptsz");
+cudaError_t batch_3d_12_ptsz(
+    std::size_t count,
+    cudaMemcpy3DBatchOp* list,
+    std::size_t* failed,
+    unsigned long long flags,
+    cudaStream_t stream
+) {
+  return batch_3d_12(count, list, failed, flags, heddle::runtime::per_thread(stream));
+}
+
 // --- Names that are gone in 13
 // --------------------------------------------------------------------
 #pragma GCC visibility push(default)

@@ -5,6 +5,7 @@
 #include "runtime/driver/driver.h"
 #include "runtime/launch.h"
 #include "runtime/library.h"
+#include "runtime/outcome.h"
 
 #include <cstring>
 #include <mutex>
@@ -157,6 +158,11 @@ wait_value(CUstream stream, CUdeviceptr p, std::uint64_t value, unsigned flags, 
     constexpr unsigned conditions = 3;
     if (!reachable(rt, p, width) || (flags & ~(conditions | CU_STREAM_WAIT_VALUE_FLUSH)) != 0) {
       return cudaErrorInvalidValue;
+    }
+    if (rt.config().mode == Mode::Check) {
+      // A thread that polls would excuse calls that do not return; a waiting stream does not.
+      complain_unsupported(wait_name(width));
+      return cudaErrorNotSupported;
     }
     const auto kernel = polling_kernel(rt, width);
     if (!kernel) {

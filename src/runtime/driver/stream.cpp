@@ -12,8 +12,11 @@ template <class To, class From> To* as(From* p) {
   return reinterpret_cast<To*>(p);
 }
 
-cudaError_t context_of(CUstream stream, CUcontext* result) {
+cudaError_t context_of(CUstream stream, CUcontext* result, CUgreenCtx* green = nullptr) {
   int device = 0;
+  if (green != nullptr) {
+    *green = nullptr; // there are none
+  }
   if (result == nullptr) {
     return cudaErrorInvalidValue;
   }
@@ -63,6 +66,8 @@ HEDDLE_DRIVER_STREAM(cuStreamGetFlags, cudaStreamGetFlags(stream, flags), CUstre
 HEDDLE_DRIVER_STREAM(cuStreamGetId, cudaStreamGetId(stream, id), CUstream stream, unsigned long long* id)
 HEDDLE_DRIVER_STREAM(cuStreamGetDevice, cudaStreamGetDevice(stream, device), CUstream stream, CUdevice* device)
 HEDDLE_DRIVER_STREAM(cuStreamGetCtx, context_of(stream, context), CUstream stream, CUcontext* context)
+HEDDLE_DRIVER_STREAM(cuStreamGetCtx_v2, context_of(stream, context, green),
+    CUstream stream, CUcontext* context, CUgreenCtx* green)
 HEDDLE_DRIVER_STREAM(cuStreamWaitEvent, cudaStreamWaitEvent(stream, event, flags),
     CUstream stream, CUevent event, unsigned flags)
 HEDDLE_DRIVER_STREAM(cuStreamAddCallback,
