@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """heddle lint over every header of the toolkit's CCCL that contains a barrier: barriers, findings, time.
 
-    lint_cccl.py HEDDLE_LINT [TOOLKIT] [-j N] [--limit N]
+    lint_cccl.py HEDDLE_LINT [TOOLKIT] [-j N] [--limit N] [--table FILE]
 
-Each header is the main file of its own unit, so templates that nothing instantiates are read as patterns.
+Each header is the main file of its own unit, so templates that nothing instantiates are read as patterns. With --table a
+row for each header is appended to FILE; headers that have one are not read again. Seconds are of processor time.
 """
 import concurrent.futures
 import json
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 
@@ -18,36 +20,53 @@ BARRIER = re.compile(r"__syncthreads|CTA_SYNC|__barrier_sync|\bbar\.sync|barrier
 def check(program, root, path):
     try:
         done = subprocess.run([program, "--format=json", "--set", "exclude_messages_in_system_headers=false", str(path), "--", f"-I{root}"],
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=600)
         return path, json.loads(done.stdout) if done.returncode in (0, 1) else None, done.stderr
     except subprocess.TimeoutExpired:
         return path, None, "timeout"
 
 
+def rows_of(table):
+    if table is None or not table.exists():
+        return {}
+    return {line.split("|")[1].strip(" `"): line for line in table.read_text().splitlines() if line.startswith("| `")}
+
+
 def main(argv):
     program = argv[1]
     root = pathlib.Path(argv[2] if len(argv) > 2 and not argv[2].startswith("-") else "/usr/local/cuda") / "include/cccl"
-    jobs = int(argv[argv.index("-j") + 1]) if "-j" in argv else 1
-    limit = int(argv[argv.index("--limit") + 1]) if "--limit" in argv else None
+    option = lambda name: argv[argv.index(name) + 1] if name in argv else None
+    table = pathlib.Path(option("--table")) if option("--table") else None
+    known = rows_of(table)
     files = [p for p in sorted(root.rglob("*")) if p.suffix in (".cuh", ".h", ".inl", "") and p.is_file()
-             and BARRIER.search(p.read_text(errors="replace"))][:limit]
-    totals = {"files": 0, "failed": 0, "barriers": 0, "findings": 0, "parse": 0.0, "check": 0.0, "lines": 0, "errors": 0}
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for path, result, problem in pool.map(lambda p: check(program, root, p), files):
+             and BARRIER.search(p.read_text(errors="replace"))][:int(option("--limit")) if option("--limit") else None]
+    totals = {"files": 0, "failed": 0, "barriers": 0, "findings": 0, "check": 0.0, "lines": 0, "errors": 0}
+    todo = [p for p in files if str(p.relative_to(root)) not in known]
+    with concurrent.futures.ThreadPoolExecutor(int(option("-j") or 1)) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(check, program, root, p) for p in todo]):
+            path, result, problem = done.result()
+            name = path.relative_to(root)
             if result is None:
                 totals["failed"] += 1
-                print(f"{path.relative_to(root)}: failed: {problem.strip()[:200]}")
+                print(f"{name}: failed: {problem.strip()[:200]}", flush=True)
                 continue
+            file = result["files"][0]
             totals["files"] += 1
-            for file in result["files"]:
-                totals["barriers"] += file["barriers"]
-                totals["parse"] += file["parse_seconds"]
-                totals["check"] += file["check_seconds"]
-                totals["lines"] += file["lines"]
-                totals["errors"] += file["parse_errors"] != 0
+            totals["barriers"] += file["barriers"]
+            totals["findings"] += len(result["findings"])
+            totals["check"] += file["check_seconds"]
+            totals["lines"] += file["lines"]
+            totals["errors"] += file["parse_errors"] != 0
             for one in result["findings"]:
-                totals["findings"] += 1
-                print(f"{one['location']['file']}:{one['location']['line']}: {one['key']}: {one['message']}")
+                print(f"{one['location']['file']}:{one['location']['line']}: {one['key']}: {one['message']}", flush=True)
+            if file["parse_errors"]:
+                print(f"{name}: {file['parse_errors']} errors: {file['first_error']}", flush=True)
+            if table is not None:
+                with table.open("a") as out:
+                    out.write(f"| `{name}` | {file['lines']} | {file['barriers']} | {len(result['findings'])} | "
+                              f"{file['parse_errors']} | {file['check_seconds']:.2f} |\n")
+    cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
+    totals["processor"] = cpu.ru_utime + cpu.ru_stime
     print(", ".join(f"{name} {value:.1f}" if isinstance(value, float) else f"{name} {value}" for name, value in totals.items()))
 
 

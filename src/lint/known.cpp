@@ -84,6 +84,17 @@ std::size_t operand_count(std::string_view text, std::size_t at) {
   return 1 + static_cast<std::size_t>(std::ranges::count(statement, ','));
 }
 
+/// shfl.sync.idx d, a, b, …: is b a number?
+bool reads_fixed_lane(std::string_view text) {
+  std::size_t at = text.find("shfl");
+  for (int commas = 0; commas < 2 && at != std::string_view::npos; ++commas) {
+    at = text.find(',', at);
+    at = at == std::string_view::npos ? at : at + 1;
+  }
+  at = text.find_first_not_of(" \t\n", at);
+  return at != std::string_view::npos && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+}
+
 /// Is there an instruction `name` with one of the modifiers (none named: with any or none)?
 /// "ld.shared" is no "red".
 bool has_instruction(
@@ -212,7 +223,10 @@ InlineAssembly known_assembly(std::string_view text) {
   } else if (has_instruction(text, "atom", {}) || has_instruction(text, "red", {})) {
     result.effect = Effect::AtomicUpdate;
   } else if (has_instruction(text, "shfl", {})) {
-    result.effect = Effect::WarpScan;
+    // From one lane that is named by a number, the whole warp gets the same.
+    result.effect = has_instruction(text, "shfl", {"idx"}) && reads_fixed_lane(text)
+                        ? Effect::WarpReduce
+                        : Effect::WarpScan;
   } else if (has_instruction(text, "vote", {}) || has_instruction(text, "match", {})) {
     result.effect = Effect::WarpReduce;
   } else if (has_instruction(text, "ld", {"acquire", "relaxed", "volatile", "mmio", "cv", "cg"})) {

@@ -488,5 +488,26 @@ __global__ void loader_and_math(const float* in, float* out, int tiles) {
     __syncthreads();
   }
 }
+// The number of the warp by a shuffle that is written out: whole warps take the branches.
+DEVICE int uniform_in_warp(int v) {
+  int r;
+  asm volatile("shfl.sync.idx.b32 %0, %1, 0, 0x1F, 0xFFFFFFFF;" : "=r"(r) : "r"(v));
+  return r;
+}
+__global__ void roles_by_shuffle(const float* in, float* out, int rounds) {
+  __shared__ float s[256];
+  const int warp = uniform_in_warp(threadIdx.x / 32);
+  if (warp == 0) {
+    float v = in[threadIdx.x];
+    for (int d = 16; d > 0; d >>= 1) v += __shfl_xor_sync(FULL, v, d);
+    s[threadIdx.x] = v;
+    __syncwarp();
+    if (threadIdx.x == 0) s[1] = s[31];
+  } else if (warp <= 3) {
+    for (int r = 0; r < rounds; ++r) s[threadIdx.x] += __shfl_down_sync(FULL, in[r * 256 + threadIdx.x], 1);
+  }
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x ^ 1];
+}
 } // namespace lib
 int main() { return 0; }
