@@ -2,8 +2,8 @@
 #include "explore/explorer_impl.h"
 #include "explore/schedule.h"
 #include "explore/source_places.h"
-#include "machine/fault_finding.h"
-#include "report/finding.h"
+#include "machine/fault_diagnostic.h"
+#include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
 
@@ -151,25 +151,8 @@ void Explorer::note_failure() {
                               : fmt::format("{} in kernel '{}'", report.fault.text, report.kernel)
     );
   } else {
-    const auto& t = report.thread;
-    const auto& b = report.block;
-    table_.add_event(
-        EventKind::Fault,
-        from,
-        table_.intern(place),
-        fmt::format(
-            "{}\tkernel '{}': thread ({},{},{}) of block ({},{},{}) faults at `{}`",
-            report::describe(machine::finding_of(report)).code,
-            report.kernel,
-            t.x,
-            t.y,
-            t.z,
-            b.x,
-            b.y,
-            b.z,
-            report.instruction
-        )
-    );
+    const std::string text = report::to_lines(machine::diagnose(report));
+    table_.add_event(EventKind::Fault, from, table_.intern(place), text);
   }
   end_here();
 }
@@ -219,12 +202,8 @@ void Explorer::found(const report::Diagnostic& diagnostic) {
     return;
   }
   const HostPoint point{.kind = HostPoint::Kind::Access, .position = host_.capture()};
-  table_.add_event(
-      EventKind::Fault,
-      last_ ? last_->from : 0,
-      site(point),
-      fmt::format("{}\t{}", report::describe(diagnostic.finding).code, diagnostic.message)
-  );
+  const StateId from = last_ ? last_->from : 0;
+  table_.add_event(EventKind::Fault, from, site(point), report::to_lines(diagnostic));
 }
 
 // --- Names ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "explore/foreign_input.h"
 #include "explore/verdict.h"
 #include "explore/witness.h"
+#include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -92,11 +93,10 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule) {
   if (!events.empty() && all_taken) {
     const Event& event = events.front();
     const std::string text(table.text(event.text));
-    const std::size_t tab = text.find('\t');
-    const bool defect = event.kind == EventKind::Fault || event.kind == EventKind::Crash;
+    const bool fault = event.kind == EventKind::Fault;
     return {
-        defect ? TraceEnd::Defect : TraceEnd::CutShort,
-        tab == std::string::npos ? text : text.substr(tab + 1)
+        fault || event.kind == EventKind::Crash ? TraceEnd::Defect : TraceEnd::CutShort,
+        fault ? report::from_lines(text).at(0).message : text
     };
   }
   constexpr std::string_view changed =

@@ -37,7 +37,7 @@ struct Site {
 /// Something other than an endless execution that ended one execution.
 enum class EventKind : std::uint32_t {
   Crash,          // the host process died: `text` says how
-  Fault,          // a device thread faulted: `text` is the report
+  Fault,          // a defect that ended an execution: `text` is a diagnostic (diagnostic_lines.h)
   Unsupported,    // Heddle's gap
   Nondeterminism, // the same schedule led elsewhere
   Incomplete      // a limit was reached, or control was lost: the search is not exhaustive

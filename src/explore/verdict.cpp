@@ -2,6 +2,7 @@
 #include "explore/verdict.h"
 
 #include "explore/trace.h"
+#include "report/diagnostic_lines.h"
 #include "report/render.h"
 
 #include <fmt/format.h>
@@ -106,16 +107,32 @@ private:
       if (!seen.insert({event.text, event.site}).second) {
         continue;
       }
-      const Finding finding = event.kind == EventKind::Crash            ? Finding::HostCrash
-                              : event.kind == EventKind::Nondeterminism ? Finding::Nondeterminism
-                              : event.kind == EventKind::Unsupported
-                                  ? Finding::Unsupported
-                                  : fault_finding(table_.text(event.text));
-      Diagnostic diagnostic(finding, fault_message(table_.text(event.text)));
       const Site site = this->site(event.site);
-      diagnostic.place = {site.file, site.line, site.column, 0};
+      Diagnostic diagnostic = diagnostic_of(event);
+      if (!diagnostic.place.known()) {
+        diagnostic.place = {site.file, site.line, site.column, 0};
+      }
+      if (Diagnostic* known = same_place(report, diagnostic)) {
+        // What happens to several threads at one place is one finding.
+        known->threads
+            .insert(known->threads.end(), diagnostic.threads.begin(), diagnostic.threads.end());
+        continue;
+      }
       diagnostic.replay = replay_of_event(event, site);
       report.findings.push_back(std::move(diagnostic));
+    }
+    for (Diagnostic& diagnostic : report.findings) {
+      auto& threads = diagnostic.threads;
+      std::set<std::string> known;
+      std::erase_if(threads, [&](const std::string& name) { return !known.insert(name).second; });
+      if (threads.size() > 1) {
+        diagnostic.notes.push_back(
+            fmt::format(
+                "in other executions it is another thread, one of {} more",
+                threads.size() - 1
+            )
+        );
+      }
     }
     return cut_short;
   }
@@ -165,13 +182,29 @@ private:
     return replay_of(way, graph_, table_, std::move(schedule));
   }
 
-  /// Text of a Fault event: "<code>\t<message>".
-  static Finding fault_finding(std::string_view text) {
-    return report::find_finding(text.substr(0, text.find('\t'))).value_or(Finding::Trap);
+  Diagnostic diagnostic_of(const Event& event) const {
+    const std::string text(table_.text(event.text));
+    switch (event.kind) {
+    case EventKind::Fault:
+      return report::from_lines(text).at(0);
+    case EventKind::Crash:
+      return {Finding::HostCrash, text};
+    case EventKind::Nondeterminism:
+      return {Finding::Nondeterminism, text};
+    default:
+      return {Finding::Unsupported, text};
+    }
   }
-  static std::string fault_message(std::string_view text) {
-    const std::size_t tab = text.find('\t');
-    return std::string(tab == std::string_view::npos ? text : text.substr(tab + 1));
+  static Diagnostic* same_place(report::Report& report, const Diagnostic& diagnostic) {
+    const auto same = [&](const Diagnostic& other) {
+      return !diagnostic.threads.empty() && other.finding == diagnostic.finding &&
+             other.rule == diagnostic.rule && other.place.known() &&
+             other.place.file == diagnostic.place.file &&
+             other.place.line == diagnostic.place.line &&
+             other.place.column == diagnostic.place.column;
+    };
+    const auto known = std::ranges::find_if(report.findings, same);
+    return known == report.findings.end() ? nullptr : &*known;
   }
 
   // --- Hangs

@@ -1,6 +1,6 @@
 // Implements Cluster of block.h.
 #include "base/check.h"
-#include "machine/block.h"
+#include "machine/fault_diagnostic.h"
 #include "ptx/parse.h"
 
 #include <algorithm>
@@ -133,20 +133,7 @@ void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport&
 }
 
 FaultReport Cluster::fault_report(isa::Exec& exec) {
-  FaultReport report;
-  Block& block = *blocks_[fault_block_];
-  report.kind =
-      exec.why() == Stop::Unsupported ? FaultReport::Kind::Unsupported : FaultReport::Kind::Fault;
-  report.fault = exec.fault();
-  report.kernel = grid_->describe();
-  report.block = block.index();
-  report.thread = block.thread_index(fault_warp_, report.fault.lane);
-  report.lanes = static_cast<std::uint32_t>(std::popcount(exec.mask()));
-  describe_instruction(exec.code(), *exec.current(), report);
-  if (report.fault.address - memory::window_base >= 3 * memory::window_size) {
-    report.nearest = grid_->services().space().nearest(report.fault.address);
-  }
-  return report;
+  return report_fault(*grid_, *blocks_[fault_block_], fault_warp_, exec);
 }
 
 std::string describe_place(const isa::Code& code, const isa::Op& op) {

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
+#include "machine/fault_diagnostic.h"
 #include "machine/stepper_work.h"
 
 #include <algorithm>
@@ -328,7 +329,7 @@ bool Stepper::open_aligned(const Lane& at) {
   }
   const Stop stop = run(at, plain_fuel, group);
   if (stop == Stop::Fault || stop == Stop::Unsupported) {
-    fail(at, stop);
+    fail(at);
     return false;
   }
   return true;
@@ -349,7 +350,7 @@ bool Stepper::settle_lane(const Lane& at) {
     }
     const Stop stop = run(at, plain_fuel);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
-      fail(at, stop);
+      fail(at);
       return false;
     }
   }
@@ -397,8 +398,7 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
     const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
     rounds -= 1 + static_cast<int>((exec_.executed() - executed) / lanes / instructions);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
-      at.lane = stop == Stop::Fault ? exec_.fault().lane : at.lane;
-      fail(at, stop);
+      fail(at);
       return false;
     }
   }
@@ -447,7 +447,7 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const Stop stop = run(at, /*fuel=*/1);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
-      fail(at, stop);
+      fail(at);
       return false;
     }
     if ((warp.live & ~warp.blocked & bit(at.lane)) == 0) {
@@ -532,17 +532,10 @@ void Stepper::settle(Work& work, std::size_t cluster) {
   } while (by_warps() ? moved : exec_.executed() != executed);
 }
 
-void Stepper::fail(const Lane& at, Stop stop) {
+void Stepper::fail(const Lane& at) {
   failure_ = Failure{};
-  FaultReport& report = failure_->report;
-  Block& block = at.work->clusters[at.cluster]->block(at.block);
-  report.kind =
-      stop == Stop::Unsupported ? FaultReport::Kind::Unsupported : FaultReport::Kind::Fault;
-  report.fault = exec_.fault();
-  report.kernel = at.work->command->grid->describe();
-  report.block = block.index();
-  report.thread = block.thread_index(at.warp, at.lane);
-  describe_instruction(exec_.code(), *exec_.current(), report);
+  const Block& block = at.work->clusters[at.cluster]->block(at.block);
+  failure_->report = report_fault(*at.work->command->grid, block, at.warp, exec_);
 }
 
 } // namespace heddle::machine

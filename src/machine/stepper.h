@@ -234,7 +234,7 @@ private:
   bool settle_lanes(const Lane& any);
   bool loops_for_ever(const Lane& at, std::uint64_t rounds);
   void settle(Work& work, std::size_t cluster);
-  void fail(const Lane& at, isa::Stop stop);
+  void fail(const Lane& at);
   Hash128 lane_state(const isa::Warp& warp, int lane) const;
   static Block::WarpState& warp_state(const Lane& at);
 

@@ -473,7 +473,7 @@ bool Stepper::execute(const Move& move) {
     } else {
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
-        fail(at, stop);
+        fail(at);
         return failed();
       }
     }

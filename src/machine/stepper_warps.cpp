@@ -362,9 +362,7 @@ bool Stepper::step_warp(const Lane& at, const Pick& pick) {
   if (stop != Stop::Fault && stop != Stop::Unsupported) {
     return true;
   }
-  Lane lane = at;
-  lane.lane = exec_.fault().lane;
-  fail(lane, stop);
+  fail(at);
   return false;
 }
 
@@ -425,8 +423,7 @@ bool Stepper::warp_loops_for_ever(const Lane& where) {
       }
       const Stop stop = rules.step(exec_, at.warp, {});
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
-        at.lane = exec_.fault().lane;
-        fail(at, stop);
+        fail(at);
         return false;
       }
       slept = stop == Stop::Yield ? round : slept;

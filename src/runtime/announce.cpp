@@ -2,8 +2,8 @@
 #include "runtime/announce.h"
 
 #include "explore/explorer.h"
+#include "machine/fault_diagnostic.h"
 #include "report/render.h"
-#include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ void announce(const report::Diagnostic& diagnostic) {
 }
 
 void announce_fault(const machine::FaultReport& fault) {
-  announce(diagnose(fault));
+  announce(machine::diagnose(fault));
 }
 
 void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call) {
@@ -47,8 +47,8 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
       twice ? fmt::format("{} of {:#x}, which has been freed before", call, p)
             : fmt::format("{} of {:#x}, which no call that belongs to it returned", call, p)
   );
-  if (nearest && is_near(*nearest, p)) {
-    d.notes.push_back("the address is " + place_in_memory(*nearest, p));
+  if (nearest && machine::is_near(*nearest, p)) {
+    d.notes.push_back("the address is " + machine::place_in_memory(*nearest, p));
   }
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
   announce(d);

@@ -1,8 +1,8 @@
 // Implements host_fault.h.
 #include "runtime/host_fault.h"
 
+#include "machine/fault_diagnostic.h"
 #include "runtime/announce.h"
-#include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
 
 #include <cxxabi.h>
@@ -93,7 +93,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     );
     d.notes.push_back("in " + place_of(instruction));
     if (const auto nearest = watched->nearest(at)) {
-      d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+      d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
     }
     d.help.emplace_back(
         "copy it with cudaMemcpy, or allocate it with cudaMallocManaged or cudaMallocHost"

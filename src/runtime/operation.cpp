@@ -1,9 +1,9 @@
 // Implements operation.h.
 #include "runtime/operation.h"
 
+#include "machine/fault_diagnostic.h"
 #include "machine/monitor.h"
 #include "runtime/announce.h"
-#include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
 #include "runtime/runtime.h"
 
@@ -51,7 +51,7 @@ void freed_meanwhile(
       fmt::format("{} uses {} bytes at {:#x} that were freed before it ran", label, bytes, at)
   );
   if (const auto nearest = space.nearest(at)) {
-    d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+    d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
   }
   announce(d);
 }

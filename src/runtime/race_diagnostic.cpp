@@ -1,9 +1,9 @@
 // Implements race_diagnostic.h.
 #include "runtime/race_diagnostic.h"
 
+#include "machine/fault_diagnostic.h"
 #include "report/diagnostic_lines.h"
 #include "runtime/announce.h"
-#include "runtime/fault_diagnostic.h"
 #include "runtime/outcome.h"
 
 #include <fmt/format.h>
@@ -233,7 +233,7 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
             "they share {} bytes at {:#x}, {}",
             race.bytes,
             race.address,
-            place_in_memory(*nearest, race.address)
+            machine::place_in_memory(*nearest, race.address)
         )
     );
   }

@@ -1,18 +1,19 @@
 // Implements fault_diagnostic.h.
-#include "runtime/fault_diagnostic.h"
+#include "machine/fault_diagnostic.h"
 
 #include "machine/fault_finding.h"
 #include "machine/grid.h"
 
 #include <fmt/format.h>
 
-namespace heddle::runtime {
+#include <bit>
+
+namespace heddle::machine {
 namespace {
 
 using isa::FaultKind;
-using machine::FaultReport;
 
-std::string triple(const machine::Dim3& d) {
+std::string triple(const Dim3& d) {
   return fmt::format("({},{},{})", d.x, d.y, d.z);
 }
 
@@ -64,10 +65,7 @@ std::string headline(const FaultReport& fault) {
     break;
   }
   if (f.kind == FaultKind::StackOverflow) {
-    return fmt::format(
-        "a call of {} does not fit into the thread's stack",
-        machine::demangle(f.text)
-    );
+    return fmt::format("a call of {} does not fit into the thread's stack", demangle(f.text));
   }
   if (!is_access(f.kind)) {
     return f.text.empty() ? fmt::format("kernel {} failed", fault.kernel) : f.text;
@@ -83,11 +81,27 @@ std::string headline(const FaultReport& fault) {
   return f.text.empty() ? what : what + ": " + f.text;
 }
 
-report::Place place_of(const machine::SourcePlace& place) {
+report::Place place_of(const SourcePlace& place) {
   return report::Place{place.file, place.line, place.column, 0};
 }
 
 } // namespace
+
+FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp, isa::Exec& exec) {
+  FaultReport report;
+  report.kind = exec.why() == isa::Stop::Unsupported ? FaultReport::Kind::Unsupported
+                                                     : FaultReport::Kind::Fault;
+  report.fault = exec.fault();
+  report.kernel = grid.describe();
+  report.block = block.index();
+  report.thread = block.thread_index(warp, report.fault.lane);
+  report.lanes = static_cast<std::uint32_t>(std::popcount(exec.mask()));
+  describe_instruction(exec.code(), *exec.current(), report);
+  if (report.fault.address - memory::window_base >= 3 * memory::window_size) {
+    report.nearest = grid.services().space().nearest(report.fault.address);
+  }
+  return report;
+}
 
 std::string place_in_memory(const memory::Allocation& nearest, memory::Address at) {
   std::string what =
@@ -144,7 +158,7 @@ report::Diagnostic diagnose(const FaultReport& fault) {
     d.notes.push_back("by " + who);
     d.notes.emplace_back("compile with -lineinfo to see the line");
   }
-  for (const machine::SourcePlace& call : fault.inlined_at) {
+  for (const SourcePlace& call : fault.inlined_at) {
     d.labels.push_back({place_of(call), "inlined from here"});
   }
   if (fault.nearest && is_access(fault.fault.kind) &&
@@ -160,4 +174,4 @@ report::Diagnostic diagnose(const FaultReport& fault) {
   return d;
 }
 
-} // namespace heddle::runtime
+} // namespace heddle::machine

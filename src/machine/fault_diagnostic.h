@@ -1,12 +1,15 @@
 // A device fault as a diagnostic: what the user reads when a kernel does something undefined.
 #pragma once
 
-#include "machine/world.h"
+#include "machine/block.h"
 #include "report/diagnostic.h"
 
-namespace heddle::runtime {
+namespace heddle::machine {
 
-report::Diagnostic diagnose(const machine::FaultReport& fault);
+/// What has just stopped `exec`, which executes a warp of the block.
+FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp, isa::Exec& exec);
+
+report::Diagnostic diagnose(const FaultReport& fault);
 
 /// "12 bytes past the end of allocation #3, 4096 bytes at 0x2000…", for an address in global
 /// memory.
@@ -14,4 +17,4 @@ std::string place_in_memory(const memory::Allocation& nearest, memory::Address a
 /// Near enough that the allocation may have been meant.
 bool is_near(const memory::Allocation& nearest, memory::Address at);
 
-} // namespace heddle::runtime
+} // namespace heddle::machine
