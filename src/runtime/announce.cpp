@@ -72,8 +72,8 @@ void warn_of_bad_range(
             : fmt::format("{} of {} bytes at {:#x} leaves its allocation", call, bytes, at)
   );
   d.severity = report::Severity::Warning;
-  if (nearest && is_near(*nearest, at)) {
-    d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+  if (nearest && machine::is_near(*nearest, at)) {
+    d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
   }
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
   print(d);

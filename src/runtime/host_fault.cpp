@@ -77,7 +77,7 @@ void handle(int signal, siginfo_t* info, void* context) {
       d.notes.push_back(
           "in " + place_of(reinterpret_cast<void*>(state->uc_mcontext.gregs[REG_RIP]))
       );
-      d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+      d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
       announce(d);
       std::fflush(nullptr);
       ::_exit(static_cast<int>(Outcome::Defect));
