@@ -140,6 +140,12 @@ Ref Form::special(const ptx::Operand& operand, ptx::Type type) {
       return bits == 64 ? read(clock.as_u64) : bits == 32 ? read(clock.as_u32) : Ref{};
     }
   }
+  if (type == Mod::Pred) { // a mask of lanes in the Special area
+    return operand.name == "%is_explicit_cluster" ? l_.source(operand, type) : Ref{};
+  }
+  if (operand.name == "%current_graph_exec") {
+    return l_.constant_of(std::uint64_t{0}); // no graph is launched by kernels
+  }
   if (operand.name == "%gridid") {
     const Ref low = Ref::at(Area::Special, SpecialLayout::offset(SpecialLayout::GridIdLo));
     const Ref high = Ref::at(Area::Special, SpecialLayout::offset(SpecialLayout::GridIdHi));

@@ -251,6 +251,44 @@ const Op* add_window(Exec& exec, const Op& op) {
   return &op + 1;
 }
 
+std::uint32_t own_special(Exec& exec, std::uint32_t which) {
+  return *exec.in<std::uint32_t>(Ref::at(Area::Special, SpecialLayout::offset(which)));
+}
+
+/// Where the block's own shared memory is in the window that its cluster shares.
+Address own_place(Exec& exec) {
+  return (Address{own_special(exec, SpecialLayout::ClusterCtarank)} + 1)
+         << memory::shared_rank_shift;
+}
+
+/// A generic address of the block's own shared memory means the same to all blocks of the cluster.
+/// Addresses that name a block already keep it, and so does what the system reserves.
+const Op* add_shared_window(Exec& exec, const Op& op) {
+  const Address* a = exec.in<Address>(op.a);
+  const bool alone = own_special(exec, SpecialLayout::ClusterNctarank) <= 1;
+  const Address own = alone ? 0 : own_place(exec);
+  for_lanes(exec, exec.out<Address>(op.d), [=](int lane) {
+    const bool bare = a[lane] < memory::reserved_shared_offset;
+    return a[lane] + memory::shared_window + (bare ? own : 0);
+  });
+  return &op + 1;
+}
+
+/// isspacep.shared: in the shared memory of the block itself.
+const Op* in_own_shared(Exec& exec, const Op& op) {
+  const Address* a = exec.in<Address>(op.a);
+  const Address own = own_place(exec);
+  LaneMask inside = 0;
+  exec.each([&](int lane) {
+    const Address offset = a[lane] - memory::shared_window;
+    const Address block = offset >> memory::shared_rank_shift << memory::shared_rank_shift;
+    const bool mine = offset < memory::window_size && (block == 0 || block == own);
+    inside |= static_cast<LaneMask>(mine) << lane;
+  });
+  store_comparison(exec, op, inside);
+  return &op + 1;
+}
+
 /// cvta.space d, a: to generic; cvta.to.space d, a: from generic.
 Result<void> lower_cvta(Lowering& l, const ptx::Instruction& i) {
   Form form(l, i);
@@ -260,7 +298,13 @@ Result<void> lower_cvta(Lowering& l, const ptx::Instruction& i) {
   if (!window || ptx::type_bits(type) != 64) { // 32-bit generic addresses do not exist here
     return form.unsupported_form();
   }
-  Op op = form.op(*window == 0 ? unary<ops::same<Address>, Address, Address> : add_window, {type});
+  const bool to_shared = *window == memory::shared_window && !from_generic;
+  Op op = form.op(
+      *window == 0 ? unary<ops::same<Address>, Address, Address>
+      : to_shared  ? add_shared_window
+                   : add_window,
+      {type}
+  );
   op.imm = static_cast<std::int64_t>(from_generic ? 0 - *window : *window);
   return form.emit(op);
 }
@@ -300,6 +344,9 @@ Result<void> lower_isspacep(Lowering& l, const ptx::Instruction& i) {
   }
   if (form.take(Mod::Const)) {
     return form.emit(in_constant, {Mod::U64});
+  }
+  if (form.take_one_of({Mod::Shared, Mod::SharedCta})) {
+    return form.emit(in_own_shared, {Mod::U64});
   }
   const auto window = window_of(form);
   if (!window) {

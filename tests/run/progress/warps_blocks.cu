@@ -101,7 +101,7 @@ __device__ void barrier_by_hand(unsigned* arrived, volatile unsigned* generation
     unsigned before = *generation;
     __threadfence();
     if (atomicAdd(arrived, 1u) == gridDim.x - 1) {
-      *arrived = 0;
+      atomicExch(arrived, 0u);
       __threadfence();
       *generation = before + 1;
     } else {
