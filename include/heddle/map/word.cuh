@@ -202,16 +202,23 @@ template <cuda::thread_scope Scope> struct memory {
 #elif defined(HEDDLE_THREAD_SANITIZER)
     (void)order;
     result = as_word(__atomic_load_n(as_number(p), __ATOMIC_ACQUIRE));
-#elif defined(__AVX__)
-    // Processors with AVX load 16 aligned bytes in one access (both vendors document it); loads
-    // acquire on x86.
+#elif defined(__x86_64__)
+    // Processors with AVX load 16 aligned bytes in one access, also by the older instruction (both
+    // vendors document it); loads acquire on x86.
     (void)order;
     __m128i bytes;
+#if defined(__AVX__)
     asm volatile("vmovdqa %1, %0" : "=x"(bytes) : "m"(*reinterpret_cast<__m128i*>(p)) : "memory");
+#else
+    if (!__builtin_cpu_supports("avx")) {
+      result.key = atomic_number<Scope>(&p->key).load(cuda::memory_order_acquire);
+      result.other = atomic_number<Scope>(&p->other).load(cuda::memory_order_acquire);
+      return compare_exchange(p, result, result, ordering::synchronizing);
+    }
+    asm volatile("movdqa %1, %0" : "=x"(bytes) : "m"(*reinterpret_cast<__m128i*>(p)) : "memory");
+#endif
     memcpy(&result, &bytes, sizeof result);
 #else
-    // The key first: a thread that looks for another key needs no more, and the exchange writes the
-    // line.
     (void)order;
     result.key = atomic_number<Scope>(&p->key).load(cuda::memory_order_acquire);
     result.other = atomic_number<Scope>(&p->other).load(cuda::memory_order_acquire);
