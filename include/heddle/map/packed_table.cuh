@@ -92,6 +92,7 @@ public:
   static constexpr int bucket_slots = bucket_units - 1;
   static constexpr int granule_units = Word::granule_units;
   static constexpr int granules = bucket_units / granule_units;
+  static_assert(bucket_slots >= 3, "heddle: the first two slots of a path are in one bucket");
   /// Words in front of the buckets: the pair with the key of all ones, and the gate.
   static constexpr int header_units = 128 / sizeof(Word);
 
