@@ -168,7 +168,7 @@ Apart::evaluate(ValueId id, ValueId leaf, std::int64_t value, int depth) const {
 
 bool Apart::indices_differ(ValueId first, ValueId a, ValueId second, ValueId b) const {
   std::vector<ValueId> leaves;
-  if (a == b || !add_leaves(a, leaves, 0) || !add_leaves(b, leaves, 0) || leaves.size() != 1) {
+  if (!add_leaves(a, leaves, 0) || !add_leaves(b, leaves, 0) || leaves.size() != 1) {
     return false;
   }
   const ValueId leaf = leaves.front();

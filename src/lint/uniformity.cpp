@@ -2,6 +2,7 @@
 
 #include "lint/apart.h"
 #include "lint/arithmetic.h"
+#include "lint/warp_facts.h"
 
 #include <algorithm>
 
@@ -305,6 +306,12 @@ Agreement Uniformity::phi(ValueId id, Cause& cause) {
   }
   const std::uint32_t block = flow.values[id].block;
   Agreement result = all_operands(id, cause);
+  if (result.definite > Level::Warp &&
+      std::ranges::any_of(flow.values[id].operands, [&](ValueId one) {
+        return exchanged_by_xor(flow, one) == id;
+      })) {
+    result.definite = Level::Warp; // after all steps
+  }
   if (joins_[block].possible > result.possible || joins_[block].definite > result.definite) {
     // Threads meet here that came different ways; the same value on all ways is no difference.
     if (result.possible <= Level::Block ||
@@ -336,6 +343,14 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
   case Op::Load:
   case Op::CopyObject:
     return flow.is_shared_load(id) ? shared_load(id, cause) : all_operands(id, cause);
+  case Op::Arithmetic: {
+    Agreement result = all_operands(id, cause);
+    if (result.definite > Level::Warp &&
+        (drops_lane(*this, id) || exchanged_by_xor(flow, id) != no_value)) {
+      result.definite = Level::Warp;
+    }
+    return result;
+  }
   default:
     return all_operands(id, cause);
   }
