@@ -227,7 +227,10 @@ InlineAssembly known_assembly(std::string_view text) {
     result.effect = has_instruction(text, "shfl", {"idx"}) && reads_fixed_lane(text)
                         ? Effect::WarpReduce
                         : Effect::WarpScan;
-  } else if (has_instruction(text, "vote", {}) || has_instruction(text, "match", {})) {
+  } else if (
+      has_instruction(text, "vote", {}) || has_instruction(text, "match", {}) ||
+      has_instruction(text, "redux", {})
+  ) {
     result.effect = Effect::WarpReduce;
   } else if (has_instruction(text, "ld", {"acquire", "relaxed", "volatile", "mmio", "cv", "cg"})) {
     // .cg and .cv: how code before sm_70 reads what others write.

@@ -1,5 +1,6 @@
 // Expressions to instructions: values of scalars, addresses of objects.
 #include "lint/lower.h"
+#include "lint/unreadable.h"
 
 namespace heddle::lint {
 
@@ -91,7 +92,7 @@ ValueId FunctionLowering::unknown(const Expr* expression) {
     made.op = Op::Known;
     made.effect = Effect::Unknown;
     made.operands = std::move(operands);
-    made.name = "an expression with errors";
+    made.name = unreadable_expression;
     made.spot = unit_.spot(expression->getSourceRange());
     return emit(std::move(made));
   }

@@ -307,6 +307,9 @@ private:
     }
     for (unsigned lane = 0; lane < std::min(lanes_.threads(), Lanes::warp_size); ++lane) {
       if ((*mask >> lane & 1U) != 0 && lanes_.takes_part(block, lane) == Lanes::Part::Maybe) {
+        if (!told_branches_.insert(branch).second) {
+          return; // once for all calls of the branch
+        }
         Found found = start("potentially_inactive_thread_in_mask", id);
         found.message = fmt::format(
             "the mask 0x{:08x} of '{}' may name threads that do not make this call",
@@ -420,6 +423,7 @@ private:
   const Entry& entry_;
   const Graph& graph_;
   Lanes lanes_;
+  std::set<std::uint32_t> told_branches_;
   std::vector<Found>& out_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "lint/apart.h"
 #include "lint/arithmetic.h"
+#include "lint/unreadable.h"
 #include "lint/warp_facts.h"
 
 #include <algorithm>
@@ -332,6 +333,10 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
         (code.symbol == Symbol::ThreadIndexZ && facts.flat_z)) {
       own = Level::Grid;
     }
+    // Clusters are taken to lie along x.
+    if (code.symbol == Symbol::BlockIndexY || code.symbol == Symbol::BlockIndexZ) {
+      own = Level::Cluster;
+    }
     if (own == Level::Warp && facts.max_threads && *facts.max_threads <= warp_size) {
       own = Level::Block;
     }
@@ -348,6 +353,9 @@ Agreement Uniformity::code(ValueId id, Cause& cause) {
     if (result.definite > Level::Warp &&
         (drops_lane(*this, id) || exchanged_by_xor(flow, id) != no_value)) {
       result.definite = Level::Warp;
+    }
+    if (result.possible == Level::Block && numbers_cluster(flow, id)) {
+      result = both(Level::Cluster);
     }
     return result;
   }
@@ -396,6 +404,9 @@ Agreement Uniformity::known(ValueId id, const Instruction& code, Cause& cause) {
   case Effect::AtomicLoad:
     return source({operands.definite, Level::Thread});
   case Effect::Unknown:
+    if (code.name == unreadable_expression) {
+      return operands; // what Clang could not read is no reason to suspect anything
+    }
     if (operands.definite <= Level::Block) {
       return source({operands.definite, Level::Thread});
     }

@@ -1,5 +1,7 @@
 #include "lint/waits.h"
 
+#include "lint/unreadable.h"
+
 #include <algorithm>
 #include <set>
 
@@ -240,10 +242,14 @@ bool Waits::may_never_end(std::uint32_t loop) const {
   if (graph_.loops[loop].exits.empty()) {
     return true;
   }
-  return std::ranges::all_of(graph_.loops[loop].exits, [&](std::uint32_t exit) {
-    const ValueId condition = entry_.uniformity.condition(exit);
-    return condition != no_value && !changes(condition, loop, 0);
+  bool readable = true;
+  each_in(loop, [&](ValueId id) {
+    readable = readable && graph_.code[id].name != unreadable_expression;
   });
+  return readable && std::ranges::all_of(graph_.loops[loop].exits, [&](std::uint32_t exit) {
+           const ValueId condition = entry_.uniformity.condition(exit);
+           return condition != no_value && !changes(condition, loop, 0);
+         });
 }
 
 bool Waits::writes_object_of(ValueId load, std::uint32_t loop) const {

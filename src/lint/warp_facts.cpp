@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int64_t warp_size = 32;
 constexpr int warp_bits = 5;
+constexpr std::int64_t largest_cluster = 16;
 constexpr std::size_t deepest = 12;
 
 std::optional<std::int64_t> constant(const Dataflow& flow, ValueId id) {
@@ -84,6 +85,20 @@ bool drops_lane(const Uniformity& uniformity, ValueId id) {
              (code->arithmetic == Operator::And && *by % warp_size == 0));
   std::vector<ValueId> open;
   return drops && is_thread_index(uniformity, operands[0], open);
+}
+
+bool numbers_cluster(const Dataflow& flow, ValueId id) {
+  const Instruction* code = flow.instruction(id);
+  const auto& operands = flow.values[id].operands;
+  if (code == nullptr || operands.size() != 2) {
+    return false;
+  }
+  const Instruction* index = flow.instruction(flow.canonical(operands[0]));
+  const auto by = constant(flow, operands[1]);
+  return index != nullptr && index->op == Op::Symbol && index->symbol == Symbol::BlockIndexX &&
+         by &&
+         ((code->arithmetic == Operator::Divide && *by > 1 && *by <= largest_cluster) ||
+          (code->arithmetic == Operator::ShiftRight && *by > 0 && (1 << *by) <= largest_cluster));
 }
 
 ValueId exchanged_by_xor(const Dataflow& flow, ValueId id) {

@@ -1,10 +1,11 @@
-// warp_facts.h: what all lanes of a warp have alike although it comes from their own index.
+// warp_facts.h: what all lanes of a warp, or all blocks of a cluster, have alike although it comes
+// from their own index.
 //
 //   (blockIdx.x * blockDim.x + threadIdx.x) / 32      // the number of the warp
 //   for (d = 16; d > 0; d /= 2) v += __shfl_xor_sync(mask, v, d)
 //
-// For advice about masks only: that blockDim.x is a multiple of 32, that offsets are, and that an
-// exchange by xor goes through all lanes, is assumed. It may miss findings.
+// The first two are for advice about masks only: that blockDim.x is a multiple of 32, that offsets
+// are, and that an exchange by xor goes through all lanes, is assumed. It may miss findings.
 #pragma once
 
 #include "lint/uniformity.h"
@@ -16,5 +17,8 @@ bool drops_lane(const Uniformity& uniformity, ValueId id);
 
 /// x + shfl_xor(x) and the like; the value x, or no_value.
 ValueId exchanged_by_xor(const Dataflow& flow, ValueId id);
+
+/// blockIdx.x / 4: taken to be the number of the cluster.
+bool numbers_cluster(const Dataflow& flow, ValueId id);
 
 } // namespace heddle::lint
