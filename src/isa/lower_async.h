@@ -11,6 +11,7 @@
 namespace heddle::isa {
 
 void register_async(LowerTable&);
+void register_cluster_control(LowerTable&); // clusterlaunchcontrol (lower_cluster_control.cpp)
 
 /// An address as a register of 64 bits, since these instructions have several.
 struct Place {

@@ -448,6 +448,7 @@ void register_memory(LowerTable& table) {
   table[Opcode::Mapa] = lower_mapa;
   table[Opcode::Getctarank] = lower_getctarank;
   register_async(table);
+  register_cluster_control(table);
 }
 
 } // namespace heddle::isa

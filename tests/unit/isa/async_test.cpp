@@ -156,5 +156,24 @@ TEST(Bulk, BetweenBlocks) {
   EXPECT_EQ(k.out[8], 20U);
 }
 
+TEST(ClusterControl, RequestsAreRefused) {
+  OneKernel k(
+      ".shared .align 16 .b8 s[32]; .shared .align 8 .b8 bar[8]; mov.u32 %r1, s; mov.u32 %r2, "
+      "bar;\n"
+      "st.shared.u32 [%r1], 1; mbarrier.init.shared.b64 [%r2], 1;\n"
+      "mbarrier.arrive.expect_tx.shared.b64 %rd6, [%r2], 16;\n"
+      "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], "
+      "[%r2];\n"
+      "WAIT: mbarrier.try_wait.shared.b64 %p1, [%r2], %rd6; @!%p1 bra WAIT;\n"
+      "ld.shared.b128 %q0, [%r1]; mov.pred %p2, 1;\n"
+      "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p2, %q0; selp.u32 %r3, 1, 2, %p2;\n"
+      "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%r4, %r5, %r6, _}, %q0;\n"
+      "clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128 %r7, %q0;\n"
+      "st.global.u32 [%rd2], %r3;"
+  );
+  ASSERT_EQ(k.run(warp(1)), "");
+  EXPECT_EQ(k.out[0], 2U);
+}
+
 } // namespace
 } // namespace heddle
