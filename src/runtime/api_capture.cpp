@@ -93,7 +93,11 @@ cudaError_t cudaStreamBeginCaptureToGraph(
       }
       after.push_back(node->id);
     }
-    return begin(rt, stream, std::move(graph), std::move(after), mode);
+    const cudaError_t error = begin(rt, stream, std::move(graph), std::move(after), mode);
+    if (error == cudaSuccess) {
+      capture_of(**rt.stream(stream))->into_given_graph();
+    }
+    return error;
   });
 }
 cudaError_t cudaStreamBeginCaptureToGraph_ptsz(
@@ -114,11 +118,15 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
     if (!stream) {
       return stream.error();
     }
-    if (graph == nullptr) {
+    const CapturePtr capture = capture_of(**stream);
+    // Of a graph that was given the program has the handle already.
+    const bool given = capture != nullptr && capture->given_graph();
+    if (graph == nullptr && !given) {
       return cudaErrorInvalidValue;
     }
-    *graph = nullptr;
-    const CapturePtr capture = capture_of(**stream);
+    if (graph != nullptr) {
+      *graph = nullptr;
+    }
     if (capture == nullptr) {
       return cudaErrorIllegalState;
     }
@@ -130,10 +138,14 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
       return cudaErrorStreamCaptureWrongThread;
     }
     if (const cudaError_t error = capture->finish(); error != cudaSuccess) {
-      rt.graphs().destroy(capture->graph());
+      if (!given) {
+        rt.graphs().destroy(capture->graph());
+      }
       return error;
     }
-    *graph = capture->graph()->handle();
+    if (graph != nullptr) {
+      *graph = capture->graph()->handle();
+    }
     return cudaSuccess;
   });
 }

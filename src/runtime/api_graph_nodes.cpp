@@ -47,7 +47,7 @@ Made any_work(Runtime& rt, const cudaGraphNodeParams& p, int device) {
   case cudaGraphNodeTypeEventRecord:
     return event_work(rt, p.eventRecord.event, /*record=*/true);
   default:
-    complain_unsupported("a graph's conditional or external semaphore node");
+    complain_unsupported("a graph's external semaphore node, or new work for a conditional one");
     return tl::unexpected(cudaErrorNotSupported);
   }
 }
@@ -111,11 +111,43 @@ cudaError_t cudaGraphAddNode(
     return add_allocation(what, wanted, p->alloc.poolProps, p->alloc.bytesize, &p->alloc.dptr);
   case cudaGraphNodeTypeMemFree:
     return add_free(what, wanted, p->free.dptr);
+  case cudaGraphNodeTypeConditional:
+    return add_conditional(what, wanted, &p->conditional);
   default:
     return add_node(what, wanted, [&](Runtime& rt, int device) {
       return any_work(rt, *p, device);
     });
   }
+}
+
+cudaError_t cudaGraphConditionalHandleCreate(
+    cudaGraphConditionalHandle* result,
+    cudaGraph_t handle,
+    unsigned int initial,
+    unsigned int flags
+) {
+  return api("cudaGraphConditionalHandleCreate", [&](Runtime& rt, ThreadState& thread) {
+    const auto held = rt.graphs().lock();
+    const GraphPtr graph = rt.graphs().find(handle);
+    if (result == nullptr || graph == nullptr ||
+        (flags & ~unsigned{cudaGraphCondAssignDefault}) != 0) {
+      return cudaErrorInvalidValue;
+    }
+    MemoryTable& table = rt.memory();
+    const auto at =
+        table.allocate_device(sizeof(std::uint32_t), thread.device, rt.model().global_bytes);
+    if (!at) {
+      return at.error();
+    }
+    ConditionalValue value;
+    value.at = *at;
+    value.memory = std::shared_ptr<void>(nullptr, [&table, at = *at](void*) { table.release(at); });
+    value.initial = initial;
+    value.reset_at_launch = flags == cudaGraphCondAssignDefault;
+    graph->conditionals.push_back(std::move(value));
+    *result = *at;
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* p) {

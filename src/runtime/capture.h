@@ -33,6 +33,10 @@ public:
   void invalidate() override { invalid_ = true; }
   void leave(Stream& stream) override;
 
+  /// It adds to a graph that the program has already.
+  void into_given_graph() { given_graph_ = true; }
+  bool given_graph() const { return given_graph_; }
+
   bool invalid() const { return invalid_; }
   bool origin(const Stream& stream) const { return origin_ == &stream; }
   bool by_this_thread() const { return thread_ == std::this_thread::get_id(); }
@@ -56,6 +60,7 @@ private:
   const std::uint64_t id_;
   const std::thread::id thread_ = std::this_thread::get_id();
   const Stream* origin_ = nullptr;
+  bool given_graph_ = false;
   std::atomic<bool> invalid_{false};
   std::map<Stream*, std::set<std::uint64_t>> tails_; // streams leave before they die
   std::set<std::uint64_t> captured_;

@@ -34,6 +34,13 @@ NodePtr find_clone(const Graph& graph, std::uint64_t original) {
         return found;
       }
     }
+    if (node->conditional) {
+      for (const GraphPtr& body : node->conditional->bodies) {
+        if (NodePtr found = find_clone(*body, original)) {
+          return found;
+        }
+      }
+    }
   }
   return nullptr;
 }
@@ -42,6 +49,7 @@ NodePtr find_clone(const Graph& graph, std::uint64_t original) {
 struct Expansion {
   Runtime& rt;
   int device;
+  std::string stream; // its name
   std::vector<machine::CommandPtr> commands;
   std::vector<std::pair<EventPtr, machine::CommandPtr>> records;
 
@@ -60,7 +68,8 @@ struct Expansion {
     return put(Operation{Nothing{}, "cudaGraphLaunch", device}, std::move(after));
   }
 
-  machine::CommandPtr put(const Graph& graph, const machine::CommandPtr& entry);
+  machine::CommandPtr put(const Graph& graph, machine::CommandPtr entry);
+  machine::CommandPtr put(const Conditional& node, std::vector<machine::CommandPtr> after);
   machine::CommandPtr
   put(const Graph& graph, GraphNode& node, std::vector<machine::CommandPtr> after);
 
@@ -72,6 +81,9 @@ Expansion::put(const Graph& graph, GraphNode& node, std::vector<machine::Command
   if (node.child != nullptr) {
     const auto entry = put_nothing(std::move(after));
     return entry == nullptr ? nullptr : put(*node.child, entry);
+  }
+  if (node.conditional) {
+    return put(*node.conditional, std::move(after));
   }
   const Work& work = node.operation.work;
   if (const auto* allocate = std::get_if<Allocate>(&work)) {
@@ -93,11 +105,24 @@ Expansion::put(const Graph& graph, GraphNode& node, std::vector<machine::Command
 }
 
 /// Returns the command that all others come before.
-machine::CommandPtr Expansion::put(const Graph& graph, const machine::CommandPtr& entry) {
+machine::CommandPtr Expansion::put(const Graph& graph, machine::CommandPtr entry) {
   const auto order = graph.order();
   if (!order) {
     error = cudaErrorInvalidValue;
     return nullptr;
+  }
+  for (const ConditionalValue& value : graph.conditionals) {
+    if (value.reset_at_launch) {
+      Set set;
+      set.to = value.at;
+      set.value = value.initial;
+      set.element_bytes = sizeof value.initial;
+      set.width = sizeof value.initial;
+      entry = put(Operation{set, "cudaGraphLaunch", device}, {entry});
+      if (entry == nullptr) {
+        return nullptr;
+      }
+    }
   }
   std::unordered_map<std::uint64_t, machine::CommandPtr> made;
   std::set<std::uint64_t> sinks;
@@ -127,7 +152,94 @@ machine::CommandPtr Expansion::put(const Graph& graph, const machine::CommandPtr
   return put_nothing(std::move(ends));
 }
 
+/// A conditional node under way. What it chooses is known when its turn comes: a command then looks
+/// at the value and submits the body, and the command `end`, for which the rest of the graph waits,
+/// is submitted when nothing is left to do.
+struct ConditionalRun : std::enable_shared_from_this<ConditionalRun> {
+  Runtime& rt;
+  int device;
+  std::string stream;
+  Conditional node;
+  machine::CommandPtr end;
+
+  ConditionalRun(Expansion& from, Conditional n)
+      : rt(from.rt),
+        device(from.device),
+        stream(from.stream),
+        node(std::move(n)) {}
+
+  void look() {
+    const auto held = rt.graphs().lock();
+    const auto* value = static_cast<const std::uint32_t*>(
+        rt.space().host_pointer(node.value, sizeof(std::uint32_t))
+    );
+    const Graph* body = value != nullptr ? node.choose(*value) : nullptr;
+    if (body == nullptr) {
+      rt.world().submit(end);
+      return;
+    }
+    Expansion expansion{rt, device, stream, {}, {}};
+    const auto last = expansion.put(*body, expansion.put_nothing({}));
+    if (last == nullptr) {
+      complain_once("error: the body of a graph's conditional node cannot be launched");
+      rt.world().submit(end);
+      return;
+    }
+    const auto next = node.type == cudaGraphCondTypeWhile ? look_after(expansion, {last}) : end;
+    if (next == end) {
+      next->after = {last};
+      expansion.commands.push_back(next);
+    }
+    for (const machine::CommandPtr& command : expansion.commands) {
+      command->stream = stream;
+      rt.world().submit(command);
+    }
+  }
+
+  machine::CommandPtr look_after(Expansion& expansion, std::vector<machine::CommandPtr> after) {
+    auto command = expansion.put_nothing(std::move(after));
+    if (command != nullptr) {
+      command->work = [self = shared_from_this()] { self->look(); };
+    }
+    return command;
+  }
+};
+
+machine::CommandPtr
+Expansion::put(const Conditional& node, std::vector<machine::CommandPtr> after) {
+  // Who wants to know the order of all commands at the launch cannot be told.
+  if (rt.config().mode == Mode::Check || rt.world().monitor() != nullptr) {
+    complain_unsupported("a graph with conditional nodes under heddle check or --races");
+    error = cudaErrorNotSupported;
+    return nullptr;
+  }
+  const auto run = std::make_shared<ConditionalRun>(*this, node);
+  auto end = make_command(rt, Operation{Nothing{}, "cudaGraphLaunch", device});
+  if (!end) {
+    error = end.error();
+    return nullptr;
+  }
+  (*end)->stream = stream;
+  run->end = *end;
+  return run->look_after(*this, std::move(after)) == nullptr ? nullptr : *end;
+}
+
 } // namespace
+
+const Graph* Conditional::choose(std::uint32_t chosen) const {
+  switch (type) {
+  case cudaGraphCondTypeIf:
+    if (chosen != 0) {
+      return bodies.front().get();
+    }
+    return bodies.size() > 1 ? bodies[1].get() : nullptr;
+  case cudaGraphCondTypeWhile:
+    return chosen != 0 ? bodies.front().get() : nullptr;
+  case cudaGraphCondTypeSwitch:
+    return chosen < bodies.size() ? bodies[chosen].get() : nullptr;
+  }
+  return nullptr;
+}
 
 cudaGraphNodeType type_of(const Work& work) {
   struct Visitor {
@@ -262,6 +374,7 @@ GraphPtr Graphs::clone(const Graph& graph) {
   GraphPtr copy = make();
   copy->memory = graph.memory;
   copy->user_objects = graph.user_objects;
+  copy->conditionals = graph.conditionals;
   std::unordered_map<std::uint64_t, std::uint64_t> copies;
   for (const auto& [id, node] : graph.nodes) {
     const NodePtr twin = add(*copy, node->type, node->operation);
@@ -270,6 +383,15 @@ GraphPtr Graphs::clone(const Graph& graph) {
     if (node->child != nullptr) {
       twin->child = clone(*node->child);
       twin->child->is_child = true;
+    }
+    if (node->conditional) {
+      twin->conditional = node->conditional;
+      for (std::size_t i = 0; i < twin->conditional->bodies.size(); ++i) {
+        GraphPtr& body = twin->conditional->bodies[i];
+        body = clone(*body);
+        body->is_child = true;
+        twin->conditional->handles[i] = body->handle();
+      }
     }
     copies[id] = twin->id;
   }
@@ -307,7 +429,7 @@ ExecPtr Graphs::find(cudaGraphExec_t handle) const {
 }
 
 cudaError_t Graphs::launch(Runtime& rt, const ExecPtr& exec, Stream& stream) {
-  Expansion expansion{rt, stream.device, {}, {}};
+  Expansion expansion{rt, stream.device, stream.name, {}, {}};
   const auto gate = expansion.put_nothing({}); // waits for the stream
   const auto entry = expansion.put_nothing({gate, exec->last});
   const auto last = expansion.put(*exec->graph, entry);

@@ -31,6 +31,26 @@ struct GraphEdge {
   cudaGraphEdgeData data{};
 };
 
+/// A value that device code sets (cudaGraphSetConditional) and conditional nodes look at. Its
+/// handle is the address of the value.
+struct ConditionalValue {
+  memory::Address at = 0;
+  std::shared_ptr<void> memory; // frees it
+  std::uint32_t initial = 0;
+  bool reset_at_launch = false;
+};
+
+/// What a conditional node chooses from.
+struct Conditional {
+  memory::Address value = 0;
+  cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<cudaGraph_t> handles; // of the bodies, for the program
+
+  /// The body for a value; nullptr: none.
+  const Graph* choose(std::uint32_t value) const;
+};
+
 struct GraphNode {
   std::uint64_t id = 0;
   std::uint64_t original = 0; // the node it was cloned from
@@ -38,6 +58,7 @@ struct GraphNode {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   Operation operation;
   std::shared_ptr<Graph> child;
+  std::optional<Conditional> conditional;
   std::vector<GraphEdge> after;
   bool enabled = true;
   std::vector<void*> arguments; // what cudaGraphKernelNodeGetParams gave out
@@ -80,7 +101,8 @@ struct Graph {
   std::map<std::uint64_t, NodePtr> nodes; // in order of creation
   std::vector<std::shared_ptr<GraphMemory>> memory;
   std::vector<UserObjectPtr> user_objects; // one for each reference
-  bool is_child = false;                   // belongs to a node
+  std::vector<ConditionalValue> conditionals;
+  bool is_child = false; // belongs to a node
 
   cudaGraph_t handle() const;
   /// Dependencies first; nothing if there is a cycle.

@@ -150,6 +150,34 @@ cudaError_t add_child_graph(const char* what, const NewNode& wanted, cudaGraph_t
   );
 }
 
+cudaError_t add_conditional(const char* what, const NewNode& wanted, cudaConditionalNodeParams* p) {
+  return add_node(
+      what,
+      wanted,
+      [](Runtime&, int) -> Made { return Operation{Nothing{}, "a graph's conditional node", 0}; },
+      [&](Runtime& rt, Graph&, GraphNode& made) {
+        const bool is_if = p->type == cudaGraphCondTypeIf && (p->size == 1 || p->size == 2);
+        const bool is_while = p->type == cudaGraphCondTypeWhile && p->size == 1;
+        const bool is_switch = p->type == cudaGraphCondTypeSwitch && p->size > 0;
+        if ((!is_if && !is_while && !is_switch) ||
+            rt.space().host_pointer(p->handle, sizeof(std::uint32_t)) == nullptr) {
+          return cudaErrorInvalidValue;
+        }
+        made.type = cudaGraphNodeTypeConditional;
+        Conditional& conditional = made.conditional.emplace();
+        conditional.value = p->handle;
+        conditional.type = p->type;
+        for (unsigned i = 0; i < p->size; ++i) {
+          conditional.bodies.push_back(rt.graphs().clone(Graph{})); // an empty one
+          conditional.bodies.back()->is_child = true;
+          conditional.handles.push_back(conditional.bodies.back()->handle());
+        }
+        p->phGraph_out = conditional.handles.data();
+        return cudaSuccess;
+      }
+  );
+}
+
 cudaError_t add_allocation(
     const char* what,
     const NewNode& wanted,

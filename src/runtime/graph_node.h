@@ -34,6 +34,8 @@ cudaError_t add_node(
     const AfterAdding& then = nullptr
 );
 cudaError_t add_child_graph(const char* what, const NewNode& wanted, cudaGraph_t child);
+/// Fills in the handles of the bodies.
+cudaError_t add_conditional(const char* what, const NewNode& wanted, cudaConditionalNodeParams* p);
 /// Sets *p to the address of the memory.
 cudaError_t add_allocation(
     const char* what,

@@ -26,6 +26,39 @@ bool is_device_runtime(const std::vector<FatbinEntry>& entries) {
   return false;
 }
 
+/// Functions that the device's own software defines. A value's handle is its address (graph.h).
+constexpr const char* built_in_functions = R"ptx(
+.version 8.0
+.target sm_70
+.address_size 64
+.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
+  ld.param.b64 %rd1, [handle];
+  ld.param.b32 %r1, [value];
+  st.relaxed.sys.b32 [%rd1], %r1;
+  ret;
+}
+)ptx";
+
+/// Adds them where one is called.
+Result<void> add_built_in(std::vector<std::shared_ptr<const ptx::Module>>& units) {
+  bool wanted = false;
+  for (const auto& unit : units) {
+    const ptx::Function* function = unit->find_function("cudaGraphSetConditional");
+    if (function != nullptr && function->defined) {
+      return {};
+    }
+    wanted = wanted || function != nullptr;
+  }
+  if (wanted) {
+    TRY(std::unique_ptr<ptx::Module> module, ptx::parse(built_in_functions, "built-in.ptx"));
+    units.push_back(std::move(module));
+  }
+  return {};
+}
+
 } // namespace
 
 cudaError_t report_load_failure(const Error& error, cudaError_t code) {
@@ -171,6 +204,7 @@ Result<void> Modules::read_units(FatBinary& owner) {
     TRY(std::unique_ptr<ptx::Module> module, ptx::parse(text, name + ".ptx"));
     units.push_back(std::move(module));
   }
+  TRY_VOID(add_built_in(units));
   owner.units = std::move(units);
   return {};
 }
@@ -196,6 +230,7 @@ Result<FatBinary*> Modules::load(const std::vector<std::string>& texts, std::opt
     }
     owner->units.push_back(std::move(module));
   }
+  TRY_VOID(add_built_in(owner->units));
   const std::lock_guard lock(mutex_);
   loaded_.insert(owner);
   return owner;

@@ -129,7 +129,7 @@ class Refused(Program):
 class Started(Program):
     def test_driver_api(self):
         self.program(*self.library("libcuda.so.1"))
-        self.expect(self.heddle("run", "./app"), 0)
+        self.expect(self.heddle("run", "./app"), 7)
 
     def test_arguments_exit_code_and_environment(self):
         self.script("app", '#!/bin/sh\necho "$1|$2|$HEDDLE_MODE|$HEDDLE_DEVICE|$HEDDLE_DEVICES|$HEDDLE_SEED"; exit 5\n')

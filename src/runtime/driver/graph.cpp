@@ -251,6 +251,9 @@ HEDDLE_DRIVER(cuGraphAddNode,
     with_node(p, [&](auto* same) { return cudaGraphAddNode(node, graph, after, nullptr, count, same); }),
     HEDDLE_NEW_NODE, CUgraphNodeParams* p)
 
+HEDDLE_DRIVER(cuGraphConditionalHandleCreate,
+    cudaGraphConditionalHandleCreate(as<cudaGraphConditionalHandle>(handle), graph, initial, flags),
+    CUgraphConditionalHandle* handle, CUgraph graph, CUcontext /*context*/, unsigned initial, unsigned flags)
 HEDDLE_DRIVER(cuGraphKernelNodeGetParams_v2, get_kernel(node, p), CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* p)
 HEDDLE_DRIVER(cuGraphKernelNodeGetParams, get_kernel(node, p), CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1* p)
 HEDDLE_DRIVER(cuGraphMemcpyNodeGetParams, get_copy(node, p), CUgraphNode node, CUDA_MEMCPY3D* p)
