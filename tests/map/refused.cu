@@ -2,6 +2,7 @@
 // must say the text behind `refused:`. CASE 0 is the right program.
 #include "../../include/heddle/concurrent_map.cuh"
 
+#include <cooperative_groups.h>
 #include <string>
 
 using heddle::concurrent_map;
@@ -26,6 +27,13 @@ void misuse() { concurrent_map<int, std::string> map(1); }
 #elif CASE == 8 // refused: 128-bit compare-exchange: compile for sm_90 and later only
 using pairs = concurrent_map<long, long, cuda::thread_scope_device, heddle::hash<long>, heddle::equal_to<long>, heddle::device_allocator, heddle::layout::packed16>;
 void misuse() { pairs map(1); }
+#elif CASE == 9 // refused: layout::packed16 is for global memory
+using pairs = heddle::shared_map<long, long, 10, heddle::hash<long>, heddle::equal_to<long>, heddle::layout::packed16>;
+__global__ void misuse() { __shared__ pairs map; map.ref(); }
+#elif CASE == 10 // refused: no instance of overloaded function
+__global__ void misuse(concurrent_map<int, int>::ref_type map) {
+  map.find(cooperative_groups::tiled_partition<16>(cooperative_groups::this_thread_block()), 1);
+}
 #else
 __global__ void kernel(concurrent_map<int, int, cuda::thread_scope_system>::ref_type map) { map.try_insert(1, 2); }
 void use() {
