@@ -59,15 +59,16 @@ __global__ void relax(const int* offsets, const int* targets, const int* weights
   }
 }
 
-__global__ void components(const int* offsets, const int* targets, int n, int* label, int* changed) {
+__global__ void components(const int* offsets, const int* targets, int n, int* labels, volatile int* changed) {
+  volatile int* label = labels; // others lower it meanwhile
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) {
     for (int e = offsets[i]; e < offsets[i + 1]; ++e) {
-      int low = min(label[i], label[targets[e]]);
-      if (atomicMin(&label[i], low) > low) {
+      int here = label[i], there = label[targets[e]], low = min(here, there);
+      if (atomicMin(&labels[i], low) > low) {
         *changed = 1;
       }
-      if (atomicMin(&label[targets[e]], low) > low) {
+      if (atomicMin(&labels[targets[e]], low) > low) {
         *changed = 1;
       }
     }
