@@ -106,6 +106,13 @@ private:
     });
     const Spot place = waits_.loop_spot(loop);
     if (!step) {
+      // Where Clang could not read the step of a for statement, it drops it.
+      const bool is_for = std::ranges::any_of(graph_.loops[loop].exits, [&](std::uint32_t exit) {
+        return graph_.blocks[exit].end.construct == Construct::For;
+      });
+      if (is_for && entry_.unit.errors != 0) {
+        return;
+      }
       add("cuda_progress_loop",
           place,
           "this loop may run for ever and takes no step that obliges the thread to make progress "

@@ -204,7 +204,13 @@ private:
   /// The branch around the call at which the threads of a warp part; UINT32_MAX: none.
   std::uint32_t parting_branch(ValueId id) const {
     for (const std::uint32_t branch : deciding_branches(graph_, graph_.block_of[id])) {
-      if (entry_.uniformity.branch(branch).definite > Level::Warp && contains(branch, id)) {
+      // Whoever fails an assertion ends the kernel.
+      const bool asserts =
+          std::ranges::any_of(graph_.blocks[branch].end.successors, [&](std::uint32_t to) {
+            return graph_.blocks[to].end.kind == Terminator::Kind::Trapped;
+          });
+      if (!asserts && entry_.uniformity.branch(branch).definite > Level::Warp &&
+          contains(branch, id)) {
         return branch;
       }
     }

@@ -175,3 +175,12 @@ __global__ void sum_tiles(int* sum, const int* in, int n) {
   if (tile.thread_rank() == 0) atomicAdd(sum, total);
 }
 int main() { return 0; }
+__device__ float sum_in_first_warp(float v) {
+  assert(threadIdx.x < 32);
+  for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(FULL_MASK, v, d);
+  __syncwarp();
+  return v;
+}
+__global__ void asserted(float* x) {
+  if (threadIdx.x / 32 == 0) x[threadIdx.x] = sum_in_first_warp(x[threadIdx.x]);
+}
