@@ -8,8 +8,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
-#include <set>
+#include <functional>
 #include <utility>
 
 namespace heddle::explore {
@@ -56,76 +55,103 @@ namespace {
 
 constexpr std::uint32_t none = ~0U;
 
-/// Threads followed through a component by their classes: does this one move in it?
+/// Threads followed through a component by their classes: does this one move in it? Its memory
+/// serves one component after the other.
 class Followed {
 public:
-  Followed(const ProgressGraph& graph, const Component& component) : graph_(graph) {
-    changing_ = std::any_of(component.edges.begin(), component.edges.end(), [&](EdgeId e) {
-      return graph.edges[e].changes != 0;
-    });
+  explicit Followed(const ProgressGraph& graph) : graph_(graph) {}
+
+  /// `edges` are those of one component, by the states that they leave.
+  void follow(std::span<const StateId> states, std::span<const EdgeId> edges) {
+    changing_ = std::ranges::any_of(edges, [&](EdgeId e) { return graph_.edges[e].changes != 0; });
+    movers_.clear();
     if (!changing_) { // every thread is in one class
-      for (const EdgeId e : component.edges) {
-        movers_.insert(graph.edges[e].who);
+      for (const EdgeId e : edges) {
+        if (movers_.empty() || movers_.back() != graph_.edges[e].who) {
+          movers_.push_back(graph_.edges[e].who);
+        }
       }
+      sort_unique(movers_);
       return;
     }
-    for (const EdgeId e : component.edges) {
-      out_[graph.edges[e].from].push_back(e);
+    nodes_.clear();
+    index_.assign(64, none);
+    out_.clear();
+    for (const EdgeId e : edges) {
+      out_.push_back({graph_.edges[e].from, e});
     }
-    for (const StateId s : component.states) {
-      for (const Demand& demand : graph.states[s].demands) {
+    std::ranges::sort(out_);
+    for (const StateId s : states) {
+      for (const Demand& demand : graph_.owed_in(s)) {
         node(s, demand.who);
       }
     }
-    for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      follow(n);
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      follow_node(n);
     }
-    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       if (nodes_[n].moves) {
         nodes_[root(n)].moves = true;
       }
     }
   }
 
-  bool moves(StateId s, ThreadClass who) const {
-    if (!changing_) {
-      return movers_.contains(who);
-    }
-    std::size_t n = index_.at({s, who});
-    while (nodes_[n].parent != n) {
-      n = nodes_[n].parent;
-    }
-    return nodes_[n].moves;
+  /// Of who is owed something in one of the states.
+  bool moves(StateId s, ThreadClass who) {
+    return changing_ ? nodes_[root(node(s, who))].moves : std::ranges::binary_search(movers_, who);
+  }
+
+  template <class T> static void sort_unique(std::vector<T>& values) {
+    std::ranges::sort(values);
+    const auto rest = std::ranges::unique(values);
+    values.erase(rest.begin(), rest.end());
   }
 
 private:
   struct Node { // a class in a state
     StateId state;
+    std::uint32_t parent; // of a union-find forest
     ThreadClass who;
-    std::size_t parent; // of a union-find forest
     bool moves = false;
   };
-  std::size_t node(StateId s, ThreadClass who) {
-    const auto [place, is_new] = index_.try_emplace({s, who}, nodes_.size());
-    if (is_new) {
-      nodes_.push_back({s, who, nodes_.size()});
+  /// The node of a class in a state, made if there is none. index_ is a table of them with open
+  /// addressing, a power of two and never more than half full.
+  std::uint32_t node(StateId s, ThreadClass who) {
+    if (2 * nodes_.size() >= index_.size()) {
+      index_.assign(2 * index_.size(), none);
+      for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+        index_[slot(nodes_[n].state, nodes_[n].who)] = n;
+      }
     }
-    return place->second;
+    std::uint32_t& n = index_[slot(s, who)];
+    if (n == none) {
+      n = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back({s, n, who});
+    }
+    return n;
   }
-  std::size_t root(std::size_t n) {
+  std::size_t slot(StateId s, ThreadClass who) const {
+    const std::size_t mask = index_.size() - 1;
+    std::uint64_t mixed = (who ^ std::uint64_t{s} << 17) * 0x9e37'79b9'7f4a'7c15ULL;
+    std::size_t at = (mixed ^ mixed >> 32) & mask;
+    while (index_[at] != none && (nodes_[index_[at]].state != s || nodes_[index_[at]].who != who)) {
+      at = (at + 1) & mask;
+    }
+    return at;
+  }
+  std::uint32_t root(std::uint32_t n) {
     while (nodes_[n].parent != n) {
       n = nodes_[n].parent = nodes_[nodes_[n].parent].parent;
     }
     return n;
   }
-  void follow(std::size_t n) {
-    const auto out = out_.find(nodes_[n].state);
-    if (out == out_.end()) {
-      return;
-    }
-    for (const EdgeId e : out->second) {
-      const Edge& edge = graph_.edges[e];
-      const ThreadClass who = nodes_[n].who;
+  void unite(std::uint32_t a, std::uint32_t b) { nodes_[root(a)].parent = root(b); }
+  void follow_node(std::uint32_t n) {
+    const StateId state = nodes_[n].state;
+    const ThreadClass who = nodes_[n].who;
+    auto out = std::ranges::lower_bound(out_, state, std::less<>(), &Out::from);
+    for (; out != out_.end() && out->from == state; ++out) {
+      const Edge& edge = graph_.edges[out->edge];
       nodes_[n].moves = nodes_[n].moves || edge.who == who;
       bool named = false;
       for (const ClassChange& change : graph_.changes[edge.changes]) {
@@ -141,37 +167,32 @@ private:
       }
     }
   }
-  void unite(std::size_t a, std::size_t b) { nodes_[root(a)].parent = root(b); }
 
+  struct Out {
+    StateId from;
+    EdgeId edge;
+    auto operator<=>(const Out&) const = default;
+  };
   const ProgressGraph& graph_;
   bool changing_ = false;
-  std::set<ThreadClass> movers_;
-  std::map<StateId, std::vector<EdgeId>> out_;
-  std::map<std::pair<StateId, ThreadClass>, std::size_t> index_;
+  std::vector<ThreadClass> movers_;
+  std::vector<Out> out_;
   std::vector<Node> nodes_;
+  std::vector<std::uint32_t> index_;
 };
 
 class Refinement {
 public:
-  Refinement(const ProgressGraph& graph, std::optional<Rule> ignored)
+  Refinement(const ProgressGraph& graph, std::optional<Rule> ignored, bool first_only)
       : graph_(graph),
         ignored_(ignored),
-        first_out_(graph.states.size() + 1, 0),
-        out_(graph.edges.size()),
+        first_only_(first_only),
+        out_(graph),
         edge_gone_(graph.edges.size(), false),
-        region_(graph.states.size(), none),
-        component_(graph.states.size(), none) {
-    for (const Edge& edge : graph.edges) {
-      ++first_out_[edge.from + 1];
-    }
-    for (std::size_t s = 0; s < graph.states.size(); ++s) {
-      first_out_[s + 1] += first_out_[s];
-    }
-    std::vector<std::uint32_t> next(first_out_.begin(), first_out_.end() - 1);
-    for (EdgeId e = 0; e < graph.edges.size(); ++e) {
-      out_[next[graph.edges[e].from]++] = e;
-    }
-  }
+        followed_(graph),
+        component_(graph.states.size(), none),
+        low_(graph.states.size()),
+        index_(graph.states.size()) {}
 
   Analysis run() {
     std::vector<StateId> all;
@@ -184,8 +205,15 @@ public:
     while (!work_.empty()) {
       const std::vector<StateId> states = std::move(work_.back());
       work_.pop_back();
-      for (Component& component : split(states)) {
-        judge(std::move(component));
+      const Lists<StateId> components = split(states);
+      for (std::uint32_t c = 1; c < components.size(); ++c) {
+        judge(c, components[c]);
+        if (first_only_ && !analysis_.endless.empty()) {
+          return std::move(analysis_);
+        }
+      }
+      for (const StateId s : states) { // for them the region is over
+        component_[s] = none;
       }
     }
     const auto by_first_state = [](const Component& a, const Component& b) {
@@ -196,180 +224,189 @@ public:
   }
 
 private:
-  template <class F> void each_edge_within(StateId s, F&& f) const {
-    for (std::uint32_t i = first_out_[s]; i < first_out_[s + 1]; ++i) {
-      const EdgeId e = out_[i];
-      if (!edge_gone_[e] && region_[graph_.edges[e].to] == current_region_) {
-        f(e);
-      }
-    }
-  }
+  // component_ of a state: none outside of the region that is being split, `open` in it as long as
+  // the component is not known, then its number.
+  static constexpr std::uint32_t open = none - 1;
 
-  /// Strongly connected components of `states` (Tarjan, without recursion).
-  std::vector<Component> split(const std::vector<StateId>& states) {
-    ++current_region_;
+  /// Strongly connected components of `states` (Tarjan, without recursion), each ascending.
+  Lists<StateId> split(std::span<const StateId> states) {
     for (const StateId s : states) {
-      region_[s] = current_region_;
-      component_[s] = none;
+      component_[s] = open;
+      index_[s] = none;
     }
-    std::vector<Component> found;
+    Lists<StateId> found;
     struct Visit {
       StateId state;
-      std::vector<StateId> successors;
-      std::size_t next = 0;
+      std::uint32_t next; // of its edges
     };
     std::vector<Visit> path;
-    std::vector<StateId> open;
-    std::vector<std::uint32_t>& low = low_;
-    std::vector<std::uint32_t>& index = index_;
-    low.resize(graph_.states.size());
-    index.resize(graph_.states.size());
-    for (const StateId s : states) {
-      index[s] = none;
-    }
+    std::vector<StateId> stack, members;
     std::uint32_t counter = 0;
     const auto enter = [&](StateId s) {
-      index[s] = low[s] = counter++;
-      open.push_back(s);
-      Visit visit{s, {}};
-      each_edge_within(s, [&](EdgeId e) { visit.successors.push_back(graph_.edges[e].to); });
-      path.push_back(std::move(visit));
+      index_[s] = low_[s] = counter++;
+      stack.push_back(s);
+      path.push_back({s, 0});
     };
     for (const StateId root : states) {
-      if (index[root] != none) {
+      if (index_[root] != none) {
         continue;
       }
       enter(root);
       while (!path.empty()) {
         Visit& visit = path.back();
         const StateId s = visit.state;
-        if (visit.next < visit.successors.size()) {
-          const StateId t = visit.successors[visit.next++];
-          if (index[t] == none) {
-            enter(t);
-          } else if (component_[t] == none) { // still open
-            low[s] = std::min(low[s], index[t]);
+        const std::span<const EdgeId> out = out_.of(s);
+        bool deeper = false;
+        while (visit.next < out.size()) {
+          const EdgeId e = out[visit.next++];
+          const StateId t = graph_.edges[e].to;
+          if (component_[t] != open || (some_gone_ && edge_gone_[e])) {
+            continue;
           }
+          if (index_[t] == none) {
+            enter(t);
+            deeper = true;
+            break;
+          }
+          low_[s] = std::min(low_[s], index_[t]);
+        }
+        if (deeper) {
           continue;
         }
         path.pop_back();
         if (!path.empty()) {
-          low[path.back().state] = std::min(low[path.back().state], low[s]);
+          low_[path.back().state] = std::min(low_[path.back().state], low_[s]);
         }
-        if (low[s] == index[s]) {
-          Component component;
+        if (low_[s] == index_[s]) {
+          members.clear();
           StateId t = none;
           do {
-            t = open.back();
-            open.pop_back();
+            t = stack.back();
+            stack.pop_back();
             component_[t] = static_cast<std::uint32_t>(found.size());
-            component.states.push_back(t);
+            members.push_back(t);
           } while (t != s);
-          std::sort(component.states.begin(), component.states.end());
-          found.push_back(std::move(component));
+          std::ranges::sort(members);
+          found.add(members);
         }
       }
-    }
-    for (std::uint32_t c = 0; c < found.size(); ++c) {
-      for (const StateId s : found[c].states) {
-        each_edge_within(s, [&](EdgeId e) {
-          if (component_[graph_.edges[e].to] == c) {
-            found[c].edges.push_back(e);
-          }
-        });
-      }
-      std::sort(found[c].edges.begin(), found[c].edges.end());
     }
     return found;
   }
 
   /// Allowed for ever? Else leaves out what carries unanswered demands and looks again.
-  void judge(Component component) {
-    const Followed followed(graph_, component);
+  void judge(std::uint32_t number, std::span<const StateId> states) {
+    edges_.clear();
+    for (const StateId s : states) {
+      for (const EdgeId e : out_.of(s)) {
+        if (component_[graph_.edges[e].to] == number && !(some_gone_ && edge_gone_[e])) {
+          edges_.push_back(e);
+        }
+      }
+    }
+    if (states.size() > 1) {
+      std::ranges::sort(edges_);
+    }
+    followed_.follow(states, edges_);
     const bool device_moves =
-        std::any_of(component.edges.begin(), component.edges.end(), [&](EdgeId e) {
-          return graph_.by_device(graph_.edges[e]);
-        });
+        std::ranges::any_of(edges_, [&](EdgeId e) { return graph_.by_device(graph_.edges[e]); });
     const auto unanswered = [&](StateId s, const Demand& demand) {
       if (demand.rule == ignored_ || (demand.rule == Rule::Api && device_moves)) {
         return false;
       }
-      return !followed.moves(s, demand.who);
+      return !followed_.moves(s, demand.who);
     };
-    std::vector<Demand> broken;
+    broken_.clear();
     std::vector<StateId> rest;
-    for (const StateId s : component.states) {
+    for (const StateId s : states) {
       bool stays = true;
-      for (const Demand& demand : graph_.states[s].demands) {
+      for (const Demand& demand : graph_.owed_in(s)) {
         if (unanswered(s, demand)) {
           stays = false;
-          add(broken, demand);
+          broken_.push_back(demand);
         }
       }
       if (stays) {
         rest.push_back(s);
       }
     }
+    const auto leave_out = [&](EdgeId e, Rule rule) {
+      some_gone_ = edge_gone_[e] = true;
+      broken_.push_back({rule, graph_.edges[e].who});
+    };
     if (ignored_ != Rule::Query && !device_moves) {
-      for (const EdgeId e : component.edges) {
+      for (const EdgeId e : edges_) {
         if (graph_.edges[e].query_obliged) {
-          edge_gone_[e] = true;
-          add(broken, {Rule::Query, graph_.edges[e].who});
+          leave_out(e, Rule::Query);
         }
       }
     }
-    for (const EdgeId e : component.edges) {
+    for (const EdgeId e : edges_) {
       const Edge& failed = graph_.edges[e];
       const auto tried = [&](EdgeId other) {
         const Edge& edge = graph_.edges[other];
         return edge.tried && edge.who == failed.who && edge.site == failed.site;
       };
-      if (failed.failed && std::none_of(component.edges.begin(), component.edges.end(), tried)) {
-        edge_gone_[e] = true;
-        add(broken, {Rule::Host, failed.who});
+      if (failed.failed && std::ranges::none_of(edges_, tried)) {
+        leave_out(e, Rule::Host);
       }
     }
-    if (broken.empty()) {
-      analysis_.endless.push_back(std::move(component));
+    if (broken_.empty()) {
+      analysis_.endless.push_back({{states.begin(), states.end()}, edges_});
       return;
     }
-    std::sort(broken.begin(), broken.end());
-    analysis_.refuted.push_back({std::move(component), std::move(broken)});
+    if (!first_only_) {
+      Followed::sort_unique(broken_);
+      analysis_.refuted.add(edges_);
+      analysis_.unanswered.add(broken_);
+    }
     if (!rest.empty()) {
       work_.push_back(std::move(rest));
     }
   }
 
-  static void add(std::vector<Demand>& demands, const Demand& demand) {
-    if (std::find(demands.begin(), demands.end(), demand) == demands.end()) {
-      demands.push_back(demand);
-    }
-  }
-
   const ProgressGraph& graph_;
   std::optional<Rule> ignored_;
-  std::vector<std::uint32_t> first_out_; // out_[first_out_[s] …] are the edges out of s
-  std::vector<EdgeId> out_;
+  bool first_only_;
+  OutEdges out_;
   std::vector<bool> edge_gone_;
-  std::vector<std::uint32_t> region_;    // which call of split the state belongs to
-  std::vector<std::uint32_t> component_; // within that call
-  std::vector<std::uint32_t> low_, index_;
-  std::uint32_t current_region_ = 0;
+  bool some_gone_ = false;
+  Followed followed_;
+  std::vector<std::uint32_t> component_;
+  std::vector<std::uint32_t> low_, index_; // of split
+  std::vector<EdgeId> edges_;              // scratch of judge
+  std::vector<Demand> broken_;
   std::vector<std::vector<StateId>> work_;
   Analysis analysis_;
 };
 
 } // namespace
 
-Analysis find_endless(const ProgressGraph& graph, std::optional<Rule> ignored) {
-  return Refinement(graph, ignored).run();
+OutEdges::OutEdges(const ProgressGraph& graph)
+    : first_(graph.states.size() + 1, 0),
+      edges_(graph.edges.size()) {
+  for (const Edge& edge : graph.edges) {
+    ++first_[edge.from + 1];
+  }
+  for (std::size_t s = 0; s < graph.states.size(); ++s) {
+    first_[s + 1] += first_[s];
+  }
+  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+  for (EdgeId e = 0; e < graph.edges.size(); ++e) {
+    edges_[next[graph.edges[e].from]++] = e;
+  }
+}
+
+Analysis find_endless(const ProgressGraph& graph) {
+  return Refinement(graph, std::nullopt, /*first_only=*/false).run();
+}
+
+bool has_endless(const ProgressGraph& graph, std::optional<Rule> ignored) {
+  return !Refinement(graph, ignored, /*first_only=*/true).run().endless.empty();
 }
 
 std::vector<EdgeId> shortest_way(const ProgressGraph& graph, const std::vector<StateId>& targets) {
-  std::vector<std::vector<EdgeId>> out(graph.states.size());
-  for (EdgeId e = 0; e < graph.edges.size(); ++e) {
-    out[graph.edges[e].from].push_back(e);
-  }
+  const OutEdges out(graph);
   std::vector<bool> wanted(graph.states.size(), false);
   for (const StateId s : targets) {
     wanted[s] = true;
@@ -389,7 +426,7 @@ std::vector<EdgeId> shortest_way(const ProgressGraph& graph, const std::vector<S
       std::reverse(way.begin(), way.end());
       return way;
     }
-    for (const EdgeId e : out[s]) {
+    for (const EdgeId e : out.of(s)) {
       const StateId t = graph.edges[e].to;
       if (!seen[t]) {
         seen[t] = true;

@@ -34,9 +34,12 @@
 // states are used: what is found is real, what is not found proves nothing.
 #pragma once
 
+#include "explore/lists.h"
+
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,7 +118,7 @@ struct Edge {
 };
 
 struct State {
-  std::vector<Demand> demands; // sorted
+  std::uint32_t demands = 0;   // number of a list, which is sorted
   bool terminal = false;       // the program has ended
   bool expanded = false;       // all moves out of this state are in `edges`
   std::uint32_t host_site = 0; // for reports: where the host is
@@ -126,9 +129,12 @@ struct State {
 
 struct ProgressGraph {
   std::vector<Actor> actors;
-  std::vector<State> states;                         // 0 is the initial one
-  std::vector<Edge> edges;                           // any order
-  std::vector<std::vector<ClassChange>> changes{{}}; // 0: none
+  std::vector<State> states; // 0 is the initial one
+  std::vector<Edge> edges;   // any order
+  Lists<Demand> demands;
+  Lists<ClassChange> changes;
+
+  std::span<const Demand> owed_in(StateId s) const { return demands[states[s].demands]; }
 
   bool by_device(const Edge& edge) const {
     return actors[edge.actor].kind == ActorKind::DeviceThread;
@@ -141,19 +147,31 @@ struct Component {
   std::vector<EdgeId> edges;   // ascending
 };
 
-/// A set of states that the program cannot stay in, and the demands that say so.
-struct Refuted {
-  Component component;
-  std::vector<Demand> unanswered; // sorted
+/// The edges out of each state.
+class OutEdges {
+public:
+  explicit OutEdges(const ProgressGraph& graph);
+  std::span<const EdgeId> of(StateId s) const { // ascending
+    return {edges_.data() + first_[s], edges_.data() + first_[s + 1]};
+  }
+
+private:
+  std::vector<std::uint32_t> first_; // one more than there are states
+  std::vector<EdgeId> edges_;
 };
 
 struct Analysis {
   std::vector<Component> endless; // ordered by their first state
-  std::vector<Refuted> refuted;
+  // Sets of states that the program cannot stay in, from 1: their edges, and the demands that say
+  // so (sorted).
+  Lists<EdgeId> refuted;
+  Lists<Demand> unanswered;
 };
 
-/// `ignored`: pretends that this rule did not exist (to learn whether a verdict rests on it).
-Analysis find_endless(const ProgressGraph& graph, std::optional<Rule> ignored = std::nullopt);
+Analysis find_endless(const ProgressGraph& graph);
+/// Is there any? `ignored`: pretends that this rule did not exist (to learn whether a verdict rests
+/// on it).
+bool has_endless(const ProgressGraph& graph, std::optional<Rule> ignored = std::nullopt);
 
 /// Edges of a shortest way from state 0 to any state of `targets`.
 std::vector<EdgeId> shortest_way(const ProgressGraph& graph, const std::vector<StateId>& targets);

@@ -247,8 +247,9 @@ Analysis Sampler::analyse(const Here& here) const {
     if (is_new) {
       State& state = graph.states.emplace_back();
       state.expanded = true; // its demands are known, and that is what counts
-      state.demands.assign(demands.begin(), demands.end());
-      std::ranges::sort(state.demands);
+      std::vector<Demand> sorted(demands.begin(), demands.end());
+      std::ranges::sort(sorted);
+      state.demands = graph.demands.add(sorted);
     }
     return place->second;
   };
@@ -259,8 +260,7 @@ Analysis Sampler::analyse(const Here& here) const {
                                     : id_of(here.state, here.demands);
     edge.changes = 0;
     if (!moved_[i].changes.empty()) {
-      edge.changes = static_cast<std::uint32_t>(graph.changes.size());
-      graph.changes.push_back(moved_[i].changes);
+      edge.changes = graph.changes.add(moved_[i].changes);
     }
     graph.edges.push_back(edge);
   }
@@ -285,11 +285,12 @@ Sampler::Next Sampler::in_turn(const Here& here) {
       return hang(here);
     }
     // Those who are owed moves get them in the next round; others have to be let in.
-    const bool others = std::ranges::any_of(analysis.refuted, [](const Refuted& refuted) {
-      return std::ranges::any_of(refuted.unanswered, [](const Demand& demand) {
-        return demand.rule == Rule::Api || demand.rule == Rule::Query;
-      });
-    });
+    bool others = false;
+    for (std::uint32_t n = 0; n < analysis.unanswered.size(); ++n) {
+      others = others || std::ranges::any_of(analysis.unanswered[n], [](const Demand& demand) {
+                 return demand.rule == Rule::Api || demand.rule == Rule::Query;
+               });
+    }
     if (others || ++refuted_ > 2) {
       begin_turns(here);
       return {Answer::Move, release(here)};

@@ -136,7 +136,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     handover.options.max_states =
         std::min(request.options.max_states, 4 * all->table.state_count() + 1000);
     const auto unordered = search(request, handover, Addresses::Fixed);
-    if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
+    if (unordered && has_endless(unordered->table.load())) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
     }
   }

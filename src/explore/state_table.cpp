@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <utility>
 
 namespace heddle::explore {
@@ -325,12 +324,22 @@ ProgressGraph StateTable::load() const {
   }
   const auto* states = region<StoredState>(h.states_at);
   graph.states.resize(h.states);
+  constexpr std::uint32_t unread = ~0U;
+  std::vector<std::uint32_t> demand_lists(h.texts, unread),
+      change_lists(h.texts, unread); // by text
+  demand_lists[0] = change_lists[0] = 0;
   for (StateId id = 0; id < h.states; ++id) {
     State& state = graph.states[id];
-    for (const auto& [rule, who] : values_of<StoredDemand>(text(states[id].demands))) {
-      state.demands.push_back({static_cast<Rule>(rule), who});
+    std::uint32_t& demands = demand_lists[states[id].demands];
+    if (demands == unread) {
+      std::vector<Demand> list;
+      for (const auto& [rule, who] : values_of<StoredDemand>(text(states[id].demands))) {
+        list.push_back({static_cast<Rule>(rule), who});
+      }
+      std::ranges::sort(list);
+      demands = graph.demands.add(list);
     }
-    std::sort(state.demands.begin(), state.demands.end());
+    state.demands = demands;
     state.host_site = states[id].host_site;
     state.waits = states[id].waits;
     state.could_return = states[id].could_return;
@@ -339,14 +348,12 @@ ProgressGraph StateTable::load() const {
   }
   const auto* edges = region<Edge>(h.edges_at);
   graph.edges.assign(edges, edges + h.edges);
-  std::map<std::uint32_t, std::uint32_t> lists{{0, 0}}; // text to number
   for (Edge& edge : graph.edges) {
-    const auto [place, is_new] =
-        lists.try_emplace(edge.changes, static_cast<std::uint32_t>(graph.changes.size()));
-    if (is_new) {
-      graph.changes.push_back(values_of<ClassChange>(text(edge.changes)));
+    std::uint32_t& changes = change_lists[edge.changes];
+    if (changes == unread) {
+      changes = graph.changes.add(values_of<ClassChange>(text(edge.changes)));
     }
-    edge.changes = place->second;
+    edge.changes = changes;
   }
   return graph;
 }

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <sstream>
@@ -55,7 +56,14 @@ public:
       : table_(table),
         resolve_(resolve),
         options_(options),
-        graph_(table.load()) {}
+        graph_(table.load()),
+        out_(graph_) {
+    for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
+      if (graph_.actors[graph_.edges[e].actor].kind == ActorKind::Host) {
+        by_host_.push_back(e);
+      }
+    }
+  }
 
   report::Report run() {
     report::Report report;
@@ -216,11 +224,10 @@ private:
     for (const EdgeId e : component.edges) {
       note(moving, graph_.edges[e]);
     }
-    std::vector<bool> member(graph_.states.size(), false);
+    const auto member = [&](StateId s) { return std::ranges::binary_search(component.states, s); };
     std::map<std::uint32_t, std::size_t> blocked; // in so many states
     std::uint64_t could_return = 0;               // host threads
     for (const StateId s : component.states) {
-      member[s] = true;
       hang.host_site = graph_.states[s].host_site;
       could_return |= graph_.states[s].could_return;
       std::istringstream sites{std::string(table_.text(graph_.states[s].waits))};
@@ -238,17 +245,25 @@ private:
         lockstep() && std::any_of(hang.blocked.begin(), hang.blocked.end(), [&](std::uint32_t s) {
           return site(s).what.ends_with("[SIMT-LIVENESS]");
         });
-    for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
+    std::vector<EdgeId> leaving;
+    for (const StateId s : component.states) {
+      for (const EdgeId e : out_.of(s)) {
+        if (!member(graph_.edges[e].to)) {
+          leaving.push_back(e);
+        }
+      }
+    }
+    std::ranges::sort(leaving);
+    for (const EdgeId e : leaving) {
       const Edge& edge = graph_.edges[e];
-      if (member[edge.from] && !member[edge.to] &&
-          (graph_.by_device(edge) ? !guaranteed(edge) : !moving.contains(edge.actor))) {
+      if (graph_.by_device(edge) ? !guaranteed(edge) : !moving.contains(edge.actor)) {
         note(waiting, edge);
       }
     }
     std::map<ActorId, Part> callers; // whose return was tried where they arrived in the call
-    for (const Edge& edge : graph_.edges) {
-      if (graph_.actors[edge.actor].kind == ActorKind::Host &&
-          (could_return >> edge.who & 1) != 0 && !moving.contains(edge.actor)) {
+    for (const EdgeId e : by_host_) {
+      const Edge& edge = graph_.edges[e];
+      if ((could_return >> edge.who & 1) != 0 && !moving.contains(edge.actor)) {
         Part& part = callers[edge.actor];
         part.actor = edge.actor;
         part.sites = {edge.who == 0 ? hang.host_site : edge.site};
@@ -292,10 +307,8 @@ private:
 
   /// Is the actor of a device thread's move owed progress?
   bool guaranteed(const Edge& edge) const {
-    const auto& demands = graph_.states[edge.from].demands;
-    return std::any_of(demands.begin(), demands.end(), [&](const Demand& demand) {
-      return demand.who == edge.who;
-    });
+    const std::span<const Demand> demands = graph_.owed_in(edge.from);
+    return std::ranges::find(demands, edge.who, &Demand::who) != demands.end();
   }
 
   static void note(std::map<ActorId, Part>& parts, const Edge& edge) {
@@ -544,23 +557,29 @@ private:
   std::vector<std::string> reasons(const Analysis& analysis) const {
     std::vector<std::string> result;
     std::set<Step> steps;
+    std::array<bool, rule_count> used{}; // those that rule something out; others make no difference
+    for (std::uint32_t n = 0; n < analysis.unanswered.size(); ++n) {
+      for (const Demand& demand : analysis.unanswered[n]) {
+        used[static_cast<std::size_t>(demand.rule)] = true;
+      }
+    }
     for (int r = 0; r < rule_count; ++r) {
       const auto rule = static_cast<Rule>(r);
-      if (rule != Rule::Host && !find_endless(graph_, rule).endless.empty()) {
-        result.emplace_back(rule_id(rule));
-        for (const Refuted& refuted : analysis.refuted) {
-          const bool by_rule = std::any_of(
-              refuted.unanswered.begin(),
-              refuted.unanswered.end(),
-              [&](const Demand& d) {
-                return d.rule == rule && (rule == Rule::Cluster || rule == Rule::Cooperative);
-              }
-          );
-          for (const EdgeId e : refuted.component.edges) {
-            if (by_rule && graph_.actors[graph_.edges[e].actor].kind == ActorKind::DeviceThread &&
-                graph_.edges[e].step != Step::None) {
-              steps.insert(graph_.edges[e].step);
-            }
+      if (rule == Rule::Host || !used[static_cast<std::size_t>(r)] || !has_endless(graph_, rule)) {
+        continue;
+      }
+      result.emplace_back(rule_id(rule));
+      if (rule != Rule::Cluster && rule != Rule::Cooperative) {
+        continue;
+      }
+      for (std::uint32_t n = 0; n < analysis.unanswered.size(); ++n) {
+        if (std::ranges::find(analysis.unanswered[n], rule, &Demand::rule) ==
+            analysis.unanswered[n].end()) {
+          continue;
+        }
+        for (const EdgeId e : analysis.refuted[n]) {
+          if (graph_.by_device(graph_.edges[e]) && graph_.edges[e].step != Step::None) {
+            steps.insert(graph_.edges[e].step);
           }
         }
       }
@@ -598,6 +617,8 @@ private:
   const ResolveSite& resolve_;
   JudgeOptions options_;
   ProgressGraph graph_;
+  OutEdges out_;
+  std::vector<EdgeId> by_host_;
   bool complete_ = false; // everything has been explored
 };
 

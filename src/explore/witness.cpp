@@ -73,7 +73,7 @@ private:
              });
     };
     const auto open_in = [&](StateId s) -> std::optional<Owed> {
-      for (const Demand& demand : graph_.states[s].demands) {
+      for (const Demand& demand : graph_.owed_in(s)) {
         if (const Owed who = owed(s, demand); open(who)) {
           return who;
         }

@@ -65,8 +65,8 @@ bool hang_together(const ProgressGraph& graph, const std::vector<EdgeId>& edges)
 }
 
 bool by_definition(const ProgressGraph& graph) {
-  for (const State& state : graph.states) {
-    if (!state.terminal && state.demands.empty()) {
+  for (StateId s = 0; s < graph.states.size(); ++s) {
+    if (!graph.states[s].terminal && graph.owed_in(s).empty()) {
       return true; // everybody stays where they are, and nobody is owed more
     }
   }
@@ -79,7 +79,8 @@ bool by_definition(const ProgressGraph& graph) {
       const Edge& edge = graph.edges[e];
       edges.push_back(e);
       const State& from = graph.states[edge.from];
-      demands.insert(demands.end(), from.demands.begin(), from.demands.end());
+      const auto owed = graph.owed_in(edge.from);
+      demands.insert(demands.end(), owed.begin(), owed.end());
       ends = ends || from.terminal || graph.states[edge.to].terminal;
       if (edge.query_obliged) {
         demands.push_back({Rule::Query, edge.who});
@@ -105,24 +106,26 @@ ProgressGraph random_graph(std::mt19937& source) {
   const auto state = [&] { return below(static_cast<std::uint32_t>(graph.states.size())); };
   for (State& s : graph.states) {
     s.expanded = true;
+    std::vector<Demand> demands;
     for (std::uint32_t n = 1 + below(3); n != 0; --n) {
       switch (below(4)) {
       case 0:
-        s.demands.push_back({Rule::Host, 0});
+        demands.push_back({Rule::Host, 0});
         break;
       case 1:
-        s.demands.push_back({Rule::Api, 0});
+        demands.push_back({Rule::Api, 0});
         break;
       default:
-        s.demands.push_back({below(2) == 0 ? Rule::Device : Rule::Cluster, 1 + below(2)});
+        demands.push_back({below(2) == 0 ? Rule::Device : Rule::Cluster, 1 + below(2)});
         break;
       }
     }
     if (below(12) == 0) {
-      s.demands.clear();
+      demands.clear();
     }
-    std::sort(s.demands.begin(), s.demands.end());
-    s.demands.erase(std::unique(s.demands.begin(), s.demands.end()), s.demands.end());
+    std::sort(demands.begin(), demands.end());
+    demands.erase(std::unique(demands.begin(), demands.end()), demands.end());
+    s.demands = graph.demands.add(demands);
   }
   graph.states.back().terminal = below(2) == 0;
   for (std::uint32_t n = 2 + below(9); n != 0; --n) {
@@ -160,8 +163,8 @@ TEST(FindEndless, WhatItFindsIsAllowed) { // each component that is reported, by
       std::vector<Demand> demands;
       for (const StateId s : component.states) {
         EXPECT_FALSE(graph.states[s].terminal);
-        demands
-            .insert(demands.end(), graph.states[s].demands.begin(), graph.states[s].demands.end());
+        const auto owed = graph.owed_in(s);
+        demands.insert(demands.end(), owed.begin(), owed.end());
       }
       for (const EdgeId e : component.edges) {
         if (graph.edges[e].query_obliged) {

@@ -33,7 +33,7 @@ TEST(Witness, StemAndLoop) {
        {.from = 1, .to = 2, .actor = 1, .who = 1},
        {.from = 2, .to = 1, .actor = 1, .who = 1}}
   );
-  graph.states[0].demands = {{Rule::Host, 0}};
+  graph.states[0].demands = graph.demands.add({{Rule::Host, 0}});
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 1, 2));
   EXPECT_EQ(w.loop_from, 1U);
@@ -41,7 +41,7 @@ TEST(Witness, StemAndLoop) {
 
 TEST(Witness, NobodyMovesAnyMore) {
   ProgressGraph graph = graph_of(2, {{.from = 0, .to = 1, .actor = 0, .who = 0}});
-  graph.states[0].demands = {{Rule::Host, 0}};
+  graph.states[0].demands = graph.demands.add({{Rule::Host, 0}});
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0));
   EXPECT_EQ(w.loop_from, 1U);
@@ -53,7 +53,7 @@ TEST(Witness, TheLoopAnswersEverybodyWhoIsOwedSomething) { // [FAIR]
       1,
       {{.from = 0, .to = 0, .actor = 1, .who = 1}, {.from = 0, .to = 0, .actor = 2, .who = 2}}
   );
-  graph.states[0].demands = {{Rule::Device, 1}, {Rule::Device, 2}};
+  graph.states[0].demands = graph.demands.add({{Rule::Device, 1}, {Rule::Device, 2}});
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 1));
   EXPECT_EQ(w.loop_from, 0U);
@@ -68,7 +68,7 @@ TEST(Witness, DemandsThatComeUpOnTheWayAreAnsweredToo) { // [FAIR]
        {.from = 1, .to = 2, .actor = 2, .who = 2},
        {.from = 2, .to = 0, .actor = 1, .who = 1}}
   );
-  graph.states[1].demands = {{Rule::Device, 2}};
+  graph.states[1].demands = graph.demands.add({{Rule::Device, 2}});
   const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 2, 3));
   EXPECT_EQ(w.loop_from, 0U);
