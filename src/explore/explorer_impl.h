@@ -109,7 +109,10 @@ private:
   void hash_host();
   void begin_host_function(const machine::CommandPtr& command);
   bool go(const Node& node, const Choice& choice);
-  std::vector<Choice> all_choices(const Node& node) const;
+  bool leads_to_known(const Node& node, const Choice& choice);
+  std::uint32_t intern(std::span<const Stepper::Change> changes);
+  void leave_node();
+  void all_choices(Node& node) const;
   bool tried_here(const Choice& choice, const Node& node, const Arrival& arrival) const;
   std::uint64_t open_waits() const;
   bool hosts_are_alone(const Node& node) const;
@@ -139,12 +142,22 @@ private:
   bool one_way() const { return replay_ || sampling_; }
 
   // explorer_record.cpp
-  std::vector<Demand> demands_of(const Node& node, std::uint64_t& could_return) const;
+  void
+  demands_of(const Node& node, std::vector<Demand>& demands, std::uint64_t& could_return) const;
   bool owed_by_host_rule(const HostPoint& point) const;
   void describe(const Node& node, bool partly);
   Edge edge_for(const Node& node, const Choice& choice);
   void note_failure();
   void end_here();
+  struct MoveNames { // of a move, for its edge
+    std::pair<std::uint64_t, std::uint64_t> who;
+    const void* op = nullptr;
+    const char* what = nullptr;
+    std::uint32_t first = 0;
+    ActorId actor = 0;
+    std::uint32_t site = 0;
+  };
+  const MoveNames& names_of(const Stepper::Move& move);
   ActorId actor(const Stepper::Move& move);
   ActorId host_actor(unsigned thread);
   std::uint32_t site(const HostPoint& point);
@@ -163,6 +176,9 @@ private:
   std::optional<Sampling> sampling_;
 
   std::vector<Node> path_;
+  std::vector<Node> spare_;            // for their memory
+  std::vector<ClassChange> changes_;   // scratch
+  std::vector<Demand> demands_;        // scratch
   Hash128 host_hash_;                  // of the host threads, where they stand now
   std::optional<Edge> last_;           // the move under way; `to` is not known yet
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
@@ -173,6 +189,7 @@ private:
   bool submitted_ = false;                                // by the call under way
   bool over_ = false;                                     // the program has ended
 
+  std::array<MoveNames, 1024> last_names_; // by hash: those looked up last
   std::map<unsigned, ActorId> host_actors_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, ActorId> actors_;
   std::map<std::tuple<const void*, const char*, std::uint32_t>, std::uint32_t> device_sites_;

@@ -31,8 +31,12 @@ bool Explorer::owed_by_host_rule(const HostPoint& point) const {
 
 /// Who is owed something in the state. `could_return`: host threads inside a call that they could
 /// leave.
-std::vector<Demand> Explorer::demands_of(const Node& node, std::uint64_t& could_return) const {
-  std::vector<Demand> demands;
+void Explorer::demands_of(
+    const Node& node,
+    std::vector<Demand>& demands,
+    std::uint64_t& could_return
+) const {
+  demands.clear();
   const auto owe = [&](Rule rule, ThreadClass who) {
     if (demands.empty() || demands.back() != Demand{rule, who}) {
       demands.push_back({rule, who});
@@ -71,12 +75,11 @@ std::vector<Demand> Explorer::demands_of(const Node& node, std::uint64_t& could_
       owe(Rule::Host, t);
     }
   }
-  return demands;
 }
 
 void Explorer::describe(const Node& node, bool partly) {
   std::uint64_t could_return = 0;
-  const std::vector<Demand> demands = demands_of(node, could_return);
+  demands_of(node, demands_, could_return);
   std::string waits; // sites, separated by blanks; only where nothing else is going on
   for (unsigned t = 1; t < threads_.count() && node.moves.empty(); ++t) {
     if (threads_.state(t) == HostThreads::State::Live && threads_.ways(t) == 0) {
@@ -96,7 +99,7 @@ void Explorer::describe(const Node& node, bool partly) {
   const bool main_live = threads_.state(0) == HostThreads::State::Live;
   table_.describe(
       node.state,
-      {.demands = demands,
+      {.demands = demands_,
        // What is owed in it is all there is to know of a state on a single way.
        .moves = sampling_ ? 0 : static_cast<std::uint32_t>(node.choices.size()),
        .host_site = main_live ? site(threads_.point(0)) : 0,
@@ -125,10 +128,11 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
                          (complete || !node.moves.empty());
   } else {
     const Stepper::Move& move = node.moves[choice.move];
-    edge.actor = actor(move);
+    const MoveNames& names = names_of(move);
+    edge.actor = names.actor;
     edge.who = move.who;
     edge.count = static_cast<std::uint32_t>(move.count);
-    edge.site = site(move);
+    edge.site = names.site;
   }
   return edge;
 }
@@ -215,6 +219,19 @@ ActorId Explorer::host_actor(unsigned thread) {
   }
   const std::string& name = threads_.name(thread);
   return host_actors_[thread] = table_.add_actor({ActorKind::Host, name, "", ""});
+}
+
+const Explorer::MoveNames& Explorer::names_of(const Stepper::Move& move) {
+  const auto who = stepper_.actor(move);
+  const std::uint64_t mixed = (who.first * 0x9e37'79b9'7f4a'7c15ULL ^ who.second ^
+                               reinterpret_cast<std::uintptr_t>(move.op) >> 3) *
+                              0x9e37'79b9'7f4a'7c15ULL;
+  MoveNames& names = last_names_[(mixed >> 32) % last_names_.size()];
+  if (names.what == nullptr || names.who != who || names.op != move.op || names.what != move.what ||
+      names.first != move.first) {
+    names = {who, move.op, move.what, move.first, actor(move), site(move)};
+  }
+  return names;
 }
 
 ActorId Explorer::actor(const Stepper::Move& move) {

@@ -137,7 +137,8 @@ void Explorer::sample() {
   for (;;) {
     const Node node = arrive_in_sample();
     std::uint64_t could_return = 0;
-    const std::vector<Demand> demands = demands_of(node, could_return);
+    std::vector<Demand> demands;
+    demands_of(node, demands, could_return);
     candidates.clear();
     for (const Choice& choice : node.choices) {
       candidates.push_back(candidate_of(node, choice));
@@ -209,8 +210,8 @@ Explorer::Node Explorer::arrive_in_sample() {
     end_sample(SampleEnd::Event);
   }
   node.open = open_waits();
-  node.moves = stepper_.moves();
-  node.choices = all_choices(node);
+  stepper_.moves(node.moves);
+  all_choices(node);
   return node;
 }
 

@@ -88,8 +88,9 @@ Hash128 Explorer::fingerprint(const Hash128& device, std::uint64_t open) const {
 }
 
 /// Every choice of the state, numbered; the last ones are the host's.
-std::vector<Explorer::Choice> Explorer::all_choices(const Node& node) const {
-  std::vector<Choice> result;
+void Explorer::all_choices(Node& node) const {
+  std::vector<Choice>& result = node.choices;
+  result.clear();
   const auto add = [&](Choice choice) {
     choice.number = static_cast<std::uint32_t>(result.size());
     result.push_back(choice);
@@ -110,7 +111,6 @@ std::vector<Explorer::Choice> Explorer::all_choices(const Node& node) const {
       );
     }
   }
-  return result;
 }
 
 /// See explorer_impl.h for what need not be tried in each state.
@@ -168,10 +168,9 @@ bool Explorer::enter(const Arrival& arrival) {
         "lanes of a warp can do an atomic operation in more orders than are tried"
     );
   }
-  Node node;
-  node.open = open_waits();
+  const std::uint64_t open = open_waits();
   const Hash128 device = stepper_.fingerprint();
-  const Hash128 hash = fingerprint(device, node.open);
+  const Hash128 hash = fingerprint(device, open);
   const auto visit = table_.visit(hash);
   if (!visit) {
     table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
@@ -195,10 +194,19 @@ bool Explorer::enter(const Arrival& arrival) {
   if (!visit->fresh && !visit->partly && !one_way()) {
     return false;
   }
+  if (spare_.empty()) {
+    path_.emplace_back();
+  } else {
+    path_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+  }
+  Node& node = path_.back();
   node.state = visit->id;
   node.mark = stepper_.mark();
-  node.moves = stepper_.moves();
-  node.choices = all_choices(node);
+  node.open = open;
+  node.next = 0;
+  stepper_.moves(node.moves);
+  all_choices(node);
   bool partly = false;
   if (!one_way()) {
     if (visit->fresh) {
@@ -214,7 +222,6 @@ bool Explorer::enter(const Arrival& arrival) {
   }
   describe(node, partly);
   queue_ += node.choices.size();
-  path_.push_back(std::move(node));
   table_.set_frontier(taken_ + path_.size(), queue_);
   return true;
 }
@@ -287,14 +294,55 @@ bool Explorer::go(const Node& node, const Choice& choice) {
   if (choice.kind == Choice::Kind::Command) {
     hash_host(); // a copy may have written its memory
   }
-  if (!stepper_.changes().empty() && !unrecorded()) {
-    std::vector<ClassChange> changes;
-    for (const Stepper::Change& change : stepper_.changes()) {
-      changes.push_back({change.from, change.to});
-    }
-    last_->changes = table_.intern(std::span<const ClassChange>(changes));
+  if (!unrecorded()) {
+    last_->changes = intern(stepper_.changes());
   }
   return false;
+}
+
+std::uint32_t Explorer::intern(std::span<const Stepper::Change> changes) {
+  if (changes.empty()) {
+    return 0;
+  }
+  changes_.clear();
+  for (const Stepper::Change& change : changes) {
+    changes_.push_back({change.from, change.to});
+  }
+  return table_.intern(std::span<const ClassChange>(changes_));
+}
+
+/// True: what the choice does is known, and so is the state that it leads to. Five of six moves are
+/// like that where six threads move; they are written down and not made.
+bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
+  const auto ahead = stepper_.look_ahead(node.moves[choice.move]);
+  if (!ahead) {
+    return false;
+  }
+  // No command completes, so that for those who wait nothing changes.
+  const auto to = table_.find_done(fingerprint(ahead->fingerprint, node.open));
+  if (!to) {
+    return false;
+  }
+  Edge edge = edge_for(node, choice);
+  edge.to = *to;
+  edge.step = step_of(ahead->taken);
+  edge.choice = pack_choice(edge.choice, check_of(ahead->fingerprint));
+  if (ahead->note == nullptr) {
+    edge.changes = intern(ahead->changes);
+  } else {
+    if (*ahead->note == 0) {
+      *ahead->note = intern(ahead->changes) + 1;
+    }
+    edge.changes = *ahead->note - 1;
+  }
+  table_.add_edge(edge);
+  return true;
+}
+
+/// The last state of path_ is done with.
+void Explorer::leave_node() {
+  spare_.push_back(std::move(path_.back()));
+  path_.pop_back();
 }
 
 /// Tries everything from the first state of path_ on. True: the host goes on in this process;
@@ -303,7 +351,7 @@ bool Explorer::search() {
   while (!path_.empty()) {
     Node& node = path_.back();
     if (node.next == node.choices.size()) {
-      path_.pop_back();
+      leave_node();
       if (!path_.empty()) {
         stepper_.undo_to(path_.back().mark);
       }
@@ -313,6 +361,9 @@ bool Explorer::search() {
     --queue_;
     const Arrival arrival{.host = false, .open = node.open};
     if (choice.kind == Choice::Kind::Thread) {
+      if (leads_to_known(node, choice)) {
+        continue;
+      }
       go(node, choice);
       if (!enter(arrival)) {
         stepper_.undo_to(path_.back().mark);

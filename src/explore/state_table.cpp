@@ -182,6 +182,21 @@ std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash) {
   return Visit{id, /*fresh=*/true, /*partly=*/false};
 }
 
+std::optional<StateId> StateTable::find_done(const Hash128& hash) const {
+  const Header& h = header();
+  const auto* slots = region<std::uint32_t>(h.slots_at);
+  const auto* states = region<StoredState>(h.states_at);
+  const std::uint32_t mask = h.state_slots - 1;
+  for (std::uint32_t slot = static_cast<std::uint32_t>(hash.low) & mask; slots[slot] != 0;
+       slot = (slot + 1) & mask) {
+    const StateId id = slots[slot] - 1;
+    if (states[id].hash == hash) {
+      return states[id].partly ? std::nullopt : std::optional(id);
+    }
+  }
+  return std::nullopt;
+}
+
 void StateTable::describe(StateId state, const Description& description) {
   StoredState& stored = region<StoredState>(header().states_at)[state];
   if (!description.demands.empty()) {

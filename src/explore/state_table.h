@@ -79,6 +79,8 @@ public:
   };
   /// None: the table is full.
   std::optional<Visit> visit(const Hash128& hash);
+  /// The state, if it has been visited and there is nothing more to do in it.
+  std::optional<StateId> find_done(const Hash128& hash) const;
   struct Description {
     std::span<const Demand> demands;
     std::uint32_t moves = 0; // how many edges must leave the state before it counts as expanded

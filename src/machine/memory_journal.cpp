@@ -161,6 +161,18 @@ void MemoryJournal::write(std::span<const WordPart> parts) {
   }
 }
 
+HashSum MemoryJournal::fingerprint_after(std::span<const WordPart> parts) const {
+  HashSum sum = sum_;
+  for (const WordPart& part : parts) {
+    const std::uint64_t after = (*part.at & ~part.mask) | part.value;
+    if (after != *part.at) {
+      sum.subtract(hash(part.at, *part.at));
+      sum.add(hash(part.at, after));
+    }
+  }
+  return sum;
+}
+
 void MemoryJournal::undo_to(std::size_t mark) {
   for (; undo_.size() > mark; undo_.pop_back()) {
     const Word& word = undo_.back();

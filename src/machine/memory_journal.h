@@ -61,6 +61,8 @@ public:
   const std::optional<std::vector<WordPart>>& read() const { return read_; }
   const std::vector<WordPart>& written() const { return written_; }
   void write(std::span<const WordPart> parts);
+  /// fingerprint() if that were done.
+  HashSum fingerprint_after(std::span<const WordPart> parts) const;
   /// Since the last absorb().
   std::span<const AccessNotes::Strong> strong() const { return notes_.strong; }
 

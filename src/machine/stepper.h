@@ -47,6 +47,7 @@
 #include "machine/transitions.h"
 #include "machine/world.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -124,6 +125,7 @@ public:
   };
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
   std::vector<Move> moves() const;
+  void moves(std::vector<Move>& result) const; // in the place of what is in it
   bool step(const Move& move);
   /// The command of a move, if it is a host function: then step() only says that it has begun.
   CommandPtr host_function(const Move& move) const;
@@ -136,6 +138,16 @@ public:
     bool operator==(const Change&) const = default;
   };
   const std::vector<Change>& changes() const { return changes_; }
+
+  /// What step() would do, as far as a search has to know if the state that it leads to is no news.
+  struct Ahead {
+    Hash128 fingerprint; // of that state
+    StepKind taken{};
+    std::span<const Change> changes;
+    std::uint32_t* note = nullptr; // the caller's own about these changes: 0 at first
+  };
+  /// Nothing if that is not known yet, or if more is concerned than a cluster and memory.
+  std::optional<Ahead> look_ahead(const Move& move);
 
   // --- Going back --------------------------------------------------------------------------------
   /// Copies, frees, host functions and the device's heap change what lies outside of the machine.
@@ -268,6 +280,8 @@ private:
   bool end_move(const Move& move, bool was_made);
   void remember(const Move& move, const Image& before, std::size_t logged);
   void note_changes(const Image& before, const Image& after);
+  void note_kept(const Image& image);
+  static bool like_others(const Work& work, std::size_t cluster, const Image& image);
 
   void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
 
@@ -291,7 +305,8 @@ private:
   void capture(std::size_t n, std::size_t cluster);
   void absorb_writes(const Work& work, std::size_t cluster);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
-  void set_image(Work& work, std::size_t cluster, const Image* image);
+  static void set_image(Work& work, std::size_t cluster, const Image* image);
+  Hash128 fingerprint(const HashSum& memory, const Work* moved, const HashSum& sum) const;
   const Image* intern(Work& work, std::size_t cluster);
   void find_moves(Work& work, std::size_t cluster, Image& image);
   Operation loop_operation(const Lane& at) const;
@@ -306,6 +321,12 @@ private:
   struct Outcome {
     const Image* image = nullptr;
     StepKind taken{};
+    struct Changes { // without and with other clusters that are like it
+      bool known = false;
+      std::vector<Change> list;
+      std::uint32_t note = 0; // of look_ahead's caller
+    };
+    mutable std::array<Changes, 2> changes{};
   };
   Transitions<Outcome> transitions_;
   std::uint64_t allocations_ = 0; // generation of memory that transitions_ is about

@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace heddle::machine {
 
@@ -343,6 +344,9 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   image->ended = ended;
 
   // The hash: of the threads taken together, each with what it may still learn about itself.
+  const auto placed = [&](const Thread& thread) {
+    return places || (thread.identity & (LiveState::Thread | LiveState::Place)) != 0;
+  };
   HashSum sum;
   std::vector<Hash128> lanes(threads.size());
   for (std::size_t t = 0; t < threads.size(); ++t) {
@@ -351,8 +355,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       continue;
     }
     const Hash128 state = hash_of(scratch_.data() + thread.begin, thread.end - thread.begin);
-    const bool placed = places || (thread.identity & (LiveState::Thread | LiveState::Place)) != 0;
-    lanes[t] = combine(state.low, state.high, thread.flags, placed ? std::uint64_t{t} + 1 : 0);
+    lanes[t] =
+        combine(state.low, state.high, thread.flags, placed(thread) ? std::uint64_t{t} + 1 : 0);
     sum.add(combine(lanes[t].low, lanes[t].high));
   }
   const std::vector<Hash128> warps =
@@ -360,14 +364,20 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   const std::vector<Hash128>& movers = by_warps() ? warps : lanes;
   const Hash128 rest = shared.finish();
   image->hash = combine(rest.low, rest.high, sum.low, sum.high, where, work.identity);
+  // Threads of this cluster have classes of their own if no other one can be like it; those of
+  // which that is true within the cluster too, one for as long as it lasts.
+  const bool alone = !by_warps() && (where != 0 || work.clusters.size() == 1);
   image->threads.resize(movers.size());
   for (std::size_t t = 0; t < movers.size(); ++t) {
-    if (movers[t] != Hash128{}) { // it has not ended
-      // 0 to 2^16 are left to others.
-      image->threads[t] =
-          combine(image->hash.low, image->hash.high, movers[t].low, movers[t].high).low | 1ULL
-                                                                                              << 63;
+    if (movers[t] == Hash128{}) { // it has ended
+      continue;
     }
+    const Hash128 name =
+        !alone ? combine(image->hash.low, image->hash.high, movers[t].low, movers[t].high)
+        : placed(threads[t])
+            ? combine(work.identity, std::uint64_t{c}, std::uint64_t{t})
+            : combine(work.identity, std::uint64_t{c}, movers[t].low, movers[t].high);
+    image->threads[t] = name.low | 1ULL << 63; // 0 to 2^16 are left to others
   }
   if (by_warps()) {
     find_warp_moves(work, c, *image, lanes);
@@ -549,6 +559,12 @@ void Stepper::load(Work& work, std::size_t c) {
 // --- Fingerprint ---------------------------------------------------------------------------------
 
 Hash128 Stepper::fingerprint() const {
+  return fingerprint(journal_.fingerprint(), nullptr, {});
+}
+
+/// As if that were what is in memory, and one work's clusters had that sum.
+Hash128
+Stepper::fingerprint(const HashSum& memory, const Work* moved, const HashSum& moved_sum) const {
   const auto number = [&](const CommandPtr& command) { // among those that are not complete
     std::uint64_t n = 0;
     for (const auto& work : works_) {
@@ -559,19 +575,20 @@ Hash128 Stepper::fingerprint() const {
     }
     return n;
   };
-  words_.assign({journal_.fingerprint().low, journal_.fingerprint().high});
+  words_.assign({memory.low, memory.high});
   for (const auto& work : works_) {
     if (work->done) {
       continue;
     }
+    const HashSum& sum = work.get() == moved ? moved_sum : work->sum;
     words_.insert(
         words_.end(),
         {work->identity,
          work->begun   ? 2ULL
          : work->ready ? 1ULL
                        : 0ULL,
-         work->sum.low,
-         work->sum.high}
+         sum.low,
+         sum.high}
     );
     for (const CommandPtr& before : work->after) {
       if (!before->done.load()) {
@@ -580,6 +597,44 @@ Hash128 Stepper::fingerprint() const {
     }
   }
   return hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));
+}
+
+std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
+  if (!move.thread || move.through || world_.space().generation() != allocations_) {
+    return std::nullopt;
+  }
+  if (move.endless) {
+    if (!saw_choice_) {
+      return std::nullopt; // this one will be the first
+    }
+    return Ahead{fingerprint(), move.step, {}, nullptr};
+  }
+  const Work& work = *works_[move.work];
+  const Image* before = work.images[move.cluster];
+  const auto* known = transitions_.find(before, move.ready);
+  if (known == nullptr || known->result.image->ended) {
+    return std::nullopt; // an end may complete the command
+  }
+  const Outcome& outcome = known->result;
+  const bool others = like_others(work, move.cluster, *before);
+  Outcome::Changes& changes = outcome.changes[others ? 1 : 0];
+  if (!std::exchange(changes.known, true)) {
+    changes_.clear();
+    note_changes(*before, *outcome.image);
+    if (others) {
+      note_kept(*before);
+    }
+    changes.list = changes_;
+  }
+  HashSum sum = work.sum;
+  sum.subtract(before->hash);
+  sum.add(outcome.image->hash);
+  return Ahead{
+      fingerprint(journal_.fingerprint_after(known->writes), &work, sum),
+      outcome.taken,
+      changes.list,
+      &changes.note
+  };
 }
 
 } // namespace heddle::machine

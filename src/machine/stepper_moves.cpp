@@ -269,6 +269,12 @@ Stepper::Guarantee Stepper::guarantee(const Work& work, std::size_t cluster) con
 
 std::vector<Stepper::Move> Stepper::moves() const {
   std::vector<Move> result;
+  moves(result);
+  return result;
+}
+
+void Stepper::moves(std::vector<Move>& result) const {
+  result.clear();
   for (std::size_t n = 0; n < works_.size(); ++n) {
     const Work& work = *works_[n];
     if (work.done || !work.ready || work.begun) {
@@ -330,7 +336,6 @@ std::vector<Stepper::Move> Stepper::moves() const {
       }
     }
   }
-  return result;
 }
 
 bool Stepper::simple(const Move& move) const {
@@ -369,14 +374,10 @@ bool Stepper::step(const Move& move) {
   for (std::size_t i = before; fine && followed && i < log_.size(); ++i) {
     const Log& entry = log_[i];
     if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
-      note_changes(*entry.before, *works_[entry.work]->images[entry.cluster]);
-      // Threads of other clusters that are like them have kept their class.
       const Work& work = *works_[entry.work];
-      for (std::size_t c = 0; c < work.images.size(); ++c) {
-        if (c != entry.cluster && work.images[c]->hash == entry.before->hash) {
-          note_changes(*entry.before, *entry.before);
-          break;
-        }
+      note_changes(*entry.before, *work.images[entry.cluster]);
+      if (like_others(work, entry.cluster, *entry.before)) {
+        note_kept(*entry.before);
       }
     }
   }
@@ -386,12 +387,43 @@ bool Stepper::step(const Move& move) {
   return !failure_;
 }
 
+/// Has another cluster of the work threads of the same classes?
+bool Stepper::like_others(const Work& work, std::size_t cluster, const Image& image) {
+  for (std::size_t c = 0; c < work.images.size(); ++c) {
+    if (c != cluster && work.images[c]->hash == image.hash) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void Stepper::note_changes(const Image& before, const Image& after) {
+  bool some_kept = false;
   for (std::size_t t = 0; t < before.threads.size(); ++t) {
     const Change change{before.threads[t], after.threads[t]};
-    if (change.from != 0 &&
-        (changes_.empty() || std::ranges::find(changes_, change) == changes_.end())) {
+    some_kept = some_kept || (change.from != 0 && change.from == change.to);
+    if (change.from != change.to && std::ranges::find(changes_, change) == changes_.end()) {
       changes_.push_back(change);
+    }
+  }
+  // Threads of a class of which others have left it.
+  for (std::size_t t = 0; some_kept && t < before.threads.size(); ++t) {
+    const Change kept{before.threads[t], before.threads[t]};
+    if (kept.from == after.threads[t] &&
+        std::ranges::find(changes_, kept.from, &Change::from) != changes_.end() &&
+        std::ranges::find(changes_, kept) == changes_.end()) {
+      changes_.push_back(kept);
+    }
+  }
+}
+
+/// Threads of other clusters that are like those of one that has moved have kept their classes.
+void Stepper::note_kept(const Image& image) {
+  for (const ThreadClass who : image.threads) {
+    const Change kept{who, who};
+    if (std::ranges::find(changes_, who, &Change::from) != changes_.end() &&
+        std::ranges::find(changes_, kept) == changes_.end()) {
+      changes_.push_back(kept);
     }
   }
 }
@@ -434,7 +466,7 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
       &before,
       move.ready,
       *journal_.read(),
-      {journal_.written(), {works_[move.work]->images[move.cluster], taken_}}
+      {journal_.written(), {works_[move.work]->images[move.cluster], taken_, {}}}
   );
 }
 
