@@ -307,6 +307,22 @@ private:
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
   Hash128 fingerprint(const HashSum& memory, const Work* moved, const HashSum& sum) const;
+  // Of one thread of a cluster, whatever the others' registers hold.
+  struct LaneOutcome {
+    Hash128 lane;
+    std::uint8_t identity = 0;
+    ThreadClass who = 0;
+    StepKind taken{};
+    mutable std::array<std::uint32_t, 2> notes{}; // as Outcome::changes
+  };
+  Hash128 image_hash(const Work& work, const Image& image, const HashSum& lanes) const;
+  bool tells_blocks_apart(std::uint8_t identity) const;
+  bool tells_places_apart(const Work& work, std::uint8_t identity) const;
+  static std::size_t thread_of(const Work& work, const Move& move);
+  static Transitions<LaneOutcome>::Key
+  lane_key(const Work& work, const Image& image, std::size_t cluster, std::size_t thread);
+  bool remember_lane(const Move& move, const Image& before, const Image& after);
+  std::optional<Ahead> look_ahead_of_lane(const Move& move);
   const Image* intern(Work& work, std::size_t cluster);
   void find_moves(Work& work, std::size_t cluster, Image& image);
   Operation loop_operation(const Lane& at) const;
@@ -329,6 +345,7 @@ private:
     mutable std::array<Changes, 2> changes{};
   };
   Transitions<Outcome> transitions_;
+  Transitions<LaneOutcome> lane_transitions_;
   std::uint64_t allocations_ = 0; // generation of memory that transitions_ is about
   std::vector<Log> log_;
   std::vector<Change> changes_;

@@ -228,6 +228,28 @@ Hash128 Stepper::lane_state(const isa::Warp& warp, int lane) const {
   return hash_of(bytes.data(), bytes.size());
 }
 
+/// May a thread of the cluster still ask which block it is in, or which lane it is?
+bool Stepper::tells_blocks_apart(std::uint8_t identity) const {
+  return !options_.symmetry || (identity & LiveState::Block) != 0;
+}
+bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const {
+  return !options_.symmetry || (identity & LiveState::Place) != 0 ||
+         work.clusters.front()->size() > 1;
+}
+
+/// What the image is called if its threads add up to `lanes`.
+Hash128 Stepper::image_hash(const Work& work, const Image& image, const HashSum& lanes) const {
+  const Image::Parts& parts = image.parts;
+  return combine(
+      parts.rest.low,
+      parts.rest.high,
+      lanes.low,
+      lanes.high,
+      parts.where,
+      work.identity
+  );
+}
+
 /// Writes the cluster into scratch_ and finds its image, or makes one.
 const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   Cluster& cluster = *work.clusters[c];
@@ -321,9 +343,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
 
   // The content, and who it is where somebody can still ask.
-  const bool places = !options_.symmetry || (all & LiveState::Place) != 0 || cluster.size() > 1;
-  const std::uint64_t where =
-      !options_.symmetry || (all & LiveState::Block) != 0 ? std::uint64_t{c} + 1 : 0;
+  const bool places = tells_places_apart(work, all);
+  const std::uint64_t where = tells_blocks_apart(all) ? std::uint64_t{c} + 1 : 0;
   const Hash128 own = hash_of(scratch_.data(), scratch_.size());
   for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
     for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {
@@ -357,13 +378,15 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     const Hash128 state = hash_of(scratch_.data() + thread.begin, thread.end - thread.begin);
     lanes[t] =
         combine(state.low, state.high, thread.flags, placed(thread) ? std::uint64_t{t} + 1 : 0);
-    sum.add(combine(lanes[t].low, lanes[t].high));
+    sum.add(name_in_sum(lanes[t]));
   }
   const std::vector<Hash128> warps =
       by_warps() ? name_warps(cluster, lanes, sum) : std::vector<Hash128>();
   const std::vector<Hash128>& movers = by_warps() ? warps : lanes;
   const Hash128 rest = shared.finish();
-  image->hash = combine(rest.low, rest.high, sum.low, sum.high, where, work.identity);
+  image->parts.rest = rest;
+  image->parts.where = where;
+  image->hash = image_hash(work, *image, sum);
   // Threads of this cluster have classes of their own if no other one can be like it; those of
   // which that is true within the cluster too, one for as long as it lasts.
   const bool alone = !by_warps() && (where != 0 || work.clusters.size() == 1);
@@ -378,6 +401,19 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
             ? combine(work.identity, std::uint64_t{c}, std::uint64_t{t})
             : combine(work.identity, std::uint64_t{c}, movers[t].low, movers[t].high);
     image->threads[t] = name.low | 1ULL << 63; // 0 to 2^16 are left to others
+  }
+  if (alone && (cluster.size() > 1 || work.command->grid->config().block.count() > 1)) {
+    Image::Parts& parts = image->parts;
+    parts.usable = true;
+    parts.sum = sum;
+    parts.places = places;
+    words_.assign({rest.low, rest.high, std::uint64_t{places}, where});
+    for (const Thread& thread : threads) {
+      words_.push_back(thread.flags);
+      parts.identities.push_back(thread.identity);
+    }
+    parts.context = hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));
+    parts.lanes = std::move(lanes);
   }
   if (by_warps()) {
     find_warp_moves(work, c, *image, lanes);
@@ -597,44 +633,6 @@ Stepper::fingerprint(const HashSum& memory, const Work* moved, const HashSum& mo
     }
   }
   return hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));
-}
-
-std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
-  if (!move.thread || move.through || world_.space().generation() != allocations_) {
-    return std::nullopt;
-  }
-  if (move.endless) {
-    if (!saw_choice_) {
-      return std::nullopt; // this one will be the first
-    }
-    return Ahead{fingerprint(), move.step, {}, nullptr};
-  }
-  const Work& work = *works_[move.work];
-  const Image* before = work.images[move.cluster];
-  const auto* known = transitions_.find(before, move.ready);
-  if (known == nullptr || known->result.image->ended) {
-    return std::nullopt; // an end may complete the command
-  }
-  const Outcome& outcome = known->result;
-  const bool others = like_others(work, move.cluster, *before);
-  Outcome::Changes& changes = outcome.changes[others ? 1 : 0];
-  if (!std::exchange(changes.known, true)) {
-    changes_.clear();
-    note_changes(*before, *outcome.image);
-    if (others) {
-      note_kept(*before);
-    }
-    changes.list = changes_;
-  }
-  HashSum sum = work.sum;
-  sum.subtract(before->hash);
-  sum.add(outcome.image->hash);
-  return Ahead{
-      fingerprint(journal_.fingerprint_after(known->writes), &work, sum),
-      outcome.taken,
-      changes.list,
-      &changes.note
-  };
 }
 
 } // namespace heddle::machine

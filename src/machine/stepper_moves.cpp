@@ -432,10 +432,11 @@ void Stepper::note_kept(const Image& image) {
 bool Stepper::move_thread(const Move& move) {
   if (const std::uint64_t now = world_.space().generation(); now != allocations_) {
     transitions_.clear();
+    lane_transitions_.clear();
     allocations_ = now;
   }
   const Image* before = works_[move.work]->images[move.cluster];
-  if (const auto* known = transitions_.find(before, move.ready)) {
+  if (const auto* known = transitions_.find(transitions_.key(before, move.ready))) {
     journal_.write(known->writes);
     replace_image(move.work, move.cluster, known->result.image);
     taken_ = known->result.taken;
@@ -462,12 +463,14 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
       journal_.written().size() > most_writes || world_.space().generation() != allocations_) {
     return;
   }
-  transitions_.add(
-      &before,
-      move.ready,
-      *journal_.read(),
-      {journal_.written(), {works_[move.work]->images[move.cluster], taken_, {}}}
-  );
+  const Image* after = works_[move.work]->images[move.cluster];
+  if (!remember_lane(move, before, *after)) {
+    transitions_.add(
+        transitions_.key(&before, move.ready),
+        *journal_.read(),
+        {journal_.written(), {after, taken_, {}}}
+    );
+  }
 }
 
 bool Stepper::execute(const Move& move) {

@@ -10,6 +10,13 @@ namespace heddle::machine {
 /// Backward branches that a thread may take in one go before it is asked whether it loops for ever.
 inline constexpr std::int64_t plain_fuel = 1 << 14;
 
+/// What a thread adds to the sum that its cluster is known by.
+inline Hash128 name_in_sum(const Hash128& lane) {
+  const std::uint64_t words[] = {lane.low, lane.high};
+  const XXH128_hash_t h = XXH3_128bits(words, sizeof words);
+  return {h.low64, h.high64};
+}
+
 /// What the stepper has to know of an operation.
 enum class Stepper::Class : std::uint8_t {
   Silent,  // nobody else can tell whether it has happened
@@ -61,6 +68,18 @@ struct Stepper::Image {
   // Classes of all threads (with warp rules: warps), block by block and in order of their numbers;
   // 0: it has ended.
   std::vector<ThreadClass> threads;
+  // Without warp rules, if the cluster has several threads and those have classes of their own:
+  // what is needed to say what the cluster would be called if one thread of it changed.
+  struct Parts {
+    bool usable = false;
+    Hash128 rest;        // of what belongs to no thread
+    Hash128 context;     // of that, and of what warps know of their threads
+    HashSum sum;         // of the threads
+    bool places = false; // threads are told apart by their places
+    std::uint64_t where = 0;
+    std::vector<Hash128> lanes;           // by thread
+    std::vector<std::uint8_t> identities; // what they may learn about themselves
+  } parts;
   mutable std::uint64_t looked_at = 0; // in which pass of moves()
   mutable std::uint32_t like_it = 0;   // clusters with this image, in that pass
 };

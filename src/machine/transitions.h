@@ -1,8 +1,9 @@
 // Transitions: what moves have done, so that a move in a state that looks the same to it need not
 // be executed again.
 //
-//   if (const Transition* known = transitions.find(image, move)) …            // do as it did
-//   else { …; transitions.add(image, move, journal.read(), std::move(transition)); }
+//   const auto key = transitions.key(image, move);
+//   if (const Transition* known = transitions.find(key)) …            // do as it did
+//   else { …; transitions.add(key, journal.read(), std::move(transition)); }
 //
 // A move is made by one thread of a cluster, and everything that its cluster's future depends on is
 // in the cluster's image; so what the move does depends on the image and on what it reads from
@@ -26,9 +27,18 @@ public:
     Result result;
   };
 
-  /// What `move` of `image` did when it read what it would read now; nullptr: not known.
-  const Transition* find(const void* image, std::size_t move) {
-    if (const auto known = moves_.find({image, move}); known != moves_.end()) {
+  /// Who moves from where: an image and the number of one of its moves, or a hash.
+  struct Key {
+    std::uint64_t first = 0, second = 0;
+    bool operator==(const Key&) const = default;
+  };
+  static Key key(const void* image, std::size_t move) {
+    return {reinterpret_cast<std::uintptr_t>(image) >> 4, move};
+  }
+
+  /// What that move did when it read what it would read now; nullptr: not known.
+  const Transition* find(const Key& key) {
+    if (const auto known = moves_.find(key); known != moves_.end()) {
       for (const Reads& reads : known->second) {
         const auto found = reads.outcomes.find(values_now(reads.places));
         if (found != reads.outcomes.end()) {
@@ -39,15 +49,11 @@ public:
     return nullptr;
   }
 
-  void
-  add(const void* image,
-      std::size_t move,
-      const std::vector<WordPart>& read,
-      Transition transition) {
+  void add(const Key& key, const std::vector<WordPart>& read, Transition transition) {
     if (++count_ > most) {
       clear();
     }
-    auto& all = moves_[{image, move}];
+    auto& all = moves_[key];
     auto same = std::ranges::find_if(all, [&](const Reads& reads) {
       return std::ranges::equal(reads.places, read, [](const WordPart& a, const WordPart& b) {
         return a.at == b.at && a.mask == b.mask;
@@ -71,15 +77,9 @@ public:
 
 private:
   static constexpr std::size_t most = 1 << 20; // kept
-  struct Key {
-    const void* image;
-    std::size_t move;
-    bool operator==(const Key&) const = default;
-  };
   struct KeyHash {
     std::size_t operator()(const Key& key) const {
-      return (reinterpret_cast<std::uintptr_t>(key.image) >> 4 ^ key.move << 40) *
-             0x9e37'79b9'7f4a'7c15ULL;
+      return (key.first ^ key.second << 40) * 0x9e37'79b9'7f4a'7c15ULL;
     }
   };
   struct ValuesHash {
