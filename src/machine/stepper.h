@@ -309,13 +309,15 @@ private:
   Hash128 fingerprint(const HashSum& memory, const Work* moved, const HashSum& sum) const;
   // Of one thread of a cluster, whatever the others' registers hold.
   struct LaneOutcome {
-    Hash128 lane;
+    Hash128 lane; // zero: it has ended
+    Hash128 rest; // Image::Parts
     std::uint8_t identity = 0;
     ThreadClass who = 0;
     StepKind taken{};
     mutable std::array<std::uint32_t, 2> notes{}; // as Outcome::changes
   };
-  Hash128 image_hash(const Work& work, const Image& image, const HashSum& lanes) const;
+  static Hash128
+  image_hash(const Work& work, const Hash128& rest, const HashSum& lanes, std::uint64_t where);
   bool tells_blocks_apart(std::uint8_t identity) const;
   bool tells_places_apart(const Work& work, std::uint8_t identity) const;
   static std::size_t thread_of(const Work& work, const Move& move);

@@ -25,12 +25,12 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
   }
   const Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
-  const auto* known = transitions_.find(transitions_.key(before, move.ready));
-  if (known == nullptr) {
-    return look_ahead_of_lane(move);
+  if (auto ahead = look_ahead_of_lane(move)) {
+    return ahead;
   }
-  if (known->result.image->ended) {
-    return std::nullopt; // that may complete the command
+  const auto* known = transitions_.find(transitions_.key(before, move.ready));
+  if (known == nullptr || known->result.image->ended) {
+    return std::nullopt; // an end may complete the command
   }
   const Outcome& outcome = known->result;
   const bool others = like_others(work, move.cluster, *before);
@@ -79,47 +79,43 @@ Stepper::lane_key(const Work& work, const Image& image, std::size_t cluster, std
 /// Keeps the move by what the thread was, if that will do for other states of its cluster too.
 /// True: that is enough.
 bool Stepper::remember_lane(const Move& move, const Image& before, const Image& after) {
-  if (by_warps() || move.lanes != 0 || !before.parts.usable || !after.parts.usable ||
-      before.parts.context != after.parts.context) {
+  const Image::Parts& from = before.parts;
+  const Image::Parts& to = after.parts;
+  // Whoever stands at an aligned barrier may go on when another one leaves its warp; what is done
+  // at once changes when the cluster has begun.
+  if (by_warps() || move.lanes != 0 || !from.usable || !to.usable || from.aligned || to.aligned ||
+      before.made != after.made || from.joins_are_moves != to.joins_are_moves ||
+      from.places != to.places || from.where != to.where || after.ended) {
     return false;
   }
   const Work& work = *works_[move.work];
   const std::size_t thread = thread_of(work, move);
-  for (std::size_t t = 0; t < before.parts.lanes.size(); ++t) {
-    if (t != thread && before.parts.lanes[t] != after.parts.lanes[t]) {
+  for (std::size_t t = 0; t < from.lanes.size(); ++t) {
+    if (t != thread && from.lanes[t] != to.lanes[t]) {
       return false;
     }
   }
-  const auto accesses_memory = [](const Image::Ready& ready) {
-    const auto& body = ready.code->function->body;
-    if (ready.op->instruction >= body.size()) {
-      return false;
-    }
-    switch (body[ready.op->instruction].opcode) {
-    case ptx::Opcode::Ld:
-    case ptx::Opcode::St:
-    case ptx::Opcode::Atom:
-    case ptx::Opcode::Red:
-      return true;
-    default:
-      return false;
-    }
-  };
-  // It goes from one access to another one.
-  const auto next = std::ranges::find(after.ready, after.threads[thread], &Image::Ready::who);
-  if (next == after.ready.end() || next->endless || !accesses_memory(*next) ||
-      !accesses_memory(before.ready[move.ready])) {
+  const Image::Ready& ready = before.ready[move.ready];
+  const auto& body = ready.code->function->body;
+  if (ready.op->instruction >= body.size()) {
+    return false;
+  }
+  switch (body[ready.op->instruction].opcode) {
+  case ptx::Opcode::Ld:
+  case ptx::Opcode::St:
+  case ptx::Opcode::Atom:
+  case ptx::Opcode::Red:
+  case ptx::Opcode::Ret:
+  case ptx::Opcode::Exit:
+    break;
+  default: // may depend on where others stand, as activemask does
     return false;
   }
   lane_transitions_.add(
       lane_key(work, before, move.cluster, thread),
       *journal_.read(),
       {journal_.written(),
-       {after.parts.lanes[thread],
-        after.parts.identities[thread],
-        after.threads[thread],
-        taken_,
-        {}}}
+       {to.lanes[thread], to.rest, to.identities[thread], after.threads[thread], taken_, {}}}
   );
   // With several clusters, this one will look the same while others do not.
   return work.clusters.size() == 1;
@@ -129,7 +125,7 @@ std::optional<Stepper::Ahead> Stepper::look_ahead_of_lane(const Move& move) {
   const Work& work = *works_[move.work];
   const Image& before = *work.images[move.cluster];
   const Image::Parts& parts = before.parts;
-  if (!parts.usable || move.lanes != 0) {
+  if (!parts.usable || parts.aligned || move.lanes != 0) {
     return std::nullopt;
   }
   const std::size_t thread = thread_of(work, move);
@@ -150,10 +146,12 @@ std::optional<Stepper::Ahead> Stepper::look_ahead_of_lane(const Move& move) {
   }
   HashSum lanes = parts.sum;
   lanes.subtract(name_in_sum(parts.lanes[thread]));
-  lanes.add(name_in_sum(outcome.lane));
+  if (outcome.lane != Hash128{}) {
+    lanes.add(name_in_sum(outcome.lane));
+  }
   HashSum sum = work.sum;
   sum.subtract(before.hash);
-  sum.add(image_hash(work, before, lanes));
+  sum.add(image_hash(work, outcome.rest, lanes, parts.where));
   changes_.clear();
   const ThreadClass who = before.threads[thread];
   bool others = false; // of its class

@@ -237,17 +237,14 @@ bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const 
          work.clusters.front()->size() > 1;
 }
 
-/// What the image is called if its threads add up to `lanes`.
-Hash128 Stepper::image_hash(const Work& work, const Image& image, const HashSum& lanes) const {
-  const Image::Parts& parts = image.parts;
-  return combine(
-      parts.rest.low,
-      parts.rest.high,
-      lanes.low,
-      lanes.high,
-      parts.where,
-      work.identity
-  );
+/// What an image is called whose threads add up to `lanes`.
+Hash128 Stepper::image_hash(
+    const Work& work,
+    const Hash128& rest,
+    const HashSum& lanes,
+    std::uint64_t where
+) {
+  return combine(rest.low, rest.high, lanes.low, lanes.high, where, work.identity);
 }
 
 /// Writes the cluster into scratch_ and finds its image, or makes one.
@@ -384,9 +381,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       by_warps() ? name_warps(cluster, lanes, sum) : std::vector<Hash128>();
   const std::vector<Hash128>& movers = by_warps() ? warps : lanes;
   const Hash128 rest = shared.finish();
-  image->parts.rest = rest;
-  image->parts.where = where;
-  image->hash = image_hash(work, *image, sum);
+  image->hash = image_hash(work, rest, sum, where);
   // Threads of this cluster have classes of their own if no other one can be like it; those of
   // which that is true within the cluster too, one for as long as it lasts.
   const bool alone = !by_warps() && (where != 0 || work.clusters.size() == 1);
@@ -405,8 +400,11 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   if (alone && (cluster.size() > 1 || work.command->grid->config().block.count() > 1)) {
     Image::Parts& parts = image->parts;
     parts.usable = true;
+    parts.rest = rest;
+    parts.where = where;
     parts.sum = sum;
     parts.places = places;
+    parts.joins_are_moves = progress.joins_are_moves;
     words_.assign({rest.low, rest.high, std::uint64_t{places}, where});
     for (const Thread& thread : threads) {
       words_.push_back(thread.flags);
@@ -455,6 +453,7 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image) {
           continue;
         }
         if (waits_for_warp(at)) {
+          image.parts.aligned = true;
           continue;
         }
         Image::Ready ready;
@@ -463,6 +462,7 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image) {
         ready.lane = at.lane;
         ready.endless = (work.progress[c].loops[b][w].endless & bit(at.lane)) != 0;
         ready.operation = ready.endless ? loop_operation(at) : classify(at);
+        image.parts.aligned = image.parts.aligned || ready.operation.kind == Class::Aligned;
         ready.op = warp.pc[slot(at.lane)];
         ready.code = warp.frame[slot(at.lane)]->code;
         ready.who = who;

@@ -72,10 +72,12 @@ struct Stepper::Image {
   // what is needed to say what the cluster would be called if one thread of it changed.
   struct Parts {
     bool usable = false;
-    Hash128 rest;        // of what belongs to no thread
-    Hash128 context;     // of that, and of what warps know of their threads
-    HashSum sum;         // of the threads
-    bool places = false; // threads are told apart by their places
+    Hash128 rest;         // of what belongs to no thread
+    Hash128 context;      // of that, and of what warps know of their threads
+    HashSum sum;          // of the threads
+    bool places = false;  // threads are told apart by their places
+    bool aligned = false; // some thread stands at a barrier that its warp executes together
+    bool joins_are_moves = false;
     std::uint64_t where = 0;
     std::vector<Hash128> lanes;           // by thread
     std::vector<std::uint8_t> identities; // what they may learn about themselves
