@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What `heddle check` costs: check.py [SECTION…]
 
-    speed      states per second and core on a device-only program, executions per second with host code
+    speed      states per second and core on a device-only program, and peak memory per state; executions per
+               second with host code. Where the time goes: perf record -e cpu-clock -g heddle check …; perf
+               report --sort comm,sym (the process named by a hash is the program, `heddle` judges)
     examples   the document's examples (aim: each below 0.5 s once compiled)
     idioms     states and time of every case of tests/check/idioms and tests/check/clauses
     axb        29 tests x 4 shapes x 4 progress models (aim: below 10 s)
@@ -12,9 +14,12 @@
 A search is given MAX_TIME seconds (environment, default 10); "-" means that it did not finish. Times are wall
 clock from start to exit of the tool, with the program already compiled, on however many cores there are.
 """
+import json
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -57,11 +62,27 @@ def cell(answer):
     return f"{answer['states']:>7,} {answer['wall']:>6.2f}s" if finished(answer) else f"{'-':>15}"
 
 
+def measure(program, words, *options):
+    """Answer, processor seconds of the tool and the program that it explores, and bytes of the larger of the two."""
+    check(program, words, "--max-states=16")  # compiles, once
+    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}", "--schedules=0"]})
+    with tempfile.TemporaryFile("w+") as out:
+        child = subprocess.Popen(case.command(*options), stdout=out, stderr=subprocess.DEVNULL)
+        _, _, usage = os.wait4(child.pid, 0)
+        child.returncode = 0  # it has been waited for
+        out.seek(0)
+        return json.load(out), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
 def speed():
-    print("== speed")
-    big = check(LOCKS, "philosophers-ordered block 5", "--no-symmetry", "--no-eager")
-    rate = big.get("states", 0) / max(big.get("seconds") or 1, 1e-9)
-    print(f"device only: {big.get('states', 0):,} states in {big.get('seconds') or 0:.2f} s: {rate:,.0f} states/s")
+    print("== speed: device only, end to end (the search, the judgement, one repetition)")
+    print(f"{'':<46}{'states':>9}{'s':>8}{'states/s':>11}{'CPU s':>8}{'per core':>11}{'bytes':>8}")
+    for words in "philosophers-ordered block 5", "philosophers-ordered block 6", "philosophers-ordered plain 6":
+        for name in "neither", "all":
+            answer, seconds, size = measure(LOCKS, words, *REDUCTIONS[name])
+            states, wall = answer["states"], max(answer["seconds"], 1e-9)
+            print(f"{words + ', ' + ('all reductions' if name == 'all' else 'none'):<46}{states:>9,}{wall:>8.2f}{states / wall:>11,.0f}"
+                  f"{seconds:>8.2f}{states / seconds:>11,.0f}{size / states:>8,.0f}{'' if finished(answer) else '   CUT SHORT'}", flush=True)
     host = check("tests/check/idioms/host.cu", "queried-while-spinning")
     print(f"host code: {host.get('states', 0):,} states, {host.get('executions', 0):,} executions in {host.get('seconds') or 0:.2f} s: "
           f"{host.get('executions', 0) / max(host.get('seconds') or 1, 1e-9):,.0f} executions/s")

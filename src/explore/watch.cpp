@@ -73,18 +73,37 @@ std::uint64_t memory_of_file(int fd) {
   return ::fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512 : 0;
 }
 
+/// Of a process and those that it has started: one of a search waits for the one that it has
+/// started.
+template <class F> std::uint64_t sum_of_chain(pid_t process, F&& bytes_of) {
+  std::uint64_t sum = 0;
+  for (int asked = 0; process > 0 && asked < most_processes_asked; ++asked) {
+    sum += bytes_of(process);
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
+    process = 0;
+    children >> process;
+  }
+  return sum;
+}
+
+/// As private_memory(), but pages that several processes share count for each of them.
+std::uint64_t private_memory_at_most(pid_t process) {
+  return sum_of_chain(process, [](pid_t p) {
+    std::ifstream in(fmt::format("/proc/{}/statm", p));
+    std::uint64_t size = 0, resident = 0, shared = 0; // pages; shared with files
+    in >> size >> resident >> shared;
+    return (resident - std::min(shared, resident)) *
+           static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  });
+}
+
 } // namespace
 
 std::uint64_t private_memory(pid_t process) {
-  std::uint64_t sum = 0;
-  for (int asked = 0; process > 0 && asked < most_processes_asked; ++asked) {
-    // Pages that several processes of a chain share count in parts, which add up to one.
-    sum += kibibytes_in(fmt::format("/proc/{}/smaps_rollup", process), "Pss_Anon:");
-    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
-    process = 0;
-    children >> process; // a process of a search waits for the one that it has started
-  }
-  return sum;
+  // Pages that several processes of a chain share count in parts, which add up to one.
+  return sum_of_chain(process, [](pid_t p) {
+    return kibibytes_in(fmt::format("/proc/{}/smaps_rollup", p), "Pss_Anon:");
+  });
 }
 
 std::string progress_text(const StateTable& table, double seconds) {
@@ -165,7 +184,10 @@ std::string Watch::limit_reached(pid_t child, double seconds) {
   }
   if (seconds >= next_look_) {
     next_look_ = seconds + seconds_between_looks;
-    if (memory_of_file(table_.fd()) + private_memory(child) > most_bytes_) {
+    const std::uint64_t table = memory_of_file(table_.fd());
+    // The kernel walks all pages to say what is private: asked only where it may matter.
+    if (table + private_memory_at_most(child) > most_bytes_ &&
+        table + private_memory(child) > most_bytes_) {
       return fmt::format(
           "the limit of {} MiB was reached (--max-memory)",
           report::with_thousands(most_bytes_ / mebibyte)

@@ -385,8 +385,11 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   // Threads of this cluster have classes of their own if no other one can be like it; those of
   // which that is true within the cluster too, one for as long as it lasts.
   const bool alone = !by_warps() && (where != 0 || work.clusters.size() == 1);
-  image->threads.resize(movers.size());
-  for (std::size_t t = 0; t < movers.size(); ++t) {
+  const std::size_t block_threads = work.command->grid->config().block.count();
+  const std::size_t last_block = threads.size() / cluster.size() * (cluster.size() - 1);
+  const std::size_t count = by_warps() ? movers.size() : last_block + block_threads;
+  image->threads.resize(count);
+  for (std::size_t t = 0; t < count; ++t) {
     if (movers[t] == Hash128{}) { // it has ended
       continue;
     }
@@ -397,7 +400,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
             : combine(work.identity, std::uint64_t{c}, movers[t].low, movers[t].high);
     image->threads[t] = name.low | 1ULL << 63; // 0 to 2^16 are left to others
   }
-  if (alone && (cluster.size() > 1 || work.command->grid->config().block.count() > 1)) {
+  if (alone && count > 1) {
     Image::Parts& parts = image->parts;
     parts.usable = true;
     parts.rest = rest;
@@ -406,18 +409,20 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     parts.places = places;
     parts.joins_are_moves = progress.joins_are_moves;
     words_.assign({rest.low, rest.high, std::uint64_t{places}, where});
-    for (const Thread& thread : threads) {
-      words_.push_back(thread.flags);
-      parts.identities.push_back(thread.identity);
+    parts.identities.reserve(count);
+    for (std::size_t t = 0; t < count; ++t) {
+      words_.push_back(threads[t].flags);
+      parts.identities.push_back(threads[t].identity);
     }
     parts.context = hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));
-    parts.lanes = std::move(lanes);
+    parts.lanes.assign(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(count));
   }
   if (by_warps()) {
     find_warp_moves(work, c, *image, lanes);
   } else {
     find_moves(work, c, *image);
   }
+  image->ready.shrink_to_fit();
   candidates.push_back(std::move(image));
   return candidates.back().get();
 }
