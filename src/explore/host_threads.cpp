@@ -296,7 +296,7 @@ unsigned HostThreads::stop(HostPoint point) {
   inside_ = true;
   if (point.position.stack_pointer == 0) {
     point.position = state_.capture();
-    self.computes = false;
+    self.interrupts = 0;
   }
   if (current_ != 0) {
     point.position.stack_end = reinterpret_cast<std::uintptr_t>(slot(current_) + stack_bytes);
@@ -337,7 +337,7 @@ void* HostThreads::decide(void* argument) {
   }
   self.scheduler_.next(self);
   Thread& chosen = self.threads_[self.current_];
-  self.interrupt_after(chosen.computes ? patience_us / 50 : patience_us);
+  self.interrupt_after(chosen.interrupts != 0 ? patience_us / 50 : patience_us);
   set_thread_pointer(chosen.control_block);
   return chosen.saved_stack_pointer;
 }
@@ -354,14 +354,35 @@ void HostThreads::interrupted(const ucontext_t& context) {
   if (inside_) {
     return;
   }
-  if (const std::optional<HostPosition> position = state_.interrupted(context)) {
-    const int error = errno;
-    threads_[current_].computes = true;
-    stop({.kind = HostPoint::Kind::Access, .what = "computes", .position = *position});
-    errno = error;
-  } else {
+  const std::optional<HostPosition> position = state_.interrupted(context);
+  if (!position) {
     interrupt_after(patience_us / 500);
+    return;
   }
+  const int error = errno;
+  if (Thread& self = threads_[current_]; is_new(self, *position)) {
+    interrupt_after((patience_us / 50) << (self.interrupts / 8));
+  } else {
+    stop({.kind = HostPoint::Kind::Access, .what = "computes", .position = *position});
+  }
+  errno = error;
+}
+
+/// Remembers where it computes; false: it has been there, or it has computed for long enough.
+bool HostThreads::is_new(Thread& thread, HostPosition position) const {
+  if (current_ != 0) {
+    position.stack_end = reinterpret_cast<std::uintptr_t>(slot(current_) + stack_bytes);
+  }
+  Hasher hasher;
+  state_.hash(position, hasher);
+  const Hash128 here = hasher.finish();
+  const auto end = thread.computed.begin() + thread.interrupts;
+  if (end == thread.computed.end() || std::find(thread.computed.begin(), end, here) != end) {
+    return false;
+  }
+  *end = here;
+  ++thread.interrupts;
+  return true;
 }
 
 unsigned HostThreads::live() const {
@@ -491,7 +512,7 @@ int HostThreads::create(
   thread.point = &begins;
   thread.waiter = {};
   thread.stopped_since_yield = false;
-  thread.computes = false;
+  thread.interrupts = 0;
   thread.start = start;
   thread.argument = argument;
   thread.result = nullptr;

@@ -13,7 +13,8 @@
 // identity the kernel and fork() know.
 //
 // A thread that computes for long without coming to such a place is interrupted by a timer. If its
-// state repeats, it is in an endless loop.
+// state repeats, it is in an endless loop, and the others may go on. So may they after a few
+// seconds without; before that nothing depends on how fast the processor is.
 //
 // Direction of error: see hostwatch/*.cpp for each function. A thread that blocks in the kernel (a
 // pipe, a lock of stdio) blocks all of them. Needs glibc on x86-64.
@@ -117,7 +118,11 @@ private:
     bool started = false;
     bool used_before = false;         // this id: its stack is not clean
     bool stopped_since_yield = false; // somewhere else
-    bool computes = false;            // has been interrupted since it last stopped by itself
+    // Its states when it was interrupted, since it last stopped by itself; the first `interrupts`.
+    // No memory of the heap, where the program's would come to lie elsewhere.
+    static constexpr unsigned most_interrupts = 40;
+    std::array<Hash128, most_interrupts> computed{};
+    unsigned interrupts = 0;
     const HostPoint* point = nullptr; // on its stack, while it stands there
     unsigned way = 0;                 // out: how it goes on
     HeddleWaiter waiter{};
@@ -145,6 +150,7 @@ private:
   void leave();
   void interrupt_after(long microseconds);
   void interrupted(const ucontext_t& context);
+  bool is_new(Thread& thread, HostPosition position) const;
   static void* decide(void* self);
   static void begin();
   std::byte* slot(unsigned thread) const;

@@ -21,7 +21,7 @@ using ptx::Opcode;
 
 namespace {
 
-constexpr std::uint64_t max_threads = 1 << 16;
+constexpr std::uint64_t max_threads = 1 << 20;
 
 /// Complete as soon as what is before them is.
 bool happens_by_itself(CommandKind kind) {
