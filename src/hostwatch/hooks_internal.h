@@ -19,6 +19,9 @@
 namespace heddle::hostwatch {
 
 extern const HeddleHostHooks* hooks;
+/// A write is being noted: what that writes itself (an instrumented build calls our memset even for
+/// its stack frames) is nobody's business.
+extern bool noting;
 
 inline unsigned before(HeddleHostEvent event, const volatile void* address, std::size_t bytes) {
   if (hooks != nullptr) [[likely]] {
@@ -28,8 +31,10 @@ inline unsigned before(HeddleHostEvent event, const volatile void* address, std:
 }
 
 inline void wrote(const volatile void* p, std::size_t bytes, const void* pc) {
-  if (hooks != nullptr) [[likely]] {
+  if (hooks != nullptr && !noting) [[likely]] {
+    noting = true;
     hooks->wrote(const_cast<const void*>(p), bytes, pc);
+    noting = false;
   }
 }
 

@@ -8,6 +8,7 @@
 
 namespace heddle::hostwatch {
 const HeddleHostHooks* hooks = nullptr;
+bool noting = false;
 } // namespace heddle::hostwatch
 
 using heddle::hostwatch::before;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <span>
 
 namespace heddle::isa {
 namespace {
@@ -235,7 +236,8 @@ Result<void> Program::Impl::initialise(const LinkedVariable& linked) {
   }
   auto* bytes = static_cast<std::byte*>(space.host_pointer(linked.address, linked.bytes));
   HEDDLE_CHECK(bytes != nullptr, "variable {} is not where it was placed", v.name);
-  std::memcpy(bytes, v.init.data(), std::min<std::size_t>(v.init.size(), linked.bytes));
+  const std::size_t given = std::min<std::size_t>(v.init.size(), linked.bytes);
+  std::ranges::copy(std::as_bytes(std::span(v.init).first(given)), bytes);
   for (const ptx::SymbolInit& init : v.symbols) {
     std::uint64_t value = 0;
     if (const LinkedVariable* target = find_variable(*linked.module, init.symbol)) {
