@@ -1,7 +1,6 @@
 // Every header of cuda/ in the toolkit: barriers with copies and transactions, pipelines of all scopes, semaphores, annotated pointers, cuda::ptx, arithmetic helpers, shuffles, atomic_ref, streams.
 //@ exercises: cuda/barrier, pipeline, latch, semaphore, annotated_ptr, discard_memory, atomic, functional, ptx, cmath, bit, warp, stream_ref; bulk copies and asynchronous stores in a cluster
 //@ flags: --extended-lambda --expt-relaxed-constexpr
-//@ hardware: written without a GPU at hand
 #include "../run/support.h"
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>

@@ -1,7 +1,6 @@
 // Every facility of cuda::std that is a type or an algorithm, by functions that run on the host, in a lone device thread and in many at once.
 //@ exercises: cuda::std: complex, array, span, tuple, optional, variant, expected, mdspan, chrono, bit, limits, bitset, inplace_vector, functional, cmath, memory, iterator, ranges, atomic, semaphore, latch, barrier
 //@ flags: --expt-relaxed-constexpr
-//@ hardware: written without a GPU at hand
 #include <cuda/std/array>
 #include <cuda/std/atomic>
 #include <cuda/std/barrier>

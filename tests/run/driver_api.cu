@@ -1,7 +1,6 @@
 // Kernels given to the driver API as PTX text, launched and checked with it, beside the runtime API.
 //@ exercises: cuInit, devices, contexts, cuModuleLoadDataEx, cuLaunchKernel with both forms of arguments, memory, sets, pitched copies, streams, events, cuGetProcAddress, and runtime calls on the same memory
 //@ flags: -lcuda
-//@ hardware: addresses and names are not printed; not run on a GPU yet
 #include <cstdio>
 #include <cstring>
 #include <vector>

@@ -1,7 +1,6 @@
 // The driver API beyond launches: mapped address ranges, words that streams write and wait for, graphs, arrays and textures, linking of PTX.
 //@ exercises: cuMemAddressReserve, cuMemCreate, cuMemMap, cuMemUnmap, cuStreamWriteValue32, cuStreamWaitValue32, cuGraphAdd…Node, cuGraphLaunch, cuArrayCreate, cuTexObjectCreate, cuMemcpy2D with arrays, cuLinkAddData, cuGetErrorString
 //@ flags: -lcuda
-//@ hardware: not run on a GPU yet
 #include <cstdio>
 #include <cstring>
 #include <vector>

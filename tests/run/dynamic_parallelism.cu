@@ -3,7 +3,6 @@
 //@ flags: -rdc=true -lcudadevrt
 //@ also-flags: -rdc=true -lcudadevrt -G
 //@ seeds: 1 2
-//@ hardware: not recorded yet
 #include "support.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 //@ exercises: cudaGraphConditionalHandleCreate, cudaGraphAddNode with cudaGraphNodeTypeConditional, cudaGraphSetConditional, cudaStreamBeginCaptureToGraph
 //@ also-flags: -rdc=true
 //@ seeds: 1
-//@ hardware: not run on a GPU yet
 #include <cstdio>
 
 #include <cuda_runtime.h>

@@ -1,6 +1,5 @@
 // Bulk copies of tensors with maps that the driver API encodes, addresses of shared memory that blocks of a cluster hand to each other, and the four multiplications of mma.m8n8k4.
 //@ exercises: cuTensorMapEncodeTiled, cp.async.bulk.tensor (edges, swizzle), generic addresses in a cluster, isspacep, %is_explicit_cluster, mma.m8n8k4
-//@ hardware: not recorded yet
 #include "support.h"
 #include <cooperative_groups.h>
 #include <cuda.h>
