@@ -176,13 +176,13 @@ bool Explorer::enter(const Arrival& arrival) {
     table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
     finish();
   }
-  const std::uint32_t check = check_of(device);
+  const std::uint32_t check = stepper_.saw_host_addresses() ? unchecked : check_of(device);
   if (last_) {
     last_->to = visit->id;
     last_->choice = pack_choice(last_->choice, check);
     table_.add_edge(*last_);
   }
-  if (replay_ && expected_ != unchecked && expected_ != check) {
+  if (replay_ && expected_ != unchecked && check != unchecked && expected_ != check) {
     table_.add_event(
         EventKind::Nondeterminism,
         visit->id,

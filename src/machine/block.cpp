@@ -501,11 +501,16 @@ const Op* Block::collective(
   const std::size_t w = index_of(exec.warp());
   WarpState& state = warps_[w];
   const LaneMask lanes = exec.mask();
+  if (state.arrived == 0) {
+    state.exchange.words.clear(); // of another collective
+  }
   for (LaneMask m = lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     state.membermask[slot(lane)] = membermask[lane];
     state.collective_op[slot(lane)] = &op;
     state.collective[slot(lane)] = collective;
+    // Who hands over nothing leaves nothing behind: the explorer compares what is there.
+    state.exchange.value[slot(lane)] = 0;
   }
   state.arrived |= lanes;
   if (collective.contribute != nullptr) {

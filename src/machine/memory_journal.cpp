@@ -192,6 +192,7 @@ void MemoryJournal::recount() {
     const std::uint64_t extent[2] = {allocation.base, allocation.size};
     const XXH128_hash_t h = XXH3_128bits(extent, sizeof extent);
     sum_.add({h.low64, h.high64});
+    host_addresses_ = host_addresses_ || allocation.kind == memory::AllocationKind::Registered;
     const auto* begin = reinterpret_cast<const std::byte*>(
         allocation.base + static_cast<std::uint64_t>(allocation.delta)
     );

@@ -73,6 +73,8 @@ public:
   /// Forgets what could be undone and looks at all of memory.
   void recount();
   const HashSum& fingerprint() const { return sum_; }
+  /// True once memory of the host's own was among it: it lies elsewhere in each execution.
+  bool saw_host_addresses() const { return host_addresses_; }
 
 private:
   struct Word {
@@ -94,6 +96,7 @@ private:
   std::unordered_map<const std::uint64_t*, std::size_t> index_;
   std::vector<Word> undo_;
   HashSum sum_;
+  bool host_addresses_ = false;
 };
 
 } // namespace heddle::machine

@@ -208,6 +208,9 @@ public:
 
   /// Equal: equal futures.
   Hash128 fingerprint() const;
+  /// True once device threads can see addresses of the host's own memory (cudaHostRegister): these
+  /// are others in each execution, and with them the fingerprints.
+  bool saw_host_addresses() const { return journal_.saw_host_addresses(); }
 
 private:
   struct Work;

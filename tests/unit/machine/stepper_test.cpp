@@ -329,6 +329,19 @@ TEST(Stepper, EqualStatesHaveEqualFingerprints) {
   EXPECT_NE(after(device, {0, 1, 0}), after(device, {0, 1, 1}));
 }
 
+TEST(Stepper, WhatWasHandedOverOnceDoesNotTellStatesApart) {
+  // Who comes first hands over 0 in the shuffle, which nobody looks at; then lane 0 waits at a
+  // barrier that hands over nothing.
+  Device device(kernel(
+      "k",
+      "atom.add.u32 %r2, [%rd1], 1; shfl.sync.idx.b32 %r3, %r2, 0, 31, 3;\n"
+      "setp.eq.u32 %p1, %r1, 0; @%p1 bra M; atom.add.u32 %r2, [%rd1+4], 1; st.u32 [%rd1+8], %r2;\n"
+      "M: bar.warp.sync 3;"
+  ));
+  device.launch("k", shape(1, 2));
+  EXPECT_EQ(after(device, {0, 0}), after(device, {1, 0}));
+}
+
 TEST(Stepper, DeadRegistersDoNotTellStatesApart) {
   // Each thread reads a counter that the other changes; one program forgets what it read.
   for (const bool forgets : {true, false}) {
