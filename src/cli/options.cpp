@@ -207,6 +207,15 @@ void define_limits(CLI::App& check, explore::Options& search) {
       ->group("");
   check
       .add_flag_callback(
+          "--no-phases",
+          [&search] { search.phases = false; },
+          "To check Heddle itself: operations on mbarriers are interleaved, too. Same verdict, "
+          "more "
+          "states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-eager",
           [&search] { search.eager = false; },
           "To check Heddle itself: moves that nobody else can notice are interleaved, too. Same "

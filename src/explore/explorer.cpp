@@ -60,6 +60,8 @@ Explorer::Explorer(
                        options.progress != ProgressModel::Lobe,
            .eager = options.eager,
            .sums = options.sums && options.eager,
+           .phases = options.phases && options.eager && !options.lockstep &&
+                     options.progress != ProgressModel::Hsa,
            .ignore_grid_order = options.ignore_grid_order,
            .warp_rules = std::move(warp_rules)}
       ),

@@ -157,6 +157,10 @@ bool Explorer::enter(const Arrival& arrival) {
     table_.note(Fact::SumsClash);
     finish();
   }
+  if (stepper_.phases_clash() && options_.phases && !replay_) {
+    table_.note(Fact::PhasesClash);
+    finish();
+  }
   if (stepper_.saw_choice()) {
     table_.note(Fact::Choice);
   }
@@ -429,7 +433,7 @@ bool Explorer::fork_for(const Node& node) {
     return false;
   }
   look_at_end_of_child(wait_for(child));
-  if (table_.saw(Fact::SumsClash)) {
+  if (table_.saw(Fact::SumsClash) || table_.saw(Fact::PhasesClash)) {
     finish();
   }
   return false;

@@ -27,6 +27,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-symmetry", &Options::symmetry, false},
     {"no-eager", &Options::eager, false},
     {"no-sums", &Options::sums, false},
+    {"no-phases", &Options::phases, false},
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},

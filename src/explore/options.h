@@ -38,6 +38,9 @@ struct Options {
   // Updates that commute and whose results nobody uses happen as soon as they can. Found out to be
   // wrong for a program, it is turned off for the whole search.
   bool sums = true;
+  // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
+  // out to be wrong for a program, it is turned off for the whole search.
+  bool phases = true;
   // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
   bool lockstep = false;
   // With them: plain reads of global memory may see old values until a fence.

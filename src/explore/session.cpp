@@ -84,14 +84,20 @@ Result<void> try_schedules(
   return {};
 }
 
-/// Without the assumption about sums (machine/sums.h), if it turns out to be wrong.
+/// Without the assumptions about sums and phases (machine/sums.h, phases.h) that turn out to be
+/// wrong.
 Result<Search> search_all(CheckRequest& request, Handover& handover, double share) {
-  auto first = search(request, handover, Addresses::Fixed, {.share = share, .sheet = nullptr});
-  if (!first || !first->table.saw(Fact::SumsClash)) {
-    return first;
+  for (;;) {
+    auto tried = search(request, handover, Addresses::Fixed, {.share = share, .sheet = nullptr});
+    Options& options = handover.options;
+    const bool sums = tried && options.sums && tried->table.saw(Fact::SumsClash);
+    const bool phases = tried && options.phases && tried->table.saw(Fact::PhasesClash);
+    if (!sums && !phases) {
+      return tried;
+    }
+    request.options.sums = options.sums = options.sums && !sums;
+    request.options.phases = options.phases = options.phases && !phases;
   }
-  request.options.sums = handover.options.sums = false;
-  return search(request, handover, Addresses::Fixed, {.share = share, .sheet = nullptr});
 }
 
 } // namespace
@@ -121,8 +127,9 @@ Result<report::Report> check(const CheckRequest& asked) {
   }
   check_determinism(request, &*all, usual, report);
   if (!report.complete && report.findings.empty() && request.options.schedules > 0) {
-    all.reset();                  // its memory may be needed
-    request.options.sums = false; // nobody would repeat them if it were wrong
+    all.reset(); // its memory may be needed
+    // Nobody would repeat them if these were wrong.
+    request.options.sums = request.options.phases = false;
     TRY_VOID(try_schedules(request, left, sources, report));
     if (!report.findings.empty()) {
       check_determinism(request, nullptr, usual, report);

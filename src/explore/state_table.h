@@ -56,6 +56,7 @@ enum class Fact : std::uint8_t {
   Choice,      // a device thread made a move that was not bound to end by itself
   FloatSum,    // floating-point numbers were added up in one order of several
   SumsClash,   // Options::sums does not hold: the search is void
+  PhasesClash, // Options::phases does not hold: the search is void
   HostUnseen   // host code is not instrumented
 };
 

@@ -19,6 +19,7 @@ void AccessNotes::accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, boo
   const isa::Op* op = exec_.current();
   const ptx::Instruction& i = exec_.code().function->body[op->instruction];
   if (i.opcode == ptx::Opcode::Atom || i.opcode == ptx::Opcode::Red ||
+      (i.opcode == ptx::Opcode::Cp && i.has(ptx::Mod::Reduce) && store) ||
       ((i.opcode == ptx::Opcode::Ld || i.opcode == ptx::Opcode::St) && isa::is_strong(i))) {
     strong.push_back({at, bytes, op, &exec_.code()});
   }

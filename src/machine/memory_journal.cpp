@@ -173,6 +173,29 @@ HashSum MemoryJournal::fingerprint_after(std::span<const WordPart> parts) const 
   return sum;
 }
 
+void MemoryJournal::undo_notes(const NotesMark& mark) {
+  for (; notes_.writes.size() > mark.writes; notes_.writes.pop_back()) {
+    const Written& written = notes_.writes.back();
+    std::memcpy(written.at, written.before.data(), written.bytes);
+  }
+  notes_.reads.resize(std::min(notes_.reads.size(), mark.reads));
+  notes_.strong.resize(std::min(notes_.strong.size(), mark.strong));
+}
+
+bool MemoryJournal::only_wrote_in(
+    const NotesMark& mark,
+    const Bytes& here,
+    const Bytes& there
+) const {
+  return std::all_of(
+      notes_.writes.begin() + static_cast<std::ptrdiff_t>(mark.writes),
+      notes_.writes.end(),
+      [&](const Written& written) {
+        return here.contains(written.at) || there.contains(written.at);
+      }
+  );
+}
+
 void MemoryJournal::undo_to(std::size_t mark) {
   for (; undo_.size() > mark; undo_.pop_back()) {
     const Word& word = undo_.back();

@@ -66,6 +66,18 @@ public:
   /// Since the last absorb().
   std::span<const AccessNotes::Strong> strong() const { return notes_.strong; }
 
+  // --- Before it is absorbed ---------------------------------------------------------------------
+  struct NotesMark {
+    std::size_t writes = 0, reads = 0, strong = 0;
+  };
+  NotesMark mark_notes() const {
+    return {notes_.writes.size(), notes_.reads.size(), notes_.strong.size()};
+  }
+  /// Takes back what was noted since then, and the writes themselves.
+  void undo_notes(const NotesMark& mark);
+  /// Since then nothing was written but in one of the two.
+  bool only_wrote_in(const NotesMark& mark, const Bytes& here, const Bytes& there) const;
+
   std::size_t mark() const { return undo_.size(); }
   void undo_to(std::size_t mark);
   /// What was done until now stays: marks are void.

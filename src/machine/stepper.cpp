@@ -118,18 +118,24 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
       }
     }
     if (i.opcode == Opcode::Atom || i.opcode == Opcode::Red) {
-      if (options_.sums && sum_kind(code, op) != 0) {
+      if (options_.sums && sum_kind(code, op) != 0 && !library_op(at)) {
         return {Class::Sum, StepKind::Sync, "an atomic update"};
       }
-      return {Class::Access, StepKind::Sync, "an atomic update"};
+      return classify_library_op(at, {Class::Access, StepKind::Sync, "an atomic update"});
     }
     const bool load = i.opcode == Opcode::Ld;
     if (i.has(Mod::Volatile)) {
-      return {Class::Access, StepKind::Volatile, load ? "a volatile read" : "a volatile write"};
+      return classify_library_op(
+          at,
+          {Class::Access, StepKind::Volatile, load ? "a volatile read" : "a volatile write"}
+      );
     }
     if (isa::is_strong(i)) {
-      return load ? Operation{Class::Access, StepKind::Sync, "an atomic read"}
-                  : Operation{Class::Access, StepKind::None, "an atomic write"};
+      return classify_library_op(
+          at,
+          load ? Operation{Class::Access, StepKind::Sync, "an atomic read"}
+               : Operation{Class::Access, StepKind::None, "an atomic write"}
+      );
     }
     saw_plain_access_ = true;
     return {
@@ -159,9 +165,25 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   case Opcode::Elect:
     return {Class::Join, StepKind::Sync, "a warp collective"};
   case Opcode::Mbarrier:
-    return {Class::Access, StepKind::Sync, "an mbarrier operation"};
+    return classify_phase_op(at);
   case Opcode::Cp:
-    if (i.has(Mod::Async) && !i.has(Mod::Bulk) && !i.has(Mod::Mbarrier)) {
+    if (i.has(Mod::Reduce)) {
+      const bool sum = options_.sums && sum_kind(code, op) != 0;
+      return {sum ? Class::Sum : Class::Access, StepKind::None, "an asynchronous update"};
+    }
+    if (i.has(Mod::Async) && i.has(Mod::Mbarrier) && !i.has(Mod::Bulk)) {
+      Operation result = classify_phase_op(at);
+      result.step = StepKind::None;
+      return result;
+    }
+    // Those that tell an mbarrier in the same go are seen by who waits for it.
+    if (i.has(Mod::Async) && !i.has(Mod::MulticastCluster) &&
+        !(i.has(Mod::Tensor) && i.has(Mod::MbarrierCompleteTxBytes))) {
+      if (i.has(Mod::MbarrierCompleteTxBytes) && (&op + 1)->instruction != op.instruction) {
+        Operation result = classify_phase_op(at);
+        result.step = StepKind::None;
+        return result;
+      }
       saw_plain_access_ = true; // as weak as a plain access; here it happens at once
       return {Class::Plain, StepKind::None, "an asynchronous copy"};
     }
@@ -180,6 +202,10 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   case Opcode::Ret:
   case Opcode::Exit:
     return {Class::End, StepKind::End, "the end of the thread"};
+  case Opcode::Suld:
+  case Opcode::Sust:
+    saw_plain_access_ = true; // [RACE]: weak, like other accesses to data
+    return {Class::Plain, StepKind::None, "an access to a surface"};
   default:
     return {Class::Access, StepKind::None, "an operation that others may see"};
   }
@@ -198,8 +224,11 @@ bool Stepper::is_choice(const Lane& at, Class kind) const {
   case Class::Heap:
   case Class::Aligned: // its warp decides, see open_aligned
     return true;
+  case Class::Wait: // it stands there, but the move is not its own
+    return true;
   case Class::Join:
   case Class::Sum:
+  case Class::Phase:
   case Class::End:
   case Class::Io:
     break;
@@ -232,7 +261,8 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
   }
   const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
   LaneMask result = 0;
-  if ((op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
+  const bool alike = i.opcode != Opcode::Mbarrier && i.opcode != Opcode::Cp;
+  if (alike && (op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
     // What kind of access it is does not depend on its address.
     const Class kind = classify(first).kind;
     result = is_choice(first, kind) ? group : kind == Class::Plain ? group & waiting(first) : 0;
@@ -254,7 +284,41 @@ Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconve
   turn.fuel = fuel;
   turn.stop_at_visible = true;
   turn.reconverge = reconverge;
-  return exec_.run(warp_state(at).warp, bit(at.lane) | with, turn);
+  isa::Warp& warp = warp_state(at).warp;
+  LaneMask lanes = bit(at.lane) | with;
+  if (!options_.phases) {
+    return exec_.run(warp, lanes, turn);
+  }
+  const auto index = static_cast<std::size_t>(at.lane);
+  const Op& op = *warp.pc[index];
+  const Opcode opcode = warp.frame[index]->code->function->body[op.instruction].opcode;
+  if ((op.flags & isa::Visible) == 0) {
+    return exec_.run(warp, lanes, turn);
+  }
+  if (opcode == Opcode::Mbarrier || opcode == Opcode::Cp) {
+    const Stop stop = run_phase_op(at, lanes);
+    if (stop == Stop::Fault || stop == Stop::Unsupported ||
+        (warp.pc[index]->flags & isa::Visible) != 0) {
+      return stop;
+    }
+    exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+    return exec_.run(warp, lanes, turn);
+  }
+  const Stop stop = exec_.run(warp, lanes, turn);
+  Phases& phases = at.work->progress[at.cluster].phases;
+  if (phases.in_use() &&
+      (opcode == Opcode::Bar || opcode == Opcode::Barrier || opcode == Opcode::Shfl ||
+       opcode == Opcode::Vote || opcode == Opcode::Match || opcode == Opcode::Redux)) {
+    // Lanes that met at once; of others Block tells.
+    std::vector<Phases::Thread> met;
+    for (lanes &= ~warp.blocked; lanes != 0; lanes &= lanes - 1) {
+      Lane other = at;
+      other.lane = std::countr_zero(lanes);
+      met.push_back(number_in_cluster(other));
+    }
+    phases.meet(met);
+  }
+  return stop;
 }
 
 // [BAR-4]: threads of a warp execute an aligned barrier together. Lanes that have come to one wait
@@ -506,7 +570,7 @@ void Stepper::settle(Work& work, std::size_t cluster) {
     if (++passes > many_passes) {
       work.progress[cluster].joins_are_moves = true;
     }
-    executed = by_warps() ? 0 : exec_.executed();
+    executed = by_warps() ? 0 : exec_.executed() - tried_;
     moved = false;
     Cluster& c = *work.clusters[cluster];
     for (std::size_t b = 0; b < c.size(); ++b) {
@@ -529,7 +593,11 @@ void Stepper::settle(Work& work, std::size_t cluster) {
         }
       }
     }
-  } while (by_warps() ? moved : exec_.executed() != executed);
+    if (!by_warps() && exec_.executed() - tried_ == executed && waits_for_ever(work, cluster)) {
+      work.progress[cluster].polls = true;
+      moved = true;
+    }
+  } while (moved || (!by_warps() && exec_.executed() - tried_ != executed));
 }
 
 void Stepper::fail(const Lane& at) {

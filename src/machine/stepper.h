@@ -42,6 +42,7 @@
 #include "machine/block.h"
 #include "machine/live_state.h"
 #include "machine/memory_journal.h"
+#include "machine/phases.h"
 #include "machine/progress_model.h"
 #include "machine/sums.h"
 #include "machine/transitions.h"
@@ -75,8 +76,9 @@ public:
   struct Options {
     ProgressModel progress = ProgressModel::Cuda;
     bool symmetry = false;
-    bool eager = true; // false: plain accesses and joins are moves, always
-    bool sums = true;  // false: updates that commute are moves, always
+    bool eager = true;   // false: plain accesses and joins are moves, always
+    bool sums = true;    // false: updates that commute are moves, always
+    bool phases = false; // mbarriers are barriers (stepper_phases.cpp); false: moves, always
     // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
     // verdict rests on it.
     bool ignore_grid_order = false;
@@ -201,6 +203,8 @@ public:
   void host_accesses(std::uintptr_t address);
   /// Options::sums was wrong: what has been explored is not everything.
   bool sums_clash() const { return sums_.clash(); }
+  /// Options::phases was wrong: what has been explored is not everything.
+  bool phases_clash() const { return phases_clash_; }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
   /// True once a thread made a plain access to memory that others see.
@@ -252,6 +256,40 @@ private:
   void fail(const Lane& at);
   Hash128 lane_state(const isa::Warp& warp, int lane) const;
   static Block::WarpState& warp_state(const Lane& at);
+
+  // stepper_phases.cpp: mbarriers
+  struct PhaseOp {
+    enum class Kind : std::uint8_t {
+      Init,
+      Inval,
+      Arrive, // and what else may complete a phase
+      Wait
+    } kind{};
+    bool by_parity = false;
+    std::uint64_t operand = 0; // token or parity
+    Phases::Object object = 0;
+    std::byte* word = nullptr;
+  };
+  static std::uint32_t number_in_cluster(const Lane& at);
+  static std::uint32_t threads_of(Cluster& cluster);
+  std::optional<PhaseOp> phase_op(const Lane& at) const;
+  std::optional<Phases::Waited> waited(const Lane& at, const PhaseOp& op) const;
+  Operation classify_phase_op(const Lane& at) const;
+  class Trial;
+  struct LibraryOp {
+    bool load = false;
+    bool of_grid = false;
+  };
+  const std::byte* library_word(const Lane& at, std::uint64_t address) const;
+  std::optional<LibraryOp> library_op(const Lane& at) const;
+  bool polls_library_word(const Lane& at) const;
+  Operation classify_library_op(const Lane& at, Operation as) const;
+  std::uint64_t grid_barrier(const Work& work) const;
+  void settle_grid(std::size_t n, std::uint64_t before);
+  bool asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const;
+  bool waits_for_phase(const Lane& at) const;
+  isa::Stop run_phase_op(const Lane& first, isa::LaneMask lanes);
+  bool waits_for_ever(Work& work, std::size_t cluster) const;
 
   // stepper_warps.cpp: warps, where rules decide which lanes go
   using Pick = WarpRules::Pick;
@@ -335,7 +373,7 @@ private:
   World& world_;
   Options options_;
   mutable isa::Exec exec_;
-  MemoryJournal journal_;
+  mutable MemoryJournal journal_;
   mutable LiveState live_;
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<Image>>> images_; // by content
@@ -361,6 +399,11 @@ private:
   bool saw_choice_ = false;
   mutable bool saw_float_sum_ = false;
   Sums sums_;
+  mutable bool phases_clash_ = false;
+  mutable std::uint64_t tried_ = 0; // instructions that were only tried out
+  std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
+  mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;
+  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_; // by state of a lane
   mutable std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   mutable bool saw_plain_access_ = false;
   mutable std::uint64_t pass_ = 0; // of moves()

@@ -254,6 +254,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   ImageWriter writer(scratch_);
   writer.put(progress.made);
   writer.put(progress.joins_are_moves);
+  writer.put(progress.polls);
 
   struct Thread {
     int lane; // -1: it has ended
@@ -267,6 +268,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   Hasher shared;                         // of everything that belongs to no thread
   shared.value(progress.made);
   shared.value(progress.joins_are_moves);
+  shared.value(progress.polls);
   bool ended = true;
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);
@@ -339,6 +341,12 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     }
   }
 
+  if (!ended && options_.phases) {
+    const std::size_t begin = writer.size();
+    progress.phases.save(writer.bytes());
+    shared.bytes(scratch_.data() + begin, writer.size() - begin);
+  }
+
   // The content, and who it is where somebody can still ask.
   const bool places = tells_places_apart(work, all);
   const std::uint64_t where = tells_blocks_apart(all) ? std::uint64_t{c} + 1 : 0;
@@ -402,7 +410,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
   if (alone && count > 1) {
     Image::Parts& parts = image->parts;
-    parts.usable = true;
+    // What mbarriers are in use for concerns several threads.
+    parts.usable = !progress.phases.in_use() && !progress.polls;
     parts.rest = rest;
     parts.where = where;
     parts.sum = sum;
@@ -457,7 +466,7 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image) {
           ++like->count;
           continue;
         }
-        if (waits_for_warp(at)) {
+        if (waits_for_warp(at) || waits_for_phase(at)) {
           image.parts.aligned = true;
           continue;
         }
@@ -495,7 +504,20 @@ void Stepper::absorb_writes(const Work& work, std::size_t c) {
     const auto is_own = [&](const std::byte* at) {
       return std::ranges::any_of(own, [&](const auto& range) { return range.contains(at); });
     };
+    const auto of_library = [&](const std::byte* at) { // see stepper_phases.cpp
+      for (std::size_t b = 0; options_.phases && b < cluster.size(); ++b) {
+        const Block& block = cluster.block(b);
+        const std::byte* const end = block.shared_.data() + block.shared_.size();
+        if (at < end && at >= end - memory::reserved_shared_bytes) {
+          return true;
+        }
+      }
+      return false;
+    };
     for (const AccessNotes::Strong& access : journal_.strong()) {
+      if (of_library(access.at)) {
+        continue;
+      }
       // What lies in the cluster is another place in each launch.
       const auto launch = is_own(access.at) ? reinterpret_cast<std::uintptr_t>(&work) : 0;
       sums_.note(
@@ -547,6 +569,7 @@ void Stepper::load(Work& work, std::size_t c) {
   ImageReader reader(image->bytes);
   reader.get(progress.made);
   reader.get(progress.joins_are_moves);
+  reader.get(progress.polls);
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);
     reader.get(block.live_);
@@ -589,6 +612,10 @@ void Stepper::load(Work& work, std::size_t c) {
         reader.position() = block.rules_->load(w, reader.position());
       }
     }
+  }
+  progress.phases.start(threads_of(cluster));
+  if (!image->ended && options_.phases) {
+    reader.position() = progress.phases.load(reader.position(), threads_of(cluster));
   }
   for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
     for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {

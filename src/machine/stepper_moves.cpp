@@ -175,6 +175,18 @@ void Stepper::make_ready(std::size_t n) {
     }
     work.progress.resize(count);
     work.loaded.resize(count);
+    for (std::size_t c = 0; options_.phases && c < count; ++c) {
+      Cluster& cluster = *work.clusters[c];
+      for (std::size_t b = 0; b < cluster.size(); ++b) {
+        Block& block = cluster.block(b);
+        const Lane first{&work, c, b, 0, 0};
+        block.monitor_ = std::make_unique<PhaseMonitor>(
+            work.progress[c].phases,
+            block,
+            number_in_cluster(first)
+        );
+      }
+    }
   }
   work.images.assign(count, nullptr);
   work.sum = {};
@@ -192,6 +204,7 @@ void Stepper::make_ready(std::size_t n) {
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       progress.loops.emplace_back(cluster.block(b).warps().size());
     }
+    progress.phases.start(threads_of(cluster));
     work.progress[c] = std::move(progress);
     settle(work, c);
     capture(n, c);
@@ -483,6 +496,7 @@ bool Stepper::execute(const Move& move) {
     return false;
   };
   const bool was_made = work.progress[move.cluster].made;
+  barrier_before_ = grid_barrier(work);
   if (by_warps()) {
     if (!begin_move(move)) {
       return failed();
@@ -533,6 +547,9 @@ bool Stepper::end_move(const Move& move, bool was_made) {
       settle(work, c);
       capture(move.work, c);
     }
+  }
+  if (!failure_ && options_.phases && work.cooperative()) {
+    settle_grid(move.work, barrier_before_);
   }
   return !failure_;
 }

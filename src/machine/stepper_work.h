@@ -25,6 +25,8 @@ enum class Stepper::Class : std::uint8_t {
   Aligned, // a barrier that the warp executes together
   Join,    // arrives somewhere: only whether all have arrived matters
   Sum,     // see sums.h
+  Phase,   // of an mbarrier: see phases.h
+  Wait,    // for a phase of an mbarrier that has not completed
   End,
   Io,
   Heap // changes what is allocated, which cannot be taken back in this process
@@ -106,6 +108,9 @@ struct Stepper::Work {
     // The threads meet at barriers for ever: from now on each arrival is a move, so that the search
     // sees the circle.
     bool joins_are_moves = false;
+    // Nobody is left who could complete a phase: those who wait for one go round in their loops.
+    bool polls = false;
+    Phases phases;
     struct Loops {                                         // of a warp
       isa::LaneMask endless = 0;                           // lanes in a loop without choices
       isa::LaneMask stepping = 0, local = 0, sleeping = 0; // what they do in it

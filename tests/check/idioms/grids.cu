@@ -173,7 +173,6 @@ __global__ void barrier_reset() {
 //@ case: grid-sync cooperative
 //@ verdict: terminates
 //@ clause: cooperative-grid
-//@ rests-on: COOP
 //@ case: grid-sync plain
 //@ verdict: defect
 //@ finding: trap EXEC-TRAP

@@ -1,0 +1,310 @@
+// Pipelines on mbarriers: warps that copy and warps that compute hand each other stages, phase after
+// phase. Right ones take a few states whatever their size, since nobody can tell who arrives first; in
+// wrong ones a phase is for somebody else than it seems, or never completes.
+#include "cases.h"
+
+#include <cooperative_groups.h>
+#include <cuda/barrier>
+
+// What a barrier in shared memory says of its constructor: init() is called instead.
+#pragma nv_diag_suppress static_var_with_dynamic_init
+
+using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
+
+__device__ int result[1024];
+__device__ alignas(16) int input[1024];
+__device__ Atomic<int> seen;
+
+struct MBarrier {
+  unsigned long long word;
+  __device__ unsigned address() { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
+  __device__ void init(int count) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address()), "r"(count) : "memory");
+  }
+  __device__ void arrive() {
+    asm volatile("{ .reg .b64 token; mbarrier.arrive.shared.b64 token, [%0]; }" ::"r"(address()) : "memory");
+  }
+  __device__ void expect(int bytes) {
+    asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" ::"r"(address()), "r"(bytes) : "memory");
+  }
+  __device__ bool complete(unsigned parity) {
+    unsigned done = 0;
+    asm volatile(
+        "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+        : "=r"(done) : "r"(address()), "r"(parity) : "memory");
+    return done != 0;
+  }
+  __device__ void wait(unsigned parity) {
+    while (!complete(parity)) {
+    }
+  }
+};
+
+// --- All arrive, all wait ------------------------------------------------------------------------------
+
+//@ case: rounds block 2
+//@ verdict: terminates
+//@ case: rounds block 96
+//@ verdict: terminates
+//@ large: a hundred threads that differ
+__global__ void rounds() {
+  __shared__ BlockBarrier barrier;
+  __shared__ int shared[128];
+  if (threadIdx.x == 0) {
+    init(&barrier, blockDim.x);
+  }
+  __syncthreads();
+  int sum = 0;
+  for (int round = 0; round < 4; ++round) {
+    shared[threadIdx.x] = sum + threadIdx.x;
+    barrier.arrive_and_wait();
+    sum += shared[(threadIdx.x + round) % blockDim.x];
+    barrier.arrive_and_wait();
+  }
+  result[threadIdx.x] = sum;
+}
+
+// The same with one thread that leaves: it has to say so.
+//@ case: leaves-and-drops block 33
+//@ verdict: terminates
+//@ large: dozens of threads that differ
+//@ case: leaves-without block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+template <bool drops> __global__ void leaves() {
+  __shared__ BlockBarrier barrier;
+  if (threadIdx.x == 0) {
+    init(&barrier, blockDim.x);
+  }
+  __syncthreads();
+  barrier.arrive_and_wait();
+  if (threadIdx.x == 1) {
+    if (drops) {
+      barrier.arrive_and_drop();
+    }
+    return;
+  }
+  barrier.arrive_and_wait();
+  result[threadIdx.x] = threadIdx.x;
+}
+
+// --- Producers and consumers -----------------------------------------------------------------------------
+
+// Stages are filled by the first warp and emptied by the others; each stage has a barrier of its own for
+// "full" and for "empty", whose phases are used again.
+//@ case: stages block 64
+//@ verdict: terminates
+//@ large: dozens of threads that differ
+//@ case: stages block 96
+//@ verdict: terminates
+//@ large: dozens of threads that differ
+__global__ void stages() {
+  constexpr unsigned count = 2, parts = 7;
+  __shared__ MBarrier full[count], empty[count];
+  __shared__ int buffer[count][32];
+  if (threadIdx.x == 0) {
+    for (unsigned s = 0; s < count; ++s) {
+      full[s].init(32);
+      empty[s].init(blockDim.x - 32);
+    }
+  }
+  __syncthreads();
+  int sum = 0;
+  for (unsigned part = 0; part < parts; ++part) {
+    const unsigned stage = part % count, phase = part / count % 2;
+    if (threadIdx.x < 32) {
+      empty[stage].wait(phase ^ 1); // the first time round nobody has to empty it
+      buffer[stage][threadIdx.x] = input[part * 32 + threadIdx.x];
+      full[stage].arrive();
+    } else {
+      full[stage].wait(phase);
+      sum = sum * 3 + buffer[stage][31 - threadIdx.x % 32];
+      empty[stage].arrive();
+    }
+  }
+  result[threadIdx.x] = sum;
+}
+
+// One thread of each side speaks for its warp, which meets before it does.
+//@ case: elected block 64
+//@ verdict: terminates
+//@ large: dozens of threads that differ
+__global__ void elected() {
+  constexpr unsigned parts = 5;
+  __shared__ MBarrier full, empty;
+  __shared__ int buffer[32];
+  if (threadIdx.x == 0) {
+    full.init(1);
+    empty.init(1);
+  }
+  __syncthreads();
+  int sum = 0;
+  for (unsigned part = 0; part < parts; ++part) {
+    if (threadIdx.x < 32) {
+      empty.wait(part % 2 ^ 1);
+      buffer[threadIdx.x] = input[part * 32 + threadIdx.x];
+      __syncwarp();
+      if (threadIdx.x == 0) {
+        full.arrive();
+      }
+    } else {
+      full.wait(part % 2);
+      sum = sum * 3 + buffer[63 - threadIdx.x];
+      __syncwarp();
+      if (threadIdx.x == 32) {
+        empty.arrive();
+      }
+    }
+  }
+  result[threadIdx.x] = sum;
+}
+
+// Nobody tells the producer that the stage is empty: it may be two phases ahead, and a parity cannot tell
+// that from none.
+//@ case: never-empty block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void never_empty() {
+  __shared__ MBarrier full;
+  if (threadIdx.x == 0) {
+    full.init(1);
+  }
+  __syncthreads();
+  for (unsigned part = 0; part < 3; ++part) {
+    if (threadIdx.x == 0) {
+      full.arrive();
+    } else {
+      full.wait(part % 2);
+    }
+  }
+}
+
+// The consumers wait for the stages in another order than the producer fills them.
+//@ case: crossed block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void crossed() {
+  __shared__ MBarrier full[2], empty[2];
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < 2; ++s) {
+      full[s].init(1);
+      empty[s].init(1);
+    }
+  }
+  __syncthreads();
+  for (unsigned part = 0; part < 4; ++part) {
+    const unsigned phase = part / 2 % 2;
+    if (threadIdx.x == 0) {
+      empty[part % 2].wait(phase ^ 1);
+      full[part % 2].arrive();
+    } else {
+      full[(part + (part < 2 ? 0 : 1)) % 2].wait(phase);
+      empty[part < 2 ? 0 : 1].arrive();
+    }
+  }
+}
+
+// --- Bytes that arrive -------------------------------------------------------------------------------------
+
+//@ case: bulk block 64
+//@ verdict: terminates
+//@ large: dozens of threads that differ
+//@ case: bulk-more-expected block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+template <int more> __global__ void bulk() {
+  __shared__ alignas(16) int tile[256];
+  __shared__ MBarrier full;
+  if (threadIdx.x == 0) {
+    full.init(1);
+  }
+  __syncthreads();
+  for (unsigned round = 0; round < 3; ++round) {
+    if (threadIdx.x == 0) {
+      full.expect(sizeof tile + more);
+      asm volatile(
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+              static_cast<unsigned>(__cvta_generic_to_shared(tile))),
+          "l"(__cvta_generic_to_global(input)), "r"(static_cast<unsigned>(sizeof tile)), "r"(full.address())
+          : "memory");
+    }
+    full.wait(round % 2);
+    result[threadIdx.x] += tile[threadIdx.x];
+    __syncthreads();
+  }
+}
+
+// --- The answer is not waited for ---------------------------------------------------------------------------
+
+// Who asks once may get either answer, although the other one arrives as soon as it can.
+//@ case: asks-once block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void asks_once() {
+  __shared__ MBarrier barrier;
+  if (threadIdx.x == 0) {
+    barrier.init(1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    barrier.arrive();
+  } else if (!barrier.complete(0)) {
+    while (seen.load(cuda::memory_order_relaxed) == 0) {
+    }
+  }
+}
+
+// It does something else meanwhile, and waits in the end.
+//@ case: asks-twice block 3
+//@ verdict: terminates
+__global__ void asks_twice() {
+  __shared__ MBarrier barrier;
+  if (threadIdx.x == 0) {
+    barrier.init(blockDim.x);
+  }
+  __syncthreads();
+  barrier.arrive();
+  if (!barrier.complete(0)) {
+    seen.fetch_add(1, cuda::memory_order_relaxed);
+    barrier.wait(0);
+  }
+}
+
+// One thread arrives for two: for which phases depends on who is first, and the other one may wait for a
+// phase that has come and gone.
+//@ case: arrives-twice block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void arrives_twice() {
+  __shared__ MBarrier barrier;
+  if (threadIdx.x == 0) {
+    barrier.init(1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    barrier.arrive();
+    barrier.arrive();
+  } else {
+    barrier.wait(0);
+    barrier.wait(1);
+  }
+}
+
+#define DEVICE_CASE(name, ...) {name, [](Setup setup) { return run_kernel(setup, __VA_ARGS__); }}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv, {
+      DEVICE_CASE("rounds", rounds),
+      DEVICE_CASE("leaves-and-drops", leaves<true>),
+      DEVICE_CASE("leaves-without", leaves<false>),
+      DEVICE_CASE("stages", stages),
+      DEVICE_CASE("elected", elected),
+      DEVICE_CASE("never-empty", never_empty),
+      DEVICE_CASE("crossed", crossed),
+      DEVICE_CASE("bulk", bulk<0>),
+      DEVICE_CASE("bulk-more-expected", bulk<16>),
+      DEVICE_CASE("asks-once", asks_once),
+      DEVICE_CASE("asks-twice", asks_twice),
+      DEVICE_CASE("arrives-twice", arrives_twice),
+  });
+}
