@@ -22,7 +22,7 @@ public:
     MemoryAllocation = 2,
     InvalidConfiguration = 9,
     DevicesUnavailable = 46,
-    LaunchMaxDepthExceeded = 65,
+    LaunchPendingCountExceeded = 69,
     InvalidDeviceFunction = 98,
     InvalidDevice = 101,
     InvalidResourceHandle = 400

@@ -118,9 +118,9 @@ constexpr ErrorText error_texts[] = {
     {Error::InvalidConfiguration,
      "cudaErrorInvalidConfiguration",
      "invalid configuration argument"},
-    {Error::LaunchMaxDepthExceeded,
-     "cudaErrorLaunchMaxDepthExceeded",
-     "launch would exceed maximum depth of nested launches"},
+    {Error::LaunchPendingCountExceeded,
+     "cudaErrorLaunchPendingCountExceeded",
+     "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount"},
     {Error::InvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {Error::InvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
 };

@@ -22,8 +22,10 @@ enum : std::uint64_t {
   tail_launch = 3,
   fire_and_forget = 4
 };
-// "Maximum nesting depth" of the guide.
-constexpr unsigned max_depth = 24;
+// cudaLimitDevRuntimePendingLaunchCount as it is unless the host sets it. Only the launches that
+// led to the grid and its own count here, not those of others: more may be accepted than hardware
+// takes. (There is no bound for the depth of nested launches any more.)
+constexpr std::size_t max_pending = 2048;
 
 } // namespace
 
@@ -55,8 +57,8 @@ DeviceLaunches::parameter_buffer(const Caller& caller, const DeviceRuntime::Laun
     fail(caller, Error::InvalidDeviceFunction);
     return 0;
   }
-  if (depth_ + 1 >= max_depth) {
-    fail(caller, Error::LaunchMaxDepthExceeded);
+  if (depth_ + unfinished_children() >= max_pending) {
+    fail(caller, Error::LaunchPendingCountExceeded);
     return 0;
   }
   const auto place = world_.space().allocate(
@@ -73,6 +75,12 @@ DeviceLaunches::parameter_buffer(const Caller& caller, const DeviceRuntime::Laun
   const std::scoped_lock lock(mutex_);
   buffers_[*place] = launch;
   return *place;
+}
+
+std::size_t DeviceLaunches::unfinished_children() {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(children_, [](const CommandPtr& c) { return c->done.load(); });
+  return children_.size();
 }
 
 DeviceLaunches::Stream* DeviceLaunches::stream_of(const Caller& caller, std::uint64_t stream) {
@@ -102,7 +110,6 @@ DeviceLaunches::put(const Caller& caller, std::uint64_t stream, const CommandPtr
       }
       command->after = std::exchange(order->last, {command});
     }
-    std::erase_if(children_, [](const CommandPtr& c) { return c->done.load(); });
     children_.push_back(command);
   }
   world_.submit(command);

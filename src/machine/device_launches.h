@@ -60,6 +60,7 @@ private:
     std::vector<CommandPtr> last; // what the next command comes after
   };
   const isa::Kernel* kernel_at(memory::Address function) const;
+  std::size_t unfinished_children();
   Stream* stream_of(const Caller& caller, std::uint64_t stream);
   Error put(const Caller& caller, std::uint64_t stream, const CommandPtr& command);
 

@@ -38,6 +38,7 @@ struct ConditionalValue {
   std::shared_ptr<void> memory; // frees it
   std::uint32_t initial = 0;
   bool reset_at_launch = false;
+  bool taken = false; // by a node; a second one is refused
 };
 
 /// What a conditional node chooses from.

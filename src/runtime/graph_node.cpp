@@ -8,6 +8,9 @@
 #include "runtime/copy.h"
 #include "runtime/launch.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace heddle::runtime {
 
 Made kernel_work(Runtime& rt, const cudaKernelNodeParams* p, int device) {
@@ -155,12 +158,16 @@ cudaError_t add_conditional(const char* what, const NewNode& wanted, cudaConditi
       what,
       wanted,
       [](Runtime&, int) -> Made { return Operation{Nothing{}, "a graph's conditional node", 0}; },
-      [&](Runtime& rt, Graph&, GraphNode& made) {
+      [&](Runtime& rt, Graph& graph, GraphNode& made) {
         const bool is_if = p->type == cudaGraphCondTypeIf && (p->size == 1 || p->size == 2);
         const bool is_while = p->type == cudaGraphCondTypeWhile && p->size == 1;
         const bool is_switch = p->type == cudaGraphCondTypeSwitch && p->size > 0;
         if ((!is_if && !is_while && !is_switch) ||
             rt.space().host_pointer(p->handle, sizeof(std::uint32_t)) == nullptr) {
+          return cudaErrorInvalidValue;
+        }
+        const auto value = std::ranges::find(graph.conditionals, p->handle, &ConditionalValue::at);
+        if (value != graph.conditionals.end() && std::exchange(value->taken, true)) {
           return cudaErrorInvalidValue;
         }
         made.type = cudaGraphNodeTypeConditional;

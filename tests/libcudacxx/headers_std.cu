@@ -417,9 +417,10 @@ __host__ __device__ int the_rest() {
   {
     auto l = cs::source_location::current();
     REQUIRE(l.line() > 0);
-    cs::atomic<int> at(3);
-    at.fetch_add(2);
-    REQUIRE(at.load() == 5);
+    auto* at = new cs::atomic<int>(3); // in local memory an H200 gives other results with many threads
+    at->fetch_add(2);
+    REQUIRE(at->load() == 5);
+    delete at;
     cs::atomic_ref<int> ar(*(new int(1)));
     REQUIRE(ar.fetch_or(6) == 1);
     REQUIRE(ar == 7);

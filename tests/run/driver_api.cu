@@ -230,15 +230,16 @@ int main() {
 
   // Contexts: a stack.
   CUcontext top, primary;
+  CUdeviceptr dy_too;
   CHECK(cuCtxPopCurrent(&top));
-  std::printf("popped ours: %d, then: %s\n", top == context, name_of(cuMemFree(dx)));
+  std::printf("popped ours: %d, then: %s\n", top == context, name_of(cuMemAlloc(&dy_too, 4)));
+  CHECK(cuMemFree(dx)); // the address tells whose memory it is
   CHECK(cuDevicePrimaryCtxRetain(&primary, device));
   CHECK(cuCtxPushCurrent(primary));
   CUcontext current;
   CHECK(cuCtxGetCurrent(&current));
   std::printf("the primary one is current: %d\n", current == primary && primary != context);
   CHECK(cuCtxSetCurrent(context));
-  CHECK(cuMemFree(dx));
   CHECK(cuMemFree(dy));
   CHECK(cuMemFree(rows));
   CHECK(cuMemFreeHost(counter));

@@ -107,8 +107,9 @@ int main() {
     for (int i = 0; i < 8; ++i)
       steps[i] = 0;
     CHECK(cudaGraphCreate(&graph, 0));
-    cudaGraphConditionalHandle handle;
+    cudaGraphConditionalHandle handle, truth;
     CHECK(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0));
+    CHECK(cudaGraphConditionalHandleCreate(&truth, graph, which, cudaGraphCondAssignDefault));
     void* choose_arguments[] = {&which, &handle};
     p = kernel(reinterpret_cast<void*>(choose), choose_arguments);
     cudaGraphNode_t choose_node, switch_node, if_node;
@@ -121,7 +122,10 @@ int main() {
       note<<<1, 32, 0, stream>>>(steps, i);
       CHECK(cudaStreamEndCapture(stream, nullptr));
     }
-    cudaGraphNodeParams single = condition(handle, cudaGraphCondTypeIf, 1);
+    cudaGraphNodeParams again = condition(handle, cudaGraphCondTypeIf, 1);
+    if (which == 0)
+      std::printf("a second node with it: %s\n", cudaGetErrorName(cudaGraphAddNode(&if_node, graph, &switch_node, nullptr, 1, &again)));
+    cudaGraphNodeParams single = condition(truth, cudaGraphCondTypeIf, 1);
     CHECK(cudaGraphAddNode(&if_node, graph, &switch_node, nullptr, 1, &single));
     unsigned four = 4, five = 5;
     void* if_arguments[] = {&steps, &four};

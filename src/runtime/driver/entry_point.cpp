@@ -103,8 +103,9 @@ CUresult look_up(
   }
   const EntryPoint entry = find_entry_point(symbol, version, (flags & per_thread_flag) != 0);
   *function = entry.address;
-  if (found != nullptr) {
+  if (found != nullptr) { // then that tells, as a driver 580 does
     *found = entry.found;
+    return CUDA_SUCCESS;
   }
   return entry.address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

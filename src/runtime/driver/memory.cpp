@@ -168,7 +168,10 @@ HEDDLE_DRIVER(cuMemAlloc_v2, allocate(bytes, [&] { return cudaMalloc(pointer(p),
 HEDDLE_DRIVER(cuMemAllocPitch_v2,
     allocate(width * height, [&] { return cudaMallocPitch(pointer(p), pitch, width, height); }),
     CUdeviceptr* p, std::size_t* pitch, std::size_t width, std::size_t height, unsigned /*element_bytes*/)
-HEDDLE_DRIVER(cuMemFree_v2, cudaFree(pointer(p)), CUdeviceptr p)
+// The address tells whose memory it is: no context is needed.
+CUresult cuMemFree_v2(CUdeviceptr p) {
+  return heddle::runtime::after_init([&] { return cudaFree(pointer(p)); });
+}
 HEDDLE_DRIVER(cuMemGetAddressRange_v2, address_range(base, bytes, p),
     CUdeviceptr* base, std::size_t* bytes, CUdeviceptr p)
 HEDDLE_DRIVER(cuMemAllocHost_v2, allocate(bytes, [&] { return cudaMallocHost(p, bytes); }),
