@@ -1,4 +1,5 @@
 // Every facility of cuda::std that is a type or an algorithm, by functions that run on the host, in a lone device thread and in many at once.
+//@ hardware: its latches and semaphores in local memory, where the H200 gives other results than a lone thread gets as soon as many threads use them; atomics there are not defined
 //@ exercises: cuda::std: complex, array, span, tuple, optional, variant, expected, mdspan, chrono, bit, limits, bitset, inplace_vector, functional, cmath, memory, iterator, ranges, atomic, semaphore, latch, barrier
 //@ flags: --expt-relaxed-constexpr
 #include <cuda/std/array>
