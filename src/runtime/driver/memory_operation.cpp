@@ -9,90 +9,68 @@
 
 #include <cstring>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 using namespace heddle::runtime;
 
 namespace {
 
-// One kernel for each width; the condition is 0: at least, 1: equal, 2: a bit of both, 3: a bit of
-// neither.
-constexpr const char* polling_kernels = R"ptx(
+// One kernel for each width #; the condition is 0: at least, 1: equal, 2: a bit of both, 3: a bit
+// of neither.
+constexpr std::string_view polling_module = R"ptx(
 .version 8.0
 .target sm_70
 .address_size 64
-
-.visible .entry cuStreamWaitValue32(.param .u64 place, .param .u32 wanted, .param .u32 condition)
+)ptx";
+constexpr std::string_view polling_kernel_of_width = R"ptx(
+.visible .entry cuStreamWaitValue#(.param .u64 place, .param .u# wanted, .param .u32 condition)
 {
-  .reg .pred %p<5>;
-  .reg .b32 %r<6>;
+  .reg .pred %p<3>;
+  .reg .b32 %r<2>;
   .reg .b64 %rd<2>;
+  .reg .b# %v<4>;
   ld.param.u64 %rd1, [place];
-  ld.param.u32 %r1, [wanted];
-  ld.param.u32 %r2, [condition];
+  ld.param.u# %v1, [wanted];
+  ld.param.u32 %r1, [condition];
 again:
-  ld.acquire.sys.global.u32 %r3, [%rd1];
-  setp.eq.u32 %p1, %r2, 1;
+  ld.acquire.sys.global.u# %v2, [%rd1];
+  setp.eq.u32 %p1, %r1, 1;
   @%p1 bra equal;
-  setp.eq.u32 %p1, %r2, 2;
+  setp.eq.u32 %p1, %r1, 2;
   @%p1 bra both;
-  setp.eq.u32 %p1, %r2, 3;
+  setp.eq.u32 %p1, %r1, 3;
   @%p1 bra nor;
-  sub.s32 %r4, %r3, %r1;
-  setp.lt.s32 %p2, %r4, 0;
+  sub.s# %v3, %v2, %v1;
+  setp.lt.s# %p2, %v3, 0;
   @%p2 bra again;
   ret;
 equal:
-  setp.ne.u32 %p2, %r3, %r1;
+  setp.ne.u# %p2, %v2, %v1;
   @%p2 bra again;
   ret;
 both:
-  and.b32 %r4, %r3, %r1;
-  setp.eq.u32 %p2, %r4, 0;
+  and.b# %v3, %v2, %v1;
+  setp.eq.u# %p2, %v3, 0;
   @%p2 bra again;
   ret;
 nor:
-  or.b32 %r4, %r3, %r1;
-  setp.eq.u32 %p2, %r4, -1;
-  @%p2 bra again;
-  ret;
-}
-
-.visible .entry cuStreamWaitValue64(.param .u64 place, .param .u64 wanted, .param .u32 condition)
-{
-  .reg .pred %p<5>;
-  .reg .b32 %r<3>;
-  .reg .b64 %rd<6>;
-  ld.param.u64 %rd1, [place];
-  ld.param.u64 %rd2, [wanted];
-  ld.param.u32 %r2, [condition];
-again:
-  ld.acquire.sys.global.u64 %rd3, [%rd1];
-  setp.eq.u32 %p1, %r2, 1;
-  @%p1 bra equal;
-  setp.eq.u32 %p1, %r2, 2;
-  @%p1 bra both;
-  setp.eq.u32 %p1, %r2, 3;
-  @%p1 bra nor;
-  sub.s64 %rd4, %rd3, %rd2;
-  setp.lt.s64 %p2, %rd4, 0;
-  @%p2 bra again;
-  ret;
-equal:
-  setp.ne.u64 %p2, %rd3, %rd2;
-  @%p2 bra again;
-  ret;
-both:
-  and.b64 %rd4, %rd3, %rd2;
-  setp.eq.u64 %p2, %rd4, 0;
-  @%p2 bra again;
-  ret;
-nor:
-  or.b64 %rd4, %rd3, %rd2;
-  setp.eq.u64 %p2, %rd4, -1;
+  or.b# %v3, %v2, %v1;
+  setp.eq.u# %p2, %v3, -1;
   @%p2 bra again;
   ret;
 }
 )ptx";
+
+std::string polling_kernels() {
+  std::string text(polling_module);
+  for (const char* width : {"32", "64"}) {
+    for (const char c : polling_kernel_of_width) {
+      c == '#' ? text += width : text += c;
+    }
+  }
+  return text;
+}
 
 enum class Width : unsigned {
   Four = 4,
@@ -114,7 +92,7 @@ tl::expected<Function*, cudaError_t> polling_kernel(Runtime& rt, Width width) {
   if (library == nullptr) {
     const auto loaded = load_texts(
         rt,
-        std::vector<std::string>{polling_kernels},
+        std::vector<std::string>{polling_kernels()},
         std::nullopt,
         LoadLog(nullptr, nullptr, 0)
     );
