@@ -72,4 +72,5 @@ int main() {
   CODE(cudaGetSymbolSize(&size, static_cast<const void*>(host)));
   CODE(cudaMemGetInfo(&size, &size));
   CODE(cudaFree(device));
+  std::free(big);
 }
