@@ -25,22 +25,22 @@ std::string prepend(const std::string& first, const char* variable, char separat
   return rest.empty() ? first : first + separator + rest;
 }
 
-/// Does a source include this header itself?
-bool includes(const std::string& source, std::string_view header) {
-  const auto text = read_file(source);
-  return text && (text->find(fmt::format("<{}>", header)) != std::string::npos ||
-                  text->find(fmt::format("\"{}\"", header)) != std::string::npos);
+/// Does a source with this text include this header itself?
+bool includes(std::string_view text, std::string_view header) {
+  return text.find(fmt::format("<{}>", header)) != std::string_view::npos ||
+         text.find(fmt::format("\"{}\"", header)) != std::string_view::npos;
 }
 
 /// What a source is linked with besides the runtime library. Where there is no driver the toolkit's
 /// libcuda.so may be missing too; ours serves.
 Result<std::vector<std::string>> library_flags(const std::string& source) {
   std::vector<std::string> flags;
-  if (includes(source, "cuda.h")) {
+  const std::string text = read_file(source).value_or("");
+  if (includes(text, "cuda.h")) {
     TRY(const std::string folder, library_folder());
     flags.insert(flags.end(), {"-L" + folder, "-lcuda"});
   }
-  if (includes(source, "nvrtc.h")) {
+  if (includes(text, "nvrtc.h")) {
     flags.emplace_back("-lnvrtc");
   }
   return flags;

@@ -298,9 +298,7 @@ unsigned HostThreads::stop(HostPoint point) {
     point.position = state_.capture();
     self.interrupts = 0;
   }
-  if (current_ != 0) {
-    point.position.stack_end = reinterpret_cast<std::uintptr_t>(slot(current_) + stack_bytes);
-  }
+  complete(point.position);
   self.point = &point;
   leave();
   scrub_stack();
@@ -354,25 +352,32 @@ void HostThreads::interrupted(const ucontext_t& context) {
   if (inside_) {
     return;
   }
-  const std::optional<HostPosition> position = state_.interrupted(context);
+  std::optional<HostPosition> position = state_.interrupted(context);
   if (!position) {
     interrupt_after(patience_us / 500);
     return;
   }
   const int error = errno;
-  if (Thread& self = threads_[current_]; is_new(self, *position)) {
-    interrupt_after((patience_us / 50) << (self.interrupts / 8));
+  complete(*position);
+  if (remember(*position)) {
+    interrupt_after((patience_us / 50) << (threads_[current_].interrupts / 8));
   } else {
     stop({.kind = HostPoint::Kind::Access, .what = "computes", .position = *position});
   }
   errno = error;
 }
 
-/// Remembers where it computes; false: it has been there, or it has computed for long enough.
-bool HostThreads::is_new(Thread& thread, HostPosition position) const {
+/// Where the stack of the running thread ends, unless it is the main thread's.
+void HostThreads::complete(HostPosition& position) const {
   if (current_ != 0) {
     position.stack_end = reinterpret_cast<std::uintptr_t>(slot(current_) + stack_bytes);
   }
+}
+
+/// Remembers where the running thread computes; false: it has been there, or it has computed for
+/// long enough.
+bool HostThreads::remember(const HostPosition& position) {
+  Thread& thread = threads_[current_];
   Hasher hasher;
   state_.hash(position, hasher);
   const Hash128 here = hasher.finish();

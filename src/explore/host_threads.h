@@ -150,7 +150,8 @@ private:
   void leave();
   void interrupt_after(long microseconds);
   void interrupted(const ucontext_t& context);
-  bool is_new(Thread& thread, HostPosition position) const;
+  void complete(HostPosition& position) const;
+  bool remember(const HostPosition& position);
   static void* decide(void* self);
   static void begin();
   std::byte* slot(unsigned thread) const;

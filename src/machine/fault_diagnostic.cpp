@@ -81,6 +81,16 @@ std::string headline(const FaultReport& fault) {
   return f.text.empty() ? what : what + ": " + f.text;
 }
 
+/// Near enough that the allocation may have been meant.
+bool is_near(const memory::Allocation& nearest, memory::Address at) {
+  constexpr std::uint64_t far = 1 << 20;
+  const std::uint64_t distance = at < nearest.base ? nearest.base - at
+                                 : at - nearest.base < nearest.size
+                                     ? 0
+                                     : at - nearest.base - nearest.size;
+  return distance < far;
+}
+
 report::Place place_of(const SourcePlace& place) {
   return report::Place{place.file, place.line, place.column, 0};
 }
@@ -122,13 +132,14 @@ std::string place_in_memory(const memory::Allocation& nearest, memory::Address a
                    : fmt::format("{} bytes past the end of {}", past, what);
 }
 
-bool is_near(const memory::Allocation& nearest, memory::Address at) {
-  constexpr std::uint64_t far = 1 << 20;
-  const std::uint64_t distance = at < nearest.base ? nearest.base - at
-                                 : at - nearest.base < nearest.size
-                                     ? 0
-                                     : at - nearest.base - nearest.size;
-  return distance < far;
+void note_if_near(
+    report::Diagnostic& d,
+    const std::optional<memory::Allocation>& nearest,
+    memory::Address at
+) {
+  if (nearest && is_near(*nearest, at)) {
+    d.notes.push_back("the address is " + place_in_memory(*nearest, at));
+  }
 }
 
 report::Diagnostic diagnose(const FaultReport& fault) {
@@ -161,9 +172,8 @@ report::Diagnostic diagnose(const FaultReport& fault) {
   for (const SourcePlace& call : fault.inlined_at) {
     d.labels.push_back({place_of(call), "inlined from here"});
   }
-  if (fault.nearest && is_access(fault.fault.kind) &&
-      is_near(*fault.nearest, fault.fault.address)) {
-    d.notes.push_back("the address is " + place_in_memory(*fault.nearest, fault.fault.address));
+  if (is_access(fault.fault.kind)) {
+    note_if_near(d, fault.nearest, fault.fault.address);
   }
   if (!fault.instruction.empty()) {
     d.notes.push_back("PTX: " + fault.instruction);

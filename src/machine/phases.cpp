@@ -171,29 +171,36 @@ bool Phases::arrive(Thread thread, Object object, unsigned before, unsigned afte
   return all_known;
 }
 
-std::optional<Phases::Waited>
-Phases::waited_by_token(Thread thread, Object object, unsigned phase) const {
+std::optional<unsigned> Phases::known_phase(Thread thread, Object object) const {
   const Entry* entry = find(object);
-  if (entry == nullptr || known_[thread][place(number(*entry))] == unknown) {
+  if (entry == nullptr) {
     return std::nullopt;
   }
-  const auto now = static_cast<unsigned>(known_[thread][place(number(*entry))]);
-  if (phase == now) {
+  const std::uint64_t phase = known_[thread][place(number(*entry))];
+  return phase == unknown ? std::nullopt : std::optional(static_cast<unsigned>(phase));
+}
+
+std::optional<Phases::Waited>
+Phases::waited_by_token(Thread thread, Object object, unsigned phase) const {
+  const std::optional<unsigned> now = known_phase(thread, object);
+  if (!now) {
+    return std::nullopt;
+  }
+  if (phase == *now) {
     return Waited{phase, /*known=*/false};
   }
-  return phase == (now + phases - 1) % phases ? std::optional(Waited{phase, /*known=*/true})
-                                              : std::nullopt;
+  return phase == (*now + phases - 1) % phases ? std::optional(Waited{phase, /*known=*/true})
+                                               : std::nullopt;
 }
 
 std::optional<Phases::Waited>
 Phases::waited_by_parity(Thread thread, Object object, unsigned parity) const {
-  const Entry* entry = find(object);
-  if (entry == nullptr || known_[thread][place(number(*entry))] == unknown) {
+  const std::optional<unsigned> now = known_phase(thread, object);
+  if (!now) {
     return std::nullopt;
   }
-  const auto now = static_cast<unsigned>(known_[thread][place(number(*entry))]);
-  const bool before = (now & 1) != (parity & 1);
-  return Waited{before ? (now + phases - 1) % phases : now, before};
+  const bool before = (*now & 1) != (parity & 1);
+  return Waited{before ? (*now + phases - 1) % phases : *now, before};
 }
 
 bool Phases::pass(Thread thread, Object object, const std::optional<Waited>& waited, unsigned now) {

@@ -99,6 +99,8 @@ private:
   template <class F> void each_known(F&& f);
   void join(Known& into, const Known& from) const;
   bool covers(const Known& known, const Entry& entry) const;
+  /// The object's phase as the thread knows it.
+  std::optional<unsigned> known_phase(Thread thread, Object object) const;
   void forget_passes(std::size_t entry);
 
   std::uint32_t threads_ = 0;

@@ -47,9 +47,7 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
       twice ? fmt::format("{} of {:#x}, which has been freed before", call, p)
             : fmt::format("{} of {:#x}, which no call that belongs to it returned", call, p)
   );
-  if (nearest && machine::is_near(*nearest, p)) {
-    d.notes.push_back("the address is " + machine::place_in_memory(*nearest, p));
-  }
+  machine::note_if_near(d, nearest, p);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
   announce(d);
 }
@@ -72,9 +70,7 @@ void warn_of_bad_range(
             : fmt::format("{} of {} bytes at {:#x} leaves its allocation", call, bytes, at)
   );
   d.severity = report::Severity::Warning;
-  if (nearest && machine::is_near(*nearest, at)) {
-    d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
-  }
+  machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
   print(d);
 }

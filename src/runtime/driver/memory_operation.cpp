@@ -8,7 +8,6 @@
 #include "runtime/outcome.h"
 
 #include <cstring>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -86,10 +85,9 @@ const char* write_name(Width width) {
 
 /// Loaded by the first wait; a library, so that it is there for every device.
 tl::expected<Function*, cudaError_t> polling_kernel(Runtime& rt, Width width) {
-  static std::mutex mutex;
-  static FatBinary* library = nullptr;
-  const std::lock_guard lock(mutex);
-  if (library == nullptr) {
+  Contexts::Polling& polling = rt.contexts().polling;
+  const std::lock_guard lock(polling.mutex);
+  if (polling.kernels == nullptr) {
     const auto loaded = load_texts(
         rt,
         std::vector<std::string>{polling_kernels()},
@@ -99,9 +97,9 @@ tl::expected<Function*, cudaError_t> polling_kernel(Runtime& rt, Width width) {
     if (!loaded) {
       return tl::unexpected(loaded.error());
     }
-    library = *loaded;
+    polling.kernels = *loaded;
   }
-  return rt.modules().function_named(*library, wait_name(width));
+  return rt.modules().function_named(*polling.kernels, wait_name(width));
 }
 
 bool reachable(Runtime& rt, CUdeviceptr p, Width width) {
