@@ -25,7 +25,7 @@ int lint_command(const std::vector<std::string>& arguments) {
           ErrorKind::Unsupported,
           fmt::format(
               "this installation has no static checker ({} cannot be started); it is built where "
-              "llvm-22-dev and libclang-22-dev are installed",
+              "llvm-22-dev and libclang-22-dev (or 19) are installed",
               program
           )
       }

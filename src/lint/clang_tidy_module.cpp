@@ -14,6 +14,7 @@
 #include <clang-tidy/ClangTidy.h>
 #include <clang-tidy/ClangTidyCheck.h>
 #include <clang-tidy/ClangTidyModule.h>
+#include <clang-tidy/ClangTidyModuleRegistry.h>
 #include <clang/ASTMatchers/ASTMatchFinder.h>
 
 #include <algorithm>

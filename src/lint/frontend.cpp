@@ -102,10 +102,10 @@ std::vector<std::string> command_line(const FrontEnd& request) {
       "-w",
       "-ferror-limit=0",
       "-Wno-unknown-cuda-version",
-      // Clang does not know the newest toolkits, and takes them for ones that launch in the old
-      // way.
+      // Of a toolkit newer than itself Clang believes that it launches in the old way: one that
+      // every Clang knows.
       "-Xclang",
-      "-target-sdk-version=12.8",
+      "-target-sdk-version=12.3",
       // Cooperative groups ask for nvcc before they declare clusters.
       "-D_CG_CLUSTER_INTRINSICS_AVAILABLE",
       std::string("-resource-dir=") + HEDDLE_CLANG_RESOURCES,
@@ -137,7 +137,9 @@ std::vector<std::string> command_line(const FrontEnd& request) {
          "-isystem",
          request.toolkit + "/include/cccl",
          "-isystem",
-         request.toolkit + "/include"}
+         request.toolkit + "/include",
+         "-isystem",
+         stub_folder}
     );
   }
   line.push_back(request.file);
@@ -273,6 +275,15 @@ Result<Unit> read_unit(const FrontEnd& request) {
         llvm::MemoryBuffer::getMemBuffer(prelude)
     );
     patch_barriers(request.toolkit, *overlay, *memory);
+    // Before 22 Clang's own headers include this one of old toolkits, which CUDA 13 does not have.
+    constexpr const char* textures = "texture_fetch_functions.h";
+    if (!overlay->exists(fmt::format("{}/include/{}", request.toolkit, textures))) {
+      memory->addFile(
+          fmt::format("{}/{}", stub_folder, textures),
+          0,
+          llvm::MemoryBuffer::getMemBuffer("")
+      );
+    }
   }
   if (!overlay->exists(request.file)) {
     return input_error(fmt::format("no such file: {}", request.file));

@@ -1,4 +1,5 @@
 // Statements to basic blocks.
+#include "lint/clang_version.h"
 #include "lint/lower.h"
 
 #include <clang/AST/StmtOpenMP.h>
@@ -372,7 +373,7 @@ std::uint32_t FunctionLowering::label_block(const LabelDecl* label) {
 
 void FunctionLowering::assembly(const GCCAsmStmt& s) {
   const SourceRange range = s.getSourceRange();
-  std::string text = s.getAsmString();
+  std::string text = assembly_text(s);
   for (std::size_t at = text.find("%%"); at != std::string::npos; at = text.find("%%", at + 1)) {
     text.erase(at, 1);
   }
