@@ -14,7 +14,10 @@
 #include <clang-tidy/ClangTidy.h>
 #include <clang-tidy/ClangTidyCheck.h>
 #include <clang-tidy/ClangTidyModule.h>
+#include <clang/Basic/Version.h>
+#if CLANG_VERSION_MAJOR < 22
 #include <clang-tidy/ClangTidyModuleRegistry.h>
+#endif
 #include <clang/ASTMatchers/ASTMatchFinder.h>
 
 #include <algorithm>

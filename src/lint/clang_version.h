@@ -1,5 +1,6 @@
 // clang_version.h: what differs between the Clang libraries that Heddle can be built with (22 and
-// 19, HEDDLE_LLVM_VERSION in src/lint/CMakeLists.txt). Nothing else asks for Clang's version.
+// 19, HEDDLE_LLVM_VERSION in src/lint/CMakeLists.txt). Nothing else asks for Clang's version, but
+// for one include of clang_tidy_module.cpp.
 #pragma once
 
 #include <clang/AST/Expr.h>
