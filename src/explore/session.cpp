@@ -135,14 +135,16 @@ Result<report::Report> check(const CheckRequest& asked) {
       check_determinism(request, nullptr, usual, report);
     }
   }
+  const double time_left = 1 - seconds() / request.options.max_seconds;
   if (report.verdict() == report::Verdict::Terminates && all->table.saw(Fact::Dependency) &&
-      all->table.saw(Fact::Choice)) {
+      all->table.saw(Fact::Choice) && time_left > 0) {
     // Does it end because grids wait for each other? Only a search without that can tell; it may be
     // far larger, and what it adds is an explanation.
     handover.options.ignore_grid_order = true;
     handover.options.max_states =
         std::min(request.options.max_states, 4 * all->table.state_count() + 1000);
-    const auto unordered = search(request, handover, Addresses::Fixed);
+    const auto unordered =
+        search(request, handover, Addresses::Fixed, {.share = time_left, .sheet = nullptr});
     if (unordered && has_endless(unordered->table.load())) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
     }

@@ -1,6 +1,7 @@
 // Implements the part of stepper.h that is about commands and moves: what is ready, who can move
 // and is owed it, making a move and taking it back.
 #include "base/check.h"
+#include "machine/parameter_bytes.h"
 #include "machine/stepper_work.h"
 
 #include <fmt/format.h>
@@ -46,7 +47,9 @@ void Stepper::submitted(const CommandPtr& command) {
   hasher.text(command->stream);
   if (work->kernel()) {
     hasher.text(command->grid->kernel().name);
-    hasher.bytes(command->grid->parameters(), command->grid->parameter_bytes());
+    for (const ByteRange& read : parameter_bytes_read(command->grid->kernel())) {
+      hasher.bytes(command->grid->parameters() + read.begin, read.end - read.begin);
+    }
   }
   work->identity = hasher.finish().low;
   // Commands that are otherwise the same are told apart by their order.
