@@ -137,6 +137,20 @@ Result<Search> search(
         fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(*status)))
     );
   }
+  if (status && WIFEXITED(*status) && !orderly && limit.empty()) { // nobody took it for an end
+    const auto [from, site] = table.position();
+    table.add_event(
+        EventKind::Incomplete,
+        from,
+        site,
+        fmt::format(
+            "the explored process ended by itself with code {}{}{}",
+            WEXITSTATUS(*status),
+            said.empty() ? "" : ": ",
+            said
+        )
+    );
+  }
   return Search{std::move(table), orderly, limit};
 }
 

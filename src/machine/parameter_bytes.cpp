@@ -48,12 +48,11 @@ std::vector<ByteRange> parameter_bytes_read(const isa::Kernel& kernel) {
         const isa::KernelParameter& all =
             kernel.parameters[static_cast<std::size_t>(named - function.parameters.begin())];
         const ByteRange whole{all.offset, std::uint64_t{all.offset} + all.bytes};
-        const auto offset = static_cast<std::uint64_t>(
-            symbol.offset + (address != nullptr ? address->offset : 0)
-        );
+        const auto offset =
+            static_cast<std::uint64_t>(symbol.offset + (address != nullptr ? address->offset : 0));
         const ByteRange part{all.offset + offset, all.offset + offset + loaded};
-        const bool clear = address != nullptr && loaded != 0 && part.begin >= whole.begin &&
-                           part.end <= whole.end;
+        const bool clear =
+            address != nullptr && loaded != 0 && part.begin >= whole.begin && part.end <= whole.end;
         found.push_back(clear ? part : whole);
       });
     }

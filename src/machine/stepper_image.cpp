@@ -91,16 +91,31 @@ template <class WarpState, class F> void each_arrival(WarpState& state, F&& f) {
 }
 
 /// The frames of a lane, outermost first.
-struct Chain {
-  std::array<Frame*, 64> frames;
-  std::size_t depth = 0;
+class Chain {
+public:
   Chain(const isa::Warp& warp, int lane) {
     for (Frame* f = warp.frame[slot(lane)]; f != nullptr; f = f->caller) {
-      HEDDLE_CHECK(depth < frames.size(), "calls are nested more than {} deep", frames.size());
-      frames[depth++] = f;
+      ++depth;
     }
-    std::reverse(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(depth));
+    if (depth > few_.size()) {
+      many_.resize(depth);
+      frames = many_.data();
+    }
+    std::size_t d = depth;
+    for (Frame* f = warp.frame[slot(lane)]; f != nullptr; f = f->caller) {
+      frames[--d] = f;
+    }
   }
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
+
+private:
+  std::array<Frame*, 64> few_;
+  std::vector<Frame*> many_;
+
+public:
+  Frame** frames = few_.data();
+  std::size_t depth = 0;
 };
 
 } // namespace

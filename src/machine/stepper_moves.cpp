@@ -518,6 +518,9 @@ bool Stepper::execute(const Move& move) {
   const isa::Warp& warp = warp_state(at).warp;
   if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) != 0 && is_choice(at)) {
     const Operation operation = classify(at);
+    if (operation.kind == Class::Heap && !move.heap) {
+      return end_move(move, was_made); // that cannot be taken back: a move of its own
+    }
     taken_ = operation.step;
     const bool aligned = operation.kind == Class::Aligned;
     if (aligned && !was_made) {

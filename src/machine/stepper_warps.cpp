@@ -489,6 +489,9 @@ bool Stepper::begin_move(const Move& move) {
     if (!is_move(at, next) || !picks(at, next, {}).empty()) {
       return true; // what follows is left open: a move of its own
     }
+    if (classify_warp(at, acting(at, next)).kind == Class::Heap) {
+      return true; // that cannot be taken back: another one
+    }
   }
   taken_ = classify_warp(at, acting(at, next)).step;
   return step_warp(at, pick);
