@@ -40,6 +40,7 @@
 
 #include "base/hash.h"
 #include "machine/block.h"
+#include "machine/interned.h"
 #include "machine/live_state.h"
 #include "machine/memory_journal.h"
 #include "machine/phases.h"
@@ -219,6 +220,8 @@ public:
 private:
   struct Work;
   struct Image;
+  struct ImageRest; // parts of images
+  struct ImageThread;
   class ImageReader;
   class ImageWriter;
   enum class Class : std::uint8_t;
@@ -348,26 +351,44 @@ private:
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
   Hash128 fingerprint(const HashSum& memory, const Work* moved, const HashSum& sum) const;
-  // Of one thread of a cluster, whatever the others' registers hold.
-  struct LaneOutcome {
-    Hash128 lane; // zero: it has ended
-    Hash128 rest; // Image::Parts
-    std::uint8_t identity = 0;
-    ThreadClass who = 0;
-    StepKind taken{};
-    mutable std::array<std::uint32_t, 2> notes{}; // as Outcome::changes
-  };
   static Hash128
   image_hash(const Work& work, const Hash128& rest, const HashSum& lanes, std::uint64_t where);
   bool tells_blocks_apart(std::uint8_t identity) const;
   bool tells_places_apart(const Work& work, std::uint8_t identity) const;
   static std::size_t thread_of(const Work& work, const Move& move);
-  static Transitions<LaneOutcome>::Key
-  lane_key(const Work& work, const Image& image, std::size_t cluster, std::size_t thread);
+  // What a thread has done, whatever the other threads of its cluster are up to.
+  struct LaneOutcome {
+    const ImageThread* thread = nullptr; // nullptr: it has ended
+    const ImageRest* rest = nullptr;
+    StepKind taken{};
+    mutable std::array<std::uint32_t, 2> notes{}; // as Outcome::changes
+  };
+  using LaneTransition = Transitions<LaneOutcome>::Transition;
+  const LaneTransition* find_lane(const Work& work, const Move& move);
   bool remember_lane(const Move& move, const Image& before, const Image& after);
   std::optional<Ahead> look_ahead_of_lane(const Move& move);
+  const ImageRest* intern(std::unique_ptr<ImageRest> rest);
+  const ImageThread* intern(std::unique_ptr<ImageThread> thread);
+  static Hash128 image_content(const ImageRest& rest, const HashSum& threads);
   const Image* intern(Work& work, std::size_t cluster);
-  void find_moves(Work& work, std::size_t cluster, Image& image);
+  const Image* derive(
+      const Work& work,
+      std::size_t cluster,
+      const Image& before,
+      std::size_t thread,
+      const LaneOutcome& outcome
+  );
+  ThreadClass class_of(
+      const Work& work,
+      std::size_t cluster,
+      const Image& image,
+      std::size_t thread,
+      const Hash128& mover,
+      bool placed
+  ) const;
+  static bool is_alone(const Work& work, const Image& image);
+  static constexpr std::size_t no_turn = ~std::size_t{0};
+  void find_moves(Work& work, std::size_t cluster, Image& image, std::vector<std::size_t>& turns);
   Operation loop_operation(const Lane& at) const;
 
   World& world_;
@@ -376,7 +397,9 @@ private:
   mutable MemoryJournal journal_;
   mutable LiveState live_;
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
-  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<Image>>> images_; // by content
+  Interned<Image> images_;
+  Interned<ImageRest> rests_;
+  Interned<ImageThread> threads_;
   struct Outcome {
     const Image* image = nullptr;
     StepKind taken{};
@@ -392,15 +415,15 @@ private:
   std::uint64_t allocations_ = 0; // generation of memory that transitions_ is about
   std::vector<Log> log_;
   std::vector<Change> changes_;
-  std::vector<std::byte> scratch_;
-  mutable std::vector<std::uint64_t> words_; // of fingerprint()
+  std::vector<std::byte> scratch_, lane_scratch_; // of intern()
+  mutable std::vector<std::uint64_t> words_;      // of fingerprint()
   std::optional<Failure> failure_;
   bool saw_dependency_ = false;
   bool saw_choice_ = false;
   mutable bool saw_float_sum_ = false;
   Sums sums_;
   mutable bool phases_clash_ = false;
-  mutable std::uint64_t tried_ = 0; // instructions that were only tried out
+  mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
   std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
   mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;
   mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_; // by state of a lane

@@ -60,38 +60,45 @@ std::size_t Stepper::thread_of(const Work& work, const Move& move) {
   return (move.block * warps + move.warp) * isa::warp_size + static_cast<std::size_t>(move.lane);
 }
 
-Transitions<Stepper::LaneOutcome>::Key
-Stepper::lane_key(const Work& work, const Image& image, std::size_t cluster, std::size_t thread) {
-  const Image::Parts& parts = image.parts;
-  const std::uint64_t words[] = {
-      work.identity,
-      cluster,
-      thread,
-      parts.lanes[thread].low,
-      parts.lanes[thread].high,
-      parts.context.low,
-      parts.context.high
-  };
-  const XXH128_hash_t h = XXH3_128bits(words, sizeof words);
-  return {h.low64, h.high64};
+/// What the thread did before where everything of its cluster that is not the other threads' own
+/// looked the same; nullptr: that is not known, or it could concern others.
+const Stepper::LaneTransition* Stepper::find_lane(const Work& work, const Move& move) {
+  const Image& before = *work.images[move.cluster];
+  if (!before.by_thread || move.lanes != 0) {
+    return nullptr;
+  }
+  const std::size_t thread = thread_of(work, move);
+  const ImageThread& part = *before.parts[thread];
+  const auto* known = lane_transitions_.find(lane_transitions_.key(before.rest, &part));
+  if (known == nullptr) {
+    return nullptr;
+  }
+  const std::uint8_t identity = known->result.thread != nullptr ? known->result.thread->identity
+                                                                : std::uint8_t{LiveState::Nothing};
+  if (identity != part.identity) {
+    std::uint8_t all = identity;
+    for (std::size_t t = 0; t < before.parts.size(); ++t) {
+      all |= t != thread && before.parts[t] != nullptr ? before.parts[t]->identity : 0;
+    }
+    if (tells_places_apart(work, all) != before.places ||
+        tells_blocks_apart(all) != (before.where != 0)) {
+      return nullptr; // all of them will be called something else
+    }
+  }
+  return known;
 }
 
 /// Keeps the move by what the thread was, if that will do for other states of its cluster too.
-/// True: that is enough.
 bool Stepper::remember_lane(const Move& move, const Image& before, const Image& after) {
-  const Image::Parts& from = before.parts;
-  const Image::Parts& to = after.parts;
-  // Whoever stands at an aligned barrier may go on when another one leaves its warp; what is done
-  // at once changes when the cluster has begun.
-  if (by_warps() || move.lanes != 0 || !from.usable || !to.usable || from.aligned || to.aligned ||
-      before.made != after.made || from.joins_are_moves != to.joins_are_moves ||
-      from.places != to.places || from.where != to.where || after.ended) {
+  // What is done at once changes when the cluster has begun.
+  if (move.lanes != 0 || !before.by_thread || !after.by_thread || before.made != after.made ||
+      before.joins_are_moves != after.joins_are_moves || before.places != after.places ||
+      before.where != after.where || after.ended || after.ready.empty()) {
     return false;
   }
-  const Work& work = *works_[move.work];
-  const std::size_t thread = thread_of(work, move);
-  for (std::size_t t = 0; t < from.lanes.size(); ++t) {
-    if (t != thread && from.lanes[t] != to.lanes[t]) {
+  const std::size_t thread = thread_of(*works_[move.work], move);
+  for (std::size_t t = 0; t < before.parts.size(); ++t) {
+    if (t != thread && before.parts[t] != after.parts[t]) {
       return false;
     }
   }
@@ -112,54 +119,45 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
     return false;
   }
   lane_transitions_.add(
-      lane_key(work, before, move.cluster, thread),
+      lane_transitions_.key(before.rest, before.parts[thread]),
       *journal_.read(),
-      {journal_.written(),
-       {to.lanes[thread], to.rest, to.identities[thread], after.threads[thread], taken_, {}}}
+      {journal_.written(), {after.parts[thread], after.rest, taken_, {}}}
   );
-  // With several clusters, this one will look the same while others do not.
-  return work.clusters.size() == 1;
+  return true;
 }
 
+/// For a cluster that no other one can be like: then no image has to be made.
 std::optional<Stepper::Ahead> Stepper::look_ahead_of_lane(const Move& move) {
   const Work& work = *works_[move.work];
   const Image& before = *work.images[move.cluster];
-  const Image::Parts& parts = before.parts;
-  if (!parts.usable || parts.aligned || move.lanes != 0) {
+  if (!is_alone(work, before)) {
     return std::nullopt;
   }
-  const std::size_t thread = thread_of(work, move);
-  const auto* known = lane_transitions_.find(lane_key(work, before, move.cluster, thread));
+  const LaneTransition* known = find_lane(work, move);
   if (known == nullptr) {
     return std::nullopt;
   }
   const LaneOutcome& outcome = known->result;
-  if (outcome.identity != parts.identities[thread]) {
-    std::uint8_t all = outcome.identity;
-    for (std::size_t t = 0; t < parts.identities.size(); ++t) {
-      all |= t != thread ? parts.identities[t] : 0;
-    }
-    if (tells_places_apart(work, all) != parts.places ||
-        tells_blocks_apart(all) != (parts.where != 0)) {
-      return std::nullopt; // all of them will be called something else
-    }
-  }
-  HashSum lanes = parts.sum;
-  lanes.subtract(name_in_sum(parts.lanes[thread]));
-  if (outcome.lane != Hash128{}) {
-    lanes.add(name_in_sum(outcome.lane));
+  const std::size_t thread = thread_of(work, move);
+  const ImageThread* to = outcome.thread;
+  HashSum lanes = before.sum;
+  lanes.subtract(name_in_sum(before.parts[thread]->lane));
+  if (to != nullptr) {
+    lanes.add(name_in_sum(to->lane));
   }
   HashSum sum = work.sum;
   sum.subtract(before.hash);
-  sum.add(image_hash(work, outcome.rest, lanes, parts.where));
+  sum.add(image_hash(work, outcome.rest->hash, lanes, before.where));
   changes_.clear();
-  const ThreadClass who = before.threads[thread];
+  const ThreadClass was = before.threads[thread];
+  const ThreadClass is =
+      to != nullptr ? class_of(work, move.cluster, before, thread, to->lane, to->placed) : 0;
   bool others = false; // of its class
-  if (who != outcome.who) {
-    changes_.push_back({who, outcome.who});
-    others = std::ranges::count(before.threads, who) > 1;
+  if (was != is) {
+    changes_.push_back({was, is});
+    others = std::ranges::count(before.threads, was) > 1;
     if (others) {
-      changes_.push_back({who, who});
+      changes_.push_back({was, was});
     }
   }
   return Ahead{
@@ -168,6 +166,95 @@ std::optional<Stepper::Ahead> Stepper::look_ahead_of_lane(const Move& move) {
       changes_,
       &outcome.notes[others ? 1 : 0]
   };
+}
+
+/// Threads of this cluster have classes of their own if no other one can be like it; those of which
+/// that is true within the cluster too, one for as long as it lasts.
+ThreadClass Stepper::class_of(
+    const Work& work,
+    std::size_t c,
+    const Image& image,
+    std::size_t t,
+    const Hash128& mover,
+    bool placed
+) const {
+  if (mover == Hash128{}) { // it has ended
+    return 0;
+  }
+  const bool alone = !by_warps() && is_alone(work, image);
+  const Hash128 name = !alone   ? combine(image.hash.low, image.hash.high, mover.low, mover.high)
+                       : placed ? combine(work.identity, std::uint64_t{c}, std::uint64_t{t})
+                                : combine(work.identity, std::uint64_t{c}, mover.low, mover.high);
+  return name.low | 1ULL << 63; // 0 to 2^16 are left to others
+}
+
+/// Can no other cluster be like it?
+bool Stepper::is_alone(const Work& work, const Image& image) {
+  return image.where != 0 || work.clusters.size() == 1;
+}
+
+/// The image of a cluster that was `before`, after one thread of it has made a move that is known.
+const Stepper::Image* Stepper::derive(
+    const Work& work,
+    std::size_t c,
+    const Image& before,
+    std::size_t thread,
+    const LaneOutcome& outcome
+) {
+  const ImageThread& from = *before.parts[thread];
+  const ImageThread* to = outcome.thread;
+  HashSum sum_of_bytes = before.sum_of_bytes;
+  sum_of_bytes.subtract(from.summand);
+  if (to != nullptr) {
+    sum_of_bytes.add(to->summand);
+  }
+  const Hash128 content = image_content(*outcome.rest, sum_of_bytes);
+  if (const Image* known = images_.find(content)) {
+    return known;
+  }
+  auto image = std::make_unique<Image>();
+  image->content = content;
+  image->rest = outcome.rest;
+  image->parts = before.parts;
+  image->parts[thread] = to;
+  image->sum_of_bytes = sum_of_bytes;
+  image->sum = before.sum;
+  image->sum.subtract(name_in_sum(from.lane));
+  if (to != nullptr) {
+    image->sum.add(name_in_sum(to->lane));
+  }
+  image->made = before.made;
+  image->joins_are_moves = before.joins_are_moves;
+  image->places = before.places;
+  image->where = before.where;
+  image->by_thread = true;
+  image->hash = image_hash(work, image->rest->hash, image->sum, image->where);
+  const bool alone = is_alone(work, before);
+  if (alone) {
+    image->threads = before.threads;
+  } else {
+    image->threads.resize(before.threads.size());
+  }
+  for (std::size_t t = 0; t < image->parts.size(); ++t) {
+    const ImageThread* part = image->parts[t];
+    ThreadClass& who = image->threads[t];
+    if (!alone || t == thread) {
+      who = part != nullptr ? class_of(work, c, *image, t, part->lane, part->placed) : 0;
+    }
+    if (part == nullptr || !part->can_move) {
+      continue;
+    }
+    if (options_.symmetry && !part->placed) {
+      const auto like = std::ranges::find(image->ready, who, &Image::Ready::who);
+      if (like != image->ready.end()) {
+        ++like->count;
+        continue;
+      }
+    }
+    image->ready.push_back(part->ready);
+    image->ready.back().who = who;
+  }
+  return images_.add(std::move(image));
 }
 
 } // namespace heddle::machine

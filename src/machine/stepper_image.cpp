@@ -26,15 +26,6 @@ std::size_t slot(int lane) {
   return static_cast<std::size_t>(lane);
 }
 
-Hash128 hash_of(const void* p, std::size_t bytes) {
-  const XXH128_hash_t h = XXH3_128bits(p, bytes);
-  return {h.low64, h.high64};
-}
-template <class... T> Hash128 combine(const T&... values) {
-  const std::uint64_t words[] = {values...};
-  return hash_of(words, sizeof words);
-}
-
 /// Where a lane stands. One that waits has no result of what it waits at yet, so that what is live
 /// is what is live before it, although its program counter is behind it.
 const isa::Op* place_of(const isa::Warp& warp, int lane) {
@@ -90,6 +81,12 @@ template <class WarpState, class F> void each_arrival(WarpState& state, F&& f) {
   }
 }
 
+/// Does an instruction depend on where other lanes stand?
+bool asks_for_active(const isa::Code& code, const isa::Op& op) {
+  const auto& body = code.function->body;
+  return op.instruction < body.size() && body[op.instruction].opcode == ptx::Opcode::Activemask;
+}
+
 /// The frames of a lane, outermost first.
 class Chain {
 public:
@@ -135,14 +132,17 @@ public:
   std::size_t size() const { return bytes_.size(); }
   std::vector<std::byte>& bytes() { return bytes_; }
 
-  void lane(LiveState& live, const isa::Warp& warp, int lane) {
+  /// Returns what the lane may still learn about itself.
+  std::uint8_t lane(LiveState& live, const isa::Warp& warp, int lane) {
     const Chain chain(warp, lane);
+    std::uint8_t identity = LiveState::Nothing;
     put(static_cast<std::uint32_t>(chain.depth));
     for (std::size_t d = 0; d < chain.depth; ++d) {
       const Frame& frame = *chain.frames[d];
       const isa::Op* next =
           d + 1 < chain.depth ? chain.frames[d + 1]->return_op : place_of(warp, lane);
       const LiveState::At& at = live.at(*frame.code, *next);
+      identity |= at.identity;
       put(at.name);
       put(frame.allocated);
       for (const LiveState::Register& r : at.registers) {
@@ -158,6 +158,7 @@ public:
     }
     const Frame& inner = *chain.frames[chain.depth - 1];
     raw(warp.local + slot(lane) * warp.local_stride, local_bytes(inner, warp));
+    return identity;
   }
 
 private:
@@ -167,6 +168,7 @@ private:
 class Stepper::ImageReader {
 public:
   explicit ImageReader(const std::vector<std::byte>& bytes) : at_(bytes.data()) {}
+  void go_on_in(const std::vector<std::byte>& bytes) { at_ = bytes.data(); }
 
   void raw(void* p, std::size_t count) {
     if (count != 0) { // else p may be null
@@ -181,7 +183,18 @@ public:
   }
   template <class T> void get(T& value) { raw(&value, sizeof value); }
 
-  void lane(LiveState& live, isa::Warp& warp, int lane) {
+  /// From bytes of its own.
+  void lane(LiveState& live, isa::Warp& warp, int lane, const std::vector<std::byte>& bytes) {
+    const std::byte* const here = std::exchange(at_, bytes.data());
+    read_lane(live, warp, lane);
+    at_ = here;
+  }
+  void next_warp() { entered_.clear(); }
+  /// Where it is, for others that read themselves.
+  const std::byte*& position() { return at_; }
+
+private:
+  void read_lane(LiveState& live, isa::Warp& warp, int lane) {
     const auto depth = get<std::uint32_t>();
     Frame* frame = nullptr;
     const isa::Op* next = nullptr;
@@ -205,11 +218,7 @@ public:
     warp.pc[slot(lane)] = (warp.blocked & bit(lane)) != 0 ? next + 1 : next;
     raw(warp.local + slot(lane) * warp.local_stride, local_bytes(*frame, warp));
   }
-  void next_warp() { entered_.clear(); }
-  /// Where it is, for others that read themselves.
-  const std::byte*& position() { return at_; }
 
-private:
   /// Lanes in the same call share its frame.
   Frame* enter(
       isa::Warp& warp,
@@ -262,29 +271,65 @@ Hash128 Stepper::image_hash(
   return combine(rest.low, rest.high, lanes.low, lanes.high, where, work.identity);
 }
 
+const Stepper::ImageRest* Stepper::intern(std::unique_ptr<ImageRest> rest) {
+  const ImageRest* known = rests_.find(rest->content);
+  return known != nullptr ? known : rests_.add(std::move(rest));
+}
+
+const Stepper::ImageThread* Stepper::intern(std::unique_ptr<ImageThread> thread) {
+  const Image::Ready& ready = thread->ready;
+  const Hash128 own = hash_of(thread->bytes.data(), thread->bytes.size());
+  thread->content = combine(
+      own.low,
+      own.high,
+      thread->summand.low,
+      thread->summand.high,
+      thread->lane.low,
+      thread->lane.high,
+      std::uint64_t{thread->identity} << 2 | std::uint64_t{thread->placed} << 1 |
+          std::uint64_t{thread->can_move},
+      std::uint64_t{ready.block} << 32 | ready.warp,
+      static_cast<std::uint64_t>(ready.lane) << 32 | ready.lanes,
+      std::uint64_t{ready.endless} << 16 | static_cast<std::uint64_t>(ready.operation.kind) << 8 |
+          static_cast<std::uint64_t>(ready.operation.step),
+      reinterpret_cast<std::uintptr_t>(ready.operation.what),
+      std::uint64_t{ready.operation.local} << 1 | std::uint64_t{ready.operation.plain_read},
+      reinterpret_cast<std::uintptr_t>(ready.op)
+  );
+  const ImageThread* known = threads_.find(thread->content);
+  return known != nullptr ? known : threads_.add(std::move(thread));
+}
+
+/// What images are known by whose threads add up to `threads`.
+Hash128 Stepper::image_content(const ImageRest& rest, const HashSum& threads) {
+  return combine(rest.content.low, rest.content.high, threads.low, threads.high);
+}
+
 /// Writes the cluster into scratch_ and finds its image, or makes one.
 const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   Cluster& cluster = *work.clusters[c];
   const Work::Progress& progress = work.progress[c];
-  ImageWriter writer(scratch_);
+  ImageWriter writer(scratch_); // of what belongs to no thread
+  ImageWriter lane_writer(lane_scratch_);
   writer.put(progress.made);
   writer.put(progress.joins_are_moves);
   writer.put(progress.polls);
 
-  struct Thread {
-    int lane; // -1: it has ended
-    std::uint32_t block, warp;
-    std::size_t begin, end; // in scratch_
-    std::uint8_t identity;
-    std::uint64_t flags; // what its warp knows of it
+  struct Slot {
+    bool live = false;
+    std::uint8_t identity = LiveState::Nothing;
+    std::size_t begin = 0, end = 0; // in lane_scratch_
+    std::uint64_t flags = 0;        // what its warp knows of it
+    Hash128 state, summand;
   };
-  std::vector<Thread> threads;
+  std::vector<Slot> threads;
   std::uint8_t all = LiveState::Nothing; // what some thread may learn about itself
   Hasher shared;                         // of everything that belongs to no thread
   shared.value(progress.made);
   shared.value(progress.joins_are_moves);
   shared.value(progress.polls);
   bool ended = true;
+  HashSum sum_of_bytes;
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);
     const std::size_t begin = writer.size();
@@ -317,38 +362,25 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       writer.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
       shared.bytes(scratch_.data() + collective, writer.size() - collective);
       for (int lane = 0; lane < isa::warp_size; ++lane) {
-        Thread thread{
-            .lane = (warp.live >> lane & 1) != 0 ? lane : -1,
-            .block = static_cast<std::uint32_t>(b),
-            .warp = static_cast<std::uint32_t>(w),
-            .begin = writer.size(),
-            .end = 0,
-            .identity = LiveState::Nothing,
-            .flags = 0
-        };
-        if (thread.lane >= 0) {
-          for (const LaneMask* mask : masks) {
-            thread.flags = thread.flags << 1 | (*mask >> lane & 1);
-          }
-          writer.lane(live_, warp, lane);
-          for (const Frame* f = warp.frame[slot(lane)]; f != nullptr; f = f->caller) {
-            const isa::Op* next = place_of(warp, lane);
-            if (f != warp.frame[slot(lane)]) {
-              const Frame* inner = warp.frame[slot(lane)];
-              while (inner->caller != f) {
-                inner = inner->caller;
-              }
-              next = inner->return_op;
-            }
-            thread.identity |= live_.at(*f->code, *next).identity;
-          }
-          all |= thread.identity;
+        Slot& thread = threads.emplace_back();
+        if ((warp.live >> lane & 1) == 0) {
+          continue;
         }
-        thread.end = writer.size();
-        if (thread.lane >= 0 && by_warps()) {
+        thread.live = true;
+        for (const LaneMask* mask : masks) {
+          thread.flags = thread.flags << 1 | (*mask >> lane & 1);
+        }
+        thread.begin = lane_writer.size();
+        thread.identity = lane_writer.lane(live_, warp, lane);
+        thread.end = lane_writer.size();
+        all |= thread.identity;
+        if (by_warps()) {
           thread.flags = combine(thread.flags, block.rules_->place(w, lane)).low;
         }
-        threads.push_back(thread);
+        thread.state = hash_of(lane_scratch_.data() + thread.begin, thread.end - thread.begin);
+        thread.summand =
+            combine(thread.state.low, thread.state.high, std::uint64_t{threads.size()});
+        sum_of_bytes.add(thread.summand);
       }
       if (by_warps()) {
         block.rules_->save(w, writer.bytes());
@@ -366,89 +398,96 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   const bool places = tells_places_apart(work, all);
   const std::uint64_t where = tells_blocks_apart(all) ? std::uint64_t{c} + 1 : 0;
   const Hash128 own = hash_of(scratch_.data(), scratch_.size());
-  for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
-    for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {
-      cluster.block(b).rules_->save_history(w, writer.bytes());
-    }
+  auto rest = std::make_unique<ImageRest>();
+  rest->content = combine(own.low, own.high, where, std::uint64_t{places}, work.identity);
+  const Hash128 content = image_content(*rest, sum_of_bytes);
+  if (const Image* known = images_.find(content)) {
+    return known;
   }
-  const Hash128 content = combine(own.low, own.high, where, work.identity);
-  auto& candidates = images_[content.low];
-  for (const auto& known : candidates) {
-    if (known->content == content) {
-      return known.get();
-    }
-  }
+  rest->bytes = scratch_;
+  rest->hash = shared.finish();
   auto image = std::make_unique<Image>();
   image->content = content;
-  image->bytes = scratch_;
+  image->sum_of_bytes = sum_of_bytes;
   image->made = progress.made;
   image->ended = ended;
+  image->joins_are_moves = progress.joins_are_moves;
+  image->places = places;
+  image->where = where;
+  image->rest = intern(std::move(rest));
+  for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
+    for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {
+      cluster.block(b).rules_->save_history(w, image->history);
+    }
+  }
 
   // The hash: of the threads taken together, each with what it may still learn about itself.
-  const auto placed = [&](const Thread& thread) {
+  const auto placed = [&](const Slot& thread) {
     return places || (thread.identity & (LiveState::Thread | LiveState::Place)) != 0;
   };
-  HashSum sum;
   std::vector<Hash128> lanes(threads.size());
   for (std::size_t t = 0; t < threads.size(); ++t) {
-    const Thread& thread = threads[t];
-    if (thread.lane < 0) {
+    const Slot& thread = threads[t];
+    if (!thread.live) {
       continue;
     }
-    const Hash128 state = hash_of(scratch_.data() + thread.begin, thread.end - thread.begin);
-    lanes[t] =
-        combine(state.low, state.high, thread.flags, placed(thread) ? std::uint64_t{t} + 1 : 0);
-    sum.add(name_in_sum(lanes[t]));
+    lanes[t] = combine(
+        thread.state.low,
+        thread.state.high,
+        thread.flags,
+        placed(thread) ? std::uint64_t{t} + 1 : 0
+    );
+    image->sum.add(name_in_sum(lanes[t]));
   }
   const std::vector<Hash128> warps =
-      by_warps() ? name_warps(cluster, lanes, sum) : std::vector<Hash128>();
-  const std::vector<Hash128>& movers = by_warps() ? warps : lanes;
-  const Hash128 rest = shared.finish();
-  image->hash = image_hash(work, rest, sum, where);
-  // Threads of this cluster have classes of their own if no other one can be like it; those of
-  // which that is true within the cluster too, one for as long as it lasts.
-  const bool alone = !by_warps() && (where != 0 || work.clusters.size() == 1);
+      by_warps() ? name_warps(cluster, lanes, image->sum) : std::vector<Hash128>();
+  image->hash = image_hash(work, image->rest->hash, image->sum, where);
   const std::size_t block_threads = work.command->grid->config().block.count();
   const std::size_t last_block = threads.size() / cluster.size() * (cluster.size() - 1);
-  const std::size_t count = by_warps() ? movers.size() : last_block + block_threads;
-  image->threads.resize(count);
-  for (std::size_t t = 0; t < count; ++t) {
-    if (movers[t] == Hash128{}) { // it has ended
-      continue;
-    }
-    const Hash128 name =
-        !alone ? combine(image->hash.low, image->hash.high, movers[t].low, movers[t].high)
-        : placed(threads[t])
-            ? combine(work.identity, std::uint64_t{c}, std::uint64_t{t})
-            : combine(work.identity, std::uint64_t{c}, movers[t].low, movers[t].high);
-    image->threads[t] = name.low | 1ULL << 63; // 0 to 2^16 are left to others
+  const std::size_t count = last_block + block_threads;
+  const std::vector<Hash128>& movers = by_warps() ? warps : lanes;
+  image->threads.resize(by_warps() ? warps.size() : count);
+  for (std::size_t t = 0; t < image->threads.size(); ++t) {
+    image->threads[t] = class_of(work, c, *image, t, movers[t], placed(threads[t]));
   }
-  if (alone && count > 1) {
-    Image::Parts& parts = image->parts;
-    // What mbarriers are in use for concerns several threads.
-    parts.usable = !progress.phases.in_use() && !progress.polls;
-    parts.rest = rest;
-    parts.where = where;
-    parts.sum = sum;
-    parts.places = places;
-    parts.joins_are_moves = progress.joins_are_moves;
-    words_.assign({rest.low, rest.high, std::uint64_t{places}, where});
-    parts.identities.reserve(count);
-    for (std::size_t t = 0; t < count; ++t) {
-      words_.push_back(threads[t].flags);
-      parts.identities.push_back(threads[t].identity);
-    }
-    parts.context = hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));
-    parts.lanes.assign(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(count));
-  }
+  std::vector<std::size_t> turns(count, no_turn);
   if (by_warps()) {
     find_warp_moves(work, c, *image, lanes);
   } else {
-    find_moves(work, c, *image);
+    // What mbarriers are in use for concerns several threads.
+    image->by_thread = count > 1 && !progress.phases.in_use() && !progress.polls;
+    find_moves(work, c, *image, turns);
   }
   image->ready.shrink_to_fit();
-  candidates.push_back(std::move(image));
-  return candidates.back().get();
+  image->parts.resize(count);
+  for (std::size_t t = 0; t < count; ++t) {
+    const Slot& thread = threads[t];
+    if (!thread.live) {
+      continue;
+    }
+    auto part = std::make_unique<ImageThread>();
+    part->bytes.assign(
+        lane_scratch_.begin() + static_cast<std::ptrdiff_t>(thread.begin),
+        lane_scratch_.begin() + static_cast<std::ptrdiff_t>(thread.end)
+    );
+    part->summand = thread.summand;
+    part->lane = lanes[t];
+    part->identity = thread.identity;
+    part->placed = placed(thread);
+    if (turns[t] != no_turn) {
+      part->can_move = true;
+      part->ready = image->ready[turns[t]];
+      part->ready.block =
+          static_cast<std::uint32_t>(t / isa::warp_size / cluster.block(0).warps_.size());
+      part->ready.warp =
+          static_cast<std::uint32_t>(t / isa::warp_size % cluster.block(0).warps_.size());
+      part->ready.lane = static_cast<int>(t % isa::warp_size);
+      part->ready.who = 0;
+      part->ready.count = 1;
+    }
+    image->parts[t] = intern(std::move(part));
+  }
+  return images_.add(std::move(image));
 }
 
 /// What a thread in a loop that has no choices does in it.
@@ -466,7 +505,8 @@ Stepper::Operation Stepper::loop_operation(const Lane& at) const {
   return result;
 }
 
-void Stepper::find_moves(Work& work, std::size_t c, Image& image) {
+/// `turns`: by thread, which of the moves is one of its.
+void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<std::size_t>& turns) {
   Cluster& cluster = *work.clusters[c];
   std::size_t first = 0; // thread of the warp
   for (std::size_t b = 0; b < cluster.size(); ++b) {
@@ -479,21 +519,25 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image) {
         const auto like = std::ranges::find(image.ready, who, &Image::Ready::who);
         if (options_.symmetry && like != image.ready.end()) {
           ++like->count;
+          turns[first + slot(at.lane)] = static_cast<std::size_t>(like - image.ready.begin());
           continue;
         }
+        // Whoever stands at an aligned barrier may go on when another one leaves its warp.
         if (waits_for_warp(at) || waits_for_phase(at)) {
-          image.parts.aligned = true;
+          image.by_thread = false;
           continue;
         }
+        turns[first + slot(at.lane)] = image.ready.size();
         Image::Ready ready;
         ready.block = static_cast<std::uint32_t>(b);
         ready.warp = static_cast<std::uint32_t>(w);
         ready.lane = at.lane;
         ready.endless = (work.progress[c].loops[b][w].endless & bit(at.lane)) != 0;
         ready.operation = ready.endless ? loop_operation(at) : classify(at);
-        image.parts.aligned = image.parts.aligned || ready.operation.kind == Class::Aligned;
         ready.op = warp.pc[slot(at.lane)];
         ready.code = warp.frame[slot(at.lane)]->code;
+        image.by_thread = image.by_thread && ready.operation.kind != Class::Aligned &&
+                          !asks_for_active(*ready.code, *ready.op);
         ready.who = who;
         image.ready.push_back(ready);
         // Together with others the answer of activemask is another one.
@@ -581,10 +625,11 @@ void Stepper::load(Work& work, std::size_t c) {
   work.loaded[c] = image;
   Cluster& cluster = *work.clusters[c];
   Work::Progress& progress = work.progress[c];
-  ImageReader reader(image->bytes);
+  ImageReader reader(image->rest->bytes);
   reader.get(progress.made);
   reader.get(progress.joins_are_moves);
   reader.get(progress.polls);
+  std::size_t first = 0; // thread of the warp
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);
     reader.get(block.live_);
@@ -603,7 +648,7 @@ void Stepper::load(Work& work, std::size_t c) {
         }
       }
     }
-    for (std::size_t w = 0; w < block.warps_.size(); ++w) {
+    for (std::size_t w = 0; w < block.warps_.size(); ++w, first += isa::warp_size) {
       Block::WarpState& state = block.warps_[w];
       isa::Warp& warp = state.warp;
       Work::Progress::Loops& loops = progress.loops[b][w];
@@ -620,7 +665,7 @@ void Stepper::load(Work& work, std::size_t c) {
       reader.next_warp();
       for (LaneMask m = warp.live; m != 0; m &= m - 1) {
         const int lane = std::countr_zero(m);
-        reader.lane(live_, warp, lane);
+        reader.lane(live_, warp, lane, image->parts[first + slot(lane)]->bytes);
         state.collective_op[slot(lane)] = warp.pc[slot(lane)] - 1; // if it waits at one
       }
       if (by_warps()) {
@@ -632,6 +677,7 @@ void Stepper::load(Work& work, std::size_t c) {
   if (!image->ended && options_.phases) {
     reader.position() = progress.phases.load(reader.position(), threads_of(cluster));
   }
+  reader.go_on_in(image->history);
   for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
     for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {
       reader.position() = cluster.block(b).rules_->load_history(w, reader.position());

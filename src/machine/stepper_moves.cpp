@@ -458,6 +458,16 @@ bool Stepper::move_thread(const Move& move) {
     taken_ = known->result.taken;
     return true;
   }
+  Work& work = *works_[move.work];
+  if (const LaneTransition* known = find_lane(work, move)) {
+    const Image* after = derive(work, move.cluster, *before, thread_of(work, move), known->result);
+    if (!after->ready.empty()) { // else the grid may be over, or stuck
+      journal_.write(known->writes);
+      replace_image(move.work, move.cluster, after);
+      taken_ = known->result.taken;
+      return true;
+    }
+  }
   repeatable_ = true;
   const std::uint64_t time = world_.virtual_time();
   const std::size_t logged = log_.size();
@@ -480,7 +490,8 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
     return;
   }
   const Image* after = works_[move.work]->images[move.cluster];
-  if (!remember_lane(move, before, *after)) {
+  // With several clusters, this one will look the same while others do not.
+  if (!remember_lane(move, before, *after) || works_[move.work]->clusters.size() > 1) {
     transitions_.add(
         transitions_.key(&before, move.ready),
         *journal_.read(),
@@ -600,15 +611,22 @@ void Stepper::forget() {
     return;
   }
   transitions_.clear(); // names images
+  lane_transitions_.clear();
   std::unordered_set<const Image*> used;
   for (const auto& work : works_) {
     used.insert(work->images.begin(), work->images.end());
     used.insert(work->loaded.begin(), work->loaded.end());
   }
-  for (auto entry = images_.begin(); entry != images_.end();) {
-    std::erase_if(entry->second, [&](const auto& image) { return !used.contains(image.get()); });
-    entry = entry->second.empty() ? images_.erase(entry) : std::next(entry);
+  images_.erase_if([&](const Image& image) { return !used.contains(&image); });
+  std::unordered_set<const void*> parts;
+  for (const Image* image : used) {
+    if (image != nullptr) {
+      parts.insert(image->rest);
+      parts.insert(image->parts.begin(), image->parts.end());
+    }
   }
+  rests_.erase_if([&](const ImageRest& rest) { return !parts.contains(&rest); });
+  threads_.erase_if([&](const ImageThread& thread) { return !parts.contains(&thread); });
 }
 
 } // namespace heddle::machine

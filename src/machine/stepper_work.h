@@ -10,11 +10,18 @@ namespace heddle::machine {
 /// Backward branches that a thread may take in one go before it is asked whether it loops for ever.
 inline constexpr std::int64_t plain_fuel = 1 << 14;
 
+inline Hash128 hash_of(const void* p, std::size_t bytes) {
+  const XXH128_hash_t h = XXH3_128bits(p, bytes);
+  return {h.low64, h.high64};
+}
+template <class... T> Hash128 combine(const T&... values) {
+  const std::uint64_t words[] = {values...};
+  return hash_of(words, sizeof words);
+}
+
 /// What a thread adds to the sum that its cluster is known by.
 inline Hash128 name_in_sum(const Hash128& lane) {
-  const std::uint64_t words[] = {lane.low, lane.high};
-  const XXH128_hash_t h = XXH3_128bits(words, sizeof words);
-  return {h.low64, h.high64};
+  return combine(lane.low, lane.high);
 }
 
 /// What the stepper has to know of an operation.
@@ -33,21 +40,8 @@ enum class Stepper::Class : std::uint8_t {
 };
 
 /// One cluster between two moves: everything its future depends on, memory and the clocks aside.
-/// Immutable; there is one image for each content.
+/// Immutable; there is one image for each content. It consists of parts that many images have.
 struct Stepper::Image {
-  std::vector<std::byte> bytes; // what load() reads
-  Hash128 content;              // of those, and of who it is where somebody can still ask
-  Hash128 hash;                 // equal: alike, but for the places of equal threads
-  bool made = false;            // some thread has taken a step
-  bool ended = false;
-  // How it starts, if nobody has taken a step: found out once, see stepper_start.cpp.
-  enum class Start : std::uint8_t {
-    Unknown,
-    Free,   // it matters who goes first
-    Alike,  // whoever goes first, it comes to the same state
-    Through // and that state is its end
-  };
-  mutable Start start = Start::Unknown;
   struct Ready { // a move
     std::uint32_t block = 0, warp = 0;
     int lane = 0;
@@ -60,6 +54,29 @@ struct Stepper::Image {
     std::uint32_t pick = 0;  // in `picks`, from 1; 0: nothing is left open
     isa::LaneMask lanes = 0; // Move::lanes
   };
+  Hash128 content; // of its parts
+  const ImageRest* rest = nullptr;
+  std::vector<const ImageThread*> parts; // by thread, 32 for each warp; nullptr: it has ended
+  HashSum sum_of_bytes;                  // of the threads, each in its place
+  std::vector<std::byte> history;        // with warp rules: what is loaded and tells nothing apart
+  Hash128 hash;                          // equal: alike, but for the places of equal threads
+  HashSum sum;                           // of the threads' names
+  bool made = false;                     // some thread has taken a step
+  bool ended = false;
+  bool joins_are_moves = false;
+  bool places = false;     // threads are told apart by their places
+  std::uint64_t where = 0; // told from other clusters by its number, from 1; 0: it is not
+  // Without warp rules, if the cluster has several threads: does what one of them does depend on
+  // nothing of the others but what is in `rest`? See stepper_ahead.cpp.
+  bool by_thread = false;
+  // How it starts, if nobody has taken a step: found out once, see stepper_start.cpp.
+  enum class Start : std::uint8_t {
+    Unknown,
+    Free,   // it matters who goes first
+    Alike,  // whoever goes first, it comes to the same state
+    Through // and that state is its end
+  };
+  mutable Start start = Start::Unknown;
   std::vector<Ready> ready;
   std::vector<WarpRules::Pick> picks;
   struct Left { // behind
@@ -70,22 +87,27 @@ struct Stepper::Image {
   // Classes of all threads (with warp rules: warps), block by block and in order of their numbers;
   // 0: it has ended.
   std::vector<ThreadClass> threads;
-  // Without warp rules, if the cluster has several threads and those have classes of their own:
-  // what is needed to say what the cluster would be called if one thread of it changed.
-  struct Parts {
-    bool usable = false;
-    Hash128 rest;         // of what belongs to no thread
-    Hash128 context;      // of that, and of what warps know of their threads
-    HashSum sum;          // of the threads
-    bool places = false;  // threads are told apart by their places
-    bool aligned = false; // some thread stands at a barrier that its warp executes together
-    bool joins_are_moves = false;
-    std::uint64_t where = 0;
-    std::vector<Hash128> lanes;           // by thread
-    std::vector<std::uint8_t> identities; // what they may learn about themselves
-  } parts;
   mutable std::uint64_t looked_at = 0; // in which pass of moves()
   mutable std::uint32_t like_it = 0;   // clusters with this image, in that pass
+};
+
+/// What an image holds that belongs to no thread, and what warps know of their threads.
+struct Stepper::ImageRest {
+  Hash128 content; // of bytes, and of who it is where somebody can still ask
+  std::vector<std::byte> bytes;
+  Hash128 hash; // without what warps know of their threads
+};
+
+/// What an image holds of one thread.
+struct Stepper::ImageThread {
+  Hash128 content; // of all that follows
+  std::vector<std::byte> bytes;
+  Hash128 summand;           // of Image::sum_of_bytes
+  Hash128 lane;              // what it is called within its cluster
+  std::uint8_t identity = 0; // what it may learn about itself
+  bool placed = false;       // it is told from others by its place
+  bool can_move = false;     // without warp rules: it does `ready`, `who` and `count` aside
+  Image::Ready ready;
 };
 
 /// A command, and the part of the state that belongs to it.

@@ -27,13 +27,19 @@ public:
     Result result;
   };
 
-  /// Who moves from where: an image and the number of one of its moves, or a hash.
+  /// Who moves from where: an image and the number of one of its moves, or parts of an image.
   struct Key {
     std::uint64_t first = 0, second = 0;
     bool operator==(const Key&) const = default;
   };
   static Key key(const void* image, std::size_t move) {
     return {reinterpret_cast<std::uintptr_t>(image) >> 4, move};
+  }
+  static Key key(const void* rest, const void* thread) {
+    return {
+        reinterpret_cast<std::uintptr_t>(rest) >> 4,
+        reinterpret_cast<std::uintptr_t>(thread) >> 4
+    };
   }
 
   /// What that move did when it read what it would read now; nullptr: not known.
@@ -79,7 +85,7 @@ private:
   static constexpr std::size_t most = 1 << 20; // kept
   struct KeyHash {
     std::size_t operator()(const Key& key) const {
-      return (key.first ^ key.second << 40) * 0x9e37'79b9'7f4a'7c15ULL;
+      return (key.first ^ key.second * 0xff51'afd7'ed55'8ccdULL) * 0x9e37'79b9'7f4a'7c15ULL;
     }
   };
   struct ValuesHash {
