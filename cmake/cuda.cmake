@@ -1,3 +1,4 @@
+include_guard(GLOBAL)
 # HEDDLE_CUDA_ROOT: the CUDA toolkit whose headers give the runtime library its signatures: the one
 # that HEDDLE_NVCC belongs to. Nothing of it is linked.
 set(HEDDLE_CUDA_ROOT "" CACHE PATH "CUDA toolkit (empty: the one that nvcc belongs to)")
@@ -25,6 +26,18 @@ if(NOT EXISTS ${HEDDLE_CUDA_ROOT}/include/cuda_runtime_api.h)
     "into build/cuda (looked for include/cuda_runtime_api.h in '${HEDDLE_CUDA_ROOT}')")
 endif()
 
-# Only the runtime sees NVIDIA's headers.
+# Only the runtime sees the headers of NVIDIA's API.
 add_library(heddle_cuda_headers INTERFACE)
 target_include_directories(heddle_cuda_headers SYSTEM INTERFACE ${HEDDLE_CUDA_ROOT}/include)
+
+# include/heddle: what it needs of libcu++. Programs of users, tests, and the explorer's set of
+# visited states.
+find_package(Threads REQUIRED)
+add_library(heddle_map_headers INTERFACE)
+target_include_directories(heddle_map_headers INTERFACE ${CMAKE_SOURCE_DIR}/include)
+if(EXISTS ${HEDDLE_CUDA_ROOT}/include/cccl)
+  target_include_directories(heddle_map_headers SYSTEM INTERFACE ${HEDDLE_CUDA_ROOT}/include/cccl)
+endif()
+target_include_directories(heddle_map_headers SYSTEM INTERFACE ${HEDDLE_CUDA_ROOT}/include)
+target_compile_features(heddle_map_headers INTERFACE cxx_std_17)
+target_link_libraries(heddle_map_headers INTERFACE Threads::Threads)

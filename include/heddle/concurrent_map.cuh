@@ -284,6 +284,17 @@ public:
   /// Memory of the map, in bytes.
   std::size_t bytes() const { return table::bytes(buckets_); }
 
+  /// A map in memory of the caller's, who owns it: shared by processes, or inside something larger.
+  /// `memory` has bytes_at(capacity) bytes, aligned to 128, all zero before the first use; each
+  /// process makes a ref of its own, with the same capacity and equal hash functions.
+  static constexpr std::size_t bytes_at(std::size_t capacity) {
+    return table::bytes(table::buckets_for(capacity));
+  }
+  static ref_type
+  ref_at(void* memory, std::size_t capacity, Hash hash = Hash(), KeyEqual equal = KeyEqual()) {
+    return ref_type(maker::make(memory, table::buckets_for(capacity), hash, equal));
+  }
+
   ref_type ref() const {
 #if defined(__CUDACC__)
     static_assert(

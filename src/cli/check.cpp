@@ -51,6 +51,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.options = options.search;
   request.options.lockstep = options.device.warps == "lockstep";
   request.options.stale_reads = request.options.lockstep && options.device.stale_reads;
+  request.workers = options.workers;
   request.show_progress = isatty(STDERR_FILENO) != 0;
   TRY(report::Report report, explore::check(request));
   if (options.device.warps == "both") {

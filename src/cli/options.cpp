@@ -147,7 +147,7 @@ void define_assumptions(CLI::App& check, explore::Options& search) {
   );
 }
 
-void define_limits(CLI::App& check, explore::Options& search) {
+void define_limits(CLI::App& check, explore::Options& search, explore::Workers& workers) {
   check
       .add_option(
           "--max-states",
@@ -186,10 +186,28 @@ void define_limits(CLI::App& check, explore::Options& search) {
       ->check(CLI::Range(0U, 100'000'000U))
       ->type_name("N")
       ->capture_default_str();
+  check
+      .add_option(
+          "-j,--jobs",
+          workers.jobs,
+          "Search with N processes at the same time (default: one for each core). The report is the "
+          "same"
+      )
+      ->check(CLI::Range(1U, 1024U))
+      ->type_name("N");
   check.add_option("--seed", search.seed, "Which ones: the same for the same number")
       ->type_name("N")
       ->capture_default_str();
   // In the reference, but not in --help.
+  check
+      .add_option(
+          "--states-alone",
+          workers.states_alone,
+          "To check Heddle itself: one process sees so many states before others join it"
+      )
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("");
   check
       .add_flag_callback(
           "--no-symmetry",
@@ -259,7 +277,7 @@ void define_check(CLI::App& app, Options& options) {
       ->type_name("FORMAT")
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
-  define_limits(*check, options.check.search);
+  define_limits(*check, options.check.search, options.check.workers);
 }
 
 void define_replay(CLI::App& app, Options& options) {

@@ -27,6 +27,7 @@ struct CheckOptions : ProgramOptions {
   std::string format = "text"; // or json, sarif
   unsigned races = 0; // schedules under the race monitor before the search
   explore::Options search;
+  explore::Workers workers;
 };
 
 struct ReplayOptions {

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -61,6 +62,17 @@ constexpr int cannot_start = 126;
   ::_exit(cannot_start);
 }
 
+std::uint32_t processes_of(const Workers& workers) {
+  if (workers.jobs != 0) {
+    return workers.jobs;
+  }
+  cpu_set_t cores; // that we may use
+  CPU_ZERO(&cores);
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0
+             ? static_cast<std::uint32_t>(CPU_COUNT(&cores))
+             : 1;
+}
+
 std::string read_log(int fd) {
   std::string text(4000, '\0');
   const ssize_t bytes = ::pread(fd, text.data(), text.size(), 0);
@@ -102,7 +114,14 @@ Result<Search> search(
     const SearchPart& part
 ) {
   const Options& options = handover.options;
-  TRY(StateTable table, StateTable::create({.max_states = options.max_states}));
+  const bool everything = handover.replay < 0 && part.sheet == nullptr && part.keep_to.empty();
+  TRY(StateTable table,
+      StateTable::create(
+          {.max_states = options.max_states,
+           .processes = everything ? processes_of(request.workers) : 1,
+           .alone = request.workers.states_alone}
+      ));
+  table.keep_to(part.keep_to);
   handover.table = table.fd();
   const int log = ::memfd_create("heddle-log", 0);
   auto started = start_program(request, handover, addresses, log);
@@ -129,7 +148,7 @@ Result<Search> search(
     table.add_event(EventKind::Incomplete, 0, 0, limit);
   }
   if (status && WIFSIGNALED(*status)) {
-    const auto [from, site] = table.position();
+    const auto [from, site] = table.position(/*process=*/0);
     table.add_event(
         EventKind::Crash,
         from,

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace heddle::explore {
@@ -49,6 +50,7 @@ Result<pid_t> start_program(
 struct SearchPart {
   double share = 1;                   // of the time limit
   const SampleSheet* sheet = nullptr; // the one of handover.samples
+  std::span<const Hash128> keep_to{}; // see StateTable; empty: everywhere
 };
 Result<Search> search(
     const CheckRequest& request,

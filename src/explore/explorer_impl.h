@@ -2,8 +2,9 @@
 //
 // Where the host threads stand, the machine is explored in place: a state is gone back to by
 // undoing (machine/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
-// out) are made in a forked process each, the last one by this process. What commutes with every
-// move of others is not tried in each state:
+// out) are made in a forked process each, the last one by this process. Several processes explore
+// at the same time (explorer_processes.cpp); what they find does not depend on who goes where. What
+// commutes with every move of others is not tried in each state:
 // - an API call may return, and a query may say "not ready", at any time: tried where the host
 //   thread has just arrived there; waiting longer is the same as arriving later;
 // - a call that waits, and a query that says "ready": where that has just become possible;
@@ -24,6 +25,7 @@
 #include "hostwatch/hooks.h"
 
 #include <array>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -98,6 +100,11 @@ private:
     std::size_t next = 0;
     std::uint64_t open = 0; // host threads whose wait could end
   };
+  /// Another process of this search.
+  struct Searcher {
+    pid_t id = 0;
+    std::uint32_t process = 0; // of the table
+  };
   struct Arrival {
     bool host = false;      // the running host thread has just stopped
     std::uint64_t open = 0; // Node::open of the state before
@@ -113,16 +120,23 @@ private:
   std::uint32_t intern(std::span<const Stepper::Change> changes);
   void leave_node();
   void all_choices(Node& node) const;
-  bool tried_here(const Choice& choice, const Node& node, const Arrival& arrival) const;
+  Choices asked_by(const Arrival& arrival, std::uint64_t open) const;
+  Choices wanted(const Node& node, const Choices& asked, bool first) const;
+  static bool is_in(const Choice& choice, const Choices& choices);
   std::uint64_t open_waits() const;
   bool hosts_are_alone(const Node& node) const;
   Hash128 fingerprint(const Hash128& device, std::uint64_t open) const;
-  static pid_t fork_child();
-  static int wait_for(pid_t child);
-  bool fork_for(const Node& node);
-  void look_at_end_of_child(int status);
   bool repeat();
   void reached(StateId state);
+
+  // explorer_processes.cpp
+  static pid_t fork_child();
+  static int wait_for(pid_t child);
+  pid_t fork_searcher(Searcher& searcher);
+  bool ended_well(const Searcher& searcher);
+  bool fork_for(const Node& node);
+  void share_work();
+  bool look_at_end_of_child(int status, std::uint32_t process);
   [[noreturn]] void finish();
 
   // explorer_sample.cpp
@@ -145,7 +159,7 @@ private:
   void
   demands_of(const Node& node, std::vector<Demand>& demands, std::uint64_t& could_return) const;
   bool owed_by_host_rule(const HostPoint& point) const;
-  void describe(const Node& node, bool partly);
+  void describe(const Node& node);
   Edge edge_for(const Node& node, const Choice& choice);
   void note_failure();
   void end_here();
@@ -184,7 +198,9 @@ private:
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
   int depth_ = 0;                      // processes that wait for this one
   std::uint64_t taken_ = 0;            // moves on the way to the first state of path_
-  std::uint64_t queue_ = 0;            // choices of this and waiting processes, not tried yet
+  std::uint64_t queue_ = 0;            // choices of this process, not tried yet
+  std::vector<Searcher> helpers_;      // that explore at the same time, and end before this one
+  std::chrono::steady_clock::time_point next_share_{};
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   bool submitted_ = false;                                // by the call under way
   bool over_ = false;                                     // the program has ended

@@ -77,7 +77,7 @@ void Explorer::demands_of(
   }
 }
 
-void Explorer::describe(const Node& node, bool partly) {
+void Explorer::describe(const Node& node) {
   std::uint64_t could_return = 0;
   demands_of(node, demands_, could_return);
   std::string waits; // sites, separated by blanks; only where nothing else is going on
@@ -100,12 +100,11 @@ void Explorer::describe(const Node& node, bool partly) {
   table_.describe(
       node.state,
       {.demands = demands_,
-       // What is owed in it is all there is to know of a state on a single way.
-       .moves = sampling_ ? 0 : static_cast<std::uint32_t>(node.choices.size()),
        .host_site = main_live ? site(threads_.point(0)) : 0,
        .waits = waits.empty() ? 0 : table_.intern(std::string_view(waits)),
-       .could_return = could_return,
-       .partly = partly}
+       .could_return = could_return},
+      // What is owed in it is all there is to know of a state on a single way.
+      sampling_ ? 0 : static_cast<std::uint32_t>(node.choices.size())
   );
 }
 

@@ -98,7 +98,7 @@ bool Explorer::fork_for_sample(std::uint32_t number, bool record) {
     return false;
   }
   if (record) {
-    look_at_end_of_child(status);
+    look_at_end_of_child(status, /*process=*/0);
   } else {
     sheet->end = SampleEnd::Running;
     sheet->signature = signature_of(static_cast<std::uint64_t>(status), "crash");
@@ -258,7 +258,7 @@ Sampler::Candidate Explorer::candidate_of(const Node& node, const Choice& choice
 void Explorer::note_alternatives(const Node& node, const std::optional<Choice>& chosen) {
   const bool all = sampling_->crash_at == sampling_->sampler->steps();
   // No real state has this hash.
-  const auto unknown = table_.visit({~0ULL, ~1ULL});
+  const auto unknown = table_.visit({~0ULL, ~1ULL}, {});
   if (!unknown) {
     return;
   }

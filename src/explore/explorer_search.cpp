@@ -4,23 +4,14 @@
 #include "explore/trace.h"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <memory>
 
 namespace heddle::explore {
 
 namespace {
-
-// Processes that wait for a child, at most: each holds a copy of what it has touched.
-constexpr int max_depth = 4000;
 
 Step step_of(machine::StepKind kind) {
   using machine::StepKind;
@@ -113,28 +104,44 @@ void Explorer::all_choices(Node& node) const {
   }
 }
 
-/// See explorer_impl.h for what need not be tried in each state.
-bool Explorer::tried_here(const Choice& choice, const Node& node, const Arrival& arrival) const {
+/// Which choices of hosts are to be made in a state because of how it was reached; see
+/// explorer_impl.h.
+Choices Explorer::asked_by(const Arrival& arrival, std::uint64_t open) const {
+  const std::uint64_t arrived = arrival.host ? std::uint64_t{1} << threads_.current() : 0;
+  return {.first_ways = arrived | (open & ~arrival.open), .other_ways = arrived};
+}
+
+/// All choices that somebody who arrives in a state wants to be made.
+Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) const {
+  using Kind = HostPoint::Kind;
+  constexpr Choices all{true, ~std::uint64_t{0}, ~std::uint64_t{0}};
+  if (table_.keeps_to_some()) {
+    return all;
+  }
+  Choices result = asked;
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    if (threads_.state(t) != HostThreads::State::Live) {
+      continue;
+    }
+    const Kind kind = threads_.point(t).kind;
+    if (kind == Kind::Start || kind == Kind::Access || kind == Kind::Sync) {
+      result.first_ways |= std::uint64_t{1} << t;
+      result.other_ways |= std::uint64_t{1} << t;
+    }
+  }
+  const bool some_host = std::ranges::any_of(node.choices, [&](const Choice& choice) {
+    return choice.kind == Choice::Kind::Host && is_in(choice, result);
+  });
+  // Put off until the state is met again.
+  result.device = !first || node.moves.empty() || !some_host || !hosts_are_alone(node);
+  return result;
+}
+
+bool Explorer::is_in(const Choice& choice, const Choices& choices) {
   if (choice.kind != Choice::Kind::Host) {
-    return true;
+    return choices.device;
   }
-  const HostPoint& point = threads_.point(choice.host);
-  const bool arrived = arrival.host && choice.host == threads_.current();
-  switch (point.kind) {
-  case HostPoint::Kind::Start:
-  case HostPoint::Kind::Access:
-  case HostPoint::Kind::Sync:
-    return true;
-  case HostPoint::Kind::ApiCall:
-  case HostPoint::Kind::Return:
-    return arrived;
-  case HostPoint::Kind::Wait:
-  case HostPoint::Kind::Query: {
-    const bool opened = ((node.open & ~arrival.open) >> choice.host & 1) != 0;
-    return arrived || (choice.way == 0 && opened);
-  }
-  }
-  return true;
+  return ((choice.way == 0 ? choices.first_ways : choices.other_ways) >> choice.host & 1) != 0;
 }
 
 /// The machine and the host are in a state that the last move led to. False if there is nothing
@@ -175,7 +182,8 @@ bool Explorer::enter(const Arrival& arrival) {
   const std::uint64_t open = open_waits();
   const Hash128 device = stepper_.fingerprint();
   const Hash128 hash = fingerprint(device, open);
-  const auto visit = table_.visit(hash);
+  const Choices asked = asked_by(arrival, open);
+  const auto visit = table_.visit(hash, asked);
   if (!visit) {
     table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
     finish();
@@ -195,7 +203,7 @@ bool Explorer::enter(const Arrival& arrival) {
     );
     finish();
   }
-  if (!visit->fresh && !visit->partly && !one_way()) {
+  if (!one_way() && (visit->nothing_new || table_.keeps_out(hash))) {
     return false;
   }
   if (spare_.empty()) {
@@ -211,20 +219,15 @@ bool Explorer::enter(const Arrival& arrival) {
   node.next = 0;
   stepper_.moves(node.moves);
   all_choices(node);
-  bool partly = false;
+  const Choices mine = table_.claim(node.state, wanted(node, asked, visit->first));
   if (!one_way()) {
-    if (visit->fresh) {
-      std::erase_if(node.choices, [&](const Choice& c) { return !tried_here(c, node, arrival); });
-    }
-    const auto is_host = [](const Choice& choice) { return choice.kind == Choice::Kind::Host; };
-    partly = visit->fresh && !node.moves.empty() && std::ranges::any_of(node.choices, is_host) &&
-             hosts_are_alone(node);
-    std::erase_if(node.choices, [&](const Choice& choice) {
-      // Met again, only what was put off is left to do.
-      return visit->fresh ? partly && !is_host(choice) : is_host(choice);
-    });
+    std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
   }
-  describe(node, partly);
+  if (visit->first || one_way()) {
+    describe(node);
+  } else {
+    table_.add_moves(node.state, static_cast<std::uint32_t>(node.choices.size()));
+  }
   queue_ += node.choices.size();
   table_.set_frontier(taken_ + path_.size(), queue_);
   return true;
@@ -353,6 +356,10 @@ void Explorer::leave_node() {
 /// false: all is done.
 bool Explorer::search() {
   while (!path_.empty()) {
+    if (table_.saw(Fact::SumsClash) || table_.saw(Fact::PhasesClash)) {
+      finish(); // another process has found out
+    }
+    share_work();
     Node& node = path_.back();
     if (node.next == node.choices.size()) {
       leave_node();
@@ -374,7 +381,8 @@ bool Explorer::search() {
       }
       continue;
     }
-    const bool last = path_.size() == 1 && node.next == node.choices.size();
+    // A crash ends all processes that this one waits for.
+    const bool last = path_.size() == 1 && node.next == node.choices.size() && helpers_.empty();
     if (!last && !fork_for(node)) {
       continue;
     }
@@ -389,85 +397,6 @@ bool Explorer::search() {
     }
   }
   return false;
-}
-
-/// 0 in the child, which ends with its parent; negative: no process could be made.
-pid_t Explorer::fork_child() {
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody stays behind if the tool is killed
-    if (::getppid() != parent) {
-      ::_exit(finished_exit_code);
-    }
-  }
-  return child;
-}
-
-/// How the child has ended, as waitpid() tells it.
-int Explorer::wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
-/// True in the child, which has the choice to itself. The parent waits until it has ended.
-bool Explorer::fork_for(const Node& node) {
-  if (depth_ >= max_depth) {
-    table_.add_event(EventKind::Incomplete, node.state, 0, "executions are too long to explore");
-    return false;
-  }
-  const pid_t child = fork_child();
-  if (child == 0) {
-    ++depth_;
-    return true;
-  }
-  if (child < 0) {
-    table_.add_event(
-        EventKind::Incomplete,
-        node.state,
-        0,
-        fmt::format("cannot fork: {}", std::strerror(errno))
-    );
-    return false;
-  }
-  look_at_end_of_child(wait_for(child));
-  if (table_.saw(Fact::SumsClash) || table_.saw(Fact::PhasesClash)) {
-    finish();
-  }
-  return false;
-}
-
-void Explorer::look_at_end_of_child(int status) {
-  if (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code) {
-    return;
-  }
-  const auto [from, site] = table_.position();
-  const std::vector<Event> events = table_.events();
-  if (!events.empty() && events.back().from == from && events.back().kind == EventKind::Fault) {
-    return; // it has said why
-  }
-  if (WIFSIGNALED(status)) {
-    table_.add_event(
-        EventKind::Crash,
-        from,
-        site,
-        fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(status)))
-    );
-  } else {
-    table_.add_event(
-        EventKind::Incomplete,
-        from,
-        site,
-        fmt::format("a process ended by itself with code {}", WEXITSTATUS(status))
-    );
-  }
-}
-
-void Explorer::finish() {
-  table_.count_execution();
-  ::_exit(finished_exit_code);
 }
 
 // --- Replay --------------------------------------------------------------------------------------

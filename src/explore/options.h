@@ -57,6 +57,12 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
+/// Who searches. The report does not depend on it.
+struct Workers {
+  std::uint32_t jobs = 0;              // processes at the same time; 0: one for each core
+  std::uint32_t states_alone = 20'000; // the first one has seen before others join it
+};
+
 /// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.
 std::string to_text(const Options& options);
 /// With the usual limits: what the options assume, not how far a search goes.

@@ -37,14 +37,16 @@ namespace {
 constexpr double share_of_search = 2.0 / 3;
 constexpr double least_share_of_schedules = 0.1;
 
-report::Report judge_search(
+Judgement judge_search(
     const CheckRequest& request,
     const StateTable& table,
     HostSources& sources,
-    bool finished
+    bool finished,
+    StateTable::Numbering numbering = StateTable::Numbering::AsFound
 ) {
   JudgeOptions options;
   options.finished = finished;
+  options.numbering = numbering;
   options.schedule = request.schedule;
   options.schedule->options = without_limits(request.options);
   return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
@@ -65,13 +67,12 @@ Result<void> try_schedules(
   handover.samples = sheet.fd();
   TRY(const Search tried,
       search(request, handover, Addresses::Fixed, {.share = share, .sheet = &*sheet}));
-  report::Report found = judge_search(request, tried.table, sources, /*finished=*/false);
+  report::Report found = judge_search(request, tried.table, sources, /*finished=*/false).report;
   report.schedules = {.tried = sheet->done, .cut_off = sheet->cut_off, .steps = sheet->steps};
   for (report::Diagnostic& finding : found.findings) {
     finding.searched = fmt::format(
-        "{} states, {} executions, then {} single schedules",
-        report::with_thousands(report.states),
-        report::with_thousands(report.executions),
+        "{}, then {} single schedules",
+        searched(report),
         report::with_thousands(sheet->done)
     );
     report.findings.push_back(std::move(finding));
@@ -100,6 +101,41 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
   }
 }
 
+/// Which of several equal threads is named, and which number a choice has, depends on who has
+/// searched where. So what several processes have found is looked for again by one that goes there
+/// and nowhere else: a report is the same each time.
+Result<void> retrace(
+    const CheckRequest& request,
+    const Handover& handover,
+    const Search& all,
+    HostSources& sources,
+    report::Report& report
+) {
+  constexpr auto by_content = StateTable::Numbering::ByContent;
+  Judgement judged = judge_search(request, all.table, sources, all.finished, by_content);
+  report = std::move(judged.report);
+  const std::vector<Hash128> states = all.table.hashes(judged.shown, by_content);
+  TRY(const Search again,
+      search(
+          request,
+          handover,
+          Addresses::Fixed,
+          {.share = 1, .sheet = nullptr, .keep_to = states}
+      ));
+  std::vector<report::Diagnostic> findings =
+      judge_search(request, again.table, sources, /*finished=*/false).report.findings;
+  if (findings.size() != report.findings.size()) {
+    return {}; // what has been found is no less true
+  }
+  for (report::Diagnostic& finding : findings) {
+    if (!finding.searched.empty()) {
+      finding.searched = searched(report);
+    }
+  }
+  report.findings = std::move(findings);
+  return {};
+}
+
 } // namespace
 
 Result<report::Report> check(const CheckRequest& asked) {
@@ -119,7 +155,10 @@ Result<report::Report> check(const CheckRequest& asked) {
   const double left =
       std::max(1 - seconds() / request.options.max_seconds, least_share_of_schedules);
   HostSources sources(request.program);
-  report::Report report = judge_search(request, all->table, sources, all->finished);
+  report::Report report = judge_search(request, all->table, sources, all->finished).report;
+  if (all->table.by_several() && !report.findings.empty()) {
+    TRY_VOID(retrace(request, handover, *all, sources, report));
+  }
   Schedule usual = request.schedule;
   usual.options = without_limits(request.options);
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {

@@ -26,6 +26,7 @@ struct CheckRequest {
   Options options;
   Schedule schedule;          // what a replay needs to know to find the same program; no choices
   bool show_progress = false; // a line on stderr while it lasts
+  Workers workers;
 };
 
 /// Runs `schedule` again: request.program under the choices that it holds. Input error: as for

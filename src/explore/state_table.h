@@ -2,19 +2,21 @@
 //
 //   auto table = StateTable::create({.max_states = 1'000'000});     // the tool; fd() is inherited
 //   auto table = StateTable::open(fd);                              // the explored process
-//   auto [id, fresh] = *table.visit(hash);                          // and its forked children
-//   table.add_edge({.from = before, .to = id, …});
+//   auto visit = *table.visit(hash, asked);                         // and its forked children
+//   const Choices mine = table.claim(visit.id, wanted);             // nobody else makes them
+//   table.describe(visit.id, …); table.add_edge({.from = before, .to = visit.id, …});
 //   ProgressGraph graph = table.load();                             // the tool, at the end
 //
-// Only one process of an exploration runs at a time (a process waits for the child it has forked),
-// so there are no locks. Everything is append-only, ids are dense and in order of discovery: the
-// same exploration gives the same table. A state is known by a 128-bit hash; a collision would hide
-// states (probability below 10^-26 for a million of them).
+// Any number of processes may do that at the same time. Everything is append-only. A state is known
+// by a hash (visited_set.h). Which choices of a state are made depends on the ways that lead to it,
+// not on their order, since each arrival asks for choices and nothing is ever taken back; so
+// processes that share the work find the same states and edges as one alone.
 #pragma once
 
 #include "base/hash.h"
 #include "base/result.h"
 #include "explore/progress_graph.h"
+#include "explore/visited_set.h"
 
 #include <cstddef>
 #include <memory>
@@ -60,10 +62,21 @@ enum class Fact : std::uint8_t {
   HostUnseen   // host code is not instrumented
 };
 
+/// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,
+/// their first way to go on, and their others.
+struct Choices {
+  bool device = false;
+  std::uint64_t first_ways = 0, other_ways = 0;
+  bool none() const { return !device && first_ways == 0 && other_ways == 0; }
+};
+
 class StateTable {
 public:
   struct Limits {
     std::uint32_t max_states = 1'000'000;
+    // So many processes explore, from this number of states on; before that, one.
+    std::uint32_t processes = 1;
+    std::uint32_t alone = 0;
   };
   static Result<StateTable> create(Limits limits);
   static Result<StateTable> open(int fd);
@@ -75,24 +88,31 @@ public:
 
   struct Visit {
     StateId id = 0;
-    bool fresh = false;
-    bool partly = false; // see Description
+    bool first = false;       // nobody has been there
+    bool nothing_new = false; // what is asked for has been claimed, and the moves of devices
   };
-  /// None: the table is full.
-  std::optional<Visit> visit(const Hash128& hash);
-  /// The state, if it has been visited and there is nothing more to do in it.
+  /// Somebody arrives in a state and asks for these choices of it. None: the table is full.
+  std::optional<Visit> visit(const Hash128& hash, const Choices& asked);
+  /// The state, if it has been visited and all moves of devices have been claimed.
   std::optional<StateId> find_done(const Hash128& hash) const;
+  /// Those of `wanted` that nobody had claimed. describe() must follow.
+  Choices claim(StateId state, const Choices& wanted);
   struct Description {
-    std::span<const Demand> demands;
-    std::uint32_t moves = 0; // how many edges must leave the state before it counts as expanded
+    std::span<const Demand> demands{};
     std::uint32_t host_site = 0;
     std::uint32_t waits = 0;
     std::uint64_t could_return = 0; // host threads inside a call that need not stay there
-    bool partly = false;            // not all moves are made unless the state is met again
   };
-  void describe(StateId state, const Description& description);
+  /// `moves`: how many edges come of what has been claimed; a state is expanded when it has as many
+  /// edges as all claims together say.
+  void describe(StateId state, const Description& description, std::uint32_t moves);
+  void add_moves(StateId state, std::uint32_t moves); // of a state that has been described
   /// A state in which the program has ended.
   std::optional<StateId> end_state();
+  /// A search is to go nowhere but to these states, and to make all choices in them.
+  void keep_to(std::span<const Hash128> states);
+  bool keeps_to_some() const;
+  bool keeps_out(const Hash128& state) const;
   void add_edge(const Edge& edge);
   void add_event(EventKind kind, StateId from, std::uint32_t site, std::string_view text);
 
@@ -100,35 +120,65 @@ public:
   std::uint32_t intern(const Site& site);
   std::uint32_t intern(std::span<const ClassChange> changes);
   ActorId add_actor(const Actor& actor);
-
-  /// What the running process is about to do, so that its parent can say where it died.
-  void set_position(StateId from, std::uint32_t site);
-  std::pair<StateId, std::uint32_t> position() const;
-  void count_execution();
-  /// How far the search has gone from the beginning, and how many moves wait to be tried.
-  void set_frontier(std::uint64_t depth, std::uint64_t queue);
   void note(Fact fact);
 
+  // --- Processes ---------------------------------------------------------------------------------
+  /// Makes room for what the table keeps of one. None: there are too many.
+  std::optional<std::uint32_t> add_process();
+  void remove_process(std::uint32_t process);
+  /// This process is `process` now; the first one is 0.
+  void become(std::uint32_t process);
+  /// What this process is about to do, so that its parent can say where it died.
+  void set_position(StateId from, std::uint32_t site);
+  std::pair<StateId, std::uint32_t> position(std::uint32_t process) const;
+  bool has_fault_from(StateId from) const;
+  /// How far this process has gone from the beginning, and how many choices it has not tried yet.
+  void set_frontier(std::uint64_t depth, std::uint64_t queue);
+  /// A process could take part that does not. Then whoever has work to give away takes its permit.
+  bool help_wanted() const;
+  bool take_permit();
+  /// A process has nothing to do any more, or only waits for others.
+  void give_permit();
+  /// A process that has waited goes on, whether there is a permit for it or not.
+  void go_on();
+
   // --- For the tool ------------------------------------------------------------------------------
-  ProgressGraph load() const;
+  enum class Numbering : std::uint8_t {
+    AsFound,  // differs from run to run if several processes have explored
+    ByContent // the same then, too; takes longer
+  };
+  ProgressGraph load(Numbering numbering = Numbering::AsFound) const;
   std::uint32_t state_count() const;
-  std::uint64_t executions() const;
   std::pair<std::uint64_t, std::uint64_t> frontier() const; // depth, queue
   bool saw(Fact fact) const;
-  std::vector<Event> events() const;
+  /// Several processes have explored. Then which of several equal threads an edge names, and the
+  /// number of its choice, differ from run to run, however it is numbered.
+  bool by_several() const;
+  /// `from` is numbered that way, and so is their order.
+  std::vector<Event> events(Numbering numbering = Numbering::AsFound) const;
+  /// Of states that are numbered that way.
+  std::vector<Hash128> hashes(std::span<const StateId> states, Numbering numbering) const;
   std::string_view text(std::uint32_t id) const;
   Site site(std::uint32_t id) const;
 
 private:
-  struct Layout;
   struct Header;
+  struct Order;
   StateTable(int fd, std::byte* base, std::size_t bytes);
   Header& header() const;
-  template <class T> T* region(std::size_t offset) const;
+  template <class T> T* region(std::size_t offset) const {
+    return reinterpret_cast<T*>(base_ + offset);
+  }
+  Order order(Numbering numbering) const;
 
   int fd_ = -1;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
+  VisitedSet visited_;
+  VisitedSet wanted_; // see keep_to()
+  std::optional<StateId> spare_state_;             // taken, and not used
+  std::uint32_t next_edge_ = 0, end_of_edges_ = 0; // of those that this process has taken
+  std::uint32_t process_ = 0;
 };
 
 } // namespace heddle::explore

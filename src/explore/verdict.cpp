@@ -56,7 +56,7 @@ public:
       : table_(table),
         resolve_(resolve),
         options_(options),
-        graph_(table.load()),
+        graph_(table.load(options.numbering)),
         out_(graph_) {
     for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
       if (graph_.actors[graph_.edges[e].actor].kind == ActorKind::Host) {
@@ -65,10 +65,10 @@ public:
     }
   }
 
-  report::Report run() {
+  Judgement run() {
     report::Report report;
-    report.states = table_.state_count();
-    report.executions = table_.executions();
+    report.states = graph_.states.size();
+    report.executions = executions();
     report.seconds = options_.seconds;
     report.bounds = bounds();
     const bool cut_short = add_events(report);
@@ -80,11 +80,8 @@ public:
     complete_ = report.complete;
     for (const Hang& hang : distinct(analysis.endless)) {
       Diagnostic diagnostic = describe(hang);
-      diagnostic.searched = fmt::format(
-          "{} states, {} executions",
-          report::with_thousands(report.states),
-          report::with_thousands(report.executions)
-      );
+      diagnostic.searched = searched(report);
+      show(hang.component->states);
       if (options_.schedule) {
         diagnostic.replay =
             replay_of(find_witness(graph_, *hang.component), graph_, table_, *options_.schedule);
@@ -94,16 +91,39 @@ public:
     if (report.findings.empty() && report.complete) {
       report.rests_on = reasons(analysis);
     }
-    return report;
+    std::ranges::sort(shown_);
+    shown_.erase(std::ranges::unique(shown_).begin(), shown_.end());
+    return {std::move(report), std::move(shown_)};
   }
 
 private:
+  /// A finding speaks of these states.
+  void show(const std::vector<StateId>& states) {
+    if (graph_.states.empty()) {
+      return; // something went wrong before there was one
+    }
+    shown_.insert(shown_.end(), states.begin(), states.end());
+    for (const EdgeId e : shortest_way(graph_, states)) {
+      shown_.push_back(graph_.edges[e].from);
+      shown_.push_back(graph_.edges[e].to);
+    }
+  }
+
+  /// Ways through the graph that end somewhere, or in a state that another one has come to before.
+  std::uint64_t executions() const {
+    std::uint64_t ends = 0;
+    for (StateId s = 0; s < graph_.states.size(); ++s) {
+      ends += out_.of(s).empty() ? 1 : 0;
+    }
+    return graph_.states.empty() ? 0 : graph_.edges.size() + 1 - graph_.states.size() + ends;
+  }
+
   // --- Everything but hangs ----------------------------------------------------------------------
   /// Adds findings for what ended executions early; true if something was left unexplored.
   bool add_events(report::Report& report) {
     bool cut_short = false;
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
-    for (const Event& event : table_.events()) {
+    for (const Event& event : table_.events(options_.numbering)) {
       cut_short = cut_short || event.kind != EventKind::Fault;
       if (event.kind == EventKind::Incomplete) {
         const std::string reason(table_.text(event.text));
@@ -127,6 +147,7 @@ private:
         continue;
       }
       diagnostic.replay = replay_of_event(event, site);
+      show({event.from});
       report.findings.push_back(std::move(diagnostic));
     }
     for (Diagnostic& diagnostic : report.findings) {
@@ -620,6 +641,7 @@ private:
   OutEdges out_;
   std::vector<EdgeId> by_host_;
   bool complete_ = false; // everything has been explored
+  std::vector<StateId> shown_;
 };
 
 } // namespace
@@ -645,9 +667,16 @@ std::string replay_of(
   return encode(schedule);
 }
 
-report::Report
-judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options) {
+Judgement judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options) {
   return Judge(table, resolve, options).run();
+}
+
+std::string searched(const report::Report& report) {
+  return fmt::format(
+      "{} states, {} executions",
+      report::with_thousands(report.states),
+      report::with_thousands(report.executions)
+  );
 }
 
 } // namespace heddle::explore

@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace heddle::explore {
 
@@ -24,6 +25,7 @@ using ResolveSite = std::function<Site(const Site&)>;
 struct JudgeOptions {
   bool finished = true; // the search ran to its end: no limit was reached, nobody was killed
   double seconds = 0;
+  StateTable::Numbering numbering = StateTable::Numbering::AsFound;
   // What every replay has in common; none: findings get no replay line.
   std::optional<Schedule> schedule = std::nullopt;
 };
@@ -36,7 +38,14 @@ std::string replay_of(
     Schedule schedule
 );
 
-report::Report
-judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options);
+struct Judgement {
+  report::Report report;
+  // States that its findings speak of, with a way to each; numbered that way.
+  std::vector<StateId> shown;
+};
+Judgement judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options);
+
+/// "1,234 states, 5 executions": what has been searched.
+std::string searched(const report::Report& report);
 
 } // namespace heddle::explore

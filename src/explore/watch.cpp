@@ -1,6 +1,6 @@
-// Implements watch.h. Memory is what the kernel counts in /proc/<pid>/smaps_rollup; of a deep chain
-// of forked processes only the first ones are asked (they hold the most), so a limit may be passed
-// a little late.
+// Implements watch.h. Memory is what the kernel counts in /proc/<pid>/smaps_rollup; of many
+// forked processes only the first ones are asked (they hold the most), so a limit may be passed a
+// little late.
 #include "explore/watch.h"
 
 #include "report/render.h"
@@ -19,6 +19,7 @@
 #include <csignal>
 #include <fstream>
 #include <string_view>
+#include <vector>
 
 namespace heddle::explore {
 
@@ -30,7 +31,7 @@ constexpr int tick_milliseconds = 100;
 constexpr double seconds_between_looks = 0.5;
 constexpr double seconds_before_first_line = 0.5;
 constexpr double seconds_between_lines = 0.2;
-constexpr int most_processes_asked = 32;
+constexpr std::size_t most_processes_asked = 64;
 
 /// The number behind `key` in a file of lines "Key:  123 kB", in bytes.
 std::uint64_t kibibytes_in(const std::string& path, std::string_view key) {
@@ -73,22 +74,24 @@ std::uint64_t memory_of_file(int fd) {
   return ::fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512 : 0;
 }
 
-/// Of a process and those that it has started: one of a search waits for the one that it has
-/// started.
-template <class F> std::uint64_t sum_of_chain(pid_t process, F&& bytes_of) {
+/// Of a process and those that it has started, and so on, but for the last ones of many.
+template <class F> std::uint64_t sum_of_all(pid_t first, F&& bytes_of) {
   std::uint64_t sum = 0;
-  for (int asked = 0; process > 0 && asked < most_processes_asked; ++asked) {
+  std::vector<pid_t> processes{first};
+  for (std::size_t asked = 0; asked < std::min(processes.size(), most_processes_asked); ++asked) {
+    const pid_t process = processes[asked];
     sum += bytes_of(process);
     std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
-    process = 0;
-    children >> process;
+    for (pid_t child = 0; children >> child;) {
+      processes.push_back(child);
+    }
   }
   return sum;
 }
 
 /// As private_memory(), but pages that several processes share count for each of them.
 std::uint64_t private_memory_at_most(pid_t process) {
-  return sum_of_chain(process, [](pid_t p) {
+  return sum_of_all(process, [](pid_t p) {
     std::ifstream in(fmt::format("/proc/{}/statm", p));
     std::uint64_t size = 0, resident = 0, shared = 0; // pages; shared with files
     in >> size >> resident >> shared;
@@ -100,8 +103,8 @@ std::uint64_t private_memory_at_most(pid_t process) {
 } // namespace
 
 std::uint64_t private_memory(pid_t process) {
-  // Pages that several processes of a chain share count in parts, which add up to one.
-  return sum_of_chain(process, [](pid_t p) {
+  // Pages that several processes share count in parts, which add up to one.
+  return sum_of_all(process, [](pid_t p) {
     return kibibytes_in(fmt::format("/proc/{}/smaps_rollup", p), "Pss_Anon:");
   });
 }
@@ -112,12 +115,11 @@ std::string progress_text(const StateTable& table, double seconds) {
       static_cast<std::uint64_t>(seconds > 0 ? static_cast<double>(states) / seconds : 0);
   const auto [depth, queue] = table.frontier();
   return fmt::format(
-      "{} states, {} states/s, depth {}, queue {}, {} executions, {}",
+      "{} states, {} states/s, depth {}, queue {}, {}",
       report::with_thousands(states),
       report::with_thousands(rate),
       report::with_thousands(depth),
       report::with_thousands(queue),
-      report::with_thousands(table.executions()),
       clock_text(seconds)
   );
 }

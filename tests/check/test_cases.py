@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs `heddle check` on every case of the programs given (see cases.py) and compares.
 
-    test_cases.py tests/check/idioms/locks.cu [--only=REGEX] [--verbose]
+    test_cases.py tests/check/idioms/locks.cu [--only=REGEX] [--verbose] [--with="-j4 --states-alone=0"]
     test_cases.py --lists      only the lists of cases: each example, each clause with both outcomes
 """
 import argparse
@@ -43,6 +43,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--twice", action="store_true", help="the same program gives the same report bytes")
+    parser.add_argument("--with", dest="flags", default="", help="more flags of heddle check")
     parser.add_argument("program", nargs="*")
     options = parser.parse_args()
     problems = check_lists() if options.lists else []
@@ -55,11 +56,11 @@ def main():
             problems.append(f"{path}: {first['stderr']}")
             continue
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            answers = list(pool.map(lambda case: case.run(), selected))
+            answers = list(pool.map(lambda case: case.run(*options.flags.split()), selected))
         for case, answer in zip(selected, answers):
             found = cases.problems_of(case, answer)
             if options.twice and not found and case.gap is None:
-                again = case.run()
+                again = case.run(*options.flags.split())
                 drop = {"seconds", "wall"}
                 if {k: v for k, v in answer.items() if k not in drop} != {k: v for k, v in again.items() if k not in drop}:
                     found = ["a second run says something else"]

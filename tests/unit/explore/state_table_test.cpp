@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
+#include <vector>
+
 namespace heddle::explore {
 namespace {
 
@@ -17,28 +20,68 @@ StateTable small_table(std::uint32_t max_states = 100) {
 
 TEST(StateTable, KnowsAStateAgain) {
   StateTable table = small_table();
-  EXPECT_TRUE(table.visit({1, 2})->fresh);
-  EXPECT_TRUE(table.visit({1, 3})->fresh);
-  EXPECT_FALSE(table.visit({1, 2})->fresh);
-  EXPECT_EQ(table.visit({1, 3})->id, 1U);
+  EXPECT_TRUE(table.visit({1, 2}, {})->first);
+  EXPECT_TRUE(table.visit({2, 2}, {})->first);
+  EXPECT_FALSE(table.visit({1, 2}, {})->first);
+  EXPECT_EQ(table.visit({2, 2}, {})->id, 1U);
+}
+
+TEST(StateTable, TellsStatesApartThatHaveHalfOfTheHashInCommon) {
+  StateTable table = small_table();
+  for (std::uint64_t high = 1; high < 5; ++high) {
+    EXPECT_TRUE(table.visit({~0ULL, high << 32}, {})->first);
+  }
+  for (std::uint64_t high = 1; high < 5; ++high) {
+    EXPECT_EQ(table.visit({~0ULL, high << 32}, {})->id, high - 1);
+  }
 }
 
 TEST(StateTable, SaysWhenItIsFull) {
   StateTable table = small_table(16);
   for (std::uint64_t i = 0; i < 16; ++i) {
-    EXPECT_TRUE(table.visit({i, i}).has_value());
+    EXPECT_TRUE(table.visit({i, i << 32}, {}).has_value());
   }
-  EXPECT_FALSE(table.visit({99, 99}).has_value());
-  EXPECT_TRUE(table.visit({3, 3}).has_value());
+  EXPECT_FALSE(table.visit({99, 99}, {}).has_value());
+  EXPECT_TRUE(table.visit({3, 3ULL << 32}, {}).has_value());
+}
+
+TEST(StateTable, EachChoiceIsClaimedOnce) {
+  StateTable table = small_table();
+  const auto s = table.visit({1, 1}, {})->id;
+  const Choices first = table.claim(s, {.device = true, .first_ways = 0b011, .other_ways = 0b001});
+  EXPECT_TRUE(first.device);
+  EXPECT_EQ(first.first_ways, 0b011U);
+  EXPECT_TRUE(table.visit({1, 1}, {.first_ways = 0b001, .other_ways = 0b001})->nothing_new);
+  EXPECT_FALSE(table.visit({1, 1}, {.other_ways = 0b010})->nothing_new);
+  const Choices second = table.claim(s, {.device = true, .first_ways = 0b110, .other_ways = 0b010});
+  EXPECT_FALSE(second.device);
+  EXPECT_EQ(second.first_ways, 0b100U);
+  EXPECT_EQ(second.other_ways, 0b010U);
+}
+
+TEST(StateTable, AStateIsDoneWhenTheMovesOfDevicesAreClaimed) {
+  StateTable table = small_table();
+  EXPECT_EQ(table.find_done({1, 1}), std::nullopt);
+  const auto s = table.visit({1, 1}, {})->id;
+  table.claim(s, {.first_ways = 1});
+  EXPECT_EQ(table.find_done({1, 1}), std::nullopt);
+  EXPECT_FALSE(table.visit({1, 1}, {})->nothing_new);
+  table.claim(s, {.device = true});
+  EXPECT_EQ(table.find_done({1, 1}), s);
 }
 
 TEST(StateTable, AStateIsExpandedWhenAllItsMovesAreEdges) {
   StateTable table = small_table();
-  const StateId s = table.visit({1, 1})->id;
+  const StateId s = table.visit({1, 1}, {})->id;
   EXPECT_FALSE(table.load().states[s].expanded);
   const std::vector<Demand> demands{{Rule::Api, 7}, {Rule::Host, 0}};
-  table.describe(s, {.demands = demands, .moves = 2});
+  table.claim(s, {.device = true});
+  table.describe(s, {.demands = demands}, 1);
   table.add_edge({.from = s, .to = s, .actor = 0});
+  EXPECT_TRUE(table.load().states[s].expanded);
+  table.claim(s, {.first_ways = 1});
+  EXPECT_FALSE(table.load().states[s].expanded); // how many that are is not known yet
+  table.add_moves(s, 1);
   EXPECT_FALSE(table.load().states[s].expanded);
   table.add_edge({.from = s, .to = *table.end_state(), .actor = 0});
   const ProgressGraph graph = table.load();
@@ -53,19 +96,70 @@ TEST(StateTable, AStateIsExpandedWhenAllItsMovesAreEdges) {
 
 TEST(StateTable, ForkedProcessesShareIt) {
   StateTable table = small_table();
-  table.visit({1, 1});
+  table.visit({1, 1}, {});
   const pid_t child = ::fork();
   if (child == 0) {
     auto own = StateTable::open(table.fd());
-    own->visit({2, 2});
+    own->visit({2, 2}, {});
     own->add_event(EventKind::Fault, 1, own->intern(Site{"a.cu", 12, 3, "store"}), "out of bounds");
     ::_exit(0);
   }
   ::waitpid(child, nullptr, 0);
-  EXPECT_FALSE(table.visit({2, 2})->fresh);
+  EXPECT_FALSE(table.visit({2, 2}, {})->first);
   ASSERT_EQ(table.events().size(), 1U);
+  EXPECT_TRUE(table.has_fault_from(1));
+  EXPECT_FALSE(table.has_fault_from(0));
   EXPECT_EQ(table.site(table.events()[0].site), (Site{"a.cu", 12, 3, "store"}));
   EXPECT_EQ(table.text(table.events()[0].text), "out of bounds");
+}
+
+TEST(StateTable, ProcessesThatWriteAtTheSameTimeLoseNothing) {
+  constexpr std::uint64_t states = 5000;
+  constexpr int processes = 4;
+  auto table = StateTable::create({.max_states = 2 * states, .processes = processes});
+  table->visit({0, 0}, {}); // the first state
+  std::vector<pid_t> children;
+  for (int n = 0; n < processes; ++n) {
+    ASSERT_TRUE(n == 0 || table->take_permit());
+    const auto process = table->add_process();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      table->become(*process);
+      for (std::uint64_t i = 0; i < states; ++i) { // all the same ones, in an order of their own
+        const std::uint64_t s = (i + states / processes * static_cast<std::uint64_t>(n)) % states;
+        const auto id = table->visit({s + 1, s + 1}, {})->id;
+        if (table->claim(id, {.device = true}).device) {
+          table->describe(id, {.waits = table->intern(std::to_string(s / 10))}, 1);
+          table->add_edge({.from = id, .to = 0});
+        } else {
+          table->add_moves(id, 0);
+        }
+      }
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  EXPECT_FALSE(table->take_permit());
+  for (const pid_t child : children) {
+    ::waitpid(child, nullptr, 0);
+  }
+  const ProgressGraph graph = table->load();
+  ASSERT_EQ(graph.states.size(), states + 1);
+  EXPECT_EQ(graph.edges.size(), states);
+  for (StateId s = 1; s <= states; ++s) {
+    EXPECT_TRUE(graph.states[s].expanded);
+    const std::uint64_t hash = table->hashes(std::vector{s}, StateTable::Numbering::AsFound)[0].low;
+    EXPECT_EQ(table->text(graph.states[s].waits), std::to_string((hash - 1) / 10));
+  }
+}
+
+TEST(StateTable, ASearchCanBeKeptToSomeStates) {
+  StateTable table = small_table();
+  EXPECT_FALSE(table.keeps_out({1, 1}));
+  table.keep_to(std::vector<Hash128>{{1, 1}, {2, 2}});
+  EXPECT_TRUE(table.keeps_to_some());
+  EXPECT_FALSE(table.keeps_out({2, 2}));
+  EXPECT_TRUE(table.keeps_out({3, 3}));
 }
 
 TEST(StateTable, EqualActorsAreOne) {

@@ -24,13 +24,14 @@ struct Program {
     table.add_actor({ActorKind::DeviceThread, "thread b", "b", "kernel 'b'"});
   }
   StateId state(const std::vector<Demand>& demands, std::uint32_t moves, const char* waits = "") {
-    const StateId id = table.visit({table.state_count() + 1ULL, 1})->id;
+    const StateId id = table.visit({table.state_count() + 1ULL, 1}, {})->id;
+    table.claim(id, {.device = true});
     table.describe(
         id,
         {.demands = demands,
-         .moves = moves,
          .host_site = host_site,
-         .waits = table.intern(std::string_view(waits))}
+         .waits = table.intern(std::string_view(waits))},
+        moves
     );
     return id;
   }
@@ -49,7 +50,7 @@ struct Program {
         table,
         [](const Site& site) { return site; },
         {.finished = finished, .seconds = 0}
-    );
+    ).report;
   }
 };
 

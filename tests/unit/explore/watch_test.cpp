@@ -96,12 +96,12 @@ TEST_F(Watched, OnlyTheBeginningOfALogIsKept) {
 
 TEST_F(Watched, TheLineOfProgress) {
   for (std::uint64_t i = 0; i < 50; ++i) {
-    table.visit({i, i});
+    table.visit({i, i}, {});
   }
   table.set_frontier(12, 3456);
   EXPECT_EQ(
       progress_text(table, 75),
-      "50 states, 0 states/s, depth 12, queue 3,456, 0 executions, 01:15"
+      "50 states, 0 states/s, depth 12, queue 3,456, 01:15"
   );
   EXPECT_EQ(
       progress_text({.schedules = 2000, .done = 7, .steps = 90, .step = 10}, 5),

@@ -1,0 +1,188 @@
+// The processes of a search: one for each way that cannot be gone back, and as many at the same time
+// as have a permit of the table. Whoever has choices left that it has not tried gives some away as
+// soon as a permit is free: those nearest to the beginning, which are likely to lead to most.
+#include "explore/explorer_impl.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace heddle::explore {
+
+namespace {
+
+// Processes that wait for a child, at most: each holds a copy of what it has touched.
+constexpr int max_depth = 4000;
+// A process that is given too little is back soon; that must not cost more than it brings.
+constexpr auto between_shares = std::chrono::milliseconds(5);
+
+} // namespace
+
+/// 0 in the child, which ends with its parent; negative: no process could be made.
+pid_t Explorer::fork_child() {
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody stays behind if the tool is killed
+    if (::getppid() != parent) {
+      ::_exit(finished_exit_code);
+    }
+  }
+  return child;
+}
+
+/// How the child has ended, as waitpid() tells it.
+int Explorer::wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+/// As fork_child(), for a part of this search.
+pid_t Explorer::fork_searcher(Searcher& searcher) {
+  const auto process = table_.add_process();
+  if (!process) {
+    errno = EAGAIN;
+    return -1;
+  }
+  searcher.process = *process;
+  searcher.id = fork_child();
+  if (searcher.id == 0) {
+    ++depth_;
+    queue_ = 0;
+    helpers_.clear();
+    table_.become(searcher.process);
+  } else if (searcher.id < 0) {
+    table_.remove_process(searcher.process);
+  }
+  return searcher.id;
+}
+
+/// Waits until it has ended. True if it has done all that was its own to do.
+bool Explorer::ended_well(const Searcher& searcher) {
+  const int status = wait_for(searcher.id);
+  const bool well = look_at_end_of_child(status, searcher.process);
+  table_.remove_process(searcher.process);
+  return well;
+}
+
+/// True in the child, which has the choice to itself. The parent waits until it has ended, or goes
+/// on at the same time if another process may take part.
+bool Explorer::fork_for(const Node& node) {
+  if (depth_ >= max_depth) {
+    table_.add_event(EventKind::Incomplete, node.state, 0, "executions are too long to explore");
+    return false;
+  }
+  const bool helps = table_.help_wanted() && table_.take_permit();
+  Searcher child;
+  const pid_t id = fork_searcher(child);
+  if (id == 0) {
+    return true;
+  }
+  if (id < 0) {
+    if (helps) {
+      table_.give_permit();
+    }
+    table_.add_event(
+        EventKind::Incomplete,
+        node.state,
+        0,
+        fmt::format("cannot fork: {}", std::strerror(errno))
+    );
+    return false;
+  }
+  if (helps) {
+    helpers_.push_back(child);
+    return false;
+  }
+  // It goes on with this one's permit. One that crashes has not given it back.
+  if (ended_well(child)) {
+    table_.go_on();
+  }
+  return false;
+}
+
+/// Gives choices away if another process may take part.
+void Explorer::share_work() {
+  if (!table_.help_wanted()) {
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_share_) {
+    return;
+  }
+  const auto kept = [&](const Node& node) { // of its choices: this process goes on somewhere
+    return node.next + (&node == &path_.back() ? 1 : 0);
+  };
+  const auto node =
+      std::ranges::find_if(path_, [&](const Node& n) { return n.choices.size() > kept(n); });
+  if (node == path_.end() || !table_.take_permit()) {
+    return;
+  }
+  next_share_ = now + between_shares;
+  const std::size_t keeps = kept(*node);
+  Searcher helper;
+  const pid_t id = fork_searcher(helper);
+  if (id < 0) {
+    table_.give_permit();
+    return;
+  }
+  if (id == 0) {
+    node->next = keeps;
+    queue_ = node->choices.size() - keeps;
+    taken_ += static_cast<std::uint64_t>(node - path_.begin());
+    stepper_.undo_to(node->mark);
+    path_.erase(node + 1, path_.end());
+    path_.erase(path_.begin(), node);
+    return;
+  }
+  queue_ -= node->choices.size() - keeps;
+  node->choices.resize(keeps);
+  helpers_.push_back(helper);
+}
+
+/// False if it has left something undone; then it is noted what.
+bool Explorer::look_at_end_of_child(int status, std::uint32_t process) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code) {
+    return true;
+  }
+  const auto [from, site] = table_.position(process);
+  if (table_.has_fault_from(from)) {
+    return false; // it has said why
+  }
+  if (WIFSIGNALED(status)) {
+    table_.add_event(
+        EventKind::Crash,
+        from,
+        site,
+        fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(status)))
+    );
+  } else {
+    table_.add_event(
+        EventKind::Incomplete,
+        from,
+        site,
+        fmt::format("a process ended by itself with code {}", WEXITSTATUS(status))
+    );
+  }
+  return false;
+}
+
+void Explorer::finish() {
+  table_.give_permit();
+  for (const Searcher& helper : helpers_) {
+    if (!ended_well(helper)) {
+      table_.give_permit();
+    }
+  }
+  ::_exit(finished_exit_code);
+}
+
+} // namespace heddle::explore
