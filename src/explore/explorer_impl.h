@@ -100,6 +100,10 @@ private:
     std::size_t next = 0;
     std::uint64_t open = 0; // host threads whose wait could end
   };
+  struct HostCall { // a host function that has begun
+    Explorer* explorer = nullptr;
+    machine::CommandPtr command;
+  };
   /// Another process of this search.
   struct Searcher {
     pid_t id = 0;
@@ -130,7 +134,7 @@ private:
   void reached(StateId state);
 
   // explorer_processes.cpp
-  static pid_t fork_child();
+  pid_t fork_child();
   static int wait_for(pid_t child);
   pid_t fork_searcher(Searcher& searcher);
   bool ended_well(const Searcher& searcher);
@@ -203,6 +207,7 @@ private:
   std::chrono::steady_clock::time_point next_share_{};
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   bool submitted_ = false;                                // by the call under way
+  std::array<HostCall, HeddleMaxThreads> host_calls_;
   bool over_ = false;                                     // the program has ended
 
   std::array<MoveNames, 1024> last_names_; // by hash: those looked up last

@@ -27,7 +27,7 @@ constexpr auto between_shares = std::chrono::milliseconds(5);
 /// 0 in the child, which ends with its parent; negative: no process could be made.
 pid_t Explorer::fork_child() {
   const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
+  const pid_t child = threads_.fork_process();
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody stays behind if the tool is killed
     if (::getppid() != parent) {

@@ -257,30 +257,30 @@ void Explorer::hash_host() {
   host_hash_ = hasher.finish();
 }
 
-/// Host functions run on a host thread of their own.
+/// Host functions run on a host thread of their own. It gets no memory that was allocated here:
+/// where that lies depends on the search, and the address would be part of states.
 void Explorer::begin_host_function(const machine::CommandPtr& command) {
   if (command == nullptr) {
     return;
   }
-  struct Call {
-    Explorer* explorer;
-    machine::CommandPtr command;
-  };
   const HeddleThreadHooks* hooks = threads_.hooks();
-  if (hooks == nullptr) {
+  const auto call = std::ranges::find(host_calls_, nullptr, &HostCall::command);
+  if (hooks == nullptr || call == host_calls_.end()) {
     stop_unsupported("a host function, with this C library");
   }
+  *call = {this, command};
   pthread_t id{};
   hooks->create(
       &id,
       nullptr,
       [](void* argument) -> void* {
-        const std::unique_ptr<Call> call(static_cast<Call*>(argument));
-        call->command->work();
-        call->explorer->stepper_.returned(call->command);
+        auto& call = *static_cast<HostCall*>(argument);
+        call.command->work();
+        call.explorer->stepper_.returned(call.command);
+        call.command = nullptr;
         return nullptr;
       },
-      new Call{this, command}
+      &*call
   );
   hooks->detach(id);
 }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <malloc.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -251,8 +252,15 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
   interrupt_after(patience_us);
   if (supported_) {
     // All of it now, so that where it lies does not depend on what the program does before.
-    slots_ = map((HeddleMaxThreads - 1) * library.slot_bytes());
+    slots_ = map(HeddleMaxThreads * library.slot_bytes());
     state_.add_stacks(slots_, HeddleMaxThreads - 1, library.slot_bytes(), stack_bytes);
+    make_control_block(scheduler_thread_, HeddleMaxThreads);
+    set_thread_pointer(scheduler_thread_.control_block);
+    library.initialise_ctype();
+    set_thread_pointer(threads_[0].control_block);
+    // What is larger than this threshold lies among the other mappings, in the order in which they
+    // were made, whoever made them.
+    ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   }
 }
 
@@ -263,7 +271,7 @@ HostThreads::~HostThreads() {
   the_threads = nullptr;
   ::munmap(scheduler_stack_, scheduler_stack_bytes);
   if (slots_ != nullptr) {
-    ::munmap(slots_, (HeddleMaxThreads - 1) * library_->slot_bytes());
+    ::munmap(slots_, HeddleMaxThreads * library_->slot_bytes());
   }
 }
 
@@ -324,20 +332,50 @@ void HostThreads::leave() {
 
 void* HostThreads::decide(void* argument) {
   HostThreads& self = *static_cast<HostThreads*>(argument);
-  set_thread_pointer(self.threads_[0].control_block);
+  self.enter_own_storage();
   if (self.to_release_ != HeddleMaxThreads) {
     self.release(self.to_release_);
     self.to_release_ = HeddleMaxThreads;
   }
   if (self.live() == 0) {
     self.inside_ = false;
+    set_thread_pointer(self.threads_[0].control_block);
     ::exit(EXIT_SUCCESS); // main has left by pthread_exit, and this was the last thread
   }
   self.scheduler_.next(self);
   Thread& chosen = self.threads_[self.current_];
   self.interrupt_after(chosen.interrupts != 0 ? patience_us / 50 : patience_us);
-  set_thread_pointer(chosen.control_block);
+  self.leave_own_storage(chosen);
   return chosen.saved_stack_pointer;
+}
+
+/// The scheduler has thread-local storage of its own, and with it an arena of the C library's
+/// allocator: what it allocates does not decide where the program's objects come to lie, which is
+/// part of states.
+void HostThreads::enter_own_storage() {
+  std::byte* const main = threads_[0].control_block;
+  if (scheduler_thread_.control_block == nullptr) {
+    set_thread_pointer(main);
+    return;
+  }
+  const std::size_t tid = library_->tid[2];
+  at<int>(scheduler_thread_.control_block, tid) = at<int>(main, tid); // which another process has after a fork
+  single_threaded_ = std::exchange(*library_->single_threaded, false); // else there is one arena
+  set_thread_pointer(scheduler_thread_.control_block);
+}
+
+void HostThreads::leave_own_storage(const Thread& to) {
+  if (scheduler_thread_.control_block != nullptr) {
+    *library_->single_threaded = single_threaded_;
+  }
+  set_thread_pointer(to.control_block);
+}
+
+pid_t HostThreads::fork_process() {
+  leave_own_storage(threads_[0]); // whose thread the new process has
+  const pid_t child = ::fork();
+  enter_own_storage();
+  return child;
 }
 
 /// Sets the timer; before each return to the program, because a process that was forked has none.

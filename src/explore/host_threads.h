@@ -9,8 +9,8 @@
 // each thread that the program creates is a fiber: a stack, a thread-local storage with a thread
 // descriptor of the C library, and saved registers. One runs at a time. It runs until it stands
 // before something that others can see (a HostPoint). There the scheduler decides who goes on and
-// which way; it runs on a stack of its own and with the storage of the main thread, whose
-// identity the kernel and fork() know.
+// which way; it runs on a stack and with a storage of its own. That of the main thread is the one
+// which the kernel and fork() know.
 //
 // A thread that computes for long without coming to such a place is interrupted by a timer. If its
 // state repeats, it is in an endless loop, and the others may go on. So may they after a few
@@ -107,6 +107,9 @@ public:
   /// "the host thread", "host thread 2".
   const std::string& name(unsigned thread) const { return names_[thread]; }
 
+  /// As fork(), in the scheduler.
+  pid_t fork_process();
+
   /// All threads: where they stand, their stacks, who waits for whom, the clock. The memory that
   /// they share is HostState::hash_memory's.
   void hash(Hasher& hasher) const;
@@ -153,6 +156,8 @@ private:
   void complete(HostPosition& position) const;
   bool remember(const HostPosition& position);
   static void* decide(void* self);
+  void enter_own_storage();
+  void leave_own_storage(const Thread& to);
   static void begin();
   std::byte* slot(unsigned thread) const;
   void make_control_block(Thread& thread, unsigned id);
@@ -167,7 +172,9 @@ private:
   unsigned count_ = 1, current_ = 0;
   bool ever_two_ = false;
   unsigned to_release_ = HeddleMaxThreads; // has ended detached; its stack was in use until now
-  std::byte* slots_ = nullptr;             // of threads 1, 2, …
+  std::byte* slots_ = nullptr;             // of threads 1, 2, … and of the scheduler
+  Thread scheduler_thread_;                // its storage; nothing else of it is used
+  bool single_threaded_ = false;           // what the C library believed before
   std::byte* scheduler_stack_ = nullptr;
   HostClock clock_;
   std::vector<std::string> names_, joins_;

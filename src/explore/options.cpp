@@ -176,6 +176,7 @@ std::string to_text(const Handover& handover) {
 
 Result<Handover> parse_handover(std::string_view text) {
   Handover handover;
+  text = text.substr(0, text.find_last_not_of(' ') + 1); // of a fixed length
   TRY_VOID(read_words(text, [&](std::string_view word) { return read_handover(word, handover); }));
   if (handover.table < 0) {
     return input_error(

@@ -156,7 +156,7 @@ Result<report::Report> check(const CheckRequest& asked) {
       std::max(1 - seconds() / request.options.max_seconds, least_share_of_schedules);
   HostSources sources(request.program);
   report::Report report = judge_search(request, all->table, sources, all->finished).report;
-  if (all->table.by_several() && !report.findings.empty()) {
+  if (all->table.for_several() && !report.findings.empty()) {
     TRY_VOID(retrace(request, handover, *all, sources, report));
   }
   Schedule usual = request.schedule;

@@ -151,9 +151,9 @@ public:
   std::uint32_t state_count() const;
   std::pair<std::uint64_t, std::uint64_t> frontier() const; // depth, queue
   bool saw(Fact fact) const;
-  /// Several processes have explored. Then which of several equal threads an edge names, and the
-  /// number of its choice, differ from run to run, however it is numbered.
-  bool by_several() const;
+  /// Large enough for several processes. Then which of several equal threads an edge names, and the
+  /// number of its choice, may differ from run to run, however it is numbered.
+  bool for_several() const;
   /// `from` is numbered that way, and so is their order.
   std::vector<Event> events(Numbering numbering = Numbering::AsFound) const;
   /// Of states that are numbered that way.

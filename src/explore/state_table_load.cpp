@@ -116,8 +116,8 @@ std::pair<std::uint64_t, std::uint64_t> StateTable::frontier() const {
   return result;
 }
 
-bool StateTable::by_several() const {
-  return header().several != 0;
+bool StateTable::for_several() const {
+  return header().states >= header().alone;
 }
 
 std::vector<Event> StateTable::events(Numbering numbering) const {

@@ -43,9 +43,11 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--twice", action="store_true", help="the same program gives the same report bytes")
+    parser.add_argument("--then-with", dest="then", help="the flags of the second time, instead of --with")
     parser.add_argument("--with", dest="flags", default="", help="more flags of heddle check")
     parser.add_argument("program", nargs="*")
     options = parser.parse_args()
+    then = options.flags if options.then is None else options.then
     problems = check_lists() if options.lists else []
     for path in options.program:
         selected = [c for c in cases.read_cases(path) if re.search(options.only, c.name)]
@@ -60,7 +62,7 @@ def main():
         for case, answer in zip(selected, answers):
             found = cases.problems_of(case, answer)
             if options.twice and not found and case.gap is None:
-                again = case.run(*options.flags.split())
+                again = case.run(*then.split())
                 drop = {"seconds", "wall"}
                 if {k: v for k, v in answer.items() if k not in drop} != {k: v for k, v in again.items() if k not in drop}:
                     found = ["a second run says something else"]
