@@ -195,19 +195,19 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       )
       ->check(CLI::Range(1U, 1024U))
       ->type_name("N");
-  check.add_option("--seed", search.seed, "Which ones: the same for the same number")
-      ->type_name("N")
-      ->capture_default_str();
-  // In the reference, but not in --help.
   check
       .add_option(
           "--states-alone",
           workers.states_alone,
-          "To check Heddle itself: one process sees so many states before others join it"
+          "One process sees so many states before others join it: to start them takes longer than "
+          "most searches"
       )
       ->type_name("N")
-      ->capture_default_str()
-      ->group("");
+      ->capture_default_str();
+  check.add_option("--seed", search.seed, "Which ones: the same for the same number")
+      ->type_name("N")
+      ->capture_default_str();
+  // In the reference, but not in --help.
   check
       .add_flag_callback(
           "--no-symmetry",

@@ -201,7 +201,7 @@ Result<Search> search(
     );
   }
   if (status && WIFEXITED(*status) && !orderly && limit.empty()) { // nobody took it for an end
-    const auto [from, site] = table.position();
+    const auto [from, site] = table.position(/*process=*/0);
     table.add_event(
         EventKind::Incomplete,
         from,

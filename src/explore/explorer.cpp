@@ -117,6 +117,7 @@ void Explorer::api_call(const char* name) {
 
 void Explorer::submitted(const machine::CommandPtr& command) {
   submitted_ = true;
+  const HostThreads::Aside aside(threads_);
   stepper_.submitted(command);
 }
 
@@ -143,6 +144,7 @@ unsigned Explorer::host_event(HeddleHostEvent event, const void* address) {
   };
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   if (event != HeddleYield) {
+    const HostThreads::Aside aside(threads_);
     stepper_.host_accesses(a);
   }
   const bool may_fail = event == HeddleWeakExchange && options_.spurious_failures;

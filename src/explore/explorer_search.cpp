@@ -276,6 +276,7 @@ void Explorer::begin_host_function(const machine::CommandPtr& command) {
       [](void* argument) -> void* {
         auto& call = *static_cast<HostCall*>(argument);
         call.command->work();
+        const HostThreads::Aside aside(call.explorer->threads_);
         call.explorer->stepper_.returned(call.command);
         call.command = nullptr;
         return nullptr;

@@ -109,6 +109,26 @@ public:
 
   /// As fork(), in the scheduler.
   pid_t fork_process();
+  /// While it lives, the running thread has the scheduler's thread-local storage, for work of the
+  /// scheduler's that allocates memory.
+  class Aside {
+  public:
+    explicit Aside(HostThreads& threads) : threads_(threads.inside_ ? nullptr : &threads) {
+      if (threads_ != nullptr) {
+        threads_->enter_own_storage();
+      }
+    }
+    ~Aside() {
+      if (threads_ != nullptr) {
+        threads_->leave_own_storage(threads_->threads_[threads_->current_]);
+      }
+    }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+  private:
+    HostThreads* threads_;
+  };
 
   /// All threads: where they stand, their stacks, who waits for whom, the clock. The memory that
   /// they share is HostState::hash_memory's.
