@@ -190,7 +190,8 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       .add_option(
           "-j,--jobs",
           workers.jobs,
-          "Search with N processes at the same time (default: one for each core). The report is the "
+          "Search with N processes at the same time (default: one for each core). The report is "
+          "the "
           "same"
       )
       ->check(CLI::Range(1U, 1024U))
@@ -199,8 +200,8 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       .add_option(
           "--states-alone",
           workers.states_alone,
-          "One process sees so many states before others join it: to start them takes longer than "
-          "most searches"
+          "One process sees so many states before others join it (a move that cannot be taken back "
+          "counts as 100)"
       )
       ->type_name("N")
       ->capture_default_str();

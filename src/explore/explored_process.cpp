@@ -4,8 +4,8 @@
 #include "explore/explorer.h"
 #include "explore/watch.h"
 
-#include <fcntl.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
 #include <sched.h>

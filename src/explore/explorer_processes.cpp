@@ -1,6 +1,7 @@
-// The processes of a search: one for each way that cannot be gone back, and as many at the same time
-// as have a permit of the table. Whoever has choices left that it has not tried gives some away as
-// soon as a permit is free: those nearest to the beginning, which are likely to lead to most.
+// The processes of a search: one for each way that cannot be gone back, and as many at the same
+// time as have a permit of the table. Whoever has choices left that it has not tried gives some
+// away as soon as a permit is free: those nearest to the beginning, which are likely to lead to
+// most.
 #include "explore/explorer_impl.h"
 
 #include <fmt/format.h>

@@ -290,6 +290,9 @@ void Explorer::begin_host_function(const machine::CommandPtr& command) {
 bool Explorer::go(const Node& node, const Choice& choice) {
   last_ = edge_for(node, choice);
   table_.set_position(last_->from, last_->site);
+  if (choice.kind != Choice::Kind::Thread) {
+    table_.count_irrevocable();
+  }
   if (choice.kind == Choice::Kind::Host) {
     threads_.choose(choice.host, choice.way);
     return true;

@@ -359,7 +359,8 @@ void HostThreads::enter_own_storage() {
     return;
   }
   const std::size_t tid = library_->tid[2];
-  at<int>(scheduler_thread_.control_block, tid) = at<int>(main, tid); // which another process has after a fork
+  at<int>(scheduler_thread_.control_block, tid) =
+      at<int>(main, tid); // which another process has after a fork
   single_threaded_ = std::exchange(*library_->single_threaded, false); // else there is one arena
   set_thread_pointer(scheduler_thread_.control_block);
 }

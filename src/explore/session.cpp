@@ -115,13 +115,10 @@ Result<void> retrace(
   Judgement judged = judge_search(request, all.table, sources, all.finished, by_content);
   report = std::move(judged.report);
   const std::vector<Hash128> states = all.table.hashes(judged.shown, by_content);
-  TRY(const Search again,
-      search(
-          request,
-          handover,
-          Addresses::Fixed,
-          {.share = 1, .sheet = nullptr, .keep_to = states}
-      ));
+  TRY(
+      const Search again,
+      search(request, handover, Addresses::Fixed, {.share = 1, .sheet = nullptr, .keep_to = states})
+  );
   std::vector<report::Diagnostic> findings =
       judge_search(request, again.table, sources, /*finished=*/false).report.findings;
   if (findings.size() != report.findings.size()) {

@@ -60,6 +60,7 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.text_slots = std::bit_ceil(h.max_texts * 2);
   h.max_actors = 1U << 20;
   h.max_events = 4096;
+  h.max_told = 1U << 22;
   h.max_processes = 8192;
   h.max_text_bytes = h.max_texts * 256ULL;
   h.alone = limits.alone;
@@ -78,6 +79,7 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.text_bytes_at = place(h.max_text_bytes);
   h.actors_at = place(h.max_actors * sizeof(StoredActor));
   h.events_at = place(h.max_events * sizeof(Event));
+  h.told_at = place(h.max_told * sizeof(std::uint32_t));
   h.processes_at = place(h.max_processes * sizeof(StoredProcess));
   h.total_bytes = place(0);
 
@@ -321,6 +323,23 @@ bool StateTable::saw(Fact fact) const {
   return (atomic_of(header().facts).load(relaxed) >> static_cast<unsigned>(fact) & 1) != 0;
 }
 
+void StateTable::tell(std::string_view what) {
+  Header& h = header();
+  const std::uint32_t text = intern(what);
+  const heddle::lock_guard hold(h.mutex);
+  HEDDLE_CHECK(h.told < h.max_told, "more is told than {} times", h.max_told);
+  region<std::uint32_t>(h.told_at)[h.told] = text;
+  atomic_of(h.told).store(h.told + 1, std::memory_order_release);
+}
+
+std::uint32_t StateTable::told() const {
+  return atomic_of(header().told).load(std::memory_order_acquire);
+}
+
+std::string_view StateTable::told(std::uint32_t number) const {
+  return text(region<std::uint32_t>(header().told_at)[number]);
+}
+
 // --- Processes -----------------------------------------------------------------------------------
 
 std::optional<std::uint32_t> StateTable::add_process() {
@@ -367,7 +386,20 @@ void StateTable::set_frontier(std::uint64_t depth, std::uint64_t queue) {
 
 bool StateTable::help_wanted() const {
   Header& h = header();
-  return atomic_of(h.permits).load(relaxed) > 0 && atomic_of(h.states).load(relaxed) >= h.alone;
+  return atomic_of(h.permits).load(relaxed) > 0 && is_large();
+}
+
+void StateTable::count_irrevocable() {
+  atomic_of(header().irrevocable).fetch_add(1, relaxed);
+}
+
+/// Of the whole search this does not depend on how many processes make it.
+bool StateTable::is_large() const {
+  constexpr std::uint64_t states_for_one = 100; // irrevocable move: as long as it takes
+  Header& h = header();
+  return atomic_of(h.states).load(relaxed) +
+             states_for_one * atomic_of(h.irrevocable).load(relaxed) >=
+         h.alone;
 }
 
 bool StateTable::take_permit() {

@@ -74,7 +74,8 @@ class StateTable {
 public:
   struct Limits {
     std::uint32_t max_states = 1'000'000;
-    // So many processes explore, from this number of states on; before that, one.
+    // So many processes explore, from this number of states on (a move that cannot be taken back
+    // counts as 100); before that, one.
     std::uint32_t processes = 1;
     std::uint32_t alone = 0;
   };
@@ -121,6 +122,11 @@ public:
   std::uint32_t intern(std::span<const ClassChange> changes);
   ActorId add_actor(const Actor& actor);
   void note(Fact fact);
+  /// What each process has found out that the others must know. All are told in one order, and who
+  /// tells something and then hears has heard whatever was told before.
+  void tell(std::string_view what);
+  std::uint32_t told() const;
+  std::string_view told(std::uint32_t number) const;
 
   // --- Processes ---------------------------------------------------------------------------------
   /// Makes room for what the table keeps of one. None: there are too many.
@@ -134,6 +140,9 @@ public:
   bool has_fault_from(StateId from) const;
   /// How far this process has gone from the beginning, and how many choices it has not tried yet.
   void set_frontier(std::uint64_t depth, std::uint64_t queue);
+  /// A move is made that cannot be taken back: it needs a process, which takes as long as many
+  /// states.
+  void count_irrevocable();
   /// A process could take part that does not. Then whoever has work to give away takes its permit.
   bool help_wanted() const;
   bool take_permit();
@@ -164,6 +173,7 @@ public:
 private:
   struct Header;
   struct Order;
+  bool is_large() const;
   StateTable(int fd, std::byte* base, std::size_t bytes);
   Header& header() const;
   template <class T> T* region(std::size_t offset) const {
@@ -175,7 +185,7 @@ private:
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   VisitedSet visited_;
-  VisitedSet wanted_; // see keep_to()
+  VisitedSet wanted_;                              // see keep_to()
   std::optional<StateId> spare_state_;             // taken, and not used
   std::uint32_t next_edge_ = 0, end_of_edges_ = 0; // of those that this process has taken
   std::uint32_t process_ = 0;

@@ -54,19 +54,21 @@ struct StoredProcess {
 struct StateTable::Header {
   std::uint64_t magic;
   std::uint64_t total_bytes;
-  std::uint32_t max_states, max_edges, max_texts, text_slots, max_actors, max_events, max_processes;
+  std::uint32_t max_states, max_edges, max_texts, text_slots, max_actors, max_events, max_told,
+      max_processes;
   std::uint32_t alone;
   std::uint64_t max_text_bytes;
-  std::size_t visited_at, wanted_at, states_at, edges_at, texts_at, text_slots_at, text_bytes_at, actors_at,
-      events_at, processes_at;
+  std::size_t visited_at, wanted_at, states_at, edges_at, texts_at, text_slots_at, text_bytes_at,
+      actors_at, events_at, told_at, processes_at;
 
   std::uint32_t states, edges;
+  std::uint32_t irrevocable; // moves
   std::uint32_t facts;
-  std::uint32_t keeps_to; // so many states; 0: to none
-  std::int32_t permits; // of processes that could take part and do not
-  std::uint32_t several; // processes have taken part
+  std::uint32_t keeps_to;                         // so many states; 0: to none
+  std::int32_t permits;                           // of processes that could take part and do not
+  std::uint32_t several;                          // processes have taken part
   heddle::mutex<cuda::thread_scope_system> mutex; // of what follows, and of new texts
-  std::uint32_t texts, actors, events;
+  std::uint32_t texts, actors, events, told;
   std::uint64_t text_bytes;
 };
 

@@ -91,7 +91,16 @@ ProgressGraph StateTable::load(Numbering numbering) const {
   if (numbering == Numbering::ByContent) {
     std::ranges::sort(graph.edges, [&](const Edge& a, const Edge& b) {
       const auto key = [&](const Edge& e) {
-        return std::tuple(e.from, e.to, e.who, e.count, e.step, e.not_ready, e.failed, text(e.site));
+        return std::tuple(
+            e.from,
+            e.to,
+            e.who,
+            e.count,
+            e.step,
+            e.not_ready,
+            e.failed,
+            text(e.site)
+        );
       };
       return key(a) < key(b);
     });
@@ -117,7 +126,7 @@ std::pair<std::uint64_t, std::uint64_t> StateTable::frontier() const {
 }
 
 bool StateTable::for_several() const {
-  return header().states >= header().alone;
+  return is_large();
 }
 
 std::vector<Event> StateTable::events(Numbering numbering) const {
@@ -140,7 +149,8 @@ std::vector<Event> StateTable::events(Numbering numbering) const {
   return events;
 }
 
-std::vector<Hash128> StateTable::hashes(std::span<const StateId> places, Numbering numbering) const {
+std::vector<Hash128>
+StateTable::hashes(std::span<const StateId> places, Numbering numbering) const {
   const auto* states = region<StoredState>(header().states_at);
   const Order order = this->order(numbering);
   std::vector<Hash128> result;

@@ -1,12 +1,13 @@
 // VisitedSet: the ids of the states that have been seen, by their hashes, in memory that all
 // exploring processes share and change at the same time.
 //
-//   VisitedSet seen(memory, 1000);                  // of VisitedSet::bytes(1000) bytes, zero at first
-//   const StateId id = seen.insert(hash, my_id);    // not my_id: another process was there before
+//   VisitedSet seen(memory, 1000);                  // of VisitedSet::bytes(1000) bytes, zero at
+//   first const StateId id = seen.insert(hash, my_id);    // not my_id: another process was there
+//   before
 //
-// It is a heddle::concurrent_map, the one that programs use: the host side of its protocol of slots.
-// A key is one half of the hash, and half of the other stands beside the id; so 96 bits tell states
-// apart (a collision would hide states: probability below 10^-16 for a million of them).
+// It is a heddle::concurrent_map, the one that programs use: the host side of its protocol of
+// slots. A key is one half of the hash, and half of the other stands beside the id; so 96 bits tell
+// states apart (a collision would hide states: probability below 10^-16 for a million of them).
 #pragma once
 
 #include "base/hash.h"

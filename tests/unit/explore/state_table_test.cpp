@@ -153,6 +153,20 @@ TEST(StateTable, ProcessesThatWriteAtTheSameTimeLoseNothing) {
   }
 }
 
+TEST(StateTable, WhatOneProcessTellsTheOthersHear) {
+  StateTable table = small_table();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    table.tell("first");
+    table.tell("second");
+    ::_exit(0);
+  }
+  ::waitpid(child, nullptr, 0);
+  ASSERT_EQ(table.told(), 2U);
+  EXPECT_EQ(table.told(0), "first");
+  EXPECT_EQ(table.told(1), "second");
+}
+
 TEST(StateTable, ASearchCanBeKeptToSomeStates) {
   StateTable table = small_table();
   EXPECT_FALSE(table.keeps_out({1, 1}));
