@@ -2,6 +2,10 @@
 """heddle lint over every header of the toolkit's CCCL that contains a barrier: barriers, findings, time.
 
     lint_cccl.py HEDDLE_LINT [TOOLKIT] [-j N] [--limit N] [--table FILE]
+    lint_cccl.py HEDDLE_LINT --files [--arch NAME] FILE…
+
+With --files: the given sources, with the kernels that they instantiate (bench/lint_cccl/*.cu), a row for each; lines with
+`// expect: key` must be found and nothing else.
 
 Each header is the main file of its own unit, so templates that nothing instantiates are read as patterns. With --table a
 row for each header is appended to FILE; headers that have one are not read again. Seconds are of processor time.
@@ -32,8 +36,29 @@ def rows_of(table):
     return {line.split("|")[1].strip(" `"): line for line in table.read_text().splitlines() if line.startswith("| `")}
 
 
+def check_sources(program, files, arch):
+    """What sources instantiate: kernels of system headers are judged, and findings in them counted."""
+    wrong = 0
+    for path in files:
+        done = subprocess.run([program, "--format=json", f"--arch={arch}", "--set", "exclude_messages_in_system_headers=false", path],
+                              capture_output=True, text=True, timeout=900)
+        result = json.loads(done.stdout)
+        file, found = result["files"][0], [(one["location"]["file"], one["location"]["line"], one["key"]) for one in result["findings"]]
+        wanted = [(path, number, key) for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1)
+                  for key in re.findall(r"// expect: (\w+)", line)]
+        for one in sorted(set(found) ^ set(wanted)):
+            wrong += 1
+            print(f"{'not expected' if one in found else 'missed'}: {one}", flush=True)
+        print(f"| `{pathlib.Path(path).name}` | {arch} | {file['barriers']} | {len(found)} | {file['parse_errors']} | "
+              f"{file['parse_seconds']:.1f} | {file['check_seconds']:.2f} |", flush=True)
+    return 1 if wrong else 0
+
+
 def main(argv):
     program = argv[1]
+    if "--files" in argv:
+        arch = argv[argv.index("--arch") + 1] if "--arch" in argv else "sm_90"
+        return check_sources(program, [a for a in argv[2:] if a.endswith(".cu")], arch)
     root = pathlib.Path(argv[2] if len(argv) > 2 and not argv[2].startswith("-") else "/usr/local/cuda") / "include/cccl"
     option = lambda name: argv[argv.index(name) + 1] if name in argv else None
     table = pathlib.Path(option("--table")) if option("--table") else None
@@ -68,7 +93,8 @@ def main(argv):
     cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
     totals["processor"] = cpu.ru_utime + cpu.ru_stime
     print(", ".join(f"{name} {value:.1f}" if isinstance(value, float) else f"{name} {value}" for name, value in totals.items()))
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv)
+    sys.exit(main(sys.argv))

@@ -1,5 +1,6 @@
 #include "lint/check.h"
 
+#include "lint/groups.h"
 #include "lint/sharing.h"
 
 #include <algorithm>
@@ -11,11 +12,12 @@ namespace {
 
 /// Kernels, device functions that nothing in the unit calls, and host functions that launch a
 /// kernel.
-std::vector<std::uint32_t> entries(const Unit& unit) {
+std::vector<std::uint32_t> entries(const Unit& unit, bool system_kernels) {
   std::vector<std::uint32_t> result;
   for (std::uint32_t i = 0; i < unit.functions.size(); ++i) {
     const Function& function = unit.functions[i];
-    if (function.blocks.empty() || function.in_system) {
+    if (function.blocks.empty() ||
+        (function.in_system && !(system_kernels && function.is_kernel))) {
       continue;
     }
     const bool launches =
@@ -55,9 +57,10 @@ Checked check_unit(const Unit& unit, const CheckOptions& options) {
   Checked result;
   std::set<std::pair<std::uint32_t, std::uint32_t>> barriers;
   Sharing sharing(unit);
-  for (const std::uint32_t function : entries(unit)) {
-    const Graph graph = inline_calls(unit, function);
+  for (const std::uint32_t function : entries(unit, options.system_kernels)) {
+    Graph graph = inline_calls(unit, function);
     const Dataflow flow(graph);
+    resolve_groups(graph, flow);
     const Uniformity uniformity(flow, launch_facts(unit, function));
     const Entry entry{unit, function, graph, flow, uniformity};
     if (unit.functions[function].is_device) {

@@ -38,7 +38,8 @@ struct Found {
 struct CheckOptions {
   /// Also report break, continue and return that jump over a barrier on a uniform condition.
   bool every_bypass = false;
-  unsigned architecture = 90; // compute capability times 10
+  bool system_kernels = false; // judge kernels of system headers too
+  unsigned architecture = 90;  // compute capability times 10
 };
 
 struct Checked {

@@ -11,7 +11,7 @@
 //                               end: Branch on %5
 //
 // What is lost: integer widths and signedness (casts are transparent), exceptions, destructors of
-// temporaries that call no barrier.
+// temporaries.
 #pragma once
 
 #include <cstdint>

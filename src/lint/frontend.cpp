@@ -36,11 +36,26 @@ private:
 class Lower : public clang::ASTConsumer {
 public:
   Lower(Unit& unit, const LowerOptions& options) : unit_(unit), options_(options) {}
+  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
+    for (const clang::Decl* declaration : group) {
+      const auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
+      if (options_.system_kernels && function != nullptr &&
+          function->hasAttr<clang::CUDAGlobalAttr>() && !function->isDependentContext()) {
+        kernels_.push_back(function); // instantiations come one by one
+      }
+    }
+    return true;
+  }
   void HandleTranslationUnit(clang::ASTContext& context) override {
-    UnitLowering(context, options_, unit_).lower_all();
+    UnitLowering lowering(context, options_, unit_);
+    for (const clang::FunctionDecl* kernel : kernels_) {
+      lowering.function_id(kernel);
+    }
+    lowering.lower_all();
   }
 
 private:
+  std::vector<const clang::FunctionDecl*> kernels_;
   Unit& unit_;
   const LowerOptions& options_;
 };
@@ -251,7 +266,7 @@ std::string find_toolkit(const std::string& asked) {
 
 Result<Unit> read_unit(const FrontEnd& request) {
   Unit unit;
-  LowerOptions options{request.synchronization_functions};
+  LowerOptions options{request.synchronization_functions, request.system_kernels};
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
       llvm::vfs::createPhysicalFileSystem()
   );

@@ -27,6 +27,8 @@ struct FrontEnd {
   std::string toolkit;            // folder with include/; empty: none
   std::string architecture = "sm_90";
   std::set<std::string> synchronization_functions;
+  /// Also the kernels of system headers: those that the file instantiates.
+  bool system_kernels = false;
 };
 
 Result<Unit> read_unit(const FrontEnd& request);

@@ -177,12 +177,16 @@ lint_file(const LintRequest& request, const Job& job, const std::string& toolkit
   front.toolkit = toolkit;
   front.architecture = job.architecture.empty() ? request.architecture : job.architecture;
   front.synchronization_functions = barrier_options.synchronization_functions;
+  front.system_kernels = std::ranges::any_of(all_rules(), [&](const report::StaticRule& rule) {
+    return !settings.of(rule.rule, rule.key).exclude_messages_in_system_headers;
+  });
   const auto start = std::chrono::steady_clock::now();
   TRY(const Unit unit, read_unit(front));
   FileResult result;
   result.time = {job.file, seconds_since(start), 0, unit.lines, unit.errors, unit.first_error, 0};
   const auto checking = std::chrono::steady_clock::now();
   CheckOptions options;
+  options.system_kernels = front.system_kernels;
   options.every_bypass = barrier_options.every_bypass;
   options.architecture = architecture_number(front.architecture);
   const Checked checked = check_unit(unit, options);

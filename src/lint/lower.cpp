@@ -49,6 +49,9 @@ public:
     if (function->doesThisDeclarationHaveABody()) {
       lowering_.add_root(function);
     }
+    if (const auto* method = dyn_cast<CXXMethodDecl>(function)) {
+      lowering_.note_override(*method);
+    }
     return true;
   }
   bool VisitLambdaExpr(LambdaExpr*) { return true; }
@@ -128,6 +131,23 @@ void UnitLowering::note_address_taken(const FunctionDecl* function) {
 
 const std::vector<const FunctionDecl*>& UnitLowering::address_taken(QualType type) {
   return address_taken_[type.getCanonicalType().getTypePtr()];
+}
+
+void UnitLowering::note_override(const CXXMethodDecl& method) {
+  const auto note = [&](const auto& self, const CXXMethodDecl& at) -> void {
+    for (const CXXMethodDecl* base : at.overridden_methods()) {
+      auto& list = overriders_[base->getCanonicalDecl()];
+      if (std::ranges::find(list, method.getCanonicalDecl()) == list.end()) {
+        list.push_back(method.getCanonicalDecl());
+      }
+      self(self, *base);
+    }
+  };
+  note(note, method);
+}
+
+const std::vector<const CXXMethodDecl*>& UnitLowering::overriders(const CXXMethodDecl& method) {
+  return overriders_[method.getCanonicalDecl()];
 }
 
 void UnitLowering::lower_all() {
@@ -458,7 +478,11 @@ Function FunctionLowering::lower() {
   if (const auto* constructor = dyn_cast<CXXConstructorDecl>(&declaration_)) {
     lower_constructor_initializers(*constructor);
   }
+  if (const auto* destructor = dyn_cast<CXXDestructorDecl>(&declaration_)) {
+    own_parts(*destructor);
+  }
   statement(declaration_.getBody());
+  end_scope(0);
   jump(1);
   start(1);
   Terminator end;

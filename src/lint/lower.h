@@ -28,6 +28,7 @@ namespace heddle::lint {
 struct LowerOptions {
   /// More functions that are barriers of the block, by qualified name.
   std::set<std::string> synchronization_functions;
+  bool system_kernels = false; // judge the kernels of system headers too
 };
 
 /// Qualified name without template arguments and without namespaces that are inline, unnamed or
@@ -52,6 +53,8 @@ public:
   std::int64_t named_field_id(const std::string& name);
   Spot spot(clang::SourceRange range);
   std::string source_text(clang::SourceRange range);
+  void note_override(const clang::CXXMethodDecl& method);
+  const std::vector<const clang::CXXMethodDecl*>& overriders(const clang::CXXMethodDecl& method);
   Known known(const clang::FunctionDecl& function, clang::QualType object);
   bool is_in_toolkit(const clang::Decl& declaration);
   const std::vector<const clang::FunctionDecl*>& address_taken(clang::QualType function_type);
@@ -71,6 +74,7 @@ private:
   std::map<std::string, std::int64_t> named_fields_;
   std::map<clang::FileID, std::uint32_t> files_;
   std::map<const clang::Type*, std::vector<const clang::FunctionDecl*>> address_taken_;
+  std::map<const clang::CXXMethodDecl*, std::vector<const clang::CXXMethodDecl*>> overriders_;
 };
 
 class FunctionLowering {
@@ -101,6 +105,7 @@ private:
   void statement(const clang::Stmt* statement);
   void declaration_statement(const clang::DeclStmt& statement);
   void variable(const clang::VarDecl& declaration);
+  void control(const clang::Stmt& statement);
   void if_statement(const clang::IfStmt& statement);
   void while_statement(const clang::WhileStmt& statement);
   void do_statement(const clang::DoStmt& statement);
@@ -159,8 +164,28 @@ private:
   );
   void object_into(const clang::Expr* expression, ValueId destination);
   void construct(const clang::CXXConstructExpr& expression, ValueId destination);
+  void
+  inherited_constructor(const clang::CXXInheritedCtorInitExpr& expression, ValueId destination);
   void initializer_list(const clang::InitListExpr& list, ValueId destination);
   void lambda(const clang::LambdaExpr& expression, ValueId destination);
+
+  // lower_scope.cpp
+  /// An object whose destructor has a body: a variable, or a part of what a destructor destroys.
+  struct Owned {
+    const clang::CXXDestructorDecl* destructor = nullptr;
+    const clang::VarDecl* variable = nullptr; // null: a part
+    const clang::FieldDecl* field = nullptr;  // of a part: null for a base
+    std::uint32_t local = 0;                  // the variable, or "this"
+    clang::SourceLocation scope_end;          // of a variable
+  };
+  void own(const clang::VarDecl& variable, std::uint32_t local);
+  void own_parts(const clang::CXXDestructorDecl& destructor);
+  void destroy(const Owned& one);
+  void destroy_from(std::size_t depth);
+  void end_scope(std::size_t depth);
+  void destroy_for_goto(const clang::LabelDecl& label);
+  std::vector<const clang::FunctionDecl*>
+  virtual_targets(const clang::CXXMethodDecl& called, const clang::CXXMemberCallExpr& expression);
 
   // lower_call.cpp
   ValueId call(const clang::CallExpr& expression);
@@ -179,6 +204,12 @@ private:
       clang::SourceRange range
   );
   ValueId call_pointer(const clang::CallExpr& expression);
+  ValueId call_one_of(
+      const std::vector<const clang::FunctionDecl*>& candidates,
+      ValueId decides,
+      const std::vector<ValueId>& arguments,
+      const clang::CallExpr& expression
+  );
   ValueId call_unresolved(const clang::CallExpr& expression);
   ValueId call_operator(const clang::CXXOperatorCallExpr& expression);
   ValueId launch(const clang::CUDAKernelCallExpr& expression);
@@ -207,7 +238,10 @@ private:
   std::optional<std::uint32_t> this_local_;
   struct Targets {
     std::uint32_t break_to, continue_to;
+    std::size_t break_depth, continue_depth; // objects that outlive the jump
   };
+  std::vector<Owned> owned_;
+  clang::SourceLocation scope_end_; // of the statement in braces that is being read
   std::vector<Targets> targets_;
   std::unordered_map<const clang::SwitchCase*, std::uint32_t> cases_;
   std::uint32_t launches_ = 0;

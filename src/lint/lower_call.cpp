@@ -102,6 +102,12 @@ ValueId FunctionLowering::call(const CallExpr& expression) {
   if (known.known) {
     return call_known(known, name, std::move(values), &expression, callee, range);
   }
+  if (const auto* method = dyn_cast<CXXMethodDecl>(callee);
+      member != nullptr && method != nullptr) {
+    if (const auto targets = virtual_targets(*method, *member); !targets.empty()) {
+      return call_one_of(targets, values.front(), values, expression);
+    }
+  }
   return call_function(*callee, std::move(values), &expression, range);
 }
 
@@ -336,6 +342,10 @@ ValueId FunctionLowering::call_known(
                                               : Effect::WarpBarrier;
       }
     }
+    if (made.effect == Effect::GroupBarrier && !made.operands.empty()) {
+      // What the group was made from decides: groups.h.
+      made.operands.push_back(load(made.operands.front(), range));
+    }
   }
   const ValueId result = emit(std::move(made));
   if (known.effect == Effect::Trap || known.effect == Effect::ThreadExit) {
@@ -416,12 +426,26 @@ ValueId FunctionLowering::call_pointer(const CallExpr& expression) {
     all.push_back(target);
     return call_known(meaning, "a function pointer", std::move(all), &expression, nullptr, range);
   }
+  return call_one_of(candidates, target, values, expression);
+}
+
+/// One of several bodies; `decides` is what the choice depends on.
+ValueId FunctionLowering::call_one_of(
+    const std::vector<const FunctionDecl*>& candidates,
+    ValueId decides,
+    const std::vector<ValueId>& values,
+    const CallExpr& expression
+) {
+  const SourceRange range = expression.getSourceRange();
+  if (candidates.size() == 1) {
+    return call_function(*candidates.front(), values, &expression, range);
+  }
   const std::uint32_t local = new_local("", expression.getType(), unit_.spot(range));
   const bool is_void = expression.getType()->isVoidType();
   const std::uint32_t after = new_block();
   Terminator end;
   end.kind = Terminator::Kind::Branch;
-  end.condition = target;
+  end.condition = decides;
   end.construct = Construct::Switch;
   end.statement = end.condition_spot = unit_.spot(range);
   std::vector<std::uint32_t> blocks;

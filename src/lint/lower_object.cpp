@@ -61,6 +61,7 @@ void FunctionLowering::object_into(const Expr* expression, ValueId destination) 
   case Stmt::LambdaExprClass:
     return lambda(*cast<LambdaExpr>(expression), destination);
   case Stmt::CXXInheritedCtorInitExprClass:
+    return inherited_constructor(*cast<CXXInheritedCtorInitExpr>(expression), destination);
   case Stmt::ImplicitValueInitExprClass:
   case Stmt::CXXScalarValueInitExprClass:
   case Stmt::StringLiteralClass:
@@ -172,6 +173,20 @@ void FunctionLowering::construct(const CXXConstructExpr& expression, ValueId des
     return;
   }
   call_function(*constructor, std::move(passed), nullptr, range);
+}
+
+/// using Base::Base: the base is made from what the constructor of the derived class was given.
+void FunctionLowering::inherited_constructor(
+    const CXXInheritedCtorInitExpr& expression,
+    ValueId destination
+) {
+  const SourceRange range = expression.getSourceRange();
+  std::vector<ValueId> passed = {destination};
+  for (const ParmVarDecl* parameter : declaration_.parameters()) {
+    const ValueId at = local_address(locals_.at(parameter), range);
+    passed.push_back(is_object(parameter->getType()) ? at : load(at, range));
+  }
+  call_function(*expression.getConstructor(), std::move(passed), nullptr, range);
 }
 
 void FunctionLowering::initializer_list(const InitListExpr& list, ValueId destination) {

@@ -13,25 +13,29 @@ void FunctionLowering::statement(const Stmt* s) {
     return;
   }
   switch (s->getStmtClass()) {
-  case Stmt::CompoundStmtClass:
+  case Stmt::CompoundStmtClass: {
+    const std::size_t depth = owned_.size();
+    const SourceLocation outer = scope_end_;
+    scope_end_ = s->getEndLoc();
     for (const Stmt* child : cast<CompoundStmt>(s)->body()) {
       statement(child);
     }
+    end_scope(depth);
+    scope_end_ = outer;
     return;
+  }
   case Stmt::DeclStmtClass:
     return declaration_statement(*cast<DeclStmt>(s));
   case Stmt::IfStmtClass:
-    return if_statement(*cast<IfStmt>(s));
   case Stmt::WhileStmtClass:
-    return while_statement(*cast<WhileStmt>(s));
   case Stmt::DoStmtClass:
-    return do_statement(*cast<DoStmt>(s));
   case Stmt::ForStmtClass:
-    return for_statement(*cast<ForStmt>(s));
   case Stmt::CXXForRangeStmtClass:
-    return range_for_statement(*cast<CXXForRangeStmt>(s));
-  case Stmt::SwitchStmtClass:
-    return switch_statement(*cast<SwitchStmt>(s));
+  case Stmt::SwitchStmtClass: {
+    const std::size_t depth = owned_.size();
+    control(*s);
+    return end_scope(depth); // variables of its head
+  }
   case Stmt::ReturnStmtClass:
     return return_statement(*cast<ReturnStmt>(s));
   case Stmt::GCCAsmStmtClass:
@@ -45,6 +49,7 @@ void FunctionLowering::statement(const Stmt* s) {
     return statement(cast<LabelStmt>(s)->getSubStmt());
   }
   case Stmt::GotoStmtClass:
+    destroy_for_goto(*cast<GotoStmt>(s)->getLabel());
     jump(
         label_block(cast<GotoStmt>(s)->getLabel()),
         JumpKind::Goto,
@@ -53,12 +58,14 @@ void FunctionLowering::statement(const Stmt* s) {
     return start(new_block());
   case Stmt::BreakStmtClass:
     if (!targets_.empty()) {
+      destroy_from(targets_.back().break_depth);
       jump(targets_.back().break_to, JumpKind::Break, unit_.spot(s->getSourceRange()));
       start(new_block());
     }
     return;
   case Stmt::ContinueStmtClass:
     if (!targets_.empty()) {
+      destroy_from(targets_.back().continue_depth);
       jump(targets_.back().continue_to, JumpKind::Continue, unit_.spot(s->getSourceRange()));
       start(new_block());
     }
@@ -86,6 +93,23 @@ void FunctionLowering::statement(const Stmt* s) {
   }
 }
 
+void FunctionLowering::control(const Stmt& s) {
+  switch (s.getStmtClass()) {
+  case Stmt::IfStmtClass:
+    return if_statement(*cast<IfStmt>(&s));
+  case Stmt::WhileStmtClass:
+    return while_statement(*cast<WhileStmt>(&s));
+  case Stmt::DoStmtClass:
+    return do_statement(*cast<DoStmt>(&s));
+  case Stmt::ForStmtClass:
+    return for_statement(*cast<ForStmt>(&s));
+  case Stmt::CXXForRangeStmtClass:
+    return range_for_statement(*cast<CXXForRangeStmt>(&s));
+  default:
+    return switch_statement(*cast<SwitchStmt>(&s));
+  }
+}
+
 void FunctionLowering::declaration_statement(const DeclStmt& s) {
   for (const Decl* declared : s.decls()) {
     if (const auto* one = dyn_cast<VarDecl>(declared)) {
@@ -110,6 +134,7 @@ void FunctionLowering::variable(const VarDecl& declared) {
   if (declared.getInit() != nullptr) {
     initialize(to, declared.getType(), declared.getInit(), declared.getNameAsString());
   }
+  own(declared, local);
 }
 
 std::optional<bool> FunctionLowering::constant_condition(const Expr* condition) {
@@ -195,7 +220,7 @@ void FunctionLowering::if_statement(const IfStmt& s) {
 }
 
 void FunctionLowering::loop_body(const Stmt* body, std::uint32_t next, std::uint32_t after) {
-  targets_.push_back({after, next});
+  targets_.push_back({after, next, owned_.size(), owned_.size()});
   statement(body);
   targets_.pop_back();
   jump(next);
@@ -343,7 +368,12 @@ void FunctionLowering::switch_statement(const SwitchStmt& s) {
     finish(std::move(end));
   }
   start(new_block()); // before the first label
-  targets_.push_back({after, targets_.empty() ? after : targets_.back().continue_to});
+  targets_.push_back(
+      {after,
+       targets_.empty() ? after : targets_.back().continue_to,
+       owned_.size(),
+       targets_.empty() ? owned_.size() : targets_.back().continue_depth}
+  );
   statement(s.getBody());
   targets_.pop_back();
   jump(after);
@@ -359,6 +389,7 @@ void FunctionLowering::return_statement(const ReturnStmt& s) {
       initialize(local_address(0, range), declaration_.getReturnType(), result, "");
     }
   }
+  destroy_from(0);
   jump(1, JumpKind::Return, unit_.spot(s.getSourceRange()));
   start(new_block());
 }

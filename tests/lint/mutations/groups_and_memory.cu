@@ -22,10 +22,10 @@ __global__ void sum_bad(int* sum, const int* in, int n) {
 __device__ int reduce_any(cg::thread_group g, int* temp, int val) {
   const int lane = g.thread_rank();
   temp[lane] = val;
-  g.sync(); // of a group that is known at run time only: not judged
+  g.sync(); // expect: thread_synchronization_in_divergent_region
   return temp[0];
 }
-__global__ void sum_of_half_not_judged(int* out, const int* in, int n) {
+__global__ void sum_of_half_bad(int* out, const int* in, int n) {
   extern __shared__ int temp[];
   const cg::thread_block block = cg::this_thread_block();
   int v = 0;
