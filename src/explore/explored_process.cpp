@@ -68,17 +68,6 @@ constexpr std::size_t handover_bytes = 512; // of its text, so that the stack be
   ::_exit(cannot_start);
 }
 
-std::uint32_t processes_of(const Workers& workers) {
-  if (workers.jobs != 0) {
-    return workers.jobs;
-  }
-  cpu_set_t cores; // that we may use
-  CPU_ZERO(&cores);
-  return ::sched_getaffinity(0, sizeof cores, &cores) == 0
-             ? static_cast<std::uint32_t>(CPU_COUNT(&cores))
-             : 1;
-}
-
 /// A program finds 16 random bytes on its stack; the C library makes of them what protects return
 /// addresses, and those lie on the stack, too. Gives a program that has just been started the same
 /// ones each time, so that states can be compared from run to run. Where tracing is forbidden they
@@ -115,6 +104,17 @@ std::string read_log(int fd) {
 }
 
 } // namespace
+
+std::uint32_t jobs_of(const Workers& workers) {
+  if (workers.jobs != 0) {
+    return workers.jobs;
+  }
+  cpu_set_t cores; // that we may use
+  CPU_ZERO(&cores);
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0
+             ? static_cast<std::uint32_t>(CPU_COUNT(&cores))
+             : 1;
+}
 
 Result<pid_t> start_program(
     const CheckRequest& request,
@@ -162,7 +162,7 @@ Result<Search> search(
   TRY(StateTable table,
       StateTable::create(
           {.max_states = options.max_states,
-           .processes = everything ? processes_of(request.workers) : 1,
+           .processes = everything ? jobs_of(request.workers) : 1,
            .alone = request.workers.states_alone}
       ));
   table.keep_to(part.keep_to);

@@ -45,6 +45,9 @@ Result<pid_t> start_program(
     Tracing tracing = Tracing::Off
 );
 
+/// How many processes search at the same time.
+std::uint32_t jobs_of(const Workers& workers);
+
 /// One exploration from beginning to end. Input error: the program could not be started, or it does
 /// not use our libcudart.
 struct SearchPart {

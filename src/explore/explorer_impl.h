@@ -148,7 +148,8 @@ private:
   Node arrive_in_sample();
   bool go_to_first_choice();
   void serve_samples();
-  bool fork_for_sample(std::uint32_t number, bool record);
+  bool begin_sample(std::uint32_t number, bool record);
+  void await_sample(std::uint32_t number, bool record);
   [[noreturn]] void end_sample(SampleEnd end);
   std::uint64_t signature_of_hang();
   void note_in_sample(std::string_view text);

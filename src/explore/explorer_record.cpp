@@ -211,7 +211,13 @@ void Explorer::found(const report::Diagnostic& diagnostic) {
 
 // --- Names ---------------------------------------------------------------------------------------
 
+// The table numbers actors in the order in which they come up, and reports name them in that order. So
+// schedules that are not recorded, several of which are under way at the same time, bring up none.
+
 ActorId Explorer::host_actor(unsigned thread) {
+  if (unrecorded()) {
+    return 0;
+  }
   const auto known = host_actors_.find(thread);
   if (known != host_actors_.end()) {
     return known->second;
@@ -234,6 +240,9 @@ const Explorer::MoveNames& Explorer::names_of(const Stepper::Move& move) {
 }
 
 ActorId Explorer::actor(const Stepper::Move& move) {
+  if (unrecorded()) {
+    return 0;
+  }
   const auto key = stepper_.actor(move);
   const auto known = actors_.find(key);
   if (known != actors_.end()) {

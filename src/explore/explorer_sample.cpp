@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <span>
 
@@ -51,72 +52,93 @@ void Explorer::serve_samples() {
     return (sheet->found > 0 && number % sweep == 0) || recorded.size() == most_recorded ||
            (number == most_hopeless && recorded.size() == 1 && sheet->found == number);
   };
-  for (std::uint32_t number = 0; number < sheet->schedules && !come_to_nothing(number); ++number) {
-    if (fork_for_sample(number, /*record=*/false)) {
-      return;
+  sampling_->recorded = table_.add_process().value_or(0);
+  std::uint32_t begun = 0;
+  std::uint32_t number = 0;
+  for (; number < sheet->schedules && !come_to_nothing(number); ++number) {
+    for (; begun < sheet->schedules && begun < number + sheet->at_once; ++begun) {
+      if (begin_sample(begun, /*record=*/false)) {
+        return;
+      }
     }
+    await_sample(number, /*record=*/false);
+    const SampleSheet::Run run = sheet->run(number);
+    sheet->run(number).step = 0;
     ++sheet->done;
-    sheet->steps += sheet->step;
-    const SampleEnd end = sheet->end;
-    sheet->cut_off += end == SampleEnd::CutOff ? 1 : 0;
-    if (end == SampleEnd::Ended || end == SampleEnd::CutOff) {
+    sheet->steps += run.step;
+    sheet->cut_off += run.end == SampleEnd::CutOff ? 1 : 0;
+    if (run.end == SampleEnd::Ended || run.end == SampleEnd::CutOff) {
       continue;
     }
     ++sheet->found;
-    if (std::ranges::find(recorded, sheet->signature) != recorded.end()) {
+    if (std::ranges::find(recorded, run.signature) != recorded.end()) {
       continue;
     }
-    recorded.push_back(sheet->signature);
-    sampling_->crash_at = end == SampleEnd::Running ? std::optional(sheet->step) : std::nullopt;
-    if (fork_for_sample(number, /*record=*/true)) {
+    recorded.push_back(run.signature);
+    sampling_->crash_at = run.end == SampleEnd::Running ? std::optional(run.step) : std::nullopt;
+    if (begin_sample(number, /*record=*/true)) {
       return;
     }
+    await_sample(number, /*record=*/true);
+  }
+  for (; number < begun; ++number) {
+    ::kill(sampling_->processes[number % sheet->at_once], SIGKILL);
+    await_sample(number, /*record=*/false);
   }
   finish();
 }
 
 /// True in the child.
-bool Explorer::fork_for_sample(std::uint32_t number, bool record) {
-  SharedSheet& sheet = sampling_->sheet;
-  const std::uint32_t hang_at = sheet->hang_at; // of the time before
-  sheet->end = SampleEnd::Running;
-  sheet->step = 0;
-  sheet->signature = 0;
+bool Explorer::begin_sample(std::uint32_t number, bool record) {
+  SampleSheet::Run& run = sampling_->sheet->run(number);
+  const std::uint32_t hang_at = run.hang_at; // of the time before
+  run = {.end = SampleEnd::Running, .step = 0, .hang_at = 0, .signature = 0};
   const pid_t child = fork_child();
   if (child == 0) {
-    Plan plan = plan_for(sheet->seed, number);
+    Plan plan = plan_for(sampling_->sheet->seed, number);
     plan.stop_at = record ? hang_at : plan.stop_at;
+    sampling_->number = number;
     sampling_->record = record;
     sampling_->sampler.emplace(plan);
+    if (record) {
+      table_.become(sampling_->recorded); // others are under way, which say where they are, too
+    }
     return true;
   }
+  sampling_->processes[number % sampling_->sheet->at_once] = child;
+  return false;
+}
+
+/// Its run says what it came to.
+void Explorer::await_sample(std::uint32_t number, bool record) {
+  SampleSheet::Run& run = sampling_->sheet->run(number);
+  const pid_t child = sampling_->processes[number % sampling_->sheet->at_once];
   const int status = child > 0 ? wait_for(child) : 0;
   if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code)) {
-    if (sheet->end == SampleEnd::Running) { // no process could be made
-      sheet->end = SampleEnd::CutOff;
+    if (run.end == SampleEnd::Running) { // no process could be made
+      run.end = SampleEnd::CutOff;
     }
-    return false;
+    return;
   }
   if (record) {
-    look_at_end_of_child(status, /*process=*/0);
+    look_at_end_of_child(status, sampling_->recorded);
   } else {
-    sheet->end = SampleEnd::Running;
-    sheet->signature = signature_of(static_cast<std::uint64_t>(status), "crash");
+    run.end = SampleEnd::Running;
+    run.signature = signature_of(static_cast<std::uint64_t>(status), "crash");
   }
-  return false;
 }
 
 /// The schedule is over. What it has met on the way counts more than how it ended.
 void Explorer::end_sample(SampleEnd end) {
-  SharedSheet& sheet = sampling_->sheet;
-  sheet->end = end;
+  SampleSheet::Run& run = sampling_->sheet->run(sampling_->number);
+  run.end = end;
   if (sampling_->noted != 0) {
-    sheet->end = SampleEnd::Event;
-    sheet->signature = sampling_->noted;
+    run.end = SampleEnd::Event;
+    run.signature = sampling_->noted;
   } else if (sampling_->sampler->best()) {
-    sheet->end = SampleEnd::Hang;
-    sheet->signature = sampling_->hang;
-    sheet->hang_at = sampling_->sampler->best()->at;
+    run.end = SampleEnd::Hang;
+    run.signature = sampling_->hang;
+    run.hang_at = sampling_->sampler->best()->at;
   }
   finish();
 }
@@ -148,7 +170,7 @@ void Explorer::sample() {
          .candidates = candidates,
          .demands = demands}
     );
-    sampling_->sheet->step = sampler.steps();
+    sampling_->sheet->run(sampling_->number).step = sampler.steps();
     if (next.hang && !sampling_->record) {
       sampling_->hang = signature_of_hang();
     }
@@ -258,7 +280,7 @@ Sampler::Candidate Explorer::candidate_of(const Node& node, const Choice& choice
 void Explorer::note_alternatives(const Node& node, const std::optional<Choice>& chosen) {
   const bool all = sampling_->crash_at == sampling_->sampler->steps();
   // No real state has this hash.
-  const auto unknown = table_.visit({~0ULL, ~1ULL}, {});
+  const auto unknown = table_.visit({~1ULL, ~0ULL}, {});
   if (!unknown) {
     return;
   }

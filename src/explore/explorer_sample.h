@@ -4,6 +4,9 @@
 #include "explore/sample_sheet.h"
 #include "explore/sampler.h"
 
+#include <sys/types.h>
+
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -15,7 +18,10 @@ struct Sampling {
 
   SharedSheet sheet;
   std::uint32_t before_schedules = 0; // moves that they have in common
+  std::array<pid_t, SampleSheet::most_at_once> processes{}; // of the schedules under way
+  std::uint32_t number = 0;                                 // of this process's schedule
   bool record = false;
+  std::uint32_t recorded = 0; // process of the table that records
   std::optional<std::uint32_t> crash_at; // the step after which the schedule crashed, if recorded
   std::uint64_t noted = 0;               // signature of what the runtime has found
   std::uint64_t hang = 0;                // of the best hang

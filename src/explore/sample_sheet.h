@@ -6,11 +6,13 @@
 //   process
 //   ++sheet->done;
 //
-// One process writes at a time: whoever forked waits.
+// Several schedules may be under way at the same time, each with a record of its own. Their results
+// are looked at in the order of their numbers, so these do not depend on how many that are.
 #pragma once
 
 #include "base/result.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -30,14 +32,20 @@ struct SampleSheet {
   // Asked.
   std::uint64_t seed = 1;
   std::uint32_t schedules = 0;
+  std::uint32_t at_once = 1; // at most most_at_once
   // So far.
   std::uint32_t done = 0, cut_off = 0, found = 0;
   std::uint64_t steps = 0;
-  // The schedule under way.
-  SampleEnd end{};
-  std::uint32_t step = 0;
-  std::uint32_t hang_at = 0;   // after so many steps
-  std::uint64_t signature = 0; // of what it came to: equal for what is the same defect
+  // The schedules under way.
+  static constexpr std::uint32_t most_at_once = 64;
+  struct Run {
+    SampleEnd end{};
+    std::uint32_t step = 0;
+    std::uint32_t hang_at = 0;   // after so many steps
+    std::uint64_t signature = 0; // of what it came to: equal for what is the same defect
+  };
+  std::array<Run, most_at_once> runs;
+  Run& run(std::uint32_t number) { return runs[number % at_once]; }
 };
 
 class SharedSheet {

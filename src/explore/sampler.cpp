@@ -86,6 +86,7 @@ Sampler::Next Sampler::next(const Here& here) {
     const Candidate& chosen = here.candidates[result.candidate];
     started_ += chosen.kind == ActorKind::DeviceThread && !chosen.owed ? 1 : 0;
     last_ = chosen.actor;
+    kind_ = chosen.kind;
     from_ = here.state;
     if (turns_) {
       demands_.assign(here.demands.begin(), here.demands.end());
@@ -98,6 +99,7 @@ void Sampler::moved(const Edge& edge, std::span<const ClassChange> changes) {
   ++steps_;
   if (turns_) {
     moved_.push_back({from_, std::move(demands_), edge, {changes.begin(), changes.end()}});
+    moved_.back().edge.actor = static_cast<ActorId>(kind_); // one of those of analyse()
   }
 }
 
@@ -233,7 +235,7 @@ std::size_t Sampler::round_of(const Here& here) {
 /// What was done since the anchor, as a graph; the state itself if that is nothing.
 Analysis Sampler::analyse(const Here& here) const {
   ProgressGraph graph;
-  graph.actors = {
+  graph.actors = { // by their kinds
       {ActorKind::Host, "", "", ""},
       {ActorKind::DeviceThread, "", "", ""},
       {ActorKind::Command, "", "", ""}

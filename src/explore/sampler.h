@@ -133,6 +133,7 @@ private:
   std::uint32_t steps_ = 0;
   std::uint32_t first_part_ends_;
   std::uint64_t last_ = 0; // who moved last
+  ActorKind kind_{};       // the same
 
   // The first part.
   std::unordered_set<std::uint64_t> seen_; // states; a wrong answer costs a change of priority

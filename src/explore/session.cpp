@@ -63,7 +63,12 @@ Result<void> try_schedules(
   handover.options = request.options;
   handover.options.max_states = Options().max_states; // of recorded schedules: not a search
   TRY(SharedSheet sheet,
-      SharedSheet::create({.seed = request.options.seed, .schedules = request.options.schedules}));
+      SharedSheet::create(
+          {.seed = request.options.seed,
+           .schedules = request.options.schedules,
+           .at_once = std::min(jobs_of(request.workers), SampleSheet::most_at_once),
+           .runs = {}}
+      ));
   handover.samples = sheet.fd();
   TRY(const Search tried,
       search(request, handover, Addresses::Fixed, {.share = share, .sheet = &*sheet}));

@@ -125,11 +125,15 @@ std::string progress_text(const StateTable& table, double seconds) {
 }
 
 std::string progress_text(const SampleSheet& sheet, double seconds) {
+  std::uint64_t steps = sheet.steps;
+  for (const SampleSheet::Run& run : sheet.runs) {
+    steps += run.step;
+  }
   return fmt::format(
       "{} of {} schedules, {} steps, {}",
       report::with_thousands(sheet.done),
       report::with_thousands(sheet.schedules),
-      report::with_thousands(sheet.steps + sheet.step),
+      report::with_thousands(steps),
       clock_text(seconds)
   );
 }

@@ -95,6 +95,11 @@ TEST_F(Watched, OnlyTheBeginningOfALogIsKept) {
 }
 
 TEST_F(Watched, TheLineOfProgress) {
+  SampleSheet sheet;
+  sheet.schedules = 2000;
+  sheet.done = 7;
+  sheet.steps = 90;
+  sheet.runs[1].step = 10;
   for (std::uint64_t i = 0; i < 50; ++i) {
     table.visit({i, i}, {});
   }
@@ -104,7 +109,7 @@ TEST_F(Watched, TheLineOfProgress) {
       "50 states, 0 states/s, depth 12, queue 3,456, 01:15"
   );
   EXPECT_EQ(
-      progress_text({.schedules = 2000, .done = 7, .steps = 90, .step = 10}, 5),
+      progress_text(sheet, 5),
       "7 of 2,000 schedules, 100 steps, 00:05"
   );
 }
