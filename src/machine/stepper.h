@@ -363,10 +363,29 @@ private:
     StepKind taken{};
     mutable std::array<std::uint32_t, 2> notes{}; // as Outcome::changes
   };
-  using LaneTransition = Transitions<LaneOutcome>::Transition;
-  const LaneTransition* find_lane(const Work& work, const Move& move);
+  using KnownOfLane = Transitions<LaneOutcome>::Known;
+  KnownOfLane find_lane(const Work& work, const Move& move);
+  struct Outcome {
+    const Image* image = nullptr;
+    StepKind taken{};
+    struct Changes { // without and with other clusters that are like it
+      bool known = false;
+      std::vector<Change> list;
+      std::uint32_t note = 0; // of look_ahead's caller
+    };
+    mutable std::array<Changes, 2> changes{};
+  };
+  struct Found { // one of the two, or nothing
+    KnownOfLane of_lane;
+    Transitions<Outcome>::Known of_image;
+    // What has been looked up.
+    const Image* before = nullptr;
+    std::size_t work = 0, cluster = 0, ready = 0;
+    HashSum memory;
+  };
+  Found find(const Move& move);
   bool remember_lane(const Move& move, const Image& before, const Image& after);
-  std::optional<Ahead> look_ahead_of_lane(const Move& move);
+  Ahead ahead_of_lane(const Move& move, const KnownOfLane& known);
   const ImageRest* intern(std::unique_ptr<ImageRest> rest);
   const ImageThread* intern(std::unique_ptr<ImageThread> thread);
   static Hash128 image_content(const ImageRest& rest, const HashSum& threads);
@@ -400,18 +419,9 @@ private:
   Interned<Image> images_;
   Interned<ImageRest> rests_;
   Interned<ImageThread> threads_;
-  struct Outcome {
-    const Image* image = nullptr;
-    StepKind taken{};
-    struct Changes { // without and with other clusters that are like it
-      bool known = false;
-      std::vector<Change> list;
-      std::uint32_t note = 0; // of look_ahead's caller
-    };
-    mutable std::array<Changes, 2> changes{};
-  };
   Transitions<Outcome> transitions_;
   Transitions<LaneOutcome> lane_transitions_;
+  Found found_;                   // by the last look_ahead()
   std::uint64_t allocations_ = 0; // generation of memory that transitions_ is about
   std::vector<Log> log_;
   std::vector<Change> changes_;

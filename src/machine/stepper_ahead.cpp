@@ -23,15 +23,16 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
     }
     return Ahead{fingerprint(), move.step, {}, nullptr};
   }
-  const Work& work = *works_[move.work];
-  const Image* before = work.images[move.cluster];
-  if (auto ahead = look_ahead_of_lane(move)) {
-    return ahead;
+  found_ = find(move);
+  if (found_.of_lane) {
+    return ahead_of_lane(move, found_.of_lane);
   }
-  const auto* known = transitions_.find(transitions_.key(before, move.ready));
-  if (known == nullptr || known->result.image->ended) {
+  const auto& known = found_.of_image;
+  if (!known || known->result.image->ended) {
     return std::nullopt; // an end may complete the command
   }
+  const Work& work = *works_[move.work];
+  const Image* before = work.images[move.cluster];
   const Outcome& outcome = known->result;
   const bool others = like_others(work, move.cluster, *before);
   Outcome::Changes& changes = outcome.changes[others ? 1 : 0];
@@ -60,18 +61,45 @@ std::size_t Stepper::thread_of(const Work& work, const Move& move) {
   return (move.block * warps + move.warp) * isa::warp_size + static_cast<std::size_t>(move.lane);
 }
 
+/// What the move does. By thread where no other cluster can be like this one, so that no image has
+/// to be made for it; else this one may look the same while others do not.
+Stepper::Found Stepper::find(const Move& move) {
+  const Work& work = *works_[move.work];
+  const Image* before = work.images[move.cluster];
+  Found found{{}, {}, before, move.work, move.cluster, move.ready, journal_.fingerprint()};
+  const KnownOfLane lane = find_lane(work, move);
+  if (lane && is_alone(work, *before)) {
+    found.of_lane = lane;
+    return found;
+  }
+  const auto key = transitions_.key(before, move.ready);
+  found.of_image = transitions_.find(key);
+  if (lane && !found.of_image) {
+    const Image* after = derive(work, move.cluster, *before, thread_of(work, move), lane->result);
+    if (!after->ready.empty()) { // else the grid may be over, or stuck
+      std::vector<WordPart> read = *lane.places;
+      for (WordPart& part : read) {
+        part.value = *part.at & part.mask;
+      }
+      transitions_.add(key, read, {lane->writes, {after, lane->result.taken, {}}});
+      found.of_image = transitions_.find(key);
+    }
+  }
+  return found;
+}
+
 /// What the thread did before where everything of its cluster that is not the other threads' own
-/// looked the same; nullptr: that is not known, or it could concern others.
-const Stepper::LaneTransition* Stepper::find_lane(const Work& work, const Move& move) {
+/// looked the same; nothing if that is not known, or could concern others.
+Stepper::KnownOfLane Stepper::find_lane(const Work& work, const Move& move) {
   const Image& before = *work.images[move.cluster];
   if (!before.by_thread || move.lanes != 0) {
-    return nullptr;
+    return {};
   }
   const std::size_t thread = thread_of(work, move);
   const ImageThread& part = *before.parts[thread];
-  const auto* known = lane_transitions_.find(lane_transitions_.key(before.rest, &part));
-  if (known == nullptr) {
-    return nullptr;
+  const KnownOfLane known = lane_transitions_.find(lane_transitions_.key(before.rest, &part));
+  if (!known) {
+    return {};
   }
   const std::uint8_t identity = known->result.thread != nullptr ? known->result.thread->identity
                                                                 : std::uint8_t{LiveState::Nothing};
@@ -82,7 +110,7 @@ const Stepper::LaneTransition* Stepper::find_lane(const Work& work, const Move& 
     }
     if (tells_places_apart(work, all) != before.places ||
         tells_blocks_apart(all) != (before.where != 0)) {
-      return nullptr; // all of them will be called something else
+      return {}; // all of them will be called something else
     }
   }
   return known;
@@ -126,17 +154,10 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
   return true;
 }
 
-/// For a cluster that no other one can be like: then no image has to be made.
-std::optional<Stepper::Ahead> Stepper::look_ahead_of_lane(const Move& move) {
+/// For a cluster that no other one can be like.
+Stepper::Ahead Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known) {
   const Work& work = *works_[move.work];
   const Image& before = *work.images[move.cluster];
-  if (!is_alone(work, before)) {
-    return std::nullopt;
-  }
-  const LaneTransition* known = find_lane(work, move);
-  if (known == nullptr) {
-    return std::nullopt;
-  }
   const LaneOutcome& outcome = known->result;
   const std::size_t thread = thread_of(work, move);
   const ImageThread* to = outcome.thread;
@@ -160,7 +181,7 @@ std::optional<Stepper::Ahead> Stepper::look_ahead_of_lane(const Move& move) {
       changes_.push_back({was, was});
     }
   }
-  return Ahead{
+  return {
       fingerprint(journal_.fingerprint_after(known->writes), &work, sum),
       outcome.taken,
       changes_,

@@ -704,21 +704,18 @@ Stepper::fingerprint(const HashSum& memory, const Work* moved, const HashSum& mo
     }
     return n;
   };
-  words_.assign({memory.low, memory.high});
+  words_.clear();
+  words_.push_back(memory.low);
+  words_.push_back(memory.high);
   for (const auto& work : works_) {
     if (work->done) {
       continue;
     }
     const HashSum& sum = work.get() == moved ? moved_sum : work->sum;
-    words_.insert(
-        words_.end(),
-        {work->identity,
-         work->begun   ? 2ULL
-         : work->ready ? 1ULL
-                       : 0ULL,
-         sum.low,
-         sum.high}
-    );
+    words_.push_back(work->identity);
+    words_.push_back(work->begun ? 2 : work->ready ? 1 : 0);
+    words_.push_back(sum.low);
+    words_.push_back(sum.high);
     for (const CommandPtr& before : work->after) {
       if (!before->done.load()) {
         words_.push_back(number(before));

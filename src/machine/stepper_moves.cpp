@@ -449,22 +449,29 @@ bool Stepper::move_thread(const Move& move) {
   if (const std::uint64_t now = world_.space().generation(); now != allocations_) {
     transitions_.clear();
     lane_transitions_.clear();
+    found_ = {};
     allocations_ = now;
   }
-  const Image* before = works_[move.work]->images[move.cluster];
-  if (const auto* known = transitions_.find(transitions_.key(before, move.ready))) {
-    journal_.write(known->writes);
-    replace_image(move.work, move.cluster, known->result.image);
-    taken_ = known->result.taken;
+  Work& work = *works_[move.work];
+  const Image* before = work.images[move.cluster];
+  const Found last = std::exchange(found_, {});
+  const bool again = last.before == before && last.work == move.work &&
+                     last.cluster == move.cluster && last.ready == move.ready &&
+                     last.memory == journal_.fingerprint();
+  const Found known = again ? last : find(move);
+  if (known.of_image) {
+    journal_.write(known.of_image->writes);
+    replace_image(move.work, move.cluster, known.of_image->result.image);
+    taken_ = known.of_image->result.taken;
     return true;
   }
-  Work& work = *works_[move.work];
-  if (const LaneTransition* known = find_lane(work, move)) {
-    const Image* after = derive(work, move.cluster, *before, thread_of(work, move), known->result);
+  if (known.of_lane) {
+    const LaneOutcome& outcome = known.of_lane->result;
+    const Image* after = derive(work, move.cluster, *before, thread_of(work, move), outcome);
     if (!after->ready.empty()) { // else the grid may be over, or stuck
-      journal_.write(known->writes);
+      journal_.write(known.of_lane->writes);
       replace_image(move.work, move.cluster, after);
-      taken_ = known->result.taken;
+      taken_ = outcome.taken;
       return true;
     }
   }
@@ -612,6 +619,7 @@ void Stepper::forget() {
   }
   transitions_.clear(); // names images
   lane_transitions_.clear();
+  found_ = {};
   std::unordered_set<const Image*> used;
   for (const auto& work : works_) {
     used.insert(work->images.begin(), work->images.end());

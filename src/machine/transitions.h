@@ -2,19 +2,26 @@
 // be executed again.
 //
 //   const auto key = transitions.key(image, move);
-//   if (const Transition* known = transitions.find(key)) …            // do as it did
-//   else { …; transitions.add(key, journal.read(), std::move(transition)); }
+//   if (const auto* known = transitions.find(key)) …            // do as it did
+//   else { …; transitions.add(key, journal.read(), {writes, result}); }
 //
 // A move is made by one thread of a cluster, and everything that its cluster's future depends on is
 // in the cluster's image; so what the move does depends on the image and on what it reads from
 // memory that others can write. Of a thousand states most differ in what *other* clusters do.
+//
+// By key the places that a move reads (not always the same ones: what it reads first decides where
+// it reads then), by their values what it does. May be wrong: with a probability of 2^-128 per pair
+// of values, if there are more than two places.
 #pragma once
 
+#include "base/hash.h"
 #include "machine/memory_journal.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <deque>
+#include <utility>
 #include <vector>
 
 namespace heddle::machine {
@@ -33,84 +40,169 @@ public:
     bool operator==(const Key&) const = default;
   };
   static Key key(const void* image, std::size_t move) {
-    return {reinterpret_cast<std::uintptr_t>(image) >> 4, move};
+    return {reinterpret_cast<std::uintptr_t>(image), move};
   }
   static Key key(const void* rest, const void* thread) {
-    return {
-        reinterpret_cast<std::uintptr_t>(rest) >> 4,
-        reinterpret_cast<std::uintptr_t>(thread) >> 4
-    };
+    return {reinterpret_cast<std::uintptr_t>(rest), reinterpret_cast<std::uintptr_t>(thread)};
   }
 
-  /// What that move did when it read what it would read now; nullptr: not known.
-  const Transition* find(const Key& key) {
-    if (const auto known = moves_.find(key); known != moves_.end()) {
-      for (const Reads& reads : known->second) {
-        const auto found = reads.outcomes.find(values_now(reads.places));
-        if (found != reads.outcomes.end()) {
-          return &found->second;
-        }
+  struct Known {
+    const Transition* transition = nullptr; // stays where it is
+    const std::vector<WordPart>* places = nullptr;
+    explicit operator bool() const { return transition != nullptr; }
+    const Transition* operator->() const { return transition; }
+  };
+  /// What that move did when it read what it would read now.
+  Known find(const Key& key) const {
+    if (keys_.empty()) {
+      return {};
+    }
+    for (std::uint32_t q = keys_[slot_of(key)].question; q != 0; q = questions_[q - 1].next) {
+      const Question& question = questions_[q - 1];
+      const Answer& answer = question.answers[slot_of(question, values_now(question.places))];
+      if (answer.transition != nullptr) {
+        return {answer.transition, &question.places};
       }
     }
-    return nullptr;
+    return {};
   }
 
   void add(const Key& key, const std::vector<WordPart>& read, Transition transition) {
-    if (++count_ > most) {
+    if (transitions_.size() >= most) {
       clear();
     }
-    auto& all = moves_[key];
-    auto same = std::ranges::find_if(all, [&](const Reads& reads) {
-      return std::ranges::equal(reads.places, read, [](const WordPart& a, const WordPart& b) {
-        return a.at == b.at && a.mask == b.mask;
-      });
-    });
-    if (same == all.end()) {
-      all.push_back({read, {}});
-      same = all.end() - 1;
+    transitions_.push_back(std::move(transition));
+    if (keys_.size() < 2 * (taken_ + 1)) {
+      grow();
     }
-    std::vector<std::uint64_t> values;
-    for (const WordPart& part : read) {
-      values.push_back(part.value);
+    KeySlot& slot = keys_[slot_of(key)];
+    if (slot.question == 0) {
+      slot.key = key;
+      ++taken_;
     }
-    same->outcomes.insert_or_assign(hash(values), std::move(transition));
+    std::uint32_t* next = &slot.question;
+    while (*next != 0 && !same_places(questions_[*next - 1].places, read)) {
+      next = &questions_[*next - 1].next;
+    }
+    if (*next == 0) {
+      // The vector may move, and `next` with it.
+      const auto number = static_cast<std::uint32_t>(questions_.size() + 1);
+      *next = number;
+      questions_.push_back({read, std::vector<Answer>(2), 0, 0});
+      next = nullptr;
+      answer(questions_[number - 1], read, &transitions_.back());
+    } else {
+      answer(questions_[*next - 1], read, &transitions_.back());
+    }
   }
 
   void clear() {
-    moves_.clear();
-    count_ = 0;
+    transitions_.clear();
+    questions_.clear();
+    keys_.clear();
+    taken_ = 0;
   }
 
 private:
   static constexpr std::size_t most = 1 << 20; // kept
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const {
-      return (key.first ^ key.second * 0xff51'afd7'ed55'8ccdULL) * 0x9e37'79b9'7f4a'7c15ULL;
-    }
+  struct Answer {
+    Hash128 values; // themselves, if there are no more than two
+    const Transition* transition = nullptr;
   };
-  struct ValuesHash {
-    std::size_t operator()(const Hash128& h) const { return h.low; }
-  };
-  struct Reads {
+  struct Question {
     std::vector<WordPart> places; // their values are of no interest
-    std::unordered_map<Hash128, Transition, ValuesHash> outcomes;
+    std::vector<Answer> answers;  // a power of two of them, by their values; some are free
+    std::uint32_t taken = 0;
+    std::uint32_t next = 0; // from 1: another one of the same key
+  };
+  struct KeySlot {
+    Key key;
+    std::uint32_t question = 0; // from 1; 0: it is free
   };
 
-  Hash128 values_now(const std::vector<WordPart>& places) {
-    values_.clear();
-    for (const WordPart& part : places) {
-      values_.push_back(*part.at & part.mask);
-    }
-    return hash(values_);
+  static constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15ULL;
+  static std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    const std::uint64_t x = (a ^ (b * 0xff51'afd7'ed55'8ccdULL)) * odd;
+    return x ^ x >> 32;
   }
-  static Hash128 hash(const std::vector<std::uint64_t>& values) {
-    const XXH128_hash_t h = XXH3_128bits(values.data(), values.size() * sizeof(std::uint64_t));
+
+  /// Where the key is, or would be.
+  std::size_t slot_of(const Key& key) const {
+    const std::size_t mask = keys_.size() - 1;
+    std::size_t s = mix(key.first, key.second) & mask;
+    while (keys_[s].question != 0 && keys_[s].key != key) {
+      s = (s + 1) & mask;
+    }
+    return s;
+  }
+  static std::size_t slot_of(const Question& question, const Hash128& values) {
+    const std::size_t mask = question.answers.size() - 1;
+    std::size_t s = mix(values.low, values.high) & mask;
+    while (question.answers[s].transition != nullptr && question.answers[s].values != values) {
+      s = (s + 1) & mask;
+    }
+    return s;
+  }
+
+  static bool same_places(const std::vector<WordPart>& a, const std::vector<WordPart>& b) {
+    return std::ranges::equal(a, b, [](const WordPart& one, const WordPart& other) {
+      return one.at == other.at && one.mask == other.mask;
+    });
+  }
+
+  void answer(Question& question, const std::vector<WordPart>& read, const Transition* what) {
+    if (question.answers.size() < 2 * (std::size_t{question.taken} + 1)) {
+      std::vector<Answer> old(2 * question.answers.size());
+      question.answers.swap(old);
+      for (const Answer& known : old) {
+        if (known.transition != nullptr) {
+          question.answers[slot_of(question, known.values)] = known;
+        }
+      }
+    }
+    const Hash128 values = name(read.size(), [&](std::size_t i) { return read[i].value; });
+    Answer& slot = question.answers[slot_of(question, values)];
+    question.taken += slot.transition == nullptr ? 1 : 0;
+    slot = {values, what};
+  }
+
+  void grow() {
+    std::vector<KeySlot> old(keys_.empty() ? 64 : 2 * keys_.size());
+    keys_.swap(old);
+    for (const KeySlot& slot : old) {
+      if (slot.question != 0) {
+        keys_[slot_of(slot.key)] = slot;
+      }
+    }
+  }
+
+  Hash128 values_now(const std::vector<WordPart>& places) const {
+    return name(places.size(), [&](std::size_t i) { return *places[i].at & places[i].mask; });
+  }
+  template <class F> Hash128 name(std::size_t count, F&& value) const {
+    switch (count) {
+    case 0:
+      return {};
+    case 1:
+      return {value(0), 0};
+    case 2:
+      return {value(0), value(1)};
+    default:
+      break;
+    }
+    values_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      values_.push_back(value(i));
+    }
+    const XXH128_hash_t h = XXH3_128bits(values_.data(), count * sizeof(std::uint64_t));
     return {h.low64, h.high64};
   }
 
-  std::unordered_map<Key, std::vector<Reads>, KeyHash> moves_;
-  std::vector<std::uint64_t> values_; // scratch
-  std::size_t count_ = 0;
+  std::vector<KeySlot> keys_; // a power of two of them, by key; at most half are taken
+  std::size_t taken_ = 0;
+  std::vector<Question> questions_;
+  std::deque<Transition> transitions_;
+  mutable std::vector<std::uint64_t> values_; // scratch
 };
 
 } // namespace heddle::machine
