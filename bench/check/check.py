@@ -4,6 +4,7 @@
     speed      states per second and core on a device-only program, and peak memory per state; executions per
                second with host code. Where the time goes: perf record -e cpu-clock -g heddle check …; perf
                report --sort comm,sym (the process named by a hash is the program, `heddle` judges)
+    cores      the same search with one process and with several
     examples   the document's examples (aim: each below 0.5 s once compiled)
     idioms     states and time of every case of tests/check/idioms and tests/check/clauses
     axb        29 tests x 4 shapes x 4 progress models (aim: below 10 s)
@@ -88,6 +89,19 @@ def speed():
           f"{host.get('executions', 0) / max(host.get('seconds') or 1, 1e-9):,.0f} executions/s")
 
 
+def cores():
+    most = len(os.sched_getaffinity(0))
+    print(f"== cores: the same search with 1 to {most} processes (wall clock of the whole check; processor time)")
+    for program, words, options in ((LOCKS, "philosophers-ordered plain 6", REDUCTIONS["neither"]),
+                                    (LOCKS, "philosophers-ordered plain 7", ["--max-states=3000000"]),
+                                    ("tests/check/idioms/host_threads.cu", "two-launchers", ["--states-alone=0"])):
+        row = []
+        for jobs in sorted({1, 2, 4, 8, 16, most} & set(range(1, most + 1))):
+            answer, seconds, _ = measure(program, words, f"-j{jobs}", *options)
+            row.append(f"-j{jobs} {answer['seconds'] or 0:>6.2f} s ({seconds:.2f} s)")
+        print(f"{words:<32}{answer['states']:>9,} states   {'   '.join(row)}{'' if finished(answer) else '   CUT SHORT'}", flush=True)
+
+
 def examples():
     print("== examples of the document")
     for path in cases.programs("examples/execution-model"):
@@ -166,7 +180,7 @@ def aims():
               f"(aim {seconds} s){'' if met else '   NOT MET'}", flush=True)
 
 
-SECTIONS = {f.__name__: f for f in (speed, examples, axb, aims, lockstep, growth, idioms)}
+SECTIONS = {f.__name__: f for f in (speed, cores, examples, axb, aims, lockstep, growth, idioms)}
 
 if __name__ == "__main__":
     for section in sys.argv[1:] or SECTIONS:

@@ -119,6 +119,7 @@ void Explorer::share_work() {
   if (now < next_share_) {
     return;
   }
+  next_share_ = now + between_shares;
   const auto kept = [&](const Node& node) { // of its choices: this process goes on somewhere
     return node.next + (&node == &path_.back() ? 1 : 0);
   };
@@ -127,7 +128,6 @@ void Explorer::share_work() {
   if (node == path_.end() || !table_.take_permit()) {
     return;
   }
-  next_share_ = now + between_shares;
   const std::size_t keeps = kept(*node);
   Searcher helper;
   const pid_t id = fork_searcher(helper);
