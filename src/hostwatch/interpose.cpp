@@ -36,14 +36,20 @@ template <class T> void copy_ends(char* to, const char* from, std::size_t bytes)
   reinterpret_cast<Anywhere<T>*>(to + bytes - sizeof(T))->value = last;
 }
 
-/// Up to 16 bytes, overlapping or not; string instructions are slow to start.
+struct Sixteen { // bytes
+  std::uint64_t low, high;
+};
+
+/// Up to 32 bytes, overlapping or not; string instructions are slow to start.
 bool copy_few(void* to, const void* from, std::size_t bytes) {
   auto* t = static_cast<char*>(to);
   const auto* f = static_cast<const char*>(from);
-  if (bytes > 16) {
+  if (bytes > 2 * sizeof(Sixteen)) {
     return false;
   }
-  if (bytes >= 8) {
+  if (bytes >= sizeof(Sixteen)) {
+    copy_ends<Sixteen>(t, f, bytes);
+  } else if (bytes >= 8) {
     copy_ends<std::uint64_t>(t, f, bytes);
   } else if (bytes >= 4) {
     copy_ends<std::uint32_t>(t, f, bytes);
@@ -96,6 +102,14 @@ HEDDLE_EXPORT void* memmove(void* to, const void* from, std::size_t bytes) {
 HEDDLE_EXPORT void* memset(void* to, int value, std::size_t bytes) {
   wrote(to, bytes, __builtin_return_address(0));
   void* p = to;
+  if (bytes >= sizeof(Sixteen) && bytes <= 2 * sizeof(Sixteen)) {
+    const std::uint64_t all = 0x0101'0101'0101'0101ULL * static_cast<unsigned char>(value);
+    const Sixteen both{all, all};
+    reinterpret_cast<Anywhere<Sixteen>*>(to)->value = both;
+    reinterpret_cast<Anywhere<Sixteen>*>(static_cast<char*>(to) + bytes - sizeof both)->value =
+        both;
+    return to;
+  }
   asm volatile("rep stosb" : "+D"(p), "+c"(bytes) : "a"(value) : "memory");
   return to;
 }
