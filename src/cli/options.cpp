@@ -226,6 +226,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->group("");
   check
       .add_flag_callback(
+          "--no-orderly",
+          [&search] { search.orderly = false; },
+          "To check Heddle itself: atomic and volatile accesses to what no other thread accesses "
+          "meanwhile are interleaved, too. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-phases",
           [&search] { search.phases = false; },
           "To check Heddle itself: operations on mbarriers are interleaved, too. Same verdict, "

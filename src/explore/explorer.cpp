@@ -60,6 +60,9 @@ Explorer::Explorer(
                        options.progress != ProgressModel::Lobe,
            .eager = options.eager,
            .sums = options.sums && options.eager,
+           .orderly = options.orderly && options.eager && !options.lockstep &&
+                      options.progress != ProgressModel::Hsa,
+           .contended = options.contended,
            .phases = options.phases && options.eager && !options.lockstep &&
                      options.progress != ProgressModel::Hsa,
            .ignore_grid_order = options.ignore_grid_order,

@@ -209,7 +209,8 @@ private:
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   bool submitted_ = false;                                // by the call under way
   std::array<HostCall, HeddleMaxThreads> host_calls_;
-  bool over_ = false; // the program has ended
+  bool over_ = false;   // the program has ended
+  int since_clash_ = 0; // states since Options::orderly failed
 
   std::array<MoveNames, 1024> last_names_; // by hash: those looked up last
   std::map<unsigned, ActorId> host_actors_;

@@ -177,6 +177,14 @@ bool Explorer::look_at_end_of_child(int status, std::uint32_t process) {
 }
 
 void Explorer::finish() {
+  if (stepper_.sums_clash() && !one_way()) {
+    table_.add_event(
+        EventKind::Incomplete,
+        0,
+        0,
+        fmt::format("{}{}", contended_event, stepper_.contended())
+    );
+  }
   table_.give_permit();
   for (const Searcher& helper : helpers_) {
     if (!ended_well(helper)) {

@@ -13,6 +13,9 @@ namespace heddle::explore {
 
 namespace {
 
+// States that a void search goes on for, to learn more of what it has to begin again without.
+constexpr int after_clash = 200;
+
 Step step_of(machine::StepKind kind) {
   using machine::StepKind;
   switch (kind) {
@@ -160,9 +163,11 @@ bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }
-  if (stepper_.sums_clash() && !replay_) {
+  if (stepper_.sums_clash() && !one_way()) {
     table_.note(Fact::SumsClash);
-    finish();
+    if (++since_clash_ > after_clash) {
+      finish();
+    }
   }
   if (stepper_.phases_clash() && options_.phases && !replay_) {
     table_.note(Fact::PhasesClash);
@@ -360,7 +365,7 @@ void Explorer::leave_node() {
 /// false: all is done.
 bool Explorer::search() {
   while (!path_.empty()) {
-    if (table_.saw(Fact::SumsClash) || table_.saw(Fact::PhasesClash)) {
+    if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::PhasesClash)) {
       finish(); // another process has found out
     }
     share_work();

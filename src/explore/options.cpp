@@ -27,6 +27,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-symmetry", &Options::symmetry, false},
     {"no-eager", &Options::eager, false},
     {"no-sums", &Options::sums, false},
+    {"no-orderly", &Options::orderly, false},
     {"no-phases", &Options::phases, false},
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
@@ -34,6 +35,7 @@ constexpr auto switches = std::to_array<Switch>({
 });
 
 constexpr std::string_view progress_key = "progress=";
+constexpr std::string_view contended_key = contended_event;
 constexpr std::string_view states_key = "max-states=";
 constexpr std::string_view seconds_key = "max-time=";
 constexpr std::string_view mebibytes_key = "max-memory=";
@@ -70,7 +72,8 @@ bool read_option(std::string_view word, Options& options) {
     options.progress = model.value_or(options.progress);
     return model.has_value();
   }
-  return read_number(word, states_key, options.max_states) ||
+  return read_number(word, contended_key, options.contended) ||
+         read_number(word, states_key, options.max_states) ||
          read_number(word, seconds_key, options.max_seconds) ||
          read_number(word, mebibytes_key, options.max_mebibytes) ||
          read_number(word, schedules_key, options.schedules) ||
@@ -123,6 +126,9 @@ std::string to_text(const Options& options) {
     if (options.*s.member == s.value) {
       add(s.text, "");
     }
+  }
+  if (options.contended != defaults.contended) {
+    add(contended_key, options.contended);
   }
   if (options.max_states != defaults.max_states) {
     add(states_key, options.max_states);

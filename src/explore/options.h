@@ -38,6 +38,10 @@ struct Options {
   // Updates that commute and whose results nobody uses happen as soon as they can. Found out to be
   // wrong for a program, it is turned off for the whole search.
   bool sums = true;
+  // So do accesses to what no other thread accesses meanwhile (machine/sums.h), but for those of
+  // instructions that were found out to be of another kind.
+  bool orderly = true;
+  std::uint64_t contended = 0;
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;
@@ -62,6 +66,9 @@ struct Workers {
   std::uint32_t jobs = 0;              // processes at the same time; 0: one for each core
   std::uint32_t states_alone = 20'000; // the first one has seen before others join it
 };
+
+/// What an exploration that is void says, before the number that Options::contended should be.
+inline constexpr std::string_view contended_event = "contended=";
 
 /// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.
 std::string to_text(const Options& options);

@@ -90,18 +90,35 @@ Result<void> try_schedules(
   return {};
 }
 
+/// What Options::contended has to be after a void search.
+std::uint64_t contended_in(const StateTable& table, Options options) {
+  for (const Event& event : table.events()) {
+    const std::string_view text = table.text(event.text);
+    if (text.starts_with(contended_event)) {
+      const auto said = parse_options(text);
+      options.contended |= said ? said->contended : 0;
+    }
+  }
+  return options.contended;
+}
+
 /// Without the assumptions about sums and phases (machine/sums.h, phases.h) that turn out to be
 /// wrong.
 Result<Search> search_all(CheckRequest& request, Handover& handover, double share) {
   for (;;) {
     auto tried = search(request, handover, Addresses::Fixed, {.share = share, .sheet = nullptr});
     Options& options = handover.options;
-    const bool sums = tried && options.sums && tried->table.saw(Fact::SumsClash);
+    const bool sums =
+        tried && (options.sums || options.orderly) && tried->table.saw(Fact::SumsClash);
     const bool phases = tried && options.phases && tried->table.saw(Fact::PhasesClash);
     if (!sums && !phases) {
       return tried;
     }
-    request.options.sums = options.sums = options.sums && !sums;
+    const std::uint64_t contended = sums ? contended_in(tried->table, options) : 0;
+    const bool news = (contended & ~options.contended) != 0;
+    request.options.contended = options.contended |= contended;
+    request.options.sums = options.sums = options.sums && (!sums || news);
+    request.options.orderly = options.orderly = options.orderly && (!sums || news);
     request.options.phases = options.phases = options.phases && !phases;
   }
 }
@@ -170,7 +187,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   if (!report.complete && report.findings.empty() && request.options.schedules > 0) {
     all.reset(); // its memory may be needed
     // Nobody would repeat them if these were wrong.
-    request.options.sums = request.options.phases = false;
+    request.options.sums = request.options.orderly = request.options.phases = false;
     TRY_VOID(try_schedules(request, left, sources, report));
     if (!report.findings.empty()) {
       check_determinism(request, nullptr, usual, report);
@@ -184,8 +201,8 @@ Result<report::Report> check(const CheckRequest& asked) {
     handover.options.ignore_grid_order = true;
     handover.options.max_states =
         std::min(request.options.max_states, 4 * all->table.state_count() + 1000);
-    const auto unordered =
-        search(request, handover, Addresses::Fixed, {.share = time_left, .sheet = nullptr});
+    CheckRequest freely = request; // more may contend
+    const auto unordered = search_all(freely, handover, time_left);
     if (unordered && has_endless(unordered->table.load())) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
     }

@@ -15,13 +15,13 @@ void AccessNotes::clear() {
   complete_ = true;
 }
 
-void AccessNotes::accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, bool store) {
+void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) {
   const isa::Op* op = exec_.current();
   const ptx::Instruction& i = exec_.code().function->body[op->instruction];
   if (i.opcode == ptx::Opcode::Atom || i.opcode == ptx::Opcode::Red ||
       (i.opcode == ptx::Opcode::Cp && i.has(ptx::Mod::Reduce) && store) ||
       ((i.opcode == ptx::Opcode::Ld || i.opcode == ptx::Opcode::St) && isa::is_strong(i))) {
-    strong.push_back({at, bytes, op, &exec_.code()});
+    strong.push_back({at, bytes, op, &exec_.code(), lane});
   }
   bool reads_it = true;
   if (store) {

@@ -39,6 +39,7 @@ public:
     std::uint32_t bytes = 0;
     const isa::Op* op = nullptr;
     const isa::Code* code = nullptr;
+    int lane = 0;
   };
   std::vector<Written> writes;
   std::vector<Read> reads;

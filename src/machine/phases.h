@@ -112,7 +112,7 @@ private:
 class Block;
 
 /// Tells Phases of the barriers of a block.
-class PhaseMonitor final : public BlockMonitor {
+class PhaseMonitor : public BlockMonitor {
 public:
   /// `first`: the number of the block's first thread in its cluster.
   PhaseMonitor(Phases& phases, Block& block, std::uint32_t first)

@@ -92,6 +92,29 @@ std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
              static_cast<std::uint32_t>(*operation) << 16 | static_cast<std::uint32_t>(*type);
 }
 
+/// Of instructions that are told apart where it matters whether accesses are orderly.
+unsigned Stepper::bucket(const isa::Code& code, const Op& op) const {
+  const auto [known, is_new] = buckets_.try_emplace(&op, 0);
+  if (is_new) {
+    known->second = static_cast<unsigned>(live_.at(code, op).name >> 58);
+  }
+  return known->second;
+}
+
+/// What an atomic or volatile access is to the search.
+Stepper::Operation Stepper::strong_access(const Lane& at, Operation as) const {
+  as = classify_library_op(at, as);
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const isa::Code& code = *warp.frame[index]->code;
+  if (options_.orderly && as.kind == Class::Access && !contended(code, *warp.pc[index]) &&
+      !library_op(at)) {
+    as.kind = Class::Orderly;
+    as.plain_read = code.function->body[warp.pc[index]->instruction].opcode != Opcode::St;
+  }
+  return as;
+}
+
 // [STEP.1] to [STEP.4]: atomic writes and fences are no steps, nor is anything done to an object of
 // automatic storage.
 Stepper::Operation Stepper::classify(const Lane& at) const {
@@ -118,20 +141,20 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
       }
     }
     if (i.opcode == Opcode::Atom || i.opcode == Opcode::Red) {
-      if (options_.sums && sum_kind(code, op) != 0 && !library_op(at)) {
+      if (options_.sums && sum_kind(code, op) != 0 && !contended(code, op) && !library_op(at)) {
         return {Class::Sum, StepKind::Sync, "an atomic update"};
       }
-      return classify_library_op(at, {Class::Access, StepKind::Sync, "an atomic update"});
+      return strong_access(at, {Class::Access, StepKind::Sync, "an atomic update"});
     }
     const bool load = i.opcode == Opcode::Ld;
     if (i.has(Mod::Volatile)) {
-      return classify_library_op(
+      return strong_access(
           at,
           {Class::Access, StepKind::Volatile, load ? "a volatile read" : "a volatile write"}
       );
     }
     if (isa::is_strong(i)) {
-      return classify_library_op(
+      return strong_access(
           at,
           load ? Operation{Class::Access, StepKind::Sync, "an atomic read"}
                : Operation{Class::Access, StepKind::None, "an atomic write"}
@@ -168,7 +191,7 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     return classify_phase_op(at);
   case Opcode::Cp:
     if (i.has(Mod::Reduce)) {
-      const bool sum = options_.sums && sum_kind(code, op) != 0;
+      const bool sum = options_.sums && sum_kind(code, op) != 0 && !contended(code, op);
       return {sum ? Class::Sum : Class::Access, StepKind::None, "an asynchronous update"};
     }
     if (i.has(Mod::Async) && i.has(Mod::Mbarrier) && !i.has(Mod::Bulk)) {
@@ -211,8 +234,8 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   }
 }
 
-/// Does the explorer choose when an operation of that kind happens? (A plain read of a thread that
-/// loops on plain reads is a choice, whatever other plain accesses are.)
+/// Does the explorer choose when an operation of that kind happens? (A plain or orderly read of a
+/// thread that loops on such reads is a choice, whatever other such accesses are.)
 bool Stepper::is_choice(const Lane& at, Class kind) const {
   const Work::Progress& progress = at.work->progress[at.cluster];
   switch (kind) {
@@ -228,6 +251,7 @@ bool Stepper::is_choice(const Lane& at, Class kind) const {
     return true;
   case Class::Join:
   case Class::Sum:
+  case Class::Orderly:
   case Class::Phase:
   case Class::End:
   case Class::Io:
@@ -237,7 +261,7 @@ bool Stepper::is_choice(const Lane& at, Class kind) const {
          options_.progress == ProgressModel::Hsa; // nobody is guaranteed for good
 }
 
-/// Lanes of the warp that loop on plain reads.
+/// Lanes of the warp that loop on plain or orderly reads.
 LaneMask Stepper::waiting(const Lane& at) {
   return at.work->progress[at.cluster].loops[at.block][at.warp].plain;
 }
@@ -248,7 +272,8 @@ bool Stepper::is_choice(const Lane& at) const {
     return false;
   }
   const Class kind = classify(at).kind;
-  return is_choice(at, kind) || (kind == Class::Plain && (waiting(at) & bit(at.lane)) != 0);
+  return is_choice(at, kind) ||
+         ((kind == Class::Plain || kind == Class::Orderly) && (waiting(at) & bit(at.lane)) != 0);
 }
 
 /// Which lanes of a group (same frame, same pc) stand at such an operation?
@@ -265,7 +290,9 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
   if (alike && (op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
     // What kind of access it is does not depend on its address.
     const Class kind = classify(first).kind;
-    result = is_choice(first, kind) ? group : kind == Class::Plain ? group & waiting(first) : 0;
+    result = is_choice(first, kind)                           ? group
+             : kind == Class::Plain || kind == Class::Orderly ? group & waiting(first)
+                                                              : 0;
   } else {
     for (LaneMask m = group; m != 0; m &= m - 1) {
       Lane at = first;
@@ -278,7 +305,26 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
 
 // --- Running threads ---------------------------------------------------------------------------
 
+/// Lets the lanes run, and takes down whose accesses those are that are strong. (A turn ends before
+/// the second operation that others see, so all accesses are of the epoch in which it began.)
 Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+  if (!options_.orderly) {
+    return run_turn(at, fuel, with, reconverge);
+  }
+  const std::size_t before = journal_.strong().size();
+  strong_by_.resize(before);
+  const std::uint64_t block = at.cluster * at.work->clusters[at.cluster]->size() + at.block;
+  const std::uint64_t epoch = at.work->progress[at.cluster].epochs[at.block];
+  const Stop stop = run_turn(at, fuel, with, reconverge);
+  for (const AccessNotes::Strong& access : journal_.strong().subspan(before)) {
+    strong_by_.push_back(
+        {block << 32 | at.warp << 5 | static_cast<std::uint64_t>(access.lane), block, epoch}
+    );
+  }
+  return stop;
+}
+
+Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
   exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
   isa::Exec::Turn turn;
   turn.fuel = fuel;

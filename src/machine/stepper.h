@@ -77,8 +77,10 @@ public:
   struct Options {
     ProgressModel progress = ProgressModel::Cuda;
     bool symmetry = false;
-    bool eager = true;   // false: plain accesses and joins are moves, always
-    bool sums = true;    // false: updates that commute are moves, always
+    bool eager = true;    // false: plain accesses and joins are moves, always
+    bool sums = true;     // false: updates that commute are moves, always
+    bool orderly = false; // accesses to what nobody else accesses meanwhile are none (sums.h)
+    std::uint64_t contended = 0; // but for these instructions, see Sums::contended
     bool phases = false; // mbarriers are barriers (stepper_phases.cpp); false: moves, always
     // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
     // verdict rests on it.
@@ -202,8 +204,13 @@ public:
   bool saw_choice() const { return saw_choice_; }
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
-  /// Options::sums was wrong: what has been explored is not everything.
+  /// Options::sums or orderly was wrong: what has been explored is not everything.
   bool sums_clash() const { return sums_.clash(); }
+  /// For searches in several processes: what one has noted, the others have to learn.
+  std::vector<Sums::Note> take_news() { return sums_.take_news(); }
+  void learn(const Sums::Note& note) { sums_.learn(note); }
+  /// Options::contended with what is to blame for that.
+  std::uint64_t contended() const { return options_.contended | sums_.contended(); }
   /// Options::phases was wrong: what has been explored is not everything.
   bool phases_clash() const { return phases_clash_; }
   /// True once floating-point numbers were added up in one order of several.
@@ -230,7 +237,7 @@ private:
     StepKind step{};
     const char* what = "";
     bool local = false;      // an object of automatic storage
-    bool plain_read = false; // of memory that others see
+    bool plain_read = false; // of memory that others see, or an orderly one
   };
   struct Lane { // of a work's cluster
     Work* work;
@@ -242,11 +249,17 @@ private:
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
   std::uint32_t sum_kind(const isa::Code& code, const isa::Op& op) const;
+  unsigned bucket(const isa::Code& code, const isa::Op& op) const;
+  bool contended(const isa::Code& code, const isa::Op& op) const {
+    return (options_.contended >> bucket(code, op) & 1) != 0;
+  }
+  Operation strong_access(const Lane& at, Operation as) const;
   bool is_choice(const Lane& at) const;
   bool is_choice(const Lane& at, Class kind) const;
   static isa::LaneMask waiting(const Lane& at);
   isa::LaneMask choices(const Lane& first, isa::LaneMask group) const;
   isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
+  isa::Stop run_turn(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
   isa::LaneMask together(const Lane& at) const;
   std::vector<isa::LaneMask> active_with(const Lane& at) const;
   bool open_aligned(const Lane& at);
@@ -334,6 +347,15 @@ private:
   bool first_steps_are_joins(Work& work, std::size_t cluster);
   static bool runs_through(const Work& work, std::size_t cluster);
   bool move_all(const Move& move);
+
+  // stepper_sums.cpp
+  class BarrierMonitor;
+  void watch_barriers(Work& work) const;
+  void note_strong_accesses(
+      const Work& work,
+      std::size_t cluster,
+      std::span<const MemoryJournal::Bytes> own
+  );
 
   // stepper_image.cpp: states of clusters
   struct Log { // what undo_to takes back
@@ -432,6 +454,13 @@ private:
   bool saw_choice_ = false;
   mutable bool saw_float_sum_ = false;
   Sums sums_;
+  struct By { // whom one of the journal's strong accesses is by
+    std::uint64_t thread = 0, block = 0, epoch = 0;
+  };
+  std::vector<By> strong_by_;
+  std::uint64_t unknown_threads_ = 0;
+  bool was_orderly_ = false; // some access of the move under way
+  mutable std::unordered_map<const isa::Op*, unsigned> buckets_;
   mutable bool phases_clash_ = false;
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
   std::uint64_t barrier_before_ = 0; // of the grid, before the move under way

@@ -314,6 +314,9 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   writer.put(progress.made);
   writer.put(progress.joins_are_moves);
   writer.put(progress.polls);
+  for (const std::uint64_t epoch : progress.epochs) {
+    writer.put(epoch);
+  }
 
   struct Slot {
     bool live = false;
@@ -328,6 +331,9 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   shared.value(progress.made);
   shared.value(progress.joins_are_moves);
   shared.value(progress.polls);
+  for (const std::uint64_t epoch : progress.epochs) {
+    shared.value(epoch);
+  }
   bool ended = true;
   HashSum sum_of_bytes;
   for (std::size_t b = 0; b < cluster.size(); ++b) {
@@ -559,32 +565,10 @@ void Stepper::absorb_writes(const Work& work, std::size_t c) {
     own.push_back({block.shared_.data(), block.shared_.size()});
     own.push_back({block.local_, block.local_bytes_});
   }
-  if (options_.sums) {
-    const auto is_own = [&](const std::byte* at) {
-      return std::ranges::any_of(own, [&](const auto& range) { return range.contains(at); });
-    };
-    const auto of_library = [&](const std::byte* at) { // see stepper_phases.cpp
-      for (std::size_t b = 0; options_.phases && b < cluster.size(); ++b) {
-        const Block& block = cluster.block(b);
-        const std::byte* const end = block.shared_.data() + block.shared_.size();
-        if (at < end && at >= end - memory::reserved_shared_bytes) {
-          return true;
-        }
-      }
-      return false;
-    };
-    for (const AccessNotes::Strong& access : journal_.strong()) {
-      if (of_library(access.at)) {
-        continue;
-      }
-      // What lies in the cluster is another place in each launch.
-      const auto launch = is_own(access.at) ? reinterpret_cast<std::uintptr_t>(&work) : 0;
-      sums_.note(
-          launch != 0 ? launch : work.identity,
-          {access.at, access.bytes, sum_kind(*access.code, *access.op)}
-      );
-    }
+  if (options_.sums || options_.orderly) {
+    note_strong_accesses(work, c, own);
   }
+  strong_by_.clear();
   journal_.absorb(own);
 }
 
@@ -629,6 +613,9 @@ void Stepper::load(Work& work, std::size_t c) {
   reader.get(progress.made);
   reader.get(progress.joins_are_moves);
   reader.get(progress.polls);
+  for (std::uint64_t& epoch : progress.epochs) {
+    reader.get(epoch);
+  }
   std::size_t first = 0; // thread of the warp
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);

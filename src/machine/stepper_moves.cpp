@@ -91,9 +91,12 @@ void Stepper::host_accesses(std::uintptr_t address) {
       under_way.push_back(work->identity);
     }
   }
-  const auto at =
-      reinterpret_cast<const std::byte*>(address + static_cast<std::uint64_t>(range.delta));
-  sums_.note_host({at, widest, /*kind=*/0}, under_way);
+  const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
+  constexpr std::uint64_t host = ~std::uint64_t{0};
+  sums_.note_host(
+      {.place = place, .bytes = widest, .thread = host, .block = host, .contended = true},
+      under_way
+  );
 }
 
 CommandPtr Stepper::host_function(const Move& move) const {
@@ -178,18 +181,7 @@ void Stepper::make_ready(std::size_t n) {
     }
     work.progress.resize(count);
     work.loaded.resize(count);
-    for (std::size_t c = 0; options_.phases && c < count; ++c) {
-      Cluster& cluster = *work.clusters[c];
-      for (std::size_t b = 0; b < cluster.size(); ++b) {
-        Block& block = cluster.block(b);
-        const Lane first{&work, c, b, 0, 0};
-        block.monitor_ = std::make_unique<PhaseMonitor>(
-            work.progress[c].phases,
-            block,
-            number_in_cluster(first)
-        );
-      }
-    }
+    watch_barriers(work);
   }
   work.images.assign(count, nullptr);
   work.sum = {};
@@ -208,6 +200,7 @@ void Stepper::make_ready(std::size_t n) {
       progress.loops.emplace_back(cluster.block(b).warps().size());
     }
     progress.phases.start(threads_of(cluster));
+    progress.epochs.assign(cluster.size(), 0);
     work.progress[c] = std::move(progress);
     settle(work, c);
     capture(n, c);
@@ -371,6 +364,9 @@ bool Stepper::step(const Move& move) {
       work.command->work();
     }
     complete(work);
+    if (!simple(move)) {
+      sums_.note_command(work.identity);
+    }
     log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
     if (!simple(move)) {
       host_moved();
@@ -476,6 +472,7 @@ bool Stepper::move_thread(const Move& move) {
     }
   }
   repeatable_ = true;
+  was_orderly_ = false;
   const std::uint64_t time = world_.virtual_time();
   const std::size_t logged = log_.size();
   if (!execute(move)) {
@@ -490,6 +487,10 @@ bool Stepper::move_thread(const Move& move) {
 /// Keeps what the move has done, if it concerned its own cluster only.
 void Stepper::remember(const Move& move, const Image& before, std::size_t logged) {
   constexpr std::size_t most_writes = 64;
+  // The next cluster that looks like this one is not the one that has made the access.
+  if (was_orderly_ && works_[move.work]->clusters.size() > 1) {
+    return;
+  }
   const bool made_others = !before.made && works_[move.work]->images[move.cluster]->made &&
                            works_[move.work]->cooperative();
   if (made_others || log_.size() > logged + 1 || !journal_.read() ||

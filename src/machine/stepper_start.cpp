@@ -32,6 +32,7 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
         switch (classify(at).kind) {
         case Class::Join:
         case Class::Sum:
+        case Class::Orderly:
         case Class::Phase:
         case Class::Aligned:
         case Class::End:

@@ -32,6 +32,7 @@ enum class Stepper::Class : std::uint8_t {
   Aligned, // a barrier that the warp executes together
   Join,    // arrives somewhere: only whether all have arrived matters
   Sum,     // see sums.h
+  Orderly, // the same
   Phase,   // of an mbarrier: see phases.h
   Wait,    // for a phase of an mbarrier that has not completed
   End,
@@ -133,6 +134,7 @@ struct Stepper::Work {
     // Nobody is left who could complete a phase: those who wait for one go round in their loops.
     bool polls = false;
     Phases phases;
+    std::vector<std::uint64_t> epochs;                     // of blocks, see sums.h
     struct Loops {                                         // of a warp
       isa::LaneMask endless = 0;                           // lanes in a loop without choices
       isa::LaneMask stepping = 0, local = 0, sleeping = 0; // what they do in it

@@ -5,40 +5,115 @@
 
 namespace heddle::machine {
 
+namespace {
+
+std::uint64_t bit(unsigned bucket) {
+  return std::uint64_t{1} << bucket;
+}
+
+} // namespace
+
 template <class F> void Sums::each_place(const Access& access, F&& f) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(access.at);
-  for (std::uintptr_t p = begin / granule; p <= (begin + access.bytes - 1) / granule; ++p) {
+  for (std::uint64_t p = access.place / granule; p <= (access.place + access.bytes - 1) / granule;
+       ++p) {
     f(p);
   }
 }
 
 void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
-  const bool sums = x.kind != 0 || y.kind != 0;
-  const bool same = x.kind == y.kind && x.at == y.at && x.bytes == y.bytes;
-  if (sums && !same && (a == b || overlap_.contains({a, b}) || overlap_.contains({b, a}))) {
-    clash_ = true;
+  if (x.contended && y.contended) {
+    return;
+  }
+  const bool same_place = x.place == y.place && x.bytes == y.bytes;
+  const bool commute = x.kind == y.kind && x.kind != other && (x.kind == read || same_place);
+  const bool ordered =
+      a == b && (x.thread == y.thread || (x.block == y.block && x.epoch != y.epoch));
+  if (!commute && !ordered && overlapping(a, b)) {
+    blame(bit(x.bucket) | bit(y.bucket));
   }
 }
 
 void Sums::note(WorkId work, const Access& access) {
-  each_place(access, [&](std::uintptr_t place) {
+  bool is_news = false;
+  each_place(access, [&](std::uint64_t place) {
     std::vector<Known>& known = places_[place];
     bool is_new = true;
-    for (const Known& other : known) {
-      check(work, access, other.work, other.access);
-      is_new = is_new && !(other.work == work && other.access.kind == access.kind &&
-                           other.access.at == access.at && other.access.bytes == access.bytes);
+    for (const Known& before : known) {
+      check(work, access, before.work, before.access);
+      is_new = is_new && before != Known{work, access};
     }
     if (is_new) {
       known.push_back({work, access});
     }
+    is_news = is_news || is_new;
   });
+  if (is_news && !learning_) {
+    news_.push_back({.kind = Note::Kind::Access, .work = work, .access = access});
+  }
+  if (!access.contended && access.kind <= read) {
+    orderly_[work] |= bit(access.bucket);
+    for (const WorkId command : commands_) {
+      if (overlapping(work, command)) {
+        blame(bit(access.bucket));
+      }
+    }
+  }
+}
+
+void Sums::overlap(WorkId a, WorkId b) {
+  if (overlapping(a, b)) {
+    return;
+  }
+  overlap_.insert({a, b});
+  if (!learning_) {
+    news_.push_back({.kind = Note::Kind::Overlap, .work = a, .other = b, .access = {}});
+    return; // works that are news, or were known to overlap elsewhere
+  }
+  for (const auto& [place, known] : places_) {
+    for (const Known& x : known) {
+      for (const Known& y : known) {
+        if (x.work == a && y.work == b) {
+          check(a, x.access, b, y.access);
+        }
+      }
+    }
+  }
+}
+
+void Sums::learn(const Note& note) {
+  learning_ = true;
+  switch (note.kind) {
+  case Note::Kind::Access:
+    this->note(note.work, note.access);
+    break;
+  case Note::Kind::Overlap:
+    overlap(note.work, note.other);
+    break;
+  case Note::Kind::Command:
+    note_command(note.work);
+    break;
+  }
+  learning_ = false;
 }
 
 void Sums::note_host(const Access& access, std::span<const WorkId> under_way) {
   // As if each of them had made it.
   for (const WorkId work : under_way) {
     note(work, access);
+  }
+}
+
+void Sums::note_command(WorkId command) {
+  if (!commands_.insert(command).second) {
+    return;
+  }
+  if (!learning_) {
+    news_.push_back({.kind = Note::Kind::Command, .work = command, .access = {}});
+  }
+  for (const auto& [work, buckets] : orderly_) {
+    if (work != command && overlapping(work, command) && buckets != 0) {
+      blame(buckets);
+    }
   }
 }
 

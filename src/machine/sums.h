@@ -1,17 +1,33 @@
-// Sums: updates whose result nobody uses and which commute with each other (red.add, and such
-// like). As long as nobody else accesses a place in another way while they may happen, in which
-// order and when they happen nobody can tell, and the explorer need not choose.
+// Sums: accesses of which nobody can tell when they happen, so that a search need not choose.
+//
+// - Updates whose result nobody uses and which commute with each other (red.add, and such like), as
+//   long as nobody else accesses the place in another way meanwhile.
+// - *Orderly* accesses, of any kind: to a place that no other thread accesses meanwhile, or that
+//   all only read. For them the strong operation is what a plain one is in a program without data
+//   races: it commutes with every move of others.
+//
+// "Meanwhile" leaves out what is ordered anyhow: one thread's own accesses, those of works of which
+// one waits for the other, and those of a block in different epochs, that is with a barrier of the
+// whole block in between. An epoch is named by the place of the barrier that began it, so two of
+// them may have one name; then they count as one.
 //
 //   Sums sums;
-//   sums.overlap(a, b);                             // works that may be under way at the same time
-//   sums.note(a, {.at = p, .bytes = 4, .kind = k}); // k = 0: any other strong access
-//   if (sums.clash()) …                             // the assumption does not hold
+//   sums.overlap(a, b);                  // works that may be under way at the same time
+//   sums.note(a, {.place = p, .bytes = 4, .kind = k, …}); // k = Sums::other: neither sum nor read
+//   if (sums.clash()) …                  // the assumption does not hold: the search is void
+//   sums.contended()                     // … and would hold if these were left alone
+//   for (const Sums::Note& note : sums.take_news()) …  // for the Sums of other processes: learn()
 //
-// Errs to the safe side: a clash may be none.
+// That what was explored on the assumption shows whether it holds: take the first access, in some
+// execution of the program, that is not orderly. What comes before it commutes as assumed, so some
+// explored execution does the same up to there, and both accesses are noted.
+//
+// Errs to the safe side: a clash may be none. Instructions are told apart by 6 bits of a hash.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -23,30 +39,66 @@ namespace heddle::machine {
 class Sums {
 public:
   using WorkId = std::uint64_t;
+  static constexpr std::uint32_t other = 0, read = 1; // greater kinds: sums
   struct Access {
-    const std::byte* at = nullptr;
+    std::uint64_t place = 0; // an address, or what names one in every process of a search
     std::uint32_t bytes = 0;
-    std::uint32_t kind = 0; // equal kinds commute; 0: no sum
+    std::uint32_t kind = other; // equal kinds commute, but for `other`
+    std::uint64_t thread = 0;   // of the work
+    std::uint64_t block = 0, epoch = 0;
+    unsigned bucket = 0;    // of the instruction
+    bool contended = false; // the search chooses when it happens
+    bool operator==(const Access&) const = default;
   };
 
-  void overlap(WorkId a, WorkId b) { overlap_.insert({a, b}); }
+  void overlap(WorkId a, WorkId b);
   void note(WorkId work, const Access& access);
   /// The host has made a strong access while these were under way.
   void note_host(const Access& access, std::span<const WorkId> under_way);
+  /// A copy, or anything else that is no kernel, has reached memory nobody knows which.
+  void note_command(WorkId command);
+  /// Something that was noted: plain data.
+  struct Note {
+    enum class Kind : std::uint8_t {
+      Access,
+      Overlap, // of work and other
+      Command  // work
+    } kind{};
+    WorkId work = 0, other = 0;
+    Access access;
+  };
+  /// What was noted for the first time since the last call, but for what was learned.
+  std::vector<Note> take_news() { return std::exchange(news_, {}); }
+  void learn(const Note& note);
   bool clash() const { return clash_; }
+  /// Buckets of the instructions that are to blame, as bits.
+  std::uint64_t contended() const { return contended_; }
 
 private:
   struct Known {
     WorkId work = 0;
     Access access;
+    bool operator==(const Known&) const = default;
   };
-  static constexpr std::uintptr_t granule = 4;
+  static constexpr std::uint64_t granule = 4;
+  bool overlapping(WorkId a, WorkId b) const {
+    return a == b || overlap_.contains({a, b}) || overlap_.contains({b, a});
+  }
   void check(WorkId a, const Access& x, WorkId b, const Access& y);
+  void blame(std::uint64_t buckets) {
+    clash_ = true;
+    contended_ |= buckets;
+  }
   template <class F> static void each_place(const Access& access, F&& f);
 
   std::set<std::pair<WorkId, WorkId>> overlap_;
-  std::unordered_map<std::uintptr_t, std::vector<Known>> places_; // by granule
+  std::unordered_map<std::uint64_t, std::vector<Known>> places_; // by granule
+  std::vector<Note> news_;
+  bool learning_ = false;
+  std::map<WorkId, std::uint64_t> orderly_; // buckets of orderly accesses
+  std::set<WorkId> commands_;
   bool clash_ = false;
+  std::uint64_t contended_ = 0;
 };
 
 } // namespace heddle::machine

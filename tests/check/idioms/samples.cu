@@ -77,11 +77,94 @@ __global__ void recursion() {
   }
 }
 
+// --- Atomics that one thread uses at a time ------------------------------------------------------
+
+// A counter in stages, with barriers in between: set by one, counted up by all, read by all.
+//@ case: staged 4
+//@ verdict: terminates
+//@ case: staged 64
+//@ verdict: terminates
+//@ large: every order of 64 reads
+__global__ void staged() {
+  __shared__ cuda::atomic<int, cuda::thread_scope_block> total;
+  if (threadIdx.x == 0) {
+    total.store(0);
+  }
+  __syncthreads();
+  total.fetch_add(static_cast<int>(threadIdx.x));
+  __syncthreads();
+  kept[threadIdx.x % 8] = reinterpret_cast<int*>(total.load() + threadIdx.x);
+}
+int staged_block(Setup setup) {
+  staged<<<1, setup.n>>>();
+  return cudaDeviceSynchronize();
+}
+
+// Each announces itself and looks for the other. If both see each other, nobody goes on; who takes the
+// accesses of one thread together never meets that.
+//@ case: crossing plain 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: crossing block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__device__ Atomic<int> here[2], go_on;
+__global__ void crossing() {
+  here[me()].store(1);
+  if (here[1 - me()].load() == 0) {
+    go_on.store(1);
+  }
+  while (go_on.load() == 0) {
+  }
+}
+
+// What is written behind a barrier is not ordered with what others read behind it.
+//@ case: one-barrier block 2
+//@ verdict: defect
+//@ finding: trap EXEC-TRAP
+__device__ Atomic<int> round_now;
+__global__ void one_barrier() {
+  for (int round = 1; round <= 2; ++round) {
+    if (me() == 0) {
+      round_now.store(round);
+    } else if (round_now.load() == 2) {
+      __trap();
+    }
+    if (round == 1) {
+      __syncthreads();
+    }
+  }
+}
+
+// A copy is no access of a thread, but a thread may wait for what it brings.
+//@ case: copied
+//@ verdict: may-hang
+//@ finding: starvation API
+__device__ volatile int brought;
+__global__ void wait_for_copy() {
+  while (brought == 0) {
+  }
+}
+int copied(Setup) {
+  cudaStream_t stream;
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  int* one;
+  CHECK(cudaMallocHost(&one, sizeof(int)));
+  *one = 1;
+  wait_for_copy<<<1, 1>>>();
+  CHECK(cudaMemcpyToSymbolAsync(brought, one, sizeof(int), 0, cudaMemcpyHostToDevice, stream));
+  return cudaDeviceSynchronize();
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"heap", heap},
       {"heap-twice", heap_twice},
       {"by-value", by_value},
+      {"staged", staged_block},
+      {"crossing", [](Setup setup) { return run_kernel(setup, crossing); }},
+      {"one-barrier", [](Setup setup) { return run_kernel(setup, one_barrier); }},
+      {"copied", copied},
       {"recursion", [](Setup setup) { return run_kernel(setup, recursion); }},
   });
 }

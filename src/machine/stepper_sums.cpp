@@ -1,0 +1,109 @@
+// Implements the part of stepper.h that is about sums and orderly accesses (sums.h): whose accesses
+// there were, and in which epoch of its block.
+#include "machine/stepper_work.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::machine {
+
+using ptx::Opcode;
+
+/// Tells Phases of the barriers of a block, and begins its epochs.
+class Stepper::BarrierMonitor final : public PhaseMonitor {
+public:
+  BarrierMonitor(Work::Progress& progress, Block& block, std::size_t number, std::uint32_t first)
+      : PhaseMonitor(progress.phases, block, first),
+        progress_(progress),
+        block_(block),
+        number_(number) {}
+
+  void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) override {
+    PhaseMonitor::opened(id, waiting, counted);
+    for (std::size_t w = 0; !counted && w < waiting.size(); ++w) {
+      if (waiting[w] != 0) {
+        const auto lane = static_cast<std::size_t>(std::countr_zero(waiting[w]));
+        progress_.epochs[number_] =
+            std::uint64_t{1} + block_.warps()[w].warp.pc[lane][-1].instruction;
+        break;
+      }
+    }
+  }
+
+private:
+  Work::Progress& progress_; // stays where it is
+  Block& block_;
+  std::size_t number_;
+};
+
+/// Once for each work, when its clusters and Work::progress have been made.
+void Stepper::watch_barriers(Work& work) const {
+  for (std::size_t c = 0; (options_.phases || options_.orderly) && c < work.clusters.size(); ++c) {
+    Cluster& cluster = *work.clusters[c];
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      Block& block = cluster.block(b);
+      block.monitor_ = std::make_unique<BarrierMonitor>(
+          work.progress[c],
+          block,
+          b,
+          number_in_cluster({&work, c, b, 0, 0})
+      );
+    }
+  }
+}
+
+/// Before the journal absorbs them.
+void Stepper::note_strong_accesses(
+    const Work& work,
+    std::size_t c,
+    std::span<const MemoryJournal::Bytes> own
+) {
+  Cluster& cluster = *work.clusters[c];
+  // What lies in the cluster is another place in each launch and cluster, and its address differs
+  // between processes.
+  const auto place_of = [&](const std::byte* at) {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i].contains(at)) {
+        const std::uint64_t words[] = {work.identity, c, i};
+        constexpr std::uint64_t room = std::uint64_t{1} << 32, not_an_address = 1ULL << 63;
+        return (XXH3_64bits(words, sizeof words) / room * room | not_an_address) +
+               static_cast<std::uint64_t>(at - own[i].begin);
+      }
+    }
+    return reinterpret_cast<std::uint64_t>(at);
+  };
+  const auto of_library = [&](const std::byte* at) { // see stepper_phases.cpp
+    for (std::size_t b = 0; options_.phases && b < cluster.size(); ++b) {
+      const Block& block = cluster.block(b);
+      const std::byte* const end = block.shared_.data() + block.shared_.size();
+      if (at < end && at >= end - memory::reserved_shared_bytes) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (std::size_t i = 0; i < journal_.strong().size(); ++i) {
+    const AccessNotes::Strong& access = journal_.strong()[i];
+    if (of_library(access.at)) {
+      continue;
+    }
+    Sums::Access noted{.place = place_of(access.at), .bytes = access.bytes};
+    const ptx::Instruction& instruction = access.code->function->body[access.op->instruction];
+    const std::uint32_t sum = options_.sums ? sum_kind(*access.code, *access.op) : 0;
+    noted.kind = sum != 0 ? sum : instruction.opcode == Opcode::Ld ? Sums::read : Sums::other;
+    noted.bucket = bucket(*access.code, *access.op);
+    noted.contended = contended(*access.code, *access.op) || (sum == 0 && !options_.orderly);
+    if (i < strong_by_.size()) {
+      noted.thread = strong_by_[i].thread;
+      noted.block = strong_by_[i].block;
+      noted.epoch = strong_by_[i].epoch;
+    } else {
+      noted.thread = ++unknown_threads_; // nobody that was there before
+      noted.block = ~noted.thread;
+    }
+    was_orderly_ = was_orderly_ || (!noted.contended && sum == 0);
+    sums_.note(work.identity, noted);
+  }
+}
+
+} // namespace heddle::machine
