@@ -405,8 +405,11 @@ bool has_endless(const ProgressGraph& graph, std::optional<Rule> ignored) {
   return !Refinement(graph, ignored, /*first_only=*/true).run().endless.empty();
 }
 
-std::vector<EdgeId> shortest_way(const ProgressGraph& graph, const std::vector<StateId>& targets) {
-  const OutEdges out(graph);
+std::vector<EdgeId> shortest_way(
+    const ProgressGraph& graph,
+    const OutEdges& out,
+    const std::vector<StateId>& targets
+) {
   std::vector<bool> wanted(graph.states.size(), false);
   for (const StateId s : targets) {
     wanted[s] = true;

@@ -174,6 +174,10 @@ Analysis find_endless(const ProgressGraph& graph);
 bool has_endless(const ProgressGraph& graph, std::optional<Rule> ignored = std::nullopt);
 
 /// Edges of a shortest way from state 0 to any state of `targets`.
-std::vector<EdgeId> shortest_way(const ProgressGraph& graph, const std::vector<StateId>& targets);
+std::vector<EdgeId> shortest_way(
+    const ProgressGraph& graph,
+    const OutEdges& out,
+    const std::vector<StateId>& targets
+);
 
 } // namespace heddle::explore

@@ -2,8 +2,6 @@
 #include "explore/repetition.h"
 
 #include "explore/foreign_input.h"
-#include "explore/verdict.h"
-#include "explore/witness.h"
 #include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
@@ -123,31 +121,6 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule) {
 
 namespace {
 
-/// What to repeat: the findings, else some execution that ends.
-std::vector<std::string>
-schedules_to_repeat(const Search* all, const Schedule& usual, const report::Report& report) {
-  std::vector<std::string> result;
-  for (const report::Diagnostic& finding : report.findings) {
-    if (!finding.replay.empty()) {
-      result.push_back(finding.replay);
-    }
-  }
-  if (!result.empty() || all == nullptr) {
-    return result;
-  }
-  const ProgressGraph graph = all->table.load();
-  Component ends;
-  for (StateId s = 0; s < graph.states.size(); ++s) {
-    if (graph.states[s].terminal) {
-      ends.states.push_back(s);
-    }
-  }
-  if (!ends.states.empty()) {
-    result.push_back(replay_of(find_witness(graph, ends), graph, all->table, usual));
-  }
-  return result;
-}
-
 /// Nothing if the program does the same again; else in which way it does not.
 std::string difference(const Result<Repetition>& again, const Schedule& schedule) {
   if (!again) {
@@ -190,11 +163,16 @@ nondeterminism(const CheckRequest& request, const Schedule& schedule, std::strin
 
 void check_determinism(
     const CheckRequest& request,
-    const Search* all,
-    const Schedule& usual,
+    const std::string& ends,
     report::Report& report
 ) {
-  for (const std::string& text : schedules_to_repeat(all, usual, report)) {
+  std::vector<std::string> schedules;
+  for (const report::Diagnostic& finding : report.findings) {
+    schedules.push_back(finding.replay);
+  }
+  schedules.push_back(ends);
+  std::erase(schedules, "");
+  for (const std::string& text : schedules) {
     auto schedule = decode(text);
     if (!schedule) {
       continue;

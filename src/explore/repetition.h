@@ -30,15 +30,13 @@ Options limits_of_repetition(const Schedule& schedule, double max_seconds);
 using Outcome = std::pair<report::TraceEnd, std::string>;
 Outcome outcome_of(const Repetition& again, const Schedule& schedule);
 
-/// Repeats the execution of each finding of `report`, or one that ends, with other addresses of
-/// stack, heap and libraries. Adds a finding if the program does something else, and says what it
-/// has read from outside where that can be seen. Misses what comes out the same this time.
-/// `usual`: what the schedules of `report` have in common. `all`: where to look for one that ends;
-/// nullptr: findings only.
+/// Repeats the execution of each finding of `report`, and the one of the schedule string `ends` if
+/// that is not empty, with other addresses of stack, heap and libraries. Adds a finding if the
+/// program does something else, and says what it has read from outside where that can be seen.
+/// Misses what comes out the same this time.
 void check_determinism(
     const CheckRequest& request,
-    const Search* all,
-    const Schedule& usual,
+    const std::string& ends,
     report::Report& report
 );
 

@@ -174,23 +174,21 @@ Result<report::Report> check(const CheckRequest& asked) {
   const double left =
       std::max(1 - seconds() / request.options.max_seconds, least_share_of_schedules);
   HostSources sources(request.program);
-  report::Report report = judge_search(request, all->table, sources, all->finished).report;
+  auto [report, shown, ends] = judge_search(request, all->table, sources, all->finished);
   if (all->table.for_several() && !report.findings.empty()) {
     TRY_VOID(retrace(request, handover, *all, sources, report));
   }
-  Schedule usual = request.schedule;
-  usual.options = without_limits(request.options);
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {
     report.bounds += ", assuming " + assumed;
   }
-  check_determinism(request, &*all, usual, report);
+  check_determinism(request, ends, report);
   if (!report.complete && report.findings.empty() && request.options.schedules > 0) {
     all.reset(); // its memory may be needed
     // Nobody would repeat them if these were wrong.
     request.options.sums = request.options.orderly = request.options.phases = false;
     TRY_VOID(try_schedules(request, left, sources, report));
     if (!report.findings.empty()) {
-      check_determinism(request, nullptr, usual, report);
+      check_determinism(request, "", report);
     }
   }
   const double time_left = 1 - seconds() / request.options.max_seconds;

@@ -84,16 +84,20 @@ public:
       show(hang.component->states);
       if (options_.schedule) {
         diagnostic.replay =
-            replay_of(find_witness(graph_, *hang.component), graph_, table_, *options_.schedule);
+            replay_of(find_witness(graph_, out_, *hang.component), graph_, table_, *options_.schedule);
       }
       report.findings.push_back(std::move(diagnostic));
     }
     if (report.findings.empty() && report.complete) {
       report.rests_on = reasons(analysis);
     }
+    const bool none = std::ranges::all_of(report.findings, [](const Diagnostic& finding) {
+      return finding.replay.empty();
+    });
+    std::string ends = none ? replay_of_end() : "";
     std::ranges::sort(shown_);
     shown_.erase(std::ranges::unique(shown_).begin(), shown_.end());
-    return {std::move(report), std::move(shown_)};
+    return {std::move(report), std::move(shown_), std::move(ends)};
   }
 
 private:
@@ -103,7 +107,7 @@ private:
       return; // something went wrong before there was one
     }
     shown_.insert(shown_.end(), states.begin(), states.end());
-    for (const EdgeId e : shortest_way(graph_, states)) {
+    for (const EdgeId e : shortest_way(graph_, out_, states)) {
       shown_.push_back(graph_.edges[e].from);
       shown_.push_back(graph_.edges[e].to);
     }
@@ -171,7 +175,7 @@ private:
     if (!options_.schedule || event.kind == EventKind::Unsupported) {
       return {};
     }
-    Witness way{shortest_way(graph_, {event.from}), 0};
+    Witness way{shortest_way(graph_, out_, {event.from}), 0};
     Schedule schedule = *options_.schedule;
     if (event.kind == EventKind::Fault) {
       // The move that faulted ends the program. It need not begin where it faulted.
@@ -209,6 +213,19 @@ private:
     }
     way.loop_from = static_cast<std::uint32_t>(way.edges.size() + schedule.choices.size());
     return replay_of(way, graph_, table_, std::move(schedule));
+  }
+
+  /// Of some execution that ends.
+  std::string replay_of_end() const {
+    Component ends;
+    for (StateId s = 0; s < graph_.states.size(); ++s) {
+      if (graph_.states[s].terminal) {
+        ends.states.push_back(s);
+      }
+    }
+    return ends.states.empty() || !options_.schedule
+               ? ""
+               : replay_of(find_witness(graph_, out_, ends), graph_, table_, *options_.schedule);
   }
 
   Diagnostic diagnostic_of(const Event& event) const {
@@ -363,7 +380,7 @@ private:
       return "API"; // which asks for some device thread, any one
     }
     // One query proves nothing, and repeated ones ask for some device thread, any one.
-    std::vector<EdgeId> edges = shortest_way(graph_, component.states);
+    std::vector<EdgeId> edges = shortest_way(graph_, out_, component.states);
     edges.insert(edges.end(), component.edges.begin(), component.edges.end());
     const bool queries = std::any_of(edges.begin(), edges.end(), [&](EdgeId e) {
       return graph_.edges[e].not_ready;

@@ -131,9 +131,10 @@ private:
 
 } // namespace
 
-Witness find_witness(const ProgressGraph& graph, const Component& component) {
+Witness
+find_witness(const ProgressGraph& graph, const OutEdges& out, const Component& component) {
   Witness witness;
-  witness.edges = shortest_way(graph, component.states);
+  witness.edges = shortest_way(graph, out, component.states);
   witness.loop_from = static_cast<std::uint32_t>(witness.edges.size());
   if (!component.edges.empty()) {
     const StateId start = witness.edges.empty() ? 0 : graph.edges[witness.edges.back()].to;

@@ -1,7 +1,7 @@
 // Witness: one execution that shows what a report says: a way to it (the stem), and for an endless
 // execution a loop that can be repeated for ever.
 //
-//   Witness w = find_witness(graph, component);       // of find_endless
+//   Witness w = find_witness(graph, out, component);  // of find_endless
 //   w.edges, w.loop_from                              // edges[loop_from…] lead back to their start
 //
 // The stem is a shortest one. The loop is allowed by itself: each demand that comes up in it is
@@ -22,6 +22,7 @@ struct Witness {
 };
 
 /// `component` is one that find_endless has found, with its edges.
-Witness find_witness(const ProgressGraph& graph, const Component& component);
+Witness
+find_witness(const ProgressGraph& graph, const OutEdges& out, const Component& component);
 
 } // namespace heddle::explore

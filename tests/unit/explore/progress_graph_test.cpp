@@ -216,8 +216,8 @@ TEST(FindEndless, ALongChainNeedsNoRecursion) {
 TEST(ShortestWay, IsShortest) {
   Graph g(4);
   g.move(0, a, 1).move(1, a, 2).move(2, a, 3).move(0, b, 2);
-  EXPECT_THAT(shortest_way(g, {3}), ElementsAre(3, 2));
-  EXPECT_THAT(shortest_way(g, {0}), IsEmpty());
+  EXPECT_THAT(shortest_way(g, OutEdges(g), {3}), ElementsAre(3, 2));
+  EXPECT_THAT(shortest_way(g, OutEdges(g), {0}), IsEmpty());
 }
 
 } // namespace

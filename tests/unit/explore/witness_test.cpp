@@ -34,7 +34,7 @@ TEST(Witness, StemAndLoop) {
        {.from = 2, .to = 1, .actor = 1, .who = 1}}
   );
   graph.states[0].demands = graph.demands.add({{Rule::Host, 0}});
-  const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
+  const Witness w = find_witness(graph, OutEdges(graph), find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 1, 2));
   EXPECT_EQ(w.loop_from, 1U);
 }
@@ -42,7 +42,7 @@ TEST(Witness, StemAndLoop) {
 TEST(Witness, NobodyMovesAnyMore) {
   ProgressGraph graph = graph_of(2, {{.from = 0, .to = 1, .actor = 0, .who = 0}});
   graph.states[0].demands = graph.demands.add({{Rule::Host, 0}});
-  const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
+  const Witness w = find_witness(graph, OutEdges(graph), find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0));
   EXPECT_EQ(w.loop_from, 1U);
 }
@@ -54,7 +54,7 @@ TEST(Witness, TheLoopAnswersEverybodyWhoIsOwedSomething) { // [FAIR]
       {{.from = 0, .to = 0, .actor = 1, .who = 1}, {.from = 0, .to = 0, .actor = 2, .who = 2}}
   );
   graph.states[0].demands = graph.demands.add({{Rule::Device, 1}, {Rule::Device, 2}});
-  const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
+  const Witness w = find_witness(graph, OutEdges(graph), find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 1));
   EXPECT_EQ(w.loop_from, 0U);
 }
@@ -69,7 +69,7 @@ TEST(Witness, DemandsThatComeUpOnTheWayAreAnsweredToo) { // [FAIR]
        {.from = 2, .to = 0, .actor = 1, .who = 1}}
   );
   graph.states[1].demands = graph.demands.add({{Rule::Device, 2}});
-  const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
+  const Witness w = find_witness(graph, OutEdges(graph), find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 2, 3));
   EXPECT_EQ(w.loop_from, 0U);
 }
@@ -80,7 +80,7 @@ TEST(Witness, AQueryThatIsNotReadyAsksForADeviceThread) { // [QUERY]
       {{.from = 0, .to = 0, .actor = 0, .who = 0, .not_ready = true, .query_obliged = true},
        {.from = 0, .to = 0, .actor = 1, .who = 1}}
   );
-  const Witness w = find_witness(graph, find_endless(graph).endless.at(0));
+  const Witness w = find_witness(graph, OutEdges(graph), find_endless(graph).endless.at(0));
   EXPECT_THAT(w.edges, ElementsAre(0, 1));
 }
 
