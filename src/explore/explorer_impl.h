@@ -141,6 +141,7 @@ private:
   bool fork_for(const Node& node);
   void share_work();
   bool look_at_end_of_child(int status, std::uint32_t process);
+  void exchange_news();
   [[noreturn]] void finish();
 
   // explorer_sample.cpp
@@ -210,6 +211,7 @@ private:
   bool submitted_ = false;                                // by the call under way
   std::array<HostCall, HeddleMaxThreads> host_calls_;
   bool over_ = false;   // the program has ended
+  std::uint32_t heard_ = 0; // of what is told in the table
   int since_clash_ = 0; // states since Options::orderly failed
 
   std::array<MoveNames, 1024> last_names_; // by hash: those looked up last

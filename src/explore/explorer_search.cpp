@@ -163,6 +163,7 @@ bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }
+  exchange_news();
   if (stepper_.sums_clash() && !one_way()) {
     table_.note(Fact::SumsClash);
     if (++since_clash_ > after_clash) {

@@ -79,7 +79,7 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.text_bytes_at = place(h.max_text_bytes);
   h.actors_at = place(h.max_actors * sizeof(StoredActor));
   h.events_at = place(h.max_events * sizeof(Event));
-  h.told_at = place(h.max_told * sizeof(std::uint32_t));
+  h.told_at = place(h.max_told * sizeof(StoredTold));
   h.processes_at = place(h.max_processes * sizeof(StoredProcess));
   h.total_bytes = place(0);
 
@@ -323,21 +323,28 @@ bool StateTable::saw(Fact fact) const {
   return (atomic_of(header().facts).load(relaxed) >> static_cast<unsigned>(fact) & 1) != 0;
 }
 
-void StateTable::tell(std::string_view what) {
+std::optional<std::uint32_t> StateTable::tell(std::span<const std::byte> what) {
+  HEDDLE_CHECK(what.size() <= most_told, "{} bytes are told at once", what.size());
   Header& h = header();
-  const std::uint32_t text = intern(what);
   const heddle::lock_guard hold(h.mutex);
-  HEDDLE_CHECK(h.told < h.max_told, "more is told than {} times", h.max_told);
-  region<std::uint32_t>(h.told_at)[h.told] = text;
-  atomic_of(h.told).store(h.told + 1, std::memory_order_release);
+  const std::uint32_t number = h.told;
+  if (number == h.max_told) {
+    return std::nullopt;
+  }
+  StoredTold& record = region<StoredTold>(h.told_at)[number];
+  record.count = static_cast<std::uint32_t>(what.size());
+  std::ranges::copy(what, record.bytes.begin());
+  atomic_of(h.told).store(number + 1, std::memory_order_release);
+  return number;
 }
 
 std::uint32_t StateTable::told() const {
   return atomic_of(header().told).load(std::memory_order_acquire);
 }
 
-std::string_view StateTable::told(std::uint32_t number) const {
-  return text(region<std::uint32_t>(header().told_at)[number]);
+std::span<const std::byte> StateTable::told(std::uint32_t number) const {
+  const StoredTold& record = region<StoredTold>(header().told_at)[number];
+  return {record.bytes.data(), record.count};
 }
 
 // --- Processes -----------------------------------------------------------------------------------

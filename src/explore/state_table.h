@@ -122,11 +122,13 @@ public:
   std::uint32_t intern(std::span<const ClassChange> changes);
   ActorId add_actor(const Actor& actor);
   void note(Fact fact);
-  /// What each process has found out that the others must know. All are told in one order, and who
-  /// tells something and then hears has heard whatever was told before.
-  void tell(std::string_view what);
+  /// What a process has found out that the others must know: plain data of up to `most_told` bytes.
+  /// All is told in one order, and who tells something and then hears has heard whatever was told
+  /// before. Returns its number; none: there is no room for more.
+  static constexpr std::size_t most_told = 112;
+  std::optional<std::uint32_t> tell(std::span<const std::byte> what);
   std::uint32_t told() const;
-  std::string_view told(std::uint32_t number) const;
+  std::span<const std::byte> told(std::uint32_t number) const;
 
   // --- Processes ---------------------------------------------------------------------------------
   /// Makes room for what the table keeps of one. None: there are too many.

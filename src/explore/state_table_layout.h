@@ -7,6 +7,7 @@
 
 #include "heddle/mutex.cuh"
 
+#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -49,6 +50,11 @@ struct StoredProcess {
   std::uint64_t depth, queue;
   std::uint32_t used;
   std::uint32_t position_state, position_site;
+};
+
+struct StoredTold {
+  std::uint32_t count;
+  std::array<std::byte, StateTable::most_told> bytes;
 };
 
 struct StateTable::Header {

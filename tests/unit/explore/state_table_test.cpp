@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -157,14 +158,14 @@ TEST(StateTable, WhatOneProcessTellsTheOthersHear) {
   StateTable table = small_table();
   const pid_t child = ::fork();
   if (child == 0) {
-    table.tell("first");
-    table.tell("second");
+    table.tell(std::as_bytes(std::span("first")));
+    table.tell(std::as_bytes(std::span("second")));
     ::_exit(0);
   }
   ::waitpid(child, nullptr, 0);
   ASSERT_EQ(table.told(), 2U);
-  EXPECT_EQ(table.told(0), "first");
-  EXPECT_EQ(table.told(1), "second");
+  EXPECT_STREQ(reinterpret_cast<const char*>(table.told(0).data()), "first");
+  EXPECT_STREQ(reinterpret_cast<const char*>(table.told(1).data()), "second");
 }
 
 TEST(StateTable, ASearchCanBeKeptToSomeStates) {
