@@ -2,11 +2,15 @@
 // sequences of operations, for every layout; types with constructors; what happens when they throw.
 #include <gtest/gtest.h>
 #include <heddle/concurrent_map.cuh>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <memory>
 #include <random>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace {
 
@@ -273,6 +277,50 @@ TEST(ConcurrentMapOfNumbers, ReservesNothing) {
     EXPECT_FALSE(map.erase(key));
     EXPECT_FALSE(map.contains(key));
   }
+}
+
+template <class Map> class MapOfProcesses : public testing::Test {};
+using SharedMaps = testing::Types<
+    map_of<int, int, heddle::layout::packed8>,
+    map_of<int, int, heddle::layout::packed16>,
+    map_of<int, int, heddle::layout::state>,
+    map_of<int, int, heddle::layout::talk>>;
+TYPED_TEST_SUITE(MapOfProcesses, SharedMaps);
+
+// In memory of the caller's: no pointer of one process is in it.
+TYPED_TEST(MapOfProcesses, TakeTurnsInOneMemory) {
+  using map = TypeParam;
+  constexpr std::size_t capacity = 4000;
+  constexpr int processes = 4, keys = 3000;
+  const std::size_t bytes = map::bytes_at(capacity);
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::vector<pid_t> children;
+  for (int process = 0; process < processes; ++process) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const auto ref = map::ref_at(memory, capacity);
+      for (int i = 0; i < keys; ++i) { // each has an order of its own
+        const int key = (i * 7 + process * 997) % keys;
+        (void)ref.insert_or_apply(key, 1, [](int& n) { ++n; });
+      }
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  const auto ref = map::ref_at(memory, capacity);
+  for (int key = 0; key < keys; ++key) {
+    const auto value = ref.find(key);
+    ASSERT_TRUE(value) << key;
+    EXPECT_EQ(*value, processes);
+  }
+  ::munmap(memory, bytes);
 }
 
 } // namespace
