@@ -28,6 +28,8 @@ constexpr std::uint64_t loop_rounds = 1 << 22;
 constexpr int first_patience = 1 << 12;
 // … and after so many they may be meeting each other for ever.
 constexpr int last_patience = 1 << 20;
+// Orderly reads that a thread makes in one go; then each is a choice.
+constexpr std::uint64_t most_asked = 1 << 9;
 
 LaneMask bit(int lane) {
   return LaneMask{1} << lane;
@@ -550,7 +552,7 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   Work::Progress& progress = at.work->progress[at.cluster];
   const auto fingerprint = [&] { return lane_state(warp, at.lane); };
   Hash128 remembered = fingerprint();
-  std::uint64_t power = 1, length = 0;
+  std::uint64_t power = 1, length = 0, asked = 0;
   constexpr std::uint64_t never = ~0ULL;
   std::uint64_t stepped = never, accessed = never, slept = never,
                 read = never; // in which round last
@@ -571,6 +573,11 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
       stepped = operation.step != StepKind::None ? round : stepped;
       accessed = operation.local ? round : accessed;
       read = operation.plain_read ? round : read;
+      if (operation.kind == Class::Orderly && operation.plain_read && ++asked > most_asked) {
+        // It counts how often it asks, or backs off: who would answer must have a turn.
+        progress.loops[at.block][at.warp].plain |= bit(at.lane);
+        return settle_lane(at);
+      }
     }
     slept = stop == Stop::Yield ? round : slept;
     if (fingerprint() == remembered) {

@@ -26,26 +26,47 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
   }
   const bool same_place = x.place == y.place && x.bytes == y.bytes;
   const bool commute = x.kind == y.kind && x.kind != other && (x.kind == read || same_place);
-  const bool ordered =
-      a == b && (x.thread == y.thread || (x.block == y.block && x.epoch != y.epoch));
+  const bool ordered = a == b && ((x.thread == y.thread && x.thread != many) ||
+                                  (x.block == y.block && x.block != many && x.epoch != y.epoch));
   if (!commute && !ordered && overlapping(a, b)) {
     blame(bit(x.bucket) | bit(y.bucket));
   }
+}
+
+/// Makes `known` stand for the access, too. True: that is news.
+bool Sums::merge(std::vector<Known>& all, WorkId work, const Access& access) {
+  for (Known& known : all) {
+    Access& k = known.access;
+    if (known.work != work || k.place != access.place || k.bytes != access.bytes ||
+        k.kind != access.kind || k.bucket != access.bucket || k.contended != access.contended) {
+      continue;
+    }
+    const bool same_block = k.block == access.block;
+    if (k.block == many || (same_block && k.epoch == access.epoch &&
+                            (k.thread == many || k.thread == access.thread))) {
+      return false;
+    }
+    if (!same_block) {
+      k.block = k.thread = many;
+      return true;
+    }
+    if (k.epoch == access.epoch) {
+      k.thread = many;
+      return true;
+    }
+  }
+  all.push_back({work, access});
+  return true;
 }
 
 void Sums::note(WorkId work, const Access& access) {
   bool is_news = false;
   each_place(access, [&](std::uint64_t place) {
     std::vector<Known>& known = places_[place];
-    bool is_new = true;
     for (const Known& before : known) {
       check(work, access, before.work, before.access);
-      is_new = is_new && before != Known{work, access};
     }
-    if (is_new) {
-      known.push_back({work, access});
-    }
-    is_news = is_news || is_new;
+    is_news = merge(known, work, access) || is_news;
   });
   if (is_news && !learning_) {
     news_.push_back({.kind = Note::Kind::Access, .work = work, .access = access});

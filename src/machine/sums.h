@@ -48,7 +48,6 @@ public:
     std::uint64_t block = 0, epoch = 0;
     unsigned bucket = 0;    // of the instruction
     bool contended = false; // the search chooses when it happens
-    bool operator==(const Access&) const = default;
   };
 
   void overlap(WorkId a, WorkId b);
@@ -78,8 +77,10 @@ private:
   struct Known {
     WorkId work = 0;
     Access access;
-    bool operator==(const Known&) const = default;
   };
+  // Stands for several threads, or threads of several blocks: of as many accesses one is kept.
+  static constexpr std::uint64_t many = ~std::uint64_t{1};
+  static bool merge(std::vector<Known>& known, WorkId work, const Access& access);
   static constexpr std::uint64_t granule = 4;
   bool overlapping(WorkId a, WorkId b) const {
     return a == b || overlap_.contains({a, b}) || overlap_.contains({b, a});

@@ -150,12 +150,12 @@ cudaError_t potential_block_size(
   if (min_grid == nullptr || best == nullptr) {
     return cudaErrorInvalidValue;
   }
-  int most = 0;
-  if (const cudaError_t error =
-          attribute_of(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function);
-      error != cudaSuccess) {
+  // One call: what has been done between two is nothing that a search would see.
+  cudaFuncAttributes all;
+  if (const cudaError_t error = cudaFuncGetAttributes(&all, function); error != cudaSuccess) {
     return error;
   }
+  int most = all.maxThreadsPerBlock;
   const auto& model = Runtime::get().model();
   if (limit > 0) {
     most = std::min(most, limit);
@@ -167,12 +167,11 @@ cudaError_t potential_block_size(
   for (int size = (most + warp - 1) / warp * warp; size > 0; size -= warp) {
     const int threads = std::min(size, most);
     const std::size_t shared = dynamic_of != nullptr ? dynamic_of(threads) : dynamic;
-    int blocks = 0;
-    if (const cudaError_t error =
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, shared);
-        error != cudaSuccess) {
-      return error;
-    }
+    const auto blocks = static_cast<int>(heddle::machine::resident_blocks(
+        model,
+        static_cast<std::uint32_t>(threads),
+        all.sharedSizeBytes + shared
+    ));
     if (blocks * threads > best_threads) {
       best_threads = blocks * threads;
       *best = threads;
