@@ -32,6 +32,7 @@ import test_axb  # noqa: E402
 MAX_TIME = os.environ.get("MAX_TIME", "10")
 GRIDS, LOCKS, BARRIERS = (f"tests/check/idioms/{name}.cu" for name in ("grids", "locks", "barriers"))
 DEVICE = "tests/check/clauses/device.cu"
+BLOCKS = "bench/check/blocks.cu"
 REDUCTIONS = {"all": [], "no symmetry": ["--no-symmetry"], "not eager": ["--no-eager"],
               "neither": ["--no-symmetry", "--no-eager"]}
 GROWING = [  # program, case, sizes
@@ -66,7 +67,7 @@ def cell(answer):
 def measure(program, words, *options):
     """Answer, processor seconds of the tool and the program that it explores, and bytes of the larger of the two."""
     check(program, words, "--max-states=16")  # compiles, once
-    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}", "--schedules=0"]})
+    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}", "--schedules=0", "-j1"]})
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen(case.command(*options), stdout=out, stderr=subprocess.DEVNULL)
         _, _, usage = os.wait4(child.pid, 0)
@@ -76,11 +77,13 @@ def measure(program, words, *options):
 
 
 def speed():
-    print("== speed: device only, end to end (the search, the judgement, one repetition)")
+    print("== speed: device only, one process, end to end (the search, the judgement, one repetition)")
     print(f"{'':<46}{'states':>9}{'s':>8}{'states/s':>11}{'CPU s':>8}{'per core':>11}{'bytes':>8}")
-    for words in "philosophers-ordered block 5", "philosophers-ordered block 6", "philosophers-ordered plain 6":
-        for name in "neither", "all":
-            answer, seconds, size = measure(LOCKS, words, *REDUCTIONS[name])
+    programs = [(LOCKS, f"philosophers-ordered {shape}", ("neither", "all")) for shape in ("block 5", "block 6", "plain 6")]
+    programs += [(BLOCKS, words, ("all",)) for words in ("dine 2 3", "alike 2 4", "shared 1 5")]
+    for program, words, reductions in programs:
+        for name in reductions:
+            answer, seconds, size = measure(program, words, *REDUCTIONS[name])
             states, wall = answer["states"], max(answer["seconds"], 1e-9)
             print(f"{words + ', ' + ('all reductions' if name == 'all' else 'none'):<46}{states:>9,}{wall:>8.2f}{states / wall:>11,.0f}"
                   f"{seconds:>8.2f}{states / seconds:>11,.0f}{size / states:>8,.0f}{'' if finished(answer) else '   CUT SHORT'}", flush=True)

@@ -162,9 +162,9 @@ Stepper::Ahead Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known
   const std::size_t thread = thread_of(work, move);
   const ImageThread* to = outcome.thread;
   HashSum lanes = before.sum;
-  lanes.subtract(name_in_sum(before.parts[thread]->lane));
+  lanes.subtract(before.parts[thread]->in_sum);
   if (to != nullptr) {
-    lanes.add(name_in_sum(to->lane));
+    lanes.add(to->in_sum);
   }
   HashSum sum = work.sum;
   sum.subtract(before.hash);
@@ -240,9 +240,9 @@ const Stepper::Image* Stepper::derive(
   image->parts[thread] = to;
   image->sum_of_bytes = sum_of_bytes;
   image->sum = before.sum;
-  image->sum.subtract(name_in_sum(from.lane));
+  image->sum.subtract(from.in_sum);
   if (to != nullptr) {
-    image->sum.add(name_in_sum(to->lane));
+    image->sum.add(to->in_sum);
   }
   image->made = before.made;
   image->joins_are_moves = before.joins_are_moves;

@@ -478,6 +478,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     );
     part->summand = thread.summand;
     part->lane = lanes[t];
+    part->in_sum = name_in_sum(lanes[t]);
     part->identity = thread.identity;
     part->placed = placed(thread);
     if (turns[t] != no_turn) {

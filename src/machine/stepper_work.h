@@ -105,6 +105,7 @@ struct Stepper::ImageThread {
   std::vector<std::byte> bytes;
   Hash128 summand;           // of Image::sum_of_bytes
   Hash128 lane;              // what it is called within its cluster
+  Hash128 in_sum;            // name_in_sum(lane)
   std::uint8_t identity = 0; // what it may learn about itself
   bool placed = false;       // it is told from others by its place
   bool can_move = false;     // without warp rules: it does `ready`, `who` and `count` aside
