@@ -569,7 +569,8 @@ int HostThreads::create(
   thread.saved_stack_pointer = frame;
   count_ = std::max(count_, free + 1);
   ever_two_ = true;
-  *library_->single_threaded = false; // reference counts of shared pointers must be atomic now
+  // Reference counts of shared pointers must be atomic now, also when the scheduler has done this.
+  *library_->single_threaded = single_threaded_ = false;
   *id = reinterpret_cast<pthread_t>(thread.control_block);
   return 0;
 }
