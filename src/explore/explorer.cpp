@@ -169,11 +169,13 @@ void Explorer::host_wrote(const void* p, std::size_t bytes, const void* pc) {
       world_.space().find(a)->kind != memory::AllocationKind::Registered) {
     return; // managed or pinned: the device's memory, and gone when it is freed
   }
+  const HostThreads::Aside aside(threads_);
   host_.wrote(p, bytes);
 }
 
 void Explorer::host_freed(const void* p, std::size_t bytes) {
   if (!threads_.inside()) {
+    const HostThreads::Aside aside(threads_);
     host_.freed(p, bytes);
   }
 }

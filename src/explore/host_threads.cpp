@@ -194,6 +194,11 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
   static Library library;
   library_ = &library;
   supported_ = library.find();
+  // fork() takes the arenas of the allocator from all threads but one: what is allocated afterwards
+  // would lie elsewhere. It also runs what the program wants to be run when *it* forks.
+  if (void* const found = ::dlsym(RTLD_DEFAULT, "_Fork"); found != nullptr) {
+    fork_process_ = reinterpret_cast<pid_t (*)()>(found);
+  }
   hooks_ = {
       .stop = [](const HeddleHostPoint* point,
                  const void* pc) { return the_threads->stop_for(*point, pc); },
@@ -374,7 +379,7 @@ void HostThreads::leave_own_storage(const Thread& to) {
 
 pid_t HostThreads::fork_process() {
   leave_own_storage(threads_[0]); // whose thread the new process has
-  const pid_t child = ::fork();
+  const pid_t child = fork_process_();
   enter_own_storage();
   return child;
 }
@@ -549,7 +554,7 @@ int HostThreads::create(
     ::mprotect(slot(free), page, PROT_NONE);
   }
   make_control_block(thread, free);
-  thread.used_before = true;
+  const bool used_before = std::exchange(thread.used_before, true);
   thread.state = State::Live;
   thread.detached = detached == PTHREAD_CREATE_DETACHED;
   thread.started = false;
@@ -571,6 +576,9 @@ int HostThreads::create(
   ever_two_ = true;
   // Reference counts of shared pointers must be atomic now, also when the scheduler has done this.
   *library_->single_threaded = single_threaded_ = false;
+  if (!used_before) {
+    choose_arena(thread); // now, so that which one it is does not depend on who allocates first
+  }
   *id = reinterpret_cast<pthread_t>(thread.control_block);
   return 0;
 }
@@ -615,6 +623,15 @@ void HostThreads::make_control_block(Thread& thread, unsigned id) {
   const std::size_t keys = library.keys[2];
   at<void*>(block, keys) = block + keys - Library::keys_inside * Library::key_bytes;
   at<int>(block, library.tid[2]) = at<int>(main, library.tid[2]) + static_cast<int>(id);
+}
+
+/// The C library's allocator gives a thread its arena when it first allocates.
+void HostThreads::choose_arena(const Thread& thread) {
+  std::byte* const now = thread_pointer();
+  set_thread_pointer(thread.control_block);
+  void* volatile first = std::malloc(1);
+  std::free(first);
+  set_thread_pointer(now);
 }
 
 void HostThreads::begin() {

@@ -25,6 +25,7 @@
 #include "explore/host_state.h"
 
 #include "hostwatch/hooks.h"
+#include <unistd.h>
 
 #include <array>
 #include <cstddef>
@@ -176,6 +177,7 @@ private:
   void complete(HostPosition& position) const;
   bool remember(const HostPosition& position);
   static void* decide(void* self);
+  static void choose_arena(const Thread& thread);
   void enter_own_storage();
   void leave_own_storage(const Thread& to);
   static void begin();
@@ -195,6 +197,7 @@ private:
   std::byte* slots_ = nullptr;             // of threads 1, 2, … and of the scheduler
   Thread scheduler_thread_;                // its storage; nothing else of it is used
   bool single_threaded_ = false;           // what the C library believed before
+  pid_t (*fork_process_)() = &::fork;
   std::byte* scheduler_stack_ = nullptr;
   HostClock clock_;
   std::vector<std::string> names_, joins_;
