@@ -202,6 +202,7 @@ void Explorer::exchange_news() {
 void Explorer::finish() {
   exchange_news();
   if (stepper_.sums_clash() && !one_way()) {
+    table_.note(Fact::SumsClash); // it may be what others have said last that shows it
     table_.add_event(
         EventKind::Incomplete,
         0,

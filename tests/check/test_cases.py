@@ -63,9 +63,9 @@ def main():
             found = cases.problems_of(case, answer)
             if options.twice and not found and case.gap is None:
                 again = case.run(*then.split())
-                drop = {"seconds", "wall"}
-                if {k: v for k, v in answer.items() if k not in drop} != {k: v for k, v in again.items() if k not in drop}:
-                    found = ["a second run says something else"]
+                differs = [f"{key}: {answer.get(key)} and {again.get(key)}" for key in sorted(set(answer) | set(again))
+                           if key not in ("seconds", "wall") and answer.get(key) != again.get(key)]
+                found = [f"a second run says something else: {', '.join(differs)}"] if differs else []
             gap = f" (known gap: {case.gap})" if case.gap and not found else ""
             print(f"{'FAIL' if found else 'ok  '} {case.name}: {answer['verdict']}, {answer.get('states', 0)} states, "
                   f"{answer.get('wall', 0):.2f} s{gap}", flush=True)
