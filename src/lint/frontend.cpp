@@ -282,6 +282,19 @@ Result<Unit> read_unit(const FrontEnd& request) {
           0,
           llvm::MemoryBuffer::getMemBuffer(header.text)
       );
+      // A toolkit on the compiler's own path: its headers find each other without looking at ours.
+      for (const char* folder : {"/usr/local/include", "/usr/include"}) {
+        const std::string path = fmt::format("{}/{}", folder, header.path);
+        if (overlay->exists(path)) {
+          memory->addFile(
+              path,
+              0,
+              llvm::MemoryBuffer::getMemBufferCopy(
+                  fmt::format("#pragma once\n#include <{}/{}>\n", stub_folder, header.path)
+              )
+          );
+        }
+      }
     }
   } else {
     memory->addFile(

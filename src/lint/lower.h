@@ -215,6 +215,13 @@ private:
   ValueId launch(const clang::CUDAKernelCallExpr& expression);
   std::vector<ValueId>
   arguments(const clang::FunctionDecl* callee, llvm::ArrayRef<const clang::Expr*> expressions);
+  void add_contents(
+      const clang::FunctionDecl& callee,
+      const clang::CallExpr& expression,
+      const std::vector<ValueId>& values,
+      std::vector<ValueId>& operands,
+      clang::SourceRange range
+  );
   void written_arguments(
       const clang::FunctionDecl* callee,
       const clang::CallExpr& expression,

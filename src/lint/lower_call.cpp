@@ -285,6 +285,9 @@ ValueId FunctionLowering::call_known(
   made.operands = values;
   made.name = name;
   made.spot = unit_.spot(range);
+  if (!known.known && callee != nullptr && expression != nullptr) {
+    add_contents(*callee, *expression, values, made.operands, range);
+  }
   const auto* member = dyn_cast_or_null<CXXMemberCallExpr>(expression);
   const auto* overloaded = dyn_cast_or_null<CXXOperatorCallExpr>(expression);
   if (known.effect == Effect::AtomicUpdate || known.effect == Effect::AtomicLoad ||
@@ -376,6 +379,25 @@ ValueId FunctionLowering::call_known(
     return at;
   }
   return result;
+}
+
+/// curand_uniform(&state): what such a function gives depends on what its arguments point to.
+void FunctionLowering::add_contents(
+    const FunctionDecl& callee,
+    const CallExpr& expression,
+    const std::vector<ValueId>& values,
+    std::vector<ValueId>& operands,
+    SourceRange range
+) {
+  const std::size_t first =
+      values.size() - std::min<std::size_t>(values.size(), expression.getNumArgs());
+  for (std::size_t i = first; i < values.size() && i - first < callee.getNumParams(); ++i) {
+    const QualType type = callee.getParamDecl(i - first)->getType();
+    if ((type->isPointerType() || type->isReferenceType()) &&
+        !type->getPointeeType()->isFunctionType() && !type->getPointeeType()->isVoidType()) {
+      operands.push_back(load(values[i], range));
+    }
+  }
 }
 
 /// A function without a body may write through what it is given.

@@ -2,6 +2,7 @@
 // names and signatures are CUDA's, the text is ours. Bodies do not matter: functions.def says what
 // the functions mean. A file that uses more is read with errors, and the report says so.
 #include "lint/frontend.h"
+#include "lint/stub_types.h"
 
 namespace heddle::lint {
 namespace {
@@ -22,6 +23,7 @@ constexpr const char* runtime = R"cuda(
 #define __align__(n) __attribute__((aligned(n)))
 #define __host_device__ __host__ __device__
 #define CUDART_VERSION 13000
+#define CUDART_CB
 #define HEDDLE_BOTH inline __host__ __device__
 typedef decltype(sizeof(0)) size_t;
 typedef unsigned char uchar;
@@ -123,6 +125,50 @@ HEDDLE_HOST_TOO float fmaf(float, float, float);
 HEDDLE_HOST_TOO double fma(double, double, double);
 HEDDLE_HOST_TOO int abs(int);
 __device__ float __expf(float);
+__device__ float __exp10f(float);
+__device__ float __log2f(float);
+__device__ float __log10f(float);
+__device__ float __tanf(float);
+__device__ float __saturatef(float);
+__device__ float __frcp_rn(float);
+__device__ float __fsqrt_rn(float);
+__device__ float __frsqrt_rn(float);
+__device__ float __fmaf_rn(float, float, float);
+__device__ float __fmul_rn(float, float);
+__device__ float __fadd_rn(float, float);
+__device__ float __fdiv_rn(float, float);
+__device__ void __sincosf(float, float*, float*);
+__device__ int __float2int_rn(float);
+__device__ int __float2int_rd(float);
+__device__ int __float2int_rz(float);
+__device__ unsigned __float2uint_rn(float);
+__device__ unsigned __float2uint_rz(float);
+__device__ float __int2float_rn(int);
+__device__ float __uint2float_rn(unsigned);
+__device__ unsigned __float_as_uint(float);
+__device__ float __uint_as_float(unsigned);
+__device__ long long __double_as_longlong(double);
+__device__ double __longlong_as_double(long long);
+__device__ int __clzll(long long);
+__device__ int __ffsll(long long);
+__device__ unsigned long long __brevll(unsigned long long);
+__device__ int __mulhi(int, int);
+__device__ unsigned __byte_perm(unsigned, unsigned, unsigned);
+__device__ unsigned __funnelshift_l(unsigned, unsigned, unsigned);
+__device__ unsigned __funnelshift_r(unsigned, unsigned, unsigned);
+__device__ int __dp4a(int, int, int);
+__device__ unsigned __sad(int, int, unsigned);
+__device__ unsigned __vabsdiffu4(unsigned, unsigned);
+__device__ size_t __cvta_generic_to_shared(const void*);
+__device__ unsigned __isShared(const void*);
+__device__ unsigned __isGlobal(const void*);
+template <class T> __device__ T __ldcg(const T*);
+template <class T> __device__ T __ldca(const T*);
+template <class T> __device__ T __ldcs(const T*);
+template <class T> __device__ T __ldcv(const T*);
+template <class T> __device__ void __stcg(T*, T);
+template <class T> __device__ void __stcs(T*, T);
+template <class T> __device__ void __stwt(T*, T);
 __device__ float __logf(float);
 __device__ float __sinf(float);
 __device__ float __cosf(float);
@@ -165,9 +211,43 @@ cudaError_t cudaDeviceGetAttribute(int*, int, int);
 cudaError_t cudaSetDevice(int);
 cudaError_t cudaGetDevice(int*);
 cudaError_t cudaDeviceReset();
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned);
+cudaError_t cudaMemcpyPeer(void*, int, const void*, int, size_t);
+cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, size_t, cudaStream_t = 0);
+cudaError_t cudaMemcpy2D(void*, size_t, const void*, size_t, size_t, size_t, cudaMemcpyKind);
+cudaError_t cudaMemset2D(void*, size_t, int, size_t, size_t);
+cudaError_t cudaMemGetInfo(size_t*, size_t*);
+cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = 0);
+cudaError_t cudaMemAdvise(const void*, size_t, int, int);
+cudaError_t cudaFreeAsync(void*, cudaStream_t);
+cudaError_t cudaDeviceSetLimit(int, size_t);
+cudaError_t cudaDeviceGetLimit(size_t*, int);
+cudaError_t cudaDeviceSetCacheConfig(int);
+cudaError_t cudaDeviceCanAccessPeer(int*, int, int);
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned);
+cudaError_t cudaDriverGetVersion(int*);
+cudaError_t cudaRuntimeGetVersion(int*);
+cudaError_t cudaSetDeviceFlags(unsigned);
+cudaError_t cudaProfilerStart();
+cudaError_t cudaProfilerStop();
+cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*)(void*), void*);
+cudaError_t cudaStreamAddCallback(cudaStream_t, void (*)(cudaStream_t, cudaError_t, void*), void*, unsigned);
 unsigned __cudaPushCallConfiguration(dim3, dim3, size_t = 0, void* = 0);
 }
 template <class T> cudaError_t cudaMalloc(T**, size_t);
+template <class T> cudaError_t cudaMallocAsync(T**, size_t, cudaStream_t);
+template <class T> cudaError_t cudaMallocPitch(T**, size_t*, size_t, size_t);
+template <class T> cudaError_t cudaGetSymbolSize(size_t*, const T&);
+template <class T> cudaError_t cudaFuncSetCacheConfig(T, int);
+template <class T> cudaError_t cudaOccupancyMaxPotentialBlockSize(int*, int*, T, size_t = 0, int = 0);
+typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaSurfaceObject_t;
+template <class T> __device__ T tex1D(cudaTextureObject_t, float);
+template <class T> __device__ T tex1Dfetch(cudaTextureObject_t, int);
+template <class T> __device__ T tex2D(cudaTextureObject_t, float, float);
+template <class T> __device__ T tex3D(cudaTextureObject_t, float, float, float);
+template <class T> __device__ void surf2Dwrite(T, cudaSurfaceObject_t, int, int);
+template <class T> __device__ void surf2Dread(T*, cudaSurfaceObject_t, int, int);
 template <class T> cudaError_t cudaMallocManaged(T**, size_t, unsigned = 1);
 template <class T> cudaError_t cudaMallocHost(T**, size_t, unsigned = 0);
 template <class T> cudaError_t cudaHostAlloc(T**, size_t, unsigned);
@@ -189,6 +269,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 template <class T> cudaError_t cudaMemcpyToSymbol(const T&, const void*, size_t, size_t = 0, cudaMemcpyKind = cudaMemcpyHostToDevice);
 enum { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrCooperativeLaunch = 95, cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum { cudaHostRegisterDefault = 0, cudaHostAllocDefault = 0, cudaErrorAssert = 710, cudaErrorInvalidValue = 1, cudaMemAttachGlobal = 1 };
+enum { cudaErrorMemoryAllocation = 2, cudaErrorLaunchFailure = 719, cudaErrorCooperativeLaunchTooLarge = 720 };
+enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaMemAttachHost = 2 };
+enum { cudaLimitStackSize = 0, cudaLimitPrintfFifoSize = 1, cudaLimitMallocHeapSize = 2 };
+enum { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
+enum { cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor = 76 };
 enum { cudaHostAllocMapped = 2, cudaHostRegisterMapped = 2, cudaStreamNonBlocking = 1 };
 )cuda";
 
@@ -279,6 +364,11 @@ template <class G> __device__ void sync(const G&);
 template <class G> __device__ void wait(const G&);
 template <class G, class T, class S> __device__ void memcpy_async(const G&, T*, const T*, const S&);
 template <class T> struct plus { __device__ T operator()(T a, T b) const { return a + b; } };
+template <class T> struct bit_and { __device__ T operator()(T a, T b) const; };
+template <class T> struct bit_or { __device__ T operator()(T a, T b) const; };
+template <class T> struct bit_xor { __device__ T operator()(T a, T b) const; };
+template <class G> __device__ coalesced_group binary_partition(const G&, bool);
+template <class G, class L> __device__ coalesced_group labeled_partition(const G&, L);
 template <class T> struct less { __device__ T operator()(T a, T b) const; };
 template <class T> struct greater { __device__ T operator()(T a, T b) const; };
 template <class G, class T, class F> __device__ T reduce(const G&, T, F);
@@ -362,15 +452,56 @@ typedef long int64_t;
 typedef unsigned long uint64_t;
 )cuda";
 
+constexpr const char* runtime_only = "#pragma once\n#include \"cuda_runtime.h\"\n";
+
+/// cuda/std/type_traits and its like, from the host's library.
+#define HEDDLE_HOST_LIBRARY(NAME)                                                                  \
+  "#pragma once\n#include <" NAME ">\nnamespace cuda { namespace std { using namespace ::std; } "  \
+  "}\n"
+
 } // namespace
 
 const std::vector<StubHeader>& stub_headers() {
   static const std::vector<StubHeader> headers = {
       {"cuda_runtime.h", runtime},
-      {"cuda_runtime_api.h", "#pragma once\n#include \"cuda_runtime.h\"\n"},
-      {"cuda.h", "#pragma once\n#include \"cuda_runtime.h\"\n"},
-      {"device_launch_parameters.h", "#pragma once\n"},
-      {"device_functions.h", "#pragma once\n"},
+      {"cuda_runtime_api.h", runtime_only},
+      {"cuda.h", runtime_only},
+      {"cuda_fp16.h", stub_half},
+      {"cuda_bf16.h", stub_brain},
+      {"cuda_pipeline.h", stub_copies},
+      {"cuda_pipeline_primitives.h", stub_copies},
+      {"curand_kernel.h", stub_random},
+      {"math_constants.h", stub_constants},
+      {"mma.h", stub_fragments},
+      // All of these are in cuda_runtime.h. They stand here lest those of a toolkit that lies on
+      // the compiler's own path are read with it.
+      {"builtin_types.h", runtime_only},
+      {"channel_descriptor.h", runtime_only},
+      {"common_functions.h", runtime_only},
+      {"crt/host_defines.h", runtime_only},
+      {"cuda_device_runtime_api.h", runtime_only},
+      {"cuda_profiler_api.h", runtime_only},
+      {"device_atomic_functions.h", runtime_only},
+      {"device_functions.h", runtime_only},
+      {"device_launch_parameters.h", runtime_only},
+      {"device_types.h", runtime_only},
+      {"driver_types.h", runtime_only},
+      {"host_defines.h", runtime_only},
+      {"math_functions.h", runtime_only},
+      {"sm_20_atomic_functions.h", runtime_only},
+      {"sm_20_intrinsics.h", runtime_only},
+      {"sm_30_intrinsics.h", runtime_only},
+      {"sm_32_atomic_functions.h", runtime_only},
+      {"sm_32_intrinsics.h", runtime_only},
+      {"sm_35_intrinsics.h", runtime_only},
+      {"sm_60_atomic_functions.h", runtime_only},
+      {"sm_61_intrinsics.h", runtime_only},
+      {"surface_indirect_functions.h", runtime_only},
+      {"surface_types.h", runtime_only},
+      {"texture_indirect_functions.h", runtime_only},
+      {"texture_types.h", runtime_only},
+      {"vector_functions.h", runtime_only},
+      {"vector_types.h", runtime_only},
       {"cooperative_groups.h", groups},
       {"cooperative_groups/reduce.h", "#pragma once\n#include <cooperative_groups.h>\n"},
       {"cooperative_groups/scan.h", "#pragma once\n#include <cooperative_groups.h>\n"},
@@ -378,6 +509,13 @@ const std::vector<StubHeader>& stub_headers() {
       {"cuda/atomic", atomic},
       {"cuda/std/atomic", "#pragma once\n#include <cuda/atomic>\n"},
       {"cuda/barrier", barrier},
+      {"cuda/pipeline", stub_pipeline},
+      {"cuda/std/barrier", "#pragma once\n#include <cuda/barrier>\n"},
+      {"cuda/std/cstddef", "#pragma once\n#include <cuda/std/cstdint>\n"},
+      {"cuda/std/limits", HEDDLE_HOST_LIBRARY("limits")},
+      {"cuda/std/tuple", HEDDLE_HOST_LIBRARY("tuple")},
+      {"cuda/std/type_traits", HEDDLE_HOST_LIBRARY("type_traits")},
+      {"cuda/std/utility", HEDDLE_HOST_LIBRARY("utility")},
       {"cuda/std/cstdint", standard},
   };
   return headers;
