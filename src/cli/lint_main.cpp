@@ -28,6 +28,9 @@ void list_rules() {
 }
 
 void print_summary(const report::StaticReport& result, bool timing) {
+  for (const std::string& note : result.notes) {
+    fmt::print(stderr, "heddle: note: {}\n", note);
+  }
   for (const report::FileTime& file : result.files) {
     if (file.errors != 0) {
       fmt::print(

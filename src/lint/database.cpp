@@ -15,7 +15,13 @@ Result<std::vector<CompileCommand>> read_database(const std::string& folder) {
       fs::is_directory(folder) ? fs::path(folder) / "compile_commands.json" : fs::path(folder);
   std::ifstream in(path);
   if (!in) {
-    return input_error(fmt::format("cannot read {}", path.string()));
+    return input_error(
+        fmt::format(
+            "-p {}: there is no compilation database (cannot read {})",
+            folder,
+            path.string()
+        )
+    );
   }
   std::stringstream text;
   text << in.rdbuf();

@@ -2,6 +2,7 @@
 
 #include "lint/lower.h"
 
+#include <clang/Basic/Cuda.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendActions.h>
 #include <clang/Lex/PPCallbacks.h>
@@ -264,6 +265,10 @@ std::string find_toolkit(const std::string& asked) {
   return "";
 }
 
+bool knows_architecture(const std::string& name) {
+  return !name.empty() && name == clang::OffloadArchToString(clang::StringToOffloadArch(name));
+}
+
 Result<Unit> read_unit(const FrontEnd& request) {
   Unit unit;
   LowerOptions options{request.synchronization_functions, request.system_kernels};
@@ -313,8 +318,14 @@ Result<Unit> read_unit(const FrontEnd& request) {
       );
     }
   }
-  if (!overlay->exists(request.file)) {
+  const auto status = overlay->status(request.file);
+  if (!status) {
     return input_error(fmt::format("no such file: {}", request.file));
+  }
+  if (status->isDirectory()) {
+    return input_error(
+        fmt::format("{} is a folder; name files, or a database by -p", request.file)
+    );
   }
   auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions{}, overlay);
   clang::tooling::ToolInvocation invocation(

@@ -33,6 +33,9 @@ struct FrontEnd {
 
 Result<Unit> read_unit(const FrontEnd& request);
 
+/// Is this an architecture of the Clang that Heddle was built with?
+bool knows_architecture(const std::string& name);
+
 /// The toolkit in `asked`, else of the nvcc on PATH, else in the usual places; empty: none.
 std::string find_toolkit(const std::string& asked);
 

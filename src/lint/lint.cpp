@@ -175,7 +175,9 @@ lint_file(const LintRequest& request, const Job& job, const std::string& toolkit
   front.folder = job.folder;
   front.flags = job.flags;
   front.toolkit = toolkit;
-  front.architecture = job.architecture.empty() ? request.architecture : job.architecture;
+  // A command may name one that is newer than Clang.
+  front.architecture =
+      knows_architecture(job.architecture) ? job.architecture : request.architecture;
   front.synchronization_functions = barrier_options.synchronization_functions;
   front.system_kernels = std::ranges::any_of(all_rules(), [&](const report::StaticRule& rule) {
     return !settings.of(rule.rule, rule.key).exclude_messages_in_system_headers;
@@ -306,7 +308,33 @@ Result<report::StaticReport> lint(const LintRequest& request) {
   report.rules = all_rules();
   report.root = fs::current_path().string();
   TRY(const std::vector<Job> jobs, jobs_of(request));
+  if (jobs.empty()) {
+    return input_error(fmt::format("-p {}: the database names no CUDA file", request.database));
+  }
   const std::string toolkit = find_toolkit(request.toolkit);
+  if (!toolkit.empty() && !fs::exists(fs::path(toolkit) / "include" / "cuda_runtime.h")) {
+    return input_error(
+        fmt::format(
+            "--cuda-path {}: no CUDA toolkit (it has no include/cuda_runtime.h); 'none' reads "
+            "with Heddle's own declarations",
+            toolkit
+        )
+    );
+  }
+  if (toolkit.empty() && request.toolkit != "none") {
+    report.notes.emplace_back(
+        "no CUDA toolkit was found; sources are read with Heddle's own declarations of CUDA "
+        "(--cuda-path FOLDER)"
+    );
+  }
+  if (!knows_architecture(request.architecture)) {
+    return input_error(
+        fmt::format(
+            "--arch: '{}' is no architecture that Clang knows (sm_90)",
+            request.architecture
+        )
+    );
+  }
   std::vector<std::optional<Result<FileResult>>> results(jobs.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {

@@ -77,6 +77,9 @@ bool is_rule(const std::string& name) {
 
 Result<Settings> parse(const std::string& file, Settings settings) {
   std::ifstream in(file);
+  if (!in || !fs::is_regular_file(file)) {
+    return input_error(fmt::format("{}: the configuration cannot be read", file));
+  }
   std::string line;
   struct Level {
     std::size_t indent;
@@ -135,6 +138,8 @@ Result<Settings> parse(const std::string& file, Settings settings) {
     if (value.empty()) {
       if (name == "rules" || is_rule(name)) {
         path.push_back({indent, name});
+      } else if (!path.empty() && path.back().name == "rules") {
+        return problem(fmt::format("there is no rule '{}' (heddle lint --list-rules)", name));
       } else {
         pending = name;
         pending_rule = rule;
