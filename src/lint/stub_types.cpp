@@ -68,7 +68,7 @@ HEDDLE_DEVICE float2 __bfloat1622float2(__nv_bfloat162); HEDDLE_DEVICE __nv_bflo
 
 const char* const stub_pipeline = R"cuda(
 #pragma once
-#include <cuda/barrier>
+#include "barrier"
 namespace cuda {
 enum class pipeline_role { producer, consumer };
 template <thread_scope S, unsigned char N> struct pipeline_shared_state { unsigned long long words[2 * N]; };
