@@ -64,10 +64,10 @@ def cell(answer):
     return f"{answer['states']:>7,} {answer['wall']:>6.2f}s" if finished(answer) else f"{'-':>15}"
 
 
-def measure(program, words, *options):
+def measure(program, words, *options, jobs=1):
     """Answer, processor seconds of the tool and the program that it explores, and bytes of the larger of the two."""
     check(program, words, "--max-states=16")  # compiles, once
-    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}", "--schedules=0", "-j1"]})
+    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}", "--schedules=0", f"-j{jobs}"]})
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen(case.command(*options), stdout=out, stderr=subprocess.DEVNULL)
         _, _, usage = os.wait4(child.pid, 0)
@@ -100,7 +100,7 @@ def cores():
                                     ("tests/check/idioms/host_threads.cu", "two-launchers", ["--states-alone=0"])):
         row = []
         for jobs in sorted({1, 2, 4, 8, 16, most} & set(range(1, most + 1))):
-            answer, seconds, _ = measure(program, words, f"-j{jobs}", *options)
+            answer, seconds, _ = measure(program, words, *options, jobs=jobs)
             row.append(f"-j{jobs} {answer['seconds'] or 0:>6.2f} s ({seconds:.2f} s)")
         print(f"{words:<32}{answer['states']:>9,} states   {'   '.join(row)}{'' if finished(answer) else '   CUT SHORT'}", flush=True)
 

@@ -316,7 +316,9 @@ ActorId StateTable::add_actor(const Actor& actor) {
 }
 
 void StateTable::note(Fact fact) {
-  atomic_of(header().facts).fetch_or(1U << static_cast<unsigned>(fact), relaxed);
+  if (!saw(fact)) {
+    atomic_of(header().facts).fetch_or(1U << static_cast<unsigned>(fact), relaxed);
+  }
 }
 
 bool StateTable::saw(Fact fact) const {

@@ -46,7 +46,11 @@ struct StoredDemand {
   ThreadClass who;
 };
 
-struct StoredProcess {
+// What processes write all the time lies in cache lines of its own: whoever only reads the rest
+// need not wait for them. (Two lines: processors fetch them in pairs.)
+constexpr std::size_t apart = 128;
+
+struct alignas(apart) StoredProcess {
   std::uint64_t depth, queue;
   std::uint32_t used;
   std::uint32_t position_state, position_site;
@@ -67,14 +71,19 @@ struct StateTable::Header {
   std::size_t visited_at, wanted_at, states_at, edges_at, texts_at, text_slots_at, text_bytes_at,
       actors_at, events_at, told_at, processes_at;
 
-  std::uint32_t states, edges;
-  std::uint32_t irrevocable; // moves
   std::uint32_t facts;
-  std::uint32_t keeps_to;                         // so many states; 0: to none
-  std::int32_t permits;                           // of processes that could take part and do not
-  std::uint32_t several;                          // processes have taken part
-  heddle::mutex<cuda::thread_scope_system> mutex; // of what follows, and of new texts
-  std::uint32_t texts, actors, events, told;
+  std::uint32_t keeps_to;    // so many states; 0: to none
+  std::uint32_t irrevocable; // moves
+  std::int32_t permits;      // of processes that could take part and do not
+  std::uint32_t several;     // processes have taken part
+  std::uint32_t told;
+
+  alignas(apart) std::uint32_t states;
+  alignas(apart) std::uint32_t edges;
+
+  // Of what follows, of new texts, and of what is told.
+  alignas(apart) heddle::mutex<cuda::thread_scope_system> mutex;
+  std::uint32_t texts, actors, events;
   std::uint64_t text_bytes;
 };
 
