@@ -21,6 +21,8 @@ namespace {
 
 // Processes that wait for a child, at most: each holds a copy of what it has touched.
 constexpr int max_depth = 4000;
+// A process also waits for those that it has given work to; that must not bring the limit nearer.
+constexpr int max_depth_of_helpers = 1000;
 // A process that is given too little is back soon; that must not cost more than it brings.
 constexpr auto between_shares = std::chrono::milliseconds(5);
 
@@ -113,7 +115,7 @@ bool Explorer::fork_for(const Node& node) {
 
 /// Gives choices away if another process may take part.
 void Explorer::share_work() {
-  if (!table_.help_wanted()) {
+  if (!table_.help_wanted() || depth_ >= max_depth_of_helpers) {
     return;
   }
   const auto now = std::chrono::steady_clock::now();

@@ -126,10 +126,11 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
 /// Which of several equal threads is named, and which number a choice has, depends on who has
 /// searched where. So what several processes have found is looked for again by one that goes there
 /// and nowhere else: a report is the same each time.
-Result<void> retrace(
+void retrace(
     const CheckRequest& request,
     const Handover& handover,
     const Search& all,
+    double share,
     HostSources& sources,
     report::Report& report
 ) {
@@ -137,14 +138,18 @@ Result<void> retrace(
   Judgement judged = judge_search(request, all.table, sources, all.finished, by_content);
   report = std::move(judged.report);
   const std::vector<Hash128> states = all.table.hashes(judged.shown, by_content);
-  TRY(
-      const Search again,
-      search(request, handover, Addresses::Fixed, {.share = 1, .sheet = nullptr, .keep_to = states})
+  const auto again = search(
+      request,
+      handover,
+      Addresses::Fixed,
+      {.share = share, .sheet = nullptr, .keep_to = states}
   );
-  std::vector<report::Diagnostic> findings =
-      judge_search(request, again.table, sources, /*finished=*/false).report.findings;
+  std::vector<report::Diagnostic> findings;
+  if (again) {
+    findings = judge_search(request, again->table, sources, /*finished=*/false).report.findings;
+  }
   if (findings.size() != report.findings.size()) {
-    return {}; // what has been found is no less true
+    return; // what has been found is no less true
   }
   for (report::Diagnostic& finding : findings) {
     if (!finding.searched.empty()) {
@@ -152,7 +157,6 @@ Result<void> retrace(
     }
   }
   report.findings = std::move(findings);
-  return {};
 }
 
 } // namespace
@@ -176,7 +180,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   HostSources sources(request.program);
   auto [report, shown, ends] = judge_search(request, all->table, sources, all->finished);
   if (all->table.for_several() && !report.findings.empty()) {
-    TRY_VOID(retrace(request, handover, *all, sources, report));
+    retrace(request, handover, *all, left, sources, report);
   }
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {
     report.bounds += ", assuming " + assumed;
