@@ -62,7 +62,8 @@ class HostScheduler {
 public:
   virtual ~HostScheduler() = default;
   /// The running host thread has stopped or ended: choose() who goes on. Called on a stack of its
-  /// own; may fork. Not called when all host threads have ended: then the process exits.
+  /// own; may fork, with fork_process(). Not called when all host threads have ended: then the
+  /// process exits.
   virtual void next(HostThreads& threads) = 0;
   /// Does not return.
   virtual void unsupported(const char* what) = 0;

@@ -404,7 +404,7 @@ void StateTable::count_irrevocable() {
 
 /// Of the whole search this does not depend on how many processes make it.
 bool StateTable::is_large() const {
-  constexpr std::uint64_t states_for_one = 100; // irrevocable move: as long as it takes
+  constexpr std::uint64_t states_for_one = 20; // irrevocable move: it takes much longer
   Header& h = header();
   return atomic_of(h.states).load(relaxed) +
              states_for_one * atomic_of(h.irrevocable).load(relaxed) >=

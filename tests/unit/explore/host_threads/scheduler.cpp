@@ -136,7 +136,7 @@ private:
     }
     if (mode_ == "fork" && forks_ < 6 && random_() % 8 == 0) {
       ++forks_;
-      const pid_t child = ::fork();
+      const pid_t child = threads_.fork_process();
       if (child == 0) {
         child_ = true;
         random_.seed(static_cast<unsigned>(random_()) + 1);
@@ -166,7 +166,7 @@ private:
 
   std::size_t branch(std::size_t count) {
     for (std::size_t n = 0; n + 1 < count; ++n) {
-      const pid_t child = ::fork();
+      const pid_t child = threads_.fork_process();
       if (child == 0) {
         child_ = true;
         return n;
