@@ -201,7 +201,7 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
           "--states-alone",
           workers.states_alone,
           "One process sees so many states before others join it (a move that cannot be taken back "
-          "counts as 100)"
+          "counts as 20)"
       )
       ->type_name("N")
       ->capture_default_str();

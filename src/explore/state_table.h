@@ -75,7 +75,7 @@ public:
   struct Limits {
     std::uint32_t max_states = 1'000'000;
     // So many processes explore, from this number of states on (a move that cannot be taken back
-    // counts as 100); before that, one.
+    // counts as 20); before that, one.
     std::uint32_t processes = 1;
     std::uint32_t alone = 0;
   };
