@@ -12,6 +12,20 @@
 #include <limits>
 
 namespace heddle::isa {
+namespace {
+
+/// Gives `lanes` a value; in most cases those are all of a warp, and a few wide stores do it.
+template <typename T> void set_lanes(std::array<T, warp_size>& values, LaneMask lanes, T value) {
+  if (lanes == all_lanes) {
+    values.fill(value);
+    return;
+  }
+  for (; lanes != 0; lanes &= lanes - 1) {
+    values[static_cast<std::size_t>(std::countr_zero(lanes))] = value;
+  }
+}
+
+} // namespace
 
 // --- Warp
 // ------------------------------------------------------------------------------------------
@@ -205,17 +219,13 @@ Stop Exec::step(Warp& warp, LaneMask group) {
 // ------------------------------------------------------------------------------------
 
 const Op* Exec::stop_at(Stop why, const Op* next) {
-  for (LaneMask m = group_; m != 0; m &= m - 1) {
-    warp_->pc[static_cast<std::size_t>(std::countr_zero(m))] = next;
-  }
+  set_lanes(warp_->pc, group_, next);
   why_ = why;
   return nullptr;
 }
 
 void Exec::leave(LaneMask lanes, const Op* at) {
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
-    warp_->pc[static_cast<std::size_t>(std::countr_zero(m))] = at;
-  }
+  set_lanes(warp_->pc, lanes, at);
   group_ &= ~lanes;
   mask_ &= ~lanes;
   lanes_ = static_cast<std::uint32_t>(std::popcount(group_));
@@ -273,9 +283,7 @@ const Op* Exec::exit_lanes(const Op& op) {
     warp_->pop_lanes(frame, ended);
     frame = caller;
   }
-  for (LaneMask left = ended; left != 0; left &= left - 1) {
-    warp_->frame[static_cast<std::size_t>(std::countr_zero(left))] = nullptr;
-  }
+  set_lanes<Frame*>(warp_->frame, ended, nullptr);
   leave(ended, nullptr);
   environment_->exited(*this, ended);
   return next_or_stop(op, Stop::Exited);
@@ -306,9 +314,7 @@ const Op* Exec::call(const Op& op, const Code& callee) {
       );
     }
   }
-  for (LaneMask m = entering; m != 0; m &= m - 1) {
-    warp_->frame[static_cast<std::size_t>(std::countr_zero(m))] = frame;
-  }
+  set_lanes(warp_->frame, entering, frame);
   enter_frame(*frame);
   look_behind();
   return callee.ops.data();
@@ -324,16 +330,12 @@ const Op* Exec::return_lanes(const Op& op) {
   Frame* caller = frame->caller;
   if (returning != group_) {
     // The others go on in this frame; the returning lanes become a group of their own.
-    for (LaneMask m = returning; m != 0; m &= m - 1) {
-      warp_->frame[static_cast<std::size_t>(std::countr_zero(m))] = caller;
-    }
+    set_lanes(warp_->frame, returning, caller);
     leave(returning, next);
     warp_->pop_lanes(frame, returning);
     return next_or_stop(op, Stop::Diverged);
   }
-  for (LaneMask m = returning; m != 0; m &= m - 1) {
-    warp_->frame[static_cast<std::size_t>(std::countr_zero(m))] = caller;
-  }
+  set_lanes(warp_->frame, returning, caller);
   const bool alone = frame->lanes == returning;
   warp_->pop_lanes(frame, returning);
   enter_frame(*caller);

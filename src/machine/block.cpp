@@ -109,9 +109,14 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     warp.reset();
     isa::Frame* frame = warp.push_frame(code, nullptr, nullptr, lanes);
     warp.live = lanes;
-    for (LaneMask m = lanes; m != 0; m &= m - 1) {
-      warp.pc[slot(std::countr_zero(m))] = code->ops.data();
-      warp.frame[slot(std::countr_zero(m))] = frame;
+    if (lanes == isa::all_lanes) {
+      warp.pc.fill(code->ops.data());
+      warp.frame.fill(frame);
+    } else {
+      for (LaneMask m = lanes; m != 0; m &= m - 1) {
+        warp.pc[slot(std::countr_zero(m))] = code->ops.data();
+        warp.frame[slot(std::countr_zero(m))] = frame;
+      }
     }
     state.tired = state.ran = state.arrived = 0;
     state.fuel = round_fuel;

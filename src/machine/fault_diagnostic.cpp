@@ -91,6 +91,20 @@ bool is_near(const memory::Allocation& nearest, memory::Address at) {
   return distance < far;
 }
 
+/// All shared memory of a block, as if it were one allocation.
+memory::Allocation shared_memory(const Grid& grid, const Block& block) {
+  memory::Allocation all;
+  all.base = memory::shared_window;
+  all.size = block.shared_bytes();
+  const std::uint64_t dynamic = grid.config().dynamic_shared;
+  all.name = fmt::format(
+      "shared memory of the block ({} static, {} dynamic)",
+      all.size - dynamic,
+      dynamic
+  );
+  return all;
+}
+
 report::Place place_of(const SourcePlace& place) {
   return report::Place{place.file, place.line, place.column, 0};
 }
@@ -109,6 +123,11 @@ FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp,
   describe_instruction(exec.code(), *exec.current(), report);
   if (report.fault.address - memory::window_base >= 3 * memory::window_size) {
     report.nearest = grid.services().space().nearest(report.fault.address);
+  } else if (
+      grid.config().cluster.count() == 1 &&
+      report.fault.address - memory::shared_window < memory::window_size
+  ) {
+    report.nearest = shared_memory(grid, block);
   }
   return report;
 }

@@ -75,6 +75,20 @@ void warn_of_bad_range(
   print(d);
 }
 
+void warn_of_refused_launch(
+    const std::string& kernel,
+    const std::string& why,
+    const std::string& code
+) {
+  report::Diagnostic d(
+      report::Finding::ApiMisuse,
+      fmt::format("a launch of {} does not take place: {}", kernel, why)
+  );
+  d.severity = report::Severity::Warning;
+  d.notes.push_back(fmt::format("the launch returns {}", code));
+  print(d);
+}
+
 void announce_stale_handle(const char* what) {
   report::Diagnostic d(
       report::Finding::ApiMisuse,

@@ -23,6 +23,13 @@ void warn_of_bad_range(
     std::uint64_t bytes,
     const char* call
 );
+/// A launch that did not take place, `why`, and the name of its error code: a warning, for programs
+/// that go on without having looked at the code.
+void warn_of_refused_launch(
+    const std::string& kernel,
+    const std::string& why,
+    const std::string& code
+);
 /// A handle used after its destruction (the real library would crash).
 void announce_stale_handle(const char* what);
 

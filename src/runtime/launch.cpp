@@ -1,10 +1,13 @@
 // Implements launch.h.
 #include "runtime/launch.h"
 
+#include "machine/grid.h"
+#include "runtime/announce.h"
 #include "runtime/outcome.h"
 #include "runtime/version.h"
 
 #include <cuda.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -19,6 +22,24 @@ machine::Dim3 dimensions(const dim3& d) {
 
 bool fits(const dim3& d, const std::uint32_t (&limit)[3]) {
   return d.x != 0 && d.y != 0 && d.z != 0 && d.x <= limit[0] && d.y <= limit[1] && d.z <= limit[2];
+}
+
+std::string triple(const dim3& d) {
+  return fmt::format("({},{},{})", d.x, d.y, d.z);
+}
+
+std::string triple(const std::uint32_t (&limit)[3]) {
+  return fmt::format("({},{},{})", limit[0], limit[1], limit[2]);
+}
+
+/// Why a launch does not take place: its error code, and what to tell those who do not look at it.
+struct Refusal {
+  cudaError_t error;
+  std::string why;
+};
+
+tl::unexpected<Refusal> refused(cudaError_t error, std::string why) {
+  return tl::unexpected(Refusal{error, std::move(why)});
 }
 
 /// What the attributes of a launch ask for. Attributes that only tune (cache policy, memory
@@ -102,18 +123,79 @@ tl::expected<std::optional<machine::Dim3>, cudaError_t> cluster_of(
   return wanted;
 }
 
-cudaError_t check_cluster(
+bool cluster_fits(
     const Runtime& rt,
     const Function& function,
     const dim3& grid,
     const machine::Dim3& cluster
 ) {
   const std::uint32_t limit = max_cluster(rt.model(), !function.non_portable_cluster);
-  if (cluster.count() == 0 || cluster.count() > limit || grid.x % cluster.x != 0 ||
-      grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
-    return cudaErrorInvalidClusterSize;
+  return cluster.count() != 0 && cluster.count() <= limit && grid.x % cluster.x == 0 &&
+         grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
+}
+
+/// The shape of grid and block, whatever the kernel.
+std::optional<Refusal> check_shape(const Runtime& rt, const LaunchRequest& request) {
+  const cudaError_t error =
+      cudart_version() >= 13000 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration;
+  const auto side = [&](const char* what, const dim3& d, const std::uint32_t (&limit)[3]) {
+    return Refusal{
+        error,
+        d.x == 0 || d.y == 0 || d.z == 0
+            ? fmt::format("the {} {} is empty", what, triple(d))
+            : fmt::format("the {} is {}, the device allows {}", what, triple(d), triple(limit))
+    };
+  };
+  if (!fits(request.grid, max_grid)) {
+    return side("grid", request.grid, max_grid);
   }
-  return cudaSuccess;
+  if (!fits(request.block, max_block)) {
+    return side("block", request.block, max_block);
+  }
+  const std::uint64_t threads = dimensions(request.block).count();
+  if (threads > rt.model().max_threads_per_block) {
+    return Refusal{
+        error,
+        fmt::format(
+            "a block has {} threads, the device allows {}",
+            threads,
+            rt.model().max_threads_per_block
+        )
+    };
+  }
+  return std::nullopt;
+}
+
+/// What the kernel as it was compiled, and as its attributes are set, allows.
+std::optional<Refusal> check_limits(
+    const Runtime& rt,
+    const Function& function,
+    const isa::Kernel& kernel,
+    const LaunchRequest& request
+) {
+  const std::uint64_t threads = dimensions(request.block).count();
+  if (const std::uint32_t limit = max_threads(rt, kernel); threads > limit) {
+    return Refusal{
+        cudaErrorInvalidValue,
+        fmt::format("a block has {} threads, its __launch_bounds__ allow {}", threads, limit)
+    };
+  }
+  const int limit = max_dynamic_shared(rt, function, kernel);
+  if (request.shared > static_cast<std::size_t>(limit)) {
+    std::string why = fmt::format(
+        "it asks for {} bytes of dynamic shared memory beside {} static ones, {} are allowed",
+        request.shared,
+        kernel.static_shared_bytes,
+        limit
+    );
+    const std::uint64_t most = rt.model().shared_per_block_optin;
+    if (function.max_dynamic_shared < 0 && kernel.static_shared_bytes + request.shared <= most) {
+      why +=
+          "; cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …) allows more";
+    }
+    return Refusal{cudaErrorInvalidValue, std::move(why)};
+  }
+  return std::nullopt;
 }
 
 tl::expected<std::vector<std::byte>, cudaError_t>
@@ -198,39 +280,31 @@ std::uint32_t max_threads(const Runtime& rt, const isa::Kernel& kernel) {
   return limit;
 }
 
-tl::expected<KernelLaunch, cudaError_t>
-prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
-  const auto function = find_function(rt, request.function);
-  if (!function) {
-    return tl::unexpected(function.error());
-  }
+namespace {
+
+tl::expected<KernelLaunch, Refusal>
+try_to_prepare(Runtime& rt, Function& function, const LaunchRequest& request, int device) {
   const auto wishes = read_attributes(request.attributes);
   if (!wishes) {
-    return tl::unexpected(wishes.error());
+    return refused(wishes.error(), "");
   }
-  if (!fits(request.grid, max_grid) || !fits(request.block, max_block) ||
-      dimensions(request.block).count() > rt.model().max_threads_per_block) {
-    return tl::unexpected(
-        cudart_version() >= 13000 ? cudaErrorInvalidValue : cudaErrorInvalidConfiguration
-    );
+  if (auto refusal = check_shape(rt, request)) {
+    return tl::unexpected(std::move(*refusal));
   }
-  const auto loaded = rt.modules().kernel(**function, device);
+  const auto loaded = rt.modules().kernel(function, device);
   if (!loaded) {
-    return tl::unexpected(loaded.error());
+    return refused(loaded.error(), "");
   }
   const isa::Kernel& kernel = *loaded->kernel;
-  const std::uint64_t threads = dimensions(request.block).count();
-  const int shared_limit = max_dynamic_shared(rt, **function, kernel);
-  if (threads > max_threads(rt, kernel) ||
-      request.shared > static_cast<std::size_t>(shared_limit)) {
-    return tl::unexpected(cudaErrorInvalidValue);
+  if (auto refusal = check_limits(rt, function, kernel, request)) {
+    return tl::unexpected(std::move(*refusal));
   }
-  const auto cluster = cluster_of(**function, kernel, wishes->cluster);
+  const auto cluster = cluster_of(function, kernel, wishes->cluster);
   if (!cluster) {
-    return tl::unexpected(cluster.error());
+    return refused(cluster.error(), "its cluster is not the one that it was compiled for");
   }
   KernelLaunch launch;
-  launch.function = *function;
+  launch.function = &function;
   launch.config.grid = dimensions(request.grid);
   launch.config.block = dimensions(request.block);
   launch.config.dynamic_shared = static_cast<std::uint32_t>(request.shared);
@@ -238,27 +312,70 @@ prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
   launch.config.programmatic = wishes->programmatic;
   launch.priority = wishes->priority;
   if (*cluster) {
-    if (const cudaError_t error = check_cluster(rt, **function, request.grid, **cluster);
-        error != cudaSuccess) {
-      return tl::unexpected(error);
+    const machine::Dim3& c = **cluster;
+    if (!cluster_fits(rt, function, request.grid, c)) {
+      return refused(
+          cudaErrorInvalidClusterSize,
+          fmt::format(
+              "clusters of {} do not divide the grid {}, or have more than {} blocks",
+              triple(dim3(c.x, c.y, c.z)),
+              triple(request.grid),
+              max_cluster(rt.model(), !function.non_portable_cluster)
+          )
+      );
     }
-    launch.config.cluster = **cluster;
+    launch.config.cluster = c;
     launch.config.explicit_cluster = true;
   }
   if (launch.config.cooperative) {
     const std::uint64_t shared = kernel.static_shared_bytes + request.shared;
-    const std::uint64_t resident =
-        machine::resident_blocks(rt.model(), static_cast<std::uint32_t>(threads), shared);
-    if (launch.config.grid.count() > resident * rt.model().multiprocessors) {
-      return tl::unexpected(cudaErrorCooperativeLaunchTooLarge);
+    const std::uint64_t resident = machine::resident_blocks(
+                                       rt.model(),
+                                       static_cast<std::uint32_t>(launch.config.block.count()),
+                                       shared
+                                   ) *
+                                   rt.model().multiprocessors;
+    if (launch.config.grid.count() > resident) {
+      return refused(
+          cudaErrorCooperativeLaunchTooLarge,
+          fmt::format(
+              "{} blocks are launched together, at most {} are on the device at a time",
+              launch.config.grid.count(),
+              resident
+          )
+      );
     }
   }
   auto parameters = lay_out(kernel, request);
   if (!parameters) {
-    return tl::unexpected(parameters.error());
+    return refused(parameters.error(), "an argument is missing");
   }
   launch.parameters = std::move(*parameters);
   return launch;
+}
+
+} // namespace
+
+tl::expected<KernelLaunch, cudaError_t>
+prepare_launch(Runtime& rt, const LaunchRequest& request, int device) {
+  const auto function = find_function(rt, request.function);
+  if (!function) {
+    return tl::unexpected(function.error());
+  }
+  auto launch = try_to_prepare(rt, **function, request, device);
+  if (!launch) {
+    const Refusal& refusal = launch.error();
+    // Once for each kernel: a program may look for what the device takes.
+    if (!refusal.why.empty() && !(*function)->refusal_told.exchange(true)) {
+      warn_of_refused_launch(
+          machine::demangle((*function)->name),
+          refusal.why,
+          error_name(refusal.error)
+      );
+    }
+    return tl::unexpected(refusal.error);
+  }
+  return std::move(*launch);
 }
 
 cudaError_t

@@ -36,6 +36,7 @@ struct Function {
   std::atomic<bool> non_portable_cluster{false};
   std::atomic<int> required_cluster[3]{0, 0, 0};
   std::atomic<int> cluster_scheduling{0};
+  std::atomic<bool> refusal_told{false}; // that a launch of it was refused has been printed
 };
 
 struct Variable {

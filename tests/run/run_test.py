@@ -29,7 +29,7 @@ def check_report(program, stderr):
     if not program.expected:
         return []
     lines = stderr.splitlines()
-    starts = [i for i, line in enumerate(lines) if re.search(r"error\[|heddle: (error|unsupported):", line)]
+    starts = [i for i, line in enumerate(lines) if re.search(r"(error|warning)\[|heddle: (error|unsupported):", line)]
     if not starts:
         return [f"no report on stderr; expected {program.expected[0].pattern!r}"]
     problems = []

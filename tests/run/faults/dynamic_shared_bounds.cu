@@ -2,6 +2,7 @@
 //@ exercises: [MEM-BOUNDS] in dynamic shared memory
 //@ exit: 1
 //@ expect: error\[out-of-bounds\]: write of 4 bytes .* shared memory
+//@ expect: the address is right after the end of 'shared memory of the block \(0 static, 400 dynamic\)', 400 bytes
 #include <cuda_runtime.h>
 
 __global__ void fill(int n) {
