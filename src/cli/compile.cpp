@@ -8,6 +8,7 @@
 #include "cli/compile.h"
 
 #include "base/hash.h"
+#include "cli/architecture.h"
 #include "cli/file.h"
 #include "cli/process.h"
 
@@ -113,6 +114,8 @@ std::vector<std::string> command_line(const CompileRequest& request, const std::
     command.emplace_back("-lineinfo");
   }
   command.insert(command.end(), request.heddle_flags.begin(), request.heddle_flags.end());
+  const auto ptx = ptx_too(flags); // what a Makefile says may leave machine code only
+  command.insert(command.end(), ptx.begin(), ptx.end());
   command.insert(command.end(), flags.begin(), flags.end());
   command.push_back(request.source);
   return command;

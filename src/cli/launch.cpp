@@ -1,6 +1,7 @@
 // Preparing a program and its environment.
 #include "cli/launch.h"
 
+#include "cli/architecture.h"
 #include "cli/compile.h"
 #include "cli/file.h"
 #include "explore/session.h"
@@ -8,7 +9,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <iterator>
 
 namespace heddle::cli {
 namespace {
@@ -58,6 +62,31 @@ std::string toolkit_folder() {
 
 } // namespace
 
+std::string device_for(const std::string& device, const std::vector<std::string>& nvcc_flags) {
+  const auto number = [](std::string_view architecture) {
+    int value = 0;
+    const auto digits = architecture.substr(architecture.find('_') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
+  };
+  std::optional<int> oldest;
+  for (const std::string& architecture : architectures_among(nvcc_flags)) {
+    // With "all" nvcc leaves PTX for the newest only.
+    const bool all = architecture == "all" || architecture == "all-major";
+    const int value = number(all ? *std::rbegin(device_names) : architecture);
+    if (value != 0) {
+      oldest = std::min(oldest.value_or(value), value);
+    }
+  }
+  if (!oldest || *oldest <= number(device)) {
+    return device;
+  }
+  const auto* const found = std::ranges::find_if(device_names, [&](std::string_view name) {
+    return number(name) >= *oldest;
+  });
+  return found != std::end(device_names) ? std::string(*found) : device;
+}
+
 Result<Target> prepare(
     const std::string& program,
     const std::vector<std::string>& arguments,
@@ -65,12 +94,21 @@ Result<Target> prepare(
     const std::vector<std::string>& nvcc_flags,
     const std::vector<std::string>& heddle_flags
 ) {
-  Target target{program, arguments, {}};
+  Target target{program, arguments, {}, options.device};
   std::error_code failure;
   if (program.ends_with(".cu")) {
     TRY(std::vector<std::string> flags, library_flags(program));
     flags.insert(flags.begin(), heddle_flags.begin(), heddle_flags.end());
-    TRY(target.path, compile({program, options.device, nvcc_flags, flags}));
+    target.device = device_for(options.device, nvcc_flags);
+    if (target.device != options.device) {
+      fmt::print(
+          stderr,
+          "heddle: the flags ask for code that {0} cannot run: the virtual device is {1}\n",
+          options.device,
+          target.device
+      );
+    }
+    TRY(target.path, compile({program, target.device, nvcc_flags, flags}));
   } else {
     if (!nvcc_flags.empty()) {
       return input_error(
@@ -134,7 +172,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   TRY(const std::string folder, library_folder());
   std::map<std::string, std::string> variables = {
       {"HEDDLE_MODE", mode},
-      {"HEDDLE_DEVICE", options.device},
+      {"HEDDLE_DEVICE", target.device},
       {"HEDDLE_DEVICES", std::to_string(options.devices)},
       {"LD_LIBRARY_PATH", prepend(folder, "LD_LIBRARY_PATH", ':')},
   };

@@ -16,15 +16,20 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heddle::cli {
+
+/// What --device takes, oldest first: the models of machine/device.h.
+inline constexpr std::string_view device_names[] =
+    {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120"};
 
 struct DeviceOptions {
   std::string device = "sm_90";
   int devices = 1;
   std::optional<std::uint64_t> seed;
-  bool races = false; // look for data races
+  bool races = false;                // look for data races
   std::string warps = "independent"; // or lockstep
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
@@ -35,7 +40,11 @@ struct Target {
   std::string path;
   std::vector<std::string> arguments;
   Inspection inspection;
+  std::string device; // to stand in for: the one asked for, or one that can run what was compiled
 };
+
+/// `device`, or, if `nvcc_flags` ask for code that it is too old for, the oldest that can run it.
+std::string device_for(const std::string& device, const std::vector<std::string>& nvcc_flags);
 
 /// Compiles `program` if it is a .cu file, finds it in PATH if it has no slash, and inspects it.
 /// Warnings go to stderr.

@@ -22,7 +22,9 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
           options.device.device,
           "The GPU to stand in for: decides what device properties, limits and -arch say"
       )
-      ->check(CLI::IsMember({"sm_75", "sm_80", "sm_90", "sm_100"}))
+      ->check(
+          CLI::IsMember(std::vector<std::string>(std::begin(device_names), std::end(device_names)))
+      )
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--devices", options.device.devices, "How many of them the program sees")

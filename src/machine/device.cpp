@@ -12,7 +12,7 @@ constexpr std::uint32_t kib = 1024;
 constexpr std::uint64_t gib = 1ULL << 30;
 
 // clang-format off
-constexpr std::array<DeviceModel, 6> devices = {{
+constexpr std::array<DeviceModel, 8> devices = {{
   // name              cc     SMs  thr/SM blk/SM regs/SM shared/SM  block    opt-in     rsvd  thr   cluster memory    L2
   {"Heddle sm_75",  7, 5,   68, 1024, 16, 65536,  64 * kib, 48 * kib,  64 * kib,   0, 1024, 0,  16 * gib,  4096 * kib},
   {"Heddle sm_80",  8, 0,  108, 2048, 32, 65536, 164 * kib, 48 * kib, 163 * kib, 1024, 1024, 0,  40 * gib, 40960 * kib},
@@ -20,6 +20,8 @@ constexpr std::array<DeviceModel, 6> devices = {{
   {"Heddle sm_89",  8, 9,  128, 1536, 24, 65536, 100 * kib, 48 * kib,  99 * kib, 1024, 1024, 0,  24 * gib, 73728 * kib},
   {"Heddle sm_90",  9, 0,  132, 2048, 32, 65536, 228 * kib, 48 * kib, 227 * kib, 1024, 1024, 8,  80 * gib, 51200 * kib},
   {"Heddle sm_100", 10, 0, 148, 2048, 32, 65536, 228 * kib, 48 * kib, 227 * kib, 1024, 1024, 8, 180 * gib, 129024 * kib},
+  {"Heddle sm_103", 10, 3, 160, 2048, 32, 65536, 228 * kib, 48 * kib, 227 * kib, 1024, 1024, 8, 268 * gib, 129024 * kib},
+  {"Heddle sm_120", 12, 0, 170, 1536, 24, 65536, 100 * kib, 48 * kib,  99 * kib, 1024, 1024, 8,  32 * gib,  98304 * kib},
 }};
 // clang-format on
 

@@ -1,6 +1,8 @@
 // Command lines of nvcc, GCC and Clang as far as they decide what is compiled into what.
 #include "cli/launcher/command.h"
 
+#include "cli/architecture.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,35 +93,6 @@ std::optional<std::string> output_of(Words words) {
     }
   }
   return std::nullopt;
-}
-
-/// nvcc: for each code generation that leaves only machine code, one that leaves PTX.
-std::vector<std::string> ptx_too(Words words) {
-  std::vector<std::string> result;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string value;
-    for (const std::string_view option : {"-gencode", "--generate-code"}) {
-      if (words[i] == option && i + 1 < words.size()) {
-        value = words[i + 1];
-      } else if (words[i].starts_with(std::string(option) + "=")) {
-        value = words[i].substr(option.size() + 1);
-      }
-    }
-    constexpr std::string_view key = "arch=";
-    if (!value.starts_with(key)) {
-      continue;
-    }
-    const std::string arch = value.substr(key.size(), value.find(',') - key.size());
-    if (value.find("code=compute") == std::string::npos &&
-        value.find("[compute") == std::string::npos &&
-        value.find(",compute") == std::string::npos) {
-      std::string flag = fmt::format("-gencode=arch={0},code={0}", arch);
-      if (std::ranges::find(result, flag) == result.end()) {
-        result.push_back(std::move(flag));
-      }
-    }
-  }
-  return result;
 }
 
 /// Which host compiler nvcc calls.

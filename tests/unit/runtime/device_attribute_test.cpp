@@ -51,7 +51,7 @@ TEST_P(Device, DevicesAreToldApart) {
 INSTANTIATE_TEST_SUITE_P(
     All,
     Device,
-    testing::Values("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100")
+    testing::Values("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120")
 );
 
 } // namespace
