@@ -119,8 +119,11 @@ void Explorer::api_call(const char* name) {
 }
 
 void Explorer::submitted(const machine::CommandPtr& command) {
-  submitted_ = true;
+  submitted_ = submitted_ || command->part_of == 0; // else by no call
   const HostThreads::Aside aside(threads_);
+  if (command->value) {
+    value_wait_calls_[command->id] = addresses(host_.capture());
+  }
   stepper_.submitted(command);
 }
 

@@ -184,6 +184,8 @@ private:
   std::uint32_t site(const Stepper::Move& move);
   std::uint32_t site(const Stepper::Wait& wait);
   std::uint32_t site(const Stepper::LeftBehind& left);
+  std::uint32_t site(const machine::Command& value_wait);
+  std::string addresses(const HostPosition& position) const;
   Site place_of(const isa::Code& code, const isa::Op& op, std::string what) const;
 
   machine::World& world_;
@@ -210,15 +212,16 @@ private:
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   bool submitted_ = false;                                // by the call under way
   std::array<HostCall, HeddleMaxThreads> host_calls_;
-  bool over_ = false;   // the program has ended
+  bool over_ = false;       // the program has ended
   std::uint32_t heard_ = 0; // of what is told in the table
-  int since_clash_ = 0; // states since Options::orderly failed
+  int since_clash_ = 0;     // states since Options::orderly failed
 
   std::array<MoveNames, 1024> last_names_; // by hash: those looked up last
   std::map<unsigned, ActorId> host_actors_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, ActorId> actors_;
   std::map<std::tuple<const void*, const char*, std::uint32_t>, std::uint32_t> device_sites_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> left_sites_;
+  std::map<std::uint64_t, std::string> value_wait_calls_; // by command: addresses() of its call
   bool told_of_orders_ = false;
   std::map<std::pair<std::vector<std::uintptr_t>, std::string>, std::uint32_t> host_sites_;
 };

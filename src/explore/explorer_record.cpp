@@ -91,6 +91,9 @@ void Explorer::describe(const Node& node) {
       waits += fmt::format("{} ", site(wait));
     }
   }
+  for (const machine::CommandPtr& wait : stepper_.value_waits()) { // they may go on in none
+    waits += fmt::format("{} ", site(*wait));
+  }
   if (options_.lockstep) { // in every state: who it is about is who is left behind in a whole loop
     for (const Stepper::LeftBehind& left : stepper_.left_behind()) {
       waits += fmt::format("{} ", site(left));
@@ -211,8 +214,9 @@ void Explorer::found(const report::Diagnostic& diagnostic) {
 
 // --- Names ---------------------------------------------------------------------------------------
 
-// The table numbers actors in the order in which they come up, and reports name them in that order. So
-// schedules that are not recorded, several of which are under way at the same time, bring up none.
+// The table numbers actors in the order in which they come up, and reports name them in that order.
+// So schedules that are not recorded, several of which are under way at the same time, bring up
+// none.
 
 ActorId Explorer::host_actor(unsigned thread) {
   if (unrecorded()) {
@@ -268,14 +272,35 @@ std::uint32_t Explorer::site(const HostPoint& point) {
   if (known != host_sites_.end()) {
     return known->second;
   }
-  // Which source line that is, the tool finds out when it is asked (host_sources.h).
-  std::string addresses = "@";
-  for (const std::uintptr_t a : key.first) {
+  return host_sites_[key] = table_.intern(Site{addresses(point.position), 0, 0, key.second});
+}
+
+/// Which source line that is, the tool finds out when it is asked (source_places.h).
+std::string Explorer::addresses(const HostPosition& position) const {
+  std::string text = "@";
+  for (const std::uintptr_t a : position.return_addresses) {
     if (const std::uintptr_t link = host_.link_address(a); link != 0) {
-      addresses += fmt::format("{}{:x}", addresses.size() == 1 ? "" : ",", link - 1);
+      text += fmt::format("{}{:x}", text.size() == 1 ? "" : ",", link - 1);
     }
   }
-  return host_sites_[key] = table_.intern(Site{addresses, 0, 0, key.second});
+  return text;
+}
+
+std::uint32_t Explorer::site(const machine::Command& value_wait) {
+  const auto call = value_wait_calls_.find(value_wait.id);
+  return table_.intern(
+      Site{
+          call != value_wait_calls_.end() ? call->second : "",
+          0,
+          0,
+          fmt::format(
+              "{} in {} waits {}",
+              value_wait.label,
+              value_wait.stream,
+              value_wait.value->describe()
+          )
+      }
+  );
 }
 
 std::uint32_t Explorer::site(const Stepper::Move& move) {

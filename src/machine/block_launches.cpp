@@ -10,14 +10,15 @@ DeviceLaunches::Caller caller(Block& block, const isa::DeviceRuntime::Thread& th
   const Dim3 at = block.index();
   return {
       (std::uint64_t{at.z} * grid.y + at.y) * grid.x + at.x,
-      block.index_of(*thread.warp) * isa::warp_size + static_cast<std::uint64_t>(thread.lane)
+      block.index_of(*thread.warp) * isa::warp_size + static_cast<std::uint64_t>(thread.lane),
+      block.monitor()
   };
 }
 
 } // namespace
 
 const char* Block::missing() const {
-  return grid_.launches() != nullptr ? nullptr : "in heddle check, or while races are looked for";
+  return grid_.launches() != nullptr ? nullptr : "here";
 }
 
 memory::Address Block::parameter_buffer(Thread thread, const Launch& launch) {

@@ -1,7 +1,9 @@
 // Implements device_launches.h.
 #include "machine/device_launches.h"
 
+#include "base/hash.h"
 #include "machine/grid.h"
+#include "machine/monitor.h"
 
 #include <fmt/format.h>
 
@@ -29,9 +31,10 @@ constexpr std::size_t max_pending = 2048;
 
 } // namespace
 
-DeviceLaunches::DeviceLaunches(World& world, Grid& parent, unsigned depth)
+DeviceLaunches::DeviceLaunches(World& world, Grid& parent, std::uint64_t command, unsigned depth)
     : world_(world),
       parent_(parent),
+      command_(command),
       depth_(depth) {}
 
 DeviceLaunches::~DeviceLaunches() {
@@ -77,10 +80,19 @@ DeviceLaunches::parameter_buffer(const Caller& caller, const DeviceRuntime::Laun
   return *place;
 }
 
+/// A monitor wants to know what came before the tail launches.
+void DeviceLaunches::forget_done() {
+  if (world_.monitor() == nullptr) {
+    std::erase_if(children_, [](const CommandPtr& c) { return c->done.load(); });
+  }
+}
+
 std::size_t DeviceLaunches::unfinished_children() {
   const std::scoped_lock lock(mutex_);
-  std::erase_if(children_, [](const CommandPtr& c) { return c->done.load(); });
-  return children_.size();
+  forget_done();
+  return static_cast<std::size_t>(std::ranges::count_if(children_, [](const CommandPtr& c) {
+    return !c->done.load();
+  }));
 }
 
 DeviceLaunches::Stream* DeviceLaunches::stream_of(const Caller& caller, std::uint64_t stream) {
@@ -96,6 +108,7 @@ DeviceLaunches::put(const Caller& caller, std::uint64_t stream, const CommandPtr
   {
     const std::scoped_lock lock(mutex_);
     command->device = parent_.device();
+    command->part_of = command_;
     if (stream == tail_launch) {
       command->stream = "the stream of tail launches";
       tail_.push_back(command);
@@ -105,7 +118,7 @@ DeviceLaunches::put(const Caller& caller, std::uint64_t stream, const CommandPtr
     if (stream != fire_and_forget) {
       Stream* order = stream_of(caller, stream);
       if (order == nullptr) {
-        errors_[caller] = Error::InvalidResourceHandle;
+        errors_[caller.key()] = Error::InvalidResourceHandle;
         return Error::InvalidResourceHandle;
       }
       command->after = std::exchange(order->last, {command});
@@ -113,6 +126,9 @@ DeviceLaunches::put(const Caller& caller, std::uint64_t stream, const CommandPtr
     children_.push_back(command);
   }
   world_.submit(command);
+  if (caller.monitor != nullptr) {
+    caller.monitor->launched(caller.thread, *command);
+  }
   return Error::Success;
 }
 
@@ -123,7 +139,7 @@ DeviceLaunches::launch(const Caller& caller, memory::Address buffer, std::uint64
     const std::scoped_lock lock(mutex_);
     const auto it = buffers_.find(buffer);
     if (it == buffers_.end()) {
-      errors_[caller] = Error::InvalidValue;
+      errors_[caller.key()] = Error::InvalidValue;
       return Error::InvalidValue;
     }
     launch = it->second;
@@ -203,7 +219,7 @@ std::uint64_t DeviceLaunches::create_stream() {
 DeviceLaunches::Error DeviceLaunches::destroy_stream(const Caller& caller, std::uint64_t stream) {
   const std::scoped_lock lock(mutex_);
   if (streams_.erase(stream) == 0) { // what is in it goes on
-    errors_[caller] = Error::InvalidResourceHandle;
+    errors_[caller.key()] = Error::InvalidResourceHandle;
     return Error::InvalidResourceHandle;
   }
   return Error::Success;
@@ -218,7 +234,7 @@ std::uint64_t DeviceLaunches::create_event() {
 DeviceLaunches::Error DeviceLaunches::destroy_event(const Caller& caller, std::uint64_t event) {
   const std::scoped_lock lock(mutex_);
   if (events_.erase(event) == 0) {
-    errors_[caller] = Error::InvalidResourceHandle;
+    errors_[caller.key()] = Error::InvalidResourceHandle;
     return Error::InvalidResourceHandle;
   }
   return Error::Success;
@@ -230,7 +246,7 @@ DeviceLaunches::record(const Caller& caller, std::uint64_t event, std::uint64_t 
   const auto it = events_.find(event);
   const Stream* order = stream_of(caller, stream);
   if (it == events_.end() || order == nullptr) {
-    errors_[caller] = Error::InvalidResourceHandle;
+    errors_[caller.key()] = Error::InvalidResourceHandle;
     return Error::InvalidResourceHandle;
   }
   it->second = order->last;
@@ -243,7 +259,7 @@ DeviceLaunches::wait(const Caller& caller, std::uint64_t stream, std::uint64_t e
   const auto it = events_.find(event);
   Stream* order = stream_of(caller, stream);
   if (it == events_.end() || order == nullptr) {
-    errors_[caller] = Error::InvalidResourceHandle;
+    errors_[caller.key()] = Error::InvalidResourceHandle;
     return Error::InvalidResourceHandle;
   }
   order->last.insert(order->last.end(), it->second.begin(), it->second.end());
@@ -252,7 +268,7 @@ DeviceLaunches::wait(const Caller& caller, std::uint64_t stream, std::uint64_t e
 
 DeviceLaunches::Error DeviceLaunches::last_error(const Caller& caller, bool clear) {
   const std::scoped_lock lock(mutex_);
-  const auto it = errors_.find(caller);
+  const auto it = errors_.find(caller.key());
   if (it == errors_.end()) {
     return Error::Success;
   }
@@ -265,7 +281,7 @@ DeviceLaunches::Error DeviceLaunches::last_error(const Caller& caller, bool clea
 
 DeviceLaunches::Error DeviceLaunches::fail(const Caller& caller, Error error) {
   const std::scoped_lock lock(mutex_);
-  return errors_[caller] = error;
+  return errors_[caller.key()] = error;
 }
 
 int DeviceLaunches::resident_blocks(
@@ -282,16 +298,87 @@ int DeviceLaunches::resident_blocks(
                                              ));
 }
 
+bool DeviceLaunches::children_done() const {
+  return std::ranges::all_of(children_, [](const CommandPtr& c) { return c->done.load(); });
+}
+
+bool DeviceLaunches::next_is_tail() const {
+  const std::scoped_lock lock(mutex_);
+  return children_done() && !tail_.empty();
+}
+
+bool DeviceLaunches::over() const {
+  const std::scoped_lock lock(mutex_);
+  return children_done() && tail_.empty();
+}
+
+void DeviceLaunches::write_state(
+    std::vector<std::uint64_t>& words,
+    const std::function<std::uint64_t(const CommandPtr&)>& number
+) const {
+  const std::scoped_lock lock(mutex_);
+  const auto write_all = [&](const std::vector<CommandPtr>& commands) {
+    for (const CommandPtr& command : commands) {
+      if (!command->done.load()) {
+        words.push_back(number(command));
+      }
+    }
+    words.push_back(~std::uint64_t{0});
+  };
+  if (children_.empty() && tail_.empty() && buffers_.empty() && errors_.empty() &&
+      next_handle_ == first_handle) {
+    return;
+  }
+  words.push_back(next_handle_);
+  for (const auto& [address, launch] : buffers_) {
+    words.push_back(address);
+    words.push_back(launch.function);
+    words.insert(words.end(), std::begin(launch.grid), std::end(launch.grid));
+    words.insert(words.end(), std::begin(launch.block), std::end(launch.block));
+    words.push_back(launch.shared);
+  }
+  for (const auto& [block, stream] : block_streams_) {
+    words.push_back(block);
+    write_all(stream.last);
+  }
+  for (const auto& [handle, stream] : streams_) {
+    words.push_back(handle);
+    write_all(stream.last);
+  }
+  for (const auto& [handle, commands] : events_) {
+    words.push_back(handle);
+    write_all(commands);
+  }
+  for (const auto& [caller, error] : errors_) {
+    words.insert(words.end(), {caller.first, caller.second, error});
+  }
+  write_all(children_);
+  for (const CommandPtr& command : tail_) {
+    Hasher hasher;
+    hasher.text(command->label);
+    if (command->grid != nullptr) {
+      hasher.bytes(command->grid->parameters(), command->grid->parameter_bytes());
+    }
+    words.push_back(hasher.finish().low);
+  }
+}
+
 std::vector<CommandPtr> DeviceLaunches::unfinished() {
   CommandPtr next;
   {
     const std::scoped_lock lock(mutex_);
-    std::erase_if(children_, [](const CommandPtr& c) { return c->done.load(); });
-    if (!children_.empty() || tail_.empty()) {
-      return children_;
+    forget_done();
+    std::vector<CommandPtr> under_way;
+    std::ranges::copy_if(children_, std::back_inserter(under_way), [](const CommandPtr& c) {
+      return !c->done.load();
+    });
+    if (!under_way.empty() || tail_.empty()) {
+      return under_way;
     }
     next = tail_.front();
     tail_.erase(tail_.begin());
+    next->after = children_;
+    next->after_threads = true;
     children_.push_back(next);
   }
   world_.submit(next);

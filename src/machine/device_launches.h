@@ -17,23 +17,26 @@
 
 #include <map>
 #include <mutex>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace heddle::machine {
+
+class BlockMonitor; // monitor.h
 
 class DeviceLaunches {
 public:
   using Error = isa::DeviceRuntime::Error;
   /// A thread of the grid.
   struct Caller {
-    std::uint64_t block = 0;
-    std::uint64_t thread = 0;
-    auto operator<=>(const Caller&) const = default;
+    std::uint64_t block = 0;  // of the grid
+    std::uint64_t thread = 0; // of the block
+    BlockMonitor* monitor = nullptr;
+    std::pair<std::uint64_t, std::uint64_t> key() const { return {block, thread}; }
   };
 
-  /// `depth`: launches that led to the grid; 0: the host's.
-  DeviceLaunches(World& world, Grid& parent, unsigned depth);
+  /// `command`: the grid's; `depth`: launches that led to it, 0: the host's.
+  DeviceLaunches(World& world, Grid& parent, std::uint64_t command, unsigned depth);
   ~DeviceLaunches();
 
   memory::Address parameter_buffer(const Caller& caller, const isa::DeviceRuntime::Launch& launch);
@@ -55,28 +58,43 @@ public:
   /// Submits the next tail launch.
   std::vector<CommandPtr> unfinished();
 
+  /// Has everything completed that was launched, and is only a tail launch left?
+  bool next_is_tail() const;
+  /// … and nothing left?
+  bool over() const;
+  /// For a fingerprint: what its future depends on, commands by the numbers that `number` gives to
+  /// those which have not completed.
+  void write_state(
+      std::vector<std::uint64_t>& words,
+      const std::function<std::uint64_t(const CommandPtr&)>& number
+  ) const;
+
 private:
+  bool children_done() const;
   struct Stream {
     std::vector<CommandPtr> last; // what the next command comes after
   };
   const isa::Kernel* kernel_at(memory::Address function) const;
+  void forget_done();
   std::size_t unfinished_children();
   Stream* stream_of(const Caller& caller, std::uint64_t stream);
   Error put(const Caller& caller, std::uint64_t stream, const CommandPtr& command);
 
   World& world_;
   Grid& parent_;
+  std::uint64_t command_;
   unsigned depth_;
   mutable std::mutex mutex_;
-  std::uint64_t next_handle_ =
-      0x1000; // of streams and events; small ones have a meaning of their own
+  // Of streams and events; small ones have a meaning of their own.
+  static constexpr std::uint64_t first_handle = 0x1000;
+  std::uint64_t next_handle_ = first_handle;
   std::map<memory::Address, isa::DeviceRuntime::Launch> buffers_;
   std::map<std::uint64_t, Stream> block_streams_; // by block
   std::map<std::uint64_t, Stream> streams_;       // by handle
   std::map<std::uint64_t, std::vector<CommandPtr>> events_;
-  std::map<Caller, Error> errors_;
-  std::vector<CommandPtr> children_; // submitted
-  std::vector<CommandPtr> tail_;     // not yet
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Error> errors_; // by Caller::key()
+  std::vector<CommandPtr> children_;                                // submitted
+  std::vector<CommandPtr> tail_;                                    // not yet
 };
 
 } // namespace heddle::machine

@@ -17,6 +17,9 @@ constexpr std::uint64_t rounds_per_turn = 16;
 // With a seed device work is done by the host thread while it waits; when it does not call for this
 // long (it spins on a flag) another thread does it.
 constexpr auto host_away = std::chrono::milliseconds(50);
+// How often idle workers look whether a stream that waits for a value may go on: whoever writes it
+// tells nobody.
+constexpr auto value_poll = std::chrono::microseconds(100);
 // How soon Ctrl-C is noticed.
 constexpr auto interrupt_poll = std::chrono::milliseconds(100);
 // A waiting host thread looks whether the device is stuck after this long without any progress,
@@ -29,6 +32,10 @@ std::uint64_t next_random(std::uint64_t& state) { // splitmix64
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
   return z ^ (z >> 31);
+}
+
+std::string describe_wait(const Command& command) {
+  return fmt::format("{} in {} waits {}", command.label, command.stream, command.value->describe());
 }
 
 } // namespace
@@ -102,15 +109,18 @@ void Engine::make_ready(const CommandPtr& command) {
     host_work_available_.notify_one();
     return;
   }
+  if (command->kind == CommandKind::ValueWait) {
+    waiting_.push_back(command);
+    wake_another();
+    return;
+  }
   if (command->kind != CommandKind::Kernel) {
     host_side_.push_back(command);
     wake_another();
     return;
   }
   Grid& grid = *command->grid;
-  if (world_.monitor() == nullptr) { // a monitor would have to learn what a launch orders
-    grid.allow_launches(world_);
-  }
+  grid.allow_launches(world_, *command);
   auto running = std::make_shared<Running>();
   running->command = command;
   const std::uint64_t blocks = std::uint64_t{resident_blocks(
@@ -143,12 +153,12 @@ void Engine::complete(const CommandPtr& command) {
   completed_.notify_all();
 }
 
-// What its threads have launched belongs to a grid: first that, then its tail launches.
-void Engine::all_blocks_ended(const CommandPtr& command, std::unique_lock<std::mutex>& lock) {
+// What its threads have launched belongs to a grid, the chosen body to a conditional node.
+void Engine::own_part_done(const CommandPtr& command, std::unique_lock<std::mutex>& lock) {
   std::vector<CommandPtr> unfinished;
-  if (DeviceLaunches* launches = command->grid->launches()) {
+  if (command->more) {
     lock.unlock();
-    unfinished = launches->unfinished();
+    unfinished = command->more();
     lock.lock();
   }
   if (!pending_.contains(command->id)) {
@@ -160,13 +170,13 @@ void Engine::all_blocks_ended(const CommandPtr& command, std::unique_lock<std::m
   }
   auto join = std::make_shared<Command>();
   join->device = command->device;
-  join->label = fmt::format("the end of what {} launched", command->label);
+  join->label = fmt::format("the end of what {} has begun", command->label);
   join->stream = command->stream;
   join->after = std::move(unfinished);
   join->work = [this, command] {
     std::unique_lock again(mutex_);
     if (pending_.contains(command->id)) {
-      all_blocks_ended(command, again);
+      own_part_done(command, again);
     }
   };
   lock.unlock();
@@ -180,6 +190,7 @@ void Engine::fail(FaultReport report, std::unique_lock<std::mutex>& lock) {
   resident_.clear();
   host_side_.clear();
   host_functions_.clear();
+  waiting_.clear();
   dependents_.clear();
   const auto dropped = std::move(pending_);
   pending_.clear();
@@ -214,6 +225,13 @@ bool Engine::may_start(const Running& running) const {
 Engine::Task Engine::pick() {
   if (probing_ || performing_) {
     return {};
+  }
+  const auto fulfilled = std::ranges::find_if(waiting_, [](const CommandPtr& command) {
+    return command->value->holds();
+  });
+  if (fulfilled != waiting_.end()) {
+    host_side_.push_back(*fulfilled);
+    waiting_.erase(fulfilled);
   }
   if (!host_side_.empty()) {
     Task task;
@@ -271,9 +289,12 @@ void Engine::perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mu
     task.command->work();
     lock.lock();
   }
+  if (Monitor* monitor = world_.monitor(); monitor != nullptr && task.command->value) {
+    monitor->value_seen(*task.command);
+  }
   performing_ = false;
   if (pending_.contains(task.command->id)) {
-    complete(task.command);
+    own_part_done(task.command, lock);
   }
 }
 
@@ -330,7 +351,7 @@ void Engine::run_cluster(
     running->spare.push_back(std::move(resident->cluster));
     if (grid.clusters_ended.fetch_add(1) + 1 == grid.cluster_count()) {
       std::erase(running_, running);
-      all_blocks_ended(running->command, lock);
+      own_part_done(running->command, lock);
     }
     wake_another();
     return;
@@ -360,7 +381,11 @@ void Engine::work() {
       perform(task, exec, lock);
     } else {
       ++idle_;
-      work_available_.wait(lock);
+      if (waiting_.empty()) {
+        work_available_.wait(lock);
+      } else {
+        work_available_.wait_for(lock, value_poll);
+      }
       --idle_;
     }
   }
@@ -458,7 +483,7 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
     return false;
   }
   let_nobody_run(lock);
-  bool stuck = !resident_.empty() && !others_may_act();
+  bool stuck = (!resident_.empty() || !waiting_.empty()) && !others_may_act();
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
     if (grid.next_cluster < grid.cluster_count() && running->resident < running->resident_limit) {
@@ -474,19 +499,26 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
               probe_cluster(*resident_[i]->cluster, exec) >= wanted;
     }
   }
+  stuck = stuck && std::ranges::none_of(waiting_, [](const CommandPtr& command) {
+            return command->value->holds();
+          });
   probing_ = false;
   work_available_.notify_all();
   if (!stuck) {
     return false;
   }
   FaultReport report;
-  report.kind = FaultReport::Kind::Livelock;
-  report.kernel = resident_.front()->cluster->grid().describe();
+  report.kind = resident_.empty() ? FaultReport::Kind::Deadlock : FaultReport::Kind::Livelock;
+  report.kernel =
+      resident_.empty() ? waiting_.front()->label : resident_.front()->cluster->grid().describe();
   Waits waits;
   for (const auto& resident : resident_) {
     resident->cluster->describe_waits(waits);
   }
   report.waits = machine::describe(waits);
+  for (const CommandPtr& command : waiting_) {
+    report.waits.push_back(describe_wait(*command));
+  }
   report.waits.push_back(fmt::format("the host waits in {}", what));
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
@@ -562,8 +594,12 @@ std::vector<std::string> Engine::describe(std::unique_lock<std::mutex>& lock) {
   for (std::string& line : machine::describe(waits)) {
     lines.push_back(std::move(line));
   }
+  for (const CommandPtr& command : waiting_) {
+    lines.push_back(describe_wait(*command));
+  }
   for (const auto& [id, command] : pending_) {
-    if (command->kind != CommandKind::Kernel || command->grid->next_cluster == 0) {
+    if (std::ranges::find(waiting_, command) == waiting_.end() &&
+        (command->kind != CommandKind::Kernel || command->grid->next_cluster == 0)) {
       lines.push_back(fmt::format("{} in {} has not begun", command->label, command->stream));
     }
   }

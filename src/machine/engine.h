@@ -76,7 +76,7 @@ private:
   );
   void make_ready(const CommandPtr& command);
   void complete(const CommandPtr& command);
-  void all_blocks_ended(const CommandPtr& command, std::unique_lock<std::mutex>& lock);
+  void own_part_done(const CommandPtr& command, std::unique_lock<std::mutex>& lock);
   void let_nobody_run(std::unique_lock<std::mutex>& lock);
   /// What is resident and waits for what.
   std::vector<std::string> describe(std::unique_lock<std::mutex>& lock);
@@ -96,6 +96,7 @@ private:
   std::unordered_map<const Command*, std::vector<std::shared_ptr<Blocked>>> dependents_;
   std::deque<CommandPtr> host_side_;      // copies, sets, records: ready
   std::deque<CommandPtr> host_functions_; // ready; run on a thread of their own, for they may block
+  std::deque<CommandPtr> waiting_;        // for values: ready
   std::deque<std::shared_ptr<Running>> running_;
   std::deque<std::shared_ptr<Resident>> resident_; // in the order of their next turn
   std::uint64_t soft_limit_ = 0; // clusters that may be resident before others end

@@ -70,8 +70,9 @@ Grid::~Grid() {
   }
 }
 
-void Grid::allow_launches(World& world) {
-  launches_ = std::make_unique<DeviceLaunches>(world, *this, depth_);
+void Grid::allow_launches(World& world, Command& command) {
+  launches_ = std::make_unique<DeviceLaunches>(world, *this, command.id, depth_);
+  command.more = [launches = launches_.get()] { return launches->unfinished(); };
 }
 
 std::uint64_t Grid::shared_bytes() const {

@@ -53,8 +53,8 @@ public:
   // --- Launches by its threads -------------------------------------------------------------------
   /// How many launches led to it: 0 for the host's.
   void set_depth(unsigned depth) { depth_ = depth; }
-  /// By drivers that let grids launch grids, before the grid begins.
-  void allow_launches(World& world);
+  /// By drivers, before the grid, which is that of the command, begins.
+  void allow_launches(World& world, Command& command);
   /// nullptr: its threads cannot launch anything.
   DeviceLaunches* launches() const { return launches_.get(); }
 

@@ -29,8 +29,7 @@ public:
   virtual void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) = 0;
   /// Barrier `id` has opened; waiting[w]: the lanes that waited at it; counted: it had a thread
   /// count.
-  virtual void
-  opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) = 0;
+  virtual void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) = 0;
   /// Lanes have executed barrier.cluster.arrive.
   virtual void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) = 0;
   /// The phase is complete: told to rank 0.
@@ -41,6 +40,8 @@ public:
   virtual void warp_synced(std::size_t w, isa::LaneMask lanes) = 0;
   /// Some lanes have executed griddepcontrol.wait.
   virtual void dependency_waited() = 0;
+  /// A thread of the block has submitted a command: all that it knows comes before that.
+  virtual void launched(std::size_t /*thread*/, const Command& /*command*/) {}
 };
 
 class Monitor {
@@ -55,6 +56,8 @@ public:
   virtual void host_waited(std::span<const CommandPtr> commands) = 0;
   /// The host knows that everything submitted before has completed. Called by any host thread.
   virtual void host_waited_for_all() = 0;
+  /// A stream that waited for a value has seen it.
+  virtual void value_seen(const Command& command) = 0;
   /// A copy or a set reaches `bytes` at `address`, in global memory or the host's.
   virtual void host_side_access(
       const Command& command,

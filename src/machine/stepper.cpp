@@ -3,6 +3,7 @@
 #include "machine/stepper.h"
 
 #include "base/check.h"
+#include "isa/lower_device_runtime.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "machine/fault_diagnostic.h"
@@ -218,6 +219,9 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
       repeatable_ = false;
       if (operand.name == "vprintf") {
         return {Class::Io, StepKind::Io, "printf"};
+      }
+      if (isa::device_runtime_function(operand.name) != nullptr) {
+        return {Class::Heap, StepKind::None, "a call of the device runtime"};
       }
       if (operand.name == "malloc" || operand.name == "free") {
         return {Class::Heap, StepKind::None, "a call of malloc or free"};

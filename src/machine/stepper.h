@@ -190,6 +190,8 @@ public:
     const char* what = "";
   };
   std::vector<Wait> waits();
+  /// Streams whose turn it is to wait for a value that memory does not hold.
+  std::vector<CommandPtr> value_waits() const;
   /// Lanes that nothing blocks and that have no turn, because their warp's rules let others go.
   struct LeftBehind {
     Move first; // one of them
@@ -332,6 +334,8 @@ private:
   void advance();
   bool simple(const Move& move) const;
   Guarantee guarantee(const Work& work, std::size_t cluster) const;
+  bool step_command(const Move& move);
+  bool step_thread(const Move& move);
   bool move_thread(const Move& move);
   bool execute(const Move& move);
   bool end_move(const Move& move, bool was_made);
@@ -450,6 +454,8 @@ private:
   std::vector<std::byte> scratch_, lane_scratch_; // of intern()
   mutable std::vector<std::uint64_t> words_;      // of fingerprint()
   std::optional<Failure> failure_;
+  bool stepping_ = false;  // a move is under way …
+  bool submitted_ = false; // … and has submitted something
   bool saw_dependency_ = false;
   bool saw_choice_ = false;
   mutable bool saw_float_sum_ = false;

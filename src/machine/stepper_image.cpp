@@ -4,6 +4,7 @@
 // Of a register only the live ones are kept; dead ones have any value after load(). Pointers to
 // code stand for themselves: they are the same in all processes of an exploration.
 #include "base/check.h"
+#include "machine/device_launches.h"
 #include "machine/stepper_work.h"
 
 #include <algorithm>
@@ -708,6 +709,15 @@ Stepper::fingerprint(const HashSum& memory, const Work* moved, const HashSum& mo
       if (!before->done.load()) {
         words_.push_back(number(before));
       }
+    }
+    words_.push_back(work->parts.size());
+    for (const CommandPtr& part : work->parts) {
+      if (!part->done.load()) {
+        words_.push_back(number(part));
+      }
+    }
+    if (work->ready && work->kernel()) {
+      work->command->grid->launches()->write_state(words_, number);
     }
   }
   return hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));

@@ -1,6 +1,7 @@
 // Implements the part of stepper.h that is about commands and moves: what is ready, who can move
 // and is owed it, making a move and taking it back.
 #include "base/check.h"
+#include "machine/device_launches.h"
 #include "machine/parameter_bytes.h"
 #include "machine/stepper_work.h"
 
@@ -25,8 +26,9 @@ namespace {
 constexpr std::uint64_t max_threads = 1 << 20;
 
 /// Complete as soon as what is before them is.
-bool happens_by_itself(CommandKind kind) {
-  return kind == CommandKind::EventRecord || kind == CommandKind::Empty;
+bool happens_by_itself(const Command& command) {
+  return command.kind == CommandKind::EventRecord ||
+         (command.kind == CommandKind::Empty && !command.more);
 }
 
 } // namespace
@@ -38,7 +40,9 @@ void Stepper::submitted(const CommandPtr& command) {
     command->done.store(true);
     return;
   }
-  host_moved();
+  if (!stepping_) {
+    host_moved();
+  }
   auto work = std::make_unique<Work>();
   work->command = command;
   work->after = command->after;
@@ -50,6 +54,11 @@ void Stepper::submitted(const CommandPtr& command) {
     for (const ByteRange& read : parameter_bytes_read(command->grid->kernel())) {
       hasher.bytes(command->grid->parameters() + read.begin, read.end - read.begin);
     }
+  }
+  if (const auto& wait = command->value) {
+    hasher.value(wait->address);
+    hasher.value(wait->wanted);
+    hasher.value(static_cast<std::uint64_t>(wait->condition) << 8 | wait->bytes);
   }
   work->identity = hasher.finish().low;
   // Commands that are otherwise the same are told apart by their order.
@@ -75,8 +84,21 @@ void Stepper::submitted(const CommandPtr& command) {
       sums_.overlap(work->identity, other->identity);
     }
   }
+  if (const auto& wait = command->value) { // it may look at any time
+    const memory::Range range = world_.space().find_range(wait->address);
+    sums_.note(
+        work->identity,
+        {.place = wait->address + static_cast<std::uint64_t>(range.delta),
+         .bytes = wait->bytes,
+         .contended = true}
+    );
+  }
   works_.push_back(std::move(work));
-  advance();
+  if (stepping_) {
+    submitted_ = true; // by a thread or a command, in whose move it is
+  } else {
+    advance();
+  }
 }
 
 void Stepper::host_accesses(std::uintptr_t address) {
@@ -146,7 +168,7 @@ bool Stepper::held_back(const Work& work) const {
       if (!waits(before) || before->kind == CommandKind::Kernel) {
         continue;
       }
-      if (!happens_by_itself(before->kind)) {
+      if (!happens_by_itself(*before)) {
         return true;
       }
       todo.push_back(before.get());
@@ -163,6 +185,7 @@ void Stepper::make_ready(std::size_t n) {
     return;
   }
   const auto& grid = work.command->grid;
+  grid->allow_launches(world_, *work.command);
   const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
   if (threads > max_threads) {
     failure_ = Failure{};
@@ -230,8 +253,8 @@ void Stepper::advance() {
       }
       const Command& command = *work.command;
       const bool ended = work.kernel()
-                             ? !failure_ && std::ranges::all_of(work.images, &Image::ended)
-                             : happens_by_itself(command.kind);
+                             ? !failure_ && work.ended() && command.grid->launches()->over()
+                             : happens_by_itself(command);
       if (ended) {
         complete(work);
         log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(n)});
@@ -290,7 +313,18 @@ void Stepper::moves(std::vector<Move>& result) const {
       continue;
     }
     if (!work.kernel()) {
-      result.push_back({.work = n, .what = "is ready to be carried out"});
+      const auto& wait = work.command->value;
+      if (wait ? wait->holds() : all_done(work.parts)) {
+        result.push_back(
+            {.work = n, .what = wait ? "finds its value" : "is ready to be carried out"}
+        );
+      }
+      continue;
+    }
+    if (work.ended()) {
+      if (work.command->grid->launches()->next_is_tail()) {
+        result.push_back({.work = n, .what = "goes on with its tail launches"});
+      }
       continue;
     }
     ++pass_;
@@ -348,36 +382,59 @@ void Stepper::moves(std::vector<Move>& result) const {
 }
 
 bool Stepper::simple(const Move& move) const {
-  return works_[move.work]->command->kind == CommandKind::Allocate;
+  const CommandKind kind = works_[move.work]->command->kind;
+  return kind == CommandKind::Allocate || kind == CommandKind::ValueWait;
 }
 
 bool Stepper::step(const Move& move) {
   taken_ = StepKind::None;
   changes_.clear();
-  if (!move.thread) {
-    Work& work = *works_[move.work];
-    if (work.command->kind == CommandKind::HostFunction) {
-      work.begun = true;
+  submitted_ = false;
+  stepping_ = true;
+  const bool fine = move.thread ? step_thread(move) : step_command(move);
+  stepping_ = false;
+  if (submitted_) {
+    host_moved(); // there is no way back
+  }
+  if (fine) {
+    advance();
+  }
+  return !failure_;
+}
+
+/// False: nothing can have become possible by it.
+bool Stepper::step_command(const Move& move) {
+  Work& work = *works_[move.work];
+  const CommandPtr& command = work.command;
+  if (command->kind == CommandKind::HostFunction) {
+    work.begun = true;
+    return false;
+  }
+  if (command->work) {
+    command->work();
+  }
+  if (command->more) {
+    work.parts = command->more();
+    if (!work.parts.empty()) {
       return true;
     }
-    if (work.command->work) {
-      work.command->work();
-    }
-    complete(work);
-    if (!simple(move)) {
+  }
+  complete(work);
+  log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
+  if (!simple(move)) {
+    if (!command->more) {
       sums_.note_command(work.identity);
     }
-    log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
-    if (!simple(move)) {
-      host_moved();
-    }
-    advance();
-    return !failure_;
+    host_moved();
   }
+  return true;
+}
+
+bool Stepper::step_thread(const Move& move) {
   saw_choice_ = saw_choice_ || !move.through;
   if (move.endless) {
     taken_ = move.step;
-    return true;
+    return false;
   }
   const std::size_t before = log_.size();
   const bool fine = move_all(move);
@@ -393,10 +450,7 @@ bool Stepper::step(const Move& move) {
       }
     }
   }
-  if (fine) {
-    advance();
-  }
-  return !failure_;
+  return fine;
 }
 
 /// Has another cluster of the work threads of the same classes?

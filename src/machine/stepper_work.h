@@ -24,6 +24,12 @@ inline Hash128 name_in_sum(const Hash128& lane) {
   return combine(lane.low, lane.high);
 }
 
+inline bool all_done(const std::vector<CommandPtr>& commands) {
+  return std::ranges::all_of(commands, [](const CommandPtr& command) {
+    return command->done.load();
+  });
+}
+
 /// What the stepper has to know of an operation.
 enum class Stepper::Class : std::uint8_t {
   Silent,  // nobody else can tell whether it has happened
@@ -119,8 +125,9 @@ struct Stepper::Work {
   std::uint64_t identity = 0; // hash of what the command is
 
   // --- State -----------------------------------------------------------------------------------
-  bool ready = false; // everything before it has completed
-  bool begun = false; // a host function that is running
+  bool ready = false;            // everything before it has completed
+  bool begun = false;            // a host function that is running
+  std::vector<CommandPtr> parts; // what it has submitted: it goes on when these have completed
   bool done = false;
   std::vector<const Image*> images; // by cluster, of a kernel that is ready
   HashSum sum;                      // of their hashes
@@ -149,6 +156,9 @@ struct Stepper::Work {
 
   bool kernel() const { return command->kind == CommandKind::Kernel; }
   bool cooperative() const { return command->grid->config().cooperative; }
+  bool ended() const { // of a kernel that is ready
+    return std::ranges::all_of(images, &Image::ended);
+  }
   bool starts_alike() const {
     return std::ranges::all_of(images, [](const Image* image) {
       return !image->made && image->start >= Image::Start::Alike;

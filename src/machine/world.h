@@ -9,6 +9,7 @@
 
 #include "isa/program.h"
 #include "machine/device.h"
+#include "machine/value_wait.h"
 #include "memory/address_space.h"
 
 #include <atomic>
@@ -46,6 +47,7 @@ enum class CommandKind : std::uint8_t {
   HostFunction,
   Allocate,
   Free,
+  ValueWait, // for a value in memory: see Command::value
   Empty
 };
 
@@ -63,6 +65,13 @@ struct Command {
   std::vector<std::shared_ptr<Command>> after; // cleared on completion
   std::function<void()> work;                  // every kind but Kernel: what is done when it runs
   std::shared_ptr<Grid> grid;                  // Kernel
+  std::optional<ValueWait> value;              // ValueWait: it completes while this holds
+  /// Asked when all that is the command's own is done, and again when what it answered has
+  /// completed: what else has to complete before the command has. It submits those; none: nothing
+  /// more.
+  std::function<std::vector<std::shared_ptr<Command>>()> more;
+  std::uint64_t part_of = 0;  // id of the command that does not complete before this one has
+  bool after_threads = false; // … and whose threads have all ended
   std::atomic<bool> done{false};
   std::uint64_t completed_at = 0; // ns on the world's clock, for cudaEventElapsedTime
 };

@@ -49,15 +49,17 @@ void BlockRaces::started() {
   const std::size_t warps = block_.warps().size();
   threads_.clear();
   threads_.resize(warps * isa::warp_size);
-  if (!races_.host_clock().empty()) {
+  if (!races_.host_clock().empty() || !command_->launcher.empty()) {
+    Clock known = races_.host_clock();
+    known.learn(command_->launcher);
     for (Thread& thread : threads_) {
-      thread.others = races_.host_clock();
+      thread.others = known;
     }
   }
   shared_.restart();
   waited_ = false;
   last_known_command_ = 0;
-  extra_commands_ = {};
+  extra_commands_ = races_.known_to_streams();
   host_knew_ = nullptr;
   std::ranges::for_each(arrived_, &Clock::clear);
   cluster_arriving_.clear();
@@ -88,8 +90,9 @@ bool BlockRaces::command_ordered(const CommandInfo& other) const {
   if (other.id == last_known_command_) {
     return true;
   }
-  if (command_->before->contains(other.id) || (waited_ && command_->late->contains(other.id)) ||
-      extra_commands_.contains(other.id)) {
+  if (command_->follows(other, *command_->before) ||
+      (waited_ && command_->follows(other, *command_->late)) ||
+      command_->follows(other, extra_commands_)) {
     last_known_command_ = other.id;
     return true;
   }
@@ -153,6 +156,13 @@ void BlockRaces::hand_over_warp(std::size_t w, LaneMask lanes, Clock& into) {
     });
   }
   each(lanes, [&](int lane) { thread(w, lane).tick = tick + 1; });
+}
+
+void BlockRaces::launched(std::size_t index, const machine::Command& command) {
+  Clock known;
+  hand_over(index, known);
+  ++threads_[index].tick;
+  races_.launched(command, std::move(known), extra_commands_);
 }
 
 // --- Warps -------------------------------------------------------------------------------------

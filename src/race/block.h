@@ -29,6 +29,7 @@ public:
   void cluster_passed(std::size_t w, isa::LaneMask lanes) override;
   void warp_synced(std::size_t w, isa::LaneMask lanes) override;
   void dependency_waited() override { waited_ = true; }
+  void launched(std::size_t thread, const machine::Command& command) override;
 
 private:
   /// What a thread knew at some moment; cheap to take.

@@ -47,6 +47,30 @@ void CommandSet::add(const CommandSet& other) {
   }
 }
 
+bool CommandInfo::is_part_of(std::uint64_t other) const {
+  for (const CommandInfo* whole = this; whole != nullptr; whole = whole->part_of.get()) {
+    if (whole->id == other) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What has completed is named by its number, or by that of what it is a part of, unless this one
+/// is a part of the same.
+bool CommandInfo::follows(const CommandInfo& other, const CommandSet& completed) const {
+  if (completed.contains(other.id)) {
+    return true;
+  }
+  for (const CommandInfo* whole = other.part_of.get(); whole != nullptr;
+       whole = whole->part_of.get()) {
+    if (completed.contains(whole->id) && !is_part_of(whole->id)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Races::Races(memory::AddressSpace& space)
     : space_(space),
       pages_left_(page_limit),
@@ -100,6 +124,16 @@ void Races::submitted(const machine::Command& command) {
   const std::lock_guard lock(mutex_);
   auto before = std::make_shared<CommandSet>(*known_to_host_);
   auto late = std::make_shared<CommandSet>(*known_to_host_);
+  if (const auto whole = commands_.find(command.part_of); whole != commands_.end()) {
+    info->part_of = whole->second;
+    info->launcher = whole->second->launcher;
+    before->add(*info->part_of->late);
+    late->add(*info->part_of->late);
+    if (command.after_threads) {
+      before->add(command.part_of, command.part_of);
+      late->add(command.part_of, command.part_of);
+    }
+  }
   for (const auto& other : command.after) {
     const auto known = other != nullptr ? commands_.find(other->id) : commands_.end();
     if (known == commands_.end()) {
@@ -123,6 +157,46 @@ void Races::submitted(const machine::Command& command) {
     by_grid_[command.grid.get()] = info;
   }
   commands_.emplace(command.id, std::move(info));
+}
+
+void Races::launched(const machine::Command& command, Clock known, const CommandSet& commands) {
+  const std::lock_guard lock(mutex_);
+  const auto it = commands_.find(command.id);
+  if (it == commands_.end()) {
+    return;
+  }
+  auto info = std::make_shared<CommandInfo>(*it->second);
+  const auto with = [&](const CommandSet& more) {
+    auto set = std::make_shared<CommandSet>(more);
+    set->add(commands);
+    return set;
+  };
+  info->launcher.learn(known);
+  info->before = with(*info->before);
+  info->late = with(*info->late);
+  if (command.grid != nullptr) {
+    by_grid_[command.grid.get()] = info;
+  }
+  it->second = std::move(info);
+}
+
+// The word is read as ld.acquire.sys would, by whichever of the threads that begin afterwards: more
+// than the documents promise to some of them (misses).
+void Races::value_seen(const machine::Command& command) {
+  if (const Cell* cell = global_.cell(command.value->address)) {
+    for (const Message& message : messages(cell->sync)) {
+      host_clock_.learn(message.clock);
+      known_to_streams_.add(*agents_[message.head.block].command->before);
+    }
+    if (cell->write.any() && agents_[cell->write.block].kind == Agent::Kind::Command) {
+      const CommandInfo& writer = *agents_[cell->write.block].command;
+      known_to_streams_.add(writer.id, writer.id);
+      known_to_streams_.add(*writer.late);
+    }
+  }
+  if (!memory::AddressSpace::in_device_range(command.value->address)) {
+    known_to_streams_.add(*known_to_host());
+  }
 }
 
 void Races::host_waited(std::span<const machine::CommandPtr> commands) {
@@ -192,8 +266,11 @@ void Races::host_side_access(
   by.flags = store ? Write : Read;
   const auto ordered = [&](const Access& before) {
     const Agent& other = agents_[before.block];
-    return before.block == number || other.command == info ||
-           info->before->contains(other.command->id) || host_clock_.knows(before.by(), before.tick);
+    return before.block == number || other.command->id == info->id ||
+           info->follows(*other.command, *info->before) ||
+           info->follows(*other.command, known_to_streams_) ||
+           info->launcher.knows(before.by(), before.tick) ||
+           host_clock_.knows(before.by(), before.tick);
   };
   const auto race = [&](const Access& before, std::uint64_t at, std::uint32_t length) {
     // What the host writes into a flag that a kernel polls is meant to be seen there.

@@ -54,6 +54,12 @@ struct CommandInfo {
   /// Have completed before it begins; `late`: and before a thread of it that has executed
   /// griddepcontrol.wait goes on.
   std::shared_ptr<const CommandSet> before, late;
+  std::shared_ptr<const CommandInfo> part_of; // does not complete before this one
+  Clock launcher;                             // what the thread knew that launched it
+
+  bool is_part_of(std::uint64_t other) const;
+  /// Has all of `other` completed before it begins, as far as its launch says?
+  bool follows(const CommandInfo& other, const CommandSet& completed) const;
 };
 using CommandInfoPtr = std::shared_ptr<const CommandInfo>;
 
@@ -96,6 +102,7 @@ public:
   void submitted(const machine::Command& command) override;
   void host_waited(std::span<const machine::CommandPtr> commands) override;
   void host_waited_for_all() override;
+  void value_seen(const machine::Command& command) override;
   void host_side_access(
       const machine::Command& command,
       memory::Address address,
@@ -130,6 +137,10 @@ public:
   /// Releases of system scope may have been seen by the host.
   Clock& host_clock() { return host_clock_; }
   std::shared_ptr<const CommandSet> known_to_host();
+  /// By streams that have waited for a value: as if every block that begins afterwards had.
+  const CommandSet& known_to_streams() const { return known_to_streams_; }
+  /// A thread has launched it that knew this.
+  void launched(const machine::Command& command, Clock known, const CommandSet& commands);
 
   struct Found {
     Access first, second;
@@ -162,6 +173,7 @@ private:
   std::deque<Agent> agents_;                                   // 0 stays free
   std::deque<std::vector<Message>> syncs_;
   Clock host_clock_;
+  CommandSet known_to_streams_;
   std::unordered_map<std::uint64_t, Entry> found_;
   std::unordered_map<const machine::Command*, std::uint32_t> host_side_agents_;
 

@@ -3,6 +3,8 @@
 
 #include "runtime/outcome.h"
 
+#include <cuda.h>
+
 #include <algorithm>
 #include <set>
 
@@ -152,76 +154,55 @@ machine::CommandPtr Expansion::put(const Graph& graph, machine::CommandPtr entry
   return put_nothing(std::move(ends));
 }
 
-/// A conditional node under way. What it chooses is known when its turn comes: a command then looks
-/// at the value and submits the body, and the command `end`, for which the rest of the graph waits,
-/// is submitted when nothing is left to do.
-struct ConditionalRun : std::enable_shared_from_this<ConditionalRun> {
+/// A conditional node under way: a command that looks at the value when its turn comes, submits
+/// the body that is chosen, and looks again when a loop's body has completed.
+struct ConditionalRun {
   Runtime& rt;
   int device;
   std::string stream;
   Conditional node;
-  machine::CommandPtr end;
+  const machine::Command* look = nullptr; // outlives this
+  machine::CommandPtr last;               // of the body under way
 
-  ConditionalRun(Expansion& from, Conditional n)
-      : rt(from.rt),
-        device(from.device),
-        stream(from.stream),
-        node(std::move(n)) {}
-
-  void look() {
+  std::vector<machine::CommandPtr> next() {
     const auto held = rt.graphs().lock();
     const auto* value = static_cast<const std::uint32_t*>(
         rt.space().host_pointer(node.value, sizeof(std::uint32_t))
     );
-    const Graph* body = value != nullptr ? node.choose(*value) : nullptr;
+    const bool over = last != nullptr && node.type != cudaGraphCondTypeWhile;
+    const Graph* body = value != nullptr && !over ? node.choose(*value) : nullptr;
     if (body == nullptr) {
-      rt.world().submit(end);
-      return;
+      return {};
     }
     Expansion expansion{rt, device, stream, {}, {}};
-    const auto last = expansion.put(*body, expansion.put_nothing({}));
+    const auto entry = expansion.put_nothing({});
+    if (entry != nullptr && last != nullptr) {
+      entry->after.push_back(last); // complete: it tells a monitor of the order
+    }
+    last = expansion.put(*body, entry);
     if (last == nullptr) {
       complain_once("error: the body of a graph's conditional node cannot be launched");
-      rt.world().submit(end);
-      return;
-    }
-    const auto next = node.type == cudaGraphCondTypeWhile ? look_after(expansion, {last}) : end;
-    if (next == end) {
-      next->after = {last};
-      expansion.commands.push_back(next);
+      return {};
     }
     for (const machine::CommandPtr& command : expansion.commands) {
       command->stream = stream;
+      command->part_of = look->id;
       rt.world().submit(command);
     }
-  }
-
-  machine::CommandPtr look_after(Expansion& expansion, std::vector<machine::CommandPtr> after) {
-    auto command = expansion.put_nothing(std::move(after));
-    if (command != nullptr) {
-      command->work = [self = shared_from_this()] { self->look(); };
-    }
-    return command;
+    return {last};
   }
 };
 
 machine::CommandPtr
 Expansion::put(const Conditional& node, std::vector<machine::CommandPtr> after) {
-  // Who wants to know the order of all commands at the launch cannot be told.
-  if (rt.config().mode == Mode::Check || rt.world().monitor() != nullptr) {
-    complain_unsupported("a graph with conditional nodes under heddle check or --races");
-    error = cudaErrorNotSupported;
-    return nullptr;
+  auto command = put(Operation{Nothing{}, "a graph's conditional node", device}, std::move(after));
+  if (command != nullptr) {
+    const auto run = std::make_shared<ConditionalRun>(
+        ConditionalRun{rt, device, stream, node, command.get(), nullptr}
+    );
+    command->more = [run] { return run->next(); };
   }
-  const auto run = std::make_shared<ConditionalRun>(*this, node);
-  auto end = make_command(rt, Operation{Nothing{}, "cudaGraphLaunch", device});
-  if (!end) {
-    error = end.error();
-    return nullptr;
-  }
-  (*end)->stream = stream;
-  run->end = *end;
-  return run->look_after(*this, std::move(after)) == nullptr ? nullptr : *end;
+  return command;
 }
 
 } // namespace
@@ -247,6 +228,9 @@ cudaGraphNodeType type_of(const Work& work) {
     cudaGraphNodeType operator()(const KernelLaunch&) const { return cudaGraphNodeTypeKernel; }
     cudaGraphNodeType operator()(const Copy&) const { return cudaGraphNodeTypeMemcpy; }
     cudaGraphNodeType operator()(const Set&) const { return cudaGraphNodeTypeMemset; }
+    cudaGraphNodeType operator()(const WaitForValue&) const {
+      return static_cast<cudaGraphNodeType>(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
+    }
     cudaGraphNodeType operator()(const HostCall&) const { return cudaGraphNodeTypeHost; }
     cudaGraphNodeType operator()(const EventRecord&) const { return cudaGraphNodeTypeEventRecord; }
     cudaGraphNodeType operator()(const EventWait&) const { return cudaGraphNodeTypeWaitEvent; }

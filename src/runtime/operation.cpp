@@ -244,6 +244,10 @@ make_command(Runtime& runtime, const Operation& operation) {
               command->after.push_back(wait.event->command);
             }
           },
+          [&](const WaitForValue& wait) {
+            command->kind = machine::CommandKind::ValueWait;
+            command->value = wait.value;
+          },
           [&](const Allocate&) {
             command->kind = machine::CommandKind::Allocate;
             command->work = [] {};

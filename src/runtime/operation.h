@@ -75,11 +75,25 @@ struct Free {
   memory::Address address = 0;
 };
 
+/// Waits for a value in memory.
+struct WaitForValue {
+  machine::ValueWait value;
+};
+
 /// Orders, does nothing (cudaStreamWaitEvent, empty graph nodes).
 struct Nothing {};
 
-using Work = std::
-    variant<Nothing, KernelLaunch, Copy, Set, HostCall, EventRecord, EventWait, Allocate, Free>;
+using Work = std::variant<
+    Nothing,
+    KernelLaunch,
+    Copy,
+    Set,
+    HostCall,
+    EventRecord,
+    EventWait,
+    Allocate,
+    Free,
+    WaitForValue>;
 
 struct Operation {
   Work work;

@@ -4,7 +4,7 @@
     HEDDLE=build/dev/bin/heddle test_races.py FILE.cu…
 
 A case begins with CASE(name, "regular expression"); what is reported for its racy twin must match, and
-nothing may be reported for the right one.
+nothing may be reported for the right one. A line `//@ nvcc: FLAGS` gives flags of nvcc.
 """
 import os
 import pathlib
@@ -17,8 +17,12 @@ CASE = re.compile(r'^CASE\((\w+),\s*"((?:[^"\\]|\\.)*)"\)', re.M)
 HEDDLE = os.environ.get("HEDDLE", "heddle")
 
 
+NVCC = re.compile(r"^//@ nvcc: (.*)$", re.M)
+
+
 def run(path, *arguments):
-    command = [HEDDLE, "run", "--races", path.name, "--", *arguments]
+    flags = NVCC.search(path.read_text(encoding="utf-8"))
+    command = [HEDDLE, "run", "--races", *([f"--nvcc={flags[1]}"] if flags else []), path.name, "--", *arguments]
     return subprocess.run(command, cwd=path.parent, capture_output=True, text=True,
                           timeout=120, check=False)
 

@@ -16,8 +16,6 @@
 
 namespace heddle::runtime {
 
-struct FatBinary;
-
 struct Context {
   std::uint64_t id = 0;
   int device = 0;
@@ -36,12 +34,6 @@ public:
 
   /// cuInit was called.
   std::atomic<bool> initialised{false};
-
-  /// The kernels by which streams wait for a value (memory_operation.cpp).
-  struct Polling {
-    std::mutex mutex;
-    FatBinary* kernels = nullptr; // loaded by the first wait
-  } polling;
 
   Context& primary(int device) { return *all_[static_cast<std::size_t>(device)]; }
   Context& create(int device, unsigned flags);

@@ -46,11 +46,10 @@ inline CUcontext handle_of(const Context* context) {
 
 /// The body of an entry point that needs cuInit and no context; `body` answers a cudaError_t.
 template <class Body> CUresult after_init(Body&& body) {
-  Runtime& rt = Runtime::get();
-  if (!rt.contexts().initialised) {
-    return CUDA_ERROR_NOT_INITIALIZED;
-  }
   ThreadState& thread = thread_state();
+  if (!Runtime::get().contexts().initialised && !thread.uses_primary) {
+    return CUDA_ERROR_NOT_INITIALIZED; // the runtime API initialises the driver
+  }
   const cudaError_t before = thread.last_error;
   const cudaError_t error = body();
   thread.last_error = before;

@@ -1,75 +1,16 @@
 // The driver API: reads and writes of single words by a stream (cuStreamWaitValue32 & co.).
 //
-// A write is a copy from the call's own argument. A wait is a kernel of one thread that polls: what
-// waits in the stream behind it waits for the kernel, and a report of a hang names it.
+// A write is a copy from the call's own argument. A wait is a command that completes while memory
+// holds what it waits for (machine/value_wait.h), and that reports of hangs name.
 #include "runtime/driver/driver.h"
-#include "runtime/launch.h"
-#include "runtime/library.h"
-#include "runtime/outcome.h"
 
 #include <cstring>
 #include <string>
-#include <string_view>
 
+using namespace heddle;
 using namespace heddle::runtime;
 
 namespace {
-
-// One kernel for each width #; the condition is 0: at least, 1: equal, 2: a bit of both, 3: a bit
-// of neither.
-constexpr std::string_view polling_module = R"ptx(
-.version 8.0
-.target sm_70
-.address_size 64
-)ptx";
-constexpr std::string_view polling_kernel_of_width = R"ptx(
-.visible .entry cuStreamWaitValue#(.param .u64 place, .param .u# wanted, .param .u32 condition)
-{
-  .reg .pred %p<3>;
-  .reg .b32 %r<2>;
-  .reg .b64 %rd<2>;
-  .reg .b# %v<4>;
-  ld.param.u64 %rd1, [place];
-  ld.param.u# %v1, [wanted];
-  ld.param.u32 %r1, [condition];
-again:
-  ld.acquire.sys.global.u# %v2, [%rd1];
-  setp.eq.u32 %p1, %r1, 1;
-  @%p1 bra equal;
-  setp.eq.u32 %p1, %r1, 2;
-  @%p1 bra both;
-  setp.eq.u32 %p1, %r1, 3;
-  @%p1 bra nor;
-  sub.s# %v3, %v2, %v1;
-  setp.lt.s# %p2, %v3, 0;
-  @%p2 bra again;
-  ret;
-equal:
-  setp.ne.u# %p2, %v2, %v1;
-  @%p2 bra again;
-  ret;
-both:
-  and.b# %v3, %v2, %v1;
-  setp.eq.u# %p2, %v3, 0;
-  @%p2 bra again;
-  ret;
-nor:
-  or.b# %v3, %v2, %v1;
-  setp.eq.u# %p2, %v3, -1;
-  @%p2 bra again;
-  ret;
-}
-)ptx";
-
-std::string polling_kernels() {
-  std::string text(polling_module);
-  for (const char* width : {"32", "64"}) {
-    for (const char c : polling_kernel_of_width) {
-      c == '#' ? text += width : text += c;
-    }
-  }
-  return text;
-}
 
 enum class Width : unsigned {
   Four = 4,
@@ -81,25 +22,6 @@ const char* wait_name(Width width) {
 }
 const char* write_name(Width width) {
   return width == Width::Four ? "cuStreamWriteValue32" : "cuStreamWriteValue64";
-}
-
-/// Loaded by the first wait; a library, so that it is there for every device.
-tl::expected<Function*, cudaError_t> polling_kernel(Runtime& rt, Width width) {
-  Contexts::Polling& polling = rt.contexts().polling;
-  const std::lock_guard lock(polling.mutex);
-  if (polling.kernels == nullptr) {
-    const auto loaded = load_texts(
-        rt,
-        std::vector<std::string>{polling_kernels()},
-        std::nullopt,
-        LoadLog(nullptr, nullptr, 0)
-    );
-    if (!loaded) {
-      return tl::unexpected(loaded.error());
-    }
-    polling.kernels = *loaded;
-  }
-  return rt.modules().function_named(*polling.kernels, wait_name(width));
 }
 
 bool reachable(Runtime& rt, CUdeviceptr p, Width width) {
@@ -128,31 +50,35 @@ cudaError_t write_value(CUstream handle, CUdeviceptr p, std::uint64_t value, Wid
   });
 }
 
+// The lowest flags name the condition, in the order of machine::ValueWait::Condition.
 cudaError_t
-wait_value(CUstream stream, CUdeviceptr p, std::uint64_t value, unsigned flags, Width width) {
+wait_value(CUstream handle, CUdeviceptr p, std::uint64_t value, unsigned flags, Width width) {
+  using Condition = machine::ValueWait::Condition;
+  constexpr unsigned conditions = 3;
+  static_assert(
+      CU_STREAM_WAIT_VALUE_GEQ == static_cast<int>(Condition::AtLeast) &&
+      CU_STREAM_WAIT_VALUE_EQ == static_cast<int>(Condition::Equal) &&
+      CU_STREAM_WAIT_VALUE_AND == static_cast<int>(Condition::And) &&
+      CU_STREAM_WAIT_VALUE_NOR == static_cast<int>(Condition::Nor)
+  );
   return api(wait_name(width), [&](Runtime& rt, ThreadState&) {
-    constexpr unsigned conditions = 3;
+    const auto stream = rt.stream(handle);
+    if (!stream) {
+      return stream.error();
+    }
+    // Flushing makes writes of other devices visible that here are so anyway.
     if (!reachable(rt, p, width) || (flags & ~(conditions | CU_STREAM_WAIT_VALUE_FLUSH)) != 0) {
       return cudaErrorInvalidValue;
     }
-    if (rt.config().mode == Mode::Check) {
-      // A thread that polls would excuse calls that do not return; a waiting stream does not.
-      complain_unsupported(wait_name(width));
-      return cudaErrorNotSupported;
-    }
-    const auto kernel = polling_kernel(rt, width);
-    if (!kernel) {
-      return kernel.error();
-    }
-    auto narrow = static_cast<std::uint32_t>(value);
-    unsigned condition = flags & conditions;
-    void* const wanted =
-        width == Width::Four ? static_cast<void*>(&narrow) : static_cast<void*>(&value);
-    void* arguments[] = {&p, wanted, &condition};
-    LaunchRequest request;
-    request.function = *kernel;
-    request.arguments = arguments;
-    return launch(rt, request, stream, wait_name(width));
+    const machine::ValueWait wait{
+        &rt.space(),
+        p,
+        static_cast<std::uint32_t>(width),
+        value,
+        static_cast<Condition>(flags & conditions)
+    };
+    const auto command = rt.enqueue(**stream, Operation{WaitForValue{wait}, wait_name(width), 0});
+    return command ? cudaSuccess : command.error();
   });
 }
 
