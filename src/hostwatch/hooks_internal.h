@@ -70,6 +70,17 @@ bool valid(const timespec& time);
 
 // --- Being woken (waiting.cpp) -------------------------------------------------------------------
 
+inline constexpr std::uint64_t everybody = ~std::uint64_t{0}; // any group
+
+int wait(
+    pthread_cond_t* condition,
+    pthread_mutex_t* mutex,
+    bool timed,
+    std::uint64_t deadline,
+    const void* pc
+);
+/// Arrives at a barrier of so many threads and waits for the others; true for one of them.
+bool meet(const void* barrier, unsigned expected, const void* pc);
 /// Wakes up to `count` of the threads that wait on `object` in one of `groups`; returns how many.
 /// Which ones is a choice.
 int wake(
@@ -83,6 +94,10 @@ int wake(
 // --- Mutexes (locks.cpp) -------------------------------------------------------------------------
 
 bool is_free(const pthread_mutex_t* mutex);
+int lock(pthread_mutex_t* mutex, bool timed, std::uint64_t deadline, const void* pc);
+int try_lock(pthread_mutex_t* mutex, const void* pc);
+int unlock(pthread_mutex_t* mutex, const void* pc);
+int once(int* control, void (*routine)(), const void* pc);
 void take(pthread_mutex_t* mutex, unsigned thread, const void* pc);
 int release(pthread_mutex_t* mutex, unsigned thread, const void* pc);
 

@@ -41,35 +41,6 @@ std::uint64_t ways_to_lock_in_time(const HeddleHostPoint* point, unsigned thread
   return ways_to_lock(point, thread) != 0 ? 1 : 2;
 }
 
-int lock(pthread_mutex_t* mutex, bool timed, std::uint64_t deadline, const void* pc) {
-  if ((mutex->__data.__kind & robust) != 0) {
-    hooks->unsupported("robust mutexes");
-  }
-  const HeddleHostPoint
-      point{"waits to lock a mutex", mutex, 0, timed ? ways_to_lock_in_time : ways_to_lock, false};
-  if (threads()->stop(&point, pc) == 1) {
-    threads()->pass(deadline);
-    return ETIMEDOUT;
-  }
-  const unsigned self = threads()->self();
-  if (owned_by(mutex, self) && kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK) {
-    return EDEADLK;
-  }
-  take(mutex, self, pc);
-  return 0;
-}
-
-int try_lock(pthread_mutex_t* mutex, const void* pc) {
-  const HeddleHostPoint point{"tries to lock a mutex", mutex, 0, nullptr, false};
-  threads()->stop(&point, pc);
-  const unsigned self = threads()->self();
-  if (!is_free(mutex) && !(owned_by(mutex, self) && kind_of(mutex) == PTHREAD_MUTEX_RECURSIVE)) {
-    return EBUSY;
-  }
-  take(mutex, self, pc);
-  return 0;
-}
-
 } // namespace
 
 bool is_free(const pthread_mutex_t* mutex) {
@@ -103,6 +74,63 @@ int release(pthread_mutex_t* mutex, unsigned thread, const void* pc) {
   mutex->__data.__owner = 0;
   mutex->__data.__nusers = 0;
   mutex->__data.__count = 0;
+  return 0;
+}
+
+int lock(pthread_mutex_t* mutex, bool timed, std::uint64_t deadline, const void* pc) {
+  if ((mutex->__data.__kind & robust) != 0) {
+    hooks->unsupported("robust mutexes");
+  }
+  const HeddleHostPoint
+      point{"waits to lock a mutex", mutex, 0, timed ? ways_to_lock_in_time : ways_to_lock, false};
+  if (threads()->stop(&point, pc) == 1) {
+    threads()->pass(deadline);
+    return ETIMEDOUT;
+  }
+  const unsigned self = threads()->self();
+  if (owned_by(mutex, self) && kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK) {
+    return EDEADLK;
+  }
+  take(mutex, self, pc);
+  return 0;
+}
+
+int try_lock(pthread_mutex_t* mutex, const void* pc) {
+  const HeddleHostPoint point{"tries to lock a mutex", mutex, 0, nullptr, false};
+  threads()->stop(&point, pc);
+  const unsigned self = threads()->self();
+  if (!is_free(mutex) && !(owned_by(mutex, self) && kind_of(mutex) == PTHREAD_MUTEX_RECURSIVE)) {
+    return EBUSY;
+  }
+  take(mutex, self, pc);
+  return 0;
+}
+
+int unlock(pthread_mutex_t* mutex, const void* pc) {
+  const HeddleHostPoint point{"unlocks a mutex", mutex, 0, nullptr, true};
+  threads()->stop(&point, pc);
+  return release(mutex, threads()->self(), pc);
+}
+
+// As in glibc 0 is not yet, 1 is under way, 2 is done. That it is done does not change any more, so
+// finding it done is no scheduling point.
+int once(int* control, void (*routine)(), const void* pc) {
+  constexpr int under_way = 1, done = 2;
+  if (*control == done) {
+    return 0;
+  }
+  const auto unless_under_way = [](const HeddleHostPoint* point, unsigned) -> std::uint64_t {
+    return *static_cast<const int*>(point->object) != under_way ? 1 : 0;
+  };
+  const HeddleHostPoint point{"waits for a call_once", control, 0, unless_under_way, false};
+  threads()->stop(&point, pc);
+  if (*control == done) {
+    return 0;
+  }
+  wrote(control, sizeof *control, pc);
+  *control = under_way;
+  threads()->call_once(routine, control);
+  *control = done;
   return 0;
 }
 
@@ -141,9 +169,7 @@ pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec*
 
 HEDDLE_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) {
   HEDDLE_REAL(pthread_mutex_unlock, mutex);
-  const HeddleHostPoint point{"unlocks a mutex", mutex, 0, nullptr, true};
-  threads()->stop(&point, HEDDLE_PC);
-  return release(mutex, threads()->self(), HEDDLE_PC);
+  return unlock(mutex, HEDDLE_PC);
 }
 
 // --- Read-write locks ----------------------------------------------------------------------------
@@ -304,32 +330,8 @@ HEDDLE_EXPORT int pthread_spin_unlock(pthread_spinlock_t* spinlock) {
 }
 
 // --- Once ----------------------------------------------------------------------------------------
-// As in glibc 0 is not yet, 1 is under way, 2 is done. That it is done does not change any more, so
-// finding it done is no scheduling point.
-
-namespace {
-
-constexpr int under_way = 1, done = 2;
-
-std::uint64_t ways_unless_under_way(const HeddleHostPoint* point, unsigned) {
-  return *static_cast<const int*>(point->object) != under_way ? 1 : 0;
-}
-
-} // namespace
 
 HEDDLE_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   HEDDLE_REAL(pthread_once, control, routine);
-  if (*control == done) {
-    return 0;
-  }
-  const HeddleHostPoint point{"waits for a call_once", control, 0, ways_unless_under_way, false};
-  threads()->stop(&point, HEDDLE_PC);
-  if (*control == done) {
-    return 0;
-  }
-  wrote(control, sizeof *control, HEDDLE_PC);
-  *control = under_way;
-  threads()->call_once(routine, control);
-  *control = done;
-  return 0;
+  return once(control, routine, HEDDLE_PC);
 }

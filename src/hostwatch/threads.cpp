@@ -1,12 +1,11 @@
 // Threads and their keys. Under the explorer a host thread of the program is no thread of the
 // kernel (explore/host_threads.h); without it all of these are the C library's.
 //
-// Not there: cancellation, signals to one thread, priorities and affinities (accepted, without
-// effect), the thrd_* functions of C11.
+// Not there: cancellation, signals to one thread; priorities and affinities (accepted, without
+// effect).
 #include "hostwatch/hooks_internal.h"
 #include <dlfcn.h>
 #include <sys/syscall.h>
-#include <threads.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -147,14 +146,6 @@ HEDDLE_EXPORT int pthread_kill(pthread_t thread, int signal) {
   }
   static decltype(&pthread_kill) real = nullptr;
   return real_function(real, "pthread_kill")(thread, signal);
-}
-
-HEDDLE_EXPORT int thrd_create(thrd_t* thread, thrd_start_t start, void* argument) {
-  if (hooks != nullptr) {
-    hooks->unsupported("thrd_create");
-  }
-  static decltype(&thrd_create) real = nullptr;
-  return real_function(real, "thrd_create")(thread, start, argument);
 }
 
 HEDDLE_EXPORT int pthread_setname_np(pthread_t thread, const char* name) {

@@ -102,8 +102,6 @@ using namespace heddle::hostwatch;
 
 namespace {
 
-constexpr std::uint64_t everybody = ~std::uint64_t{0};
-
 const pthread_mutex_t* mutex_of(const HeddleHostPoint* point) {
   return reinterpret_cast<const pthread_mutex_t*>(point->argument);
 }
@@ -119,6 +117,15 @@ std::uint64_t ways_to_resume_in_time(const HeddleHostPoint* point, unsigned thre
   }
   return is_woken(thread) ? 1 : 2;
 }
+
+/// The clock that pthread_condattr_setclock has chosen, where glibc keeps it.
+clockid_t clock_of(const pthread_cond_t* condition) {
+  return (condition->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+} // namespace
+
+namespace heddle::hostwatch {
 
 int wait(
     pthread_cond_t* condition,
@@ -150,12 +157,24 @@ int wait(
   return woken ? 0 : ETIMEDOUT;
 }
 
-/// The clock that pthread_condattr_setclock has chosen, where glibc keeps it.
-clockid_t clock_of(const pthread_cond_t* condition) {
-  return (condition->__data.__wrefs & 2) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+bool meet(const void* barrier, unsigned expected, const void* pc) {
+  const HeddleHostPoint arrive{"arrives at a barrier", barrier, 0, nullptr, false};
+  threads()->stop(&arrive, pc);
+  const std::uint64_t others = waiting_for(barrier, everybody);
+  if (static_cast<unsigned>(__builtin_popcountll(others)) + 1 >= expected) {
+    for (unsigned thread = 0; thread < HeddleMaxThreads; ++thread) {
+      if ((others >> thread & 1) != 0) {
+        threads()->waiter(thread)->woken = true;
+      }
+    }
+    return true;
+  }
+  const HeddleHostPoint point{"waits at a barrier", barrier, 0, ways_when_woken, false};
+  wait_to_be_woken(point, everybody, pc);
+  return false;
 }
 
-} // namespace
+} // namespace heddle::hostwatch
 
 HEDDLE_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   HEDDLE_REAL(pthread_cond_wait, condition, mutex);
@@ -206,20 +225,7 @@ HEDDLE_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
   HEDDLE_REAL(pthread_barrier_wait, barrier);
   // Where glibc keeps the number of threads: behind `in` and `current_round`.
   const unsigned expected = reinterpret_cast<const unsigned*>(barrier)[2];
-  const HeddleHostPoint arrive{"arrives at a barrier", barrier, 0, nullptr, false};
-  threads()->stop(&arrive, HEDDLE_PC);
-  const std::uint64_t others = waiting_for(barrier, everybody);
-  if (static_cast<unsigned>(__builtin_popcountll(others)) + 1 >= expected) {
-    for (unsigned thread = 0; thread < HeddleMaxThreads; ++thread) {
-      if ((others >> thread & 1) != 0) {
-        threads()->waiter(thread)->woken = true;
-      }
-    }
-    return PTHREAD_BARRIER_SERIAL_THREAD;
-  }
-  const HeddleHostPoint point{"waits at a barrier", barrier, 0, ways_when_woken, false};
-  wait_to_be_woken(point, everybody, HEDDLE_PC);
-  return 0;
+  return meet(barrier, expected, HEDDLE_PC) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
 // --- Semaphores ----------------------------------------------------------------------------------
