@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <fstream>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -23,7 +25,46 @@ using ptx::Opcode;
 
 namespace {
 
-constexpr std::uint64_t max_threads = 1 << 20;
+// Grids of up to so many threads take what memory they need; of larger ones it is estimated by as
+// many of their threads.
+constexpr std::uint64_t few_threads = 1 << 20;
+
+/// Of the process, and what the system could still give it, in bytes.
+struct MemoryUse {
+  std::uint64_t resident = 0, available = 0;
+};
+MemoryUse memory_use() {
+  MemoryUse use;
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  use.resident = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::ifstream system("/proc/meminfo");
+  std::string name;
+  for (std::uint64_t kilobytes = 0; system >> name >> kilobytes;) {
+    if (name == "MemAvailable:") {
+      use.available = kilobytes * 1024;
+    }
+    std::getline(system, name);
+  }
+  return use;
+}
+
+/// Some of the clusters of a large grid have been made ready, at the cost of what the process has
+/// grown by: why the rest does not fit, if it does not.
+std::optional<std::string>
+too_large(const Command& command, const MemoryUse& before, std::size_t some, std::size_t all) {
+  const MemoryUse now = memory_use();
+  const std::uint64_t each = (now.resident - std::min(before.resident, now.resident)) / some;
+  if (each * all <= now.available / 2) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "{} has {} threads, which would take about {} MiB of memory to explore",
+      command.label,
+      command.grid->config().grid.count() * command.grid->config().block.count(),
+      each * all >> 20
+  );
+}
 
 /// Complete as soon as what is before them is.
 bool happens_by_itself(const Command& command) {
@@ -186,20 +227,25 @@ void Stepper::make_ready(std::size_t n) {
   }
   const auto& grid = work.command->grid;
   grid->allow_launches(world_, *work.command);
-  const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
-  if (threads > max_threads) {
-    failure_ = Failure{};
-    failure_->incomplete = fmt::format(
-        "{} has {} threads, more than the {} that can be explored",
-        work.command->label,
-        threads,
-        max_threads
-    );
-    return;
-  }
   const auto count = static_cast<std::size_t>(grid->cluster_count());
+  const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
+  const std::size_t some =
+      threads > few_threads ? std::max<std::size_t>(1, few_threads * count / threads) : count;
+  MemoryUse before = some != count ? memory_use() : MemoryUse{};
+  const auto fits = [&](std::size_t done) {
+    const auto why = done == some ? too_large(*work.command, before, some, count) : std::nullopt;
+    if (why) {
+      failure_ = Failure{};
+      failure_->incomplete = *why;
+    }
+    return !why;
+  };
   if (work.clusters.empty()) {
     for (std::size_t c = 0; c < count; ++c) {
+      if (!fits(c)) {
+        work.clusters.clear();
+        return;
+      }
       work.clusters.push_back(std::make_unique<Cluster>(grid, options_.warp_rules));
     }
     work.progress.resize(count);
@@ -215,7 +261,11 @@ void Stepper::make_ready(std::size_t n) {
       }
     }
   }
+  before = some != count ? memory_use() : MemoryUse{};
   for (std::size_t c = 0; c < count && !failure_; ++c) {
+    if (!fits(c)) {
+      return;
+    }
     Cluster& cluster = *work.clusters[c];
     cluster.start(c);
     Work::Progress progress;
