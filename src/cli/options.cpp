@@ -236,6 +236,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->group("");
   check
       .add_flag_callback(
+          "--no-data-order",
+          [&search] { search.data_order = false; },
+          "To check Heddle itself: atomic and volatile accesses on whose order only data depends "
+          "are interleaved, too. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-phases",
           [&search] { search.phases = false; },
           "To check Heddle itself: operations on mbarriers are interleaved, too. Same verdict, "

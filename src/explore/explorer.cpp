@@ -63,6 +63,9 @@ Explorer::Explorer(
            .orderly = options.orderly && options.eager && !options.lockstep &&
                       options.progress != ProgressModel::Hsa,
            .contended = options.contended,
+           .data_order = options.data_order && options.orderly && options.sums && options.eager &&
+                         !options.lockstep && options.progress != ProgressModel::Hsa,
+           .unordered = options.unordered,
            .phases = options.phases && options.eager && !options.lockstep &&
                      options.progress != ProgressModel::Hsa,
            .ignore_grid_order = options.ignore_grid_order,

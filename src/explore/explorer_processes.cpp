@@ -209,7 +209,13 @@ void Explorer::finish() {
         EventKind::Incomplete,
         0,
         0,
-        fmt::format("{}{}", contended_event, stepper_.contended())
+        fmt::format(
+            "{}{}{}{}",
+            contended_event,
+            stepper_.contended(),
+            unordered_event,
+            stepper_.unordered()
+        )
     );
   }
   table_.give_permit();

@@ -163,6 +163,9 @@ bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }
+  if (stepper_.saw_unordered()) {
+    table_.note(Fact::DataOrder);
+  }
   exchange_news();
   if (stepper_.sums_clash() && !one_way()) {
     table_.note(Fact::SumsClash);

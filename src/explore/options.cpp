@@ -28,6 +28,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-eager", &Options::eager, false},
     {"no-sums", &Options::sums, false},
     {"no-orderly", &Options::orderly, false},
+    {"no-data-order", &Options::data_order, false},
     {"no-phases", &Options::phases, false},
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
@@ -36,6 +37,7 @@ constexpr auto switches = std::to_array<Switch>({
 
 constexpr std::string_view progress_key = "progress=";
 constexpr std::string_view contended_key = contended_event;
+constexpr std::string_view unordered_key = unordered_event.substr(1);
 constexpr std::string_view states_key = "max-states=";
 constexpr std::string_view seconds_key = "max-time=";
 constexpr std::string_view mebibytes_key = "max-memory=";
@@ -73,6 +75,7 @@ bool read_option(std::string_view word, Options& options) {
     return model.has_value();
   }
   return read_number(word, contended_key, options.contended) ||
+         read_number(word, unordered_key, options.unordered) ||
          read_number(word, states_key, options.max_states) ||
          read_number(word, seconds_key, options.max_seconds) ||
          read_number(word, mebibytes_key, options.max_mebibytes) ||
@@ -129,6 +132,9 @@ std::string to_text(const Options& options) {
   }
   if (options.contended != defaults.contended) {
     add(contended_key, options.contended);
+  }
+  if (options.unordered != defaults.unordered) {
+    add(unordered_key, options.unordered);
   }
   if (options.max_states != defaults.max_states) {
     add(states_key, options.max_states);

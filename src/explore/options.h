@@ -42,6 +42,10 @@ struct Options {
   // instructions that were found out to be of another kind.
   bool orderly = true;
   std::uint64_t contended = 0;
+  // So do atomic and volatile accesses on whose order only data depends (machine/order_data.h): those
+  // of instructions that have met others.
+  bool data_order = true;
+  std::uint64_t unordered = 0;
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;
@@ -67,8 +71,8 @@ struct Workers {
   std::uint32_t states_alone = 20'000; // the first one has seen before others join it
 };
 
-/// What an exploration that is void says, before the number that Options::contended should be.
-inline constexpr std::string_view contended_event = "contended=";
+/// What an exploration that is void says: what Options::contended and unordered should be.
+inline constexpr std::string_view contended_event = "contended=", unordered_event = ",unordered=";
 
 /// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.
 std::string to_text(const Options& options);

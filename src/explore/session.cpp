@@ -90,16 +90,17 @@ Result<void> try_schedules(
   return {};
 }
 
-/// What Options::contended has to be after a void search.
-std::uint64_t contended_in(const StateTable& table, Options options) {
+/// The options with what Options::contended and unordered have to be after a void search.
+Options blamed_in(const StateTable& table, Options options) {
   for (const Event& event : table.events()) {
     const std::string_view text = table.text(event.text);
     if (text.starts_with(contended_event)) {
       const auto said = parse_options(text);
       options.contended |= said ? said->contended : 0;
+      options.unordered |= said ? said->unordered : 0;
     }
   }
-  return options.contended;
+  return options;
 }
 
 /// Without the assumptions about sums and phases (machine/sums.h, phases.h) that turn out to be
@@ -114,9 +115,10 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
     if (!sums && !phases) {
       return tried;
     }
-    const std::uint64_t contended = sums ? contended_in(tried->table, options) : 0;
-    const bool news = (contended & ~options.contended) != 0;
-    request.options.contended = options.contended |= contended;
+    const Options blamed = sums ? blamed_in(tried->table, options) : options;
+    const bool news = blamed != options;
+    request.options.contended = options.contended = blamed.contended;
+    request.options.unordered = options.unordered = blamed.unordered;
     request.options.sums = options.sums = options.sums && (!sums || news);
     request.options.orderly = options.orderly = options.orderly && (!sums || news);
     request.options.phases = options.phases = options.phases && !phases;

@@ -648,6 +648,9 @@ private:
     if (table_.saw(Fact::FloatSum)) {
       text += ", sums of floating-point numbers in one order";
     }
+    if (table_.saw(Fact::DataOrder)) {
+      text += ", atomic accesses on which only data depends in one order";
+    }
     return text;
   }
 

@@ -28,6 +28,11 @@ struct KernelParameter {
   std::uint32_t bytes = 0;
 };
 
+struct SharedVariable {
+  std::uint32_t offset = 0; // in the block's shared memory
+  std::uint32_t bytes = 0;
+};
+
 /// A kernel ready to run. Immutable.
 struct Kernel {
   std::string name;
@@ -35,6 +40,7 @@ struct Kernel {
   const Code* code = nullptr;
   std::vector<KernelParameter> parameters;
   std::uint32_t parameter_bytes = 0;
+  std::vector<SharedVariable> shared_variables; // static ones
   std::uint32_t static_shared_bytes = 0; // dynamic shared memory starts at the next multiple of 16
   std::uint32_t dynamic_shared_offset = 0;
   bool calls = false;                               // has calls or alloca: lanes need a real stack

@@ -2,6 +2,7 @@
 #include "machine/access_notes.h"
 
 #include "isa/lower_memory_address.h"
+#include "machine/order_data.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,6 +17,9 @@ void AccessNotes::clear() {
 }
 
 void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) {
+  if (order_data_ != nullptr) {
+    order_data_->accessed(at, bytes, store);
+  }
   const isa::Op* op = exec_.current();
   const ptx::Instruction& i = exec_.code().function->body[op->instruction];
   if (i.opcode == ptx::Opcode::Atom || i.opcode == ptx::Opcode::Red ||

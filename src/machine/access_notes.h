@@ -17,6 +17,8 @@
 
 namespace heddle::machine {
 
+class OrderData;
+
 /// A place that was written, with its bytes before.
 struct Written {
   std::byte* at = nullptr;
@@ -26,6 +28,8 @@ struct Written {
 
 class AccessNotes final : public isa::AccessWatch {
 public:
+  /// Is told of each access, too; nullptr: nobody is.
+  void tell(OrderData* data) { order_data_ = data; }
   /// Notes the reads of `exec` too, up to so many.
   AccessNotes(const isa::Exec& exec, std::size_t max_reads) : exec_(exec), max_reads_(max_reads) {}
 
@@ -53,6 +57,7 @@ public:
 private:
   const isa::Exec& exec_;
   std::size_t max_reads_;
+  OrderData* order_data_ = nullptr;
   bool complete_ = true;
 };
 

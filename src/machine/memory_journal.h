@@ -48,6 +48,8 @@ struct WordPart {
 class MemoryJournal {
 public:
   MemoryJournal(memory::AddressSpace& space, isa::Exec& exec);
+  /// See AccessNotes.
+  void tell(OrderData* data) { notes_.tell(data); }
 
   struct Bytes {
     const std::byte* begin = nullptr;

@@ -42,7 +42,12 @@ Stepper::Stepper(World& world, Options options)
     : world_(world),
       options_(options),
       exec_(world.space()),
-      journal_(world.space(), exec_) {}
+      journal_(world.space(), exec_),
+      order_data_(exec_, live_, world.space(), options_.unordered & ~options_.contended) {
+  if (options_.data_order) {
+    journal_.tell(&order_data_);
+  }
+}
 Stepper::~Stepper() = default;
 
 Block::WarpState& Stepper::warp_state(const Lane& at) {
@@ -66,6 +71,22 @@ bool Stepper::stands_at_visible(const Lane& at) const {
   return true;
 }
 
+/// What the operation does to its place: Sums::read, a number for each kind of update that commutes
+/// with those of its kind, or Sums::other.
+std::uint32_t Stepper::effect(const ptx::Instruction& i) {
+  const auto operation = i.one_of(ptx::Category::Operation);
+  const auto type = i.type();
+  const bool commutes = operation == Mod::Add || operation == Mod::Min || operation == Mod::Max ||
+                        operation == Mod::And || operation == Mod::Or || operation == Mod::Xor;
+  if (i.opcode == Opcode::Ld) {
+    return Sums::read;
+  }
+  if (!commutes || !type || i.opcode == Opcode::St) {
+    return Sums::other;
+  }
+  return static_cast<std::uint32_t>(*operation) << 16 | static_cast<std::uint32_t>(*type);
+}
+
 /// Names the kind of sum that the operation is; 0: none.
 std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
   const auto [known, is_new] = sum_kinds_.try_emplace(&op, 0);
@@ -73,11 +94,8 @@ std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
     return known->second;
   }
   const ptx::Instruction& i = code.function->body[op.instruction];
-  const auto operation = i.one_of(ptx::Category::Operation);
-  const auto type = i.type();
-  const bool commutes = operation == Mod::Add || operation == Mod::Min || operation == Mod::Max ||
-                        operation == Mod::And || operation == Mod::Or || operation == Mod::Xor;
-  if (!commutes || !type || by_warps() || i.opcode == Opcode::Ld || i.opcode == Opcode::St) {
+  const std::uint32_t kind = effect(i);
+  if (kind <= Sums::read || by_warps()) {
     return 0;
   }
   if (i.opcode == Opcode::Atom && i.operands[0].kind != ptx::OperandKind::Sink) {
@@ -90,16 +108,16 @@ std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
       return 0; // somebody will know who came first
     }
   }
-  saw_float_sum_ = saw_float_sum_ || (operation == Mod::Add && ptx::is_float(*type));
-  return known->second =
-             static_cast<std::uint32_t>(*operation) << 16 | static_cast<std::uint32_t>(*type);
+  saw_float_sum_ = saw_float_sum_ ||
+                   (i.one_of(ptx::Category::Operation) == Mod::Add && ptx::is_float(*i.type()));
+  return known->second = kind;
 }
 
 /// Of instructions that are told apart where it matters whether accesses are orderly.
 unsigned Stepper::bucket(const isa::Code& code, const Op& op) const {
   const auto [known, is_new] = buckets_.try_emplace(&op, 0);
   if (is_new) {
-    known->second = static_cast<unsigned>(live_.at(code, op).name >> 58);
+    known->second = bucket_of(live_, code, op);
   }
   return known->second;
 }
@@ -316,6 +334,12 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
 Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
   if (!options_.orderly) {
     return run_turn(at, fuel, with, reconverge);
+  }
+  if (options_.data_order) {
+    Block& running = at.work->clusters[at.cluster]->block(at.block);
+    order_data_.in_block(
+        {running.shared_.data(), running.shared_.size(), &at.work->command->grid->kernel()}
+    );
   }
   const std::size_t before = journal_.strong().size();
   strong_by_.resize(before);

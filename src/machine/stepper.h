@@ -43,6 +43,7 @@
 #include "machine/interned.h"
 #include "machine/live_state.h"
 #include "machine/memory_journal.h"
+#include "machine/order_data.h"
 #include "machine/phases.h"
 #include "machine/progress_model.h"
 #include "machine/sums.h"
@@ -81,6 +82,10 @@ public:
     bool sums = true;     // false: updates that commute are moves, always
     bool orderly = false; // accesses to what nobody else accesses meanwhile are none (sums.h)
     std::uint64_t contended = 0; // but for these instructions, see Sums::contended
+    // Nor are accesses on whose order only data depends (order_data.h): those of `unordered` that
+    // can be.
+    bool data_order = false;
+    std::uint64_t unordered = 0;
     bool phases = false; // mbarriers are barriers (stepper_phases.cpp); false: moves, always
     // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
     // verdict rests on it.
@@ -207,12 +212,18 @@ public:
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
-  bool sums_clash() const { return sums_.clash(); }
+  bool sums_clash() const { return sums_.clash() || order_data_.decided_by() != 0; }
   /// For searches in several processes: what one has noted, the others have to learn.
   std::vector<Sums::Note> take_news() { return sums_.take_news(); }
   void learn(const Sums::Note& note) { sums_.learn(note); }
   /// Options::contended with what is to blame for that.
-  std::uint64_t contended() const { return options_.contended | sums_.contended(); }
+  std::uint64_t contended() const {
+    return options_.contended | sums_.contended() | order_data_.decided_by();
+  }
+  /// Options::unordered with what could have been.
+  std::uint64_t unordered() const { return options_.unordered | sums_.unordered(); }
+  /// True once data depended on the order of accesses that was not chosen.
+  bool saw_unordered() const { return sums_.saw_unordered(); }
   /// Options::phases was wrong: what has been explored is not everything.
   bool phases_clash() const { return phases_clash_; }
   /// True once floating-point numbers were added up in one order of several.
@@ -250,6 +261,7 @@ private:
   // stepper.cpp: threads
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
+  static std::uint32_t effect(const ptx::Instruction& instruction);
   std::uint32_t sum_kind(const isa::Code& code, const isa::Op& op) const;
   unsigned bucket(const isa::Code& code, const isa::Op& op) const;
   bool contended(const isa::Code& code, const isa::Op& op) const {
@@ -441,6 +453,7 @@ private:
   mutable isa::Exec exec_;
   mutable MemoryJournal journal_;
   mutable LiveState live_;
+  OrderData order_data_;
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   Interned<Image> images_;
   Interned<ImageRest> rests_;

@@ -168,6 +168,9 @@ CommandPtr Stepper::host_function(const Move& move) const {
 }
 
 void Stepper::complete(Work& work) {
+  if (work.kernel()) {
+    order_data_.ended(work.command->grid->kernel());
+  }
   work.done = true;
   work.command->completed_at = world_.now();
   work.command->done.store(true);
@@ -579,7 +582,13 @@ bool Stepper::move_thread(const Move& move) {
   was_orderly_ = false;
   const std::uint64_t time = world_.virtual_time();
   const std::size_t logged = log_.size();
-  if (!execute(move)) {
+  const bool done = execute(move);
+  if (order_data_.take_news()) { // what is known may read what has been marked, or write what is
+    transitions_.clear();
+    lane_transitions_.clear();
+    found_ = {};
+  }
+  if (!done) {
     return false;
   }
   if (repeatable_ && world_.virtual_time() == time) { // nobody has asked for it

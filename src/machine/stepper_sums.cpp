@@ -93,6 +93,10 @@ void Stepper::note_strong_accesses(
     noted.kind = sum != 0 ? sum : instruction.opcode == Opcode::Ld ? Sums::read : Sums::other;
     noted.bucket = bucket(*access.code, *access.op);
     noted.contended = contended(*access.code, *access.op) || (sum == 0 && !options_.orderly);
+    noted.effect = effect(instruction);
+    noted.only_data = options_.data_order && order_data_.only_data(*access.code, *access.op);
+    noted.unordered = noted.only_data && !noted.contended &&
+                      (options_.unordered >> noted.bucket & 1) != 0;
     if (i < strong_by_.size()) {
       noted.thread = strong_by_[i].thread;
       noted.block = strong_by_[i].block;
@@ -103,6 +107,9 @@ void Stepper::note_strong_accesses(
     }
     was_orderly_ = was_orderly_ || (!noted.contended && sum == 0);
     sums_.note(work.identity, noted);
+    if (const std::uint64_t mixed = sums_.take_mixed(); mixed != 0) {
+      order_data_.mark(access.at, access.bytes, mixed);
+    }
   }
 }
 

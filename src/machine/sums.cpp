@@ -28,8 +28,26 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
   const bool commute = x.kind == y.kind && x.kind != other && (x.kind == read || same_place);
   const bool ordered = a == b && ((x.thread == y.thread && x.thread != many) ||
                                   (x.block == y.block && x.block != many && x.epoch != y.epoch));
-  if (!commute && !ordered && overlapping(a, b)) {
+  if (commute || ordered || !overlapping(a, b)) {
+    return;
+  }
+  if (x.only_data && y.only_data && !x.contended && !y.contended) {
+    meet_unordered(x, y);
+  } else {
     blame(bit(x.bucket) | bit(y.bucket));
+  }
+}
+
+void Sums::meet_unordered(const Access& x, const Access& y) {
+  if (!x.unordered || !y.unordered) { // they could be
+    clash_ = true;
+    unordered_ |= bit(x.bucket) | bit(y.bucket);
+    return;
+  }
+  saw_unordered_ = true;
+  const bool same_place = x.place == y.place && x.bytes == y.bytes;
+  if (x.effect != y.effect || x.effect == other || (x.effect != read && !same_place)) {
+    mixed_ |= bit(x.bucket) | bit(y.bucket);
   }
 }
 
@@ -38,7 +56,9 @@ bool Sums::merge(std::vector<Known>& all, WorkId work, const Access& access) {
   for (Known& known : all) {
     Access& k = known.access;
     if (known.work != work || k.place != access.place || k.bytes != access.bytes ||
-        k.kind != access.kind || k.bucket != access.bucket || k.contended != access.contended) {
+        k.kind != access.kind || k.bucket != access.bucket || k.contended != access.contended ||
+        k.effect != access.effect || k.only_data != access.only_data ||
+        k.unordered != access.unordered) {
       continue;
     }
     const bool same_block = k.block == access.block;

@@ -6,6 +6,8 @@
 //   all only read. For them the strong operation is what a plain one is in a program without data
 //   races: it commutes with every move of others.
 //
+// - *Unordered* accesses, see order_data.h: to a place that others access in the same way.
+//
 // "Meanwhile" leaves out what is ordered anyhow: one thread's own accesses, those of works of which
 // one waits for the other, and those of a block in different epochs, that is with a barrier of the
 // whole block in between. An epoch is named by the place of the barrier that began it, so two of
@@ -48,6 +50,10 @@ public:
     std::uint64_t block = 0, epoch = 0;
     unsigned bucket = 0;    // of the instruction
     bool contended = false; // the search chooses when it happens
+    // For unordered accesses (order_data.h): what it does to the place, whatever it gives; it could
+    // be one; it is one.
+    std::uint32_t effect = other;
+    bool only_data = false, unordered = false;
   };
 
   void overlap(WorkId a, WorkId b);
@@ -70,8 +76,13 @@ public:
   std::vector<Note> take_news() { return std::exchange(news_, {}); }
   void learn(const Note& note);
   bool clash() const { return clash_; }
-  /// Buckets of the instructions that are to blame, as bits.
+  /// Buckets of the instructions that are to blame, as bits; of those that can be unordered.
   std::uint64_t contended() const { return contended_; }
+  std::uint64_t unordered() const { return unordered_; }
+  /// True once unordered accesses have met.
+  bool saw_unordered() const { return saw_unordered_; }
+  /// Buckets on whose order the bytes of the access noted last depend.
+  std::uint64_t take_mixed() { return std::exchange(mixed_, 0); }
 
 private:
   struct Known {
@@ -90,6 +101,7 @@ private:
     clash_ = true;
     contended_ |= buckets;
   }
+  void meet_unordered(const Access& x, const Access& y);
   template <class F> static void each_place(const Access& access, F&& f);
 
   std::set<std::pair<WorkId, WorkId>> overlap_;
@@ -99,7 +111,9 @@ private:
   std::map<WorkId, std::uint64_t> orderly_; // buckets of orderly accesses
   std::set<WorkId> commands_;
   bool clash_ = false;
-  std::uint64_t contended_ = 0;
+  std::uint64_t contended_ = 0, unordered_ = 0;
+  std::uint64_t mixed_ = 0;
+  bool saw_unordered_ = false;
 };
 
 } // namespace heddle::machine

@@ -1,0 +1,186 @@
+// Implements order_data.h.
+#include "machine/order_data.h"
+
+#include "isa/lower_memory_address.h"
+
+#include <algorithm>
+
+namespace heddle::machine {
+
+using ptx::Opcode;
+
+unsigned bucket_of(LiveState& live, const isa::Code& code, const isa::Op& op) {
+  return static_cast<unsigned>(live.at(code, op).name >> 58);
+}
+
+OrderData::Function& OrderData::function(const ptx::Function& f) {
+  return functions_.try_emplace(&f, f).first->second;
+}
+
+bool OrderData::only_data(const isa::Code& code, const isa::Op& op) {
+  const ptx::Instruction& i = code.function->body[op.instruction];
+  switch (i.opcode) {
+  case Opcode::St:
+  case Opcode::Red:
+    return true;
+  case Opcode::Ld:
+  case Opcode::Atom:
+    return !function(*code.function).flow.from(op.instruction).decides;
+  default:
+    return false;
+  }
+}
+
+void OrderData::accessed(const std::byte* at, std::uint32_t bytes, bool store) {
+  if (unordered_ == 0) {
+    return;
+  }
+  const isa::Op& op = *exec_.current();
+  const isa::Code& code = exec_.code();
+  const std::uint32_t n = op.instruction;
+  const ptx::Instruction& i = code.function->body[n];
+  Function& f = function(*code.function);
+  if (!store || i.opcode != Opcode::St) {
+    std::uint64_t read = all_marks_ == 0 ? 0 : marks_of(at, bytes);
+    if ((i.opcode == Opcode::Ld || i.opcode == Opcode::Atom) && isa::is_strong(i)) {
+      const std::uint64_t bucket = std::uint64_t{1} << bucket_of(live_, code, op);
+      read |= only_data(code, op) ? unordered_ & bucket : 0;
+    }
+    if ((read & ~f.read[n]) != 0) {
+      has_read(f, n, read);
+    }
+  }
+  if (!store) {
+    return;
+  }
+  const bool copies = i.opcode == Opcode::Cp;
+  if (const std::uint64_t stored = f.stored[n] | (copies ? f.read[n] : 0); stored != 0) {
+    mark(at, bytes, stored);
+  }
+  f.owed.erase(n);
+  if (f.placed[n] != 0) {
+    mark_around(at, f.placed[n]);
+  }
+}
+
+void OrderData::has_read(Function& f, std::uint32_t n, std::uint64_t buckets) {
+  f.read[n] |= buckets;
+  news_ = true;
+  const ptx::Instruction& i = f.flow.function().body[n];
+  switch (i.opcode) {
+  case Opcode::Red:
+  case Opcode::Cp:
+    return; // nothing goes on in registers
+  case Opcode::Ld:
+  case Opcode::Ldu:
+  case Opcode::Atom:
+    break;
+  default: // matrices, and whatever else reads memory
+    decided_by_ |= buckets;
+    return;
+  }
+  const ptx::ValueFlow::Reach& reach = f.flow.from(n);
+  decided_by_ |= reach.decides ? buckets : 0;
+  reach.stored.each([&](std::size_t store) { f.stored[store] |= buckets; });
+  reach.placed.each([&](std::size_t store) { f.placed[store] |= buckets; });
+  reach.maybe.each([&](std::size_t store) {
+    f.owed[static_cast<std::uint32_t>(store)] |= buckets;
+    f.placed[store] |= buckets;
+  });
+}
+
+std::uint64_t OrderData::marks_of(const std::byte* at, std::uint64_t bytes) const {
+  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+  std::uint64_t result = 0;
+  for (std::uint64_t g = begin / granule; g <= (begin + bytes - 1) / granule; ++g) {
+    const auto known = marks_.find(g);
+    result |= known == marks_.end() ? 0 : known->second;
+  }
+  for (const Region& region : regions_) {
+    result |= at < region.end && at + bytes > region.begin ? region.buckets : 0;
+  }
+  return result;
+}
+
+void OrderData::mark(const std::byte* at, std::uint64_t bytes, std::uint64_t buckets) {
+  constexpr std::size_t many = 1 << 18; // granules
+  if ((buckets & ~marks_of(at, bytes)) == 0) {
+    return;
+  }
+  if (marks_.size() > many) {
+    mark_around(at, buckets);
+    return;
+  }
+  all_marks_ |= buckets;
+  news_ = true;
+  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+  for (std::uint64_t g = begin / granule; g <= (begin + bytes - 1) / granule; ++g) {
+    marks_[g] |= buckets;
+  }
+}
+
+/// The variable or allocation that has the byte.
+void OrderData::mark_around(const std::byte* at, std::uint64_t buckets) {
+  for (const Region& region : regions_) {
+    if (at >= region.begin && at < region.end && (buckets & ~region.buckets) == 0) {
+      return;
+    }
+  }
+  if (at >= shared_.begin && at < shared_.begin + shared_.bytes) {
+    const auto offset = static_cast<std::uint64_t>(at - shared_.begin);
+    for (const isa::SharedVariable& variable : shared_.kernel->shared_variables) {
+      if (offset - variable.offset < variable.bytes) {
+        const std::byte* begin = shared_.begin + variable.offset;
+        mark_region(begin, begin + variable.bytes, buckets);
+        return;
+      }
+    }
+    const std::uint64_t dynamic = shared_.kernel->dynamic_shared_offset;
+    mark_region(
+        shared_.begin + (offset < dynamic ? 0 : dynamic),
+        shared_.begin + shared_.bytes,
+        buckets
+    );
+    return;
+  }
+  bool found = false;
+  space_.each_live([&](const memory::Allocation& allocation) {
+    const auto* begin = reinterpret_cast<const std::byte*>(
+        allocation.base + static_cast<std::uint64_t>(allocation.delta)
+    );
+    if (at >= begin && at < begin + allocation.size) {
+      found = true;
+      mark_region(begin, begin + allocation.size, buckets);
+    }
+  });
+  if (!found) { // local memory, or another block's
+    decided_by_ |= buckets;
+  }
+}
+
+void OrderData::mark_region(const std::byte* begin, const std::byte* end, std::uint64_t buckets) {
+  all_marks_ |= buckets;
+  news_ = true;
+  for (Region& region : regions_) {
+    if (region.begin == begin && region.end == end) {
+      region.buckets |= buckets;
+      return;
+    }
+  }
+  regions_.push_back({begin, end, buckets});
+}
+
+void OrderData::ended(const isa::Kernel& kernel) {
+  if (unordered_ == 0) {
+    return;
+  }
+  for (const auto& [store, buckets] : function(*kernel.function).owed) {
+    decided_by_ |= buckets;
+  }
+}
+
+void OrderData::called_library() {
+  decided_by_ |= all_marks_;
+}
+
+} // namespace heddle::machine

@@ -1,0 +1,266 @@
+// Implements value_flow.h.
+#include "ptx/value_flow.h"
+
+#include "ptx/liveness.h"
+
+#include <utility>
+#include <vector>
+
+namespace heddle::ptx {
+
+namespace {
+
+enum class Use : std::uint8_t {
+  Nothing, // makes no difference
+  Result,  // goes into the destination
+  Stored,  // to memory, and into the destination if there is one
+  Placed,  // says where in memory
+  Maybe,   // says whether it is stored
+  Selects, // between the ways of a branch
+  Decides
+};
+
+bool names(const Operand& operand, const BitVector& registers) {
+  if (operand.kind == OperandKind::Register && registers.test(operand.index)) {
+    return true;
+  }
+  for (const Operand& element : operand.elements) {
+    if (names(element, registers)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool address_names(const Instruction& i, const BitVector& registers) {
+  for (const Operand& operand : i.operands) {
+    if (operand.kind == OperandKind::Address && names(operand, registers)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_weak(const Instruction& i) {
+  return !i.has(Mod::Volatile) && !i.has(Mod::Relaxed) && !i.has(Mod::Acquire) &&
+         !i.has(Mod::Release) && !i.has(Mod::Mmio);
+}
+
+/// What the instruction does with registers of the set, one of which it reads.
+Use use_of(const Instruction& i, const BitVector& registers, bool has_destination) {
+  const bool guard = i.guard && registers.size() != 0 && registers.test(i.guard->register_index);
+  switch (i.opcode) {
+  case Opcode::Nanosleep:
+  case Opcode::Prefetch:
+  case Opcode::Prefetchu:
+    return Use::Nothing;
+  case Opcode::Ld:
+  case Opcode::Ldu:
+    return (guard || address_names(i, registers)) && !is_weak(i) ? Use::Decides : Use::Result;
+  case Opcode::St:
+    if (i.has(Mod::Param) || ((guard || address_names(i, registers)) && !is_weak(i))) {
+      return Use::Decides;
+    }
+    return guard ? Use::Maybe : address_names(i, registers) ? Use::Placed : Use::Stored;
+  case Opcode::Bra:
+    return Use::Selects;
+  case Opcode::Atom:
+  case Opcode::Red:
+    return guard || address_names(i, registers) ? Use::Decides : Use::Stored;
+  case Opcode::Shfl:
+  case Opcode::Vote:
+  case Opcode::Match:
+  case Opcode::Redux: // with .sync the last operand says who comes
+    return guard || names(i.operands.back(), registers) ? Use::Decides : Use::Result;
+  case Opcode::Activemask:
+  case Opcode::Elect:
+  case Opcode::Mbarrier:
+  case Opcode::Cp:
+  case Opcode::Call:
+  case Opcode::Alloca:
+  case Opcode::Stacksave:
+  case Opcode::Stackrestore:
+  case Opcode::Clusterlaunchcontrol:
+  case Opcode::Wgmma:
+    return Use::Decides;
+  case Opcode::Tex:
+  case Opcode::Tld4:
+  case Opcode::Suld:
+  case Opcode::Ldmatrix:
+  case Opcode::Movmatrix:
+  case Opcode::Mma:
+  case Opcode::Wmma:
+    return guard || !has_destination ? Use::Decides : Use::Result;
+  default:
+    return has_destination ? Use::Result : Use::Decides;
+  }
+}
+
+/// May it be that only one side of a branch executes it, with no difference but in data?
+bool is_computation(const Instruction& i, bool has_destination) {
+  switch (i.opcode) {
+  case Opcode::Bra:
+    return true;
+  case Opcode::Ld:
+  case Opcode::Ldu:
+    return is_weak(i);
+  case Opcode::St:
+    return is_weak(i) && !i.has(Mod::Param);
+  case Opcode::Atom:
+  case Opcode::Shfl:
+  case Opcode::Vote:
+  case Opcode::Match:
+  case Opcode::Redux:
+  case Opcode::Ldmatrix:
+  case Opcode::Movmatrix:
+  case Opcode::Mma:
+  case Opcode::Wmma:
+    return false;
+  default:
+    return has_destination && use_of(i, BitVector(), has_destination) == Use::Result;
+  }
+}
+
+bool reads_carry(const Instruction& i) {
+  return i.opcode == Opcode::Addc || i.opcode == Opcode::Subc || i.opcode == Opcode::Madc;
+}
+
+} // namespace
+
+/// What the two ways of a branch do depends on the registers; false if that is more than data.
+bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach) {
+  if (!function_.entry) {
+    return false; // who calls it does not know
+  }
+  if (!cfg_) {
+    cfg_.emplace(function_);
+  }
+  const std::optional<std::uint32_t> meet = cfg_->reconvergence(branch);
+  if (!meet) {
+    return false;
+  }
+  const std::uint32_t end = cfg_->block_of(*meet);
+  // Blocks in between, which must not be a loop.
+  enum : std::uint8_t {
+    Unseen,
+    Open,
+    Closed
+  };
+  std::vector<std::uint8_t> seen(cfg_->blocks().size(), Unseen);
+  std::vector<std::pair<std::uint32_t, std::size_t>> path{{cfg_->block_of(branch), 0}};
+  while (!path.empty()) {
+    auto& [b, next] = path.back();
+    const BasicBlock& block = cfg_->blocks()[b];
+    seen[b] = Open;
+    if (next == block.successors.size()) {
+      seen[b] = Closed;
+      path.pop_back();
+      continue;
+    }
+    const std::uint32_t to = block.successors[next++];
+    if (to == end) {
+      continue;
+    }
+    if (to == cfg_->exit() || seen[to] == Open) {
+      return false;
+    }
+    if (seen[to] == Unseen) {
+      path.emplace_back(to, 0);
+    }
+  }
+  seen[cfg_->block_of(branch)] = Unseen;
+  for (std::uint32_t b = 0; b < seen.size(); ++b) {
+    const BasicBlock& block = cfg_->blocks()[b];
+    for (std::uint32_t n = block.first; seen[b] == Closed && n < block.last; ++n) {
+      const Instruction& i = function_.body[n];
+      bool has_destination = false;
+      each_register(i, [&](RegisterUse use) {
+        if (use.write) {
+          has_destination = true;
+          registers.set(use.index);
+        }
+      });
+      if (!is_computation(i, has_destination) || i.has(Mod::Cc)) {
+        return false;
+      }
+      if (i.opcode == Opcode::St) {
+        reach.maybe.set(n);
+      }
+    }
+  }
+  return true;
+}
+
+const ValueFlow::Reach& ValueFlow::from(std::uint32_t instruction) {
+  const auto [at, is_new] = known_.try_emplace(instruction);
+  Reach& reach = at->second;
+  if (!is_new) {
+    return reach;
+  }
+  reach.stored = BitVector(function_.body.size());
+  reach.placed = BitVector(function_.body.size());
+  reach.maybe = BitVector(function_.body.size());
+  BitVector registers(function_.registers.size());
+  bool carry = false;
+  const auto take_destination = [&](const Instruction& i) {
+    each_register(i, [&](RegisterUse use) {
+      if (use.write) {
+        registers.set(use.index);
+      }
+    });
+    carry = carry || i.has(Mod::Cc);
+  };
+  take_destination(function_.body[instruction]);
+  // Registers that are returned come first.
+  std::size_t returned = 0;
+  for (const Variable& variable : function_.returns) {
+    returned += variable.space == Mod::Reg ? 1 : 0;
+  }
+  for (std::size_t before = ~std::size_t{0}, carried = 0;
+       before != registers.count() + carried && !reach.decides;) {
+    before = registers.count() + carried;
+    for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
+      const Instruction& i = function_.body[n];
+      bool reads = carry && reads_carry(i);
+      bool has_destination = false;
+      each_register(i, [&](RegisterUse use) {
+        reads = reads || (!use.write && registers.test(use.index));
+        has_destination = has_destination || use.write;
+      });
+      if (!reads) {
+        continue;
+      }
+      switch (use_of(i, registers, has_destination)) {
+      case Use::Nothing:
+        break;
+      case Use::Stored:
+        reach.stored.set(n);
+        take_destination(i);
+        break;
+      case Use::Placed:
+        reach.placed.set(n);
+        break;
+      case Use::Maybe:
+        reach.maybe.set(n);
+        reach.decides = reach.decides || !function_.entry;
+        break;
+      case Use::Selects:
+        reach.decides = !select(n, registers, reach) || reach.decides;
+        break;
+      case Use::Result:
+        take_destination(i);
+        break;
+      case Use::Decides:
+        reach.decides = true;
+        break;
+      }
+    }
+    carried = carry ? 1 : 0;
+    for (std::size_t r = 0; r < returned; ++r) {
+      reach.decides = reach.decides || registers.test(r);
+    }
+  }
+  return reach;
+}
+
+} // namespace heddle::ptx

@@ -1,0 +1,49 @@
+// Value flow: where a value that an instruction makes can go to within its function.
+//
+//   ValueFlow flow(function);
+//   const ValueFlow::Reach& reach = flow.from(i);   // the destination of instruction i
+//   if (reach.decides) …                            // a branch, a barrier, a call may depend on it
+//   reach.stored.test(j)                            // store j may write it, or what is made of it
+//   reach.placed.test(j)                            // … or somewhere that depends on it
+//   reach.maybe.test(j)                             // … or not at all
+//
+// Only data stays: but for stores in `maybe` and what goes with them, a value that does not decide
+// changes neither which instructions are executed, by whom, nor who waits for whom. A branch whose
+// sides meet again, and do nothing but compute and make plain accesses until then, is like a
+// selection. Threads of a warp count as one, so shuffles are followed.
+//
+// May be too large, never too small: registers are not told apart by place, and what an instruction
+// is not known to do with a value it decides by.
+#pragma once
+
+#include "ptx/bit_vector.h"
+#include "ptx/cfg.h"
+#include "ptx/module.h"
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+namespace heddle::ptx {
+
+class ValueFlow {
+public:
+  explicit ValueFlow(const Function& function) : function_(function) {}
+
+  struct Reach {
+    bool decides = false;
+    BitVector stored, placed, maybe; // by instruction
+  };
+  const Function& function() const { return function_; }
+  /// Stays where it is.
+  const Reach& from(std::uint32_t instruction);
+
+private:
+  bool select(std::uint32_t branch, BitVector& registers, Reach& reach);
+
+  const Function& function_;
+  std::optional<Cfg> cfg_; // once somebody has asked for it
+  std::unordered_map<std::uint32_t, Reach> known_;
+};
+
+} // namespace heddle::ptx

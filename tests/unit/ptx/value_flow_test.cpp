@@ -1,0 +1,127 @@
+#include "ptx/value_flow.h"
+
+#include "helpers.h"
+#include <gmock/gmock.h>
+
+namespace heddle::ptx {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Where the result of the first instruction goes to.
+class Flow {
+public:
+  explicit Flow(const std::string& body)
+      : module_(must_parse(kernel(
+            ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<5>; .shared .b32 s[4];\n"
+            "atom.global.add.u32 %r0, [%rd0], 1;\n" +
+            body + " ret;"
+        ))),
+        flow_(*module_->functions[0]) {}
+
+  bool decides() { return flow_.from(0).decides; }
+  std::vector<std::size_t> stored() { return members(flow_.from(0).stored); }
+  std::vector<std::size_t> placed() { return members(flow_.from(0).placed); }
+  std::vector<std::size_t> maybe() { return members(flow_.from(0).maybe); }
+
+private:
+  static std::vector<std::size_t> members(const BitVector& set) {
+    std::vector<std::size_t> result;
+    set.each([&](std::size_t i) { result.push_back(i); });
+    return result;
+  }
+  std::unique_ptr<Module> module_;
+  ValueFlow flow_;
+};
+
+TEST(ValueFlow, DataAndPlacesAreToldApart) {
+  Flow f(
+      "mul.wide.u32 %rd1, %r0, 4; add.u64 %rd2, %rd3, %rd1; st.global.u32 [%rd2], %r1;\n"
+      "add.u32 %r2, %r0, 1; st.shared.u32 [s], %r2; st.global.u32 [%rd3], %r1;"
+  );
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.placed(), ElementsAre(3U));
+  EXPECT_THAT(f.stored(), ElementsAre(5U));
+}
+
+TEST(ValueFlow, NothingIsMadeOfIt) {
+  Flow f(
+      "st.global.u32 [%rd3], %r1; setp.eq.u32 %p0, %r1, 0; @%p0 bra End; End: nanosleep.u32 %r0;"
+  );
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.stored(), IsEmpty());
+}
+
+TEST(ValueFlow, BranchesAreDecidedBy) {
+  const auto between = [](const std::string& text) {
+    return "setp.eq.u32 %p0, %r0, 7; @%p0 bra Meet; " + text + " Meet: mov.u32 %r8, 0;";
+  };
+  EXPECT_TRUE(Flow("setp.eq.u32 %p0, %r0, 7; @%p0 ret;").decides());
+  EXPECT_TRUE(Flow(between("bar.sync 0;")).decides());
+  EXPECT_TRUE(Flow(between("red.global.add.u32 [%rd3], 1;")).decides());
+  EXPECT_TRUE(Flow(between("st.volatile.global.u32 [%rd3], 1;")).decides());
+  EXPECT_TRUE(Flow(between("ret;")).decides());
+  EXPECT_TRUE(Flow(between("Loop: setp.eq.u32 %p1, %r1, 0; @%p1 bra Loop;")).decides());
+  EXPECT_TRUE(Flow("Loop: setp.eq.u32 %p0, %r0, 7; @%p0 bra Loop;").decides());
+  EXPECT_TRUE(Flow("setp.eq.u32 %p0, %r0, 7; @%p0 st.volatile.global.u32 [%rd3], %r1;").decides());
+}
+
+TEST(ValueFlow, SelectionsAreData) {
+  Flow f(
+      "setp.eq.u32 %p0, %r0, 7; selp.u32 %r1, 1, 0, %p0; @%p0 mov.u32 %r1, 2;\n"
+      "st.shared.u32 [s], %r1;"
+  );
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.stored(), ElementsAre(4U));
+}
+
+TEST(ValueFlow, BranchesAroundComputationsAreSelections) {
+  Flow f(
+      "setp.lt.s32 %p0, %r0, 0; @%p0 bra Meet; ld.global.u32 %r1, [%rd3];\n"
+      "setp.eq.u32 %p1, %r1, 0; @%p1 bra Meet; mov.u32 %r2, 5; st.global.u32 [%rd2], %r3;\n"
+      "Meet: st.shared.u32 [s], %r2; st.shared.u32 [s+4], %r3; bar.sync 0;"
+  );
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.maybe(), ElementsAre(7U));
+  EXPECT_THAT(f.stored(), ElementsAre(8U)); // %r3 is the same on both ways
+  Flow guarded("setp.eq.u32 %p0, %r0, 7; @%p0 st.global.u32 [%rd3], %r1;");
+  EXPECT_FALSE(guarded.decides());
+  EXPECT_THAT(guarded.maybe(), ElementsAre(2U));
+}
+
+TEST(ValueFlow, AgainstTheOrderOfTheText) {
+  Flow f("bra Second; First: st.shared.u32 [s], %r2; ret; Second: mov.u32 %r2, %r0; bra First;");
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.stored(), ElementsAre(2U));
+}
+
+TEST(ValueFlow, WhereAtomicsAndStrongAccessesAreIsDecided) {
+  EXPECT_TRUE(Flow("cvt.u64.u32 %rd1, %r0; red.global.add.u32 [%rd1], 1;").decides());
+  EXPECT_TRUE(Flow("cvt.u64.u32 %rd1, %r0; st.volatile.global.u32 [%rd1], 1;").decides());
+  EXPECT_TRUE(Flow("cvt.u64.u32 %rd1, %r0; ld.relaxed.gpu.global.u32 %r1, [%rd1];").decides());
+  EXPECT_FALSE(Flow("cvt.u64.u32 %rd1, %r0; ld.global.u32 %r1, [%rd1];").decides());
+}
+
+TEST(ValueFlow, WhatAtomicsAreGivenComesOutOfThem) {
+  Flow f("atom.shared.max.u32 %r1, [s], %r0; st.shared.u32 [s+4], %r1;");
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.stored(), ElementsAre(1U, 2U));
+}
+
+TEST(ValueFlow, ThroughShufflesToOtherLanes) {
+  Flow f("shfl.sync.idx.b32 %r1|%p0, %r0, 0, 31, -1; st.shared.u32 [s], %r1;");
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.stored(), ElementsAre(2U));
+  EXPECT_TRUE(Flow("shfl.sync.idx.b32 %r1, %r2, 0, 31, %r0;").decides()); // who comes
+  EXPECT_TRUE(Flow("bar.sync %r0;").decides());
+}
+
+TEST(ValueFlow, ThroughTheCarry) {
+  Flow f("add.cc.u32 %r1, %r0, %r2; addc.u32 %r3, %r4, 0; st.shared.u32 [s], %r3;");
+  EXPECT_FALSE(f.decides());
+  EXPECT_THAT(f.stored(), ElementsAre(3U));
+}
+
+} // namespace
+} // namespace heddle::ptx
