@@ -36,6 +36,12 @@ namespace {
 // soon.
 constexpr double share_of_search = 2.0 / 3;
 constexpr double least_share_of_schedules = 0.1;
+// For a search of all orders where one may do, and how many single schedules look at some of the
+// others if it is too large.
+constexpr double share_of_every_order = 1.0 / 20;
+constexpr std::uint32_t states_of_every_order = 20'000;
+constexpr std::uint32_t schedules_of_other_orders = 3 * 18;
+constexpr double share_of_other_orders = 1.0 / 10;
 
 Judgement judge_search(
     const CheckRequest& request,
@@ -104,24 +110,67 @@ Options blamed_in(const StateTable& table, Options options) {
 }
 
 /// Without the assumptions about sums and phases (machine/sums.h, phases.h) that turn out to be
-/// wrong.
+/// wrong. Accesses on whose order only data depends (machine/order_data.h) are chosen all the same
+/// if that search is a small one: the host may decide by such data.
 Result<Search> search_all(CheckRequest& request, Handover& handover, double share) {
+  const Options asked = handover.options;
+  Options& options = handover.options;
+  std::uint64_t could_be = 0; // unordered
+  bool every_order = options.data_order && options.unordered == 0;
+  bool small = true;                           // a search of every order is given up early
+  std::uint64_t contended = options.contended; // that could not be
   for (;;) {
-    auto tried = search(request, handover, Addresses::Fixed, {.share = share, .sheet = nullptr});
-    Options& options = handover.options;
+    const bool tries = every_order && could_be != 0;
+    if (tries && small) {
+      options.max_states = std::min(asked.max_states, states_of_every_order);
+    }
+    auto tried = search(
+        request,
+        handover,
+        Addresses::Fixed,
+        {.share = tries && small ? std::min(share, share_of_every_order) : share, .sheet = nullptr}
+    );
+    options.max_states = asked.max_states;
     const bool sums =
         tried && (options.sums || options.orderly) && tried->table.saw(Fact::SumsClash);
     const bool phases = tried && options.phases && tried->table.saw(Fact::PhasesClash);
     if (!sums && !phases) {
-      return tried;
+      if (!tried || !tries || !small) {
+        return tried;
+      }
+      HostSources sources(request.program);
+      const report::Report found =
+          judge_search(request, tried->table, sources, tried->finished).report;
+      if (found.complete) {
+        return tried;
+      }
+      if (!found.findings.empty()) {
+        small = false; // nothing must be lost
+        continue;
+      }
+      every_order = false;
+      options.contended = contended;
+      options.unordered = could_be;
+    } else {
+      Options blamed = sums ? blamed_in(tried->table, options) : options;
+      const bool news = blamed != options;
+      contended |= sums && !tries ? blamed.contended & ~options.contended : 0;
+      if (every_order) {
+        could_be |= blamed.unordered;
+        blamed.contended |= blamed.unordered;
+        blamed.unordered = 0;
+      }
+      options.contended = blamed.contended;
+      options.unordered = blamed.unordered;
+      options.sums = options.sums && (!sums || news);
+      options.orderly = options.orderly && (!sums || news);
+      options.phases = options.phases && !phases;
     }
-    const Options blamed = sums ? blamed_in(tried->table, options) : options;
-    const bool news = blamed != options;
-    request.options.contended = options.contended = blamed.contended;
-    request.options.unordered = options.unordered = blamed.unordered;
-    request.options.sums = options.sums = options.sums && (!sums || news);
-    request.options.orderly = options.orderly = options.orderly && (!sums || news);
-    request.options.phases = options.phases = options.phases && !phases;
+    request.options.contended = options.contended;
+    request.options.unordered = options.unordered;
+    request.options.sums = options.sums;
+    request.options.orderly = options.orderly;
+    request.options.phases = options.phases;
   }
 }
 
@@ -188,12 +237,24 @@ Result<report::Report> check(const CheckRequest& asked) {
     report.bounds += ", assuming " + assumed;
   }
   check_determinism(request, ends, report);
-  if (!report.complete && report.findings.empty() && request.options.schedules > 0) {
-    all.reset(); // its memory may be needed
+  const bool one_order = report.complete && all->table.saw(Fact::DataOrder);
+  if ((!report.complete || one_order) && report.findings.empty() && request.options.schedules > 0) {
+    if (one_order) {
+      request.options.schedules = std::min(request.options.schedules, schedules_of_other_orders);
+    } else {
+      all.reset(); // its memory may be needed
+    }
     // Nobody would repeat them if these were wrong.
     request.options.sums = request.options.orderly = request.options.phases = false;
-    TRY_VOID(try_schedules(request, left, sources, report));
+    const double share_of_schedules = one_order ? std::min(left, share_of_other_orders) : left;
+    TRY_VOID(try_schedules(request, share_of_schedules, sources, report));
     if (!report.findings.empty()) {
+      if (one_order) {
+        report.complete = false;
+        report.limits.emplace_back(
+            "of accesses on which only data depends only one order was searched exhaustively"
+        );
+      }
       check_determinism(request, "", report);
     }
   }

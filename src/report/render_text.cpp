@@ -262,6 +262,9 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
   switch (report.verdict()) {
   case Verdict::Terminates:
     out += fmt::format("{}: terminates under every schedule: {}, exhaustive\n", program, bounds);
+    if (report.schedules.tried > 0) {
+      out += fmt::format("  = in other orders: {}\n", describe(report.schedules));
+    }
     for (const std::string& rule : report.rests_on) {
       out += fmt::format("  = rests on: [{}] {}\n", rule, rule_text(rule));
     }
