@@ -177,6 +177,7 @@ Result<Search> search(
   const Watch::Of
       of{.show = request.show_progress, .log = log, .share = part.share, .sheet = part.sheet};
   const auto [status, limit] = Watch(table, options, of).wait_for(child);
+  table.users_have_died();
   const std::string said = read_log(log);
   ::close(log);
   const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;

@@ -2,6 +2,7 @@
 #include "explore/state_table.h"
 
 #include "base/check.h"
+#include "explore/explorer.h"
 #include "explore/state_table_layout.h"
 
 #include <fmt/format.h>
@@ -235,10 +236,10 @@ void StateTable::add_event(
     std::string_view text
 ) {
   Header& h = header();
-  const std::uint32_t id = intern(text);
+  const auto id = intern(text, Kept{});
   const heddle::lock_guard hold(h.mutex);
-  if (h.events < h.max_events) {
-    region<Event>(h.events_at)[h.events++] = {kind, site, from, id};
+  if (id && h.events < h.max_events) {
+    region<Event>(h.events_at)[h.events++] = {kind, site, from, *id};
   }
 }
 
@@ -252,6 +253,16 @@ bool StateTable::has_fault_from(StateId from) const {
 }
 
 std::uint32_t StateTable::intern(std::string_view text) {
+  const auto id = intern(text, {.texts = header().max_events, .bytes = 1 << 20});
+  if (!id) {
+    add_event(EventKind::Incomplete, 0, 0, "what threads do is more than can be kept in mind");
+    ::_exit(finished_exit_code);
+  }
+  return *id;
+}
+
+/// Nothing if there is no more room but what is kept.
+std::optional<std::uint32_t> StateTable::intern(std::string_view text, const Kept& kept) {
   Header& h = header();
   auto* slots = region<std::uint32_t>(h.text_slots_at);
   auto* texts = region<StoredText>(h.texts_at);
@@ -271,16 +282,16 @@ std::uint32_t StateTable::intern(std::string_view text) {
     }
   };
   if (const auto known = find()) {
-    return *known;
+    return known;
   }
   const heddle::lock_guard hold(h.mutex);
   if (const auto known = find()) { // from where the search ended: another process may have added it
-    return *known;
+    return known;
   }
-  HEDDLE_CHECK(
-      h.texts < h.max_texts && h.text_bytes + text.size() <= h.max_text_bytes,
-      "no room for texts of the exploration"
-  );
+  if (h.texts + kept.texts >= h.max_texts ||
+      h.text_bytes + text.size() + kept.bytes > h.max_text_bytes) {
+    return std::nullopt;
+  }
   const std::uint32_t id = h.texts++;
   texts[id] = {h.text_bytes, static_cast<std::uint32_t>(text.size())};
   if (!text.empty()) {
@@ -313,6 +324,10 @@ ActorId StateTable::add_actor(const Actor& actor) {
   HEDDLE_CHECK(h.actors < h.max_actors, "more than {} threads take part", h.max_actors);
   actors[h.actors] = stored;
   return h.actors++;
+}
+
+void StateTable::users_have_died() {
+  header().mutex.unlock();
 }
 
 void StateTable::note(Fact fact) {

@@ -118,7 +118,8 @@ public:
   void add_edge(const Edge& edge);
   void add_event(EventKind kind, StateId from, std::uint32_t site, std::string_view text);
 
-  std::uint32_t intern(std::string_view text); // equal text, equal id
+  /// Equal text, equal id. Ends the process, with an event that says so, if there is no more room.
+  std::uint32_t intern(std::string_view text);
   std::uint32_t intern(const Site& site);
   std::uint32_t intern(std::span<const ClassChange> changes);
   ActorId add_actor(const Actor& actor);
@@ -173,9 +174,17 @@ public:
   std::string_view text(std::uint32_t id) const;
   Site site(std::uint32_t id) const;
 
+  /// Nobody else uses the table any more, whatever they were doing with it when they were killed.
+  void users_have_died();
+
 private:
   struct Header;
   struct Order;
+  struct Kept { // room for what must be said at the end
+    std::uint32_t texts = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::optional<std::uint32_t> intern(std::string_view text, const Kept& kept);
   bool is_large() const;
   StateTable(int fd, std::byte* base, std::size_t bytes);
   Header& header() const;
