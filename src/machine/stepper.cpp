@@ -245,6 +245,7 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
         return {Class::Heap, StepKind::None, "a call of malloc or free"};
       }
     }
+    order_data_.called_library();
     return {Class::Access, StepKind::None, "a library call"};
   case Opcode::Ret:
   case Opcode::Exit:

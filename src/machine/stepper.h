@@ -453,7 +453,7 @@ private:
   mutable isa::Exec exec_;
   mutable MemoryJournal journal_;
   mutable LiveState live_;
-  OrderData order_data_;
+  mutable OrderData order_data_;
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   Interned<Image> images_;
   Interned<ImageRest> rests_;
