@@ -203,7 +203,8 @@ bool Explorer::enter(const Arrival& arrival) {
     last_->choice = pack_choice(last_->choice, check);
     table_.add_edge(*last_);
   }
-  if (replay_ && expected_ != unchecked && check != unchecked && expected_ != check) {
+  if (replay_ && expected_ != unchecked && check != unchecked && expected_ != check &&
+      !stepper_.saw_clock()) {
     table_.add_event(
         EventKind::Nondeterminism,
         visit->id,

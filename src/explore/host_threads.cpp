@@ -235,10 +235,10 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
             if (the_threads->inside_) {
               return false;
             }
-            *nanoseconds = look ? the_threads->clock_.look() : the_threads->clock_.now();
+            *nanoseconds = look ? the_threads->look() : the_threads->clock_.now();
             return true;
           },
-      .pass = [](std::uint64_t nanoseconds) { the_threads->clock_.pass(nanoseconds); },
+      .pass = [](std::uint64_t nanoseconds) { the_threads->pass(nanoseconds); },
   };
   threads_[0].state = State::Live;
   threads_[0].started = true;
@@ -507,9 +507,30 @@ void HostThreads::hash(Hasher& hasher) const {
     number(thread.waiter.object);
     hasher.value(thread.waiter.group);
     hasher.value(thread.waiter.woken);
+    thread.looks.hash(hasher);
     state_.hash_thread(point.position, hasher);
   }
   clock_.hash(hasher);
+}
+
+// --- Time ----------------------------------------------------------------------------------------
+
+/// The running thread looks at a clock.
+std::uint64_t HostThreads::look() {
+  const HostPosition position = state_.capture();
+  Hasher place;
+  for (const std::uintptr_t address : position.return_addresses) {
+    place.value(address);
+  }
+  place.value(position.stack_pointer);
+  return clock_.look_from(place.finish().low, threads_[current_].looks);
+}
+
+/// It has waited until then.
+void HostThreads::pass(std::uint64_t until) {
+  if (!threads_[current_].looks.stand_still()) {
+    clock_.pass(until);
+  }
 }
 
 // --- Threads -------------------------------------------------------------------------------------
@@ -560,6 +581,7 @@ int HostThreads::create(
   thread.started = false;
   thread.point = &begins;
   thread.waiter = {};
+  thread.looks = {};
   thread.stopped_since_yield = false;
   thread.interrupts = 0;
   thread.start = start;
@@ -707,7 +729,7 @@ int HostThreads::join(pthread_t id, void** result, bool block, bool timed, std::
     };
   }
   if (stop_for(point, nullptr) == 1) {
-    clock_.pass(deadline);
+    pass(deadline);
     return block ? ETIMEDOUT : EBUSY;
   }
   if (result != nullptr) {

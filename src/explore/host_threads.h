@@ -151,6 +151,7 @@ private:
     const HostPoint* point = nullptr; // on its stack, while it stands there
     unsigned way = 0;                 // out: how it goes on
     HeddleWaiter waiter{};
+    HostClock::Looks looks;
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
@@ -170,6 +171,8 @@ private:
   int detach(pthread_t id);
   [[noreturn]] void exit(void* result);
   [[noreturn]] void end();
+  std::uint64_t look();
+  void pass(std::uint64_t until);
   unsigned find(pthread_t id) const; // HeddleMaxThreads: none
   void release(unsigned thread);
   void leave();

@@ -236,6 +236,9 @@ public:
   /// True once device threads can see addresses of the host's own memory (cudaHostRegister): these
   /// are others in each execution, and with them the fingerprints.
   bool saw_host_addresses() const { return journal_.saw_host_addresses(); }
+  /// A device thread has looked at a clock on the way here. What it shows depends on the way, and
+  /// is no part of a state: registers that got it may differ from way to way. (It begins with 1.)
+  bool saw_clock() const { return world_.virtual_time() > 1; }
 
 private:
   struct Work;
