@@ -35,7 +35,7 @@ namespace {
 // Of the time limit, if single schedules follow: a search that needs more is not likely to end
 // soon.
 constexpr double share_of_search = 2.0 / 3;
-constexpr double least_share_of_schedules = 0.1;
+constexpr double least_share = 0.1; // of what comes last
 // For a search of all orders where one may do, and how many single schedules look at some of the
 // others if it is too large.
 constexpr double share_of_every_order = 1.0 / 20;
@@ -119,7 +119,10 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
   bool every_order = options.data_order && options.unordered == 0;
   bool small = true;                           // a search of every order is given up early
   std::uint64_t contended = options.contended; // that could not be
+  const auto start = std::chrono::steady_clock::now();
   for (;;) {
+    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
+    const double left = std::max(share - gone.count() / options.max_seconds, least_share);
     const bool tries = every_order && could_be != 0;
     if (tries && small) {
       options.max_states = std::min(asked.max_states, states_of_every_order);
@@ -128,7 +131,7 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
         request,
         handover,
         Addresses::Fixed,
-        {.share = tries && small ? std::min(share, share_of_every_order) : share, .sheet = nullptr}
+        {.share = tries && small ? std::min(left, share_of_every_order) : left, .sheet = nullptr}
     );
     options.max_states = asked.max_states;
     const bool sums =
@@ -226,8 +229,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     return unexpected(searched.error());
   }
   std::optional<Search> all(std::move(*searched));
-  const double left =
-      std::max(1 - seconds() / request.options.max_seconds, least_share_of_schedules);
+  const double left = std::max(1 - seconds() / request.options.max_seconds, least_share);
   HostSources sources(request.program);
   auto [report, shown, ends] = judge_search(request, all->table, sources, all->finished);
   if (all->table.for_several() && !report.findings.empty()) {

@@ -95,8 +95,8 @@ void Stepper::note_strong_accesses(
     noted.contended = contended(*access.code, *access.op) || (sum == 0 && !options_.orderly);
     noted.effect = effect(instruction);
     noted.only_data = options_.data_order && order_data_.only_data(*access.code, *access.op);
-    noted.unordered = noted.only_data && !noted.contended &&
-                      (options_.unordered >> noted.bucket & 1) != 0;
+    noted.unordered =
+        noted.only_data && !noted.contended && (options_.unordered >> noted.bucket & 1) != 0;
     if (i < strong_by_.size()) {
       noted.thread = strong_by_[i].thread;
       noted.block = strong_by_[i].block;
