@@ -39,8 +39,10 @@ enum class Scope : std::uint8_t {
 
 enum AccessFlags : std::uint8_t {
   Write = 1,
-  Read = 2,  // with Write: an atomic update
-  Strong = 4 // relaxed or stronger, volatile or atomic
+  Read = 2,   // with Write: an atomic update
+  Strong = 4, // relaxed or stronger, volatile or atomic
+  Past = 8    // in a cell. A read: of a value before the last write's. A write: a store, which does
+              // not go on from its value as an atomic update would, has followed
 };
 
 /// One access of one thread: to `bytes` of each cell that it is recorded in.
@@ -250,9 +252,25 @@ private:
     if (by.writes() && !by.strong()) {
       cell.sync = 0; // what was released here before cannot be acquired through this value
     }
+    // What has read the last write's value, or goes on from it, has observed that write and all
+    // that atomic updates made it of: they happened before what that access happened before.
+    const auto has_observed = [&](const Access& reader) {
+      constexpr std::uint8_t strong_read = Read | Strong;
+      return (reader.flags & (strong_read | Past)) == strong_read && ordered(reader);
+    };
+    bool observed_last = false;
+    bool observed_far = false;
+    if (cell.write.any() && cell.write.strong() && !by.strong()) {
+      observed_last = has_observed(cell.read) || has_observed(cell.far_read);
+      observed_far = observed_last || has_observed(cell.write);
+    }
     // Is `before` of no interest any more? Reports it if it races.
     const auto passed = [&](const Access& before) {
       if (!before.any() || ordered(before)) {
+        return true;
+      }
+      if (&before == &cell.write ? observed_last
+                                 : &before == far && observed_far && (before.flags & Past) == 0) {
         return true;
       }
       return race(before, address, bytes);
@@ -290,6 +308,8 @@ private:
       if (!cell.read.any()) {
         std::swap(cell.read, cell.far_read);
       }
+      cell.read.flags |= Past;
+      cell.far_read.flags |= Past;
     }
     if (far != nullptr && far->any() && passed(*far)) {
       *far = {};
@@ -298,6 +318,9 @@ private:
       cell.write = by;
     } else {
       keep_apart(cell.write, far_write(cell), by);
+    }
+    if ((by.flags & Read) == 0 && cell.more != 0) {
+      far_write(cell).flags |= Past;
     }
   }
 

@@ -76,6 +76,58 @@ CASE(plain_flag, "data-race") {
   pass<right ? Volatile : Plain, true, true><<<2, 1>>>(device_memory<int>(2), device_memory<int>(1));
 }
 
+// What an atomic update goes on from has happened before what follows the update: no fence needed.
+template <bool right> __global__ void last_block_resets(unsigned* counter) {
+  if (threadIdx.x == 0) {
+    const unsigned ticket = atomicAdd(counter, 1);
+    if (ticket == (right ? gridDim.x - 1 : 1)) {
+      *counter = 0;
+    }
+  }
+}
+CASE(last_block_resets_counter, "data-race") {
+  last_block_resets<right><<<5, 32>>>(device_memory<unsigned>(1));
+}
+
+// The same by somebody else of the block that came last, behind a barrier.
+template <bool right> __global__ void other_thread_resets(unsigned* counter) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    last = atomicInc(counter, 100) == gridDim.x - 1;
+  }
+  if (right) {
+    __syncthreads();
+  }
+  if (threadIdx.x == 33 && (right ? last : blockIdx.x == 3)) {
+    *counter = 0;
+  }
+}
+CASE(other_thread_resets_counter, "data-race") {
+  other_thread_resets<right><<<4, 64>>>(device_memory<unsigned>(1));
+}
+
+// A store does not go on from the value before it: who reads it has not observed earlier updates.
+template <bool right> __global__ void store_between(int* counter) {
+  if (blockIdx.x == 0) {
+    atomicAdd(counter, 1);
+  } else if (blockIdx.x == 1) {
+    for (int i = 0; i < 100000 && atomicAdd(counter, 0) != 1; ++i) {
+    }
+    if (!right) {
+      *const_cast<volatile int*>(counter) = 7;
+    } else {
+      atomicAdd(counter, 6);
+    }
+  } else {
+    for (int i = 0; i < 100000 && *const_cast<volatile int*>(counter) != 7; ++i) {
+    }
+    *counter = 0;
+  }
+}
+CASE(store_between_update_and_reader, "data-race") {
+  store_between<right><<<3, 1>>>(device_memory<int>(1));
+}
+
 template <bool right> __global__ void narrow_fence(int* data, int* flag) {
   if (blockIdx.x == 0) {
     *data = 42;
@@ -289,11 +341,9 @@ CASE(atomics_of_two_sizes, "overlap in part") { sizes<right><<<1, 64>>>(device_m
 template <bool right> __global__ void atomic_then_plain(int* data) {
   cuda::atomic_ref<int, cuda::thread_scope_device> a(*data);
   a.fetch_add(1, memory_order_relaxed);
-  if (blockIdx.x == 1) {
-    data[1] = right ? a.load(memory_order_relaxed) : *data;
-  }
+  data[1 + blockIdx.x] = right ? a.load(memory_order_relaxed) : *data; // the first may be too early
 }
-CASE(atomic_ref_and_plain_read, "plain access") { atomic_then_plain<right><<<2, 1>>>(device_memory<int>(2)); }
+CASE(atomic_ref_and_plain_read, "plain access") { atomic_then_plain<right><<<2, 1>>>(device_memory<int>(3)); }
 
 __device__ cuda::atomic<int, cuda::thread_scope_device> published{0};
 __device__ int payload;

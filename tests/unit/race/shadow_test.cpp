@@ -19,6 +19,7 @@ struct Fixture {
   std::uint64_t pages = 16;
   Shadow shadow{pages};
   int races = 0;
+  bool strong = false; // two strong accesses do not race
 
   /// Nothing is ordered but a thread's own accesses.
   int touch(std::uint64_t address, std::uint64_t bytes, const Access& by) {
@@ -28,7 +29,10 @@ struct Fixture {
         bytes,
         by,
         [&](const Access& a) { return a.by() == by.by(); },
-        [&](const Access&, std::uint64_t, std::uint32_t) {
+        [&](const Access& a, std::uint64_t, std::uint32_t) {
+          if (strong && a.strong() && by.strong()) {
+            return false;
+          }
           ++races;
           return true;
         }
@@ -86,6 +90,30 @@ TEST(Shadow, TheFarReaderIsKept) {
       }
   );
   EXPECT_EQ(others, 1);
+}
+
+TEST(Shadow, AnUpdateHasObservedThoseItGoesOnFrom) {
+  Fixture f;
+  f.strong = true;
+  constexpr std::uint8_t update = Read | Write | Strong;
+  for (const std::uint32_t block : {1, 2, 3}) {
+    EXPECT_EQ(f.touch(0, 4, access(block, 0, update)), 0);
+  }
+  EXPECT_EQ(f.touch(0, 4, access(3, 0, Read)), 0);
+  EXPECT_GE(f.touch(0, 4, access(2, 0, Write)), 1); // has not observed the last one
+}
+
+TEST(Shadow, AStoreDoesNotGoOn) {
+  Fixture f;
+  f.strong = true;
+  f.touch(0, 4, access(1, 0, Read | Write | Strong));
+  f.touch(0, 4, access(2, 0, Write | Strong));
+  f.touch(0, 4, access(3, 0, Read | Strong)); // observes the second only
+  EXPECT_EQ(f.touch(0, 4, access(3, 0, Read)), 1);
+  f.touch(4, 4, access(1, 0, Read | Write | Strong));
+  f.touch(4, 4, access(2, 0, Read | Strong));
+  f.touch(4, 4, access(3, 0, Read | Write | Strong)); // later than what the reader has seen
+  EXPECT_GE(f.touch(4, 4, access(2, 0, Write)), 1);
 }
 
 TEST(Shadow, WholePages) {
