@@ -239,6 +239,7 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
         return {Class::Io, StepKind::Io, "printf"};
       }
       if (isa::device_runtime_function(operand.name) != nullptr) {
+        order_data_.called_library();
         return {Class::Heap, StepKind::None, "a call of the device runtime"};
       }
       if (operand.name == "malloc" || operand.name == "free") {
