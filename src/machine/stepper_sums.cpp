@@ -105,6 +105,9 @@ void Stepper::note_strong_accesses(
       noted.thread = ++unknown_threads_; // nobody that was there before
       noted.block = ~noted.thread;
     }
+    if (noted.contended) { // those who are like it do the same without executing it
+      noted.thread = noted.block = Sums::many;
+    }
     was_orderly_ = was_orderly_ || (!noted.contended && sum == 0);
     sums_.note(work.identity, noted);
     if (const std::uint64_t mixed = sums_.take_mixed(); mixed != 0) {

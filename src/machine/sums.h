@@ -42,6 +42,8 @@ class Sums {
 public:
   using WorkId = std::uint64_t;
   static constexpr std::uint32_t other = 0, read = 1; // greater kinds: sums
+  // Stands for several threads, or threads of several blocks: of as many accesses one is kept.
+  static constexpr std::uint64_t many = ~std::uint64_t{1};
   struct Access {
     std::uint64_t place = 0; // an address, or what names one in every process of a search
     std::uint32_t bytes = 0;
@@ -89,8 +91,6 @@ private:
     WorkId work = 0;
     Access access;
   };
-  // Stands for several threads, or threads of several blocks: of as many accesses one is kept.
-  static constexpr std::uint64_t many = ~std::uint64_t{1};
   static bool merge(std::vector<Known>& known, WorkId work, const Access& access);
   static constexpr std::uint64_t granule = 4;
   bool overlapping(WorkId a, WorkId b) const {
