@@ -55,6 +55,7 @@ const isa::Kernel* DeviceLaunches::kernel_at(memory::Address function) const {
 
 memory::Address
 DeviceLaunches::parameter_buffer(const Caller& caller, const DeviceRuntime::Launch& launch) {
+  used_ = true;
   const isa::Kernel* kernel = kernel_at(launch.function);
   if (kernel == nullptr) {
     fail(caller, Error::InvalidDeviceFunction);
@@ -179,6 +180,7 @@ DeviceLaunches::launch(const Caller& caller, memory::Address buffer, std::uint64
 
 DeviceLaunches::Error
 DeviceLaunches::copy(const Caller& caller, const DeviceRuntime::Copy& copy, std::uint64_t stream) {
+  used_ = true;
   const auto rows = [&](memory::Address first, std::uint64_t pitch) {
     std::vector<std::byte*> result;
     for (std::uint64_t y = 0; y < copy.height && copy.width != 0; ++y) {
@@ -211,12 +213,14 @@ DeviceLaunches::copy(const Caller& caller, const DeviceRuntime::Copy& copy, std:
 }
 
 std::uint64_t DeviceLaunches::create_stream() {
+  used_ = true;
   const std::scoped_lock lock(mutex_);
   streams_[next_handle_];
   return next_handle_++;
 }
 
 DeviceLaunches::Error DeviceLaunches::destroy_stream(const Caller& caller, std::uint64_t stream) {
+  used_ = true;
   const std::scoped_lock lock(mutex_);
   if (streams_.erase(stream) == 0) { // what is in it goes on
     errors_[caller.key()] = Error::InvalidResourceHandle;
@@ -226,12 +230,14 @@ DeviceLaunches::Error DeviceLaunches::destroy_stream(const Caller& caller, std::
 }
 
 std::uint64_t DeviceLaunches::create_event() {
+  used_ = true;
   const std::scoped_lock lock(mutex_);
   events_[next_handle_];
   return next_handle_++;
 }
 
 DeviceLaunches::Error DeviceLaunches::destroy_event(const Caller& caller, std::uint64_t event) {
+  used_ = true;
   const std::scoped_lock lock(mutex_);
   if (events_.erase(event) == 0) {
     errors_[caller.key()] = Error::InvalidResourceHandle;
@@ -242,6 +248,7 @@ DeviceLaunches::Error DeviceLaunches::destroy_event(const Caller& caller, std::u
 
 DeviceLaunches::Error
 DeviceLaunches::record(const Caller& caller, std::uint64_t event, std::uint64_t stream) {
+  used_ = true;
   const std::scoped_lock lock(mutex_);
   const auto it = events_.find(event);
   const Stream* order = stream_of(caller, stream);
@@ -255,6 +262,7 @@ DeviceLaunches::record(const Caller& caller, std::uint64_t event, std::uint64_t 
 
 DeviceLaunches::Error
 DeviceLaunches::wait(const Caller& caller, std::uint64_t stream, std::uint64_t event) {
+  used_ = true;
   const std::scoped_lock lock(mutex_);
   const auto it = events_.find(event);
   Stream* order = stream_of(caller, stream);
@@ -280,6 +288,7 @@ DeviceLaunches::Error DeviceLaunches::last_error(const Caller& caller, bool clea
 }
 
 DeviceLaunches::Error DeviceLaunches::fail(const Caller& caller, Error error) {
+  used_ = true;
   const std::scoped_lock lock(mutex_);
   return errors_[caller.key()] = error;
 }
@@ -325,10 +334,6 @@ void DeviceLaunches::write_state(
     }
     words.push_back(~std::uint64_t{0});
   };
-  if (children_.empty() && tail_.empty() && buffers_.empty() && errors_.empty() &&
-      next_handle_ == first_handle) {
-    return;
-  }
   words.push_back(next_handle_);
   for (const auto& [address, launch] : buffers_) {
     words.push_back(address);

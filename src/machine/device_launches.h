@@ -15,6 +15,7 @@
 #include "isa/device_runtime.h"
 #include "machine/world.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -58,6 +59,8 @@ public:
   /// Submits the next tail launch.
   std::vector<CommandPtr> unfinished();
 
+  /// Has some thread asked for anything? Cheap: searches want to know in every state.
+  bool used() const { return used_.load(std::memory_order_relaxed); }
   /// Has everything completed that was launched, and is only a tail launch left?
   bool next_is_tail() const;
   /// … and nothing left?
@@ -84,6 +87,7 @@ private:
   Grid& parent_;
   std::uint64_t command_;
   unsigned depth_;
+  std::atomic<bool> used_{false};
   mutable std::mutex mutex_;
   // Of streams and events; small ones have a meaning of their own.
   static constexpr std::uint64_t first_handle = 0x1000;

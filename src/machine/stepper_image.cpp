@@ -716,8 +716,10 @@ Stepper::fingerprint(const HashSum& memory, const Work* moved, const HashSum& mo
         words_.push_back(number(part));
       }
     }
-    if (work->ready && work->kernel()) {
-      work->command->grid->launches()->write_state(words_, number);
+    if (const auto* launches =
+            work->ready && work->kernel() ? work->command->grid->launches() : nullptr;
+        launches != nullptr && launches->used()) {
+      launches->write_state(words_, number);
     }
   }
   return hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));

@@ -66,6 +66,12 @@ too_large(const Command& command, const MemoryUse& before, std::size_t some, std
   );
 }
 
+/// Has a grid whose threads have ended launched what has not completed?
+bool launches_anything(const Command& command) {
+  const DeviceLaunches* launches = command.grid->launches();
+  return launches->used() && !launches->over();
+}
+
 /// Complete as soon as what is before them is.
 bool happens_by_itself(const Command& command) {
   return command.kind == CommandKind::EventRecord ||
@@ -305,9 +311,11 @@ void Stepper::advance() {
         changed = true;
       }
       const Command& command = *work.command;
-      const bool ended = work.kernel()
-                             ? !failure_ && work.ended() && command.grid->launches()->over()
-                             : happens_by_itself(command);
+      if (command.value || (command.more && !work.kernel())) {
+        order_data_.called_library(); // it decides by what is in memory
+      }
+      const bool ended = work.kernel() ? !failure_ && work.ended() && !launches_anything(command)
+                                       : happens_by_itself(command);
       if (ended) {
         complete(work);
         log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(n)});
