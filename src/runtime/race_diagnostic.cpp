@@ -227,7 +227,8 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
             ? fmt::format("they share {} bytes at {:#x} of shared memory", race.bytes, race.address)
             : fmt::format("they share {} bytes of '{}'", race.bytes, race.variable)
     );
-  } else if (const auto nearest = space.nearest(race.address)) {
+  } else if (auto nearest = space.nearest(race.address)) {
+    nearest->freed = false; // by now, perhaps; not when it was accessed
     d.notes.push_back(
         fmt::format(
             "they share {} bytes at {:#x}, {}",
