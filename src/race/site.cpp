@@ -8,8 +8,6 @@
 
 #include "isa/lower_memory_address.h"
 
-#include <algorithm>
-
 namespace heddle::race {
 namespace {
 
@@ -72,34 +70,6 @@ register_bytes(const isa::Code& code, const ptx::Operand& operand, std::uint8_t 
   return static_cast<std::uint8_t>(bits / 8);
 }
 
-bool same(const ptx::Operand& a, const ptx::Operand& b) {
-  return a.kind == b.kind && a.index == b.index && a.offset == b.offset && a.name == b.name &&
-         std::ranges::equal(a.elements, b.elements, same);
-}
-
-/// Is one a copy of the other's bits (__float_as_int)?
-bool is_copy(const ptx::Function& function, const ptx::Operand& to, const ptx::Operand& from) {
-  return std::ranges::any_of(function.body, [&](const ptx::Instruction& i) {
-    return i.opcode == Opcode::Mov && same(i.operands.at(0), to) && same(i.operands.at(1), from);
-  });
-}
-
-/// The compare-and-swap on the same address for which the plain load `i` is the first guess:
-///     old = *p; do { seen = old; old = atomicCAS(p, seen, f(seen)); } while (seen != old);
-/// nullptr: it is none. Recognised by the registers of address and value, so what else the value
-/// is used for is not looked at.
-const ptx::Instruction* guesses_for(const ptx::Function& function, const ptx::Instruction& i) {
-  const auto swaps = [&](const ptx::Instruction& cas) {
-    return cas.opcode == Opcode::Atom && cas.one_of(ptx::Category::Operation) == Mod::Cas &&
-           same(cas.operands.at(1), i.operands.at(1)) && cas.type() && i.type() &&
-           ptx::type_bits(*cas.type()) == ptx::type_bits(*i.type()) &&
-           (same(cas.operands.at(2), i.operands.at(0)) ||
-            is_copy(function, cas.operands.at(2), i.operands.at(0)));
-  };
-  const auto found = std::ranges::find_if(function.body, swaps);
-  return found != function.body.end() ? &*found : nullptr;
-}
-
 bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& site) {
   if (i.has(Mod::Const) || i.has(Mod::Local) || i.has(Mod::Param) || i.has(Mod::ParamEntry) ||
       i.has(Mod::ParamFunc)) {
@@ -122,11 +92,6 @@ bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& sit
   if (isa::is_strong(i)) {
     site.flags |= Strong;
     site.scope = scope_of(i, Scope::Sys);
-  } else if (i.opcode == Opcode::Ld && site.count == 1) {
-    if (const ptx::Instruction* cas = guesses_for(*code.function, i)) {
-      site.flags |= Strong; // [RACE-STRONG]
-      site.scope = scope_of(*cas, Scope::Gpu);
-    }
   }
   if (store && value.elements.empty()) {
     site.value_bytes = register_bytes(code, value, site.element);
