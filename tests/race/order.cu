@@ -79,8 +79,12 @@ CASE(plain_flag, "data-race") {
 // The first guess of a loop around a compare-and-swap, too, has to be a strong read.
 template <bool right> __global__ void swap_loop(double* sum) {
   auto* word = reinterpret_cast<unsigned long long*>(sum);
-  unsigned long long old = right ? *static_cast<volatile unsigned long long*>(word) : *word;
-  unsigned long long seen;
+  unsigned long long old, seen;
+  if (right) {
+    old = *static_cast<volatile unsigned long long*>(word);
+  } else {
+    old = *word;
+  }
   do {
     seen = old;
     old = atomicCAS(word, seen, __double_as_longlong(__longlong_as_double(seen) + threadIdx.x));
