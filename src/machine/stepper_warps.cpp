@@ -176,11 +176,16 @@ Stepper::Operation Stepper::classify_warp(const Lane& at, LaneMask acting) const
   const isa::Warp& warp = warp_state(at).warp;
   const Op& op = *warp.pc[slot(at.lane)];
   const ptx::Instruction& i = warp.frame[slot(at.lane)]->code->function->body[op.instruction];
+  Lane lane = at;
+  lane.lane = std::countr_zero(acting);
+  if (i.opcode == Opcode::Call && acting != 0 && (op.flags & isa::Visible) != 0) {
+    if (const Operation call = classify(lane); call.kind == Class::Heap) {
+      return call; // it cannot be taken back
+    }
+  }
   if (i.opcode == Opcode::Bra || i.opcode == Opcode::Brx || i.opcode == Opcode::Call) {
     return {Class::Access, StepKind::None, "the lanes part"};
   }
-  Lane lane = at;
-  lane.lane = std::countr_zero(acting);
   Operation result = classify(lane);
   const bool by_address = i.opcode == Opcode::Ld || i.opcode == Opcode::St ||
                           i.opcode == Opcode::Atom || i.opcode == Opcode::Red;

@@ -179,6 +179,9 @@ __global__ void each_launches() {
 
 //@ case: each-thread-launches
 //@ verdict: terminates
+//@ case: each-thread-launches
+//@ flags: --warps=lockstep
+//@ verdict: terminates
 
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
