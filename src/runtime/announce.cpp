@@ -52,6 +52,16 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
   announce(d);
 }
 
+void warn_of_free_after_reset(memory::Address p, const char* call) {
+  report::Diagnostic d(
+      report::Finding::InvalidFree,
+      fmt::format("{} of {:#x}, which cudaDeviceReset has freed", call, p)
+  );
+  d.severity = report::Severity::Warning;
+  d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
+  print(d);
+}
+
 void warn_of_bad_range(
     const memory::AddressSpace& space,
     memory::Address at,

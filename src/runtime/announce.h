@@ -15,6 +15,9 @@ void announce_fault(const machine::FaultReport& fault);
 /// A pointer given to `call` that no allocation of the right kind starts at: freed before, or never
 /// allocated, or not its start.
 void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call);
+/// The same of memory that cudaDeviceReset has freed: a warning. Destructors that run after the
+/// reset do this, and no memory is freed twice.
+void warn_of_free_after_reset(memory::Address p, const char* call);
 /// A copy or a set that reaches device memory which is not there: a warning, for the call's error
 /// code may be what the program wants to see. Says nothing if all `bytes` are in one allocation.
 void warn_of_bad_range(

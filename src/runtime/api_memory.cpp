@@ -46,6 +46,15 @@ cudaError_t allocate_pinned(void** p, std::size_t bytes, unsigned flags, const c
   });
 }
 
+/// `p` is not there to be freed.
+void complain_of_free(Runtime& rt, const void* p, const char* call) {
+  if (rt.memory().take_reset(address(p))) {
+    warn_of_free_after_reset(address(p), call);
+  } else {
+    announce_bad_free(rt.space(), address(p), call);
+  }
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -80,7 +89,7 @@ cudaError_t cudaFree(void* p) {
     const auto owned = rt.memory().find(address(p));
     if (!owned ||
         (owned->kind != AllocationKind::Device && owned->kind != AllocationKind::Managed)) {
-      announce_bad_free(rt.space(), address(p), "cudaFree");
+      complain_of_free(rt, p, "cudaFree");
       return cudaErrorInvalidValue;
     }
     if (const cudaError_t error = rt.wait_for_device(owned->device, "cudaFree");
@@ -106,7 +115,7 @@ cudaError_t cudaFreeHost(void* p) {
     }
     const auto owned = rt.memory().find(address(p));
     if (!owned || owned->kind != AllocationKind::Pinned) {
-      announce_bad_free(rt.space(), address(p), "cudaFreeHost");
+      complain_of_free(rt, p, "cudaFreeHost");
       return cudaErrorInvalidValue;
     }
     for (int device = 0; device < rt.devices(); ++device) {
@@ -258,7 +267,7 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t handle) {
     }
     const auto owned = rt.memory().find(address(p));
     if (!owned || owned->kind != AllocationKind::Device) {
-      announce_bad_free(rt.space(), address(p), "cudaFreeAsync");
+      complain_of_free(rt, p, "cudaFreeAsync");
       return cudaErrorInvalidValue;
     }
     const auto command = rt.enqueue(**stream, Operation{Free{address(p)}, "cudaFreeAsync", 0});

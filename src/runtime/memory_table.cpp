@@ -112,11 +112,17 @@ void MemoryTable::release_device(int device) {
   for (auto it = owned_.begin(); it != owned_.end();) {
     if (it->second.device == device) {
       unmap(it->second);
+      reset_.insert(it->first);
       it = owned_.erase(it);
     } else {
       ++it;
     }
   }
+}
+
+bool MemoryTable::take_reset(memory::Address base) {
+  const std::lock_guard lock(mutex_);
+  return reset_.erase(base) != 0;
 }
 
 std::vector<Owned> MemoryTable::all() const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace heddle::runtime {
@@ -47,7 +48,10 @@ public:
   std::optional<Owned> containing(memory::Address a) const;
   /// Frees what starts at `base`; false: nothing does.
   bool release(memory::Address base);
+  /// All of a device: cudaDeviceReset.
   void release_device(int device);
+  /// Did release_device free what started at `base`? True once for each.
+  bool take_reset(memory::Address base);
   std::vector<Owned> all() const;
 
 private:
@@ -56,6 +60,7 @@ private:
   memory::AddressSpace& space_;
   mutable std::mutex mutex_;
   std::map<memory::Address, Owned> owned_;
+  std::set<memory::Address> reset_; // what release_device has freed
 };
 
 } // namespace heddle::runtime
