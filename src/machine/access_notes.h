@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 namespace heddle::machine {
@@ -48,6 +49,7 @@ public:
   std::vector<Written> writes;
   std::vector<Read> reads;
   std::vector<Strong> strong;
+  std::unordered_set<const isa::Op*> also_strong; // counted among them
   /// Were they all noted?
   bool complete() const { return complete_; }
   void clear();

@@ -2,6 +2,7 @@
 #include "machine/live_state.h"
 
 #include "base/hash.h"
+#include "ptx/dead_ends.h"
 
 #include <algorithm>
 #include <array>
@@ -85,6 +86,10 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
   Function& facts = functions_[&f];
   const ptx::Cfg cfg(f);
   facts.live = ptx::Liveness(f, cfg).before_each();
+  facts.before_dead_ends = ptx::reads_before_dead_ends(f, cfg);
+  const auto stores = ptx::stores_like(f, facts.before_dead_ends);
+  facts.before_dead_ends.insert(facts.before_dead_ends.end(), stores.begin(), stores.end());
+  std::ranges::sort(facts.before_dead_ends);
   // What can be asked on some way from here to the end: against the direction of the edges.
   facts.identity.assign(f.body.size(), Nothing);
   std::vector<std::uint8_t> entry(cfg.blocks().size(), Nothing);
@@ -129,6 +134,7 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
     return at; // behind the last instruction
   }
   at.identity = facts.identity[op.instruction];
+  at.before_dead_end = std::ranges::binary_search(facts.before_dead_ends, op.instruction);
   const ptx::BitVector& live = facts.live[op.instruction];
   const auto& registers = code.function->registers;
   for (std::size_t r = 0; r < registers.size(); ++r) {

@@ -38,6 +38,9 @@ public:
     std::uint64_t name = 0; // of the place: the same in every process, wherever code lies in memory
     std::vector<Register> registers;
     std::uint8_t identity = Nothing;
+    // A read that decides if the thread ever ends, or a store to what it may read
+    // (ptx/dead_ends.h).
+    bool before_dead_end = false;
   };
   /// Right before `op` of `code`.
   const At& at(const isa::Code& code, const isa::Op& op);
@@ -48,6 +51,7 @@ private:
   struct Function {
     std::vector<ptx::BitVector> live;
     std::vector<std::uint8_t> identity; // by instruction
+    std::vector<std::uint32_t> before_dead_ends;
   };
   const Function& function(const ptx::Function& f);
 

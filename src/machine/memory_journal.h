@@ -65,6 +65,8 @@ public:
   void write(std::span<const WordPart> parts);
   /// fingerprint() if that were done.
   HashSum fingerprint_after(std::span<const WordPart> parts) const;
+  /// As if the instruction were one.
+  void count_as_strong(const isa::Op& op) { notes_.also_strong.insert(&op); }
   /// Since the last absorb().
   std::span<const AccessNotes::Strong> strong() const { return notes_.strong; }
 

@@ -182,6 +182,11 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
       );
     }
     saw_plain_access_ = true;
+    if (live_.at(code, op).before_dead_end && !by_warps()) {
+      // As racy as can be, and yet what `while (flag == 0) {}` becomes: exact at least here.
+      journal_.count_as_strong(op);
+      return {Class::Access, StepKind::None, load ? "a plain read" : "a plain write"};
+    }
     return {
         Class::Plain,
         StepKind::None,

@@ -1,5 +1,6 @@
 // Implements the part of stepper.h that is about sums and orderly accesses (sums.h): whose accesses
 // there were, and in which epoch of its block.
+#include "isa/lower_memory_address.h"
 #include "machine/stepper_work.h"
 
 #include <algorithm>
@@ -92,7 +93,10 @@ void Stepper::note_strong_accesses(
     const std::uint32_t sum = options_.sums ? sum_kind(*access.code, *access.op) : 0;
     noted.kind = sum != 0 ? sum : instruction.opcode == Opcode::Ld ? Sums::read : Sums::other;
     noted.bucket = bucket(*access.code, *access.op);
-    noted.contended = contended(*access.code, *access.op) || (sum == 0 && !options_.orderly);
+    noted.contended =
+        contended(*access.code, *access.op) || (sum == 0 && !options_.orderly) ||
+        (!isa::is_strong(instruction) && instruction.opcode != Opcode::Atom &&
+         instruction.opcode != Opcode::Red && live_.at(*access.code, *access.op).before_dead_end);
     noted.effect = effect(instruction);
     noted.only_data = options_.data_order && order_data_.only_data(*access.code, *access.op);
     noted.unordered =

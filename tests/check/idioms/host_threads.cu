@@ -159,6 +159,18 @@ static int spinner_and_querier(Setup) {
   return finish();
 }
 
+// libcu++ waits on the host by the clock: it remembers when it began and for how long it has waited. The
+// search comes to an end all the same.
+//@ case: waits-for-nobody
+//@ flags: --max-states=500
+//@ verdict: may-hang
+//@ finding: livelock
+static int waits_for_nobody(Setup) {
+  SystemAtomic<int> never{0};
+  never.wait(0);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"mutexes-crossed", mutexes<true>},
@@ -170,5 +182,6 @@ int main(int argc, char** argv) {
       {"feeder-allocates", feeder_allocates},
       {"two-launchers", two_launchers},
       {"spinner-and-querier", spinner_and_querier},
+      {"waits-for-nobody", waits_for_nobody},
   });
 }

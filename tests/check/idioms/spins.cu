@@ -43,6 +43,66 @@ __global__ void plain_spin() {
   }
 }
 
+// The same, and who writes is in another warp, or comes first if nobody asks for another order.
+//@ case: plain-read-late block 2
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+__global__ void plain_spin_late() {
+  __syncthreads();
+  if (me() == 0) {
+    plain_flag = 1;
+  } else {
+    while (plain_flag == 0) {
+    }
+  }
+}
+
+// The counter is atomic, and what waits for it reads it once.
+//@ case: plain-count block 2
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+__device__ int plain_count;
+__global__ void plain_count_spin() {
+  atomicAdd(&plain_count, 1);
+  while (plain_count < all()) {
+  }
+}
+
+// A ticket lock whose holder's number is read once: nobody is left behind if each comes alone.
+//@ case: plain-serving block 2
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+//@ case: plain-serving plain 2
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+__device__ int plain_ticket, plain_serving;
+__global__ void plain_serving_spin() {
+  const int mine = atomicAdd(&plain_ticket, 1);
+  while (plain_serving != mine) {
+  }
+  __threadfence();
+  atomicAdd(&plain_serving, 1);
+}
+
+// What is waited for comes after the flag, is volatile for who writes it, and is read once.
+//@ case: plain-behind-flag block 2
+//@ verdict: may-hang
+//@ finding: no-progress-loop LOOP
+__device__ int behind_flag;
+__global__ void plain_behind_flag() {
+  if (me() == 0) {
+    volatile_flag = 1;
+    *static_cast<volatile int*>(&behind_flag) = 42;
+    return;
+  }
+  while (volatile_flag == 0) {
+  }
+  const int seen = behind_flag;
+  while (seen == 0) {
+  }
+  results[me()] = seen;
+}
+
 // Read-modify-write in the loop.
 //@ case: update block 2
 //@ verdict: terminates
@@ -196,6 +256,10 @@ int main(int argc, char** argv) {
   return run_case(argc, argv, {
       DEVICE_CASE("volatile", volatile_spin),
       DEVICE_CASE("plain-read", plain_spin),
+      DEVICE_CASE("plain-read-late", plain_spin_late),
+      DEVICE_CASE("plain-count", plain_count_spin),
+      DEVICE_CASE("plain-serving", plain_serving_spin),
+      DEVICE_CASE("plain-behind-flag", plain_behind_flag),
       DEVICE_CASE("update", update_spin),
       DEVICE_CASE("back-off", back_off),
       DEVICE_CASE("wait", wait),
