@@ -147,8 +147,9 @@ bool in_header_of(const RaceSide& side, std::initializer_list<std::string_view> 
 }
 
 /// Is it inside NVIDIA's own code, where a user can do nothing about it? Kernels of Thrust and CUB
-/// that race with themselves (in-place algorithms); lanes of one warp in cooperative groups' tiles
-/// of several warps, which count on lanes that run together.
+/// that race with themselves (in-place algorithms); the shared memory of cooperative groups' tiles
+/// of several warps, whose lanes all write their warp's part and count on running together: one of
+/// them tells the other warps.
 bool is_library_matter(const RaceReport& race) {
   const auto own_kernel = [](const RaceSide& side) {
     const bool kernel = side.who.find("kernel 'void thrust::") != std::string::npos ||
@@ -159,7 +160,8 @@ bool is_library_matter(const RaceReport& race) {
     return in_header_of(side, {"/cooperative_groups.h", "/cooperative_groups/"});
   };
   return (own_kernel(race.first) && own_kernel(race.second)) ||
-         (race.why == Why::Warp && groups(race.first) && groups(race.second));
+         ((race.why == Why::Warp || (race.shared && race.why != Why::Async)) &&
+          groups(race.first) && groups(race.second));
 }
 
 struct Watched {

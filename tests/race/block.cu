@@ -266,3 +266,16 @@ CASE(ldg_of_written, "data-race") {
   int* data = device_memory<int>(128);
   read_only<right><<<1, 64>>>(data, data);
 }
+
+// What cooperative groups does inside a tile of several warps is its own matter.
+template <bool right> __global__ void large_tiles(int* out) {
+  __shared__ cooperative_groups::block_tile_memory<256> memory;
+  const auto block = cooperative_groups::this_thread_block(memory);
+  const auto tile = cooperative_groups::tiled_partition<128>(block);
+  const int most =
+      cooperative_groups::reduce(tile, int(threadIdx.x), cooperative_groups::greater<int>());
+  out[right ? threadIdx.x : threadIdx.x % 128] = most;
+}
+CASE(reduction_of_large_tiles, "write of 4 bytes races with another write") {
+  large_tiles<right><<<1, 256>>>(device_memory<int>(256));
+}

@@ -19,6 +19,9 @@ HEDDLE = os.environ.get("HEDDLE", "heddle")
 
 NVCC = re.compile(r"^//@ nvcc: (.*)$", re.M)
 
+# Not about the program: nobody but NVIDIA can do anything about it.
+ABOUT_LIBRARIES = re.compile(r"heddle: note: \d+ data races? inside NVIDIA's own library code are not reported\n")
+
 
 def run(path, *arguments):
     flags = NVCC.search(path.read_text(encoding="utf-8"))
@@ -30,7 +33,7 @@ def run(path, *arguments):
 def problems_of(path, name, expected):
     for twin, code in (("racy", 1), ("right", 0)):
         done = run(path, name, twin)
-        if done.returncode != code or (twin == "right" and done.stderr) or done.stdout != "done\n":
+        if done.returncode != code or (twin == "right" and ABOUT_LIBRARIES.sub("", done.stderr)) or done.stdout != "done\n":
             yield f"{path.name}: {name} {twin}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
         elif twin == "racy" and ("error[data-race]" not in done.stderr or not re.search(expected, done.stderr)):
             yield f"{path.name}: {name} racy: no {expected!r} in\n{done.stderr}"
