@@ -162,10 +162,15 @@ private:
   bool one_way() const { return replay_ || sampling_; }
 
   // explorer_record.cpp
-  void
-  demands_of(const Node& node, std::vector<Demand>& demands, std::uint64_t& could_return) const;
+  void demands_of(
+      const Node& node,
+      bool of_device,
+      std::vector<Demand>& demands,
+      std::uint64_t& could_return
+  ) const;
+  Rule owed_by_rule(const Stepper::Move& move) const;
   bool owed_by_host_rule(const HostPoint& point) const;
-  void describe(const Node& node);
+  void describe(const Node& node, bool moves_follow);
   Edge edge_for(const Node& node, const Choice& choice);
   void note_failure();
   void end_here();

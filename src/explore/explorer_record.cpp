@@ -29,10 +29,26 @@ bool Explorer::owed_by_host_rule(const HostPoint& point) const {
   return !waits && options_.host_progress;
 }
 
-/// Who is owed something in the state. `could_return`: host threads inside a call that they could
-/// leave.
+/// Is the device thread that could make the move owed it? Nobody is if the host is not.
+Rule Explorer::owed_by_rule(const Stepper::Move& move) const {
+  switch (options_.host_progress ? move.guarantee : Stepper::Guarantee::None) {
+  case Stepper::Guarantee::None:
+    break;
+  case Stepper::Guarantee::Itself:
+    return Rule::Device;
+  case Stepper::Guarantee::Cluster:
+    return Rule::Cluster;
+  case Stepper::Guarantee::Cooperative:
+    return Rule::Cooperative;
+  }
+  return Rule::None;
+}
+
+/// Who is owed something in the state; device threads only if asked for. `could_return`: host
+/// threads inside a call that they could leave.
 void Explorer::demands_of(
     const Node& node,
+    bool of_device,
     std::vector<Demand>& demands,
     std::uint64_t& could_return
 ) const {
@@ -42,19 +58,9 @@ void Explorer::demands_of(
       demands.push_back({rule, who});
     }
   };
-  for (const Stepper::Move& move : node.moves) {
-    switch (options_.host_progress ? move.guarantee : Stepper::Guarantee::None) {
-    case Stepper::Guarantee::None:
-      break;
-    case Stepper::Guarantee::Itself:
-      owe(Rule::Device, move.who);
-      break;
-    case Stepper::Guarantee::Cluster:
-      owe(Rule::Cluster, move.who);
-      break;
-    case Stepper::Guarantee::Cooperative:
-      owe(Rule::Cooperative, move.who);
-      break;
+  for (std::size_t m = 0; of_device && m < node.moves.size(); ++m) {
+    if (const Rule rule = owed_by_rule(node.moves[m]); rule != Rule::None) {
+      owe(rule, node.moves[m].who);
     }
   }
   for (unsigned t = 0; t < threads_.count(); ++t) {
@@ -77,9 +83,10 @@ void Explorer::demands_of(
   }
 }
 
-void Explorer::describe(const Node& node) {
+/// `moves_follow`: all moves of device threads become edges, which say who is owed one.
+void Explorer::describe(const Node& node, bool moves_follow) {
   std::uint64_t could_return = 0;
-  demands_of(node, demands_, could_return);
+  demands_of(node, !moves_follow, demands_, could_return);
   std::string waits; // sites, separated by blanks; only where nothing else is going on
   for (unsigned t = 1; t < threads_.count() && node.moves.empty(); ++t) {
     if (threads_.state(t) == HostThreads::State::Live && threads_.ways(t) == 0) {
@@ -134,6 +141,7 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     edge.actor = names.actor;
     edge.who = move.who;
     edge.count = static_cast<std::uint32_t>(move.count);
+    edge.owed = owed_by_rule(move);
     edge.site = names.site;
   }
   return edge;

@@ -160,7 +160,7 @@ void Explorer::sample() {
     const Node node = arrive_in_sample();
     std::uint64_t could_return = 0;
     std::vector<Demand> demands;
-    demands_of(node, demands, could_return);
+    demands_of(node, /*of_device=*/true, demands, could_return);
     candidates.clear();
     for (const Choice& choice : node.choices) {
       candidates.push_back(candidate_of(node, choice));

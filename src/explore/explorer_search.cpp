@@ -234,7 +234,7 @@ bool Explorer::enter(const Arrival& arrival) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
   }
   if (visit->first || one_way()) {
-    describe(node);
+    describe(node, mine.device && !one_way());
   } else {
     table_.add_moves(node.state, static_cast<std::uint32_t>(node.choices.size()));
   }

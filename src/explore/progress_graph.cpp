@@ -7,7 +7,6 @@
 #include "explore/progress_graph.h"
 
 #include <algorithm>
-#include <deque>
 #include <functional>
 #include <utility>
 
@@ -29,6 +28,8 @@ std::string_view rule_id(Rule rule) {
     return "QUERY";
   case Rule::Dependency:
     return "DEP";
+  case Rule::None:
+    break;
   }
   return "?";
 }
@@ -55,20 +56,39 @@ namespace {
 
 constexpr std::uint32_t none = ~0U;
 
+template <class F>
+void each_owed(const ProgressGraph& graph, const OutEdges& out, StateId s, F&& f) {
+  for (const Demand& demand : graph.owed_in(s)) {
+    f(demand);
+  }
+  for (const EdgeId e : out.of(s)) {
+    if (const Label& label = graph.edges.label(e); label.owed != Rule::None) {
+      f(Demand{label.owed, label.who});
+    }
+  }
+}
+
+template <class T> void sort_unique(std::vector<T>& values) {
+  std::ranges::sort(values);
+  const auto rest = std::ranges::unique(values);
+  values.erase(rest.begin(), rest.end());
+}
+
 /// Threads followed through a component by their classes: does this one move in it? Its memory
 /// serves one component after the other.
 class Followed {
 public:
-  explicit Followed(const ProgressGraph& graph) : graph_(graph) {}
+  Followed(const ProgressGraph& graph, const OutEdges& out) : graph_(graph), all_out_(out) {}
 
   /// `edges` are those of one component, by the states that they leave.
   void follow(std::span<const StateId> states, std::span<const EdgeId> edges) {
-    changing_ = std::ranges::any_of(edges, [&](EdgeId e) { return graph_.edges[e].changes != 0; });
+    const Edges& all = graph_.edges;
+    changing_ = std::ranges::any_of(edges, [&](EdgeId e) { return all.label(e).changes != 0; });
     movers_.clear();
     if (!changing_) { // every thread is in one class
       for (const EdgeId e : edges) {
-        if (movers_.empty() || movers_.back() != graph_.edges[e].who) {
-          movers_.push_back(graph_.edges[e].who);
+        if (movers_.empty() || movers_.back() != all.label(e).who) {
+          movers_.push_back(all.label(e).who);
         }
       }
       sort_unique(movers_);
@@ -78,13 +98,11 @@ public:
     index_.assign(64, none);
     out_.clear();
     for (const EdgeId e : edges) {
-      out_.push_back({graph_.edges[e].from, e});
+      out_.push_back({all.from(e), e});
     }
     std::ranges::sort(out_);
     for (const StateId s : states) {
-      for (const Demand& demand : graph_.owed_in(s)) {
-        node(s, demand.who);
-      }
+      each_owed(graph_, all_out_, s, [&](const Demand& demand) { node(s, demand.who); });
     }
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       follow_node(n);
@@ -99,12 +117,6 @@ public:
   /// Of who is owed something in one of the states.
   bool moves(StateId s, ThreadClass who) {
     return changing_ ? nodes_[root(node(s, who))].moves : std::ranges::binary_search(movers_, who);
-  }
-
-  template <class T> static void sort_unique(std::vector<T>& values) {
-    std::ranges::sort(values);
-    const auto rest = std::ranges::unique(values);
-    values.erase(rest.begin(), rest.end());
   }
 
 private:
@@ -151,19 +163,20 @@ private:
     const ThreadClass who = nodes_[n].who;
     auto out = std::ranges::lower_bound(out_, state, std::less<>(), &Out::from);
     for (; out != out_.end() && out->from == state; ++out) {
-      const Edge& edge = graph_.edges[out->edge];
-      nodes_[n].moves = nodes_[n].moves || edge.who == who;
+      const Label& label = graph_.edges.label(out->edge);
+      const StateId to = graph_.edges.to(out->edge);
+      nodes_[n].moves = nodes_[n].moves || label.who == who;
       bool named = false;
-      for (const ClassChange& change : graph_.changes[edge.changes]) {
+      for (const ClassChange& change : graph_.changes[label.changes]) {
         if (change.from == who) {
           named = true;
           if (change.to != 0) {
-            unite(n, node(edge.to, change.to));
+            unite(n, node(to, change.to));
           }
         }
       }
       if (!named) {
-        unite(n, node(edge.to, who));
+        unite(n, node(to, who));
       }
     }
   }
@@ -174,6 +187,7 @@ private:
     auto operator<=>(const Out&) const = default;
   };
   const ProgressGraph& graph_;
+  const OutEdges& all_out_;
   bool changing_ = false;
   std::vector<ThreadClass> movers_;
   std::vector<Out> out_;
@@ -183,16 +197,19 @@ private:
 
 class Refinement {
 public:
-  Refinement(const ProgressGraph& graph, std::optional<Rule> ignored, bool first_only)
+  Refinement(
+      const ProgressGraph& graph,
+      const OutEdges& out,
+      std::optional<Rule> ignored,
+      bool first_only
+  )
       : graph_(graph),
+        out_(out),
         ignored_(ignored),
         first_only_(first_only),
-        out_(graph),
         edge_gone_(graph.edges.size(), false),
-        followed_(graph),
-        component_(graph.states.size(), none),
-        low_(graph.states.size()),
-        index_(graph.states.size()) {}
+        followed_(graph, out),
+        places_(graph.states.size()) {}
 
   Analysis run() {
     std::vector<StateId> all;
@@ -201,20 +218,32 @@ public:
         all.push_back(s);
       }
     }
-    work_.push_back(std::move(all));
+    analysis_.circles.clear();
+    whole_ = true;
+    return run(std::move(all));
+  }
+
+  /// Within these states.
+  Analysis run(std::vector<StateId> region) {
+    work_.push_back(std::move(region));
     while (!work_.empty()) {
       const std::vector<StateId> states = std::move(work_.back());
       work_.pop_back();
       const Lists<StateId> components = split(states);
       for (std::uint32_t c = 1; c < components.size(); ++c) {
+        if (whole_) {
+          analysis_.circles
+              .insert(analysis_.circles.end(), components[c].begin(), components[c].end());
+        }
         judge(c, components[c]);
         if (first_only_ && !analysis_.endless.empty()) {
           return std::move(analysis_);
         }
       }
       for (const StateId s : states) { // for them the region is over
-        component_[s] = none;
+        places_[s].component = none;
       }
+      whole_ = false;
     }
     const auto by_first_state = [](const Component& a, const Component& b) {
       return a.states < b.states;
@@ -224,15 +253,20 @@ public:
   }
 
 private:
-  // component_ of a state: none outside of the region that is being split, `open` in it as long as
-  // the component is not known, then its number.
-  static constexpr std::uint32_t open = none - 1;
+  // Place::component: none outside of the region that is being split, `open` in it as long as the
+  // component is not known, then its number; `single` if it is this state alone, and no way leads
+  // back to it.
+  static constexpr std::uint32_t open = none - 1, single = none - 2;
+  struct Place {
+    std::uint32_t component = none;
+    std::uint32_t low = 0, index = 0; // of split
+  };
 
-  /// Strongly connected components of `states` (Tarjan, without recursion), each ascending.
+  /// Strongly connected components of `states` (Tarjan, without recursion), each ascending. Of
+  /// single ones, which are most, nothing is kept.
   Lists<StateId> split(std::span<const StateId> states) {
     for (const StateId s : states) {
-      component_[s] = open;
-      index_[s] = none;
+      places_[s] = {open, 0, none};
     }
     Lists<StateId> found;
     struct Visit {
@@ -243,63 +277,104 @@ private:
     std::vector<StateId> stack, members;
     std::uint32_t counter = 0;
     const auto enter = [&](StateId s) {
-      index_[s] = low_[s] = counter++;
+      places_[s].index = places_[s].low = counter++;
       stack.push_back(s);
       path.push_back({s, 0});
     };
     for (const StateId root : states) {
-      if (index_[root] != none) {
+      if (places_[root].index != none) {
         continue;
       }
       enter(root);
       while (!path.empty()) {
         Visit& visit = path.back();
         const StateId s = visit.state;
-        const std::span<const EdgeId> out = out_.of(s);
+        const std::span<const StateId> targets = out_.targets_of(s);
         bool deeper = false;
-        while (visit.next < out.size()) {
-          const EdgeId e = out[visit.next++];
-          const StateId t = graph_.edges[e].to;
-          if (component_[t] != open || (some_gone_ && edge_gone_[e])) {
+        while (visit.next < targets.size()) {
+          const std::size_t n = visit.next++;
+          const StateId t = targets[n];
+          const Place& there = places_[t];
+          if (there.component != open || (some_gone_ && edge_gone_[out_.of(s)[n]])) {
             continue;
           }
-          if (index_[t] == none) {
+          if (there.index == none) {
             enter(t);
             deeper = true;
             break;
           }
-          low_[s] = std::min(low_[s], index_[t]);
+          places_[s].low = std::min(places_[s].low, there.index);
         }
         if (deeper) {
           continue;
         }
         path.pop_back();
+        Place& own = places_[s];
         if (!path.empty()) {
-          low_[path.back().state] = std::min(low_[path.back().state], low_[s]);
+          Place& before = places_[path.back().state];
+          before.low = std::min(before.low, own.low);
         }
-        if (low_[s] == index_[s]) {
-          members.clear();
-          StateId t = none;
-          do {
-            t = stack.back();
-            stack.pop_back();
-            component_[t] = static_cast<std::uint32_t>(found.size());
-            members.push_back(t);
-          } while (t != s);
-          std::ranges::sort(members);
-          found.add(members);
+        if (own.low != own.index) {
+          continue;
         }
+        if (stack.back() == s && !leads_back(s)) {
+          stack.pop_back();
+          own.component = single;
+          judge_single(s);
+          continue;
+        }
+        members.clear();
+        StateId t = none;
+        do {
+          t = stack.back();
+          stack.pop_back();
+          places_[t].component = static_cast<std::uint32_t>(found.size());
+          members.push_back(t);
+        } while (t != s);
+        std::ranges::sort(members);
+        found.add(members);
       }
     }
     return found;
+  }
+
+  bool leads_back(StateId s) const {
+    const std::span<const StateId> targets = out_.targets_of(s);
+    for (std::size_t n = 0; n < targets.size(); ++n) {
+      if (targets[n] == s && !(some_gone_ && edge_gone_[out_.of(s)[n]])) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Nobody moves any more in this state: allowed if nobody is owed anything.
+  void judge_single(StateId s) {
+    std::uint32_t rules = 0;
+    each_owed(graph_, out_, s, [&](const Demand& demand) {
+      rules |= 1U << static_cast<unsigned>(demand.rule);
+    });
+    if (ignored_) {
+      rules &= ~(1U << static_cast<unsigned>(*ignored_));
+    }
+    if (rules == 0) {
+      analysis_.endless.push_back({{s}, {}});
+    }
+    for (int r = 0; r < rule_count; ++r) {
+      const auto rule = static_cast<std::size_t>(r);
+      analysis_.uses[rule].some = analysis_.uses[rule].some || (rules >> rule & 1) != 0;
+      analysis_.alone[rule] = analysis_.alone[rule] || (whole_ && rules == 1U << rule);
+    }
   }
 
   /// Allowed for ever? Else leaves out what carries unanswered demands and looks again.
   void judge(std::uint32_t number, std::span<const StateId> states) {
     edges_.clear();
     for (const StateId s : states) {
-      for (const EdgeId e : out_.of(s)) {
-        if (component_[graph_.edges[e].to] == number && !(some_gone_ && edge_gone_[e])) {
+      const std::span<const StateId> targets = out_.targets_of(s);
+      for (std::size_t n = 0; n < targets.size(); ++n) {
+        const EdgeId e = out_.of(s)[n];
+        if (places_[targets[n]].component == number && !(some_gone_ && edge_gone_[e])) {
           edges_.push_back(e);
         }
       }
@@ -308,74 +383,89 @@ private:
       std::ranges::sort(edges_);
     }
     followed_.follow(states, edges_);
+    const Edges& all = graph_.edges;
     const bool device_moves =
-        std::ranges::any_of(edges_, [&](EdgeId e) { return graph_.by_device(graph_.edges[e]); });
+        std::ranges::any_of(edges_, [&](EdgeId e) { return graph_.by_device(all.label(e).actor); });
     const auto unanswered = [&](StateId s, const Demand& demand) {
       if (demand.rule == ignored_ || (demand.rule == Rule::Api && device_moves)) {
         return false;
       }
       return !followed_.moves(s, demand.who);
     };
-    broken_.clear();
+    std::uint32_t broken = 0; // rules
+    const auto breaks = [&](Rule rule) { broken |= 1U << static_cast<unsigned>(rule); };
     std::vector<StateId> rest;
     for (const StateId s : states) {
       bool stays = true;
-      for (const Demand& demand : graph_.owed_in(s)) {
+      each_owed(graph_, out_, s, [&](const Demand& demand) {
         if (unanswered(s, demand)) {
           stays = false;
-          broken_.push_back(demand);
+          breaks(demand.rule);
         }
-      }
+      });
       if (stays) {
         rest.push_back(s);
       }
     }
     const auto leave_out = [&](EdgeId e, Rule rule) {
       some_gone_ = edge_gone_[e] = true;
-      broken_.push_back({rule, graph_.edges[e].who});
+      breaks(rule);
     };
     if (ignored_ != Rule::Query && !device_moves) {
       for (const EdgeId e : edges_) {
-        if (graph_.edges[e].query_obliged) {
+        if (all.label(e).query_obliged) {
           leave_out(e, Rule::Query);
         }
       }
     }
     for (const EdgeId e : edges_) {
-      const Edge& failed = graph_.edges[e];
+      const Label& failed = all.label(e);
       const auto tried = [&](EdgeId other) {
-        const Edge& edge = graph_.edges[other];
-        return edge.tried && edge.who == failed.who && edge.site == failed.site;
+        const Label& label = all.label(other);
+        return label.tried && label.who == failed.who && label.site == failed.site;
       };
       if (failed.failed && std::ranges::none_of(edges_, tried)) {
         leave_out(e, Rule::Host);
       }
     }
-    if (broken_.empty()) {
+    if (broken == 0) {
       analysis_.endless.push_back({{states.begin(), states.end()}, edges_});
       return;
     }
-    if (!first_only_) {
-      Followed::sort_unique(broken_);
-      analysis_.refuted.add(edges_);
-      analysis_.unanswered.add(broken_);
-    }
+    note_use(broken);
     if (!rest.empty()) {
       work_.push_back(std::move(rest));
     }
   }
 
+  /// These rules say that the program cannot stay where edges_ are.
+  void note_use(std::uint32_t rules) {
+    std::uint8_t steps = 0;
+    for (const EdgeId e : edges_) {
+      const Label& label = graph_.edges.label(e);
+      if (graph_.by_device(label.actor)) {
+        steps = static_cast<std::uint8_t>(steps | 1U << static_cast<unsigned>(label.step));
+      }
+    }
+    for (std::size_t rule = 0; rule < rule_count; ++rule) {
+      if ((rules >> rule & 1) != 0) {
+        Analysis::Use& use = analysis_.uses[rule];
+        use.some = true;
+        use.steps = static_cast<std::uint8_t>(use.steps | steps);
+      }
+    }
+  }
+
   const ProgressGraph& graph_;
+  const OutEdges& out_;
   std::optional<Rule> ignored_;
   bool first_only_;
-  OutEdges out_;
   std::vector<bool> edge_gone_;
   bool some_gone_ = false;
+  bool whole_ = false; // it is the first split, of the whole graph
   Followed followed_;
-  std::vector<std::uint32_t> component_;
-  std::vector<std::uint32_t> low_, index_; // of split
-  std::vector<EdgeId> edges_;              // scratch of judge
-  std::vector<Demand> broken_;
+  std::vector<Place> places_;
+  std::vector<EdgeId> edges_; // scratch of judge
   std::vector<std::vector<StateId>> work_;
   Analysis analysis_;
 };
@@ -383,58 +473,77 @@ private:
 } // namespace
 
 OutEdges::OutEdges(const ProgressGraph& graph)
-    : first_(graph.states.size() + 1, 0),
-      edges_(graph.edges.size()) {
-  for (const Edge& edge : graph.edges) {
-    ++first_[edge.from + 1];
+    : first_(graph.states.size() + 2, 0),
+      edges_(graph.edges.size()),
+      targets_(graph.edges.size()) {
+  // Behind each state's place, so that it can count up to where the next one begins.
+  const std::span<const ShortEdge> all = graph.edges.all();
+  for (const ShortEdge& edge : all) {
+    ++first_[edge.from + 2];
   }
   for (std::size_t s = 0; s < graph.states.size(); ++s) {
-    first_[s + 1] += first_[s];
+    first_[s + 2] += first_[s + 1];
   }
-  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (EdgeId e = 0; e < graph.edges.size(); ++e) {
-    edges_[next[graph.edges[e].from]++] = e;
+  for (EdgeId e = 0; e < all.size(); ++e) {
+    const std::uint32_t at = first_[all[e].from + 1]++;
+    edges_[at] = e;
+    targets_[at] = all[e].to;
   }
+}
+
+std::vector<Demand> all_owed_in(const ProgressGraph& graph, const OutEdges& out, StateId s) {
+  std::vector<Demand> result;
+  each_owed(graph, out, s, [&](const Demand& demand) { result.push_back(demand); });
+  sort_unique(result);
+  return result;
+}
+
+Analysis find_endless(const ProgressGraph& graph, const OutEdges& out) {
+  return Refinement(graph, out, std::nullopt, /*first_only=*/false).run();
 }
 
 Analysis find_endless(const ProgressGraph& graph) {
-  return Refinement(graph, std::nullopt, /*first_only=*/false).run();
+  return find_endless(graph, OutEdges(graph));
 }
 
-bool has_endless(const ProgressGraph& graph, std::optional<Rule> ignored) {
-  return !Refinement(graph, ignored, /*first_only=*/true).run().endless.empty();
-}
-
-std::vector<EdgeId> shortest_way(
+bool has_endless(
     const ProgressGraph& graph,
     const OutEdges& out,
-    const std::vector<StateId>& targets
+    const Analysis& analysis,
+    Rule ignored
 ) {
+  // A rule less keeps nothing apart that was together, and brings nothing together.
+  return analysis.alone[static_cast<std::size_t>(ignored)] ||
+         !Refinement(graph, out, ignored, /*first_only=*/true)
+              .run(analysis.circles)
+              .endless.empty();
+}
+
+std::vector<EdgeId>
+shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets) {
   std::vector<bool> wanted(graph.states.size(), false);
   for (const StateId s : targets) {
     wanted[s] = true;
   }
-  std::vector<EdgeId> came_by(graph.states.size(), none);
-  std::vector<bool> seen(graph.states.size(), false);
-  std::deque<StateId> queue{0};
-  seen[0] = true;
-  while (!queue.empty()) {
-    StateId s = queue.front();
-    queue.pop_front();
+  constexpr EdgeId start = none - 1;
+  std::vector<EdgeId> came_by(graph.states.size(), none); // none: nobody has been there
+  std::vector<StateId> queue{0};
+  came_by[0] = start;
+  for (std::size_t next = 0; next < queue.size(); ++next) {
+    StateId s = queue[next];
     if (wanted[s]) {
       std::vector<EdgeId> way;
-      for (; came_by[s] != none; s = graph.edges[came_by[s]].from) {
+      for (; came_by[s] != start; s = graph.edges.from(came_by[s])) {
         way.push_back(came_by[s]);
       }
       std::reverse(way.begin(), way.end());
       return way;
     }
-    for (const EdgeId e : out.of(s)) {
-      const StateId t = graph.edges[e].to;
-      if (!seen[t]) {
-        seen[t] = true;
-        came_by[t] = e;
-        queue.push_back(t);
+    const std::span<const StateId> targets = out.targets_of(s);
+    for (std::size_t n = 0; n < targets.size(); ++n) {
+      if (came_by[targets[n]] == none) {
+        came_by[targets[n]] = out.of(s)[n];
+        queue.push_back(targets[n]);
       }
     }
   }

@@ -34,8 +34,10 @@
 // states are used: what is found is real, what is not found proves nothing.
 #pragma once
 
+#include "explore/edges.h"
 #include "explore/lists.h"
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -46,34 +48,8 @@
 
 namespace heddle::explore {
 
-using StateId = std::uint32_t;
-using EdgeId = std::uint32_t;
-using ActorId = std::uint32_t;
-/// Threads that are alike in a state; host threads are 0, 1, …, each alone in its class.
-using ThreadClass = std::uint64_t;
-
-/// The rules a verdict can rest on; ids as in spec/.
-enum class Rule : std::uint8_t {
-  Host,
-  Device,
-  Cooperative,
-  Cluster,
-  Api,
-  Query,
-  Dependency
-};
-inline constexpr int rule_count = 7;
 std::string_view rule_id(Rule rule); // "HOST", "DEV", …
 
-/// What kind of step a move was. None: the actor moved, but that does not count as progress.
-enum class Step : std::uint8_t {
-  None,
-  End,
-  Io,
-  Volatile,
-  Sync,
-  Host
-};
 std::string_view step_id(Step step); // "STEP.1" … "STEP.4", "HOST"
 
 enum class ActorKind : std::uint8_t {
@@ -102,43 +78,34 @@ struct ClassChange {
   bool operator==(const ClassChange&) const = default;
 };
 
-struct Edge {
-  StateId from = 0, to = 0;
-  ActorId actor = 0;         // one of the threads that are alike, for reports
-  std::uint32_t changes = 0; // number of a list of changes
-  ThreadClass who = 0;       // class of the actor in `from`
-  std::uint32_t count = 1;   // so many threads are like it
-  Step step = Step::None;
-  bool not_ready = false;     // a query answered NotReady …
-  bool query_obliged = false; // … although device work could move or was complete
-  bool failed = false;        // a weak exchange failed without a reason
-  bool tried = false;         // one did what it found
-  std::uint32_t site = 0;     // where and what, for reports
-  std::uint32_t choice = 0;   // for replays (schedule.h)
+struct State {
+  std::uint32_t demands = 0; // number of a list, which is sorted: those that no edge out of it says
+  std::uint32_t about = 0;   // number of what reports say of it
+  bool terminal = false;     // the program has ended
+  bool expanded = false;     // all moves out of this state are in `edges`
 };
 
-struct State {
-  std::uint32_t demands = 0;   // number of a list, which is sorted
-  bool terminal = false;       // the program has ended
-  bool expanded = false;       // all moves out of this state are in `edges`
-  std::uint32_t host_site = 0; // for reports: where the host is
-  std::uint32_t waits = 0;     // for reports: who is blocked, one line each
-  std::uint64_t could_return =
-      0; // for reports: host threads inside a call that need not stay there
+/// What reports say of a state.
+struct About {
+  std::uint32_t host_site = 0;    // where the host is
+  std::uint32_t waits = 0;        // who is blocked, one line each
+  std::uint64_t could_return = 0; // host threads inside a call that need not stay there
 };
 
 struct ProgressGraph {
   std::vector<Actor> actors;
   std::vector<State> states; // 0 is the initial one
-  std::vector<Edge> edges;   // any order
+  Edges edges;               // any order
   Lists<Demand> demands;
   Lists<ClassChange> changes;
+  std::vector<About> abouts{{}};
 
+  const About& about(StateId s) const { return abouts[states[s].about]; }
+  /// What is owed in a state besides what edges out of it say (Edge::owed).
   std::span<const Demand> owed_in(StateId s) const { return demands[states[s].demands]; }
 
-  bool by_device(const Edge& edge) const {
-    return actors[edge.actor].kind == ActorKind::DeviceThread;
-  }
+  bool by_device(ActorId actor) const { return actors[actor].kind == ActorKind::DeviceThread; }
+  bool by_device(const Edge& edge) const { return by_device(edge.actor); }
 };
 
 /// States and edges in which an execution may stay for ever; no edges: nobody moves any more.
@@ -154,30 +121,51 @@ public:
   std::span<const EdgeId> of(StateId s) const { // ascending
     return {edges_.data() + first_[s], edges_.data() + first_[s + 1]};
   }
+  std::span<const StateId> targets_of(StateId s) const { // where these lead, one by one
+    return {targets_.data() + first_[s], targets_.data() + first_[s + 1]};
+  }
 
 private:
   std::vector<std::uint32_t> first_; // one more than there are states
   std::vector<EdgeId> edges_;
+  std::vector<StateId> targets_;
 };
+
+/// Everything that is owed in a state, sorted.
+std::vector<Demand> all_owed_in(const ProgressGraph& graph, const OutEdges& out, StateId s);
 
 struct Analysis {
   std::vector<Component> endless; // ordered by their first state
-  // Sets of states that the program cannot stay in, from 1: their edges, and the demands that say
-  // so (sorted).
-  Lists<EdgeId> refuted;
-  Lists<Demand> unanswered;
+  /// By rule: it says, of some states, that the program cannot stay in them; and the steps that
+  /// device threads take there, a bit each.
+  struct Use {
+    bool some = false;
+    std::uint8_t steps = 0;
+  };
+  std::array<Use, rule_count> uses{};
+  bool used(Rule rule) const { return uses[static_cast<std::size_t>(rule)].some; }
+  bool used_with(Rule rule, Step step) const {
+    return (uses[static_cast<std::size_t>(rule)].steps >> static_cast<int>(step) & 1) != 0;
+  }
+  // For has_endless(): in some state that no way leads back to is owed something by this rule and
+  // by no other one; and the other states.
+  std::array<bool, rule_count> alone{};
+  std::vector<StateId> circles;
 };
 
+Analysis find_endless(const ProgressGraph& graph, const OutEdges& out);
 Analysis find_endless(const ProgressGraph& graph);
-/// Is there any? `ignored`: pretends that this rule did not exist (to learn whether a verdict rests
-/// on it).
-bool has_endless(const ProgressGraph& graph, std::optional<Rule> ignored = std::nullopt);
-
-/// Edges of a shortest way from state 0 to any state of `targets`.
-std::vector<EdgeId> shortest_way(
+/// Would there be any if this rule did not exist? To learn whether a verdict rests on it.
+/// `analysis` is that of find_endless(), which has found none.
+bool has_endless(
     const ProgressGraph& graph,
     const OutEdges& out,
-    const std::vector<StateId>& targets
+    const Analysis& analysis,
+    Rule ignored
 );
+
+/// Edges of a shortest way from state 0 to any state of `targets`.
+std::vector<EdgeId>
+shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets);
 
 } // namespace heddle::explore

@@ -287,12 +287,7 @@ Sampler::Next Sampler::in_turn(const Here& here) {
       return hang(here);
     }
     // Those who are owed moves get them in the next round; others have to be let in.
-    bool others = false;
-    for (std::uint32_t n = 0; n < analysis.unanswered.size(); ++n) {
-      others = others || std::ranges::any_of(analysis.unanswered[n], [](const Demand& demand) {
-                 return demand.rule == Rule::Api || demand.rule == Rule::Query;
-               });
-    }
+    const bool others = analysis.used(Rule::Api) || analysis.used(Rule::Query);
     if (others || ++refuted_ > 2) {
       begin_turns(here);
       return {Answer::Move, release(here)};

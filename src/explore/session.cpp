@@ -270,7 +270,7 @@ Result<report::Report> check(const CheckRequest& asked) {
         std::min(request.options.max_states, 4 * all->table.state_count() + 1000);
     CheckRequest freely = request; // more may contend
     const auto unordered = search_all(freely, handover, time_left);
-    if (unordered && has_endless(unordered->table.load())) {
+    if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
     }
   }

@@ -21,7 +21,13 @@ namespace {
 
 constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
 constexpr std::uint32_t edges_at_once = 64; // that a process takes
+constexpr std::size_t labels_known = 2048;  // to a process
 constexpr auto relaxed = std::memory_order_relaxed;
+
+/// Half of them stay free.
+std::uint32_t text_slots(std::size_t table, std::uint32_t max_texts) {
+  return std::bit_ceil(2 * text_room(table, max_texts));
+}
 
 } // namespace
 
@@ -29,19 +35,26 @@ StateTable::StateTable(int fd, std::byte* base, std::size_t bytes)
     : fd_(fd),
       base_(base),
       bytes_(bytes),
-      visited_(base + header().visited_at, header().max_states),
-      wanted_(base + header().wanted_at, header().max_states) {}
+      visited_number_(header().visited),
+      visited_(
+          base + header().visited_at[visited_number_],
+          visited_room(visited_number_, header().max_states)
+      ),
+      wanted_(base + header().wanted_at, header().max_states),
+      known_labels_(labels_known) {}
 
 StateTable::StateTable(StateTable&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       base_(std::exchange(other.base_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
+      visited_number_(other.visited_number_),
       visited_(std::move(other.visited_)),
       wanted_(std::move(other.wanted_)),
       spare_state_(other.spare_state_),
       next_edge_(other.next_edge_),
       end_of_edges_(other.end_of_edges_),
-      process_(other.process_) {}
+      process_(other.process_),
+      known_labels_(std::move(other.known_labels_)) {}
 
 StateTable::~StateTable() {
   if (base_ != nullptr) {
@@ -57,13 +70,13 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.magic = table_magic;
   h.max_states = std::max(limits.max_states, 16U) + 1; // one for the end
   h.max_edges = static_cast<std::uint32_t>(std::min<std::uint64_t>(h.max_states * 32ULL, ~0U));
-  h.max_texts = h.max_states * 2 + 65536;
-  h.text_slots = std::bit_ceil(h.max_texts * 2);
+  h.max_texts =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(h.max_states * 8ULL + 65536, 1U << 30));
   h.max_actors = 1U << 20;
   h.max_events = 4096;
   h.max_told = 1U << 22;
   h.max_processes = 8192;
-  h.max_text_bytes = h.max_texts * 256ULL;
+  h.max_text_bytes = h.max_texts * 128ULL;
   h.alone = limits.alone;
   h.permits = static_cast<std::int32_t>(std::max(limits.processes, 1U) - 1);
   std::size_t at = sizeof(Header);
@@ -71,12 +84,16 @@ Result<StateTable> StateTable::create(Limits limits) {
     at = (at + 4095) / 4096 * 4096;
     return std::exchange(at, at + bytes);
   };
-  h.visited_at = place(VisitedSet::bytes(h.max_states));
+  for (std::size_t n = 0; n < visited_sets; ++n) {
+    h.visited_at[n] = place(VisitedSet::bytes(visited_room(n, h.max_states)));
+  }
   h.wanted_at = place(VisitedSet::bytes(h.max_states));
   h.states_at = place(h.max_states * sizeof(StoredState));
-  h.edges_at = place(h.max_edges * sizeof(Edge));
+  h.edges_at = place(h.max_edges * sizeof(ShortEdge));
   h.texts_at = place(h.max_texts * sizeof(StoredText));
-  h.text_slots_at = place(h.text_slots * sizeof(std::uint32_t));
+  for (std::size_t n = 0; n < text_tables; ++n) {
+    h.text_slots_at[n] = place(text_slots(n, h.max_texts) * sizeof(std::uint32_t));
+  }
   h.text_bytes_at = place(h.max_text_bytes);
   h.actors_at = place(h.max_actors * sizeof(StoredActor));
   h.events_at = place(h.max_events * sizeof(Event));
@@ -115,10 +132,35 @@ Result<StateTable> StateTable::open(int fd) {
 
 // --- States --------------------------------------------------------------------------------------
 
+/// The one that is in use. Another process may have put it in the place of a smaller one.
+VisitedSet& StateTable::visited() const {
+  Header& h = header();
+  const std::uint32_t number = atomic_of(h.visited).load(std::memory_order_acquire);
+  if (number != visited_number_) {
+    visited_number_ = number;
+    visited_ = VisitedSet(base_ + h.visited_at[number], visited_room(number, h.max_states));
+  }
+  return visited_;
+}
+
+/// Nobody else searches meanwhile.
+void StateTable::enlarge_visited(std::uint32_t number) {
+  Header& h = header();
+  const std::uint32_t room = visited_room(number, h.max_states);
+  VisitedSet larger(base_ + h.visited_at[number], room);
+  const auto* states = region<StoredState>(h.states_at);
+  for (StateId s = 0; s < h.states; ++s) {
+    if (states[s].visits != 0) {
+      larger.insert(states[s].hash, s);
+    }
+  }
+  atomic_of(h.visited).store(number, std::memory_order_release);
+}
+
 std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash, const Choices& asked) {
   Header& h = header();
   auto* states = region<StoredState>(h.states_at);
-  std::optional<StateId> id = visited_.find(hash);
+  std::optional<StateId> id = visited().find(hash);
   if (!id) {
     if (!spare_state_) {
       const StateId fresh = atomic_of(h.states).fetch_add(1, relaxed);
@@ -127,9 +169,12 @@ std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash, const Ch
         return std::nullopt;
       }
       spare_state_ = fresh;
+      if (fresh >= visited_room(visited_number_, h.max_states)) {
+        enlarge_visited(visited_number_ + 1);
+      }
     }
     states[*spare_state_].hash = hash;
-    id = visited_.insert(hash, *spare_state_);
+    id = visited().insert(hash, *spare_state_);
     if (*id == *spare_state_) {
       spare_state_.reset();
     }
@@ -143,7 +188,7 @@ std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash, const Ch
 }
 
 std::optional<StateId> StateTable::find_done(const Hash128& hash) const {
-  const auto id = visited_.find(hash);
+  const auto id = visited().find(hash);
   return id && atomic_of(region<StoredState>(header().states_at)[*id].device).load(relaxed) != 0
              ? id
              : std::nullopt;
@@ -163,17 +208,19 @@ Choices StateTable::claim(StateId id, const Choices& wanted) {
 
 void StateTable::describe(StateId id, const Description& description, std::uint32_t moves) {
   StoredState& state = region<StoredState>(header().states_at)[id];
-  if (!description.demands.empty()) {
-    std::vector<StoredDemand> demands;
-    demands.reserve(description.demands.size());
-    for (const Demand& demand : description.demands) {
-      demands.push_back({static_cast<std::uint64_t>(demand.rule), demand.who});
-    }
-    state.demands = intern(bytes_of(std::span<const StoredDemand>(demands)));
+  const StoredDescription fixed{description.could_return, description.host_site, description.waits};
+  description_.assign(
+      reinterpret_cast<const char*>(&fixed),
+      reinterpret_cast<const char*>(&fixed + 1)
+  );
+  for (const Demand& demand : description.demands) {
+    const StoredDemand stored{static_cast<std::uint64_t>(demand.rule), demand.who};
+    description_.append(
+        reinterpret_cast<const char*>(&stored),
+        reinterpret_cast<const char*>(&stored + 1)
+    );
   }
-  state.host_site = description.host_site;
-  state.waits = description.waits;
-  state.could_return = description.could_return;
+  state.description = intern(std::string_view(description_));
   state.described = 1;
   add_moves(id, moves);
 }
@@ -223,8 +270,22 @@ void StateTable::add_edge(const Edge& edge) {
       return;
     }
   }
-  region<Edge>(h.edges_at)[next_edge_++] = edge;
+  region<ShortEdge>(h.edges_at)[next_edge_++] = {edge.from, edge.to, label(edge), edge.choice};
   atomic_of(region<StoredState>(h.states_at)[edge.from].edges).fetch_add(1, relaxed);
+}
+
+/// The number of what the edge has in common with others; never 0.
+std::uint32_t StateTable::label(const Edge& edge) {
+  const Label label = label_of(edge);
+  const std::uint64_t mixed =
+      (label.who ^ (std::uint64_t{label.changes} << 32 | label.actor) ^
+       std::uint64_t{label.count} << 48 ^ static_cast<std::uint64_t>(label.step) << 20) *
+      0x9e37'79b9'7f4a'7c15ULL;
+  KnownLabel& known = known_labels_[(mixed >> 32) % labels_known];
+  if (known.id == 0 || known.label != label) {
+    known = {label, intern(bytes_of(std::span(&label, 1)))};
+  }
+  return known.id;
 }
 
 // --- What is written once ------------------------------------------------------------------------
@@ -264,14 +325,16 @@ std::uint32_t StateTable::intern(std::string_view text) {
 /// Nothing if there is no more room but what is kept.
 std::optional<std::uint32_t> StateTable::intern(std::string_view text, const Kept& kept) {
   Header& h = header();
-  auto* slots = region<std::uint32_t>(h.text_slots_at);
   auto* texts = region<StoredText>(h.texts_at);
   char* bytes = region<char>(h.text_bytes_at);
-  const std::uint32_t mask = h.text_slots - 1;
-  std::uint32_t slot = static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size())) & mask;
-  const auto find = [&]() -> std::optional<std::uint32_t> {
-    for (;; slot = (slot + 1) & mask) {
-      const std::uint32_t known = atomic_of(slots[slot]).load(std::memory_order_acquire);
+  const auto hash = static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size()));
+  std::size_t table = 0;
+  std::uint32_t slot = 0; // where the search has ended
+  const auto slots = [&] { return region<std::uint32_t>(h.text_slots_at[table]); };
+  const auto find_in_table = [&]() -> std::optional<std::uint32_t> {
+    const std::uint32_t mask = text_slots(table, h.max_texts) - 1;
+    for (slot = hash & mask;; slot = (slot + 1) & mask) {
+      const std::uint32_t known = atomic_of(slots()[slot]).load(std::memory_order_acquire);
       if (known == 0) {
         return std::nullopt;
       }
@@ -281,24 +344,37 @@ std::optional<std::uint32_t> StateTable::intern(std::string_view text, const Kep
       }
     }
   };
+  // Texts are numbered in order, so that a table holds those below a number.
+  const auto find = [&]() -> std::optional<std::uint32_t> {
+    for (;; ++table) {
+      const std::uint32_t texts_before = atomic_of(h.texts).load(std::memory_order_acquire);
+      if (const auto known = find_in_table()) {
+        return known;
+      }
+      if (texts_before < text_room(table, h.max_texts)) {
+        return std::nullopt;
+      }
+    }
+  };
   if (const auto known = find()) {
     return known;
   }
   const heddle::lock_guard hold(h.mutex);
-  if (const auto known = find()) { // from where the search ended: another process may have added it
+  if (const auto known = find()) { // from that table on: another process may have added it
     return known;
   }
   if (h.texts + kept.texts >= h.max_texts ||
       h.text_bytes + text.size() + kept.bytes > h.max_text_bytes) {
     return std::nullopt;
   }
-  const std::uint32_t id = h.texts++;
+  const std::uint32_t id = h.texts;
   texts[id] = {h.text_bytes, static_cast<std::uint32_t>(text.size())};
   if (!text.empty()) {
     std::memcpy(bytes + h.text_bytes, text.data(), text.size());
   }
   h.text_bytes += text.size();
-  atomic_of(slots[slot]).store(id + 1, std::memory_order_release);
+  atomic_of(slots()[slot]).store(id + 1, std::memory_order_release);
+  atomic_of(h.texts).store(id + 1, std::memory_order_release);
   return id;
 }
 
@@ -431,6 +507,13 @@ bool StateTable::take_permit() {
   std::int32_t permits = atomic_of(h.permits).load(relaxed);
   while (help_wanted() && permits > 0) {
     if (atomic_of(h.permits).compare_exchange_weak(permits, permits - 1, relaxed)) {
+      if (atomic_of(h.several).load(relaxed) == 0) {
+        visited(); // the last moment at which nobody else searches
+        if (const std::uint32_t largest = largest_visited(h.max_states);
+            visited_number_ != largest) {
+          enlarge_visited(largest);
+        }
+      }
       atomic_of(h.several).store(1, relaxed);
       return true;
     }

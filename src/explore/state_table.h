@@ -196,11 +196,22 @@ private:
   int fd_ = -1;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
-  VisitedSet visited_;
+  VisitedSet& visited() const;
+  void enlarge_visited(std::uint32_t number);
+  std::uint32_t label(const Edge& edge);
+
+  mutable std::uint32_t visited_number_ = 0; // visited_ is the set of this number
+  mutable VisitedSet visited_;
   VisitedSet wanted_;                              // see keep_to()
   std::optional<StateId> spare_state_;             // taken, and not used
   std::uint32_t next_edge_ = 0, end_of_edges_ = 0; // of those that this process has taken
   std::uint32_t process_ = 0;
+  struct KnownLabel {
+    Label label;
+    std::uint32_t id = 0; // 0: none
+  };
+  std::string description_;              // scratch
+  std::vector<KnownLabel> known_labels_; // by hash: those looked up last
 };
 
 } // namespace heddle::explore

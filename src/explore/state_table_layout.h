@@ -7,6 +7,7 @@
 
 #include "heddle/mutex.cuh"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -17,18 +18,23 @@ template <class T> std::atomic_ref<T> atomic_of(T& value) {
   return std::atomic_ref<T>(value);
 }
 
-struct StoredState {
+/// What is looked at of a state lies in one cache line.
+struct alignas(64) StoredState {
   Hash128 hash;
-  std::uint64_t could_return;
   std::uint64_t first_ways, other_ways; // claimed
   std::uint32_t visits;
   std::uint32_t claims; // that have not been described yet
   std::uint32_t moves;
-  std::uint32_t edges;   // out of this state so far
-  std::uint32_t demands; // interned array of packed demands
-  std::uint32_t host_site, waits;
-  std::uint8_t device; // moves of devices are claimed
+  std::uint32_t edges;       // out of this state so far
+  std::uint32_t description; // interned: StoredDescription, and its demands
+  std::uint8_t device;       // moves of devices are claimed
   std::uint8_t terminal, described;
+};
+static_assert(sizeof(StoredState) == 64);
+
+struct StoredDescription {
+  std::uint64_t could_return;
+  std::uint32_t host_site, waits;
 };
 
 struct StoredActor {
@@ -61,21 +67,44 @@ struct StoredTold {
   std::array<std::byte, StateTable::most_told> bytes;
 };
 
+// Tables that are looked up by hashes are small as long as little is in them: each page that is
+// touched for the first time costs as much as a state or two. Of visited states there is a set of
+// each size; what is in one is put into the next when it is full. Texts stay in the table that they
+// were put in.
+constexpr std::size_t visited_sets = 10, text_tables = 8;
+
+constexpr std::uint32_t visited_room(std::size_t number, std::uint32_t max_states) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(4096ULL << 2 * number, max_states));
+}
+constexpr std::uint32_t largest_visited(std::uint32_t max_states) {
+  std::uint32_t number = 0;
+  while (number + 1 < visited_sets && visited_room(number, max_states) < max_states) {
+    ++number;
+  }
+  return number;
+}
+/// Of this table and those before it.
+constexpr std::uint32_t text_room(std::size_t table, std::uint32_t max_texts) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(2048ULL << 3 * table, max_texts));
+}
+
 struct StateTable::Header {
   std::uint64_t magic;
   std::uint64_t total_bytes;
-  std::uint32_t max_states, max_edges, max_texts, text_slots, max_actors, max_events, max_told,
-      max_processes;
+  std::uint32_t max_states, max_edges, max_texts, max_actors, max_events, max_told, max_processes;
   std::uint32_t alone;
   std::uint64_t max_text_bytes;
-  std::size_t visited_at, wanted_at, states_at, edges_at, texts_at, text_slots_at, text_bytes_at,
-      actors_at, events_at, told_at, processes_at;
+  std::array<std::size_t, visited_sets> visited_at;
+  std::array<std::size_t, text_tables> text_slots_at;
+  std::size_t wanted_at, states_at, edges_at, texts_at, text_bytes_at, actors_at, events_at,
+      told_at, processes_at;
 
   std::uint32_t facts;
   std::uint32_t keeps_to;    // so many states; 0: to none
   std::uint32_t irrevocable; // moves
   std::int32_t permits;      // of processes that could take part and do not
   std::uint32_t several;     // processes have taken part
+  std::uint32_t visited;     // which of the sets of visited states is in use
   std::uint32_t told;
 
   alignas(apart) std::uint32_t states;

@@ -9,31 +9,64 @@ namespace heddle::explore {
 
 /// States by their place in a ProgressGraph, and the other way round.
 struct StateTable::Order {
-  std::vector<StateId> stored; // by place
-  std::vector<StateId> place;  // by number in the table
+  bool as_stored = false; // a place is a number in the table
+  std::size_t size = 0;
+  std::vector<StateId> by_place, by_number; // else
+
+  StateId stored(StateId place) const { return as_stored ? place : by_place[place]; }
+  StateId place(StateId number) const { return as_stored ? number : by_number[number]; }
 };
 
 StateTable::Order StateTable::order(Numbering numbering) const {
   const Header& h = header();
   const auto* states = region<StoredState>(h.states_at);
   Order order;
+  if (numbering == Numbering::AsFound && h.several == 0) {
+    order.as_stored = true;
+    order.size = h.states;
+    while (order.size != 0 && states[order.size - 1].visits == 0) {
+      --order.size; // its process was ended
+    }
+    return order;
+  }
   for (StateId id = 0; id < h.states; ++id) {
     if (states[id].visits != 0) { // else taken by a process that then found it known
-      order.stored.push_back(id);
+      order.by_place.push_back(id);
     }
   }
-  if (numbering == Numbering::ByContent && !order.stored.empty()) { // 0 stays the initial one
-    std::sort(order.stored.begin() + 1, order.stored.end(), [&](StateId a, StateId b) {
+  if (numbering == Numbering::ByContent && !order.by_place.empty()) { // 0 stays the initial one
+    std::sort(order.by_place.begin() + 1, order.by_place.end(), [&](StateId a, StateId b) {
       return std::tie(states[a].hash.high, states[a].hash.low) <
              std::tie(states[b].hash.high, states[b].hash.low);
     });
   }
-  order.place.resize(h.states);
-  for (StateId place = 0; place < order.stored.size(); ++place) {
-    order.place[order.stored[place]] = place;
+  order.size = order.by_place.size();
+  order.by_number.resize(h.states);
+  for (StateId place = 0; place < order.size; ++place) {
+    order.by_number[order.by_place[place]] = place;
   }
   return order;
 }
+
+namespace {
+
+void read_description(std::string_view text, ProgressGraph& graph, State& state) {
+  StoredDescription fixed{};
+  if (text.size() < sizeof fixed) {
+    return; // nobody has described it
+  }
+  std::memcpy(&fixed, text.data(), sizeof fixed);
+  std::vector<Demand> list;
+  for (const auto& [rule, who] : values_of<StoredDemand>(text.substr(sizeof fixed))) {
+    list.push_back({static_cast<Rule>(rule), who});
+  }
+  std::ranges::sort(list);
+  state.demands = graph.demands.add(list);
+  state.about = static_cast<std::uint32_t>(graph.abouts.size());
+  graph.abouts.push_back({fixed.host_site, fixed.waits, fixed.could_return});
+}
+
+} // namespace
 
 ProgressGraph StateTable::load(Numbering numbering) const {
   const Header& h = header();
@@ -49,62 +82,69 @@ ProgressGraph StateTable::load(Numbering numbering) const {
     );
   }
   const auto* states = region<StoredState>(h.states_at);
-  graph.states.resize(order.stored.size());
+  graph.states.resize(order.size);
   constexpr std::uint32_t unread = ~0U;
-  std::vector<std::uint32_t> demand_lists(h.texts, unread),
-      change_lists(h.texts, unread); // by text
-  demand_lists[0] = change_lists[0] = 0;
+  std::vector<State> descriptions(h.texts, {.demands = unread}); // by text
   for (StateId place = 0; place < graph.states.size(); ++place) {
-    const StoredState& stored = states[order.stored[place]];
-    std::uint32_t& demands = demand_lists[stored.demands];
-    if (demands == unread) {
-      std::vector<Demand> list;
-      for (const auto& [rule, who] : values_of<StoredDemand>(text(stored.demands))) {
-        list.push_back({static_cast<Rule>(rule), who});
-      }
-      std::ranges::sort(list);
-      demands = graph.demands.add(list);
+    const StoredState& stored = states[order.stored(place)];
+    State& description = descriptions[stored.description];
+    if (description.demands == unread) {
+      description = {};
+      read_description(text(stored.description), graph, description);
     }
     State& state = graph.states[place];
-    state.demands = demands;
-    state.host_site = stored.host_site;
-    state.waits = stored.waits;
-    state.could_return = stored.could_return;
+    state = description;
     state.terminal = stored.terminal != 0;
     state.expanded = stored.described != 0 && stored.claims == 0 && stored.edges >= stored.moves;
   }
-  const auto* edges = region<Edge>(h.edges_at);
-  graph.edges.reserve(h.edges);
-  for (std::uint32_t e = 0; e < h.edges; ++e) {
-    if (edges[e].count == 0) { // taken by a process that did not use it
+  std::vector<Label> labels(h.texts); // by text
+  std::vector<std::uint32_t> change_lists(h.texts, unread);
+  change_lists[0] = 0;
+  const std::span<const ShortEdge> edges(region<ShortEdge>(h.edges_at), h.edges);
+  bool gaps = false; // edges taken by a process that did not use them
+  for (const ShortEdge& edge : edges) {
+    Label& label = labels[edge.label];
+    gaps = gaps || edge.label == 0;
+    if (label.count != 0 || edge.label == 0) {
       continue;
     }
-    Edge& edge = graph.edges.emplace_back(edges[e]);
-    edge.from = order.place[edge.from];
-    edge.to = order.place[edge.to];
-    std::uint32_t& changes = change_lists[edge.changes];
+    label = values_of<Label>(text(edge.label)).front();
+    std::uint32_t& changes = change_lists[label.changes];
     if (changes == unread) {
-      changes = graph.changes.add(values_of<ClassChange>(text(edge.changes)));
+      changes = graph.changes.add(values_of<ClassChange>(text(label.changes)));
     }
-    edge.changes = changes;
+    label.changes = changes;
+  }
+  if (order.as_stored && !gaps) {
+    graph.edges = Edges(edges, std::move(labels));
+    return graph;
+  }
+  std::vector<ShortEdge> renumbered;
+  renumbered.reserve(edges.size());
+  for (const ShortEdge& edge : edges) {
+    if (edge.label != 0) {
+      renumbered.push_back({order.place(edge.from), order.place(edge.to), edge.label, edge.choice});
+    }
   }
   if (numbering == Numbering::ByContent) {
-    std::ranges::sort(graph.edges, [&](const Edge& a, const Edge& b) {
-      const auto key = [&](const Edge& e) {
+    std::ranges::sort(renumbered, [&](const ShortEdge& a, const ShortEdge& b) {
+      const auto key = [&](const ShortEdge& e) {
+        const Label& label = labels[e.label];
         return std::tuple(
             e.from,
             e.to,
-            e.who,
-            e.count,
-            e.step,
-            e.not_ready,
-            e.failed,
-            text(e.site)
+            label.who,
+            label.count,
+            label.step,
+            label.not_ready,
+            label.failed,
+            text(label.site)
         );
       };
       return key(a) < key(b);
     });
   }
+  graph.edges = Edges(std::move(renumbered), std::move(labels));
   return graph;
 }
 
@@ -138,7 +178,7 @@ std::vector<Event> StateTable::events(Numbering numbering) const {
   }
   const Order order = this->order(numbering);
   for (Event& event : events) {
-    event.from = event.from < order.place.size() ? order.place[event.from] : 0;
+    event.from = event.from < h.states ? order.place(event.from) : 0;
   }
   if (numbering == Numbering::ByContent) {
     std::ranges::sort(events, [&](const Event& a, const Event& b) {
@@ -156,7 +196,7 @@ StateTable::hashes(std::span<const StateId> places, Numbering numbering) const {
   std::vector<Hash128> result;
   result.reserve(places.size());
   for (const StateId place : places) {
-    result.push_back(states[order.stored[place]].hash);
+    result.push_back(states[order.stored(place)].hash);
   }
   return result;
 }

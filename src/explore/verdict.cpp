@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -57,13 +58,7 @@ public:
         resolve_(resolve),
         options_(options),
         graph_(table.load(options.numbering)),
-        out_(graph_) {
-    for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
-      if (graph_.actors[graph_.edges[e].actor].kind == ActorKind::Host) {
-        by_host_.push_back(e);
-      }
-    }
-  }
+        out_(graph_) {}
 
   Judgement run() {
     report::Report report;
@@ -72,7 +67,7 @@ public:
     report.seconds = options_.seconds;
     report.bounds = bounds();
     const bool cut_short = add_events(report);
-    const Analysis analysis = find_endless(graph_);
+    const Analysis analysis = find_endless(graph_, out_);
     report.complete = options_.finished && !cut_short &&
                       std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
                         return s.expanded || s.terminal;
@@ -83,8 +78,12 @@ public:
       diagnostic.searched = searched(report);
       show(hang.component->states);
       if (options_.schedule) {
-        diagnostic.replay =
-            replay_of(find_witness(graph_, out_, *hang.component), graph_, table_, *options_.schedule);
+        diagnostic.replay = replay_of(
+            find_witness(graph_, out_, *hang.component),
+            graph_,
+            table_,
+            *options_.schedule
+        );
       }
       report.findings.push_back(std::move(diagnostic));
     }
@@ -255,7 +254,7 @@ private:
 
   // --- Hangs
   // ---------------------------------------------------------------------------------------
-  Hang classify(const Component& component) const {
+  Hang classify(const Component& component) {
     Hang hang;
     hang.component = &component;
     std::map<ActorId, Part> moving, waiting;
@@ -266,9 +265,10 @@ private:
     std::map<std::uint32_t, std::size_t> blocked; // in so many states
     std::uint64_t could_return = 0;               // host threads
     for (const StateId s : component.states) {
-      hang.host_site = graph_.states[s].host_site;
-      could_return |= graph_.states[s].could_return;
-      std::istringstream sites{std::string(table_.text(graph_.states[s].waits))};
+      const About& about = graph_.about(s);
+      hang.host_site = about.host_site;
+      could_return |= about.could_return;
+      std::istringstream sites{std::string(table_.text(about.waits))};
       for (std::uint32_t site = 0; sites >> site;) {
         ++blocked[site];
       }
@@ -299,7 +299,7 @@ private:
       }
     }
     std::map<ActorId, Part> callers; // whose return was tried where they arrived in the call
-    for (const EdgeId e : by_host_) {
+    for (const EdgeId e : by_host()) {
       const Edge& edge = graph_.edges[e];
       if ((could_return >> edge.who & 1) != 0 && !moving.contains(edge.actor)) {
         Part& part = callers[edge.actor];
@@ -343,8 +343,24 @@ private:
     return hang;
   }
 
+  /// All moves of host threads.
+  const std::vector<EdgeId>& by_host() {
+    if (!by_host_) {
+      by_host_.emplace();
+      for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
+        if (graph_.actors[graph_.edges.label(e).actor].kind == ActorKind::Host) {
+          by_host_->push_back(e);
+        }
+      }
+    }
+    return *by_host_;
+  }
+
   /// Is the actor of a device thread's move owed progress?
   bool guaranteed(const Edge& edge) const {
+    if (edge.owed != Rule::None) {
+      return true;
+    }
     const std::span<const Demand> demands = graph_.owed_in(edge.from);
     return std::ranges::find(demands, edge.who, &Demand::who) != demands.end();
   }
@@ -390,7 +406,7 @@ private:
 
   /// Endless executions in which the same threads do the same are one defect; told is the one in
   /// which fewest others could still move.
-  std::vector<Hang> distinct(const std::vector<Component>& components) const {
+  std::vector<Hang> distinct(const std::vector<Component>& components) {
     std::vector<Hang> result;
     std::map<std::set<std::string>, std::size_t> index;
     for (const Component& component : components) {
@@ -595,30 +611,17 @@ private:
   std::vector<std::string> reasons(const Analysis& analysis) const {
     std::vector<std::string> result;
     std::set<Step> steps;
-    std::array<bool, rule_count> used{}; // those that rule something out; others make no difference
-    for (std::uint32_t n = 0; n < analysis.unanswered.size(); ++n) {
-      for (const Demand& demand : analysis.unanswered[n]) {
-        used[static_cast<std::size_t>(demand.rule)] = true;
-      }
-    }
     for (int r = 0; r < rule_count; ++r) {
       const auto rule = static_cast<Rule>(r);
-      if (rule == Rule::Host || !used[static_cast<std::size_t>(r)] || !has_endless(graph_, rule)) {
+      if (rule == Rule::Host || !analysis.used(rule) ||
+          !has_endless(graph_, out_, analysis, rule)) {
         continue;
       }
       result.emplace_back(rule_id(rule));
-      if (rule != Rule::Cluster && rule != Rule::Cooperative) {
-        continue;
-      }
-      for (std::uint32_t n = 0; n < analysis.unanswered.size(); ++n) {
-        if (std::ranges::find(analysis.unanswered[n], rule, &Demand::rule) ==
-            analysis.unanswered[n].end()) {
-          continue;
-        }
-        for (const EdgeId e : analysis.refuted[n]) {
-          if (graph_.by_device(graph_.edges[e]) && graph_.edges[e].step != Step::None) {
-            steps.insert(graph_.edges[e].step);
-          }
+      for (const Step step : {Step::End, Step::Io, Step::Volatile, Step::Sync, Step::Host}) {
+        if ((rule == Rule::Cluster || rule == Rule::Cooperative) &&
+            analysis.used_with(rule, step)) {
+          steps.insert(step);
         }
       }
     }
@@ -659,7 +662,7 @@ private:
   JudgeOptions options_;
   ProgressGraph graph_;
   OutEdges out_;
-  std::vector<EdgeId> by_host_;
+  std::optional<std::vector<EdgeId>> by_host_;
   bool complete_ = false; // everything has been explored
   std::vector<StateId> shown_;
 };

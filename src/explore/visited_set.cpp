@@ -46,6 +46,7 @@ struct VisitedSet::Map {
 VisitedSet::VisitedSet(void* memory, std::uint32_t states)
     : map_(new Map{ConcurrentMap::ref_at(memory, capacity(states))}) {}
 VisitedSet::VisitedSet(VisitedSet&&) noexcept = default;
+VisitedSet& VisitedSet::operator=(VisitedSet&&) noexcept = default;
 VisitedSet::~VisitedSet() = default;
 
 std::size_t VisitedSet::bytes(std::uint32_t states) {

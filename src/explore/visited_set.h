@@ -26,6 +26,7 @@ public:
   /// `memory` is aligned to 128 bytes. The set has room for at least so many states.
   VisitedSet(void* memory, std::uint32_t states);
   VisitedSet(VisitedSet&&) noexcept;
+  VisitedSet& operator=(VisitedSet&&) noexcept;
   ~VisitedSet();
 
   std::optional<StateId> find(const Hash128& hash) const;

@@ -15,8 +15,9 @@ namespace {
 /// Builds a closed walk inside one component.
 class Loop {
 public:
-  Loop(const ProgressGraph& graph, const Component& component, StateId start)
+  Loop(const ProgressGraph& graph, const OutEdges& all, const Component& component, StateId start)
       : graph_(graph),
+        all_(all),
         start_(start),
         at_(start) {
     for (const EdgeId e : component.edges) {
@@ -73,7 +74,7 @@ private:
              });
     };
     const auto open_in = [&](StateId s) -> std::optional<Owed> {
-      for (const Demand& demand : graph_.owed_in(s)) {
+      for (const Demand& demand : all_owed_in(graph_, all_, s)) {
         if (const Owed who = owed(s, demand); open(who)) {
           return who;
         }
@@ -121,6 +122,7 @@ private:
   }
 
   const ProgressGraph& graph_;
+  const OutEdges& all_;
   StateId start_;
   StateId at_;
   std::map<StateId, std::vector<EdgeId>> out_;
@@ -131,14 +133,13 @@ private:
 
 } // namespace
 
-Witness
-find_witness(const ProgressGraph& graph, const OutEdges& out, const Component& component) {
+Witness find_witness(const ProgressGraph& graph, const OutEdges& out, const Component& component) {
   Witness witness;
   witness.edges = shortest_way(graph, out, component.states);
   witness.loop_from = static_cast<std::uint32_t>(witness.edges.size());
   if (!component.edges.empty()) {
     const StateId start = witness.edges.empty() ? 0 : graph.edges[witness.edges.back()].to;
-    const std::vector<EdgeId> loop = Loop(graph, component, start).run();
+    const std::vector<EdgeId> loop = Loop(graph, out, component, start).run();
     witness.edges.insert(witness.edges.end(), loop.begin(), loop.end());
   }
   return witness;

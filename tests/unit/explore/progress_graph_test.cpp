@@ -67,6 +67,11 @@ std::vector<std::vector<StateId>> endless(const ProgressGraph& graph) {
   return result;
 }
 
+bool rests_on(const ProgressGraph& graph, Rule rule) {
+  const OutEdges out(graph);
+  return has_endless(graph, out, find_endless(graph, out), rule);
+}
+
 TEST(FindEndless, AProgramThatEndsTerminates) {
   Graph g(2);
   g.move(0, host, 1).demand(0, Rule::Host, host).ends(1);
@@ -85,9 +90,8 @@ TEST(FindEndless, SpinForAThreadThatIsGuaranteedEnds) { // [CLUSTER], as Device.
   g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Device, a).demand(0, Rule::Cluster, b).ends(1);
   EXPECT_THAT(endless(g), IsEmpty());
   const Analysis analysis = find_endless(g);
-  ASSERT_EQ(analysis.unanswered.size(), 2U);
-  ASSERT_EQ(analysis.unanswered[1].size(), 1U);
-  EXPECT_EQ(analysis.unanswered[1][0], (Demand{Rule::Cluster, b}));
+  EXPECT_TRUE(analysis.used(Rule::Cluster));
+  EXPECT_FALSE(analysis.used(Rule::Device));
 }
 
 TEST(FindEndless, SpinForAThreadThatIsNotGuaranteedHangs) { // [HANG-STARVATION]
@@ -99,8 +103,8 @@ TEST(FindEndless, SpinForAThreadThatIsNotGuaranteedHangs) { // [HANG-STARVATION]
 TEST(FindEndless, IgnoringTheRuleShowsThatTheVerdictRestsOnIt) {
   Graph g(2);
   g.move(0, a, 0).move(0, b, 1).demand(0, Rule::Device, a).demand(0, Rule::Cluster, b).ends(1);
-  EXPECT_TRUE(has_endless(g, Rule::Cluster));
-  EXPECT_FALSE(has_endless(g, Rule::Query));
+  EXPECT_TRUE(rests_on(g, Rule::Cluster));
+  EXPECT_FALSE(rests_on(g, Rule::Query));
 }
 
 TEST(FindEndless, AGuaranteedThreadMayNotBeLeftAtItsStart) {
@@ -179,7 +183,7 @@ TEST(FindEndless, QueriesMakeSomeDeviceThreadMove) { // [QUERY], as API.4
   g.move(0, host, 1).not_ready(1, 0, /*obliged=*/true).move(0, a, 2).move(1, a, 2);
   g.demand(0, Rule::Host, host).demand(1, Rule::Api, host).ends(2);
   EXPECT_THAT(endless(g), IsEmpty());
-  EXPECT_TRUE(has_endless(g, Rule::Query));
+  EXPECT_TRUE(rests_on(g, Rule::Query));
 }
 
 TEST(FindEndless, AQueryThatNobodyCanSatisfyMayAnswerNotReadyForEver) {

@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// Actors: 0 the host, 1 and 2 device threads.
-ProgressGraph graph_of(std::size_t states, std::vector<Edge> edges) {
+ProgressGraph graph_of(std::size_t states, const std::vector<Edge>& edges) {
   ProgressGraph graph;
   graph.actors = {
       {ActorKind::Host, "host", "", ""},
@@ -22,7 +22,9 @@ ProgressGraph graph_of(std::size_t states, std::vector<Edge> edges) {
   for (State& state : graph.states) {
     state.expanded = true;
   }
-  graph.edges = std::move(edges);
+  for (const Edge& edge : edges) {
+    graph.edges.push_back(edge);
+  }
   return graph;
 }
 
