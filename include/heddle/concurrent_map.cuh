@@ -97,6 +97,8 @@ public:
   insert_or_apply(const Key& key, const Value& initial, Function&& function) const {
     return run::insert_or_apply(table_, Order, key, initial, function);
   }
+  /// Packed layouts: where searches for the key begin, for who wants to fetch it ahead of them.
+  HEDDLE_DEVICE const void* first_place(const Key& key) const { return table_.first_place(key); }
   /// A copy of the value.
   HEDDLE_DEVICE cuda::std::optional<Value> find(const Key& key) const {
     return run::find(table_, Order, key);

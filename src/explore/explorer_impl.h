@@ -90,6 +90,12 @@ private:
     std::size_t move = 0;     // Thread, Command
     unsigned host = 0;
     unsigned way = 0;
+    // Of a thread's move: what it leads to, if that was known when its state was entered.
+    bool ahead = false;
+    Step step{};
+    std::uint32_t changes = 0, check = 0;
+    Hash128 state{};
+    Stepper::Again again{};
   };
   /// A state on the way from where the host stopped to where the search is.
   struct Node {
@@ -99,6 +105,7 @@ private:
     std::vector<Choice> choices; // those that are tried here
     std::size_t next = 0;
     std::uint64_t open = 0; // host threads whose wait could end
+    bool looked_ahead = false;
   };
   struct HostCall { // a host function that has begun
     Explorer* explorer = nullptr;
@@ -120,6 +127,8 @@ private:
   void hash_host();
   void begin_host_function(const machine::CommandPtr& command);
   bool go(const Node& node, const Choice& choice);
+  void look_ahead(const Node& node, Choice& choice);
+  void look_ahead(Node& node);
   bool leads_to_known(const Node& node, const Choice& choice);
   std::uint32_t intern(std::span<const Stepper::Change> changes);
   void leave_node();
@@ -127,7 +136,7 @@ private:
   Choices asked_by(const Arrival& arrival, std::uint64_t open) const;
   Choices wanted(const Node& node, const Choices& asked, bool first) const;
   static bool is_in(const Choice& choice, const Choices& choices);
-  std::uint64_t open_waits() const;
+  std::uint64_t open_waits();
   bool hosts_are_alone(const Node& node) const;
   Hash128 fingerprint(const Hash128& device, std::uint64_t open) const;
   bool repeat();
@@ -186,6 +195,7 @@ private:
   ActorId actor(const Stepper::Move& move);
   ActorId host_actor(unsigned thread);
   std::uint32_t site(const HostPoint& point);
+  std::uint32_t find_site(const HostPoint& point);
   std::uint32_t site(const Stepper::Move& move);
   std::uint32_t site(const Stepper::Wait& wait);
   std::uint32_t site(const Stepper::LeftBehind& left);
@@ -203,11 +213,12 @@ private:
   std::optional<Sampling> sampling_;
 
   std::vector<Node> path_;
-  std::vector<Node> spare_;            // for their memory
-  std::vector<ClassChange> changes_;   // scratch
-  std::vector<Demand> demands_;        // scratch
-  Hash128 host_hash_;                  // of the host threads, where they stand now
-  std::optional<Edge> last_;           // the move under way; `to` is not known yet
+  std::vector<Node> spare_;                            // for their memory
+  std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
+  std::vector<ClassChange> changes_;                   // scratch
+  std::vector<Demand> demands_;                        // scratch
+  Hash128 host_hash_;                                  // of the host threads, where they stand now
+  std::optional<Edge> last_;                           // the move under way; `to` is not known yet
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
   int depth_ = 0;                      // processes that wait for this one
   std::uint64_t taken_ = 0;            // moves on the way to the first state of path_
@@ -229,6 +240,13 @@ private:
   std::map<std::uint64_t, std::string> value_wait_calls_; // by command: addresses() of its call
   bool told_of_orders_ = false;
   std::map<std::pair<std::vector<std::uintptr_t>, std::string>, std::uint32_t> host_sites_;
+  struct HostSite { // of a point, the last one that was looked up
+    HostPoint::Kind kind{};
+    const char* what = nullptr;
+    std::vector<std::uintptr_t> return_addresses;
+    std::uint32_t site = 0;
+  };
+  HostSite last_host_site_;
 };
 
 } // namespace heddle::explore

@@ -68,7 +68,7 @@ void Explorer::demands_of(
       continue;
     }
     const HostPoint& point = threads_.point(t);
-    const bool could_go_on = threads_.ways(t) != 0;
+    const bool could_go_on = ways_[t] != 0;
     if (inside_call(point) && could_go_on) {
       could_return |= std::uint64_t{1} << t;
     }
@@ -89,7 +89,7 @@ void Explorer::describe(const Node& node, bool moves_follow) {
   demands_of(node, !moves_follow, demands_, could_return);
   std::string waits; // sites, separated by blanks; only where nothing else is going on
   for (unsigned t = 1; t < threads_.count() && node.moves.empty(); ++t) {
-    if (threads_.state(t) == HostThreads::State::Live && threads_.ways(t) == 0) {
+    if (threads_.state(t) == HostThreads::State::Live && ways_[t] == 0) {
       waits += fmt::format("{} ", site(threads_.point(t)));
     }
   }
@@ -271,6 +271,15 @@ ActorId Explorer::actor(const Stepper::Move& move) {
 }
 
 std::uint32_t Explorer::site(const HostPoint& point) {
+  HostSite& last = last_host_site_;
+  if (last.what != point.what || last.kind != point.kind ||
+      last.return_addresses != point.position.return_addresses) {
+    last = {point.kind, point.what, point.position.return_addresses, find_site(point)};
+  }
+  return last.site;
+}
+
+std::uint32_t Explorer::find_site(const HostPoint& point) {
   const bool call = inside_call(point);
   const auto key = std::pair(
       point.position.return_addresses,

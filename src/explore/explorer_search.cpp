@@ -37,15 +37,17 @@ Step step_of(machine::StepKind kind) {
 
 // --- States --------------------------------------------------------------------------------------
 
-/// Host threads in a call that waits, or asks, for something that holds now.
-std::uint64_t Explorer::open_waits() const {
+/// A new state: finds out which ways are open to host threads. Returns those in a call that waits,
+/// or asks, for something that holds now.
+std::uint64_t Explorer::open_waits() {
   std::uint64_t open = 0;
   for (unsigned t = 0; t < threads_.count(); ++t) {
+    ways_[t] = threads_.ways(t);
     if (threads_.state(t) != HostThreads::State::Live) {
       continue;
     }
     const HostPoint& point = threads_.point(t);
-    if (point.condition != nullptr && (threads_.ways(t) & 1) != 0) {
+    if (point.condition != nullptr && (ways_[t] & 1) != 0) {
       open |= std::uint64_t{1} << t;
     }
   }
@@ -70,7 +72,7 @@ bool Explorer::hosts_are_alone(const Node& node) const {
     if (!alone) {
       return false;
     }
-    some = some || threads_.ways(t) != 0;
+    some = some || ways_[t] != 0;
   }
   return some;
 }
@@ -97,7 +99,7 @@ void Explorer::all_choices(Node& node) const {
     }
   }
   for (unsigned t = 0; t < threads_.count(); ++t) {
-    for (std::uint64_t ways = threads_.ways(t); ways != 0; ways &= ways - 1) {
+    for (std::uint64_t ways = ways_[t]; ways != 0; ways &= ways - 1) {
       add(
           {.kind = Choice::Kind::Host,
            .host = t,
@@ -227,6 +229,7 @@ bool Explorer::enter(const Arrival& arrival) {
   node.mark = stepper_.mark();
   node.open = open;
   node.next = 0;
+  node.looked_ahead = false;
   stepper_.moves(node.moves);
   all_choices(node);
   const Choices mine = table_.claim(node.state, wanted(node, asked, visit->first));
@@ -310,12 +313,14 @@ bool Explorer::go(const Node& node, const Choice& choice) {
   if (choice.kind == Choice::Kind::Command) {
     begin_host_function(stepper_.host_function(node.moves[choice.move]));
   }
-  stepper_.step(node.moves[choice.move]);
+  stepper_.step(node.moves[choice.move], choice.again);
   last_->step = step_of(stepper_.taken());
   if (choice.kind == Choice::Kind::Command) {
     hash_host(); // a copy may have written its memory
   }
-  if (!unrecorded()) {
+  if (stepper_.made_again()) {
+    last_->changes = choice.changes;
+  } else if (!unrecorded()) {
     last_->changes = intern(stepper_.changes());
   }
   return false;
@@ -332,32 +337,62 @@ std::uint32_t Explorer::intern(std::span<const Stepper::Change> changes) {
   return table_.intern(std::span<const ClassChange>(changes_));
 }
 
+/// What the choice leads to, if that is known.
+void Explorer::look_ahead(const Node& node, Choice& choice) {
+  const auto ahead = stepper_.look_ahead(node.moves[choice.move]);
+  if (!ahead) {
+    return;
+  }
+  choice.ahead = true;
+  choice.step = step_of(ahead->taken);
+  choice.check = check_of(ahead->fingerprint);
+  choice.again = ahead->again;
+  // No command completes, so that for those who wait nothing changes.
+  choice.state = fingerprint(ahead->fingerprint, node.open);
+  if (ahead->note == nullptr) {
+    choice.changes = intern(ahead->changes);
+  } else {
+    if (*ahead->note == 0) {
+      *ahead->note = intern(ahead->changes) + 1;
+    }
+    choice.changes = *ahead->note - 1;
+  }
+}
+
 /// True: what the choice does is known, and so is the state that it leads to. Five of six moves are
 /// like that where six threads move; they are written down and not made.
 bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
-  const auto ahead = stepper_.look_ahead(node.moves[choice.move]);
-  if (!ahead) {
+  if (!choice.ahead) {
     return false;
   }
-  // No command completes, so that for those who wait nothing changes.
-  const auto to = table_.find_done(fingerprint(ahead->fingerprint, node.open));
+  const auto to = table_.find_done(choice.state);
   if (!to) {
     return false;
   }
   Edge edge = edge_for(node, choice);
   edge.to = *to;
-  edge.step = step_of(ahead->taken);
-  edge.choice = pack_choice(edge.choice, check_of(ahead->fingerprint));
-  if (ahead->note == nullptr) {
-    edge.changes = intern(ahead->changes);
-  } else {
-    if (*ahead->note == 0) {
-      *ahead->note = intern(ahead->changes) + 1;
-    }
-    edge.changes = *ahead->note - 1;
-  }
+  edge.step = choice.step;
+  edge.choice = pack_choice(edge.choice, choice.check);
+  edge.changes = choice.changes;
   table_.add_edge(edge);
   return true;
+}
+
+/// All choices of a state that has just been entered: what they lead to is fetched while others are
+/// looked at. Those that lead to known states are done with.
+void Explorer::look_ahead(Node& node) {
+  node.looked_ahead = true;
+  for (Choice& choice : node.choices) {
+    if (choice.kind == Choice::Kind::Thread) {
+      look_ahead(node, choice);
+      if (choice.ahead) {
+        table_.fetch(choice.state);
+      }
+    }
+  }
+  queue_ -= std::erase_if(node.choices, [&](const Choice& choice) {
+    return leads_to_known(node, choice);
+  });
 }
 
 /// The last state of path_ is done with.
@@ -373,6 +408,9 @@ bool Explorer::search() {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::PhasesClash)) {
       finish(); // another process has found out
     }
+    if (!path_.back().looked_ahead) {
+      look_ahead(path_.back());
+    }
     share_work();
     Node& node = path_.back();
     if (node.next == node.choices.size()) {
@@ -382,10 +420,13 @@ bool Explorer::search() {
       }
       continue;
     }
-    const Choice choice = node.choices[node.next++];
+    Choice choice = node.choices[node.next++];
     --queue_;
     const Arrival arrival{.host = false, .open = node.open};
     if (choice.kind == Choice::Kind::Thread) {
+      if (!choice.ahead) { // meanwhile another state may have shown it
+        look_ahead(node, choice);
+      }
       if (leads_to_known(node, choice)) {
         continue;
       }

@@ -194,6 +194,10 @@ std::optional<StateId> StateTable::find_done(const Hash128& hash) const {
              : std::nullopt;
 }
 
+void StateTable::fetch(const Hash128& hash) const {
+  visited().fetch(hash);
+}
+
 Choices StateTable::claim(StateId id, const Choices& wanted) {
   StoredState& state = region<StoredState>(header().states_at)[id];
   atomic_of(state.claims).fetch_add(1, relaxed);

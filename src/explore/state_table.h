@@ -97,6 +97,8 @@ public:
   std::optional<Visit> visit(const Hash128& hash, const Choices& asked);
   /// The state, if it has been visited and all moves of devices have been claimed.
   std::optional<StateId> find_done(const Hash128& hash) const;
+  /// The state is going to be looked for soon. Memory takes longer to answer than a state takes.
+  void fetch(const Hash128& hash) const;
   /// Those of `wanted` that nobody had claimed. describe() must follow.
   Choices claim(StateId state, const Choices& wanted);
   struct Description {

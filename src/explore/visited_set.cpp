@@ -66,6 +66,10 @@ std::optional<StateId> VisitedSet::find(const Hash128& hash) const {
   }
 }
 
+void VisitedSet::fetch(const Hash128& hash) const {
+  __builtin_prefetch(map_->ref.first_place(key_of(hash, 0)));
+}
+
 StateId VisitedSet::insert(const Hash128& hash, StateId id) {
   const ConcurrentMap::ref_type& map = map_->ref;
   for (std::uint64_t attempt = 0;; ++attempt) {

@@ -30,6 +30,8 @@ public:
   ~VisitedSet();
 
   std::optional<StateId> find(const Hash128& hash) const;
+  /// It is going to be looked for soon.
+  void fetch(const Hash128& hash) const;
   /// The id of the state from now on: `id`, or the one that it has already.
   StateId insert(const Hash128& hash, StateId id);
 

@@ -136,7 +136,7 @@ public:
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
   std::vector<Move> moves() const;
   void moves(std::vector<Move>& result) const; // in the place of what is in it
-  bool step(const Move& move);
+  bool step(const Move& move) { return step(move, {}); }
   /// The command of a move, if it is a host function: then step() only says that it has begun.
   CommandPtr host_function(const Move& move) const;
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
@@ -149,13 +149,25 @@ public:
   };
   const std::vector<Change>& changes() const { return changes_; }
 
+  /// How to make a move as it was made before.
+  struct Again {
+    const void* of_image = nullptr; // one of the two, or nothing
+    const void* of_lane = nullptr;
+    std::uint64_t epoch = 0; // of what is known of moves
+  };
+
   /// What step() would do, as far as a search has to know if the state that it leads to is no news.
   struct Ahead {
     Hash128 fingerprint; // of that state
     StepKind taken{};
     std::span<const Change> changes;
     std::uint32_t* note = nullptr; // the caller's own about these changes: 0 at first
+    Again again;
   };
+  /// The move that `again` was told of, in the same state.
+  bool step(const Move& move, const Again& again);
+  /// The last step() was made as `again` said: changes() says nothing, it is what was told then.
+  bool made_again() const { return made_again_; }
   /// Nothing if that is not known yet, or if more is concerned than a cluster and memory.
   std::optional<Ahead> look_ahead(const Move& move);
 
@@ -350,8 +362,9 @@ private:
   bool simple(const Move& move) const;
   Guarantee guarantee(const Work& work, std::size_t cluster) const;
   bool step_command(const Move& move);
-  bool step_thread(const Move& move);
-  bool move_thread(const Move& move);
+  bool step_thread(const Move& move, const Again& again);
+  bool move_thread(const Move& move, const Again& again);
+  std::uint64_t epoch() const { return transitions_.epoch() + lane_transitions_.epoch(); }
   bool execute(const Move& move);
   bool end_move(const Move& move, bool was_made);
   void remember(const Move& move, const Image& before, std::size_t logged);
@@ -365,7 +378,7 @@ private:
   void find_start(Work& work, std::size_t cluster);
   bool first_steps_are_joins(Work& work, std::size_t cluster);
   static bool runs_through(const Work& work, std::size_t cluster);
-  bool move_all(const Move& move);
+  bool move_all(const Move& move, const Again& again);
 
   // stepper_sums.cpp
   class BarrierMonitor;
@@ -419,10 +432,6 @@ private:
   struct Found { // one of the two, or nothing
     KnownOfLane of_lane;
     Transitions<Outcome>::Known of_image;
-    // What has been looked up.
-    const Image* before = nullptr;
-    std::size_t work = 0, cluster = 0, ready = 0;
-    HashSum memory;
   };
   Found find(const Move& move);
   bool remember_lane(const Move& move, const Image& before, const Image& after);
@@ -463,7 +472,7 @@ private:
   Interned<ImageThread> threads_;
   Transitions<Outcome> transitions_;
   Transitions<LaneOutcome> lane_transitions_;
-  Found found_;                   // by the last look_ahead()
+  bool made_again_ = false;       // what Again says, by the last step()
   std::uint64_t allocations_ = 0; // generation of memory that transitions_ is about
   std::vector<Log> log_;
   std::vector<Change> changes_;

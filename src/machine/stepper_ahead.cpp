@@ -21,13 +21,13 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
     if (!saw_choice_) {
       return std::nullopt; // this one will be the first
     }
-    return Ahead{fingerprint(), move.step, {}, nullptr};
+    return Ahead{fingerprint(), move.step, {}, nullptr, {}};
   }
-  found_ = find(move);
-  if (found_.of_lane) {
-    return ahead_of_lane(move, found_.of_lane);
+  const Found found = find(move);
+  if (found.of_lane) {
+    return ahead_of_lane(move, found.of_lane);
   }
-  const auto& known = found_.of_image;
+  const auto& known = found.of_image;
   if (!known || known->result.image->ended) {
     return std::nullopt; // an end may complete the command
   }
@@ -51,7 +51,8 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
       fingerprint(journal_.fingerprint_after(known->writes), &work, sum),
       outcome.taken,
       changes.list,
-      &changes.note
+      &changes.note,
+      {known.transition, nullptr, epoch()}
   };
 }
 
@@ -66,7 +67,7 @@ std::size_t Stepper::thread_of(const Work& work, const Move& move) {
 Stepper::Found Stepper::find(const Move& move) {
   const Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
-  Found found{{}, {}, before, move.work, move.cluster, move.ready, journal_.fingerprint()};
+  Found found;
   const KnownOfLane lane = find_lane(work, move);
   if (lane && is_alone(work, *before)) {
     found.of_lane = lane;
@@ -185,7 +186,8 @@ Stepper::Ahead Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known
       fingerprint(journal_.fingerprint_after(known->writes), &work, sum),
       outcome.taken,
       changes_,
-      &outcome.notes[others ? 1 : 0]
+      &outcome.notes[others ? 1 : 0],
+      {nullptr, known.transition, epoch()}
   };
 }
 

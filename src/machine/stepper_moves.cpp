@@ -447,12 +447,13 @@ bool Stepper::simple(const Move& move) const {
   return kind == CommandKind::Allocate || kind == CommandKind::ValueWait;
 }
 
-bool Stepper::step(const Move& move) {
+bool Stepper::step(const Move& move, const Again& again) {
   taken_ = StepKind::None;
   changes_.clear();
   submitted_ = false;
   stepping_ = true;
-  const bool fine = move.thread ? step_thread(move) : step_command(move);
+  made_again_ = false;
+  const bool fine = move.thread ? step_thread(move, again) : step_command(move);
   stepping_ = false;
   if (submitted_) {
     host_moved(); // there is no way back
@@ -491,16 +492,16 @@ bool Stepper::step_command(const Move& move) {
   return true;
 }
 
-bool Stepper::step_thread(const Move& move) {
+bool Stepper::step_thread(const Move& move, const Again& again) {
   saw_choice_ = saw_choice_ || !move.through;
   if (move.endless) {
     taken_ = move.step;
     return false;
   }
   const std::size_t before = log_.size();
-  const bool fine = move_all(move);
+  const bool fine = move_all(move, again);
   // Nobody was owed anything by threads that were not guaranteed and are gone.
-  const bool followed = !move.through || move.guarantee != Guarantee::None;
+  const bool followed = (!move.through || move.guarantee != Guarantee::None) && !made_again_;
   for (std::size_t i = before; fine && followed && i < log_.size(); ++i) {
     const Log& entry = log_[i];
     if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
@@ -556,33 +557,37 @@ void Stepper::note_kept(const Image& image) {
 }
 
 /// As it was done before, or by executing it; false if it failed.
-bool Stepper::move_thread(const Move& move) {
+bool Stepper::move_thread(const Move& move, const Again& again) {
   if (const std::uint64_t now = world_.space().generation(); now != allocations_) {
     transitions_.clear();
     lane_transitions_.clear();
-    found_ = {};
     allocations_ = now;
   }
   Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
-  const Found last = std::exchange(found_, {});
-  const bool again = last.before == before && last.work == move.work &&
-                     last.cluster == move.cluster && last.ready == move.ready &&
-                     last.memory == journal_.fingerprint();
-  const Found known = again ? last : find(move);
-  if (known.of_image) {
-    journal_.write(known.of_image->writes);
-    replace_image(move.work, move.cluster, known.of_image->result.image);
-    taken_ = known.of_image->result.taken;
+  using OfImage = Transitions<Outcome>::Transition;
+  using OfLane = Transitions<LaneOutcome>::Transition;
+  const bool known = again.epoch == epoch();
+  const Found found = known ? Found() : find(move);
+  const auto* of_image =
+      known ? static_cast<const OfImage*>(again.of_image) : found.of_image.transition;
+  const auto* of_lane =
+      known ? static_cast<const OfLane*>(again.of_lane) : found.of_lane.transition;
+  if (of_image != nullptr) {
+    journal_.write(of_image->writes);
+    replace_image(move.work, move.cluster, of_image->result.image);
+    taken_ = of_image->result.taken;
+    made_again_ = known;
     return true;
   }
-  if (known.of_lane) {
-    const LaneOutcome& outcome = known.of_lane->result;
+  if (of_lane != nullptr) {
+    const LaneOutcome& outcome = of_lane->result;
     const Image* after = derive(work, move.cluster, *before, thread_of(work, move), outcome);
     if (!after->ready.empty()) { // else the grid may be over, or stuck
-      journal_.write(known.of_lane->writes);
+      journal_.write(of_lane->writes);
       replace_image(move.work, move.cluster, after);
       taken_ = outcome.taken;
+      made_again_ = known;
       return true;
     }
   }
@@ -741,7 +746,6 @@ void Stepper::forget() {
   }
   transitions_.clear(); // names images
   lane_transitions_.clear();
-  found_ = {};
   std::unordered_set<const Image*> used;
   for (const auto& work : works_) {
     used.insert(work->images.begin(), work->images.end());

@@ -86,10 +86,10 @@ bool Stepper::runs_through(const Work& work, std::size_t c) {
 }
 
 /// The move and, if its cluster runs through, those of the clusters behind it that do as well.
-bool Stepper::move_all(const Move& move) {
+bool Stepper::move_all(const Move& move, const Again& again) {
   const Work& work = *works_[move.work];
   if (!runs_through(work, move.cluster)) {
-    return move_thread(move);
+    return move_thread(move, again);
   }
   Move next = move;
   for (; next.cluster < work.images.size(); ++next.cluster) {
@@ -101,7 +101,7 @@ bool Stepper::move_all(const Move& move) {
     next.warp = first.warp;
     next.lane = first.lane;
     next.ready = 0;
-    if (!move_thread(next)) {
+    if (!move_thread(next, {})) {
       return false;
     }
   }

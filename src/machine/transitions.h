@@ -96,7 +96,11 @@ public:
     }
   }
 
+  /// Transitions stay where they are as long as this is the same.
+  std::uint64_t epoch() const { return epoch_; }
+
   void clear() {
+    ++epoch_;
     transitions_.clear();
     questions_.clear();
     keys_.clear();
@@ -200,6 +204,7 @@ private:
 
   std::vector<KeySlot> keys_; // a power of two of them, by key; at most half are taken
   std::size_t taken_ = 0;
+  std::uint64_t epoch_ = 1;
   std::vector<Question> questions_;
   std::deque<Transition> transitions_;
   mutable std::vector<std::uint64_t> values_; // scratch

@@ -136,6 +136,12 @@ public:
            stored == 0; // shorter keys leave a bit that is always set
   }
 
+  /// Where searches for the key begin.
+  HEDDLE_ANYWHERE const void* first_place(const Key& key) const {
+    const path p = path_of(key);
+    return units_ + static_cast<std::size_t>(p.bucket) * bucket_units + p.start;
+  }
+
   /// Calls visit(key, value) for the pair at a place, if there is one.
   HEDDLE_NO_EXEC_CHECK
   template <class Visit> HEDDLE_ANYWHERE bool visit_place(std::size_t place, Visit&& visit) const {
