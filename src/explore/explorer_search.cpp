@@ -386,8 +386,13 @@ void Explorer::look_ahead(Node& node) {
     if (choice.kind == Choice::Kind::Thread) {
       look_ahead(node, choice);
       if (choice.ahead) {
-        table_.fetch(choice.state);
+        table_.fetch_place(choice.state);
       }
+    }
+  }
+  for (const Choice& choice : node.choices) {
+    if (choice.ahead) {
+      table_.fetch_state(choice.state);
     }
   }
   queue_ -= std::erase_if(node.choices, [&](const Choice& choice) {

@@ -36,11 +36,12 @@ StateTable::StateTable(int fd, std::byte* base, std::size_t bytes)
       base_(base),
       bytes_(bytes),
       visited_number_(header().visited),
-      visited_(
-          base + header().visited_at[visited_number_],
-          visited_room(visited_number_, header().max_states)
+      visited_(visited_set(visited_number_)),
+      wanted_(
+          base + header().wanted_at,
+          header().max_states,
+          {region<Hash128>(header().wanted_hashes_at)}
       ),
-      wanted_(base + header().wanted_at, header().max_states),
       known_labels_(labels_known) {}
 
 StateTable::StateTable(StateTable&& other) noexcept
@@ -88,6 +89,7 @@ Result<StateTable> StateTable::create(Limits limits) {
     h.visited_at[n] = place(VisitedSet::bytes(visited_room(n, h.max_states)));
   }
   h.wanted_at = place(VisitedSet::bytes(h.max_states));
+  h.wanted_hashes_at = place(h.max_states * sizeof(Hash128));
   h.states_at = place(h.max_states * sizeof(StoredState));
   h.edges_at = place(h.max_edges * sizeof(ShortEdge));
   h.texts_at = place(h.max_texts * sizeof(StoredText));
@@ -132,13 +134,22 @@ Result<StateTable> StateTable::open(int fd) {
 
 // --- States --------------------------------------------------------------------------------------
 
+VisitedSet StateTable::visited_set(std::uint32_t number) const {
+  const Header& h = header();
+  return {
+      base_ + h.visited_at[number],
+      visited_room(number, h.max_states),
+      {&region<StoredState>(h.states_at)->hash, sizeof(StoredState)}
+  };
+}
+
 /// The one that is in use. Another process may have put it in the place of a smaller one.
 VisitedSet& StateTable::visited() const {
   Header& h = header();
   const std::uint32_t number = atomic_of(h.visited).load(std::memory_order_acquire);
   if (number != visited_number_) {
     visited_number_ = number;
-    visited_ = VisitedSet(base_ + h.visited_at[number], visited_room(number, h.max_states));
+    visited_ = visited_set(number);
   }
   return visited_;
 }
@@ -146,8 +157,7 @@ VisitedSet& StateTable::visited() const {
 /// Nobody else searches meanwhile.
 void StateTable::enlarge_visited(std::uint32_t number) {
   Header& h = header();
-  const std::uint32_t room = visited_room(number, h.max_states);
-  VisitedSet larger(base_ + h.visited_at[number], room);
+  VisitedSet larger = visited_set(number);
   const auto* states = region<StoredState>(h.states_at);
   for (StateId s = 0; s < h.states; ++s) {
     if (states[s].visits != 0) {
@@ -194,8 +204,12 @@ std::optional<StateId> StateTable::find_done(const Hash128& hash) const {
              : std::nullopt;
 }
 
-void StateTable::fetch(const Hash128& hash) const {
-  visited().fetch(hash);
+void StateTable::fetch_place(const Hash128& hash) const {
+  visited().fetch_place(hash);
+}
+
+void StateTable::fetch_state(const Hash128& hash) const {
+  visited().fetch_hash(hash);
 }
 
 Choices StateTable::claim(StateId id, const Choices& wanted) {
@@ -224,7 +238,11 @@ void StateTable::describe(StateId id, const Description& description, std::uint3
         reinterpret_cast<const char*>(&stored + 1)
     );
   }
-  state.description = intern(std::string_view(description_));
+  if (description_ != last_description_) { // as long as the host stands still it is the same
+    last_description_ = description_;
+    last_description_id_ = intern(std::string_view(description_));
+  }
+  state.description = last_description_id_;
   state.described = 1;
   add_moves(id, moves);
 }
@@ -248,8 +266,10 @@ std::optional<StateId> StateTable::end_state() {
 }
 
 void StateTable::keep_to(std::span<const Hash128> states) {
+  Header& h = header();
   for (const Hash128& state : states) {
-    wanted_.insert(state, header().keeps_to++);
+    region<Hash128>(h.wanted_hashes_at)[h.keeps_to] = state;
+    wanted_.insert(state, h.keeps_to++);
   }
 }
 

@@ -97,8 +97,10 @@ public:
   std::optional<Visit> visit(const Hash128& hash, const Choices& asked);
   /// The state, if it has been visited and all moves of devices have been claimed.
   std::optional<StateId> find_done(const Hash128& hash) const;
-  /// The state is going to be looked for soon. Memory takes longer to answer than a state takes.
-  void fetch(const Hash128& hash) const;
+  /// The state is going to be looked for soon. Memory takes longer to answer than a state takes; so
+  /// first the place of each is fetched, then what is there.
+  void fetch_place(const Hash128& hash) const;
+  void fetch_state(const Hash128& hash) const;
   /// Those of `wanted` that nobody had claimed. describe() must follow.
   Choices claim(StateId state, const Choices& wanted);
   struct Description {
@@ -198,6 +200,7 @@ private:
   int fd_ = -1;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
+  VisitedSet visited_set(std::uint32_t number) const;
   VisitedSet& visited() const;
   void enlarge_visited(std::uint32_t number);
   std::uint32_t label(const Edge& edge);
@@ -212,7 +215,9 @@ private:
     Label label;
     std::uint32_t id = 0; // 0: none
   };
-  std::string description_;              // scratch
+  std::string description_; // scratch
+  std::string last_description_;
+  std::uint32_t last_description_id_ = 0;
   std::vector<KnownLabel> known_labels_; // by hash: those looked up last
 };
 
