@@ -429,7 +429,8 @@ bool Explorer::search() {
     --queue_;
     const Arrival arrival{.host = false, .open = node.open};
     if (choice.kind == Choice::Kind::Thread) {
-      if (!choice.ahead) { // meanwhile another state may have shown it
+      if (!choice.ahead || choice.again.epoch != stepper_.epoch()) {
+        choice.ahead = false; // meanwhile another state may have shown what is right now
         look_ahead(node, choice);
       }
       if (leads_to_known(node, choice)) {

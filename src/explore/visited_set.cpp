@@ -25,7 +25,9 @@ std::size_t capacity(std::uint32_t states) {
 
 /// States that have a key in common have others further on.
 std::uint32_t key_of(const Hash128& hash, std::uint64_t attempt) {
-  return static_cast<std::uint32_t>((hash.low + attempt * (hash.high | 1)) >> 32);
+  return static_cast<std::uint32_t>(
+      (hash.low + attempt * (hash.high | 1)) * 0x9e37'79b9'7f4a'7c15ULL >> 32
+  );
 }
 
 } // namespace

@@ -153,7 +153,7 @@ public:
   struct Again {
     const void* of_image = nullptr; // one of the two, or nothing
     const void* of_lane = nullptr;
-    std::uint64_t epoch = 0; // of what is known of moves
+    std::uint64_t epoch = 0; // 0: nothing
   };
 
   /// What step() would do, as far as a search has to know if the state that it leads to is no news.
@@ -168,6 +168,8 @@ public:
   bool step(const Move& move, const Again& again);
   /// The last step() was made as `again` said: changes() says nothing, it is what was told then.
   bool made_again() const { return made_again_; }
+  /// What is known of moves is forgotten when it may not hold any more: then this changes.
+  std::uint64_t epoch() const { return transitions_.epoch() + lane_transitions_.epoch(); }
   /// Nothing if that is not known yet, or if more is concerned than a cluster and memory.
   std::optional<Ahead> look_ahead(const Move& move);
 
@@ -364,7 +366,6 @@ private:
   bool step_command(const Move& move);
   bool step_thread(const Move& move, const Again& again);
   bool move_thread(const Move& move, const Again& again);
-  std::uint64_t epoch() const { return transitions_.epoch() + lane_transitions_.epoch(); }
   bool execute(const Move& move);
   bool end_move(const Move& move, bool was_made);
   void remember(const Move& move, const Image& before, std::size_t logged);

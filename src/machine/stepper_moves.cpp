@@ -599,7 +599,6 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   if (order_data_.take_news()) { // what is known may read what has been marked, or write what is
     transitions_.clear();
     lane_transitions_.clear();
-    found_ = {};
   }
   if (!done) {
     return false;
