@@ -37,11 +37,7 @@ StateTable::StateTable(int fd, std::byte* base, std::size_t bytes)
       bytes_(bytes),
       visited_number_(header().visited),
       visited_(visited_set(visited_number_)),
-      wanted_(
-          base + header().wanted_at,
-          header().max_states,
-          {region<Hash128>(header().wanted_hashes_at)}
-      ),
+      wanted_(base + header().wanted_at, header().max_states),
       known_labels_(labels_known) {}
 
 StateTable::StateTable(StateTable&& other) noexcept
@@ -89,7 +85,6 @@ Result<StateTable> StateTable::create(Limits limits) {
     h.visited_at[n] = place(VisitedSet::bytes(visited_room(n, h.max_states)));
   }
   h.wanted_at = place(VisitedSet::bytes(h.max_states));
-  h.wanted_hashes_at = place(h.max_states * sizeof(Hash128));
   h.states_at = place(h.max_states * sizeof(StoredState));
   h.edges_at = place(h.max_edges * sizeof(ShortEdge));
   h.texts_at = place(h.max_texts * sizeof(StoredText));
@@ -136,11 +131,7 @@ Result<StateTable> StateTable::open(int fd) {
 
 VisitedSet StateTable::visited_set(std::uint32_t number) const {
   const Header& h = header();
-  return {
-      base_ + h.visited_at[number],
-      visited_room(number, h.max_states),
-      {&region<StoredState>(h.states_at)->hash, sizeof(StoredState)}
-  };
+  return {base_ + h.visited_at[number], visited_room(number, h.max_states)};
 }
 
 /// The one that is in use. Another process may have put it in the place of a smaller one.
@@ -205,11 +196,13 @@ std::optional<StateId> StateTable::find_done(const Hash128& hash) const {
 }
 
 void StateTable::fetch_place(const Hash128& hash) const {
-  visited().fetch_place(hash);
+  visited().fetch(hash);
 }
 
 void StateTable::fetch_state(const Hash128& hash) const {
-  visited().fetch_hash(hash);
+  if (const auto known = visited().find(hash)) {
+    __builtin_prefetch(&region<StoredState>(header().states_at)[*known]);
+  }
 }
 
 Choices StateTable::claim(StateId id, const Choices& wanted) {
@@ -268,7 +261,6 @@ std::optional<StateId> StateTable::end_state() {
 void StateTable::keep_to(std::span<const Hash128> states) {
   Header& h = header();
   for (const Hash128& state : states) {
-    region<Hash128>(h.wanted_hashes_at)[h.keeps_to] = state;
     wanted_.insert(state, h.keeps_to++);
   }
 }

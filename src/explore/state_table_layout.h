@@ -96,8 +96,8 @@ struct StateTable::Header {
   std::uint64_t max_text_bytes;
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
-  std::size_t wanted_at, wanted_hashes_at, states_at, edges_at, texts_at, text_bytes_at, actors_at,
-      events_at, told_at, processes_at;
+  std::size_t wanted_at, states_at, edges_at, texts_at, text_bytes_at, actors_at, events_at,
+      told_at, processes_at;
 
   std::uint32_t facts;
   std::uint32_t keeps_to;    // so many states; 0: to none
