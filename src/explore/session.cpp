@@ -123,7 +123,7 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
   for (;;) {
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
     const double left = std::max(share - gone.count() / options.max_seconds, least_share);
-    const bool tries = every_order && could_be != 0;
+    const bool tries = every_order && (could_be & ~contended) != 0;
     if (tries && small) {
       options.max_states = std::min(asked.max_states, states_of_every_order);
     }
