@@ -502,9 +502,13 @@ std::string flags_reference() {
     for (const CLI::Option* option : command.get_options()) {
       std::string type = option->get_items_expected_max() == 0 ? "" : " " + option->get_type_name();
       std::ranges::replace(type, '|', '/');
+      std::string name = option->get_name(false, true);
+      if (name.empty()) { // not in --help
+        name = "--" + option->get_lnames().front();
+      }
       page += fmt::format(
           "| `{}{}` | {} | {} |\n",
-          option->get_name(false, true),
+          name,
           type,
           option->get_description(),
           option->get_default_str().empty() ? "" : "`" + option->get_default_str() + "`"
