@@ -1,4 +1,5 @@
-// Implements device.h: one row per virtual device.
+// Implements device.h: one row per virtual device. sm_90 was measured; the others are what is
+// published of a GPU of that kind.
 #include "machine/device.h"
 
 #include <algorithm>
