@@ -250,11 +250,15 @@ bool Parser::initialiser_list(
 
 bool Parser::initialiser_element(Variable& variable, std::uint64_t index) {
   std::uint64_t bytes = std::max<std::uint64_t>(1, variable.element_bytes() / variable.vector);
+  std::uint32_t offset = lexer_.peek().offset;
+  constexpr std::uint64_t most = std::uint64_t{1} << 30; // bytes; all of them are kept
+  if (index >= most / bytes) {
+    return fail(offset, "a value is more than 1 GiB behind the beginning of its variable");
+  }
   std::uint64_t at = index * bytes;
   if (variable.init.size() < at + bytes) {
     variable.init.resize(at + bytes);
   }
-  std::uint32_t offset = lexer_.peek().offset;
   if (lexer_.peek().kind == TokenKind::Identifier && !lexer_.peek().is_word("WARP_SZ")) {
     SymbolInit init;
     init.byte_offset = at;

@@ -182,6 +182,10 @@ TEST(Errors, Syntax) {
       error_of(".version 9.0\n.global .b8 x[99999999999999999];"),
       "2:14: error: the array is too large"
   );
+  EXPECT_EQ(
+      error_of(".version 9.0\n.global .b8 x[2][44444444442] = {{1}, {2}};"),
+      "2:40: error: a value is more than 1 GiB behind the beginning of its variable"
+  );
 }
 
 TEST(Errors, DeepNestingIsRefused) {
