@@ -184,7 +184,7 @@ private:
   void note_failure();
   void end_here();
   struct MoveNames { // of a move, for its edge
-    std::array<std::uint64_t, 3> who{};
+    std::pair<std::uint64_t, std::uint64_t> who;
     const void* op = nullptr;
     const char* what = nullptr;
     std::uint32_t first = 0;

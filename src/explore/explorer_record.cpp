@@ -239,15 +239,10 @@ ActorId Explorer::host_actor(unsigned thread) {
 }
 
 const Explorer::MoveNames& Explorer::names_of(const Stepper::Move& move) {
-  const std::array<std::uint64_t, 3> who{
-      std::uint64_t{move.work} << 1 | (move.thread ? 1U : 0U),
-      std::uint64_t{move.cluster} << 32 | move.block,
-      std::uint64_t{move.warp} << 32 | static_cast<std::uint32_t>(move.lane)
-  };
-  const std::uint64_t mixed =
-      ((who[0] * 0x9e37'79b9'7f4a'7c15ULL ^ who[1]) * 0x9e37'79b9'7f4a'7c15ULL ^ who[2] ^
-       reinterpret_cast<std::uintptr_t>(move.op) >> 3) *
-      0x9e37'79b9'7f4a'7c15ULL;
+  const auto who = stepper_.actor(move); // names the command, too: numbers of works are used again
+  const std::uint64_t mixed = (who.first * 0x9e37'79b9'7f4a'7c15ULL ^ who.second ^
+                               reinterpret_cast<std::uintptr_t>(move.op) >> 3) *
+                              0x9e37'79b9'7f4a'7c15ULL;
   MoveNames& names = last_names_[(mixed >> 32) % last_names_.size()];
   if (names.what == nullptr || names.who != who || names.op != move.op || names.what != move.what ||
       names.first != move.first) {
