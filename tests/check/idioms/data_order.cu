@@ -77,6 +77,25 @@ __global__ void order_in_shared() {
   }
 }
 
+// With the functions of CUDA C++, which are strong without saying so.
+//@ case: order-of-functions block 16
+//@ flags: --max-states=200 --schedules=54
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ incomplete: too many states
+//@ case: order-of-functions block 64
+//@ flags: --max-states=200 --schedules=18
+//@ verdict: unknown
+//@ incomplete: too many states
+__global__ void order_of_functions() {
+  __shared__ int place[64];
+  place[me()] = atomicAdd(&out[0], 1);
+  __syncthreads();
+  if (place[0] == all() - 1) {
+    wait_for_ever();
+  }
+}
+
 // The same, but nobody goes by it.
 //@ case: order-written block 64
 //@ flags: --max-states=200 --schedules=18
@@ -160,6 +179,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("compact-block", compact_block),
       DEVICE_CASE("last-writer", last_writer),
       DEVICE_CASE("order-in-shared", order_in_shared),
+      DEVICE_CASE("order-of-functions", order_of_functions),
       DEVICE_CASE("order-written", order_written),
       {"order-in-next-kernel", order_in_next_kernel},
       DEVICE_CASE("order-selects", order_selects),
