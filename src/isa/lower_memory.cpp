@@ -9,6 +9,7 @@
 #include "isa/lower_mbarrier.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_memory.h"
+#include "ptx/strength.h"
 
 #include <fmt/format.h>
 
@@ -221,7 +222,7 @@ Result<void> lower_load_store(
   TRY(const Registers registers, registers_of(l, value, *type, is_store));
   const bool shared = space == Space::Generic || space == Space::Shared;
   Access access{};
-  if (shared && is_strong(i)) {
+  if (shared && ptx::is_strong(i)) {
     access = is_store ? Access::StoreStrong : Access::LoadStrong;
   } else if (registers.refs.size() > 1) {
     access = is_store ? Access::StoreVector : Access::LoadVector;

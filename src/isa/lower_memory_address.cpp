@@ -11,11 +11,6 @@ std::optional<Mod> space_of(const ptx::Instruction& i) {
   return i.one_of(ptx::Category::Space);
 }
 
-bool is_strong(const ptx::Instruction& i) {
-  return i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
-         i.has(Mod::Release) || i.has(Mod::Mmio);
-}
-
 std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand) {
   std::vector<const ptx::Operand*> result;
   if (operand.kind == ptx::OperandKind::Vector) {

@@ -19,7 +19,4 @@ std::optional<ptx::Mod> space_of(const ptx::Instruction& i);
 /// What stands in { }, or the operand itself.
 std::vector<const ptx::Operand*> elements_of(const ptx::Operand& operand);
 
-/// What a strong access is and does: volatile, relaxed, acquire, release or mmio.
-bool is_strong(const ptx::Instruction& i);
-
 } // namespace heddle::isa

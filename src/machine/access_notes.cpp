@@ -1,8 +1,8 @@
 // Implements access_notes.h.
 #include "machine/access_notes.h"
 
-#include "isa/lower_memory_address.h"
 #include "machine/order_data.h"
+#include "ptx/strength.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,7 +24,7 @@ void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool st
   const ptx::Instruction& i = exec_.code().function->body[op->instruction];
   if (i.opcode == ptx::Opcode::Atom || i.opcode == ptx::Opcode::Red ||
       (i.opcode == ptx::Opcode::Cp && i.has(ptx::Mod::Reduce) && store) ||
-      ((i.opcode == ptx::Opcode::Ld || i.opcode == ptx::Opcode::St) && isa::is_strong(i)) ||
+      ((i.opcode == ptx::Opcode::Ld || i.opcode == ptx::Opcode::St) && ptx::is_strong(i)) ||
       (!also_strong.empty() && also_strong.contains(op))) {
     strong.push_back({at, bytes, op, &exec_.code(), lane});
   }

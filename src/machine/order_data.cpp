@@ -1,7 +1,7 @@
 // Implements order_data.h.
 #include "machine/order_data.h"
 
-#include "isa/lower_memory_address.h"
+#include "ptx/strength.h"
 
 #include <algorithm>
 
@@ -42,7 +42,7 @@ void OrderData::accessed(const std::byte* at, std::uint32_t bytes, bool store) {
   Function& f = function(*code.function);
   if (!store || i.opcode != Opcode::St) {
     std::uint64_t read = all_marks_ == 0 ? 0 : marks_of(at, bytes);
-    if (i.opcode == Opcode::Atom || (i.opcode == Opcode::Ld && isa::is_strong(i))) {
+    if (i.opcode == Opcode::Atom || (i.opcode == Opcode::Ld && ptx::is_strong(i))) {
       const std::uint64_t bucket = std::uint64_t{1} << bucket_of(live_, code, op);
       read |= only_data(code, op) ? unordered_ & bucket : 0;
     }

@@ -8,6 +8,7 @@
 #include "isa/ops_address.h"
 #include "machine/fault_diagnostic.h"
 #include "machine/stepper_work.h"
+#include "ptx/strength.h"
 
 #include <algorithm>
 #include <bit>
@@ -174,7 +175,7 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
           {Class::Access, StepKind::Volatile, load ? "a volatile read" : "a volatile write"}
       );
     }
-    if (isa::is_strong(i)) {
+    if (ptx::is_strong(i)) {
       return strong_access(
           at,
           load ? Operation{Class::Access, StepKind::Sync, "an atomic read"}

@@ -2,6 +2,7 @@
 // there were, and in which epoch of its block.
 #include "isa/lower_memory_address.h"
 #include "machine/stepper_work.h"
+#include "ptx/strength.h"
 
 #include <algorithm>
 #include <bit>
@@ -95,7 +96,7 @@ void Stepper::note_strong_accesses(
     noted.bucket = bucket(*access.code, *access.op);
     noted.contended =
         contended(*access.code, *access.op) || (sum == 0 && !options_.orderly) ||
-        (!isa::is_strong(instruction) && instruction.opcode != Opcode::Atom &&
+        (!ptx::is_strong(instruction) && instruction.opcode != Opcode::Atom &&
          instruction.opcode != Opcode::Red && live_.at(*access.code, *access.op).before_dead_end);
     noted.effect = effect(instruction);
     noted.only_data = options_.data_order && order_data_.only_data(*access.code, *access.op);

@@ -2,6 +2,7 @@
 #include "ptx/value_flow.h"
 
 #include "ptx/liveness.h"
+#include "ptx/strength.h"
 
 #include <utility>
 #include <vector>
@@ -41,11 +42,6 @@ bool address_names(const Instruction& i, const BitVector& registers) {
   return false;
 }
 
-bool is_weak(const Instruction& i) {
-  return !i.has(Mod::Volatile) && !i.has(Mod::Relaxed) && !i.has(Mod::Acquire) &&
-         !i.has(Mod::Release) && !i.has(Mod::Mmio);
-}
-
 /// What the instruction does with registers of the set, one of which it reads.
 Use use_of(const Instruction& i, const BitVector& registers, bool has_destination) {
   const bool guard = i.guard && registers.size() != 0 && registers.test(i.guard->register_index);
@@ -56,9 +52,9 @@ Use use_of(const Instruction& i, const BitVector& registers, bool has_destinatio
     return Use::Nothing;
   case Opcode::Ld:
   case Opcode::Ldu:
-    return (guard || address_names(i, registers)) && !is_weak(i) ? Use::Decides : Use::Result;
+    return (guard || address_names(i, registers)) && is_strong(i) ? Use::Decides : Use::Result;
   case Opcode::St:
-    if (i.has(Mod::Param) || ((guard || address_names(i, registers)) && !is_weak(i))) {
+    if (i.has(Mod::Param) || ((guard || address_names(i, registers)) && is_strong(i))) {
       return Use::Decides;
     }
     return guard ? Use::Maybe : address_names(i, registers) ? Use::Placed : Use::Stored;
@@ -103,9 +99,9 @@ bool is_computation(const Instruction& i, bool has_destination) {
     return true;
   case Opcode::Ld:
   case Opcode::Ldu:
-    return is_weak(i);
+    return !is_strong(i);
   case Opcode::St:
-    return is_weak(i) && !i.has(Mod::Param);
+    return !is_strong(i) && !i.has(Mod::Param);
   case Opcode::Atom:
   case Opcode::Shfl:
   case Opcode::Vote:

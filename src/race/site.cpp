@@ -7,6 +7,7 @@
 #include "race/site.h"
 
 #include "isa/lower_memory_address.h"
+#include "ptx/strength.h"
 
 namespace heddle::race {
 namespace {
@@ -89,7 +90,7 @@ bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& sit
   site.count = static_cast<std::uint8_t>(std::max<std::size_t>(1, value.elements.size()));
   site.acquire = i.has(Mod::Acquire);
   site.release = i.has(Mod::Release);
-  if (isa::is_strong(i)) {
+  if (ptx::is_strong(i)) {
     site.flags |= Strong;
     site.scope = scope_of(i, Scope::Sys);
   }

@@ -3,6 +3,7 @@
 
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
+#include "ptx/strength.h"
 
 #include <bit>
 #include <cstring>
@@ -27,7 +28,7 @@ bool beyond_block(const ptx::Instruction& i) {
 
 bool is_plain_read(const ptx::Instruction& i) {
   const bool past_it = i.has(Mod::Cg) || i.has(Mod::Cv);
-  return (i.opcode == Opcode::Ld || i.opcode == Opcode::Ldu) && !isa::is_strong(i) && !past_it;
+  return (i.opcode == Opcode::Ld || i.opcode == Opcode::Ldu) && !ptx::is_strong(i) && !past_it;
 }
 
 std::uint32_t bytes_of(const ptx::Instruction& i) {
