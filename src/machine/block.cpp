@@ -92,6 +92,7 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
   rank_ = rank;
   index_ = grid_.block_index(cluster_index, rank);
   live_ = threads_;
+  divergence_.reset();
   std::ranges::fill(shared_, std::byte{0});
   write_block_specials(cluster_index);
   for (Barrier& barrier : barriers_) {
@@ -355,6 +356,10 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
       );
       return exec.stop_fault(std::move(fault));
     }
+    const bool of_all = look_for_divergence_ && id[first] == 0 && count == 0 && !divergence_;
+    if (of_all && barrier.in_use) {
+      look_where_others_wait(barrier, exec.code(), op, w, same);
+    }
     barrier.in_use = true;
     barrier.expected = count;
     if (what == BarrierOp::Arrive) {
@@ -386,6 +391,9 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
       red |= same;
     }
     if (complete(barrier)) {
+      if (of_all && !divergence_) {
+        look_who_went_around(exec.code(), op, w, std::countr_zero(same));
+      }
       open(barrier);
     }
   }
@@ -545,6 +553,17 @@ void Block::exited(isa::Exec& exec, LaneMask ended) {
   WarpState& state = warps_[w];
   live_ -= static_cast<std::uint32_t>(std::popcount(ended));
   cluster_.note_progress();
+  if (look_for_divergence_ && !divergence_ && barriers_[0].expected == 0 &&
+      complete(barriers_[0])) {
+    for (std::size_t other = 0; other < warps_.size(); ++other) {
+      if (barriers_[0].waiting[other] != 0) {
+        const int lane = std::countr_zero(barriers_[0].waiting[other]);
+        const isa::Warp& warp = warps_[other].warp;
+        look_who_went_around(*warp.frame[slot(lane)]->code, warp.pc[slot(lane)][-1], other, lane);
+        break;
+      }
+    }
+  }
   open_if_complete(); // [BAR-3]: an ended thread holds up nobody
   for (LaneMask left = state.arrived; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);

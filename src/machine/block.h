@@ -153,6 +153,11 @@ public:
   BlockMonitor* monitor() const { return monitor_.get(); }
   Cluster& cluster() { return cluster_; }
 
+  // --- Barriers in divergent code: block_divergence.cpp ------------------------------------------
+  void look_for_divergence() { look_for_divergence_ = rules_ == nullptr; }
+  /// What was found, as a fault of the thread that waits or arrives; finding_of() knows it.
+  std::optional<FaultReport>& divergence() { return divergence_; }
+
   // --- Time, for the probe ---------------------------------------------------------------------
   void stop_time_at(std::uint64_t ns) {
     stopped_time_ = ns;
@@ -221,6 +226,21 @@ private:
   bool complete(const Barrier& barrier) const;
   void open(Barrier& barrier);
   void open_if_complete();
+  void diverged(
+      const isa::Code& code,
+      const isa::Op& op,
+      std::size_t w,
+      int lane,
+      std::string how
+  );
+  void look_where_others_wait(
+      const Barrier& barrier,
+      const isa::Code& code,
+      const isa::Op& op,
+      std::size_t w,
+      isa::LaneMask lanes
+  );
+  void look_who_went_around(const isa::Code& code, const isa::Op& op, std::size_t w, int lane);
   void finish_collective(std::size_t w, isa::LaneMask members);
   bool collective_complete(const WarpState& state, int lane) const;
 
@@ -237,6 +257,9 @@ private:
   std::byte* local_ = nullptr; // mmapped
   std::uint64_t local_bytes_ = 0;
   std::array<Barrier, 16> barriers_;
+  bool look_for_divergence_ = false;
+  std::optional<FaultReport> divergence_;
+  std::map<const isa::Op*, bool> gone_around_; // by barrier: see is_gone_around()
   std::optional<std::uint64_t> stopped_time_;
   bool time_was_read_ = false;
   std::unique_ptr<WarpRules> rules_;

@@ -45,6 +45,9 @@ inline report::Finding finding_of(isa::FaultKind kind) {
   return Finding::Trap;
 }
 
+/// How the text of a fault of Block::divergence() begins.
+inline constexpr std::string_view divergent_barrier = "barrier in divergent code";
+
 /// Is the instruction, as PTX text with or without a guard, one in which the lanes of a warp meet?
 inline bool is_warp_collective(std::string_view instruction) {
   if (instruction.starts_with('@')) {
@@ -75,6 +78,9 @@ inline report::Finding finding_of(const FaultReport& fault) {
   }
   if (fault.fault.kind == isa::FaultKind::BarrierMisuse && is_warp_collective(fault.instruction)) {
     return Finding::WarpMask;
+  }
+  if (fault.fault.text.starts_with(divergent_barrier)) {
+    return Finding::BarrierDivergence;
   }
   return finding_of(fault.fault.kind);
 }

@@ -340,6 +340,11 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
 /// Lets the lanes run, and takes down whose accesses those are that are strong. (A turn ends before
 /// the second operation that others see, so all accesses are of the epoch in which it began.)
 Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+  const Stop stop = run_noting(at, fuel, with, reconverge);
+  return at.work->clusters[at.cluster]->block(at.block).divergence() ? Stop::Fault : stop;
+}
+
+Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
   if (!options_.orderly) {
     return run_turn(at, fuel, with, reconverge);
   }
@@ -691,8 +696,10 @@ void Stepper::settle(Work& work, std::size_t cluster) {
 
 void Stepper::fail(const Lane& at) {
   failure_ = Failure{};
-  const Block& block = at.work->clusters[at.cluster]->block(at.block);
-  failure_->report = report_fault(*at.work->command->grid, block, at.warp, exec_);
+  Block& block = at.work->clusters[at.cluster]->block(at.block);
+  failure_->report = block.divergence()
+                         ? *block.divergence()
+                         : report_fault(*at.work->command->grid, block, at.warp, exec_);
 }
 
 } // namespace heddle::machine

@@ -290,6 +290,7 @@ private:
   static isa::LaneMask waiting(const Lane& at);
   isa::LaneMask choices(const Lane& first, isa::LaneMask group) const;
   isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
+  isa::Stop run_noting(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
   isa::Stop run_turn(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
   isa::LaneMask together(const Lane& at) const;
   std::vector<isa::LaneMask> active_with(const Lane& at) const;

@@ -621,6 +621,7 @@ void Stepper::load(Work& work, std::size_t c) {
   std::size_t first = 0; // thread of the warp
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);
+    block.divergence().reset();
     reader.get(block.live_);
     if (!block.ended()) {
       reader.raw(block.shared_.data(), block.shared_.size());

@@ -256,6 +256,9 @@ void Stepper::make_ready(std::size_t n) {
         return;
       }
       work.clusters.push_back(std::make_unique<Cluster>(grid, options_.warp_rules));
+      for (std::size_t b = 0; b < work.clusters.back()->size(); ++b) {
+        work.clusters.back()->block(b).look_for_divergence();
+      }
     }
     work.progress.resize(count);
     work.loaded.resize(count);

@@ -5,7 +5,7 @@ namespace heddle::race {
 
 void Shadow::restart() {
   ++life_;
-  far_writes_.clear();
+  kept_.clear();
   bytes_.clear();
 }
 
@@ -53,7 +53,7 @@ void Shadow::split(Cell& cell) {
     part = cell;
     if (cell.more != 0) {
       part.more = 0;
-      far_write(part) = far_writes_[cell.more];
+      kept(part) = kept_[cell.more];
     }
   }
   cell.more = static_cast<std::uint32_t>(bytes_.size()) | split_bit;

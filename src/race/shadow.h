@@ -65,10 +65,15 @@ static_assert(sizeof(Access) == 16);
 
 struct Cell {
   Access write, read, far_read;
-  std::uint32_t more = 0; // far write: index in far_writes_; with split_bit: index in bytes_
+  std::uint32_t more = 0; // index in kept_; with split_bit: index in bytes_
   std::uint32_t sync = 0; // index of what the synchronisation on this location is; 0: none
 };
 inline constexpr std::uint32_t split_bit = 1U << 31;
+
+/// What few cells need: a second writer, and the last plain accesses before strong ones.
+struct Kept {
+  Access far_write, plain_write, plain_read;
+};
 
 /// Cells for 4 KiB of memory.
 struct Page {
@@ -213,15 +218,15 @@ private:
   Page* find_page(std::uint64_t number);
   void split(Cell& cell);
   Cell& byte_cell(const Cell& cell, unsigned i) { return bytes_[cell.more & ~split_bit][i]; }
-  Access& far_write(Cell& cell) {
+  Kept& kept(Cell& cell) {
     if (cell.more == 0) {
-      if (far_writes_.empty()) {
-        far_writes_.emplace_back();
+      if (kept_.empty()) {
+        kept_.emplace_back();
       }
-      cell.more = static_cast<std::uint32_t>(far_writes_.size());
-      far_writes_.emplace_back();
+      cell.more = static_cast<std::uint32_t>(kept_.size());
+      kept_.emplace_back();
     }
-    return far_writes_[cell.more];
+    return kept_[cell.more];
   }
   static unsigned distance(const Access& a, const Access& b) {
     return a.block != b.block ? 3 : (a.thread / 32 != b.thread / 32 ? 2 : 1);
@@ -248,7 +253,7 @@ private:
       return a.block == by.block && a.tick == by.tick && a.thread == by.thread &&
              a.flags == by.flags && a.size_and_scope == by.size_and_scope;
     };
-    Access* far = cell.more != 0 ? &far_writes_[cell.more] : nullptr;
+    Access* far = cell.more != 0 ? &kept_[cell.more].far_write : nullptr;
     if (by.writes() && !by.strong()) {
       cell.sync = 0; // what was released here before cannot be acquired through this value
     }
@@ -275,9 +280,13 @@ private:
       }
       return race(before, address, bytes);
     };
+    const bool takes_over = by.strong();
     if (!by.writes()) {
       if (same(cell.read)) {
         return; // the same thread read it at the same tick: nothing new can be found
+      }
+      if (far != nullptr) {
+        passed(kept_[cell.more].plain_write);
       }
       if (cell.write.any()) {
         passed(cell.write);
@@ -286,6 +295,9 @@ private:
         }
       }
       if (!cell.read.any() || ordered(cell.read)) {
+        if (takes_over && cell.read.any() && !cell.read.strong()) {
+          kept(cell).plain_read = cell.read;
+        }
         cell.read = by;
         if (cell.far_read.any() && ordered(cell.far_read)) {
           cell.far_read = {};
@@ -298,6 +310,21 @@ private:
     if (same(cell.write) && !cell.read.any()) {
       return;
     }
+    if (cell.more != 0) {
+      Kept& plain = kept_[cell.more];
+      passed(plain.plain_write);
+      passed(plain.plain_read);
+      if (!takes_over) {
+        plain.plain_write = plain.plain_read = {};
+      }
+    }
+    if (takes_over && cell.write.any() && !cell.write.strong()) {
+      kept(cell).plain_write = cell.write;
+    }
+    if (takes_over && cell.read.any() && !cell.read.strong()) {
+      kept(cell).plain_read = cell.read;
+    }
+    far = cell.more != 0 ? &kept_[cell.more].far_write : nullptr;
     if (cell.read.any()) {
       if (passed(cell.read)) {
         cell.read = {};
@@ -317,10 +344,10 @@ private:
     if (passed(cell.write)) {
       cell.write = by;
     } else {
-      keep_apart(cell.write, far_write(cell), by);
+      keep_apart(cell.write, kept(cell).far_write, by);
     }
     if ((by.flags & Read) == 0 && cell.more != 0) {
-      far_write(cell).flags |= Past;
+      kept(cell).far_write.flags |= Past;
     }
   }
 
@@ -329,7 +356,7 @@ private:
   std::uint32_t life_ = 1;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   std::array<Recent, 64> recent_{};
-  std::deque<Access> far_writes_; // 0 stays free
+  std::deque<Kept> kept_; // 0 stays free
   std::deque<std::array<Cell, 4>> bytes_;
 };
 

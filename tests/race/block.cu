@@ -45,6 +45,35 @@ CASE(write_after_read_next_round, "read of 4 bytes races with a write in shared"
   rounds<right><<<1, 128>>>(device_memory<int>(128));
 }
 
+// The first update of a bin is ordered behind its initialisation, and strong; other warps' are not.
+template <bool right> __global__ void bins(int* out) {
+  __shared__ int bin[8];
+  if (threadIdx.x < 8) {
+    bin[threadIdx.x] = 0;
+  }
+  if (right) {
+    __syncthreads();
+  }
+  atomicAdd(&bin[threadIdx.x % 8], 1);
+  __syncthreads();
+  if (threadIdx.x < 8) {
+    out[threadIdx.x] = bin[threadIdx.x];
+  }
+}
+CASE(plain_write_behind_own_update, "RACE-STRONG") {
+  bins<right><<<1, 64>>>(device_memory<int>(8));
+}
+
+template <bool right> __global__ void look_and_add(int* count, int* out) {
+  if (threadIdx.x == 0) {
+    out[0] = right ? atomicAdd(count, 0) : *count;
+  }
+  atomicAdd(count, 1);
+}
+CASE(plain_read_before_own_update, "RACE-STRONG") {
+  look_and_add<right><<<1, 2>>>(device_memory<int>(1), device_memory<int>(1));
+}
+
 template <bool right> __global__ void reduce(int* out) {
   __shared__ int s[256];
   s[threadIdx.x] = threadIdx.x;

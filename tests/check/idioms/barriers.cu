@@ -50,9 +50,11 @@ __global__ void some_spin() {
   }
 }
 
-// The same number of barriers in both branches: each thread meets the others, wherever they stand.
+// The same number of barriers in both branches: hardware counts arrivals and lets all pass, but no
+// thread comes where the others are.
 //@ case: both-branches block 64
-//@ verdict: terminates
+//@ verdict: defect
+//@ finding: barrier-divergence BAR-6
 __global__ void both_branches() {
   if (threadIdx.x < 32) {
     value[0] = 1;
@@ -70,6 +72,44 @@ __global__ void one_more() {
   __syncthreads();
   if (threadIdx.x < 32) {
     __syncthreads();
+  }
+}
+
+// The same, with a barrier of all behind it: it is what the others come to meanwhile.
+//@ case: one-more-inside block 64
+//@ verdict: defect
+//@ finding: barrier-divergence BAR-6
+__global__ void one_more_inside() {
+  if (threadIdx.x < 2) {
+    __syncthreads();
+  }
+  __syncthreads();
+}
+
+// Others do not leave but go around it, on to what follows.
+//@ case: gone-around block 64
+//@ verdict: defect
+//@ finding: barrier-divergence BAR-6
+__global__ void gone_around() {
+  if (threadIdx.x < 32) {
+    __syncthreads();
+  }
+  atomicAdd(&value[0], 1);
+}
+
+// A function that contains the barrier is called from two places.
+//@ case: called-twice block 64
+//@ verdict: defect
+//@ finding: barrier-divergence BAR-6
+__device__ __noinline__ void meet(int i) {
+  value[i % 2] = i;
+  __syncthreads();
+}
+__global__ void called_twice() {
+  if (threadIdx.x < 32) {
+    meet(0);
+  } else {
+    meet(1);
   }
 }
 
@@ -446,6 +486,9 @@ int main(int argc, char** argv) {
       DEVICE_CASE("some-spin", some_spin),
       DEVICE_CASE("both-branches", both_branches),
       DEVICE_CASE("one-more", one_more),
+      DEVICE_CASE("one-more-inside", one_more_inside),
+      DEVICE_CASE("gone-around", gone_around),
+      DEVICE_CASE("called-twice", called_twice),
       DEVICE_CASE("some-leave", some_leave),
       DEVICE_CASE("some-leave-counted", some_leave_counted),
       DEVICE_CASE("uneven-rounds", uneven_rounds),

@@ -1,0 +1,197 @@
+// Barriers of the block in divergent code: [BAR-6]. A barrier of all threads (number 0, without a
+// count: what __syncthreads() and thread_block::sync() are) belongs to one place in the program;
+// all threads of the block come to it, or have ended. Hardware counts arrivals and lets more than
+// that pass; two things are found here when they happen:
+//
+// - threads wait at one place and another one arrives at another place;
+// - threads have ended although their way to the end leads through code behind the barrier, so that
+//   they have not left early but gone around it.
+//
+// May be wrong in this direction: misses threads that come to one place in different rounds of a
+// loop, ends behind a barrier that a called function contains, and threads that go around a barrier
+// where nothing follows but the end. A compiler that merges the ends of an early exit and of the
+// rest of a kernel makes the second thing of it; nvcc has not been seen to.
+#include "machine/block.h"
+#include "machine/fault_finding.h"
+#include "ptx/cfg.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace heddle::machine {
+
+using isa::Frame;
+using isa::LaneMask;
+using isa::Op;
+
+namespace {
+
+/// Does it do something besides computing in registers?
+bool acts(const ptx::Instruction& i) {
+  using ptx::Opcode;
+  switch (i.opcode) {
+  case Opcode::Ld:
+    return !i.has(ptx::Mod::Param) && !i.has(ptx::Mod::Const) && !i.has(ptx::Mod::Local);
+  case Opcode::St:
+    return !i.has(ptx::Mod::Param) && !i.has(ptx::Mod::Local);
+  case Opcode::Atom:
+  case Opcode::Red:
+  case Opcode::Call:
+  case Opcode::Bar:
+  case Opcode::Barrier:
+  case Opcode::Mbarrier:
+  case Opcode::Cp:
+  case Opcode::Shfl:
+  case Opcode::Vote:
+  case Opcode::Match:
+  case Opcode::Redux:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Do all ways to the end that avoid the barrier lead through code that does something and that
+/// everybody comes to who has been at the barrier?
+bool is_gone_around(const ptx::Function& function, std::uint32_t barrier) {
+  if (function.body[barrier].guard) {
+    return false;
+  }
+  const ptx::Cfg cfg(function);
+  const std::uint32_t at = cfg.block_of(barrier);
+  const auto behind = [&](std::uint32_t block) {
+    if (!cfg.post_dominates(block, at)) {
+      return false;
+    }
+    const ptx::BasicBlock& code = cfg.blocks()[block];
+    return std::any_of(function.body.begin() + code.first, function.body.begin() + code.last, acts);
+  };
+  std::vector<bool> seen(cfg.blocks().size() + 1);
+  std::vector<std::uint32_t> open{0};
+  while (!open.empty()) {
+    const std::uint32_t block = open.back();
+    open.pop_back();
+    if (seen[block]) {
+      continue;
+    }
+    seen[block] = true;
+    if (block == cfg.exit()) {
+      return false;
+    }
+    if (block != at && !behind(block)) {
+      const auto& next = cfg.blocks()[block].successors;
+      open.insert(open.end(), next.begin(), next.end());
+    }
+  }
+  return true;
+}
+
+/// Has been called from the same places.
+bool same_activation(const Frame* a, const Frame* b) {
+  while (a != nullptr && b != nullptr && a != b) {
+    if (a->code != b->code || a->return_op != b->return_op) {
+      return false;
+    }
+    a = a->caller;
+    b = b->caller;
+  }
+  return a == b;
+}
+
+} // namespace
+
+void Block::diverged(
+    const isa::Code& code,
+    const Op& op,
+    std::size_t w,
+    int lane,
+    std::string how
+) {
+  FaultReport report;
+  report.fault.kind = isa::FaultKind::BarrierMisuse;
+  report.fault.lane = lane;
+  report.fault.text = fmt::format("{}: {}", divergent_barrier, how);
+  report.kernel = grid_.describe();
+  report.block = index_;
+  report.thread = thread_index(w, lane);
+  describe_instruction(code, op, report);
+  divergence_ = std::move(report);
+}
+
+/// `lanes` of warp `w` arrive at the barrier of all threads.
+void Block::look_where_others_wait(
+    const Barrier& barrier,
+    const isa::Code& code,
+    const Op& op,
+    std::size_t w,
+    LaneMask lanes
+) {
+  std::uint32_t elsewhere = 0;
+  std::string where;
+  const Frame* frame = warps_[w].warp.frame[static_cast<std::size_t>(std::countr_zero(lanes))];
+  for (std::size_t other = 0; other < warps_.size(); ++other) {
+    const isa::Warp& warp = warps_[other].warp;
+    for (LaneMask m = barrier.waiting[other]; m != 0; m &= m - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+      const Op& theirs = warp.pc[lane][-1];
+      if (&theirs == &op && same_activation(warp.frame[lane], frame)) {
+        continue;
+      }
+      if (elsewhere++ == 0) {
+        where = describe_place(*warp.frame[lane]->code, theirs);
+      }
+    }
+  }
+  if (elsewhere != 0) {
+    diverged(
+        code,
+        op,
+        w,
+        std::countr_zero(lanes),
+        fmt::format(
+            "{} thread{} of the block wait{} for this one at {}",
+            elsewhere,
+            elsewhere == 1 ? "" : "s",
+            elsewhere == 1 ? "s" : "",
+            where
+        )
+    );
+  }
+}
+
+/// The barrier of all threads opens for those who wait at `op`, and others have ended.
+void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_t w, int lane) {
+  if (live_ == threads_ || &code != grid_.kernel().code) {
+    return;
+  }
+  const auto [known, is_new] = gone_around_.try_emplace(&op);
+  if (is_new) {
+    known->second = is_gone_around(*code.function, op.instruction);
+  }
+  if (!known->second) {
+    return;
+  }
+  for (std::size_t other = 0; other < warps_.size(); ++other) {
+    const LaneMask ended = created(other) & ~warps_[other].warp.live;
+    if (ended != 0) {
+      const Dim3 t = thread_index(other, std::countr_zero(ended));
+      diverged(
+          code,
+          op,
+          w,
+          lane,
+          fmt::format(
+              "thread ({},{},{}) has gone around the one at which this one waits, on to the code "
+              "behind it, and has ended",
+              t.x,
+              t.y,
+              t.z
+          )
+      );
+      return;
+    }
+  }
+}
+
+} // namespace heddle::machine
