@@ -3,6 +3,7 @@
 // away as soon as a permit is free: those nearest to the beginning, which are likely to lead to
 // most.
 #include "explore/explorer_impl.h"
+#include "explore/fresh_memory.h"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -60,6 +61,9 @@ pid_t Explorer::fork_searcher(Searcher& searcher) {
   searcher.id = fork_child();
   if (searcher.id == 0) {
     ++depth_;
+    if (depth_ % forks_between_fresh_memory == 0) {
+      make_memory_fresh();
+    }
     queue_ = 0;
     helpers_.clear();
     table_.become(searcher.process);
