@@ -212,6 +212,17 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->capture_default_str();
   // In the reference, but not in --help.
   check
+      .add_option(
+          "--straight-after",
+          search.straight_after,
+          "So many states (a move that cannot be taken back counts as 20), none of which comes "
+          "back, "
+          "are searched before blocks start at once, see --no-straight"
+      )
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("");
+  check
       .add_flag_callback(
           "--no-symmetry",
           [&search] { search.symmetry = false; },
@@ -240,6 +251,15 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
           [&search] { search.data_order = false; },
           "To check Heddle itself: atomic and volatile accesses on whose order only data depends "
           "are interleaved, too. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
+          "--no-straight",
+          [&search] { search.straight = false; },
+          "To check Heddle itself: blocks of programs in which nobody waits start at any time, "
+          "too, "
+          "and end in any order. Same verdict, more states"
       )
       ->group("");
   check

@@ -68,6 +68,7 @@ Explorer::Explorer(
            .unordered = options.unordered,
            .phases = options.phases && options.eager && !options.lockstep &&
                      options.progress != ProgressModel::Hsa,
+           .starts_at_once = options.starts_at_once,
            .ignore_grid_order = options.ignore_grid_order,
            .warp_rules = std::move(warp_rules)}
       ),
@@ -126,6 +127,7 @@ void Explorer::submitted(const machine::CommandPtr& command) {
   const HostThreads::Aside aside(threads_);
   if (command->value) {
     value_wait_calls_[command->id] = addresses(host_.capture());
+    note_circle(); // for all that is known
   }
   stepper_.submitted(command);
 }

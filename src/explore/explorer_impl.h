@@ -106,6 +106,9 @@ private:
     std::size_t next = 0;
     std::uint64_t open = 0; // host threads whose wait could end
     bool looked_ahead = false;
+    // More than 2: so many clusters are left of which only the last one matters, and only two can
+    // go next.
+    std::uint64_t alike = 0;
   };
   struct HostCall { // a host function that has begun
     Explorer* explorer = nullptr;
@@ -117,8 +120,9 @@ private:
     std::uint32_t process = 0; // of the table
   };
   struct Arrival {
-    bool host = false;      // the running host thread has just stopped
-    std::uint64_t open = 0; // Node::open of the state before
+    bool host = false;       // the running host thread has just stopped
+    std::uint64_t open = 0;  // Node::open of the state before
+    std::uint64_t alike = 0; // Node::alike, if known
   };
 
   // explorer_search.cpp
@@ -135,7 +139,11 @@ private:
   void all_choices(Node& node) const;
   Choices asked_by(const Arrival& arrival, std::uint64_t open) const;
   Choices wanted(const Node& node, const Choices& asked, bool first) const;
+  void keep_few(Node& node, std::uint64_t left);
   static bool is_in(const Choice& choice, const Choices& choices);
+  void look_for_circle(StateId state);
+  void note_circle();
+  void give_up_if_straight();
   std::uint64_t open_waits();
   bool hosts_are_alone(const Node& node) const;
   Hash128 fingerprint(const Hash128& device, std::uint64_t open) const;
@@ -230,7 +238,8 @@ private:
   std::array<HostCall, HeddleMaxThreads> host_calls_;
   bool over_ = false;       // the program has ended
   std::uint32_t heard_ = 0; // of what is told in the table
-  int since_clash_ = 0;     // states since Options::orderly failed
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  int since_clash_ = 0; // states since Options::orderly failed
 
   std::array<MoveNames, 1024> last_names_; // by hash: those looked up last
   std::map<unsigned, ActorId> host_actors_;

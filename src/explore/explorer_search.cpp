@@ -16,6 +16,10 @@ namespace {
 // States that a void search goes on for, to learn more of what it has to begin again without.
 constexpr int after_clash = 200;
 
+constexpr double little_time = 1.0 / 20; // Options::gives_up: after that part of the time
+// Circles of a search that goes deep are found if they are at most so long.
+constexpr std::size_t longest_circle = 32;
+
 Step step_of(machine::StepKind kind) {
   using machine::StepKind;
   switch (kind) {
@@ -57,8 +61,11 @@ std::uint64_t Explorer::open_waits() {
 /// Are all host threads at operations that no device thread can tell, and one of them can go on?
 bool Explorer::hosts_are_alone(const Node& node) const {
   using Kind = HostPoint::Kind;
+  // What its calls wait for stays true.
+  const bool only_one = options_.starts_at_once && threads_.live() == 1;
   const bool quiet = std::ranges::all_of(node.moves, [&](const Stepper::Move& move) {
-    return move.thread ? move.through : stepper_.host_function(move) == nullptr;
+    return move.thread ? move.through || options_.starts_at_once
+                       : stepper_.host_function(move) == nullptr;
   });
   bool some = false;
   for (unsigned t = 0; t < threads_.count(); ++t) {
@@ -68,7 +75,8 @@ bool Explorer::hosts_are_alone(const Node& node) const {
     const HostPoint& point = threads_.point(t);
     const bool alone = point.kind == Kind::Start || point.kind == Kind::Sync ||
                        (point.kind == Kind::Access && !point.device_visible) ||
-                       (quiet && (point.kind == Kind::ApiCall || point.kind == Kind::Return));
+                       (quiet && (point.kind == Kind::ApiCall || point.kind == Kind::Return)) ||
+                       (only_one && point.kind == Kind::Wait);
     if (!alone) {
       return false;
     }
@@ -138,7 +146,8 @@ Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) con
     return choice.kind == Choice::Kind::Host && is_in(choice, result);
   });
   // Put off until the state is met again.
-  result.device = !first || node.moves.empty() || !some_host || !hosts_are_alone(node);
+  const bool again = !first && !options_.starts_at_once; // no circles there, see session.cpp
+  result.device = again || node.moves.empty() || !some_host || !hosts_are_alone(node);
   return result;
 }
 
@@ -215,6 +224,11 @@ bool Explorer::enter(const Arrival& arrival) {
     );
     finish();
   }
+  if (!visit->first) {
+    look_for_circle(visit->id);
+  } else if (options_.gives_up && !one_way()) {
+    give_up_if_straight();
+  }
   if (!one_way() && (visit->nothing_new || table_.keeps_out(hash))) {
     return false;
   }
@@ -236,6 +250,10 @@ bool Explorer::enter(const Arrival& arrival) {
   if (!one_way()) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
   }
+  node.alike = 0;
+  if (options_.starts_at_once && !one_way()) {
+    keep_few(node, arrival.alike);
+  }
   if (visit->first || one_way()) {
     describe(node, mine.device && !one_way());
   } else {
@@ -244,6 +262,47 @@ bool Explorer::enter(const Arrival& arrival) {
   queue_ += node.choices.size();
   table_.set_frontier(taken_ + path_.size(), queue_);
   return true;
+}
+
+/// The last move has led to `state`: is it one on the way there?
+void Explorer::look_for_circle(StateId state) {
+  if (!options_.gives_up && !options_.starts_at_once) {
+    return;
+  }
+  for (std::size_t i = 1; i <= std::min(path_.size(), longest_circle); ++i) {
+    if (path_[path_.size() - i].state == state) {
+      note_circle();
+    }
+  }
+}
+
+void Explorer::note_circle() {
+  table_.note(Fact::Circle);
+  if (options_.starts_at_once && !one_way()) {
+    finish(); // for nothing
+  }
+}
+
+void Explorer::give_up_if_straight() {
+  const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begun_;
+  if (!table_.saw(Fact::Circle) && (table_.effort() > options_.straight_after ||
+                                    gone.count() > little_time * options_.max_seconds)) {
+    table_.note(Fact::GaveUp);
+    finish();
+  }
+}
+
+/// Where only the last of several clusters matters: choices that others stand for are gone. `left`
+/// is what is known from the state before, see Node::alike.
+void Explorer::keep_few(Node& node, std::uint64_t left) {
+  if (node.moves.empty() || node.choices.size() != node.moves.size() ||
+      node.choices.back().kind != Choice::Kind::Thread) {
+    return; // others take part
+  }
+  node.alike = left != 0 ? left : stepper_.only_last_matters(node.moves);
+  if (node.alike > 2) {
+    node.choices.resize(node.moves[0].count > 1 ? 1 : 2);
+  }
 }
 
 // --- The search ----------------------------------------------------------------------------------
@@ -375,6 +434,7 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   edge.choice = pack_choice(edge.choice, choice.check);
   edge.changes = choice.changes;
   table_.add_edge(edge);
+  look_for_circle(*to);
   return true;
 }
 
@@ -410,7 +470,8 @@ void Explorer::leave_node() {
 /// false: all is done.
 bool Explorer::search() {
   while (!path_.empty()) {
-    if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::PhasesClash)) {
+    if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::PhasesClash) ||
+        table_.saw(Fact::GaveUp) || (options_.starts_at_once && table_.saw(Fact::Circle))) {
       finish(); // another process has found out
     }
     if (!path_.back().looked_ahead) {
@@ -427,7 +488,11 @@ bool Explorer::search() {
     }
     Choice choice = node.choices[node.next++];
     --queue_;
-    const Arrival arrival{.host = false, .open = node.open};
+    const Arrival arrival{
+        .host = false,
+        .open = node.open,
+        .alike = node.alike > 2 ? node.alike - 1 : 0
+    };
     if (choice.kind == Choice::Kind::Thread) {
       if (!choice.ahead || choice.again.epoch != stepper_.epoch()) {
         choice.ahead = false; // meanwhile another state may have shown what is right now

@@ -30,6 +30,9 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-orderly", &Options::orderly, false},
     {"no-data-order", &Options::data_order, false},
     {"no-phases", &Options::phases, false},
+    {"no-straight", &Options::straight, false},
+    {"starts=at-once", &Options::starts_at_once, true},
+    {"gives-up", &Options::gives_up, true},
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},
@@ -38,6 +41,7 @@ constexpr auto switches = std::to_array<Switch>({
 constexpr std::string_view progress_key = "progress=";
 constexpr std::string_view contended_key = contended_event;
 constexpr std::string_view unordered_key = unordered_event.substr(1);
+constexpr std::string_view straight_key = "straight-after=";
 constexpr std::string_view states_key = "max-states=";
 constexpr std::string_view seconds_key = "max-time=";
 constexpr std::string_view mebibytes_key = "max-memory=";
@@ -76,6 +80,7 @@ bool read_option(std::string_view word, Options& options) {
   }
   return read_number(word, contended_key, options.contended) ||
          read_number(word, unordered_key, options.unordered) ||
+         read_number(word, straight_key, options.straight_after) ||
          read_number(word, states_key, options.max_states) ||
          read_number(word, seconds_key, options.max_seconds) ||
          read_number(word, mebibytes_key, options.max_mebibytes) ||
@@ -136,6 +141,9 @@ std::string to_text(const Options& options) {
   if (options.unordered != defaults.unordered) {
     add(unordered_key, options.unordered);
   }
+  if (options.straight_after != defaults.straight_after) {
+    add(straight_key, options.straight_after);
+  }
   if (options.max_states != defaults.max_states) {
     add(states_key, options.max_states);
   }
@@ -157,6 +165,8 @@ std::string to_text(const Options& options) {
 Options without_limits(const Options& options) {
   const Options defaults;
   Options result = options;
+  result.gives_up = defaults.gives_up;
+  result.straight_after = defaults.straight_after;
   result.max_states = defaults.max_states;
   result.max_seconds = defaults.max_seconds;
   result.max_mebibytes = defaults.max_mebibytes;

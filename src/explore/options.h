@@ -42,13 +42,22 @@ struct Options {
   // instructions that were found out to be of another kind.
   bool orderly = true;
   std::uint64_t contended = 0;
-  // So do atomic and volatile accesses on whose order only data depends (machine/order_data.h): those
-  // of instructions that have met others.
+  // So do atomic and volatile accesses on whose order only data depends (machine/order_data.h):
+  // those of instructions that have met others.
   bool data_order = true;
   std::uint64_t unordered = 0;
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;
+  // Of a program in which no state ever comes back: blocks start as soon as they can, and where
+  // only the last of several blocks does something else it is chosen who that is, not the order of
+  // the others (session.cpp says why that is everything).
+  bool straight = true;
+  bool starts_at_once = false; // that is what this search does
+  // This one is over after so many states (a move that cannot be taken back counts as 20) if none
+  // has come back: then blocks start at once.
+  bool gives_up = false;
+  std::uint32_t straight_after = 4000;
   // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
   bool lockstep = false;
   // With them: plain reads of global memory may see old values until a fence.

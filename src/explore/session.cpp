@@ -36,6 +36,7 @@ namespace {
 // soon.
 constexpr double share_of_search = 2.0 / 3;
 constexpr double least_share = 0.1; // of what comes last
+constexpr double share_of_straight = 1.0 / 6;
 // For a search of all orders where one may do, and how many single schedules look at some of the
 // others if it is too large.
 constexpr double share_of_every_order = 1.0 / 20;
@@ -109,55 +110,67 @@ Options blamed_in(const StateTable& table, Options options) {
   return options;
 }
 
-/// Without the assumptions about sums and phases (machine/sums.h, phases.h) that turn out to be
-/// wrong. Accesses on whose order only data depends (machine/order_data.h) are chosen all the same
-/// if that search is a small one: the host may decide by such data.
+/// May it be searched with blocks that start at once if no state comes back? Only where somebody is
+/// always owed the start of a block, as long as nobody waits for a thread of another block.
+bool may_be_straight(const Options& options) {
+  return options.straight && options.eager && options.progress == ProgressModel::Cuda &&
+         options.host_progress && !options.other_processes && !options.lockstep &&
+         !options.ignore_grid_order;
+}
+
+/// A search, and then, where it does not hold, one of the next kind:
+/// - of every order, with blocks that start at any time, given up early if it is large and either
+///   of the two that follow may do;
+/// - straight: blocks start at once. A block's start commutes with every move of others. So each
+///   infinite execution has one like it here, and if no state comes back, there is none. Then
+///   nobody ever waits in a loop for another block, nor does a block stay blocked by one: such a
+///   state would have been found. What blocks do before others have started is done here, too;
+/// - where accesses on whose order only data depends (machine/order_data.h) are not chosen: the
+/// host
+///   may decide by such data, so every order is better;
+/// - like the first, to the end.
+/// Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h) that
+/// turn out to be wrong.
 Result<Search> search_all(CheckRequest& request, Handover& handover, double share) {
   const Options asked = handover.options;
   Options& options = handover.options;
   std::uint64_t could_be = 0; // unordered
   bool every_order = options.data_order && options.unordered == 0;
   bool small = true;                           // a search of every order is given up early
+  bool straight = may_be_straight(asked);      // not tried yet
   std::uint64_t contended = options.contended; // that could not be
+  std::optional<Search> found_before;          // by a search that is not exhaustive
+  const auto in_one_order = [&] {
+    every_order = false;
+    options.contended = contended;
+    options.unordered = could_be;
+  };
   const auto start = std::chrono::steady_clock::now();
   for (;;) {
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
     const double left = std::max(share - gone.count() / options.max_seconds, least_share);
-    const bool tries = every_order && (could_be & ~contended) != 0;
-    if (tries && small) {
+    const bool one_order_may_do = every_order && (could_be & ~contended) != 0;
+    const bool first = small && !options.starts_at_once;
+    double part = left;
+    if (options.starts_at_once) {
+      part = std::min(left, share_of_straight);
+    } else if (first && one_order_may_do) {
+      part = std::min(left, share_of_every_order);
       options.max_states = std::min(asked.max_states, states_of_every_order);
     }
-    auto tried = search(
-        request,
-        handover,
-        Addresses::Fixed,
-        {.share = tries && small ? std::min(left, share_of_every_order) : left, .sheet = nullptr}
-    );
+    options.gives_up = first && straight;
+    auto tried = search(request, handover, Addresses::Fixed, {.share = part, .sheet = nullptr});
     options.max_states = asked.max_states;
-    const bool sums =
-        tried && (options.sums || options.orderly) && tried->table.saw(Fact::SumsClash);
-    const bool phases = tried && options.phases && tried->table.saw(Fact::PhasesClash);
-    if (!sums && !phases) {
-      if (!tried || !tries || !small) {
-        return tried;
-      }
-      HostSources sources(request.program);
-      const report::Report found =
-          judge_search(request, tried->table, sources, tried->finished).report;
-      if (found.complete) {
-        return tried;
-      }
-      if (!found.findings.empty()) {
-        small = false; // nothing must be lost
-        continue;
-      }
-      every_order = false;
-      options.contended = contended;
-      options.unordered = could_be;
-    } else {
+    options.gives_up = false;
+    if (!tried) {
+      return tried;
+    }
+    const bool sums = (options.sums || options.orderly) && tried->table.saw(Fact::SumsClash);
+    const bool phases = options.phases && tried->table.saw(Fact::PhasesClash);
+    if (sums || phases) {
       Options blamed = sums ? blamed_in(tried->table, options) : options;
       const bool news = blamed != options;
-      contended |= sums && !tries ? blamed.contended & ~options.contended : 0;
+      contended |= sums && !one_order_may_do ? blamed.contended & ~options.contended : 0;
       if (every_order) {
         could_be |= blamed.unordered;
         blamed.contended |= blamed.unordered;
@@ -168,12 +181,47 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
       options.sums = options.sums && (!sums || news);
       options.orderly = options.orderly && (!sums || news);
       options.phases = options.phases && !phases;
+      request.options = options;
+      continue;
     }
-    request.options.contended = options.contended;
-    request.options.unordered = options.unordered;
-    request.options.sums = options.sums;
-    request.options.orderly = options.orderly;
-    request.options.phases = options.phases;
+    const bool gave_up = tried->table.saw(Fact::GaveUp);
+    const bool last = !options.starts_at_once && !gave_up && (!one_order_may_do || !small);
+    if (last && !found_before) {
+      return tried;
+    }
+    HostSources sources(request.program);
+    const Judgement found = judge_search(request, tried->table, sources, tried->finished);
+    const bool clean = found.report.findings.empty();
+    if (last) {
+      if (!clean || found.report.complete) {
+        return tried;
+      }
+      found_before->table
+          .add_event(EventKind::Incomplete, 0, 0, "blocks that all start at once were searched");
+      request.options.starts_at_once = true;
+      return std::move(*found_before);
+    }
+    const bool circles = tried->table.saw(Fact::Circle) || !found.straight;
+    if (found.report.complete && (!options.starts_at_once || (!circles && clean))) {
+      return tried;
+    }
+    if (!clean) { // nothing must be lost
+      if (options.starts_at_once) {
+        found_before.emplace(std::move(*tried));
+      }
+      small = straight = options.starts_at_once = false;
+    } else if (straight && !circles) {
+      straight = false;
+      options.starts_at_once = true;
+    } else if (options.starts_at_once && !circles && one_order_may_do) {
+      in_one_order();
+    } else {
+      straight = options.starts_at_once = small = false;
+      if (one_order_may_do) {
+        in_one_order();
+      }
+    }
+    request.options = options;
   }
 }
 
@@ -231,7 +279,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   std::optional<Search> all(std::move(*searched));
   const double left = std::max(1 - seconds() / request.options.max_seconds, least_share);
   HostSources sources(request.program);
-  auto [report, shown, ends] = judge_search(request, all->table, sources, all->finished);
+  auto [report, shown, straight, ends] = judge_search(request, all->table, sources, all->finished);
   if (all->table.for_several() && !report.findings.empty()) {
     retrace(request, handover, *all, left, sources, report);
   }
@@ -248,6 +296,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     }
     // Nobody would repeat them if these were wrong.
     request.options.sums = request.options.orderly = request.options.phases = false;
+    request.options.starts_at_once = false;
     const double share_of_schedules = one_order ? std::min(left, share_of_other_orders) : left;
     TRY_VOID(try_schedules(request, share_of_schedules, sources, report));
     if (!report.findings.empty()) {

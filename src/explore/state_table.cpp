@@ -509,13 +509,16 @@ void StateTable::count_irrevocable() {
   atomic_of(header().irrevocable).fetch_add(1, relaxed);
 }
 
-/// Of the whole search this does not depend on how many processes make it.
-bool StateTable::is_large() const {
+std::uint64_t StateTable::effort() const {
   constexpr std::uint64_t states_for_one = 20; // irrevocable move: it takes much longer
   Header& h = header();
   return atomic_of(h.states).load(relaxed) +
-             states_for_one * atomic_of(h.irrevocable).load(relaxed) >=
-         h.alone;
+         states_for_one * atomic_of(h.irrevocable).load(relaxed);
+}
+
+/// Of the whole search this does not depend on how many processes make it.
+bool StateTable::is_large() const {
+  return effort() >= header().alone;
 }
 
 bool StateTable::take_permit() {

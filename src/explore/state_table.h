@@ -60,6 +60,8 @@ enum class Fact : std::uint8_t {
   DataOrder,   // so were accesses on whose order only data depends
   SumsClash,   // Options::sums does not hold: the search is void
   PhasesClash, // Options::phases does not hold: the search is void
+  Circle,      // a state came back on the way from it, or might have: a stream waited for a value
+  GaveUp,      // Options::gives_up
   HostUnseen   // host code is not instrumented
 };
 
@@ -151,6 +153,8 @@ public:
   /// A move is made that cannot be taken back: it needs a process, which takes as long as many
   /// states.
   void count_irrevocable();
+  /// States so far, and what moves that cannot be taken back are worth.
+  std::uint64_t effort() const;
   /// A process could take part that does not. Then whoever has work to give away takes its permit.
   bool help_wanted() const;
   bool take_permit();

@@ -96,7 +96,7 @@ public:
     std::string ends = none ? replay_of_end() : "";
     std::ranges::sort(shown_);
     shown_.erase(std::ranges::unique(shown_).begin(), shown_.end());
-    return {std::move(report), std::move(shown_), std::move(ends)};
+    return {std::move(report), std::move(shown_), analysis.circles.empty(), std::move(ends)};
   }
 
 private:

@@ -42,7 +42,8 @@ struct Judgement {
   report::Report report;
   // States that its findings speak of, with a way to each; numbered that way.
   std::vector<StateId> shown;
-  std::string ends; // an execution that ends, as a schedule string, if no finding has one
+  bool straight = false; // no way leads back to any state
+  std::string ends;      // an execution that ends, as a schedule string, if no finding has one
 };
 Judgement judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options);
 

@@ -196,6 +196,18 @@ bool MemoryJournal::only_wrote_in(
   );
 }
 
+std::vector<WordPart> MemoryJournal::changed_since(std::size_t mark) const {
+  std::vector<WordPart> result;
+  for (std::size_t i = mark; i < undo_.size(); ++i) {
+    std::uint64_t* const at = undo_[i].at;
+    const auto earlier = [at](const WordPart& part) { return part.at == at; };
+    if (*at != undo_[i].before && std::ranges::none_of(result, earlier)) {
+      result.push_back({at, ~std::uint64_t{0}, *at});
+    }
+  }
+  return result;
+}
+
 void MemoryJournal::undo_to(std::size_t mark) {
   for (; undo_.size() > mark; undo_.pop_back()) {
     const Word& word = undo_.back();

@@ -87,6 +87,9 @@ public:
     bool data_order = false;
     std::uint64_t unordered = 0;
     bool phases = false; // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
+    // thread of another cluster, the same happens as if they start at any time, or never.
+    bool starts_at_once = false;
     // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
     // verdict rests on it.
     bool ignore_grid_order = false;
@@ -139,6 +142,9 @@ public:
   bool step(const Move& move) { return step(move, {}); }
   /// The command of a move, if it is a host function: then step() only says that it has begun.
   CommandPtr host_function(const Move& move) const;
+  /// These are all moves of a state. The number of their clusters, if moves of any two of them
+  /// stand for all, as long as more than two are left (stepper_last.cpp); else 0.
+  std::uint64_t only_last_matters(std::span<const Move> moves);
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
   StepKind taken() const { return taken_; }
   /// How the last step() changed the classes of threads, its own first. A class may become several;
@@ -305,6 +311,9 @@ private:
   Hash128 lane_state(const isa::Warp& warp, int lane) const;
   static Block::WarpState& warp_state(const Lane& at);
 
+  // stepper_last.cpp
+  std::optional<std::vector<WordPart>> changed_at_end(const Move& move);
+
   // stepper_phases.cpp: mbarriers
   struct PhaseOp {
     enum class Kind : std::uint8_t {
@@ -378,6 +387,7 @@ private:
 
   // stepper_start.cpp
   void find_start(Work& work, std::size_t cluster);
+  void start_at_once(std::size_t work, std::size_t cluster);
   bool first_steps_are_joins(Work& work, std::size_t cluster);
   static bool runs_through(const Work& work, std::size_t cluster);
   bool move_all(const Move& move, const Again& again);

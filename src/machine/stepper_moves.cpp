@@ -290,6 +290,9 @@ void Stepper::make_ready(std::size_t n) {
     settle(work, c);
     capture(n, c);
     find_start(work, c);
+    if (options_.starts_at_once && !failure_ && !runs_through(work, c)) {
+      start_at_once(n, c);
+    }
   }
 }
 

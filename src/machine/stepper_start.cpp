@@ -79,6 +79,21 @@ void Stepper::find_start(Work& work, std::size_t c) {
   undo_to(here);
 }
 
+/// Not if it would end at once: others may be submitted yet that are under way at the same time
+/// (sums.h).
+void Stepper::start_at_once(std::size_t n, std::size_t c) {
+  Work& work = *works_[n];
+  const Mark here = mark();
+  load(work, c);
+  work.progress[c].made = true;
+  settle(work, c);
+  capture(n, c);
+  if (!failure_ && work.images[c]->ended) {
+    undo_to(here);
+    work.loaded[c] = nullptr;
+  }
+}
+
 /// Does the move start its cluster, and everything like it in its grid?
 bool Stepper::runs_through(const Work& work, std::size_t c) {
   const Image& image = *work.images[c];

@@ -10,7 +10,7 @@ import axb_oracle
 import cases
 import test_axb
 
-OFF = (["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-data-order"], ["--no-phases"], ["--no-symmetry", "--no-eager"])
+OFF = (["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-data-order"], ["--no-straight"], ["--no-phases"], ["--no-symmetry", "--no-eager"])
 
 
 def found(answer):
