@@ -29,6 +29,14 @@ cudaError_t allocate(
   });
 }
 
+template <class Handle>
+cudaError_t about_other_kind(const char* what, const void* result, Handle array) {
+  return api(what, [&](Runtime& rt, ThreadState&) {
+    return result == nullptr || rt.arrays().find(array) ? cudaErrorInvalidValue
+                                                        : cudaErrorInvalidResourceHandle;
+  });
+}
+
 cudaError_t copy_3d(const Call& call, const cudaMemcpy3DParms* p) {
   return call_copy(
       call,
@@ -344,6 +352,35 @@ HEDDLE_CALLS_AT_ONCE(cudaMemcpyArrayToArray, copy_bytes,
     cudaArray_t to, std::size_t to_x, std::size_t to_y, cudaArray_const_t from, std::size_t x, std::size_t y,
     std::size_t bytes, cudaMemcpyKind kind)
 // clang-format on
+
+// Neither sparse arrays nor those that are mapped later nor planar formats can be made, so the
+// questions about them are wrong for every array.
+cudaError_t cudaArrayGetSparseProperties(cudaArraySparseProperties* result, cudaArray_t array) {
+  return about_other_kind("cudaArrayGetSparseProperties", result, array);
+}
+cudaError_t cudaMipmappedArrayGetSparseProperties(
+    cudaArraySparseProperties* result,
+    cudaMipmappedArray_t array
+) {
+  return about_other_kind("cudaMipmappedArrayGetSparseProperties", result, array);
+}
+cudaError_t cudaArrayGetMemoryRequirements(
+    cudaArrayMemoryRequirements* result,
+    cudaArray_t array,
+    int /*device*/
+) {
+  return about_other_kind("cudaArrayGetMemoryRequirements", result, array);
+}
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(
+    cudaArrayMemoryRequirements* result,
+    cudaMipmappedArray_t array,
+    int /*device*/
+) {
+  return about_other_kind("cudaMipmappedArrayGetMemoryRequirements", result, array);
+}
+cudaError_t cudaArrayGetPlane(cudaArray_t* result, cudaArray_t array, unsigned int /*plane*/) {
+  return about_other_kind("cudaArrayGetPlane", result, array);
+}
 
 } // extern "C"
 #pragma GCC visibility pop

@@ -317,6 +317,19 @@ cudaError_t cudaCtxResetPersistingL2Cache() {
   return api("cudaCtxResetPersistingL2Cache", [](Runtime&, ThreadState&) { return cudaSuccess; });
 }
 
+/// Nobody but the host and the devices writes their memory.
+cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(
+    cudaFlushGPUDirectRDMAWritesTarget target,
+    cudaFlushGPUDirectRDMAWritesScope scope
+) {
+  return api("cudaDeviceFlushGPUDirectRDMAWrites", [&](Runtime&, ThreadState&) {
+    const bool known = target == cudaFlushGPUDirectRDMAWritesTargetCurrentDevice &&
+                       (scope == cudaFlushGPUDirectRDMAWritesToOwner ||
+                        scope == cudaFlushGPUDirectRDMAWritesToAllDevices);
+    return known ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(
     std::size_t* width,
     const cudaChannelFormatDesc* channels,

@@ -4,6 +4,7 @@
 #include "explore/explorer.h"
 #include "machine/engine.h"
 #include "machine/monitor.h"
+#include "runtime/advice.h"
 #include "runtime/announce.h"
 #include "runtime/array.h"
 #include "runtime/driver/context.h"
@@ -117,6 +118,7 @@ Runtime::Runtime(Config config)
     devices_.push_back(std::make_unique<Device>());
   }
   contexts_ = std::make_unique<Contexts>(std::max(config_.devices, 1));
+  advice_ = std::make_unique<Advice>();
   arrays_ = std::make_unique<Arrays>(space_, memory_);
   graphs_ = std::make_unique<Graphs>();
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));

@@ -24,6 +24,7 @@
 
 namespace heddle::runtime {
 
+class Advice;   // advice.h
 class Arrays;   // array.h
 class Contexts; // driver/context.h
 class Graphs;   // graph.h
@@ -82,6 +83,7 @@ public:
   MemoryTable& memory() { return memory_; }
   Modules& modules() { return *modules_; }
   StreamTable& streams() { return *streams_; }
+  Advice& advice() { return *advice_; }
   Arrays& arrays() { return *arrays_; }
   Contexts& contexts() { return *contexts_; }
   Graphs& graphs() { return *graphs_; }
@@ -125,6 +127,7 @@ private:
   machine::DeviceModel model_;
   memory::AddressSpace space_;
   MemoryTable memory_{space_};
+  std::unique_ptr<Advice> advice_;
   std::unique_ptr<Arrays> arrays_;
   std::unique_ptr<machine::World> world_;
   std::unique_ptr<Modules> modules_;

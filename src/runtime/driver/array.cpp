@@ -223,6 +223,19 @@ cudaError_t make_texture(
   return cudaCreateTextureObject(result, &same, &how, view != nullptr ? &part : nullptr);
 }
 
+cudaError_t
+linear_width(std::size_t* width, CUarray_format format, unsigned channels, CUdevice device) {
+  const cudaChannelFormatDesc texel = channels_of(format, channels);
+  return cudaDeviceGetTexture1DLinearMaxWidth(width, &texel, device);
+}
+
+cudaArraySparseProperties* same(CUDA_ARRAY_SPARSE_PROPERTIES* p) {
+  return reinterpret_cast<cudaArraySparseProperties*>(p);
+}
+cudaArrayMemoryRequirements* same(CUDA_ARRAY_MEMORY_REQUIREMENTS* p) {
+  return reinterpret_cast<cudaArrayMemoryRequirements*>(p);
+}
+
 cudaError_t make_surface(CUsurfObject* result, const CUDA_RESOURCE_DESC* resource) {
   if (resource == nullptr) {
     return cudaErrorInvalidValue;
@@ -249,6 +262,19 @@ HEDDLE_DRIVER(cuMipmappedArrayGetLevel,
     cudaGetMipmappedArrayLevel(reinterpret_cast<cudaArray_t*>(level), array_of(array), number),
     CUarray* level, CUmipmappedArray array, unsigned number)
 HEDDLE_DRIVER(cuMipmappedArrayDestroy, cudaFreeMipmappedArray(array_of(array)), CUmipmappedArray array)
+HEDDLE_DRIVER(cuArrayGetSparseProperties, cudaArrayGetSparseProperties(same(p), array_of(array)),
+    CUDA_ARRAY_SPARSE_PROPERTIES* p, CUarray array)
+HEDDLE_DRIVER(cuMipmappedArrayGetSparseProperties, cudaMipmappedArrayGetSparseProperties(same(p), array_of(array)),
+    CUDA_ARRAY_SPARSE_PROPERTIES* p, CUmipmappedArray array)
+HEDDLE_DRIVER(cuArrayGetMemoryRequirements, cudaArrayGetMemoryRequirements(same(p), array_of(array), device),
+    CUDA_ARRAY_MEMORY_REQUIREMENTS* p, CUarray array, CUdevice device)
+HEDDLE_DRIVER(cuMipmappedArrayGetMemoryRequirements,
+    cudaMipmappedArrayGetMemoryRequirements(same(p), array_of(array), device),
+    CUDA_ARRAY_MEMORY_REQUIREMENTS* p, CUmipmappedArray array, CUdevice device)
+HEDDLE_DRIVER(cuArrayGetPlane, cudaArrayGetPlane(reinterpret_cast<cudaArray_t*>(plane), array_of(array), number),
+    CUarray* plane, CUarray array, unsigned number)
+HEDDLE_DRIVER(cuDeviceGetTexture1DLinearMaxWidth, linear_width(width, format, channels, device),
+    std::size_t* width, CUarray_format format, unsigned channels, CUdevice device)
 HEDDLE_DRIVER(cuTexObjectCreate, make_texture(texture, resource, how, view),
     CUtexObject* texture, const CUDA_RESOURCE_DESC* resource, const CUDA_TEXTURE_DESC* how,
     const CUDA_RESOURCE_VIEW_DESC* view)

@@ -72,6 +72,13 @@ HEDDLE_DRIVER_STREAM(cuMemPrefetchBatchAsync,
     cudaMemPrefetchBatchAsync(as<void*>(places), sizes, count, as<cudaMemLocation>(where), starts, n, flags, stream),
     CUdeviceptr* places, std::size_t* sizes, std::size_t count, CUmemLocation* where, std::size_t* starts,
     std::size_t n, unsigned long long flags, CUstream stream)
+HEDDLE_DRIVER_STREAM(cuMemDiscardBatchAsync, cudaMemDiscardBatchAsync(as<void*>(places), sizes, count, flags, stream),
+    CUdeviceptr* places, std::size_t* sizes, std::size_t count, unsigned long long flags, CUstream stream)
+HEDDLE_DRIVER_STREAM(cuMemDiscardAndPrefetchBatchAsync,
+    cudaMemDiscardAndPrefetchBatchAsync(
+        as<void*>(places), sizes, count, as<cudaMemLocation>(where), starts, n, flags, stream),
+    CUdeviceptr* places, std::size_t* sizes, std::size_t count, CUmemLocation* where, std::size_t* starts,
+    std::size_t n, unsigned long long flags, CUstream stream)
 HEDDLE_DRIVER(cuMemGetDefaultMemPool,
     cudaMemGetDefaultMemPool(pool, as<cudaMemLocation>(where), static_cast<cudaMemAllocationType>(type)),
     CUmemoryPool* pool, CUmemLocation* where, CUmemAllocationType type)

@@ -191,6 +191,18 @@ HEDDLE_DRIVER(cuMemAdvise_v2,
     CUdeviceptr p, std::size_t bytes, CUmem_advise advice, CUmemLocation where)
 HEDDLE_DRIVER_STREAM(cuMemPrefetchAsync_v2, cudaMemPrefetchAsync(pointer(p), bytes, location(where), flags, stream),
     CUdeviceptr p, std::size_t bytes, CUmemLocation where, unsigned flags, CUstream stream)
+HEDDLE_DRIVER(cuMemRangeGetAttribute,
+    cudaMemRangeGetAttribute(data, size, static_cast<cudaMemRangeAttribute>(attribute), pointer(p), bytes),
+    void* data, std::size_t size, CUmem_range_attribute attribute, CUdeviceptr p, std::size_t bytes)
+HEDDLE_DRIVER(cuMemRangeGetAttributes,
+    cudaMemRangeGetAttributes(data, sizes, reinterpret_cast<cudaMemRangeAttribute*>(attributes), count, pointer(p),
+        bytes),
+    void** data, std::size_t* sizes, CUmem_range_attribute* attributes, std::size_t count, CUdeviceptr p,
+    std::size_t bytes)
+HEDDLE_DRIVER(cuFlushGPUDirectRDMAWrites,
+    cudaDeviceFlushGPUDirectRDMAWrites(
+        static_cast<cudaFlushGPUDirectRDMAWritesTarget>(target), static_cast<cudaFlushGPUDirectRDMAWritesScope>(scope)),
+    CUflushGPUDirectRDMAWritesTarget target, CUflushGPUDirectRDMAWritesScope scope)
 HEDDLE_DRIVER(cuPointerGetAttribute, pointer_attribute(data, attribute, p),
     void* data, CUpointer_attribute attribute, CUdeviceptr p)
 HEDDLE_DRIVER(cuPointerGetAttributes, pointer_attributes(count, attributes, data, p),
