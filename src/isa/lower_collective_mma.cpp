@@ -2,7 +2,7 @@
 // ISA 9.0, 9.7.14.5), and multiplies for wmma. Sparse (.sp) and block-scaled forms are unsupported.
 #include "isa/lower_collective_mma.h"
 
-#include "isa/ops_matrix.h"
+#include "isa/ops_matrix_columns.h"
 
 #include <fmt/format.h>
 
@@ -92,19 +92,22 @@ std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i) {
 }
 
 MatrixPlace MatrixShape::place(Fragment f, int lane, int index, int count, int bits) const {
+  // Every size is a power of two: masks and shifts, since this is done for each element.
+  const auto log2 = [](int size) { return std::countr_zero(static_cast<unsigned>(size)); };
   if (wmma) {
-    const int number = (lane * count + index) % (rows(f) * columns(f));
-    return f == Fragment::B ? MatrixPlace{number % k, number / k}
-                            : MatrixPlace{number / columns(f), number % columns(f)};
+    const int number = (lane * count + index) & (rows(f) * columns(f) - 1);
+    const int line = f == Fragment::B ? k : columns(f);
+    const MatrixPlace p{number >> log2(line), number & (line - 1)};
+    return f == Fragment::B ? MatrixPlace{p.column, p.row} : p;
   }
-  const int group = lane / 4;
-  const int thread = lane % 4;
+  const int group = lane >> 2;
+  const int thread = lane & 3;
   if (f == Fragment::C) {
-    return {group + 8 * (index / 2), 2 * thread + index % 2};
+    return {group + 8 * (index >> 1), 2 * thread + (index & 1)};
   }
   const int per_register = bits >= 32 ? 1 : 32 / bits;
-  const int r = index / per_register;
-  const int e = index % per_register;
+  const int r = index >> log2(per_register);
+  const int e = index & (per_register - 1);
   const int along = per_register * thread + e;
   if (f == Fragment::B) {
     return {along + r * 4 * per_register, group};
@@ -191,6 +194,12 @@ Operands<T> gather(const Multiplication& x, const Exchange& exchange, Convert co
       const int per_register = bits < 32 ? 32 / bits : 1;
       const int registers = x.count[f == Fragment::A ? 1 : 2];
       const std::uint32_t mask = bits < 32 ? (1U << bits) - 1 : ~0U;
+      // wmma's fragments may have room for a matrix more than once: what follows is the same again.
+      const int size = x.shape.rows(f) * x.shape.columns(f);
+      if (x.shape.wmma && lane * registers * per_register >= size) {
+        words += bits == 64 ? 2 * registers : registers;
+        continue;
+      }
       for (int r = 0; r < registers; ++r) {
         std::uint64_t word = *words++;
         if (bits == 64) {
@@ -210,8 +219,8 @@ Operands<T> gather(const Multiplication& x, const Exchange& exchange, Convert co
   return result;
 }
 
-/// For each executing lane and each of its elements of D: d = dot(row of A, column of B, c), on
-/// words of type W.
+/// For each executing lane and each of its elements of D, one of type W a register: d = dot(row of
+/// A, column of B, c).
 template <class W, class T, class Dot>
 void scatter(
     Exec& exec,
@@ -223,32 +232,87 @@ void scatter(
   const Ref* refs = exec.code().refs.data() + op.list;
   const Ref* d_refs = refs;
   const Ref* c_refs = refs + x.count[0] + x.count[1] + x.count[2];
-  const auto bits_of = [](MatrixType type) { return matrix_bits(type); };
-  const int d_bits = bits_of(x.types.d);
-  const int per_register = d_bits < 32 ? 32 / d_bits : 1;
-  const int count = x.count[0] * per_register;
+  const int d_bits = matrix_bits(x.types.d);
+  const int count = x.count[0];
   exec.each([&](int lane) {
     for (int e = 0; e < count; ++e) {
       const MatrixPlace p = x.shape.place(Fragment::C, lane, e, count, d_bits);
       const T* a = operands.a.data() + static_cast<std::size_t>(p.row) * x.shape.k;
       const T* b = operands.b.data() + static_cast<std::size_t>(p.column) * x.shape.k;
-      if constexpr (sizeof(W) == 8) {
-        exec.out<W>(d_refs[e])[lane] = dot(a, b, exec.in<W>(c_refs[e])[lane]);
-      } else {
-        const int c_bits = bits_of(x.types.c);
-        std::uint32_t c = exec.in<std::uint32_t>(c_refs[c_bits == 16 ? e / 2 : e])[lane];
-        if (c_bits == 16) {
-          c = e % 2 == 0 ? c & 0xffffU : c >> 16;
-        }
-        const std::uint32_t result = dot(a, b, c);
-        std::uint32_t& word = exec.out<std::uint32_t>(d_refs[d_bits == 16 ? e / 2 : e])[lane];
-        if (d_bits == 16) {
-          word = e % 2 == 0 ? (word & 0xffff'0000U) | (result & 0xffffU)
-                            : (word & 0xffffU) | result << 16;
-        } else {
-          word = result;
-        }
+      exec.out<W>(d_refs[e])[lane] = dot(a, b, exec.in<W>(c_refs[e])[lane]);
+    }
+  });
+}
+
+/// Calls f(row, column, register, half) for each executing lane and each element of C or D that it
+/// holds in registers of `bits` per element; `half`: which half of a register, of f16 elements.
+template <class F>
+void each_element(Exec& exec, const Multiplication& x, int registers, int bits, F&& f) {
+  const int per_register = bits == 16 ? 2 : 1;
+  const int count = registers * per_register;
+  exec.each([&](int lane) {
+    for (int e = 0; e < count; ++e) {
+      const MatrixPlace p = x.shape.place(Fragment::C, lane, e, count, bits);
+      f(lane, p, per_register == 2 ? e >> 1 : e, e & 1);
+    }
+  });
+}
+
+/// scatter for 32- and 16-bit elements, eight columns at a time: `columns(row, group, c, d)`
+/// answers eight elements of D or false, then `dot` does each.
+template <class T, class ColumnDots, class Dot>
+void scatter_columns(
+    Exec& exec,
+    const Op& op,
+    const Multiplication& x,
+    const Operands<T>& operands,
+    ColumnDots columns,
+    Dot dot
+) {
+  const Ref* refs = exec.code().refs.data() + op.list;
+  const Ref* c_refs = refs + x.count[0] + x.count[1] + x.count[2];
+  const int c_bits = matrix_bits(x.types.c);
+  const int d_bits = matrix_bits(x.types.d);
+  const int n = x.shape.n;
+  constexpr std::size_t largest = 32 * 8; // 16 × 16, too
+  alignas(sizeof(ops::Columns)) std::int32_t c[largest] = {};
+  alignas(sizeof(ops::Columns)) std::int32_t d[largest];
+  each_element(exec, x, x.count[3], c_bits, [&](int lane, MatrixPlace p, int r, int half) {
+    const std::uint32_t word = exec.in<std::uint32_t>(c_refs[r])[lane];
+    const auto short_word = static_cast<std::uint16_t>(half == 0 ? word : word >> 16);
+    c[p.row * n + p.column] = static_cast<std::int32_t>(
+        c_bits == 16 ? ops::bits(ops::to_float(ops::Half{short_word})) : word
+    );
+  });
+  for (int row = 0; row < x.shape.m; ++row) {
+    for (int group = 0; group < n / ops::columns_at_once; ++group) {
+      std::int32_t* from = c + row * n + group * ops::columns_at_once;
+      std::int32_t* to = d + row * n + group * ops::columns_at_once;
+      ops::Columns c_columns;
+      ops::Columns d_columns;
+      std::memcpy(&c_columns, from, sizeof c_columns);
+      if (columns(row, group, c_columns, d_columns)) {
+        std::memcpy(to, &d_columns, sizeof d_columns);
+        continue;
       }
+      for (int j = 0; j < ops::columns_at_once; ++j) {
+        const int column = group * ops::columns_at_once + j;
+        to[j] = static_cast<std::int32_t>(
+            dot(operands.a.data() + static_cast<std::size_t>(row) * x.shape.k,
+                operands.b.data() + static_cast<std::size_t>(column) * x.shape.k,
+                static_cast<std::uint32_t>(from[j]))
+        );
+      }
+    }
+  }
+  each_element(exec, x, x.count[0], d_bits, [&](int lane, MatrixPlace p, int r, int half) {
+    const auto result = static_cast<std::uint32_t>(d[p.row * n + p.column]);
+    std::uint32_t& word = exec.out<std::uint32_t>(refs[r])[lane];
+    if (d_bits == 16) {
+      word =
+          half == 0 ? (word & 0xffff'0000U) | (result & 0xffffU) : (word & 0xffffU) | result << 16;
+    } else {
+      word = result;
     }
   });
 }
@@ -326,15 +390,7 @@ struct Multiply {
     case MatrixType::U8:
     case MatrixType::S4:
     case MatrixType::U4:
-      scatter<std::uint32_t>(
-          exec,
-          op,
-          x,
-          gather<std::int32_t>(x, exchange, integer_factor),
-          [&](const std::int32_t* a, const std::int32_t* b, std::uint32_t c) {
-            return ops::matrix_dot_s32(a, b, k, c, x.shape.saturate);
-          }
-      );
+      multiply_integers(exec, op, x, gather<std::int32_t>(x, exchange, integer_factor));
       return;
     case MatrixType::B1:
       scatter<std::uint32_t>(
@@ -356,6 +412,48 @@ struct Multiply {
     }
   }
 
+  static void multiply_integers(
+      Exec& exec,
+      const Op& op,
+      const Multiplication& x,
+      const Operands<std::int32_t>& operands
+  ) {
+    const int k = x.shape.k;
+    // Rows of B, eight columns after eight columns.
+    std::vector<ops::Columns> b(operands.b.size() / ops::columns_at_once);
+    for (int group = 0; group < x.shape.n / ops::columns_at_once; ++group) {
+      const std::int32_t* columns =
+          operands.b.data() + static_cast<std::ptrdiff_t>(group) * ops::columns_at_once * k;
+      ops::Columns* rows = b.data() + static_cast<std::ptrdiff_t>(group) * k;
+      for (int i = 0; i < k; ++i) {
+        for (int j = 0; j < ops::columns_at_once; ++j) {
+          rows[i][j] = columns[j * k + i];
+        }
+      }
+    }
+    scatter_columns(
+        exec,
+        op,
+        x,
+        operands,
+        [&](int row, int group, ops::Columns c, ops::Columns& d) {
+          if (x.shape.saturate) {
+            return false;
+          }
+          d = ops::matrix_dot_s32_columns(
+              operands.a.data() + static_cast<std::ptrdiff_t>(row) * k,
+              b.data() + static_cast<std::ptrdiff_t>(group) * k,
+              k,
+              c
+          );
+          return true;
+        },
+        [&](const std::int32_t* a, const std::int32_t* column, std::uint32_t c) {
+          return ops::matrix_dot_s32(a, column, k, c, x.shape.saturate);
+        }
+    );
+  }
+
   static void multiply_floats(
       Exec& exec,
       const Op& op,
@@ -367,22 +465,36 @@ struct Multiply {
         format_of(x.types.a).mantissa_bits + format_of(x.types.b).mantissa_bits;
     const bool eight = matrix_bits(x.types.a) == 8;
     const int step = x.shape.wmma && x.types.a == MatrixType::Tf32 ? 4 : k;
-    const bool c_half = x.types.c == MatrixType::F16;
     const bool d_half = x.types.d == MatrixType::F16;
-    scatter<std::uint32_t>(
+    std::vector<ops::FactorColumns> b(operands.b.size() / ops::columns_at_once);
+    for (int group = 0; group < x.shape.n / ops::columns_at_once; ++group) {
+      const ops::Factor* columns =
+          operands.b.data() + static_cast<std::ptrdiff_t>(group) * ops::columns_at_once * k;
+      ops::FactorColumns* rows = b.data() + static_cast<std::ptrdiff_t>(group) * k;
+      for (int i = 0; i < k; ++i) {
+        for (int j = 0; j < ops::columns_at_once; ++j) {
+          rows[i].mantissa[j] = columns[j * k + i].mantissa;
+          rows[i].top[j] = columns[j * k + i].top;
+        }
+      }
+    }
+    scatter_columns(
         exec,
         op,
         x,
         operands,
-        [&](const ops::Factor* a, const ops::Factor* b, std::uint32_t c) -> std::uint32_t {
-          if (c_half) {
-            c = ops::bits(ops::to_float(ops::Half{static_cast<std::uint16_t>(c)}));
-          }
+        [&](int row, int group, ops::Columns c, ops::Columns& d) {
+          const ops::Factor* line = operands.a.data() + static_cast<std::ptrdiff_t>(row) * k;
+          const ops::FactorColumns* rows = b.data() + static_cast<std::ptrdiff_t>(group) * k;
+          return eight ? ops::matrix_dot_f8_columns(line, rows, k, product_bits, c, d)
+                       : ops::matrix_dot_columns(line, rows, k, step, product_bits, d_half, c, d);
+        },
+        [&](const ops::Factor* a, const ops::Factor* column, std::uint32_t c) -> std::uint32_t {
           if (eight) {
-            return ops::matrix_dot_f8(a, b, k, product_bits, c);
+            return ops::matrix_dot_f8(a, column, k, product_bits, c);
           }
-          return d_half ? ops::matrix_dot<true>(a, b, k, step, product_bits, c)
-                        : ops::matrix_dot<false>(a, b, k, step, product_bits, c);
+          return d_half ? ops::matrix_dot<true>(a, column, k, step, product_bits, c)
+                        : ops::matrix_dot<false>(a, column, k, step, product_bits, c);
         }
     );
   }

@@ -39,13 +39,39 @@ struct FragmentAccess {
   }
   /// Bits from the start of the matrix to element `index` of `lane`.
   std::uint64_t offset(int lane, int index, std::uint64_t stride) const {
-    const int number = (lane * count + index) % (rows * columns);
-    const auto row = static_cast<std::uint64_t>(number / columns);
-    const auto column = static_cast<std::uint64_t>(number % columns);
+    // Powers of two.
+    const int number = (lane * count + index) & (rows * columns - 1);
+    const auto row =
+        static_cast<std::uint64_t>(number >> std::countr_zero(static_cast<unsigned>(columns)));
+    const auto column = static_cast<std::uint64_t>(number & (columns - 1));
     return (by_columns ? column * stride + row : row * stride + column) *
            static_cast<std::uint64_t>(bits);
   }
 };
+
+/// Host pointer to the start of the matrix for one lane, if all of its elements, the first of which
+/// has been translated already, lie in memory that is at hand; else nullptr.
+template <Space S>
+std::byte* matrix_at_hand(
+    Exec& exec,
+    const FragmentAccess& f,
+    int lane,
+    std::uint64_t address,
+    std::uint64_t stride,
+    bool store
+) {
+  const auto leading = static_cast<std::uint64_t>(f.by_columns ? f.rows : f.columns);
+  if (f.bits < 8 || stride < leading || f.count > f.rows * f.columns) {
+    return nullptr;
+  }
+  // The last element is at the highest address, since a line ends before the next one begins.
+  const auto bytes = static_cast<std::uint64_t>(f.bits / 8);
+  const std::uint64_t first = address + f.offset(lane, 0, stride) / 8;
+  const std::uint64_t last = address + f.offset(lane, f.count - 1, stride) / 8;
+  const memory::Range range = range_at_hand<S>(exec);
+  std::byte* const at = host_in(range, first, last + bytes - first, bytes, store);
+  return at == nullptr ? nullptr : at - (first - address);
+}
 
 /// The bits of an element that does not fill a byte, in its byte.
 struct Part {
@@ -68,12 +94,18 @@ template <Space S> const Op* run_load(Exec& exec, const Op& op) {
     std::uint64_t word = 0; // of the register being filled
     int filled = 0;
     int r = 0;
+    const std::byte* at_hand = nullptr;
     for (int e = 0; e < f.count; ++e) {
       const std::uint64_t offset = f.offset(lane, e, stride[lane]);
       const std::byte* p =
-          host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/false);
+          at_hand != nullptr
+              ? at_hand + offset / 8
+              : host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/false);
       if (p == nullptr) {
         return access_fault(exec, op);
+      }
+      if (e == 0) {
+        at_hand = matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/false);
       }
       std::uint64_t value = 0;
       std::memcpy(&value, p, bytes);
@@ -106,11 +138,23 @@ template <Space S> const Op* run_store(Exec& exec, const Op& op) {
   const auto bytes = static_cast<std::uint32_t>(f.bits / 8);
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
+    std::byte* at_hand = nullptr;
     for (int e = 0; e < f.count; ++e) {
       const std::uint64_t offset = f.offset(lane, e, stride[lane]);
-      std::byte* p = host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/true);
+      std::byte* p = at_hand != nullptr ? at_hand + offset / 8
+                                        : host<S>(
+                                              exec,
+                                              op,
+                                              lane,
+                                              address[lane] + offset / 8,
+                                              bytes,
+                                              /*store=*/true
+                                          );
       if (p == nullptr) {
         return access_fault(exec, op);
+      }
+      if (e == 0) {
+        at_hand = matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/true);
       }
       if (f.bits == 16) {
         const std::uint32_t word = exec.in<std::uint32_t>(refs[e / 2])[lane];
