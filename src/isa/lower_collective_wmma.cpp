@@ -91,21 +91,32 @@ template <Space S> const Op* run_load(Exec& exec, const Op& op) {
   const auto bytes = static_cast<std::uint32_t>(std::max(1, f.bits / 8));
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
+    const std::uint64_t first = address[lane] + f.offset(lane, 0, stride[lane]) / 8;
+    if (host<S>(exec, op, lane, first, bytes, /*store=*/false) == nullptr) {
+      return access_fault(exec, op);
+    }
+    const std::byte* matrix =
+        matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/false);
+    const bool register_by_register =
+        !f.by_columns && f.bits >= 8 && f.bits < 64 && f.columns * f.bits >= 32;
+    if (matrix != nullptr && register_by_register) {
+      for (int r = 0; r < op.count; ++r) {
+        const std::uint64_t offset = f.offset(lane, r * (32 / f.bits), stride[lane]);
+        std::memcpy(exec.out<std::uint32_t>(refs[r]) + lane, matrix + offset / 8, 4);
+      }
+      continue;
+    }
     std::uint64_t word = 0; // of the register being filled
     int filled = 0;
     int r = 0;
-    const std::byte* at_hand = nullptr;
     for (int e = 0; e < f.count; ++e) {
       const std::uint64_t offset = f.offset(lane, e, stride[lane]);
       const std::byte* p =
-          at_hand != nullptr
-              ? at_hand + offset / 8
+          matrix != nullptr
+              ? matrix + offset / 8
               : host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/false);
       if (p == nullptr) {
         return access_fault(exec, op);
-      }
-      if (e == 0) {
-        at_hand = matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/false);
       }
       std::uint64_t value = 0;
       std::memcpy(&value, p, bytes);
@@ -138,23 +149,20 @@ template <Space S> const Op* run_store(Exec& exec, const Op& op) {
   const auto bytes = static_cast<std::uint32_t>(f.bits / 8);
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
-    std::byte* at_hand = nullptr;
+    const std::uint64_t first = address[lane] + f.offset(lane, 0, stride[lane]) / 8;
+    if (host<S>(exec, op, lane, first, bytes, /*store=*/true) == nullptr) {
+      return access_fault(exec, op);
+    }
+    std::byte* matrix =
+        matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/true);
     for (int e = 0; e < f.count; ++e) {
       const std::uint64_t offset = f.offset(lane, e, stride[lane]);
-      std::byte* p = at_hand != nullptr ? at_hand + offset / 8
-                                        : host<S>(
-                                              exec,
-                                              op,
-                                              lane,
-                                              address[lane] + offset / 8,
-                                              bytes,
-                                              /*store=*/true
-                                          );
+      std::byte* p =
+          matrix != nullptr
+              ? matrix + offset / 8
+              : host<S>(exec, op, lane, address[lane] + offset / 8, bytes, /*store=*/true);
       if (p == nullptr) {
         return access_fault(exec, op);
-      }
-      if (e == 0) {
-        at_hand = matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/true);
       }
       if (f.bits == 16) {
         const std::uint32_t word = exec.in<std::uint32_t>(refs[e / 2])[lane];

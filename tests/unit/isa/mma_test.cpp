@@ -1,6 +1,10 @@
 // mma.sync and wmma give the bits that an H200 gives (mma_h200.inc, recorded by mma_record.cu).
+#include "isa/ops_matrix_columns.h"
+
 #include "unit/isa/mma_cases.h"
 #include "unit/isa/one_kernel.h"
+
+#include <random>
 
 namespace heddle {
 namespace {
@@ -36,6 +40,71 @@ INSTANTIATE_TEST_SUITE_P(
       return test::replaced(std::string(test::mma_cases[info.param].name), " ", "_");
     }
 );
+
+// What is computed for eight columns at once is what is defined for one element, or nothing.
+TEST(Mma, EightColumnsAreEightElements) {
+  namespace ops = isa::ops;
+  std::mt19937 random(1);
+  int answered = 0;
+  constexpr int rounds = 20000;
+  const ops::Format formats[] =
+      {ops::f16_format, ops::bf16_format, ops::tf32_format, ops::e4m3_format, ops::e5m2_format};
+  for (int round = 0; round < rounds; ++round) {
+    const ops::Format& format = formats[round % 5];
+    const bool eight = format.mantissa_bits < 7;
+    const bool half = !eight && round % 3 == 0;
+    const int k = eight ? 32 : 16;
+    const int step = round % 2 == 0 ? k : 4;
+    // Exponents of all values in a window, which is anywhere, now and then specials and zeros.
+    const auto bits = static_cast<unsigned>(format.exponent_bits + format.mantissa_bits);
+    const auto base = random() & ((1U << bits) - 1);
+    const auto word = [&] {
+      const std::uint32_t any = random();
+      const std::uint32_t near =
+          (base + (any >> 8) % (16U << format.mantissa_bits)) & ((1U << bits) - 1);
+      return any % 64 == 0   ? (any >> 8) & ((1U << (bits + 1)) - 1)
+             : any % 16 == 1 ? 0U
+                             : near | (any >> 31) << bits;
+    };
+    ops::Factor a[32];
+    ops::Factor b[ops::columns_at_once][32];
+    ops::FactorColumns rows[32];
+    for (int i = 0; i < k; ++i) {
+      a[i] = ops::factor(word(), format);
+      for (int j = 0; j < ops::columns_at_once; ++j) {
+        b[j][i] = ops::factor(word(), format);
+        rows[i].mantissa[j] = b[j][i].mantissa;
+        rows[i].top[j] = b[j][i].top;
+      }
+    }
+    ops::Columns c{};
+    for (int j = 0; j < ops::columns_at_once; ++j) {
+      const std::uint32_t any = random();
+      c[j] = static_cast<std::int32_t>(
+          any % 8 == 0   ? 0U
+          : any % 8 == 1 ? random()
+                         : (any & 0x81ff'ffffU) + 0x3e00'0000U
+      );
+    }
+    ops::Columns d;
+    const int product_bits = 2 * format.mantissa_bits;
+    if (eight ? !ops::matrix_dot_f8_columns(a, rows, k, product_bits, c, d)
+              : !ops::matrix_dot_columns(a, rows, k, step, product_bits, half, c, d)) {
+      continue;
+    }
+    ++answered;
+    for (int j = 0; j < ops::columns_at_once; ++j) {
+      const auto addend = static_cast<std::uint32_t>(c[j]);
+      const std::uint32_t expected =
+          eight  ? ops::matrix_dot_f8(a, b[j], k, product_bits, addend)
+          : half ? ops::matrix_dot<true>(a, b[j], k, step, product_bits, addend)
+                 : ops::matrix_dot<false>(a, b[j], k, step, product_bits, addend);
+      ASSERT_EQ(static_cast<std::uint32_t>(d[j]), expected)
+          << "round " << round << ", column " << j;
+    }
+  }
+  EXPECT_GT(answered, rounds / 10);
+}
 
 TEST(Mma, SparseFormsAreUnsupported) {
   test::OneKernel k(
