@@ -179,8 +179,13 @@ private:
     if (event.kind == EventKind::Fault) {
       // The move that faulted ends the program. It need not begin where it faulted.
       std::optional<EdgeId> last;
+      std::optional<EdgeId> of_host; // what host code did wrong does not end it
       for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
         const Edge& edge = graph_.edges[e];
+        if (edge.from == event.from && !of_host &&
+            graph_.actors[edge.actor].kind == ActorKind::Host) {
+          of_host = e;
+        }
         if (edge.from != event.from || !graph_.states[edge.to].terminal) {
           continue;
         }
@@ -193,6 +198,7 @@ private:
           last = e;
         }
       }
+      last = last ? last : of_host;
       if (last) {
         way.edges.push_back(*last);
       }
@@ -466,12 +472,22 @@ private:
       label(hang.host_site, fmt::format("the host thread {}", waits_at(site(hang.host_site).what)));
       diagnostic.threads.emplace_back("host thread");
     }
+    bool wrote = false;
     for (const auto& [part, count] : by_site(hang.waiting)) {
+      const bool has_moved = started(hang, part.actor);
       label(
           *part.sites.begin(),
-          fmt::format("{}{} {}", name(part), and_more(count), may_wait(part))
+          fmt::format("{}{} {}", name(part), and_more(count), may_wait(part, has_moved))
       );
       diagnostic.threads.push_back(name(part));
+      wrote = wrote || (has_moved && graph_.by_device(part.actor));
+    }
+    if (wrote) {
+      diagnostic.notes.emplace_back(
+          "atomic writes and fences are no steps: a thread that has made nothing else is owed "
+          "nothing "
+          "[STEP.4]"
+      );
     }
     diagnostic.notes.emplace_back(
         "this is a defect in the program; it may well pass on the GPU you have"
@@ -523,12 +539,20 @@ private:
           host                                        ? std::string("the host thread")
           : who(left_out) == who(hang.moving.front()) ? std::string("a block of its own grid")
                                                       : who(left_out),
-          host ? "return from its call" : "start"
+          host                                        ? "return from its call"
+          : started(hang, hang.waiting.front().actor) ? "take its first step"
+                                                      : "start"
       );
     }
     default:
       return "the program may hang: everyone is blocked";
     }
+  }
+
+  /// Has the actor moved on the way to the hang?
+  bool started(const Hang& hang, ActorId actor) const {
+    const std::vector<EdgeId> way = shortest_way(graph_, out_, hang.component->states);
+    return std::ranges::any_of(way, [&](EdgeId e) { return graph_.edges[e].actor == actor; });
   }
 
   std::string does(const Part& part) const {
@@ -538,7 +562,7 @@ private:
                : fmt::format("runs here for ever: {}", what);
   }
 
-  std::string may_wait(const Part& part) const {
+  std::string may_wait(const Part& part, bool has_moved) const {
     const std::string what = site(*part.sites.begin()).what;
     switch (graph_.actors[part.actor].kind) {
     case ActorKind::Host:
@@ -547,7 +571,8 @@ private:
     case ActorKind::Command:
       return "need not be carried out";
     case ActorKind::DeviceThread:
-      return fmt::format("has not started and need not; next: {}", what);
+      return has_moved ? fmt::format("has not taken a step yet and need not; next: {}", what)
+                       : fmt::format("has not started and need not; next: {}", what);
     }
     return {};
   }

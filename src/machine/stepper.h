@@ -253,9 +253,10 @@ public:
 
   /// Equal: equal futures.
   Hash128 fingerprint() const;
-  /// True once device threads can see addresses of the host's own memory (cudaHostRegister): these
-  /// are others in each execution, and with them the fingerprints.
-  bool saw_host_addresses() const { return journal_.saw_host_addresses(); }
+  /// True once device threads can see addresses of the host's own memory (cudaHostRegister, or what
+  /// looks like one in parameters): these are others in each execution, and with them the
+  /// fingerprints.
+  bool saw_host_addresses() const { return journal_.saw_host_addresses() || host_parameters_; }
   /// A device thread has looked at a clock on the way here. What it shows depends on the way, and
   /// is no part of a state: registers that got it may differ from way to way. (It begins with 1.)
   bool saw_clock() const { return world_.virtual_time() > 1; }
@@ -495,6 +496,7 @@ private:
   bool submitted_ = false; // … and has submitted something
   bool saw_dependency_ = false;
   bool saw_choice_ = false;
+  bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
   mutable bool saw_float_sum_ = false;
   Sums sums_;
   struct By { // whom one of the journal's strong accesses is by

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <unordered_set>
@@ -139,6 +140,14 @@ void Stepper::submitted(const CommandPtr& command) {
          .bytes = wait->bytes,
          .contended = true}
     );
+  }
+  if (work->kernel()) {
+    Grid& grid = *work->command->grid;
+    for (std::uint64_t at = 0; at + sizeof(memory::Address) <= grid.parameter_bytes(); at += 8) {
+      memory::Address word = 0;
+      std::memcpy(&word, grid.parameters() + at, sizeof word);
+      host_parameters_ = host_parameters_ || memory::AddressSpace::is_host_memory(word);
+    }
   }
   works_.push_back(std::move(work));
   if (stepping_) {

@@ -62,6 +62,11 @@ void BlockRaces::wait_for_copies(std::size_t w, LaneMask lanes, std::size_t left
     if (groups.size() > left) {
       const auto end = groups.end() - static_cast<std::ptrdiff_t>(left);
       done[lane] = *std::prev(end);
+      auto& waited = mine.waited_at[lane];
+      waited.resize(std::max<std::size_t>(waited.size(), done[lane] + 1));
+      for (auto group = groups.begin(); group != end; ++group) {
+        waited[*group] = threads_[w * isa::warp_size + lane].tick;
+      }
       groups.erase(groups.begin(), end);
     }
     const Thread& thread = threads_[w * isa::warp_size + lane];
@@ -295,6 +300,7 @@ BlockRaces::run_mbarrier(isa::Exec& exec, const isa::Op& op, const Site& site, s
         ++threads_[index].tick;
       } else if (site.kind == SiteKind::CopyArrive) {
         WarpCopies& mine = copies(w);
+        mine.arrives = true;
         barrier->arriving.learn({mine.agent, static_cast<std::uint16_t>(lane)}, mine.tick[lane]++);
       } else if (site.kind == SiteKind::BytesArrive) {
         for (const std::uint32_t agent : std::exchange(bulk_arrivals_[lane], {})) {

@@ -99,18 +99,35 @@ bool BlockRaces::command_ordered(const CommandInfo& other) const {
   return false;
 }
 
+/// Does thread `index` know what `thread` of this block did up to that tick?
+bool BlockRaces::knows_own_block(std::size_t thread, std::uint32_t tick, std::size_t index) const {
+  const Thread& one = threads_[index];
+  return thread == index || tick <= one.block_known ||
+         (thread / isa::warp_size == index / isa::warp_size && tick <= one.warp_known) ||
+         one.others.knows(name(thread), tick);
+}
+
 bool BlockRaces::ordered(const Access& before, std::size_t index) const {
-  const Thread& thread = threads_[index];
   if (before.block == number_) {
-    if (before.thread == index || before.tick <= thread.block_known ||
-        (before.thread / isa::warp_size == index / isa::warp_size &&
-         before.tick <= thread.warp_known)) {
-      return true;
-    }
-  } else if (command_ordered(*races_.agent(before.block).command)) {
+    return knows_own_block(before.thread, before.tick, index);
+  }
+  if (command_ordered(*races_.agent(before.block).command)) {
     return true;
   }
-  return thread.others.knows(before.by(), before.tick);
+  if (!threads_[index].others.knows(before.by(), before.tick)) {
+    return false;
+  }
+  // Lanes of a warp that wait for their copies at once are told of each other's, too, as that costs
+  // one clock instead of 32. A copy of another lane is there once its own wait is known.
+  const std::size_t warp = index / isa::warp_size;
+  const WarpCopies* copies = copies_[warp].get();
+  if (copies == nullptr || copies->agent != before.block || copies->arrives ||
+      before.thread == index % isa::warp_size) {
+    return true;
+  }
+  const std::vector<std::uint32_t>& waited = copies->waited_at[before.thread];
+  return before.tick < waited.size() && waited[before.tick] != 0 &&
+         knows_own_block(warp * isa::warp_size + before.thread, waited[before.tick], index);
 }
 
 BlockRaces::Snapshot BlockRaces::snapshot(std::size_t index, std::uint32_t site) const {

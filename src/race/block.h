@@ -74,6 +74,9 @@ private:
     std::uint32_t agent = 0;
     std::array<std::uint32_t, isa::warp_size> tick{};              // of the group that is open
     std::array<std::vector<std::uint32_t>, isa::warp_size> groups; // committed: their ticks
+    /// By lane and tick of a group: the thread's own tick when it had waited for it; 0: not yet.
+    std::array<std::vector<std::uint32_t>, isa::warp_size> waited_at;
+    bool arrives = false; // some arrived at an mbarrier, which tells others
   };
   struct Mbarrier {
     Clock arriving, complete;
@@ -99,6 +102,7 @@ private:
   /// Lanes of one warp, all that they know.
   void hand_over_warp(std::size_t w, isa::LaneMask lanes, Clock& into);
   bool ordered(const Access& before, std::size_t index) const;
+  bool knows_own_block(std::size_t thread, std::uint32_t tick, std::size_t index) const;
   bool command_ordered(const CommandInfo& other) const;
   isa::LaneMask created(std::size_t w) const;
   isa::LaneMask live(std::size_t w) const { return block_.warps()[w].warp.live; }

@@ -79,10 +79,12 @@ void warn_of_bad_range(
       freed ? fmt::format("{} of {} bytes at {:#x}, which has been freed", call, bytes, at)
             : fmt::format("{} of {} bytes at {:#x} leaves its allocation", call, bytes, at)
   );
-  d.severity = report::Severity::Warning;
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
-  print(d);
+  if (!explore::note_finding(d)) {
+    d.severity = report::Severity::Warning;
+    print(d);
+  }
 }
 
 void warn_of_refused_launch(

@@ -1,6 +1,7 @@
 // Implements race_diagnostic.h.
 #include "runtime/race_diagnostic.h"
 
+#include "explore/source_places.h"
 #include "machine/fault_diagnostic.h"
 #include "report/diagnostic_lines.h"
 #include "runtime/announce.h"
@@ -89,7 +90,7 @@ Explanation explain(const RaceReport& race) {
   case Why::Async:
     return {
         "RACE-ASYNC",
-        "the copy has not been waited for",
+        "the copy has not been waited for, or by its own thread only",
         "wait for the copy, and then put a barrier between, before others touch its memory"
     };
   case Why::NoRelease:
@@ -217,9 +218,10 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   d.message += race.shared ? " in shared memory" : "";
   const Explanation why = explain(race);
   d.rule = why.rule;
-  d.place = place_of(
-      race.second.place.source.line != 0 ? race.second.place.source : race.first.place.source
-  );
+  const RaceSide& told = race.second.place.source.line != 0 ? race.second : race.first;
+  std::vector<machine::SourcePlace> places{told.place.source};
+  places.insert(places.end(), told.place.inlined_at.begin(), told.place.inlined_at.end());
+  d.place = place_of(explore::users_place(places));
   add_side(d, race.first, 1);
   add_side(d, race.second, 2);
   d.notes.push_back(why.why);

@@ -39,6 +39,25 @@ template <bool right> __global__ void __cluster_dims__(2, 1, 1) relaxed(int* out
 }
 CASE(cluster_arrive_relaxed, "shared memory") { relaxed<right><<<2, 32>>>(device_memory<int>(64)); }
 
+// Each lane has waited for its own copy; that of another lane is there behind a barrier only.
+template <bool right> __global__ void own_copies(const int* in, int* out) {
+  __shared__ int s[2][32];
+  for (int i = 0; i < 2; ++i) {
+    __pipeline_memcpy_async(&s[i][threadIdx.x], &in[threadIdx.x], 4);
+    __pipeline_commit();
+  }
+  for (int i = 0; i < 2; ++i) {
+    __pipeline_wait_prior(1 - i);
+    if (right || i == 0) {
+      __syncwarp();
+    }
+    out[i * 32 + threadIdx.x] = s[i][31 - threadIdx.x];
+  }
+}
+CASE(own_copies_only, "RACE-ASYNC") {
+  own_copies<right><<<1, 32>>>(device_memory<int>(32), device_memory<int>(64));
+}
+
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
 template <bool right> __global__ void producer(int* out) {
   __shared__ Barrier full, empty;
