@@ -28,6 +28,7 @@ struct alignas(64) TensorMap {
   std::uint32_t last[max_rank] = {};       // size - 1 of each dimension
   std::uint16_t box[max_rank] = {};        // what a copy moves
   std::uint8_t step[max_rank] = {};        // in elements
+  std::uint8_t rest[45] = {};              // so that all of it is the same each time
 
   /// Bytes of an element; 0: a packed type, or no type.
   static constexpr std::uint32_t element_bytes(std::uint8_t type) {

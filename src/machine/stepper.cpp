@@ -214,6 +214,14 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   case Opcode::Redux:
   case Opcode::Elect:
     return {Class::Join, StepKind::Sync, "a warp collective"};
+  case Opcode::Ldmatrix:
+  case Opcode::Stmatrix:
+  case Opcode::Wmma: // loads and stores, too: as weak as plain accesses
+    saw_plain_access_ = true;
+    return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
+  case Opcode::Mma:
+  case Opcode::Movmatrix:
+    return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
   case Opcode::Mbarrier:
     return classify_phase_op(at);
   case Opcode::Cp:

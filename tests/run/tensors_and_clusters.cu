@@ -135,6 +135,11 @@ volta(const __half* a, const __half* b, float* d) { // A 8x4 row, B 4x8 col per 
     d[mm * 64 + X * 8 + Y] = C[i];
   }
 }
+__attribute__((noinline)) void leave_on_stack(char value) {
+  char bytes[4096];
+  std::memset(bytes, value, sizeof bytes);
+  asm volatile("" ::"r"(bytes) : "memory");
+}
 void copies() {
   void* f = 0;
   cudaDriverEntryPointQueryResult qr;
@@ -156,6 +161,15 @@ void copies() {
           CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS
   );
+  // All of its bytes are parameters: they are the same whatever the stack held before.
+  CUtensorMap same;
+  leave_on_stack(0x5a);
+  EXPECT(
+      enc(&same, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, d, sizes, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+          CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS
+  );
+  EXPECT(std::memcmp(&m, &same, sizeof m) == 0);
   negate_tile<<<1, box_columns * box_rows>>>(m, 0, 4, 56, 36); // a corner of it fits
   CUDA_OK(cudaDeviceSynchronize());
   bool ok = true;

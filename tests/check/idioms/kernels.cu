@@ -2,6 +2,7 @@
 // Nobody waits for anybody, so they end; what is tried here is that it takes a few states to know.
 // And sums that are looked at while they grow, where the order of things matters after all.
 #include "cases.h"
+#include <mma.h>
 
 constexpr int block_size = 256;
 __device__ int input[64 * block_size], output[64 * block_size], sums[64];
@@ -151,6 +152,30 @@ __global__ void two_kinds() {
 
 #define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
 
+// Matrix operations are collectives of a warp. Both kernels take no other step before they end.
+__device__ __half halves[4 * 256];
+__device__ float products[64 * 256];
+__global__ void multiply() {
+  using namespace nvcuda::wmma;
+  fragment<matrix_a, 16, 16, 16, __half, row_major> a;
+  fragment<matrix_b, 16, 16, 16, __half, row_major> b;
+  fragment<accumulator, 16, 16, 16, float> c;
+  fill_fragment(c, 0.0F);
+  for (int i = 0; i < 2; ++i) {
+    load_matrix_sync(a, halves + i * 256, 16);
+    load_matrix_sync(b, halves + (i + 2) * 256, 16);
+    mma_sync(c, a, b, c);
+  }
+  store_matrix_sync(products + blockIdx.x * 256, c, 16, mem_row_major);
+}
+//@ case: matrices
+//@ verdict: terminates
+//@ large: thousands of threads
+int matrices(Setup) {
+  multiply<<<64, 32>>>();
+  return cudaDeviceSynchronize();
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
@@ -162,6 +187,7 @@ int main(int argc, char** argv) {
           {"floats", floats},
           {"one-after-the-other", one_after_the_other},
           {"two-streams", two_streams},
+          {"matrices", matrices},
           DEVICE_CASE("barrier", arrive),
           DEVICE_CASE("two-kinds", two_kinds),
       }
