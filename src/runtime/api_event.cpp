@@ -2,6 +2,7 @@
 //
 // Times are those of the host's clock when the mark was reached: they say how long Heddle took and
 // nothing about a GPU.
+#include "runtime/ipc.h"
 #include "runtime/runtime.h"
 
 using namespace heddle::runtime;
@@ -107,6 +108,10 @@ cudaError_t cudaEventQuery(cudaEvent_t handle) {
       return event.error();
     }
     const cudaError_t refused = refuse(rt, **event);
+    if (refused == cudaSuccess && (*event)->ipc != nullptr) {
+      const IpcEvent& ipc = *(*event)->ipc;
+      return ipc.reached(ipc.last_record()) ? cudaSuccess : cudaErrorNotReady;
+    }
     return refused != cudaSuccess ? refused : rt.query(work_before(**event), (*event)->device);
   });
 }
@@ -118,6 +123,15 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
       return event.error();
     }
     const cudaError_t refused = refuse(rt, **event);
+    if (refused == cudaSuccess && (*event)->ipc != nullptr) {
+      // Recorded here or elsewhere: first what is known to be under way here.
+      const cudaError_t error =
+          rt.wait(work_before(**event), (*event)->device, "cudaEventSynchronize");
+      if (error == cudaSuccess) {
+        (*event)->ipc->wait_for((*event)->ipc->last_record());
+      }
+      return error;
+    }
     return refused != cudaSuccess
                ? refused
                : rt.wait(work_before(**event), (*event)->device, "cudaEventSynchronize");

@@ -204,8 +204,9 @@ Result<std::string> select_ptx(const std::vector<FatbinEntry>& entries, int arch
     return input_error(
         fmt::format(
             "this program contains only SASS (machine code of one GPU) and no PTX; build with "
-            "-arch=sm_{0} "
-            "or -gencode arch=compute_{0},code=compute_{0}",
+            "-arch=sm_{0} or -gencode arch=compute_{0},code=compute_{0}, or put heddle-cc in front "
+            "of "
+            "nvcc",
             arch
         )
     );

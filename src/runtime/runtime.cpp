@@ -11,6 +11,7 @@
 #include "runtime/graph.h"
 #include "runtime/host_fault.h"
 #include "runtime/interrupt.h"
+#include "runtime/ipc.h"
 #include "runtime/outcome.h"
 #include "runtime/pool.h"
 #include "runtime/race_diagnostic.h"
@@ -121,6 +122,7 @@ Runtime::Runtime(Config config)
   advice_ = std::make_unique<Advice>();
   arrays_ = std::make_unique<Arrays>(space_, memory_);
   graphs_ = std::make_unique<Graphs>();
+  ipc_ = std::make_unique<Ipc>(space_);
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
   world_->on_fault(announce_fault);
   install_exit_handler();
@@ -324,6 +326,11 @@ cudaError_t Runtime::record(Stream& stream, const EventPtr& event) {
   if (!command) {
     return command.error();
   }
+  if (event->ipc != nullptr) {
+    (*command)->work = [ipc = event->ipc, record = event->ipc->next_record()] {
+      ipc->reach(record);
+    };
+  }
   streams_->record(stream, event, *command);
   return cudaSuccess;
 }
@@ -338,6 +345,16 @@ cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
   }
   if (stream.capture != nullptr) {
     return stream.capture->wait(stream, event);
+  }
+  if (event->ipc != nullptr) { // another process may have recorded it last
+    const std::uint64_t record = event->ipc->last_record();
+    if (event->ipc->reached(record)) {
+      return cudaSuccess;
+    }
+    HostCall wait;
+    wait.call = [ipc = event->ipc, record] { ipc->wait_for(record); };
+    const auto command = enqueue(stream, Operation{std::move(wait), "cudaStreamWaitEvent", 0});
+    return command ? cudaSuccess : command.error();
   }
   if (event->command == nullptr || (event->complete() && world_->monitor() == nullptr)) {
     return cudaSuccess;

@@ -28,6 +28,7 @@ class Advice;   // advice.h
 class Arrays;   // array.h
 class Contexts; // driver/context.h
 class Graphs;   // graph.h
+class Ipc;      // ipc.h
 class Pools;    // pool.h
 struct Context;
 
@@ -87,6 +88,7 @@ public:
   Arrays& arrays() { return *arrays_; }
   Contexts& contexts() { return *contexts_; }
   Graphs& graphs() { return *graphs_; }
+  Ipc& ipc() { return *ipc_; }
   Pools& pools() { return *pools_; }
 
   /// The error that every call needing the device returns: after a fault, or with no device at all.
@@ -135,6 +137,7 @@ private:
   std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<Contexts> contexts_;
   std::unique_ptr<Graphs> graphs_;
+  std::unique_ptr<Ipc> ipc_;
   std::unique_ptr<Pools> pools_;
 };
 

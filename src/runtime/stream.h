@@ -25,6 +25,7 @@
 namespace heddle::runtime {
 
 struct Stream;
+class IpcEvent; // ipc.h
 
 /// What a stream that is being captured hands its work to. Implemented by graphs.
 class CaptureTarget {
@@ -66,6 +67,7 @@ struct Event {
   std::weak_ptr<CaptureTarget> captured_by;
   bool captured = false; // the last record was captured
   std::vector<std::uint64_t> captured_nodes;
+  std::shared_ptr<IpcEvent> ipc; // of an event that other processes have, too
 
   /// Measured: after the capture the event is of no use until it is recorded again.
   bool stale() const { return captured && captured_by.expired(); }

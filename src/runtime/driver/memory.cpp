@@ -4,6 +4,7 @@
 #include "runtime/memory_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 using namespace heddle::runtime;
@@ -87,6 +88,7 @@ cudaError_t pointer_attribute(void* data, CUpointer_attribute attribute, CUdevic
   case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
     return give(data, device);
   case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    return give(data, allocation->kind == AllocationKind::Device ? 1 : 0);
   case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
   case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
     return give(data, 0);
@@ -199,6 +201,15 @@ HEDDLE_DRIVER(cuMemRangeGetAttributes,
         bytes),
     void** data, std::size_t* sizes, CUmem_range_attribute* attributes, std::size_t count, CUdeviceptr p,
     std::size_t bytes)
+HEDDLE_DRIVER(cuIpcGetMemHandle, cudaIpcGetMemHandle(reinterpret_cast<cudaIpcMemHandle_t*>(handle), pointer(p)),
+    CUipcMemHandle* handle, CUdeviceptr p)
+HEDDLE_DRIVER(cuIpcOpenMemHandle_v2, cudaIpcOpenMemHandle(pointer(p), std::bit_cast<cudaIpcMemHandle_t>(handle), flags),
+    CUdeviceptr* p, CUipcMemHandle handle, unsigned flags)
+HEDDLE_DRIVER(cuIpcCloseMemHandle, cudaIpcCloseMemHandle(pointer(p)), CUdeviceptr p)
+HEDDLE_DRIVER(cuIpcGetEventHandle, cudaIpcGetEventHandle(reinterpret_cast<cudaIpcEventHandle_t*>(handle), event),
+    CUipcEventHandle* handle, CUevent event)
+HEDDLE_DRIVER(cuIpcOpenEventHandle, cudaIpcOpenEventHandle(event, std::bit_cast<cudaIpcEventHandle_t>(handle)),
+    CUevent* event, CUipcEventHandle handle)
 HEDDLE_DRIVER(cuFlushGPUDirectRDMAWrites,
     cudaDeviceFlushGPUDirectRDMAWrites(
         static_cast<cudaFlushGPUDirectRDMAWritesTarget>(target), static_cast<cudaFlushGPUDirectRDMAWritesScope>(scope)),
