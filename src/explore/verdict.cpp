@@ -458,7 +458,8 @@ private:
     if (!hang.left_behind) {
       blocked();
     }
-    for (const auto& [part, count] : by_site(hang.moving)) {
+    for (const auto& [part, several] : by_site(hang.moving)) {
+      const std::size_t count = at_once(hang, part, several);
       label(*part.sites.begin(), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
       diagnostic.threads.push_back(name(part));
     }
@@ -623,6 +624,28 @@ private:
     return groups;
   }
 
+  /// How many threads make such a move in one state of the hang: classes change, and with them who
+  /// stands for how many. At most `several`.
+  std::size_t at_once(const Hang& hang, const Part& part, std::size_t several) const {
+    std::map<StateId, std::map<ThreadClass, std::uint64_t>> moves;
+    for (const EdgeId e : hang.component->edges) {
+      const Edge& edge = graph_.edges[e];
+      if (several > 1 && part.sites.contains(edge.site) &&
+          graph_.actors[edge.actor].kernel == graph_.actors[part.actor].kernel) {
+        moves[edge.from][edge.who] = edge.count;
+      }
+    }
+    std::uint64_t most = 1;
+    for (const auto& [state, classes] : moves) {
+      std::uint64_t sum = 0;
+      for (const auto& [who, count] : classes) {
+        sum += count;
+      }
+      most = std::max(most, sum);
+    }
+    return std::min<std::size_t>(several, most);
+  }
+
   static std::string and_more(std::size_t count) {
     return count == 1 ? "" : fmt::format(" and {} more", count - 1);
   }
@@ -669,6 +692,9 @@ private:
     }
     if (table_.saw(Fact::HostUnseen)) {
       text += ", host code seen only at API calls (not compiled with -fsanitize=thread)";
+    }
+    if (table_.saw(Fact::Choice)) {
+      text += ", memory sequentially consistent";
     }
     if (table_.saw(Fact::PlainAccess)) {
       text += ", if free of data races";

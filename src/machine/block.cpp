@@ -588,8 +588,8 @@ const Op* Block::nanosleep(isa::Exec& exec, const Op& op, std::uint32_t /*nanose
 }
 
 std::byte* Block::shared_of(std::uint32_t rank, std::uint64_t* bytes) {
-  if (rank >= cluster_.size()) {
-    return nullptr;
+  if (rank >= cluster_.size() || cluster_.block(rank).ended()) {
+    return nullptr; // the shared memory of a block ends with it
   }
   *bytes = cluster_.block(rank).shared_bytes();
   return cluster_.block(rank).shared();

@@ -146,7 +146,8 @@ void Stepper::submitted(const CommandPtr& command) {
     for (std::uint64_t at = 0; at + sizeof(memory::Address) <= grid.parameter_bytes(); at += 8) {
       memory::Address word = 0;
       std::memcpy(&word, grid.parameters() + at, sizeof word);
-      host_parameters_ = host_parameters_ || memory::AddressSpace::is_host_memory(word);
+      host_parameters_ = host_parameters_ || (memory::AddressSpace::is_host_memory(word) &&
+                                              !world_.space().find(word)); // not pinned
     }
   }
   works_.push_back(std::move(work));

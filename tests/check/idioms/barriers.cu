@@ -404,6 +404,26 @@ struct MBarrier {
   }
 };
 
+// The shared memory of a block ends with it: without the second barrier the other one may be gone.
+//@ case: neighbour-stays cluster 2
+//@ verdict: terminates
+//@ case: neighbour-may-be-gone cluster 2
+//@ verdict: defect
+//@ finding: out-of-bounds
+template <bool stays> __global__ void neighbour() {
+  __shared__ int mine;
+  mine = 1 + static_cast<int>(blockIdx.x);
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  if (blockIdx.x == 0) {
+    value[0] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 1));
+  }
+  if (stays) {
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+  }
+}
+
 //@ case: mbarrier block 2
 //@ verdict: terminates
 __global__ void mbarrier() {
@@ -513,6 +533,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("straddled-late", straddled_late),
       DEVICE_CASE("cluster-one-ended", cluster_one_ended),
       {"two-clusters", run_two_clusters},
+      DEVICE_CASE("neighbour-stays", neighbour<true>),
+      DEVICE_CASE("neighbour-may-be-gone", neighbour<false>),
       DEVICE_CASE("mbarrier", mbarrier),
       DEVICE_CASE("mbarrier-count-too-high", mbarrier_count_too_high),
       DEVICE_CASE("mbarrier-full-empty", mbarrier_full_empty),

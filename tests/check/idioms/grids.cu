@@ -377,6 +377,28 @@ __global__ void produce_consume_late() {
   }
 }
 
+// The same kernel three times, of which the last one hangs: threads of different launches are told apart, in
+// the repetition too.
+//@ case: launched-again plain
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+__device__ Atomic<int> rounds;
+__global__ void one_round(int last) {
+  if (blockIdx.x == 0) {
+    while (rounds.load(memory_order_acquire) < last) {
+    }
+  }
+  rounds.fetch_add(1, memory_order_release);
+}
+int run_launched_again(Setup setup) {
+  for (const int last : {0, 0, 5}) {
+    if (const cudaError_t error = launch(setup, one_round, last); error != cudaSuccess) {
+      return error;
+    }
+  }
+  return cudaDeviceSynchronize();
+}
+
 #define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
 
 int main(int argc, char** argv) {
@@ -400,5 +422,6 @@ int main(int argc, char** argv) {
       DEVICE_CASE("produce-consume-index", produce_consume_index),
       DEVICE_CASE("produce-consume-ticket", produce_consume_ticket),
       DEVICE_CASE("produce-consume-late", produce_consume_late),
+      {"launched-again", run_launched_again},
   });
 }

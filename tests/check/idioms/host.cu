@@ -457,8 +457,44 @@ static int hello(Setup) {
 //@ verdict: may-hang
 //@ finding: starvation
 
+// What host code does wrong goes on behind it, and is found again when it is repeated.
+//@ case: freed-twice
+//@ verdict: defect
+//@ finding: double-free MEM-FREE
+int freed_twice(Setup) {
+  int* p = nullptr;
+  cudaMalloc(&p, sizeof *p);
+  cudaFree(p);
+  cudaFree(p);
+  return 0;
+}
+
+//@ case: copied-too-much
+//@ verdict: defect
+//@ finding: out-of-bounds MEM-BOUNDS
+int copied_too_much(Setup) {
+  static int from[8];
+  int* p = nullptr;
+  cudaMalloc(&p, 4 * sizeof *p);
+  cudaMemcpy(p, from, sizeof from, cudaMemcpyHostToDevice);
+  return 0;
+}
+
+// An address of the host's own in a parameter is another one in each execution.
+//@ case: host-pointer
+//@ verdict: defect
+//@ finding: host-memory MEM-HOST
+__global__ void write_through(int* p) { *p = 1; }
+int host_pointer(Setup) {
+  write_through<<<1, 1>>>(new int);
+  return cudaDeviceSynchronize();
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
+      {"freed-twice", freed_twice},
+      {"copied-too-much", copied_too_much},
+      {"host-pointer", host_pointer},
       {"fed-by-launcher", fed_by_launcher},
       {"fed-by-thread", fed_by_thread},
       {"answer-spun", answer<0>},
