@@ -171,6 +171,9 @@ bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.saw_plain_access()) {
     table_.note(Fact::PlainAccess);
   }
+  if (stepper_.left_out_active()) {
+    table_.note(Fact::ActiveSets);
+  }
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }
@@ -292,12 +295,19 @@ void Explorer::give_up_if_straight() {
   }
 }
 
-/// Where only the last of several clusters matters: choices that others stand for are gone. `left`
-/// is what is known from the state before, see Node::alike.
+/// Where only the last of several clusters matters, or a warp asks who is active: choices that
+/// others stand for are gone. `left` is what is known from the state before, see Node::alike.
 void Explorer::keep_few(Node& node, std::uint64_t left) {
   if (node.moves.empty() || node.choices.size() != node.moves.size() ||
       node.choices.back().kind != Choice::Kind::Thread) {
     return; // others take part
+  }
+  if (const auto some = stepper_.answers_of_one_warp(node.moves); !some.empty()) {
+    const std::size_t before = static_cast<std::size_t>(some.data() - node.moves.data());
+    std::erase_if(node.choices, [&](const Choice& choice) {
+      return choice.move - before >= some.size();
+    });
+    return;
   }
   node.alike = left != 0 ? left : stepper_.only_last_matters(node.moves);
   if (node.alike > 2) {

@@ -699,6 +699,9 @@ private:
     if (table_.saw(Fact::PlainAccess)) {
       text += ", if free of data races";
     }
+    if (table_.saw(Fact::ActiveSets)) {
+      text += ", not every answer of activemask";
+    }
     if (table_.saw(Fact::FloatSum)) {
       text += ", sums of floating-point numbers in one order";
     }

@@ -441,9 +441,8 @@ LaneMask Stepper::together(const Lane& at) const {
 
 // [WARP-MASK]: activemask names the lanes that execute it together, which may be any of those that
 // have come to it. Sets that contain the lane and others: all of them if so few have come, else
-// one, of all.
+// one, of all. (Then only the first lane also goes alone.)
 std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
-  constexpr int few = 4;
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Code& code = *warp.frame[index]->code;
@@ -462,7 +461,7 @@ std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
     }
   }
   std::vector<LaneMask> sets;
-  if (std::popcount(others) < few) {
+  if (std::popcount(others) < few_active) {
     for (LaneMask set = others; set != 0; set = (set - 1) & others) {
       sets.push_back(set | bit(at.lane));
     }

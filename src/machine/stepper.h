@@ -142,6 +142,9 @@ public:
   bool step(const Move& move) { return step(move, {}); }
   /// The command of a move, if it is a host function: then step() only says that it has begun.
   CommandPtr host_function(const Move& move) const;
+  /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
+  /// is what all of its lanes are about to do: nobody else can tell.
+  std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;
   /// These are all moves of a state. The number of their clusters, if moves of any two of them
   /// stand for all, as long as more than two are left (stepper_last.cpp); else 0.
   std::uint64_t only_last_matters(std::span<const Move> moves);
@@ -227,7 +230,7 @@ public:
   bool left_out_orders() const { return left_out_orders_; }
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return saw_dependency_; }
-  /// True once a thread made a move that its cluster does not run through.
+  /// True once a thread made a move that its cluster does not run through, or a strong access.
   bool saw_choice() const { return saw_choice_; }
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
@@ -246,6 +249,8 @@ public:
   bool saw_unordered() const { return sums_.saw_unordered(); }
   /// Options::phases was wrong: what has been explored is not everything.
   bool phases_clash() const { return phases_clash_; }
+  /// True once activemask could have named more sets of lanes than are tried.
+  bool left_out_active() const { return left_out_active_; }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
   /// True once a thread made a plain access to memory that others see.
@@ -313,6 +318,8 @@ private:
   static Block::WarpState& warp_state(const Lane& at);
 
   // stepper_last.cpp
+  isa::LaneMask live_lanes(const Move& move) const;
+  static std::span<const Move> of_one_warp(std::span<const Move> moves, std::size_t first);
   std::optional<std::vector<WordPart>> changed_at_end(const Move& move);
 
   // stepper_phases.cpp: mbarriers
@@ -498,6 +505,8 @@ private:
   bool saw_choice_ = false;
   bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
   mutable bool saw_float_sum_ = false;
+  bool left_out_active_ = false;
+  static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
   Sums sums_;
   struct By { // whom one of the journal's strong accesses is by
     std::uint64_t thread = 0, block = 0, epoch = 0;

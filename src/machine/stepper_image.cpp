@@ -547,9 +547,14 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         image.by_thread = image.by_thread && ready.operation.kind != Class::Aligned &&
                           !asks_for_active(*ready.code, *ready.op);
         ready.who = who;
-        image.ready.push_back(ready);
         // Together with others the answer of activemask is another one.
-        for (const LaneMask with : active_with(at)) {
+        const std::vector<LaneMask> sets = active_with(at);
+        const bool all = sets.size() == 1 && std::popcount(sets.front()) > few_active;
+        left_out_active_ = left_out_active_ || all;
+        if (!all || std::countr_zero(sets.front()) == at.lane) {
+          image.ready.push_back(ready);
+        }
+        for (const LaneMask with : sets) {
           ready.lanes = with;
           image.ready.push_back(ready);
         }

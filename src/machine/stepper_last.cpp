@@ -11,6 +11,7 @@
 #include "machine/stepper_work.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace heddle::machine {
 
@@ -67,6 +68,47 @@ std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
   }
   undo_to(here);
   return holds ? clusters : 0;
+}
+
+/// Lanes of the warp that makes the move which have not ended.
+isa::LaneMask Stepper::live_lanes(const Move& move) const {
+  const Work& work = *works_[move.work];
+  const std::vector<ThreadClass>& threads = work.images[move.cluster]->threads;
+  const std::size_t first = thread_of(work, move) / isa::warp_size * isa::warp_size;
+  isa::LaneMask live = 0;
+  for (std::size_t t = 0; t < isa::warp_size && first + t < threads.size(); ++t) {
+    live |= isa::LaneMask{threads[first + t] != 0} << t;
+  }
+  return live;
+}
+
+/// Of moves from `first` on, those of the same warp.
+std::span<const Stepper::Move>
+Stepper::of_one_warp(std::span<const Move> moves, std::size_t first) {
+  const auto place = [](const Move& m) { return std::tie(m.work, m.cluster, m.block, m.warp); };
+  std::size_t last = first;
+  while (last < moves.size() && place(moves[last]) == place(moves[first])) {
+    ++last;
+  }
+  return moves.subspan(first, last - first);
+}
+
+std::span<const Stepper::Move> Stepper::answers_of_one_warp(std::span<const Move> moves) const {
+  for (std::size_t first = 0; first < moves.size();) {
+    const std::span<const Move> some = of_one_warp(moves, first);
+    first += some.size();
+    isa::LaneMask asking = 0;
+    bool all_ask = true;
+    for (const Move& move : some) {
+      all_ask = all_ask && move.thread && !move.endless &&
+                move.code->function->body[move.op->instruction].opcode == ptx::Opcode::Activemask;
+      asking |= isa::LaneMask{1} << move.lane | move.lanes;
+    }
+    if (all_ask && asking == live_lanes(some.front())) {
+      return some;
+    }
+  }
+  return {};
 }
 
 } // namespace heddle::machine

@@ -700,10 +700,12 @@ bool Stepper::execute(const Move& move) {
 bool Stepper::end_move(const Move& move, bool was_made) {
   Work& work = *works_[move.work];
   // [CLUSTER] [COOP]: from now on they are all guaranteed.
-  // The literature's occupancy begins with any operation. What runs through takes its steps now.
+  if (move.through && taken_ == StepKind::None) {
+    taken_ = StepKind::End; // [STEP.1]
+  }
+  // The literature's occupancy begins with any operation.
   const bool makes =
-      (taken_ != StepKind::None || move.through || options_.progress == ProgressModel::Lobe) &&
-      !was_made;
+      (taken_ != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
   capture(move.work, move.cluster);

@@ -113,6 +113,7 @@ void Stepper::note_strong_accesses(
     if (noted.contended) { // those who are like it do the same without executing it
       noted.thread = noted.block = Sums::many;
     }
+    saw_choice_ = saw_choice_ || sum == 0; // in another order of grids it may find something else
     was_orderly_ = was_orderly_ || (!noted.contended && sum == 0);
     sums_.note(work.identity, noted);
     if (const std::uint64_t mixed = sums_.take_mixed(); mixed != 0) {
