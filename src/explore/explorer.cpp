@@ -6,6 +6,7 @@
 #include "explore/explorer_impl.h"
 #include "explore/options.h"
 #include "explore/schedule.h"
+#include "ptx/form.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -75,6 +76,7 @@ Explorer::Explorer(
       threads_(*this, host_),
       replay_(std::move(replay)) {
   world_.use_virtual_time();
+  ptx::form_table(); // made when it is first asked for: not in each forked process
   HEDDLE_CHECK(the_explorer == nullptr, "two explorers in one process");
   the_explorer = this;
   host_actor(0);

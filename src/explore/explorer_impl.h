@@ -45,6 +45,10 @@ struct Replay {
   std::size_t taken = 0;
 };
 
+inline Hash128 sum_of(const Hash128& a, const Hash128& b) {
+  return {a.low + b.low, a.high + b.high};
+}
+
 class Explorer final : public machine::Driver, public HostScheduler {
 public:
   Explorer(
@@ -94,8 +98,9 @@ private:
     bool ahead = false;
     Step step{};
     std::uint32_t changes = 0, check = 0;
-    Hash128 state{};
+    Hash128 device{}, state{};
     Stepper::Again again{};
+    Stepper::Note* note = nullptr; // as long as `again` holds
   };
   /// A state on the way from where the host stopped to where the search is.
   struct Node {
@@ -105,6 +110,8 @@ private:
     std::vector<Choice> choices; // those that are tried here
     std::size_t next = 0;
     std::uint64_t open = 0; // host threads whose wait could end
+    Hash128 device, beside; // what the fingerprint consists of
+    std::uint64_t ways = 0; // ways_seen_, when ways_ was about this state
     bool looked_ahead = false;
     // More than 2: so many clusters are left of which only the last one matters, and only two can
     // go next.
@@ -125,8 +132,20 @@ private:
     std::uint64_t alike = 0; // Node::alike, if known
   };
 
+  /// What a state looks like from where the search arrives.
+  struct Look {
+    Hash128 device, beside;
+    std::uint64_t open = 0;
+    std::uint32_t check = 0;
+    std::uint64_t alike = 0; // Node::alike, if known
+    StateTable::Seen seen{};
+  };
+
   // explorer_search.cpp
   bool enter(const Arrival& arrival);
+  bool enter_again(const Node& before, const Choice& choice, const Arrival& arrival);
+  bool arrive(const Look& look, const Choices& asked);
+  void note_facts();
   bool search();
   void hash_host();
   void begin_host_function(const machine::CommandPtr& command);
@@ -134,6 +153,7 @@ private:
   void look_ahead(const Node& node, Choice& choice);
   void look_ahead(Node& node);
   bool leads_to_known(const Node& node, const Choice& choice);
+  std::uint32_t label_of(const Node& node, const Choice& choice);
   std::uint32_t intern(std::span<const Stepper::Change> changes);
   void leave_node();
   void all_choices(Node& node) const;
@@ -146,7 +166,7 @@ private:
   void give_up_if_straight();
   std::uint64_t open_waits();
   bool hosts_are_alone(const Node& node) const;
-  Hash128 fingerprint(const Hash128& device, std::uint64_t open) const;
+  Hash128 beside_device(std::uint64_t open) const;
   bool repeat();
   void reached(StateId state);
 
@@ -226,7 +246,11 @@ private:
   std::vector<ClassChange> changes_;                   // scratch
   std::vector<Demand> demands_;                        // scratch
   Hash128 host_hash_;                                  // of the host threads, where they stand now
-  std::optional<Edge> last_;                           // the move under way; `to` is not known yet
+  std::uint64_t ways_seen_ = 0;                        // counts what ways_ has been about
+  bool ways_vary_ = false;   // they depend on more than which commands are complete
+  std::optional<Edge> last_; // the move under way; `to` is not known yet
+  std::uint32_t last_label_ =
+      0; // 0: it is to be made of last_; else that has no more than `from` and `choice`
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
   int depth_ = 0;                      // processes that wait for this one
   std::uint64_t taken_ = 0;            // moves on the way to the first state of path_

@@ -206,6 +206,7 @@ void Explorer::exchange_news() {
 }
 
 void Explorer::finish() {
+  note_facts();
   exchange_news();
   if (stepper_.sums_clash() && !one_way()) {
     table_.note(Fact::SumsClash); // it may be what others have said last that shows it

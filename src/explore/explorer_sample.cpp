@@ -166,7 +166,7 @@ void Explorer::sample() {
       candidates.push_back(candidate_of(node, choice));
     }
     const Sampler::Next next = sampler.next(
-        {.state = fingerprint(stepper_.fingerprint(), node.open),
+        {.state = sum_of(stepper_.fingerprint(), beside_device(node.open)),
          .candidates = candidates,
          .demands = demands}
     );

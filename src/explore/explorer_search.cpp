@@ -1,4 +1,5 @@
 // The search: depth first, in place where moves can be undone, in forked processes where not.
+#include "base/check.h"
 #include "explore/explorer_impl.h"
 #include "explore/schedule.h"
 #include "explore/trace.h"
@@ -15,6 +16,8 @@ namespace {
 
 // States that a void search goes on for, to learn more of what it has to begin again without.
 constexpr int after_clash = 200;
+// Of so many states that are known from looking ahead one is looked at.
+constexpr StateId between_looks = 256;
 
 constexpr double little_time = 1.0 / 20; // Options::gives_up: after that part of the time
 // Circles of a search that goes deep are found if they are at most so long.
@@ -45,12 +48,15 @@ Step step_of(machine::StepKind kind) {
 /// or asks, for something that holds now.
 std::uint64_t Explorer::open_waits() {
   std::uint64_t open = 0;
+  ++ways_seen_;
+  ways_vary_ = false;
   for (unsigned t = 0; t < threads_.count(); ++t) {
     ways_[t] = threads_.ways(t);
     if (threads_.state(t) != HostThreads::State::Live) {
       continue;
     }
     const HostPoint& point = threads_.point(t);
+    ways_vary_ = ways_vary_ || point.kind == HostPoint::Kind::Sync; // a futex may be on the device
     if (point.condition != nullptr && (ways_[t] & 1) != 0) {
       open |= std::uint64_t{1} << t;
     }
@@ -85,8 +91,9 @@ bool Explorer::hosts_are_alone(const Node& node) const {
   return some;
 }
 
-Hash128 Explorer::fingerprint(const Hash128& device, std::uint64_t open) const {
-  const std::uint64_t words[] = {host_hash_.low, host_hash_.high, device.low, device.high, open};
+/// What is added to that of devices in a state's fingerprint.
+Hash128 Explorer::beside_device(std::uint64_t open) const {
+  const std::uint64_t words[] = {host_hash_.low, host_hash_.high, open};
   const XXH128_hash_t h = XXH3_128bits(words, sizeof words);
   return {h.low64, h.high64};
 }
@@ -95,24 +102,30 @@ Hash128 Explorer::fingerprint(const Hash128& device, std::uint64_t open) const {
 void Explorer::all_choices(Node& node) const {
   std::vector<Choice>& result = node.choices;
   result.clear();
-  const auto add = [&](Choice choice) {
-    choice.number = static_cast<std::uint32_t>(result.size());
-    result.push_back(choice);
+  const auto add = [&](Choice::Kind kind, std::size_t move) {
+    Choice& choice = result.emplace_back();
+    choice.kind = kind;
+    choice.number = static_cast<std::uint32_t>(result.size() - 1);
+    choice.move = move;
   };
-  for (const bool undoable : {true, false}) {
-    for (std::size_t m = 0; m < node.moves.size(); ++m) {
-      if (stepper_.can_undo(node.moves[m]) == undoable) {
-        add({.kind = undoable ? Choice::Kind::Thread : Choice::Kind::Command, .move = m});
-      }
+  bool others = false;
+  for (std::size_t m = 0; m < node.moves.size(); ++m) {
+    if (stepper_.can_undo(node.moves[m])) {
+      add(Choice::Kind::Thread, m);
+    } else {
+      others = true;
+    }
+  }
+  for (std::size_t m = 0; others && m < node.moves.size(); ++m) {
+    if (!stepper_.can_undo(node.moves[m])) {
+      add(Choice::Kind::Command, m);
     }
   }
   for (unsigned t = 0; t < threads_.count(); ++t) {
     for (std::uint64_t ways = ways_[t]; ways != 0; ways &= ways - 1) {
-      add(
-          {.kind = Choice::Kind::Host,
-           .host = t,
-           .way = static_cast<unsigned>(std::countr_zero(ways))}
-      );
+      add(Choice::Kind::Host, 0);
+      result.back().host = t;
+      result.back().way = static_cast<unsigned>(std::countr_zero(ways));
     }
   }
 }
@@ -158,13 +171,8 @@ bool Explorer::is_in(const Choice& choice, const Choices& choices) {
   return ((choice.way == 0 ? choices.first_ways : choices.other_ways) >> choice.host & 1) != 0;
 }
 
-/// The machine and the host are in a state that the last move led to. False if there is nothing
-/// more to do in it; else it is the last of path_.
-bool Explorer::enter(const Arrival& arrival) {
-  if (stepper_.failure()) {
-    note_failure();
-    return false;
-  }
+/// What the last move has shown of the program as a whole.
+void Explorer::note_facts() {
   if (stepper_.saw_dependency()) {
     table_.note(Fact::Dependency);
   }
@@ -180,17 +188,6 @@ bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.saw_unordered()) {
     table_.note(Fact::DataOrder);
   }
-  exchange_news();
-  if (stepper_.sums_clash() && !one_way()) {
-    table_.note(Fact::SumsClash);
-    if (++since_clash_ > after_clash) {
-      finish();
-    }
-  }
-  if (stepper_.phases_clash() && options_.phases && !replay_) {
-    table_.note(Fact::PhasesClash);
-    finish();
-  }
   if (stepper_.saw_choice()) {
     table_.note(Fact::Choice);
   }
@@ -202,22 +199,80 @@ bool Explorer::enter(const Arrival& arrival) {
         "lanes of a warp can do an atomic operation in more orders than are tried"
     );
   }
-  const std::uint64_t open = open_waits();
-  const Hash128 device = stepper_.fingerprint();
-  const Hash128 hash = fingerprint(device, open);
-  const Choices asked = asked_by(arrival, open);
-  const auto visit = table_.visit(hash, asked);
+}
+
+/// The machine and the host are in a state that the last move led to. False if there is nothing
+/// more to do in it; else it is the last of path_.
+bool Explorer::enter(const Arrival& arrival) {
+  if (stepper_.failure()) {
+    note_failure();
+    return false;
+  }
+  note_facts();
+  Look look;
+  look.open = open_waits();
+  look.device = stepper_.fingerprint();
+  look.beside = beside_device(look.open);
+  look.check = stepper_.saw_host_addresses() ? unchecked : check_of(look.device);
+  look.alike = arrival.alike;
+  return arrive(look, asked_by(arrival, look.open));
+}
+
+/// The same after a move that was made again, which changes nothing but what is known of it: no
+/// command completes, so that for host threads that wait all is as it was.
+bool Explorer::enter_again(const Node& before, const Choice& choice, const Arrival& arrival) {
+  if (ways_vary_ || before.ways != ways_seen_) {
+    open_waits();
+  }
+  return arrive(
+      {.device = choice.device,
+       .beside = before.beside,
+       .open = before.open,
+       .check = choice.check,
+       .alike = arrival.alike,
+       .seen = StateTable::Seen::Never},
+      {}
+  );
+}
+
+bool Explorer::arrive(const Look& look, const Choices& asked) {
+  exchange_news();
+  if (stepper_.sums_clash() && !one_way()) {
+    table_.note(Fact::SumsClash);
+    if (++since_clash_ > after_clash) {
+      finish();
+    }
+  }
+  if (stepper_.phases_clash() && options_.phases && !replay_) {
+    table_.note(Fact::PhasesClash);
+    finish();
+  }
+  const Hash128 hash = sum_of(look.device, look.beside);
+  const auto visit = table_.visit(hash, asked, look.seen);
   if (!visit) {
     table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
     finish();
   }
-  const std::uint32_t check = stepper_.saw_host_addresses() ? unchecked : check_of(device);
+  if (look.seen == StateTable::Seen::Never && visit->id % between_looks == 0) {
+    HEDDLE_CHECK(
+        stepper_.fingerprint() == look.device,
+        "state {} is not the one that was expected",
+        visit->id
+    );
+  }
   if (last_) {
     last_->to = visit->id;
-    last_->choice = pack_choice(last_->choice, check);
-    table_.add_edge(*last_);
+    last_->choice = pack_choice(last_->choice, look.check);
+    table_.add_edge(
+        ShortEdge{
+            last_->from,
+            last_->to,
+            last_label_ != 0 ? last_label_ : table_.label(*last_),
+            last_->choice
+        }
+    );
   }
-  if (replay_ && expected_ != unchecked && check != unchecked && expected_ != check &&
+  if (replay_ && expected_ != unchecked && look.check != unchecked && expected_ != look.check &&
       !stepper_.saw_clock()) {
     table_.add_event(
         EventKind::Nondeterminism,
@@ -244,7 +299,10 @@ bool Explorer::enter(const Arrival& arrival) {
   Node& node = path_.back();
   node.state = visit->id;
   node.mark = stepper_.mark();
-  node.open = open;
+  node.open = look.open;
+  node.device = look.device;
+  node.beside = look.beside;
+  node.ways = ways_seen_;
   node.next = 0;
   node.looked_ahead = false;
   stepper_.moves(node.moves);
@@ -255,7 +313,7 @@ bool Explorer::enter(const Arrival& arrival) {
   }
   node.alike = 0;
   if (options_.starts_at_once && !one_way()) {
-    keep_few(node, arrival.alike);
+    keep_few(node, look.alike);
   }
   if (visit->first || one_way()) {
     describe(node, mine.device && !one_way());
@@ -370,26 +428,36 @@ void Explorer::begin_host_function(const machine::CommandPtr& command) {
 
 /// Makes a choice. True: it was the host's, and the host goes on now.
 bool Explorer::go(const Node& node, const Choice& choice) {
-  last_ = edge_for(node, choice);
-  table_.set_position(last_->from, last_->site);
-  if (choice.kind != Choice::Kind::Thread) {
-    table_.count_irrevocable();
+  last_label_ = 0;
+  if (choice.ahead) {
+    table_.set_position(node.state, 0);
+    stepper_.step(node.moves[choice.move], choice.again);
+    if (stepper_.made_again()) {
+      last_ = {.from = node.state, .choice = choice.number};
+      last_label_ = label_of(node, choice);
+      return false;
+    }
+    last_ = edge_for(node, choice);
+  } else {
+    last_ = edge_for(node, choice);
+    table_.set_position(last_->from, last_->site);
+    if (choice.kind != Choice::Kind::Thread) {
+      table_.count_irrevocable();
+    }
+    if (choice.kind == Choice::Kind::Host) {
+      threads_.choose(choice.host, choice.way);
+      return true;
+    }
+    if (choice.kind == Choice::Kind::Command) {
+      begin_host_function(stepper_.host_function(node.moves[choice.move]));
+    }
+    stepper_.step(node.moves[choice.move]);
+    if (choice.kind == Choice::Kind::Command) {
+      hash_host(); // a copy may have written its memory
+    }
   }
-  if (choice.kind == Choice::Kind::Host) {
-    threads_.choose(choice.host, choice.way);
-    return true;
-  }
-  if (choice.kind == Choice::Kind::Command) {
-    begin_host_function(stepper_.host_function(node.moves[choice.move]));
-  }
-  stepper_.step(node.moves[choice.move], choice.again);
   last_->step = step_of(stepper_.taken());
-  if (choice.kind == Choice::Kind::Command) {
-    hash_host(); // a copy may have written its memory
-  }
-  if (stepper_.made_again()) {
-    last_->changes = choice.changes;
-  } else if (!unrecorded()) {
+  if (!unrecorded()) {
     last_->changes = intern(stepper_.changes());
   }
   return false;
@@ -408,7 +476,7 @@ std::uint32_t Explorer::intern(std::span<const Stepper::Change> changes) {
 
 /// What the choice leads to, if that is known.
 void Explorer::look_ahead(const Node& node, Choice& choice) {
-  const auto ahead = stepper_.look_ahead(node.moves[choice.move]);
+  const auto ahead = stepper_.look_ahead(node.moves[choice.move], node.device);
   if (!ahead) {
     return;
   }
@@ -416,16 +484,41 @@ void Explorer::look_ahead(const Node& node, Choice& choice) {
   choice.step = step_of(ahead->taken);
   choice.check = check_of(ahead->fingerprint);
   choice.again = ahead->again;
+  choice.note = ahead->note;
+  choice.device = ahead->fingerprint;
   // No command completes, so that for those who wait nothing changes.
-  choice.state = fingerprint(ahead->fingerprint, node.open);
+  choice.state = sum_of(ahead->fingerprint, node.beside);
   if (ahead->note == nullptr) {
     choice.changes = intern(ahead->changes);
   } else {
-    if (*ahead->note == 0) {
-      *ahead->note = intern(ahead->changes) + 1;
+    if (ahead->note->changes == 0) {
+      ahead->note->changes = intern(ahead->changes) + 1;
     }
-    choice.changes = *ahead->note - 1;
+    choice.changes = ahead->note->changes - 1;
   }
+}
+
+/// What the edge of a choice whose outcome is known has in common with others. It is the same as
+/// long as the same thread makes the same move and as many others could.
+std::uint32_t Explorer::label_of(const Node& node, const Choice& choice) {
+  const Stepper::Move& move = node.moves[choice.move];
+  const std::array<std::uint64_t, 3> of{
+      move.command << 16 | move.block << 8 | static_cast<std::uint64_t>(owed_by_rule(move)),
+      move.cluster << 32 | move.warp << 8 | static_cast<std::uint64_t>(move.lane),
+      move.count
+  };
+  if (choice.note != nullptr && choice.note->label != 0 && choice.note->of == of) {
+    return choice.note->label;
+  }
+  Edge edge = edge_for(node, choice);
+  edge.step = choice.step;
+  edge.changes = choice.changes;
+  const std::uint32_t label = table_.label(edge);
+  if (choice.note != nullptr) {
+    choice.note->label = label;
+    choice.note->of = of;
+  }
+  return label;
 }
 
 /// True: what the choice does is known, and so is the state that it leads to. Five of six moves are
@@ -438,12 +531,9 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   if (!to) {
     return false;
   }
-  Edge edge = edge_for(node, choice);
-  edge.to = *to;
-  edge.step = choice.step;
-  edge.choice = pack_choice(edge.choice, choice.check);
-  edge.changes = choice.changes;
-  table_.add_edge(edge);
+  table_.add_edge(
+      ShortEdge{node.state, *to, label_of(node, choice), pack_choice(choice.number, choice.check)}
+  );
   look_for_circle(*to);
   return true;
 }
@@ -456,13 +546,8 @@ void Explorer::look_ahead(Node& node) {
     if (choice.kind == Choice::Kind::Thread) {
       look_ahead(node, choice);
       if (choice.ahead) {
-        table_.fetch_place(choice.state);
+        table_.fetch(choice.state);
       }
-    }
-  }
-  for (const Choice& choice : node.choices) {
-    if (choice.ahead) {
-      table_.fetch_state(choice.state);
     }
   }
   queue_ -= std::erase_if(node.choices, [&](const Choice& choice) {
@@ -496,7 +581,7 @@ bool Explorer::search() {
       }
       continue;
     }
-    Choice choice = node.choices[node.next++];
+    Choice& choice = node.choices[node.next++]; // stays where it is, unlike the node
     --queue_;
     const Arrival arrival{
         .host = false,
@@ -512,7 +597,7 @@ bool Explorer::search() {
         continue;
       }
       go(node, choice);
-      if (!enter(arrival)) {
+      if (!(last_label_ != 0 ? enter_again(node, choice, arrival) : enter(arrival))) {
         stepper_.undo_to(path_.back().mark);
       }
       continue;

@@ -85,6 +85,7 @@ Result<StateTable> StateTable::create(Limits limits) {
     h.visited_at[n] = place(VisitedSet::bytes(visited_room(n, h.max_states)));
   }
   h.wanted_at = place(VisitedSet::bytes(h.max_states));
+  h.devices_at = place(h.max_states);
   h.states_at = place(h.max_states * sizeof(StoredState));
   h.edges_at = place(h.max_edges * sizeof(ShortEdge));
   h.texts_at = place(h.max_texts * sizeof(StoredText));
@@ -148,25 +149,20 @@ VisitedSet& StateTable::visited() const {
 /// Nobody else searches meanwhile.
 void StateTable::enlarge_visited(std::uint32_t number) {
   Header& h = header();
-  VisitedSet larger = visited_set(number);
-  const auto* states = region<StoredState>(h.states_at);
-  for (StateId s = 0; s < h.states; ++s) {
-    if (states[s].visits != 0) {
-      larger.insert(states[s].hash, s);
-    }
-  }
+  visited_set(number).insert_all(visited());
   atomic_of(h.visited).store(number, std::memory_order_release);
 }
 
-std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash, const Choices& asked) {
+std::optional<StateTable::Visit>
+StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
   Header& h = header();
   auto* states = region<StoredState>(h.states_at);
-  std::optional<StateId> id = visited().find(hash);
+  std::optional<StateId> id = seen == Seen::Never ? std::nullopt : visited().find(hash);
   if (!id) {
     if (!spare_state_) {
-      const StateId fresh = atomic_of(h.states).fetch_add(1, relaxed);
+      const StateId fresh = count(h.several, h.states, 1U);
       if (fresh + 1 >= h.max_states) {
-        atomic_of(h.states).fetch_sub(1, relaxed);
+        count(h.several, h.states, ~0U);
         return std::nullopt;
       }
       spare_state_ = fresh;
@@ -181,59 +177,58 @@ std::optional<StateTable::Visit> StateTable::visit(const Hash128& hash, const Ch
     }
   }
   StoredState& state = states[*id];
-  const bool first = atomic_of(state.visits).fetch_add(1, relaxed) == 0;
-  const bool nothing_new = !first && atomic_of(state.device).load(relaxed) != 0 &&
+  const bool first = count(h.several, state.visits, 1U) == 0;
+  const bool nothing_new = !first && is_done(*id) &&
                            (asked.first_ways & ~atomic_of(state.first_ways).load(relaxed)) == 0 &&
                            (asked.other_ways & ~atomic_of(state.other_ways).load(relaxed)) == 0;
   return Visit{*id, first, nothing_new};
 }
 
-std::optional<StateId> StateTable::find_done(const Hash128& hash) const {
-  const auto id = visited().find(hash);
-  return id && atomic_of(region<StoredState>(header().states_at)[*id].device).load(relaxed) != 0
-             ? id
-             : std::nullopt;
+bool StateTable::is_done(StateId id) const {
+  return atomic_of(region<std::uint8_t>(header().devices_at)[id]).load(relaxed) != 0;
 }
 
-void StateTable::fetch_place(const Hash128& hash) const {
+std::optional<StateId> StateTable::find_done(const Hash128& hash) const {
+  const auto id = visited().find(hash);
+  return id && is_done(*id) ? id : std::nullopt;
+}
+
+void StateTable::fetch(const Hash128& hash) const {
   visited().fetch(hash);
 }
 
-void StateTable::fetch_state(const Hash128& hash) const {
-  if (const auto known = visited().find(hash)) {
-    __builtin_prefetch(&region<StoredState>(header().states_at)[*known]);
-  }
-}
-
 Choices StateTable::claim(StateId id, const Choices& wanted) {
-  StoredState& state = region<StoredState>(header().states_at)[id];
-  atomic_of(state.claims).fetch_add(1, relaxed);
+  Header& h = header();
+  StoredState& state = region<StoredState>(h.states_at)[id];
+  std::uint8_t& device = region<std::uint8_t>(h.devices_at)[id];
+  count(h.several, state.claims, 1U);
+  const auto claim_ways = [&](std::uint64_t& ways, std::uint64_t bits) {
+    const bool new_ones = (bits & ~atomic_of(ways).load(relaxed)) != 0;
+    return new_ones ? bits & ~atomic_of(ways).fetch_or(bits, relaxed) : 0;
+  };
   Choices granted;
-  granted.device = wanted.device && atomic_of(state.device).exchange(1, relaxed) == 0;
-  granted.first_ways =
-      wanted.first_ways & ~atomic_of(state.first_ways).fetch_or(wanted.first_ways, relaxed);
-  granted.other_ways =
-      wanted.other_ways & ~atomic_of(state.other_ways).fetch_or(wanted.other_ways, relaxed);
+  granted.device = wanted.device && atomic_of(device).load(relaxed) == 0 &&
+                   atomic_of(device).exchange(1, relaxed) == 0;
+  granted.first_ways = claim_ways(state.first_ways, wanted.first_ways);
+  granted.other_ways = claim_ways(state.other_ways, wanted.other_ways);
   return granted;
 }
 
 void StateTable::describe(StateId id, const Description& description, std::uint32_t moves) {
   StoredState& state = region<StoredState>(header().states_at)[id];
-  const StoredDescription fixed{description.could_return, description.host_site, description.waits};
-  description_.assign(
-      reinterpret_cast<const char*>(&fixed),
-      reinterpret_cast<const char*>(&fixed + 1)
-  );
-  for (const Demand& demand : description.demands) {
-    const StoredDemand stored{static_cast<std::uint64_t>(demand.rule), demand.who};
-    description_.append(
-        reinterpret_cast<const char*>(&stored),
-        reinterpret_cast<const char*>(&stored + 1)
-    );
-  }
-  if (description_ != last_description_) { // as long as the host stands still it is the same
-    last_description_ = description_;
-    last_description_id_ = intern(std::string_view(description_));
+  const Described about{description.could_return, description.host_site, description.waits};
+  // As long as the host stands still it is the same.
+  if (last_description_id_ == 0 || about != last_description_ ||
+      !std::ranges::equal(description.demands, last_demands_)) {
+    last_description_ = about;
+    last_demands_.assign(description.demands.begin(), description.demands.end());
+    const StoredDescription fixed{about.could_return, about.host_site, about.waits};
+    std::string text(bytes_of(std::span(&fixed, 1)));
+    for (const Demand& demand : description.demands) {
+      const StoredDemand stored{static_cast<std::uint64_t>(demand.rule), demand.who};
+      text += bytes_of(std::span(&stored, 1));
+    }
+    last_description_id_ = intern(std::string_view(text));
   }
   state.description = last_description_id_;
   state.described = 1;
@@ -241,9 +236,10 @@ void StateTable::describe(StateId id, const Description& description, std::uint3
 }
 
 void StateTable::add_moves(StateId id, std::uint32_t moves) {
-  StoredState& state = region<StoredState>(header().states_at)[id];
-  atomic_of(state.moves).fetch_add(moves, relaxed);
-  atomic_of(state.claims).fetch_sub(1, relaxed);
+  Header& h = header();
+  StoredState& state = region<StoredState>(h.states_at)[id];
+  count(h.several, state.moves, moves);
+  count(h.several, state.claims, ~0U);
 }
 
 std::optional<StateId> StateTable::end_state() {
@@ -274,23 +270,26 @@ bool StateTable::keeps_out(const Hash128& state) const {
 }
 
 void StateTable::add_edge(const Edge& edge) {
+  add_edge(ShortEdge{edge.from, edge.to, label(edge), edge.choice});
+}
+
+void StateTable::add_edge(const ShortEdge& edge) {
   Header& h = header();
   if (next_edge_ == end_of_edges_) {
     // As long as there is one process, no number is left out.
-    const std::uint32_t count = atomic_of(h.several).load(relaxed) != 0 ? edges_at_once : 1;
-    next_edge_ = atomic_of(h.edges).fetch_add(count, relaxed);
-    end_of_edges_ = next_edge_ + count;
+    const std::uint32_t some = atomic_of(h.several).load(relaxed) != 0 ? edges_at_once : 1;
+    next_edge_ = count(h.several, h.edges, some);
+    end_of_edges_ = next_edge_ + some;
     if (end_of_edges_ > h.max_edges || end_of_edges_ < next_edge_) { // `from` stays unexpanded
-      atomic_of(h.edges).fetch_sub(count, relaxed);
+      count(h.several, h.edges, 0U - some);
       next_edge_ = end_of_edges_;
       return;
     }
   }
-  region<ShortEdge>(h.edges_at)[next_edge_++] = {edge.from, edge.to, label(edge), edge.choice};
-  atomic_of(region<StoredState>(h.states_at)[edge.from].edges).fetch_add(1, relaxed);
+  region<ShortEdge>(h.edges_at)[next_edge_++] = edge;
+  count(h.several, region<StoredState>(h.states_at)[edge.from].edges, 1U);
 }
 
-/// The number of what the edge has in common with others; never 0.
 std::uint32_t StateTable::label(const Edge& edge) {
   const Label label = label_of(edge);
   const std::uint64_t mixed =

@@ -96,14 +96,16 @@ public:
     bool first = false;       // nobody has been there
     bool nothing_new = false; // what is asked for has been claimed, and the moves of devices
   };
+  enum class Seen : std::uint8_t {
+    Perhaps,
+    Never // as has just been found out; another process may have been there since
+  };
   /// Somebody arrives in a state and asks for these choices of it. None: the table is full.
-  std::optional<Visit> visit(const Hash128& hash, const Choices& asked);
+  std::optional<Visit> visit(const Hash128& hash, const Choices& asked, Seen seen = Seen::Perhaps);
   /// The state, if it has been visited and all moves of devices have been claimed.
   std::optional<StateId> find_done(const Hash128& hash) const;
-  /// The state is going to be looked for soon. Memory takes longer to answer than a state takes; so
-  /// first the place of each is fetched, then what is there.
-  void fetch_place(const Hash128& hash) const;
-  void fetch_state(const Hash128& hash) const;
+  /// The state is going to be looked for soon: memory takes longer to answer than a state takes.
+  void fetch(const Hash128& hash) const;
   /// Those of `wanted` that nobody had claimed. describe() must follow.
   Choices claim(StateId state, const Choices& wanted);
   struct Description {
@@ -123,6 +125,9 @@ public:
   bool keeps_to_some() const;
   bool keeps_out(const Hash128& state) const;
   void add_edge(const Edge& edge);
+  void add_edge(const ShortEdge& edge);
+  /// The number of what the edge has in common with others; never 0.
+  std::uint32_t label(const Edge& edge);
   void add_event(EventKind kind, StateId from, std::uint32_t site, std::string_view text);
 
   /// Equal text, equal id. Ends the process, with an event that says so, if there is no more room.
@@ -208,7 +213,7 @@ private:
   VisitedSet visited_set(std::uint32_t number) const;
   VisitedSet& visited() const;
   void enlarge_visited(std::uint32_t number);
-  std::uint32_t label(const Edge& edge);
+  bool is_done(StateId id) const;
 
   mutable std::uint32_t visited_number_ = 0; // visited_ is the set of this number
   mutable VisitedSet visited_;
@@ -220,10 +225,15 @@ private:
     Label label;
     std::uint32_t id = 0; // 0: none
   };
-  std::string description_; // scratch
-  std::string last_description_;
-  std::uint32_t last_description_id_ = 0;
-  std::vector<KnownLabel> known_labels_; // by hash: those looked up last
+  struct Described {
+    std::uint64_t could_return = 0;
+    std::uint32_t host_site = 0, waits = 0;
+    bool operator==(const Described&) const = default;
+  };
+  Described last_description_;
+  std::vector<Demand> last_demands_;
+  std::uint32_t last_description_id_ = 0; // 0: there is none
+  std::vector<KnownLabel> known_labels_;  // by hash: those looked up last
 };
 
 } // namespace heddle::explore

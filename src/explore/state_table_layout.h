@@ -18,7 +18,8 @@ template <class T> std::atomic_ref<T> atomic_of(T& value) {
   return std::atomic_ref<T>(value);
 }
 
-/// What is looked at of a state lies in one cache line.
+/// What is looked at of a state lies in one cache line; whether the moves of devices are claimed,
+/// by which most states are asked for, lies elsewhere, with that of others.
 struct alignas(64) StoredState {
   Hash128 hash;
   std::uint64_t first_ways, other_ways; // claimed
@@ -27,7 +28,6 @@ struct alignas(64) StoredState {
   std::uint32_t moves;
   std::uint32_t edges;       // out of this state so far
   std::uint32_t description; // interned: StoredDescription, and its demands
-  std::uint8_t device;       // moves of devices are claimed
   std::uint8_t terminal, described;
 };
 static_assert(sizeof(StoredState) == 64);
@@ -96,8 +96,8 @@ struct StateTable::Header {
   std::uint64_t max_text_bytes;
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
-  std::size_t wanted_at, states_at, edges_at, texts_at, text_bytes_at, actors_at, events_at,
-      told_at, processes_at;
+  std::size_t wanted_at, devices_at, states_at, edges_at, texts_at, text_bytes_at, actors_at,
+      events_at, told_at, processes_at;
 
   std::uint32_t facts;
   std::uint32_t keeps_to;    // so many states; 0: to none
@@ -115,6 +115,18 @@ struct StateTable::Header {
   std::uint32_t texts, actors, events;
   std::uint64_t text_bytes;
 };
+
+/// Counts something that other processes count too, if there are several (`several`: the header's).
+/// Returns what it was before.
+template <class T> T count(const std::uint32_t& several, T& counter, T by) {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  if (std::atomic_ref(const_cast<std::uint32_t&>(several)).load(relaxed) != 0) {
+    return atomic_of(counter).fetch_add(by, relaxed);
+  }
+  const T before = atomic_of(counter).load(relaxed);
+  atomic_of(counter).store(before + by, relaxed);
+  return before;
+}
 
 inline StateTable::Header& StateTable::header() const {
   return *reinterpret_cast<Header*>(base_);

@@ -87,4 +87,15 @@ StateId VisitedSet::insert(const Hash128& hash, StateId id) {
   }
 }
 
+/// Goes through both in the order of their places: a key lies as far into one as into the other.
+void VisitedSet::insert_all(const VisitedSet& smaller) {
+  const ConcurrentMap::ref_type& from = smaller.map_->ref;
+  for (std::size_t place = 0; place < from.places(); ++place) {
+    from.visit_place(place, [&](std::uint64_t key, const Entry& entry) {
+      const auto result = map_->ref.try_insert(key, entry);
+      HEDDLE_CHECK(result == heddle::insert_result::inserted, "a visited state is there twice");
+    });
+  }
+}
+
 } // namespace heddle::explore

@@ -32,6 +32,8 @@ public:
   std::optional<StateId> find(const Hash128& hash) const;
   /// It is going to be looked for soon.
   void fetch(const Hash128& hash) const;
+  /// Takes over what is in a smaller one, which nobody changes meanwhile.
+  void insert_all(const VisitedSet& smaller);
   /// The id of the state from now on: `id`, or the one that it has already.
   StateId insert(const Hash128& hash, StateId id);
 

@@ -161,8 +161,7 @@ void MemoryJournal::write(std::span<const WordPart> parts) {
   }
 }
 
-HashSum MemoryJournal::fingerprint_after(std::span<const WordPart> parts) const {
-  HashSum sum = sum_;
+void MemoryJournal::change_after(std::span<const WordPart> parts, HashSum& sum) const {
   for (const WordPart& part : parts) {
     const std::uint64_t after = (*part.at & ~part.mask) | part.value;
     if (after != *part.at) {
@@ -170,7 +169,6 @@ HashSum MemoryJournal::fingerprint_after(std::span<const WordPart> parts) const 
       sum.add(hash(part.at, after));
     }
   }
-  return sum;
 }
 
 void MemoryJournal::undo_notes(const NotesMark& mark) {

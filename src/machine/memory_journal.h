@@ -63,8 +63,8 @@ public:
   const std::optional<std::vector<WordPart>>& read() const { return read_; }
   const std::vector<WordPart>& written() const { return written_; }
   void write(std::span<const WordPart> parts);
-  /// fingerprint() if that were done.
-  HashSum fingerprint_after(std::span<const WordPart> parts) const;
+  /// What fingerprint() would change by if that were done, added to `sum`.
+  void change_after(std::span<const WordPart> parts, HashSum& sum) const;
   /// As if the instruction were one.
   void count_as_strong(const isa::Op& op) { notes_.also_strong.insert(&op); }
   /// Since the last absorb().

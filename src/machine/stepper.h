@@ -112,9 +112,10 @@ public:
   };
 
   struct Move {
-    std::size_t work = 0; // which command
-    bool thread = false;  // else the command itself; what follows is for threads
-    bool endless = false; // loops without any visible operation: moving changes nothing
+    std::size_t work = 0;      // which command
+    std::uint64_t command = 0; // its number; that of `work` is used again
+    bool thread = false;       // else the command itself; what follows is for threads
+    bool endless = false;      // loops without any visible operation: moving changes nothing
     // Clusters that have only plain accesses and joins start and end: their grid is over, or what
     // is left of it nobody has started yet.
     bool through = false;
@@ -158,6 +159,12 @@ public:
   };
   const std::vector<Change>& changes() const { return changes_; }
 
+  /// What look_ahead's caller keeps of a move that is made again and again: zero at first.
+  struct Note {
+    std::uint32_t changes = 0, label = 0;
+    std::array<std::uint64_t, 3> of{}; // what `label` is about
+  };
+
   /// How to make a move as it was made before.
   struct Again {
     const void* of_image = nullptr; // one of the two, or nothing
@@ -170,7 +177,7 @@ public:
     Hash128 fingerprint; // of that state
     StepKind taken{};
     std::span<const Change> changes;
-    std::uint32_t* note = nullptr; // the caller's own about these changes: 0 at first
+    Note* note = nullptr; // the caller's own about what is done; nullptr: there is none
     Again again;
   };
   /// The move that `again` was told of, in the same state.
@@ -179,8 +186,9 @@ public:
   bool made_again() const { return made_again_; }
   /// What is known of moves is forgotten when it may not hold any more: then this changes.
   std::uint64_t epoch() const { return transitions_.epoch() + lane_transitions_.epoch(); }
-  /// Nothing if that is not known yet, or if more is concerned than a cluster and memory.
-  std::optional<Ahead> look_ahead(const Move& move);
+  /// Nothing if that is not known yet, or if more is concerned than a cluster and memory. `now` is
+  /// fingerprint().
+  std::optional<Ahead> look_ahead(const Move& move, const Hash128& now);
 
   // --- Going back --------------------------------------------------------------------------------
   /// Copies, frees, host functions and the device's heap change what lies outside of the machine.
@@ -424,7 +432,14 @@ private:
   void absorb_writes(const Work& work, std::size_t cluster);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
-  Hash128 fingerprint(const HashSum& memory, const Work* moved, const HashSum& sum) const;
+  static void add_images(HashSum& state, const Work& work, const Hash128& images);
+  Hash128 fingerprint_after(
+      const Hash128& now,
+      std::span<const WordPart> writes,
+      const Work& work,
+      const Hash128& before,
+      const Hash128& after
+  ) const;
   static Hash128
   image_hash(const Work& work, const Hash128& rest, const HashSum& lanes, std::uint64_t where);
   bool tells_blocks_apart(std::uint8_t identity) const;
@@ -435,7 +450,7 @@ private:
     const ImageThread* thread = nullptr; // nullptr: it has ended
     const ImageRest* rest = nullptr;
     StepKind taken{};
-    mutable std::array<std::uint32_t, 2> notes{}; // as Outcome::changes
+    mutable std::array<Note, 2> notes{}; // as Outcome::changes
   };
   using KnownOfLane = Transitions<LaneOutcome>::Known;
   KnownOfLane find_lane(const Work& work, const Move& move);
@@ -445,7 +460,7 @@ private:
     struct Changes { // without and with other clusters that are like it
       bool known = false;
       std::vector<Change> list;
-      std::uint32_t note = 0; // of look_ahead's caller
+      Note note; // of look_ahead's caller
     };
     mutable std::array<Changes, 2> changes{};
   };
@@ -455,7 +470,7 @@ private:
   };
   Found find(const Move& move);
   bool remember_lane(const Move& move, const Image& before, const Image& after);
-  Ahead ahead_of_lane(const Move& move, const KnownOfLane& known);
+  Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
   const ImageRest* intern(std::unique_ptr<ImageRest> rest);
   const ImageThread* intern(std::unique_ptr<ImageThread> thread);
   static Hash128 image_content(const ImageRest& rest, const HashSum& threads);
@@ -476,6 +491,7 @@ private:
       bool placed
   ) const;
   static bool is_alone(const Work& work, const Image& image);
+  static bool is_last(const Work& work, std::size_t cluster);
   static constexpr std::size_t no_turn = ~std::size_t{0};
   void find_moves(Work& work, std::size_t cluster, Image& image, std::vector<std::size_t>& turns);
   Operation loop_operation(const Lane& at) const;
@@ -495,6 +511,7 @@ private:
   bool made_again_ = false;       // what Again says, by the last step()
   std::uint64_t allocations_ = 0; // generation of memory that transitions_ is about
   std::vector<Log> log_;
+  std::size_t output_bytes_ = 0; // that threads have written
   std::vector<Change> changes_;
   std::vector<std::byte> scratch_, lane_scratch_; // of intern()
   mutable std::vector<std::uint64_t> words_;      // of fingerprint()

@@ -13,7 +13,7 @@
 
 namespace heddle::machine {
 
-std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
+std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash128& now) {
   if (!move.thread || move.through || world_.space().generation() != allocations_) {
     return std::nullopt;
   }
@@ -21,17 +21,17 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
     if (!saw_choice_) {
       return std::nullopt; // this one will be the first
     }
-    return Ahead{fingerprint(), move.step, {}, nullptr, {}};
+    return Ahead{now, move.step, {}, nullptr, {}};
   }
   const Found found = find(move);
   if (found.of_lane) {
-    return ahead_of_lane(move, found.of_lane);
+    return ahead_of_lane(move, found.of_lane, now);
   }
   const auto& known = found.of_image;
-  if (!known || known->result.image->ended) {
-    return std::nullopt; // an end may complete the command
-  }
   const Work& work = *works_[move.work];
+  if (!known || (known->result.image->ended && is_last(work, move.cluster))) {
+    return std::nullopt; // the end may complete the command
+  }
   const Image* before = work.images[move.cluster];
   const Outcome& outcome = known->result;
   const bool others = like_others(work, move.cluster, *before);
@@ -44,11 +44,8 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move) {
     }
     changes.list = changes_;
   }
-  HashSum sum = work.sum;
-  sum.subtract(before->hash);
-  sum.add(outcome.image->hash);
   return Ahead{
-      fingerprint(journal_.fingerprint_after(known->writes), &work, sum),
+      fingerprint_after(now, known->writes, work, before->hash, outcome.image->hash),
       outcome.taken,
       changes.list,
       &changes.note,
@@ -67,15 +64,17 @@ std::size_t Stepper::thread_of(const Work& work, const Move& move) {
 Stepper::Found Stepper::find(const Move& move) {
   const Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
+  const bool alone = is_alone(work, *before);
   Found found;
-  const KnownOfLane lane = find_lane(work, move);
-  if (lane && is_alone(work, *before)) {
-    found.of_lane = lane;
-    return found;
+  if (alone) {
+    found.of_lane = find_lane(work, move);
+    if (found.of_lane) {
+      return found;
+    }
   }
   const auto key = transitions_.key(before, move.ready);
-  found.of_image = transitions_.find(key);
-  if (lane && !found.of_image) {
+  found.of_image = transitions_.find(key, before->ready[move.ready].hint);
+  if (const KnownOfLane lane = found.of_image || alone ? KnownOfLane() : find_lane(work, move)) {
     const Image* after = derive(work, move.cluster, *before, thread_of(work, move), lane->result);
     if (!after->ready.empty()) { // else the grid may be over, or stuck
       std::vector<WordPart> read = *lane.places;
@@ -156,7 +155,8 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
 }
 
 /// For a cluster that no other one can be like.
-Stepper::Ahead Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known) {
+Stepper::Ahead
+Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now) {
   const Work& work = *works_[move.work];
   const Image& before = *work.images[move.cluster];
   const LaneOutcome& outcome = known->result;
@@ -167,9 +167,7 @@ Stepper::Ahead Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known
   if (to != nullptr) {
     lanes.add(to->in_sum);
   }
-  HashSum sum = work.sum;
-  sum.subtract(before.hash);
-  sum.add(image_hash(work, outcome.rest->hash, lanes, before.where));
+  const Hash128 after = image_hash(work, outcome.rest->hash, lanes, before.where);
   changes_.clear();
   const ThreadClass was = before.threads[thread];
   const ThreadClass is =
@@ -183,7 +181,7 @@ Stepper::Ahead Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known
     }
   }
   return {
-      fingerprint(journal_.fingerprint_after(known->writes), &work, sum),
+      fingerprint_after(now, known->writes, work, before.hash, after),
       outcome.taken,
       changes_,
       &outcome.notes[others ? 1 : 0],
@@ -209,6 +207,16 @@ ThreadClass Stepper::class_of(
                        : placed ? combine(work.identity, std::uint64_t{c}, std::uint64_t{t})
                                 : combine(work.identity, std::uint64_t{c}, mover.low, mover.high);
   return name.low | 1ULL << 63; // 0 to 2^16 are left to others
+}
+
+/// Has every other cluster ended?
+bool Stepper::is_last(const Work& work, std::size_t cluster) {
+  for (std::size_t c = 0; c < work.images.size(); ++c) {
+    if (c != cluster && !work.images[c]->ended) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /// Can no other cluster be like it?

@@ -577,6 +577,7 @@ void Stepper::absorb_writes(const Work& work, std::size_t c) {
   }
   strong_by_.clear();
   journal_.absorb(own);
+  output_bytes_ = world_.output_bytes();
 }
 
 void Stepper::capture(std::size_t n, std::size_t c) {
@@ -682,13 +683,15 @@ void Stepper::load(Work& work, std::size_t c) {
 
 // --- Fingerprint ---------------------------------------------------------------------------------
 
-Hash128 Stepper::fingerprint() const {
-  return fingerprint(journal_.fingerprint(), nullptr, {});
+/// What the images of a work's clusters add to the fingerprint. A thread that is a thread of one
+/// work is none of another one: each counts in a way of its own.
+void Stepper::add_images(HashSum& state, const Work& work, const Hash128& images) {
+  state.low += images.low * (work.identity << 1 | 1);
+  state.high += images.high * (work.identity << 1 | 1);
 }
 
-/// As if that were what is in memory, and one work's clusters had that sum.
-Hash128
-Stepper::fingerprint(const HashSum& memory, const Work* moved, const HashSum& moved_sum) const {
+/// A sum, so that what a move changes can be put in the place of what was there.
+Hash128 Stepper::fingerprint() const {
   const auto number = [&](const CommandPtr& command) { // among those that are not complete
     std::uint64_t n = 0;
     for (const auto& work : works_) {
@@ -699,18 +702,16 @@ Stepper::fingerprint(const HashSum& memory, const Work* moved, const HashSum& mo
     }
     return n;
   };
-  words_.clear();
-  words_.push_back(memory.low);
-  words_.push_back(memory.high);
+  HashSum state = journal_.fingerprint();
+  std::uint64_t place = 0;
   for (const auto& work : works_) {
     if (work->done) {
       continue;
     }
-    const HashSum& sum = work.get() == moved ? moved_sum : work->sum;
+    words_.clear();
+    words_.push_back(place++);
     words_.push_back(work->identity);
     words_.push_back(work->begun ? 2 : work->ready ? 1 : 0);
-    words_.push_back(sum.low);
-    words_.push_back(sum.high);
     for (const CommandPtr& before : work->after) {
       if (!before->done.load()) {
         words_.push_back(number(before));
@@ -727,8 +728,24 @@ Stepper::fingerprint(const HashSum& memory, const Work* moved, const HashSum& mo
         launches != nullptr && launches->used()) {
       launches->write_state(words_, number);
     }
+    state.add(hash_of(words_.data(), words_.size() * sizeof(std::uint64_t)));
+    add_images(state, *work, {work->sum.low, work->sum.high});
   }
-  return hash_of(words_.data(), words_.size() * sizeof(std::uint64_t));
+  return {state.low, state.high};
+}
+
+/// The fingerprint after `now` if that were written, and an image of one work became another one.
+Hash128 Stepper::fingerprint_after(
+    const Hash128& now,
+    std::span<const WordPart> writes,
+    const Work& work,
+    const Hash128& before,
+    const Hash128& after
+) const {
+  HashSum state{now.low, now.high};
+  journal_.change_after(writes, state);
+  add_images(state, work, {after.low - before.low, after.high - before.high});
+  return {state.low, state.high};
 }
 
 } // namespace heddle::machine

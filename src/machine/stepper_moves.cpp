@@ -203,6 +203,7 @@ void Stepper::returned(const CommandPtr& command) {
 }
 
 void Stepper::host_moved() {
+  output_bytes_ = world_.output_bytes();
   log_.clear();
   journal_.recount();
   for (const auto& work : works_) {
@@ -393,14 +394,18 @@ void Stepper::moves(std::vector<Move>& result) const {
       const auto& wait = work.command->value;
       if (wait ? wait->holds() : all_done(work.parts)) {
         result.push_back(
-            {.work = n, .what = wait ? "finds its value" : "is ready to be carried out"}
+            {.work = n,
+             .command = work.command->id,
+             .what = wait ? "finds its value" : "is ready to be carried out"}
         );
       }
       continue;
     }
     if (work.ended()) {
       if (work.command->grid->launches()->next_is_tail()) {
-        result.push_back({.work = n, .what = "goes on with its tail launches"});
+        result.push_back(
+            {.work = n, .command = work.command->id, .what = "goes on with its tail launches"}
+        );
       }
       continue;
     }
@@ -430,6 +435,7 @@ void Stepper::moves(std::vector<Move>& result) const {
         const Image::Ready& ready = image.ready[r];
         result.push_back({
             .work = n,
+            .command = work.command->id,
             .thread = true,
             .endless = ready.endless,
             .through = through,
@@ -474,9 +480,13 @@ bool Stepper::step(const Move& move, const Again& again) {
   if (submitted_) {
     host_moved(); // there is no way back
   }
+  if (made_again_) {
+    return true; // that ends no grid and says nothing
+  }
   if (fine) {
     advance();
   }
+  output_bytes_ = world_.output_bytes(); // what failed has not been absorbed
   return !failure_;
 }
 
@@ -726,14 +736,17 @@ bool Stepper::end_move(const Move& move, bool was_made) {
 // --- Going back ----------------------------------------------------------------------------------
 
 Stepper::Mark Stepper::mark() const {
-  return {log_.size(), journal_.mark(), world_.output_bytes(), world_.virtual_time()};
+  return {log_.size(), journal_.mark(), output_bytes_, world_.virtual_time()};
 }
 
 void Stepper::undo_to(const Mark& mark) {
   failure_.reset();
   journal_.undo_to(mark.memory);
   world_.set_virtual_time(mark.time);
-  world_.drop_output_from(mark.output);
+  if (mark.output != output_bytes_) {
+    world_.drop_output_from(mark.output);
+    output_bytes_ = mark.output;
+  }
   for (; log_.size() > mark.log; log_.pop_back()) {
     const Log& entry = log_.back();
     Work& work = *works_[entry.work];

@@ -60,6 +60,7 @@ struct Stepper::Image {
     std::uint32_t count = 1; // so many threads of this class
     std::uint32_t pick = 0;  // in `picks`, from 1; 0: nothing is left open
     isa::LaneMask lanes = 0; // Move::lanes
+    mutable Transitions<Outcome>::Hint hint;
   };
   Hash128 content; // of its parts
   const ImageRest* rest = nullptr;

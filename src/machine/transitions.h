@@ -52,21 +52,26 @@ public:
     explicit operator bool() const { return transition != nullptr; }
     const Transition* operator->() const { return transition; }
   };
+  /// Where a key was found, for who asks again. Zero at first.
+  struct Hint {
+    std::uint64_t epoch = 0;
+    std::uint32_t question = 0;
+  };
   /// What that move did when it read what it would read now.
   Known find(const Key& key) const {
-    if (keys_.empty()) {
-      return {};
-    }
-    for (std::uint32_t q = keys_[slot_of(key)].question; q != 0; q = questions_[q - 1].next) {
-      const Question& question = questions_[q - 1];
-      const Answer& answer = question.answers[slot_of(question, values_now(question.places))];
-      if (answer.transition != nullptr) {
-        return {answer.transition, &question.places};
-      }
-    }
-    return {};
+    return keys_.empty() ? Known() : find_from(keys_[slot_of(key)].question);
   }
-
+  /// `hint` is always about the same key.
+  Known find(const Key& key, Hint& hint) const {
+    if (hint.epoch != epoch_) {
+      const std::uint32_t question = keys_.empty() ? 0 : keys_[slot_of(key)].question;
+      if (question == 0) {
+        return {};
+      }
+      hint = {epoch_, question};
+    }
+    return find_from(hint.question);
+  }
   void add(const Key& key, const std::vector<WordPart>& read, Transition transition) {
     if (transitions_.size() >= most) {
       clear();
@@ -108,6 +113,18 @@ public:
   }
 
 private:
+  /// From that question on.
+  Known find_from(std::uint32_t q) const {
+    for (; q != 0; q = questions_[q - 1].next) {
+      const Question& question = questions_[q - 1];
+      const Answer& answer = question.answers[slot_of(question, values_now(question.places))];
+      if (answer.transition != nullptr) {
+        return {answer.transition, &question.places};
+      }
+    }
+    return {};
+  }
+
   static constexpr std::size_t most = 1 << 20; // kept
   struct Answer {
     Hash128 values; // themselves, if there are no more than two

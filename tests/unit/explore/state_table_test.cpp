@@ -133,7 +133,7 @@ TEST(StateTable, ProcessesThatWriteAtTheSameTimeLoseNothing) {
         const auto id = table->visit({s + 1, s + 1}, {})->id;
         if (table->claim(id, {.device = true}).device) {
           table->describe(id, {.waits = table->intern(std::to_string(s / 10))}, 1);
-          table->add_edge({.from = id, .to = 0});
+          table->add_edge(Edge{.from = id, .to = 0});
         } else {
           table->add_moves(id, 0);
         }

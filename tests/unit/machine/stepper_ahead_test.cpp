@@ -31,7 +31,7 @@ private:
     }
     const Stepper::Mark mark = stepper_.mark();
     for (const Stepper::Move& move : stepper_.moves()) {
-      const auto ahead = stepper_.look_ahead(move);
+      const auto ahead = stepper_.look_ahead(move, stepper_.fingerprint());
       const std::vector<Stepper::Change> changes =
           ahead ? std::vector(ahead->changes.begin(), ahead->changes.end())
                 : std::vector<Stepper::Change>();
