@@ -482,7 +482,7 @@ void Explorer::look_ahead(const Node& node, Choice& choice) {
   }
   choice.ahead = true;
   choice.step = step_of(ahead->taken);
-  choice.check = check_of(ahead->fingerprint);
+  choice.check = stepper_.saw_host_addresses() ? unchecked : check_of(ahead->fingerprint);
   choice.again = ahead->again;
   choice.note = ahead->note;
   choice.device = ahead->fingerprint;
