@@ -1,6 +1,5 @@
 // Three processes share memory and events: each writes everybody's buffer in turn, in the order that the events give.
 //@ exercises: cudaIpcGetMemHandle, cudaIpcOpenMemHandle, cudaIpcCloseMemHandle, cudaIpcGetEventHandle, cudaIpcOpenEventHandle
-//@ hardware: not run on a GPU yet
 #include "support.h"
 
 #include <atomic>
