@@ -79,7 +79,7 @@ void Phases::join(Known& into, const Known& from) const {
       return phase == unknown ? phases : (objects_[e].phase - phase) % phases;
     };
     into[at] = age(from[at]) < age(into[at]) ? from[at] : into[at];
-    for (std::size_t w = 0; w < words(); ++w) {
+    for (std::size_t w = 0; w < 2 * words(); ++w) {
       into[at + 1 + w] |= from[at + 1 + w];
     }
   }
@@ -106,6 +106,19 @@ void Phases::forget_passes(std::size_t entry) {
   });
 }
 
+/// Who knows of an earlier arrival of the thread does not know of this one.
+void Phases::note_arrival(Thread thread, Entry& entry) {
+  const std::size_t at = place(number(entry)) + 1 + words() + thread / 64;
+  const std::uint64_t own = std::uint64_t{1} << thread % 64;
+  each_known([&](Known& known) {
+    if (!known.empty()) {
+      known[at] &= ~own;
+    }
+  });
+  known_[thread][at] |= own;
+  entry.arrived[thread / 64] |= own;
+}
+
 bool Phases::init(Thread thread, Object object) {
   if (find(object) != nullptr && !inval(thread, object)) {
     return false;
@@ -119,6 +132,7 @@ bool Phases::init(Thread thread, Object object) {
     objects_.push_back({});
     objects_.back().object = object;
     objects_.back().passed.resize(words());
+    objects_.back().arrived.resize(words());
     entry = objects_.end() - 1;
     for (Known& known : known_) {
       known.resize(place(objects_.size()));
@@ -134,8 +148,10 @@ bool Phases::init(Thread thread, Object object) {
   each_known([&](Known& known) {
     if (!known.empty()) {
       known[place(e)] = unknown;
+      std::fill_n(&known[place(e) + 1 + words()], words(), 0);
     }
   });
+  std::ranges::fill(entry->arrived, 0);
   entry->valid = true;
   entry->phase = 0;
   entry->arriving.clear();
@@ -146,8 +162,16 @@ bool Phases::init(Thread thread, Object object) {
 
 bool Phases::inval(Thread thread, Object object) {
   Entry* entry = find(object);
-  if (entry == nullptr || known_[thread][place(number(*entry))] != entry->phase ||
-      !covers(known_[thread], *entry)) {
+  if (entry == nullptr || !covers(known_[thread], *entry)) {
+    return false;
+  }
+  // Nobody need have waited for the last phase: it is enough to know of all arrivals.
+  const std::size_t at = place(number(*entry));
+  const std::uint64_t* const arrivals = &known_[thread][at + 1 + words()];
+  if (known_[thread][at] != entry->phase &&
+      !std::equal(entry->arrived.begin(), entry->arrived.end(), arrivals, [](auto did, auto known) {
+        return (did & ~known) == 0;
+      })) {
     return false;
   }
   entry->valid = false;
@@ -160,6 +184,7 @@ bool Phases::arrive(Thread thread, Object object, unsigned before, unsigned afte
       known_[thread][place(number(*entry))] != before) {
     return false;
   }
+  note_arrival(thread, *entry);
   join(entry->arriving, known_[thread]);
   if (after == before) {
     return true;
@@ -271,6 +296,7 @@ void Phases::save(std::vector<std::byte>& bytes) const {
     put(bytes, entry.arriving);
     put(bytes, entry.complete);
     put(bytes, entry.passed);
+    put(bytes, entry.arrived);
   }
   for (std::size_t t = 0; t < known_.size(); ++t) {
     const bool same = t > 0 && known_[t] == known_[t - 1];
@@ -299,6 +325,7 @@ const std::byte* Phases::load(const std::byte* bytes, std::uint32_t threads) {
     get(bytes, entry.arriving);
     get(bytes, entry.complete);
     get(bytes, entry.passed);
+    get(bytes, entry.arrived);
   }
   known_.resize(threads);
   for (std::size_t t = 0; t < known_.size(); ++t) {

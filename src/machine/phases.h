@@ -7,14 +7,15 @@
 //   one), and
 // - whoever waits for a phase has done so before the next one completes (else it might miss it).
 // Knowledge passes on as execution orders it: from those who arrive in a phase to those who wait
-// for it, among those who meet at a barrier or in a warp.
+// for it, among those who meet at a barrier or in a warp, and through atomic exchanges of shared
+// memory whose order is a choice of the search.
 //
 //   phases.arrive(thread, object, 0, 1)    // each: false if there is a doubt
 //   phases.pass(thread, object, …)
 //   phases.meet(threads)
 //
-// Direction of error: what passes through memory (flags, atomics) counts as unknown, so there may
-// be no doubt where it sees one.
+// Direction of error: what passes through other memory (flags, global atomics) counts as unknown,
+// so there may be no doubt where it sees one.
 #pragma once
 
 #include "machine/monitor.h"
@@ -68,14 +69,19 @@ public:
   /// They learn what was left there.
   void take_word(std::span<const Thread> threads, std::uint32_t at);
   static constexpr std::uint32_t nothing = ~0U;
+  /// Where an atomic access to the shared memory of a block leaves word.
+  static std::uint32_t word_in_memory(std::size_t rank, std::uint64_t offset) {
+    constexpr std::uint32_t in_memory = 1U << 31;
+    return in_memory | static_cast<std::uint32_t>(rank << 24 | offset);
+  }
 
   void save(std::vector<std::byte>& bytes) const;
   /// Returns where it has stopped to read.
   const std::byte* load(const std::byte* bytes, std::uint32_t threads);
 
 private:
-  // Of each object a phase (`unknown`: none), and a bit for each thread: has it passed a wait in
-  // the present phase.
+  // Of each object a phase (`unknown`: none), a bit for each thread: has it passed a wait in the
+  // present phase; and another one: is that its last arrival.
   using Known = std::vector<std::uint64_t>;
   static constexpr std::uint64_t unknown = ~0ULL;
   static constexpr std::size_t largest = std::size_t{1} << 20; // bytes for all threads
@@ -85,11 +91,11 @@ private:
     bool valid = false;
     unsigned phase = 0;
     Known arriving, complete;
-    std::vector<std::uint64_t> passed;
+    std::vector<std::uint64_t> passed, arrived; // in the present phase; ever
   };
 
   std::size_t words() const { return (threads_ + 63) / 64; }
-  std::size_t stride() const { return 1 + words(); }
+  std::size_t stride() const { return 1 + 2 * words(); }
   std::size_t place(std::size_t entry) const { return entry * stride(); }
   Entry* find(Object object);
   const Entry* find(Object object) const;
@@ -102,6 +108,7 @@ private:
   /// The object's phase as the thread knows it.
   std::optional<unsigned> known_phase(Thread thread, Object object) const;
   void forget_passes(std::size_t entry);
+  void note_arrival(Thread thread, Entry& entry);
 
   std::uint32_t threads_ = 0;
   std::vector<Entry> objects_;           // in the order in which they were initialised first

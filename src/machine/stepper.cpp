@@ -401,8 +401,17 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
     return exec_.run(warp, lanes, turn);
   }
-  const Stop stop = exec_.run(warp, lanes, turn);
   Phases& phases = at.work->progress[at.cluster].phases;
+  const std::vector<Handover> word =
+      phases.in_use() ? handovers(at, lanes) : std::vector<Handover>();
+  if (!word.empty()) {
+    exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+  }
+  const Stop stop = exec_.run(warp, lanes, turn);
+  for (const Handover& handover : word) {
+    phases.take_word({&handover.thread, 1}, handover.word);
+    phases.leave_word({&handover.thread, 1}, handover.word);
+  }
   if (phases.in_use() &&
       (opcode == Opcode::Bar || opcode == Opcode::Barrier || opcode == Opcode::Shfl ||
        opcode == Opcode::Vote || opcode == Opcode::Match || opcode == Opcode::Redux)) {

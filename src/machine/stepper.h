@@ -345,6 +345,8 @@ private:
   };
   static std::uint32_t number_in_cluster(const Lane& at);
   static std::uint32_t threads_of(Cluster& cluster);
+  static std::optional<std::pair<std::size_t, std::uint64_t>>
+  shared_place(const Lane& at, std::uint64_t address, std::size_t bytes);
   std::optional<PhaseOp> phase_op(const Lane& at) const;
   std::optional<Phases::Waited> waited(const Lane& at, const PhaseOp& op) const;
   Operation classify_phase_op(const Lane& at) const;
@@ -361,6 +363,11 @@ private:
   void settle_grid(std::size_t n, std::uint64_t before);
   bool asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const;
   bool waits_for_phase(const Lane& at) const;
+  struct Handover { // of what a thread knows, through a place in memory
+    Phases::Thread thread = 0;
+    std::uint32_t word = 0;
+  };
+  std::vector<Handover> handovers(const Lane& first, isa::LaneMask lanes) const;
   isa::Stop run_phase_op(const Lane& first, isa::LaneMask lanes);
   bool waits_for_ever(Work& work, std::size_t cluster) const;
 

@@ -70,6 +70,23 @@ std::uint32_t Stepper::threads_of(Cluster& cluster) {
   );
 }
 
+/// The block of the cluster, and the offset there, of a shared address: generic, within one's own
+/// block, or with the rank of a block from 1. None: there are no such bytes.
+std::optional<std::pair<std::size_t, std::uint64_t>>
+Stepper::shared_place(const Lane& at, std::uint64_t address, std::size_t bytes) {
+  const std::uint64_t shared = address - memory::shared_window < memory::window_size
+                                   ? address - memory::shared_window
+                                   : address & 0xffff'ffffU;
+  const std::uint64_t rank = shared >> memory::shared_rank_shift;
+  const std::size_t owner = rank == 0 ? at.block : rank - 1;
+  const std::uint64_t offset = shared & ((1ULL << memory::shared_rank_shift) - 1);
+  Cluster& cluster = *at.work->clusters[at.cluster];
+  if (owner >= cluster.size() || offset + bytes > cluster.block(owner).shared_bytes()) {
+    return std::nullopt;
+  }
+  return std::pair{owner, offset};
+}
+
 /// What the lane is about to do with which mbarrier; none: nothing of that kind.
 std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
   isa::Warp& warp = warp_state(at).warp;
@@ -101,18 +118,11 @@ std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
     result.operand = result.by_parity ? exec_.in<std::uint32_t>(op.b)[at.lane]
                                       : exec_.in<std::uint64_t>(op.b)[at.lane];
   }
-  // In one's own block: an offset; in any block: with its rank from 1.
-  const std::uint64_t generic = address[at.lane];
-  const std::uint64_t shared = generic - memory::shared_window < memory::window_size
-                                   ? generic - memory::shared_window
-                                   : generic & 0xffff'ffffU;
-  const std::uint64_t rank = shared >> memory::shared_rank_shift;
-  const std::size_t owner = rank == 0 ? at.block : rank - 1;
-  const std::uint64_t offset = shared & ((1ULL << memory::shared_rank_shift) - 1);
-  if (owner >= cluster.size() ||
-      offset + sizeof(std::uint64_t) > cluster.block(owner).shared_bytes()) {
+  const auto place = shared_place(at, address[at.lane], sizeof(std::uint64_t));
+  if (!place) {
     return std::nullopt; // it will fault
   }
+  const auto [owner, offset] = *place;
   result.object = std::uint64_t{owner} << 32 | offset;
   result.word = cluster.block(owner).shared() + offset;
   return result;
@@ -462,6 +472,46 @@ void Stepper::settle_grid(std::size_t n, std::uint64_t before) {
       capture(n, c);
     }
   }
+}
+
+// --- Knowledge -----------------------------------------------------------------------------------
+
+/// The lanes are about to make an atomic exchange of shared memory in an order that the search
+/// chooses: places through which those who come later learn what those before them knew. (So the
+/// last of those who leave a cuda::pipeline may destroy its barriers.)
+std::vector<Stepper::Handover> Stepper::handovers(const Lane& first, LaneMask lanes) const {
+  std::vector<Handover> result;
+  isa::Warp& warp = warp_state(first).warp;
+  const Op& op = *warp.pc[slot(first.lane)];
+  isa::Frame& frame = *warp.frame[slot(first.lane)];
+  const ptx::Instruction& i = frame.code->function->body[op.instruction];
+  const auto space = i.one_of(ptx::Category::Space);
+  if (i.opcode != Opcode::Atom || (space && *space == Mod::Global)) {
+    return result;
+  }
+  const std::uint64_t own = std::uint64_t{1} << bucket(*frame.code, op);
+  const bool chosen = (options_.contended & own) != 0 || (options_.unordered & own) == 0;
+  if (!chosen || (options_.sums && sum_kind(*frame.code, op) != 0)) {
+    return result;
+  }
+  exec_.enter_block(first.work->clusters[first.cluster]->block(first.block).exec_block());
+  exec_.select(warp, frame, lanes);
+  std::uint64_t address[isa::warp_size];
+  isa::addresses<isa::Space::Generic>(exec_, op, address);
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    Lane at = first;
+    at.lane = std::countr_zero(m);
+    const std::uint64_t to = address[at.lane];
+    if (!space && to - memory::shared_window >= memory::window_size) {
+      continue; // elsewhere
+    }
+    if (const auto place = shared_place(at, to, 1)) {
+      result.push_back(
+          {number_in_cluster(at), Phases::word_in_memory(place->first, place->second)}
+      );
+    }
+  }
+  return result;
 }
 
 // --- Waiting and arriving ------------------------------------------------------------------------

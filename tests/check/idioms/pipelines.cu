@@ -5,6 +5,7 @@
 
 #include <cooperative_groups.h>
 #include <cuda/barrier>
+#include <cuda/pipeline>
 
 // What a barrier in shared memory says of its constructor: init() is called instead.
 #pragma nv_diag_suppress static_var_with_dynamic_init
@@ -290,6 +291,54 @@ __global__ void arrives_twice() {
   }
 }
 
+// --- cuda::pipeline: whoever leaves last, by a counter in shared memory, destroys the barriers ---------
+
+//@ case: library-unified block 4
+//@ verdict: terminates
+__global__ void library_unified() {
+  __shared__ int stage[2][32];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  auto block = cooperative_groups::this_thread_block();
+  auto pipe = cuda::make_pipeline(block, &state);
+  for (int step = 0, copied = 0; step < 3; ++step) {
+    for (; copied < 3 && copied < step + 2; ++copied) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(block, stage[copied % 2], input + copied * blockDim.x, sizeof(int) * blockDim.x, pipe);
+      pipe.producer_commit();
+    }
+    pipe.consumer_wait();
+    result[step * blockDim.x + threadIdx.x] = stage[step % 2][(threadIdx.x + 1) % blockDim.x];
+    pipe.consumer_release();
+  }
+}
+
+// Two threads produce, the others consume.
+//@ case: library-partitioned block 4
+//@ verdict: terminates
+//@ case: library-forgets-to-release block 4
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+template <bool releases> __global__ void library_partitioned() {
+  __shared__ int stage[2][2];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+  const bool producer = threadIdx.x < 2;
+  auto pipe = cuda::make_pipeline(cooperative_groups::this_thread_block(), &state,
+                                  producer ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer);
+  for (int step = 0; step < 3; ++step) {
+    if (producer) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(&stage[step % 2][threadIdx.x], &input[step * 2 + threadIdx.x], sizeof(int), pipe);
+      pipe.producer_commit();
+    } else {
+      pipe.consumer_wait();
+      result[step * 2 + threadIdx.x % 2] = stage[step % 2][1 - threadIdx.x % 2];
+      if (releases || threadIdx.x == 2) {
+        pipe.consumer_release();
+      }
+    }
+  }
+}
+
 #define DEVICE_CASE(name, ...) {name, [](Setup setup) { return run_kernel(setup, __VA_ARGS__); }}
 
 int main(int argc, char** argv) {
@@ -306,5 +355,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("asks-once", asks_once),
       DEVICE_CASE("asks-twice", asks_twice),
       DEVICE_CASE("arrives-twice", arrives_twice),
+      DEVICE_CASE("library-unified", library_unified),
+      DEVICE_CASE("library-partitioned", library_partitioned<true>),
+      DEVICE_CASE("library-forgets-to-release", library_partitioned<false>),
   });
 }

@@ -101,5 +101,40 @@ TEST(Phases, AStateIsComeBackTo) {
   EXPECT_TRUE(phases.arrive(0, full, 1, 2));
 }
 
+// The last of those who leave a pipeline destroys its barriers, and nobody has waited for the last
+// phase of those that say "empty".
+TEST(Phases, WhoKnowsOfAllArrivalsMayInvalidate) {
+  Phases phases = initialised();
+  const std::uint32_t count = Phases::word_in_memory(0, 64);
+  EXPECT_TRUE(phases.arrive(0, full, 0, 1)); // a producer
+  for (const Thread consumer : {1, 2}) {
+    EXPECT_TRUE(wait(phases, consumer, full, 0, 1));
+    EXPECT_TRUE(phases.arrive(consumer, empty, 0, consumer == 1 ? 0 : 1));
+  }
+  const auto leave = [&](Thread thread) {
+    phases.take_word({&thread, 1}, count);
+    phases.leave_word({&thread, 1}, count);
+  };
+  leave(2);
+  leave(0);
+  EXPECT_FALSE(phases.inval(0, empty)) << "1 may still have to arrive";
+  EXPECT_FALSE(phases.inval(0, full)) << "1 may still have to wait";
+  leave(1);
+  EXPECT_TRUE(phases.inval(1, empty));
+  EXPECT_TRUE(phases.inval(1, full));
+}
+
+TEST(Phases, WordOfAnEarlierArrivalIsNotWordOfALaterOne) {
+  Phases phases = initialised();
+  const std::uint32_t word = Phases::word_in_memory(0, 64);
+  const Thread early[] = {1}, other[] = {2};
+  EXPECT_TRUE(phases.arrive(1, full, 0, 1));
+  phases.leave_word(early, word);
+  EXPECT_TRUE(wait(phases, 1, full, 0, 1));
+  EXPECT_TRUE(phases.arrive(1, full, 1, 2));
+  phases.take_word(other, word);
+  EXPECT_FALSE(phases.inval(2, full));
+}
+
 } // namespace
 } // namespace heddle::machine
