@@ -295,6 +295,7 @@ __global__ void arrives_twice() {
 
 //@ case: library-unified block 4
 //@ verdict: terminates
+//@ large: four threads that differ
 __global__ void library_unified() {
   __shared__ int stage[2][32];
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
@@ -315,9 +316,11 @@ __global__ void library_unified() {
 // Two threads produce, the others consume.
 //@ case: library-partitioned block 4
 //@ verdict: terminates
+//@ large: four threads that differ
 //@ case: library-forgets-to-release block 4
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
+//@ large: four threads that differ
 template <bool releases> __global__ void library_partitioned() {
   __shared__ int stage[2][2];
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
