@@ -53,18 +53,26 @@ std::vector<std::string> architectures_among(std::span<const std::string> words)
 
 std::vector<std::string> ptx_too(std::span<const std::string> words) {
   std::vector<std::string> result;
+  const auto add = [&](std::string flag) {
+    if (std::ranges::find(result, flag) == result.end()) {
+      result.push_back(std::move(flag));
+    }
+  };
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string value = value_of(words, i, {"-gencode", "--generate-code"});
     const std::string arch = start_of(value);
-    if (arch.empty()) {
-      continue;
-    }
-    if (value.find("code=compute") == std::string::npos &&
+    if (!arch.empty() && value.find("code=compute") == std::string::npos &&
         value.find("[compute") == std::string::npos &&
         value.find(",compute") == std::string::npos) {
-      std::string flag = fmt::format("-gencode=arch={0},code={0}", arch);
-      if (std::ranges::find(result, flag) == result.end()) {
-        result.push_back(std::move(flag));
+      add(fmt::format("-gencode=arch={0},code={0}", arch));
+    }
+    // Together with -arch=compute_90, which says what code is made from; values are joined.
+    const std::string code = value_of(words, i, {"-code", "--gpu-code"});
+    if (!code.empty() && code.find("compute") == std::string::npos) {
+      for (const std::string& from : architectures_among(words)) {
+        if (from.starts_with("compute")) {
+          add("-code=" + from);
+        }
       }
     }
   }

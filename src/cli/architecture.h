@@ -11,7 +11,7 @@ namespace heddle::cli {
 /// "all-major", in the order of the command line.
 std::vector<std::string> architectures_among(std::span<const std::string> words);
 
-/// For each code generation (-gencode) that leaves only machine code, one that leaves PTX.
+/// For each code generation (-gencode, -code) that leaves only machine code, one that leaves PTX.
 std::vector<std::string> ptx_too(std::span<const std::string> words);
 
 } // namespace heddle::cli

@@ -35,9 +35,11 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
       .add_option(
           "--nvcc",
           options.nvcc,
-          "Flags for nvcc when a .cu file is compiled, in one string: --nvcc \"-O2 -I include\""
+          "Flags for nvcc when a .cu file is compiled, in one string or several: --nvcc \"-O2 -I "
+          "include\""
       )
-      ->type_name("FLAGS");
+      ->type_name("FLAGS")
+      ->join(' ');
 }
 
 std::string usage(std::string_view command) {

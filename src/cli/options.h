@@ -25,7 +25,7 @@ struct RunOptions : ProgramOptions {};
 
 struct CheckOptions : ProgramOptions {
   std::string format = "text"; // or json, sarif
-  unsigned races = 0; // schedules under the race monitor before the search
+  unsigned races = 0;          // schedules under the race monitor before the search
   explore::Options search;
   explore::Workers workers;
 };

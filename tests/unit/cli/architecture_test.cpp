@@ -39,6 +39,11 @@ TEST(Architecture, PtxIsAskedForWhereOnlyMachineCodeIs) {
   };
   EXPECT_THAT(ptx_too(words), ElementsAre("-gencode=arch=compute_80,code=compute_80"));
   EXPECT_THAT(ptx_too(Words{"-arch=sm_90"}), IsEmpty());
+  EXPECT_THAT(
+      ptx_too(Words{"-arch=compute_80", "-code", "sm_80,sm_90"}),
+      ElementsAre("-code=compute_80")
+  );
+  EXPECT_THAT(ptx_too(Words{"-arch=compute_80", "-code=sm_80,compute_80"}), IsEmpty());
 }
 
 TEST(Architecture, TheDeviceIsNewEnoughForTheCode) {
