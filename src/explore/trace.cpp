@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "machine/stepper.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -19,7 +20,8 @@ std::string digest(const StateTable& table, std::span<const TraceRow> rows) {
   Hasher hasher;
   for (const TraceRow& row : rows) {
     if (row.actor < graph.actors.size()) {
-      hasher.text(graph.actors[row.actor].kernel);
+      const std::string_view kernel = graph.actors[row.actor].kernel;
+      hasher.text(kernel.substr(0, kernel.rfind(machine::Stepper::launch_number)));
       hasher.text(table.text(row.site));
     }
   }

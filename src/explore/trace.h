@@ -31,7 +31,7 @@ struct TraceRow {
 };
 
 /// Hash of what happened in `rows`: which kernel (or the host) did what at which place. It tells
-/// one execution from another, but not one of several equal threads from another.
+/// one execution from another, but not one of several equal threads or launches from another.
 std::string digest(const StateTable& table, std::span<const TraceRow> rows);
 
 void append_row(int fd, const TraceRow& row);

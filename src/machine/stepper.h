@@ -212,7 +212,11 @@ public:
   const std::optional<Failure>& failure() const { return failure_; }
 
   // --- For reports -----------------------------------------------------------------------------
-  std::string kernel_name(const Move& move) const;  // "kernel 'add<<<1,32>>>'", or the command's
+  /// "kernel 'add<<<1,32>>>'", or the command's. Of a launch that is under way together with others
+  /// of the kernel before it there follows launch_number and its number: another one where the host
+  /// has come to the same state on another way.
+  std::string kernel_name(const Move& move) const;
+  static constexpr std::string_view launch_number = " (launch ";
   std::string cluster_name(const Move& move) const; // what is obliged to progress together
   std::string thread_name(const Move& move) const;  // "thread (0,0,0) of block (0,0,0)"
   std::string actor_name(const Move& move) const;   // the same, or "warp 0 of block (0,0,0)"

@@ -26,7 +26,7 @@ std::string Stepper::kernel_name(const Move& move) const {
     before += !other.done && other.kernel() && other.command->grid->describe() == name ? 1 : 0;
   }
   return before == 0 ? fmt::format("kernel '{}'", name)
-                     : fmt::format("kernel '{}' (launch {})", name, before + 1);
+                     : fmt::format("kernel '{}'{}{})", name, launch_number, before + 1);
 }
 
 std::string Stepper::cluster_name(const Move& move) const {

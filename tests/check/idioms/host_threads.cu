@@ -128,6 +128,9 @@ static int feeder_allocates(Setup) {
 // Each of two threads launches and waits for its own stream.
 //@ case: two-launchers
 //@ verdict: terminates
+//@ case: two-launchers 2
+//@ flags: -j4 --states-alone=0
+//@ verdict: terminates
 static int two_launchers(Setup) {
   Mail* mail = make_mail();
   const auto work = [=] {
