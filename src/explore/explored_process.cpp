@@ -174,8 +174,13 @@ Result<Search> search(
     return unexpected(started.error());
   }
   const pid_t child = *started;
-  const Watch::Of
-      of{.show = request.show_progress, .log = log, .share = part.share, .sheet = part.sheet};
+  const Watch::Of of{
+      .show = request.show_progress,
+      .log = log,
+      .share = part.share,
+      .sheet = part.sheet,
+      .begun = request.begun
+  };
   const auto [status, limit] = Watch(table, options, of).wait_for(child);
   table.users_have_died();
   const std::string said = read_log(log);

@@ -112,6 +112,7 @@ void Explorer::wait(const std::function<bool()>& done, const char* what) {
 }
 
 bool Explorer::query(const std::function<bool()>& ready) {
+  note_circle(); // it depends on what devices have not done yet
   return threads_.stop(
              {.kind = HostPoint::Kind::Query,
               .what = last_call_[threads_.current()],

@@ -191,6 +191,9 @@ void Explorer::note_facts() {
   if (stepper_.saw_choice()) {
     table_.note(Fact::Choice);
   }
+  if (options_.starts_at_once && stepper_.choice_met_command()) {
+    note_circle(); // what keep_few() takes for granted does not hold
+  }
   if (stepper_.left_out_orders() && !std::exchange(told_of_orders_, true)) {
     table_.add_event(
         EventKind::Incomplete,
@@ -353,12 +356,23 @@ void Explorer::give_up_if_straight() {
   }
 }
 
-/// Where only the last of several clusters matters, or a warp asks who is active: choices that
-/// others stand for are gone. `left` is what is known from the state before, see Node::alike.
+/// Where blocks start at once: choices that others stand for are gone, if a move commutes with all
+/// that others do, only the last of several clusters matters, or a warp asks who is active. `left`
+/// is what is known from the state before, see Node::alike.
 void Explorer::keep_few(Node& node, std::uint64_t left) {
   if (node.moves.empty() || node.choices.size() != node.moves.size() ||
-      node.choices.back().kind != Choice::Kind::Thread) {
-    return; // others take part
+      node.choices.back().kind == Choice::Kind::Host) {
+    return; // the host takes part
+  }
+  const auto first = std::ranges::find_if(node.choices, [&](const Choice& choice) {
+    return stepper_.commutes(node.moves[choice.move]);
+  });
+  if (first != node.choices.end()) {
+    node.choices = {Choice(*first)};
+    return;
+  }
+  if (node.choices.back().kind == Choice::Kind::Command) {
+    return;
   }
   if (const auto some = stepper_.answers_of_one_warp(node.moves); !some.empty()) {
     const std::size_t before = static_cast<std::size_t>(some.data() - node.moves.data());

@@ -13,6 +13,7 @@
 #include "report/diagnostic.h"
 #include "report/trace.h"
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct CheckRequest {
   Schedule schedule;          // what a replay needs to know to find the same program; no choices
   bool show_progress = false; // a line on stderr while it lasts
   Workers workers;
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 
 /// Runs `schedule` again: request.program under the choices that it holds. Input error: as for

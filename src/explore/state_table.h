@@ -61,7 +61,7 @@ enum class Fact : std::uint8_t {
   DataOrder,   // so were accesses on whose order only data depends
   SumsClash,   // Options::sums does not hold: the search is void
   PhasesClash, // Options::phases does not hold: the search is void
-  Circle,      // a state came back on the way from it, or might have: a stream waited for a value
+  Circle,      // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp,      // Options::gives_up
   HostUnseen   // host code is not instrumented
 };

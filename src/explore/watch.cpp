@@ -109,7 +109,7 @@ std::uint64_t private_memory(pid_t process) {
   });
 }
 
-std::string progress_text(const StateTable& table, double seconds) {
+std::string progress_text(const StateTable& table, double seconds, double in_all) {
   const std::uint64_t states = table.state_count();
   const auto rate =
       static_cast<std::uint64_t>(seconds > 0 ? static_cast<double>(states) / seconds : 0);
@@ -120,11 +120,11 @@ std::string progress_text(const StateTable& table, double seconds) {
       report::with_thousands(rate),
       report::with_thousands(depth),
       report::with_thousands(queue),
-      clock_text(seconds)
+      clock_text(in_all)
   );
 }
 
-std::string progress_text(const SampleSheet& sheet, double seconds) {
+std::string progress_text(const SampleSheet& sheet, double in_all) {
   std::uint64_t steps = sheet.steps;
   for (const SampleSheet::Run& run : sheet.runs) {
     steps += run.step;
@@ -134,7 +134,7 @@ std::string progress_text(const SampleSheet& sheet, double seconds) {
       report::with_thousands(sheet.done),
       report::with_thousands(sheet.schedules),
       report::with_thousands(steps),
-      clock_text(seconds)
+      clock_text(in_all)
   );
 }
 
@@ -207,10 +207,12 @@ void Watch::show_progress(double seconds) {
   if (of_.show && seconds >= next_line_) {
     next_line_ = seconds + seconds_between_lines;
     line_shown_ = true;
+    const std::chrono::duration<double> in_all = std::chrono::steady_clock::now() - of_.begun;
     fmt::print(
         stderr,
         "\r{}\033[K",
-        of_.sheet != nullptr ? progress_text(*of_.sheet, seconds) : progress_text(table_, seconds)
+        of_.sheet != nullptr ? progress_text(*of_.sheet, in_all.count())
+                             : progress_text(table_, seconds, in_all.count())
     );
     std::fflush(stderr);
   }

@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,7 @@ public:
                                         // beginning is kept. -1: none
     double share = 1;                   // of the time limit
     const SampleSheet* sheet = nullptr; // single schedules are tried
+    std::chrono::steady_clock::time_point begun{}; // the check, which this is a part of
   };
   Watch(const StateTable& table, const Options& options, const Of& of);
   /// `child` leads a process group of its own.
@@ -53,9 +55,10 @@ private:
 /// Memory of `process` and all its descendants that they do not share with others, in bytes.
 std::uint64_t private_memory(pid_t process);
 
-/// "12,345 states, 6,789 states/s, depth 310, queue 1,204, 3 executions, 00:12"
-std::string progress_text(const StateTable& table, double seconds);
+/// "12,345 states, 6,789 states/s, depth 310, queue 1,204, 3 executions, 00:12": the search has
+/// taken `seconds`, the check `in_all`.
+std::string progress_text(const StateTable& table, double seconds, double in_all);
 /// "127 of 2,000 schedules, 45,678 steps, 00:12"
-std::string progress_text(const SampleSheet& sheet, double seconds);
+std::string progress_text(const SampleSheet& sheet, double in_all);
 
 } // namespace heddle::explore

@@ -51,8 +51,10 @@
 #include "machine/world.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -146,6 +148,11 @@ public:
   /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
   /// is what all of its lanes are about to do: nobody else can tell.
   std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;
+  /// A copy, or a grid that runs through: if the program has no data races, whatever others do
+  /// comes to the same before it and behind it, but for a host that asks whether it has happened,
+  /// and where choice_met_command() says otherwise.
+  bool commutes(const Move& move) const;
+  bool choice_met_command() const { return sums_.choice_met_command(); }
   /// These are all moves of a state. The number of their clusters, if moves of any two of them
   /// stand for all, as long as more than two are left (stepper_last.cpp); else 0.
   std::uint64_t only_last_matters(std::span<const Move> moves);
@@ -330,6 +337,7 @@ private:
   static Block::WarpState& warp_state(const Lane& at);
 
   // stepper_last.cpp
+  void note_before(const Work& work);
   isa::LaneMask live_lanes(const Move& move) const;
   static std::span<const Move> of_one_warp(std::span<const Move> moves, std::size_t first);
   std::optional<std::vector<WordPart>> changed_at_end(const Move& move);
@@ -531,6 +539,10 @@ private:
   bool submitted_ = false; // … and has submitted something
   bool saw_dependency_ = false;
   bool saw_choice_ = false;
+  // With Options::starts_at_once: commands in the order in which they were submitted, with their
+  // works' identities; and what each had to wait for. By Command::id.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> all_submitted_;
+  std::map<std::uint64_t, std::set<std::uint64_t>> before_;
   bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
   mutable bool saw_float_sum_ = false;
   bool left_out_active_ = false;

@@ -39,6 +39,29 @@ std::optional<std::vector<WordPart>> Stepper::changed_at_end(const Move& move) {
   return result;
 }
 
+bool Stepper::commutes(const Move& move) const {
+  const CommandKind kind = works_[move.work]->command->kind;
+  return move.thread ? move.through : kind == CommandKind::Copy || kind == CommandKind::Set;
+}
+
+/// What has been carried out early could as well still be to come, unless the new work has to wait
+/// for it in any case: they count as works that are under way together (sums.h).
+void Stepper::note_before(const Work& work) {
+  std::set<std::uint64_t>& before = before_[work.command->id];
+  for (const CommandPtr& other : work.command->after) {
+    before.insert(other->id);
+    if (const auto known = before_.find(other->id); known != before_.end()) {
+      before.insert(known->second.begin(), known->second.end());
+    }
+  }
+  for (const auto& [id, identity] : all_submitted_) {
+    if (!before.contains(id)) {
+      sums_.overlap(work.identity, identity);
+    }
+  }
+  all_submitted_.emplace_back(work.command->id, work.identity);
+}
+
 std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
   std::uint64_t clusters = 0;
   for (const Move& move : moves) {

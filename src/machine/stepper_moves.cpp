@@ -132,6 +132,9 @@ void Stepper::submitted(const CommandPtr& command) {
       sums_.overlap(work->identity, other->identity);
     }
   }
+  if (options_.starts_at_once) {
+    note_before(*work);
+  }
   if (const auto& wait = command->value) { // it may look at any time
     const memory::Range range = world_.space().find_range(wait->address);
     sums_.note(

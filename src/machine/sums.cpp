@@ -91,11 +91,16 @@ void Sums::note(WorkId work, const Access& access) {
   if (is_news && !learning_) {
     news_.push_back({.kind = Note::Kind::Access, .work = work, .access = access});
   }
-  if (!access.contended && access.kind <= read) {
+  const std::uint64_t before = orderly_[work];
+  if (access.contended) {
+    choosing_.insert(work);
+  } else if (access.kind <= read) {
     orderly_[work] |= bit(access.bucket);
+  }
+  if (is_news || orderly_[work] != before) {
     for (const WorkId command : commands_) {
       if (overlapping(work, command)) {
-        blame(bit(access.bucket));
+        meet_command(work);
       }
     }
   }
@@ -108,8 +113,8 @@ void Sums::overlap(WorkId a, WorkId b) {
   overlap_.insert({a, b});
   if (!learning_) {
     news_.push_back({.kind = Note::Kind::Overlap, .work = a, .other = b, .access = {}});
-    return; // works that are news, or were known to overlap elsewhere
   }
+  // What is known of them may be of earlier works that were the same, or learned.
   for (const auto& [place, known] : places_) {
     for (const Known& x : known) {
       for (const Known& y : known) {
@@ -118,6 +123,19 @@ void Sums::overlap(WorkId a, WorkId b) {
         }
       }
     }
+  }
+  for (const auto& [command, work] : {std::pair(a, b), std::pair(b, a)}) {
+    if (commands_.contains(command)) {
+      meet_command(work);
+    }
+  }
+}
+
+/// A command may be carried out while the work is under way.
+void Sums::meet_command(WorkId work) {
+  choice_met_command_ = choice_met_command_ || choosing_.contains(work);
+  if (const auto orderly = orderly_.find(work); orderly != orderly_.end() && orderly->second != 0) {
+    blame(orderly->second);
   }
 }
 
@@ -152,8 +170,8 @@ void Sums::note_command(WorkId command) {
     news_.push_back({.kind = Note::Kind::Command, .work = command, .access = {}});
   }
   for (const auto& [work, buckets] : orderly_) {
-    if (work != command && overlapping(work, command) && buckets != 0) {
-      blame(buckets);
+    if (work != command && overlapping(work, command)) {
+      meet_command(work);
     }
   }
 }

@@ -81,6 +81,8 @@ public:
   /// Buckets of the instructions that are to blame, as bits; of those that can be unordered.
   std::uint64_t contended() const { return contended_; }
   std::uint64_t unordered() const { return unordered_; }
+  /// True once a contended access could have met a command: what the command does could be seen.
+  bool choice_met_command() const { return choice_met_command_; }
   /// True once unordered accesses have met.
   bool saw_unordered() const { return saw_unordered_; }
   /// Buckets on whose order the bytes of the access noted last depend.
@@ -101,6 +103,7 @@ private:
     clash_ = true;
     contended_ |= buckets;
   }
+  void meet_command(WorkId work);
   void meet_unordered(const Access& x, const Access& y);
   template <class F> static void each_place(const Access& access, F&& f);
 
@@ -109,7 +112,8 @@ private:
   std::vector<Note> news_;
   bool learning_ = false;
   std::map<WorkId, std::uint64_t> orderly_; // buckets of orderly accesses
-  std::set<WorkId> commands_;
+  std::set<WorkId> commands_, choosing_;    // … those with contended accesses
+  bool choice_met_command_ = false;
   bool clash_ = false;
   std::uint64_t contended_ = 0, unordered_ = 0;
   std::uint64_t mixed_ = 0;

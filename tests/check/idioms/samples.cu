@@ -156,6 +156,71 @@ int copied(Setup) {
   return cudaDeviceSynchronize();
 }
 
+// --- Several streams ---------------------------------------------------------------------------------
+
+// Each brings its part, works on it and takes it back: whichever order that comes in.
+__global__ void halve(int* data) { data[me()] /= 2; }
+__global__ void count_odd(const int* data, int* counts) { atomicAdd(&counts[data[me()] & 1], 1); }
+//@ case: streams 2
+//@ verdict: terminates
+//@ case: streams 8
+//@ verdict: terminates
+//@ large: 4^8 states
+int streams(Setup setup) {
+  constexpr int part = 64;
+  int *host, *data, *counts;
+  CHECK(cudaMallocHost(&host, setup.n * part * sizeof(int)));
+  CHECK(cudaMalloc(&data, setup.n * part * sizeof(int)));
+  CHECK(cudaMalloc(&counts, setup.n * 2 * sizeof(int)));
+  CHECK(cudaMemset(counts, 0, setup.n * 2 * sizeof(int)));
+  for (int i = 0; i < setup.n * part; ++i) {
+    host[i] = i;
+  }
+  cudaStream_t stream[8];
+  for (int s = 0; s < setup.n; ++s) {
+    int* const mine = data + s * part;
+    CHECK(cudaStreamCreateWithFlags(&stream[s], cudaStreamNonBlocking));
+    CHECK(cudaMemcpyAsync(mine, host + s * part, part * sizeof(int), cudaMemcpyHostToDevice, stream[s]));
+    halve<<<2, part / 2, 0, stream[s]>>>(mine);
+    count_odd<<<2, part / 2, 0, stream[s]>>>(mine, counts + 2 * s);
+    CHECK(cudaMemcpyAsync(host + s * part, mine, part * sizeof(int), cudaMemcpyDeviceToHost, stream[s]));
+  }
+  for (int s = 0; s < setup.n; ++s) {
+    CHECK(cudaStreamSynchronize(stream[s]));
+  }
+  return host[part] == part / 2 ? 0 : 1;
+}
+
+// A stream is not waited for, only the other one; what is launched then waits for what the first one
+// may still have to do: a copy, or a grid that nobody can keep from ending.
+//@ case: copied-later
+//@ flags: --straight-after=1
+//@ verdict: may-hang
+//@ finding: starvation API
+//@ case: stored-later
+//@ flags: --straight-after=1
+//@ verdict: may-hang
+//@ finding: starvation API
+__global__ void store_one() { brought = 1; }
+__global__ void nothing() {}
+template <bool Copied> int later(Setup) {
+  cudaStream_t first, second;
+  CHECK(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+  CHECK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  int* one;
+  CHECK(cudaMallocHost(&one, sizeof(int)));
+  *one = 1;
+  if (Copied) {
+    CHECK(cudaMemcpyToSymbolAsync(brought, one, sizeof(int), 0, cudaMemcpyHostToDevice, first));
+  } else {
+    store_one<<<1, 1, 0, first>>>();
+  }
+  nothing<<<1, 1, 0, second>>>();
+  CHECK(cudaStreamSynchronize(second));
+  wait_for_copy<<<1, 1, 0, second>>>();
+  return cudaDeviceSynchronize();
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"heap", heap},
@@ -165,6 +230,9 @@ int main(int argc, char** argv) {
       {"crossing", [](Setup setup) { return run_kernel(setup, crossing); }},
       {"one-barrier", [](Setup setup) { return run_kernel(setup, one_barrier); }},
       {"copied", copied},
+      {"streams", streams},
+      {"copied-later", later<true>},
+      {"stored-later", later<false>},
       {"recursion", [](Setup setup) { return run_kernel(setup, recursion); }},
   });
 }

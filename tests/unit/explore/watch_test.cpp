@@ -105,7 +105,7 @@ TEST_F(Watched, TheLineOfProgress) {
   }
   table.set_frontier(12, 3456);
   EXPECT_EQ(
-      progress_text(table, 75),
+      progress_text(table, 75, 75),
       "50 states, 0 states/s, depth 12, queue 3,456, 01:15"
   );
   EXPECT_EQ(
