@@ -124,7 +124,9 @@ bool may_be_straight(const Options& options) {
 /// - straight: blocks start at once. A block's start commutes with every move of others. So each
 ///   infinite execution has one like it here, and if no state comes back, there is none. Then
 ///   nobody ever waits in a loop for another block, nor does a block stay blocked by one: such a
-///   state would have been found. What blocks do before others have started is done here, too;
+///   state would have been found. What blocks do before others have started is done here, too. In
+///   the same way copies and grids that run through are carried out in one order, unless the host
+///   asks what has completed or a thread may choose something by what a copy brings;
 /// - where accesses on whose order only data depends (machine/order_data.h) are not chosen: the
 /// host
 ///   may decide by such data, so every order is better;
