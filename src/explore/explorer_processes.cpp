@@ -223,6 +223,9 @@ void Explorer::finish() {
         )
     );
   }
+  if (options_.starts_at_once && stepper_.choice_met_command()) {
+    table_.note(Fact::Circle); // the same: one has seen the command, another one the choice
+  }
   table_.give_permit();
   for (const Searcher& helper : helpers_) {
     if (!ended_well(helper)) {

@@ -127,9 +127,8 @@ bool may_be_straight(const Options& options) {
 ///   state would have been found. What blocks do before others have started is done here, too. In
 ///   the same way copies and grids that run through are carried out in one order, unless the host
 ///   asks what has completed or a thread may choose something by what a copy brings;
-/// - where accesses on whose order only data depends (machine/order_data.h) are not chosen: the
-/// host
-///   may decide by such data, so every order is better;
+/// - where accesses on whose order only data depends (machine/order_data.h) are not chosen:
+///   the host may decide by such data, so every order is better;
 /// - like the first, to the end.
 /// Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h) that
 /// turn out to be wrong.
