@@ -32,7 +32,8 @@ template <class F> void each_word(std::byte* at, std::uint32_t bytes, F&& f) {
   }
 }
 
-/// One part for each word, in ascending order.
+/// One part for each word, in ascending order. All that are about one word say what all of it
+/// holds.
 void join_parts(std::vector<WordPart>& parts) {
   std::ranges::sort(parts, std::less<>(), &WordPart::at);
   std::size_t kept = 0;
@@ -44,6 +45,9 @@ void join_parts(std::vector<WordPart>& parts) {
     }
   }
   parts.resize(kept);
+  for (WordPart& part : parts) {
+    part.value &= part.mask;
+  }
 }
 
 } // namespace
@@ -93,11 +97,17 @@ void MemoryJournal::absorb(std::span<const Bytes> elsewhere) {
   // Newest first: what is left in the end is the value before the first write.
   touched_.clear();
   index_.clear();
-  const auto is_elsewhere = [&](const std::byte* at) {
-    return std::ranges::any_of(elsewhere, [&](const Bytes& range) { return range.contains(at); });
+  const auto range_of = [&](const std::byte* at) {
+    const auto range =
+        std::ranges::find_if(elsewhere, [&](const Bytes& r) { return r.contains(at); });
+    return range != elsewhere.end() ? &*range : nullptr;
+  };
+  const auto name_in = [](const Bytes& range, const std::uint64_t* at) {
+    return range.as + (at - reinterpret_cast<const std::uint64_t*>(range.begin));
   };
   for (auto note = notes_.writes.rbegin(); note != notes_.writes.rend(); ++note) {
-    if (is_elsewhere(note->at)) {
+    const Bytes* const range = range_of(note->at);
+    if (range != nullptr && range->as == nullptr) {
       continue;
     }
     each_word(
@@ -110,6 +120,7 @@ void MemoryJournal::absorb(std::span<const Bytes> elsewhere) {
             std::size_t count) {
           Word& word = touched(at);
           word.written |= mask;
+          word.as = range != nullptr ? name_in(*range, at) : nullptr;
           std::memcpy(
               reinterpret_cast<std::byte*>(&word.before) + offset,
               note->before.data() + done,
@@ -119,7 +130,12 @@ void MemoryJournal::absorb(std::span<const Bytes> elsewhere) {
     );
   }
   written_.clear();
+  written_shared_.clear();
   for (const Word& word : touched_) {
+    if (word.as != nullptr) {
+      written_shared_.push_back({word.as, word.written, *word.at & word.written});
+      continue;
+    }
     written_.push_back({word.at, word.written, *word.at & word.written});
     if (*word.at != word.before) {
       changed(word.at, word.before, *word.at);
@@ -127,24 +143,31 @@ void MemoryJournal::absorb(std::span<const Bytes> elsewhere) {
     }
   }
   read_.reset();
+  read_shared_.clear();
   if (notes_.complete()) {
     read_.emplace();
     for (const AccessNotes::Read& note : notes_.reads) {
-      if (!is_elsewhere(note.at)) {
-        each_word(
-            note.at,
-            note.bytes,
-            [&](std::uint64_t* at, std::uint64_t mask, std::size_t, std::uint32_t, std::size_t) {
-              read_->push_back({at, mask, 0});
-            }
-        );
+      const Bytes* const range = range_of(note.at);
+      if (range != nullptr && range->as == nullptr) {
+        continue;
       }
+      each_word(
+          note.at,
+          note.bytes,
+          [&](std::uint64_t* at, std::uint64_t mask, std::size_t, std::uint32_t, std::size_t) {
+            const Word* known = find_touched(at);
+            WordPart part{at, mask, known != nullptr ? known->before : *at};
+            if (range != nullptr) {
+              part.at = name_in(*range, at);
+              read_shared_.push_back(part);
+            } else {
+              read_->push_back(part);
+            }
+          }
+      );
     }
     join_parts(*read_);
-    for (WordPart& part : *read_) {
-      const Word* known = find_touched(part.at);
-      part.value = (known != nullptr ? known->before : *part.at) & part.mask;
-    }
+    join_parts(read_shared_);
   }
   notes_.clear();
 }

@@ -1,7 +1,7 @@
 // MemoryJournal: global memory that can be taken back, and its fingerprint.
 //
 //   MemoryJournal journal(space, exec);          // watches it: notes what it reads and writes
-//   journal.absorb(private_ranges);              // after each run
+//   journal.absorb(private_ranges);              // after each run; tells of shared memory, too
 //   const auto mark = journal.mark();  …  journal.undo_to(mark);
 //   journal.written()                            // what the run absorbed last did, to
 //   journal.write(written);                      // do it once more
@@ -17,6 +17,7 @@
 #include "memory/address_space.h"
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -45,6 +46,27 @@ struct WordPart {
   std::uint64_t value = 0; // 0 outside of the mask
 };
 
+/// Names a word of a cluster's shared memory in the place of an address: it is kept with the
+/// cluster, and lies wherever its present contents are.
+inline constexpr std::uint64_t in_shared_memory = std::uint64_t{1} << 63; // no address has it
+inline std::uint64_t* shared_word(std::uint64_t offset) {
+  return reinterpret_cast<std::uint64_t*>(in_shared_memory | offset);
+}
+inline bool is_shared(const std::uint64_t* at) {
+  return (reinterpret_cast<std::uintptr_t>(at) & in_shared_memory) != 0;
+}
+/// What the word holds, in a cluster whose shared memory is `shared`.
+inline std::uint64_t contents(const std::uint64_t* at, const std::byte* shared) {
+  std::uint64_t value = 0;
+  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(at) & ~in_shared_memory;
+  std::memcpy(
+      &value,
+      is_shared(at) ? shared + offset : reinterpret_cast<const std::byte*>(at),
+      sizeof value
+  );
+  return value;
+}
+
 class MemoryJournal {
 public:
   MemoryJournal(memory::AddressSpace& space, isa::Exec& exec);
@@ -54,6 +76,7 @@ public:
   struct Bytes {
     const std::byte* begin = nullptr;
     std::uint64_t size = 0;
+    std::uint64_t* as = nullptr; // shared memory: the name of its first word
     bool contains(const std::byte* p) const { return static_cast<std::uint64_t>(p - begin) < size; }
   };
   /// Takes over what was noted, except writes into `elsewhere`, which are somebody else's business.
@@ -62,6 +85,9 @@ public:
   /// ascending order; nothing if it was too much. And what was written, with the values afterwards.
   const std::optional<std::vector<WordPart>>& read() const { return read_; }
   const std::vector<WordPart>& written() const { return written_; }
+  /// The same of shared memory.
+  const std::vector<WordPart>& read_shared() const { return read_shared_; }
+  const std::vector<WordPart>& written_shared() const { return written_shared_; }
   void write(std::span<const WordPart> parts);
   /// What fingerprint() would change by if that were done, added to `sum`.
   void change_after(std::span<const WordPart> parts, HashSum& sum) const;
@@ -91,6 +117,8 @@ public:
   /// Forgets what could be undone and looks at all of memory.
   void recount();
   const HashSum& fingerprint() const { return sum_; }
+  /// What a word adds to a fingerprint.
+  static Hash128 hash(const std::uint64_t* at, std::uint64_t value);
   /// True once memory of the host's own was among it: it lies elsewhere in each execution.
   bool saw_host_addresses() const { return host_addresses_; }
 
@@ -98,19 +126,19 @@ private:
   struct Word {
     std::uint64_t* at;
     std::uint64_t before;
-    std::uint64_t written = 0; // mask
+    std::uint64_t written = 0;   // mask
+    std::uint64_t* as = nullptr; // its name, if it is one of shared memory
     Word(std::uint64_t* at_, std::uint64_t before_) : at(at_), before(before_) {}
   };
   Word* find_touched(const std::uint64_t* word);
   Word& touched(std::uint64_t* word);
-  static Hash128 hash(const std::uint64_t* at, std::uint64_t value);
   void changed(const std::uint64_t* at, std::uint64_t before, std::uint64_t after);
 
   memory::AddressSpace& space_;
   AccessNotes notes_;
   std::vector<Word> touched_; // scratch of absorb
   std::optional<std::vector<WordPart>> read_;
-  std::vector<WordPart> written_;
+  std::vector<WordPart> written_, read_shared_, written_shared_;
   std::unordered_map<const std::uint64_t*, std::size_t> index_;
   std::vector<Word> undo_;
   HashSum sum_;

@@ -289,6 +289,7 @@ private:
   struct Work;
   struct Image;
   struct ImageRest; // parts of images
+  struct ImageShared;
   struct ImageThread;
   class ImageReader;
   class ImageWriter;
@@ -459,8 +460,13 @@ private:
       const Hash128& before,
       const Hash128& after
   ) const;
-  static Hash128
-  image_hash(const Work& work, const Hash128& rest, const HashSum& lanes, std::uint64_t where);
+  static Hash128 image_hash(
+      const Work& work,
+      const Hash128& rest,
+      const HashSum& shared,
+      const HashSum& lanes,
+      std::uint64_t where
+  );
   bool tells_blocks_apart(std::uint8_t identity) const;
   bool tells_places_apart(const Work& work, std::uint8_t identity) const;
   static std::size_t thread_of(const Work& work, const Move& move);
@@ -468,6 +474,7 @@ private:
   struct LaneOutcome {
     const ImageThread* thread = nullptr; // nullptr: it has ended
     const ImageRest* rest = nullptr;
+    std::vector<WordPart> shared; // what it has written there
     StepKind taken{};
     mutable std::array<Note, 2> notes{}; // as Outcome::changes
   };
@@ -492,7 +499,10 @@ private:
   Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
   const ImageRest* intern(std::unique_ptr<ImageRest> rest);
   const ImageThread* intern(std::unique_ptr<ImageThread> thread);
-  static Hash128 image_content(const ImageRest& rest, const HashSum& threads);
+  const ImageShared* intern_shared(const Work& work, std::size_t cluster);
+  const ImageShared* written(const ImageShared& before, std::span<const WordPart> writes);
+  static Hash128
+  image_content(const ImageRest& rest, const ImageShared& shared, const HashSum& threads);
   const Image* intern(Work& work, std::size_t cluster);
   const Image* derive(
       const Work& work,
@@ -524,6 +534,7 @@ private:
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   Interned<Image> images_;
   Interned<ImageRest> rests_;
+  Interned<ImageShared> shared_;
   Interned<ImageThread> threads_;
   Transitions<Outcome> transitions_;
   Transitions<LaneOutcome> lane_transitions_;

@@ -2,16 +2,34 @@
 //
 // Known is what was done before: by a cluster that looked the same, or by a thread that did while
 // everything about its cluster that is not the other threads' own (registers, place in the code,
-// local memory) looked the same. The second is what a block of several threads needs: no two of its
-// states are alike, but most moves concern one thread. Errs to the safe side: what depends on where
-// other lanes stand (aligned barriers, activemask) is not looked up by thread.
+// local memory) looked the same; of shared memory, as of global memory, those words that it reads.
+// The second is what a block of several threads needs: no two of its states are alike, but most
+// moves concern one thread. Errs to the safe side: what depends on where other lanes stand (aligned
+// barriers, activemask) is not looked up by thread.
 #include "machine/stepper_work.h"
 #include "ptx/module.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace heddle::machine {
+
+namespace {
+
+/// What a sum over the words of shared memory is after that has been written there.
+void change(HashSum& sum, const std::byte* shared, std::span<const WordPart> writes) {
+  for (const WordPart& part : writes) {
+    const std::uint64_t before = contents(part.at, shared);
+    const std::uint64_t after = (before & ~part.mask) | part.value;
+    if (after != before) {
+      sum.subtract(MemoryJournal::hash(part.at, before));
+      sum.add(MemoryJournal::hash(part.at, after));
+    }
+  }
+}
+
+} // namespace
 
 std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash128& now) {
   if (!move.thread || move.through || world_.space().generation() != allocations_) {
@@ -76,13 +94,15 @@ Stepper::Found Stepper::find(const Move& move) {
   found.of_image = transitions_.find(key, before->ready[move.ready].hint);
   if (const KnownOfLane lane = found.of_image || alone ? KnownOfLane() : find_lane(work, move)) {
     const Image* after = derive(work, move.cluster, *before, thread_of(work, move), lane->result);
-    if (!after->ready.empty()) { // else the grid may be over, or stuck
-      std::vector<WordPart> read = *lane.places;
-      for (WordPart& part : read) {
-        part.value = *part.at & part.mask;
+    if (!after->ready.empty()) {  // else the grid may be over, or stuck
+      std::vector<WordPart> read; // shared memory is part of the image
+      for (const WordPart& part : *lane.places) {
+        if (!is_shared(part.at)) {
+          read.push_back({part.at, part.mask, *part.at & part.mask});
+        }
       }
       transitions_.add(key, read, {lane->writes, {after, lane->result.taken, {}}});
-      found.of_image = transitions_.find(key);
+      found.of_image = transitions_.find(key, nullptr);
     }
   }
   return found;
@@ -97,7 +117,10 @@ Stepper::KnownOfLane Stepper::find_lane(const Work& work, const Move& move) {
   }
   const std::size_t thread = thread_of(work, move);
   const ImageThread& part = *before.parts[thread];
-  const KnownOfLane known = lane_transitions_.find(lane_transitions_.key(before.rest, &part));
+  const KnownOfLane known = lane_transitions_.find(
+      lane_transitions_.key(before.rest, &part),
+      before.shared->bytes.data()
+  );
   if (!known) {
     return {};
   }
@@ -146,10 +169,15 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
   default: // may depend on where others stand, as activemask does
     return false;
   }
+  if (written(*before.shared, journal_.written_shared()) != after.shared) {
+    return false; // something has changed it of which the journal knows nothing
+  }
+  std::vector<WordPart> read = *journal_.read();
+  read.insert(read.end(), journal_.read_shared().begin(), journal_.read_shared().end());
   lane_transitions_.add(
       lane_transitions_.key(before.rest, before.parts[thread]),
-      *journal_.read(),
-      {journal_.written(), {after.parts[thread], after.rest, taken_, {}}}
+      read,
+      {journal_.written(), {after.parts[thread], after.rest, journal_.written_shared(), taken_, {}}}
   );
   return true;
 }
@@ -167,7 +195,9 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
   if (to != nullptr) {
     lanes.add(to->in_sum);
   }
-  const Hash128 after = image_hash(work, outcome.rest->hash, lanes, before.where);
+  HashSum shared = before.shared->sum;
+  change(shared, before.shared->bytes.data(), outcome.shared);
+  const Hash128 after = image_hash(work, outcome.rest->hash, shared, lanes, before.where);
   changes_.clear();
   const ThreadClass was = before.threads[thread];
   const ThreadClass is =
@@ -187,6 +217,27 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
       &outcome.notes[others ? 1 : 0],
       {nullptr, known.transition, epoch()}
   };
+}
+
+/// Shared memory that was `before` after that has been written there.
+const Stepper::ImageShared*
+Stepper::written(const ImageShared& before, std::span<const WordPart> writes) {
+  HashSum sum = before.sum;
+  change(sum, before.bytes.data(), writes);
+  const Hash128 content{sum.low, sum.high};
+  if (const ImageShared* known = shared_.find(content)) {
+    return known;
+  }
+  auto shared = std::make_unique<ImageShared>();
+  shared->content = content;
+  shared->sum = sum;
+  shared->bytes = before.bytes;
+  for (const WordPart& part : writes) {
+    const std::uint64_t after = (contents(part.at, before.bytes.data()) & ~part.mask) | part.value;
+    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(part.at) & ~in_shared_memory;
+    std::memcpy(shared->bytes.data() + offset, &after, sizeof after);
+  }
+  return shared_.add(std::move(shared));
 }
 
 /// Threads of this cluster have classes of their own if no other one can be like it; those of which
@@ -239,13 +290,15 @@ const Stepper::Image* Stepper::derive(
   if (to != nullptr) {
     sum_of_bytes.add(to->summand);
   }
-  const Hash128 content = image_content(*outcome.rest, sum_of_bytes);
+  const ImageShared& shared = *written(*before.shared, outcome.shared);
+  const Hash128 content = image_content(*outcome.rest, shared, sum_of_bytes);
   if (const Image* known = images_.find(content)) {
     return known;
   }
   auto image = std::make_unique<Image>();
   image->content = content;
   image->rest = outcome.rest;
+  image->shared = &shared;
   image->parts = before.parts;
   image->parts[thread] = to;
   image->sum_of_bytes = sum_of_bytes;
@@ -259,7 +312,7 @@ const Stepper::Image* Stepper::derive(
   image->places = before.places;
   image->where = before.where;
   image->by_thread = true;
-  image->hash = image_hash(work, image->rest->hash, image->sum, image->where);
+  image->hash = image_hash(work, image->rest->hash, shared.sum, image->sum, image->where);
   const bool alone = is_alone(work, before);
   if (alone) {
     image->threads = before.threads;

@@ -266,10 +266,20 @@ bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const 
 Hash128 Stepper::image_hash(
     const Work& work,
     const Hash128& rest,
+    const HashSum& shared,
     const HashSum& lanes,
     std::uint64_t where
 ) {
-  return combine(rest.low, rest.high, lanes.low, lanes.high, where, work.identity);
+  return combine(
+      rest.low,
+      rest.high,
+      shared.low,
+      shared.high,
+      lanes.low,
+      lanes.high,
+      where,
+      work.identity
+  );
 }
 
 const Stepper::ImageRest* Stepper::intern(std::unique_ptr<ImageRest> rest) {
@@ -301,9 +311,75 @@ const Stepper::ImageThread* Stepper::intern(std::unique_ptr<ImageThread> thread)
   return known != nullptr ? known : threads_.add(std::move(thread));
 }
 
+/// The shared memory of a cluster; one that has moved mostly differs little from what it was.
+const Stepper::ImageShared* Stepper::intern_shared(const Work& work, std::size_t c) {
+  Cluster& cluster = *work.clusters[c];
+  const std::size_t each = cluster.block(0).shared_.size(), size = each * cluster.size();
+  const ImageShared* like = work.loaded[c] != nullptr ? work.loaded[c]->shared : nullptr;
+  HashSum sum;
+  if (like != nullptr) {
+    sum = like->sum;
+  } else {
+    sum.add(combine(std::uint64_t{size}));
+  }
+  constexpr std::size_t step = 128; // bytes that are compared at once
+  static constexpr std::array<std::byte, step> zeros{};
+  bool changed = false;
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    const Block& block = cluster.block(b);
+    for (std::size_t at = 0; at < each; at += step) {
+      const std::size_t bytes = std::min(step, each - at);
+      const std::byte* is = block.ended() ? zeros.data() : block.shared_.data() + at;
+      const std::byte* was = like != nullptr ? like->bytes.data() + b * each + at : zeros.data();
+      if (std::memcmp(is, was, bytes) == 0) {
+        continue;
+      }
+      changed = true;
+      for (std::size_t word = 0; word < bytes; word += sizeof(std::uint64_t)) {
+        std::uint64_t before = 0, after = 0;
+        std::memcpy(&before, was + word, sizeof before);
+        std::memcpy(&after, is + word, sizeof after);
+        if (before != after) {
+          const std::uint64_t* name = shared_word(b * each + at + word);
+          sum.subtract(MemoryJournal::hash(name, before));
+          sum.add(MemoryJournal::hash(name, after));
+        }
+      }
+    }
+  }
+  if (like != nullptr && !changed) {
+    return like;
+  }
+  const Hash128 content{sum.low, sum.high};
+  if (const ImageShared* known = shared_.find(content)) {
+    return known;
+  }
+  auto shared = std::make_unique<ImageShared>();
+  shared->content = content;
+  shared->sum = sum;
+  shared->bytes.resize(size);
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    if (!cluster.block(b).ended()) {
+      std::ranges::copy(
+          cluster.block(b).shared_,
+          shared->bytes.begin() + static_cast<std::ptrdiff_t>(b * each)
+      );
+    }
+  }
+  return shared_.add(std::move(shared));
+}
+
 /// What images are known by whose threads add up to `threads`.
-Hash128 Stepper::image_content(const ImageRest& rest, const HashSum& threads) {
-  return combine(rest.content.low, rest.content.high, threads.low, threads.high);
+Hash128
+Stepper::image_content(const ImageRest& rest, const ImageShared& shared, const HashSum& threads) {
+  return combine(
+      rest.content.low,
+      rest.content.high,
+      shared.sum.low,
+      shared.sum.high,
+      threads.low,
+      threads.high
+  );
 }
 
 /// Writes the cluster into scratch_ and finds its image, or makes one.
@@ -343,7 +419,6 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     writer.put(block.live_);
     ended = ended && block.ended();
     if (!block.ended()) {
-      writer.raw(block.shared_.data(), block.shared_.size());
       for (std::uint8_t i = 0; i < block.barriers_.size(); ++i) {
         const Block::Barrier& barrier = block.barriers_[i];
         writer.put(barrier.in_use);
@@ -407,7 +482,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   const Hash128 own = hash_of(scratch_.data(), scratch_.size());
   auto rest = std::make_unique<ImageRest>();
   rest->content = combine(own.low, own.high, where, std::uint64_t{places}, work.identity);
-  const Hash128 content = image_content(*rest, sum_of_bytes);
+  const ImageShared& own_shared = *intern_shared(work, c);
+  const Hash128 content = image_content(*rest, own_shared, sum_of_bytes);
   if (const Image* known = images_.find(content)) {
     return known;
   }
@@ -422,6 +498,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   image->places = places;
   image->where = where;
   image->rest = intern(std::move(rest));
+  image->shared = &own_shared;
   for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
     for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {
       cluster.block(b).rules_->save_history(w, image->history);
@@ -448,7 +525,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
   const std::vector<Hash128> warps =
       by_warps() ? name_warps(cluster, lanes, image->sum) : std::vector<Hash128>();
-  image->hash = image_hash(work, image->rest->hash, image->sum, where);
+  image->hash = image_hash(work, image->rest->hash, own_shared.sum, image->sum, where);
   const std::size_t block_threads = work.command->grid->config().block.count();
   const std::size_t last_block = threads.size() / cluster.size() * (cluster.size() - 1);
   const std::size_t count = last_block + block_threads;
@@ -569,8 +646,9 @@ void Stepper::absorb_writes(const Work& work, std::size_t c) {
   Cluster& cluster = *work.clusters[c];
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     const Block& block = cluster.block(b);
-    own.push_back({block.shared_.data(), block.shared_.size()});
-    own.push_back({block.local_, block.local_bytes_});
+    const std::uint64_t size = block.shared_.size();
+    own.push_back({block.shared_.data(), size, shared_word(b * size)});
+    own.push_back({block.local_, block.local_bytes_, nullptr});
   }
   if (options_.sums || options_.orderly) {
     note_strong_accesses(work, c, own);
@@ -630,7 +708,8 @@ void Stepper::load(Work& work, std::size_t c) {
     block.divergence().reset();
     reader.get(block.live_);
     if (!block.ended()) {
-      reader.raw(block.shared_.data(), block.shared_.size());
+      const std::byte* shared = image->shared->bytes.data() + b * block.shared_.size();
+      std::memcpy(block.shared_.data(), shared, block.shared_.size());
       for (Block::Barrier& barrier : block.barriers_) {
         reader.get(barrier.in_use);
         if (barrier.in_use) {

@@ -648,7 +648,8 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
   const bool made_others = !before.made && works_[move.work]->images[move.cluster]->made &&
                            works_[move.work]->cooperative();
   if (made_others || log_.size() > logged + 1 || !journal_.read() ||
-      journal_.written().size() > most_writes || world_.space().generation() != allocations_) {
+      journal_.written().size() + journal_.written_shared().size() > most_writes ||
+      world_.space().generation() != allocations_) {
     return;
   }
   const Image* after = works_[move.work]->images[move.cluster];
@@ -790,10 +791,12 @@ void Stepper::forget() {
   for (const Image* image : used) {
     if (image != nullptr) {
       parts.insert(image->rest);
+      parts.insert(image->shared);
       parts.insert(image->parts.begin(), image->parts.end());
     }
   }
   rests_.erase_if([&](const ImageRest& rest) { return !parts.contains(&rest); });
+  shared_.erase_if([&](const ImageShared& shared) { return !parts.contains(&shared); });
   threads_.erase_if([&](const ImageThread& thread) { return !parts.contains(&thread); });
 }
 

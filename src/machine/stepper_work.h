@@ -64,6 +64,7 @@ struct Stepper::Image {
   };
   Hash128 content; // of its parts
   const ImageRest* rest = nullptr;
+  const ImageShared* shared = nullptr;
   std::vector<const ImageThread*> parts; // by thread, 32 for each warp; nullptr: it has ended
   HashSum sum_of_bytes;                  // of the threads, each in its place
   std::vector<std::byte> history;        // with warp rules: what is loaded and tells nothing apart
@@ -99,7 +100,15 @@ struct Stepper::Image {
   mutable std::uint32_t like_it = 0;   // clusters with this image, in that pass
 };
 
-/// What an image holds that belongs to no thread, and what warps know of their threads.
+/// The shared memory of a cluster: of its blocks, one after the other; zeros of those that have
+/// ended.
+struct Stepper::ImageShared {
+  Hash128 content; // sum
+  HashSum sum;     // of the words' hashes, and of the size's
+  std::vector<std::byte> bytes;
+};
+
+/// What else an image holds that belongs to no thread, and what warps know of their threads.
 struct Stepper::ImageRest {
   Hash128 content; // of bytes, and of who it is where somebody can still ask
   std::vector<std::byte> bytes;

@@ -58,8 +58,9 @@ public:
     std::uint32_t question = 0;
   };
   /// What that move did when it read what it would read now.
-  Known find(const Key& key) const {
-    return keys_.empty() ? Known() : find_from(keys_[slot_of(key)].question);
+  /// `shared`: its cluster's shared memory, if parts of it are among what is read.
+  Known find(const Key& key, const std::byte* shared) const {
+    return keys_.empty() ? Known() : find_from(keys_[slot_of(key)].question, shared);
   }
   /// `hint` is always about the same key.
   Known find(const Key& key, Hint& hint) const {
@@ -70,7 +71,7 @@ public:
       }
       hint = {epoch_, question};
     }
-    return find_from(hint.question);
+    return find_from(hint.question, nullptr);
   }
   void add(const Key& key, const std::vector<WordPart>& read, Transition transition) {
     if (transitions_.size() >= most) {
@@ -114,10 +115,11 @@ public:
 
 private:
   /// From that question on.
-  Known find_from(std::uint32_t q) const {
+  Known find_from(std::uint32_t q, const std::byte* shared) const {
     for (; q != 0; q = questions_[q - 1].next) {
       const Question& question = questions_[q - 1];
-      const Answer& answer = question.answers[slot_of(question, values_now(question.places))];
+      const Answer& answer =
+          question.answers[slot_of(question, values_now(question.places, shared))];
       if (answer.transition != nullptr) {
         return {answer.transition, &question.places};
       }
@@ -197,8 +199,10 @@ private:
     }
   }
 
-  Hash128 values_now(const std::vector<WordPart>& places) const {
-    return name(places.size(), [&](std::size_t i) { return *places[i].at & places[i].mask; });
+  Hash128 values_now(const std::vector<WordPart>& places, const std::byte* shared) const {
+    return name(places.size(), [&](std::size_t i) {
+      return contents(places[i].at, shared) & places[i].mask;
+    });
   }
   template <class F> Hash128 name(std::size_t count, F&& value) const {
     switch (count) {

@@ -73,6 +73,11 @@ const std::vector<Program> programs{
      "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; atom.add.u32 %r2, [%rd3], 1;\n"
      "atom.add.u32 %r2, [%rd1], 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra L;\n"
      "atom.exch.b32 %r2, [%rd3], %r2; L: ld.volatile.u32 %r2, [%rd3];"},
+    {"shared memory",
+     ".shared .align 4 .b32 place[4];\n"
+     "L: atom.shared.exch.b32 %r2, [place], 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra L;\n"
+     "atom.shared.add.u32 %r2, [place+4], %r1; st.volatile.shared.u16 [place+10], %r2;\n"
+     "atom.add.u32 %r2, [%rd1], %r2; st.volatile.shared.u32 [place], 0;"},
 };
 
 TEST(StepperAhead, SaysWhatAStepDoes) {
