@@ -15,22 +15,6 @@
 
 namespace heddle::machine {
 
-namespace {
-
-/// What a sum over the words of shared memory is after that has been written there.
-void change(HashSum& sum, const std::byte* shared, std::span<const WordPart> writes) {
-  for (const WordPart& part : writes) {
-    const std::uint64_t before = contents(part.at, shared);
-    const std::uint64_t after = (before & ~part.mask) | part.value;
-    if (after != before) {
-      sum.subtract(MemoryJournal::hash(part.at, before));
-      sum.add(MemoryJournal::hash(part.at, after));
-    }
-  }
-}
-
-} // namespace
-
 std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash128& now) {
   if (!move.thread || move.through || world_.space().generation() != allocations_) {
     return std::nullopt;
@@ -195,8 +179,7 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
   if (to != nullptr) {
     lanes.add(to->in_sum);
   }
-  HashSum shared = before.shared->sum;
-  change(shared, before.shared->bytes.data(), outcome.shared);
+  const HashSum shared = before.shared->after(outcome.shared);
   const Hash128 after = image_hash(work, outcome.rest->hash, shared, lanes, before.where);
   changes_.clear();
   const ThreadClass was = before.threads[thread];
@@ -217,27 +200,6 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
       &outcome.notes[others ? 1 : 0],
       {nullptr, known.transition, epoch()}
   };
-}
-
-/// Shared memory that was `before` after that has been written there.
-const Stepper::ImageShared*
-Stepper::written(const ImageShared& before, std::span<const WordPart> writes) {
-  HashSum sum = before.sum;
-  change(sum, before.bytes.data(), writes);
-  const Hash128 content{sum.low, sum.high};
-  if (const ImageShared* known = shared_.find(content)) {
-    return known;
-  }
-  auto shared = std::make_unique<ImageShared>();
-  shared->content = content;
-  shared->sum = sum;
-  shared->bytes = before.bytes;
-  for (const WordPart& part : writes) {
-    const std::uint64_t after = (contents(part.at, before.bytes.data()) & ~part.mask) | part.value;
-    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(part.at) & ~in_shared_memory;
-    std::memcpy(shared->bytes.data() + offset, &after, sizeof after);
-  }
-  return shared_.add(std::move(shared));
 }
 
 /// Threads of this cluster have classes of their own if no other one can be like it; those of which

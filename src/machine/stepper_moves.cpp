@@ -14,7 +14,6 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
 namespace heddle::machine {
@@ -770,34 +769,6 @@ void Stepper::undo_to(const Mark& mark) {
       break;
     }
   }
-}
-
-void Stepper::forget() {
-  constexpr std::size_t worth_it = 1024; // images
-  log_.clear();
-  journal_.forget();
-  if (images_.size() < worth_it) {
-    return;
-  }
-  transitions_.clear(); // names images
-  lane_transitions_.clear();
-  std::unordered_set<const Image*> used;
-  for (const auto& work : works_) {
-    used.insert(work->images.begin(), work->images.end());
-    used.insert(work->loaded.begin(), work->loaded.end());
-  }
-  images_.erase_if([&](const Image& image) { return !used.contains(&image); });
-  std::unordered_set<const void*> parts;
-  for (const Image* image : used) {
-    if (image != nullptr) {
-      parts.insert(image->rest);
-      parts.insert(image->shared);
-      parts.insert(image->parts.begin(), image->parts.end());
-    }
-  }
-  rests_.erase_if([&](const ImageRest& rest) { return !parts.contains(&rest); });
-  shared_.erase_if([&](const ImageShared& shared) { return !parts.contains(&shared); });
-  threads_.erase_if([&](const ImageThread& thread) { return !parts.contains(&thread); });
 }
 
 } // namespace heddle::machine

@@ -106,6 +106,7 @@ struct Stepper::ImageShared {
   Hash128 content; // sum
   HashSum sum;     // of the words' hashes, and of the size's
   std::vector<std::byte> bytes;
+  HashSum after(std::span<const WordPart> writes) const;
 };
 
 /// What else an image holds that belongs to no thread, and what warps know of their threads.

@@ -1,0 +1,194 @@
+// Parts of images: each is kept once for each content, and thrown away when nobody has it.
+#include "machine/stepper_work.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+namespace heddle::machine {
+
+/// What an image is called whose threads add up to `lanes`.
+Hash128 Stepper::image_hash(
+    const Work& work,
+    const Hash128& rest,
+    const HashSum& shared,
+    const HashSum& lanes,
+    std::uint64_t where
+) {
+  return combine(
+      rest.low,
+      rest.high,
+      shared.low,
+      shared.high,
+      lanes.low,
+      lanes.high,
+      where,
+      work.identity
+  );
+}
+
+const Stepper::ImageRest* Stepper::intern(std::unique_ptr<ImageRest> rest) {
+  const ImageRest* known = rests_.find(rest->content);
+  return known != nullptr ? known : rests_.add(std::move(rest));
+}
+
+const Stepper::ImageThread* Stepper::intern(std::unique_ptr<ImageThread> thread) {
+  const Image::Ready& ready = thread->ready;
+  const Hash128 own = hash_of(thread->bytes.data(), thread->bytes.size());
+  thread->content = combine(
+      own.low,
+      own.high,
+      thread->summand.low,
+      thread->summand.high,
+      thread->lane.low,
+      thread->lane.high,
+      std::uint64_t{thread->identity} << 2 | std::uint64_t{thread->placed} << 1 |
+          std::uint64_t{thread->can_move},
+      std::uint64_t{ready.block} << 32 | ready.warp,
+      static_cast<std::uint64_t>(ready.lane) << 32 | ready.lanes,
+      std::uint64_t{ready.endless} << 16 | static_cast<std::uint64_t>(ready.operation.kind) << 8 |
+          static_cast<std::uint64_t>(ready.operation.step),
+      reinterpret_cast<std::uintptr_t>(ready.operation.what),
+      std::uint64_t{ready.operation.local} << 1 | std::uint64_t{ready.operation.plain_read},
+      reinterpret_cast<std::uintptr_t>(ready.op)
+  );
+  const ImageThread* known = threads_.find(thread->content);
+  return known != nullptr ? known : threads_.add(std::move(thread));
+}
+
+/// The shared memory of a cluster; one that has moved mostly differs little from what it was.
+const Stepper::ImageShared* Stepper::intern_shared(const Work& work, std::size_t c) {
+  Cluster& cluster = *work.clusters[c];
+  const std::size_t each = cluster.block(0).shared_.size(), size = each * cluster.size();
+  const ImageShared* like = work.loaded[c] != nullptr ? work.loaded[c]->shared : nullptr;
+  HashSum sum;
+  if (like != nullptr) {
+    sum = like->sum;
+  } else {
+    sum.add(combine(std::uint64_t{size}));
+  }
+  constexpr std::size_t step = 128; // bytes that are compared at once
+  static constexpr std::array<std::byte, step> zeros{};
+  bool changed = false;
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    const Block& block = cluster.block(b);
+    for (std::size_t at = 0; at < each; at += step) {
+      const std::size_t bytes = std::min(step, each - at);
+      const std::byte* is = block.ended() ? zeros.data() : block.shared_.data() + at;
+      const std::byte* was = like != nullptr ? like->bytes.data() + b * each + at : zeros.data();
+      if (std::memcmp(is, was, bytes) == 0) {
+        continue;
+      }
+      changed = true;
+      for (std::size_t word = 0; word < bytes; word += sizeof(std::uint64_t)) {
+        std::uint64_t before = 0, after = 0;
+        std::memcpy(&before, was + word, sizeof before);
+        std::memcpy(&after, is + word, sizeof after);
+        if (before != after) {
+          const std::uint64_t* name = shared_word(b * each + at + word);
+          sum.subtract(MemoryJournal::hash(name, before));
+          sum.add(MemoryJournal::hash(name, after));
+        }
+      }
+    }
+  }
+  if (like != nullptr && !changed) {
+    return like;
+  }
+  const Hash128 content{sum.low, sum.high};
+  if (const ImageShared* known = shared_.find(content)) {
+    return known;
+  }
+  auto shared = std::make_unique<ImageShared>();
+  shared->content = content;
+  shared->sum = sum;
+  shared->bytes.resize(size);
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    if (!cluster.block(b).ended()) {
+      std::ranges::copy(
+          cluster.block(b).shared_,
+          shared->bytes.begin() + static_cast<std::ptrdiff_t>(b * each)
+      );
+    }
+  }
+  return shared_.add(std::move(shared));
+}
+
+/// What images are known by whose threads add up to `threads`.
+Hash128
+Stepper::image_content(const ImageRest& rest, const ImageShared& shared, const HashSum& threads) {
+  return combine(
+      rest.content.low,
+      rest.content.high,
+      shared.sum.low,
+      shared.sum.high,
+      threads.low,
+      threads.high
+  );
+}
+
+/// What the sum is after that has been written there.
+HashSum Stepper::ImageShared::after(std::span<const WordPart> writes) const {
+  HashSum result = sum;
+  for (const WordPart& part : writes) {
+    const std::uint64_t before = contents(part.at, bytes.data());
+    const std::uint64_t then = (before & ~part.mask) | part.value;
+    if (then != before) {
+      result.subtract(MemoryJournal::hash(part.at, before));
+      result.add(MemoryJournal::hash(part.at, then));
+    }
+  }
+  return result;
+}
+
+/// Shared memory that was `before` after that has been written there.
+const Stepper::ImageShared*
+Stepper::written(const ImageShared& before, std::span<const WordPart> writes) {
+  const HashSum sum = before.after(writes);
+  const Hash128 content{sum.low, sum.high};
+  if (const ImageShared* known = shared_.find(content)) {
+    return known;
+  }
+  auto shared = std::make_unique<ImageShared>();
+  shared->content = content;
+  shared->sum = sum;
+  shared->bytes = before.bytes;
+  for (const WordPart& part : writes) {
+    const std::uint64_t after = (contents(part.at, before.bytes.data()) & ~part.mask) | part.value;
+    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(part.at) & ~in_shared_memory;
+    std::memcpy(shared->bytes.data() + offset, &after, sizeof after);
+  }
+  return shared_.add(std::move(shared));
+}
+
+void Stepper::forget() {
+  constexpr std::size_t worth_it = 1024; // images
+  log_.clear();
+  journal_.forget();
+  if (images_.size() < worth_it) {
+    return;
+  }
+  transitions_.clear(); // names images
+  lane_transitions_.clear();
+  std::unordered_set<const Image*> used;
+  for (const auto& work : works_) {
+    used.insert(work->images.begin(), work->images.end());
+    used.insert(work->loaded.begin(), work->loaded.end());
+  }
+  images_.erase_if([&](const Image& image) { return !used.contains(&image); });
+  std::unordered_set<const void*> parts;
+  for (const Image* image : used) {
+    if (image != nullptr) {
+      parts.insert(image->rest);
+      parts.insert(image->shared);
+      parts.insert(image->parts.begin(), image->parts.end());
+    }
+  }
+  rests_.erase_if([&](const ImageRest& rest) { return !parts.contains(&rest); });
+  shared_.erase_if([&](const ImageShared& shared) { return !parts.contains(&shared); });
+  threads_.erase_if([&](const ImageThread& thread) { return !parts.contains(&thread); });
+}
+
+} // namespace heddle::machine
