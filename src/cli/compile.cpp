@@ -1,16 +1,12 @@
-// The cache of compiled programs, and nvcc's command line.
-//
-//   <cache>/heddle/programs/<key>.manifest   lines "<hash of file> <path>", then "program <name>"
-//   <cache>/heddle/programs/<name>           the program
-//
-// <key> hashes what is known before compiling (source path and bytes, flags, toolchain, the
-// environment nvcc listens to); <name> hashes the key and the contents of all files read.
+// nvcc's command line, and what identifies a compilation before it is done: source path and bytes,
+// flags, toolchain, the environment nvcc listens to.
 #include "cli/compile.h"
 
 #include "base/hash.h"
 #include "cli/architecture.h"
 #include "cli/file.h"
 #include "cli/process.h"
+#include "cli/program_cache.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -27,8 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Changes whenever the layout of the cache or the meaning of a key does.
-constexpr std::string_view cache_version = "heddle programs 1";
-constexpr auto keep_unused = std::chrono::hours(24 * 30);
+constexpr std::string_view cache_version = "heddle programs 2";
 
 /// What identifies a tool without running it: where it really is, its size and its time.
 void add_tool(Hasher& hasher, const fs::path& path) {
@@ -41,29 +36,6 @@ void add_tool(Hasher& hasher, const fs::path& path) {
     hasher.value(static_cast<std::int64_t>(status.st_mtim.tv_sec));
     hasher.value(static_cast<std::int64_t>(status.st_mtim.tv_nsec));
   }
-}
-
-Result<fs::path> cache_folder() {
-  fs::path base = environment("XDG_CACHE_HOME");
-  if (base.empty() && !environment("HOME").empty()) {
-    base = fs::path(environment("HOME")) / ".cache";
-  }
-  if (base.empty()) {
-    base = fs::temp_directory_path() / fmt::format("cache-{}", getuid());
-  }
-  const fs::path folder = base / "heddle" / "programs";
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure || access(folder.c_str(), W_OK) != 0) {
-    return input_error(
-        fmt::format(
-            "cannot write the cache folder '{}'; set XDG_CACHE_HOME to a folder that can be "
-            "written",
-            folder.string()
-        )
-    );
-  }
-  return folder;
 }
 
 bool has_flag(
@@ -167,49 +139,6 @@ Result<std::string> make_key(
   TRY(const std::string source, read_file(request.source));
   hasher.text(source);
   return hex(hasher.finish());
-}
-
-/// The cached program, if all files it was made from are still the same.
-std::optional<fs::path> look_up(const fs::path& folder, const fs::path& manifest) {
-  const auto text = read_file(manifest);
-  if (!text) {
-    return std::nullopt;
-  }
-  std::istringstream lines(*text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t blank = line.find(' ');
-    if (blank == std::string::npos) {
-      return std::nullopt;
-    }
-    const std::string first = line.substr(0, blank);
-    const fs::path second = line.substr(blank + 1);
-    if (first == "program") {
-      const fs::path program = folder / second;
-      if (access(program.c_str(), X_OK) != 0) {
-        return std::nullopt;
-      }
-      std::error_code failure;
-      fs::last_write_time(manifest, fs::file_time_type::clock::now(), failure);
-      fs::last_write_time(program, fs::file_time_type::clock::now(), failure);
-      return program;
-    }
-    if (hash_file(second) != first) {
-      return std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
-
-/// Removes what nobody has asked for during a month. Failures do not matter.
-void remove_old_entries(const fs::path& folder) {
-  std::error_code failure;
-  const auto oldest = fs::file_time_type::clock::now() - keep_unused;
-  for (const auto& entry : fs::directory_iterator(folder, failure)) {
-    const auto time = entry.last_write_time(failure);
-    if (!failure && time < oldest) {
-      fs::remove(entry.path(), failure);
-    }
-  }
 }
 
 /// Every file the compilation read: from nvcc's dependency file, or asked for where there are
@@ -318,16 +247,15 @@ Result<std::string> compile(const CompileRequest& request) {
   TRY(const std::string nvcc, find_nvcc());
   std::vector<std::string> command = command_line(request, nvcc);
   TRY(const std::string key, make_key(request, nvcc, command));
-  TRY(const fs::path folder, cache_folder());
-  const fs::path manifest = folder / (key + ".manifest");
-  if (auto program = look_up(folder, manifest)) {
+  TRY(const ProgramCache cache, ProgramCache::open());
+  if (auto program = cache.find(key)) {
     return program->string();
   }
 
   if (!request.quiet && isatty(STDERR_FILENO) != 0) {
     fmt::print(stderr, "heddle: compiling {}\n", request.source);
   }
-  const fs::path temporary = folder / fmt::format("{}.{}", key, getpid());
+  const fs::path temporary = cache.temporary(key);
   const fs::path rule_file = temporary.string() + ".d";
   const std::vector<std::string> others = files_among(request.nvcc_flags);
   std::vector<std::string> compilation = command;
@@ -335,6 +263,7 @@ Result<std::string> compile(const CompileRequest& request) {
   if (std::ranges::none_of(others, is_compiled)) {
     compilation.insert(compilation.end(), {"-MD", "-MF", rule_file.string()});
   }
+  const auto begun = std::chrono::system_clock::now();
   TRY(const int status, run(compilation));
   std::error_code failure;
   if (status != 0) {
@@ -350,27 +279,8 @@ Result<std::string> compile(const CompileRequest& request) {
     fs::remove(temporary, failure);
     return unexpected(files.error());
   }
-  Hasher all;
-  all.text(key);
-  std::string lines;
-  for (const std::string& file : *files) {
-    const auto hash = hash_file(file);
-    if (!hash) { // removed meanwhile: the program is good, but must not be found again
-      return temporary.string();
-    }
-    all.text(*hash);
-    lines += fmt::format("{} {}\n", *hash, fs::absolute(file, failure).string());
-  }
-  const std::string name = hex(all.finish());
-  fs::rename(temporary, folder / name, failure);
-  if (failure) {
-    return input_error(
-        fmt::format("cannot write '{}': {}", (folder / name).string(), failure.message())
-    );
-  }
-  TRY_VOID(write_file(manifest, lines + "program " + name + "\n"));
-  remove_old_entries(folder);
-  return (folder / name).string();
+  TRY(const fs::path program, cache.keep(key, *files, begun, temporary));
+  return program.string();
 }
 
 } // namespace heddle::cli

@@ -3,8 +3,8 @@
 //
 //   TRY(const std::string program, compile({.source = "app.cu", .architecture = "sm_90"}));
 //
-// A manifest remembers which files a compilation read, so a second request hashes those files and
-// starts no compiler. Direction of error: a header that appears in a folder searched *earlier* than
+// A second request looks at the files that the first one read (program_cache.h) and starts no
+// compiler. Direction of error: a header that appears in a folder searched *earlier* than
 // the one it was found in last time is not noticed (delete the cache folder then); neither are
 // __DATE__ and __TIME__.
 #pragma once

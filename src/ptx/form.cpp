@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
 #include <map>
 
 namespace heddle::ptx {
@@ -80,6 +81,9 @@ public:
       }
       sets_[name] = members;
     }
+    for (std::size_t m = 0; m < modifier_count; ++m) {
+      types_[m] = category(static_cast<Mod>(m)) == Category::Type;
+    }
     // A named set hides a category of the same name (half: f16 types, not halves of products).
     for (const SetRow& row : set_rows) {
       sets_[std::string(row.name)] = alternatives(row.members);
@@ -94,7 +98,7 @@ public:
         set.set(static_cast<std::size_t>(modifier_of_row(item.substr(1))));
         continue;
       }
-      auto found = sets_.find(std::string(item));
+      auto found = sets_.find(item);
       HEDDLE_CHECK(found != sets_.end(), "no set '{}' in form_set.def", item);
       set |= found->second;
     }
@@ -123,10 +127,7 @@ public:
         slot.text = element.substr(0, stop);
         slot.accepts = alternatives(slot.text);
         slot.optional = optional;
-        for (std::size_t m = 0; m < modifier_count; ++m) {
-          slot.type =
-              slot.type || (slot.accepts[m] && category(static_cast<Mod>(m)) == Category::Type);
-        }
+        slot.type = (slot.accepts & types_).any();
         slot.after_previous = !first;
         result.push_back(slot);
         first = false;
@@ -186,7 +187,8 @@ public:
   }
 
 private:
-  std::map<std::string, ModSet> sets_;
+  std::map<std::string, ModSet, std::less<>> sets_;
+  ModSet types_;
 };
 
 } // namespace

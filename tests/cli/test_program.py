@@ -8,6 +8,7 @@ import pathlib
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 
 HEDDLE = os.environ["HEDDLE"]
@@ -180,6 +181,29 @@ class Compiled(Program):
         self.run_app(status=8)
         self.run_app(status=8)
         self.assertEqual(self.compilations(), 2)
+
+    def test_a_header_whose_size_and_time_stay_the_same_compiles_again(self):
+        past = 1_000_000_000
+        header = self.root / "value.h"
+        os.utime(header, (past, past))
+        time.sleep(2.1)  # until then nothing is known by its times
+        self.run_app()
+        self.run_app()
+        self.assertEqual(self.compilations(), 1)
+        self.write("value.h", "#define VALUE 8\n")
+        os.utime(header, (past, past))
+        self.run_app(status=8)
+        self.assertEqual(self.compilations(), 2)
+        header.touch()  # is read again, and is what it was
+        self.run_app(status=8)
+        self.assertEqual(self.compilations(), 2)
+
+    def test_a_header_that_changes_while_it_is_compiled_is_not_remembered(self):
+        compiler = (self.root / "nvcc").read_text().replace("exec ", "")
+        self.script("nvcc", compiler + "echo '#define VALUE 9' > value.h\n")
+        self.run_app()
+        self.script("nvcc", compiler)
+        self.run_app(status=9)
 
     def test_a_changed_source_or_flag_compiles_again_and_the_old_one_stays(self):
         self.run_app()

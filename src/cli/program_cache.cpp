@@ -1,0 +1,181 @@
+// Implements program_cache.h.
+#include "cli/program_cache.h"
+
+#include "base/hash.h"
+#include "cli/file.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sstream>
+
+namespace heddle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::nanoseconds;
+
+constexpr auto keep_unused = std::chrono::hours(24 * 30);
+constexpr auto settled = std::chrono::seconds(2); // the coarsest times that file systems keep
+constexpr std::string_view unsettled = "-";
+
+ProgramCache::Time time_of(const timespec& time) {
+  return ProgramCache::Time(
+      std::chrono::duration_cast<ProgramCache::Time::duration>(
+          std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec)
+      )
+  );
+}
+
+/// When the inode was last changed, and what <state> is for it; nothing if there is no such file.
+struct FileState {
+  ProgramCache::Time changed;
+  std::string text;
+};
+
+std::optional<FileState> state_of(const fs::path& path) {
+  struct stat about{};
+  if (::stat(path.c_str(), &about) != 0) {
+    return std::nullopt;
+  }
+  return FileState{
+      time_of(about.st_ctim),
+      fmt::format(
+          "{:x}.{:x}.{:x}.{:x}.{:x}.{:x}.{:x}",
+          about.st_dev,
+          about.st_ino,
+          about.st_size,
+          about.st_mtim.tv_sec,
+          about.st_mtim.tv_nsec,
+          about.st_ctim.tv_sec,
+          about.st_ctim.tv_nsec
+      )
+  };
+}
+
+std::string line_of(std::string_view hash, std::string_view state, std::string_view path) {
+  return fmt::format("{} {} {}\n", hash, state, path);
+}
+
+/// Removes what nobody has asked for during a month. Failures do not matter.
+void remove_old_entries(const fs::path& folder) {
+  std::error_code failure;
+  const auto oldest = fs::file_time_type::clock::now() - keep_unused;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const auto time = entry.last_write_time(failure);
+    if (!failure && time < oldest) {
+      fs::remove(entry.path(), failure);
+    }
+  }
+}
+
+} // namespace
+
+Result<ProgramCache> ProgramCache::open() {
+  fs::path base = environment("XDG_CACHE_HOME");
+  if (base.empty() && !environment("HOME").empty()) {
+    base = fs::path(environment("HOME")) / ".cache";
+  }
+  if (base.empty()) {
+    base = fs::temp_directory_path() / fmt::format("cache-{}", getuid());
+  }
+  fs::path folder = base / "heddle" / "programs";
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure || access(folder.c_str(), W_OK) != 0) {
+    return input_error(
+        fmt::format(
+            "cannot write the cache folder '{}'; set XDG_CACHE_HOME to a folder that can be "
+            "written",
+            folder.string()
+        )
+    );
+  }
+  return ProgramCache(std::move(folder));
+}
+
+fs::path ProgramCache::manifest(const std::string& key) const {
+  return folder_ / (key + ".manifest");
+}
+
+fs::path ProgramCache::temporary(const std::string& key) const {
+  return folder_ / fmt::format("{}.{}", key, getpid());
+}
+
+std::optional<fs::path> ProgramCache::find(const std::string& key) const {
+  const auto text = read_file(manifest(key));
+  if (!text) {
+    return std::nullopt;
+  }
+  const Time now = std::chrono::system_clock::now();
+  std::string news; // the manifest as it should be
+  std::istringstream lines(*text);
+  std::string first; // a hash, or "program"
+  while (lines >> first) {
+    std::string rest;
+    if (first == "program") {
+      if (!std::getline(lines >> std::ws, rest)) {
+        return std::nullopt;
+      }
+      fs::path program = folder_ / rest;
+      std::error_code failure;
+      fs::last_write_time(program, fs::file_time_type::clock::now(), failure);
+      if (access(program.c_str(), X_OK) != 0) {
+        return std::nullopt;
+      }
+      news += fmt::format("program {}\n", rest);
+      if (news == *text || !write_file(manifest(key), news)) { // a cache that is full still serves
+        fs::last_write_time(manifest(key), fs::file_time_type::clock::now(), failure);
+      }
+      return program;
+    }
+    std::string state;
+    if (!(lines >> state) || !std::getline(lines >> std::ws, rest)) {
+      return std::nullopt;
+    }
+    const auto seen = state_of(rest); // before the contents, so that a later change is noticed
+    if (!seen || (seen->text != state && hash_file(rest) != first)) {
+      return std::nullopt;
+    }
+    news += line_of(first, seen->changed + settled < now ? seen->text : unsettled, rest);
+  }
+  return std::nullopt;
+}
+
+Result<fs::path> ProgramCache::keep(
+    const std::string& key,
+    const std::vector<std::string>& files,
+    Time begun,
+    const fs::path& program
+) const {
+  Hasher all;
+  all.text(key);
+  std::string lines;
+  std::error_code failure;
+  for (const std::string& file : files) {
+    const auto seen = state_of(file);
+    const auto hash = hash_file(file);
+    if (!seen || !hash || seen->changed > begun) {
+      return program;
+    }
+    all.text(*hash);
+    lines += line_of(
+        *hash,
+        seen->changed + settled < begun ? seen->text : unsettled,
+        fs::absolute(file, failure).string()
+    );
+  }
+  const std::string name = hex(all.finish());
+  fs::rename(program, folder_ / name, failure);
+  if (failure) {
+    return input_error(
+        fmt::format("cannot write '{}': {}", (folder_ / name).string(), failure.message())
+    );
+  }
+  TRY_VOID(write_file(manifest(key), lines + "program " + name + "\n"));
+  remove_old_entries(folder_);
+  return folder_ / name;
+}
+
+} // namespace heddle::cli

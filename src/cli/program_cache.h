@@ -1,0 +1,57 @@
+// The user's cache of compiled programs.
+//
+//   const auto cache = ProgramCache::open();            // $XDG_CACHE_HOME/heddle/programs
+//   if (auto program = cache->find(key)) …              // what was made from the same files
+//   cache->keep(key, files, begun, temporary)
+//
+//   <key>.manifest   lines "<hash> <state> <path>" for each file read, then "program <name>"
+//   <name>           the program
+//
+// <key> hashes what is known before compiling; <name> hashes the key and the contents of all files.
+// <state> is inode, size and times of the file when it had those contents: as long as they are the
+// same it is not read again (an owner can set the time of a change back, but not the inode's own).
+// A file whose inode changed less than two seconds before it was looked at has "-": another write
+// may leave the same time.
+#pragma once
+
+#include "base/result.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::cli {
+
+class ProgramCache {
+public:
+  using Time = std::chrono::system_clock::time_point;
+
+  /// Input error: the folder cannot be written.
+  static Result<ProgramCache> open();
+
+  /// The program, if all files it was made from still have the same contents.
+  std::optional<std::filesystem::path> find(const std::string& key) const;
+
+  /// Where a compiler may put its output: a name that nobody else uses.
+  std::filesystem::path temporary(const std::string& key) const;
+
+  /// Moves a program, compiled since `begun` from these files, to its place and returns it. If one
+  /// of them has been changed or removed meanwhile, the program stays where it is and is not found
+  /// again. Removes what nobody has asked for during a month. Input error: it cannot be written.
+  Result<std::filesystem::path> keep(
+      const std::string& key,
+      const std::vector<std::string>& files,
+      Time begun,
+      const std::filesystem::path& program
+  ) const;
+
+private:
+  explicit ProgramCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  std::filesystem::path manifest(const std::string& key) const;
+
+  std::filesystem::path folder_;
+};
+
+} // namespace heddle::cli
