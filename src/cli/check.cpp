@@ -1,8 +1,8 @@
 // heddle check: the program under a driver that tries every schedule, and what to say about it.
+#include "base/process.h"
 #include "cli/commands.h"
 #include "cli/file.h"
 #include "cli/lockstep.h"
-#include "cli/process.h"
 #include "cli/races.h"
 #include "explore/session.h"
 #include "report/render.h"

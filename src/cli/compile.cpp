@@ -3,9 +3,9 @@
 #include "cli/compile.h"
 
 #include "base/hash.h"
+#include "base/process.h"
 #include "cli/architecture.h"
 #include "cli/file.h"
-#include "cli/process.h"
 #include "cli/program_cache.h"
 
 #include <fmt/format.h>

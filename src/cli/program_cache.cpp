@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <sstream>
+#include <algorithm>
+#include <string_view>
 
 namespace heddle::cli {
 namespace {
@@ -34,7 +35,7 @@ struct FileState {
   std::string text;
 };
 
-std::optional<FileState> state_of(const fs::path& path) {
+std::optional<FileState> state_of(const std::string& path) {
   struct stat about{};
   if (::stat(path.c_str(), &about) != 0) {
     return std::nullopt;
@@ -109,36 +110,46 @@ std::optional<fs::path> ProgramCache::find(const std::string& key) const {
     return std::nullopt;
   }
   const Time now = std::chrono::system_clock::now();
-  std::string news; // the manifest as it should be
-  std::istringstream lines(*text);
-  std::string first; // a hash, or "program"
-  while (lines >> first) {
-    std::string rest;
-    if (first == "program") {
-      if (!std::getline(lines >> std::ws, rest)) {
-        return std::nullopt;
-      }
-      fs::path program = folder_ / rest;
+  std::string changed; // the manifest up to here, if it should be another one
+  for (std::string_view rest = *text; !rest.empty();) {
+    const std::size_t begin = text->size() - rest.size();
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::size_t first = line.find(' ');
+    const std::size_t second = line.find(' ', first + 1);
+    if (first == std::string_view::npos) {
+      return std::nullopt;
+    }
+    if (line.substr(0, first) == "program") {
+      fs::path program = folder_ / line.substr(first + 1);
       std::error_code failure;
       fs::last_write_time(program, fs::file_time_type::clock::now(), failure);
       if (access(program.c_str(), X_OK) != 0) {
         return std::nullopt;
       }
-      news += fmt::format("program {}\n", rest);
-      if (news == *text || !write_file(manifest(key), news)) { // a cache that is full still serves
+      // A cache that is full still serves.
+      if (changed.empty() || !write_file(manifest(key), changed.append(line) + "\n")) {
         fs::last_write_time(manifest(key), fs::file_time_type::clock::now(), failure);
       }
       return program;
     }
-    std::string state;
-    if (!(lines >> state) || !std::getline(lines >> std::ws, rest)) {
+    if (second == std::string_view::npos) {
       return std::nullopt;
     }
-    const auto seen = state_of(rest); // before the contents, so that a later change is noticed
-    if (!seen || (seen->text != state && hash_file(rest) != first)) {
+    const std::string_view hash = line.substr(0, first);
+    const std::string_view state = line.substr(first + 1, second - first - 1);
+    const std::string path(line.substr(second + 1));
+    const auto seen = state_of(path); // before the contents, so that a later change is noticed
+    if (!seen || (seen->text != state && hash_file(path) != hash)) {
       return std::nullopt;
     }
-    news += line_of(first, seen->changed + settled < now ? seen->text : unsettled, rest);
+    const std::string_view news = seen->changed + settled < now ? seen->text : unsettled;
+    if (changed.empty() && news != state) {
+      changed = text->substr(0, begin);
+    }
+    if (!changed.empty() || news != state) {
+      changed += line_of(hash, news, path);
+    }
   }
   return std::nullopt;
 }

@@ -6,7 +6,7 @@
 // wrong in this direction: misses races that need a schedule that was not among them.
 #include "cli/races.h"
 
-#include "cli/process.h"
+#include "base/process.h"
 #include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // heddle run: compile if need be, then become the program.
+#include "base/process.h"
 #include "cli/commands.h"
 #include "cli/file.h"
-#include "cli/process.h"
 
 namespace heddle::cli {
 namespace {

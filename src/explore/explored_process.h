@@ -1,11 +1,9 @@
-// The explored program as a process: started, watched, and what it left in the table.
+// One exploration: a process of the explored program, watched, and what it left in the table.
 //
-//   TRY(Search all, search(request, handover, Addresses::Fixed));      // handover.table is set
-//   there
-//
-// Killing the tool kills the process and everything that it has forked.
+//   TRY(Search all, search(request, servers.fixed, handover));      // handover.table is set there
 #pragma once
 
+#include "explore/fork_server.h"
 #include "explore/options.h"
 #include "explore/sample_sheet.h"
 #include "explore/session.h"
@@ -19,31 +17,11 @@
 
 namespace heddle::explore {
 
-enum class Addresses : std::uint8_t {
-  Fixed, // of stack and libraries: states can be compared
-  Random // as usual: what depends on addresses shows
-};
-
-enum class Tracing : std::uint8_t {
-  Off,
-  On // stops with SIGTRAP behind its exec, and whenever its tracer wants it to (ptrace)
-};
-
 struct Search {
   StateTable table;
   bool finished = false;
   std::string limit; // that was reached
 };
-
-/// The program under an explorer, with its messages going to `log`. Input error: no process could
-/// be started.
-Result<pid_t> start_program(
-    const CheckRequest& request,
-    const Handover& handover,
-    Addresses addresses,
-    int log,
-    Tracing tracing = Tracing::Off
-);
 
 /// How many processes search at the same time.
 std::uint32_t jobs_of(const Workers& workers);
@@ -57,8 +35,8 @@ struct SearchPart {
 };
 Result<Search> search(
     const CheckRequest& request,
+    ForkServer& server,
     Handover handover,
-    Addresses addresses,
     const SearchPart& part = {}
 );
 

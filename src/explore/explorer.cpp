@@ -4,9 +4,9 @@
 
 #include "base/check.h"
 #include "explore/explorer_impl.h"
+#include "explore/fork_server.h"
 #include "explore/options.h"
 #include "explore/schedule.h"
-#include "ptx/form.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -76,7 +76,6 @@ Explorer::Explorer(
       threads_(*this, host_),
       replay_(std::move(replay)) {
   world_.use_virtual_time();
-  ptx::form_table(); // made when it is first asked for: not in each forked process
   HEDDLE_CHECK(the_explorer == nullptr, "two explorers in one process");
   the_explorer = this;
   host_actor(0);
@@ -193,12 +192,24 @@ void Explorer::host_freed(const void* p, std::size_t bytes) {
 
 // --- Interface -----------------------------------------------------------------------------------
 
+namespace {
+
+/// What HEDDLE_EXPLORE says, or what a fork server is told.
+Result<Handover> take_handover(std::string_view text) {
+  if (!text.starts_with(serve_key)) {
+    return parse_handover(text);
+  }
+  return serve(std::atoi(std::string(text.substr(serve_key.size())).c_str()));
+}
+
+} // namespace
+
 Result<std::unique_ptr<machine::Driver>> make_explorer(
     machine::World& world,
     std::string_view text,
     const std::function<machine::MakeWarpRules(const Options&)>& warp_rules
 ) {
-  TRY(const Handover handover, parse_handover(text));
+  TRY(const Handover handover, take_handover(text));
   TRY(StateTable table, StateTable::open(handover.table));
   std::optional<Replay> replay;
   if (handover.replay >= 0) {

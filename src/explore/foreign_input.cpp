@@ -3,6 +3,7 @@
 // wrong where a library that was compiled without frames leaves an older one lying there.
 #include "explore/foreign_input.h"
 
+#include "explore/program_start.h"
 #include "explore/repetition.h"
 #include "explore/source_places.h"
 #include "explore/trace.h"
@@ -208,7 +209,8 @@ find_foreign_inputs(const CheckRequest& request, const Schedule& schedule) {
   handover.table = table->fd();
   handover.replay = *choices;
   const int log = ::memfd_create("heddle-log", 0);
-  const auto process = start_program(request, handover, Addresses::Fixed, log, Tracing::On);
+  const auto process =
+      start_program(request, {.text = to_text(handover), .log = log, .traced = true});
   std::vector<ForeignInput> found;
   if (process) {
     found = Tracer(*process, request).run();

@@ -2,7 +2,7 @@
 // process has to know.
 //
 //   Handover handover{.table = table.fd(), .options = …};    // the tool, from its command line
-//   setenv("HEDDLE_EXPLORE", to_text(handover));
+//   const std::string text = to_text(handover);              // what it tells the program
 //   TRY(const Handover handover, parse_handover(text));      // the explored process
 //
 // A schedule string (schedule.h) carries the same text, so that a replay assumes the same.
@@ -94,7 +94,8 @@ Result<Options> parse_options(std::string_view text);
 std::string_view name(ProgressModel model);
 std::optional<ProgressModel> find_progress_model(std::string_view name);
 
-/// The value of HEDDLE_EXPLORE: what one search is, and where it meets the tool.
+/// What one search is, and where it meets the tool: said by HEDDLE_EXPLORE, or to a fork server
+/// (fork_server.h).
 struct Handover {
   int table = -1;   // file descriptor of the state table
   int replay = -1;  // of a file with the choices to take (schedule.h); -1: search

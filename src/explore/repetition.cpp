@@ -19,16 +19,16 @@ Options limits_of_repetition(const Schedule& schedule, double max_seconds) {
 }
 
 Result<Repetition>
-repeat(const CheckRequest& request, const Schedule& schedule, Addresses addresses) {
+repeat(const CheckRequest& request, ForkServer& server, const Schedule& schedule) {
   TRY(const int choices, write_choices(schedule.choices));
   const int trace = ::memfd_create("heddle-trace", 0);
   auto again = search(
       request,
+      server,
       {.table = -1,
        .replay = choices,
        .trace = trace,
-       .options = limits_of_repetition(schedule, request.options.max_seconds)},
-      addresses
+       .options = limits_of_repetition(schedule, request.options.max_seconds)}
   );
   std::vector<TraceRow> rows = read_rows(trace);
   ::close(choices);
@@ -130,8 +130,12 @@ std::string difference(const Result<Repetition>& again, const Schedule& schedule
   return end == report::TraceEnd::Diverged ? words : "";
 }
 
-report::Diagnostic
-nondeterminism(const CheckRequest& request, const Schedule& schedule, std::string how) {
+report::Diagnostic nondeterminism(
+    const CheckRequest& request,
+    ForkServers& servers,
+    const Schedule& schedule,
+    std::string how
+) {
   report::Diagnostic finding(
       report::Finding::Nondeterminism,
       "the program did something else when the same schedule was repeated"
@@ -146,7 +150,7 @@ nondeterminism(const CheckRequest& request, const Schedule& schedule, std::strin
   }
   if (finding.labels.empty()) {
     finding.notes.push_back(
-        difference(repeat(request, schedule, Addresses::Fixed), schedule).empty()
+        difference(repeat(request, servers.fixed, schedule), schedule).empty()
             ? "it depends on the addresses at which stack, heap or libraries lie: with fixed ones "
               "it does the same"
             : std::move(how)
@@ -163,6 +167,7 @@ nondeterminism(const CheckRequest& request, const Schedule& schedule, std::strin
 
 void check_determinism(
     const CheckRequest& request,
+    ForkServers& servers,
     const std::string& ends,
     report::Report& report
 ) {
@@ -177,17 +182,17 @@ void check_determinism(
     if (!schedule) {
       continue;
     }
-    const auto again = repeat(request, *schedule, Addresses::Fixed);
+    const auto again = repeat(request, servers.fixed, *schedule);
     std::string how = difference(again, *schedule);
     if (how.empty()) {
       // What states look like depends on addresses; the numbers of the moves do not.
       for (std::size_t i = 0; i < schedule->choices.size() && i < again->rows.size(); ++i) {
         schedule->choices[i] = pack_choice(again->rows[i].choice, unchecked);
       }
-      how = difference(repeat(request, *schedule, Addresses::Random), *schedule);
+      how = difference(repeat(request, servers.random, *schedule), *schedule);
     }
     if (!how.empty()) {
-      report.findings.push_back(nondeterminism(request, *schedule, std::move(how)));
+      report.findings.push_back(nondeterminism(request, servers, *schedule, std::move(how)));
       return;
     }
   }

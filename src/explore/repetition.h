@@ -1,7 +1,7 @@
 // One execution once more: to show it to a user, and to find out whether a program does the same
 // when the same schedule is repeated ([REPLAY]).
 //
-//   TRY(Repetition again, repeat(request, schedule, Addresses::Fixed));
+//   TRY(Repetition again, repeat(request, servers.fixed, schedule));
 //   auto [end, words] = outcome_of(again, schedule);     // Loop, "steps 4 to 6 lead back …"
 #pragma once
 
@@ -22,7 +22,7 @@ struct Repetition {
 };
 
 Result<Repetition>
-repeat(const CheckRequest& request, const Schedule& schedule, Addresses addresses);
+repeat(const CheckRequest& request, ForkServer& server, const Schedule& schedule);
 
 /// Limits of a search that only repeats `schedule`.
 Options limits_of_repetition(const Schedule& schedule, double max_seconds);
@@ -36,6 +36,7 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule);
 /// Misses what comes out the same this time.
 void check_determinism(
     const CheckRequest& request,
+    ForkServers& servers,
     const std::string& ends,
     report::Report& report
 );

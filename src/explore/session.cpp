@@ -62,6 +62,7 @@ Judgement judge_search(
 /// After a limit: single schedules for the rest of the time. Adds what they find and their counts.
 Result<void> try_schedules(
     const CheckRequest& request,
+    ForkServer& server,
     double share,
     HostSources& sources,
     report::Report& report
@@ -77,8 +78,7 @@ Result<void> try_schedules(
            .runs = {}}
       ));
   handover.samples = sheet.fd();
-  TRY(const Search tried,
-      search(request, handover, Addresses::Fixed, {.share = share, .sheet = &*sheet}));
+  TRY(const Search tried, search(request, server, handover, {.share = share, .sheet = &*sheet}));
   report::Report found = judge_search(request, tried.table, sources, /*finished=*/false).report;
   report.schedules = {.tried = sheet->done, .cut_off = sheet->cut_off, .steps = sheet->steps};
   for (report::Diagnostic& finding : found.findings) {
@@ -132,7 +132,8 @@ bool may_be_straight(const Options& options) {
 /// - like the first, to the end.
 /// Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h) that
 /// turn out to be wrong.
-Result<Search> search_all(CheckRequest& request, Handover& handover, double share) {
+Result<Search>
+search_all(CheckRequest& request, ForkServer& server, Handover& handover, double share) {
   const Options asked = handover.options;
   Options& options = handover.options;
   std::uint64_t could_be = 0; // unordered
@@ -160,7 +161,7 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
       options.max_states = std::min(asked.max_states, states_of_every_order);
     }
     options.gives_up = first && straight;
-    auto tried = search(request, handover, Addresses::Fixed, {.share = part, .sheet = nullptr});
+    auto tried = search(request, server, handover, {.share = part, .sheet = nullptr});
     options.max_states = asked.max_states;
     options.gives_up = false;
     if (!tried) {
@@ -231,6 +232,7 @@ Result<Search> search_all(CheckRequest& request, Handover& handover, double shar
 /// and nowhere else: a report is the same each time.
 void retrace(
     const CheckRequest& request,
+    ForkServer& server,
     const Handover& handover,
     const Search& all,
     double share,
@@ -241,12 +243,8 @@ void retrace(
   Judgement judged = judge_search(request, all.table, sources, all.finished, by_content);
   report = std::move(judged.report);
   const std::vector<Hash128> states = all.table.hashes(judged.shown, by_content);
-  const auto again = search(
-      request,
-      handover,
-      Addresses::Fixed,
-      {.share = share, .sheet = nullptr, .keep_to = states}
-  );
+  const auto again =
+      search(request, server, handover, {.share = share, .sheet = nullptr, .keep_to = states});
   std::vector<report::Diagnostic> findings;
   if (again) {
     findings = judge_search(request, again->table, sources, /*finished=*/false).report.findings;
@@ -270,10 +268,11 @@ Result<report::Report> check(const CheckRequest& asked) {
   const auto seconds = [&start] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
+  ForkServers servers(asked);
   Handover handover;
   handover.options = request.options;
   const double share = request.options.schedules > 0 ? share_of_search : 1;
-  auto searched = search_all(request, handover, share);
+  auto searched = search_all(request, servers.fixed, handover, share);
   if (!searched) {
     return unexpected(searched.error());
   }
@@ -282,12 +281,12 @@ Result<report::Report> check(const CheckRequest& asked) {
   HostSources sources(request.program);
   auto [report, shown, straight, ends] = judge_search(request, all->table, sources, all->finished);
   if (all->table.for_several() && !report.findings.empty()) {
-    retrace(request, handover, *all, left, sources, report);
+    retrace(request, servers.fixed, handover, *all, left, sources, report);
   }
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {
     report.bounds += ", assuming " + assumed;
   }
-  check_determinism(request, ends, report);
+  check_determinism(request, servers, ends, report);
   const bool one_order = report.complete && all->table.saw(Fact::DataOrder);
   if ((!report.complete || one_order) && report.findings.empty() && request.options.schedules > 0) {
     if (one_order) {
@@ -299,7 +298,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     request.options.sums = request.options.orderly = request.options.phases = false;
     request.options.starts_at_once = false;
     const double share_of_schedules = one_order ? std::min(left, share_of_other_orders) : left;
-    TRY_VOID(try_schedules(request, share_of_schedules, sources, report));
+    TRY_VOID(try_schedules(request, servers.fixed, share_of_schedules, sources, report));
     if (!report.findings.empty()) {
       if (one_order) {
         report.complete = false;
@@ -307,7 +306,7 @@ Result<report::Report> check(const CheckRequest& asked) {
             "of accesses on which only data depends only one order was searched exhaustively"
         );
       }
-      check_determinism(request, "", report);
+      check_determinism(request, servers, "", report);
     }
   }
   const double time_left = 1 - seconds() / request.options.max_seconds;
@@ -319,7 +318,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     handover.options.max_states =
         std::min(request.options.max_states, 4 * all->table.state_count() + 1000);
     CheckRequest freely = request; // more may contend
-    const auto unordered = search_all(freely, handover, time_left);
+    const auto unordered = search_all(freely, servers.fixed, handover, time_left);
     if (unordered && !find_endless(unordered->table.load()).endless.empty()) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
     }
@@ -329,7 +328,8 @@ Result<report::Report> check(const CheckRequest& asked) {
 }
 
 Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedule) {
-  TRY(const Repetition again, repeat(request, schedule, Addresses::Fixed));
+  ForkServers servers(request);
+  TRY(const Repetition again, repeat(request, servers.fixed, schedule));
   const StateTable& table = again.search.table;
   const ProgressGraph graph = table.load();
   HostSources sources(request.program);

@@ -2,13 +2,13 @@
 // anyway).
 #include "explore/source_places.h"
 
-#include <fmt/format.h>
+#include "base/process.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 namespace heddle::explore {
 
@@ -35,36 +35,22 @@ const machine::SourcePlace& users_place(const std::vector<machine::SourcePlace>&
 
 namespace {
 
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) {
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return result + "'";
-}
-
 /// "file:line" or "file:line (discriminator 2)", one per frame, innermost first.
 std::vector<machine::SourcePlace>
-addr2line(const std::string& executable, const std::string& addresses) {
+addr2line(const std::string& executable, const std::vector<std::string>& addresses) {
+  std::vector<std::string> command{"addr2line", "-i", "-e", executable};
+  command.insert(command.end(), addresses.begin(), addresses.end());
   std::vector<machine::SourcePlace> places;
-  const std::string command =
-      fmt::format("addr2line -i -e {} {} 2>/dev/null", quoted(executable), addresses);
-  FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) {
-    return places;
-  }
-  char line[4096];
-  while (std::fgets(line, sizeof line, pipe) != nullptr) {
-    const std::string_view text(line);
-    const std::size_t colon = text.find(':');
-    if (colon != std::string_view::npos) {
+  const auto output = run_and_read(command, Messages::Dropped);
+  std::istringstream lines(output ? output->text : "");
+  for (std::string line; std::getline(lines, line);) {
+    if (const std::size_t colon = line.find(':'); colon != std::string::npos) {
       machine::SourcePlace place;
-      place.file = std::string(text.substr(0, colon));
-      place.line = static_cast<std::uint32_t>(std::strtoul(line + colon + 1, nullptr, 10));
+      place.file = line.substr(0, colon);
+      place.line = static_cast<std::uint32_t>(std::strtoul(line.c_str() + colon + 1, nullptr, 10));
       places.push_back(std::move(place));
     }
   }
-  ::pclose(pipe);
   return places;
 }
 
@@ -85,8 +71,11 @@ Site HostSources::resolve(const Site& site) {
   }
   auto [entry, is_new] = known_.try_emplace(site.file);
   if (is_new && site.file.size() > 1) {
-    std::string addresses = site.file.substr(1);
-    std::replace(addresses.begin(), addresses.end(), ',', ' ');
+    std::vector<std::string> addresses;
+    std::istringstream list(site.file.substr(1));
+    for (std::string address; std::getline(list, address, ',');) {
+      addresses.push_back(address);
+    }
     const std::vector<machine::SourcePlace> places = addr2line(executable_, addresses);
     if (!places.empty()) {
       entry->second = users_place(places);

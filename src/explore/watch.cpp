@@ -9,12 +9,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -142,20 +139,20 @@ Watch::Watch(const StateTable& table, const Options& options, const Of& of)
     : table_(table),
       options_(options),
       of_(of),
-      most_bytes_(options.max_mebibytes != 0 ? options.max_mebibytes * mebibyte : usual_limit()),
+      most_bytes_(options.max_mebibytes * mebibyte),
+      next_look_(seconds_between_looks),
       next_line_(seconds_before_first_line) {}
 
-Ending Watch::wait_for(pid_t child) {
+Ending Watch::wait_for(const Processes& processes) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
-  pollfd ended{fd, POLLIN, 0};
+  pollfd ended{processes.ended, POLLIN, 0};
   Ending ending;
   for (;;) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    ending.limit = limit_reached(child, seconds);
+    ending.limit = limit_reached(processes.leader, seconds);
     if (!ending.limit.empty()) {
-      ::kill(-child, SIGKILL);
+      ::kill(-processes.leader, SIGKILL);
       break;
     }
     show_progress(seconds);
@@ -165,20 +162,15 @@ Ending Watch::wait_for(pid_t child) {
       break;
     }
   }
-  if (fd >= 0) {
-    ::close(fd);
-  }
   clear_line();
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = processes.status();
   if (ending.limit.empty()) {
     ending.status = status;
   }
   return ending;
 }
 
-std::string Watch::limit_reached(pid_t child, double seconds) {
+std::string Watch::limit_reached(pid_t leader, double seconds) {
   if (seconds >= options_.max_seconds * of_.share) {
     return fmt::format(
         "the limit of {} s was reached (--max-time){}",
@@ -190,10 +182,13 @@ std::string Watch::limit_reached(pid_t child, double seconds) {
   }
   if (seconds >= next_look_) {
     next_look_ = seconds + seconds_between_looks;
+    if (most_bytes_ == 0) {
+      most_bytes_ = usual_limit();
+    }
     const std::uint64_t table = memory_of_file(table_.fd());
     // The kernel walks all pages to say what is private: asked only where it may matter.
-    if (table + private_memory_at_most(child) > most_bytes_ &&
-        table + private_memory(child) > most_bytes_) {
+    if (table + private_memory_at_most(leader) > most_bytes_ &&
+        table + private_memory(leader) > most_bytes_) {
       return fmt::format(
           "the limit of {} MiB was reached (--max-memory)",
           report::with_thousands(most_bytes_ / mebibyte)

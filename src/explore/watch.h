@@ -1,7 +1,7 @@
 // Watching a search from outside: its time, its memory, and a line about it on a terminal.
 //
 //   Watch watch(table, options, {.show = isatty(STDERR_FILENO) != 0});
-//   Ending ending = watch.wait_for(child);        // ends the child's process group at a limit
+//   Ending ending = watch.wait_for({leader, ended, status});      // ends the group at a limit
 //
 // The line goes to stderr, is rewritten in place, and is gone in the end.
 #pragma once
@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -27,18 +28,22 @@ class Watch {
 public:
   struct Of { // what is watched
     bool show = false;
-    int log = -1;                       // a file to which the child writes without end; only its
+    int log = -1;                       // a file to which they write without end; only its
                                         // beginning is kept. -1: none
     double share = 1;                   // of the time limit
     const SampleSheet* sheet = nullptr; // single schedules are tried
     std::chrono::steady_clock::time_point begun{}; // the check, which this is a part of
   };
   Watch(const StateTable& table, const Options& options, const Of& of);
-  /// `child` leads a process group of its own.
-  Ending wait_for(pid_t child);
+  struct Processes {
+    pid_t leader = 0;            // of a process group of their own
+    int ended = -1;              // a descriptor that can be read when status() need not wait
+    std::function<int()> status; // as of waitpid
+  };
+  Ending wait_for(const Processes& processes);
 
 private:
-  std::string limit_reached(pid_t child, double seconds);
+  std::string limit_reached(pid_t leader, double seconds);
   void show_progress(double seconds);
   void clear_line() const;
   void forget_log() const;
@@ -46,8 +51,8 @@ private:
   const StateTable& table_;
   Options options_;
   Of of_;
-  std::uint64_t most_bytes_ = 0;
-  double next_look_ = 0; // at the memory, which costs a little
+  std::uint64_t most_bytes_ = 0; // 0: usual_limit(), which is not known yet
+  double next_look_ = 0;         // at the memory, which costs a little
   double next_line_ = 0;
   bool line_shown_ = false;
 };

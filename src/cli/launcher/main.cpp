@@ -2,10 +2,10 @@
 // (CMAKE_CUDA_COMPILER_LAUNCHER=heddle-cc, or NVCC="heddle-cc nvcc" in a Makefile), build as usual,
 // and give the program to heddle run or heddle check.
 #include "base/check.h"
+#include "base/process.h"
 #include "cli/file.h"
 #include "cli/launch.h"
 #include "cli/launcher/command.h"
-#include "cli/process.h"
 #include "report/diagnostic.h"
 
 #include <fmt/format.h>

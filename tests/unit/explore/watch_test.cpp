@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,13 +30,22 @@ template <class F> pid_t start(F what) {
   return child;
 }
 
+/// Until it ends.
+Watch::Processes group_of(pid_t child) {
+  return {child, static_cast<int>(::syscall(SYS_pidfd_open, child, 0)), [child] {
+            int status = 0;
+            ::waitpid(child, &status, 0);
+            return status;
+          }};
+}
+
 struct Watched : testing::Test {
   StateTable table = std::move(*StateTable::create({.max_states = 100}));
   Options options;
 };
 
 TEST_F(Watched, AnEndInTimeIsReportedAsItWas) {
-  const Ending ending = Watch(table, options, {}).wait_for(start([] {}));
+  const Ending ending = Watch(table, options, {}).wait_for(group_of(start([] {})));
   EXPECT_EQ(ending.limit, "");
   ASSERT_TRUE(ending.status);
   EXPECT_EQ(WEXITSTATUS(*ending.status), 7);
@@ -44,7 +54,7 @@ TEST_F(Watched, AnEndInTimeIsReportedAsItWas) {
 TEST_F(Watched, TimeRunsOut) {
   options.max_seconds = 0.2;
   const pid_t child = start([] { ::pause(); });
-  const Ending ending = Watch(table, options, {}).wait_for(child);
+  const Ending ending = Watch(table, options, {}).wait_for(group_of(child));
   EXPECT_EQ(ending.status, std::nullopt);
   EXPECT_THAT(ending.limit, HasSubstr("0.2 s was reached (--max-time)"));
   EXPECT_EQ(::kill(child, 0), -1); // nobody is left
@@ -53,7 +63,7 @@ TEST_F(Watched, TimeRunsOut) {
 TEST_F(Watched, APartOfTheTimeRunsOut) {
   options.max_seconds = 0.4;
   const pid_t child = start([] { ::pause(); });
-  const Ending ending = Watch(table, options, {.share = 0.5}).wait_for(child);
+  const Ending ending = Watch(table, options, {.share = 0.5}).wait_for(group_of(child));
   EXPECT_EQ(
       ending.limit,
       "the limit of 0.4 s was reached (--max-time); 0.2 s of them are the search's"
@@ -63,13 +73,13 @@ TEST_F(Watched, APartOfTheTimeRunsOut) {
 TEST_F(Watched, MemoryRunsOut) {
   options.max_mebibytes = 30;
   options.max_seconds = 20;
-  const Ending ending = Watch(table, options, {}).wait_for(start([] {
+  const Ending ending = Watch(table, options, {}).wait_for(group_of(start([] {
     volatile auto* memory = static_cast<char*>(std::malloc(64U << 20));
     for (std::size_t i = 0; i < 64U << 20; i += 4096) {
       memory[i] = 1;
     }
     ::pause();
-  }));
+  })));
   EXPECT_THAT(ending.limit, HasSubstr("30 MiB was reached (--max-memory)"));
 }
 
@@ -83,7 +93,7 @@ TEST_F(Watched, OnlyTheBeginningOfALogIsKept) {
     }
     ::pause();
   });
-  Watch(table, options, {.log = log}).wait_for(child);
+  Watch(table, options, {.log = log}).wait_for(group_of(child));
   struct stat status{};
   ::fstat(log, &status);
   EXPECT_EQ(status.st_size, 1000 * 4096);
@@ -104,14 +114,8 @@ TEST_F(Watched, TheLineOfProgress) {
     table.visit({i, i}, {});
   }
   table.set_frontier(12, 3456);
-  EXPECT_EQ(
-      progress_text(table, 75, 75),
-      "50 states, 0 states/s, depth 12, queue 3,456, 01:15"
-  );
-  EXPECT_EQ(
-      progress_text(sheet, 5),
-      "7 of 2,000 schedules, 100 steps, 00:05"
-  );
+  EXPECT_EQ(progress_text(table, 75, 75), "50 states, 0 states/s, depth 12, queue 3,456, 01:15");
+  EXPECT_EQ(progress_text(sheet, 5), "7 of 2,000 schedules, 100 steps, 00:05");
 }
 
 } // namespace

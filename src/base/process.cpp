@@ -1,5 +1,5 @@
 // posix_spawn, wait and exec.
-#include "cli/process.h"
+#include "base/process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace heddle::cli {
+namespace heddle {
 namespace {
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -24,10 +24,14 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 /// Starts command[0] with its stdout sent to `stdout_descriptor`.
-Result<pid_t> start(const std::vector<std::string>& command, int stdout_descriptor) {
+Result<pid_t>
+start(const std::vector<std::string>& command, int stdout_descriptor, Messages messages) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, stdout_descriptor, STDOUT_FILENO);
+  if (messages == Messages::Dropped) {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  }
   pid_t child = 0;
   const int failure = posix_spawnp(
       &child,
@@ -54,16 +58,16 @@ int wait_for(pid_t child) {
 } // namespace
 
 Result<int> run(const std::vector<std::string>& command) {
-  TRY(const pid_t child, start(command, STDERR_FILENO));
+  TRY(const pid_t child, start(command, STDERR_FILENO, Messages::Ours));
   return wait_for(child);
 }
 
-Result<Output> run_and_read(const std::vector<std::string>& command) {
+Result<Output> run_and_read(const std::vector<std::string>& command, Messages messages) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     return input_error(fmt::format("pipe: {}", std::strerror(errno)));
   }
-  auto child = start(command, ends[1]);
+  auto child = start(command, ends[1], messages);
   close(ends[1]);
   Output output;
   if (child) {
@@ -95,4 +99,4 @@ Error become(
   return {ErrorKind::Input, fmt::format("cannot start '{}': {}", command[0], std::strerror(errno))};
 }
 
-} // namespace heddle::cli
+} // namespace heddle

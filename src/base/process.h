@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::cli {
+namespace heddle {
 
 /// Runs command[0] with our stderr; its stdout goes to our stderr, too. The exit status, 128 +
 /// signal if it was killed.
@@ -17,7 +17,13 @@ struct Output {
   int status = 0;
   std::string text; // stdout
 };
-Result<Output> run_and_read(const std::vector<std::string>& command);
+/// What becomes of what it prints on stderr.
+enum class Messages {
+  Ours, // goes to our stderr
+  Dropped
+};
+Result<Output>
+run_and_read(const std::vector<std::string>& command, Messages messages = Messages::Ours);
 
 /// Replaces this process by command[0] (found through PATH), with variables added to the
 /// environment. Returns only if that fails.
@@ -26,4 +32,4 @@ Error become(
     const std::map<std::string, std::string>& variables
 );
 
-} // namespace heddle::cli
+} // namespace heddle
