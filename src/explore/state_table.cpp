@@ -37,8 +37,7 @@ StateTable::StateTable(int fd, std::byte* base, std::size_t bytes)
       bytes_(bytes),
       visited_number_(header().visited),
       visited_(visited_set(visited_number_)),
-      wanted_(base + header().wanted_at, header().max_states),
-      known_labels_(labels_known) {}
+      wanted_(base + header().wanted_at, header().max_states) {}
 
 StateTable::StateTable(StateTable&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
@@ -296,6 +295,9 @@ std::uint32_t StateTable::label(const Edge& edge) {
       (label.who ^ (std::uint64_t{label.changes} << 32 | label.actor) ^
        std::uint64_t{label.count} << 48 ^ static_cast<std::uint64_t>(label.step) << 20) *
       0x9e37'79b9'7f4a'7c15ULL;
+  if (known_labels_.empty()) {
+    known_labels_.resize(labels_known);
+  }
   KnownLabel& known = known_labels_[(mixed >> 32) % labels_known];
   if (known.id == 0 || known.label != label) {
     known = {label, intern(bytes_of(std::span(&label, 1)))};

@@ -61,9 +61,9 @@ enum class Fact : std::uint8_t {
   DataOrder,   // so were accesses on whose order only data depends
   SumsClash,   // Options::sums does not hold: the search is void
   PhasesClash, // Options::phases does not hold: the search is void
-  Circle,      // a state came back on the way from it, or what a straight search needs does not hold
-  GaveUp,      // Options::gives_up
-  HostUnseen   // host code is not instrumented
+  Circle,    // a state came back on the way from it, or what a straight search needs does not hold
+  GaveUp,    // Options::gives_up
+  HostUnseen // host code is not instrumented
 };
 
 /// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,
@@ -233,7 +233,8 @@ private:
   Described last_description_;
   std::vector<Demand> last_demands_;
   std::uint32_t last_description_id_ = 0; // 0: there is none
-  std::vector<KnownLabel> known_labels_;  // by hash: those looked up last
+  std::vector<KnownLabel> known_labels_;  // by hash: those looked up last;
+                                          // empty in a process that writes no edges
 };
 
 } // namespace heddle::explore
