@@ -20,9 +20,10 @@ namespace {
 Explorer* the_explorer = nullptr; // hooks and exit handlers carry no context
 
 HeddleHostHooks hooks = {
-    .before_event = [](HeddleHostEvent event,
-                       const void* address,
-                       std::size_t) { return the_explorer->host_event(event, address); },
+    .before_event =
+        [](HeddleHostEvent event, const void* address, std::size_t bytes) {
+          return the_explorer->host_event(event, address, bytes);
+        },
     .wrote = [](const void* p,
                 std::size_t bytes,
                 const void* pc) { the_explorer->host_wrote(p, bytes, pc); },
@@ -75,6 +76,7 @@ Explorer::Explorer(
       ),
       threads_(*this, host_),
       replay_(std::move(replay)) {
+  threads_.set_eager(options.eager && options.host_progress);
   world_.use_virtual_time();
   HEDDLE_CHECK(the_explorer == nullptr, "two explorers in one process");
   the_explorer = this;
@@ -142,7 +144,7 @@ void Explorer::api_return(const char* name) {
   }
 }
 
-unsigned Explorer::host_event(HeddleHostEvent event, const void* address) {
+unsigned Explorer::host_event(HeddleHostEvent event, const void* address, std::size_t bytes) {
   if (threads_.inside() || (event == HeddleYield && !threads_.worth_stopping_to_yield())) {
     return 0;
   }
@@ -160,13 +162,19 @@ unsigned Explorer::host_event(HeddleHostEvent event, const void* address) {
     const HostThreads::Aside aside(threads_);
     stepper_.host_accesses(a);
   }
+  const bool reads = event == HeddleAtomicLoad || event == HeddleVolatileRead;
+  HostPosition position;
+  if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
+    return 0;
+  }
   const bool may_fail = event == HeddleWeakExchange && options_.spurious_failures;
   return threads_.stop(
       {.kind = HostPoint::Kind::Access,
        .what = may_fail ? "a weak exchange" : what[event],
        .device_visible = event != HeddleYield && world_.space().find_range(a).size != 0,
        .may_fail = may_fail,
-       .position = {}}
+       .reads = reads,
+       .position = std::move(position)}
   );
 }
 

@@ -74,7 +74,7 @@ public:
   void unsupported(const char* what) override { stop_unsupported(what); }
 
   // --- Told by the instrumentation ---------------------------------------------------------------
-  unsigned host_event(HeddleHostEvent event, const void* address);
+  unsigned host_event(HeddleHostEvent event, const void* address, std::size_t bytes);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
 
@@ -127,7 +127,7 @@ private:
     std::uint32_t process = 0; // of the table
   };
   struct Arrival {
-    bool host = false;       // the running host thread has just stopped
+    bool host = false;       // HostThreads::arrived() have just stopped
     std::uint64_t open = 0;  // Node::open of the state before
     std::uint64_t alike = 0; // Node::alike, if known
   };

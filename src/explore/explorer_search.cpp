@@ -133,7 +133,7 @@ void Explorer::all_choices(Node& node) const {
 /// Which choices of hosts are to be made in a state because of how it was reached; see
 /// explorer_impl.h.
 Choices Explorer::asked_by(const Arrival& arrival, std::uint64_t open) const {
-  const std::uint64_t arrived = arrival.host ? std::uint64_t{1} << threads_.current() : 0;
+  const std::uint64_t arrived = arrival.host ? threads_.arrived() : 0;
   return {.first_ways = arrived | (open & ~arrival.open), .other_ways = arrived};
 }
 
@@ -397,8 +397,7 @@ void Explorer::next(HostThreads&) {
     sample();
     return;
   }
-  const bool live = threads_.state(threads_.current()) == HostThreads::State::Live;
-  if (!enter({.host = live, .open = 0}) || !(replay_ ? repeat() : search())) {
+  if (!enter({.host = true, .open = 0}) || !(replay_ ? repeat() : search())) {
     finish();
   }
   path_.clear();

@@ -36,6 +36,10 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = 8U << 20; // of a thread, with its guard page
 constexpr std::size_t scheduler_stack_bytes = 8U << 20;
 
+// The pthread_t of thread 1; that of thread n is n times as large. Lies where nothing is mapped:
+// who takes it for an address faults at once.
+constexpr pthread_t first_number = 16;
+
 // CPU time that a thread may compute before it is looked at. Short enough to find endless loops
 // soon; what takes longer costs a state each time.
 constexpr long patience_us = 500'000;
@@ -60,7 +64,9 @@ template <class T> T& at(std::byte* p, std::size_t offset) {
 }
 
 std::byte* thread_pointer() {
-  return reinterpret_cast<std::byte*>(::pthread_self()); // glibc: the descriptor's address
+  std::byte* p = nullptr;
+  asm volatile("movq %%fs:0, %0" : "=r"(p)); // not pthread_self(), which is a number of ours
+  return p;
 }
 
 // From here to the call of the resumed code nothing may use thread-local storage.
@@ -203,6 +209,7 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
       .stop = [](const HeddleHostPoint* point,
                  const void* pc) { return the_threads->stop_for(*point, pc); },
       .self = [] { return the_threads->current_; },
+      .go_first = [](unsigned thread) { the_threads->go_first(thread); },
       .waiter = [](unsigned thread) { return &the_threads->threads_[thread].waiter; },
       .create = [](pthread_t* id,
                    const pthread_attr_t* attributes,
@@ -216,11 +223,18 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
                  const void*) { return the_threads->join(id, result, block, timed, deadline); },
       .detach = [](pthread_t id) { return the_threads->detach(id); },
       .exit = [](void* result) { the_threads->exit(result); },
-      .knows =
-          [](pthread_t id) {
-            const unsigned thread = the_threads->find(id);
-            return thread != 0 && thread != HeddleMaxThreads;
+      .number = [] { return the_threads->number_of(the_threads->current_); },
+      .main_number = [] { return the_threads->number_of(0); },
+      .find =
+          [](pthread_t number) {
+            const unsigned thread = the_threads->find(number);
+            return thread != HeddleMaxThreads ? thread : 0;
           },
+      .stack = [](unsigned id, std::size_t* bytes) -> void* {
+        *bytes = stack_bytes - page;
+        return the_threads->slot(id) + page;
+      },
+      .name = [](unsigned id) { return the_threads->threads_[id].name; },
       .call_once =
           [](void (*routine)(), int* control) {
             try {
@@ -311,19 +325,21 @@ unsigned HostThreads::stop(HostPoint point) {
     point.position = state_.capture();
     self.interrupts = 0;
   }
+  if (!point.reads) {
+    self.poll = {};
+  }
   complete(point.position);
   self.point = &point;
+  arrived_ |= std::uint64_t{1} << current_;
   leave();
   scrub_stack();
   self.point = nullptr;
   self.stopped_since_yield = true;
+  if (point.reads) { // as it goes on: what lies on its stack may be shared
+    self.poll.thread = hash_of(point.position);
+  }
   inside_ = false;
   return self.way;
-}
-
-bool HostThreads::worth_stopping_to_yield() {
-  const bool other = std::exchange(threads_[current_].stopped_since_yield, false);
-  return !inside_ && !other;
 }
 
 void HostThreads::leave() {
@@ -335,8 +351,40 @@ void HostThreads::leave() {
   );
 }
 
+/// `thread` can go on, whatever others do meanwhile, and what it does until it stops the next time
+/// nobody else can tell: it does so now, and then the running thread goes on.
+void HostThreads::go_first(unsigned thread) {
+  if (inside_ || !eager_) {
+    return;
+  }
+  Thread& first = threads_[thread];
+  first.way = 0;
+  first.after = std::exchange(current_, thread);
+  inside_ = true;
+  heddle_leave_fiber(
+      &threads_[first.after].saved_stack_pointer,
+      scheduler_stack_ + scheduler_stack_bytes,
+      [](void* argument) -> void* {
+        HostThreads& self = *static_cast<HostThreads*>(argument);
+        const Thread& chosen = self.threads_[self.current_];
+        set_thread_pointer(chosen.control_block);
+        return chosen.saved_stack_pointer;
+      },
+      this
+  );
+  scrub_stack();
+  inside_ = false;
+}
+
 void* HostThreads::decide(void* argument) {
   HostThreads& self = *static_cast<HostThreads*>(argument);
+  Thread& stopped = self.threads_[self.current_];
+  if (const unsigned after = std::exchange(stopped.after, HeddleMaxThreads);
+      after != HeddleMaxThreads) {
+    self.current_ = after;
+    set_thread_pointer(self.threads_[after].control_block);
+    return self.threads_[after].saved_stack_pointer;
+  }
   self.enter_own_storage();
   if (self.to_release_ != HeddleMaxThreads) {
     self.release(self.to_release_);
@@ -348,6 +396,7 @@ void* HostThreads::decide(void* argument) {
     ::exit(EXIT_SUCCESS); // main has left by pthread_exit, and this was the last thread
   }
   self.scheduler_.next(self);
+  self.arrived_ = 0;
   Thread& chosen = self.threads_[self.current_];
   self.interrupt_after(chosen.interrupts != 0 ? patience_us / 50 : patience_us);
   self.leave_own_storage(chosen);
@@ -418,22 +467,6 @@ void HostThreads::complete(HostPosition& position) const {
   }
 }
 
-/// Remembers where the running thread computes; false: it has been there, or it has computed for
-/// long enough.
-bool HostThreads::remember(const HostPosition& position) {
-  Thread& thread = threads_[current_];
-  Hasher hasher;
-  state_.hash(position, hasher);
-  const Hash128 here = hasher.finish();
-  const auto end = thread.computed.begin() + thread.interrupts;
-  if (end == thread.computed.end() || std::find(thread.computed.begin(), end, here) != end) {
-    return false;
-  }
-  *end = here;
-  ++thread.interrupts;
-  return true;
-}
-
 unsigned HostThreads::live() const {
   return static_cast<unsigned>(
       std::count_if(threads_.begin(), threads_.begin() + count_, [](const Thread& thread) {
@@ -476,69 +509,16 @@ void HostThreads::choose(unsigned thread, unsigned way) {
   current_ = thread;
 }
 
-void HostThreads::hash(Hasher& hasher) const {
-  const auto number = [&](const auto* pointer) {
-    hasher.value(reinterpret_cast<std::uintptr_t>(pointer));
-  };
-  for (unsigned id = 0; id < count_; ++id) {
-    const Thread& thread = threads_[id];
-    hasher.value(thread.state);
-    hasher.value(thread.detached);
-    if (thread.state == State::Ended) {
-      number(thread.result);
-    }
-    if (thread.state != State::Live || thread.point == nullptr) {
-      continue;
-    }
-    const HostPoint& point = *thread.point;
-    hasher.value(point.kind);
-    hasher.text(point.what);
-    if (point.kind == HostPoint::Kind::Start) {
-      hasher.value(reinterpret_cast<std::uintptr_t>(thread.start));
-      number(thread.argument);
-    }
-    if (point.condition != nullptr) {
-      hasher.value(ways(id));
-    }
-    if (point.sync != nullptr) {
-      number(point.sync->object);
-      hasher.value(point.sync->argument);
-    }
-    number(thread.waiter.object);
-    hasher.value(thread.waiter.group);
-    hasher.value(thread.waiter.woken);
-    thread.looks.hash(hasher);
-    state_.hash_thread(point.position, hasher);
-  }
-  clock_.hash(hasher);
-}
-
-// --- Time ----------------------------------------------------------------------------------------
-
-/// The running thread looks at a clock.
-std::uint64_t HostThreads::look() {
-  const HostPosition position = state_.capture();
-  Hasher place;
-  for (const std::uintptr_t address : position.return_addresses) {
-    place.value(address);
-  }
-  place.value(position.stack_pointer);
-  return clock_.look_from(place.finish().low, threads_[current_].looks);
-}
-
-/// It has waited until then.
-void HostThreads::pass(std::uint64_t until) {
-  if (!threads_[current_].looks.stand_still()) {
-    clock_.pass(until);
-  }
-}
-
 // --- Threads -------------------------------------------------------------------------------------
 
-unsigned HostThreads::find(pthread_t id) const {
+pthread_t HostThreads::number_of(unsigned thread) const {
+  return thread == 0 ? reinterpret_cast<pthread_t>(threads_[0].control_block)
+                     : thread * first_number;
+}
+
+unsigned HostThreads::find(pthread_t number) const {
   for (unsigned thread = 0; thread < count_; ++thread) {
-    if (threads_[thread].state != State::Free &&
-        reinterpret_cast<pthread_t>(threads_[thread].control_block) == id) {
+    if (threads_[thread].state != State::Free && number_of(thread) == number) {
       return thread;
     }
   }
@@ -582,8 +562,11 @@ int HostThreads::create(
   thread.point = &begins;
   thread.waiter = {};
   thread.looks = {};
+  thread.poll = {};
+  thread.name[0] = '\0';
   thread.stopped_since_yield = false;
   thread.interrupts = 0;
+  thread.after = HeddleMaxThreads;
   thread.start = start;
   thread.argument = argument;
   thread.result = nullptr;
@@ -601,7 +584,8 @@ int HostThreads::create(
   if (!used_before) {
     choose_arena(thread); // now, so that which one it is does not depend on who allocates first
   }
-  *id = reinterpret_cast<pthread_t>(thread.control_block);
+  *id = number_of(free);
+  go_first(free);
   return 0;
 }
 
@@ -677,6 +661,18 @@ void HostThreads::end() {
   if (self.detached) {
     to_release_ = current_;
   }
+  // Who waits for it to end goes on at once: it can, whatever others do.
+  for (unsigned thread = 0; eager_ && thread < count_; ++thread) {
+    Thread& waits = threads_[thread];
+    if (waits.point != nullptr && waits.point->sync != nullptr &&
+        waits.point->sync->ways == &join_ways && waits.point->sync->argument == current_ &&
+        waits.after == HeddleMaxThreads) {
+      waits.after = self.after;
+      waits.way = 0;
+      self.after = thread;
+      break;
+    }
+  }
   leave();
   HEDDLE_CHECK(false, "an ended host thread went on");
   ::abort();
@@ -707,6 +703,14 @@ void HostThreads::exit(void* result) {
   end();
 }
 
+std::uint64_t HostThreads::join_ways(const HeddleHostPoint* point, unsigned) {
+  return the_threads->threads_[point->argument].state == State::Ended ? 1 : 0;
+}
+
+std::uint64_t HostThreads::join_ways_in_time(const HeddleHostPoint* point, unsigned thread) {
+  return join_ways(point, thread) != 0 ? 1 : 2;
+}
+
 int HostThreads::join(pthread_t id, void** result, bool block, bool timed, std::uint64_t deadline) {
   const unsigned thread = find(id);
   if (thread == HeddleMaxThreads) {
@@ -718,17 +722,16 @@ int HostThreads::join(pthread_t id, void** result, bool block, bool timed, std::
   if (threads_[thread].detached) {
     return EINVAL;
   }
-  HeddleHostPoint
-      point{joins_[thread].c_str(), threads_[thread].control_block, thread, nullptr, false};
-  point.ways = [](const HeddleHostPoint* p, unsigned) -> std::uint64_t {
-    return the_threads->threads_[p->argument].state == State::Ended ? 1 : 0;
+  const bool ended =
+      eager_ && threads_[thread].state == State::Ended; // and will have, whatever others do
+  const HeddleHostPoint point{
+      joins_[thread].c_str(),
+      threads_[thread].control_block,
+      thread,
+      timed || !block ? join_ways_in_time : join_ways,
+      false
   };
-  if (timed || !block) {
-    point.ways = [](const HeddleHostPoint* p, unsigned) -> std::uint64_t {
-      return the_threads->threads_[p->argument].state == State::Ended ? 1 : 2;
-    };
-  }
-  if (stop_for(point, nullptr) == 1) {
+  if (!ended && stop_for(point, nullptr) == 1) {
     pass(deadline);
     return block ? ETIMEDOUT : EBUSY;
   }

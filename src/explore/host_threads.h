@@ -12,6 +12,9 @@
 // which way; it runs on a stack and with a storage of its own. That of the main thread is the one
 // which the kernel and fork() know.
 //
+// The numbers by which the program knows the threads that it creates (pthread_t, std::thread::id)
+// are the same ones in each execution: programs hash and print them. They are no addresses.
+//
 // A thread that computes for long without coming to such a place is interrupted by a timer. If its
 // state repeats, it is in an endless loop, and the others may go on. So may they after a few
 // seconds without; before that nothing depends on how fast the processor is.
@@ -53,6 +56,7 @@ struct HostPoint {
   const HeddleHostPoint* sync = nullptr;            // Sync
   bool device_visible = true;                       // Access: device threads could tell
   bool may_fail = false;                            // Access: way 1 is to fail without a reason
+  bool reads = false;                               // Access: worth_stopping_to_read() was asked
   HostPosition position{};                          // set by HostThreads::stop, if empty
 };
 
@@ -76,6 +80,10 @@ public:
   HostThreads(const HostThreads&) = delete;
   HostThreads& operator=(const HostThreads&) = delete;
 
+  /// Whether to do at once what nobody else can tell: the beginning of a thread, what
+  /// follows once it is woken or another one has ended, and reading again and again (Poll).
+  void set_eager(bool eager) { eager_ = eager; }
+
   /// For hostwatch. nullptr if the C library is not one that we know: then there is one thread.
   const HeddleThreadHooks* hooks() const { return supported_ ? &hooks_ : nullptr; }
 
@@ -83,6 +91,9 @@ public:
   /// The running thread stands at `point`. Returns the way that it goes on. While the scheduler
   /// itself runs: way 0 at once.
   unsigned stop(HostPoint point);
+  /// The running thread is about to read [address, address + bytes), a place that is shared. False:
+  /// no point to stop at, see Poll. `position` is set.
+  bool worth_stopping_to_read(const void* address, std::size_t bytes, HostPosition& position);
   /// The running thread yields or sleeps. False: no point to stop at. To yield is to do nothing
   /// that others could see; it only has to be seen in loops that do nothing else.
   bool worth_stopping_to_yield();
@@ -100,6 +111,9 @@ public:
   unsigned current() const { return current_; }
   State state(unsigned thread) const { return threads_[thread].state; }
   unsigned live() const;
+  /// Those that have stopped since the scheduler ran last, as a set: the one that it chose, and
+  /// those that went first.
+  std::uint64_t arrived() const { return arrived_; }
   /// Where a live thread stands.
   const HostPoint& point(unsigned thread) const { return *threads_[thread].point; }
   /// Which ways are open to it, bit n for way n; 0: it is blocked, or has ended.
@@ -137,6 +151,20 @@ public:
   void hash(Hasher& hasher) const;
 
 private:
+  /// A thread reads the same place again and again, and does nothing else that others could see: a
+  /// loop that asks so many times before it waits otherwise (std::atomic::wait does, 16 times, and
+  /// so does libcu++). That a change comes between two such reads is the same as that it comes
+  /// before the first, but for the number of reads. So only the first two of a loop are stops, and
+  /// each `period`-th. Loops that come back to their state are none of these: they stop each time.
+  /// Misses: what depends on the number of reads, or on three in a row that differ.
+  struct Poll {
+    Hash128 place;  // address and position
+    Hash128 thread; // its state
+    std::uint64_t value = 0;
+    unsigned count = 0;
+    static constexpr unsigned stops = 2, period = 64;
+  };
+
   struct Thread {
     State state = State::Free;
     bool detached = false;
@@ -148,10 +176,13 @@ private:
     static constexpr unsigned most_interrupts = 40;
     std::array<Hash128, most_interrupts> computed{};
     unsigned interrupts = 0;
-    const HostPoint* point = nullptr; // on its stack, while it stands there
-    unsigned way = 0;                 // out: how it goes on
+    const HostPoint* point = nullptr;  // on its stack, while it stands there
+    unsigned way = 0;                  // out: how it goes on
+    unsigned after = HeddleMaxThreads; // who goes on when it stops: go_first()
+    Poll poll;
     HeddleWaiter waiter{};
     HostClock::Looks looks;
+    char name[HeddleNameBytes] = ""; // that the program has given it; no part of the state
     void* (*start)(void*) = nullptr;
     void* argument = nullptr;
     void* result = nullptr;
@@ -168,14 +199,19 @@ private:
       void* argument
   );
   int join(pthread_t id, void** result, bool block, bool timed, std::uint64_t deadline);
+  static std::uint64_t join_ways(const HeddleHostPoint* point, unsigned thread);
+  static std::uint64_t join_ways_in_time(const HeddleHostPoint* point, unsigned thread);
   int detach(pthread_t id);
   [[noreturn]] void exit(void* result);
   [[noreturn]] void end();
   std::uint64_t look();
   void pass(std::uint64_t until);
-  unsigned find(pthread_t id) const; // HeddleMaxThreads: none
+  pthread_t number_of(unsigned thread) const;
+  unsigned find(pthread_t number) const; // HeddleMaxThreads: none
   void release(unsigned thread);
   void leave();
+  void go_first(unsigned thread);
+  Hash128 hash_of(const HostPosition& position) const;
   void interrupt_after(long microseconds);
   void interrupted(const ucontext_t& context);
   void complete(HostPosition& position) const;
@@ -193,9 +229,10 @@ private:
   const Library* library_;
   HeddleThreadHooks hooks_;
   bool supported_ = false;
-  bool inside_ = false;
+  bool inside_ = false, eager_ = true;
   std::array<Thread, HeddleMaxThreads> threads_;
   unsigned count_ = 1, current_ = 0;
+  std::uint64_t arrived_ = 0;
   bool ever_two_ = false;
   unsigned to_release_ = HeddleMaxThreads; // has ended detached; its stack was in use until now
   std::byte* slots_ = nullptr;             // of threads 1, 2, … and of the scheduler

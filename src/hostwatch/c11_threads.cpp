@@ -64,6 +64,9 @@ HEDDLE_EXPORT int thrd_detach(thrd_t thread) {
   HEDDLE_REAL(thrd_detach, thread);
   return to_thrd(threads()->detach(thread));
 }
+HEDDLE_EXPORT thrd_t thrd_current() {
+  return pthread_self();
+}
 HEDDLE_EXPORT void thrd_exit(int result) {
   pthread_exit(reinterpret_cast<void*>(static_cast<std::intptr_t>(result)));
 }

@@ -43,9 +43,12 @@ struct HeddleWaiter {
   const void* object;  // nullptr: it does not wait
   std::uint64_t group; // whom it waits among: the bit set of a futex
   bool woken;
+  /// To be woken is all that it waits for: once it is, it can go on whatever others do.
+  bool only;
 };
 
 enum : unsigned {
+  HeddleNameBytes = 16, // of a thread, with the 0 at the end
   HeddleMaxThreads = 62 // ids are 0 (the thread of main) to 61; a set of threads fits in 64 bits
 };
 
@@ -55,6 +58,9 @@ struct HeddleThreadHooks {
   /// The running thread stands at `point`, called from `pc`. Returns the way that it goes on.
   unsigned (*stop)(const HeddleHostPoint* point, const void* pc);
   unsigned (*self)();
+  /// `thread` stands where way 0 is open to it and stays open, whatever others do: it goes on now
+  /// until it stops the next time, before the running thread does.
+  void (*go_first)(unsigned thread);
   HeddleWaiter* (*waiter)(unsigned thread);
   int (*create)(
       pthread_t* thread,
@@ -74,8 +80,15 @@ struct HeddleThreadHooks {
   );
   int (*detach)(pthread_t thread);
   void (*exit)(void* result); // does not return
-  /// False if `thread` is none of ours.
-  bool (*knows)(pthread_t thread);
+  /// The running thread's number: the process's own for the thread of main, else one of ours.
+  pthread_t (*number)();
+  pthread_t (*main_number)();
+  /// The id of one of ours; 0: it is none.
+  unsigned (*find)(pthread_t thread);
+  /// Where the stack of thread `id` lies, unless it is 0.
+  void* (*stack)(unsigned id, std::size_t* bytes);
+  /// What the program calls thread `id`: HeddleNameBytes to read and to write.
+  char* (*name)(unsigned id);
   /// Calls routine(); resets *control if that ends by an exception.
   void (*call_once)(void (*routine)(), int* control);
   /// ns since the program started, in virtual time. `look`: the program sees it. False: use real

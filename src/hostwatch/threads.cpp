@@ -1,6 +1,9 @@
 // Threads and their keys. Under the explorer a host thread of the program is no thread of the
 // kernel (explore/host_threads.h); without it all of these are the C library's.
 //
+// The C library must not get to see the number of such a thread, which is no address as its own
+// are: everything that takes one is here.
+//
 // Not there: cancellation, signals to one thread; priorities and affinities (accepted, without
 // effect).
 #include "hostwatch/hooks_internal.h"
@@ -9,6 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 using namespace heddle::hostwatch;
@@ -31,9 +35,15 @@ bool called_by_openmp(const void* pc) {
           std::strstr(info.dli_fname, "libomp") != nullptr);
 }
 
-/// A number of a thread that the kernel does not know.
-bool ours(pthread_t thread) {
-  return threads() != nullptr && threads()->knows(thread);
+/// The thread that the kernel knows, and all others are made of.
+pthread_t main_thread() {
+  return threads()->main_number();
+}
+
+/// The id of a thread that the kernel does not know, and neither does the C library know its
+/// number; 0: none.
+unsigned ours(pthread_t thread) {
+  return threads() != nullptr ? threads()->find(thread) : 0;
 }
 
 } // namespace
@@ -141,37 +151,124 @@ HEDDLE_EXPORT int pthread_cancel(pthread_t thread) {
 }
 
 HEDDLE_EXPORT int pthread_kill(pthread_t thread, int signal) {
-  if (ours(thread)) {
+  if (ours(thread) != 0 && signal == 0) {
+    return 0; // asks whether there is such a thread
+  }
+  if (ours(thread) != 0) {
     hooks->unsupported("pthread_kill");
   }
   static decltype(&pthread_kill) real = nullptr;
   return real_function(real, "pthread_kill")(thread, signal);
 }
 
+HEDDLE_EXPORT int pthread_sigqueue(pthread_t thread, int signal, const union sigval value) {
+  if (ours(thread) != 0) {
+    hooks->unsupported("pthread_sigqueue");
+  }
+  static decltype(&pthread_sigqueue) real = nullptr;
+  return real_function(real, "pthread_sigqueue")(thread, signal, value);
+}
+
+// --- What can be known of a thread ---------------------------------------------------------------
+
+HEDDLE_EXPORT pthread_t pthread_self() {
+  if (threads() != nullptr) {
+    return threads()->number();
+  }
+  static decltype(&pthread_self) real = nullptr;
+  return real_function(real, "pthread_self")();
+}
+
 HEDDLE_EXPORT int pthread_setname_np(pthread_t thread, const char* name) {
-  if (ours(thread)) {
+  if (const unsigned id = ours(thread); id != 0) {
+    if (std::strlen(name) >= HeddleNameBytes) {
+      return ERANGE;
+    }
+    std::strcpy(threads()->name(id), name);
     return 0;
   }
   static decltype(&pthread_setname_np) real = nullptr;
   return real_function(real, "pthread_setname_np")(thread, name);
 }
 
+HEDDLE_EXPORT int pthread_getname_np(pthread_t thread, char* name, std::size_t bytes) {
+  const unsigned id = ours(thread);
+  const char* const own = id == 0 ? "" : threads()->name(id);
+  if (own[0] == '\0') { // a new thread has the name of the program
+    static decltype(&pthread_getname_np) real = nullptr;
+    const pthread_t any = id == 0 ? thread : main_thread();
+    return real_function(real, "pthread_getname_np")(any, name, bytes);
+  }
+  if (bytes <= std::strlen(own)) {
+    return ERANGE;
+  }
+  wrote(name, bytes, HEDDLE_PC);
+  std::strcpy(name, own);
+  return 0;
+}
+
+HEDDLE_EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) {
+  if (const unsigned id = ours(thread); id != 0) {
+    wrote(attributes, sizeof *attributes, HEDDLE_PC);
+    std::size_t bytes = 0;
+    void* const stack = threads()->stack(id, &bytes);
+    const int error = pthread_attr_init(attributes);
+    return error != 0 ? error : pthread_attr_setstack(attributes, stack, bytes);
+  }
+  static decltype(&pthread_getattr_np) real = nullptr;
+  return real_function(real, "pthread_getattr_np")(thread, attributes);
+}
+
+// One processor time serves all: clocks are virtual.
+HEDDLE_EXPORT int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) {
+  if (threads() != nullptr) {
+    wrote(clock, sizeof *clock, HEDDLE_PC);
+    *clock = CLOCK_THREAD_CPUTIME_ID;
+    return 0;
+  }
+  static decltype(&pthread_getcpuclockid) real = nullptr;
+  return real_function(real, "pthread_getcpuclockid")(thread, clock);
+}
+
+// Priorities and processors: those of the thread of main, whose thread of the kernel they all
+// share; setting them has no effect.
+
 HEDDLE_EXPORT int
 pthread_setaffinity_np(pthread_t thread, std::size_t bytes, const cpu_set_t* set) {
-  if (ours(thread)) {
+  if (ours(thread) != 0) {
     return 0;
   }
   static decltype(&pthread_setaffinity_np) real = nullptr;
   return real_function(real, "pthread_setaffinity_np")(thread, bytes, set);
 }
 
+HEDDLE_EXPORT int pthread_getaffinity_np(pthread_t thread, std::size_t bytes, cpu_set_t* set) {
+  static decltype(&pthread_getaffinity_np) real = nullptr;
+  const pthread_t any = ours(thread) != 0 ? main_thread() : thread;
+  return real_function(real, "pthread_getaffinity_np")(any, bytes, set);
+}
+
 HEDDLE_EXPORT int
 pthread_setschedparam(pthread_t thread, int policy, const sched_param* parameters) {
-  if (ours(thread)) {
+  if (ours(thread) != 0) {
     return 0;
   }
   static decltype(&pthread_setschedparam) real = nullptr;
   return real_function(real, "pthread_setschedparam")(thread, policy, parameters);
+}
+
+HEDDLE_EXPORT int pthread_getschedparam(pthread_t thread, int* policy, sched_param* parameters) {
+  static decltype(&pthread_getschedparam) real = nullptr;
+  const pthread_t any = ours(thread) != 0 ? main_thread() : thread;
+  return real_function(real, "pthread_getschedparam")(any, policy, parameters);
+}
+
+HEDDLE_EXPORT int pthread_setschedprio(pthread_t thread, int priority) {
+  if (ours(thread) != 0) {
+    return 0;
+  }
+  static decltype(&pthread_setschedprio) real = nullptr;
+  return real_function(real, "pthread_setschedprio")(thread, priority);
 }
 
 // The end of the program without exit handlers.

@@ -53,10 +53,29 @@ std::uint64_t ways_when_woken_in_time(const HeddleHostPoint*, unsigned thread) {
 /// False: the time was up.
 bool wait_to_be_woken(const HeddleHostPoint& point, std::uint64_t group, const void* pc) {
   HeddleWaiter& waiter = *threads()->waiter(threads()->self());
-  waiter = {point.object, group, false};
+  const bool only = point.ways == ways_when_woken || point.ways == ways_when_woken_in_time;
+  waiter = {point.object, group, false, only};
   const bool woken = threads()->stop(&point, pc) == 0;
-  waiter = {nullptr, 0, false};
+  waiter = {};
   return woken;
+}
+
+void wake(unsigned thread) {
+  HeddleWaiter& waiter = *threads()->waiter(thread);
+  waiter.woken = true;
+  if (waiter.only) {
+    threads()->go_first(thread);
+  }
+}
+
+/// All of a set of threads; none of them goes on before all are woken.
+void wake(std::uint64_t set) {
+  for (std::uint64_t rest = set; rest != 0; rest &= rest - 1) {
+    threads()->waiter(static_cast<unsigned>(__builtin_ctzll(rest)))->woken = true;
+  }
+  for (std::uint64_t rest = set; rest != 0; rest &= rest - 1) {
+    wake(static_cast<unsigned>(__builtin_ctzll(rest)));
+  }
 }
 
 } // namespace
@@ -73,22 +92,22 @@ int wake(
     const HeddleHostPoint point{what, object, groups, ways_to_wake, true};
     const unsigned thread = threads()->stop(&point, pc);
     if (thread != nobody) {
-      threads()->waiter(thread)->woken = true;
+      wake(thread);
       woken = 1;
     }
     return woken;
   }
   const HeddleHostPoint point{what, object, groups, nullptr, true};
   threads()->stop(&point, pc);
-  const std::uint64_t candidates = waiting_for(object, groups);
   // FIXME(choice): of more than `count` candidates always the first ones are woken.
-  for (unsigned thread = 0; thread < HeddleMaxThreads && static_cast<unsigned>(woken) < count;
-       ++thread) {
-    if ((candidates >> thread & 1) != 0) {
-      threads()->waiter(thread)->woken = true;
-      ++woken;
-    }
+  std::uint64_t chosen = 0;
+  for (std::uint64_t rest = waiting_for(object, groups);
+       rest != 0 && static_cast<unsigned>(woken) < count;
+       rest &= rest - 1) {
+    chosen |= rest & (~rest + 1);
+    ++woken;
   }
+  wake(chosen);
   return woken;
 }
 
@@ -162,11 +181,7 @@ bool meet(const void* barrier, unsigned expected, const void* pc) {
   threads()->stop(&arrive, pc);
   const std::uint64_t others = waiting_for(barrier, everybody);
   if (static_cast<unsigned>(__builtin_popcountll(others)) + 1 >= expected) {
-    for (unsigned thread = 0; thread < HeddleMaxThreads; ++thread) {
-      if ((others >> thread & 1) != 0) {
-        threads()->waiter(thread)->woken = true;
-      }
-    }
+    wake(others);
     return true;
   }
   const HeddleHostPoint point{"waits at a barrier", barrier, 0, ways_when_woken, false};

@@ -75,6 +75,39 @@ template <bool All> static int barrier(Setup) {
   return 0;
 }
 
+// libstdc++ tells by the hash of a thread's number where it arrives: the same in each execution, so what
+// is found can be repeated.
+//@ case: barrier-of-three-one-stays-away
+//@ verdict: may-hang
+//@ finding: deadlock
+static int barrier_of_three(Setup) {
+  static std::barrier<> phase(3);
+  std::thread other([] { (void)phase.arrive(); });
+  phase.arrive_and_wait();
+  other.join();
+  return 0;
+}
+
+// Asks 16 times before it waits: with three threads that made 2,000 states of what has 200.
+//@ case: wait-of-two
+//@ verdict: terminates
+//@ flags: --max-time=20
+//@ case: wait-of-two-told-before
+//@ verdict: may-hang
+//@ finding: deadlock
+template <bool Sets> static int wait_of_two(Setup) {
+  static std::atomic<int> set{0};
+  const auto waits = [] { set.wait(0); };
+  std::thread first(waits), second(waits);
+  if (Sets) {
+    set.store(1);
+  }
+  set.notify_all();
+  first.join();
+  second.join();
+  return 0;
+}
+
 // --- std::jthread and its stop token ----------------------------------------------------------------
 
 //@ case: stop-token
@@ -290,6 +323,9 @@ int main(int argc, char** argv) {
       {"latch-too-large", latch<3>},
       {"barrier", barrier<true>},
       {"barrier-one-stays-away", barrier<false>},
+      {"barrier-of-three-one-stays-away", barrier_of_three},
+      {"wait-of-two", wait_of_two<true>},
+      {"wait-of-two-told-before", wait_of_two<false>},
       {"stop-token", stop_token<true>},
       {"stop-token-not-asked", stop_token<false>},
       {"async", async},

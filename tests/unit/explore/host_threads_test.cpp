@@ -48,6 +48,7 @@ constexpr const char* always_right[] = {
     "leaving",
     "many",
     "mutex_counter",
+    "numbers_of_threads",
     "peterson",
     "ping_pong",
     "posix_objects",

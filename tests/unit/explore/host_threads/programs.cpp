@@ -11,6 +11,7 @@
 #include <cctype>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -451,6 +452,69 @@ int leaving() {
   return 0;
 }
 
+/// Everything that takes the number of a thread, or gives one.
+int numbers_of_threads() {
+  static pthread_t inside[2];
+  static std::thread::id printed[2];
+  static int on_stack[2];
+  pthread_t created[2];
+  for (int i = 0; i < 2; ++i) {
+    CHECK(
+        pthread_create(
+            &created[i],
+            nullptr,
+            [](void* which) -> void* {
+              const auto i = reinterpret_cast<std::intptr_t>(which);
+              inside[i] = pthread_self();
+              printed[i] = std::this_thread::get_id();
+              char name[16] = "";
+              CHECK(pthread_setname_np(pthread_self(), i == 0 ? "zero" : "one") == 0);
+              CHECK(pthread_setname_np(pthread_self(), "more than sixteen bytes") == ERANGE);
+              std::this_thread::yield();
+              CHECK(pthread_getname_np(pthread_self(), name, sizeof name) == 0);
+              CHECK(std::strcmp(name, i == 0 ? "zero" : "one") == 0);
+              CHECK(pthread_getname_np(pthread_self(), name, 3) == ERANGE);
+              pthread_attr_t attributes;
+              CHECK(pthread_getattr_np(pthread_self(), &attributes) == 0);
+              void* low = nullptr;
+              std::size_t bytes = 0;
+              CHECK(pthread_attr_getstack(&attributes, &low, &bytes) == 0);
+              const auto here = reinterpret_cast<std::uintptr_t>(&attributes);
+              const auto from = reinterpret_cast<std::uintptr_t>(low);
+              on_stack[i] = here > from && here < from + bytes ? 1 : 0;
+              CHECK(i == 0 || pthread_detach(pthread_self()) == 0);
+              return nullptr;
+            },
+            reinterpret_cast<void*>(static_cast<std::intptr_t>(i))
+        ) == 0
+    );
+  }
+  const pthread_t self = pthread_self();
+  clockid_t clock = 0;
+  cpu_set_t processors;
+  int policy = -1;
+  sched_param parameters{};
+  for (const pthread_t any : {self, created[0]}) {
+    CHECK(pthread_getcpuclockid(any, &clock) == 0);
+    CHECK(pthread_getaffinity_np(any, sizeof processors, &processors) == 0);
+    CHECK(pthread_setaffinity_np(any, sizeof processors, &processors) == 0);
+    CHECK(pthread_getschedparam(any, &policy, &parameters) == 0 && policy == SCHED_OTHER);
+    CHECK(pthread_kill(any, 0) == 0);
+  }
+  CHECK(!pthread_equal(self, created[0]) && !pthread_equal(created[0], created[1]));
+  std::this_thread::yield();
+  while (printed[0] == std::thread::id() || printed[1] == std::thread::id()) {
+    std::this_thread::yield();
+  }
+  CHECK(std::hash<std::thread::id>{}(printed[0]) != std::hash<std::thread::id>{}(printed[1]));
+  CHECK(std::this_thread::get_id() != printed[0] && self == pthread_self());
+  for (int i = 0; i < 2; ++i) {
+    CHECK(pthread_equal(inside[i], created[i]));
+  }
+  CHECK(pthread_join(created[0], nullptr) == 0 && on_stack[0] == 1);
+  return 0;
+}
+
 int main_leaves_first() {
   static std::atomic<int> left{2};
   for (int i = 0; i < 2; ++i) {
@@ -612,6 +676,7 @@ const std::map<std::string, int (*)()> programs = {
     {"static_variables", static_variables},
     {"deadlines", deadlines},
     {"many", many},
+    {"numbers_of_threads", numbers_of_threads},
     {"dining_philosophers", dining_philosophers},
     {"shared_pointers", shared_pointers},
     {"endless", endless},
