@@ -121,7 +121,10 @@ ValueId FunctionLowering::call_function(
   const bool has_body = callee.hasBody(definition) && definition != nullptr;
   if (!has_body || (unit_.is_in_toolkit(callee) && expression != nullptr)) {
     Known meaning;
-    const bool pure = unit_.is_in_toolkit(callee) || callee.getBuiltinID() != 0 ||
+    // What the system's headers declare for the host reads files, clocks and the command line: each
+    // call may give something else. The device's functions of a toolkit do not.
+    const bool for_device = out_.is_device || out_.is_pattern;
+    const bool pure = (for_device && unit_.is_in_toolkit(callee)) || callee.getBuiltinID() != 0 ||
                       callee.isConstexpr() || callee.isDefaulted();
     meaning.effect = pure ? Effect::Pure : Effect::Unknown;
     if (callee.isNoReturn()) {

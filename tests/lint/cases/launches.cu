@@ -34,3 +34,36 @@ void waits(cuda::atomic<int, cuda::thread_scope_system>* f) {
   while (f->load() == 0) cudaStreamQuery(0);
   cudaDeviceSynchronize();
 }
+// Loops over the command line and over files end by what the calls give.
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+int reads_options(int argc, char** argv, int* p) {
+  int option = 0;
+  int size = 0;
+  while ((option = getopt(argc, argv, "n:h")) != -1) {
+    if (option == 'n') size = optarg[0];
+  }
+  flat<<<4, 64>>>(p);
+  return size;
+}
+double reads_file(const char* name, int* p) {
+  std::ifstream in(name);
+  std::string line;
+  do std::getline(in, line);
+  while (line[0] == '%');
+  double value = 0;
+  double sum = 0;
+  while (in >> value) sum += value;
+  flat<<<4, 64>>>(p);
+  return sum;
+}
+int reads_characters(FILE* file, int* p) {
+  flat<<<4, 64>>>(p);
+  int lines = 0;
+  while (fgetc(file) != '\n') {
+  }
+  while (!feof(file)) lines += fgetc(file) == '\n';
+  return lines;
+}
