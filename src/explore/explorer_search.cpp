@@ -191,9 +191,6 @@ void Explorer::note_facts() {
   if (stepper_.saw_choice()) {
     table_.note(Fact::Choice);
   }
-  if (options_.starts_at_once && stepper_.choice_met_command()) {
-    note_circle(); // what keep_few() takes for granted does not hold
-  }
   if (stepper_.left_out_orders() && !std::exchange(told_of_orders_, true)) {
     table_.add_event(
         EventKind::Incomplete,
@@ -212,6 +209,10 @@ bool Explorer::enter(const Arrival& arrival) {
     return false;
   }
   note_facts();
+  // Not in note_facts(): finish() calls that, and note_circle() may call finish().
+  if (options_.starts_at_once && stepper_.choice_met_command()) {
+    note_circle(); // what keep_few() takes for granted does not hold
+  }
   Look look;
   look.open = open_waits();
   look.device = stepper_.fingerprint();
