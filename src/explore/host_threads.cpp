@@ -36,10 +36,6 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = 8U << 20; // of a thread, with its guard page
 constexpr std::size_t scheduler_stack_bytes = 8U << 20;
 
-// The pthread_t of thread 1; that of thread n is n times as large. Lies where nothing is mapped:
-// who takes it for an address faults at once.
-constexpr pthread_t first_number = 16;
-
 // CPU time that a thread may compute before it is looked at. Short enough to find endless loops
 // soon; what takes longer costs a state each time.
 constexpr long patience_us = 500'000;
@@ -224,12 +220,8 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
       .detach = [](pthread_t id) { return the_threads->detach(id); },
       .exit = [](void* result) { the_threads->exit(result); },
       .number = [] { return the_threads->number_of(the_threads->current_); },
-      .main_number = [] { return the_threads->number_of(0); },
-      .find =
-          [](pthread_t number) {
-            const unsigned thread = the_threads->find(number);
-            return thread != HeddleMaxThreads ? thread : 0;
-          },
+      .known = [] { return reinterpret_cast<pthread_t>(the_threads->threads_[0].control_block); },
+      .find = [](pthread_t number) { return the_threads->find(number); },
       .stack = [](unsigned id, std::size_t* bytes) -> void* {
         *bytes = stack_bytes - page;
         return the_threads->slot(id) + page;
@@ -511,9 +503,9 @@ void HostThreads::choose(unsigned thread, unsigned way) {
 
 // --- Threads -------------------------------------------------------------------------------------
 
-pthread_t HostThreads::number_of(unsigned thread) const {
-  return thread == 0 ? reinterpret_cast<pthread_t>(threads_[0].control_block)
-                     : thread * first_number;
+/// They lie where nothing is mapped: who takes one for an address faults at once.
+pthread_t HostThreads::number_of(unsigned thread) {
+  return (thread + 1) * HeddleMainNumber;
 }
 
 unsigned HostThreads::find(pthread_t number) const {

@@ -12,7 +12,7 @@
 // which way; it runs on a stack and with a storage of its own. That of the main thread is the one
 // which the kernel and fork() know.
 //
-// The numbers by which the program knows the threads that it creates (pthread_t, std::thread::id)
+// The numbers by which the program knows its threads (pthread_t, std::thread::id)
 // are the same ones in each execution: programs hash and print them. They are no addresses.
 //
 // A thread that computes for long without coming to such a place is interrupted by a timer. If its
@@ -206,7 +206,7 @@ private:
   [[noreturn]] void end();
   std::uint64_t look();
   void pass(std::uint64_t until);
-  pthread_t number_of(unsigned thread) const;
+  static pthread_t number_of(unsigned thread);
   unsigned find(pthread_t number) const; // HeddleMaxThreads: none
   void release(unsigned thread);
   void leave();

@@ -52,6 +52,9 @@ enum : unsigned {
   HeddleMaxThreads = 62 // ids are 0 (the thread of main) to 61; a set of threads fits in 64 bits
 };
 
+/// The pthread_t of main; that of thread n is n + 1 times as large.
+inline constexpr pthread_t HeddleMainNumber = 16;
+
 /// Host threads that the explorer schedules (explore/host_threads.h). Numbers that are returned as
 /// int are error numbers, as the functions of POSIX return them.
 struct HeddleThreadHooks {
@@ -80,10 +83,11 @@ struct HeddleThreadHooks {
   );
   int (*detach)(pthread_t thread);
   void (*exit)(void* result); // does not return
-  /// The running thread's number: the process's own for the thread of main, else one of ours.
+  /// The running thread's number: that of the thread of main is HeddleMainNumber.
   pthread_t (*number)();
-  pthread_t (*main_number)();
-  /// The id of one of ours; 0: it is none.
+  /// What the C library calls the thread of main.
+  pthread_t (*known)();
+  /// The id of the thread with this number; HeddleMaxThreads: there is none.
   unsigned (*find)(pthread_t thread);
   /// Where the stack of thread `id` lies, unless it is 0.
   void* (*stack)(unsigned id, std::size_t* bytes);

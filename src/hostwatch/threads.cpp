@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 using namespace heddle::hostwatch;
@@ -35,15 +36,30 @@ bool called_by_openmp(const void* pc) {
           std::strstr(info.dli_fname, "libomp") != nullptr);
 }
 
-/// The thread that the kernel knows, and all others are made of.
-pthread_t main_thread() {
-  return threads()->main_number();
+/// Numbers are ours from the beginning, explorer or not: programs keep that of main in globals.
+bool numbers_are_ours() {
+  static const bool checked = [] {
+    const char* const mode = std::getenv("HEDDLE_MODE");
+    return mode != nullptr && std::strcmp(mode, "check") == 0;
+  }();
+  return checked;
 }
 
-/// The id of a thread that the kernel does not know, and neither does the C library know its
-/// number; 0: none.
+/// What the C library calls the thread that the kernel knows, and all others are made of.
+pthread_t kernels_thread() {
+  static decltype(&pthread_self) real = nullptr;
+  return threads() != nullptr ? threads()->known() : real_function(real, "pthread_self")();
+}
+
+/// The id of a thread other than main; 0: it is not one of ours.
 unsigned ours(pthread_t thread) {
-  return threads() != nullptr ? threads()->find(thread) : 0;
+  const unsigned id = threads() != nullptr ? threads()->find(thread) : 0;
+  return id != HeddleMaxThreads ? id : 0;
+}
+
+/// A number that means something to the C library.
+pthread_t known(pthread_t thread) {
+  return ours(thread) != 0 || thread == HeddleMainNumber ? kernels_thread() : thread;
 }
 
 } // namespace
@@ -158,7 +174,7 @@ HEDDLE_EXPORT int pthread_kill(pthread_t thread, int signal) {
     hooks->unsupported("pthread_kill");
   }
   static decltype(&pthread_kill) real = nullptr;
-  return real_function(real, "pthread_kill")(thread, signal);
+  return real_function(real, "pthread_kill")(known(thread), signal);
 }
 
 HEDDLE_EXPORT int pthread_sigqueue(pthread_t thread, int signal, const union sigval value) {
@@ -166,7 +182,7 @@ HEDDLE_EXPORT int pthread_sigqueue(pthread_t thread, int signal, const union sig
     hooks->unsupported("pthread_sigqueue");
   }
   static decltype(&pthread_sigqueue) real = nullptr;
-  return real_function(real, "pthread_sigqueue")(thread, signal, value);
+  return real_function(real, "pthread_sigqueue")(known(thread), signal, value);
 }
 
 // --- What can be known of a thread ---------------------------------------------------------------
@@ -175,8 +191,7 @@ HEDDLE_EXPORT pthread_t pthread_self() {
   if (threads() != nullptr) {
     return threads()->number();
   }
-  static decltype(&pthread_self) real = nullptr;
-  return real_function(real, "pthread_self")();
+  return numbers_are_ours() ? HeddleMainNumber : kernels_thread();
 }
 
 HEDDLE_EXPORT int pthread_setname_np(pthread_t thread, const char* name) {
@@ -188,7 +203,7 @@ HEDDLE_EXPORT int pthread_setname_np(pthread_t thread, const char* name) {
     return 0;
   }
   static decltype(&pthread_setname_np) real = nullptr;
-  return real_function(real, "pthread_setname_np")(thread, name);
+  return real_function(real, "pthread_setname_np")(known(thread), name);
 }
 
 HEDDLE_EXPORT int pthread_getname_np(pthread_t thread, char* name, std::size_t bytes) {
@@ -196,8 +211,7 @@ HEDDLE_EXPORT int pthread_getname_np(pthread_t thread, char* name, std::size_t b
   const char* const own = id == 0 ? "" : threads()->name(id);
   if (own[0] == '\0') { // a new thread has the name of the program
     static decltype(&pthread_getname_np) real = nullptr;
-    const pthread_t any = id == 0 ? thread : main_thread();
-    return real_function(real, "pthread_getname_np")(any, name, bytes);
+    return real_function(real, "pthread_getname_np")(known(thread), name, bytes);
   }
   if (bytes <= std::strlen(own)) {
     return ERANGE;
@@ -216,7 +230,7 @@ HEDDLE_EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t* attribute
     return error != 0 ? error : pthread_attr_setstack(attributes, stack, bytes);
   }
   static decltype(&pthread_getattr_np) real = nullptr;
-  return real_function(real, "pthread_getattr_np")(thread, attributes);
+  return real_function(real, "pthread_getattr_np")(known(thread), attributes);
 }
 
 // One processor time serves all: clocks are virtual.
@@ -227,7 +241,7 @@ HEDDLE_EXPORT int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) {
     return 0;
   }
   static decltype(&pthread_getcpuclockid) real = nullptr;
-  return real_function(real, "pthread_getcpuclockid")(thread, clock);
+  return real_function(real, "pthread_getcpuclockid")(known(thread), clock);
 }
 
 // Priorities and processors: those of the thread of main, whose thread of the kernel they all
@@ -239,13 +253,12 @@ pthread_setaffinity_np(pthread_t thread, std::size_t bytes, const cpu_set_t* set
     return 0;
   }
   static decltype(&pthread_setaffinity_np) real = nullptr;
-  return real_function(real, "pthread_setaffinity_np")(thread, bytes, set);
+  return real_function(real, "pthread_setaffinity_np")(known(thread), bytes, set);
 }
 
 HEDDLE_EXPORT int pthread_getaffinity_np(pthread_t thread, std::size_t bytes, cpu_set_t* set) {
   static decltype(&pthread_getaffinity_np) real = nullptr;
-  const pthread_t any = ours(thread) != 0 ? main_thread() : thread;
-  return real_function(real, "pthread_getaffinity_np")(any, bytes, set);
+  return real_function(real, "pthread_getaffinity_np")(known(thread), bytes, set);
 }
 
 HEDDLE_EXPORT int
@@ -254,13 +267,12 @@ pthread_setschedparam(pthread_t thread, int policy, const sched_param* parameter
     return 0;
   }
   static decltype(&pthread_setschedparam) real = nullptr;
-  return real_function(real, "pthread_setschedparam")(thread, policy, parameters);
+  return real_function(real, "pthread_setschedparam")(known(thread), policy, parameters);
 }
 
 HEDDLE_EXPORT int pthread_getschedparam(pthread_t thread, int* policy, sched_param* parameters) {
   static decltype(&pthread_getschedparam) real = nullptr;
-  const pthread_t any = ours(thread) != 0 ? main_thread() : thread;
-  return real_function(real, "pthread_getschedparam")(any, policy, parameters);
+  return real_function(real, "pthread_getschedparam")(known(thread), policy, parameters);
 }
 
 HEDDLE_EXPORT int pthread_setschedprio(pthread_t thread, int priority) {
@@ -268,7 +280,7 @@ HEDDLE_EXPORT int pthread_setschedprio(pthread_t thread, int priority) {
     return 0;
   }
   static decltype(&pthread_setschedprio) real = nullptr;
-  return real_function(real, "pthread_setschedprio")(thread, priority);
+  return real_function(real, "pthread_setschedprio")(known(thread), priority);
 }
 
 // The end of the program without exit handlers.
