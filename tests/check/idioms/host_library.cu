@@ -17,7 +17,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
-#include <unistd.h>
 
 __global__ void work(int* at) { atomicAdd(at, 1); }
 
@@ -316,23 +315,6 @@ template <bool Crossed> static int c11_locks(Setup) {
   return thrd_join(other, nullptr);
 }
 
-// --- What the kernel keeps --------------------------------------------------------------------------
-
-//@ case: pipe
-//@ verdict: unknown
-//@ finding: unsupported SCOPE
-static int pipe_between_threads(Setup) {
-  static int ends[2];
-  if (pipe(ends) != 0) {
-    return 1;
-  }
-  std::thread other([] { (void)!write(ends[1], "x", 1); });
-  char got = 0;
-  const bool right = read(ends[0], &got, 1) == 1;
-  other.join();
-  return right ? 0 : 1;
-}
-
 int main(int argc, char** argv) {
   const int result = run_case(argc, argv, {
       {"semaphore", semaphore<2>},
@@ -359,7 +341,6 @@ int main(int argc, char** argv) {
       {"posix-barrier-of-three", posix_barrier<3>},
       {"posix-semaphore", posix_semaphore<true>},
       {"posix-semaphore-not-posted", posix_semaphore<false>},
-      {"pipe", pipe_between_threads},
       {"c11", c11<true>},
       {"c11-not-notified", c11<false>},
       {"c11-crossed", c11_locks<true>},
