@@ -108,7 +108,7 @@ Result<Inspection> inspect(const std::string& path) {
     TRY_VOID(check_runtime_library(path, *elf));
     result.launched = elf->launched;
     result.driver = elf->needs("libcuda.so.1");
-    result.nvrtc = elf->needs("libnvrtc.so");
+    result.compiles = elf->needs("libnvrtc.so") || elf->needs("libnvJitLink.so");
     result.cuda = elf->needs("libcudart.so") || elf->launched || result.driver;
     if (!elf->dynamic) {
       return input_error(

@@ -47,10 +47,13 @@ Result<std::vector<std::string>> library_flags(const std::string& source) {
   if (includes(text, "nvrtc.h")) {
     flags.emplace_back("-lnvrtc");
   }
+  if (includes(text, "nvJitLink.h")) {
+    flags.emplace_back("-lnvJitLink");
+  }
   return flags;
 }
 
-/// The folder of the toolkit's libraries, for libnvrtc; empty: no toolkit.
+/// The folder of the toolkit's libraries, for libnvrtc and libnvJitLink; empty: no toolkit.
 std::string toolkit_folder() {
   const auto nvcc = find_nvcc();
   if (!nvcc) {
@@ -176,7 +179,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
       {"HEDDLE_DEVICES", std::to_string(options.devices)},
       {"LD_LIBRARY_PATH", prepend(folder, "LD_LIBRARY_PATH", ':')},
   };
-  if (target.inspection.nvrtc) {
+  if (target.inspection.compiles) {
     variables["LD_LIBRARY_PATH"] += ":" + toolkit_folder();
   }
   if (options.seed) {
@@ -207,7 +210,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (target.inspection.driver && target.inspection.rpath_wins) {
     add_preload(driver_name);
   }
-  if (target.inspection.nvrtc) {
+  if (target.inspection.compiles) {
     add_preload(compiler_shim_name);
   }
   if (!preload.empty()) {

@@ -2,6 +2,8 @@
 #include "runtime/image.h"
 
 #include "runtime/fatbin.h"
+#include "runtime/host_object.h"
+#include "runtime/linked_image.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +16,6 @@
 namespace heddle::runtime {
 namespace {
 
-constexpr std::string_view linked_magic = "heddle: linked PTX\n";
 constexpr std::string_view fatbin_magic = "\x50\xed\x55\xba";
 constexpr std::string_view wrapper_magic = "\xb1\x43\x62\x46";
 constexpr std::string_view elf_magic = "\x7f"
@@ -45,7 +46,35 @@ Result<std::string> text_of_fatbin(std::span<const std::byte> bytes, int arch) {
   return select_ptx(entries, arch);
 }
 
-std::vector<std::string> texts_of_linked(const void* data) {
+/// All PTX of an object that a host compiler has made.
+Result<std::vector<std::string>> texts_of_object(Bytes object, int arch) {
+  std::vector<std::string> texts;
+  TRY(const auto fatbins, fatbins_of_object(object));
+  for (const Bytes fatbin : fatbins) {
+    TRY(std::string text, text_of_fatbin(fatbin, arch));
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+/// All PTX of a static library. Members that have none for this architecture are passed over, as
+/// those of libcudadevrt, whose functions Heddle has itself; of others, what refers to them is not
+/// found later.
+Result<std::vector<std::string>> texts_of_archive(Bytes archive, int arch) {
+  std::vector<std::string> texts;
+  TRY(const auto members, members_of_archive(archive));
+  for (const Bytes member : members) {
+    if (!is_host_object(member)) {
+      continue;
+    }
+    if (const auto found = texts_of_object(member, arch)) {
+      texts.insert(texts.end(), found->begin(), found->end());
+    }
+  }
+  return texts;
+}
+
+Result<std::vector<std::string>> texts_of_linked(const void* data, int arch) {
   const auto* at = static_cast<const char*>(data) + linked_magic.size();
   std::uint64_t count = 0;
   std::memcpy(&count, at, sizeof count);
@@ -55,7 +84,8 @@ std::vector<std::string> texts_of_linked(const void* data) {
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, at, sizeof bytes);
     at += sizeof bytes;
-    texts.emplace_back(at, bytes);
+    TRY(const auto input, read_link_input(at, bytes, arch));
+    texts.insert(texts.end(), input.begin(), input.end());
     at += bytes;
   }
   return texts;
@@ -83,7 +113,7 @@ read_image(const void* data, std::optional<std::size_t> bytes, int arch) {
     );
   }
   if (begins_with(data, bytes, linked_magic)) {
-    return texts_of_linked(data);
+    return texts_of_linked(data, arch);
   }
   std::vector<std::string> texts;
   if (begins_with(data, bytes, wrapper_magic)) {
@@ -110,7 +140,18 @@ read_image(const void* data, std::optional<std::size_t> bytes, int arch) {
   return texts;
 }
 
-Result<std::vector<std::string>> read_image_file(const char* path, int arch) {
+Result<std::vector<std::string>> read_link_input(const void* data, std::size_t bytes, int arch) {
+  const Bytes whole(static_cast<const std::byte*>(data), bytes);
+  if (is_host_object(whole)) {
+    return texts_of_object(whole, arch);
+  }
+  if (is_archive(whole)) {
+    return texts_of_archive(whole, arch);
+  }
+  return read_image(data, bytes, arch);
+}
+
+Result<std::vector<std::string>> read_image_file(const char* path, int arch, ImageUse use) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     return input_error(fmt::format("cannot read '{}'", path));
@@ -120,19 +161,12 @@ Result<std::vector<std::string>> read_image_file(const char* path, int arch) {
       begins_with(contents.data(), contents.size(), wrapper_magic)) {
     return input_error(fmt::format("'{}' is no file of device code", path));
   }
-  return read_image(contents.data(), contents.size(), arch);
+  return use == ImageUse::Link ? read_link_input(contents.data(), contents.size(), arch)
+                               : read_image(contents.data(), contents.size(), arch);
 }
 
 std::vector<std::byte> link_image(const std::vector<std::string>& texts) {
-  std::string image(linked_magic);
-  const auto put = [&image](std::uint64_t number) {
-    image.append(reinterpret_cast<const char*>(&number), sizeof number);
-  };
-  put(texts.size());
-  for (const std::string& text : texts) {
-    put(text.size());
-    image += text;
-  }
+  const std::string image = join_inputs(texts);
   const auto* begin = reinterpret_cast<const std::byte*>(image.data());
   return {begin, begin + image.size()};
 }

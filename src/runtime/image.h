@@ -23,7 +23,16 @@ namespace heddle::runtime {
 /// image is, where the caller knows. Unsupported error: it holds machine code only.
 Result<std::vector<std::string>>
 read_image(const void* data, std::optional<std::size_t> bytes, int arch);
-Result<std::vector<std::string>> read_image_file(const char* path, int arch);
+/// The same for what a linker takes, which besides images is an object of a host compiler
+/// (`nvcc -dc`) or a static library of such.
+Result<std::vector<std::string>> read_link_input(const void* data, std::size_t bytes, int arch);
+
+enum class ImageUse {
+  Load,
+  Link
+};
+Result<std::vector<std::string>>
+read_image_file(const char* path, int arch, ImageUse use = ImageUse::Load);
 
 /// Texts that are to be linked with each other, as one image.
 std::vector<std::byte> link_image(const std::vector<std::string>& texts);

@@ -95,11 +95,6 @@ int arch() {
   return arch_of(Runtime::get().model());
 }
 
-/// Machine code to link with, which has no counterpart here.
-bool passed_over(CUjitInputType type) {
-  return type == CU_JIT_INPUT_LIBRARY;
-}
-
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -257,9 +252,7 @@ CUresult cuLinkAddData_v2(
     if (data == nullptr) {
       return cudaErrorInvalidValue;
     }
-    return passed_over(type)
-               ? cudaSuccess
-               : add_to_link(as<LinkState>(state), type, read_image(data, bytes, arch()));
+    return add_to_link(as<LinkState>(state), type, read_link_input(data, bytes, arch()));
   });
 }
 
@@ -275,9 +268,11 @@ CUresult cuLinkAddFile_v2(
     if (path == nullptr || ::access(path, R_OK) != 0) {
       return path == nullptr ? cudaErrorInvalidValue : cudaErrorFileNotFound;
     }
-    return passed_over(type)
-               ? cudaSuccess
-               : add_to_link(as<LinkState>(state), type, read_image_file(path, arch()));
+    return add_to_link(
+        as<LinkState>(state),
+        type,
+        read_image_file(path, arch(), heddle::runtime::ImageUse::Link)
+    );
   });
 }
 
