@@ -1,7 +1,11 @@
-// Memory and events of other processes: cudaIpc*.
+// Memory and events of other processes: cudaIpc*, and pools whose memory they share.
 #include "runtime/ipc.h"
 #include "runtime/outcome.h"
+#include "runtime/pool.h"
 #include "runtime/runtime.h"
+#include "runtime/shared_file.h"
+
+#include <unistd.h>
 
 #include <cstring>
 
@@ -22,6 +26,12 @@ template <class Body> cudaError_t between_processes(const char* what, Body&& bod
     return body(rt, thread);
   });
 }
+
+/// What the descriptor of a pool leads to.
+struct PoolFile {
+  std::uint64_t magic = 0x3150'5049'656c'6448ULL; // "HdleIPP1"
+  std::int32_t device = 0;
+};
 
 template <class Handle> IpcHandle read(const Handle& handle) {
   IpcHandle result;
@@ -46,7 +56,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* p) {
     if (error != cudaSuccess) {
       return error;
     }
-    const auto shared = rt.ipc().share(*allocation);
+    const auto shared = rt.ipc().share(*allocation, IpcKind::Memory);
     if (!shared) {
       return shared.error();
     }
@@ -60,7 +70,7 @@ cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned i
     if (p == nullptr || flags != cudaIpcMemLazyEnablePeerAccess) {
       return cudaErrorInvalidValue;
     }
-    const auto at = rt.ipc().open(read(handle));
+    const auto at = rt.ipc().open(read(handle), IpcKind::Memory);
     if (!at) {
       return at.error();
     }
@@ -75,8 +85,8 @@ cudaError_t cudaIpcCloseMemHandle(void* p) {
     if (error != cudaSuccess) {
       return error;
     }
-    return rt.ipc().close(reinterpret_cast<heddle::memory::Address>(p)) ? cudaSuccess
-                                                                        : cudaErrorInvalidValue;
+    const auto at = reinterpret_cast<heddle::memory::Address>(p);
+    return rt.ipc().close(at, IpcKind::Memory) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
 
@@ -117,6 +127,93 @@ cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* result, cudaIpcEventHandle_t han
       return error;
     }
     *result = event->handle;
+    return cudaSuccess;
+  });
+}
+
+// --- Pools ---------------------------------------------------------------------------------------
+
+cudaError_t cudaMemPoolExportToShareableHandle(
+    void* result,
+    cudaMemPool_t handle,
+    cudaMemAllocationHandleType type,
+    unsigned int flags
+) {
+  return between_processes("cudaMemPoolExportToShareableHandle", [&](Runtime& rt, ThreadState&) {
+    const PoolPtr pool = rt.pools().find(handle);
+    if (result == nullptr || pool == nullptr || !pool->shareable || pool->imported ||
+        type != cudaMemHandleTypePosixFileDescriptor || flags != 0) {
+      return cudaErrorInvalidValue;
+    }
+    const int file = make_shared_file(sizeof(PoolFile));
+    const PoolFile says{.device = pool->device};
+    if (file < 0 || ::pwrite(file, &says, sizeof says, 0) != sizeof says) {
+      return cudaErrorOperatingSystem;
+    }
+    std::memcpy(result, &file, sizeof file);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolImportFromShareableHandle(
+    cudaMemPool_t* result,
+    void* handle,
+    cudaMemAllocationHandleType type,
+    unsigned int flags
+) {
+  return between_processes("cudaMemPoolImportFromShareableHandle", [&](Runtime& rt, ThreadState&) {
+    if (result == nullptr || type != cudaMemHandleTypePosixFileDescriptor || flags != 0) {
+      return cudaErrorInvalidValue;
+    }
+    PoolFile says{.magic = 0};
+    const auto file = static_cast<int>(reinterpret_cast<std::intptr_t>(handle));
+    if (::pread(file, &says, sizeof says, 0) != sizeof says || says.magic != PoolFile().magic ||
+        !rt.valid_device(says.device)) {
+      return cudaErrorInvalidValue;
+    }
+    const PoolPtr pool = rt.pools().create(says.device);
+    pool->shareable = pool->imported = true;
+    *result = pool->handle;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* data, void* p) {
+  static_assert(sizeof *data == sizeof(IpcHandle));
+  return between_processes("cudaMemPoolExportPointer", [&](Runtime& rt, ThreadState&) {
+    const auto owned = rt.memory().find(reinterpret_cast<heddle::memory::Address>(p));
+    const PoolPtr pool = owned ? rt.pools().find(owned->pool) : nullptr;
+    if (data == nullptr || pool == nullptr || !pool->shareable) {
+      return cudaErrorInvalidValue;
+    }
+    // The pages are exchanged: nobody may write them meanwhile.
+    const cudaError_t error = rt.wait_for_device(pool->device, "cudaMemPoolExportPointer");
+    if (error != cudaSuccess) {
+      return error;
+    }
+    const auto allocation = rt.space().find(owned->base);
+    const auto shared = allocation ? rt.ipc().share(*allocation, IpcKind::PoolMemory)
+                                   : tl::unexpected(cudaErrorInvalidValue);
+    if (!shared) {
+      return shared.error();
+    }
+    std::memcpy(data, &*shared, sizeof *data);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t
+cudaMemPoolImportPointer(void** p, cudaMemPool_t handle, cudaMemPoolPtrExportData* data) {
+  return between_processes("cudaMemPoolImportPointer", [&](Runtime& rt, ThreadState&) {
+    const PoolPtr pool = rt.pools().find(handle);
+    if (p == nullptr || data == nullptr || pool == nullptr || !pool->imported) {
+      return cudaErrorInvalidValue;
+    }
+    const auto at = rt.ipc().open(read(*data), IpcKind::PoolMemory);
+    if (!at) {
+      return at.error();
+    }
+    *p = reinterpret_cast<void*>(*at);
     return cudaSuccess;
   });
 }

@@ -4,6 +4,7 @@
 // wait for all work of the device, as the real library does: programs rely on it, though it is not
 // promised.
 #include "runtime/announce.h"
+#include "runtime/ipc.h"
 #include "runtime/pool.h"
 #include "runtime/runtime.h"
 #include "runtime/version.h"
@@ -55,6 +56,18 @@ void complain_of_free(Runtime& rt, const void* p, const char* call) {
   }
 }
 
+/// The free of something that this process did not allocate: memory of another one's pool, or a
+/// mistake.
+cudaError_t free_foreign(Runtime& rt, const void* p, int device, const char* call) {
+  if (!rt.ipc().is_open(address(p), IpcKind::PoolMemory)) {
+    complain_of_free(rt, p, call);
+    return cudaErrorInvalidValue;
+  }
+  const cudaError_t error = rt.wait_for_device(device, call);
+  rt.ipc().close(address(p), IpcKind::PoolMemory);
+  return error;
+}
+
 } // namespace
 
 #pragma GCC visibility push(default)
@@ -82,15 +95,14 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* p) {
-  return api("cudaFree", [&](Runtime& rt, ThreadState&) {
+  return api("cudaFree", [&](Runtime& rt, ThreadState& thread) {
     if (p == nullptr) {
       return cudaSuccess;
     }
     const auto owned = rt.memory().find(address(p));
     if (!owned ||
         (owned->kind != AllocationKind::Device && owned->kind != AllocationKind::Managed)) {
-      complain_of_free(rt, p, "cudaFree");
-      return cudaErrorInvalidValue;
+      return free_foreign(rt, p, thread.device, "cudaFree");
     }
     if (const cudaError_t error = rt.wait_for_device(owned->device, "cudaFree");
         error != cudaSuccess) {
@@ -267,8 +279,7 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t handle) {
     }
     const auto owned = rt.memory().find(address(p));
     if (!owned || owned->kind != AllocationKind::Device) {
-      complain_of_free(rt, p, "cudaFreeAsync");
-      return cudaErrorInvalidValue;
+      return free_foreign(rt, p, (*stream)->device, "cudaFreeAsync");
     }
     const auto command = rt.enqueue(**stream, Operation{Free{address(p)}, "cudaFreeAsync", 0});
     return command ? cudaSuccess : command.error();

@@ -1,4 +1,4 @@
-// Memory pools: creation, choice, attributes, access. Not here: sharing between processes.
+// Memory pools: creation, choice, attributes, access. Sharing between processes: api_ipc.cpp.
 #include "runtime/outcome.h"
 #include "runtime/pool.h"
 
@@ -78,6 +78,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
     const auto held = rt.pools().lock();
     const PoolPtr made = rt.pools().create(properties->location.id);
     made->max_bytes = properties->maxSize;
+    made->shareable = (properties->handleTypes & cudaMemHandleTypePosixFileDescriptor) != 0;
     *pool = made->handle;
     return cudaSuccess;
   });

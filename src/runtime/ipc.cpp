@@ -2,6 +2,7 @@
 #include "runtime/ipc.h"
 
 #include "runtime/outcome.h"
+#include "runtime/shared_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,38 +19,10 @@ namespace {
 
 constexpr std::uint64_t magic = 0x3143'5049'656c'6448ULL; // "HdleIPC1"
 constexpr std::uint64_t page_bytes = 4096;
-enum Kind : std::uint32_t {
-  Memory,
-  Events
-};
-
-/// A file that lives as long as somebody has it open; -1: none.
-int make_file(std::uint64_t bytes) {
-  const int file = ::memfd_create("heddle", MFD_CLOEXEC);
-  if (file >= 0 && ::ftruncate(file, static_cast<off_t>(bytes)) != 0) {
-    ::close(file);
-    return -1;
-  }
-  return file;
-}
-
 /// The file that a handle of another process names; -1: there is none any more.
 int open_file(const IpcHandle& handle) {
   const std::string path = fmt::format("/proc/{}/fd/{}", handle.process, handle.file);
   return ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-}
-
-/// Pages of a file, at `at` or anywhere; nullptr: no.
-void* map(int file, std::uint64_t bytes, void* at) {
-  void* p = ::mmap(
-      at,
-      bytes,
-      PROT_READ | PROT_WRITE,
-      MAP_SHARED | (at != nullptr ? MAP_FIXED : 0),
-      file,
-      0
-  );
-  return p == MAP_FAILED ? nullptr : p;
 }
 
 bool write_all(int file, const std::byte* from, std::uint64_t bytes) {
@@ -64,7 +37,7 @@ bool write_all(int file, const std::byte* from, std::uint64_t bytes) {
   return true;
 }
 
-cudaError_t check(const IpcHandle& handle, Kind kind) {
+cudaError_t check(const IpcHandle& handle, IpcKind kind) {
   if (handle.magic != magic || handle.kind != kind) {
     return cudaErrorInvalidResourceHandle;
   }
@@ -86,7 +59,8 @@ void IpcEvent::wait_for(std::uint64_t record) const {
   }
 }
 
-tl::expected<IpcHandle, cudaError_t> Ipc::share(const memory::Allocation& allocation) {
+tl::expected<IpcHandle, cudaError_t>
+Ipc::share(const memory::Allocation& allocation, IpcKind kind) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t at = allocation.base + static_cast<std::uint64_t>(allocation.delta);
   const std::uint64_t first = at / page_bytes * page_bytes;
@@ -95,7 +69,7 @@ tl::expected<IpcHandle, cudaError_t> Ipc::share(const memory::Allocation& alloca
   handle.magic = magic;
   handle.process = ::getpid();
   handle.device = allocation.device;
-  handle.kind = Memory;
+  handle.kind = kind;
   const auto after = segments_.upper_bound(first);
   if (after != segments_.begin() && std::prev(after)->second.end > first) {
     const auto& [begin, segment] = *std::prev(after);
@@ -112,9 +86,9 @@ tl::expected<IpcHandle, cudaError_t> Ipc::share(const memory::Allocation& alloca
     return tl::unexpected(cudaErrorNotSupported);
   }
   auto* pages = reinterpret_cast<std::byte*>(first);
-  const int file = make_file(end - first);
+  const int file = make_shared_file(end - first);
   if (file < 0 || !write_all(file, pages, end - first) ||
-      map(file, end - first, pages) == nullptr) {
+      map_shared_file(file, end - first, pages) == nullptr) {
     return tl::unexpected(cudaErrorMemoryAllocation);
   }
   segments_[first] = {end, file};
@@ -124,8 +98,8 @@ tl::expected<IpcHandle, cudaError_t> Ipc::share(const memory::Allocation& alloca
   return handle;
 }
 
-tl::expected<memory::Address, cudaError_t> Ipc::open(const IpcHandle& handle) {
-  if (const cudaError_t error = check(handle, Memory); error != cudaSuccess) {
+tl::expected<memory::Address, cudaError_t> Ipc::open(const IpcHandle& handle, IpcKind kind) {
+  if (const cudaError_t error = check(handle, kind); error != cudaSuccess) {
     return tl::unexpected(error);
   }
   const std::lock_guard lock(mutex_);
@@ -147,7 +121,7 @@ tl::expected<memory::Address, cudaError_t> Ipc::open(const IpcHandle& handle) {
       "memory of another process"
   );
   void* const here = base ? space_.host_pointer(*base, handle.file_bytes) : nullptr;
-  const bool mapped = here != nullptr && map(file, handle.file_bytes, here) != nullptr;
+  const bool mapped = here != nullptr && map_shared_file(file, handle.file_bytes, here) != nullptr;
   ::close(file);
   if (!mapped) {
     return tl::unexpected(cudaErrorMapBufferObjectFailed);
@@ -157,23 +131,22 @@ tl::expected<memory::Address, cudaError_t> Ipc::open(const IpcHandle& handle) {
   return at;
 }
 
-bool Ipc::close(memory::Address at) {
+bool Ipc::is_open(memory::Address at, IpcKind kind) {
   const std::lock_guard lock(mutex_);
   const auto it = opened_.find(at);
-  if (it == opened_.end()) {
+  return it != opened_.end() && it->second.handle.kind == kind;
+}
+
+bool Ipc::close(memory::Address at, IpcKind kind) {
+  const std::lock_guard lock(mutex_);
+  const auto it = opened_.find(at);
+  if (it == opened_.end() || it->second.handle.kind != kind) {
     return false;
   }
   if (--it->second.count == 0) {
     const Opened& opened = it->second;
-    // Pages of our own again, as fresh ones.
-    ::mmap(
-        space_.host_pointer(opened.base, opened.handle.file_bytes),
-        opened.handle.file_bytes,
-        PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-        -1,
-        0
-    );
+    const std::uint64_t bytes = opened.handle.file_bytes;
+    map_own_pages(space_.host_pointer(opened.base, bytes), bytes);
     static_cast<void>(space_.release(opened.base));
     opened_.erase(it);
   }
@@ -189,8 +162,8 @@ tl::expected<IpcHandle, cudaError_t> Ipc::share(Event& event) {
     }
     return it->second;
   }
-  const int file = make_file(page_bytes);
-  void* page = file < 0 ? nullptr : map(file, page_bytes, nullptr);
+  const int file = make_shared_file(page_bytes);
+  void* page = file < 0 ? nullptr : map_shared_file(file, page_bytes);
   if (page == nullptr) {
     return tl::unexpected(cudaErrorMemoryAllocation);
   }
@@ -204,17 +177,17 @@ tl::expected<IpcHandle, cudaError_t> Ipc::share(Event& event) {
   handle.file = file;
   handle.file_bytes = page_bytes;
   handle.device = event.device;
-  handle.kind = Events;
+  handle.kind = IpcKind::Event;
   events_[event.ipc.get()] = handle;
   return handle;
 }
 
 cudaError_t Ipc::open(const IpcHandle& handle, Event& event) {
-  if (const cudaError_t error = check(handle, Events); error != cudaSuccess) {
+  if (const cudaError_t error = check(handle, IpcKind::Event); error != cudaSuccess) {
     return error;
   }
   const int file = open_file(handle);
-  void* page = file < 0 ? nullptr : map(file, page_bytes, nullptr);
+  void* page = file < 0 ? nullptr : map_shared_file(file, page_bytes);
   if (file >= 0) {
     ::close(file);
   }

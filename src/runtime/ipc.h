@@ -1,4 +1,4 @@
-// Ipc: device memory and events that other processes use, too (cudaIpc*).
+// Ipc: device memory and events that other processes use, too (cudaIpc*, cudaMemPoolExport*).
 //
 // Memory is shared by making its pages those of a file without a name, which the other process maps
 // in the place of pages of its own; the handle says where to find the file. Whoever is given small
@@ -20,6 +20,12 @@
 
 namespace heddle::runtime {
 
+enum class IpcKind : std::uint32_t {
+  Memory,
+  PoolMemory, // of a pool, which is given back by cudaFree
+  Event
+};
+
 /// What a handle says; its size is that of both kinds of handles.
 struct IpcHandle {
   std::uint64_t magic = 0;
@@ -28,7 +34,7 @@ struct IpcHandle {
   std::uint64_t file_bytes = 0;
   std::uint64_t offset = 0; // of the memory in the file
   std::int32_t device = 0;
-  std::uint32_t kind = 0;
+  IpcKind kind{};
   std::uint8_t unused[24] = {};
 };
 static_assert(sizeof(IpcHandle) == CUDA_IPC_HANDLE_SIZE);
@@ -60,11 +66,12 @@ public:
 
   /// Of the live device allocation that contains `at`; its start is what the handle stands for.
   /// Nothing may write the memory meanwhile.
-  tl::expected<IpcHandle, cudaError_t> share(const memory::Allocation& allocation);
+  tl::expected<IpcHandle, cudaError_t> share(const memory::Allocation& allocation, IpcKind kind);
   /// The address of the memory here. Error: not a handle, of this process, or of one that has gone.
-  tl::expected<memory::Address, cudaError_t> open(const IpcHandle& handle);
+  tl::expected<memory::Address, cudaError_t> open(const IpcHandle& handle, IpcKind kind);
   /// False: nothing was opened there. It is gone when each open has been closed.
-  bool close(memory::Address at);
+  bool close(memory::Address at, IpcKind kind);
+  bool is_open(memory::Address at, IpcKind kind);
 
   tl::expected<IpcHandle, cudaError_t> share(Event& event);
   /// Makes `event`, which is new, the one that the handle stands for.

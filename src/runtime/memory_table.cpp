@@ -19,14 +19,16 @@ tl::expected<memory::Address, cudaError_t> MemoryTable::allocate_device(
     std::uint64_t bytes,
     int device,
     std::uint64_t limit,
-    cudaMemPool_t pool
+    cudaMemPool_t pool,
+    bool page
 ) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t used = space_.bytes_in_use(device);
   if (bytes > limit || used > limit - bytes) {
     return tl::unexpected(cudaErrorMemoryAllocation);
   }
-  const auto at = space_.allocate(bytes, device_alignment, memory::AllocationKind::Device, device);
+  const std::uint64_t alignment = page ? page_bytes : device_alignment;
+  const auto at = space_.allocate(bytes, alignment, memory::AllocationKind::Device, device);
   if (!at) {
     return tl::unexpected(cudaErrorMemoryAllocation);
   }

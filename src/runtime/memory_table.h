@@ -29,12 +29,13 @@ class MemoryTable {
 public:
   explicit MemoryTable(memory::AddressSpace& space) : space_(space) {}
 
-  /// `bytes` > 0. Error: cudaErrorMemoryAllocation.
+  /// `bytes` > 0; `page`: begins with one. Error: cudaErrorMemoryAllocation.
   tl::expected<memory::Address, cudaError_t> allocate_device(
       std::uint64_t bytes,
       int device,
       std::uint64_t limit,
-      cudaMemPool_t pool = nullptr
+      cudaMemPool_t pool = nullptr,
+      bool page = false
   );
   /// Host memory that devices reach at the same address: Managed or Pinned. Zero-filled,
   /// page-aligned.

@@ -84,7 +84,7 @@ cudaError_t allocate_from_pool(
   const auto held = rt.pools().lock();
   const PoolPtr pool =
       handle == nullptr ? rt.pools().current((*stream)->device) : rt.pools().find(handle);
-  if (pool == nullptr) {
+  if (pool == nullptr || pool->imported) {
     return cudaErrorInvalidValue;
   }
   if (bytes == 0) {
@@ -102,7 +102,8 @@ cudaError_t allocate_from_pool(
       bytes,
       pool->device,
       rt.model().global_bytes,
-      captured ? nullptr : pool->handle
+      captured ? nullptr : pool->handle,
+      pool->shareable // pages are what is shared
   );
   if (!at) {
     return at.error();

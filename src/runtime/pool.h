@@ -18,6 +18,8 @@ struct Pool {
   int device = 0;
   std::uint64_t max_bytes = 0; // 0: the device's memory
   std::uint64_t release_threshold = 0;
+  bool shareable = false;   // with other processes
+  bool imported = false;    // another process's: nothing is allocated from it
   int reuse[3] = {1, 1, 1}; // the three cudaMemPoolReuse… attributes
   std::uint64_t used_high = 0, reserved_high = 0;
   std::map<int, cudaMemAccessFlags> access; // of other devices

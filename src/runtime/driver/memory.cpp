@@ -240,6 +240,20 @@ HEDDLE_DRIVER(cuMemPoolSetAccess,
 HEDDLE_DRIVER(cuMemPoolGetAccess,
     cudaMemPoolGetAccess(reinterpret_cast<cudaMemAccessFlags*>(flags), pool, reinterpret_cast<cudaMemLocation*>(where)),
     CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* where)
+HEDDLE_DRIVER(cuMemPoolExportToShareableHandle,
+    cudaMemPoolExportToShareableHandle(result, pool, static_cast<cudaMemAllocationHandleType>(type),
+                                       static_cast<unsigned>(flags)),
+    void* result, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags)
+HEDDLE_DRIVER(cuMemPoolImportFromShareableHandle,
+    cudaMemPoolImportFromShareableHandle(pool, handle, static_cast<cudaMemAllocationHandleType>(type),
+                                         static_cast<unsigned>(flags)),
+    CUmemoryPool* pool, void* handle, CUmemAllocationHandleType type, unsigned long long flags)
+HEDDLE_DRIVER(cuMemPoolExportPointer,
+    cudaMemPoolExportPointer(reinterpret_cast<cudaMemPoolPtrExportData*>(data), reinterpret_cast<void*>(p)),
+    CUmemPoolPtrExportData* data, CUdeviceptr p)
+HEDDLE_DRIVER(cuMemPoolImportPointer,
+    cudaMemPoolImportPointer(pointer(p), pool, reinterpret_cast<cudaMemPoolPtrExportData*>(data)),
+    CUdeviceptr* p, CUmemoryPool pool, CUmemPoolPtrExportData* data)
 // clang-format on
 
 // The forms of CUDA 12, which name a device.

@@ -3,6 +3,11 @@
 
 #include "runtime/driver/driver.h"
 #include "runtime/outcome.h"
+#include "runtime/shared_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +19,14 @@ namespace {
 bool whole(std::uint64_t bytes) {
   return bytes != 0 && bytes % VirtualMemory::granularity == 0;
 }
+
+/// The last page of a file.
+struct SharedMemory {
+  std::uint64_t magic = 0x314d'5649'656c'6448ULL; // "HdleIVM1"
+  std::uint64_t bytes = 0;
+  CUmemAllocationProp properties{};
+};
+constexpr std::uint64_t last_page = 4096;
 
 std::byte* bytes_at(Runtime& rt, CUdeviceptr p, std::uint64_t bytes) {
   return static_cast<std::byte*>(rt.space().host_pointer(p, bytes));
@@ -84,24 +97,88 @@ cudaError_t VirtualMemory::create(
     complain_unsupported("cuMemCreate of host memory");
     return cudaErrorNotSupported;
   }
+  const auto types = static_cast<unsigned>(properties->requestedHandleTypes);
+  if ((types & ~static_cast<unsigned>(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)) != 0) {
+    complain_unsupported("cuMemCreate of memory that is shared by other things than descriptors");
+    return cudaErrorNotSupported;
+  }
   const std::lock_guard lock(mutex_);
   std::uint64_t& used = in_use_[properties->location.id];
   const std::uint64_t others = rt.space().bytes_in_use(properties->location.id);
   if (bytes > rt.model().global_bytes || used + others > rt.model().global_bytes - bytes) {
     return cudaErrorMemoryAllocation;
   }
+  int file = -1;
+  if (types != 0) {
+    file = make_shared_file(bytes + last_page);
+    const SharedMemory says{.bytes = bytes, .properties = *properties};
+    if (file < 0 || ::pwrite(file, &says, sizeof says, static_cast<off_t>(bytes)) != sizeof says) {
+      return cudaErrorMemoryAllocation;
+    }
+  }
   used += bytes;
   *handle = next_++;
   Allocation& made = allocations_[*handle];
   made.bytes = bytes;
   made.properties = *properties;
+  made.file = file;
+  return cudaSuccess;
+}
+
+cudaError_t VirtualMemory::share(
+    int* file,
+    CUmemGenericAllocationHandle handle,
+    CUmemAllocationHandleType type
+) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = allocations_.find(handle);
+  if (file == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+      it == allocations_.end() || it->second.file < 0) {
+    return cudaErrorInvalidValue;
+  }
+  *file = ::fcntl(it->second.file, F_DUPFD_CLOEXEC, 0);
+  return *file >= 0 ? cudaSuccess : cudaErrorOperatingSystem;
+}
+
+cudaError_t VirtualMemory::open(
+    Runtime& rt,
+    CUmemGenericAllocationHandle* handle,
+    int file,
+    CUmemAllocationHandleType type
+) {
+  SharedMemory says{.magic = 0};
+  struct stat about{};
+  if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+      ::fstat(file, &about) != 0 || static_cast<std::uint64_t>(about.st_size) <= last_page ||
+      ::pread(file, &says, sizeof says, about.st_size - static_cast<off_t>(last_page)) !=
+          sizeof says ||
+      says.magic != SharedMemory().magic || !rt.valid_device(says.properties.location.id)) {
+    return cudaErrorInvalidValue;
+  }
+  const int own = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) {
+    return cudaErrorOperatingSystem;
+  }
+  const std::lock_guard lock(mutex_);
+  *handle = next_++;
+  Allocation& made = allocations_[*handle];
+  made.bytes = says.bytes;
+  made.properties = says.properties;
+  made.file = own;
+  made.counted = false;
   return cudaSuccess;
 }
 
 void VirtualMemory::forget(CUmemGenericAllocationHandle handle) {
   const auto it = allocations_.find(handle);
-  if (it->second.references <= 0 && !it->second.mapped) {
-    in_use_[it->second.properties.location.id] -= it->second.bytes;
+  const Allocation& allocation = it->second;
+  if (allocation.references <= 0 && allocation.mapped == 0) {
+    if (allocation.counted) {
+      in_use_[allocation.properties.location.id] -= allocation.bytes;
+    }
+    if (allocation.file >= 0) {
+      ::close(allocation.file);
+    }
     allocations_.erase(it);
   }
 }
@@ -165,7 +242,11 @@ cudaError_t VirtualMemory::map(
     return cudaErrorInvalidValue;
   }
   Allocation& allocation = it->second;
-  if (allocation.mapped) {
+  if (allocation.file >= 0) {
+    if (map_shared_file(allocation.file, bytes, bytes_at(rt, p, bytes)) == nullptr) {
+      return cudaErrorMapBufferObjectFailed;
+    }
+  } else if (allocation.mapped != 0) {
     complain_unsupported("a second mapping of what one cuMemCreate made");
     return cudaErrorNotSupported;
   }
@@ -173,7 +254,7 @@ cudaError_t VirtualMemory::map(
     std::memcpy(bytes_at(rt, p, bytes), allocation.contents.data(), bytes);
     allocation.contents.clear();
   }
-  allocation.mapped = true;
+  ++allocation.mapped;
   mappings_[p] = Mapping{bytes, handle, {}};
   return cudaSuccess;
 }
@@ -193,11 +274,15 @@ cudaError_t VirtualMemory::unmap(Runtime& rt, CUdeviceptr p, std::size_t bytes) 
   for (auto it = mappings_.find(p); it != end; it = mappings_.erase(it)) {
     Allocation& allocation = allocations_.at(it->second.handle);
     std::byte* at = bytes_at(rt, it->first, it->second.bytes);
-    if (allocation.references > 0) {
-      allocation.contents.assign(at, at + it->second.bytes);
+    if (allocation.file >= 0) {
+      map_own_pages(at, it->second.bytes);
+    } else {
+      if (allocation.references > 0) {
+        allocation.contents.assign(at, at + it->second.bytes);
+      }
+      std::memset(at, 0, it->second.bytes);
     }
-    std::memset(at, 0, it->second.bytes);
-    allocation.mapped = false;
+    --allocation.mapped;
     forget(it->second.handle);
   }
   return cudaSuccess;
@@ -261,6 +346,31 @@ VirtualMemory& memory() {
   return Runtime::get().contexts().virtual_memory();
 }
 
+/// Not under `heddle check`: what another process does cannot be explored.
+template <class Body> cudaError_t between_processes(const char* what, Body&& body) {
+  Runtime& rt = Runtime::get();
+  if (rt.config().mode == Mode::Check) {
+    complain_unsupported(what);
+    return cudaErrorNotSupported;
+  }
+  return body(rt);
+}
+
+cudaError_t
+export_memory(void* result, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type) {
+  return between_processes("cuMemExportToShareableHandle", [&](Runtime&) {
+    return memory().share(static_cast<int*>(result), handle, type);
+  });
+}
+
+cudaError_t
+import_memory(CUmemGenericAllocationHandle* handle, void* from, CUmemAllocationHandleType type) {
+  return between_processes("cuMemImportFromShareableHandle", [&](Runtime& rt) {
+    const auto file = static_cast<int>(reinterpret_cast<std::intptr_t>(from));
+    return memory().open(rt, handle, file, type);
+  });
+}
+
 cudaError_t granularity(std::size_t* result, const CUmemAllocationProp* properties) {
   if (result == nullptr || properties == nullptr) {
     return cudaErrorInvalidValue;
@@ -295,6 +405,10 @@ HEDDLE_DRIVER(cuMemGetAllocationGranularity, granularity(result, properties),
     std::size_t* result, const CUmemAllocationProp* properties, CUmemAllocationGranularity_flags /*which*/)
 HEDDLE_DRIVER(cuMemGetAllocationPropertiesFromHandle, memory().properties(properties, handle),
     CUmemAllocationProp* properties, CUmemGenericAllocationHandle handle)
+HEDDLE_DRIVER(cuMemExportToShareableHandle, flags != 0 ? cudaErrorInvalidValue : export_memory(result, handle, type),
+    void* result, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type, unsigned long long flags)
+HEDDLE_DRIVER(cuMemImportFromShareableHandle, import_memory(handle, from, type),
+    CUmemGenericAllocationHandle* handle, void* from, CUmemAllocationHandleType type)
 HEDDLE_DRIVER(cuMemRetainAllocationHandle, memory().retain(handle, reinterpret_cast<CUdeviceptr>(p)),
     CUmemGenericAllocationHandle* handle, void* p)
 // clang-format on

@@ -4,7 +4,8 @@
 // A reserved range is one allocation for device code from the start; mapping gives a part of it the
 // contents of an allocation handle, unmapping takes them back. Misses: accesses to reserved
 // addresses with nothing mapped, or without access granted. An allocation is mapped in one place at
-// a time; a second mapping is unsupported.
+// a time; a second mapping is unsupported, unless it can be shared with other processes: then it is
+// a file (shared_file.h), with a page at its end that says what it is.
 #pragma once
 
 #include "memory/address_space.h"
@@ -40,6 +41,13 @@ public:
   cudaError_t retain(CUmemGenericAllocationHandle* handle, CUdeviceptr p);
   cudaError_t properties(CUmemAllocationProp* result, CUmemGenericAllocationHandle handle) const;
 
+  /// A descriptor, which belongs to the caller, for an allocation that was made to be shared.
+  cudaError_t
+  share(int* file, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type) const;
+  /// What another process, or this one, has shared.
+  cudaError_t
+  open(Runtime& rt, CUmemGenericAllocationHandle* handle, int file, CUmemAllocationHandleType type);
+
   cudaError_t
   map(Runtime& rt, CUdeviceptr p, std::size_t bytes, CUmemGenericAllocationHandle handle);
   cudaError_t unmap(Runtime& rt, CUdeviceptr p, std::size_t bytes);
@@ -53,8 +61,10 @@ private:
     std::uint64_t bytes = 0;
     CUmemAllocationProp properties{};
     int references = 1;
-    bool mapped = false;
+    int mapped = 0;                  // times
     std::vector<std::byte> contents; // while it is not mapped; empty: zero
+    int file = -1;                   // that has them, if it can be shared
+    bool counted = true;             // in in_use_
   };
   struct Mapping {
     std::uint64_t bytes = 0;
