@@ -25,7 +25,10 @@ class OutsideProject(unittest.TestCase):
                      f"-DCMAKE_PREFIX_PATH={cls.prefix}", f"-DCMAKE_CUDA_COMPILER={NVCC}",
                      "-DCMAKE_CUDA_ARCHITECTURES=90-real",  # no PTX, unless somebody asks for it
                      f"-DCMAKE_CUDA_COMPILER_LAUNCHER={cls.launcher}",
-                     f"-DCMAKE_CXX_COMPILER_LAUNCHER={cls.launcher}")
+                     f"-DCMAKE_CXX_COMPILER_LAUNCHER={cls.launcher}",
+                     # what starts the project's own tests, before and from CMake 3.29 on
+                     f"-DCMAKE_CROSSCOMPILING_EMULATOR={cls.prefix}/bin/heddle;run",
+                     f"-DCMAKE_TEST_LAUNCHER={cls.prefix}/bin/heddle;run")
         cls.run_tool(CMAKE, "--build", cls.root / "build")
 
     @classmethod
@@ -38,7 +41,7 @@ class OutsideProject(unittest.TestCase):
 
     def test_its_own_ctest_passes(self):
         done = self.run_tool("ctest", "--test-dir", self.root / "build", "--output-on-failure")
-        self.assertIn("100% tests passed, 0 tests failed out of 5", done.stdout)
+        self.assertIn("100% tests passed, 0 tests failed out of 6", done.stdout)
 
     def test_the_built_program_is_fully_seen(self):
         done = self.run_tool(self.prefix / "bin/heddle", "check", self.root / "build/app", "crossed", status=1)
