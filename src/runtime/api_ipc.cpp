@@ -35,7 +35,7 @@ struct PoolFile {
 
 template <class Handle> IpcHandle read(const Handle& handle) {
   IpcHandle result;
-  std::memcpy(&result, &handle, sizeof result);
+  std::memcpy(static_cast<void*>(&result), &handle, sizeof result);
   return result;
 }
 
