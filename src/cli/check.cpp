@@ -34,6 +34,11 @@ Result<report::Report> check_program(const CheckOptions& options) {
     constexpr unsigned seconds_each = 20;
     TRY(races, find_races(target, options.device, options.races, seconds_each));
   }
+  RacesFound unwritten;
+  if (options.uninitialised) {
+    constexpr unsigned seconds = 60;
+    TRY(unwritten, find_unwritten(target, options.device, seconds));
+  }
   explore::CheckRequest request;
   request.program = target.path;
   request.arguments = target.arguments;
@@ -62,6 +67,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   }
   if (options.races != 0) {
     add_races(report, std::move(races));
+  }
+  if (options.uninitialised) {
+    add_unwritten(report, std::move(unwritten));
   }
   return report;
 }

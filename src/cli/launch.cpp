@@ -188,6 +188,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (options.races) {
     variables["HEDDLE_RACES"] = "1";
   }
+  if (options.uninitialised) {
+    variables["HEDDLE_UNINITIALISED"] = "1";
+  }
   if (options.warps == "lockstep") {
     variables["HEDDLE_WARPS"] = options.warps;
   }

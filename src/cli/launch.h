@@ -3,6 +3,7 @@
 //
 //   HEDDLE_MODE=run|check   HEDDLE_DEVICE=sm_90   HEDDLE_DEVICES=N   HEDDLE_SEED=N
 //   HEDDLE_RACES=1
+//   HEDDLE_UNINITIALISED=1
 //   HEDDLE_WARPS=independent|lockstep   HEDDLE_WARP_TRACE=N   HEDDLE_STALE_READS=1
 //   LD_LIBRARY_PATH         our library folder first
 //   LD_PRELOAD              our libcudart, where the program's own DT_RPATH would be searched
@@ -30,6 +31,7 @@ struct DeviceOptions {
   int devices = 1;
   std::optional<std::uint64_t> seed;
   bool races = false;                // look for data races
+  bool uninitialised = false;        // look for uses of memory that nobody has written
   std::string warps = "independent"; // or lockstep
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;

@@ -83,6 +83,12 @@ void define_run(CLI::App& app, Options& options) {
       "Look for data races in one schedule (with --seed=N: in the one that N chooses); several "
       "times slower, one core"
   );
+  run->add_flag(
+      "--uninitialised",
+      options.run.device.uninitialised,
+      "Look for uses of memory that nobody has written, in one schedule; ten times slower and more, one "
+      "core"
+  );
   run->add_option(
          "--warps",
          options.run.device.warps,
@@ -313,6 +319,11 @@ void define_check(CLI::App& app, Options& options) {
       ->check(CLI::Range(0U, 1000U))
       ->type_name("N")
       ->capture_default_str();
+  check->add_flag(
+      "--uninitialised",
+      options.check.uninitialised,
+      "Look for uses of memory that nobody has written in one schedule before the search"
+  );
   check->add_option("--format", options.check.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->type_name("FORMAT")

@@ -26,6 +26,7 @@ struct RunOptions : ProgramOptions {};
 struct CheckOptions : ProgramOptions {
   std::string format = "text"; // or json, sarif
   unsigned races = 0;          // schedules under the race monitor before the search
+  bool uninitialised = false;  // one schedule under the monitor of unwritten memory
   explore::Options search;
   explore::Workers workers;
 };

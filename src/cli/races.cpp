@@ -1,7 +1,7 @@
 // Implements races.h.
 //
 // Each schedule is an execution of the program by itself, as `heddle run --races --seed=N` makes
-// it; what it finds it writes into a file that HEDDLE_RACES_TO names (report/diagnostic_lines.h).
+// it; what it finds it writes into a file that HEDDLE_FOUND_TO names (report/diagnostic_lines.h).
 // What it prints is dropped, and so are faults and hangs, which the search finds for itself. May be
 // wrong in this direction: misses races that need a schedule that was not among them.
 #include "cli/races.h"
@@ -15,13 +15,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 namespace heddle::cli {
 
-Result<RacesFound> find_races(
+namespace {
+
+/// `monitor`: the flag of `heddle run`; `set` sets it.
+Result<RacesFound> find(
     const Target& target,
     const DeviceOptions& device,
+    std::string_view monitor,
+    const std::function<void(DeviceOptions&)>& set,
     unsigned schedules,
     unsigned seconds
 ) {
@@ -33,10 +39,10 @@ Result<RacesFound> find_races(
     DeviceOptions one = device;
     one.warps = "independent";
     one.stale_reads = false;
-    one.races = true;
+    set(one);
     one.seed = seed;
     TRY(auto variables, launch_environment(target, one, "run"));
-    variables["HEDDLE_RACES_TO"] = file.string();
+    variables["HEDDLE_FOUND_TO"] = file.string();
     // The program's environment is set last: it is not meant for the shell.
     std::vector<std::string> command = {
         "sh",
@@ -66,13 +72,58 @@ Result<RacesFound> find_races(
                other.message == d.message;
       });
       if (!known) {
-        d.notes.push_back(fmt::format("seen by: heddle run --races --seed={}", seed));
+        d.notes.push_back(fmt::format("seen by: heddle run {} --seed={}", monitor, seed));
         found.findings.push_back(std::move(d));
       }
     }
   }
   std::filesystem::remove(file);
   return found;
+}
+
+void add_findings(report::Report& report, RacesFound found) {
+  report.findings.insert(
+      report.findings.begin(),
+      std::make_move_iterator(found.findings.begin()),
+      std::make_move_iterator(found.findings.end())
+  );
+}
+
+} // namespace
+
+Result<RacesFound> find_races(
+    const Target& target,
+    const DeviceOptions& device,
+    unsigned schedules,
+    unsigned seconds
+) {
+  return find(
+      target,
+      device,
+      "--races",
+      [](DeviceOptions& one) { one.races = true; },
+      schedules,
+      seconds
+  );
+}
+
+Result<RacesFound>
+find_unwritten(const Target& target, const DeviceOptions& device, unsigned seconds) {
+  return find(
+      target,
+      device,
+      "--uninitialised",
+      [](DeviceOptions& one) { one.uninitialised = true; },
+      1,
+      seconds
+  );
+}
+
+void add_unwritten(report::Report& report, RacesFound found) {
+  if (found.stopped != 0) {
+    report.limits.emplace_back("the schedule for uses of unwritten memory took too long");
+  }
+  add_findings(report, std::move(found));
 }
 
 void add_races(report::Report& report, RacesFound found) {
@@ -89,11 +140,7 @@ void add_races(report::Report& report, RacesFound found) {
         fmt::format("{} of the schedules for data races took too long", found.stopped)
     );
   }
-  report.findings.insert(
-      report.findings.begin(),
-      std::make_move_iterator(found.findings.begin()),
-      std::make_move_iterator(found.findings.end())
-  );
+  add_findings(report, std::move(found));
 }
 
 } // namespace heddle::cli

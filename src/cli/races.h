@@ -1,5 +1,5 @@
-// The races half of `heddle check --races=N`: N single schedules under the race monitor, before the
-// search.
+// What `heddle check` does before the search with --races=N, N single schedules under the race monitor,
+// and with --uninitialised, one under the monitor of memory that nobody has written.
 #pragma once
 
 #include "cli/launch.h"
@@ -8,7 +8,7 @@
 namespace heddle::cli {
 
 struct RacesFound {
-  std::vector<report::Diagnostic> findings; // each pair of lines once
+  std::vector<report::Diagnostic> findings; // each once
   unsigned schedules = 0;                   // that came to an end
   unsigned stopped = 0;                     // that took too long
 };
@@ -17,7 +17,12 @@ struct RacesFound {
 Result<RacesFound>
 find_races(const Target& target, const DeviceOptions& device, unsigned schedules, unsigned seconds);
 
+/// The same of uses of unwritten memory, with seed 0.
+Result<RacesFound>
+find_unwritten(const Target& target, const DeviceOptions& device, unsigned seconds);
+
 /// Puts them into the report: findings, and what its condition "if free of data races" rests on.
 void add_races(report::Report& report, RacesFound found);
+void add_unwritten(report::Report& report, RacesFound found);
 
 } // namespace heddle::cli

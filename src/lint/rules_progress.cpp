@@ -4,8 +4,8 @@
 // A block that has started may count on the other threads of its block (and cluster), and in a
 // cooperative grid on all others; otherwise blocks may run one after the other. Reported is a wait
 // of which it is certain that another block must end it: for a count that comes from the size of
-// the grid, for the entry that belongs to another block index, or for what only a block with a
-// certain index writes. Not reported: locks and tickets (whoever holds one has started), waits in
+// the grid, until a count has come to the own block index, for the entry that belongs to another
+// block index, or for what only a block with a certain index writes. Not reported: locks and tickets (whoever holds one has started), waits in
 // kernels that use grid or cluster barriers, and kernels of which no ordinary launch is seen.
 #include "lint/waits.h"
 
@@ -141,6 +141,7 @@ private:
           wanted.grid_size |= one.grid_size;
           wanted.parameter |= one.parameter;
           wanted.atomic_update |= one.atomic_update;
+          wanted.block_index |= one.block_index && is_computed_from(entry_, condition, poll);
         }
       }
     }
@@ -150,6 +151,9 @@ private:
     }
     if (wanted.grid_size && !place.block_index) {
       return "for all blocks of the grid";
+    }
+    if (wanted.block_index && !place.block_index) {
+      return "for its turn in the order of block indices";
     }
     const std::uint32_t waiting = graph_.loops[loop].header;
     for (const ValueId write : writes) {
@@ -175,7 +179,7 @@ private:
           return "for the last block of the grid to arrive";
         }
         if (of.block_index && !of.atomic_update && !of.loaded && !of.parameter &&
-            code.effect != Effect::AtomicUpdate && !decides_alike(branch, write, waiting)) {
+            (code.effect != Effect::AtomicUpdate || is_exchange(code)) && !decides_alike(branch, write, waiting)) {
           return "for what a block with a certain index writes";
         }
       }
@@ -186,6 +190,11 @@ private:
       }
     }
     return "";
+  }
+
+  /// A store in disguise.
+  static bool is_exchange(const Instruction& code) {
+    return code.name == "atomicExch" || code.name == "atomicExch_system" || code.name == "exchange";
   }
 
   bool precedes(ValueId write, std::uint32_t waiting) const {

@@ -533,6 +533,9 @@ const Op* Block::collective(
     const int lane = std::countr_zero(left);
     left &= ~bit(lane);
     if ((state.arrived & bit(lane)) != 0 && collective_complete(state, lane)) {
+      if (look_for_divergence_ && !divergence_) {
+        look_who_left_collective(w, lane);
+      }
       finish_collective(w, (state.membermask[slot(lane)] & state.warp.live) | bit(lane));
     }
   }
@@ -568,6 +571,9 @@ void Block::exited(isa::Exec& exec, LaneMask ended) {
   for (LaneMask left = state.arrived; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     if ((state.arrived & bit(lane)) != 0 && collective_complete(state, lane)) {
+      if (look_for_divergence_ && !divergence_) {
+        look_who_left_collective(w, lane);
+      }
       finish_collective(w, (state.membermask[slot(lane)] & state.warp.live) | bit(lane));
     }
   }

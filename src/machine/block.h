@@ -235,6 +235,8 @@ private:
       isa::LaneMask lanes
   );
   void look_who_went_around(const isa::Code& code, const isa::Op& op, std::size_t w, int lane);
+  void look_who_left_collective(std::size_t w, int lane);
+  bool is_gone_around(const isa::Code& code, const isa::Op& op);
   void finish_collective(std::size_t w, isa::LaneMask members);
   bool collective_complete(const WarpState& state, int lane) const;
 

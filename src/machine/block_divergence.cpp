@@ -1,11 +1,12 @@
-// Barriers of the block in divergent code: [BAR-6]. A barrier of all threads (number 0, without a
+// Barriers of the block in divergent code: [BAR-6], and collectives of a warp: [WARP-MASK]. A barrier of all threads (number 0, without a
 // count: what __syncthreads() and thread_block::sync() are) belongs to one place in the program;
 // all threads of the block come to it, or have ended. Hardware counts arrivals and lets more than
 // that pass; two things are found here when they happen:
 //
 // - threads wait at one place and another one arrives at another place;
 // - threads have ended although their way to the end leads through code behind the barrier, so that
-//   they have not left early but gone around it.
+//   they have not left early but gone around it. The same of threads that the mask of a warp
+//   collective names.
 //
 // May be wrong in this direction: misses threads that come to one place in different rounds of a
 // loop, ends behind a barrier that a called function contains, and threads that go around a barrier
@@ -111,11 +112,15 @@ void Block::diverged(
   FaultReport report;
   report.fault.kind = isa::FaultKind::BarrierMisuse;
   report.fault.lane = lane;
-  report.fault.text = fmt::format("{}: {}", divergent_barrier, how);
   report.kernel = grid_.describe();
   report.block = index_;
   report.thread = thread_index(w, lane);
   describe_instruction(code, op, report);
+  report.fault.text = fmt::format(
+      "{}: {}",
+      is_warp_collective(report.instruction) ? "collective in divergent code" : divergent_barrier,
+      how
+  );
   divergence_ = std::move(report);
 }
 
@@ -160,16 +165,43 @@ void Block::look_where_others_wait(
   }
 }
 
-/// The barrier of all threads opens for those who wait at `op`, and others have ended.
-void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_t w, int lane) {
-  if (live_ == threads_ || &code != grid_.kernel().code) {
-    return;
+bool Block::is_gone_around(const isa::Code& code, const Op& op) {
+  if (&code != grid_.kernel().code) {
+    return false;
   }
   const auto [known, is_new] = gone_around_.try_emplace(&op);
   if (is_new) {
-    known->second = is_gone_around(*code.function, op.instruction);
+    known->second = machine::is_gone_around(*code.function, op.instruction);
   }
-  if (!known->second) {
+  return known->second;
+}
+
+/// The collective at which `lane` waits is complete, but for threads that its mask names and that
+/// have ended.
+void Block::look_who_left_collective(std::size_t w, int lane) {
+  const WarpState& state = warps_[w];
+  const auto index = static_cast<std::size_t>(lane);
+  const LaneMask left = state.membermask[index] & created(w) & ~state.warp.live;
+  const Op& op = *state.collective_op[index];
+  if (left == 0 || !is_gone_around(*state.warp.frame[index]->code, op)) {
+    return;
+  }
+  diverged(
+      *state.warp.frame[index]->code,
+      op,
+      w,
+      lane,
+      fmt::format(
+          "its mask names lane {} too, which has gone around it, on to the code behind it, and has "
+          "ended",
+          std::countr_zero(left)
+      )
+  );
+}
+
+/// The barrier of all threads opens for those who wait at `op`, and others have ended.
+void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_t w, int lane) {
+  if (live_ == threads_ || !is_gone_around(code, op)) {
     return;
   }
   for (std::size_t other = 0; other < warps_.size(); ++other) {

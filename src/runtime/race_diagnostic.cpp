@@ -176,7 +176,7 @@ void at_exit(int /*status*/, void* argument) {
   for (const RaceReport& race : races.reports()) {
     if (is_library_matter(race)) {
       ++inside;
-    } else if (const char* file = std::getenv("HEDDLE_RACES_TO")) {
+    } else if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
       std::ofstream(file, std::ios::app) << report::to_lines(diagnose(race, space));
     } else {
       announce(diagnose(race, space));

@@ -15,6 +15,7 @@
 #include "runtime/outcome.h"
 #include "runtime/pool.h"
 #include "runtime/race_diagnostic.h"
+#include "runtime/unwritten_diagnostic.h"
 #include "runtime/unsupported.h"
 #include "simt/lockstep.h"
 
@@ -57,7 +58,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   machine::EngineOptions options;
   options.workers = config.threads.value_or(0);
   options.seed = config.seed;
-  if (config.races) {
+  if (config.races || config.unwritten) {
     options.seed = config.seed.value_or(0);
     options.one_at_a_time = true;
   }
@@ -111,6 +112,10 @@ Runtime::Runtime(Config config)
     auto races = std::make_unique<race::Races>(space_);
     announce_races_at_exit(*races, space_);
     world_->set_monitor(std::move(races));
+  } else if (config_.unwritten) {
+    auto unwritten = std::make_unique<unwritten::Unwritten>(space_);
+    announce_unwritten_at_exit(*unwritten);
+    world_->set_monitor(std::move(unwritten));
   }
   world_->set_driver(make_driver(*world_, config_));
   modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices);

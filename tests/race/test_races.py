@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Every CASE of the programs in this folder, both twins, under `heddle run --races`.
+"""Every CASE of the programs in this folder, both twins, under `heddle run --races` (or another monitor).
 
     HEDDLE=build/dev/bin/heddle test_races.py FILE.cu…
 
 A case begins with CASE(name, "regular expression"); what is reported for its racy twin must match, and
-nothing may be reported for the right one. A line `//@ nvcc: FLAGS` gives flags of nvcc.
+nothing may be reported for the right one. A line `//@ nvcc: FLAGS` gives flags of nvcc; `//@ find: uninitialised`
+what is looked for instead.
 """
 import os
 import pathlib
@@ -18,14 +19,17 @@ HEDDLE = os.environ.get("HEDDLE", "heddle")
 
 
 NVCC = re.compile(r"^//@ nvcc: (.*)$", re.M)
+FIND = re.compile(r"^//@ find: uninitialised$", re.M)
 
 # Not about the program: nobody but NVIDIA can do anything about it.
 ABOUT_LIBRARIES = re.compile(r"heddle: note: \d+ data races? inside NVIDIA's own library code are not reported\n")
 
 
 def run(path, *arguments):
-    flags = NVCC.search(path.read_text(encoding="utf-8"))
-    command = [HEDDLE, "run", "--races", *([f"--nvcc={flags[1]}"] if flags else []), path.name, "--", *arguments]
+    text = path.read_text(encoding="utf-8")
+    flags = NVCC.search(text)
+    monitor = "--uninitialised" if FIND.search(text) else "--races"
+    command = [HEDDLE, "run", monitor, *([f"--nvcc={flags[1]}"] if flags else []), path.name, "--", *arguments]
     return subprocess.run(command, cwd=path.parent, capture_output=True, text=True,
                           timeout=120, check=False)
 
@@ -35,7 +39,7 @@ def problems_of(path, name, expected):
         done = run(path, name, twin)
         if done.returncode != code or (twin == "right" and ABOUT_LIBRARIES.sub("", done.stderr)) or done.stdout != "done\n":
             yield f"{path.name}: {name} {twin}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
-        elif twin == "racy" and ("error[data-race]" not in done.stderr or not re.search(expected, done.stderr)):
+        elif twin == "racy" and (not re.search(r"error\[(data-race|uninitialised)\]", done.stderr) or not re.search(expected, done.stderr)):
             yield f"{path.name}: {name} racy: no {expected!r} in\n{done.stderr}"
 
 

@@ -104,6 +104,35 @@ __global__ void producer_block_bad(flag_t* ready, int* data, int* out) {
     out[blockIdx.x] = data[0];
   }
 }
+__global__ void producer_by_exchange_bad(int* ready, int* data, int* out) {
+  if (blockIdx.x == 0) {
+    data[0] = 42;
+    __threadfence();
+    atomicExch(ready, 1); // expect: cuda_legacy_atomic
+  } else {
+    while (atomicAdd(ready, 0) == 0) __nanosleep(20); // expect: cuda_progress_grid_wait, cuda_legacy_atomic
+    __threadfence();
+    out[blockIdx.x] = data[0];
+  }
+}
+// A turn for each block, in the order of their indices, or of their tickets.
+__global__ void turns_bad(int* turn, int* sum) {
+  if (threadIdx.x == 0) {
+    while (atomicAdd(turn, 0) < (int)blockIdx.x) __nanosleep(20); // expect: cuda_progress_grid_wait, cuda_legacy_atomic
+    sum[0] += 1;
+    __threadfence();
+    atomicAdd(turn, 1);
+  }
+}
+__global__ void turns_of_tickets(int* next, int* turn, int* sum) {
+  if (threadIdx.x == 0) {
+    int mine = atomicAdd(next, 1);
+    while (atomicAdd(turn, 0) < mine) __nanosleep(20); // expect: cuda_legacy_atomic
+    sum[0] += blockIdx.x;
+    __threadfence();
+    atomicAdd(turn, 1);
+  }
+}
 __global__ void producer_thread(flag_t* ready, int* data, int* out) {
   if (threadIdx.x == 0) {
     data[blockIdx.x] = 42;
@@ -152,6 +181,9 @@ void launches(int* a, int* b, int* c, flag_t* f, int n) {
   chain_bad<<<n, 128>>>(f, b);
   chain_by_ticket<<<n, 128>>>(f, b, c);
   producer_block_bad<<<n, 128>>>(f, a, b);
+  producer_by_exchange_bad<<<n, 128>>>(a, b, c);
+  turns_bad<<<n, 128>>>(a, b);
+  turns_of_tickets<<<n, 128>>>(a, b, c);
   producer_thread<<<n, 128>>>(f, a, b);
   lock<<<n, 128>>>(a, b);
   ticket_lock<<<n, 128>>>(a, f, b);

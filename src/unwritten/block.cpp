@@ -1,0 +1,557 @@
+// Implements block.h.
+#include "unwritten/block.h"
+
+#include "isa/ops_address.h"
+#include "isa/ops_collective.h"
+#include "machine/fault_diagnostic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace heddle::unwritten {
+
+using isa::LaneMask;
+using ptx::Mod;
+
+namespace {
+
+template <class F> void each(LaneMask lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) {
+    f(std::countr_zero(lanes));
+  }
+}
+
+bool at_parameters(const ptx::Instruction& i) {
+  return i.has(Mod::Param) || i.has(Mod::ParamEntry) || i.has(Mod::ParamFunc);
+}
+
+bool in_shared(const ptx::Instruction& i) {
+  return i.has(Mod::Shared) || i.has(Mod::SharedCta) || i.has(Mod::SharedCluster);
+}
+
+} // namespace
+
+const isa::Op* BlockUnwritten::execute(isa::Exec& exec, const isa::Op& op) {
+  auto& block = static_cast<machine::Block&>(exec.environment());
+  return static_cast<BlockUnwritten&>(*block.monitor()).run(exec, op);
+}
+
+void BlockUnwritten::started() {
+  frames_.clear();
+  frame_ = nullptr;
+  local_.clear();
+  local_.resize(block_.warps().size());
+  shared_ = std::make_unique<Area>(0, block_.shared_bytes(), 0);
+}
+
+// --- Registers ---------------------------------------------------------------------------------
+
+BlockUnwritten::Registers& BlockUnwritten::registers(const isa::Frame& frame) {
+  if (frame_ != &frame) {
+    frame_ = &frame;
+    registers_ = &frames_[&frame];
+    registers_->lanes.resize(frame.code->function->registers.size());
+  }
+  return *registers_;
+}
+
+void BlockUnwritten::set(
+    Registers& r,
+    std::uint32_t index,
+    int lane,
+    std::uint64_t bits,
+    Origin origin
+) {
+  if (index == Input::none) {
+    return;
+  }
+  if (bits == 0) {
+    r.lanes[index] &= ~(LaneMask{1} << lane);
+    return;
+  }
+  if (r.cells.empty()) {
+    r.cells.resize(r.lanes.size() * isa::warp_size);
+  }
+  r.any = true;
+  r.lanes[index] |= LaneMask{1} << lane;
+  r.cells[std::size_t{index} * isa::warp_size + static_cast<std::size_t>(lane)] = {bits, origin};
+}
+
+void BlockUnwritten::clear(Registers& r, const Use& use, LaneMask lanes) {
+  for (const std::uint32_t index : use.results) {
+    if (index != Input::none) {
+      r.lanes[index] &= ~lanes;
+    }
+  }
+}
+
+Source BlockUnwritten::source(
+    const isa::Exec& exec,
+    const Registers& r,
+    const Input& input,
+    int lane
+) const {
+  Source s;
+  if (input.index == Input::none) {
+    s.value = input.value;
+    return s;
+  }
+  const isa::Code& code = exec.code();
+  const isa::Ref ref = code.registers[input.index];
+  const Mod type = code.function->registers[input.index].type;
+  if (type == Mod::Pred) {
+    s.value = exec.in<LaneMask>(ref)[0] >> lane & 1;
+    s.value ^= input.negated ? 1 : 0;
+  } else {
+    const auto bytes = static_cast<std::size_t>(std::clamp(ptx::type_bits(type), 16, 128) / 8);
+    std::memcpy(
+        &s.value,
+        exec.in<std::byte>(ref) + bytes * static_cast<std::size_t>(lane),
+        std::min<std::size_t>(bytes, sizeof s.value)
+    );
+  }
+  if (is_unwritten(r, input.index, lane)) {
+    s.bits = r.cells[std::size_t{input.index} * isa::warp_size + static_cast<std::size_t>(lane)].bits;
+  }
+  return s;
+}
+
+// --- Instructions ------------------------------------------------------------------------------
+
+const isa::Op* BlockUnwritten::run(isa::Exec& exec, const isa::Op& op) {
+  const isa::Code& code = exec.code();
+  if (&code != code_) {
+    code_ = &code;
+    table_ = &unwritten_.table(code);
+  }
+  const Use& use = *(*table_)[static_cast<std::size_t>(&op - code.ops.data())];
+  Registers& r = registers(exec.frame());
+  if (r.any) {
+    look_at_guard(exec, r, use);
+    look_at_address(exec, r, use);
+  }
+  switch (use.kind) {
+  case Kind::Load:
+  case Kind::Store:
+  case Kind::Update:
+    access(exec, r, use);
+    break;
+  case Kind::Decides:
+    if (!r.any) {
+      break;
+    }
+    for (const Input& input : use.sources) {
+      each(exec.mask(), [&](int lane) {
+        if (is_unwritten(r, input.index, lane)) {
+          const Cell& cell =
+              r.cells[std::size_t{input.index} * isa::warp_size + static_cast<std::size_t>(lane)];
+          unwritten_.found(Matter::Branch, cell.origin, use);
+        }
+      });
+    }
+    break;
+  case Kind::Call: {
+    const isa::Frame* before = &exec.frame();
+    clear(r, use, exec.mask());
+    const isa::Op* next = use.handler(exec, op);
+    if (next != nullptr && &exec.frame() != before) {
+      const isa::Frame& frame = exec.frame();
+      frames_.erase(&frame);
+      frame_ = nullptr;
+      Area& area = local(exec.warp());
+      each(exec.group(), [&](int lane) {
+        area.forget(
+            static_cast<std::uint64_t>(lane) * exec.warp().local_stride + frame.local_base,
+            frame.code->local_bytes
+        );
+      });
+    }
+    return next;
+  }
+  case Kind::Writes: {
+    clear(r, use, exec.mask());
+    exec.watch(this);
+    const isa::Op* next = use.handler(exec, op);
+    exec.watch(nullptr);
+    return next;
+  }
+  case Kind::Shuffle:
+    if (r.any) {
+      shuffle(exec, r, use);
+    }
+    break;
+  case Kind::Unpack:
+    if (r.any) {
+      unpack(exec, r, use);
+    }
+    break;
+  default:
+    if (r.any) {
+      compute(exec, r, use);
+    }
+    break;
+  }
+  return use.handler(exec, op);
+}
+
+void BlockUnwritten::look_at_guard(const isa::Exec& exec, Registers& r, const Use& use) {
+  if (!use.instruction->guard) {
+    return;
+  }
+  const std::uint32_t guard = use.instruction->guard->register_index;
+  const LaneMask lanes = r.lanes[guard] & exec.group();
+  if (lanes == 0 || use.kind == Kind::Load) {
+    return;
+  }
+  const auto first = static_cast<std::size_t>(std::countr_zero(lanes));
+  const Origin origin = r.cells[std::size_t{guard} * isa::warp_size + first].origin;
+  switch (use.kind) {
+  case Kind::Decides:
+    unwritten_.found(Matter::Branch, origin, use);
+    break;
+  case Kind::Store:
+  case Kind::Update:
+  case Kind::Call:
+  case Kind::Writes:
+    unwritten_.found(Matter::Guard, origin, use);
+    break;
+  default:
+    break;
+  }
+}
+
+void BlockUnwritten::look_at_address(const isa::Exec& exec, Registers& r, const Use& use) {
+  for (const std::uint32_t index : use.address) {
+    const LaneMask lanes = r.lanes[index] & exec.mask();
+    if (lanes != 0) {
+      const auto first = static_cast<std::size_t>(std::countr_zero(lanes));
+      unwritten_
+          .found(Matter::Address, r.cells[std::size_t{index} * isa::warp_size + first].origin, use);
+    }
+  }
+}
+
+void BlockUnwritten::compute(const isa::Exec& exec, Registers& r, const Use& use) {
+  const LaneMask lanes = exec.mask();
+  LaneMask concerned = 0;
+  for (const Input& input : use.sources) {
+    if (input.index != Input::none) {
+      concerned |= r.lanes[input.index];
+    }
+  }
+  concerned &= lanes;
+  if (concerned == 0) {
+    clear(r, use, lanes);
+    return;
+  }
+  std::vector<Source> sources(use.sources.size());
+  each(lanes, [&](int lane) {
+    Origin origin = 0;
+    for (std::size_t n = 0; n < sources.size(); ++n) {
+      sources[n] = source(exec, r, use.sources[n], lane);
+      if (sources[n].bits != 0 && origin == 0) {
+        origin = r.cells[std::size_t{use.sources[n].index} * isa::warp_size +
+                         static_cast<std::size_t>(lane)]
+                     .origin;
+      }
+    }
+    bool computes = false;
+    const std::uint64_t bits = origin == 0 ? 0 : spread(use, sources, computes);
+    for (const std::uint32_t index : use.results) {
+      if (index != Input::none) {
+        const Mod type = exec.code().function->registers[index].type;
+        const std::uint64_t width = ones(static_cast<unsigned>(ptx::type_bits(type)));
+        set(r, index, lane, bits & width, computes ? origin | computed : origin);
+      }
+    }
+  });
+}
+
+void BlockUnwritten::unpack(const isa::Exec& exec, Registers& r, const Use& use) {
+  const auto width = static_cast<unsigned>(use.bits / use.results.size());
+  each(exec.mask(), [&](int lane) {
+    const Source s = source(exec, r, use.sources[0], lane);
+    const Origin origin = s.bits == 0 ? 0
+                                      : r.cells[std::size_t{use.sources[0].index} * isa::warp_size +
+                                                static_cast<std::size_t>(lane)]
+                                            .origin;
+    for (std::size_t n = 0; n < use.results.size(); ++n) {
+      const std::uint64_t bits = n * width < 64 ? s.bits >> n * width & ones(width) : 0;
+      set(r, use.results[n], lane, bits, origin);
+    }
+  });
+}
+
+void BlockUnwritten::shuffle(const isa::Exec& exec, Registers& r, const Use& use) {
+  const LaneMask lanes = exec.mask();
+  const Input& value = use.sources[0];
+  if (value.index == Input::none || (r.lanes[value.index] & lanes) == 0) {
+    clear(r, use, lanes);
+    return;
+  }
+  std::array<Cell, isa::warp_size> from{};
+  each(lanes, [&](int lane) {
+    const auto b = static_cast<std::uint32_t>(source(exec, r, use.sources[1], lane).value);
+    const auto c = static_cast<std::uint32_t>(source(exec, r, use.sources[2], lane).value);
+    using isa::ops::Shuffle;
+    const ptx::Instruction& i = *use.instruction;
+    const auto to = i.has(Mod::Up)     ? isa::ops::shuffle_source<Shuffle::Up>(lane, b, c)
+                    : i.has(Mod::Down) ? isa::ops::shuffle_source<Shuffle::Down>(lane, b, c)
+                    : i.has(Mod::Bfly) ? isa::ops::shuffle_source<Shuffle::Bfly>(lane, b, c)
+                                       : isa::ops::shuffle_source<Shuffle::Idx>(lane, b, c);
+    const int other = to.lane & (isa::warp_size - 1);
+    if ((lanes >> other & 1) != 0 && is_unwritten(r, value.index, other)) {
+      from[static_cast<std::size_t>(lane)] =
+          r.cells[std::size_t{value.index} * isa::warp_size + static_cast<std::size_t>(other)];
+    }
+  });
+  clear(r, use, lanes);
+  each(lanes, [&](int lane) {
+    const Cell& cell = from[static_cast<std::size_t>(lane)];
+    set(r, use.results[0], lane, cell.bits, cell.origin);
+  });
+}
+
+// --- Memory ------------------------------------------------------------------------------------
+
+Area& BlockUnwritten::local(const isa::Warp& warp) {
+  std::unique_ptr<Area>& area = local_[block_.index_of(warp)];
+  if (area == nullptr) {
+    area = std::make_unique<Area>(0, isa::warp_size * warp.local_stride, 0);
+  }
+  return *area;
+}
+
+BlockUnwritten::Place BlockUnwritten::place(
+    isa::Exec& exec,
+    std::uint64_t address,
+    bool shared,
+    bool local,
+    int lane
+) {
+  Place place;
+  place.address = address;
+  if (!shared && !local) {
+    if (!isa::in_window(address)) {
+      place.area = unwritten_.memory().global(address);
+      place.offset = place.area != nullptr ? address - place.area->base() : 0;
+      return place;
+    }
+    const std::uint64_t offset = address - memory::window_base;
+    shared = offset < memory::window_size;
+    local = !shared && offset < 2 * memory::window_size;
+  }
+  const std::uint64_t offset = address & 0xffff'ffffU;
+  if (local) {
+    place.space = Place::Space::Local;
+    const isa::Warp& warp = exec.warp();
+    if (offset < warp.local_stride) {
+      place.area = &this->local(warp);
+      place.offset = static_cast<std::uint64_t>(lane) * warp.local_stride + offset;
+    }
+    return place;
+  }
+  if (!shared) {
+    return place; // parameters
+  }
+  place.space = Place::Space::Shared;
+  const std::uint64_t rank = offset >> memory::shared_rank_shift;
+  BlockUnwritten* owner = this;
+  if (rank != 0 && rank - 1 != block_.rank()) {
+    if (rank - 1 >= block_.cluster().size()) {
+      return place;
+    }
+    owner = static_cast<BlockUnwritten*>(block_.cluster().block(rank - 1).monitor());
+  }
+  place.area = owner->shared_.get();
+  place.offset = offset & ((std::uint64_t{1} << memory::shared_rank_shift) - 1);
+  return place;
+}
+
+void BlockUnwritten::access(isa::Exec& exec, Registers& r, const Use& use) {
+  const ptx::Instruction& i = *use.instruction;
+  if (at_parameters(i)) {
+    clear(r, use, exec.mask());
+    return;
+  }
+  warp_ = &exec.warp();
+  const bool shared = in_shared(i);
+  const bool local = i.has(Mod::Local);
+  std::uint64_t address[isa::warp_size];
+  if (shared) {
+    isa::addresses<isa::Space::Shared>(exec, *use.op, address);
+  } else if (local) {
+    isa::addresses<isa::Space::Local>(exec, *use.op, address);
+  } else {
+    isa::addresses<isa::Space::Generic>(exec, *use.op, address);
+  }
+  const std::uint64_t count =
+      std::max<std::uint64_t>({1, use.kind == Kind::Store ? use.sources.size() : use.results.size()});
+  const std::uint64_t bytes = use.kind == Kind::Update ? use.element : count * use.element;
+  each(exec.mask(), [&](int lane) {
+    Place at = place(exec, address[lane], shared, local, lane);
+    if (at.area != nullptr && !at.area->contains(at.offset, bytes)) {
+      at.area = nullptr; // a fault
+    }
+    switch (use.kind) {
+    case Kind::Load:
+      load(r, use, lane, at);
+      break;
+    case Kind::Store:
+      store(r, use, lane, at);
+      break;
+    default:
+      update(r, use, lane, at);
+      break;
+    }
+  });
+}
+
+Origin BlockUnwritten::origin_of(
+    const Use& use,
+    int lane,
+    const Place& place,
+    std::uint64_t offset
+) {
+  const Origin known = place.area->origin(offset);
+  if (known != 0) {
+    return known;
+  }
+  return unwritten_.origin(use, [&](Report& report) {
+    const machine::Dim3 thread = block_.thread_index(block_.index_of(*warp_), lane);
+    const machine::Dim3 block = block_.index();
+    report.who = fmt::format(
+        "thread ({},{},{}) of block ({},{},{}) of kernel '{}'",
+        thread.x,
+        thread.y,
+        thread.z,
+        block.x,
+        block.y,
+        block.z,
+        block_.grid().describe()
+    );
+    report.bytes = use.element;
+    if (place.space == Place::Space::Global) {
+      if (const auto allocation = unwritten_.space().find(place.address)) {
+        report.memory = machine::place_in_memory(*allocation, place.address);
+      }
+      return;
+    }
+    std::string name;
+    for (const ptx::Operand& operand : use.instruction->operands) {
+      if (operand.kind == ptx::OperandKind::Address && !operand.name.empty()) {
+        name = machine::demangle(operand.name);
+      }
+    }
+    const bool is_local = place.space == Place::Space::Local;
+    report.memory = is_local ? "local memory of the thread" : "shared memory of the block";
+    if (!name.empty() && !is_local) {
+      report.memory += fmt::format(", '{}'", name);
+    }
+  });
+}
+
+void BlockUnwritten::load(Registers& r, const Use& use, int lane, const Place& place) {
+  bool any = false;
+  for (std::size_t n = 0; n < use.results.size(); ++n) {
+    const std::uint32_t index = use.results[n];
+    const std::uint64_t offset = place.offset + n * use.element;
+    const unsigned bytes = std::min<unsigned>(use.element, 8);
+    std::uint64_t bits = place.area == nullptr ? 0 : place.area->bits(offset, bytes);
+    if (bits == 0 || index == Input::none) {
+      set(r, index, lane, 0, 0);
+      continue;
+    }
+    any = true;
+    const Origin origin = origin_of(use, lane, place, offset);
+    if (use.is_signed && use.element < 8 && (bits >> (use.element * 8 - 1) & 1) != 0) {
+      bits |= ~ones(use.element * 8U);
+    }
+    set(r, index, lane, bits, origin);
+  }
+  if (any && place.space == Place::Space::Global && !place.area->touched()) {
+    unwritten_.found(Matter::Nothing, origin_of(use, lane, place, place.offset), use);
+  }
+}
+
+void BlockUnwritten::store(Registers& r, const Use& use, int lane, const Place& place) {
+  for (std::size_t n = 0; n < use.sources.size(); ++n) {
+    const Input& input = use.sources[n];
+    Cell cell;
+    if (is_unwritten(r, input.index, lane)) {
+      cell = r.cells[std::size_t{input.index} * isa::warp_size + static_cast<std::size_t>(lane)];
+      cell.bits &= ones(use.element * 8U);
+    }
+    if (cell.bits != 0 && (cell.origin & computed) != 0 &&
+        place.space == Place::Space::Global) {
+      unwritten_.found(Matter::Result, cell.origin, use);
+      cell.bits = 0; // told once is enough
+    }
+    if (place.area != nullptr) {
+      for (unsigned done = 0; done < use.element; done += 8) { // b128: all or nothing
+        place.area->write(
+            place.offset + n * use.element + done,
+            std::min<unsigned>(use.element, 8),
+            cell.bits,
+            cell.origin
+        );
+      }
+    }
+  }
+}
+
+void BlockUnwritten::update(Registers& r, const Use& use, int lane, const Place& place) {
+  const ptx::Instruction& i = *use.instruction;
+  std::uint64_t bits = 0;
+  Origin origin = 0;
+  if (place.area != nullptr) {
+    bits = place.area->bits(place.offset, std::min<unsigned>(use.element, 8));
+    if (i.has(Mod::Cas) && bits != ones(use.element * 8U)) {
+      // An atomic object smaller than a word: its neighbours are compared, too, and stay as they are.
+      clear(r, use, LaneMask{1} << lane);
+      return;
+    }
+    origin = bits != 0 ? origin_of(use, lane, place, place.offset) : 0;
+    place.area->written(place.offset, use.element);
+  }
+  if (bits != 0 && !i.has(Mod::Exch)) {
+    unwritten_.found(Matter::Update, origin, use);
+    bits = 0;
+  }
+  for (const Input& input : use.sources) {
+    if (is_unwritten(r, input.index, lane)) {
+      const Cell& cell =
+          r.cells[std::size_t{input.index} * isa::warp_size + static_cast<std::size_t>(lane)];
+      if (!i.has(Mod::Exch)) {
+        unwritten_.found(Matter::Update, cell.origin, use);
+      } else if (place.area != nullptr) {
+        place.area->write(place.offset, std::min<unsigned>(use.element, 8), cell.bits, cell.origin);
+      }
+    }
+  }
+  for (const std::uint32_t index : use.results) {
+    set(r, index, lane, bits, origin);
+  }
+}
+
+/// An instruction of which no more is known than where it writes.
+void BlockUnwritten::accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, bool store) {
+  if (!store) {
+    return;
+  }
+  for (std::size_t rank = 0; rank < block_.cluster().size(); ++rank) {
+    machine::Block& block = block_.cluster().block(rank);
+    const auto offset = static_cast<std::uint64_t>(at - block.shared());
+    auto& owner = static_cast<BlockUnwritten&>(*block.monitor());
+    if (at >= block.shared() && owner.shared_->contains(offset, bytes)) {
+      owner.shared_->written(offset, bytes);
+      return;
+    }
+  }
+  unwritten_.memory().written_at(at, bytes);
+}
+
+} // namespace heddle::unwritten

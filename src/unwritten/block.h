@@ -1,0 +1,86 @@
+// BlockUnwritten: of one block, which bits of registers, shared and local memory nobody has written,
+// and what each instruction does to that.
+#pragma once
+
+#include "unwritten/monitor.h"
+
+namespace heddle::unwritten {
+
+class BlockUnwritten final : public machine::BlockMonitor, private isa::AccessWatch {
+public:
+  BlockUnwritten(Unwritten& unwritten, machine::Block& block)
+      : unwritten_(unwritten),
+        block_(block) {}
+
+  /// The handler of every op that matters: what it means, and the original one.
+  static const isa::Op* execute(isa::Exec& exec, const isa::Op& op);
+
+  // --- machine::BlockMonitor ---------------------------------------------------------------------
+  void started() override;
+  void arrived(std::size_t, std::size_t, isa::LaneMask) override {}
+  void opened(std::size_t, std::span<const isa::LaneMask>, bool) override {}
+  void cluster_arrived(std::size_t, isa::LaneMask, bool) override {}
+  void cluster_opened() override {}
+  void cluster_passed(std::size_t, isa::LaneMask) override {}
+  void warp_synced(std::size_t, isa::LaneMask) override {}
+  void dependency_waited() override {}
+
+private:
+  struct Cell {
+    std::uint64_t bits = 0;
+    Origin origin = 0;
+  };
+  /// Of an activation of a function.
+  struct Registers {
+    bool any = false;
+    std::vector<isa::LaneMask> lanes; // by register: those of which some bit is unwritten
+    std::vector<Cell> cells;          // by register and lane, once there are any
+  };
+  struct Place {
+    Area* area = nullptr; // nullptr: everything there counts as written
+    std::uint64_t offset = 0;
+    memory::Address address = 0;
+    enum class Space : std::uint8_t {
+      Global,
+      Shared,
+      Local
+    } space = Space::Global;
+  };
+
+  const isa::Op* run(isa::Exec& exec, const isa::Op& op);
+  Registers& registers(const isa::Frame& frame);
+  bool is_unwritten(const Registers& r, std::uint32_t index, int lane) const {
+    return index != Input::none && (r.lanes[index] >> lane & 1) != 0;
+  }
+  void set(Registers& r, std::uint32_t index, int lane, std::uint64_t bits, Origin origin);
+  void clear(Registers& r, const Use& use, isa::LaneMask lanes);
+
+  void look_at_guard(const isa::Exec& exec, Registers& r, const Use& use);
+  void look_at_address(const isa::Exec& exec, Registers& r, const Use& use);
+  void compute(const isa::Exec& exec, Registers& r, const Use& use);
+  void shuffle(const isa::Exec& exec, Registers& r, const Use& use);
+  void unpack(const isa::Exec& exec, Registers& r, const Use& use);
+  Source source(const isa::Exec& exec, const Registers& r, const Input& input, int lane) const;
+
+  void access(isa::Exec& exec, Registers& r, const Use& use);
+  void load(Registers& r, const Use& use, int lane, const Place& place);
+  void store(Registers& r, const Use& use, int lane, const Place& place);
+  void update(Registers& r, const Use& use, int lane, const Place& place);
+  Place place(isa::Exec& exec, std::uint64_t address, bool shared, bool local, int lane);
+  Area& local(const isa::Warp& warp);
+  Origin origin_of(const Use& use, int lane, const Place& place, std::uint64_t offset);
+  void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
+
+  Unwritten& unwritten_;
+  machine::Block& block_;
+  const isa::Code* code_ = nullptr; // whose table was used last
+  const Unwritten::Table* table_ = nullptr;
+  const isa::Frame* frame_ = nullptr; // whose registers were used last
+  Registers* registers_ = nullptr;
+  std::unordered_map<const isa::Frame*, Registers> frames_;
+  std::unique_ptr<Area> shared_;
+  std::vector<std::unique_ptr<Area>> local_; // by warp, lane after lane
+  const isa::Warp* warp_ = nullptr;          // that executes an access
+};
+
+} // namespace heddle::unwritten

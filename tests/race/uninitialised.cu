@@ -1,0 +1,274 @@
+// Memory that nobody has written: the racy twin uses it, the right one writes it first, or does no
+// more than copy it.
+//@ find: uninitialised
+//@ nvcc: -std=c++20
+#include "cases.h"
+
+#include <cuda/std/optional>
+
+template <class T> T* unwritten_memory(size_t count) {
+  T* p = nullptr;
+  must(cudaMalloc(&p, count * sizeof(T)));
+  return p;
+}
+
+constexpr int n = 256;
+
+__global__ void add(const float* a, const float* b, float* c) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  c[i] = a[i] + b[i];
+}
+CASE(input_never_copied, "read of memory of which nobody has written a byte") {
+  auto* a = device_memory<float>(n);
+  auto* b = right ? device_memory<float>(n) : unwritten_memory<float>(n);
+  auto* c = unwritten_memory<float>(n);
+  add<<<2, n / 2>>>(a, b, c);
+}
+CASE(input_half_copied, "a result in global memory was computed from memory(.|\\n)*c.i. = a.i.") {
+  auto* a = device_memory<float>(n);
+  auto* b = unwritten_memory<float>(n);
+  must(cudaMemset(b, 0, (right ? n : n / 2) * sizeof(float)));
+  auto* c = unwritten_memory<float>(n);
+  add<<<2, n / 2>>>(a, b, c);
+}
+
+template <bool right> __global__ void sum_tile(const int* in, int count, int* out) {
+  __shared__ int tile[n];
+  const int i = threadIdx.x;
+  if (i < count) {
+    tile[i] = in[i];
+  } else if (right) {
+    tile[i] = 0;
+  }
+  __syncthreads();
+  for (int half = n / 2; half != 0; half /= 2) {
+    if (i < half) {
+      tile[i] += tile[i + half];
+    }
+    __syncthreads();
+  }
+  if (i == 0) {
+    *out = tile[0];
+  }
+}
+CASE(tail_of_tile, "computed from memory(.|\\n)*shared memory of the block") {
+  sum_tile<right><<<1, n>>>(device_memory<int>(n), 200, unwritten_memory<int>(1));
+}
+
+template <bool right> __global__ void dynamic_tile(int* out) {
+  extern __shared__ int dynamic[];
+  if (right || threadIdx.x != 5) {
+    dynamic[threadIdx.x] = threadIdx.x;
+  }
+  __syncthreads();
+  out[threadIdx.x] = dynamic[blockDim.x - 1 - threadIdx.x] * 3;
+}
+CASE(dynamic_shared, "computed from memory(.|\\n)*shared memory") {
+  dynamic_tile<right><<<1, 64, 64 * sizeof(int)>>>(unwritten_memory<int>(64));
+}
+
+template <bool right> __global__ void count_kinds(const int* kinds, int* out) {
+  int counts[16];
+  if (right) {
+    for (int& c : counts) {
+      c = 0;
+    }
+  }
+  for (int i = 0; i < 64; ++i) {
+    ++counts[kinds[i] & 15];
+  }
+  for (int k = 0; k < 16; ++k) {
+    out[threadIdx.x * 16 + k] = counts[(k + kinds[k]) & 15];
+  }
+}
+CASE(local_array, "computed from memory(.|\\n)*local memory of the thread") {
+  count_kinds<right><<<1, 32>>>(device_memory<int>(64), unwritten_memory<int>(512));
+}
+
+struct State {
+  int ready;
+  int index;
+  int value[8];
+};
+template <bool right> __global__ void prepare(State* s) {
+  s->value[threadIdx.x & 7] = threadIdx.x & 7;
+  if (right) {
+    s->ready = 1;
+    s->index = 2;
+  }
+}
+__global__ void use_flag(const State* s, int* out) {
+  if (s->ready == 1) {
+    *out = 4;
+  }
+}
+__global__ void use_index(const State* s, int* out) {
+  *out = s->value[s->index & 7];
+}
+CASE(branch, "a branch depends|whether something is executed") {
+  auto* s = unwritten_memory<State>(1);
+  prepare<right><<<1, 1>>>(s);
+  use_flag<<<1, 1>>>(s, device_memory<int>(1));
+}
+CASE(address, "an address depends") {
+  auto* s = unwritten_memory<State>(1);
+  prepare<right><<<1, 8>>>(s);
+  use_index<<<1, 1>>>(s, device_memory<int>(1));
+}
+
+__global__ void count_all(unsigned* counter) {
+  atomicAdd(counter, 1u);
+}
+CASE(counter, "an atomic operation uses") {
+  count_all<<<4, 64>>>(right ? device_memory<unsigned>(1) : unwritten_memory<unsigned>(1));
+}
+
+template <bool right> __global__ void from_heap(int* out) {
+  auto* p = static_cast<int*>(malloc(4 * sizeof(int)));
+  p[0] = 1;
+  if (right) {
+    p[1] = 2;
+  }
+  *out = p[0] + p[1];
+  free(p);
+}
+CASE(heap, "computed from memory") {
+  from_heap<right><<<1, 1>>>(unwritten_memory<int>(1));
+}
+
+template <bool right> __global__ void fill(int* p) {
+  if (right) {
+    p[threadIdx.x] = threadIdx.x;
+  }
+}
+CASE(results_never_written, "copy of memory of which nobody has written a byte") {
+  auto* p = unwritten_memory<int>(n);
+  fill<right><<<1, n>>>(p);
+  static int host[n];
+  must(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
+}
+
+__global__ void twice(const int* in, int* out) {
+  out[threadIdx.x] = in[threadIdx.x] * 2;
+}
+CASE(through_copy, "computed from memory") {
+  auto* from = unwritten_memory<int>(n);
+  auto* to = device_memory<int>(n);
+  must(cudaMemset(from, 0, (right ? n : n - 1) * sizeof(int)));
+  must(cudaMemcpy(to, from, n * sizeof(int), cudaMemcpyDeviceToDevice));
+  twice<<<1, n>>>(to, unwritten_memory<int>(n));
+}
+
+template <bool right> __global__ void of_warp(int* out) {
+  __shared__ int value[32];
+  if (threadIdx.x < 31 || right) {
+    value[threadIdx.x] = 1;
+  }
+  __syncwarp();
+  int sum = value[threadIdx.x];
+  for (int lanes = 16; lanes != 0; lanes /= 2) {
+    sum += __shfl_down_sync(~0u, sum, lanes);
+  }
+  if (threadIdx.x == 0) {
+    *out = sum;
+  }
+}
+CASE(shuffled, "computed from memory") {
+  of_warp<right><<<1, 32>>>(unwritten_memory<int>(1));
+}
+
+struct Padded {
+  double d;
+  char c;
+};
+struct Fields {
+  unsigned a : 3;
+  unsigned b : 7;
+  unsigned c : 12;
+};
+template <bool right> __global__ void copy_padding(Padded* out, int* bits, int which) {
+  __shared__ Padded made[32];
+  made[threadIdx.x].d = threadIdx.x;
+  if (right) {
+    made[threadIdx.x].c = 'c';
+  }
+  __syncthreads();
+  const Padded got = made[31 - threadIdx.x];
+  out[threadIdx.x] = got;
+  Fields f[4];
+  f[which].b = 5; // the others stay open
+  f[which].a = got.c == 'c' ? 1 : 2;
+  bits[threadIdx.x] = f[which].a + f[which].b;
+}
+CASE(padding, "a branch depends|computed from memory") {
+  auto* out = unwritten_memory<Padded>(64);
+  auto* all = unwritten_memory<Padded>(64);
+  copy_padding<right><<<1, 32>>>(out, unwritten_memory<int>(32), 3);
+  must(cudaMemcpy(all, out, 64 * sizeof(Padded), cudaMemcpyDeviceToDevice));
+  static Padded host[64];
+  must(cudaMemcpy(host, all, sizeof host, cudaMemcpyDeviceToHost));
+}
+
+using Maybe = cuda::std::optional<int>;
+__global__ void make_empty(Maybe* p) {
+  new (p + threadIdx.x) Maybe();
+  if (threadIdx.x % 2 == 0) {
+    p[threadIdx.x] = threadIdx.x;
+  }
+}
+template <bool right> __global__ void sum_optionals(const Maybe* p, Maybe* copy, int* out) {
+  const Maybe m = p[threadIdx.x];
+  copy[threadIdx.x] = m;
+  out[threadIdx.x] = right ? m.value_or(7) + 1 : *m + 1;
+}
+CASE(optional, "computed from memory") {
+  auto* p = unwritten_memory<Maybe>(32);
+  make_empty<<<1, 32>>>(p);
+  sum_optionals<right><<<1, 32>>>(p, unwritten_memory<Maybe>(32), unwritten_memory<int>(32));
+}
+
+// A tile with a border of which the corners are never used.
+template <bool right> __global__ void stencil(const float* in, float* out, int width) {
+  __shared__ float tile[18][18];
+  const int x = threadIdx.x + 1;
+  const int y = threadIdx.y + 1;
+  tile[y][x] = in[threadIdx.y * width + threadIdx.x];
+  if (threadIdx.x == 0) {
+    tile[y][0] = tile[y][17] = 0;
+  }
+  if (threadIdx.y == 0) {
+    tile[0][x] = 0;
+    if (right || x != 4) {
+      tile[17][x] = 0;
+    }
+  }
+  __syncthreads();
+  out[threadIdx.y * width + threadIdx.x] =
+      tile[y][x] + tile[y - 1][x] + tile[y + 1][x] + tile[y][x - 1] + tile[y][x + 1];
+}
+CASE(halo, "computed from memory(.|\\n)*tile") {
+  float* in = nullptr;
+  size_t pitch = 0;
+  must(cudaMallocPitch(&in, &pitch, 16 * sizeof(float), 16));
+  must(cudaMemset2D(in, pitch, 0, 16 * sizeof(float), 16));
+  stencil<right><<<1, dim3(16, 16)>>>(
+      in,
+      unwritten_memory<float>(16 * pitch),
+      static_cast<int>(pitch / sizeof(float))
+  );
+}
+
+// Values through functions that are not inlined, and through their local memory.
+__device__ __noinline__ void make(int* into, int count) {
+  for (int i = 0; i < count; ++i) {
+    into[i] = i;
+  }
+}
+template <bool right> __global__ void by_call(int* out, int which) {
+  int made[8];
+  make(made, right ? 8 : 7);
+  out[threadIdx.x] = made[which] * 2;
+}
+CASE(written_by_callee, "computed from memory(.|\\n)*local memory") {
+  by_call<right><<<1, 32>>>(unwritten_memory<int>(32), 7);
+}
