@@ -86,7 +86,8 @@ void define_run(CLI::App& app, Options& options) {
   run->add_flag(
       "--uninitialised",
       options.run.device.uninitialised,
-      "Look for uses of memory that nobody has written, in one schedule; ten times slower and more, one "
+      "Look for uses of memory that nobody has written, in one schedule; ten times slower and "
+      "more, one "
       "core"
   );
   run->add_option(

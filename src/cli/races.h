@@ -1,5 +1,5 @@
-// What `heddle check` does before the search with --races=N, N single schedules under the race monitor,
-// and with --uninitialised, one under the monitor of memory that nobody has written.
+// What `heddle check` does before the search with --races=N, N single schedules under the race
+// monitor, and with --uninitialised, one under the monitor of memory that nobody has written.
 #pragma once
 
 #include "cli/launch.h"

@@ -5,8 +5,9 @@
 // cooperative grid on all others; otherwise blocks may run one after the other. Reported is a wait
 // of which it is certain that another block must end it: for a count that comes from the size of
 // the grid, until a count has come to the own block index, for the entry that belongs to another
-// block index, or for what only a block with a certain index writes. Not reported: locks and tickets (whoever holds one has started), waits in
-// kernels that use grid or cluster barriers, and kernels of which no ordinary launch is seen.
+// block index, or for what only a block with a certain index writes. Not reported: locks and
+// tickets (whoever holds one has started), waits in kernels that use grid or cluster barriers, and
+// kernels of which no ordinary launch is seen.
 #include "lint/waits.h"
 
 #include <fmt/format.h>
@@ -179,7 +180,8 @@ private:
           return "for the last block of the grid to arrive";
         }
         if (of.block_index && !of.atomic_update && !of.loaded && !of.parameter &&
-            (code.effect != Effect::AtomicUpdate || is_exchange(code)) && !decides_alike(branch, write, waiting)) {
+            (code.effect != Effect::AtomicUpdate || is_exchange(code)) &&
+            !decides_alike(branch, write, waiting)) {
           return "for what a block with a certain index writes";
         }
       }

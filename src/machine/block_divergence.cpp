@@ -1,7 +1,8 @@
-// Barriers of the block in divergent code: [BAR-6], and collectives of a warp: [WARP-MASK]. A barrier of all threads (number 0, without a
-// count: what __syncthreads() and thread_block::sync() are) belongs to one place in the program;
-// all threads of the block come to it, or have ended. Hardware counts arrivals and lets more than
-// that pass; two things are found here when they happen:
+// Barriers of the block in divergent code: [BAR-6], and collectives of a warp: [WARP-MASK]. A
+// barrier of all threads (number 0, without a count: what __syncthreads() and thread_block::sync()
+// are) belongs to one place in the program; all threads of the block come to it, or have ended.
+// Hardware counts arrivals and lets more than that pass; two things are found here when they
+// happen:
 //
 // - threads wait at one place and another one arrives at another place;
 // - threads have ended although their way to the end leads through code behind the barrier, so that

@@ -15,8 +15,8 @@
 #include "runtime/outcome.h"
 #include "runtime/pool.h"
 #include "runtime/race_diagnostic.h"
-#include "runtime/unwritten_diagnostic.h"
 #include "runtime/unsupported.h"
+#include "runtime/unwritten_diagnostic.h"
 #include "simt/lockstep.h"
 
 #include "race/monitor.h"
@@ -382,7 +382,23 @@ int unsupported_driver_call(const char* name) {
   return cudaErrorNotSupported; // CUDA_ERROR_NOT_SUPPORTED has the same number
 }
 
+/// A host function has called the API: refused, and nobody may look at the code.
+void warn_of_call_in_host_function() {
+  report::Diagnostic d(
+      report::Finding::ApiMisuse,
+      "a host function of a stream (cudaLaunchHostFunc, cudaStreamAddCallback) calls the CUDA API"
+  );
+  d.notes.emplace_back(
+      "the call returns cudaErrorNotPermitted; NVIDIA's library may deadlock instead"
+  );
+  static std::once_flag told; // it may be called again and again
+  std::call_once(told, [&] { announce(d); });
+}
+
 cudaError_t record_error(ThreadState& thread, cudaError_t code) {
+  if (code == cudaErrorNotPermitted && thread.in_callback) {
+    warn_of_call_in_host_function();
+  }
   // Measured: a query's NotReady is no error to remember.
   if (code != cudaSuccess && code != cudaErrorNotReady) {
     thread.last_error = code;

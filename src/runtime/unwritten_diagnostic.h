@@ -1,5 +1,5 @@
-// Uses of memory that nobody has written in words: unwritten::Report → report::Diagnostic, and when they
-// are printed.
+// Uses of memory that nobody has written in words: unwritten::Report → report::Diagnostic, and when
+// they are printed.
 #pragma once
 
 #include "report/diagnostic.h"

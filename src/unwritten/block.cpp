@@ -114,7 +114,8 @@ Source BlockUnwritten::source(
     );
   }
   if (is_unwritten(r, input.index, lane)) {
-    s.bits = r.cells[std::size_t{input.index} * isa::warp_size + static_cast<std::size_t>(lane)].bits;
+    s.bits =
+        r.cells[std::size_t{input.index} * isa::warp_size + static_cast<std::size_t>(lane)].bits;
   }
   return s;
 }
@@ -253,9 +254,10 @@ void BlockUnwritten::compute(const isa::Exec& exec, Registers& r, const Use& use
     for (std::size_t n = 0; n < sources.size(); ++n) {
       sources[n] = source(exec, r, use.sources[n], lane);
       if (sources[n].bits != 0 && origin == 0) {
-        origin = r.cells[std::size_t{use.sources[n].index} * isa::warp_size +
-                         static_cast<std::size_t>(lane)]
-                     .origin;
+        origin = r.cells
+                     [std::size_t{use.sources[n].index} * isa::warp_size +
+                      static_cast<std::size_t>(lane)]
+                         .origin;
       }
     }
     bool computes = false;
@@ -275,9 +277,10 @@ void BlockUnwritten::unpack(const isa::Exec& exec, Registers& r, const Use& use)
   each(exec.mask(), [&](int lane) {
     const Source s = source(exec, r, use.sources[0], lane);
     const Origin origin = s.bits == 0 ? 0
-                                      : r.cells[std::size_t{use.sources[0].index} * isa::warp_size +
-                                                static_cast<std::size_t>(lane)]
-                                            .origin;
+                                      : r.cells
+                                            [std::size_t{use.sources[0].index} * isa::warp_size +
+                                             static_cast<std::size_t>(lane)]
+                                                .origin;
     for (std::size_t n = 0; n < use.results.size(); ++n) {
       const std::uint64_t bits = n * width < 64 ? s.bits >> n * width & ones(width) : 0;
       set(r, use.results[n], lane, bits, origin);
@@ -325,13 +328,8 @@ Area& BlockUnwritten::local(const isa::Warp& warp) {
   return *area;
 }
 
-BlockUnwritten::Place BlockUnwritten::place(
-    isa::Exec& exec,
-    std::uint64_t address,
-    bool shared,
-    bool local,
-    int lane
-) {
+BlockUnwritten::Place
+BlockUnwritten::place(isa::Exec& exec, std::uint64_t address, bool shared, bool local, int lane) {
   Place place;
   place.address = address;
   if (!shared && !local) {
@@ -388,8 +386,9 @@ void BlockUnwritten::access(isa::Exec& exec, Registers& r, const Use& use) {
   } else {
     isa::addresses<isa::Space::Generic>(exec, *use.op, address);
   }
-  const std::uint64_t count =
-      std::max<std::uint64_t>({1, use.kind == Kind::Store ? use.sources.size() : use.results.size()});
+  const std::uint64_t count = std::max<std::uint64_t>(
+      {1, use.kind == Kind::Store ? use.sources.size() : use.results.size()}
+  );
   const std::uint64_t bytes = use.kind == Kind::Update ? use.element : count * use.element;
   each(exec.mask(), [&](int lane) {
     Place at = place(exec, address[lane], shared, local, lane);
@@ -410,12 +409,8 @@ void BlockUnwritten::access(isa::Exec& exec, Registers& r, const Use& use) {
   });
 }
 
-Origin BlockUnwritten::origin_of(
-    const Use& use,
-    int lane,
-    const Place& place,
-    std::uint64_t offset
-) {
+Origin
+BlockUnwritten::origin_of(const Use& use, int lane, const Place& place, std::uint64_t offset) {
   const Origin known = place.area->origin(offset);
   if (known != 0) {
     return known;
@@ -485,8 +480,7 @@ void BlockUnwritten::store(Registers& r, const Use& use, int lane, const Place& 
       cell = r.cells[std::size_t{input.index} * isa::warp_size + static_cast<std::size_t>(lane)];
       cell.bits &= ones(use.element * 8U);
     }
-    if (cell.bits != 0 && (cell.origin & computed) != 0 &&
-        place.space == Place::Space::Global) {
+    if (cell.bits != 0 && (cell.origin & computed) != 0 && place.space == Place::Space::Global) {
       unwritten_.found(Matter::Result, cell.origin, use);
       cell.bits = 0; // told once is enough
     }
@@ -509,9 +503,8 @@ void BlockUnwritten::update(Registers& r, const Use& use, int lane, const Place&
   Origin origin = 0;
   if (place.area != nullptr) {
     bits = place.area->bits(place.offset, std::min<unsigned>(use.element, 8));
-    if (i.has(Mod::Cas) && bits != ones(use.element * 8U)) {
-      // An atomic object smaller than a word: its neighbours are compared, too, and stay as they are.
-      clear(r, use, LaneMask{1} << lane);
+    if (i.has(Mod::Cas)) {
+      compare_and_swap(r, use, lane, place, bits);
       return;
     }
     origin = bits != 0 ? origin_of(use, lane, place, place.offset) : 0;
@@ -535,6 +528,34 @@ void BlockUnwritten::update(Registers& r, const Use& use, int lane, const Place&
   for (const std::uint32_t index : use.results) {
     set(r, index, lane, bits, origin);
   }
+}
+
+/// An atomic object smaller than a word is changed so: read the word, swap it for one in which the
+/// object has another value. Its neighbours are compared, too, whether or not somebody has written
+/// them, and stay as they are. So only a comparison with something that does not come from the word
+/// itself is a use of it.
+void BlockUnwritten::compare_and_swap(
+    Registers& r,
+    const Use& use,
+    int lane,
+    const Place& place,
+    std::uint64_t bits
+) {
+  if (bits == 0 || use.sources.size() < 2) {
+    clear(r, use, LaneMask{1} << lane);
+    return;
+  }
+  const Origin origin = origin_of(use, lane, place, place.offset);
+  if (bits == ones(use.element * 8U) && !is_unwritten(r, use.sources[0].index, lane)) {
+    unwritten_.found(Matter::Update, origin, use);
+  }
+  const std::uint32_t index = use.sources[1].index;
+  const std::uint64_t swapped =
+      is_unwritten(r, index, lane)
+          ? r.cells[std::size_t{index} * isa::warp_size + static_cast<std::size_t>(lane)].bits
+          : 0;
+  place.area->write(place.offset, use.element, bits & swapped, origin); // as if it succeeds
+  clear(r, use, LaneMask{1} << lane);
 }
 
 /// An instruction of which no more is known than where it writes.

@@ -1,5 +1,5 @@
-// BlockUnwritten: of one block, which bits of registers, shared and local memory nobody has written,
-// and what each instruction does to that.
+// BlockUnwritten: of one block, which bits of registers, shared and local memory nobody has
+// written, and what each instruction does to that.
 #pragma once
 
 #include "unwritten/monitor.h"
@@ -66,6 +66,8 @@ private:
   void load(Registers& r, const Use& use, int lane, const Place& place);
   void store(Registers& r, const Use& use, int lane, const Place& place);
   void update(Registers& r, const Use& use, int lane, const Place& place);
+  void
+  compare_and_swap(Registers& r, const Use& use, int lane, const Place& place, std::uint64_t bits);
   Place place(isa::Exec& exec, std::uint64_t address, bool shared, bool local, int lane);
   Area& local(const isa::Warp& warp);
   Origin origin_of(const Use& use, int lane, const Place& place, std::uint64_t offset);

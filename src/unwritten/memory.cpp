@@ -70,8 +70,8 @@ Area* Memory::global(memory::Address a) {
   begin_ = allocation->base;
   end_ = allocation->end();
   // Heddle's own memory in the heap (barriers of grids, parameters of launches) has other names.
-  const bool heap = allocation->kind == memory::AllocationKind::Heap &&
-                    allocation->name == "device heap";
+  const bool heap =
+      allocation->kind == memory::AllocationKind::Heap && allocation->name == "device heap";
   if (!heap && (allocation->kind != memory::AllocationKind::Device || !allocation->name.empty())) {
     return nullptr;
   }
@@ -80,12 +80,8 @@ Area* Memory::global(memory::Address a) {
     return last_ = &known->second;
   }
   areas_.erase(allocation->base);
-  const auto made = areas_.try_emplace(
-      allocation->base,
-      allocation->base,
-      allocation->size,
-      allocation->id
-  );
+  const auto made =
+      areas_.try_emplace(allocation->base, allocation->base, allocation->size, allocation->id);
   return last_ = &made.first->second;
 }
 

@@ -5,9 +5,9 @@
 //   area->written(offset, bytes);
 //   area->bits(offset, 4)                      // of 4 bytes, those that nobody has written
 //
-// Only memory that begins without contents is looked at: what cudaMalloc and malloc in kernels give,
-// shared and local memory. Variables of modules begin with zeros, and who writes memory of the host
-// (pinned, managed) is not seen: both count as written.
+// Only memory that begins without contents is looked at: what cudaMalloc and malloc in kernels
+// give, shared and local memory. Variables of modules begin with zeros, and who writes memory of
+// the host (pinned, managed) is not seen: both count as written.
 #pragma once
 
 #include "memory/address_space.h"
@@ -20,8 +20,8 @@
 
 namespace heddle::unwritten {
 
-/// Which read an unwritten value goes back to, see Unwritten::origin(); 0: none yet. `computed`: not
-/// only moved about since then.
+/// Which read an unwritten value goes back to, see Unwritten::origin(); 0: none yet. `computed`:
+/// not only moved about since then.
 using Origin = std::uint32_t;
 inline constexpr Origin computed = 1U << 31;
 

@@ -1,5 +1,5 @@
 // Unwritten: the monitor that looks for uses of memory that nobody has written (spec/memory.md,
-// MEM-INIT).
+// [MEM-INIT]).
 //
 //   auto unwritten = std::make_unique<unwritten::Unwritten>(space);
 //   Unwritten* u = unwritten.get();
@@ -7,12 +7,12 @@
 //   … run …
 //   for (const Report& report : u->reports()) …
 //
-// To copy what nobody has written is no defect: padding of structures, unused elements of a tile and
-// empty optionals are copied all the time. So bits are followed through registers and memory, and
-// reported where they matter: where a branch or an address depends on them, an atomic operation
-// updates them, or something that was computed from them is stored to global memory. Memory of which
-// nobody has written a single byte is reported where it is read or copied to the host. What one
-// reading instruction finds is reported once.
+// To copy what nobody has written is no defect: padding of structures, unused elements of a tile
+// and empty optionals are copied all the time. So bits are followed through registers and memory,
+// and reported where they matter: where a branch or an address depends on them, an atomic operation
+// updates them, or something that was computed from them is stored to global memory. Memory of
+// which nobody has written a single byte is reported where it is read or copied to the host. What
+// one reading instruction finds is reported once.
 //
 // May be wrong in this direction: one schedule is looked at. Not followed are values through
 // parameters and results of functions that are called, through collectives whose lanes do not come
@@ -37,7 +37,7 @@ namespace heddle::unwritten {
 /// How a value mattered that nobody has written.
 enum class Matter : std::uint8_t {
   Branch,
-  Guard,   // says whether an instruction with an effect is executed
+  Guard, // says whether an instruction with an effect is executed
   Address,
   Update,  // by an atomic operation
   Result,  // stored to global memory
@@ -50,9 +50,9 @@ struct Report {
   std::string who;          // "thread (1,0,0) of block (0,0,0) of kernel 'k<<<1,32>>>'"
   machine::FaultReport use; // where it mattered; Copied: nowhere
   machine::FaultReport read;
-  std::string memory;       // "shared memory, byte 16", "allocation …"
-  std::uint32_t bytes = 0;  // that were read
-  std::uint64_t count = 0;  // how often values of that read mattered
+  std::string memory;      // "shared memory, byte 16", "allocation …"
+  std::uint32_t bytes = 0; // that were read
+  std::uint64_t count = 0; // how often values of that read mattered
 };
 
 class Unwritten final : public machine::Monitor {

@@ -158,7 +158,8 @@ Kind kind_of(const ptx::Instruction& i, Use& use) {
     return Kind::Select;
   case Opcode::Setp:
   case Opcode::Set:
-    return (i.has(Mod::Eq) || i.has(Mod::Ne)) && is_integer(i.type(i.opcode == Opcode::Set ? 1 : 0).value_or(type)) &&
+    return (i.has(Mod::Eq) || i.has(Mod::Ne)) &&
+                   is_integer(i.type(i.opcode == Opcode::Set ? 1 : 0).value_or(type)) &&
                    i.operands.size() == 3 && use.results.size() == 1
                ? Kind::Equal
                : Kind::Opaque;

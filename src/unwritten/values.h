@@ -4,9 +4,10 @@
 //   std::uint64_t bits = spread(*use, sources);     // of the result, for one lane
 //
 // Exact bit by bit for what only moves bits or combines them one by one (moves, logic, shifts,
-// fields, permutations, selections), for comparisons that written bits decide already, and for sums,
-// where a bit reaches those above it. Everything else makes a result of which no bit counts as
-// written if one of a source does not: this may invent where an operation ignores a source (x * 0).
+// fields, permutations, selections), for comparisons that written bits decide already, and for
+// sums, where a bit reaches those above it. Everything else makes a result of which no bit counts
+// as written if one of a source does not: this may invent where an operation ignores a source (x *
+// 0).
 #pragma once
 
 #include "isa/op.h"
@@ -58,14 +59,14 @@ struct Use {
   const isa::Op* op = nullptr;
   const ptx::Instruction* instruction = nullptr;
   Kind kind{};
-  std::uint8_t table = 0;                 // Bitwise: of three inputs
-  bool is_signed = false;                 // the source's type
-  std::uint8_t bits = 0;                  // of the result's type
-  std::uint8_t source_bits = 0;           // Convert, ShiftRight, Extract: of the source's type
-  std::uint8_t element = 0;               // Load, Store, Update: bytes of an element
-  std::vector<std::uint32_t> results;     // registers; Input::none: not wanted
-  std::vector<Input> sources;             // not those of addresses
-  std::vector<std::uint32_t> address;     // registers in addresses
+  std::uint8_t table = 0;             // Bitwise: of three inputs
+  bool is_signed = false;             // the source's type
+  std::uint8_t bits = 0;              // of the result's type
+  std::uint8_t source_bits = 0;       // Convert, ShiftRight, Extract: of the source's type
+  std::uint8_t element = 0;           // Load, Store, Update: bytes of an element
+  std::vector<std::uint32_t> results; // registers; Input::none: not wanted
+  std::vector<Input> sources;         // not those of addresses
+  std::vector<std::uint32_t> address; // registers in addresses
 };
 
 /// nullopt: nothing that matters.

@@ -1,10 +1,10 @@
-// Memory that nobody has written: the racy twin uses it, the right one writes it first, or does no
+// Memory that nobody has written ([MEM-INIT]): the racy twin uses it, the right one writes it first, or does no
 // more than copy it.
 //@ find: uninitialised
 //@ nvcc: -std=c++20
 #include "cases.h"
 
-#include <cuda/std/optional>
+#include <cuda/atomic>
 
 template <class T> T* unwritten_memory(size_t count) {
   T* p = nullptr;
@@ -123,6 +123,33 @@ CASE(counter, "an atomic operation uses") {
   count_all<<<4, 64>>>(right ? device_memory<unsigned>(1) : unwritten_memory<unsigned>(1));
 }
 
+__global__ void lock_once(int* lock, int* sum) {
+  while (atomicCAS(lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  *sum += 1;
+  __threadfence();
+  atomicExch(lock, 0);
+}
+CASE(lock, "an atomic operation uses") {
+  lock_once<<<4, 1>>>(right ? device_memory<int>(1) : unwritten_memory<int>(1), device_memory<int>(1));
+}
+
+// Smaller than a word: what lies beside it is compared, too.
+template <bool right> __global__ void bytes(int* out) {
+  __shared__ cuda::atomic<signed char, cuda::thread_scope_block> byte;
+  __shared__ signed char other;
+  if (threadIdx.x == 0 && right) {
+    byte.store(1);
+  }
+  __syncthreads();
+  byte.fetch_add(2);
+  if (threadIdx.x == 0) {
+    out[0] = byte.load() + (right ? 0 : other);
+  }
+}
+CASE(atomic_byte, "memory that nobody has written") { bytes<right><<<1, 32>>>(device_memory<int>(1)); }
+
 template <bool right> __global__ void from_heap(int* out) {
   auto* p = static_cast<int*>(malloc(4 * sizeof(int)));
   p[0] = 1;
@@ -209,22 +236,25 @@ CASE(padding, "a branch depends|computed from memory") {
   must(cudaMemcpy(host, all, sizeof host, cudaMemcpyDeviceToHost));
 }
 
-using Maybe = cuda::std::optional<int>;
+struct Maybe {
+  int value;
+  bool there;
+};
 __global__ void make_empty(Maybe* p) {
-  new (p + threadIdx.x) Maybe();
+  p[threadIdx.x].there = threadIdx.x % 2 == 0;
   if (threadIdx.x % 2 == 0) {
-    p[threadIdx.x] = threadIdx.x;
+    p[threadIdx.x].value = threadIdx.x;
   }
 }
-template <bool right> __global__ void sum_optionals(const Maybe* p, Maybe* copy, int* out) {
+template <bool right> __global__ void sum_what_is_there(const Maybe* p, Maybe* copy, int* out) {
   const Maybe m = p[threadIdx.x];
   copy[threadIdx.x] = m;
-  out[threadIdx.x] = right ? m.value_or(7) + 1 : *m + 1;
+  out[threadIdx.x] = !right || m.there ? m.value + 1 : 7;
 }
 CASE(optional, "computed from memory") {
   auto* p = unwritten_memory<Maybe>(32);
   make_empty<<<1, 32>>>(p);
-  sum_optionals<right><<<1, 32>>>(p, unwritten_memory<Maybe>(32), unwritten_memory<int>(32));
+  sum_what_is_there<right><<<1, 32>>>(p, unwritten_memory<Maybe>(32), unwritten_memory<int>(32));
 }
 
 // A tile with a border of which the corners are never used.

@@ -316,6 +316,37 @@ __global__ void mask_without_caller() {
   }
 }
 
+// The mask names lanes that go around the collective and on to what follows; or that have left.
+//@ case: lanes-go-around block 4
+//@ verdict: defect
+//@ finding: warp-mask WARP-MASK
+__global__ void lanes_go_around() {
+  int v = threadIdx.x;
+  if (threadIdx.x < 2) {
+    v = __shfl_down_sync(0xf, v, 1);
+    value[8] = v;
+  }
+  value[threadIdx.x] = v;
+}
+//@ case: half-of-tile block 4
+//@ verdict: defect
+//@ finding: warp-mask WARP-MASK
+__global__ void half_of_tile() {
+  const auto tile = cg::tiled_partition<4>(cg::this_thread_block());
+  if (threadIdx.x < 2) {
+    tile.sync();
+  }
+  value[threadIdx.x] = 1;
+}
+//@ case: lanes-have-left block 4
+//@ verdict: terminates
+__global__ void lanes_have_left() {
+  if (threadIdx.x >= 2) {
+    return;
+  }
+  value[threadIdx.x] = __shfl_down_sync(0xf, threadIdx.x, 1);
+}
+
 // --- Clusters --------------------------------------------------------------------------------------------
 
 // Arrive early, wait late. In between, wait only for what others do before they arrive.
@@ -529,6 +560,9 @@ int main(int argc, char** argv) {
       DEVICE_CASE("syncwarp-and-syncthreads", syncwarp_and_syncthreads),
       DEVICE_CASE("collectives-crossed", collectives_crossed),
       DEVICE_CASE("mask-without-caller", mask_without_caller),
+      DEVICE_CASE("lanes-go-around", lanes_go_around),
+      DEVICE_CASE("half-of-tile", half_of_tile),
+      DEVICE_CASE("lanes-have-left", lanes_have_left),
       DEVICE_CASE("straddled", straddled),
       DEVICE_CASE("straddled-late", straddled_late),
       DEVICE_CASE("cluster-one-ended", cluster_one_ended),
