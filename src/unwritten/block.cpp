@@ -546,7 +546,9 @@ void BlockUnwritten::compare_and_swap(
     return;
   }
   const Origin origin = origin_of(use, lane, place, place.offset);
-  if (bits == ones(use.element * 8U) && !is_unwritten(r, use.sources[0].index, lane)) {
+  // In a function that is called the other value may come from a parameter: not followed.
+  if (bits == ones(use.element * 8U) && !is_unwritten(r, use.sources[0].index, lane) &&
+      use.code == block_.grid().kernel().code) {
     unwritten_.found(Matter::Update, origin, use);
   }
   const std::uint32_t index = use.sources[1].index;
