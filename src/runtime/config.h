@@ -5,9 +5,10 @@
 //   HEDDLE_DEVICES=N        how many of them, 1-16
 //   HEDDLE_SEED=N           one reproducible, single-threaded schedule (default: all cores)
 //   HEDDLE_THREADS=N        worker threads; default: one for each core
-//   HEDDLE_RACES=1         run: look for data races (one worker; seed 0 if there is none)
+//   HEDDLE_RACES=1          run: look for data races (one worker; seed 0 if there is none)
 //   HEDDLE_UNINITIALISED=1  run: look for uses of memory that nobody has written (one worker, too)
-//   HEDDLE_FOUND_TO=FILE    with one of them: write what is found there instead (report/diagnostic_lines.h)
+//   HEDDLE_FOUND_TO=FILE    with one of them: write what is found there instead, in lines
+//                           (report/diagnostic_lines.h)
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule
 //   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as before
 //   sm_70 HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp HEDDLE_STALE_READS=1
