@@ -384,15 +384,15 @@ int unsupported_driver_call(const char* name) {
 
 /// A host function has called the API: refused, and nobody may look at the code.
 void warn_of_call_in_host_function() {
-  report::Diagnostic d(
-      report::Finding::ApiMisuse,
-      "a host function of a stream (cudaLaunchHostFunc, cudaStreamAddCallback) calls the CUDA API"
-  );
+  const std::string text =
+      "a host function of a stream (cudaLaunchHostFunc, cudaStreamAddCallback) calls the CUDA API";
+  report::Diagnostic d(report::Finding::ApiMisuse, text);
   d.notes.emplace_back(
       "the call returns cudaErrorNotPermitted; NVIDIA's library may deadlock instead"
   );
-  static std::once_flag told; // it may be called again and again
-  std::call_once(told, [&] { announce(d); });
+  if (!explore::note_finding(d)) {
+    complain_once("warning: " + text + ": it returns cudaErrorNotPermitted");
+  }
 }
 
 cudaError_t record_error(ThreadState& thread, cudaError_t code) {
