@@ -79,4 +79,8 @@ std::vector<std::string> ptx_too(std::span<const std::string> words) {
   return result;
 }
 
+bool asks_for_link_time_code(std::string_view word) {
+  return word == "-dlto" || word == "--dlink-time-opt";
+}
+
 } // namespace heddle::cli

@@ -88,7 +88,7 @@ std::vector<std::string> command_line(const CompileRequest& request, const std::
   command.insert(command.end(), request.heddle_flags.begin(), request.heddle_flags.end());
   const auto ptx = ptx_too(flags); // what a Makefile says may leave machine code only
   command.insert(command.end(), ptx.begin(), ptx.end());
-  command.insert(command.end(), flags.begin(), flags.end());
+  std::ranges::remove_copy_if(flags, std::back_inserter(command), asks_for_link_time_code);
   command.push_back(request.source);
   return command;
 }

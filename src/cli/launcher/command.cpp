@@ -152,13 +152,16 @@ Compiler compiler_of(std::string_view path) {
 }
 
 Rewritten rewrite(const std::vector<std::string>& command, const std::string& library_folder) {
+  const Compiler compiler = compiler_of(command.front());
   Rewritten result{command, ""};
+  if (compiler == Compiler::Nvcc) {
+    std::erase_if(result.command, asks_for_link_time_code);
+  }
   const Words words = Words(command).subspan(1);
   const std::vector<std::string> sources = sources_among(words);
   if (sources.empty() || has_any(words, something_else)) {
     return result;
   }
-  const Compiler compiler = compiler_of(command.front());
   std::vector<std::string> flags = instrumentation(compiler, words);
   if (has_any(words, to_object)) {
     const std::string usual = std::filesystem::path(sources.front()).stem().string() + ".o";

@@ -46,6 +46,17 @@ TEST(Architecture, PtxIsAskedForWhereOnlyMachineCodeIs) {
   EXPECT_THAT(ptx_too(Words{"-arch=compute_80", "-code=sm_80,compute_80"}), IsEmpty());
 }
 
+TEST(Architecture, CodeForTheLinkerIsNotWanted) {
+  EXPECT_TRUE(asks_for_link_time_code("-dlto"));
+  EXPECT_TRUE(asks_for_link_time_code("--dlink-time-opt"));
+  EXPECT_FALSE(asks_for_link_time_code("-dlink"));
+  // What remains of it beside -dlto.
+  EXPECT_THAT(
+      ptx_too(Words{"-gencode=arch=compute_90,code=lto_90"}),
+      ElementsAre("-gencode=arch=compute_90,code=compute_90")
+  );
+}
+
 TEST(Architecture, TheDeviceIsNewEnoughForTheCode) {
   const auto device = [](const char* flag) { return device_for("sm_90", {flag}); };
   EXPECT_EQ(device("-O2"), "sm_90");

@@ -1,4 +1,4 @@
-// What heddle-cc makes of command lines: flags are added, nothing is taken away.
+// What heddle-cc makes of command lines: flags are added, and nothing is taken away but -dlto.
 #include "cli/launcher/command.h"
 
 #include <gmock/gmock.h>
@@ -15,6 +15,12 @@ using testing::IsSupersetOf;
 using testing::Not;
 
 using Words = std::vector<std::string>;
+
+TEST(Launcher, LinkTimeOptimisationIsLeftOut) {
+  EXPECT_THAT(rewrite({"nvcc", "-dlto", "-dc", "a.cu"}, "/lib").command, Not(Contains("-dlto")));
+  EXPECT_THAT(rewrite({"nvcc", "-dlto", "a.o"}, "/lib").command, ElementsAre("nvcc", "a.o"));
+  EXPECT_THAT(rewrite({"g++", "-dlto", "a.o"}, "/lib").command, Contains("-dlto"));
+}
 
 TEST(Launcher, CompilingToAnObjectInstrumentsAndAddsTheStub) {
   const Words command = {"/usr/bin/nvcc", "-DX=a b", "-x", "cu", "-c", "a.cu", "-o", "dir/a.o"};
