@@ -10,12 +10,12 @@
 //   HEDDLE_FOUND_TO=FILE    with one of them: write what is found there instead, in lines
 //                           (report/diagnostic_lines.h)
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule
-//   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as before
-//   sm_70 HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp HEDDLE_STALE_READS=1
-//   lockstep: plain reads of global memory may be out of date (one worker) HEDDLE_EXPLORE=TEXT
-//   options of the explorer, as the CLI writes them CUDA_LAUNCH_BLOCKING=1  as in CUDA: a launch
-//   returns when the kernel has ended CUDA_VISIBLE_DEVICES=…  as in CUDA: empty hides all devices,
-//   a list limits their number
+//   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as once
+//   HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp
+//   HEDDLE_STALE_READS=1    lockstep: plain reads of global memory may be old (one worker)
+//   HEDDLE_EXPLORE=TEXT     options of the explorer, as the CLI writes them
+//   CUDA_LAUNCH_BLOCKING=1  as in CUDA: a launch returns when the kernel has ended
+//   CUDA_VISIBLE_DEVICES=…  as in CUDA: empty hides all devices, a list limits their number
 #pragma once
 
 #include "base/result.h"
