@@ -282,6 +282,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->group("");
   check
       .add_flag_callback(
+          "--no-allocations",
+          [&search] { search.allocations = false; },
+          "To check Heddle itself: calls of malloc and free in kernels are interleaved, too. Same "
+          "verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-eager",
           [&search] { search.eager = false; },
           "To check Heddle itself: moves that nobody else can notice are interleaved, too. Same "

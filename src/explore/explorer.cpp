@@ -70,6 +70,7 @@ Explorer::Explorer(
            .unordered = options.unordered,
            .phases = options.phases && options.eager && !options.lockstep &&
                      options.progress != ProgressModel::Hsa,
+           .allocations = options.allocations && options.eager && !options.lockstep,
            .starts_at_once = options.starts_at_once,
            .ignore_grid_order = options.ignore_grid_order,
            .warp_rules = std::move(warp_rules)}

@@ -251,6 +251,10 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     table_.note(Fact::PhasesClash);
     finish();
   }
+  if (stepper_.heap_clash() && !replay_) {
+    table_.note(Fact::HeapClash);
+    finish();
+  }
   const Hash128 hash = sum_of(look.device, look.beside);
   const auto visit = table_.visit(hash, asked, look.seen);
   if (!visit) {
@@ -580,7 +584,8 @@ void Explorer::leave_node() {
 bool Explorer::search() {
   while (!path_.empty()) {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::PhasesClash) ||
-        table_.saw(Fact::GaveUp) || (options_.starts_at_once && table_.saw(Fact::Circle))) {
+        table_.saw(Fact::HeapClash) || table_.saw(Fact::GaveUp) ||
+        (options_.starts_at_once && table_.saw(Fact::Circle))) {
       finish(); // another process has found out
     }
     if (!path_.back().looked_ahead) {

@@ -30,6 +30,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-orderly", &Options::orderly, false},
     {"no-data-order", &Options::data_order, false},
     {"no-phases", &Options::phases, false},
+    {"no-allocations", &Options::allocations, false},
     {"no-straight", &Options::straight, false},
     {"starts=at-once", &Options::starts_at_once, true},
     {"gives-up", &Options::gives_up, true},

@@ -49,6 +49,9 @@ struct Options {
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;
+  // malloc and free in kernels happen as soon as they can: there is always room. Found out to be
+  // wrong for a program, each call is a move (machine/device_heap.h).
+  bool allocations = true;
   // Of a program in which no state ever comes back: blocks start as soon as they can, and where
   // only the last of several blocks does something else it is chosen who that is, not the order of
   // the others (session.cpp says why that is everything).

@@ -169,7 +169,8 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
     }
     const bool sums = (options.sums || options.orderly) && tried->table.saw(Fact::SumsClash);
     const bool phases = options.phases && tried->table.saw(Fact::PhasesClash);
-    if (sums || phases) {
+    const bool heap = options.allocations && tried->table.saw(Fact::HeapClash);
+    if (sums || phases || heap) {
       Options blamed = sums ? blamed_in(tried->table, options) : options;
       const bool news = blamed != options;
       contended |= sums && !one_order_may_do ? blamed.contended & ~options.contended : 0;
@@ -183,6 +184,7 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       options.sums = options.sums && (!sums || news);
       options.orderly = options.orderly && (!sums || news);
       options.phases = options.phases && !phases;
+      options.allocations = options.allocations && !heap;
       request.options = options;
       continue;
     }
@@ -296,6 +298,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     }
     // Nobody would repeat them if these were wrong.
     request.options.sums = request.options.orderly = request.options.phases = false;
+    request.options.allocations = false;
     request.options.starts_at_once = false;
     const double share_of_schedules = one_order ? std::min(left, share_of_other_orders) : left;
     TRY_VOID(try_schedules(request, servers.fixed, share_of_schedules, sources, report));

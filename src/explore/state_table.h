@@ -64,6 +64,7 @@ enum class Fact : std::uint8_t {
   PhasesClash, // Options::phases does not hold: the search is void
   Circle,    // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp,    // Options::gives_up
+  HeapClash, // Options::allocations does not hold: the search is void
   HostUnseen // host code is not instrumented
 };
 

@@ -1,6 +1,7 @@
 // Implements access_notes.h.
 #include "machine/access_notes.h"
 
+#include "machine/device_heap.h"
 #include "machine/order_data.h"
 #include "ptx/strength.h"
 
@@ -13,7 +14,27 @@ void AccessNotes::clear() {
   writes.clear();
   reads.clear();
   strong.clear();
+  misuse = {};
   complete_ = true;
+}
+
+void AccessNotes::read(std::byte* at, std::uint32_t bytes) {
+  if (complete_) {
+    complete_ = reads.size() < max_reads_;
+    if (complete_) {
+      reads.push_back({at, bytes});
+    }
+  }
+}
+
+void AccessNotes::written(std::byte* at, std::uint32_t bytes) {
+  for (std::uint32_t done = 0; done < bytes;) {
+    Written& written = writes.emplace_back();
+    written.at = at + done;
+    written.bytes = std::min(bytes - done, static_cast<std::uint32_t>(written.before.size()));
+    std::memcpy(written.before.data(), written.at, written.bytes);
+    done += written.bytes;
+  }
 }
 
 void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) {
@@ -30,19 +51,17 @@ void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool st
   }
   bool reads_it = true;
   if (store) {
-    for (std::uint32_t done = 0; done < bytes;) {
-      Written& written = writes.emplace_back();
-      written.at = at + done;
-      written.bytes = std::min(bytes - done, static_cast<std::uint32_t>(written.before.size()));
-      std::memcpy(written.before.data(), written.at, written.bytes);
-      done += written.bytes;
-    }
+    written(at, bytes);
     reads_it = i.opcode != ptx::Opcode::St;
   }
-  if (reads_it && complete_) {
-    complete_ = reads.size() < max_reads_;
-    if (complete_) {
-      reads.push_back({at, bytes});
+  if (reads_it) {
+    read(at, bytes);
+  }
+  if (heap_ != nullptr && heap_->contains(at)) {
+    if (DeviceHeap::Slot* slot = heap_->find(at, bytes)) {
+      read(reinterpret_cast<std::byte*>(slot), sizeof *slot);
+    } else if (misuse.op == nullptr) {
+      misuse = {op, &exec_.code(), lane, at, bytes, store};
     }
   }
 }

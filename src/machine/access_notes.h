@@ -19,6 +19,7 @@
 namespace heddle::machine {
 
 class OrderData;
+class DeviceHeap;
 
 /// A place that was written, with its bytes before.
 struct Written {
@@ -31,6 +32,8 @@ class AccessNotes final : public isa::AccessWatch {
 public:
   /// Is told of each access, too; nullptr: nobody is.
   void tell(OrderData* data) { order_data_ = data; }
+  /// Whose allocations accesses have to lie in, if they are to its memory.
+  void watch(const DeviceHeap* heap) { heap_ = heap; }
   /// Notes the reads of `exec` too, up to so many.
   AccessNotes(const isa::Exec& exec, std::size_t max_reads) : exec_(exec), max_reads_(max_reads) {}
 
@@ -46,6 +49,15 @@ public:
     const isa::Code* code = nullptr;
     int lane = 0;
   };
+  struct Misuse {                // of the device's heap
+    const isa::Op* op = nullptr; // nullptr: there was none
+    const isa::Code* code = nullptr;
+    int lane = 0;
+    std::byte* at = nullptr;
+    std::uint32_t bytes = 0;
+    bool store = false;
+  };
+  Misuse misuse; // the first one
   std::vector<Written> writes;
   std::vector<Read> reads;
   std::vector<Strong> strong;
@@ -53,6 +65,8 @@ public:
   /// Were they all noted?
   bool complete() const { return complete_; }
   void clear();
+  void read(std::byte* at, std::uint32_t bytes);
+  void written(std::byte* at, std::uint32_t bytes); // before it is
 
   void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
 
@@ -60,6 +74,7 @@ private:
   const isa::Exec& exec_;
   std::size_t max_reads_;
   OrderData* order_data_ = nullptr;
+  const DeviceHeap* heap_ = nullptr;
   bool complete_ = true;
 };
 

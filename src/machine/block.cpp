@@ -611,11 +611,12 @@ const Op* Block::grid_dependency_wait(isa::Exec&, const Op& op) {
 }
 
 memory::Address Block::device_malloc(std::uint64_t bytes) {
-  return grid_.services().heap_allocate(grid_.device(), bytes);
+  return heap_ != nullptr ? heap_->allocate(bytes)
+                          : grid_.services().heap_allocate(grid_.device(), bytes);
 }
 
 bool Block::device_free(memory::Address p) {
-  return grid_.services().heap_free(p);
+  return heap_ != nullptr ? heap_->release(p) : grid_.services().heap_free(p);
 }
 
 const isa::Code* Block::function_at(memory::Address address) {

@@ -96,6 +96,14 @@ public:
 };
 using MakeWarpRules = std::function<std::unique_ptr<WarpRules>(Block&)>;
 
+/// Serves malloc and free of device threads.
+class HeapServer {
+public:
+  virtual ~HeapServer() = default;
+  virtual memory::Address allocate(std::uint64_t bytes) = 0; // 0: no room
+  virtual bool release(memory::Address p) = 0;               // false: no live heap pointer
+};
+
 class Block final : public isa::Environment, public isa::DeviceRuntime {
 public:
   /// `make_rules` may be empty: independent threads.
@@ -260,6 +268,7 @@ private:
   bool time_was_read_ = false;
   std::unique_ptr<WarpRules> rules_;
   std::unique_ptr<BlockMonitor> monitor_;
+  HeapServer* heap_ = nullptr; // in the place of the world's
   isa::Exec results_; // writes results of barriers and collectives into other lanes' registers
 };
 

@@ -1,6 +1,8 @@
 // Implements memory_journal.h.
 #include "machine/memory_journal.h"
 
+#include "machine/device_heap.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -248,14 +250,21 @@ void MemoryJournal::recount() {
     const std::uint64_t extent[2] = {allocation.base, allocation.size};
     const XXH128_hash_t h = XXH3_128bits(extent, sizeof extent);
     sum_.add({h.low64, h.high64});
+    const auto add = [&](const std::byte* first, const std::byte* end) {
+      for (const std::uint64_t* word = word_of(first);
+           reinterpret_cast<const std::byte*>(word) < end;
+           ++word) {
+        sum_.add(hash(word, *word));
+      }
+    };
     host_addresses_ = host_addresses_ || allocation.kind == memory::AllocationKind::Registered;
     const auto* begin = reinterpret_cast<const std::byte*>(
         allocation.base + static_cast<std::uint64_t>(allocation.delta)
     );
-    for (const std::uint64_t* word = word_of(begin);
-         reinterpret_cast<const std::byte*>(word) < begin + allocation.size;
-         ++word) {
-      sum_.add(hash(word, *word));
+    if (heap_ != nullptr && heap_->contains(begin)) {
+      heap_->each_part(add);
+    } else {
+      add(begin, begin + allocation.size);
     }
   });
 }

@@ -72,6 +72,14 @@ public:
   MemoryJournal(memory::AddressSpace& space, isa::Exec& exec);
   /// See AccessNotes.
   void tell(OrderData* data) { notes_.tell(data); }
+  void watch(const DeviceHeap* heap) {
+    heap_ = heap;
+    notes_.watch(heap);
+  }
+  /// For whoever writes without an instruction.
+  void about_to_write(std::byte* at, std::uint32_t bytes) { notes_.written(at, bytes); }
+  /// An access to the heap that was wrong, since the last absorb().
+  const AccessNotes::Misuse& misuse() const { return notes_.misuse; }
 
   struct Bytes {
     const std::byte* begin = nullptr;
@@ -136,6 +144,7 @@ private:
 
   memory::AddressSpace& space_;
   AccessNotes notes_;
+  const DeviceHeap* heap_ = nullptr;
   std::vector<Word> touched_; // scratch of absorb
   std::optional<std::vector<WordPart>> read_;
   std::vector<WordPart> written_, read_shared_, written_shared_;

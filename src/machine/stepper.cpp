@@ -257,7 +257,12 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
         return {Class::Heap, StepKind::None, "a call of the device runtime"};
       }
       if (operand.name == "malloc" || operand.name == "free") {
-        return {Class::Heap, StepKind::None, "a call of malloc or free"};
+        const bool of_its_own = heap_ != nullptr && !by_warps();
+        return {
+            of_its_own ? Class::Allocation : Class::Heap,
+            StepKind::None,
+            "a call of malloc or free"
+        };
       }
     }
     order_data_.called_library();
@@ -281,6 +286,11 @@ bool Stepper::is_choice(const Lane& at, Class kind) const {
   switch (kind) {
   case Class::Silent:
     return false;
+  case Class::Allocation:
+    if (!options_.allocations) {
+      return true;
+    }
+    [[fallthrough]];
   case Class::Plain:
     return (!progress.made || !options_.eager) && !bundling_;
   case Class::Access:
@@ -348,8 +358,16 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
 /// Lets the lanes run, and takes down whose accesses those are that are strong. (A turn ends before
 /// the second operation that others see, so all accesses are of the epoch in which it began.)
 Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+  if (heap_ != nullptr) {
+    const Cluster& cluster = *at.work->clusters[at.cluster];
+    const std::uint64_t block = at.cluster * cluster.size() + at.block;
+    const std::uint64_t threads = at.work->command->grid->config().block.count();
+    heap_->turn(at.work->identity, block * threads + at.warp * isa::warp_size);
+  }
   const Stop stop = run_noting(at, fuel, with, reconverge);
-  return at.work->clusters[at.cluster]->block(at.block).divergence() ? Stop::Fault : stop;
+  const bool wrong = journal_.misuse().op != nullptr ||
+                     at.work->clusters[at.cluster]->block(at.block).divergence();
+  return wrong ? Stop::Fault : stop;
 }
 
 Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
@@ -562,6 +580,9 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
       continue;
     }
     at.lane = std::countr_zero(group);
+    if (heap_ != nullptr && stands_at_visible(at) && classify(at).kind == Class::Allocation) {
+      group = bit(at.lane); // each call is somebody's
+    }
     const std::uint64_t executed = exec_.executed();
     const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
     const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
@@ -716,6 +737,33 @@ void Stepper::fail(const Lane& at) {
   failure_->report = block.divergence()
                          ? *block.divergence()
                          : report_fault(*at.work->command->grid, block, at.warp, exec_);
+  if (const AccessNotes::Misuse& misuse = journal_.misuse(); misuse.op != nullptr) {
+    FaultReport& report = failure_->report;
+    report.kind = FaultReport::Kind::Fault;
+    report.nearest = heap_->nearest(misuse.at);
+    report.fault = {};
+    report.fault.kind = report.nearest && report.nearest->freed ? isa::FaultKind::UseAfterFree
+                                                                : isa::FaultKind::OutOfBounds;
+    report.fault.lane = misuse.lane;
+    report.fault.address = heap_->address_of(misuse.at);
+    report.fault.bytes = misuse.bytes;
+    report.fault.store = misuse.store;
+    report.thread = block.thread_index(at.warp, misuse.lane);
+    report.lanes = 1;
+    describe_instruction(*misuse.code, *misuse.op, report);
+  }
+}
+
+/// Before the first launch of a kernel that may call malloc.
+void Stepper::make_heap(const isa::Kernel& kernel) {
+  if (heap_ != nullptr || !kernel.calls) {
+    return;
+  }
+  heap_ = std::make_unique<DeviceHeap>(world_, journal_, exec_, options_.allocations);
+  if (!heap_->exists()) {
+    heap_.reset();
+  }
+  journal_.watch(heap_.get());
 }
 
 } // namespace heddle::machine

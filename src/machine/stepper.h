@@ -40,6 +40,7 @@
 
 #include "base/hash.h"
 #include "machine/block.h"
+#include "machine/device_heap.h"
 #include "machine/interned.h"
 #include "machine/live_state.h"
 #include "machine/memory_journal.h"
@@ -88,7 +89,8 @@ public:
     // can be.
     bool data_order = false;
     std::uint64_t unordered = 0;
-    bool phases = false; // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool allocations = false; // malloc and free in kernels commute (device_heap.h)
     // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
     // thread of another cluster, the same happens as if they start at any time, or never.
     bool starts_at_once = false;
@@ -268,6 +270,8 @@ public:
   bool saw_unordered() const { return sums_.saw_unordered(); }
   /// Options::phases was wrong: what has been explored is not everything.
   bool phases_clash() const { return phases_clash_; }
+  /// Options::allocations was wrong: what has been explored is not everything.
+  bool heap_clash() const { return heap_ != nullptr && heap_->overflow(); }
   /// True once activemask could have named more sets of lanes than are tried.
   bool left_out_active() const { return left_out_active_; }
   /// True once floating-point numbers were added up in one order of several.
@@ -334,6 +338,7 @@ private:
   bool loops_for_ever(const Lane& at, std::uint64_t rounds);
   void settle(Work& work, std::size_t cluster);
   void fail(const Lane& at);
+  void make_heap(const isa::Kernel& kernel);
   Hash128 lane_state(const isa::Warp& warp, int lane) const;
   static Block::WarpState& warp_state(const Lane& at);
 
@@ -531,6 +536,7 @@ private:
   mutable MemoryJournal journal_;
   mutable LiveState live_;
   mutable OrderData order_data_;
+  std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   Interned<Image> images_;
   Interned<ImageRest> rests_;

@@ -87,6 +87,9 @@ void Stepper::submitted(const CommandPtr& command) {
     command->done.store(true);
     return;
   }
+  if (command->kind == CommandKind::Kernel) {
+    make_heap(command->grid->kernel());
+  }
   if (!stepping_) {
     host_moved();
   }
@@ -271,6 +274,7 @@ void Stepper::make_ready(std::size_t n) {
       work.clusters.push_back(std::make_unique<Cluster>(grid, options_.warp_rules));
       for (std::size_t b = 0; b < work.clusters.back()->size(); ++b) {
         work.clusters.back()->block(b).look_for_divergence();
+        work.clusters.back()->block(b).heap_ = heap_.get();
       }
     }
     work.progress.resize(count);
@@ -488,6 +492,11 @@ bool Stepper::step(const Move& move, const Again& again) {
   if (fine) {
     advance();
   }
+  if (heap_ != nullptr && heap_->gave_up() && !failure_) {
+    failure_ = Failure{};
+    failure_->incomplete =
+        "the device's heap has more, or larger, allocations than a search has room for";
+  }
   output_bytes_ = world_.output_bytes(); // what failed has not been absorbed
   return !failure_;
 }
@@ -679,7 +688,9 @@ bool Stepper::execute(const Move& move) {
     }
     return end_move(move, was_made);
   }
-  if (classify(at).kind == Class::Plain && (!was_made || !options_.eager)) {
+  const Class first = classify(at).kind;
+  if ((first == Class::Plain || (first == Class::Allocation && options_.allocations)) &&
+      (!was_made || !options_.eager)) {
     // Plain accesses go together with the operation that follows them.
     bundling_ = true;
     const bool fine = settle_lane(at);
@@ -703,6 +714,20 @@ bool Stepper::execute(const Move& move) {
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
         fail(at);
         return failed();
+      }
+      // What the thread does before its next choice belongs to this move, and may be a step.
+      for (int rounds = 0; operation.kind == Class::Allocation && rounds < 64; ++rounds) {
+        if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) == 0 || is_choice(at)) {
+          break;
+        }
+        if (stands_at_visible(at) && taken_ == StepKind::None) {
+          taken_ = classify(at).step;
+        }
+        const Stop next = run(at, plain_fuel);
+        if (next == Stop::Fault || next == Stop::Unsupported) {
+          fail(at);
+          return failed();
+        }
       }
     }
   }

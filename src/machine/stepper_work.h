@@ -43,7 +43,8 @@ enum class Stepper::Class : std::uint8_t {
   Wait,    // for a phase of an mbarrier that has not completed
   End,
   Io,
-  Heap // changes what is allocated, which cannot be taken back in this process
+  Allocation, // of the device's heap, or its end
+  Heap        // changes what is allocated, which cannot be taken back in this process
 };
 
 /// One cluster between two moves: everything its future depends on, memory and the clocks aside.
