@@ -58,6 +58,8 @@ CUresult destroy(CUcontext handle) {
 
 } // namespace
 
+// The driver's calls about banks of shared memory are the runtime's, which are deprecated.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #pragma GCC visibility push(default)
 extern "C" {
 
