@@ -159,10 +159,10 @@ memory::Address DeviceHeap::allocate(std::uint64_t bytes) {
 
 bool DeviceHeap::release(memory::Address p) {
   const std::uint64_t owner = owner_of(caller());
-  std::byte* const at = bytes_ + (p - base_);
-  if (!contains(at)) {
+  if (p < base_ || p - base_ >= size_) {
     return false;
   }
+  std::byte* const at = bytes_ + (p - base_);
   Slot* const slot = slot_before(at);
   if (slot == nullptr || (slot->size_and_state & 3) != Live) {
     return false;

@@ -150,6 +150,7 @@ int main() {
   CHECK(cuMemsetD32(flag, 0, 4));
   CHECK(cuMemAlloc(&data, 64 * sizeof(int)));
   CHECK(cuMemsetD32(data, 0, 64));
+  CHECK(cuCtxSynchronize()); // the host does not wait for it, and neither do these streams
   CHECK(cuStreamWaitValue32(second, flag, 5, CU_STREAM_WAIT_VALUE_GEQ));
   CUdeviceptr seen;
   CHECK(cuMemAlloc(&seen, 64 * sizeof(int)));
