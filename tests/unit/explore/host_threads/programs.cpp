@@ -457,7 +457,10 @@ int numbers_of_threads() {
   static pthread_t inside[2];
   static std::thread::id printed[2];
   static int on_stack[2];
+  static pthread_mutex_t asking =
+      PTHREAD_MUTEX_INITIALIZER; // of a thread that has ended little is known
   pthread_t created[2];
+  CHECK(pthread_mutex_lock(&asking) == 0);
   for (int i = 0; i < 2; ++i) {
     CHECK(
         pthread_create(
@@ -483,6 +486,8 @@ int numbers_of_threads() {
               const auto from = reinterpret_cast<std::uintptr_t>(low);
               on_stack[i] = here > from && here < from + bytes ? 1 : 0;
               CHECK(i == 0 || pthread_detach(pthread_self()) == 0);
+              CHECK(pthread_mutex_lock(&asking) == 0);
+              CHECK(pthread_mutex_unlock(&asking) == 0);
               return nullptr;
             },
             reinterpret_cast<void*>(static_cast<std::intptr_t>(i))
@@ -501,6 +506,7 @@ int numbers_of_threads() {
     CHECK(pthread_getschedparam(any, &policy, &parameters) == 0 && policy == SCHED_OTHER);
     CHECK(pthread_kill(any, 0) == 0);
   }
+  CHECK(pthread_mutex_unlock(&asking) == 0);
   CHECK(!pthread_equal(self, created[0]) && !pthread_equal(created[0], created[1]));
   std::this_thread::yield();
   while (printed[0] == std::thread::id() || printed[1] == std::thread::id()) {
