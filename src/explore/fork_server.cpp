@@ -2,9 +2,9 @@
 #include "explore/fork_server.h"
 
 #include "base/check.h"
+#include "explore/host_threads.h"
 #include "ptx/form.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -86,12 +86,6 @@ void close_all(std::span<const int> descriptors) {
   for (const int fd : descriptors) {
     ::close(fd);
   }
-}
-
-/// The one that programs are forked with: without what the program wants to be done when it forks.
-pid_t fork_quietly() {
-  void* const found = ::dlsym(RTLD_DEFAULT, "_Fork");
-  return found != nullptr ? reinterpret_cast<pid_t (*)()>(found)() : ::fork();
 }
 
 /// In the forked process.
@@ -199,7 +193,7 @@ Result<Handover> serve(int socket) {
           "one process only"
       );
     }
-    const pid_t child = fork_quietly();
+    const pid_t child = quiet_fork()();
     if (child == 0) {
       ::close(socket);
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);

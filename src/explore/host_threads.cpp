@@ -188,6 +188,11 @@ bool HostThreads::Library::find() {
   return c_library_tls_bytes != 0;
 }
 
+pid_t (*quiet_fork())() {
+  void* const found = ::dlsym(RTLD_DEFAULT, "_Fork");
+  return found != nullptr ? reinterpret_cast<pid_t (*)()>(found) : &::fork;
+}
+
 HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
     : scheduler_(scheduler),
       state_(state) {
@@ -196,11 +201,7 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
   static Library library;
   library_ = &library;
   supported_ = library.find();
-  // fork() takes the arenas of the allocator from all threads but one: what is allocated afterwards
-  // would lie elsewhere. It also runs what the program wants to be run when *it* forks.
-  if (void* const found = ::dlsym(RTLD_DEFAULT, "_Fork"); found != nullptr) {
-    fork_process_ = reinterpret_cast<pid_t (*)()>(found);
-  }
+  fork_process_ = quiet_fork();
   hooks_ = {
       .stop = [](const HeddleHostPoint* point,
                  const void* pc) { return the_threads->stop_for(*point, pc); },

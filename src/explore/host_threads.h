@@ -60,6 +60,11 @@ struct HostPoint {
   HostPosition position{};                          // set by HostThreads::stop, if empty
 };
 
+/// The one to fork the program with. fork() takes the arenas of the allocator from all threads but
+/// one: what is allocated afterwards would lie elsewhere. It also runs what the program wants to be
+/// run when *it* forks.
+pid_t (*quiet_fork())();
+
 class HostThreads;
 
 class HostScheduler {

@@ -9,6 +9,24 @@
 
 namespace heddle::machine {
 
+namespace {
+
+/// Shared memory whose words add up to `sum`: the one that is known, or a new one with `bytes()`.
+template <class Shared, class Bytes>
+const Shared* find_or_add(Interned<Shared>& all, const HashSum& sum, Bytes&& bytes) {
+  const Hash128 content{sum.low, sum.high};
+  if (const Shared* known = all.find(content)) {
+    return known;
+  }
+  auto shared = std::make_unique<Shared>();
+  shared->content = content;
+  shared->sum = sum;
+  shared->bytes = bytes();
+  return all.add(std::move(shared));
+}
+
+} // namespace
+
 /// What an image is called whose threads add up to `lanes`.
 Hash128 Stepper::image_hash(
     const Work& work,
@@ -97,23 +115,18 @@ const Stepper::ImageShared* Stepper::intern_shared(const Work& work, std::size_t
   if (like != nullptr && !changed) {
     return like;
   }
-  const Hash128 content{sum.low, sum.high};
-  if (const ImageShared* known = shared_.find(content)) {
-    return known;
-  }
-  auto shared = std::make_unique<ImageShared>();
-  shared->content = content;
-  shared->sum = sum;
-  shared->bytes.resize(size);
-  for (std::size_t b = 0; b < cluster.size(); ++b) {
-    if (!cluster.block(b).ended()) {
-      std::ranges::copy(
-          cluster.block(b).shared_,
-          shared->bytes.begin() + static_cast<std::ptrdiff_t>(b * each)
-      );
+  return find_or_add(shared_, sum, [&] {
+    decltype(ImageShared::bytes) bytes(size);
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      if (!cluster.block(b).ended()) {
+        std::ranges::copy(
+            cluster.block(b).shared_,
+            bytes.begin() + static_cast<std::ptrdiff_t>(b * each)
+        );
+      }
     }
-  }
-  return shared_.add(std::move(shared));
+    return bytes;
+  });
 }
 
 /// What images are known by whose threads add up to `threads`.
@@ -146,21 +159,16 @@ HashSum Stepper::ImageShared::after(std::span<const WordPart> writes) const {
 /// Shared memory that was `before` after that has been written there.
 const Stepper::ImageShared*
 Stepper::written(const ImageShared& before, std::span<const WordPart> writes) {
-  const HashSum sum = before.after(writes);
-  const Hash128 content{sum.low, sum.high};
-  if (const ImageShared* known = shared_.find(content)) {
-    return known;
-  }
-  auto shared = std::make_unique<ImageShared>();
-  shared->content = content;
-  shared->sum = sum;
-  shared->bytes = before.bytes;
-  for (const WordPart& part : writes) {
-    const std::uint64_t after = (contents(part.at, before.bytes.data()) & ~part.mask) | part.value;
-    const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(part.at) & ~in_shared_memory;
-    std::memcpy(shared->bytes.data() + offset, &after, sizeof after);
-  }
-  return shared_.add(std::move(shared));
+  return find_or_add(shared_, before.after(writes), [&] {
+    auto bytes = before.bytes;
+    for (const WordPart& part : writes) {
+      const std::uint64_t after =
+          (contents(part.at, before.bytes.data()) & ~part.mask) | part.value;
+      const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(part.at) & ~in_shared_memory;
+      std::memcpy(bytes.data() + offset, &after, sizeof after);
+    }
+    return bytes;
+  });
 }
 
 void Stepper::forget() {

@@ -3,6 +3,7 @@
 
 #include "explore/explorer.h"
 #include "machine/fault_diagnostic.h"
+#include "report/diagnostic_lines.h"
 #include "report/render.h"
 #include "runtime/outcome.h"
 
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 
 namespace heddle::runtime {
 
@@ -33,6 +36,14 @@ void announce(const report::Diagnostic& diagnostic) {
       diagnostic.finding == report::Finding::Unsupported ? Outcome::Unsupported : Outcome::Defect
   );
   print(diagnostic);
+}
+
+void announce_or_write(const report::Diagnostic& diagnostic) {
+  if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
+    std::ofstream(file, std::ios::app) << report::to_lines(diagnostic);
+  } else {
+    announce(diagnostic);
+  }
 }
 
 void announce_fault(const machine::FaultReport& fault) {

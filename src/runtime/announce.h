@@ -9,6 +9,8 @@ namespace heddle::runtime {
 
 /// Prints the diagnostic to stderr and records the outcome (a defect, or unsupported).
 void announce(const report::Diagnostic& diagnostic);
+/// What a monitor has found, at the end: into the file that HEDDLE_FOUND_TO names, else as above.
+void announce_or_write(const report::Diagnostic& diagnostic);
 /// The same for a device fault.
 void announce_fault(const machine::FaultReport& fault);
 

@@ -19,11 +19,8 @@ static_assert(sizeof(cudaIpcEventHandle_t) == sizeof(IpcHandle));
 /// The body of each of them.
 template <class Body> cudaError_t between_processes(const char* what, Body&& body) {
   return api(what, [&](Runtime& rt, ThreadState& thread) -> cudaError_t {
-    if (rt.config().mode == Mode::Check) {
-      complain_unsupported(what);
-      return cudaErrorNotSupported;
-    }
-    return body(rt, thread);
+    const cudaError_t refused = refuse_sharing_in_search(rt, what);
+    return refused != cudaSuccess ? refused : body(rt, thread);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/ipc.h"
 
 #include "runtime/outcome.h"
+#include "runtime/runtime.h"
 #include "runtime/shared_file.h"
 
 #include <fcntl.h>
@@ -46,6 +47,14 @@ cudaError_t check(const IpcHandle& handle, IpcKind kind) {
 }
 
 } // namespace
+
+cudaError_t refuse_sharing_in_search(const Runtime& rt, const char* call) {
+  if (rt.config().mode != Mode::Check) {
+    return cudaSuccess;
+  }
+  complain_unsupported(call);
+  return cudaErrorNotSupported;
+}
 
 void IpcEvent::reach(std::uint64_t record) {
   std::uint64_t now = counters_->reached.load();

@@ -20,6 +20,11 @@
 
 namespace heddle::runtime {
 
+class Runtime;
+
+/// Says that `call` is unsupported if this is `heddle check`, and then what it returns.
+cudaError_t refuse_sharing_in_search(const Runtime& rt, const char* call);
+
 enum class IpcKind : std::uint32_t {
   Memory,
   PoolMemory, // of a pool, which is given back by cudaFree

@@ -3,7 +3,6 @@
 
 #include "explore/source_places.h"
 #include "machine/fault_diagnostic.h"
-#include "report/diagnostic_lines.h"
 #include "runtime/announce.h"
 #include "runtime/outcome.h"
 
@@ -11,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <initializer_list>
 #include <string_view>
 
@@ -176,10 +174,8 @@ void at_exit(int /*status*/, void* argument) {
   for (const RaceReport& race : races.reports()) {
     if (is_library_matter(race)) {
       ++inside;
-    } else if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
-      std::ofstream(file, std::ios::app) << report::to_lines(diagnose(race, space));
     } else {
-      announce(diagnose(race, space));
+      announce_or_write(diagnose(race, space));
     }
   }
   if (inside != 0) {

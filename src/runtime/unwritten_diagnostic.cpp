@@ -2,13 +2,11 @@
 #include "runtime/unwritten_diagnostic.h"
 
 #include "explore/source_places.h"
-#include "report/diagnostic_lines.h"
 #include "runtime/announce.h"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <fstream>
 
 namespace heddle::runtime {
 namespace {
@@ -47,11 +45,7 @@ const char* what_happened(Matter matter) {
 
 void at_exit(int /*status*/, void* argument) {
   for (const auto& found : static_cast<const unwritten::Unwritten*>(argument)->reports()) {
-    if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
-      std::ofstream(file, std::ios::app) << report::to_lines(diagnose(found));
-    } else {
-      announce(diagnose(found));
-    }
+    announce_or_write(diagnose(found));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/driver/virtual_memory.h"
 
 #include "runtime/driver/driver.h"
+#include "runtime/ipc.h"
 #include "runtime/outcome.h"
 #include "runtime/shared_file.h"
 
@@ -346,29 +347,19 @@ VirtualMemory& memory() {
   return Runtime::get().contexts().virtual_memory();
 }
 
-/// Not under `heddle check`: what another process does cannot be explored.
-template <class Body> cudaError_t between_processes(const char* what, Body&& body) {
-  Runtime& rt = Runtime::get();
-  if (rt.config().mode == Mode::Check) {
-    complain_unsupported(what);
-    return cudaErrorNotSupported;
-  }
-  return body(rt);
-}
-
 cudaError_t
 export_memory(void* result, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type) {
-  return between_processes("cuMemExportToShareableHandle", [&](Runtime&) {
-    return memory().share(static_cast<int*>(result), handle, type);
-  });
+  const cudaError_t refused =
+      refuse_sharing_in_search(Runtime::get(), "cuMemExportToShareableHandle");
+  return refused != cudaSuccess ? refused : memory().share(static_cast<int*>(result), handle, type);
 }
 
 cudaError_t
 import_memory(CUmemGenericAllocationHandle* handle, void* from, CUmemAllocationHandleType type) {
-  return between_processes("cuMemImportFromShareableHandle", [&](Runtime& rt) {
-    const auto file = static_cast<int>(reinterpret_cast<std::intptr_t>(from));
-    return memory().open(rt, handle, file, type);
-  });
+  Runtime& rt = Runtime::get();
+  const auto file = static_cast<int>(reinterpret_cast<std::intptr_t>(from));
+  const cudaError_t refused = refuse_sharing_in_search(rt, "cuMemImportFromShareableHandle");
+  return refused != cudaSuccess ? refused : memory().open(rt, handle, file, type);
 }
 
 cudaError_t granularity(std::size_t* result, const CUmemAllocationProp* properties) {
