@@ -48,9 +48,9 @@ bool Stepper::commutes(const Move& move) const {
 /// for it in any case: they count as works that are under way together (sums.h).
 void Stepper::note_before(const Work& work) {
   std::set<std::uint64_t>& before = before_[work.command->id];
-  for (const CommandPtr& other : work.command->after) {
-    before.insert(other->id);
-    if (const auto known = before_.find(other->id); known != before_.end()) {
+  for (const std::uint64_t other : work.command->behind) {
+    before.insert(other);
+    if (const auto known = before_.find(other); known != before_.end()) {
       before.insert(known->second.begin(), known->second.end());
     }
   }

@@ -35,7 +35,11 @@ void World::submit(const CommandPtr& command) {
   if (monitor_ != nullptr) {
     monitor_->submitted(*command);
   }
-  std::erase_if(command->after, [](const CommandPtr& c) { return c == nullptr || c->done.load(); });
+  std::erase(command->after, nullptr);
+  for (const CommandPtr& before : command->after) {
+    command->behind.push_back(before->id);
+  }
+  std::erase_if(command->after, [](const CommandPtr& c) { return c->done.load(); });
   driver_->submitted(command);
 }
 

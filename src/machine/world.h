@@ -63,6 +63,7 @@ struct Command {
   std::string label;    // "kernel 'add<<<4,128>>>'", "cudaMemcpyAsync", for reports
   std::string stream;   // "stream 2", for reports
   std::vector<std::shared_ptr<Command>> after; // cleared on completion
+  std::vector<std::uint64_t> behind;           // ids of all in `after`, complete or not; by submit
   std::function<void()> work;                  // every kind but Kernel: what is done when it runs
   std::shared_ptr<Grid> grid;                  // Kernel
   std::optional<ValueWait> value;              // ValueWait: it completes while this holds
@@ -147,8 +148,8 @@ public:
   void set_monitor(std::unique_ptr<Monitor> monitor);
   Monitor* monitor() override { return monitor_.get(); }
 
-  /// Makes the command known; it may begin from now on. Sets id. Commands that are complete in
-  /// `after` are dropped.
+  /// Makes the command known; it may begin from now on. Sets id and `behind`. Commands that are
+  /// complete in `after` are dropped.
   void submit(const CommandPtr& command);
 
   /// Builds the grid for a launch. `parameter_block` is laid out as Kernel::parameters says.

@@ -118,7 +118,7 @@ EventPtr StreamTable::find_event(cudaEvent_t handle) const {
 
 void StreamTable::collect(const Stream& stream, std::vector<machine::CommandPtr>& into) const {
   const auto add = [&](const machine::CommandPtr& command) {
-    if (orders(command)) {
+    if (command != nullptr) {
       into.push_back(command);
     }
   };
@@ -139,6 +139,13 @@ void StreamTable::collect(const Stream& stream, std::vector<machine::CommandPtr>
   }
 }
 
+std::vector<machine::CommandPtr> StreamTable::ordering(const Stream& stream) const {
+  std::vector<machine::CommandPtr> commands;
+  collect(stream, commands);
+  std::erase_if(commands, [this](const auto& command) { return !orders(command); });
+  return commands;
+}
+
 void StreamTable::submit(Stream& stream, const machine::CommandPtr& command) {
   const std::lock_guard lock(mutex_);
   collect(stream, command->after);
@@ -149,9 +156,7 @@ void StreamTable::submit(Stream& stream, const machine::CommandPtr& command) {
 
 bool StreamTable::run_if_idle(const Stream& stream, const std::function<void()>& work) {
   const std::lock_guard lock(mutex_);
-  std::vector<machine::CommandPtr> before;
-  collect(stream, before);
-  if (!before.empty()) {
+  if (!ordering(stream).empty()) {
     return false;
   }
   work();
@@ -198,7 +203,7 @@ void StreamTable::wait_event(
 ) {
   {
     const std::lock_guard lock(mutex_);
-    if (orders(event->command)) {
+    if (event->command != nullptr) {
       command->after.push_back(event->command);
     }
   }
@@ -207,9 +212,7 @@ void StreamTable::wait_event(
 
 std::vector<machine::CommandPtr> StreamTable::pending(const Stream& stream) const {
   const std::lock_guard lock(mutex_);
-  std::vector<machine::CommandPtr> commands;
-  collect(stream, commands);
-  return commands;
+  return ordering(stream);
 }
 
 std::vector<machine::CommandPtr> StreamTable::pending_on_device(int device) const {

@@ -127,7 +127,10 @@ public:
 private:
   /// Does it hold up what is put behind it, or does a monitor want to know of it all the same?
   bool orders(const machine::CommandPtr& command) const;
+  /// What a command put on the stream now has to wait for, complete or not: the world leaves out
+  /// what is, and drivers are told of all (Command::behind).
   void collect(const Stream& stream, std::vector<machine::CommandPtr>& into) const;
+  std::vector<machine::CommandPtr> ordering(const Stream& stream) const; // … that orders()
 
   machine::World& world_;
   mutable std::mutex mutex_;
