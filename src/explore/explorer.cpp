@@ -68,6 +68,7 @@ Explorer::Explorer(
            .data_order = options.data_order && options.orderly && options.sums && options.eager &&
                          !options.lockstep && options.progress != ProgressModel::Hsa,
            .unordered = options.unordered,
+           .retries = options.retries,
            .phases = options.phases && options.eager && !options.lockstep &&
                      options.progress != ProgressModel::Hsa,
            .allocations = options.allocations && options.eager && !options.lockstep,

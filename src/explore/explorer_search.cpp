@@ -188,6 +188,9 @@ void Explorer::note_facts() {
   if (stepper_.saw_unordered()) {
     table_.note(Fact::DataOrder);
   }
+  if (stepper_.saw_retries()) {
+    table_.note(Fact::Retries);
+  }
   if (stepper_.saw_choice()) {
     table_.note(Fact::Choice);
   }

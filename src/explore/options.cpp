@@ -29,6 +29,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-sums", &Options::sums, false},
     {"no-orderly", &Options::orderly, false},
     {"no-data-order", &Options::data_order, false},
+    {"no-retries", &Options::retries, false},
     {"no-phases", &Options::phases, false},
     {"no-allocations", &Options::allocations, false},
     {"no-straight", &Options::straight, false},

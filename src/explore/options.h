@@ -46,6 +46,8 @@ struct Options {
   // those of instructions that have met others.
   bool data_order = true;
   std::uint64_t unordered = 0;
+  // For that an update made of compare-and-swap is one operation. Not if a state comes back.
+  bool retries = true;
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;

@@ -153,10 +153,8 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
     const double left = std::max(share - gone.count() / options.max_seconds, least_share);
     const bool one_order_may_do = every_order && (could_be & ~contended) != 0;
     const bool first = small && !options.starts_at_once;
-    double part = left;
-    if (options.starts_at_once) {
-      part = std::min(left, share_of_straight);
-    } else if (first && one_order_may_do) {
+    double part = options.starts_at_once ? std::min(left, share_of_straight) : left;
+    if (one_order_may_do && (first || options.starts_at_once)) {
       part = std::min(left, share_of_every_order);
       options.max_states = std::min(asked.max_states, states_of_every_order);
     }
@@ -188,12 +186,18 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       request.options = options;
       continue;
     }
+    HostSources sources(request.program);
+    if (options.retries && tried->table.saw(Fact::Retries) &&
+        !judge_search(request, tried->table, sources, tried->finished).straight) {
+      options.retries = false; // somebody may change a place for ever that another one updates
+      request.options = options;
+      continue;
+    }
     const bool gave_up = tried->table.saw(Fact::GaveUp);
     const bool last = !options.starts_at_once && !gave_up && (!one_order_may_do || !small);
     if (last && !found_before) {
       return tried;
     }
-    HostSources sources(request.program);
     const Judgement found = judge_search(request, tried->table, sources, tried->finished);
     const bool clean = found.report.findings.empty();
     if (last) {

@@ -60,6 +60,7 @@ enum class Fact : std::uint8_t {
   HostReads,   // of a host loop that reads one place not each read was a stop
   FloatSum,    // floating-point numbers were added up in one order of several
   DataOrder,   // so were accesses on whose order only data depends
+  Retries,     // how often an update made of compare-and-swap is tried depended on such an order
   SumsClash,   // Options::sums does not hold: the search is void
   PhasesClash, // Options::phases does not hold: the search is void
   Circle,    // a state came back on the way from it, or what a straight search needs does not hold

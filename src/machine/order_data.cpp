@@ -25,7 +25,7 @@ bool OrderData::only_data(const isa::Code& code, const isa::Op& op) {
     return true;
   case Opcode::Ld:
   case Opcode::Atom:
-    return !function(*code.function).flow.from(op.instruction).decides;
+    return !decides(function(*code.function).flow.from(op.instruction));
   default:
     return false;
   }
@@ -80,7 +80,8 @@ void OrderData::has_read(Function& f, std::uint32_t n, std::uint64_t buckets) {
     return;
   }
   const ptx::ValueFlow::Reach& reach = f.flow.from(n);
-  decided_by_ |= reach.decides ? buckets : 0;
+  decided_by_ |= decides(reach) ? buckets : 0;
+  saw_retries_ = saw_retries_ || reach.retries;
   reach.stored.each([&](std::size_t store) { f.stored[store] |= buckets; });
   reach.placed.each([&](std::size_t store) { f.placed[store] |= buckets; });
   reach.maybe.each([&](std::size_t store) {

@@ -14,13 +14,16 @@
 //   data.mark(at, bytes, buckets);                 // the bytes depend on the order of those
 //   if (data.take_news()) …                        // known moves may have something to mark
 //   data.decided_by()                              // buckets: these must be chosen
+//   data.saw_retries()                             // … or nothing may go on for ever, see below
 //
 // Why that is enough: take an execution, and the one that was explored. As long as nothing is
 // decided by what differs, each thread executes the same instructions in both, and reads and writes
 // the same places but where a place itself is such data; then all of the variable or allocation
 // counts. So does it where only some threads write, and others in another order; if none has until
 // its kernel ends, nobody knows where, and the order is chosen after all. Marks are never taken
-// back.
+// back. An update that a thread makes of compare-and-swap, again and again until it succeeds
+// (ptx/retry_loops.h), counts as one instruction; that it succeeds is certain only if others do not
+// change the place for ever, which they cannot if no state ever comes back.
 //
 // May be wrong: that a place which depends on the order lies in the allocation for each order is
 // not checked; stores that only some threads make are looked for in the first launch of a kernel.
@@ -50,12 +53,14 @@ public:
       const isa::Exec& exec,
       LiveState& live,
       const memory::AddressSpace& space,
-      std::uint64_t unordered
+      std::uint64_t unordered,
+      bool retries
   )
       : exec_(exec),
         live_(live),
         space_(space),
-        unordered_(unordered) {}
+        unordered_(unordered),
+        retries_(retries) {}
 
   /// Is nothing but data made of what the access gives? (It may be made into what decides later.)
   bool only_data(const isa::Code& code, const isa::Op& op);
@@ -74,6 +79,8 @@ public:
   void called_library();
   bool take_news() { return std::exchange(news_, false); }
   std::uint64_t decided_by() const { return decided_by_; }
+  /// True once how often a retry loop goes round has depended on the order.
+  bool saw_retries() const { return saw_retries_; }
 
 private:
   struct Function {
@@ -88,6 +95,9 @@ private:
     std::map<std::uint32_t, std::uint64_t> owed; // stores that only another order might show
   };
   Function& function(const ptx::Function& f);
+  bool decides(const ptx::ValueFlow::Reach& reach) const {
+    return reach.decides || (reach.retries && !retries_);
+  }
   void has_read(Function& f, std::uint32_t instruction, std::uint64_t buckets);
   std::uint64_t marks_of(const std::byte* at, std::uint64_t bytes) const;
   void mark_around(const std::byte* at, std::uint64_t buckets);
@@ -97,6 +107,8 @@ private:
   LiveState& live_;
   const memory::AddressSpace& space_;
   std::uint64_t unordered_;
+  bool retries_;
+  bool saw_retries_ = false;
   Shared shared_;
   std::unordered_map<const ptx::Function*, Function> functions_;
   static constexpr std::uint64_t granule = 4;

@@ -44,7 +44,13 @@ Stepper::Stepper(World& world, Options options)
       options_(options),
       exec_(world.space()),
       journal_(world.space(), exec_),
-      order_data_(exec_, live_, world.space(), options_.unordered & ~options_.contended) {
+      order_data_(
+          exec_,
+          live_,
+          world.space(),
+          options_.unordered & ~options_.contended,
+          options_.retries
+      ) {
   if (options_.data_order) {
     journal_.tell(&order_data_);
   }

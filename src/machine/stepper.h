@@ -89,6 +89,7 @@ public:
     // can be.
     bool data_order = false;
     std::uint64_t unordered = 0;
+    bool retries = true;      // an update made of compare-and-swap is one (ptx/retry_loops.h)
     bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
     bool allocations = false; // malloc and free in kernels commute (device_heap.h)
     // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
@@ -268,6 +269,7 @@ public:
   std::uint64_t unordered() const { return options_.unordered | sums_.unordered(); }
   /// True once data depended on the order of accesses that was not chosen.
   bool saw_unordered() const { return sums_.saw_unordered(); }
+  bool saw_retries() const { return order_data_.saw_retries(); }
   /// Options::phases was wrong: what has been explored is not everything.
   bool phases_clash() const { return phases_clash_; }
   /// Options::allocations was wrong: what has been explored is not everything.

@@ -4,6 +4,7 @@
 #include "ptx/liveness.h"
 #include "ptx/strength.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -92,7 +93,12 @@ Use use_of(const Instruction& i, const BitVector& registers, bool has_destinatio
   }
 }
 
-/// May it be that only one side of a branch executes it, with no difference but in data?
+bool reads_carry(const Instruction& i) {
+  return i.opcode == Opcode::Addc || i.opcode == Opcode::Subc || i.opcode == Opcode::Madc;
+}
+
+} // namespace
+
 bool is_computation(const Instruction& i, bool has_destination) {
   switch (i.opcode) {
   case Opcode::Bra:
@@ -117,12 +123,6 @@ bool is_computation(const Instruction& i, bool has_destination) {
   }
 }
 
-bool reads_carry(const Instruction& i) {
-  return i.opcode == Opcode::Addc || i.opcode == Opcode::Subc || i.opcode == Opcode::Madc;
-}
-
-} // namespace
-
 /// What the two ways of a branch do depends on the registers; false if that is more than data.
 bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach) {
   if (!function_.entry) {
@@ -130,20 +130,28 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
   }
   if (!cfg_) {
     cfg_.emplace(function_);
+    retry_loops_ = retry_loops(function_, *cfg_);
   }
   const std::optional<std::uint32_t> meet = cfg_->reconvergence(branch);
   if (!meet) {
     return false;
   }
   const std::uint32_t end = cfg_->block_of(*meet);
-  // Blocks in between, which must not be a loop.
+  const std::uint32_t begin = cfg_->block_of(branch);
+  const auto own = std::ranges::find_if(retry_loops_, [&](const RetryLoop& loop) {
+    return loop.blocks.test(begin);
+  });
+  const auto retries = [&](std::uint32_t block) {
+    return own != retry_loops_.end() && own->blocks.test(block);
+  };
+  // Blocks in between, which must not be a loop, but for a retry loop that the branch is part of.
   enum : std::uint8_t {
     Unseen,
     Open,
     Closed
   };
   std::vector<std::uint8_t> seen(cfg_->blocks().size(), Unseen);
-  std::vector<std::pair<std::uint32_t, std::size_t>> path{{cfg_->block_of(branch), 0}};
+  std::vector<std::pair<std::uint32_t, std::size_t>> path{{begin, 0}};
   while (!path.empty()) {
     auto& [b, next] = path.back();
     const BasicBlock& block = cfg_->blocks()[b];
@@ -157,26 +165,29 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
     if (to == end) {
       continue;
     }
-    if (to == cfg_->exit() || seen[to] == Open) {
+    if (to == cfg_->exit() || (seen[to] == Open && !(retries(b) && retries(to)))) {
       return false;
     }
     if (seen[to] == Unseen) {
       path.emplace_back(to, 0);
     }
   }
-  seen[cfg_->block_of(branch)] = Unseen;
+  reach.retries = reach.retries || retries(begin);
+  if (!retries(begin)) {
+    seen[begin] = Unseen;
+  }
   for (std::uint32_t b = 0; b < seen.size(); ++b) {
     const BasicBlock& block = cfg_->blocks()[b];
     for (std::uint32_t n = block.first; seen[b] == Closed && n < block.last; ++n) {
       const Instruction& i = function_.body[n];
       bool has_destination = false;
       each_register(i, [&](RegisterUse use) {
-        if (use.write) {
-          has_destination = true;
+        has_destination = has_destination || use.write;
+        if (use.write && (!retries(b) || own->changed.test(use.index))) {
           registers.set(use.index);
         }
       });
-      if (!is_computation(i, has_destination) || i.has(Mod::Cc)) {
+      if (!retries(b) && (!is_computation(i, has_destination) || i.has(Mod::Cc))) {
         return false;
       }
       if (i.opcode == Opcode::St) {

@@ -10,7 +10,8 @@
 // Only data stays: but for stores in `maybe` and what goes with them, a value that does not decide
 // changes neither which instructions are executed, by whom, nor who waits for whom. A branch whose
 // sides meet again, and do nothing but compute and make plain accesses until then, is like a
-// selection. Threads of a warp count as one, so shuffles are followed.
+// selection; so is how often a retry loop (retry_loops.h) goes round. Threads of a warp count as
+// one, so shuffles are followed.
 //
 // May be too large, never too small: registers are not told apart by place, and what an instruction
 // is not known to do with a value it decides by.
@@ -19,10 +20,12 @@
 #include "ptx/bit_vector.h"
 #include "ptx/cfg.h"
 #include "ptx/module.h"
+#include "ptx/retry_loops.h"
 
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace heddle::ptx {
 
@@ -32,6 +35,7 @@ public:
 
   struct Reach {
     bool decides = false;
+    bool retries = false; // it says how often a retry loop goes round: not for ever, it is assumed
     BitVector stored, placed, maybe; // by instruction
   };
   const Function& function() const { return function_; }
@@ -43,7 +47,11 @@ private:
 
   const Function& function_;
   std::optional<Cfg> cfg_; // once somebody has asked for it
+  std::vector<RetryLoop> retry_loops_;
   std::unordered_map<std::uint32_t, Reach> known_;
 };
+
+/// May it be that only one side of a branch executes it, with no difference but in data?
+bool is_computation(const Instruction& i, bool has_destination);
 
 } // namespace heddle::ptx

@@ -170,6 +170,101 @@ __global__ void winner_decides() {
   }
 }
 
+// --- Updates made of compare-and-swap ----------------------------------------------------------------
+
+// The maximum of floating-point numbers; left early if the place has a greater one.
+//@ case: exchange-max plain 256
+//@ flags: --max-states=200 --schedules=18
+//@ verdict: terminates
+//@ case: exchange-max block 6
+//@ verdict: terminates
+__global__ void exchange_max() {
+  const float mine = static_cast<float>(me() * 37 % 101);
+  int seen = *static_cast<volatile int*>(&out[0]);
+  while (__int_as_float(seen) < mine) {
+    const int expected = seen;
+    seen = atomicCAS(&out[0], expected, __float_as_int(mine));
+    if (seen == expected) {
+      break;
+    }
+  }
+}
+
+// A sum of doubles in shared memory, then one for the grid; each thread keeps what it has found.
+//@ case: exchange-add block 64
+//@ flags: --max-states=200 --schedules=18
+//@ verdict: terminates
+__device__ double add(double* sum, double value) {
+  auto* bits = reinterpret_cast<unsigned long long*>(sum);
+  unsigned long long expected = 0, seen = *bits;
+  do {
+    expected = seen;
+    seen = atomicCAS(bits, expected, __double_as_longlong(__longlong_as_double(expected) + value));
+  } while (seen != expected);
+  return __longlong_as_double(seen);
+}
+__device__ double sum_of_all, found[256];
+__global__ void exchange_add() {
+  __shared__ double sum;
+  if (threadIdx.x == 0) {
+    sum = 0;
+  }
+  __syncthreads();
+  found[me()] = add(&sum, me());
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    add(&sum_of_all, sum);
+  }
+}
+
+// With what libcu++ has; the place is read again in each round.
+//@ case: exchange-weak plain 64
+//@ flags: --max-states=200 --schedules=18
+//@ verdict: terminates
+__global__ void exchange_weak() {
+  int seen = tickets.load(memory_order_relaxed);
+  while (!tickets.compare_exchange_weak(seen, seen * 3 + me(), memory_order_acq_rel)) {
+  }
+  do {
+    seen = winner.load(memory_order_relaxed);
+  } while (!winner.compare_exchange_strong(seen, seen ^ me(), memory_order_relaxed));
+}
+
+// Thread 0 may find what the last one has left.
+//@ case: exchange-decides block 4
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: exchange-decides block 16
+//@ flags: --max-states=200 --schedules=54
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ incomplete: too many states
+__global__ void exchange_decides() {
+  int seen = 0;
+  while (!tickets.compare_exchange_strong(seen, seen + 1, memory_order_relaxed)) {
+  }
+  if (me() == 0 && seen == all() - 1) {
+    wait_for_ever();
+  }
+}
+
+// It need not ever succeed: the other one changes the place until it has.
+//@ case: exchange-starved block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void exchange_starved() {
+  if (me() == 0) {
+    int seen = winner.load(memory_order_relaxed);
+    while (!winner.compare_exchange_weak(seen, seen | 2, memory_order_relaxed)) {
+    }
+    flag.store(1, memory_order_relaxed);
+  } else {
+    while (flag.load(memory_order_relaxed) == 0) {
+      winner.fetch_xor(1, memory_order_relaxed);
+    }
+  }
+}
+
 #define DEVICE_CASE(name, kernel) \
   { name, [](Setup setup) { return run_kernel(setup, kernel); } }
 
@@ -185,5 +280,10 @@ int main(int argc, char** argv) {
       DEVICE_CASE("order-selects", order_selects),
       DEVICE_CASE("order-places", order_places),
       DEVICE_CASE("winner-decides", winner_decides),
+      DEVICE_CASE("exchange-max", exchange_max),
+      DEVICE_CASE("exchange-add", exchange_add),
+      DEVICE_CASE("exchange-weak", exchange_weak),
+      DEVICE_CASE("exchange-decides", exchange_decides),
+      DEVICE_CASE("exchange-starved", exchange_starved),
   });
 }

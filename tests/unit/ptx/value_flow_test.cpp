@@ -90,6 +90,80 @@ TEST(ValueFlow, BranchesAroundComputationsAreSelections) {
   EXPECT_THAT(guarded.maybe(), ElementsAre(2U));
 }
 
+// %r1 is the guess of an update by compare-and-swap of what lies at %rd0.
+std::string retry(
+    const std::string& before,
+    const std::string& round,
+    const std::string& behind = "mov.u32 %r1, %r3;"
+) {
+  return "mov.u32 %r1, %r0;" + before + " Round: " + round +
+         " atom.global.cas.b32 %r3, [%rd0], %r1, %r2; setp.ne.s32 %p0, %r3, %r1;" + behind +
+         " @%p0 bra Round; Left: st.global.u32 [%rd3], %r3;";
+}
+
+TEST(ValueFlow, HowOftenAnUpdateIsTriedIsNotDecided) {
+  EXPECT_FALSE(Flow(retry("", "add.u32 %r2, %r1, 7;")).decides());
+  EXPECT_FALSE(Flow(retry("", "fence.sc.gpu; mul.lo.u32 %r2, %r1, %r4;")).decides());
+  EXPECT_FALSE(
+      Flow(retry("", "setp.ge.u32 %p1, %r1, %r4; @%p1 bra Left; mov.u32 %r2, %r4;")).decides()
+  );
+  EXPECT_FALSE(
+      Flow(retry("", "ld.volatile.global.u32 %r1, [%rd0]; add.u32 %r2, %r1, 7;", "")).decides()
+  );
+}
+
+TEST(ValueFlow, WhereAnUpdateIsMayBeComputedAgain) {
+  const auto update = [](const std::string& round) {
+    return Flow(
+        "mov.u32 %r1, %r0; Round: " + round +
+        " atom.shared.cas.b32 %r3, [%r6], %r1, %r2; setp.ne.s32 %p0, %r3, %r1;"
+        "mov.u32 %r1, %r3; @%p0 bra Round;"
+    );
+  };
+  EXPECT_FALSE(update("mov.u32 %r7, s; add.u32 %r6, %r7, %r8;").decides());
+  EXPECT_TRUE(update("add.u32 %r6, %r6, 4;").decides());
+  EXPECT_TRUE(update("add.u32 %r6, %r1, 4;").decides());
+  EXPECT_TRUE(update("ld.shared.u32 %r6, [s];").decides());
+}
+
+TEST(ValueFlow, WhatALoopWithAnExchangeDoesBesidesIsDecided) {
+  const auto decides = [](const std::string& before, const std::string& round, auto... behind) {
+    return Flow(retry(before, round, behind...)).decides();
+  };
+  const std::string next = "mov.u32 %r1, %r3;";
+  // It counts its rounds, and goes by the count.
+  EXPECT_TRUE(decides("", "add.u32 %r5, %r5, 1; add.u32 %r2, %r1, %r5;"));
+  EXPECT_TRUE(decides("", "add.u32 %r2, %r1, 7;", next + "add.u32 %r5, %r5, 1;"));
+  // It waits for a lock: expects always the same.
+  EXPECT_TRUE(decides("", "mov.u32 %r2, 7;", ""));
+  EXPECT_TRUE(decides("", "mov.u32 %r2, 7;", "mov.u32 %r1, 0;"));
+  // … or for a bit that somebody else clears.
+  EXPECT_TRUE(decides(
+      "",
+      "ld.volatile.global.u32 %r1, [%rd0]; setp.gt.u32 %p1, %r1, 7; @%p1 bra Round;"
+      "add.u32 %r2, %r1, 7;",
+      ""
+  ));
+  // It is left when it has failed.
+  EXPECT_TRUE(
+      decides("", "add.u32 %r2, %r1, 7;", next + "setp.gt.u32 %p1, %r1, 9; @%p1 bra Left;")
+  );
+  // It leaves something behind in each round, looks at a clock, at another place.
+  EXPECT_TRUE(decides("", "add.u32 %r2, %r1, 7; st.global.u32 [%rd1], %r2;"));
+  EXPECT_TRUE(decides("", "mov.u32 %r2, %clock;"));
+  EXPECT_TRUE(decides("", "ld.volatile.global.u32 %r2, [%rd1];"));
+  EXPECT_TRUE(decides("", "ld.volatile.global.u32 %r1, [%rd1]; add.u32 %r2, %r1, 7;", ""));
+  // Whether it is done at all.
+  EXPECT_TRUE(decides("setp.gt.u32 %p1, %r0, 9; @%p1 bra Left;", "add.u32 %r2, %r1, 7;"));
+  // What is done behind it.
+  EXPECT_TRUE(Flow(
+                  "mov.u32 %r1, %r0; Round: setp.ge.u32 %p1, %r1, 9; @%p1 bra Left;"
+                  "atom.global.cas.b32 %r3, [%rd0], %r1, 9; setp.ne.s32 %p0, %r3, %r1;"
+                  "mov.u32 %r1, %r3; @%p0 bra Round; red.global.add.u32 [%rd3], 1; Left:"
+  )
+                  .decides());
+}
+
 TEST(ValueFlow, AgainstTheOrderOfTheText) {
   Flow f("bra Second; First: st.shared.u32 [s], %r2; ret; Second: mov.u32 %r2, %r0; bra First;");
   EXPECT_FALSE(f.decides());

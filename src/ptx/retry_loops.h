@@ -1,0 +1,37 @@
+// Retry loops: updates of one place in memory that are made of compare-and-swap.
+//
+//   old = *p;                                                  // or any guess
+//   do { seen = old; old = cas(p, seen, f(seen)); } while (old != seen);
+//
+//   for (const RetryLoop& loop : retry_loops(function, cfg)) …
+//
+// Whatever happens in between, such a loop does what one atomic operation would do that replaces
+// the value v of the place by f(v) (or, where it may be left before the exchange, does nothing for
+// some v): a round that fails has changed nothing, and the next one begins with the value that was
+// there then, as if the loop began. (Pure loops: Flanagan, Freund, Qadeer, "Exploiting purity for
+// atomicity", 2005.) What it does not promise is an end, if others change the place for ever.
+//
+// So of a loop is asked that it has one exchange, which is its only effect; that a round depends on
+// nothing that earlier rounds have left but what the last exchange found; that it expects that
+// value; and that behind the exchange it is left if and only if this has succeeded.
+#pragma once
+
+#include "ptx/bit_vector.h"
+#include "ptx/cfg.h"
+#include "ptx/module.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace heddle::ptx {
+
+struct RetryLoop {
+  std::uint32_t exchange = 0; // the instruction
+  BitVector blocks;           // of the Cfg
+  BitVector changed;          // registers that are not the same in each round
+};
+
+/// Scalar exchanges only. May miss some.
+std::vector<RetryLoop> retry_loops(const Function& function, const Cfg& cfg);
+
+} // namespace heddle::ptx
