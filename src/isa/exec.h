@@ -77,7 +77,7 @@ enum class CollectiveKind : std::uint8_t {
   Match,
   Redux,
   Elect,
-  Matrix // ldmatrix, stmatrix, movmatrix, mma, wmma
+  Matrix // ldmatrix, stmatrix, movmatrix, mma, wmma, wgmma
 };
 
 /// What the lanes of a warp hand to each other in a collective. One per warp is enough: a lane
@@ -131,6 +131,12 @@ public:
   /// lower_collective.cpp without this call).
   virtual const Op*
   collective(Exec&, const Op&, const Collective& collective, const std::uint32_t* membermask) = 0;
+
+  /// The warp takes its part in an instruction of its warpgroup, which does not make it wait for
+  /// the other three warps; `operands` is the same in all of them. Called once for each such
+  /// instruction. False: another warp of the warpgroup does not take part, or in another way;
+  /// exec.fault() says so.
+  virtual bool warpgroup(Exec&, const Op&, std::uint64_t operands) = 0;
 
   // --- Clocks ------------------------------------------------------------------------------------
   virtual std::uint64_t clock() = 0;       // cycles

@@ -392,6 +392,7 @@ void register_collective(LowerTable& table) {
   register_matrix(table);
   register_mma(table);
   register_wmma(table);
+  register_wgmma(table);
 }
 
 } // namespace heddle::isa

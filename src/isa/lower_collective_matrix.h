@@ -9,6 +9,7 @@ namespace heddle::isa {
 void register_matrix(LowerTable&); // ldmatrix stmatrix movmatrix
 void register_mma(LowerTable&);    // mma.sync
 void register_wmma(LowerTable&);   // wmma
+void register_wgmma(LowerTable&);  // wgmma
 
 /// A collective whose at_once is contribute and conclude one after the other.
 template <class T> struct ThroughExchange {

@@ -1,8 +1,7 @@
 // Lowers mma.sync on f16, bf16, tf32, f64, 8-bit floats and integers, dense (PTX
-// ISA 9.0, 9.7.14.5), and multiplies for wmma. Sparse (.sp) and block-scaled forms are unsupported.
+// ISA 9.0, 9.7.14.5), with a sparse A (.sp, 9.7.14.6), and multiplies for wmma. Block-scaled forms
+// are unsupported.
 #include "isa/lower_collective_mma.h"
-
-#include "isa/ops_matrix_columns.h"
 
 #include <fmt/format.h>
 
@@ -11,64 +10,6 @@
 namespace heddle::isa {
 
 using ptx::Mod;
-
-int matrix_bits(MatrixType type) {
-  switch (type) {
-  case MatrixType::B1:
-    return 1;
-  case MatrixType::S4:
-  case MatrixType::U4:
-    return 4;
-  case MatrixType::S8:
-  case MatrixType::U8:
-  case MatrixType::E4m3:
-  case MatrixType::E5m2:
-    return 8;
-  case MatrixType::F16:
-  case MatrixType::Bf16:
-    return 16;
-  case MatrixType::F64:
-    return 64;
-  case MatrixType::Tf32:
-  case MatrixType::F32:
-  case MatrixType::S32:
-    return 32;
-  }
-  return 0;
-}
-
-std::optional<MatrixType> matrix_type(ptx::Type type) {
-  switch (type) {
-  case Mod::F16:
-    return MatrixType::F16;
-  case Mod::Bf16:
-    return MatrixType::Bf16;
-  case Mod::Tf32:
-    return MatrixType::Tf32;
-  case Mod::F32:
-    return MatrixType::F32;
-  case Mod::F64:
-    return MatrixType::F64;
-  case Mod::S8:
-    return MatrixType::S8;
-  case Mod::U8:
-    return MatrixType::U8;
-  case Mod::S4:
-    return MatrixType::S4;
-  case Mod::U4:
-    return MatrixType::U4;
-  case Mod::B1:
-    return MatrixType::B1;
-  case Mod::S32:
-    return MatrixType::S32;
-  case Mod::E4m3:
-    return MatrixType::E4m3;
-  case Mod::E5m2:
-    return MatrixType::E5m2;
-  default:
-    return std::nullopt;
-  }
-}
 
 std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i) {
   const auto mod = i.one_of(ptx::Category::Shape);
@@ -103,7 +44,7 @@ MatrixPlace MatrixShape::place(Fragment f, int lane, int index, int count, int b
   const int group = lane >> 2;
   const int thread = lane & 3;
   if (f == Fragment::C) {
-    return {group + 8 * (index >> 1), 2 * thread + (index & 1)};
+    return {group + 8 * (index >> 1 & 1), 2 * thread + (index & 1) + 8 * (index >> 2)};
   }
   const int per_register = bits >= 32 ? 1 : 32 / bits;
   const int r = index >> log2(per_register);
@@ -118,11 +59,14 @@ MatrixPlace MatrixShape::place(Fragment f, int lane, int index, int count, int b
 
 namespace {
 
-// Code::refs from op.list: d, a, b, c. op.imm: how many of each, and the types; op.imm2: the shape.
+// Code::refs from op.list: d, a, b, c, and of sparse ones the metadata. op.imm: how many of each,
+// and the types; op.imm2: the shape.
 struct Multiplication {
   MatrixShape shape;
   MatrixTypes types;
   bool bits_and = false; // .b1: and instead of xor
+  bool sparse = false;
+  std::uint8_t selector = 0; // which lanes of four have the metadata
   std::uint8_t count[4] = {};
 
   static Multiplication of(const Op& op) {
@@ -136,6 +80,8 @@ struct Multiplication {
     x.types.c = static_cast<MatrixType>(u >> 40 & 15);
     x.types.d = static_cast<MatrixType>(u >> 44 & 15);
     x.bits_and = (u >> 48 & 1) != 0;
+    x.sparse = (u >> 49 & 1) != 0;
+    x.selector = static_cast<std::uint8_t>(u >> 50 & 3);
     x.shape.m = static_cast<std::uint16_t>(op.imm2);
     x.shape.n = static_cast<std::uint16_t>(op.imm2 >> 16);
     x.shape.k = static_cast<std::uint16_t>(op.imm2 >> 32);
@@ -150,7 +96,8 @@ struct Multiplication {
     }
     u |= static_cast<std::uint64_t>(types.a) << 32 | static_cast<std::uint64_t>(types.b) << 36 |
          static_cast<std::uint64_t>(types.c) << 40 | static_cast<std::uint64_t>(types.d) << 44 |
-         std::uint64_t{bits_and} << 48;
+         std::uint64_t{bits_and} << 48 | std::uint64_t{sparse} << 49 |
+         std::uint64_t{selector} << 50;
     op.imm = static_cast<std::int64_t>(u);
     op.imm2 = std::uint64_t{shape.m} | std::uint64_t{shape.n} << 16 | std::uint64_t{shape.k} << 32 |
               std::uint64_t{shape.wmma} << 48 | std::uint64_t{shape.saturate} << 49;
@@ -160,13 +107,49 @@ struct Multiplication {
     const MatrixType type = f == Fragment::A ? types.a : types.b;
     return count[f == Fragment::A ? 1 : 2] * (type == MatrixType::F64 ? 2 : 1);
   }
-  int first(Fragment f) const { return f == Fragment::A ? count[0] : count[0] + count[1]; }
+  /// Of all that a lane hands over: A, B, metadata.
+  std::size_t words() const {
+    return static_cast<std::size_t>(words(Fragment::A) + words(Fragment::B) + (sparse ? 1 : 0));
+  }
+  /// Elements of a line of A or B along k that are there.
+  int length(Fragment f) const { return sparse && f == Fragment::A ? shape.k / 2 : shape.k; }
 };
 
-/// A by rows and B by columns, converted to what the dot product takes (T).
-template <class T> struct Operands {
-  std::vector<T> a;
-  std::vector<T> b;
+/// Which elements of a column of B those of a sparse A belong to (9.7.14.6.1): of each four
+/// elements two are there and two bits for each say which, of each two tf32 one, with four bits,
+/// and 4-bit integers count in pairs.
+struct Metadata {
+  int together = 1; // elements that an index is for
+  int index_bits = 2;
+  int row_bits = 0; // 16, 32 or 64
+  bool by_rows = false;
+
+  static Metadata of(const Multiplication& x) {
+    const int bits = matrix_bits(x.types.a);
+    Metadata m;
+    m.together = bits == 4 ? 2 : 1;
+    m.index_bits = bits == 32 ? 4 : 2;
+    m.row_bits = x.length(Fragment::A) / m.together * m.index_bits;
+    m.by_rows = bits < 16;
+    return m;
+  }
+  /// Where bit `at` of a row's indices is: lane × 32 + bit.
+  int bit(int row, int at, int selector) const {
+    const int first = row % 8 * 4;
+    const int upper = row / 8;
+    if (row_bits == 16) { // one lane has both rows
+      return (first + selector) * 32 + upper * 16 + at;
+    }
+    if (!by_rows) { // two lanes, each has half of both rows
+      return (first + selector * 2 + at / 16) * 32 + upper * 16 + at % 16;
+    }
+    return (first + selector * 2 + at / 32 * 2 + upper) * 32 + at % 32;
+  }
+  int place(int i, unsigned index) const {
+    const int number = i / together;
+    return index_bits == 4 ? 2 * number + static_cast<int>(index >> 1 & 1)
+                           : (number / 2 * 4 + static_cast<int>(index)) * together + i % together;
+  }
 };
 
 /// Elements of one register lie one after the other along k. 8-bit floats are kept in the order in
@@ -175,22 +158,42 @@ int along_k(int at, bool eight_bit_float, int k) {
   return eight_bit_float ? (at & 2) / 2 * (k / 2) + at / 4 * 2 + at % 2 : at;
 }
 
+std::vector<std::uint16_t> metadata_places(const Multiplication& x, const Exchange& exchange) {
+  const Metadata m = Metadata::of(x);
+  const bool eight = x.types.a == MatrixType::E4m3 || x.types.a == MatrixType::E5m2;
+  const int stored = x.length(Fragment::A);
+  std::vector<std::uint16_t> result(static_cast<std::size_t>(x.shape.m * stored));
+  for (int row = 0; row < x.shape.m; ++row) {
+    for (int i = 0; i < stored; ++i) {
+      const int at = m.bit(row, i / m.together * m.index_bits, x.selector);
+      const std::uint32_t word = words_of(exchange, at / 32, x.words())[x.words() - 1];
+      const unsigned index = word >> (at % 32) & ((1U << m.index_bits) - 1);
+      result[static_cast<std::size_t>(row * stored + along_k(i, eight, stored))] =
+          static_cast<std::uint16_t>(m.place(i, index));
+    }
+  }
+  return result;
+}
+
 template <class T, class Convert>
 Operands<T> gather(const Multiplication& x, const Exchange& exchange, Convert convert) {
   Operands<T> result;
-  const int k = x.shape.k;
-  result.a.resize(static_cast<std::size_t>(x.shape.m) * x.shape.k);
-  result.b.resize(static_cast<std::size_t>(x.shape.n) * x.shape.k);
-  const auto per_lane = static_cast<std::size_t>(x.words(Fragment::A) + x.words(Fragment::B));
+  const auto size = [&](Fragment f, int lines) {
+    return static_cast<std::size_t>(lines) * static_cast<std::size_t>(x.length(f));
+  };
+  result.a.resize(size(Fragment::A, x.shape.m));
+  result.b.resize(size(Fragment::B, x.shape.n));
   for (int lane = 0; lane < warp_size; ++lane) {
     if ((exchange.lanes >> lane & 1) == 0) {
       continue; // PTX wants all lanes; elements of a lane that has ended are zero
     }
-    const std::uint32_t* words = words_of(exchange, lane, per_lane);
+    const std::uint32_t* words = words_of(exchange, lane, x.words());
     for (const Fragment f : {Fragment::A, Fragment::B}) {
       const MatrixType type = f == Fragment::A ? x.types.a : x.types.b;
       const int bits = matrix_bits(type);
       const bool eight = type == MatrixType::E4m3 || type == MatrixType::E5m2;
+      const bool halves = eight && (f == Fragment::A || !x.sparse); // else by what A needs
+      const int k = x.length(f);
       const int per_register = bits < 32 ? 32 / bits : 1;
       const int registers = x.count[f == Fragment::A ? 1 : 2];
       const std::uint32_t mask = bits < 32 ? (1U << bits) - 1 : ~0U;
@@ -211,7 +214,7 @@ Operands<T> gather(const Multiplication& x, const Exchange& exchange, Convert co
         const int first = f == Fragment::A ? p.column : p.row;
         for (int e = 0; e < per_register; ++e) {
           const std::uint64_t element = bits == 64 ? word : word >> (e * bits) & mask;
-          line[along_k(first + e, eight, k)] = convert(element, type);
+          line[along_k(first + e, halves, k)] = convert(element, type);
         }
       }
     }
@@ -244,30 +247,14 @@ void scatter(
   });
 }
 
-/// Calls f(row, column, register, half) for each executing lane and each element of C or D that it
-/// holds in registers of `bits` per element; `half`: which half of a register, of f16 elements.
-template <class F>
-void each_element(Exec& exec, const Multiplication& x, int registers, int bits, F&& f) {
-  const int per_register = bits == 16 ? 2 : 1;
-  const int count = registers * per_register;
-  exec.each([&](int lane) {
-    for (int e = 0; e < count; ++e) {
-      const MatrixPlace p = x.shape.place(Fragment::C, lane, e, count, bits);
-      f(lane, p, per_register == 2 ? e >> 1 : e, e & 1);
-    }
-  });
-}
-
-/// scatter for 32- and 16-bit elements, eight columns at a time: `columns(row, group, c, d)`
-/// answers eight elements of D or false, then `dot` does each.
-template <class T, class ColumnDots, class Dot>
-void scatter_columns(
+/// scatter for 32- and 16-bit elements: all of D at once.
+template <class T>
+void scatter_product(
     Exec& exec,
     const Op& op,
     const Multiplication& x,
-    const Operands<T>& operands,
-    ColumnDots columns,
-    Dot dot
+    const Product& product,
+    const Operands<T>& operands
 ) {
   const Ref* refs = exec.code().refs.data() + op.list;
   const Ref* c_refs = refs + x.count[0] + x.count[1] + x.count[2];
@@ -275,90 +262,25 @@ void scatter_columns(
   const int d_bits = matrix_bits(x.types.d);
   const int n = x.shape.n;
   constexpr std::size_t largest = 32 * 8; // 16 × 16, too
-  alignas(sizeof(ops::Columns)) std::int32_t c[largest] = {};
-  alignas(sizeof(ops::Columns)) std::int32_t d[largest];
-  each_element(exec, x, x.count[3], c_bits, [&](int lane, MatrixPlace p, int r, int half) {
+  std::int32_t c[largest] = {};
+  std::int32_t d[largest];
+  each_element(exec, x.shape, x.count[3], c_bits, [&](int lane, MatrixPlace p, int r, int half) {
     const std::uint32_t word = exec.in<std::uint32_t>(c_refs[r])[lane];
-    const auto short_word = static_cast<std::uint16_t>(half == 0 ? word : word >> 16);
-    c[p.row * n + p.column] = static_cast<std::int32_t>(
-        c_bits == 16 ? ops::bits(ops::to_float(ops::Half{short_word})) : word
-    );
+    c[p.row * n + p.column] = addend(word, half, c_bits);
   });
-  for (int row = 0; row < x.shape.m; ++row) {
-    for (int group = 0; group < n / ops::columns_at_once; ++group) {
-      std::int32_t* from = c + row * n + group * ops::columns_at_once;
-      std::int32_t* to = d + row * n + group * ops::columns_at_once;
-      ops::Columns c_columns;
-      ops::Columns d_columns;
-      std::memcpy(&c_columns, from, sizeof c_columns);
-      if (columns(row, group, c_columns, d_columns)) {
-        std::memcpy(to, &d_columns, sizeof d_columns);
-        continue;
-      }
-      for (int j = 0; j < ops::columns_at_once; ++j) {
-        const int column = group * ops::columns_at_once + j;
-        to[j] = static_cast<std::int32_t>(
-            dot(operands.a.data() + static_cast<std::size_t>(row) * x.shape.k,
-                operands.b.data() + static_cast<std::size_t>(column) * x.shape.k,
-                static_cast<std::uint32_t>(from[j]))
-        );
-      }
-    }
-  }
-  each_element(exec, x, x.count[0], d_bits, [&](int lane, MatrixPlace p, int r, int half) {
-    const auto result = static_cast<std::uint32_t>(d[p.row * n + p.column]);
-    std::uint32_t& word = exec.out<std::uint32_t>(refs[r])[lane];
-    if (d_bits == 16) {
-      word =
-          half == 0 ? (word & 0xffff'0000U) | (result & 0xffffU) : (word & 0xffffU) | result << 16;
-    } else {
-      word = result;
-    }
+  product(operands, c, d);
+  each_element(exec, x.shape, x.count[0], d_bits, [&](int lane, MatrixPlace p, int r, int half) {
+    set_element(exec.out<std::uint32_t>(refs[r])[lane], half, d_bits, d[p.row * n + p.column]);
   });
-}
-
-const ops::Format& format_of(MatrixType type) {
-  switch (type) {
-  case MatrixType::F16:
-    return ops::f16_format;
-  case MatrixType::Bf16:
-    return ops::bf16_format;
-  case MatrixType::E4m3:
-    return ops::e4m3_format;
-  case MatrixType::E5m2:
-    return ops::e5m2_format;
-  default:
-    return ops::tf32_format;
-  }
-}
-
-ops::Factor float_factor(std::uint64_t word, MatrixType type) {
-  // tf32 is an f32 whose last 13 bits do not count.
-  return ops::factor(
-      static_cast<std::uint32_t>(type == MatrixType::Tf32 ? word >> 13 : word),
-      format_of(type)
-  );
-}
-
-std::int32_t integer_factor(std::uint64_t word, MatrixType type) {
-  switch (type) {
-  case MatrixType::S8:
-    return static_cast<std::int8_t>(word);
-  case MatrixType::S4:
-    return static_cast<std::int32_t>(word) - ((word & 8) != 0 ? 16 : 0);
-  default:
-    return static_cast<std::int32_t>(word);
-  }
 }
 
 struct Multiply {
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
     const auto x = Multiplication::of(op);
-    const auto per_lane = static_cast<std::size_t>(x.words(Fragment::A) + x.words(Fragment::B));
     const Ref* refs = exec.code().refs.data() + op.list + x.count[0];
     const bool wide = x.types.a == MatrixType::F64;
     exec.each([&](int lane) {
-      std::uint32_t* words = words_of(exchange, lane, per_lane);
+      std::uint32_t* words = words_of(exchange, lane, x.words());
       for (int r = 0; r < x.count[1] + x.count[2]; ++r) {
         if (wide) {
           const std::uint64_t value = exec.in<std::uint64_t>(refs[r])[lane];
@@ -368,12 +290,17 @@ struct Multiply {
           *words++ = exec.in<std::uint32_t>(refs[r])[lane];
         }
       }
+      if (x.sparse) {
+        *words = exec.in<std::uint32_t>(refs[x.count[1] + x.count[2] + x.count[3]])[lane];
+      }
     });
   }
 
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
     const auto x = Multiplication::of(op);
     const int k = x.shape.k;
+    const std::vector<std::uint16_t> chosen =
+        x.sparse ? metadata_places(x, exchange) : std::vector<std::uint16_t>();
     switch (x.types.a) {
     case MatrixType::F64:
       scatter<std::uint64_t>(
@@ -390,7 +317,13 @@ struct Multiply {
     case MatrixType::U8:
     case MatrixType::S4:
     case MatrixType::U4:
-      multiply_integers(exec, op, x, gather<std::int32_t>(x, exchange, integer_factor));
+      scatter_product(
+          exec,
+          op,
+          x,
+          product_of(x, chosen),
+          gather<std::int32_t>(x, exchange, integer_factor)
+      );
       return;
     case MatrixType::B1:
       scatter<std::uint32_t>(
@@ -407,96 +340,28 @@ struct Multiply {
       );
       return;
     default:
-      multiply_floats(exec, op, x, gather<ops::Factor>(x, exchange, float_factor));
+      scatter_product(
+          exec,
+          op,
+          x,
+          product_of(x, chosen),
+          gather<ops::Factor>(x, exchange, float_factor)
+      );
       return;
     }
   }
 
-  static void multiply_integers(
-      Exec& exec,
-      const Op& op,
-      const Multiplication& x,
-      const Operands<std::int32_t>& operands
-  ) {
-    const int k = x.shape.k;
-    // Rows of B, eight columns after eight columns.
-    std::vector<ops::Columns> b(operands.b.size() / ops::columns_at_once);
-    for (int group = 0; group < x.shape.n / ops::columns_at_once; ++group) {
-      const std::int32_t* columns =
-          operands.b.data() + static_cast<std::ptrdiff_t>(group) * ops::columns_at_once * k;
-      ops::Columns* rows = b.data() + static_cast<std::ptrdiff_t>(group) * k;
-      for (int i = 0; i < k; ++i) {
-        for (int j = 0; j < ops::columns_at_once; ++j) {
-          rows[i][j] = columns[j * k + i];
-        }
-      }
-    }
-    scatter_columns(
-        exec,
-        op,
-        x,
-        operands,
-        [&](int row, int group, ops::Columns c, ops::Columns& d) {
-          if (x.shape.saturate) {
-            return false;
-          }
-          d = ops::matrix_dot_s32_columns(
-              operands.a.data() + static_cast<std::ptrdiff_t>(row) * k,
-              b.data() + static_cast<std::ptrdiff_t>(group) * k,
-              k,
-              c
-          );
-          return true;
-        },
-        [&](const std::int32_t* a, const std::int32_t* column, std::uint32_t c) {
-          return ops::matrix_dot_s32(a, column, k, c, x.shape.saturate);
-        }
-    );
-  }
-
-  static void multiply_floats(
-      Exec& exec,
-      const Op& op,
-      const Multiplication& x,
-      const Operands<ops::Factor>& operands
-  ) {
-    const int k = x.shape.k;
-    const int product_bits =
-        format_of(x.types.a).mantissa_bits + format_of(x.types.b).mantissa_bits;
-    const bool eight = matrix_bits(x.types.a) == 8;
-    const int step = x.shape.wmma && x.types.a == MatrixType::Tf32 ? 4 : k;
-    const bool d_half = x.types.d == MatrixType::F16;
-    std::vector<ops::FactorColumns> b(operands.b.size() / ops::columns_at_once);
-    for (int group = 0; group < x.shape.n / ops::columns_at_once; ++group) {
-      const ops::Factor* columns =
-          operands.b.data() + static_cast<std::ptrdiff_t>(group) * ops::columns_at_once * k;
-      ops::FactorColumns* rows = b.data() + static_cast<std::ptrdiff_t>(group) * k;
-      for (int i = 0; i < k; ++i) {
-        for (int j = 0; j < ops::columns_at_once; ++j) {
-          rows[i].mantissa[j] = columns[j * k + i].mantissa;
-          rows[i].top[j] = columns[j * k + i].top;
-        }
-      }
-    }
-    scatter_columns(
-        exec,
-        op,
-        x,
-        operands,
-        [&](int row, int group, ops::Columns c, ops::Columns& d) {
-          const ops::Factor* line = operands.a.data() + static_cast<std::ptrdiff_t>(row) * k;
-          const ops::FactorColumns* rows = b.data() + static_cast<std::ptrdiff_t>(group) * k;
-          return eight ? ops::matrix_dot_f8_columns(line, rows, k, product_bits, c, d)
-                       : ops::matrix_dot_columns(line, rows, k, step, product_bits, d_half, c, d);
-        },
-        [&](const ops::Factor* a, const ops::Factor* column, std::uint32_t c) -> std::uint32_t {
-          if (eight) {
-            return ops::matrix_dot_f8(a, column, k, product_bits, c);
-          }
-          return d_half ? ops::matrix_dot<true>(a, column, k, step, product_bits, c)
-                        : ops::matrix_dot<false>(a, column, k, step, product_bits, c);
-        }
-    );
+  static Product product_of(const Multiplication& x, const std::vector<std::uint16_t>& places) {
+    Product product;
+    product.m = x.shape.m;
+    product.n = x.shape.n;
+    product.k = x.shape.k;
+    product.types = x.types;
+    product.saturate = x.shape.saturate;
+    product.halves = matrix_bits(x.types.a) == 8;
+    product.how.step = x.shape.wmma && x.types.a == MatrixType::Tf32 ? 4 : x.length(Fragment::A);
+    product.places = x.sparse ? places.data() : nullptr;
+    return product;
   }
 };
 
@@ -505,7 +370,7 @@ bool fits(const MatrixShape& shape, const Multiplication& x) {
   for (const Fragment f : {Fragment::A, Fragment::B}) {
     const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
     const int held = x.words(f) * 32 / bits * warp_size;
-    const int needed = shape.rows(f) * shape.columns(f);
+    const int needed = (f == Fragment::A ? shape.m : shape.n) * x.length(f);
     if (shape.wmma ? held == 0 || held % needed != 0 : held != needed) {
       return false;
     }
@@ -556,6 +421,7 @@ Result<void> emit_multiply(
   x.shape = shape;
   x.types = types;
   x.bits_and = bits_and;
+  x.sparse = i.has(Mod::Sp) || i.has(Mod::SpOrderedMetadata);
   std::vector<Ref> refs;
   for (std::size_t n = 0; n < 4; ++n) {
     const ptx::Operand& operand = i.operands.at(n);
@@ -571,6 +437,14 @@ Result<void> emit_multiply(
       }
     }
     x.count[n] = static_cast<std::uint8_t>(refs.size() - before);
+  }
+  if (x.sparse) {
+    refs.push_back(l.source(i.operands.at(4), Mod::B32));
+    x.selector = static_cast<std::uint8_t>(i.operands.at(5).bits & 3);
+    const int lanes = Metadata::of(x).row_bits * 2 / 32; // of four, for two rows
+    if (refs.back().none() || lanes == 0 || (x.selector + 1) * lanes > 4) {
+      return unsupported("a sparse mma with this selector");
+    }
   }
   if (!supported(types) || !fits(shape, x)) {
     return unsupported(
@@ -669,10 +543,10 @@ struct QuadMultiply {
           auto* halves =
               reinterpret_cast<std::uint16_t*>(exec.out<std::uint32_t>(d_refs[i / 2]) + lane);
           halves[i % 2] =
-              static_cast<std::uint16_t>(ops::matrix_dot<true>(x, y, k, k, product_bits, sum));
+              static_cast<std::uint16_t>(ops::matrix_dot<true>(x, y, k, {k}, product_bits, sum));
         } else {
           exec.out<std::uint32_t>(d_refs[i])[lane] =
-              ops::matrix_dot<false>(x, y, k, k, product_bits, sum);
+              ops::matrix_dot<false>(x, y, k, {k}, product_bits, sum);
         }
       }
     });
@@ -723,7 +597,7 @@ Result<void> lower_mma(Lowering& l, const ptx::Instruction& i) {
   const auto a = i.type(1);
   const auto b = i.type(2);
   const auto c = i.type(3);
-  if (i.has(Mod::Sp) || i.has(Mod::SpOrderedMetadata) || i.has(Mod::BlockScale) || !shape || !c) {
+  if (i.has(Mod::BlockScale) || !shape || !c) {
     return unsupported("this form of mma");
   }
   const auto td = matrix_type(*d);

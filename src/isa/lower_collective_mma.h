@@ -1,32 +1,15 @@
-// What mma and wmma.mma have in common: who holds which element, and the multiplication of a warp.
+// What mma, wmma.mma and wgmma have in common: who holds which element.
 //
 // Registers of a lane hold elements one after the other, low bits first. mma.sync's places are
-// PTX's (9.7.14.5); PTX leaves wmma's open (9.7.14.4), here element e of lane l is number l·n + e
-// of the matrix row by row, starting again at its end where a fragment has room for more than the
-// matrix.
+// PTX's (9.7.14.5), and wgmma's are the same for the 16 rows of each warp (9.7.15.5.1); PTX leaves
+// wmma's open (9.7.14.4), here element e of lane l is number l·n + e of the matrix row by row,
+// starting again at its end where a fragment has room for more than the matrix.
 #pragma once
 
 #include "isa/lower_collective_matrix.h"
+#include "isa/matrix_product.h"
 
 namespace heddle::isa {
-
-enum class MatrixType : std::uint8_t {
-  F16,
-  Bf16,
-  Tf32,
-  F32,
-  F64,
-  S8,
-  U8,
-  S4,
-  U4,
-  B1,
-  S32,
-  E4m3,
-  E5m2
-};
-int matrix_bits(MatrixType type);
-std::optional<MatrixType> matrix_type(ptx::Type type);
 
 enum class Fragment : std::uint8_t {
   A,
@@ -51,15 +34,38 @@ struct MatrixShape {
   /// Of element `index` of `lane`; `count`: elements that a lane holds, `bits`: of an element.
   MatrixPlace place(Fragment f, int lane, int index, int count, int bits) const;
 };
-/// From a modifier such as .m16n8k16; nullopt: not a shape of mma or wmma.
-std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i);
+/// Calls f(lane, place, register, half) for each executing lane and each element of C or D that it
+/// holds in `registers` registers of `bits` per element; `half`: which half of a register, of f16.
+template <class F>
+void each_element(const Exec& exec, const MatrixShape& shape, int registers, int bits, F&& f) {
+  const int per_register = bits == 16 ? 2 : 1;
+  const int count = registers * per_register;
+  exec.each([&](int lane) {
+    for (int e = 0; e < count; ++e) {
+      const MatrixPlace p = shape.place(Fragment::C, lane, e, count, bits);
+      f(lane, p, per_register == 2 ? e >> 1 : e, e & 1);
+    }
+  });
+}
 
-struct MatrixTypes {
-  MatrixType a{};
-  MatrixType b{};
-  MatrixType c{};
-  MatrixType d{};
-};
+/// An element of C as Product takes it, and one of D from what it gives.
+inline std::int32_t addend(std::uint32_t word, int half, int bits) {
+  const auto short_word = static_cast<std::uint16_t>(half == 0 ? word : word >> 16);
+  return static_cast<std::int32_t>(
+      bits == 16 ? ops::bits(ops::to_float(ops::Half{short_word})) : word
+  );
+}
+inline void set_element(std::uint32_t& word, int half, int bits, std::int32_t element) {
+  const auto result = static_cast<std::uint32_t>(element);
+  if (bits == 16) {
+    word = half == 0 ? (word & 0xffff'0000U) | (result & 0xffffU) : (word & 0xffffU) | result << 16;
+  } else {
+    word = result;
+  }
+}
+
+/// From a modifier such as .m16n8k16; nullopt: not a shape of mma, wmma or wgmma.
+std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i);
 
 /// Emits d = a × b + c over vectors of registers.
 Result<void> emit_multiply(

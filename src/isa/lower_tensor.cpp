@@ -12,6 +12,7 @@
 #include "isa/lower_mbarrier.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_memory.h"
+#include "isa/swizzle.h"
 #include "isa/tensor_map.h"
 
 #include <fmt/format.h>
@@ -36,14 +37,10 @@ struct Box {
   std::uint32_t elements() const { return count[0] * count[1] * count[2] * count[3] * count[4]; }
 };
 
-/// Where byte `offset` of a box at shared address `to` is kept.
-std::uint64_t swizzled(std::uint8_t swizzle, std::uint64_t address) {
-  // Units of 16 bytes change places within 32, 64 or 128 bytes, by the number of the 128-byte line.
-  const std::uint64_t units = swizzle == TensorMap::Bytes32    ? 1
-                              : swizzle == TensorMap::Bytes64  ? 3
-                              : swizzle == TensorMap::Bytes128 ? 7
-                                                               : 0;
-  return address ^ ((address >> 7 & units) << 4);
+/// Where byte `offset` of a box that begins at shared address `to` is kept.
+std::uint64_t place_in_box(const Box& box, std::uint64_t to, std::uint32_t offset) {
+  static_assert(TensorMap::None == 0 && TensorMap::Bytes128 == 3);
+  return swizzled(16U << box.map.swizzle, to + offset);
 }
 
 const Op* bad_map(Exec& exec, int lane, std::uint64_t address, const char* what) {
@@ -133,7 +130,7 @@ bool load_box(Exec& exec, int lane, const Box& box, std::uint64_t to) {
   const std::uint32_t bytes = box.element_bytes;
   return each_element(box, [&](std::uint32_t offset, std::uint64_t from, bool inside) {
     std::byte* d =
-        exec.translate_shared(lane, swizzled(box.map.swizzle, to + offset), bytes, /*store=*/true);
+        exec.translate_shared(lane, place_in_box(box, to, offset), bytes, /*store=*/true);
     const std::byte* s = reinterpret_cast<const std::byte*>(&filling);
     if (d != nullptr && inside) {
       s = host_at(exec, Space::Generic, lane, from, bytes, /*store=*/false);
@@ -192,7 +189,7 @@ const Op* run_store(Exec& exec, const Op& op) {
     const bool done = each_element(box, [&](std::uint32_t offset, std::uint64_t to, bool inside) {
       const std::byte* s = exec.translate_shared(
           lane,
-          swizzled(box.map.swizzle, from[lane] + offset),
+          place_in_box(box, from[lane], offset),
           bytes,
           /*store=*/false
       );
@@ -227,7 +224,7 @@ template <class T, auto F> const Op* run_tile_reduce(Exec& exec, const Op& op) {
     const bool done = each_element(box, [&](std::uint32_t offset, std::uint64_t to, bool inside) {
       const std::byte* s = exec.translate_shared(
           lane,
-          swizzled(box.map.swizzle, from[lane] + offset),
+          place_in_box(box, from[lane], offset),
           sizeof(T),
           /*store=*/false
       );

@@ -157,6 +157,7 @@ enum class FaultKind : std::uint8_t {
   IllegalInstruction,
   BadCall,
   BarrierMisuse,
+  WarpgroupMisuse,
   HeapMisuse
 };
 

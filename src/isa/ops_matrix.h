@@ -7,7 +7,8 @@
 //   last place of an f32 there and added exactly; the sum is cut to f32. An f16 result is rounded
 //   to nearest instead.
 // - e4m3, e5m2: the same in two steps (k mod 4 in {0, 1}, then {2, 3}) without c, which is added
-//   last, rounding to nearest.
+//   last, rounding to nearest. In wgmma: 32 products and c in one step, cut off 13 bits below the
+//   largest exponent; an f32 result keeps 13 bits behind the point.
 // - f64: a chain of fma in order of k.
 // - Integers wrap, or saturate at the end with .satfinite.
 // Other architectures round otherwise: there the results are within what PTX promises, but not the
@@ -75,13 +76,19 @@ inline void add_specials(MatrixSum& sum, const Factor& x, const Factor& y) {
   }
 }
 
-inline constexpr int largest_step = 16;
+inline constexpr int largest_step = 32;
 
-/// The sum of c and the products a[i] × b[i], as the tensor core adds one step; count is at most
-/// largest_step.
+/// How sums are made: so many products at a time, with so many bits below the largest exponent.
+struct Accumulation {
+  int step = 16;
+  int kept = 23 + 2;
+};
+
+/// The sum of c and the products a[i] × b[i], as the tensor core adds one step.
 inline MatrixSum
-matrix_step(const Factor* a, const Factor* b, int count, int product_bits, std::uint32_t c) {
-  constexpr int kept = 23 + 2; // bits below the largest exponent
+matrix_step(const Factor* a, const Factor* b, Accumulation how, int product_bits, std::uint32_t c) {
+  const int count = how.step;
+  const int kept = how.kept;
   const Factor addend = factor(c, f32_format);
   std::int32_t top[largest_step];
   std::int32_t largest = addend.top;
@@ -136,22 +143,35 @@ inline std::uint32_t finish_sum(const MatrixSum& sum, const Format& format, Roun
   return static_cast<std::uint32_t>(round_to(exact, format, round));
 }
 
-/// f16, bf16, tf32 factors; product_bits: mantissa bits of both formats together. c is an f32 word,
-/// the result an f32 or (Half) an f16 word. `step` products are added at a time.
+/// An f32 word with so many bits behind the point, cut towards zero; NaN stays as it is.
+constexpr std::uint32_t cut_mantissa(std::uint32_t word, int bits) {
+  const std::uint32_t below =
+      bits < f32_format.mantissa_bits ? (1U << (f32_format.mantissa_bits - bits)) - 1 : 0;
+  return (word & 0x7fff'ffffU) > 0x7f80'0000U ? word : word & ~below;
+}
+
+/// Factors of any format; product_bits: mantissa bits of both formats together. c is an f32 word,
+/// the result an f32 or (Half) an f16 word.
 template <bool Half>
-std::uint32_t
-matrix_dot(const Factor* a, const Factor* b, int k, int step, int product_bits, std::uint32_t c) {
+std::uint32_t matrix_dot(
+    const Factor* a,
+    const Factor* b,
+    int k,
+    Accumulation how,
+    int product_bits,
+    std::uint32_t c
+) {
   MatrixSum sum;
-  for (int i = 0; i < k; i += step) {
-    sum = matrix_step(a + i, b + i, step, product_bits, c);
-    c = finish_sum(sum, f32_format, Round::Zero);
+  for (int i = 0; i < k; i += how.step) {
+    sum = matrix_step(a + i, b + i, how, product_bits, c);
+    c = cut_mantissa(finish_sum(sum, f32_format, Round::Zero), how.kept);
   }
   return Half ? finish_sum(sum, f16_format, Round::Nearest) : c;
 }
-/// 8-bit factors, those of k mod 4 in {0, 1} first.
+/// 8-bit factors of mma, those of k mod 4 in {0, 1} first.
 inline std::uint32_t
 matrix_dot_f8(const Factor* a, const Factor* b, int k, int product_bits, std::uint32_t c) {
-  const std::uint32_t sum = matrix_dot<false>(a, b, k, k / 2, product_bits, 0);
+  const std::uint32_t sum = matrix_dot<false>(a, b, k, {k / 2}, product_bits, 0);
   return bits(float_add<float>(from_bits<float>(sum), from_bits<float>(c)));
 }
 

@@ -35,17 +35,22 @@ inline bool any_column(Columns mask) {
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
-/// The magnitude moved `up`, then `down` bits, cut towards zero, with its sign.
+/// The magnitude moved `up` bits (down, if it is negative), then `down` bits, cut towards zero,
+/// with its sign.
 inline Columns aligned_columns(Columns value, int up, Columns down) {
   const Columns sign = value >> 31;
   const Columns magnitude = (value ^ sign) - sign;
   const Columns most = all_columns(31);
+  if (up < 0) {
+    down -= up;
+    up = 0;
+  }
   const Columns shifted = (magnitude << up) >> (down < most ? down : most);
   return (shifted ^ sign) - sign;
 }
 
-/// Of one step of at most largest_step products: (first + second) × 2^exponent in each column.
-/// Products take at most 27 bits when aligned, so eight of them and an addend fit.
+/// Of one step: (first + second) × 2^exponent in each column. Products take two bits more than are
+/// kept when aligned, so eight of them and an addend fit, or 16 where less is kept.
 struct SumColumns {
   Columns first;
   Columns second;
@@ -55,13 +60,14 @@ struct SumColumns {
 inline bool matrix_step_columns(
     const Factor* a,
     const FactorColumns* b,
-    int count,
+    Accumulation how,
     int product_bits,
     Columns c,
     SumColumns& sum
 ) {
-  constexpr int kept = 23 + 2; // as in matrix_step
-  constexpr int half = largest_step / 2;
+  const int kept = how.kept;
+  const int count = how.step;
+  const int half = (count + 1) / 2;
   constexpr int c_mantissa_bits = f32_format.mantissa_bits;
   const Columns c_stored = (c >> c_mantissa_bits) & 0xff;
   const Columns c_word = c & ((1 << c_mantissa_bits) - 1);
@@ -92,9 +98,10 @@ inline bool matrix_step_columns(
   return true;
 }
 
-/// As f32 words, cut towards zero; `sticky`: with the last bit set where something was cut off, so
-/// that rounding to a shorter format afterwards is right. False: not a normal number.
-inline bool finish_columns(const SumColumns& sum, bool sticky, Columns& result) {
+/// As f32 words, cut towards zero to so many bits behind the point; `sticky`: not so, but with the
+/// last bit set where something was cut off, so that rounding to a shorter format afterwards is
+/// right. False: not a normal number.
+inline bool finish_columns(const SumColumns& sum, int bits_kept, bool sticky, Columns& result) {
   constexpr int cut = 52 - 23;
   for (int j = 0; j < columns_at_once; ++j) {
     const std::int64_t value = std::int64_t{sum.first[j]} + sum.second[j];
@@ -114,6 +121,10 @@ inline bool finish_columns(const SumColumns& sum, bool sticky, Columns& result) 
         static_cast<std::uint32_t>(exponent + f32_format.bias()) << 23 |
         static_cast<std::uint32_t>(mantissa >> cut) | (sticky && lost != 0 ? 1U : 0U)
     );
+    if (!sticky) {
+      result[j] =
+          static_cast<std::int32_t>(cut_mantissa(static_cast<std::uint32_t>(result[j]), bits_kept));
+    }
   }
   return true;
 }
@@ -123,17 +134,17 @@ inline bool matrix_dot_columns(
     const Factor* a,
     const FactorColumns* b,
     int k,
-    int step,
+    Accumulation how,
     int product_bits,
     bool half,
     Columns c,
     Columns& d
 ) {
-  for (int i = 0; i < k; i += step) {
+  for (int i = 0; i < k; i += how.step) {
     SumColumns sum;
-    const bool last = i + step >= k;
-    if (!matrix_step_columns(a + i, b + i, step, product_bits, c, sum) ||
-        !finish_columns(sum, half && last, c)) {
+    const bool last = i + how.step >= k;
+    if (!matrix_step_columns(a + i, b + i, how, product_bits, c, sum) ||
+        !finish_columns(sum, how.kept, half && last, c)) {
       return false;
     }
   }
@@ -157,7 +168,7 @@ inline bool matrix_dot_f8_columns(
     Columns& d
 ) {
   Columns sum;
-  if (!matrix_dot_columns(a, b, k, k / 2, product_bits, /*half=*/false, Columns{}, sum)) {
+  if (!matrix_dot_columns(a, b, k, {k / 2}, product_bits, /*half=*/false, Columns{}, sum)) {
     return false;
   }
   for (int j = 0; j < columns_at_once; ++j) {

@@ -123,6 +123,7 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     state.fuel = round_fuel;
     state.cluster_arrived = state.cluster_waiting = state.cluster_passed = 0;
     state.red_popc = state.red_and = state.red_or = 0;
+    state.warpgroup_ahead.clear();
   }
   if (rules_ != nullptr) {
     rules_->start();
@@ -210,11 +211,13 @@ LaneMask Block::next_group(WarpState& state) {
 }
 
 Stop Block::turn(isa::Exec& exec, std::size_t w) {
-  WarpState& state = warps_[w];
   exec.enter_block(exec_block());
-  if (rules_ != nullptr) {
-    return rules_->turn(exec, w);
-  }
+  const Stop stop = rules_ != nullptr ? rules_->turn(exec, w) : own_turn(exec, w);
+  return divergence_ ? Stop::Fault : stop;
+}
+
+Stop Block::own_turn(isa::Exec& exec, std::size_t w) {
+  WarpState& state = warps_[w];
   while (state.fuel > 0) {
     const LaneMask group = next_group(state);
     if (group == 0) {
@@ -556,6 +559,7 @@ void Block::exited(isa::Exec& exec, LaneMask ended) {
   WarpState& state = warps_[w];
   live_ -= static_cast<std::uint32_t>(std::popcount(ended));
   cluster_.note_progress();
+  look_who_left_warpgroup(w, std::countr_zero(ended));
   if (look_for_divergence_ && !divergence_ && barriers_[0].expected == 0 &&
       complete(barriers_[0])) {
     for (std::size_t other = 0; other < warps_.size(); ++other) {

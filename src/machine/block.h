@@ -134,6 +134,14 @@ public:
     isa::LaneMask cluster_arrived = 0;
     isa::LaneMask cluster_waiting = 0;
     isa::LaneMask cluster_passed = 0; // arrived in a phase that has completed, has not waited yet
+    // Instructions of its warpgroup that it has executed and that not all four warps have.
+    struct WarpgroupOp {
+      const isa::Op* op = nullptr;
+      const isa::Code* code = nullptr;
+      std::uint64_t operands = 0;
+      bool operator==(const WarpgroupOp&) const = default;
+    };
+    std::vector<WarpgroupOp> warpgroup_ahead;
   };
   std::vector<WarpState>& warps() { return warps_; }
   Grid& grid() { return grid_; }
@@ -161,10 +169,11 @@ public:
   BlockMonitor* monitor() const { return monitor_.get(); }
   Cluster& cluster() { return cluster_; }
 
-  // --- Barriers in divergent code: block_divergence.cpp ------------------------------------------
+  // --- Barriers in divergent code: block_divergence.cpp; warpgroups: block_warpgroup.cpp ---------
   void look_for_divergence() { look_for_divergence_ = rules_ == nullptr; }
-  /// What was found, as a fault of the thread that waits or arrives; finding_of() knows it.
+  /// What was found, as a fault of the thread that waits, arrives or ends; finding_of() knows it.
   std::optional<FaultReport>& divergence() { return divergence_; }
+  const std::optional<FaultReport>& divergence() const { return divergence_; }
 
   // --- Time, for the probe ---------------------------------------------------------------------
   void stop_time_at(std::uint64_t ns) {
@@ -184,6 +193,7 @@ public:
       const isa::Collective& collective,
       const std::uint32_t* membermask
   ) override;
+  bool warpgroup(isa::Exec&, const isa::Op&, std::uint64_t operands) override;
   std::uint64_t clock() override;
   std::uint64_t globaltimer() override;
   const isa::Op* nanosleep(isa::Exec&, const isa::Op&, std::uint32_t nanoseconds) override;
@@ -244,6 +254,8 @@ private:
   );
   void look_who_went_around(const isa::Code& code, const isa::Op& op, std::size_t w, int lane);
   void look_who_left_collective(std::size_t w, int lane);
+  void look_who_left_warpgroup(std::size_t w, int lane);
+  isa::Stop own_turn(isa::Exec& exec, std::size_t w);
   bool is_gone_around(const isa::Code& code, const isa::Op& op);
   void finish_collective(std::size_t w, isa::LaneMask members);
   bool collective_complete(const WarpState& state, int lane) const;

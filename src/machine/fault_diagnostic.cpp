@@ -112,6 +112,9 @@ report::Place place_of(const SourcePlace& place) {
 } // namespace
 
 FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp, isa::Exec& exec) {
+  if (block.divergence()) {
+    return *block.divergence();
+  }
   FaultReport report;
   report.kind = exec.why() == isa::Stop::Unsupported ? FaultReport::Kind::Unsupported
                                                      : FaultReport::Kind::Fault;

@@ -39,6 +39,8 @@ inline report::Finding finding_of(isa::FaultKind kind) {
     return Finding::BadCall;
   case FaultKind::BarrierMisuse:
     return Finding::BarrierMisuse;
+  case FaultKind::WarpgroupMisuse:
+    return Finding::WarpgroupMisuse;
   case FaultKind::HeapMisuse:
     return Finding::InvalidFree;
   }

@@ -67,6 +67,7 @@ std::uint8_t identity_of(const ptx::Instruction& instruction) {
   case Opcode::Activemask:
   case Opcode::Mma:
   case Opcode::Wmma:
+  case Opcode::Wgmma:
   case Opcode::Ldmatrix:
   case Opcode::Stmatrix:
   case Opcode::Movmatrix:

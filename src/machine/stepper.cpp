@@ -225,6 +225,9 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   case Opcode::Wmma: // loads and stores, too: as weak as plain accesses
     saw_plain_access_ = true;
     return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
+  case Opcode::Wgmma: // reads shared memory
+    saw_plain_access_ = saw_plain_access_ || i.has(Mod::MmaAsync);
+    return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
   case Opcode::Mma:
   case Opcode::Movmatrix:
     return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
@@ -740,9 +743,7 @@ void Stepper::settle(Work& work, std::size_t cluster) {
 void Stepper::fail(const Lane& at) {
   failure_ = Failure{};
   Block& block = at.work->clusters[at.cluster]->block(at.block);
-  failure_->report = block.divergence()
-                         ? *block.divergence()
-                         : report_fault(*at.work->command->grid, block, at.warp, exec_);
+  failure_->report = report_fault(*at.work->command->grid, block, at.warp, exec_);
   if (const AccessNotes::Misuse& misuse = journal_.misuse(); misuse.op != nullptr) {
     FaultReport& report = failure_->report;
     report.kind = FaultReport::Kind::Fault;

@@ -322,6 +322,9 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
           static_cast<std::uint32_t>(state.arrived != 0 ? state.exchange.words.size() : 0);
       writer.put(words);
       writer.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
+      const auto ahead = static_cast<std::uint32_t>(state.warpgroup_ahead.size());
+      writer.put(ahead);
+      writer.raw(state.warpgroup_ahead.data(), ahead * sizeof state.warpgroup_ahead[0]);
       shared.bytes(scratch_.data() + collective, writer.size() - collective);
       for (int lane = 0; lane < isa::warp_size; ++lane) {
         Slot& thread = threads.emplace_back();
@@ -617,6 +620,9 @@ void Stepper::load(Work& work, std::size_t c) {
         state.exchange.words.resize(words);
         reader.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
       }
+      state.warpgroup_ahead.resize(reader.get<std::uint32_t>());
+      const std::size_t ahead = state.warpgroup_ahead.size();
+      reader.raw(state.warpgroup_ahead.data(), ahead * sizeof state.warpgroup_ahead[0]);
       reader.next_warp();
       for (LaneMask m = warp.live; m != 0; m &= m - 1) {
         const int lane = std::countr_zero(m);

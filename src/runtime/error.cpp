@@ -59,6 +59,7 @@ cudaError_t error_of(const machine::FaultReport& fault) {
     return cudaErrorInvalidPc;
   case isa::FaultKind::Trap:
   case isa::FaultKind::BarrierMisuse:
+  case isa::FaultKind::WarpgroupMisuse:
     return cudaErrorLaunchFailure;
   }
   return cudaErrorLaunchFailure;

@@ -29,6 +29,7 @@ Kind kind_of(const ptx::Instruction& i) {
   case Opcode::Elect:
   case Opcode::Mma:
   case Opcode::Wmma:
+  case Opcode::Wgmma:
   case Opcode::Ldmatrix:
   case Opcode::Stmatrix:
   case Opcode::Movmatrix:

@@ -20,6 +20,7 @@ struct MmaCase {
   std::string_view instruction; // "mma.sync…" or the types of wmma
   std::string_view a, b, c;     // element types
   int registers[4] = {};        // of d, a, b, c
+  std::string_view sparse = ""; // mma.sp: the selector; metadata are word 19 of a lane
 };
 
 // clang-format off
@@ -53,6 +54,21 @@ inline constexpr MmaCase mma_cases[] = {
   {"wmma tf32", "row.col.m16n16k8.f32.tf32.tf32.f32", "f32", "f32", "f32", {8, 4, 4, 8}},
   {"wmma s8", "row.col.m16n16k16.s32.s8.s8.s32", "bits", "bits", "bits", {8, 2, 2, 8}},
   {"wmma f64", "row.col.m8n8k4.rn.f64.f64.f64.f64", "f64", "f64", "f64", {2, 1, 1, 2}},
+  // Sparse: every shape of metadata, both of its instructions.
+  {"sp f16", "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "f16", "f16", "f32", {4, 4, 4, 4}, "0"},
+  {"sp f16 selector", "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f16.f16.f16.f16", "f16", "f16", "f16", {2, 4, 4, 2}, "1"},
+  {"sp f16 k16", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "f16", "f16", "f32", {4, 2, 2, 4}, "0"},
+  {"sp bf16 k16", "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "bf16", "bf16", "f32", {4, 2, 2, 4}, "3"},
+  {"sp bf16", "mma.sp.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32", "bf16", "bf16", "f32", {4, 4, 4, 4}, "1"},
+  {"sp tf32 k8", "mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "f32", "f32", "f32", {4, 2, 2, 4}, "2"},
+  {"sp tf32", "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", "f32", "f32", "f32", {4, 4, 4, 4}, "1"},
+  {"sp e4m3", "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e4m3.f32", "e4m3", "e4m3", "f32", {4, 4, 4, 4}, "0"},
+  {"sp e4m3 e5m2", "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32", "e4m3", "e5m2", "f32", {4, 4, 4, 4}, "0"},
+  {"sp s8 k32", "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "bits", "bits", "bits", {4, 2, 2, 4}, "0"},
+  {"sp u8 s8 k32", "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.s8.s32", "bits", "bits", "bits", {4, 2, 2, 4}, "1"},
+  {"sp s8 u8", "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.u8.s32", "bits", "bits", "bits", {4, 4, 4, 4}, "0"},
+  {"sp s4 k64", "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32", "bits", "bits", "bits", {4, 2, 2, 4}, "1"},
+  {"sp u4", "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.s32.u4.s4.s32", "bits", "bits", "bits", {4, 4, 4, 4}, "0"},
 };
 // clang-format on
 
@@ -104,8 +120,9 @@ inline std::string mma_ptx(const MmaCase& c) {
   text += "ld.param.u64 %o, [out]; ld.param.u64 %i, [in]; mov.u32 %lane, %tid.x;\n";
   text += "cvta.to.global.u64 %o, %o; cvta.to.global.u64 %i, %i;\n";
   if (!wmma) {
-    text += "mul.wide.u32 %n, %lane, 80; add.s64 %i, %i, %n; mul.wide.u32 %n, %lane, 32; add.s64 %o, "
-            "%o, %n;\n";
+    text +=
+        "mul.wide.u32 %n, %lane, 80; add.s64 %i, %i, %n; mul.wide.u32 %n, %lane, 32; add.s64 %o, "
+        "%o, %n;\n";
     const auto load = [&](char prefix, int count, int first) {
       for (int n = 0; n < count; ++n) {
         text += "ld.global." + type + " %" + prefix + std::to_string(n) + ", [%i+" +
@@ -115,7 +132,9 @@ inline std::string mma_ptx(const MmaCase& c) {
     load('a', c.registers[1], 0);
     load('b', c.registers[2], 8);
     load('c', c.registers[3], 12);
-    text += std::string(c.instruction) + " " + d + ", " + a + ", " + b + ", " + s + ";\n";
+    text += ".reg .b32 %e; ld.global.b32 %e, [%i+76];\n";
+    text += std::string(c.instruction) + " " + d + ", " + a + ", " + b + ", " + s +
+            (c.sparse.empty() ? "" : ", %e, " + std::string(c.sparse)) + ";\n";
     for (int n = 0; n < c.registers[0]; ++n) {
       text += "st.global." + type + " [%o+" + std::to_string(n * words * 4) + "], %d" +
               std::to_string(n) + ";\n";
@@ -196,6 +215,17 @@ inline std::uint32_t mma_word(MmaRandom& random, std::string_view type, int spre
   return word;
 }
 
+/// Metadata with so many bits: of each four elements two, of each two tf32 one, in order.
+inline std::uint32_t mma_metadata(std::uint32_t any, bool tf32) {
+  constexpr std::uint32_t two_of_four[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
+  std::uint32_t word = 0;
+  for (int at = 0; at < 32; at += 4) {
+    const std::uint32_t choice = any >> at & 15;
+    word |= (tf32 ? (choice % 2 != 0 ? 0xeU : 0x4U) : two_of_four[choice % 6]) << at;
+  }
+  return word;
+}
+
 /// Rounds 0 to 13: growing range of exponents, c = 0 in some; 14 and 15: any bits.
 inline std::vector<std::uint32_t> mma_input(std::size_t index, int round) {
   const MmaCase& c = mma_cases[index];
@@ -215,13 +245,16 @@ inline std::vector<std::uint32_t> mma_input(std::size_t index, int round) {
         odd
     );
     in[n] = place == 2 && round % 4 == 1 ? 0 : word;
+    if (!c.sparse.empty() && n % 20 == 19) {
+      in[n] = mma_metadata(word * 2654435761U, c.a == "f32");
+    }
   }
   return in;
 }
 
-inline std::uint64_t mma_digest(const std::uint32_t* out) {
+inline std::uint64_t mma_digest(const std::uint32_t* out, std::size_t words = mma_out_words) {
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
-  for (std::size_t n = 0; n < mma_out_words; ++n) {
+  for (std::size_t n = 0; n < words; ++n) {
     hash = (hash ^ out[n]) * 0x100'0000'01b3ULL;
     hash ^= hash >> 29;
   }

@@ -54,7 +54,10 @@ TEST(Mma, EightColumnsAreEightElements) {
     const bool eight = format.mantissa_bits < 7;
     const bool half = !eight && round % 3 == 0;
     const int k = eight ? 32 : 16;
-    const int step = round % 2 == 0 ? k : 4;
+    // The last kind of round: as wgmma adds 8-bit floats.
+    const bool short_sums = eight && round % 2 == 0;
+    const ops::Accumulation how =
+        short_sums ? ops::Accumulation{32, 13} : ops::Accumulation{round % 2 == 0 ? k : 4};
     // Exponents of all values in a window, which is anywhere, now and then specials and zeros.
     const auto bits = static_cast<unsigned>(format.exponent_bits + format.mantissa_bits);
     const auto base = random() & ((1U << bits) - 1);
@@ -88,30 +91,23 @@ TEST(Mma, EightColumnsAreEightElements) {
     }
     ops::Columns d;
     const int product_bits = 2 * format.mantissa_bits;
-    if (eight ? !ops::matrix_dot_f8_columns(a, rows, k, product_bits, c, d)
-              : !ops::matrix_dot_columns(a, rows, k, step, product_bits, half, c, d)) {
+    if (eight && !short_sums
+            ? !ops::matrix_dot_f8_columns(a, rows, k, product_bits, c, d)
+            : !ops::matrix_dot_columns(a, rows, k, how, product_bits, half, c, d)) {
       continue;
     }
     ++answered;
     for (int j = 0; j < ops::columns_at_once; ++j) {
       const auto addend = static_cast<std::uint32_t>(c[j]);
       const std::uint32_t expected =
-          eight  ? ops::matrix_dot_f8(a, b[j], k, product_bits, addend)
-          : half ? ops::matrix_dot<true>(a, b[j], k, step, product_bits, addend)
-                 : ops::matrix_dot<false>(a, b[j], k, step, product_bits, addend);
+          eight && !short_sums ? ops::matrix_dot_f8(a, b[j], k, product_bits, addend)
+          : half               ? ops::matrix_dot<true>(a, b[j], k, how, product_bits, addend)
+                               : ops::matrix_dot<false>(a, b[j], k, how, product_bits, addend);
       ASSERT_EQ(static_cast<std::uint32_t>(d[j]), expected)
           << "round " << round << ", column " << j;
     }
   }
   EXPECT_GT(answered, rounds / 10);
-}
-
-TEST(Mma, SparseFormsAreUnsupported) {
-  test::OneKernel k(
-      "mov.u32 %r1, 0; mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 "
-      "{%f1,%f2,%f3,%f4}, {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, {%f1,%f2,%f3,%f4}, %r1, 0;"
-  );
-  EXPECT_NE(k.run(test::warp()).find("this form of mma"), std::string::npos);
 }
 
 } // namespace

@@ -1,0 +1,440 @@
+// Lowers wgmma: mma_async on f16, bf16, tf32, 8-bit floats and integers and single bits, fence,
+// commit_group and wait_group (PTX ISA 9.0, 9.7.15). The sparse form is unsupported.
+//
+// A multiplication by a warpgroup, four warps, is four multiplications: each warp has 16 rows of A
+// and D and reads all of B, when all of its lanes have come; PTX does not make it wait for the
+// other three. The multiplication is carried out at once, when it is issued, one of the behaviours
+// that PTX allows, so that fence, commit and wait have nothing to do (their ops are there for
+// monitors and for the lanes to meet): a program that forgets to wait is not caught here.
+#include "isa/lower_collective_mma.h"
+#include "isa/ops_address.h"
+#include "isa/ops_matrix_descriptor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::isa {
+namespace {
+
+using ops::MatrixDescriptor;
+using ptx::Mod;
+
+constexpr int warp_rows = 16;        // of A and D
+constexpr std::uint32_t unit = 16;   // bytes that lie together in shared memory
+constexpr std::uint32_t k_units = 2; // along k in one instruction, whatever the type
+
+// op.a: descriptor of A, none: A is in the registers behind D's; op.b: descriptor of B, op.c: add
+// to D; op.count registers of D from op.list; op.imm: the rest.
+struct GroupMultiplication {
+  MatrixShape shape;
+  MatrixTypes types; // c is as d
+  bool not_add = false;
+  bool transposed_a = false; // the lines lie along m, not k
+  bool transposed_b = false;
+  bool negated_a = false;
+  bool negated_b = false;
+
+  static GroupMultiplication of(const Op& op) {
+    GroupMultiplication x;
+    const auto u = static_cast<std::uint64_t>(op.imm);
+    const auto bit = [u](int at) { return (u >> at & 1) != 0; };
+    x.shape.m = warp_rows;
+    x.shape.n = static_cast<std::uint16_t>(u & 0xffff);
+    x.shape.k = static_cast<std::uint16_t>(u >> 16 & 0xffff);
+    x.types.a = static_cast<MatrixType>(u >> 32 & 15);
+    x.types.b = static_cast<MatrixType>(u >> 36 & 15);
+    x.types.c = x.types.d = static_cast<MatrixType>(u >> 40 & 15);
+    x.shape.saturate = bit(44);
+    x.not_add = bit(45);
+    x.transposed_a = bit(46);
+    x.transposed_b = bit(47);
+    x.negated_a = bit(48);
+    x.negated_b = bit(49);
+    return x;
+  }
+  void store(Op& op) const {
+    op.imm = static_cast<std::int64_t>(
+        std::uint64_t{shape.n} | std::uint64_t{shape.k} << 16 |
+        static_cast<std::uint64_t>(types.a) << 32 | static_cast<std::uint64_t>(types.b) << 36 |
+        static_cast<std::uint64_t>(types.d) << 40 | std::uint64_t{shape.saturate} << 44 |
+        std::uint64_t{not_add} << 45 | std::uint64_t{transposed_a} << 46 |
+        std::uint64_t{transposed_b} << 47 | std::uint64_t{negated_a} << 48 |
+        std::uint64_t{negated_b} << 49
+    );
+  }
+};
+
+// What a lane hands over: A's registers or descriptor, and B's descriptor.
+constexpr std::size_t words_per_lane = 4 + 2;
+
+std::uint64_t joined(const std::uint32_t* words) {
+  return words[0] | std::uint64_t{words[1]} << 32;
+}
+
+/// Calls f(first line, first k, address) for each 16 bytes of `lines` lines from `first` on, k
+/// along them or, if transposed, across.
+template <class F>
+void each_unit(
+    const MatrixDescriptor& at,
+    bool transposed,
+    std::uint32_t first,
+    std::uint32_t lines,
+    int k,
+    F f
+) {
+  if (!transposed) {
+    for (std::uint32_t line = 0; line < lines; ++line) {
+      for (std::uint32_t u = 0; u < k_units; ++u) {
+        f(line, u * static_cast<std::uint32_t>(k) / k_units, at.along_k(first + line, u));
+      }
+    }
+    return;
+  }
+  constexpr std::uint32_t together = unit / 2; // only 16-bit elements are transposed
+  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(k); ++i) {
+    for (std::uint32_t line = 0; line < lines; line += together) {
+      f(line, i, at.along_lines(i, (first + line) / together));
+    }
+  }
+}
+
+/// The number of the warp in its warpgroup, times the rows of a warp.
+std::uint32_t first_row(const Exec& exec) {
+  const Ref warp = Ref::at(Area::Special, SpecialLayout::offset(SpecialLayout::WarpId));
+  return exec.in<std::uint32_t>(warp)[0] % 4 * warp_rows;
+}
+
+/// Calls f as each_unit does for what the warp reads of B and, if it is in memory, of A.
+template <class F>
+void each_unit_of_both(
+    const Exec& exec,
+    const GroupMultiplication& x,
+    const MatrixDescriptor* a,
+    const MatrixDescriptor& b,
+    F f
+) {
+  if (a != nullptr) {
+    each_unit(*a, x.transposed_a, first_row(exec), warp_rows, x.shape.k, [&](auto... what) {
+      f(Fragment::A, what...);
+    });
+  }
+  each_unit(b, x.transposed_b, 0, x.shape.n, x.shape.k, [&](auto... what) {
+    f(Fragment::B, what...);
+  });
+}
+
+struct GroupMultiply {
+  static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
+    const Ref* a_refs = exec.code().refs.data() + op.list + op.count;
+    exec.each([&](int lane) {
+      std::uint32_t* words = words_of(exchange, lane, words_per_lane);
+      const auto put = [&](std::uint64_t descriptor) {
+        *words++ = static_cast<std::uint32_t>(descriptor);
+        *words++ = static_cast<std::uint32_t>(descriptor >> 32);
+      };
+      put(exec.in<std::uint64_t>(op.b)[lane]);
+      if (!op.a.none()) {
+        put(exec.in<std::uint64_t>(op.a)[lane]);
+        put(0);
+      } else {
+        for (int r = 0; r < 4; ++r) {
+          *words++ = exec.in<std::uint32_t>(a_refs[r])[lane];
+        }
+      }
+    });
+  }
+
+  /// The elements of both matrices by the words of shared memory and registers.
+  template <class T, class Convert>
+  static Operands<T> gather(
+      Exec& exec,
+      const Op& op,
+      const GroupMultiplication& x,
+      const Exchange& exchange,
+      Convert convert
+  ) {
+    const auto k = static_cast<std::size_t>(x.shape.k);
+    Operands<T> result;
+    result.a.resize(warp_rows * k);
+    result.b.resize(x.shape.n * k);
+    const auto element = [&](Fragment f, std::uint64_t word) {
+      return f == Fragment::A ? convert(word, x.types.a, x.negated_a)
+                              : convert(word, x.types.b, x.negated_b);
+    };
+    const int leader = std::countr_zero(exchange.lanes);
+    const std::uint32_t* words = words_of(exchange, leader, words_per_lane);
+    const auto b = MatrixDescriptor::of(joined(words));
+    const auto a = MatrixDescriptor::of(joined(words + 2));
+    const int bits = matrix_bits(x.types.a);
+    const int reader = std::countr_zero(exec.mask());
+    each_unit_of_both(
+        exec,
+        x,
+        op.a.none() ? nullptr : &a,
+        b,
+        [&](Fragment f, std::uint32_t line, std::uint32_t i, std::uint64_t address) {
+          std::uint64_t value[2] = {};
+          const std::byte* p = exec.translate_shared(reader, address, unit, /*store=*/false);
+          if (p != nullptr) { // else it has been a fault before
+            std::memcpy(value, p, unit);
+          }
+          const bool transposed = f == Fragment::A ? x.transposed_a : x.transposed_b;
+          T* to = (f == Fragment::A ? result.a.data() : result.b.data()) + line * k + i;
+          const std::size_t step = transposed ? k : 1;
+          for (int at = 0; at < 128; at += bits, to += step) {
+            *to = element(f, value[at / 64] >> (at % 64) & low_bits(bits));
+          }
+        }
+    );
+    for (int lane = 0; op.a.none() && lane < warp_size; ++lane) {
+      const std::uint32_t* registers = words_of(exchange, lane, words_per_lane) + 2;
+      const int per_register = bits < 32 ? 32 / bits : 1;
+      for (int r = 0; r < 4; ++r) {
+        const MatrixPlace p =
+            x.shape.place(Fragment::A, lane, r * per_register, 4 * per_register, bits);
+        T* to = result.a.data() + static_cast<std::size_t>(p.row) * k + p.column;
+        for (int e = 0; e < per_register; ++e) {
+          *to++ = element(Fragment::A, registers[r] >> (e * bits) & low_bits(bits));
+        }
+      }
+    }
+    return result;
+  }
+  static constexpr std::uint64_t low_bits(int bits) { return (std::uint64_t{1} << bits) - 1; }
+
+  static Product product_of(const GroupMultiplication& x) {
+    Product product;
+    product.m = x.shape.m;
+    product.n = x.shape.n;
+    product.k = x.shape.k;
+    product.types = x.types;
+    product.saturate = x.shape.saturate;
+    product.how.step = x.shape.k;
+    if (matrix_bits(x.types.a) == 8) {
+      product.how.kept = 13;
+    }
+    return product;
+  }
+
+  static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
+    const auto x = GroupMultiplication::of(op);
+    const Ref* refs = exec.code().refs.data() + op.list;
+    const int n = x.shape.n;
+    const int bits = matrix_bits(x.types.d);
+    LaneMask add = exec.predicate(op.c);
+    add = x.not_add ? ~add : add;
+    std::vector<std::int32_t> c(static_cast<std::size_t>(warp_rows * n));
+    std::vector<std::int32_t> d(c.size());
+    const auto at = [n](MatrixPlace p) { return static_cast<std::size_t>(p.row * n + p.column); };
+    each_element(exec, x.shape, op.count, bits, [&](int lane, MatrixPlace p, int r, int half) {
+      if ((add >> lane & 1) != 0) {
+        c[at(p)] = addend(exec.in<std::uint32_t>(refs[r])[lane], half, bits);
+      }
+    });
+    const Product product = product_of(x);
+    switch (x.types.a) {
+    case MatrixType::B1:
+      count_bits(gather<std::int32_t>(exec, op, x, exchange, integer), x, c, d);
+      break;
+    case MatrixType::S8:
+    case MatrixType::U8:
+      product(gather<std::int32_t>(exec, op, x, exchange, integer), c.data(), d.data());
+      break;
+    default:
+      product(gather<ops::Factor>(exec, op, x, exchange, number), c.data(), d.data());
+      break;
+    }
+    each_element(exec, x.shape, op.count, bits, [&](int lane, MatrixPlace p, int r, int half) {
+      set_element(exec.out<std::uint32_t>(refs[r])[lane], half, bits, d[at(p)]);
+    });
+  }
+
+  static std::int32_t integer(std::uint64_t word, MatrixType type, bool) {
+    return integer_factor(word, type);
+  }
+  static ops::Factor number(std::uint64_t word, MatrixType type, bool negated) {
+    ops::Factor result = float_factor(word, type);
+    result.mantissa = negated ? -result.mantissa : result.mantissa;
+    return result;
+  }
+  /// .and.popc
+  static void count_bits(
+      const Operands<std::int32_t>& operands,
+      const GroupMultiplication& x,
+      const std::vector<std::int32_t>& c,
+      std::vector<std::int32_t>& d
+  ) {
+    const auto k = static_cast<std::size_t>(x.shape.k);
+    for (std::size_t i = 0; i < d.size(); ++i) {
+      const std::int32_t* a = operands.a.data() + i / x.shape.n * k;
+      const std::int32_t* b = operands.b.data() + i % x.shape.n * k;
+      std::int32_t sum = 0;
+      for (std::size_t j = 0; j < k; ++j) {
+        sum += a[j] & b[j];
+      }
+      d[i] = static_cast<std::int32_t>(
+          static_cast<std::uint32_t>(c[i]) + static_cast<std::uint32_t>(sum)
+      );
+    }
+  }
+};
+
+const Op* different_descriptors(Exec& exec, int lane) {
+  Fault fault;
+  fault.kind = FaultKind::WarpgroupMisuse;
+  fault.lane = lane;
+  fault.text = "the lanes of a warp give different descriptors";
+  return exec.stop_fault(std::move(fault));
+}
+
+const Op* run_multiply(Exec& exec, const Op& op) {
+  const auto x = GroupMultiplication::of(op);
+  const int first = std::countr_zero(exec.mask());
+  const std::uint64_t* b = exec.in<std::uint64_t>(op.b);
+  const std::uint64_t* a = op.a.none() ? b : exec.in<std::uint64_t>(op.a);
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (a[lane] != a[first] || b[lane] != b[first]) {
+      return different_descriptors(exec, lane);
+    }
+  }
+  // Faults are found before anybody waits.
+  const auto matrix_a = MatrixDescriptor::of(a[first]);
+  bool inside = true;
+  each_unit_of_both(
+      exec,
+      x,
+      op.a.none() ? nullptr : &matrix_a,
+      MatrixDescriptor::of(b[first]),
+      [&](Fragment, std::uint32_t, std::uint32_t, std::uint64_t address) {
+        inside = inside && exec.translate_shared(first, address, unit, /*store=*/false) != nullptr;
+      }
+  );
+  if (!inside) {
+    return access_fault(exec, op);
+  }
+  // Whoever brings lane 0 along speaks for the warp.
+  const std::uint64_t operands = op.a.none() ? b[first] : b[first] * 31 + a[first];
+  if ((exec.mask() & 1) != 0 && !exec.environment().warpgroup(exec, op, operands)) {
+    return exec.stop_fault();
+  }
+  return collect_matrix<GroupMultiply>(exec, op);
+}
+
+struct Meet {
+  static void contribute(Exec&, const Op&, Exchange&) {}
+  static void conclude(Exec&, const Op&, const Exchange&) {}
+};
+
+bool supported(const MatrixTypes& t, const MatrixShape& shape, bool saturate) {
+  const auto is = [](MatrixType type, std::initializer_list<MatrixType> list) {
+    return std::ranges::find(list, type) != list.end();
+  };
+  using enum MatrixType;
+  const int n = shape.n;
+  if (shape.m != 4 * warp_rows || shape.k * matrix_bits(t.a) != 256 || n < 8 || n > 256 ||
+      n % 8 != 0) {
+    return false;
+  }
+  if (is(t.a, {S8, U8, B1})) {
+    const bool pair = t.a == B1 ? t.b == B1 : is(t.b, {S8, U8});
+    return pair && t.d == S32 && (n <= 32 || n % 16 == 0) && (!saturate || t.a != B1);
+  }
+  if (is(t.a, {E4m3, E5m2})) {
+    return is(t.b, {E4m3, E5m2}) && is(t.d, {F16, F32}) && !saturate;
+  }
+  return t.a == t.b && !saturate &&
+         (t.a == F16 ? is(t.d, {F16, F32}) : is(t.a, {Bf16, Tf32}) && t.d == F32);
+}
+
+/// d, a or its descriptor, b's descriptor, scale-d, then as far as the types have them imm-scale-a
+/// and -b (1 or -1), imm-trans-a (of descriptors) and -b.
+Result<void> lower_multiply(Lowering& l, const ptx::Instruction& i) {
+  const auto shape = matrix_shape(i);
+  const auto d = matrix_type(i.type(0).value_or(Mod::B32));
+  const auto a = matrix_type(i.type(1).value_or(Mod::B32));
+  const auto b = matrix_type(i.type(2).value_or(Mod::B32));
+  const auto not_this = [&] {
+    return unsupported(
+        fmt::format("wgmma {} on these types", ptx::text(*i.one_of(ptx::Category::Shape)))
+    );
+  };
+  if (i.has(Mod::Sp)) {
+    return unsupported("sparse wgmma");
+  }
+  if (!shape || !d || !a || !b) {
+    return unsupported("this form of wgmma");
+  }
+  GroupMultiplication x;
+  x.shape = *shape;
+  x.shape.saturate = i.has(Mod::Satfinite);
+  x.types = {*a, *b, *d, *d};
+  const int bits = matrix_bits(*d);
+  const bool in_registers = !i.operands.at(1).elements.empty();
+  if (!supported(x.types, x.shape, x.shape.saturate) ||
+      i.operands.at(0).elements.size() * 32 * 4 * warp_size !=
+          static_cast<std::size_t>(x.shape.m) * x.shape.n * static_cast<std::size_t>(bits) ||
+      (in_registers && i.operands.at(1).elements.size() != 4)) {
+    return not_this();
+  }
+  std::vector<Ref> refs;
+  for (const std::size_t n : {0, 1}) {
+    for (const ptx::Operand& element : i.operands.at(n).elements) {
+      refs.push_back(n == 0 ? l.destination(element) : l.source(element, Mod::B32));
+      if (refs.back().none()) {
+        return unsupported("a matrix without a register");
+      }
+    }
+  }
+  Op op = l.op(i);
+  op.flags |= Visible;
+  op.count = static_cast<std::uint16_t>(i.operands.at(0).elements.size());
+  op.a = in_registers ? Ref() : l.source(i.operands.at(1), Mod::B64);
+  op.b = l.source(i.operands.at(2), Mod::B64);
+  op.c = l.source(i.operands.at(3), Mod::Pred);
+  x.not_add = i.operands.at(3).negated;
+  std::vector<std::int64_t> more;
+  for (std::size_t n = 4; n < i.operands.size(); ++n) {
+    more.push_back(static_cast<std::int64_t>(i.operands[n].bits));
+  }
+  const bool floats = *d == MatrixType::F16 || *d == MatrixType::F32;
+  const bool short_floats = floats && matrix_bits(*a) == 16;
+  const std::size_t wanted = !floats ? 0 : !short_floats ? 2 : in_registers ? 3 : 4;
+  if (op.b.none() || op.c.none() || more.size() != wanted) {
+    return not_this();
+  }
+  if (floats) {
+    x.negated_a = more[0] < 0;
+    x.negated_b = more[1] < 0;
+  }
+  if (short_floats) {
+    x.transposed_a = !in_registers && more[2] != 0;
+    x.transposed_b = more.back() != 0;
+  }
+  x.store(op);
+  op.list = l.list(refs);
+  op.execute = run_multiply;
+  l.emit(op);
+  return {};
+}
+
+Result<void> lower_wgmma(Lowering& l, const ptx::Instruction& i) {
+  if (i.has(Mod::MmaAsync)) {
+    return lower_multiply(l, i);
+  }
+  Op op = l.op(i);
+  op.flags |= Visible;
+  op.execute = collect_matrix<Meet>;
+  l.emit(op);
+  return {};
+}
+
+} // namespace
+
+void register_wgmma(LowerTable& table) {
+  table[ptx::Opcode::Wgmma] = lower_wgmma;
+}
+
+} // namespace heddle::isa
