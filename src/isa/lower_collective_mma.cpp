@@ -57,6 +57,51 @@ MatrixPlace MatrixShape::place(Fragment f, int lane, int index, int count, int b
                  : MatrixPlace{group, along + r * 4 * per_register};
 }
 
+Metadata Metadata::of(MatrixType a, int stored) {
+  const int bits = matrix_bits(a);
+  Metadata m;
+  m.stored = stored;
+  m.together = bits == 4 ? 2 : 1;
+  m.index_bits = bits == 32 ? 4 : 2;
+  m.by_rows = bits < 16;
+  return m;
+}
+
+/// Where bit `at` of a row's indices is: lane × 32 + bit.
+int Metadata::bit(int row, int at, int selector) const {
+  const int first = row % 8 * 4;
+  const int upper = row / 8;
+  if (row_bits() == 16) { // one lane has both rows
+    return (first + selector) * 32 + upper * 16 + at;
+  }
+  if (!by_rows) { // two lanes, each has half of both rows
+    return (first + selector * 2 + at / 16) * 32 + upper * 16 + at % 16;
+  }
+  return (first + selector * 2 + at / 32 * 2 + upper) * 32 + at % 32;
+}
+
+std::vector<std::uint16_t>
+Metadata::places(int selector, const std::array<std::uint32_t, warp_size>& words) const {
+  constexpr int rows = 16;
+  std::vector<std::uint16_t> result;
+  for (int row = 0; row < rows; ++row) {
+    for (int i = 0; i < stored; ++i) {
+      const int number = i / together;
+      const int at = bit(row, number * index_bits, selector);
+      const auto index = static_cast<int>(
+          words[static_cast<std::size_t>(at / 32)] >> (at % 32) & ((1U << index_bits) - 1)
+      );
+      result.push_back(
+          static_cast<std::uint16_t>(
+              index_bits == 4 ? 2 * number + (index >> 1 & 1)
+                              : (number / 2 * 4 + index) * together + i % together
+          )
+      );
+    }
+  }
+  return result;
+}
+
 namespace {
 
 // Code::refs from op.list: d, a, b, c, and of sparse ones the metadata. op.imm: how many of each,
@@ -115,43 +160,6 @@ struct Multiplication {
   int length(Fragment f) const { return sparse && f == Fragment::A ? shape.k / 2 : shape.k; }
 };
 
-/// Which elements of a column of B those of a sparse A belong to (9.7.14.6.1): of each four
-/// elements two are there and two bits for each say which, of each two tf32 one, with four bits,
-/// and 4-bit integers count in pairs.
-struct Metadata {
-  int together = 1; // elements that an index is for
-  int index_bits = 2;
-  int row_bits = 0; // 16, 32 or 64
-  bool by_rows = false;
-
-  static Metadata of(const Multiplication& x) {
-    const int bits = matrix_bits(x.types.a);
-    Metadata m;
-    m.together = bits == 4 ? 2 : 1;
-    m.index_bits = bits == 32 ? 4 : 2;
-    m.row_bits = x.length(Fragment::A) / m.together * m.index_bits;
-    m.by_rows = bits < 16;
-    return m;
-  }
-  /// Where bit `at` of a row's indices is: lane × 32 + bit.
-  int bit(int row, int at, int selector) const {
-    const int first = row % 8 * 4;
-    const int upper = row / 8;
-    if (row_bits == 16) { // one lane has both rows
-      return (first + selector) * 32 + upper * 16 + at;
-    }
-    if (!by_rows) { // two lanes, each has half of both rows
-      return (first + selector * 2 + at / 16) * 32 + upper * 16 + at % 16;
-    }
-    return (first + selector * 2 + at / 32 * 2 + upper) * 32 + at % 32;
-  }
-  int place(int i, unsigned index) const {
-    const int number = i / together;
-    return index_bits == 4 ? 2 * number + static_cast<int>(index >> 1 & 1)
-                           : (number / 2 * 4 + static_cast<int>(index)) * together + i % together;
-  }
-};
-
 /// Elements of one register lie one after the other along k. 8-bit floats are kept in the order in
 /// which ops::matrix_dot_f8 wants them.
 int along_k(int at, bool eight_bit_float, int k) {
@@ -159,18 +167,20 @@ int along_k(int at, bool eight_bit_float, int k) {
 }
 
 std::vector<std::uint16_t> metadata_places(const Multiplication& x, const Exchange& exchange) {
-  const Metadata m = Metadata::of(x);
-  const bool eight = x.types.a == MatrixType::E4m3 || x.types.a == MatrixType::E5m2;
+  std::array<std::uint32_t, warp_size> words{};
+  for (int lane = 0; lane < warp_size; ++lane) {
+    words[static_cast<std::size_t>(lane)] = words_of(exchange, lane, x.words())[x.words() - 1];
+  }
   const int stored = x.length(Fragment::A);
-  std::vector<std::uint16_t> result(static_cast<std::size_t>(x.shape.m * stored));
-  for (int row = 0; row < x.shape.m; ++row) {
-    for (int i = 0; i < stored; ++i) {
-      const int at = m.bit(row, i / m.together * m.index_bits, x.selector);
-      const std::uint32_t word = words_of(exchange, at / 32, x.words())[x.words() - 1];
-      const unsigned index = word >> (at % 32) & ((1U << m.index_bits) - 1);
-      result[static_cast<std::size_t>(row * stored + along_k(i, eight, stored))] =
-          static_cast<std::uint16_t>(m.place(i, index));
-    }
+  const auto in_order = Metadata::of(x.types.a, stored).places(x.selector, words);
+  if (x.types.a != MatrixType::E4m3 && x.types.a != MatrixType::E5m2) {
+    return in_order;
+  }
+  std::vector<std::uint16_t> result(in_order.size());
+  for (std::size_t n = 0; n < result.size(); ++n) {
+    const auto i = static_cast<int>(n) % stored;
+    result[n - static_cast<std::size_t>(i) + static_cast<std::size_t>(along_k(i, true, stored))] =
+        in_order[n];
   }
   return result;
 }
@@ -441,8 +451,7 @@ Result<void> emit_multiply(
   if (x.sparse) {
     refs.push_back(l.source(i.operands.at(4), Mod::B32));
     x.selector = static_cast<std::uint8_t>(i.operands.at(5).bits & 3);
-    const int lanes = Metadata::of(x).row_bits * 2 / 32; // of four, for two rows
-    if (refs.back().none() || lanes == 0 || (x.selector + 1) * lanes > 4) {
+    if (refs.back().none() || !Metadata::of(types.a, x.length(Fragment::A)).fits(x.selector)) {
       return unsupported("a sparse mma with this selector");
     }
   }

@@ -67,6 +67,29 @@ inline void set_element(std::uint32_t& word, int half, int bits, std::int32_t el
 /// From a modifier such as .m16n8k16; nullopt: not a shape of mma, wmma or wgmma.
 std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i);
 
+/// Which elements of a column of B those of a sparse A belong to (9.7.14.6.1), for 16 rows of a
+/// warp: of each four elements two are there and two bits for each say which, of each two tf32 one,
+/// with four bits, and 4-bit integers count in pairs.
+struct Metadata {
+  int stored = 0;   // elements of a row
+  int together = 1; // elements that an index is for
+  int index_bits = 2;
+  bool by_rows = false;
+
+  static Metadata of(MatrixType a, int stored);
+  int row_bits() const { return stored / together * index_bits; } // 16, 32 or 64
+  /// Of four neighbouring lanes so many have the indices of two rows; a selector says which.
+  bool fits(int selector) const {
+    return row_bits() >= 16 && (selector + 1) * (row_bits() * 2 / 32) <= 4;
+  }
+  /// Row by row; `words`: what each lane has.
+  std::vector<std::uint16_t>
+  places(int selector, const std::array<std::uint32_t, warp_size>& words) const;
+
+private:
+  int bit(int row, int at, int selector) const;
+};
+
 /// Emits d = a × b + c over vectors of registers.
 Result<void> emit_multiply(
     Lowering& l,

@@ -1,11 +1,13 @@
 // Lowers wgmma: mma_async on f16, bf16, tf32, 8-bit floats and integers and single bits, fence,
-// commit_group and wait_group (PTX ISA 9.0, 9.7.15). The sparse form is unsupported.
+// commit_group and wait_group, and the form with a sparse A (PTX ISA 9.0, 9.7.15).
 //
 // A multiplication by a warpgroup, four warps, is four multiplications: each warp has 16 rows of A
 // and D and reads all of B, when all of its lanes have come; PTX does not make it wait for the
 // other three. The multiplication is carried out at once, when it is issued, one of the behaviours
 // that PTX allows, so that fence, commit and wait have nothing to do (their ops are there for
 // monitors and for the lanes to meet): a program that forgets to wait is not caught here.
+#include "isa/lower_collective_wgmma.h"
+
 #include "isa/lower_collective_mma.h"
 #include "isa/ops_address.h"
 #include "isa/ops_matrix_descriptor.h"
@@ -21,9 +23,8 @@ namespace {
 using ops::MatrixDescriptor;
 using ptx::Mod;
 
-constexpr int warp_rows = 16;        // of A and D
-constexpr std::uint32_t unit = 16;   // bytes that lie together in shared memory
-constexpr std::uint32_t k_units = 2; // along k in one instruction, whatever the type
+constexpr int warp_rows = 16; // of A and D
+constexpr std::uint32_t unit = wgmma_unit;
 
 // op.a: descriptor of A, none: A is in the registers behind D's; op.b: descriptor of B, op.c: add
 // to D; op.count registers of D from op.list; op.imm: the rest.
@@ -35,6 +36,11 @@ struct GroupMultiplication {
   bool transposed_b = false;
   bool negated_a = false;
   bool negated_b = false;
+  bool sparse = false;
+  int selector = 0;
+
+  /// Elements along k that are there.
+  int length(Fragment f) const { return sparse && f == Fragment::A ? shape.k / 2 : shape.k; }
 
   static GroupMultiplication of(const Op& op) {
     GroupMultiplication x;
@@ -52,6 +58,8 @@ struct GroupMultiplication {
     x.transposed_b = bit(47);
     x.negated_a = bit(48);
     x.negated_b = bit(49);
+    x.sparse = bit(50);
+    x.selector = static_cast<int>(u >> 51 & 3);
     return x;
   }
   void store(Op& op) const {
@@ -61,39 +69,41 @@ struct GroupMultiplication {
         static_cast<std::uint64_t>(types.d) << 40 | std::uint64_t{shape.saturate} << 44 |
         std::uint64_t{not_add} << 45 | std::uint64_t{transposed_a} << 46 |
         std::uint64_t{transposed_b} << 47 | std::uint64_t{negated_a} << 48 |
-        std::uint64_t{negated_b} << 49
+        std::uint64_t{negated_b} << 49 | std::uint64_t{sparse} << 50 |
+        static_cast<std::uint64_t>(selector) << 51
     );
   }
 };
 
-// What a lane hands over: A's registers or descriptor, and B's descriptor.
-constexpr std::size_t words_per_lane = 4 + 2;
+// What a lane hands over: B's descriptor, A's registers or descriptor, metadata.
+constexpr std::size_t words_per_lane = 2 + 4 + 1;
 
 std::uint64_t joined(const std::uint32_t* words) {
   return words[0] | std::uint64_t{words[1]} << 32;
 }
 
-/// Calls f(first line, first k, address) for each 16 bytes of `lines` lines from `first` on, k
-/// along them or, if transposed, across.
+/// Calls f(first line, first k, address) for each 16 bytes of `lines` lines from `first` on, of
+/// elements of so many bits, k along the lines or, if transposed, across.
 template <class F>
 void each_unit(
     const MatrixDescriptor& at,
     bool transposed,
     std::uint32_t first,
     std::uint32_t lines,
-    int k,
+    std::uint32_t k,
+    int bits,
     F f
 ) {
+  const std::uint32_t together = unit * 8 / static_cast<std::uint32_t>(bits);
   if (!transposed) {
     for (std::uint32_t line = 0; line < lines; ++line) {
-      for (std::uint32_t u = 0; u < k_units; ++u) {
-        f(line, u * static_cast<std::uint32_t>(k) / k_units, at.along_k(first + line, u));
+      for (std::uint32_t i = 0; i < k; i += together) {
+        f(line, i, at.along_k(first + line, i / together));
       }
     }
     return;
   }
-  constexpr std::uint32_t together = unit / 2; // only 16-bit elements are transposed
-  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(k); ++i) {
+  for (std::uint32_t i = 0; i < k; ++i) {
     for (std::uint32_t line = 0; line < lines; line += together) {
       f(line, i, at.along_lines(i, (first + line) / together));
     }
@@ -115,14 +125,14 @@ void each_unit_of_both(
     const MatrixDescriptor& b,
     F f
 ) {
+  const int bits = matrix_bits(x.types.a);
+  const auto length = [&](Fragment m) { return static_cast<std::uint32_t>(x.length(m)); };
   if (a != nullptr) {
-    each_unit(*a, x.transposed_a, first_row(exec), warp_rows, x.shape.k, [&](auto... what) {
-      f(Fragment::A, what...);
-    });
+    const auto of_a = [&](auto... what) { f(Fragment::A, what...); };
+    each_unit(*a, x.transposed_a, first_row(exec), warp_rows, length(Fragment::A), bits, of_a);
   }
-  each_unit(b, x.transposed_b, 0, x.shape.n, x.shape.k, [&](auto... what) {
-    f(Fragment::B, what...);
-  });
+  const auto of_b = [&](auto... what) { f(Fragment::B, what...); };
+  each_unit(b, x.transposed_b, 0, x.shape.n, length(Fragment::B), bits, of_b);
 }
 
 struct GroupMultiply {
@@ -143,6 +153,7 @@ struct GroupMultiply {
           *words++ = exec.in<std::uint32_t>(a_refs[r])[lane];
         }
       }
+      *words = op.e.none() ? 0 : exec.in<std::uint32_t>(op.e)[lane];
     });
   }
 
@@ -155,10 +166,10 @@ struct GroupMultiply {
       const Exchange& exchange,
       Convert convert
   ) {
-    const auto k = static_cast<std::size_t>(x.shape.k);
+    const auto length = [&](Fragment f) { return static_cast<std::size_t>(x.length(f)); };
     Operands<T> result;
-    result.a.resize(warp_rows * k);
-    result.b.resize(x.shape.n * k);
+    result.a.resize(warp_rows * length(Fragment::A));
+    result.b.resize(x.shape.n * length(Fragment::B));
     const auto element = [&](Fragment f, std::uint64_t word) {
       return f == Fragment::A ? convert(word, x.types.a, x.negated_a)
                               : convert(word, x.types.b, x.negated_b);
@@ -181,8 +192,8 @@ struct GroupMultiply {
             std::memcpy(value, p, unit);
           }
           const bool transposed = f == Fragment::A ? x.transposed_a : x.transposed_b;
-          T* to = (f == Fragment::A ? result.a.data() : result.b.data()) + line * k + i;
-          const std::size_t step = transposed ? k : 1;
+          T* to = (f == Fragment::A ? result.a.data() : result.b.data()) + line * length(f) + i;
+          const std::size_t step = transposed ? length(f) : 1;
           for (int at = 0; at < 128; at += bits, to += step) {
             *to = element(f, value[at / 64] >> (at % 64) & low_bits(bits));
           }
@@ -194,7 +205,7 @@ struct GroupMultiply {
       for (int r = 0; r < 4; ++r) {
         const MatrixPlace p =
             x.shape.place(Fragment::A, lane, r * per_register, 4 * per_register, bits);
-        T* to = result.a.data() + static_cast<std::size_t>(p.row) * k + p.column;
+        T* to = result.a.data() + static_cast<std::size_t>(p.row) * length(Fragment::A) + p.column;
         for (int e = 0; e < per_register; ++e) {
           *to++ = element(Fragment::A, registers[r] >> (e * bits) & low_bits(bits));
         }
@@ -204,6 +215,16 @@ struct GroupMultiply {
   }
   static constexpr std::uint64_t low_bits(int bits) { return (std::uint64_t{1} << bits) - 1; }
 
+  static std::vector<std::uint16_t>
+  metadata_places(const GroupMultiplication& x, const Exchange& exchange) {
+    std::array<std::uint32_t, warp_size> words{};
+    for (int lane = 0; lane < warp_size; ++lane) {
+      words[static_cast<std::size_t>(lane)] =
+          words_of(exchange, lane, words_per_lane)[words_per_lane - 1];
+    }
+    return Metadata::of(x.types.a, x.length(Fragment::A)).places(x.selector, words);
+  }
+
   static Product product_of(const GroupMultiplication& x) {
     Product product;
     product.m = x.shape.m;
@@ -211,7 +232,7 @@ struct GroupMultiply {
     product.k = x.shape.k;
     product.types = x.types;
     product.saturate = x.shape.saturate;
-    product.how.step = x.shape.k;
+    product.how.step = x.length(Fragment::A);
     if (matrix_bits(x.types.a) == 8) {
       product.how.kept = 13;
     }
@@ -233,7 +254,12 @@ struct GroupMultiply {
         c[at(p)] = addend(exec.in<std::uint32_t>(refs[r])[lane], half, bits);
       }
     });
-    const Product product = product_of(x);
+    Product product = product_of(x);
+    std::vector<std::uint16_t> places;
+    if (x.sparse) {
+      places = metadata_places(x, exchange);
+      product.places = places.data();
+    }
     switch (x.types.a) {
     case MatrixType::B1:
       count_bits(gather<std::int32_t>(exec, op, x, exchange, integer), x, c, d);
@@ -290,7 +316,6 @@ const Op* different_descriptors(Exec& exec, int lane) {
 }
 
 const Op* run_multiply(Exec& exec, const Op& op) {
-  const auto x = GroupMultiplication::of(op);
   const int first = std::countr_zero(exec.mask());
   const std::uint64_t* b = exec.in<std::uint64_t>(op.b);
   const std::uint64_t* a = op.a.none() ? b : exec.in<std::uint64_t>(op.a);
@@ -301,17 +326,10 @@ const Op* run_multiply(Exec& exec, const Op& op) {
     }
   }
   // Faults are found before anybody waits.
-  const auto matrix_a = MatrixDescriptor::of(a[first]);
-  bool inside = true;
-  each_unit_of_both(
-      exec,
-      x,
-      op.a.none() ? nullptr : &matrix_a,
-      MatrixDescriptor::of(b[first]),
-      [&](Fragment, std::uint32_t, std::uint32_t, std::uint64_t address) {
-        inside = inside && exec.translate_shared(first, address, unit, /*store=*/false) != nullptr;
-      }
-  );
+  const std::vector<std::uint64_t> reads = wgmma_reads(exec, op);
+  const bool inside = std::ranges::all_of(reads, [&](std::uint64_t at) {
+    return exec.translate_shared(first, at, unit, /*store=*/false) != nullptr;
+  });
   if (!inside) {
     return access_fault(exec, op);
   }
@@ -328,29 +346,32 @@ struct Meet {
   static void conclude(Exec&, const Op&, const Exchange&) {}
 };
 
-bool supported(const MatrixTypes& t, const MatrixShape& shape, bool saturate) {
+bool supported(const MatrixTypes& t, const MatrixShape& shape, bool sparse) {
   const auto is = [](MatrixType type, std::initializer_list<MatrixType> list) {
     return std::ranges::find(list, type) != list.end();
   };
   using enum MatrixType;
   const int n = shape.n;
-  if (shape.m != 4 * warp_rows || shape.k * matrix_bits(t.a) != 256 || n < 8 || n > 256 ||
-      n % 8 != 0) {
+  if (sparse && t.a == B1) {
+    return false;
+  }
+  if (shape.m != 4 * warp_rows || shape.k * matrix_bits(t.a) != (sparse ? 512 : 256) || n < 8 ||
+      n > 256 || n % 8 != 0) {
     return false;
   }
   if (is(t.a, {S8, U8, B1})) {
     const bool pair = t.a == B1 ? t.b == B1 : is(t.b, {S8, U8});
-    return pair && t.d == S32 && (n <= 32 || n % 16 == 0) && (!saturate || t.a != B1);
+    return pair && t.d == S32 && (n <= 32 || n % 16 == 0) && (!shape.saturate || t.a != B1);
   }
   if (is(t.a, {E4m3, E5m2})) {
-    return is(t.b, {E4m3, E5m2}) && is(t.d, {F16, F32}) && !saturate;
+    return is(t.b, {E4m3, E5m2}) && is(t.d, {F16, F32}) && !shape.saturate;
   }
-  return t.a == t.b && !saturate &&
+  return t.a == t.b && !shape.saturate &&
          (t.a == F16 ? is(t.d, {F16, F32}) : is(t.a, {Bf16, Tf32}) && t.d == F32);
 }
 
-/// d, a or its descriptor, b's descriptor, scale-d, then as far as the types have them imm-scale-a
-/// and -b (1 or -1), imm-trans-a (of descriptors) and -b.
+/// d, a or its descriptor, b's descriptor, of sparse ones metadata and selector, scale-d, then as
+/// far as the types have them imm-scale-a and -b (1 or -1), imm-trans-a (of descriptors) and -b.
 Result<void> lower_multiply(Lowering& l, const ptx::Instruction& i) {
   const auto shape = matrix_shape(i);
   const auto d = matrix_type(i.type(0).value_or(Mod::B32));
@@ -361,9 +382,6 @@ Result<void> lower_multiply(Lowering& l, const ptx::Instruction& i) {
         fmt::format("wgmma {} on these types", ptx::text(*i.one_of(ptx::Category::Shape)))
     );
   };
-  if (i.has(Mod::Sp)) {
-    return unsupported("sparse wgmma");
-  }
   if (!shape || !d || !a || !b) {
     return unsupported("this form of wgmma");
   }
@@ -371,9 +389,10 @@ Result<void> lower_multiply(Lowering& l, const ptx::Instruction& i) {
   x.shape = *shape;
   x.shape.saturate = i.has(Mod::Satfinite);
   x.types = {*a, *b, *d, *d};
+  x.sparse = i.has(Mod::Sp);
   const int bits = matrix_bits(*d);
   const bool in_registers = !i.operands.at(1).elements.empty();
-  if (!supported(x.types, x.shape, x.shape.saturate) ||
+  if (!supported(x.types, x.shape, x.sparse) ||
       i.operands.at(0).elements.size() * 32 * 4 * warp_size !=
           static_cast<std::size_t>(x.shape.m) * x.shape.n * static_cast<std::size_t>(bits) ||
       (in_registers && i.operands.at(1).elements.size() != 4)) {
@@ -393,10 +412,18 @@ Result<void> lower_multiply(Lowering& l, const ptx::Instruction& i) {
   op.count = static_cast<std::uint16_t>(i.operands.at(0).elements.size());
   op.a = in_registers ? Ref() : l.source(i.operands.at(1), Mod::B64);
   op.b = l.source(i.operands.at(2), Mod::B64);
-  op.c = l.source(i.operands.at(3), Mod::Pred);
-  x.not_add = i.operands.at(3).negated;
+  std::size_t next = 3;
+  if (x.sparse) {
+    op.e = l.source(i.operands.at(next++), Mod::B32);
+    x.selector = static_cast<int>(i.operands.at(next++).bits & 3);
+    if (op.e.none() || !Metadata::of(*a, x.length(Fragment::A)).fits(x.selector)) {
+      return unsupported("a sparse wgmma with this selector");
+    }
+  }
+  op.c = l.source(i.operands.at(next), Mod::Pred);
+  x.not_add = i.operands.at(next++).negated;
   std::vector<std::int64_t> more;
-  for (std::size_t n = 4; n < i.operands.size(); ++n) {
+  for (std::size_t n = next; n < i.operands.size(); ++n) {
     more.push_back(static_cast<std::int64_t>(i.operands[n].bits));
   }
   const bool floats = *d == MatrixType::F16 || *d == MatrixType::F32;
@@ -432,6 +459,24 @@ Result<void> lower_wgmma(Lowering& l, const ptx::Instruction& i) {
 }
 
 } // namespace
+
+std::vector<std::uint64_t> wgmma_reads(const Exec& exec, const Op& op) {
+  const int first = std::countr_zero(exec.mask());
+  const auto b = MatrixDescriptor::of(exec.in<std::uint64_t>(op.b)[first]);
+  MatrixDescriptor a;
+  if (!op.a.none()) {
+    a = MatrixDescriptor::of(exec.in<std::uint64_t>(op.a)[first]);
+  }
+  std::vector<std::uint64_t> result;
+  each_unit_of_both(
+      exec,
+      GroupMultiplication::of(op),
+      op.a.none() ? nullptr : &a,
+      b,
+      [&](Fragment, std::uint32_t, std::uint32_t, std::uint64_t at) { result.push_back(at); }
+  );
+  return result;
+}
 
 void register_wgmma(LowerTable& table) {
   table[ptx::Opcode::Wgmma] = lower_wgmma;

@@ -322,9 +322,11 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
           static_cast<std::uint32_t>(state.arrived != 0 ? state.exchange.words.size() : 0);
       writer.put(words);
       writer.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
-      const auto ahead = static_cast<std::uint32_t>(state.warpgroup_ahead.size());
-      writer.put(ahead);
-      writer.raw(state.warpgroup_ahead.data(), ahead * sizeof state.warpgroup_ahead[0]);
+      writer.put(static_cast<std::uint32_t>(state.warpgroup_ahead.size()));
+      for (const Block::WarpState::WarpgroupOp& ahead : state.warpgroup_ahead) {
+        writer.put(live_.at(*ahead.code, *ahead.op).name);
+        writer.put(ahead.operands);
+      }
       shared.bytes(scratch_.data() + collective, writer.size() - collective);
       for (int lane = 0; lane < isa::warp_size; ++lane) {
         Slot& thread = threads.emplace_back();
@@ -621,8 +623,12 @@ void Stepper::load(Work& work, std::size_t c) {
         reader.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
       }
       state.warpgroup_ahead.resize(reader.get<std::uint32_t>());
-      const std::size_t ahead = state.warpgroup_ahead.size();
-      reader.raw(state.warpgroup_ahead.data(), ahead * sizeof state.warpgroup_ahead[0]);
+      for (Block::WarpState::WarpgroupOp& ahead : state.warpgroup_ahead) {
+        const LiveState::At& at = live_.named(reader.get<std::uint64_t>());
+        ahead.op = at.op;
+        ahead.code = at.code;
+        reader.get(ahead.operands);
+      }
       reader.next_warp();
       for (LaneMask m = warp.live; m != 0; m &= m - 1) {
         const int lane = std::countr_zero(m);

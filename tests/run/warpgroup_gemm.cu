@@ -1,7 +1,7 @@
 // Matrix products as kernels for Hopper make them: a warp that copies tensors ahead and warpgroups that multiply, compared with the host.
 //@ exercises: wgmma with every swizzle, lines along k and transposed, A in registers; cp.async.bulk.tensor that writes what wgmma reads, a pipeline of mbarriers, setmaxnreg, elect.sync, fence.proxy.async; code for sm_90a
 //@ flags: -gencode=arch=compute_90a,code=[sm_90a,compute_90a]
-#include "parts/warpgroup.h"
+#include "../support/warpgroup.h"
 #include "support.h"
 
 #include <type_traits>
@@ -141,6 +141,39 @@ __global__ void from_registers(const __half* a, const __half* b, float* c) {
   for (int i = 0; i < 16; ++i) c[row_of(thread, i) * 32 + column_of(thread, i)] = d[i];
 }
 
+/// What a copy leaves in shared memory where a swizzle's pattern does not begin.
+__global__ void raw_box(const __grid_constant__ CUtensorMap map, unsigned* out) {
+  __shared__ alignas(1024) unsigned char memory[4096];
+  __shared__ std::uint64_t full;
+  for (int i = threadIdx.x; i < 1024; i += 32) reinterpret_cast<unsigned*>(memory)[i] = 0;
+  if (threadIdx.x == 0) barrier_init(&full, 1);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncwarp();
+  if (threadIdx.x == 0) {
+    barrier_expect(&full, 16 * 128);
+    load_box(memory + 384, &map, 0, 0, &full);
+  }
+  barrier_wait(&full, 0);
+  for (int i = threadIdx.x; i < 1024; i += 32) out[i] = reinterpret_cast<unsigned*>(memory)[i];
+}
+
+void raw_boxes() {
+  std::vector<__half> a(64 * 64);
+  for (int i = 0; i < 64 * 64; ++i) a[i] = __float2half(static_cast<float>(i % 2039));
+  Buffer<__half> da(a);
+  for (int shift = 0; shift < 3; ++shift) {
+    Buffer<unsigned> out(1024);
+    const unsigned columns = 64 >> shift;
+    const CUtensorMapSwizzle swizzle = shift == 0   ? CU_TENSOR_MAP_SWIZZLE_128B
+                                       : shift == 1 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                                    : CU_TENSOR_MAP_SWIZZLE_32B;
+    raw_box<<<1, 32>>>(map_of(da, 64, 64, columns, 16 * 64 / columns, swizzle), out);
+    SYNC_OK();
+    const auto words = out.get();
+    std::printf("box of %u columns: %016llx, word 100: %08x\n", columns, static_cast<unsigned long long>(digest(words)), words[100]);
+  }
+}
+
 void registers() {
   std::vector<__half> a(64 * 16), b(32 * 16);
   for (int i = 0; i < 64 * 16; ++i) a[i] = __float2half(static_cast<float>(i % 11 - 5));
@@ -169,4 +202,5 @@ int main() {
   run<Layout<32, true>, Layout<32, true>, 1, 32>("transposed, 32 bytes");
   run<Layout<16, true>, Layout<128, false>, 1, 64>("transposed A without swizzle");
   registers();
+  raw_boxes();
 }

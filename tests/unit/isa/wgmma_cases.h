@@ -13,6 +13,7 @@ constexpr std::size_t wgmma_b_word = 2048;
 constexpr std::size_t wgmma_a_word = wgmma_shared_words;     // A in registers, 4 per thread
 constexpr std::size_t wgmma_d_word = wgmma_a_word + 4 * 128; // up to 128 per thread
 constexpr std::size_t wgmma_in_words = wgmma_d_word + 128 * 128;
+constexpr std::size_t wgmma_metadata_word = wgmma_d_word + 127 * 128; // 1 per thread
 constexpr std::size_t wgmma_out_words = 128 * 128;
 
 /// Where a matrix lies: bytes, and the fields of a descriptor.
@@ -29,6 +30,7 @@ struct WgmmaCase {
   WgmmaPlace a_at, b_at;
   std::string_view more; // scales and transpositions
   bool add = true;
+  std::string_view sparse = ""; // .sp: the selector
 };
 
 // clang-format off
@@ -87,6 +89,20 @@ inline constexpr WgmmaCase wgmma_cases[] = {
   {"f16 to f16 n248", "m64n248k16.f16.f16.f16", 248, "f16", "f16", "f16", {0, 16, 1024, 0, 1}, {8192, 16, 1024, 0, 1}, "1, 1, 0, 0"},
   {"e5m2 n176", "m64n176k32.f32.e5m2.e5m2", 176, "e5m2", "e5m2", "f32", {0, 16, 1024, 0, 1}, {8192, 16, 1024, 0, 1}, "1, 1"},
   {"u8 n256", "m64n256k32.s32.u8.u8", 256, "bits", "bits", "bits", {0, 16, 256, 0, 3}, {8192, 16, 256, 0, 3}, ""},
+  // A sparse: every shape of metadata, B twice as long, in every layout.
+  {"sp f16", "m64n8k32.f32.f16.f16", 8, "f16", "f16", "f32", {0, 128, 256}, {8192, 128, 512}, "1, 1, 0, 0", true, "0"},
+  {"sp f16 registers", "m64n8k32.f32.f16.f16", 8, "f16", "f16", "f32", in_registers, {8192, 128, 512}, "1, 1, 0", true, "1"},
+  {"sp f16 to f16", "m64n8k32.f16.f16.f16", 8, "f16", "f16", "f16", {0, 128, 256}, {8192, 128, 512}, "1, 1, 0, 0", true, "1"},
+  {"sp tf32", "m64n8k16.f32.tf32.tf32", 8, "f32", "f32", "f32", {0, 128, 256}, {8192, 128, 512}, "1, 1", true, "0"},
+  {"sp e4m3", "m64n8k64.f32.e4m3.e4m3", 8, "e4m3", "e4m3", "f32", {0, 128, 256}, {8192, 128, 512}, "1, 1", true, "0"},
+  {"sp e5m2 registers to f16", "m64n8k64.f16.e5m2.e4m3", 8, "e5m2", "e4m3", "f16", in_registers, {8192, 128, 512}, "1, 1", true, "0"},
+  {"sp s8 u8", "m64n8k64.s32.s8.u8", 8, "bits", "bits", "bits", {0, 128, 256}, {8192, 128, 512}, "", true, "0"},
+  {"sp bf16 128", "m64n40k32.f32.bf16.bf16", 40, "bf16", "bf16", "f32", {32, 16, 1024, 0, 1}, {8192 + 64, 16, 1024, 0, 1}, "1, 1, 0, 0", true, "0"},
+  {"sp f16 64", "m64n40k32.f32.f16.f16", 40, "f16", "f16", "f32", {32, 16, 512, 0, 2}, {8192, 16, 512, 0, 2}, "1, 1, 0, 0", true, "1"},
+  {"sp f16 32", "m64n40k32.f32.f16.f16", 40, "f16", "f16", "f32", {0, 16, 256, 0, 3}, {8192, 2048, 256, 0, 3}, "1, 1, 0, 0", true, "1"},
+  {"sp f16 far apart", "m64n32k32.f32.f16.f16", 32, "f16", "f16", "f32", {16, 3072, 336}, {8192 + 48, 1168, 4112}, "1, 1, 0, 0", true, "0"},
+  {"sp f16 transposed", "m64n32k32.f32.f16.f16", 32, "f16", "f16", "f32", {0, 2048, 1024, 0, 1}, {8192, 4096, 1024, 0, 1}, "1, 1, 1, 1", true, "0"},
+  {"sp f16 transposed no swizzle", "m64n32k32.f32.f16.f16", 32, "f16", "f16", "f32", {0, 128, 256}, {8192, 128, 512}, "1, 1, 1, 1", true, "1"},
 };
 // clang-format on
 
@@ -142,10 +158,16 @@ inline std::string wgmma_ptx(const WgmmaCase& c) {
     load('a', "b32", 4, wgmma_a_word);
   }
   descriptor("%db", c.b_at);
+  if (!c.sparse.empty()) {
+    text += ".reg .b32 %e<1>;\n";
+    load('e', "b32", 1, wgmma_metadata_word);
+  }
   text += std::string("setp.") + (c.add ? "eq" : "ne") + ".u32 %add, %base, %base;\n";
-  text += "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned." + std::string(c.form) + " " +
+  text += std::string("wgmma.fence.sync.aligned;\nwgmma.mma_async.") +
+          (c.sparse.empty() ? "" : "sp.") + "sync.aligned." + std::string(c.form) + " " +
           mma_list('d', registers) + ", " + (in_memory(c.a_at) ? "%da" : mma_list('a', 4)) +
-          ", %db, %add" + (c.more.empty() ? "" : ", ") + std::string(c.more) + ";\n";
+          ", %db" + (c.sparse.empty() ? "" : ", %e0, " + std::string(c.sparse)) + ", %add" +
+          (c.more.empty() ? "" : ", ") + std::string(c.more) + ";\n";
   text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
   text += "mul.wide.u32 %n, %t, " + std::to_string(4 * registers) + "; add.s64 %at, %o, %n;\n";
   for (int r = 0; r < registers; ++r) {
@@ -166,6 +188,9 @@ inline std::vector<std::uint32_t> wgmma_input(std::size_t index, int round) {
     const bool of_b = n >= wgmma_b_word && n < wgmma_a_word;
     const std::uint32_t word = mma_word(random, of_d ? c.d : of_b ? c.b : c.a, spread, false);
     in[n] = of_d && round % 4 == 1 ? 0 : word;
+    if (!c.sparse.empty() && n >= wgmma_metadata_word) {
+      in[n] = mma_metadata(word * 2654435761U, c.a == "f32");
+    }
   }
   return in;
 }

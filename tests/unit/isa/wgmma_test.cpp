@@ -125,10 +125,10 @@ TEST(Wgmma, WhatIsNotThereIsNamed) {
   };
   EXPECT_NE(
       answer(
-          "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd10, "
-          "%rd10, %r1, 0, %p0, 1, 1, 0, 0;"
+          "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.s8 {%r1, %r1, %r1, %r1}, %rd10, "
+          "%rd10, %r1, 1, %p0;"
       )
-          .find("sparse wgmma"),
+          .find("a sparse wgmma with this selector"),
       std::string::npos
   );
   EXPECT_NE(
