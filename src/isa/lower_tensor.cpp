@@ -52,17 +52,25 @@ const Op* bad_map(Exec& exec, int lane, std::uint64_t address, const char* what)
   return exec.stop_fault(std::move(fault));
 }
 
-/// Reads what lane's operands say. False: the exec has stopped.
-bool read_box(Exec& exec, const Op& op, int lane, Box& box) {
-  const std::uint64_t address = exec.in<std::uint64_t>(op.b)[lane];
+/// False: fault() has been filled in.
+bool read_map(Exec& exec, int lane, std::uint64_t address, TensorMap& map) {
   constexpr std::uint32_t unit = 64; // the alignment of a map
   for (std::uint32_t done = 0; done < sizeof(TensorMap); done += unit) {
     const std::byte* p = exec.translate(lane, address + done, unit, /*store=*/false);
     if (p == nullptr) {
-      access_fault(exec, op);
       return false;
     }
-    std::memcpy(reinterpret_cast<std::byte*>(&box.map) + done, p, unit);
+    std::memcpy(reinterpret_cast<std::byte*>(&map) + done, p, unit);
+  }
+  return true;
+}
+
+/// Reads what lane's operands say. False: the exec has stopped.
+bool read_box(Exec& exec, const Op& op, int lane, Box& box) {
+  const std::uint64_t address = exec.in<std::uint64_t>(op.b)[lane];
+  if (!read_map(exec, lane, address, box.map)) {
+    access_fault(exec, op);
+    return false;
   }
   if (box.map.magic != TensorMap::known) {
     bad_map(exec, lane, address, "was not made by cuTensorMapEncodeTiled");
@@ -75,7 +83,7 @@ bool read_box(Exec& exec, const Op& op, int lane, Box& box) {
   box.element_bytes = TensorMap::element_bytes(box.map.type);
   for (std::size_t i = 0; i < op.count; ++i) {
     box.at[i] = exec.in<std::int32_t>(exec.code().refs[op.list + i])[lane];
-    box.count[i] = (box.map.box[i] + box.map.step[i] - 1U) / box.map.step[i];
+    box.count[i] = box.map.count(i);
   }
   return true;
 }
@@ -278,6 +286,19 @@ const Op* run_reduce(Exec& exec, const Op& op) {
 }
 
 } // namespace
+
+std::uint32_t tensor_box_bytes(Exec& exec, const Op& op, int lane) {
+  TensorMap map;
+  if (!read_map(exec, lane, exec.in<std::uint64_t>(op.b)[lane], map) ||
+      map.magic != TensorMap::known || map.rank != op.count) {
+    return 0;
+  }
+  std::uint32_t bytes = TensorMap::element_bytes(map.type);
+  for (std::size_t i = 0; i < op.count; ++i) {
+    bytes *= map.count(i);
+  }
+  return bytes;
+}
 
 Result<void> lower_tensor_copy(Lowering& l, const ptx::Instruction& i) {
   for (const Mod mod : i.modifiers) {

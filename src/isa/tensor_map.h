@@ -4,6 +4,7 @@
 // so the layout here is Heddle's own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::isa {
@@ -30,6 +31,10 @@ struct alignas(64) TensorMap {
   std::uint8_t step[max_rank] = {};        // in elements
   std::uint8_t rest[45] = {};              // so that all of it is the same each time
 
+  /// Elements of a box in that dimension.
+  std::uint32_t count(std::size_t dimension) const {
+    return (box[dimension] + step[dimension] - 1U) / step[dimension];
+  }
   /// Bytes of an element; 0: a packed type, or no type.
   static constexpr std::uint32_t element_bytes(std::uint8_t type) {
     constexpr std::uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};

@@ -57,6 +57,13 @@ const isa::Op* BlockRaces::run(isa::Exec& exec, const isa::Op& op, const Site& s
   case SiteKind::BulkCommit:
   case SiteKind::BulkWait:
     return run_bulk(exec, op, site, w);
+  case SiteKind::TensorLoad:
+  case SiteKind::TensorStore:
+    return run_tensor(exec, op, site, w);
+  case SiteKind::Product:
+  case SiteKind::ProductCommit:
+  case SiteKind::ProductWait:
+    return run_product(exec, op, site, w);
   }
   return site.handler(exec, op);
 }
@@ -276,6 +283,9 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
   if (before.strong() && by.strong()) {
     return before.size() != by.size() ? Why::Size : Why::Scope;
   }
+  if (first.kind == Agent::Kind::Products) {
+    return Why::Product;
+  }
   const auto copies = [](const Agent& a) {
     return a.kind == Agent::Kind::Copies || a.kind == Agent::Kind::Bulk;
   };
@@ -299,6 +309,9 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
   }
   if (before.strong() != by.strong()) {
     return Why::Plain;
+  }
+  if (second.kind == Agent::Kind::Products) {
+    return Why::Block; // its own shared memory
   }
   if (before.block != by.block) {
     return Why::Blocks;

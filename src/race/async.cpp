@@ -1,13 +1,16 @@
-// Implements block.h: asynchronous copies and mbarriers (PTX ISA 9.0, 9.7.9.25 and 9.7.13.15).
+// Implements block.h: asynchronous copies, multiplications by warpgroups and mbarriers (PTX
+// ISA 9.0, 9.7.9.25, 9.7.15 and 9.7.13.15).
 //
 // The interpreter carries a copy out when it is issued; here its accesses are by somebody of its
 // own, of whom nobody knows anything before the copy has been waited for: the lanes of a pseudo
 // block for cp.async (its tick is the number of the group), a pseudo block for each bulk copy. It
 // knows what its issuer knew. Waiting for a group, or for the phase of the mbarrier that counts its
-// bytes, is learning of them.
+// bytes, is learning of them. wgmma reads shared memory in the same way, as one for each warp.
 //
 // Approximations, in the direction of missing races: proxy fences are not asked for; what arrives
 // at an mbarrier for a later phase counts for an earlier one if that is still waited for.
+#include "isa/lower_collective_wgmma.h"
+#include "isa/lower_tensor.h"
 #include "isa/ops_address.h"
 #include "isa/ops_mbarrier.h"
 
@@ -32,7 +35,7 @@ template <class F> void each(LaneMask lanes, F&& f) {
 std::uint32_t BlockRaces::lane_agent(std::size_t w, Agent::Kind kind, std::uint32_t thread) {
   Agent agent = races_.agent(number_);
   agent.kind = kind;
-  agent.warp = static_cast<std::uint16_t>(kind == Agent::Kind::Copies ? w : thread);
+  agent.warp = static_cast<std::uint16_t>(kind == Agent::Kind::Bulk ? thread : w);
   return races_.new_agent(std::move(agent));
 }
 
@@ -245,6 +248,152 @@ BlockRaces::run_bulk(isa::Exec& exec, const isa::Op& op, const Site& site, std::
         look_at_phase(place(rank | (object[lane] & in_block), true));
       }
     });
+  }
+  return next;
+}
+
+// --- Copies of tensors: what they do in shared memory ------------------------------------------
+
+const isa::Op*
+BlockRaces::run_tensor(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
+  const LaneMask lanes = exec.mask();
+  const bool load = site.kind == SiteKind::TensorLoad;
+  constexpr std::uint64_t in_block = (std::uint64_t{1} << memory::shared_rank_shift) - 1;
+  // Calls f(place, object) for each block that gets the box; object: who counts its bytes.
+  const auto each_target = [&](std::size_t lane, auto&& f) {
+    const std::uint64_t at = exec.in<std::uint64_t>(op.a)[lane];
+    const std::uint64_t object = load ? exec.in<std::uint64_t>(op.d)[lane] : 0;
+    if (op.c.none()) {
+      f(place(at, true), object);
+      return;
+    }
+    for (std::uint32_t blocks = exec.in<std::uint16_t>(op.c)[lane]; blocks != 0;
+         blocks &= blocks - 1) {
+      const std::uint64_t rank = (static_cast<std::uint64_t>(std::countr_zero(blocks)) + 1)
+                                 << memory::shared_rank_shift;
+      f(place(rank | (at & in_block), true), rank | (object & in_block));
+    }
+  };
+  each(lanes, [&](std::size_t lane) {
+    const std::uint64_t bytes = isa::tensor_box_bytes(exec, op, static_cast<int>(lane));
+    if (bytes == 0) {
+      return; // it will be a fault
+    }
+    const std::size_t index = w * isa::warp_size + lane;
+    Access by = access_of(site, op.target, index);
+    by.thread = 0;
+    by.tick = 1;
+    by.block = bulk_agent(index);
+    each_target(lane, [&](const Place& target, std::uint64_t object) {
+      if (target.shadow != nullptr) {
+        touch(target, bytes, by, index);
+      }
+      if (Mbarrier* barrier = load ? mbarrier(place(object, true)) : nullptr) {
+        barrier->arriving.learn_block(by.block, 1);
+      }
+    });
+    if (!load) {
+      threads_[index].more().bulk_reads.push_back(by.block);
+    }
+  });
+  const isa::Op* next = site.handler(exec, op);
+  if (load && next != nullptr) {
+    each(lanes, [&](std::size_t lane) {
+      each_target(lane, [&](const Place&, std::uint64_t object) {
+        look_at_phase(place(object, true));
+      });
+    });
+  }
+  return next;
+}
+
+// --- wgmma -------------------------------------------------------------------------------------
+
+BlockRaces::WarpProducts& BlockRaces::products(std::size_t w) {
+  if (products_[w] == nullptr) {
+    products_[w] = std::make_unique<WarpProducts>();
+    products_[w]->agent = lane_agent(w, Agent::Kind::Products, 0);
+  }
+  return *products_[w];
+}
+
+void BlockRaces::wait_for_products(std::size_t w, LaneMask lanes, std::size_t left) {
+  WarpProducts& mine = products(w);
+  std::uint32_t done = 0;
+  for (; mine.groups.size() > left; mine.groups.pop_front()) {
+    done = mine.groups.front();
+  }
+  if (done == 0) {
+    return;
+  }
+  const Thread* before = nullptr; // lanes that have known the same share a clock afterwards, too
+  Clock known;
+  each(lanes, [&](std::size_t lane) {
+    Thread& thread = threads_[w * isa::warp_size + lane];
+    if (before == nullptr || !thread.others.same(known)) {
+      known = thread.others;
+      Clock learnt = known;
+      learnt.learn_warp(mine.agent, 0, done);
+      thread.others = learnt;
+      before = &thread;
+    } else {
+      thread.others = before->others;
+    }
+  });
+}
+
+/// Lanes come together or one by one; whoever brings lane 0 along speaks for the warp.
+const isa::Op*
+BlockRaces::run_product(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
+  const LaneMask lanes = exec.mask();
+  const bool speaks = (lanes & 1) != 0;
+  std::vector<std::uint64_t> reads;
+  if (speaks && site.kind == SiteKind::Product) {
+    reads = isa::wgmma_reads(exec, op);
+  }
+  const isa::Op* next = site.handler(exec, op);
+  if (next == nullptr && (exec.why() == isa::Stop::Fault || exec.why() == isa::Stop::Unsupported)) {
+    return next;
+  }
+  WarpProducts& mine = products(w);
+  if (site.kind == SiteKind::ProductWait) {
+    const ptx::Instruction& i = site.code->function->body[op.instruction];
+    if (speaks) {
+      wait_for_products(w, live(w), i.operands.empty() ? 0 : i.operands[0].bits);
+    }
+    return next;
+  }
+  if (site.kind == SiteKind::ProductCommit) {
+    if (speaks) {
+      mine.groups.push_back(mine.tick++);
+    }
+    return next;
+  }
+  const std::size_t first = w * isa::warp_size;
+  Access by = access_of(site, op.target, first);
+  by.block = mine.agent;
+  by.thread = 0;
+  by.tick = mine.tick;
+  // It begins when all lanes have come: what one of them knows comes before.
+  const auto before = [&](const Access& access) {
+    for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
+      if (ordered(access, first + lane)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (const std::uint64_t at : reads) {
+    const Place where = place(at, true);
+    where.shadow->touch(
+        where.address,
+        isa::wgmma_unit,
+        by,
+        before,
+        [&](const Access& access, std::uint64_t address, std::uint32_t length) {
+          return race(access, by, where, address, length);
+        }
+    );
   }
   return next;
 }

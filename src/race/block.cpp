@@ -66,6 +66,8 @@ void BlockRaces::started() {
   cluster_complete_.clear();
   copies_.clear();
   copies_.resize(warps);
+  products_.clear();
+  products_.resize(warps);
   mbarriers_.clear();
   warp_fences_.assign(warps, {});
   warp_fenced_.assign(warps, {});

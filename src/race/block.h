@@ -78,6 +78,11 @@ private:
     std::array<std::vector<std::uint32_t>, isa::warp_size> waited_at;
     bool arrives = false; // some arrived at an mbarrier, which tells others
   };
+  struct WarpProducts { // wgmma of one warp
+    std::uint32_t agent = 0;
+    std::uint32_t tick = 1;           // of the group that is open
+    std::deque<std::uint32_t> groups; // committed, not yet waited for
+  };
   struct Mbarrier {
     Clock arriving, complete;
     std::uint32_t phase = 0;
@@ -149,6 +154,10 @@ private:
   const isa::Op* run_mbarrier(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
   const isa::Op* run_copy(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
   const isa::Op* run_bulk(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  const isa::Op* run_tensor(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  const isa::Op* run_product(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  void wait_for_products(std::size_t w, isa::LaneMask lanes, std::size_t left);
+  WarpProducts& products(std::size_t w);
   void wait_for_copies(std::size_t w, isa::LaneMask lanes, std::size_t left);
   void wait_for_bulk(std::size_t w, isa::LaneMask lanes, std::size_t left, bool reads_only);
   WarpCopies& copies(std::size_t w);
@@ -178,6 +187,7 @@ private:
   std::array<Clock, 16> arrived_;             // bar.arrive, by barrier
   Clock cluster_arriving_, cluster_complete_; // rank 0: of the cluster
   std::vector<std::unique_ptr<WarpCopies>> copies_;
+  std::vector<std::unique_ptr<WarpProducts>> products_;
   std::unordered_map<std::uint64_t, Mbarrier> mbarriers_;                // by offset
   std::array<std::vector<std::uint32_t>, isa::warp_size> bulk_arrivals_; // agents, see run_bulk
   std::vector<Note> notes_;

@@ -368,7 +368,8 @@ RaceSide Races::side(const Access& access) const {
   if (access.strong() && (access.flags & (Read | Write)) != (Read | Write)) {
     what = "strong " + what;
   }
-  if (agent.kind == Agent::Kind::Copies || agent.kind == Agent::Kind::Bulk) {
+  const bool of_warp = agent.kind == Agent::Kind::Copies || agent.kind == Agent::Kind::Products;
+  if (of_warp || agent.kind == Agent::Kind::Bulk) {
     what = "asynchronous " + what;
   }
   if (bytes != 0 && agent.kind == Agent::Kind::Block) {
@@ -384,7 +385,7 @@ RaceSide Races::side(const Access& access) const {
     return side;
   }
   std::uint64_t thread = access.thread;
-  if (agent.kind == Agent::Kind::Copies) {
+  if (of_warp) {
     thread += std::uint64_t{agent.warp} * isa::warp_size;
   } else if (agent.kind == Agent::Kind::Bulk) {
     thread = agent.warp;

@@ -67,12 +67,13 @@ using CommandInfoPtr = std::shared_ptr<const CommandInfo>;
 struct Agent {
   enum class Kind : std::uint8_t {
     Block,
-    Copies, // threads are the lanes of a warp
-    Bulk,   // one bulk copy
+    Copies,   // threads are the lanes of a warp
+    Products, // wgmma of a warp: of its first thread
+    Bulk,     // one bulk copy
     Command
   } kind{};
   std::uint8_t device = 0;
-  std::uint16_t warp = 0;    // Copies; Bulk: the thread that issued it
+  std::uint16_t warp = 0;    // Copies, Products; Bulk: the thread that issued it
   std::uint32_t cluster = 0; // equal: the same cluster
   std::uint32_t index_x = 0, index_y = 0, index_z = 0;
   CommandInfoPtr command;

@@ -20,6 +20,7 @@ enum class Why : std::uint8_t {
   Size,       // both are strong, but they overlap in part only
   Plain,      // one is atomic, the other one is not
   Async,      // an asynchronous copy that nobody has waited for
+  Product,    // a wgmma that nobody has waited for reads what is written
   NoRelease,  // a flag was read, but written without a release
   NoAcquire,  // a flag was read that was released, but the reader does not acquire
   NarrowSync, // a flag was read that was released, but for a scope that leaves one of them out

@@ -3,6 +3,7 @@
 // A vector access counts as one scalar access per element, in the order in which PTX leaves them
 // open. Volatile accesses are relaxed ones of system scope, .mmio likewise. Not classified, and so
 // not seen: ldmatrix, stmatrix and wmma loads and stores (misses), textures and surfaces (misses),
+// the side of tensors' copies that lies in global memory (misses),
 // what vprintf, malloc and free of the device do.
 #include "race/site.h"
 
@@ -163,8 +164,15 @@ bool classify_copy(const ptx::Instruction& i, Site& site) {
   site.shared = shared_space(i, 0);
   site.from_shared = shared_space(i, 1);
   const bool bulk = i.has(Mod::Bulk);
-  if (i.has(Mod::Prefetch) || i.has(Mod::Tensor)) {
+  if (i.has(Mod::Prefetch)) {
     return false;
+  }
+  if (i.has(Mod::Tensor)) {
+    const bool load = i.has(Mod::MbarrierCompleteTxBytes);
+    site.kind = load ? SiteKind::TensorLoad : SiteKind::TensorStore;
+    site.flags = load ? Write : Read;
+    site.element = 16;
+    return true;
   }
   if (i.has(Mod::CommitGroup)) {
     site.kind = bulk ? SiteKind::BulkCommit : SiteKind::CopyCommit;
@@ -230,7 +238,16 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
     known = classify_mbarrier(i, site);
     break;
   case Opcode::Cp:
-    known = !i.has(Mod::Tensor) && classify_copy(i, site);
+    known = classify_copy(i, site);
+    break;
+  case Opcode::Wgmma:
+    site.kind = i.has(Mod::MmaAsync)      ? SiteKind::Product
+                : i.has(Mod::CommitGroup) ? SiteKind::ProductCommit
+                                          : SiteKind::ProductWait;
+    site.flags = Read;
+    site.element = 16;
+    site.shared = true;
+    known = !i.has(Mod::Fence);
     break;
   default:
     known = false;
@@ -239,7 +256,8 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
     return std::nullopt;
   }
   site.tells_bytes = i.has(Mod::MbarrierCompleteTxBytes);
-  if (site.tells_bytes && site.kind != SiteKind::BulkMulticast && last_of_instruction(code, op)) {
+  if (site.tells_bytes && site.kind != SiteKind::BulkMulticast &&
+      site.kind != SiteKind::TensorLoad && last_of_instruction(code, op)) {
     site.kind = SiteKind::BytesArrive;
     site.shared = shared_space(i, 0);
     site.element = 8;

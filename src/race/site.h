@@ -18,23 +18,28 @@ namespace heddle::race {
 enum class SiteKind : std::uint8_t {
   Load,
   Store,
-  Update,        // atom, red
-  Fence,         // fence, membar
-  WarpBarrier,   // bar.warp.sync
-  BarrierInit,   // mbarrier.init, .inval
-  BarrierArrive, // mbarrier.arrive, .arrive_drop, .expect_tx, .complete_tx
-  BarrierTest,   // mbarrier.test_wait, .try_wait
-  BytesArrive,   // the complete-tx at the end of st.async, red.async, cp.async.bulk
-  Copy,          // cp.async
-  CopyCommit,    // cp.async.commit_group
-  CopyWait,      // cp.async.wait_group, .wait_all
-  CopyArrive,    // cp.async.mbarrier.arrive
-  BulkCopy,      // cp.async.bulk
-  BulkMulticast, // the same to several blocks
-  BulkUpdate,    // cp.reduce.async.bulk
-  BulkCommit,    // cp.async.bulk.commit_group
-  BulkWait,      // cp.async.bulk.wait_group{.read}
-  BulkStoreZeros // st.bulk
+  Update,         // atom, red
+  Fence,          // fence, membar
+  WarpBarrier,    // bar.warp.sync
+  BarrierInit,    // mbarrier.init, .inval
+  BarrierArrive,  // mbarrier.arrive, .arrive_drop, .expect_tx, .complete_tx
+  BarrierTest,    // mbarrier.test_wait, .try_wait
+  BytesArrive,    // the complete-tx at the end of st.async, red.async, cp.async.bulk
+  Copy,           // cp.async
+  CopyCommit,     // cp.async.commit_group
+  CopyWait,       // cp.async.wait_group, .wait_all
+  CopyArrive,     // cp.async.mbarrier.arrive
+  BulkCopy,       // cp.async.bulk
+  BulkMulticast,  // the same to several blocks
+  BulkUpdate,     // cp.reduce.async.bulk
+  BulkCommit,     // cp.async.bulk.commit_group
+  BulkWait,       // cp.async.bulk.wait_group{.read}
+  BulkStoreZeros, // st.bulk
+  TensorLoad,     // cp.async.bulk.tensor to shared memory
+  TensorStore,    // the same from shared memory, and cp.reduce.async.bulk.tensor
+  Product,        // wgmma.mma_async
+  ProductCommit,  // wgmma.commit_group
+  ProductWait     // wgmma.wait_group
 };
 
 struct Site {

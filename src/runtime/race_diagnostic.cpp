@@ -91,6 +91,14 @@ Explanation explain(const RaceReport& race) {
         "the copy has not been waited for, or by its own thread only",
         "wait for the copy, and then put a barrier between, before others touch its memory"
     };
+  case Why::Product:
+    return {
+        "RACE-ASYNC",
+        "the multiplication has not been waited for, or by other warps only",
+        "commit and wait for its group (wgmma.wait_group), and then arrive at a barrier, in each "
+        "of "
+        "the four warps, before others write to its matrices"
+    };
   case Why::NoRelease:
     return {
         "RACE-SYNC",
