@@ -173,6 +173,12 @@ Result<std::string> select_ptx(const std::vector<FatbinEntry>& entries, int arch
   const FatbinEntry* best = nullptr;
   std::optional<std::uint32_t> newer;
   bool sass = false;
+  // Of one architecture what was made for it alone, on the device that is that, else the other.
+  const auto preferred = [arch](const FatbinEntry& entry) {
+    const bool specific = (entry.flags & FatbinEntry::flag_specific) != 0;
+    const bool same = entry.arch == static_cast<std::uint32_t>(arch);
+    return entry.arch * 2 + (specific == same ? 1 : 0);
+  };
   for (const FatbinEntry& entry : entries) {
     if (entry.kind == static_cast<std::uint16_t>(FatbinKind::Cubin)) {
       sass = true;
@@ -182,7 +188,7 @@ Result<std::string> select_ptx(const std::vector<FatbinEntry>& entries, int arch
     }
     if (entry.arch > static_cast<std::uint32_t>(arch)) {
       newer = std::min(newer.value_or(entry.arch), entry.arch);
-    } else if (best == nullptr || entry.arch > best->arch) {
+    } else if (best == nullptr || preferred(entry) > preferred(*best)) {
       best = &entry;
     }
   }

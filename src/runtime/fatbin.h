@@ -41,6 +41,7 @@ struct FatbinEntry {
 
   static constexpr std::uint64_t flag_lz4 = 0x2000;
   static constexpr std::uint64_t flag_zstd = 0x8000;
+  static constexpr std::uint64_t flag_specific = 0x10'0000; // sm_90a: for that architecture only
 };
 
 /// The number of bytes of the fat binary whose header stands at `data` (which must have 16 readable
@@ -54,7 +55,7 @@ Result<std::vector<FatbinEntry>> parse_fatbin(std::span<const std::byte> bytes);
 Result<std::string> decode(const FatbinEntry& entry);
 
 /// The PTX for a device of architecture `arch`: the entry with the highest architecture not above
-/// it. Input error, in words for the user, if there is none (only SASS, or only PTX for newer
+/// it; of two for the same one that is for this architecture alone (sm_90a). Input error, in words for the user, if there is none (only SASS, or only PTX for newer
 /// devices).
 Result<std::string> select_ptx(const std::vector<FatbinEntry>& entries, int arch);
 

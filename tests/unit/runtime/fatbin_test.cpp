@@ -58,6 +58,24 @@ TEST(Fatbin, TakesTheHighestArchitectureNotAboveTheDevice) {
   EXPECT_THAT(select_ptx(*entries, 100).value(), HasSubstr(".target sm_100"));
 }
 
+// nvcc -arch=sm_90a puts in both: PTX for sm_90 and later, and for sm_90a.
+TEST(Fatbin, TakesWhatWasMadeForTheDeviceAlone) {
+  const std::string_view texts[] = {".target sm_90 ", ".target sm_90a", ".target sm_80 "};
+  std::vector<FatbinEntry> entries(3);
+  for (std::size_t n = 0; n < 3; ++n) {
+    entries[n].kind = static_cast<std::uint16_t>(FatbinKind::Ptx);
+    entries[n].arch = n == 2 ? 80 : 90;
+    entries[n].flags = n == 1 ? FatbinEntry::flag_specific : 0;
+    entries[n].payload = std::as_bytes(std::span(texts[n]));
+  }
+  EXPECT_EQ(select_ptx(entries, 90).value(), ".target sm_90a");
+  EXPECT_EQ(select_ptx(entries, 100).value(), ".target sm_90 ");
+  EXPECT_EQ(select_ptx(entries, 80).value(), ".target sm_80 ");
+  std::ranges::reverse(entries);
+  EXPECT_EQ(select_ptx(entries, 90).value(), ".target sm_90a");
+  EXPECT_EQ(select_ptx(entries, 100).value(), ".target sm_90 ");
+}
+
 TEST(Fatbin, SaysWhatToDoWithoutUsablePtx) {
   const Bytes sass = load("sass_only.fatbin");
   const auto only_sass = select_ptx(parse_fatbin(sass).value(), 90);
