@@ -28,6 +28,7 @@ HeddleHostHooks hooks = {
                 std::size_t bytes,
                 const void* pc) { the_explorer->host_wrote(p, bytes, pc); },
     .freed = [](const void* p, std::size_t bytes) { the_explorer->host_freed(p, bytes); },
+    .allocates = [] { the_explorer->host_allocates(); },
     .unsupported = [](const char* what) { the_explorer->stop_unsupported(what); },
     .ends_at_once = [] { the_explorer->host_ends_at_once(); },
 };
@@ -125,6 +126,7 @@ bool Explorer::query(const std::function<bool()>& ready) {
 
 void Explorer::api_call(const char* name) {
   last_call_[threads_.current()] = name;
+  in_calls_ |= std::uint64_t{1} << threads_.current();
   threads_.stop({.kind = HostPoint::Kind::ApiCall, .what = name});
 }
 
@@ -144,6 +146,7 @@ void Explorer::api_return(const char* name) {
   if (std::exchange(submitted_, false) && !options_.prompt_api) {
     threads_.stop({.kind = HostPoint::Kind::Return, .what = name});
   }
+  in_calls_ &= ~(std::uint64_t{1} << threads_.current());
 }
 
 unsigned Explorer::host_event(HeddleHostEvent event, const void* address, std::size_t bytes) {
@@ -198,6 +201,15 @@ void Explorer::host_freed(const void* p, std::size_t bytes) {
   if (!threads_.inside()) {
     const HostThreads::Aside aside(threads_);
     host_.freed(p, bytes);
+  }
+}
+
+/// What the allocator has free is no part of a state: where the next object lies may depend on the
+/// way to it.
+void Explorer::host_allocates() {
+  const bool own = threads_.inside() || (in_calls_ >> threads_.current() & 1) != 0;
+  if (!own && (threads_.count() > 1 || stepper_.busy())) {
+    table_.note(Fact::HostAllocates);
   }
 }
 

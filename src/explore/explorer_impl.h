@@ -77,6 +77,7 @@ public:
   unsigned host_event(HeddleHostEvent event, const void* address, std::size_t bytes);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
+  void host_allocates();
 
   [[noreturn]] void stop_unsupported(std::string_view what);
   void found(const report::Diagnostic& diagnostic);
@@ -258,6 +259,7 @@ private:
   std::vector<Searcher> helpers_;      // that explore at the same time, and end before this one
   std::chrono::steady_clock::time_point next_share_{};
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
+  std::uint64_t in_calls_ = 0;                            // host threads, as bits
   bool submitted_ = false;                                // by the call under way
   std::array<HostCall, HeddleMaxThreads> host_calls_;
   bool over_ = false;       // the program has ended

@@ -165,6 +165,10 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
     if (!tried) {
       return tried;
     }
+    if (tried->table.saw(Fact::HostAllocates) && tried->table.had_several()) {
+      request.workers.jobs = 1; // for the same states each time
+      continue;
+    }
     const bool sums = (options.sums || options.orderly) && tried->table.saw(Fact::SumsClash);
     const bool phases = options.phases && tried->table.saw(Fact::PhasesClash);
     const bool heap = options.allocations && tried->table.saw(Fact::HeapClash);

@@ -503,7 +503,7 @@ void StateTable::set_frontier(std::uint64_t depth, std::uint64_t queue) {
 
 bool StateTable::help_wanted() const {
   Header& h = header();
-  return atomic_of(h.permits).load(relaxed) > 0 && is_large();
+  return atomic_of(h.permits).load(relaxed) > 0 && is_large() && !saw(Fact::HostAllocates);
 }
 
 void StateTable::count_irrevocable() {

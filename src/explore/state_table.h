@@ -66,7 +66,8 @@ enum class Fact : std::uint8_t {
   Circle,    // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp,    // Options::gives_up
   HeapClash, // Options::allocations does not hold: the search is void
-  HostUnseen // host code is not instrumented
+  HostAllocates, // … memory while others may go on: one process searches
+  HostUnseen     // host code is not instrumented
 };
 
 /// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,
@@ -184,6 +185,7 @@ public:
   /// Large enough for several processes. Then which of several equal threads an edge names, and the
   /// number of its choice, may differ from run to run, however it is numbered.
   bool for_several() const;
+  bool had_several() const; // more than one has searched
   /// `from` is numbered that way, and so is their order.
   std::vector<Event> events(Numbering numbering = Numbering::AsFound) const;
   /// Of states that are numbered that way.

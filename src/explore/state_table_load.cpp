@@ -169,6 +169,10 @@ bool StateTable::for_several() const {
   return is_large();
 }
 
+bool StateTable::had_several() const {
+  return header().several != 0;
+}
+
 std::vector<Event> StateTable::events(Numbering numbering) const {
   const Header& h = header();
   const auto* stored = region<Event>(h.events_at);

@@ -110,6 +110,8 @@ struct HeddleHostHooks {
   void (*wrote)(const void* p, std::size_t bytes, const void* pc);
   /// [p, p + bytes) is being returned to the heap: its contents mean nothing any more.
   void (*freed)(const void* p, std::size_t bytes);
+  /// Memory is about to be taken from the heap.
+  void (*allocates)() = nullptr;
   /// The program does something that cannot be explored yet. Does not return.
   void (*unsupported)(const char* what);
   /// The program ends without its exit handlers. May not return.

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 
+#include <cerrno>
 #include <cstdint>
 
 using heddle::hostwatch::hooks;
@@ -18,6 +19,9 @@ void* heddle::hostwatch::next_definition(const char* name) {
 }
 
 extern "C" {
+void* __libc_malloc(std::size_t bytes);
+void* __libc_calloc(std::size_t count, std::size_t bytes);
+void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 void __libc_free(void* p);
 void* __libc_realloc(void* p, std::size_t bytes);
 }
@@ -74,6 +78,12 @@ void copy_down(void* to, const void* from, std::size_t bytes) {
                : "memory");
 }
 
+void allocates() {
+  if (hooks != nullptr && hooks->allocates != nullptr) {
+    hooks->allocates();
+  }
+}
+
 } // namespace
 
 HEDDLE_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) {
@@ -114,6 +124,37 @@ HEDDLE_EXPORT void* memset(void* to, int value, std::size_t bytes) {
   return to;
 }
 
+HEDDLE_EXPORT void* malloc(std::size_t bytes) {
+  allocates();
+  return __libc_malloc(bytes);
+}
+
+HEDDLE_EXPORT void* calloc(std::size_t count, std::size_t bytes) {
+  allocates();
+  return __libc_calloc(count, bytes);
+}
+
+HEDDLE_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) {
+  allocates();
+  return __libc_memalign(alignment, bytes);
+}
+
+HEDDLE_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
+  return memalign(alignment, bytes);
+}
+
+HEDDLE_EXPORT int posix_memalign(void** p, std::size_t alignment, std::size_t bytes) {
+  if (alignment % sizeof(void*) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) {
+    return EINVAL;
+  }
+  void* const place = memalign(alignment, bytes);
+  if (place == nullptr) {
+    return ENOMEM;
+  }
+  *p = place;
+  return 0;
+}
+
 HEDDLE_EXPORT void free(void* p) {
   if (p != nullptr && hooks != nullptr) {
     hooks->freed(p, ::malloc_usable_size(p));
@@ -122,6 +163,7 @@ HEDDLE_EXPORT void free(void* p) {
 }
 
 HEDDLE_EXPORT void* realloc(void* p, std::size_t bytes) {
+  allocates();
   if (p != nullptr && hooks != nullptr) {
     hooks->freed(p, ::malloc_usable_size(p));
   }

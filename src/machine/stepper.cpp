@@ -61,6 +61,10 @@ Block::WarpState& Stepper::warp_state(const Lane& at) {
   return at.work->clusters[at.cluster]->block(at.block).warps()[at.warp];
 }
 
+bool Stepper::busy() const {
+  return std::ranges::any_of(works_, [](const auto& work) { return !work->done; });
+}
+
 // --- Operations --------------------------------------------------------------------------------
 
 bool Stepper::stands_at_visible(const Lane& at) const {

@@ -290,6 +290,8 @@ public:
   /// A device thread has looked at a clock on the way here. What it shows depends on the way, and
   /// is no part of a state: registers that got it may differ from way to way. (It begins with 1.)
   bool saw_clock() const { return world_.virtual_time() > 1; }
+  /// Is there a command that is not complete?
+  bool busy() const;
 
 private:
   struct Work;

@@ -4,8 +4,10 @@
 #include "cases.h"
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 struct Mail {
   SystemAtomic<int> request, answer, stop;
@@ -162,6 +164,39 @@ static int spinner_and_querier(Setup) {
   return finish();
 }
 
+// Where the next object lies depends on the order in which others have given theirs back.
+//@ case: allocators
+//@ verdict: terminates
+__device__ Atomic<int> steps;
+__global__ void step() { steps.fetch_add(blockIdx.x + steps.load(memory_order_relaxed), memory_order_relaxed); }
+static int allocators(Setup) {
+  static std::mutex mutex;
+  static std::vector<std::unique_ptr<int>> kept;
+  const auto work = [](int id) {
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    step<<<2, 1, 0, stream>>>();
+    for (int i = 0; i < 3; ++i) {
+      auto object = std::make_unique<int>(id);
+      const std::lock_guard guard(mutex);
+      kept.push_back(std::move(object));
+      if (i == 1) {
+        kept.pop_back();
+      }
+    }
+    while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+    }
+    const std::vector<int> more(id * 100);
+    step<<<1, 1, 0, stream>>>();
+    kept.emplace_back(new int(static_cast<int>(more.size())));
+    cudaStreamSynchronize(stream);
+  };
+  std::thread one(work, 1), two(work, 2);
+  one.join();
+  two.join();
+  return kept.size() == 6 ? 0 : 1;
+}
+
 // libcu++ waits on the host by the clock: it remembers when it began and for how long it has waited. The
 // search comes to an end all the same.
 //@ case: waits-for-nobody
@@ -185,6 +220,7 @@ int main(int argc, char** argv) {
       {"feeder-allocates", feeder_allocates},
       {"two-launchers", two_launchers},
       {"spinner-and-querier", spinner_and_querier},
+      {"allocators", allocators},
       {"waits-for-nobody", waits_for_nobody},
   });
 }
