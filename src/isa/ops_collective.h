@@ -8,6 +8,7 @@
 
 #include "isa/op.h"
 #include "isa/ops_float.h"
+#include "ptx/module.h"
 
 namespace heddle::isa::ops {
 
@@ -47,6 +48,15 @@ constexpr ShuffleSource shuffle_source(int lane, std::uint32_t b, std::uint32_t 
     in_range = from <= limit;
   }
   return {in_range ? from : lane, in_range};
+}
+
+inline ShuffleSource
+shuffle_source(const ptx::Instruction& shfl, int lane, std::uint32_t b, std::uint32_t c) {
+  using ptx::Mod;
+  return shfl.has(Mod::Up)     ? shuffle_source<Shuffle::Up>(lane, b, c)
+         : shfl.has(Mod::Down) ? shuffle_source<Shuffle::Down>(lane, b, c)
+         : shfl.has(Mod::Bfly) ? shuffle_source<Shuffle::Bfly>(lane, b, c)
+                               : shuffle_source<Shuffle::Idx>(lane, b, c);
 }
 
 /// Lanes of `lanes` whose value equals lane's.

@@ -2,10 +2,13 @@
 #include "machine/live_state.h"
 
 #include "base/hash.h"
+#include "isa/ops_collective.h"
 #include "ptx/dead_ends.h"
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <set>
 #include <string_view>
 
 namespace heddle::machine {
@@ -77,6 +80,84 @@ std::uint8_t identity_of(const ptx::Instruction& instruction) {
   }
 }
 
+/// By register, what it always is, if one instruction sets it, to a number.
+std::map<std::uint32_t, std::uint32_t> constants_of(const ptx::Function& f) {
+  std::map<std::uint32_t, std::uint32_t> values;
+  std::set<std::uint32_t> written;
+  for (const ptx::Instruction& i : f.body) {
+    ptx::each_register(i, [&](ptx::RegisterUse use) {
+      if (!use.write) {
+        return;
+      }
+      values.erase(use.index);
+      if (written.insert(use.index).second && i.opcode == Opcode::Mov && !i.guard &&
+          i.operands[1].kind == OperandKind::Integer) {
+        values[use.index] = static_cast<std::uint32_t>(i.operands[1].bits);
+      }
+    });
+  }
+  return values;
+}
+
+ptx::Mod way_of(const ptx::Instruction& shfl) {
+  return shfl.one_of(ptx::Category::Shuffle).value_or(ptx::Mod::Idx);
+}
+
+std::map<ptx::Mod, isa::LaneMask> handed_over_in(const ptx::Function& f) {
+  constexpr isa::LaneMask all = ~isa::LaneMask{0};
+  std::map<ptx::Mod, isa::LaneMask> result;
+  const auto is_shuffle = [](const ptx::Instruction& i) { return i.opcode == Opcode::Shfl; };
+  if (std::ranges::none_of(f.body, is_shuffle)) {
+    return result;
+  }
+  const auto constants = constants_of(f);
+  const auto value_of = [&](const ptx::Operand& operand) -> std::optional<std::uint32_t> {
+    if (operand.kind == OperandKind::Integer) {
+      return static_cast<std::uint32_t>(operand.bits);
+    }
+    const auto known = constants.find(operand.index);
+    return operand.kind == OperandKind::Register && known != constants.end()
+               ? std::optional(known->second)
+               : std::nullopt;
+  };
+  const bool calls =
+      std::ranges::any_of(f.body, [](const auto& i) { return i.opcode == Opcode::Call; });
+  for (const ptx::Instruction& i : f.body) {
+    if (!is_shuffle(i)) {
+      continue;
+    }
+    isa::LaneMask& lanes = result[way_of(i)];
+    const auto b = value_of(i.operands[2]);
+    const auto c = value_of(i.operands[3]);
+    if (calls || !f.entry || !b || !c) { // it may meet others elsewhere
+      lanes = all;
+      continue;
+    }
+    for (int lane = 0; lane < isa::warp_size; ++lane) {
+      const int from = isa::ops::shuffle_source(i, lane, *b, *c).lane;
+      lanes |= isa::LaneMask{1} << (static_cast<unsigned>(from) % isa::warp_size);
+    }
+  }
+  return result;
+}
+
+/// The register that the shfl hands over, if nothing else is made of it from here on.
+std::optional<std::uint32_t>
+only_handed_over(const ptx::Instruction& shfl, const ptx::BitVector* behind) {
+  const ptx::Operand& value = shfl.operands[1];
+  if (value.kind != OperandKind::Register || shfl.guard || behind == nullptr) {
+    return std::nullopt;
+  }
+  bool also_written = false;
+  int reads = 0;
+  ptx::each_register(shfl, [&](ptx::RegisterUse use) {
+    also_written = also_written || (use.write && use.index == value.index);
+    reads += !use.write && use.index == value.index ? 1 : 0;
+  });
+  return reads == 1 && (also_written || !behind->test(value.index)) ? std::optional(value.index)
+                                                                    : std::nullopt;
+}
+
 } // namespace
 
 const LiveState::Function& LiveState::function(const ptx::Function& f) {
@@ -91,6 +172,7 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
   const auto stores = ptx::stores_like(f, facts.before_dead_ends);
   facts.before_dead_ends.insert(facts.before_dead_ends.end(), stores.begin(), stores.end());
   std::ranges::sort(facts.before_dead_ends);
+  facts.handed_over = handed_over_in(f);
   // What can be asked on some way from here to the end: against the direction of the edges.
   facts.identity.assign(f.body.size(), Nothing);
   std::vector<std::uint8_t> entry(cfg.blocks().size(), Nothing);
@@ -137,6 +219,14 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   at.identity = facts.identity[op.instruction];
   at.before_dead_end = std::ranges::binary_search(facts.before_dead_ends, op.instruction);
   const ptx::BitVector& live = facts.live[op.instruction];
+  const ptx::Instruction& instruction = code.function->body[op.instruction];
+  std::optional<std::uint32_t> handed_over;
+  if (instruction.opcode == Opcode::Shfl) {
+    const std::size_t next = op.instruction + 1;
+    at.handed_over = facts.handed_over.at(way_of(instruction));
+    handed_over =
+        only_handed_over(instruction, next < facts.live.size() ? &facts.live[next] : nullptr);
+  }
   const auto& registers = code.function->registers;
   for (std::size_t r = 0; r < registers.size(); ++r) {
     if (!live.test(r)) {
@@ -145,7 +235,9 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
     const bool predicate = registers[r].type == ptx::Mod::Pred;
     const int bits = std::max(ptx::type_bits(registers[r].type), 16);
     at.registers.push_back(
-        {code.registers[r].offset(), static_cast<std::uint8_t>(predicate ? 0 : bits / 8)}
+        {code.registers[r].offset(),
+         static_cast<std::uint8_t>(predicate ? 0 : bits / 8),
+         handed_over == r ? at.handed_over : ~isa::LaneMask{0}}
     );
   }
   return at;

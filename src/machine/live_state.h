@@ -13,6 +13,7 @@
 #include "ptx/liveness.h"
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -29,8 +30,9 @@ public:
     Everything = 7
   };
   struct Register {
-    std::uint32_t offset = 0; // in Frame::registers, of lane 0
-    std::uint8_t bytes = 0;   // of one lane; 0: a predicate
+    std::uint32_t offset = 0;                // in Frame::registers, of lane 0
+    std::uint8_t bytes = 0;                  // of one lane; 0: a predicate
+    isa::LaneMask lanes = ~isa::LaneMask{0}; // in which it is live
   };
   struct At {
     const isa::Code* code = nullptr;
@@ -38,6 +40,8 @@ public:
     std::uint64_t name = 0; // of the place: the same in every process, wherever code lies in memory
     std::vector<Register> registers;
     std::uint8_t identity = Nothing;
+    // A shfl: lanes whose value some lane reads, who hands over something and who only receives.
+    isa::LaneMask handed_over = ~isa::LaneMask{0};
     // A read that decides if the thread ever ends, or a store to what it may read
     // (ptx/dead_ends.h).
     bool before_dead_end = false;
@@ -52,6 +56,9 @@ private:
     std::vector<ptx::BitVector> live;
     std::vector<std::uint8_t> identity; // by instruction
     std::vector<std::uint32_t> before_dead_ends;
+    // By the word for what a shfl does, lanes that are read by one. Those that do the same may
+    // meet.
+    std::map<ptx::Mod, isa::LaneMask> handed_over;
   };
   const Function& function(const ptx::Function& f);
 

@@ -82,6 +82,18 @@ template <class WarpState, class F> void each_arrival(WarpState& state, F&& f) {
   }
 }
 
+/// What lanes that have arrived at a shfl hand over to nobody is forgotten.
+void forget_unread(LiveState& live, Block::WarpState& state) {
+  for (LaneMask m = state.arrived; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    if (state.collective[slot(lane)].kind == isa::CollectiveKind::Shfl) {
+      const Frame& frame = *state.warp.frame[slot(lane)];
+      const LiveState::At& at = live.at(*frame.code, *state.collective_op[slot(lane)]);
+      state.exchange.value[slot(lane)] *= at.handed_over >> lane & 1;
+    }
+  }
+}
+
 /// Does an instruction depend on where other lanes stand?
 bool asks_for_active(const isa::Code& code, const isa::Op& op) {
   const auto& body = code.function->body;
@@ -147,6 +159,9 @@ public:
       put(at.name);
       put(frame.allocated);
       for (const LiveState::Register& r : at.registers) {
+        if ((r.lanes & bit(lane)) == 0) {
+          continue;
+        }
         const std::byte* values = frame.registers.data() + r.offset;
         if (r.bytes == 0) {
           LaneMask mask = 0;
@@ -204,6 +219,9 @@ private:
       frame = enter(warp, at.code, frame, next, get<std::uint32_t>(), lane);
       next = at.op;
       for (const LiveState::Register& r : at.registers) {
+        if ((r.lanes & bit(lane)) == 0) {
+          continue;
+        }
         std::byte* values = frame->registers.data() + r.offset;
         if (r.bytes == 0) {
           LaneMask mask = 0;
@@ -309,6 +327,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     }
     shared.bytes(scratch_.data() + begin, writer.size() - begin);
     for (std::size_t w = 0; w < block.warps_.size(); ++w) {
+      forget_unread(live_, block.warps_[w]);
       const Block::WarpState& state = block.warps_[w];
       const isa::Warp& warp = state.warp;
       const Work::Progress::Loops& loops = progress.loops[b][w];

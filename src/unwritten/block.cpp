@@ -299,13 +299,8 @@ void BlockUnwritten::shuffle(const isa::Exec& exec, Registers& r, const Use& use
   each(lanes, [&](int lane) {
     const auto b = static_cast<std::uint32_t>(source(exec, r, use.sources[1], lane).value);
     const auto c = static_cast<std::uint32_t>(source(exec, r, use.sources[2], lane).value);
-    using isa::ops::Shuffle;
-    const ptx::Instruction& i = *use.instruction;
-    const auto to = i.has(Mod::Up)     ? isa::ops::shuffle_source<Shuffle::Up>(lane, b, c)
-                    : i.has(Mod::Down) ? isa::ops::shuffle_source<Shuffle::Down>(lane, b, c)
-                    : i.has(Mod::Bfly) ? isa::ops::shuffle_source<Shuffle::Bfly>(lane, b, c)
-                                       : isa::ops::shuffle_source<Shuffle::Idx>(lane, b, c);
-    const int other = to.lane & (isa::warp_size - 1);
+    const int other =
+        isa::ops::shuffle_source(*use.instruction, lane, b, c).lane & (isa::warp_size - 1);
     if ((lanes >> other & 1) != 0 && is_unwritten(r, value.index, other)) {
       from[static_cast<std::size_t>(lane)] =
           r.cells[std::size_t{value.index} * isa::warp_size + static_cast<std::size_t>(other)];

@@ -176,6 +176,50 @@ int matrices(Setup) {
   return cudaDeviceSynchronize();
 }
 
+// --- Warps that fetch their work ---------------------------------------------------------------------
+
+// What the other lanes hold when lane 0 hands over the next number is the last one, and means nothing.
+__device__ int next_work;
+__global__ void fetch_work(int items) {
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  for (;;) {
+    int item = 0;
+    if (lane == 0) {
+      item = atomicAdd(&next_work, 1);
+    }
+    item = __shfl_sync(~0U, item, 0);
+    if (item >= items) {
+      break;
+    }
+    output[item * 32 + lane] = item;
+  }
+}
+//@ case: fetch-work
+//@ flags: --max-states=20000
+//@ verdict: terminates
+int fetch_work_by_warps(Setup) {
+  fetch_work<<<8, 64>>>(24);
+  return cudaDeviceSynchronize();
+}
+
+// Here it does: each lane's number goes somewhere, but for one.
+//@ case: hands-over block 4
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: hands-over-nothing block 4
+//@ verdict: terminates
+template <bool last> __global__ void hands_over() {
+  const unsigned all_lanes = (1U << blockDim.x) - 1;
+  const int ticket = atomicAdd(&next_work, 1);
+  // From the lane behind; the first one gets its own, the last one's goes to nobody.
+  const int before = __shfl_up_sync(all_lanes, ticket, 1);
+  const bool is_last = threadIdx.x == blockDim.x - 1;
+  if (is_last ? (last && before == 3) : __shfl_sync(all_lanes & ~(1U << (blockDim.x - 1)), before, 0) == 7) {
+    while (flag.load(memory_order_relaxed) == 0) {
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
@@ -188,6 +232,9 @@ int main(int argc, char** argv) {
           {"one-after-the-other", one_after_the_other},
           {"two-streams", two_streams},
           {"matrices", matrices},
+          {"fetch-work", fetch_work_by_warps},
+          DEVICE_CASE("hands-over", hands_over<true>),
+          DEVICE_CASE("hands-over-nothing", hands_over<false>),
           DEVICE_CASE("barrier", arrive),
           DEVICE_CASE("two-kinds", two_kinds),
       }
