@@ -1,7 +1,6 @@
 // Matrix products as kernels for Hopper make them: a warp that copies tensors ahead and warpgroups that multiply, compared with the host.
 //@ exercises: wgmma with every swizzle, lines along k and transposed, A in registers; cp.async.bulk.tensor that writes what wgmma reads, a pipeline of mbarriers, setmaxnreg, elect.sync, fence.proxy.async; code for sm_90a
 //@ flags: -gencode=arch=compute_90a,code=[sm_90a,compute_90a]
-//@ also-flags: -arch=sm_90a
 #include "../support/warpgroup.h"
 #include "support.h"
 
