@@ -149,10 +149,28 @@ void Explorer::api_return(const char* name) {
   in_calls_ &= ~(std::uint64_t{1} << threads_.current());
 }
 
+/// What the running host thread allocates meanwhile is not the program's.
+class Explorer::InCall {
+public:
+  explicit InCall(Explorer& explorer)
+      : explorer_(explorer),
+        thread_(std::uint64_t{1} << explorer.threads_.current() & ~explorer.in_calls_) {
+    explorer.in_calls_ |= thread_;
+  }
+  ~InCall() { explorer_.in_calls_ &= ~thread_; }
+  InCall(const InCall&) = delete;
+  InCall& operator=(const InCall&) = delete;
+
+private:
+  Explorer& explorer_;
+  std::uint64_t thread_;
+};
+
 unsigned Explorer::host_event(HeddleHostEvent event, const void* address, std::size_t bytes) {
   if (threads_.inside() || (event == HeddleYield && !threads_.worth_stopping_to_yield())) {
     return 0;
   }
+  const InCall call(*this);
   static constexpr const char* what[] = {
       "an atomic read",
       "an atomic write",

@@ -85,6 +85,7 @@ public:
   void host_ends_at_once();
 
 private:
+  class InCall;
   struct Choice {
     enum class Kind : std::uint8_t {
       Thread,

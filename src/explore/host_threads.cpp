@@ -575,7 +575,9 @@ int HostThreads::create(
   // Reference counts of shared pointers must be atomic now, also when the scheduler has done this.
   *library_->single_threaded = single_threaded_ = false;
   if (!used_before) {
+    const bool inside = std::exchange(inside_, true); // it is not the program that allocates
     choose_arena(thread); // now, so that which one it is does not depend on who allocates first
+    inside_ = inside;
   }
   *id = number_of(free);
   go_first(free);
