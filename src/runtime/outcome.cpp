@@ -50,6 +50,15 @@ void at_exit(int /*status*/, void* /*unused*/) {
   }
 }
 
+/// `what` is missing, as `text` explains.
+void complain_gap(std::string_view what, std::string_view text) {
+  explore::stop_unsupported(what); // under `heddle check` the search ends here
+  record_outcome(Outcome::Unsupported);
+  complain_once(
+      fmt::format("unsupported: {} (a gap of Heddle, not a defect of the program)", text)
+  );
+}
+
 } // namespace
 
 void record_outcome(Outcome outcome) {
@@ -72,15 +81,25 @@ void complain_once(std::string_view text) {
 }
 
 void complain_unsupported(std::string_view name) {
-  explore::stop_unsupported(name); // under `heddle check` the search ends here
-  record_outcome(Outcome::Unsupported);
-  complain_once(
+  complain_gap(
+      name,
       fmt::format(
-          "unsupported: {} is not implemented by Heddle and returns {} (a gap of Heddle, not a "
-          "defect of the program)",
+          "{} is not implemented by Heddle and returns {}",
           name,
           name.starts_with("cu") && !name.starts_with("cuda") ? "CUDA_ERROR_NOT_SUPPORTED"
                                                               : "cudaErrorNotSupported"
+      )
+  );
+}
+
+void complain_closed(std::string_view library) {
+  complain_gap(
+      library,
+      fmt::format(
+          "{} brings machine code for NVIDIA's GPUs and a runtime of its own, so its calls that "
+          "need "
+          "a GPU fail",
+          library
       )
   );
 }

@@ -4,8 +4,12 @@
 // A name may stand for several functions: programs compiled with a newer CUDA mean the newer form
 // (version.def), and those whose default stream is the thread's own mean …_ptsz or …_ptds.
 #include "runtime/driver/driver.h"
+#include "runtime/outcome.h"
 #include "runtime/version.h"
 
+#include <dlfcn.h>
+
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -89,6 +93,15 @@ using namespace heddle::runtime;
 
 namespace {
 
+/// The name of the library or program that this code belongs to.
+std::string file_of(const void* code) {
+  Dl_info info{};
+  if (::dladdr(code, &info) == 0 || info.dli_fname == nullptr) {
+    return "a library";
+  }
+  return std::filesystem::path(info.dli_fname).filename();
+}
+
 constexpr cuuint64_t per_thread_flag = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 
 CUresult look_up(
@@ -153,12 +166,14 @@ CUresult cuGetProcAddress_v2(
   return look_up(symbol, function, version, flags, found);
 }
 
-// Tables of functions that NVIDIA's libraries agreed on among themselves: there are none here,
-// which they accept.
+// Tables of functions that NVIDIA's libraries agreed on among themselves: there are none here. A
+// library with a runtime of its own (cuBLAS, cuFFT) asks for them when it is to use the device, and
+// its calls fail with codes that tell nothing, so this does.
 CUresult cuGetExportTable(const void** table, const CUuuid* /*id*/) {
   if (table == nullptr) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  complain_closed(file_of(__builtin_return_address(0)));
   *table = nullptr;
   return CUDA_ERROR_NOT_FOUND;
 }
