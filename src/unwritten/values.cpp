@@ -107,6 +107,7 @@ Kind kind_of(const ptx::Instruction& i, Use& use) {
     return Kind::Call;
   case Opcode::Cp:
   case Opcode::Stmatrix:
+  case Opcode::Sust:
   case Opcode::Mbarrier:
     return Kind::Writes;
   case Opcode::Wmma:

@@ -175,6 +175,25 @@ CASE(results_never_written, "copy of memory of which nobody has written a byte")
   must(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
 }
 
+template <bool right> __global__ void draw(cudaSurfaceObject_t surface) {
+  if (right) {
+    surf2Dwrite(1.0F, surface, threadIdx.x * sizeof(float), blockIdx.x);
+  }
+}
+CASE(surface, "copy of memory of which nobody has written a byte") {
+  static float host[8][16];
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  must(cudaMallocArray(&array, &format, 16, 8, cudaArraySurfaceLoadStore));
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaSurfaceObject_t object = 0;
+  must(cudaCreateSurfaceObject(&object, &resource));
+  draw<right><<<8, 16>>>(object);
+  must(cudaMemcpy2DFromArray(host, 64, array, 0, 0, 64, 8, cudaMemcpyDeviceToHost));
+}
+
 __global__ void twice(const int* in, int* out) {
   out[threadIdx.x] = in[threadIdx.x] * 2;
 }
