@@ -96,14 +96,26 @@ Dim3 Grid::block_index(std::uint64_t cluster, std::uint32_t rank) const {
   return {cx * c.x + rank % c.x, cy * c.y + rank / c.x % c.y, cz * c.z + rank / c.x / c.y};
 }
 
+namespace {
+
+/// Parameters only make the line long. They are what the last parenthesis closes: there may be
+/// others before, of "(anonymous namespace)::" and lambdas.
+std::string without_parameters(std::string name) {
+  std::size_t at = name.rfind(')');
+  for (int depth = 1; at != std::string::npos && at != 0 && depth != 0;) {
+    --at;
+    depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+  }
+  return at == std::string::npos || at == 0 ? name : name.substr(0, at);
+}
+
+} // namespace
+
 std::string Grid::describe() const {
   const auto dim = [](const Dim3& d) {
     return d.y == 1 && d.z == 1 ? fmt::format("{}", d.x) : fmt::format("({},{},{})", d.x, d.y, d.z);
   };
-  std::string name = demangle(kernel_.name);
-  if (const auto paren = name.find('('); paren != std::string::npos) {
-    name.resize(paren); // parameters only make the line long
-  }
+  const std::string name = without_parameters(demangle(kernel_.name));
   return fmt::format("{}<<<{},{}>>>", name, dim(config_.grid), dim(config_.block));
 }
 

@@ -1,7 +1,8 @@
 // Follows a list through its null pointer.
 //@ exercises: [MEM-NULL]
 //@ exit: 1
-//@ expect: null\.cu:17:\d+: error\[null\]: read of \d bytes
+//@ expect: null\.cu:19:\d+: error\[null\]: read of \d bytes
+//@ expect: of kernel \(anonymous namespace\)::sum<<<1,1>>>
 #include <cuda_runtime.h>
 
 struct Node {
@@ -9,6 +10,7 @@ struct Node {
   Node* next;
 };
 
+namespace {
 __global__ void sum(Node* list, int n, int* out) {
   int total = 0;
   for (int i = 0; i < n; ++i) {
@@ -19,6 +21,7 @@ __global__ void sum(Node* list, int n, int* out) {
   }
   *out = total;
 }
+} // namespace
 
 __global__ void build(Node* nodes) {
   nodes[0] = {1, &nodes[1]};
