@@ -1,9 +1,14 @@
 // An entry point that Heddle does not implement: named once, answered NotSupported, exit code 3.
-//@ exercises: unsupported.def
+// The same for who asks for functions that NVIDIA's libraries have among themselves, as a runtime
+// of their own does.
+//@ exercises: unsupported.def, cuGetExportTable
 //@ exit: 3
 //@ expect: heddle: unsupported: cudaImportExternalMemory
-#include <cstdio>
+//@ expect: heddle: unsupported: .* brings machine code for NVIDIA's GPUs and a runtime of its own
+#include <cuda.h>
 #include <cuda_runtime.h>
+
+#include <cstdio>
 
 int main() {
   cudaExternalMemory_t memory;
@@ -13,4 +18,9 @@ int main() {
     const cudaError_t last = cudaGetLastError();
     std::printf("%s %s\n", cudaGetErrorName(code), cudaGetErrorName(last));
   }
+  void* ask = nullptr;
+  cudaGetDriverEntryPointByVersion("cuGetExportTable", &ask, 12000, cudaEnableDefault, nullptr);
+  const void* table = nullptr;
+  CUuuid id = {};
+  std::printf("%d\n", reinterpret_cast<decltype(&cuGetExportTable)>(ask)(&table, &id));
 }
