@@ -14,9 +14,12 @@
 namespace heddle::cli {
 namespace {
 
-constexpr std::string_view how_to_link = "  with nvcc:   add -cudart shared\n"
-                                         "  with CMake:  set CMAKE_CUDA_RUNTIME_LIBRARY to Shared\n"
-                                         "  or give heddle the source file: heddle run app.cu";
+constexpr std::string_view how_to_link =
+    "  with nvcc:   add -cudart shared to the command that links\n"
+    "  with CMake:  set CMAKE_CUDA_RUNTIME_LIBRARY to Shared\n"
+    "  with make:   make NVCC=\"heddle-cc nvcc\" CXX=\"heddle-cc g++\", which changes nothing "
+    "else\n"
+    "  or give heddle the source file: heddle run app.cu";
 
 /// Libraries whose kernels are SASS and that talk to the driver: we cannot stand in for them.
 constexpr auto closed_libraries = std::to_array<std::string_view>(
