@@ -188,7 +188,7 @@ unsigned Explorer::host_event(HeddleHostEvent event, const void* address, std::s
   const bool reads = event == HeddleAtomicLoad || event == HeddleVolatileRead;
   HostPosition position;
   if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
-    table_.note(Fact::HostReads);
+    table_.note(Fact::Reads);
     return 0;
   }
   const bool may_fail = event == HeddleWeakExchange && options_.spurious_failures;

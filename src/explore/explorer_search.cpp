@@ -182,6 +182,9 @@ void Explorer::note_facts() {
   if (stepper_.left_out_active()) {
     table_.note(Fact::ActiveSets);
   }
+  if (stepper_.left_out_reads()) {
+    table_.note(Fact::Reads);
+  }
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }

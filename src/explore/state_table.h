@@ -57,7 +57,7 @@ enum class Fact : std::uint8_t {
   PlainAccess, // device threads make plain accesses to memory that others see
   Choice,      // a device thread made a move that was not bound to end by itself
   ActiveSets,  // activemask could have named more sets of lanes than were tried
-  HostReads,   // of a host loop that reads one place not each read was a stop
+  Reads,       // of a loop that reads one place not each read was a choice
   FloatSum,    // floating-point numbers were added up in one order of several
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order

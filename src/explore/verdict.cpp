@@ -702,8 +702,8 @@ private:
     if (table_.saw(Fact::ActiveSets)) {
       text += ", not every answer of activemask";
     }
-    if (table_.saw(Fact::HostReads)) {
-      text += ", not every number of reads of a host loop that waits";
+    if (table_.saw(Fact::Reads)) {
+      text += ", not every number of reads of a loop that waits";
     }
     if (table_.saw(Fact::FloatSum)) {
       text += ", sums of floating-point numbers in one order";

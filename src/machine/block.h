@@ -256,7 +256,7 @@ private:
   void look_who_left_collective(std::size_t w, int lane);
   void look_who_left_warpgroup(std::size_t w, int lane);
   isa::Stop own_turn(isa::Exec& exec, std::size_t w);
-  bool is_gone_around(const isa::Code& code, const isa::Op& op);
+  bool is_gone_around(const isa::Op& op, std::size_t w, int lane);
   void finish_collective(std::size_t w, isa::LaneMask members);
   bool collective_complete(const WarpState& state, int lane) const;
 

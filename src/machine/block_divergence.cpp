@@ -9,10 +9,12 @@
 //   they have not left early but gone around it. The same of threads that the mask of a warp
 //   collective names.
 //
+// Of a barrier in a called function it is the kernel's call that threads go around.
+//
 // May be wrong in this direction: misses threads that come to one place in different rounds of a
-// loop, ends behind a barrier that a called function contains, and threads that go around a barrier
-// where nothing follows but the end. A compiler that merges the ends of an early exit and of the
-// rest of a kernel makes the second thing of it; nvcc has not been seen to.
+// loop, and threads that go around a barrier where nothing follows but the end. A compiler that
+// merges the ends of an early exit and of the rest of a kernel makes the second thing of it; nvcc
+// has not been seen to.
 #include "machine/block.h"
 #include "machine/fault_finding.h"
 #include "ptx/cfg.h"
@@ -166,13 +168,17 @@ void Block::look_where_others_wait(
   }
 }
 
-bool Block::is_gone_around(const isa::Code& code, const Op& op) {
-  if (&code != grid_.kernel().code) {
-    return false;
+/// `op`, at which the lane waits, or the call in the kernel in which it does: who goes around that
+/// comes to code behind it.
+bool Block::is_gone_around(const Op& op, std::size_t w, int lane) {
+  const Op* at = &op;
+  const Frame* frame = warps_[w].warp.frame[static_cast<std::size_t>(lane)];
+  for (; frame->caller != nullptr; frame = frame->caller) {
+    at = frame->return_op - 1;
   }
-  const auto [known, is_new] = gone_around_.try_emplace(&op);
+  const auto [known, is_new] = gone_around_.try_emplace(at);
   if (is_new) {
-    known->second = machine::is_gone_around(*code.function, op.instruction);
+    known->second = machine::is_gone_around(*frame->code->function, at->instruction);
   }
   return known->second;
 }
@@ -184,7 +190,7 @@ void Block::look_who_left_collective(std::size_t w, int lane) {
   const auto index = static_cast<std::size_t>(lane);
   const LaneMask left = state.membermask[index] & created(w) & ~state.warp.live;
   const Op& op = *state.collective_op[index];
-  if (left == 0 || !is_gone_around(*state.warp.frame[index]->code, op)) {
+  if (left == 0 || !is_gone_around(op, w, lane)) {
     return;
   }
   diverged(
@@ -202,7 +208,7 @@ void Block::look_who_left_collective(std::size_t w, int lane) {
 
 /// The barrier of all threads opens for those who wait at `op`, and others have ended.
 void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_t w, int lane) {
-  if (live_ == threads_ || !is_gone_around(code, op)) {
+  if (live_ == threads_ || !is_gone_around(op, w, lane)) {
     return;
   }
   for (std::size_t other = 0; other < warps_.size(); ++other) {

@@ -67,6 +67,9 @@ public:
   Slot* find(const std::byte* at, std::uint32_t bytes) const;
   /// For messages: the allocation that the address is in, or behind.
   std::optional<memory::Allocation> nearest(const std::byte* at) const;
+  std::optional<memory::Allocation> nearest(memory::Address at) const {
+    return at - base_ < size_ ? nearest(bytes_ + (at - base_)) : std::nullopt;
+  }
   memory::Address address_of(const std::byte* at) const {
     return base_ + static_cast<std::uint64_t>(at - bytes_);
   }

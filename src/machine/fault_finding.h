@@ -81,6 +81,10 @@ inline report::Finding finding_of(const FaultReport& fault) {
   if (fault.fault.kind == isa::FaultKind::BarrierMisuse && is_warp_collective(fault.instruction)) {
     return Finding::WarpMask;
   }
+  if (fault.fault.kind == isa::FaultKind::HeapMisuse && fault.nearest && fault.nearest->freed &&
+      fault.nearest->base == fault.fault.address) {
+    return Finding::DoubleFree;
+  }
   if (fault.fault.text.starts_with(divergent_barrier)) {
     return Finding::BarrierDivergence;
   }

@@ -30,6 +30,9 @@ std::uint8_t identity_of(std::string_view special) {
       is("%clusterid")) {
     return LiveState::Block;
   }
+  if (is("%reserved_smem")) {
+    return LiveState::Together;
+  }
   return LiveState::Nothing; // the same for all threads of a grid, or a clock
 }
 
@@ -59,7 +62,8 @@ std::uint8_t identity_of(const ptx::Instruction& instruction) {
   }
   switch (instruction.opcode) {
   case Opcode::Call: // we do not look into it
-    return calls_library(instruction) ? result : std::uint8_t{LiveState::Everything};
+    return calls_library(instruction) ? result | LiveState::Together
+                                      : std::uint8_t{LiveState::Everything};
   case Opcode::Bar: // warps arrive at it
   case Opcode::Barrier:
   case Opcode::Shfl:
@@ -74,7 +78,29 @@ std::uint8_t identity_of(const ptx::Instruction& instruction) {
   case Opcode::Ldmatrix:
   case Opcode::Stmatrix:
   case Opcode::Movmatrix:
-    return result | LiveState::Place;
+    return result | LiveState::Place | LiveState::Together;
+  case Opcode::Mbarrier:
+  case Opcode::Cp:
+  case Opcode::Mapa:
+  case Opcode::Getctarank:
+  case Opcode::Griddepcontrol:
+  case Opcode::Clusterlaunchcontrol:
+  case Opcode::Setmaxnreg:
+  case Opcode::Multimem:
+  case Opcode::Tensormap:
+  case Opcode::Tcgen05:
+    return result | LiveState::Together;
+  case Opcode::Ld:
+  case Opcode::Ldu:
+  case Opcode::St:
+  case Opcode::Atom:
+  case Opcode::Red:
+    if (const auto space = instruction.one_of(ptx::Category::Space)) {
+      const bool shared = *space == ptx::Mod::Shared || *space == ptx::Mod::SharedCta ||
+                          *space == ptx::Mod::SharedCluster;
+      return shared ? result | LiveState::Together : result;
+    }
+    return result | LiveState::Generic;
   default:
     return result;
   }
@@ -166,8 +192,11 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
     return known->second;
   }
   Function& facts = functions_[&f];
-  const ptx::Cfg cfg(f);
-  facts.live = ptx::Liveness(f, cfg).before_each();
+  const ptx::Cfg& cfg = facts.cfg.emplace(f);
+  facts.live = ptx::Liveness(f, cfg, of_).before_each();
+  if (of_ == ptx::Liveness::Of::Effects) {
+    facts.demanded.emplace(f, cfg);
+  }
   facts.before_dead_ends = ptx::reads_before_dead_ends(f, cfg);
   const auto stores = ptx::stores_like(f, facts.before_dead_ends);
   facts.before_dead_ends.insert(facts.before_dead_ends.end(), stores.begin(), stores.end());
@@ -228,6 +257,9 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
         only_handed_over(instruction, next < facts.live.size() ? &facts.live[next] : nullptr);
   }
   const auto& registers = code.function->registers;
+  const auto demanded = facts.demanded
+                            ? facts.demanded->before(op.instruction)
+                            : ptx::DemandedBits::Bits(registers.size(), ~std::uint64_t{0});
   for (std::size_t r = 0; r < registers.size(); ++r) {
     if (!live.test(r)) {
       continue;
@@ -237,7 +269,8 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
     at.registers.push_back(
         {code.registers[r].offset(),
          static_cast<std::uint8_t>(predicate ? 0 : bits / 8),
-         handed_over == r ? at.handed_over : ~isa::LaneMask{0}}
+         handed_over == r ? at.handed_over : ~isa::LaneMask{0},
+         demanded[r]}
     );
   }
   return at;

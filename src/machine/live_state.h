@@ -1,5 +1,5 @@
-// LiveState: what of a thread still matters at an instruction: registers that may be read, and
-// whether it may still find out which thread it is.
+// LiveState: what of a thread still matters at an instruction: registers that may be read, whether
+// it may still find out which thread it is, and whether it may still meet others of its block.
 //
 //   const LiveState::At& at = live.at(code, op);
 //   for (const auto& r : at.registers) …            // gather or scatter these
@@ -10,10 +10,13 @@
 #pragma once
 
 #include "isa/op.h"
+#include "ptx/cfg.h"
+#include "ptx/demanded_bits.h"
 #include "ptx/liveness.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -21,18 +24,23 @@ namespace heddle::machine {
 
 class LiveState {
 public:
-  /// What a thread may still learn about itself, as bits.
+  explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}
+
+  /// What a thread may still learn about itself, or do with those of its block, as bits.
   enum Identity : std::uint8_t {
     Nothing = 0,
-    Thread = 1, // %tid
-    Place = 2,  // %laneid, %warpid, and everything that a warp does together
-    Block = 4,  // %ctaid, %clusterid, %smid …
-    Everything = 7
+    Thread = 1,   // %tid
+    Place = 2,    // %laneid, %warpid, and everything that a warp does together
+    Block = 4,    // %ctaid, %clusterid, %smid …
+    Together = 8, // barriers, collectives, shared memory
+    Generic = 16, // an address that may be one of shared memory, if there is some
+    Everything = 31
   };
   struct Register {
     std::uint32_t offset = 0;                // in Frame::registers, of lane 0
     std::uint8_t bytes = 0;                  // of one lane; 0: a predicate
     isa::LaneMask lanes = ~isa::LaneMask{0}; // in which it is live
+    std::uint64_t bits = 0;                  // that matter; those beyond 64 do
   };
   struct At {
     const isa::Code* code = nullptr;
@@ -54,7 +62,9 @@ public:
 private:
   struct Function {
     std::vector<ptx::BitVector> live;
-    std::vector<std::uint8_t> identity; // by instruction
+    std::optional<ptx::Cfg> cfg;
+    std::optional<ptx::DemandedBits> demanded; // none: all bits
+    std::vector<std::uint8_t> identity;        // by instruction
     std::vector<std::uint32_t> before_dead_ends;
     // By the word for what a shfl does, lanes that are read by one. Those that do the same may
     // meet.
@@ -62,6 +72,7 @@ private:
   };
   const Function& function(const ptx::Function& f);
 
+  ptx::Liveness::Of of_;
   std::unordered_map<const isa::Op*, At> at_; // whose elements stay where they are
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;

@@ -44,6 +44,8 @@ Stepper::Stepper(World& world, Options options)
       options_(options),
       exec_(world.space()),
       journal_(world.space(), exec_),
+      // Where lanes of a warp wait for each other a branch that does nothing is one all the same.
+      live_(by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects),
       order_data_(
           exec_,
           live_,
@@ -748,6 +750,9 @@ void Stepper::fail(const Lane& at) {
   failure_ = Failure{};
   Block& block = at.work->clusters[at.cluster]->block(at.block);
   failure_->report = report_fault(*at.work->command->grid, block, at.warp, exec_);
+  if (failure_->report.fault.kind == isa::FaultKind::HeapMisuse && heap_ != nullptr) {
+    failure_->report.nearest = heap_->nearest(failure_->report.fault.address);
+  }
   if (const AccessNotes::Misuse& misuse = journal_.misuse(); misuse.op != nullptr) {
     FaultReport& report = failure_->report;
     report.kind = FaultReport::Kind::Fault;

@@ -276,6 +276,8 @@ public:
   bool heap_clash() const { return heap_ != nullptr && heap_->overflow(); }
   /// True once activemask could have named more sets of lanes than are tried.
   bool left_out_active() const { return left_out_active_; }
+  /// True once it was not tried in which of several reads a thread finds that a word has changed.
+  bool left_out_reads() const { return left_out_reads_; }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
   /// True once a thread made a plain access to memory that others see.
@@ -385,6 +387,19 @@ private:
   void settle_grid(std::size_t n, std::uint64_t before);
   bool asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const;
   bool waits_for_phase(const Lane& at) const;
+
+  // stepper_polls.cpp
+  struct Polled { // a word that is read again and again
+    std::byte* at = nullptr;
+    std::size_t bytes = 0;
+    bool operator==(const Polled&) const = default;
+  };
+  struct TrialPlace;
+  using Places = std::vector<TrialPlace>;
+  std::optional<Polled> polled(const Lane& at) const;
+  std::optional<Hash128>
+  polls_until(Trial& trial, const Lane& at, const Polled& word, Places* places) const;
+  bool reads_in_vain(const Lane& at) const;
   struct Handover { // of what a thread knows, through a place in memory
     Phases::Thread thread = 0;
     std::uint32_t word = 0;
@@ -424,9 +439,6 @@ private:
   bool execute(const Move& move);
   bool end_move(const Move& move, bool was_made);
   void remember(const Move& move, const Image& before, std::size_t logged);
-  void note_changes(const Image& before, const Image& after);
-  void note_kept(const Image& image);
-  static bool like_others(const Work& work, std::size_t cluster, const Image& image);
 
   void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
 
@@ -476,6 +488,7 @@ private:
       const HashSum& lanes,
       std::uint64_t where
   );
+  void set_hash(const Work& work, std::uint8_t identity, Image& image) const;
   bool tells_blocks_apart(std::uint8_t identity) const;
   bool tells_places_apart(const Work& work, std::uint8_t identity) const;
   static std::size_t thread_of(const Work& work, const Move& move);
@@ -528,6 +541,10 @@ private:
       const Hash128& mover,
       bool placed
   ) const;
+  void note_changes(const Image& before, const Image& after);
+  void note_kept(const Image& image);
+  static bool
+  like_others(const Work& work, std::size_t cluster, const Image& image, ThreadClass who);
   static bool is_alone(const Work& work, const Image& image);
   static bool is_last(const Work& work, std::size_t cluster);
   static constexpr std::size_t no_turn = ~std::size_t{0};
@@ -580,10 +597,13 @@ private:
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
   std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
   mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;
-  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_; // by state of a lane
+  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_;  // by state of a lane
+  mutable std::unordered_map<std::uint64_t, bool> reads_in_vain_; // the same
+  bool left_out_reads_ = false;
   mutable std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   mutable bool saw_plain_access_ = false;
-  mutable std::uint64_t pass_ = 0; // of moves()
+  mutable std::uint64_t pass_ = 0;                             // of moves()
+  mutable std::unordered_map<ThreadClass, std::size_t> loose_; // in it: moves of loose threads
   mutable bool repeatable_ = true; // the move under way touches nothing but images and memory
   bool left_out_orders_ = false;
   bool bundling_ = false; // plain accesses of a thread that is about to take its next step

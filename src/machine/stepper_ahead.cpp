@@ -36,7 +36,7 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
   }
   const Image* before = work.images[move.cluster];
   const Outcome& outcome = known->result;
-  const bool others = like_others(work, move.cluster, *before);
+  const bool others = like_others(work, move.cluster, *before, move.who);
   Outcome::Changes& changes = outcome.changes[others ? 1 : 0];
   if (!std::exchange(changes.known, true)) {
     changes_.clear();
@@ -202,7 +202,8 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
   };
 }
 
-/// Threads of this cluster have classes of their own if no other one can be like it; those of which
+/// Threads of a loose cluster are known by themselves wherever they are. Those of another one have
+/// classes of their own if no other one can be like it; those of which
 /// that is true within the cluster too, one for as long as it lasts.
 ThreadClass Stepper::class_of(
     const Work& work,
@@ -216,10 +217,62 @@ ThreadClass Stepper::class_of(
     return 0;
   }
   const bool alone = !by_warps() && is_alone(work, image);
-  const Hash128 name = !alone   ? combine(image.hash.low, image.hash.high, mover.low, mover.high)
+  const Hash128 name = image.loose
+                           ? combine(work.identity, mover.low, mover.high, image.rest->apart)
+                       : !alone ? combine(image.hash.low, image.hash.high, mover.low, mover.high)
                        : placed ? combine(work.identity, std::uint64_t{c}, std::uint64_t{t})
                                 : combine(work.identity, std::uint64_t{c}, mover.low, mover.high);
   return name.low | 1ULL << 63; // 0 to 2^16 are left to others
+}
+
+/// Has another cluster of the work threads of the same classes? If they are loose, only `who`
+/// matters, who moves: the others keep theirs.
+bool Stepper::like_others(
+    const Work& work,
+    std::size_t cluster,
+    const Image& image,
+    ThreadClass who
+) {
+  for (std::size_t c = 0; c < work.images.size(); ++c) {
+    const Image& other = *work.images[c];
+    if (c != cluster &&
+        (image.loose ? other.loose && std::ranges::find(other.threads, who) != other.threads.end()
+                     : other.hash == image.hash)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Stepper::note_changes(const Image& before, const Image& after) {
+  bool some_kept = false;
+  for (std::size_t t = 0; t < before.threads.size(); ++t) {
+    const Change change{before.threads[t], after.threads[t]};
+    some_kept = some_kept || (change.from != 0 && change.from == change.to);
+    if (change.from != change.to && std::ranges::find(changes_, change) == changes_.end()) {
+      changes_.push_back(change);
+    }
+  }
+  // Threads of a class of which others have left it.
+  for (std::size_t t = 0; some_kept && t < before.threads.size(); ++t) {
+    const Change kept{before.threads[t], before.threads[t]};
+    if (kept.from == after.threads[t] &&
+        std::ranges::find(changes_, kept.from, &Change::from) != changes_.end() &&
+        std::ranges::find(changes_, kept) == changes_.end()) {
+      changes_.push_back(kept);
+    }
+  }
+}
+
+/// Threads of other clusters that are like those of one that has moved have kept their classes.
+void Stepper::note_kept(const Image& image) {
+  for (const ThreadClass who : image.threads) {
+    const Change kept{who, who};
+    if (std::ranges::find(changes_, who, &Change::from) != changes_.end() &&
+        std::ranges::find(changes_, kept) == changes_.end()) {
+      changes_.push_back(kept);
+    }
+  }
 }
 
 /// Has every other cluster ended?
@@ -274,7 +327,11 @@ const Stepper::Image* Stepper::derive(
   image->places = before.places;
   image->where = before.where;
   image->by_thread = true;
-  image->hash = image_hash(work, image->rest->hash, shared.sum, image->sum, image->where);
+  std::uint8_t identity = LiveState::Nothing;
+  for (const ImageThread* part : image->parts) {
+    identity |= part != nullptr ? part->identity : 0;
+  }
+  set_hash(work, identity, *image);
   const bool alone = is_alone(work, before);
   if (alone) {
     image->threads = before.threads;

@@ -168,7 +168,14 @@ public:
           std::memcpy(&mask, values, sizeof mask);
           put(static_cast<std::uint8_t>(mask >> lane & 1));
         } else {
-          raw(values + r.bytes * slot(lane), r.bytes);
+          std::uint64_t bits = 0;
+          if (r.bytes <= sizeof bits) {
+            std::memcpy(&bits, values + r.bytes * slot(lane), r.bytes);
+            bits &= r.bits;
+            raw(&bits, r.bytes);
+          } else {
+            raw(values + r.bytes * slot(lane), r.bytes);
+          }
         }
       }
     }
@@ -310,6 +317,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     shared.value(epoch);
   }
   bool ended = true;
+  bool apart = cluster.size() == 1 && !progress.joins_are_moves && !progress.polls &&
+               !progress.phases.in_use();
   HashSum sum_of_bytes;
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);
@@ -320,6 +329,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       for (std::uint8_t i = 0; i < block.barriers_.size(); ++i) {
         const Block::Barrier& barrier = block.barriers_[i];
         writer.put(barrier.in_use);
+        apart = apart && !barrier.in_use;
         if (barrier.in_use) {
           each_part(barrier, [&](const void* part, std::size_t bytes) { writer.raw(part, bytes); });
         }
@@ -335,6 +345,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       for (const LaneMask* mask : masks) {
         writer.put(*mask);
       }
+      apart = apart && (warp.live & (warp.blocked | state.arrived | state.cluster_arrived)) == 0;
       const std::size_t collective = writer.size();
       each_arrival(state, [&](const auto& part) { writer.put(part); });
       const auto words =
@@ -393,6 +404,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
   rest->bytes = scratch_;
   rest->hash = shared.finish();
+  rest->apart = apart ? combine(progress.epochs.front()).low | 1 : 0;
   auto image = std::make_unique<Image>();
   image->content = content;
   image->sum_of_bytes = sum_of_bytes;
@@ -429,7 +441,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
   const std::vector<Hash128> warps =
       by_warps() ? name_warps(cluster, lanes, image->sum) : std::vector<Hash128>();
-  image->hash = image_hash(work, image->rest->hash, own_shared.sum, image->sum, where);
+  set_hash(work, all, *image);
   const std::size_t block_threads = work.command->grid->config().block.count();
   const std::size_t last_block = threads.size() / cluster.size() * (cluster.size() - 1);
   const std::size_t count = last_block + block_threads;

@@ -63,10 +63,14 @@ void Stepper::note_before(const Work& work) {
 }
 
 std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
+  const auto goes_alone = [](const Image* image) {
+    return image->ended ||
+           (image->ready.size() == 1 && (!image->loose || image->ready.front().count == 1));
+  };
   std::uint64_t clusters = 0;
   for (const Move& move : moves) {
     if (!move.thread || move.through || move.endless || move.heap || move.work != moves[0].work ||
-        works_[move.work]->images[move.cluster]->ready.size() != 1) {
+        !std::ranges::all_of(works_[move.work]->images, goes_alone)) {
       return 0;
     }
     clusters += move.count;

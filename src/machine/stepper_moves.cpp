@@ -423,6 +423,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       }
     }
     ++pass_;
+    loose_.clear();
     bool one_runs_through = false;
     const bool one_starts_all = work.cooperative() && work.starts_alike();
     for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
@@ -439,6 +440,15 @@ void Stepper::moves(std::vector<Move>& result) const {
       const Guarantee guaranteed = guarantee(work, c);
       for (std::size_t r = 0; r < image.ready.size(); ++r) {
         const Image::Ready& ready = image.ready[r];
+        const std::uint64_t count =
+            std::uint64_t{ready.count} * (options_.symmetry ? image.like_it : 1);
+        if (image.loose) {
+          const auto [known, is_new] = loose_.try_emplace(ready.who, result.size());
+          if (!is_new) { // a thread of another cluster that is like it has its turn
+            result[known->second].count += count;
+            continue;
+          }
+        }
         result.push_back({
             .work = n,
             .command = work.command->id,
@@ -452,7 +462,7 @@ void Stepper::moves(std::vector<Move>& result) const {
             .lane = ready.lane,
             .ready = r,
             .who = ready.who,
-            .count = std::uint64_t{ready.count} * (options_.symmetry ? image.like_it : 1),
+            .count = count,
             .step = ready.operation.step,
             .what = ready.operation.what,
             .op = ready.op,
@@ -544,53 +554,12 @@ bool Stepper::step_thread(const Move& move, const Again& again) {
     if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
       const Work& work = *works_[entry.work];
       note_changes(*entry.before, *work.images[entry.cluster]);
-      if (like_others(work, entry.cluster, *entry.before)) {
+      if (like_others(work, entry.cluster, *entry.before, move.who)) {
         note_kept(*entry.before);
       }
     }
   }
   return fine;
-}
-
-/// Has another cluster of the work threads of the same classes?
-bool Stepper::like_others(const Work& work, std::size_t cluster, const Image& image) {
-  for (std::size_t c = 0; c < work.images.size(); ++c) {
-    if (c != cluster && work.images[c]->hash == image.hash) {
-      return true;
-    }
-  }
-  return false;
-}
-
-void Stepper::note_changes(const Image& before, const Image& after) {
-  bool some_kept = false;
-  for (std::size_t t = 0; t < before.threads.size(); ++t) {
-    const Change change{before.threads[t], after.threads[t]};
-    some_kept = some_kept || (change.from != 0 && change.from == change.to);
-    if (change.from != change.to && std::ranges::find(changes_, change) == changes_.end()) {
-      changes_.push_back(change);
-    }
-  }
-  // Threads of a class of which others have left it.
-  for (std::size_t t = 0; some_kept && t < before.threads.size(); ++t) {
-    const Change kept{before.threads[t], before.threads[t]};
-    if (kept.from == after.threads[t] &&
-        std::ranges::find(changes_, kept.from, &Change::from) != changes_.end() &&
-        std::ranges::find(changes_, kept) == changes_.end()) {
-      changes_.push_back(kept);
-    }
-  }
-}
-
-/// Threads of other clusters that are like those of one that has moved have kept their classes.
-void Stepper::note_kept(const Image& image) {
-  for (const ThreadClass who : image.threads) {
-    const Change kept{who, who};
-    if (std::ranges::find(changes_, who, &Change::from) != changes_.end() &&
-        std::ranges::find(changes_, kept) == changes_.end()) {
-      changes_.push_back(kept);
-    }
-  }
 }
 
 /// As it was done before, or by executing it; false if it failed.
@@ -706,6 +675,14 @@ bool Stepper::execute(const Move& move) {
       return end_move(move, was_made); // that cannot be taken back: a move of its own
     }
     taken_ = operation.step;
+    if (was_made && operation.kind == Class::Access && move.lanes == 0 && reads_in_vain(at)) {
+      // It reads, which others may have to know, and stays where it is.
+      const Stop stop = run(at, plain_fuel);
+      absorb_writes(work, move.cluster);
+      work.loaded[move.cluster] = nullptr;
+      left_out_reads_ = true;
+      return stop != Stop::Fault && stop != Stop::Unsupported;
+    }
     const bool aligned = operation.kind == Class::Aligned;
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.

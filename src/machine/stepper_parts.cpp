@@ -47,6 +47,24 @@ Hash128 Stepper::image_hash(
   );
 }
 
+/// What the image is called, its parts, its threads' sum and `where` being known; `identity`: what
+/// all of its threads together may still learn and do.
+///
+/// As long as threads may meet, as at a barrier, it matters who is in a block with whom. If that is
+/// over, and nobody asks for the block's number, threads of different blocks can change places like
+/// those of one: then a cluster is called by nothing but the sum of its threads, and a state by
+/// that of all such clusters.
+void Stepper::set_hash(const Work& work, std::uint8_t identity, Image& image) const {
+  const bool has_shared = work.clusters.front()->block(0).shared_bytes_ != 0;
+  const int meeting = LiveState::Together | (has_shared ? LiveState::Generic : 0);
+  image.loose = options_.symmetry && !by_warps() && work.clusters.size() > 1 && image.made &&
+                image.rest->apart != 0 && !image.places && image.where == 0 &&
+                (identity & meeting) == 0;
+  image.hash = image.loose
+                   ? Hash128{image.sum.low * image.rest->apart, image.sum.high * image.rest->apart}
+                   : image_hash(work, image.rest->hash, image.shared->sum, image.sum, image.where);
+}
+
 const Stepper::ImageRest* Stepper::intern(std::unique_ptr<ImageRest> rest) {
   const ImageRest* known = rests_.find(rest->content);
   return known != nullptr ? known : rests_.add(std::move(rest));

@@ -19,7 +19,7 @@
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "isa/ops_mbarrier.h"
-#include "machine/stepper_work.h"
+#include "machine/stepper_trial.h"
 
 #include <algorithm>
 #include <bit>
@@ -34,8 +34,6 @@ using ptx::Mod;
 using ptx::Opcode;
 
 namespace {
-
-constexpr std::size_t most_questions = 64; // until a loop comes back to where it was
 
 LaneMask bit(int lane) {
   return LaneMask{1} << lane;
@@ -182,100 +180,6 @@ Stepper::Operation Stepper::classify_phase_op(const Lane& at) const {
   result.kind = now == wait->phase ? Class::Wait : Class::Phase;
   return result;
 }
-
-// --- Trying out ----------------------------------------------------------------------------------
-
-/// Lets a lane run ahead of what it stands at, and brings it back in the end.
-class Stepper::Trial {
-public:
-  /// `own`: memory that it may write, and that the caller puts right.
-  Trial(const Stepper& stepper, const Lane& at, MemoryJournal::Bytes own = {})
-      : stepper_(stepper),
-        at_(at),
-        own_(own),
-        warp_(warp_state(at).warp),
-        index_(slot(at.lane)),
-        frame_(warp_.frame[index_]),
-        live_(warp_.live),
-        blocked_(warp_.blocked),
-        time_(stepper.world_.virtual_time()),
-        executed_(stepper.exec_.executed()),
-        begin_(here()) {}
-  ~Trial() {
-    while (warp_.frame[index_] != frame_) { // it has called another function
-      isa::Frame* const inner = warp_.frame[index_];
-      warp_.frame[index_] = inner->caller;
-      warp_.pop_lanes(inner, bit(at_.lane));
-    }
-    warp_.live = live_;
-    warp_.blocked = blocked_;
-    back_to(begin_);
-    stepper_.world_.set_virtual_time(time_);
-    stepper_.tried_ += stepper_.exec_.executed() - executed_;
-  }
-  Trial(const Trial&) = delete;
-  Trial& operator=(const Trial&) = delete;
-
-  /// Could it return to a caller? Then there is no way back.
-  static bool possible(const Lane& at) {
-    return warp_state(at).warp.frame[slot(at.lane)]->caller == nullptr;
-  }
-  struct Here { // where it is
-    decltype(isa::Frame::registers) registers;
-    const Op* pc = nullptr;
-    MemoryJournal::NotesMark notes;
-  };
-  Here here() const {
-    return {frame_->registers, warp_.pc[index_], stepper_.journal_.mark_notes()};
-  }
-  void back_to(const Here& place) {
-    frame_->registers = place.registers;
-    warp_.pc[index_] = place.pc;
-    stepper_.journal_.undo_notes(place.notes);
-  }
-  Hash128 state() const { return stepper_.lane_state(warp_, at_.lane); }
-
-  /// Does what it stands at and goes on to something else that others see; false: it does more than
-  /// that.
-  bool go_on() {
-    constexpr int most_stops = 1 << 12;
-    Block& block = at_.work->clusters[at_.cluster]->block(at_.block);
-    for (int stops = 0; stops < most_stops; ++stops) {
-      stepper_.exec_.enter_block(block.exec_block());
-      isa::Exec::Turn turn;
-      turn.fuel = plain_fuel;
-      turn.stop_at_visible = true;
-      const Stop stop = stepper_.exec_.run(warp_, bit(at_.lane), turn);
-      if (stop == Stop::Fault || stop == Stop::Unsupported || warp_.live != live_ ||
-          warp_.blocked != blocked_ || warp_.frame[index_] != frame_ ||
-          !stepper_.journal_
-               .only_wrote_in(begin_.notes, {block.local_, block.local_bytes_}, own_)) {
-        return false;
-      }
-      if (stepper_.stands_at_visible(at_) &&
-          (stepper_.polls_library_word(at_) || opcode() == Opcode::Mbarrier ||
-           stepper_.classify(at_).kind != Class::Silent)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-private:
-  Opcode opcode() const {
-    return frame_->code->function->body[warp_.pc[index_]->instruction].opcode;
-  }
-
-  const Stepper& stepper_;
-  const Lane at_;
-  const MemoryJournal::Bytes own_;
-  isa::Warp& warp_;
-  std::size_t index_;
-  isa::Frame* frame_;
-  LaneMask live_, blocked_;
-  std::uint64_t time_, executed_;
-  Here begin_;
-};
 
 /// Does it change nothing to ask whether the phase has completed while it has not?
 bool Stepper::asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const {

@@ -76,6 +76,9 @@ struct Stepper::Image {
   bool joins_are_moves = false;
   bool places = false;     // threads are told apart by their places
   std::uint64_t where = 0; // told from other clusters by its number, from 1; 0: it is not
+  // Its threads have nothing more to do with each other, and none can tell which cluster it is in:
+  // threads of different clusters that are loose may be alike, see set_hash().
+  bool loose = false;
   // Without warp rules, if the cluster has several threads: does what one of them does depend on
   // nothing of the others but what is in `rest`? See stepper_ahead.cpp.
   bool by_thread = false;
@@ -115,6 +118,9 @@ struct Stepper::ImageRest {
   Hash128 content; // of bytes, and of who it is where somebody can still ask
   std::vector<std::byte> bytes;
   Hash128 hash; // without what warps know of their threads
+  // No thread of the cluster waits for others: an odd number that stands for all that follows it
+  // when it goes its own way. 0: some do.
+  std::uint64_t apart = 0;
 };
 
 /// What an image holds of one thread.

@@ -2,6 +2,10 @@
 
 #include "ptx/form.h"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 namespace heddle::ptx {
 namespace {
 
@@ -32,6 +36,23 @@ bool has_destination(const Instruction& i) {
          destinations.find(form.rules.front().kind) != std::string_view::npos;
 }
 
+/// Does it make its destination, or nothing, and can nothing go wrong?
+bool only_computes(const Instruction& i) {
+  switch (i.opcode) {
+  case Opcode::Addc: // these go on with a carry, which is no register
+  case Opcode::Subc:
+  case Opcode::Madc:
+    return false;
+  case Opcode::Cvt:
+  case Opcode::Cvta:
+  case Opcode::Isspacep:
+  case Opcode::Nanosleep:
+    return true;
+  default: // arithmetic, comparisons, logic and moves come first in opcode_name.def
+    return i.opcode <= Opcode::Mov && !i.has(Mod::Cc);
+  }
+}
+
 } // namespace
 
 void each_register(const Instruction& i, const std::function<void(RegisterUse)>& f) {
@@ -50,17 +71,129 @@ void each_register(const Instruction& i, const std::function<void(RegisterUse)>&
   }
 }
 
-Liveness::Liveness(const Function& function, const Cfg& cfg) : function_(function), cfg_(cfg) {
-  std::size_t n = cfg.blocks().size();
-  BitVector empty(function.registers.size());
-  entry_.assign(n, empty);
-  end_.assign(n, empty);
+Liveness::Liveness(const Function& function, const Cfg& cfg, Of of)
+    : function_(function),
+      cfg_(cfg),
+      of_(of),
+      entry_(cfg.blocks().size(), BitVector(function.registers.size())),
+      end_(entry_) {
+  if (of == Of::Reads) {
+    find_reads();
+  } else {
+    find_effects();
+  }
+}
+
+/// Return values in registers come first among the registers of a body; the caller reads them.
+BitVector Liveness::returned() const {
+  BitVector result(function_.registers.size());
+  std::size_t next = 0;
+  for (const Variable& variable : function_.returns) {
+    if (function_.defined && variable.space == Mod::Reg) {
+      result.set(next++);
+    }
+  }
+  return result;
+}
+
+void Liveness::find_detours() {
+  for (std::uint32_t b = 0; b < cfg_.blocks().size(); ++b) {
+    const BasicBlock& block = cfg_.blocks()[b];
+    const std::uint32_t branch = block.last - 1;
+    if (block.first == block.last || block.successors.size() < 2 ||
+        function_.body[branch].opcode != Opcode::Bra) {
+      continue;
+    }
+    const std::optional<std::uint32_t> meet = cfg_.reconvergence(branch);
+    if (!meet) {
+      continue;
+    }
+    Detour detour{cfg_.block_of(*meet), BitVector(function_.registers.size())};
+    enum class Seen : std::uint8_t {
+      UnderWay,
+      Left
+    };
+    std::map<std::uint32_t, Seen> seen;
+    // False: it comes back to where it was, or does more than to compute.
+    const std::function<bool(std::uint32_t)> visit = [&](std::uint32_t at) {
+      if (at == detour.meet) {
+        return true;
+      }
+      const auto [known, is_new] = seen.try_emplace(at, Seen::UnderWay);
+      if (!is_new || at == b || at == cfg_.exit()) {
+        return !is_new && known->second == Seen::Left;
+      }
+      for (std::uint32_t i = cfg_.blocks()[at].first; i < cfg_.blocks()[at].last; ++i) {
+        const Instruction& instruction = function_.body[i];
+        if (instruction.opcode != Opcode::Bra && !only_computes(instruction)) {
+          return false;
+        }
+        each_register(instruction, [&](RegisterUse use) {
+          if (use.write) {
+            detour.written.set(use.index);
+          }
+        });
+      }
+      const auto& next = cfg_.blocks()[at].successors;
+      const bool fine = std::ranges::all_of(next, visit);
+      known->second = Seen::Left;
+      return fine;
+    };
+    if (std::ranges::all_of(block.successors, visit)) {
+      detours_.emplace(branch, std::move(detour));
+    }
+  }
+}
+
+/// Does it do anything but make registers that are not live, `live` being what is behind it?
+bool Liveness::has_effect(std::uint32_t instruction, const BitVector& live) const {
+  const Instruction& i = function_.body[instruction];
+  if (of_ == Of::Reads) {
+    return true;
+  }
+  if (const auto detour = detours_.find(instruction); detour != detours_.end()) {
+    bool changes = false;
+    detour->second.written.each([&](std::size_t r) {
+      changes = changes || entry_[detour->second.meet].test(r);
+    });
+    return changes;
+  }
+  bool wanted = !only_computes(i);
+  each_register(i, [&](RegisterUse use) {
+    wanted = wanted || (use.write && live.test(use.index));
+  });
+  return wanted;
+}
+
+/// What an instruction makes live depends on what is live behind it, so each is looked at in turn.
+void Liveness::find_effects() {
+  const BitVector at_exit = returned();
+  find_detours();
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t b = cfg_.blocks().size(); b-- > 0;) {
+      const BasicBlock& block = cfg_.blocks()[b];
+      for (const std::uint32_t to : block.successors) {
+        end_[b].unite(to == cfg_.exit() ? at_exit : entry_[to]);
+      }
+      BitVector live = end_[b];
+      for (std::uint32_t i = block.last; i-- > block.first;) {
+        step_back(live, i);
+      }
+      changed = entry_[b].unite(live) || changed;
+    }
+  }
+}
+
+void Liveness::find_reads() {
+  const std::size_t n = cfg_.blocks().size();
+  const BitVector empty(function_.registers.size());
   // live = read ∪ (end − written), from the text's end to its start until nothing changes.
   std::vector<BitVector> read(n, empty);
   std::vector<BitVector> written(n, empty);
   for (std::size_t b = 0; b < n; ++b) {
-    for (std::uint32_t i = cfg.blocks()[b].first; i < cfg.blocks()[b].last; ++i) {
-      const Instruction& instruction = function.body[i];
+    for (std::uint32_t i = cfg_.blocks()[b].first; i < cfg_.blocks()[b].last; ++i) {
+      const Instruction& instruction = function_.body[i];
       each_register(instruction, [&](RegisterUse use) {
         if (!use.write && !written[b].test(use.index)) {
           read[b].set(use.index);
@@ -70,19 +203,12 @@ Liveness::Liveness(const Function& function, const Cfg& cfg) : function_(functio
       });
     }
   }
-  // Return values in registers come first among the registers of a body; the caller reads them.
-  BitVector returned = empty;
-  std::size_t next = 0;
-  for (const Variable& variable : function.returns) {
-    if (function.defined && variable.space == Mod::Reg) {
-      returned.set(next++);
-    }
-  }
+  const BitVector at_exit = returned();
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t b = n; b-- > 0;) {
-      for (std::uint32_t to : cfg.blocks()[b].successors) {
-        changed = end_[b].unite(to == cfg.exit() ? returned : entry_[to]) || changed;
+      for (std::uint32_t to : cfg_.blocks()[b].successors) {
+        changed = end_[b].unite(to == cfg_.exit() ? at_exit : entry_[to]) || changed;
       }
       BitVector live = end_[b];
       live.subtract(written[b]);
@@ -92,7 +218,11 @@ Liveness::Liveness(const Function& function, const Cfg& cfg) : function_(functio
   }
 }
 
-void Liveness::step_back(BitVector& live, const Instruction& instruction) const {
+void Liveness::step_back(BitVector& live, std::uint32_t at) const {
+  if (!has_effect(at, live)) {
+    return;
+  }
+  const Instruction& instruction = function_.body[at];
   if (!instruction.guard) {
     each_register(instruction, [&](RegisterUse use) {
       if (use.write) {
@@ -111,7 +241,7 @@ BitVector Liveness::before(std::uint32_t instruction) const {
   std::uint32_t block = cfg_.block_of(instruction);
   BitVector live = end_[block];
   for (std::uint32_t i = cfg_.blocks()[block].last; i-- > instruction;) {
-    step_back(live, function_.body[i]);
+    step_back(live, i);
   }
   return live;
 }
@@ -121,7 +251,7 @@ std::vector<BitVector> Liveness::before_each() const {
   for (std::size_t b = 0; b < cfg_.blocks().size(); ++b) {
     BitVector live = end_[b];
     for (std::uint32_t i = cfg_.blocks()[b].last; i-- > cfg_.blocks()[b].first;) {
-      step_back(live, function_.body[i]);
+      step_back(live, i);
       result[i] = live;
     }
   }

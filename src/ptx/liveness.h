@@ -5,6 +5,11 @@
 //
 // May be too large, never too small: a guarded write does not end a life, a call may read what its
 // operands name, an accumulator of wgmma is read and written.
+//
+// With Of::Effects a register whose value goes only into registers of which the same is true, or
+// says how long to sleep, or says which way to go where both ways do nothing else and meet again,
+// is not live: the delay of a lock that backs off, a count of attempts that nobody asks for. (Known
+// as faint variables.)
 #pragma once
 
 #include "ptx/bit_vector.h"
@@ -13,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace heddle::ptx {
@@ -27,7 +33,11 @@ void each_register(const Instruction& instruction, const std::function<void(Regi
 
 class Liveness {
 public:
-  Liveness(const Function& function, const Cfg& cfg);
+  enum class Of : std::uint8_t {
+    Reads,
+    Effects
+  };
+  Liveness(const Function& function, const Cfg& cfg, Of of = Of::Reads);
 
   const BitVector& at_entry(std::uint32_t block) const { return entry_[block]; }
   const BitVector& at_end(std::uint32_t block) const { return end_[block]; }
@@ -37,10 +47,22 @@ public:
   std::vector<BitVector> before_each() const;
 
 private:
-  void step_back(BitVector& live, const Instruction& instruction) const;
+  void find_reads();
+  void find_effects();
+  void find_detours();
+  BitVector returned() const;
+  bool has_effect(std::uint32_t instruction, const BitVector& live) const;
+  void step_back(BitVector& live, std::uint32_t instruction) const;
 
   const Function& function_;
   const Cfg& cfg_;
+  Of of_;
+  // Branches, by instruction, between whose ways there is nothing but computation.
+  struct Detour {
+    std::uint32_t meet = 0; // block
+    BitVector written;
+  };
+  std::map<std::uint32_t, Detour> detours_;
   std::vector<BitVector> entry_;
   std::vector<BitVector> end_;
 };

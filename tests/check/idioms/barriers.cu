@@ -113,6 +113,27 @@ __global__ void called_twice() {
   }
 }
 
+// Only some call it; all come to what follows.
+//@ case: called-by-some block 64
+//@ verdict: defect
+//@ finding: barrier-divergence BAR-6
+__global__ void called_by_some() {
+  if (threadIdx.x % 2 == 0) {
+    meet(0);
+  }
+  atomicAdd(&value[0], 1);
+}
+// The others have left before.
+//@ case: called-some-leave block 64
+//@ verdict: terminates
+__global__ void called_some_leave() {
+  if (threadIdx.x >= 40) {
+    return;
+  }
+  meet(0);
+  atomicAdd(&value[0], 1);
+}
+
 // Some leave early: the barrier of all threads does not wait for them...
 //@ case: some-leave block 2
 //@ verdict: terminates
@@ -540,6 +561,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("one-more-inside", one_more_inside),
       DEVICE_CASE("gone-around", gone_around),
       DEVICE_CASE("called-twice", called_twice),
+      DEVICE_CASE("called-by-some", called_by_some),
+      DEVICE_CASE("called-some-leave", called_some_leave),
       DEVICE_CASE("some-leave", some_leave),
       DEVICE_CASE("some-leave-counted", some_leave_counted),
       DEVICE_CASE("uneven-rounds", uneven_rounds),

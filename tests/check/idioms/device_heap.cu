@@ -153,7 +153,7 @@ __global__ void all_needed() {
 //@ finding: out-of-bounds
 //@ case: freed-twice block 2
 //@ verdict: defect
-//@ finding: invalid-free
+//@ finding: double-free
 __global__ void used_after_free() {
   auto* p = static_cast<volatile int*>(malloc(4 * sizeof(int)));
   free(const_cast<int*>(p));

@@ -402,6 +402,63 @@ __global__ void publication_lock_kept() {
   }
 }
 
+// --- Blocks of many threads -----------------------------------------------------------------------
+
+// Once nobody meets others of his block any more it makes no difference who is in it with whom.
+//@ case: blocks-spin-lock 4
+//@ verdict: terminates
+//@ large: 256 threads
+//@ case: blocks-ticket-lock 2
+//@ verdict: terminates
+//@ large: 64 threads with a ticket each
+__global__ void ticket_lock_of_many() {
+  const int mine = next_ticket.fetch_add(1, memory_order_relaxed);
+  while (now_serving.load(memory_order_acquire) != mine) {
+  }
+  ++counter;
+  now_serving.store(mine + 1, memory_order_release);
+}
+// As long as they do, it does: both threads of a block may have odd tickets.
+//@ case: blocks-company 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void company() {
+  __shared__ Atomic<int> even;
+  if (threadIdx.x == 0) {
+    even.store(0, memory_order_relaxed);
+  }
+  __syncthreads();
+  if (next_ticket.fetch_add(1, memory_order_relaxed) % 2 == 0) {
+    even.fetch_add(1, memory_order_relaxed);
+  }
+  while (even.load(memory_order_relaxed) == 0) {
+  }
+}
+// The same, told at a barrier.
+//@ case: blocks-company-met 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void company_met() {
+  const int mine = next_ticket.fetch_add(1, memory_order_relaxed);
+  while (__syncthreads_and(mine % 2) != 0) {
+    flag.load(memory_order_relaxed);
+  }
+}
+// Each thread waits for all, of whatever block.
+//@ case: blocks-all-wait 4
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+//@ large: 128 threads
+__global__ void all_wait() {
+  flag.fetch_add(1, memory_order_acq_rel);
+  while (flag.load(memory_order_acquire) != static_cast<int>(gridDim.x * blockDim.x)) {
+  }
+}
+template <void (*Kernel)(), int Threads> int blocks(Setup setup) {
+  Kernel<<<setup.n, Threads>>>();
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 #define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
 
 int main(int argc, char** argv) {
@@ -431,5 +488,10 @@ int main(int argc, char** argv) {
       DEVICE_CASE("publication-elected", publication_elected),
       DEVICE_CASE("publication-by-index", publication_by_index),
       DEVICE_CASE("publication-lock-kept", publication_lock_kept),
+      {"blocks-spin-lock", blocks<spin_lock_inside, 64>},
+      {"blocks-ticket-lock", blocks<ticket_lock_of_many, 32>},
+      {"blocks-company", blocks<company, 2>},
+      {"blocks-company-met", blocks<company_met, 2>},
+      {"blocks-all-wait", blocks<all_wait, 32>},
   });
 }

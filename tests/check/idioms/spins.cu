@@ -6,6 +6,8 @@
 #include "cases.h"
 
 #include <cooperative_groups.h>
+#include <cuda/semaphore>
+#include <cuda/std/chrono>
 
 __device__ Atomic<int> flag, counter;
 __device__ volatile int volatile_flag;
@@ -149,6 +151,51 @@ __global__ void wait() {
   }
 }
 
+// All threads of a block, which differ in nothing but how often they have read and what their clock
+// says: none of that matters.
+//@ case: wait block 64
+//@ verdict: terminates
+//@ large: each read is a state
+//@ case: back-off block 64
+//@ verdict: terminates
+//@ large: each pause is a state
+
+// A deadline does matter, although the loop comes back to where it was.
+//@ case: until block 8
+//@ verdict: terminates
+__global__ void until() {
+  __shared__ cuda::counting_semaphore<cuda::thread_scope_block, 8> semaphore;
+  if (me() == 0) {
+    new (&semaphore) cuda::counting_semaphore<cuda::thread_scope_block, 8>(0);
+  }
+  __syncthreads();
+  if (semaphore.try_acquire_for(cuda::std::chrono::milliseconds(2))) {
+    __trap();
+  }
+}
+
+// So does in which of several reads the change is found, if the thread remembers it.
+//@ case: remembers block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void remembers() {
+  if (sets()) {
+    flag.store(1, memory_order_release);
+    return;
+  }
+  int found_in = 0;
+#pragma unroll
+  for (int round = 0; round < 8; ++round) {
+    if (found_in == 0 && flag.load(memory_order_acquire) != 0) {
+      found_in = round;
+    }
+  }
+  while (flag.load(memory_order_acquire) == 0) {
+  }
+  while (found_in == 5 && flag.load(memory_order_relaxed) != 2) {
+  }
+}
+
 // Gives up after some time: ends whoever starts.
 //@ case: patient-for-a-while plain 2
 //@ verdict: terminates
@@ -263,6 +310,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("update", update_spin),
       DEVICE_CASE("back-off", back_off),
       DEVICE_CASE("wait", wait),
+      DEVICE_CASE("until", until),
+      DEVICE_CASE("remembers", remembers),
       DEVICE_CASE("patient-for-a-while", patient_for_a_while),
       DEVICE_CASE("counting", counting),
       DEVICE_CASE("aggregate", aggregate),

@@ -1,7 +1,7 @@
 // Frees memory of the device heap twice.
 //@ exercises: [MEM-FREE] on the device heap
 //@ exit: 1
-//@ expect: error\[(double-free|invalid-free)\]
+//@ expect: error\[double-free\]
 #include <cuda_runtime.h>
 
 __device__ void* memory;

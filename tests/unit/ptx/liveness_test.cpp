@@ -11,13 +11,13 @@ using testing::IsEmpty;
 
 class Live {
 public:
-  explicit Live(const std::string& body)
+  explicit Live(const std::string& body, Liveness::Of of = Liveness::Of::Reads)
       : module_(
             must_parse(kernel(".reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<3>;\n" + body))
         ),
         function_(*module_->functions[0]),
         cfg_(function_),
-        live_(function_, cfg_) {}
+        live_(function_, cfg_, of) {}
 
   std::vector<std::string> before(std::uint32_t instruction) const {
     return names(live_.before(instruction));
@@ -48,6 +48,46 @@ TEST(Liveness, StraightLine) {
   EXPECT_THAT(l.before(2), ElementsAre("%r1", "%rd0"));
   EXPECT_THAT(l.before(3), IsEmpty());
   EXPECT_EQ(l.liveness().before_each()[1], l.liveness().before(1));
+}
+
+// A delay that grows up to a bound, and a count of rounds.
+TEST(Liveness, OfEffects) {
+  const std::string body =
+      "Loop: nanosleep.u32 %r0; setp.lt.u32 %p0, %r0, 256; shl.b32 %r1, %r0, 1;\n"
+      "selp.b32 %r0, %r1, %r0, %p0; add.u32 %r2, %r2, 1; ld.volatile.global.u32 %r3, [%rd0];\n"
+      "setp.eq.u32 %p1, %r3, 0; @%p1 bra Loop; ret;";
+  EXPECT_THAT(Live(body).before(0), ElementsAre("%r0", "%r2", "%rd0"));
+  const Live effects(body, Liveness::Of::Effects);
+  EXPECT_THAT(effects.before(0), ElementsAre("%rd0"));
+  EXPECT_THAT(effects.before(6), ElementsAre("%r3", "%rd0"));
+  EXPECT_EQ(effects.liveness().before_each()[6], effects.liveness().before(6));
+  // Whether it sleeps depends on a clock, and on a count; what it has slept on a third register.
+  const std::string sleeps =
+      "Loop: setp.lt.s32 %p0, %r0, 16; @%p0 bra Count; mov.u64 %rd1, %clock64;\n"
+      "sub.s64 %rd1, %rd1, %rd2; setp.lt.s64 %p1, %rd1, 40; @%p1 bra Meet; nanosleep.u32 9;\n"
+      "bra Meet; Count: add.s32 %r0, %r0, 1;\n"
+      "Meet: ld.volatile.global.u32 %r3, [%rd0]; setp.eq.u32 %p2, %r3, 0; @%p2 bra Loop; ";
+  EXPECT_THAT(Live(sleeps + "ret;", Liveness::Of::Effects).before(0), ElementsAre("%rd0"));
+  EXPECT_THAT(
+      Live(sleeps + "st.global.u32 [%rd0], %r0; ret;", Liveness::Of::Effects).before(0),
+      ElementsAre("%r0", "%rd0")
+  );
+  // Who goes round in between might not come out again.
+  EXPECT_THAT(
+      Live(
+          "setp.lt.s32 %p0, %r0, 1; @%p0 bra Meet;\n"
+          "Again: setp.lt.s32 %p1, %r1, 9; @%p1 bra Again; Meet: ret;",
+          Liveness::Of::Effects
+      )
+          .before(0),
+      ElementsAre("%r0", "%r1")
+  );
+  // A division by zero is no fault, a sum with a carry is more than its result.
+  EXPECT_THAT(
+      Live("div.u32 %r0, %r1, %r2; add.cc.u32 %r3, %r4, %r5; ret;", Liveness::Of::Effects)
+          .before(0),
+      ElementsAre("%r4", "%r5")
+  );
 }
 
 TEST(Liveness, AroundALoop) {
