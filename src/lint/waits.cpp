@@ -275,16 +275,37 @@ bool Waits::changes(ValueId id, std::uint32_t loop, int depth) const {
   }
   if (value.kind == Value::Kind::Phi && value.block == graph_.loops[loop].header && depth <= 16) {
     // while (seen == 0) seen = *flag: what comes round is what was read, and nothing else.
-    return !std::ranges::all_of(value.operands, [&](ValueId one) {
-      one = entry_.flow.canonical(one);
+    const auto enters_with = [&](ValueId one) {
+      for (std::size_t i = 0; i < value.operands.size(); ++i) {
+        if (!graph_.in_loop(value.from[i], loop) &&
+            entry_.flow.canonical(value.operands[i]) == one) {
+          return true;
+        }
+      }
+      return false;
+    };
+    const auto stays = [&](std::size_t i) {
+      const ValueId one = entry_.flow.canonical(value.operands[i]);
+      if (one == id) {
+        return true;
+      }
+      if (!graph_.in_loop(entry_.flow.values[one].block, loop)) {
+        // Another one from before the loop is a change: again: if (x) { x = 0; goto again; }
+        return !graph_.in_loop(value.from[i], loop) || enters_with(one);
+      }
       const Instruction* code = entry_.flow.instruction(one);
       const bool is_read =
           code != nullptr && ((code->op == Op::Load && entry_.flow.is_shared_load(one)) ||
                               (code->op == Op::Known && code->effect == Effect::AtomicLoad) ||
                               (is_update(*code) && is_disguised_read(one)));
-      return one == id || !graph_.in_loop(entry_.flow.values[one].block, loop) ||
-             (is_read && !changes(one, loop, depth + 1));
-    });
+      return is_read && !changes(one, loop, depth + 1);
+    };
+    for (std::size_t i = 0; i < value.operands.size(); ++i) {
+      if (!stays(i)) {
+        return true;
+      }
+    }
+    return false;
   }
   if (depth > 16 || value.kind == Value::Kind::Phi) {
     return true;

@@ -85,3 +85,34 @@ __global__ void list_walk(int* next, int* p) {
   while (at != 0) at = next[at];
   p[0] = at;
 }
+
+// What comes round is another value than the one from before: a state machine reads its letter again.
+__global__ void letter_again(const char* text, int n, int* words) {
+  int state = 0, count = 0;
+  for (int i = 0; i < n; i++) {
+    char letter = text[i];
+  again:
+    if (state == 1) {
+      if (letter != 'a') {
+        count++;
+        state = 0;
+        goto again;
+      }
+    } else if (letter == 'a') {
+      state = 1;
+    }
+  }
+  *words = count;
+}
+__global__ void letter_again_bad(const char* text, int n, int* words) {
+  int state = 1, count = 0;
+  for (int i = 0; i < n; i++) {
+    char letter = text[i];
+  again:
+    if (state == 1 && letter != 'a') { // expect: cuda_progress_loop
+      count++;
+      goto again;
+    }
+    *words = count;
+  }
+}
