@@ -29,7 +29,7 @@ int heap(Setup setup) {
 }
 //@ case: heap-twice block 1
 //@ verdict: defect
-//@ finding: invalid-free MEM-FREE
+//@ finding: double-free MEM-FREE
 int heap_twice(Setup setup) {
   return heap(setup) + run_kernel(setup, release_all);
 }
