@@ -17,11 +17,11 @@ struct Sampling {
   explicit Sampling(SharedSheet s) : sheet(std::move(s)) {}
 
   SharedSheet sheet;
-  std::uint32_t before_schedules = 0; // moves that they have in common
+  std::uint32_t before_schedules = 0;                       // moves that they have in common
   std::array<pid_t, SampleSheet::most_at_once> processes{}; // of the schedules under way
   std::uint32_t number = 0;                                 // of this process's schedule
   bool record = false;
-  std::uint32_t recorded = 0; // process of the table that records
+  std::uint32_t recorded = 0;            // process of the table that records
   std::optional<std::uint32_t> crash_at; // the step after which the schedule crashed, if recorded
   std::uint64_t noted = 0;               // signature of what the runtime has found
   std::uint64_t hang = 0;                // of the best hang

@@ -235,7 +235,8 @@ std::size_t Sampler::round_of(const Here& here) {
 /// What was done since the anchor, as a graph; the state itself if that is nothing.
 Analysis Sampler::analyse(const Here& here) const {
   ProgressGraph graph;
-  graph.actors = { // by their kinds
+  graph.actors = {
+      // by their kinds
       {ActorKind::Host, "", "", ""},
       {ActorKind::DeviceThread, "", "", ""},
       {ActorKind::Command, "", "", ""}

@@ -22,7 +22,6 @@ struct Witness {
 };
 
 /// `component` is one that find_endless has found, with its edges.
-Witness
-find_witness(const ProgressGraph& graph, const OutEdges& out, const Component& component);
+Witness find_witness(const ProgressGraph& graph, const OutEdges& out, const Component& component);
 
 } // namespace heddle::explore

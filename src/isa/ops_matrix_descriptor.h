@@ -36,13 +36,11 @@ struct MatrixDescriptor {
         swizzle == 0 ? 16U : 256U >> swizzle
     };
   }
-  /// Eight lines after eight lines, `stride` apart. Units along k lie in the span, what is beyond it
-  /// `leading` further.
+  /// Eight lines after eight lines, `stride` apart. Units along k lie in the span, what is beyond
+  /// it `leading` further.
   constexpr std::uint64_t along_k(std::uint32_t line, std::uint32_t unit) const {
     const std::uint32_t units = span / 16;
-    return place(
-        line / 8 * stride + line % 8 * span + unit / units * leading + unit % units * 16
-    );
+    return place(line / 8 * stride + line % 8 * span + unit / units * leading + unit % units * 16);
   }
   /// A row of a pattern is one k. What is beyond a span, and the next eight of k, lie `leading` and
   /// `stride` further; without swizzle it is the other way round.

@@ -34,8 +34,9 @@ inline constexpr Address param_window = window_base + 2 * window_size;
 /// Shared addresses (32 bits): (rank + 1) << 24 | offset in another block of the cluster,
 /// offset alone in one's own block.
 inline constexpr unsigned shared_rank_shift = 24;
-/// Shared memory that belongs to the system (%reserved_smem_offset_1: barriers of cooperative groups
-/// larger than a warp); at the end of the block's range so that it does not hide out-of-bounds accesses.
+/// Shared memory that belongs to the system (%reserved_smem_offset_1: barriers of cooperative
+/// groups larger than a warp); at the end of the block's range so that it does not hide
+/// out-of-bounds accesses.
 inline constexpr std::uint32_t reserved_shared_bytes = 1024;
 inline constexpr std::uint32_t reserved_shared_offset =
     (1U << shared_rank_shift) - reserved_shared_bytes;

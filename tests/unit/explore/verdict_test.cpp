@@ -47,10 +47,11 @@ struct Program {
   }
   report::Report judge(bool finished = true) {
     return explore::judge(
-        table,
-        [](const Site& site) { return site; },
-        {.finished = finished, .seconds = 0}
-    ).report;
+               table,
+               [](const Site& site) { return site; },
+               {.finished = finished, .seconds = 0}
+    )
+        .report;
   }
 };
 
