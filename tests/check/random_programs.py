@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Random programs: the same verdict with every reduction of the search off as with all on, and the same report
+whoever searches.
+
+    HEDDLE=./heddle random_programs.py [--kind=KIND]… [--seed=N] [--programs=N] [--off="FLAGS"]… [--keep=FOLDER]
+
+What there is at random says KINDS; the grammars are in random_kernels.py (device code) and random_hosts.py (host
+code around kernels). Each program is searched
+- as a user does it,
+- with every reduction off; with one of them off; as if it were large (blocks at once, one order of data): the same
+  verdict and the same kinds of findings,
+- by two and by four processes: the same bytes but for the time,
+and each finding is replayed. A program whose search is not complete either way is counted and left out: what one of
+two searches has found is real even then. Some programs hang where the data are what the random numbers say, so that an
+outcome that a reduction loses shows as a lost hang.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import random_hosts
+import random_kernels
+
+HEDDLE = os.environ.get("HEDDLE", "heddle")
+EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-data-order", "--no-straight", "--no-phases",
+        "--no-allocations", "--no-eager")
+LARGE = ["--straight-after=1"]
+KINDS = {**random_kernels.KINDS, **random_hosts.KINDS}
+NVCC = "-arch=sm_90 -std=c++17"
+TOO_LONG = 20  # seconds
+
+
+class Answer:
+    """What heddle says of one program, and the ways to compare it."""
+
+    def __init__(self, done):
+        self.code, self.text = done.returncode, done.stdout + done.stderr
+        try:
+            self.report = json.loads(done.stdout)
+        except ValueError:
+            self.report = None
+
+    def verdict(self):
+        return (self.report["verdict"], *sorted({f["code"] for f in self.report["findings"]}))
+
+    def complete(self):
+        return self.report["complete"]
+
+    def without_time(self):
+        return {**self.report, "seconds": 0}
+
+    def problem(self):
+        """What no program at all may lead to."""
+        if self.report is None or self.code not in (0, 1, 4):
+            return f"exit code {self.code}"
+        if "internal error" in self.text or {"nondeterminism", "host-crash"} & {f["code"] for f in self.report["findings"]}:
+            return "an answer that no such program can have"
+        return None
+
+
+class Programs:
+    """One file of random programs, each chosen by its number."""
+
+    def __init__(self, kind, seed, count, folder):
+        source = random.Random(f"{kind} {seed}")
+        self.head, make = KINDS[kind]
+        self.name, self.path = f"{kind} {seed}", pathlib.Path(folder) / f"{kind}_{seed}.cu"
+        self.all = [make(source, number) for number in range(count)]
+        self.path.write_text(self.text(self.all), encoding="utf-8")
+
+    def text(self, programs):
+        cases = "".join(f"  if (n == {p.number}) {{\n{p.main}  }}\n" for p in programs)
+        return (self.head + "".join(p.functions for p in programs)
+                + f"int main(int, char** argv) {{\n  const int n = atoi(argv[1]);\n{cases}"
+                + "  return cudaDeviceSynchronize() != cudaSuccess;\n}\n")
+
+    def command(self, program, flags):
+        return [HEDDLE, "check", "--format=json", f"--max-time={TOO_LONG}", "--schedules=0", *program.flags, *flags,
+                f"--nvcc={NVCC}", str(self.path), "--", str(program.number)]
+
+    def ask(self, program, *flags):
+        try:
+            return Answer(subprocess.run(self.command(program, flags), capture_output=True, text=True,
+                                         timeout=10 * TOO_LONG, check=False))
+        except subprocess.TimeoutExpired:
+            return Answer(subprocess.CompletedProcess([], 124, "", "still running"))
+
+
+def differ(plain, other):
+    """None: cannot be compared."""
+    if plain.complete() and other.complete():
+        return plain.verdict() != other.verdict()
+    if not plain.complete() and not other.complete():
+        return None
+    full, part = (plain, other) if plain.complete() else (other, plain)
+    return part.report["verdict"] in ("may-hang", "defect") and full.report["verdict"] != part.report["verdict"]
+
+
+class Tally:
+    def __init__(self):
+        self.programs = self.hangs = self.compared = self.left_out = self.replays = self.same = 0
+        self.wrong = []
+
+
+def look(programs, program, source, options, tally):
+    """Everything about one program; what is wrong goes to tally.wrong."""
+    def wrong(why, flags=()):
+        tally.wrong.append(f"{programs.name} {program.number}: {why}\n  "
+                           + shlex.join(programs.command(program, flags)) + f"\n{program.functions}{program.main}")
+        print("WRONG " + tally.wrong[-1], flush=True)
+
+    plain = programs.ask(program, "-j1")
+    tally.programs += 1
+    if plain.problem():
+        wrong(f"{plain.problem()}: {plain.text}", ["-j1"])
+        return
+    tally.hangs += plain.report["verdict"] != "terminates"
+    off = [shlex.split(o) for o in options.off or []] or [list(EACH), LARGE, [source.choice(EACH)]]
+    for flags in off:
+        other = programs.ask(program, "-j1", *flags)
+        if other.problem():
+            wrong(f"{other.problem()}: {other.text}", ["-j1", *flags])
+            continue
+        different = differ(plain, other)
+        if different is None:
+            tally.left_out += 1
+        else:
+            tally.compared += 1
+        if different:
+            wrong(f"{plain.verdict()} but with {' '.join(flags)}: {other.verdict()}", ["-j1", *flags])
+    if plain.complete() and source.random() < options.also:
+        tally.same += 1
+        # Where several may take part, witnesses are looked for anew: another report, the same for any number of them.
+        at_once = ["--states-alone=0"]
+        for one, flags in ((plain, ["-j2"]), (programs.ask(program, "-j1", *at_once), ["-j4", *at_once])):
+            other = programs.ask(program, *flags)
+            if None in (one.report, other.report) or other.without_time() != one.without_time():
+                wrong(f"another report with {' '.join(flags)}:\n{one.text}\n{other.text}", flags)
+    if source.random() < options.also:
+        for finding in plain.report["findings"]:
+            tally.replays += 1
+            done = subprocess.run([HEDDLE, "replay", "--format=json", finding["replay"]], capture_output=True,
+                                  text=True, check=False)
+            if done.returncode != 1:
+                wrong(f"replay: exit code {done.returncode}: {done.stdout}{done.stderr}")
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--kind", action="append", choices=list(KINDS))
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--files", type=int, default=1, help="so many seeds, from --seed on")
+    options.add_argument("--programs", type=int, default=40, help="of each kind and seed")
+    options.add_argument("--only", type=int, help="the program of that number")
+    options.add_argument("--also", type=float, default=0.3, help="the part whose reports and replays are compared")
+    options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--off", action="append")
+    options.add_argument("--keep")
+    options = options.parse_args()
+    failed = 0
+    for seed in range(options.seed, options.seed + options.files):
+        for kind in options.kind or KINDS:
+            with tempfile.TemporaryDirectory() as folder:
+                programs = Programs(kind, seed, options.programs, options.keep or folder)
+                chosen = [p for p in programs.all if options.only in (None, p.number)]
+                programs.ask(chosen[0])  # compiles once
+                tally = Tally()
+                with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+                    list(pool.map(lambda p: look(programs, p, random.Random(f"{programs.name} {p.number}"), options, tally), chosen))
+            failed += len(tally.wrong)
+            print(f"{programs.name}: {tally.programs} programs, {tally.hangs} with findings, {tally.compared} comparisons, "
+                  f"{tally.left_out} left out, {tally.same} with several processes, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
