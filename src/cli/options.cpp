@@ -232,6 +232,16 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->capture_default_str()
       ->group("");
   check
+      .add_option(
+          "--one-order-after",
+          search.one_order_after,
+          "So many states of a search of every order are seen before one order is searched of "
+          "accesses on whose order only data depends, see --no-data-order"
+      )
+      ->type_name("N")
+      ->capture_default_str()
+      ->group("");
+  check
       .add_flag_callback(
           "--no-symmetry",
           [&search] { search.symmetry = false; },

@@ -44,6 +44,7 @@ constexpr std::string_view progress_key = "progress=";
 constexpr std::string_view contended_key = contended_event;
 constexpr std::string_view unordered_key = unordered_event.substr(1);
 constexpr std::string_view straight_key = "straight-after=";
+constexpr std::string_view one_order_key = "one-order-after=";
 constexpr std::string_view states_key = "max-states=";
 constexpr std::string_view seconds_key = "max-time=";
 constexpr std::string_view mebibytes_key = "max-memory=";
@@ -83,6 +84,7 @@ bool read_option(std::string_view word, Options& options) {
   return read_number(word, contended_key, options.contended) ||
          read_number(word, unordered_key, options.unordered) ||
          read_number(word, straight_key, options.straight_after) ||
+         read_number(word, one_order_key, options.one_order_after) ||
          read_number(word, states_key, options.max_states) ||
          read_number(word, seconds_key, options.max_seconds) ||
          read_number(word, mebibytes_key, options.max_mebibytes) ||
@@ -146,6 +148,9 @@ std::string to_text(const Options& options) {
   if (options.straight_after != defaults.straight_after) {
     add(straight_key, options.straight_after);
   }
+  if (options.one_order_after != defaults.one_order_after) {
+    add(one_order_key, options.one_order_after);
+  }
   if (options.max_states != defaults.max_states) {
     add(states_key, options.max_states);
   }
@@ -169,6 +174,7 @@ Options without_limits(const Options& options) {
   Options result = options;
   result.gives_up = defaults.gives_up;
   result.straight_after = defaults.straight_after;
+  result.one_order_after = defaults.one_order_after;
   result.max_states = defaults.max_states;
   result.max_seconds = defaults.max_seconds;
   result.max_mebibytes = defaults.max_mebibytes;

@@ -63,6 +63,8 @@ struct Options {
   // has come back: then blocks start at once.
   bool gives_up = false;
   std::uint32_t straight_after = 4000;
+  // Of a search of every order, where one order of what only data depends on may do (session.cpp).
+  std::uint32_t one_order_after = 20'000;
   // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
   bool lockstep = false;
   // With them: plain reads of global memory may see old values until a fence.

@@ -40,7 +40,6 @@ constexpr double share_of_straight = 1.0 / 6;
 // For a search of all orders where one may do, and how many single schedules look at some of the
 // others if it is too large.
 constexpr double share_of_every_order = 1.0 / 20;
-constexpr std::uint32_t states_of_every_order = 20'000;
 constexpr std::uint32_t schedules_of_other_orders = 3 * 18;
 constexpr double share_of_other_orders = 1.0 / 10;
 
@@ -156,7 +155,7 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
     double part = options.starts_at_once ? std::min(left, share_of_straight) : left;
     if (one_order_may_do && (first || options.starts_at_once)) {
       part = std::min(left, share_of_every_order);
-      options.max_states = std::min(asked.max_states, states_of_every_order);
+      options.max_states = std::min(asked.max_states, asked.one_order_after);
     }
     options.gives_up = first && straight;
     auto tried = search(request, server, handover, {.share = part, .sheet = nullptr});
