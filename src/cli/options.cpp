@@ -300,6 +300,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->group("");
   check
       .add_flag_callback(
+          "--no-host-first",
+          [&search] { search.host_first = false; },
+          "To check Heddle itself: calls of the host return at any time, also where nobody can "
+          "tell. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-eager",
           [&search] { search.eager = false; },
           "To check Heddle itself: moves that nobody else can notice are interleaved, too. Same "

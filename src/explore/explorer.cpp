@@ -70,6 +70,7 @@ Explorer::Explorer(
                          !options.lockstep && options.progress != ProgressModel::Hsa,
            .unordered = options.unordered,
            .retries = options.retries,
+           .lasting = options.lasting,
            .phases = options.phases && options.eager && !options.lockstep &&
                      options.progress != ProgressModel::Hsa,
            .allocations = options.allocations && options.eager && !options.lockstep,

@@ -6,12 +6,15 @@
 // at the same time (explorer_processes.cpp); what they find does not depend on who goes where. What
 // commutes with every move of others is not tried in each state:
 // - an API call may return, and a query may say "not ready", at any time: tried where the host
-//   thread has just arrived there; waiting longer is the same as arriving later;
+//   thread has just arrived there; waiting longer is the same as arriving later. What a call does
+//   before it returns or waits need not commute with what other host threads do: it is tried again
+//   where another one has moved;
 // - a call that waits, and a query that says "ready": where that has just become possible;
 // - operations of host threads that no device thread can tell: before device threads move, unless
 //   the state is met a second time, so that no circle leaves device threads out. As long as all
 //   that device threads can do comes to an end by itself and nobody can see it happen, API calls
-//   that do not wait are such operations too.
+//   that do not wait are such operations too. That grids which wait for others come to an end by
+//   themselves is an assumption, which is checked when they can start.
 #pragma once
 
 #include "explore/explorer.h"
@@ -160,14 +163,14 @@ private:
   void leave_node();
   void all_choices(Node& node) const;
   Choices asked_by(const Arrival& arrival, std::uint64_t open) const;
-  Choices wanted(const Node& node, const Choices& asked, bool first) const;
+  Choices wanted(const Node& node, const Choices& asked, bool first);
   void keep_few(Node& node, std::uint64_t left);
   static bool is_in(const Choice& choice, const Choices& choices);
   void look_for_circle(StateId state);
   void note_circle();
   void give_up_if_straight();
   std::uint64_t open_waits();
-  bool hosts_are_alone(const Node& node) const;
+  bool hosts_are_alone(const Node& node);
   Hash128 beside_device(std::uint64_t open) const;
   bool repeat();
   void reached(StateId state);

@@ -208,18 +208,23 @@ void Explorer::exchange_news() {
 void Explorer::finish() {
   note_facts();
   exchange_news();
-  if (stepper_.sums_clash() && !one_way()) {
-    table_.note(Fact::SumsClash); // it may be what others have said last that shows it
+  const bool sums = stepper_.sums_clash(); // it may be what others have said last that shows it
+  if ((sums || stepper_.lasting() != 0) && !one_way()) {
+    if (sums) {
+      table_.note(Fact::SumsClash);
+    }
     table_.add_event(
         EventKind::Incomplete,
         0,
         0,
         fmt::format(
-            "{}{}{}{}",
+            "{}{}{}{}{}{}",
             contended_event,
             stepper_.contended(),
             unordered_event,
-            stepper_.unordered()
+            stepper_.unordered(),
+            lasting_event,
+            stepper_.lasting()
         )
     );
   }

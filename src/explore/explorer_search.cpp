@@ -65,15 +65,17 @@ std::uint64_t Explorer::open_waits() {
 }
 
 /// Are all host threads at operations that no device thread can tell, and one of them can go on?
-bool Explorer::hosts_are_alone(const Node& node) const {
+bool Explorer::hosts_are_alone(const Node& node) {
   using Kind = HostPoint::Kind;
   // What its calls wait for stays true.
   const bool only_one = options_.starts_at_once && threads_.live() == 1;
-  const bool quiet = std::ranges::all_of(node.moves, [&](const Stepper::Move& move) {
-    return move.thread ? move.through || options_.starts_at_once
-                       : stepper_.host_function(move) == nullptr;
-  });
+  const bool at_once = options_.starts_at_once;
+  bool quiet = at_once || (options_.host_first && stepper_.waiting_may_run_through());
+  for (const Stepper::Move& move : node.moves) {
+    quiet = quiet && (move.thread ? move.through || at_once : !stepper_.host_function(move));
+  }
   bool some = false;
+  bool relied = false;
   for (unsigned t = 0; t < threads_.count(); ++t) {
     if (threads_.state(t) != HostThreads::State::Live) {
       continue;
@@ -87,6 +89,10 @@ bool Explorer::hosts_are_alone(const Node& node) const {
       return false;
     }
     some = some || ways_[t] != 0;
+    relied = relied || point.kind == Kind::ApiCall || point.kind == Kind::Return;
+  }
+  if (some && relied && !at_once) {
+    stepper_.host_passes();
   }
   return some;
 }
@@ -134,11 +140,18 @@ void Explorer::all_choices(Node& node) const {
 /// explorer_impl.h.
 Choices Explorer::asked_by(const Arrival& arrival, std::uint64_t open) const {
   const std::uint64_t arrived = arrival.host ? threads_.arrived() : 0;
-  return {.first_ways = arrived | (open & ~arrival.open), .other_ways = arrived};
+  std::uint64_t calls = 0; // what they do next need not commute with what another host thread did
+  for (unsigned t = 0; arrival.host && t < threads_.count(); ++t) {
+    if (threads_.state(t) == HostThreads::State::Live &&
+        threads_.point(t).kind == HostPoint::Kind::ApiCall) {
+      calls |= std::uint64_t{1} << t;
+    }
+  }
+  return {.first_ways = arrived | calls | (open & ~arrival.open), .other_ways = arrived};
 }
 
 /// All choices that somebody who arrives in a state wants to be made.
-Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) const {
+Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) {
   using Kind = HostPoint::Kind;
   constexpr Choices all{true, ~std::uint64_t{0}, ~std::uint64_t{0}};
   if (table_.keeps_to_some()) {
@@ -259,6 +272,10 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   }
   if (stepper_.heap_clash() && !replay_) {
     table_.note(Fact::HeapClash);
+    finish();
+  }
+  if (stepper_.lasting() != 0 && !one_way()) {
+    table_.note(Fact::HostClash);
     finish();
   }
   const Hash128 hash = sum_of(look.device, look.beside);
@@ -590,7 +607,7 @@ void Explorer::leave_node() {
 bool Explorer::search() {
   while (!path_.empty()) {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::PhasesClash) ||
-        table_.saw(Fact::HeapClash) || table_.saw(Fact::GaveUp) ||
+        table_.saw(Fact::HeapClash) || table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) ||
         (options_.starts_at_once && table_.saw(Fact::Circle))) {
       finish(); // another process has found out
     }

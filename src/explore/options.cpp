@@ -32,6 +32,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-retries", &Options::retries, false},
     {"no-phases", &Options::phases, false},
     {"no-allocations", &Options::allocations, false},
+    {"no-host-first", &Options::host_first, false},
     {"no-straight", &Options::straight, false},
     {"starts=at-once", &Options::starts_at_once, true},
     {"gives-up", &Options::gives_up, true},
@@ -43,6 +44,7 @@ constexpr auto switches = std::to_array<Switch>({
 constexpr std::string_view progress_key = "progress=";
 constexpr std::string_view contended_key = contended_event;
 constexpr std::string_view unordered_key = unordered_event.substr(1);
+constexpr std::string_view lasting_key = lasting_event.substr(1);
 constexpr std::string_view straight_key = "straight-after=";
 constexpr std::string_view one_order_key = "one-order-after=";
 constexpr std::string_view states_key = "max-states=";
@@ -83,6 +85,7 @@ bool read_option(std::string_view word, Options& options) {
   }
   return read_number(word, contended_key, options.contended) ||
          read_number(word, unordered_key, options.unordered) ||
+         read_number(word, lasting_key, options.lasting) ||
          read_number(word, straight_key, options.straight_after) ||
          read_number(word, one_order_key, options.one_order_after) ||
          read_number(word, states_key, options.max_states) ||
@@ -145,6 +148,9 @@ std::string to_text(const Options& options) {
   if (options.unordered != defaults.unordered) {
     add(unordered_key, options.unordered);
   }
+  if (options.lasting != defaults.lasting) {
+    add(lasting_key, options.lasting);
+  }
   if (options.straight_after != defaults.straight_after) {
     add(straight_key, options.straight_after);
   }
@@ -172,6 +178,7 @@ std::string to_text(const Options& options) {
 Options without_limits(const Options& options) {
   const Options defaults;
   Options result = options;
+  result.lasting = defaults.lasting;
   result.gives_up = defaults.gives_up;
   result.straight_after = defaults.straight_after;
   result.one_order_after = defaults.one_order_after;

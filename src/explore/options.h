@@ -54,6 +54,11 @@ struct Options {
   // malloc and free in kernels happen as soon as they can: there is always room. Found out to be
   // wrong for a program, each call is a move (machine/device_heap.h).
   bool allocations = true;
+  // As long as all that devices can do comes to an end by itself, calls return first; of grids that
+  // wait for others it is taken for granted, but for those of `lasting`, kernels (by a hash) that
+  // were found out to be of another kind.
+  bool host_first = true;
+  std::uint64_t lasting = 0;
   // Of a program in which no state ever comes back: blocks start as soon as they can, and where
   // only the last of several blocks does something else it is chosen who that is, not the order of
   // the others (session.cpp says why that is everything).
@@ -87,8 +92,9 @@ struct Workers {
   std::uint32_t states_alone = 20'000; // the first one has seen before others join it
 };
 
-/// What an exploration that is void says: what Options::contended and unordered should be.
-inline constexpr std::string_view contended_event = "contended=", unordered_event = ",unordered=";
+/// What an exploration that is void says: what Options::contended, unordered and lasting should be.
+inline constexpr std::string_view contended_event = "contended=", unordered_event = ",unordered=",
+                                  lasting_event = ",lasting=";
 
 /// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.
 std::string to_text(const Options& options);

@@ -96,7 +96,7 @@ Result<void> try_schedules(
   return {};
 }
 
-/// The options with what Options::contended and unordered have to be after a void search.
+/// The options with what Options::contended, unordered and lasting have to be after a void search.
 Options blamed_in(const StateTable& table, Options options) {
   for (const Event& event : table.events()) {
     const std::string_view text = table.text(event.text);
@@ -104,6 +104,7 @@ Options blamed_in(const StateTable& table, Options options) {
       const auto said = parse_options(text);
       options.contended |= said ? said->contended : 0;
       options.unordered |= said ? said->unordered : 0;
+      options.lasting |= said ? said->lasting : 0;
     }
   }
   return options;
@@ -129,8 +130,8 @@ bool may_be_straight(const Options& options) {
 /// - where accesses on whose order only data depends (machine/order_data.h) are not chosen:
 ///   the host may decide by such data, so every order is better;
 /// - like the first, to the end.
-/// Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h) that
-/// turn out to be wrong.
+/// Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h), and
+/// about what a host need not wait for, that turn out to be wrong.
 Result<Search>
 search_all(CheckRequest& request, ForkServer& server, Handover& handover, double share) {
   const Options asked = handover.options;
@@ -141,6 +142,7 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
   bool straight = may_be_straight(asked);      // not tried yet
   std::uint64_t contended = options.contended; // that could not be
   std::optional<Search> found_before;          // by a search that is not exhaustive
+  Options found_with;
   const auto in_one_order = [&] {
     every_order = false;
     options.contended = contended;
@@ -171,8 +173,9 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
     const bool sums = (options.sums || options.orderly) && tried->table.saw(Fact::SumsClash);
     const bool phases = options.phases && tried->table.saw(Fact::PhasesClash);
     const bool heap = options.allocations && tried->table.saw(Fact::HeapClash);
-    if (sums || phases || heap) {
-      Options blamed = sums ? blamed_in(tried->table, options) : options;
+    const bool host = options.host_first && tried->table.saw(Fact::HostClash);
+    if (sums || phases || heap || host) {
+      Options blamed = sums || host ? blamed_in(tried->table, options) : options;
       const bool news = blamed != options;
       contended |= sums && !one_order_may_do ? blamed.contended & ~options.contended : 0;
       if (every_order) {
@@ -186,6 +189,8 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       options.orderly = options.orderly && (!sums || news);
       options.phases = options.phases && !phases;
       options.allocations = options.allocations && !heap;
+      options.host_first = options.host_first && (!host || news);
+      options.lasting = blamed.lasting;
       request.options = options;
       continue;
     }
@@ -209,7 +214,7 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       }
       found_before->table
           .add_event(EventKind::Incomplete, 0, 0, "blocks that all start at once were searched");
-      request.options.starts_at_once = true;
+      request.options = options = found_with; // later ones have learned more
       return std::move(*found_before);
     }
     const bool circles = tried->table.saw(Fact::Circle) || !found.straight;
@@ -219,6 +224,7 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
     if (!clean) { // nothing must be lost
       if (options.starts_at_once) {
         found_before.emplace(std::move(*tried));
+        found_with = options;
       }
       small = straight = options.starts_at_once = false;
     } else if (straight && !circles) {

@@ -67,6 +67,7 @@ enum class Fact : std::uint8_t {
   GaveUp,    // Options::gives_up
   HeapClash, // Options::allocations does not hold: the search is void
   HostAllocates, // … memory while others may go on: one process searches
+  HostClash,     // Options::host_first does not hold: the search is void
   HostUnseen     // host code is not instrumented
 };
 

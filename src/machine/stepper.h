@@ -89,9 +89,10 @@ public:
     // can be.
     bool data_order = false;
     std::uint64_t unordered = 0;
-    bool retries = true;      // an update made of compare-and-swap is one (ptx/retry_loops.h)
-    bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
-    bool allocations = false; // malloc and free in kernels commute (device_heap.h)
+    bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
+    std::uint64_t lasting = 0; // kernels that do not run through, see lasting()
+    bool phases = false;       // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool allocations = false;  // malloc and free in kernels commute (device_heap.h)
     // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
     // thread of another cluster, the same happens as if they start at any time, or never.
     bool starts_at_once = false;
@@ -274,6 +275,12 @@ public:
   bool phases_clash() const { return phases_clash_; }
   /// Options::allocations was wrong: what has been explored is not everything.
   bool heap_clash() const { return heap_ != nullptr && heap_->overflow(); }
+  /// Have all grids that could not start yet been seen to run through, as far as anybody knows?
+  bool waiting_may_run_through() const;
+  /// The host goes first, because that is so.
+  void host_passes();
+  /// Kernels, by bits, of grids of which it was not so.
+  std::uint64_t lasting() const { return lasting_; }
   /// True once activemask could have named more sets of lanes than are tried.
   bool left_out_active() const { return left_out_active_; }
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
@@ -304,6 +311,8 @@ private:
   class ImageReader;
   class ImageWriter;
   enum class Class : std::uint8_t;
+  enum class Start : std::uint8_t;
+  using Starts = std::map<const Image*, Start>;
   struct Operation {
     Class kind{};
     StepKind step{};
@@ -444,7 +453,9 @@ private:
 
   // stepper_start.cpp
   void find_start(Work& work, std::size_t cluster);
+  void find_start(Work& work, std::size_t cluster, Starts& known);
   void start_at_once(std::size_t work, std::size_t cluster);
+  static std::uint64_t lasting_bit(const Work& work);
   bool first_steps_are_joins(Work& work, std::size_t cluster);
   static bool runs_through(const Work& work, std::size_t cluster);
   bool move_all(const Move& move, const Again& again);
@@ -584,6 +595,7 @@ private:
   bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
   mutable bool saw_float_sum_ = false;
   bool left_out_active_ = false;
+  std::uint64_t lasting_ = 0;
   static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
   Sums sums_;
   struct By { // whom one of the journal's strong accesses is by

@@ -96,6 +96,9 @@ void Stepper::submitted(const CommandPtr& command) {
   auto work = std::make_unique<Work>();
   work->command = command;
   work->after = command->after;
+  work->passed = std::ranges::any_of(works_, [&](const auto& other) {
+    return other->passed && other->command->id == command->part_of;
+  });
   Hasher hasher;
   hasher.text(command->label);
   hasher.text(command->stream);
@@ -282,6 +285,7 @@ void Stepper::make_ready(std::size_t n) {
     watch_barriers(work);
   }
   work.images.assign(count, nullptr);
+  work.starts.assign(count, Start::Free);
   work.sum = {};
   for (const auto& cluster : work.clusters) { // it may have run before and been taken back
     for (std::size_t b = 0; b < cluster->size(); ++b) {
@@ -291,6 +295,7 @@ void Stepper::make_ready(std::size_t n) {
     }
   }
   before = some != count ? memory_use() : MemoryUse{};
+  Starts starts;
   for (std::size_t c = 0; c < count && !failure_; ++c) {
     if (!fits(c)) {
       return;
@@ -306,7 +311,7 @@ void Stepper::make_ready(std::size_t n) {
     work.progress[c] = std::move(progress);
     settle(work, c);
     capture(n, c);
-    find_start(work, c);
+    find_start(work, c, starts);
     if (options_.starts_at_once && !failure_ && !runs_through(work, c)) {
       start_at_once(n, c);
     }
@@ -431,7 +436,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       if (image.ready.empty() || (options_.symmetry && image.looked_at == pass_)) {
         continue; // a cluster like it has had its turn
       }
-      const bool starts = !image.made && image.start >= Image::Start::Alike;
+      const bool starts = !image.made && work.starts[c] != Start::Free;
       const bool through = runs_through(work, c);
       if (through && std::exchange(one_runs_through, true)) {
         continue; // moves with that one

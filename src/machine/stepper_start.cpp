@@ -48,13 +48,7 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
 }
 
 void Stepper::find_start(Work& work, std::size_t c) {
-  using Start = Image::Start;
-  const Image& image = *work.images[c];
-  if (image.start != Start::Unknown || failure_) {
-    return;
-  }
-  image.start = Start::Free;
-  if (!options_.eager || options_.progress == ProgressModel::Hsa || image.ready.empty()) {
+  if (!options_.eager || options_.progress == ProgressModel::Hsa || work.images[c]->ready.empty()) {
     return;
   }
   const Mark here = mark();
@@ -62,7 +56,7 @@ void Stepper::find_start(Work& work, std::size_t c) {
   const bool alike = by_warps() || first_steps_are_joins(work, c);
   bundling_ = false;
   if (alike) {
-    image.start = by_warps() ? Start::Free : Start::Alike;
+    work.starts[c] = by_warps() ? Start::Free : Start::Alike;
     work.progress[c].made = true;
     settle(work, c);
     Cluster& cluster = *work.clusters[c];
@@ -71,12 +65,26 @@ void Stepper::find_start(Work& work, std::size_t c) {
       ended = ended && cluster.block(b).ended();
     }
     if (ended) {
-      image.start = Start::Through;
+      work.starts[c] = Start::Through;
     }
   }
   absorb_writes(work, c);
   work.loaded[c] = nullptr;
   undo_to(here);
+}
+
+/// `known` has the starts of clusters with the same memory.
+void Stepper::find_start(Work& work, std::size_t c, Starts& known) {
+  const Image* image = work.images[c];
+  const auto [start, is_new] = known.try_emplace(image, Start::Free);
+  if (is_new && !failure_) {
+    find_start(work, c);
+    start->second = work.starts[c];
+  }
+  work.starts[c] = start->second;
+  if (work.passed && !runs_through(work, c) && !image->ended) {
+    lasting_ |= lasting_bit(work);
+  }
 }
 
 /// Not if it would end at once: others may be submitted yet that are under way at the same time
@@ -97,7 +105,29 @@ void Stepper::start_at_once(std::size_t n, std::size_t c) {
 /// Does the move start its cluster, and everything like it in its grid?
 bool Stepper::runs_through(const Work& work, std::size_t c) {
   const Image& image = *work.images[c];
-  return !image.made && !image.ended && image.start == Image::Start::Through;
+  return !image.made && !image.ended && work.starts[c] == Start::Through;
+}
+
+/// Kernels by their names.
+std::uint64_t Stepper::lasting_bit(const Work& work) {
+  Hasher hasher;
+  hasher.text(work.command->grid->kernel().name);
+  return std::uint64_t{1} << (hasher.finish().low & 63);
+}
+
+/// Those that a command submits by itself are not known yet.
+bool Stepper::waiting_may_run_through() const {
+  return options_.lasting == 0 || std::ranges::none_of(works_, [&](const auto& work) {
+           return !work->done &&
+                  (work->kernel() ? !work->ready && (options_.lasting & lasting_bit(*work)) != 0
+                                  : static_cast<bool>(work->command->more));
+         });
+}
+
+void Stepper::host_passes() {
+  for (const auto& work : works_) {
+    work->passed = work->passed || (!work->done && !(work->kernel() && work->ready));
+  }
 }
 
 /// The move and, if its cluster runs through, those of the clusters behind it that do as well.

@@ -47,6 +47,13 @@ enum class Stepper::Class : std::uint8_t {
   Heap        // changes what is allocated, which cannot be taken back in this process
 };
 
+/// How a cluster starts of which nobody has taken a step.
+enum class Stepper::Start : std::uint8_t {
+  Free,   // it matters who goes first
+  Alike,  // whoever goes first, it comes to the same state
+  Through // and that state is its end
+};
+
 /// One cluster between two moves: everything its future depends on, memory and the clocks aside.
 /// Immutable; there is one image for each content. It consists of parts that many images have.
 struct Stepper::Image {
@@ -82,14 +89,6 @@ struct Stepper::Image {
   // Without warp rules, if the cluster has several threads: does what one of them does depend on
   // nothing of the others but what is in `rest`? See stepper_ahead.cpp.
   bool by_thread = false;
-  // How it starts, if nobody has taken a step: found out once, see stepper_start.cpp.
-  enum class Start : std::uint8_t {
-    Unknown,
-    Free,   // it matters who goes first
-    Alike,  // whoever goes first, it comes to the same state
-    Through // and that state is its end
-  };
-  mutable Start start = Start::Unknown;
   std::vector<Ready> ready;
   std::vector<WarpRules::Pick> picks;
   struct Left { // behind
@@ -145,10 +144,14 @@ struct Stepper::Work {
   // --- State -----------------------------------------------------------------------------------
   bool ready = false;            // everything before it has completed
   bool begun = false;            // a host function that is running
+  bool passed = false;           // the host has gone first, as if this ran through
   std::vector<CommandPtr> parts; // what it has submitted: it goes on when these have completed
   bool done = false;
   std::vector<const Image*> images; // by cluster, of a kernel that is ready
   HashSum sum;                      // of their hashes
+  // By cluster. With another memory it may start in another way, so it is found out whenever the
+  // kernel becomes ready, see stepper_start.cpp.
+  std::vector<Start> starts;
 
   // --- Where a cluster is while it moves; holds some image of it otherwise
   // ------------------------
@@ -178,9 +181,8 @@ struct Stepper::Work {
     return std::ranges::all_of(images, &Image::ended);
   }
   bool starts_alike() const {
-    return std::ranges::all_of(images, [](const Image* image) {
-      return !image->made && image->start >= Image::Start::Alike;
-    });
+    return std::ranges::none_of(images, &Image::made) &&
+           std::ranges::find(starts, Start::Free) == starts.end();
   }
 };
 

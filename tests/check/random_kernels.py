@@ -1,49 +1,50 @@
-#!/usr/bin/env python3
-"""Random kernels of up to four threads: the same verdict with every reduction of the search off as with all on.
+"""Random kernels of up to four threads for random_programs.py.
 
-    HEDDLE=./heddle random_kernels.py [--seed=N] [--programs=N] [--off="FLAGS"]… [--keep=FILE]
-
-Each program is a kernel of two to four threads in one of several shapes of grid. Threads do atomic operations of
-all orders and scopes on a few cells, fences, locks, waits, barriers of warp, block, cluster and grid, shuffles and plain
-accesses that locks protect; what they read is dropped, becomes data, or decides. A second kernel hangs where the data
-are what the random numbers say, so that an outcome that a reduction loses shows as a lost hang. Programs that take too
-long without reductions are left out, and counted.
+Threads do atomic operations of all orders and scopes on a few cells, fences, locks, waits, barriers of warp, block,
+cluster and grid, shuffles, mbarriers, device malloc, tickets and plain accesses that locks protect; what they read is
+dropped, becomes data, or decides. A second kernel judges the data.
 """
-import argparse
-import concurrent.futures
-import json
-import os
-import pathlib
-import random
-import subprocess
-import sys
-import tempfile
+from dataclasses import dataclass
 
-HEDDLE = os.environ.get("HEDDLE", "heddle")
-EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-data-order", "--no-straight", "--no-phases", "--no-eager")
 SHAPES = {"blocks": 1, "block": 4, "cluster": 1, "cooperative": 1, "two_by_two": 2, "pairs": 2}
 SCOPES = ("block", "device", "system")
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
+MODELS = ("fair", "obe", "hsa", "lobe")
 
 HEAD = """#include <cooperative_groups.h>
 #include <cuda/atomic>
+#include <cuda/barrier>
+#include <cuda/ptx>
 #include <cstdlib>
 #include <cstring>
 namespace cg = cooperative_groups;
-__device__ int cells[4], data_of_lock, out[4];
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+__device__ int cells[4], data_of_lock, out[6], tickets, places[8], drawn[8];
+__device__ unsigned long long slots[2];
 template <cuda::thread_scope S> __device__ auto cell(int n) { return cuda::atomic_ref<int, S>(cells[n]); }
 __device__ void take(int n) { while (atomicCAS(&cells[n], 0, 1) != 0) ; __threadfence(); }
 __device__ void give(int n) { __threadfence(); atomicExch(&cells[n], 0); }
 __device__ void hang() { while (*(volatile int*)&cells[3] != 99) ; }
-__global__ void judge(int a, int b) { if (out[0] == a && out[1] == b) hang(); }
+__device__ bool over(Barrier& barrier, int parity) {
+  return cuda::ptx::mbarrier_test_wait_parity(cuda::device::barrier_native_handle(barrier), parity);
+}
+__global__ void judge(int a, int b) { if (out[0] + out[5] == a && out[1] == b) hang(); }
 """
+
+
+@dataclass
+class Program:
+    number: int
+    functions: str  # before main()
+    main: str       # its part of main()
+    flags: list
 
 
 class Thread:
     """The statements of one thread; names of variables are its own."""
 
-    def __init__(self, source, number, together):
-        self.source, self.number, self.names, self.together = source, number, 0, together
+    def __init__(self, source, number):
+        self.source, self.number, self.names = source, number, 0
 
     def name(self):
         self.names += 1
@@ -105,98 +106,169 @@ class Thread:
                     + (f"if ({v} == {self.source.randrange(1, 4)}) {{ {self.effect()} }}" if self.source.randrange(2) else f"out[{self.number}] = {v};"))
         return f"if ({self.reading()} == {self.source.randrange(1, 4)} && {self.reading()} == 1) hang();"
 
+    def short(self):
+        """Something brief to stand beside an operation that matters."""
+        v = self.name()
+        return self.source.choice(("", self.effect(), self.effect(), f"int {v} = {self.reading()}; out[{self.number}] = {v};",
+                                   f"if ({self.reading()} == {self.source.randrange(1, 3)}) {{ {self.effect()} }}"))
 
-def program(source, number):
-    shape = source.choice(list(SHAPES))
-    threads = 4 if shape in ("two_by_two",) else source.choice((2, 2, 3, 3, 4))
-    per_block = {"blocks": 1, "block": threads, "cluster": 1, "cooperative": 1, "two_by_two": 2, "pairs": threads}[shape]
-    of = [Thread(source, t, per_block) for t in range(threads)]
+    # --- mbarriers -----------------------------------------------------------------------------------
+
+    def arrival(self):
+        """One arrival at barrier 0 or 1, mostly."""
+        b, pick, v = self.source.choice((0, 0, 0, 1)), self.source.randrange(12), self.name()
+        if pick < 4:
+            return f"{self.short()} bar[{b}].arrive_and_wait(); {self.short()}"
+        if pick < 7:
+            return f"{{ auto {v} = bar[{b}].arrive(); {self.short()} bar[{b}].wait(std::move({v})); }}"
+        if pick == 7:
+            return f"{self.short()} (void)bar[{b}].arrive();"
+        if pick == 8:
+            return f"bar[{b}].arrive_and_drop(); {self.short()}"
+        if pick == 9:
+            return f"(void)bar[{b}].arrive(); while (!over(bar[{b}], {self.source.randrange(2)})) ; {self.short()}"
+        if pick == 10:
+            return f"(void)bar[{b}].arrive(); if (over(bar[{b}], {self.source.randrange(2)})) {{ {self.effect()} }}"
+        return f"{self.short()} if ({self.reading()} == {self.source.randrange(2)}) bar[{b}].arrive_and_wait();"
+
+    # --- Device malloc -------------------------------------------------------------------------------
+
+    def allocation(self):
+        v, size = self.name(), self.source.choice(("8", "8", "3 << 20", "5 << 20"))
+        pick = self.source.randrange(4)
+        if pick == 0:
+            return (f"{{ int* {v} = (int*)malloc({size}); {self.short()} if ({v} != nullptr) {{ *{v} = {self.source.randrange(3)}; "
+                    f"out[{self.number}] += *{v}; free({v}); }} else {{ {self.effect()} }} }}")
+        if pick == 1:
+            return f"{{ int* {v} = (int*)malloc({size}); if ({v} == nullptr) {{ {self.statement()} }} {self.short()} free({v}); }}"
+        if pick == 2:
+            s = self.source.randrange(2)
+            return (f"{{ int* {v} = (int*)malloc({size}); if ({v} != nullptr) {{ *{v} = {self.source.randrange(1, 3)}; __threadfence(); "
+                    f"{v} = (int*)atomicExch(&slots[{s}], (unsigned long long){v}); __threadfence(); "
+                    f"if ({v} != nullptr) {{ out[{self.number}] = *{v}; free({v}); }} }} }}")
+        return f"{{ int* {v} = new int[2]; {self.short()} delete[] {v}; }}"
+
+
+def shape_of(source, kinds=tuple(SHAPES), threads=None):
+    """The shape's name, how many threads, and how many of them make a block."""
+    shape = source.choice(kinds)
+    threads = 4 if shape == "two_by_two" else threads or source.choice((2, 2, 2, 3, 3, 4))
+    return shape, threads, {"block": threads, "two_by_two": 2, "pairs": threads}.get(shape, 1)
+
+
+def each(code):
+    """A thread for each text."""
+    return "  switch (rank) {\n" + "".join(f"  case {t}: {{ {c} break; }}\n" for t, c in enumerate(code)) + "  }\n"
+
+
+def launch(name, shape, blocks, per_block, indent="    "):
+    lines = ["cudaLaunchConfig_t config{};", f"config.gridDim = {blocks};", f"config.blockDim = {per_block};", "cudaLaunchAttribute attribute{};"]
+    if shape == "cluster":
+        lines += ["attribute.id = cudaLaunchAttributeClusterDimension;", f"attribute.val.clusterDim = {{{blocks}, 1, 1}};", "config.numAttrs = 1;"]
+    elif shape == "cooperative":
+        lines += ["attribute.id = cudaLaunchAttributeCooperative;", "attribute.val.cooperative = 1;", "config.numAttrs = 1;"]
+    lines += ["config.attrs = &attribute;", f"cudaLaunchKernelEx(&config, {name});"]
+    return "".join(f"{indent}{line}\n" for line in lines)
+
+
+def finished(source, number, body, shape, threads, per_block, flags=None):
+    if flags is None:
+        flags = [f"--progress={source.choice(MODELS)}"] if source.randrange(4) == 0 else []
+        flags += ["--warps=lockstep"] if per_block > 1 and source.randrange(4) == 0 else []
+    kernel = f"__global__ void k{number}() {{\n  const int rank = blockIdx.x * blockDim.x + threadIdx.x;\n{body}}}\n"
+    judge = f"    judge<<<1, 1>>>({source.randrange(4)}, {source.randrange(4)});\n"
+    return Program(number, kernel, launch(f"k{number}", shape, threads // per_block, per_block) + judge, flags)
+
+
+def kernel(source, number):
+    shape, threads, per_block = shape_of(source)
+    of = [Thread(source, t) for t in range(threads)]
     alike = source.randrange(4) == 0
     rounds = []
     for _ in range(source.choice((1, 1, 2))):
         code = [" ".join(t.statement() for _ in range(source.choice((1, 1, 2)))) for t in of]
-        if alike:
-            code = [code[0]] * threads
-        rounds.append("  switch (rank) {\n" + "".join(f"  case {t}: {{ {c} break; }}\n" for t, c in enumerate(code)) + "  }\n")
+        rounds.append(each([code[0]] * threads if alike else code))
     between = ["  __syncthreads();\n"]
     if per_block > 1:
-        between.append(f"  __syncwarp({(1 << per_block) - 1});\n")
-        between.append(f"  {{ int s = __shfl_xor_sync({(1 << per_block) - 1}, cells[1], 1); if (s == 2) out[0] = 7; }}\n"
-                       .replace("cells[1]", "atomicAdd(&cells[1], 0)"))
+        every = (1 << per_block) - 1
+        between.append(f"  __syncwarp({every});\n")
+        between.append(f"  {{ int s = __shfl_xor_sync({every}, atomicAdd(&cells[1], 0), 1); if (s == 2) out[0] = 7; }}\n")
     if shape == "cluster":
         between.append("  cg::this_cluster().sync();\n")
     if shape == "cooperative":
         between.append("  cg::this_grid().sync();\n")
     if shape == "blocks":
         between.append("  __threadfence();\n")
-    body = source.choice(between).join(rounds)
-    kernel = f"__global__ void k{number}() {{\n  const int rank = blockIdx.x * blockDim.x + threadIdx.x;\n{body}}}\n"
-    blocks = threads // per_block
-    return kernel, shape, blocks, per_block, source.randrange(4), source.randrange(4)
+    return finished(source, number, source.choice(between).join(rounds), shape, threads, per_block)
 
 
-def text(programs):
-    result = HEAD + "".join(p[0] for p in programs) + "int main(int, char** argv) {\n  const int n = atoi(argv[1]);\n"
-    for number, (_, shape, blocks, threads, a, b) in enumerate(programs):
-        result += f"  if (n == {number}) {{\n    cudaLaunchConfig_t config{{}};\n    config.gridDim = {blocks};\n    config.blockDim = {threads};\n    cudaLaunchAttribute attribute{{}};\n"
-        if shape == "cluster":
-            result += f"    attribute.id = cudaLaunchAttributeClusterDimension;\n    attribute.val.clusterDim = {{{blocks}, 1, 1}};\n    config.numAttrs = 1;\n"
-        elif shape == "cooperative":
-            result += "    attribute.id = cudaLaunchAttributeCooperative;\n    attribute.val.cooperative = 1;\n    config.numAttrs = 1;\n"
-        result += f"    config.attrs = &attribute;\n    cudaLaunchKernelEx(&config, k{number});\n    judge<<<1, 1>>>({a}, {b});\n  }}\n"
-    return result + "  return cudaDeviceSynchronize() != cudaSuccess;\n}\n"
+def barriers(source, number):
+    """Threads of a block that arrive at mbarriers, once in each round more often than not."""
+    shape, threads, per_block = shape_of(source, ("block", "two_by_two", "pairs"))
+    of = [Thread(source, t) for t in range(threads)]
+    alike = source.randrange(4) == 0
+    counts = [per_block, source.choice((per_block, per_block, 1, 2))]
+    if source.randrange(5) == 0:
+        counts[0] = source.choice((1, per_block + 1))
+    body = ("  __shared__ alignas(8) unsigned char memory[2 * sizeof(Barrier)];\n  Barrier* const bar = (Barrier*)memory;\n"
+            f"  if (threadIdx.x == 0) {{ init(&bar[0], {counts[0]}); init(&bar[1], {counts[1]}); }}\n  __syncthreads();\n")
+    for _ in range(source.choice((1, 2, 2, 3))):
+        code = [t.arrival() if source.randrange(8) else t.short() for t in of]
+        body += each([code[0]] * threads if alike else code)
+    return finished(source, number, body, shape, threads, per_block)
 
 
-def check(path, number, flags):
-    done = subprocess.run([HEDDLE, "check", "--format=json", "--max-time=20", "--schedules=0", "-j1", *flags,
-                           "--nvcc=-arch=sm_90 -std=c++17", str(path), "--", str(number)],
-                          capture_output=True, text=True, timeout=300, check=False)
-    try:
-        answer = json.loads(done.stdout)
-    except json.JSONDecodeError:
-        return f"exit code {done.returncode}: {done.stdout}{done.stderr}", [], True, 0
-    return answer["verdict"], sorted({f["code"] for f in answer["findings"]}), answer["complete"], answer["states"]
+def warps(source, number):
+    """Collectives of some of a warp's threads."""
+    shape, threads, per_block = shape_of(source, ("block", "block", "two_by_two"))
+    of = [Thread(source, t) for t in range(threads)]
+    body = "  int v = rank, s = 0;\n"
+    for _ in range(source.choice((1, 2, 2))):
+        mask = source.randrange(1, 1 << per_block)
+        if source.randrange(3) == 0:
+            mask = (1 << per_block) - 1
+        body += each([source.choice((t.short(), f"v = {t.reading()};", f"v = {t.reading()};")) for t in of])
+        call = source.choice((
+            f"__shfl_sync({mask}, v, {source.randrange(per_block)})", f"__shfl_xor_sync({mask}, v, 1)", f"__ballot_sync({mask}, v)",
+            f"__any_sync({mask}, v == 1)", f"__all_sync({mask}, v)", f"__match_any_sync({mask}, v)", f"__reduce_add_sync({mask}, v)",
+            f"(__syncwarp({mask}), *(volatile int*)&cells[1])", "__popc(__activemask())"))
+        within = source.choice((f"if ({mask} >> threadIdx.x & 1) ", f"if ({mask} >> threadIdx.x & 1) ", f"if (v < 2 || {mask} >> threadIdx.x & 1) "))
+        body += f"  {within}{{ s = {call}; if (s == {source.randrange(4)}) {{ {of[0].effect()} }} }}\n"
+        if source.randrange(3) == 0:
+            body += f"  if (s == {source.randrange(3)}) return;\n"
+    body += "  out[rank] = s;\n"
+    return finished(source, number, body, shape, threads, per_block)
 
 
-def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--programs", type=int, default=int(os.environ.get("RANDOM_KERNELS", "24")))
-    options.add_argument("--off", action="append")
-    options.add_argument("--keep")
-    options = options.parse_args()
-    source = random.Random(options.seed)
-    programs = [program(source, n) for n in range(options.programs)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(options.keep or pathlib.Path(folder) / f"random_{options.seed}.cu")
-        path.write_text(text(programs), encoding="utf-8")
-        check(path, 0, [])  # compiles once
-        variants = [[], list(EACH), *([o.split() for o in options.off] if options.off else [["--straight-after=1"]])]
-        jobs = [(n, flags) for n in range(len(programs)) for flags in variants]
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            answers = dict(zip([(n, " ".join(f)) for n, f in jobs], pool.map(lambda j: check(path, *j), jobs)))
-    wrong = open_ = hangs = 0
-    for number in range(len(programs)):
-        plain = answers[number, ""]
-        hangs += plain[0] == "may-hang"
-        for flags in variants[1:]:
-            other = answers[number, " ".join(flags)]
-            if not (plain[2] and other[2]):
-                open_ += 1
-                # What one of them has found is real.
-                if not (plain[2] or other[2]) or plain[0] == other[0]:
-                    continue
-                complete, partial = (plain, other) if plain[2] else (other, plain)
-                if partial[0] == "unknown" or (partial[0] == "terminates"):
-                    continue
-                if complete[0] == partial[0]:
-                    continue
-            if plain[:2] != other[:2]:
-                wrong += 1
-                print(f"seed {options.seed} program {number} {programs[number][1]}: {plain} but with {' '.join(flags)}: {other}\n{programs[number][0]}")
-    print(f"{len(programs)} programs, {hangs} may hang, {open_} comparisons left out, {wrong} wrong")
-    return 1 if wrong or not programs else 0
+def heap(source, number):
+    shape, threads, per_block = shape_of(source, ("blocks", "block", "two_by_two"))
+    of = [Thread(source, t) for t in range(threads)]
+    alike = source.randrange(3) == 0
+    body = ""
+    for _ in range(source.choice((1, 1, 2))):
+        code = [t.allocation() if source.randrange(5) else t.statement() for t in of]
+        body += each([code[0]] * threads if alike else code)
+    return finished(source, number, body, shape, threads, per_block)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def tickets(source, number):
+    """The last one does something else; places that are handed out."""
+    shape, threads, per_block = shape_of(source, ("blocks", "blocks", "blocks", "block", "two_by_two"), source.choice((3, 4, 5)))
+    of = [Thread(source, "rank") for _ in range(threads)]  # whoever comes to a statement
+    wrap = source.choice((threads - 1, threads - 1, threads, 1))
+    take = source.choice(("atomicAdd(&tickets, 1)", f"(int)atomicInc((unsigned*)&tickets, {wrap})", "cuda::atomic_ref<int>(tickets).fetch_add(1)"))
+    mine = source.choice(("rank + 1", "1", f"{of[0].reading()}"))
+    body = source.choice((f"  {of[0].short()}\n", "", "", each([t.short() for t in of])))
+    body += source.choice((f"  places[rank] = {mine};\n", f"  places[atomicAdd(&data_of_lock, 1) & 7] = {mine};\n", f"  atomicAdd(&cells[0], {mine});\n", ""))
+    body += source.choice(("  __threadfence();\n", "  __threadfence();\n", "")) + f"  const int ticket = {take};\n"
+    last = source.choice(("out[5] = places[0] + 2 * places[1];", "out[5] = places[0]; tickets = 0;", of[0].effect(), of[0].statement(),
+                          f"while (atomicAdd(&cells[0], 0) < {source.randrange(3)}) ;"))
+    others = source.choice(("", "", f"else {{ {of[1].effect()} }}", f"else {{ {of[1].short()} }}",
+                            f"else if (ticket == 0) {{ {of[1].statement()} }}"))
+    if source.randrange(5) == 0:
+        body += f"  drawn[ticket & 7] = {mine};\n"
+    body += f"  if (ticket == {source.choice((threads - 1, threads - 1, threads - 1, threads - 2, 0))}) {{ {last} }} {others}\n"
+    return finished(source, number, body, shape, threads, per_block)
+
+
+KINDS = {"kernels": (HEAD, kernel), "barriers": (HEAD, barriers), "warps": (HEAD, warps), "heap": (HEAD, heap), "tickets": (HEAD, tickets)}

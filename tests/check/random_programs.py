@@ -29,18 +29,19 @@ import random_hosts
 import random_kernels
 
 HEDDLE = os.environ.get("HEDDLE", "heddle")
-EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-data-order", "--no-straight", "--no-phases",
+EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-data-order", "--no-straight", "--no-phases", "--no-host-first",
         "--no-allocations", "--no-eager")
-LARGE = ["--straight-after=1"]
+LARGE = (["--straight-after=1"], ["--straight-after=1", "--one-order-after=1"])
 KINDS = {**random_kernels.KINDS, **random_hosts.KINDS}
+LIMITS = {"hosts": 1500}  # states: each is a process
 NVCC = "-arch=sm_90 -std=c++17"
-TOO_LONG = 20  # seconds
 
 
 class Answer:
     """What heddle says of one program, and the ways to compare it."""
 
-    def __init__(self, done):
+    def __init__(self, done, seconds):
+        self.seconds = seconds
         self.code, self.text = done.returncode, done.stdout + done.stderr
         try:
             self.report = json.loads(done.stdout)
@@ -53,8 +54,13 @@ class Answer:
     def complete(self):
         return self.report["complete"]
 
-    def without_time(self):
-        return {**self.report, "seconds": 0}
+    def same(self, other):
+        """None: time has decided something (a search of every order has a twentieth of it)."""
+        if None in (self.report, other.report):
+            return False
+        if not (self.complete() and other.complete()) or max(self.report["seconds"], other.report["seconds"]) > self.seconds / 20:
+            return None
+        return {**self.report, "seconds": 0} == {**other.report, "seconds": 0}
 
     def problem(self):
         """What no program at all may lead to."""
@@ -68,9 +74,10 @@ class Answer:
 class Programs:
     """One file of random programs, each chosen by its number."""
 
-    def __init__(self, kind, seed, count, folder):
+    def __init__(self, kind, seed, count, folder, seconds):
         source = random.Random(f"{kind} {seed}")
         self.head, make = KINDS[kind]
+        self.states, self.seconds = LIMITS.get(kind, 12_000), seconds
         self.name, self.path = f"{kind} {seed}", pathlib.Path(folder) / f"{kind}_{seed}.cu"
         self.all = [make(source, number) for number in range(count)]
         self.path.write_text(self.text(self.all), encoding="utf-8")
@@ -82,15 +89,15 @@ class Programs:
                 + "  return cudaDeviceSynchronize() != cudaSuccess;\n}\n")
 
     def command(self, program, flags):
-        return [HEDDLE, "check", "--format=json", f"--max-time={TOO_LONG}", "--schedules=0", *program.flags, *flags,
+        return [HEDDLE, "check", "--format=json", f"--max-time={self.seconds}", f"--max-states={self.states}", "--schedules=0", *program.flags, *flags,
                 f"--nvcc={NVCC}", str(self.path), "--", str(program.number)]
 
-    def ask(self, program, *flags):
+    def ask(self, program, *flags, at_most=None):
         try:
             return Answer(subprocess.run(self.command(program, flags), capture_output=True, text=True,
-                                         timeout=10 * TOO_LONG, check=False))
+                                         timeout=at_most or 60 + 4 * self.seconds, check=False), self.seconds)
         except subprocess.TimeoutExpired:
-            return Answer(subprocess.CompletedProcess([], 124, "", "still running"))
+            return Answer(subprocess.CompletedProcess([], 124, "", "still running"), self.seconds)
 
 
 def differ(plain, other):
@@ -112,6 +119,8 @@ class Tally:
 def look(programs, program, source, options, tally):
     """Everything about one program; what is wrong goes to tally.wrong."""
     def wrong(why, flags=()):
+        if len(tally.wrong) == 20:
+            sys.exit("too much is wrong")
         tally.wrong.append(f"{programs.name} {program.number}: {why}\n  "
                            + shlex.join(programs.command(program, flags)) + f"\n{program.functions}{program.main}")
         print("WRONG " + tally.wrong[-1], flush=True)
@@ -122,7 +131,7 @@ def look(programs, program, source, options, tally):
         wrong(f"{plain.problem()}: {plain.text}", ["-j1"])
         return
     tally.hangs += plain.report["verdict"] != "terminates"
-    off = [shlex.split(o) for o in options.off or []] or [list(EACH), LARGE, [source.choice(EACH)]]
+    off = [shlex.split(o) for o in options.off or []] or [list(EACH), source.choice(LARGE), [source.choice(EACH)]]
     for flags in off:
         other = programs.ask(program, "-j1", *flags)
         if other.problem():
@@ -135,13 +144,14 @@ def look(programs, program, source, options, tally):
             tally.compared += 1
         if different:
             wrong(f"{plain.verdict()} but with {' '.join(flags)}: {other.verdict()}", ["-j1", *flags])
-    if plain.complete() and source.random() < options.also:
-        tally.same += 1
+    if source.random() < options.also:
         # Where several may take part, witnesses are looked for anew: another report, the same for any number of them.
         at_once = ["--states-alone=0"]
         for one, flags in ((plain, ["-j2"]), (programs.ask(program, "-j1", *at_once), ["-j4", *at_once])):
             other = programs.ask(program, *flags)
-            if None in (one.report, other.report) or other.without_time() != one.without_time():
+            same = one.same(other)
+            tally.same += same is not None
+            if same is False:
                 wrong(f"another report with {' '.join(flags)}:\n{one.text}\n{other.text}", flags)
     if source.random() < options.also:
         for finding in plain.report["findings"]:
@@ -159,8 +169,9 @@ def main():
     options.add_argument("--files", type=int, default=1, help="so many seeds, from --seed on")
     options.add_argument("--programs", type=int, default=40, help="of each kind and seed")
     options.add_argument("--only", type=int, help="the program of that number")
-    options.add_argument("--also", type=float, default=0.3, help="the part whose reports and replays are compared")
+    options.add_argument("--also", type=float, default=0.15, help="the part whose reports and replays are compared")
     options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--max-time", type=float, default=60, help="seconds; what takes longer is left out")
     options.add_argument("--off", action="append")
     options.add_argument("--keep")
     options = options.parse_args()
@@ -168,15 +179,15 @@ def main():
     for seed in range(options.seed, options.seed + options.files):
         for kind in options.kind or KINDS:
             with tempfile.TemporaryDirectory() as folder:
-                programs = Programs(kind, seed, options.programs, options.keep or folder)
+                programs = Programs(kind, seed, options.programs, options.keep or folder, options.max_time)
                 chosen = [p for p in programs.all if options.only in (None, p.number)]
-                programs.ask(chosen[0])  # compiles once
+                programs.ask(chosen[0], at_most=1200)  # compiles once
                 tally = Tally()
                 with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
                     list(pool.map(lambda p: look(programs, p, random.Random(f"{programs.name} {p.number}"), options, tally), chosen))
             failed += len(tally.wrong)
             print(f"{programs.name}: {tally.programs} programs, {tally.hangs} with findings, {tally.compared} comparisons, "
-                  f"{tally.left_out} left out, {tally.same} with several processes, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)
+                  f"{tally.left_out} left out, {tally.same} reports of several processes compared, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)
     return 1 if failed else 0
 
 

@@ -401,10 +401,42 @@ int run_launched_again(Setup setup) {
 
 #define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
 
+// --- A grid whose blocks wait for each other or not, as the grid before it has left things ---------------
+
+// How it starts is not the same each time: with either block of the first grid in front, it runs through once.
+__global__ void come_first() {
+  if (tickets.exchange(1, memory_order_relaxed) == 0) {
+    total = me();
+  }
+}
+__global__ void meet_if(int wanted) {
+  if (total == wanted) {
+    ready[me()].store(1, memory_order_release);
+    wait_for(ready[1 - me()]);
+  }
+}
+//@ case: meet-if-first-was-0
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+//@ case: meet-if-first-was-1
+//@ verdict: may-hang
+//@ finding: starvation CLUSTER
+//@ case: meet-if-first-was-0 block
+//@ verdict: terminates
+//@ case: meet-if-first-was-1 block
+//@ verdict: terminates
+template <int Wanted> static int meet_if_first_was(Setup setup) {
+  come_first<<<2, 1>>>();
+  launch(setup, meet_if, Wanted);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       DEVICE_CASE("up", up),
       DEVICE_CASE("down", down),
+      {"meet-if-first-was-0", meet_if_first_was<0>},
+      {"meet-if-first-was-1", meet_if_first_was<1>},
       DEVICE_CASE("barrier", barrier),
       DEVICE_CASE("barrier-twice", barrier_twice),
       DEVICE_CASE("barrier-reset", barrier_reset),

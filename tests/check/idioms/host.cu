@@ -31,6 +31,30 @@ __global__ void nothing() {}
 
 static int finish() { return static_cast<int>(cudaDeviceSynchronize()); }
 
+// --- What a launch may wait for, behind other work in its stream --------------------------------------
+
+// The kernel that spins cannot start yet when its launch returns. It need not return before that.
+//@ case: stop-after-launch-behind-kernel
+//@ verdict: may-hang
+//@ finding: starvation API
+//@ case: stop-after-launch-behind-kernel
+//@ flags: --api=prompt
+//@ verdict: terminates
+//@ case: stop-after-launch-behind-copy
+//@ verdict: may-hang
+//@ finding: starvation API
+template <bool Kernel> static int stop_after_launch_behind(Setup) {
+  Mail* mail = make_mail();
+  if (Kernel) {
+    set_answer<<<1, 1>>>(mail);
+  } else {
+    cudaMemsetAsync(&mail->answer, 0, sizeof mail->answer);
+  }
+  spin<<<1, 1>>>(mail);
+  mail->stop.store(1, memory_order_release);
+  return finish();
+}
+
 // --- A persistent kernel, fed by the host -----------------------------------------------------------
 
 // Takes a request, answers it, and again, until it is told to stop.
@@ -523,6 +547,8 @@ int main(int argc, char** argv) {
       {"host-function-awaits-own-stream", host_function_awaits_own_stream},
       {"host-function-awaits-host", host_function_awaits_host},
       {"host-function-awaited-by-host", host_function_awaited_by_host},
+      {"stop-after-launch-behind-kernel", stop_after_launch_behind<1>},
+      {"stop-after-launch-behind-copy", stop_after_launch_behind<0>},
       {"hello", hello},
   });
 }

@@ -191,6 +191,26 @@ int copy_beside_tickets(Setup setup) {
   return static_cast<int>(cudaDeviceSynchronize());
 }
 
+// --- A kernel that looks at what another one has left: in one order of that it ends at once, in another it waits ---------
+
+__global__ void leave() { value[tickets.fetch_add(1, memory_order_relaxed)] = slots[0].fetch_add(1, memory_order_relaxed); }
+__global__ void meet_if_reversed() {
+  if (value[0] == 1 && value[1] == 2) {
+    while (flag.load(memory_order_acquire) == 0) {
+    }
+  }
+}
+//@ case: meet-if-reversed block 3
+//@ flags: --straight-after=1 --max-states=50 --schedules=0
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ incomplete: too many states
+int meet_if_reversed_after(Setup setup) {
+  launch(setup, leave);
+  meet_if_reversed<<<1, 1>>>();
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 #define DEVICE_CASE(name, kernel) \
   { name, [](Setup setup) { return run_kernel(setup, kernel); } }
 
@@ -207,5 +227,6 @@ int main(int argc, char** argv) {
       DEVICE_CASE("fault-if-late", fault_if_late),
       {"crash-if-late", crash_if_late},
       {"copy-beside-tickets", copy_beside_tickets},
+      {"meet-if-reversed", meet_if_reversed_after},
   });
 }

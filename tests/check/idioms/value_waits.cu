@@ -5,6 +5,8 @@
 
 #include <cuda.h>
 
+#include <thread>
+
 struct Words {
   SystemAtomic<unsigned> flag, answer;
   unsigned long long wide;
@@ -190,6 +192,22 @@ template <bool Crosswise> static int two_streams(Setup) {
   return finish();
 }
 
+// Two host threads submit to one stream. If the wait comes first, what would set the word to 1 again waits behind it.
+//@ case: setter-behind-the-wait
+//@ verdict: may-hang
+//@ finding: deadlock
+//@ case: setter-not-needed
+//@ verdict: terminates
+template <CUstreamWaitValue_flags How> static int setter_of_other_thread(Setup) {
+  std::thread other([] {
+    cudaLaunchHostFunc(first, [](void*) { words->flag.store(1); }, nullptr);
+  });
+  cuStreamWaitValue32(first, flag(), 1, How);
+  words->flag.store(2);
+  other.join();
+  return finish();
+}
+
 int main(int argc, char** argv) {
   prepare();
   const int result = run_case(argc, argv, {
@@ -211,6 +229,8 @@ int main(int argc, char** argv) {
       {"spins-then-sets", kernel_waits<false>},
       {"host-sets", host_sets<true>},
       {"host-sets-too-late", host_sets<false>},
+      {"setter-behind-the-wait", setter_of_other_thread<CU_STREAM_WAIT_VALUE_EQ>},
+      {"setter-not-needed", setter_of_other_thread<CU_STREAM_WAIT_VALUE_GEQ>},
       {"crosswise", two_streams<true>},
       {"one-after-the-other", two_streams<false>},
   });
