@@ -194,19 +194,22 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       request.options = options;
       continue;
     }
+    const bool retried = options.retries && tried->table.saw(Fact::Retries);
+    const bool gave_up = tried->table.saw(Fact::GaveUp);
+    const bool last = !options.starts_at_once && !gave_up && (!one_order_may_do || !small);
+    if (last && !found_before && !retried) {
+      return tried;
+    }
     HostSources sources(request.program);
-    if (options.retries && tried->table.saw(Fact::Retries) &&
-        !judge_search(request, tried->table, sources, tried->finished).straight) {
+    const Judgement found = judge_search(request, tried->table, sources, tried->finished);
+    if (retried && !found.straight) {
       options.retries = false; // somebody may change a place for ever that another one updates
       request.options = options;
       continue;
     }
-    const bool gave_up = tried->table.saw(Fact::GaveUp);
-    const bool last = !options.starts_at_once && !gave_up && (!one_order_may_do || !small);
     if (last && !found_before) {
       return tried;
     }
-    const Judgement found = judge_search(request, tried->table, sources, tried->finished);
     const bool clean = found.report.findings.empty();
     if (last) {
       if (!clean || found.report.complete) {

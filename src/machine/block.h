@@ -244,6 +244,13 @@ private:
   bool complete(const Barrier& barrier) const;
   void open(Barrier& barrier);
   void open_if_complete();
+  FaultReport misuse(
+      isa::FaultKind kind,
+      const isa::Code& code,
+      const isa::Op& op,
+      std::size_t w,
+      int lane
+  ) const;
   void diverged(const isa::Code& code, const isa::Op& op, std::size_t w, int lane, std::string how);
   void look_where_others_wait(
       const Barrier& barrier,

@@ -105,6 +105,24 @@ bool same_activation(const Frame* a, const Frame* b) {
 
 } // namespace
 
+/// By a lane of warp `w`, of the instruction.
+FaultReport Block::misuse(
+    isa::FaultKind kind,
+    const isa::Code& code,
+    const Op& op,
+    std::size_t w,
+    int lane
+) const {
+  FaultReport report;
+  report.fault.kind = kind;
+  report.fault.lane = lane;
+  report.kernel = grid_.describe();
+  report.block = index_;
+  report.thread = thread_index(w, lane);
+  describe_instruction(code, op, report);
+  return report;
+}
+
 void Block::diverged(
     const isa::Code& code,
     const Op& op,
@@ -112,13 +130,7 @@ void Block::diverged(
     int lane,
     std::string how
 ) {
-  FaultReport report;
-  report.fault.kind = isa::FaultKind::BarrierMisuse;
-  report.fault.lane = lane;
-  report.kernel = grid_.describe();
-  report.block = index_;
-  report.thread = thread_index(w, lane);
-  describe_instruction(code, op, report);
+  FaultReport report = misuse(isa::FaultKind::BarrierMisuse, code, op, w, lane);
   report.fault.text = fmt::format(
       "{}: {}",
       is_warp_collective(report.instruction) ? "collective in divergent code" : divergent_barrier,

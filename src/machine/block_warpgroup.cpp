@@ -97,13 +97,9 @@ void Block::look_who_left_warpgroup(std::size_t w, int lane) {
     if (theirs.size() <= number || divergence_) {
       continue;
     }
-    FaultReport report;
-    report.fault.kind = isa::FaultKind::WarpgroupMisuse;
-    report.fault.lane = lane;
-    report.kernel = grid_.describe();
-    report.block = index_;
-    report.thread = thread_index(w, lane);
-    describe_instruction(*theirs[number].code, *theirs[number].op, report);
+    const WarpState::WarpgroupOp& left_out = theirs[number];
+    FaultReport report =
+        misuse(isa::FaultKind::WarpgroupMisuse, *left_out.code, *left_out.op, w, lane);
     report.fault.text = fmt::format(
         "warp {} of the warpgroup has executed it, this thread of warp {} has ended without",
         other - first,
