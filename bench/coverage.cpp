@@ -2,8 +2,8 @@
 // cuda-samples, HeCBench), how many of them use each opcode and each opcode with its modifiers.
 //
 // A row counts as executed if some form of the table takes its modifiers, with types filled in, is
-// marked Run or Part, and the opcode has a lowering. Misses nothing that is wrong *inside* a form: that is
-// the business of the golden vectors.
+// marked Run or Part, and the opcode has a lowering. Misses nothing that is wrong *inside* a form:
+// that is the business of the golden vectors.
 #include "isa/lowering.h"
 #include "ptx/form.h"
 

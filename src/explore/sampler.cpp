@@ -58,7 +58,7 @@ Sampler::Sampler(const Plan& plan)
       lowest_(middle_priority) {
   if (plan.strategy == Strategy::Priorities) {
     for (std::uint32_t i = 0; i < plan.changes; ++i) {
-      change_at_.push_back(static_cast<std::uint32_t>(below(plan.first_part + 1)));
+      change_at_.push_back(static_cast<std::uint32_t>(random_.below(plan.first_part + 1)));
     }
     std::ranges::sort(change_at_, std::greater());
   }
@@ -135,7 +135,7 @@ std::uint64_t& Sampler::priority(std::uint64_t actor) {
 }
 
 std::size_t Sampler::any_of(std::span<const std::size_t> numbers) {
-  return numbers[below(numbers.size())];
+  return numbers[random_.below(numbers.size())];
 }
 
 /// Who is left behind is known when there is somebody.
@@ -335,7 +335,7 @@ std::size_t Sampler::release(const Here& here) {
       kinds.push_back(k);
     }
   }
-  return kinds.empty() ? below(here.candidates.size()) : any_of(by_kind[any_of(kinds)]);
+  return kinds.empty() ? random_.below(here.candidates.size()) : any_of(by_kind[any_of(kinds)]);
 }
 
 } // namespace heddle::explore

@@ -23,13 +23,13 @@
 #pragma once
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "explore/progress_graph.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <span>
 #include <string_view>
 #include <unordered_set>
@@ -126,10 +126,9 @@ private:
   void pick_left_out(const Here& here);
   std::uint64_t& priority(std::uint64_t actor);
   std::size_t any_of(std::span<const std::size_t> numbers);
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
 
   Plan plan_;
-  std::mt19937_64 random_;
+  Random random_;
   std::uint32_t steps_ = 0;
   std::uint32_t first_part_ends_;
   std::uint64_t last_ = 0; // who moved last

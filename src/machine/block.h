@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "isa/device_runtime.h"
 #include "isa/exec.h"
 #include "machine/grid.h"
@@ -322,8 +323,9 @@ public:
     Fault,
     Unsupported
   };
-  /// Gives every warp turns. `budget` is in turns of warps.
-  Outcome run(isa::Exec& exec, std::uint64_t budget);
+  /// Gives every warp turns. `budget` is in turns of warps. With `random` some are left out of each
+  /// round, so that warps do not always go in the order of their numbers.
+  Outcome run(isa::Exec& exec, std::uint64_t budget, Random* random = nullptr);
 
   Grid& grid() { return *grid_; }
   const std::shared_ptr<Grid>& shared_grid() const { return grid_; }

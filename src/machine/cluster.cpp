@@ -27,11 +27,11 @@ void Cluster::start(std::uint64_t index) {
   }
 }
 
-Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget) {
+Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random) {
   progressed_ = false;
-  bool moved = true;
-  while (moved) {
-    moved = false;
+  // Who has had a turn in a round that the last run left unfinished may have moved in it.
+  bool moved = next_block_ != 0 || next_warp_ != 0;
+  while (true) {
     bool ended = true;
     for (; next_block_ < blocks_.size(); ++next_block_, next_warp_ = 0) {
       Block& block = *blocks_[next_block_];
@@ -41,6 +41,10 @@ Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget) {
         }
         if (budget == 0) {
           return Outcome::Yielded;
+        }
+        if (random != nullptr && random->below(4) == 0) {
+          moved = true; // it might have: only a round of all shows that nobody can
+          continue;
         }
         const std::uint64_t before = exec.executed();
         const Stop stop = block.turn(exec, next_warp_);
@@ -60,8 +64,10 @@ Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget) {
     if (ended) {
       return Outcome::Ended;
     }
+    if (!std::exchange(moved, false)) {
+      return Outcome::Deadlock;
+    }
   }
-  return Outcome::Deadlock;
 }
 
 // [BAR-CLUSTER]: a phase completes when every thread of the cluster that has not ended has arrived.

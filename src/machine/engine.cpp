@@ -26,14 +26,6 @@ constexpr auto interrupt_poll = std::chrono::milliseconds(100);
 // then after twice as long, and so on.
 constexpr std::chrono::steady_clock::duration first_probe_after = std::chrono::milliseconds(500);
 
-std::uint64_t next_random(std::uint64_t& state) { // splitmix64
-  state += 0x9e3779b97f4a7c15ULL;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
 std::string describe_wait(const Command& command) {
   return fmt::format("{} in {} waits {}", command.label, command.stream, command.value->describe());
 }
@@ -46,7 +38,7 @@ Engine::Engine(World& world, EngineOptions options) : world_(world), options_(st
   }
   if (options_.seed) {
     options_.workers = 1;
-    random_ = *options_.seed;
+    random_.emplace(*options_.seed);
     host_exec_ = std::make_unique<isa::Exec>(world.space());
   }
   soft_limit_ = options_.workers;
@@ -264,9 +256,9 @@ Engine::Task Engine::pick() {
   if (it == resident_.end()) {
     return {};
   }
-  if (options_.seed) { // any of them may be next
+  if (random_) { // any of them may be next
     const auto count = static_cast<std::uint64_t>(std::ranges::count_if(resident_, waits));
-    for (std::uint64_t skip = next_random(random_) % count; skip > 0; --skip) {
+    for (std::uint64_t skip = random_->below(count); skip > 0; --skip) {
       it = std::find_if(std::next(it), resident_.end(), waits);
     }
   }
@@ -319,7 +311,8 @@ void Engine::run_cluster(
     warps += cluster.block(rank).warps().size();
   }
   const std::uint64_t before = exec.executed();
-  const Cluster::Outcome outcome = cluster.run(exec, rounds_per_turn * warps);
+  const Cluster::Outcome outcome =
+      cluster.run(exec, rounds_per_turn * warps, random_ ? &*random_ : nullptr);
   executed_.fetch_add(exec.executed() - before, std::memory_order_relaxed);
   lock.lock();
   resident->busy = false;

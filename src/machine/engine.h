@@ -6,6 +6,7 @@
 // - and is told so.
 #pragma once
 
+#include "base/random.h"
 #include "machine/block.h"
 #include "machine/world.h"
 
@@ -109,8 +110,8 @@ private:
   std::size_t waiting_hosts_ = 0;
   bool host_function_runs_ = false;
   bool probing_ = false;
-  bool performing_ = false; // with one_at_a_time: a task is under way
-  std::uint64_t random_ = 0;
+  bool performing_ = false;              // with one_at_a_time: a task is under way
+  std::optional<Random> random_;         // with a seed
   std::unique_ptr<isa::Exec> host_exec_; // with a seed: of the host thread that does the work
   std::vector<std::thread> threads_;
 };

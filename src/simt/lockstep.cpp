@@ -1,6 +1,7 @@
 // Implements lockstep.h: turns, choices, the trace, and single steps for an explorer.
 #include "simt/lockstep.h"
 
+#include "base/random.h"
 #include "machine/grid.h"
 
 #include <fmt/format.h>
@@ -43,9 +44,11 @@ struct Lockstep::WarpOfBlock {
 
 class Lockstep::RandomChoices final : public Choices {
 public:
-  explicit RandomChoices(std::uint64_t seed) : state_(seed) {}
+  explicit RandomChoices(std::uint64_t seed) : random_(seed) {}
 
-  int side(int n) override { return static_cast<int>(below(static_cast<std::uint64_t>(n))); }
+  int side(int n) override {
+    return static_cast<int>(random_.below(static_cast<std::uint64_t>(n)));
+  }
 
   LaneOrder order(LaneMask lanes) override {
     LaneOrder order;
@@ -54,20 +57,13 @@ public:
           static_cast<std::uint8_t>(std::countr_zero(lanes));
     }
     for (auto n = static_cast<std::size_t>(order.count); n > 1; --n) {
-      std::swap(order.lanes[n - 1], order.lanes[below(n)]);
+      std::swap(order.lanes[n - 1], order.lanes[random_.below(n)]);
     }
     return order;
   }
 
 private:
-  std::uint64_t below(std::uint64_t n) { // splitmix64
-    state_ += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return (z ^ (z >> 31)) % n;
-  }
-  std::uint64_t state_;
+  Random random_;
 };
 
 /// One line for each step: the rule, the instruction, who executed it, and the stack afterwards.

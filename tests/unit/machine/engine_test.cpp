@@ -115,6 +115,25 @@ TEST(Engine, ExitedThreadsDoNotHoldUpABarrier) {
   EXPECT_EQ(out[40], 0U);
 }
 
+TEST(Engine, OneWarpThatWaitsForAnotherBlockIsNoDeadlock) {
+  // One of four warps has ended, so turns of a cluster end within a round of its warps; then two
+  // warps that wait at the barrier are left, while the first one could move.
+  KernelRunner runner(kernel(
+      ".param .u64 out",
+      std::string(registers) +
+          "mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra OTHER;\n"
+          "setp.ge.u32 %p2, %r1, 96; @%p2 exit; setp.ge.u32 %p3, %r1, 32; @%p3 bra BARRIER;\n"
+          "SPIN: ld.relaxed.gpu.global.u32 %r3, [%rd2]; setp.eq.u32 %p4, %r3, 0; @%p4 bra SPIN;\n"
+          "BARRIER: bar.sync 0; ret;\n"
+          "OTHER: setp.ne.u32 %p5, %r1, 0; @%p5 exit; mov.u32 %r4, 0;\n"
+          "LOOP: add.u32 %r4, %r4, 1; setp.lt.u32 %p6, %r4, 3000000; @%p6 bra LOOP;\n"
+          "st.relaxed.gpu.global.u32 [%rd2], 1; ret;"
+  ));
+  auto out = runner.buffer<std::uint32_t>(1);
+  const auto result = runner.launch("k", {.grid = {2}, .block = {128}}, {out.address});
+  EXPECT_FALSE(result.fault);
+}
+
 TEST(Engine, BarrierThatNotAllReachIsADeadlock) {
   KernelRunner runner(kernel(
       ".param .u64 out",
