@@ -118,6 +118,7 @@ void read_symbols(
     const std::string_view name = string_at(strings, symbol.st_name);
     if (symbol.st_shndx == SHN_UNDEF) {
       elf.instrumented = elf.instrumented || name == "__tsan_func_entry";
+      elf.loads = elf.loads || name == "dlopen";
     } else if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
       elf.defines_cudart = elf.defines_cudart || name == "cudaLaunchKernel";
     }

@@ -95,6 +95,7 @@ Result<Inspection> inspect(const std::string& path) {
   Inspection result;
   if (contents.starts_with("#!")) {
     result.script = true;
+    result.may_compile = true;
   } else if (!is_elf(bytes)) {
     return input_error(why_not_a_program(path));
   } else {
@@ -111,8 +112,10 @@ Result<Inspection> inspect(const std::string& path) {
     TRY_VOID(check_runtime_library(path, *elf));
     result.launched = elf->launched;
     result.driver = elf->needs("libcuda.so.1");
-    result.compiles = elf->needs("libnvrtc.so") || elf->needs("libnvJitLink.so");
     result.cuda = elf->needs("libcudart.so") || elf->launched || result.driver;
+    // A program that shows no sign of CUDA (Python) may have libraries that load others.
+    result.may_compile =
+        elf->needs("libnvrtc.so") || elf->needs("libnvJitLink.so") || elf->loads || !result.cuda;
     if (!elf->dynamic) {
       return input_error(
           fmt::format(

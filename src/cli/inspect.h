@@ -16,7 +16,7 @@ struct Inspection {
   bool script = false;               // begins with #!
   bool cuda = false;                 // has kernels, or needs libcudart or libcuda
   bool driver = false;               // needs libcuda
-  bool compiles = false;             // needs libnvrtc or libnvJitLink: makes code while it runs
+  bool may_compile = false;          // needs libnvrtc or libnvJitLink, or may load them
   bool instrumented = false;         // host code compiled with -fsanitize=thread
   bool launched = false;             // compiled with heddle-cc: needs our libraries preloaded
   bool rpath_wins = false;           // DT_RPATH without DT_RUNPATH: searched before LD_LIBRARY_PATH

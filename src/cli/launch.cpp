@@ -179,7 +179,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
       {"HEDDLE_DEVICES", std::to_string(options.devices)},
       {"LD_LIBRARY_PATH", prepend(folder, "LD_LIBRARY_PATH", ':')},
   };
-  if (target.inspection.compiles) {
+  if (target.inspection.may_compile) {
     variables["LD_LIBRARY_PATH"] += ":" + toolkit_folder();
   }
   if (options.seed) {
@@ -213,7 +213,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (target.inspection.driver && target.inspection.rpath_wins) {
     add_preload(driver_name);
   }
-  if (target.inspection.compiles) {
+  if (target.inspection.may_compile) {
     add_preload(compiler_shim_name);
   }
   if (!preload.empty()) {

@@ -6,9 +6,8 @@
 // with -ptx, makes PTX of it. Wrong where a program looks into the cubin itself, and where LTO IR
 // and PTX that refer to each other are linked: functions of the LTO IR that only PTX calls are
 // gone.
+#include "runtime/compiler_symbols.h"
 #include "runtime/linked_image.h"
-
-#include <dlfcn.h>
 
 #include <cstring>
 #include <fstream>
@@ -50,14 +49,18 @@ Linkers& linkers() {
   return all;
 }
 
-/// The functions of NVIDIA's library carry its version in their names.
+/// The functions of NVIDIA's library carry its version in their names for those who are linked with
+/// it, and none for those who load it.
 class Library {
 public:
   explicit Library(const char* version) : version_(version) {}
 
   template <class... Arguments> int call(const char* name, Arguments... arguments) const {
-    const std::string full = std::string("__nvJitLink") + name + version_;
-    const auto next = reinterpret_cast<int (*)(Arguments...)>(::dlsym(RTLD_NEXT, full.c_str()));
+    const std::string full =
+        std::string(*version_ == '\0' ? "nvJitLink" : "__nvJitLink") + name + version_;
+    const auto next = reinterpret_cast<int (*)(Arguments...)>(
+        heddle::runtime::next_compiler_symbol(full.c_str())
+    );
     return next != nullptr ? next(arguments...) : internal_error;
   }
 
@@ -218,14 +221,14 @@ int cubin_bytes(const Library& library, void* handle, void* bytes) {
 extern "C" {
 
 // NOLINTBEGIN(bugprone-reserved-identifier): NVIDIA's names
-#define HEDDLE_JIT_LINK(version)                                                                   \
-  int __nvJitLinkCreate##version(void** handle, std::uint32_t count, const char** options) {       \
+#define HEDDLE_JIT_LINK(prefix, version)                                                           \
+  int prefix##nvJitLinkCreate##version(void** handle, std::uint32_t count, const char** options) { \
     return create(Library(#version), handle, count, options);                                      \
   }                                                                                                \
-  int __nvJitLinkDestroy##version(void** handle) {                                                 \
+  int prefix##nvJitLinkDestroy##version(void** handle) {                                           \
     return destroy(Library(#version), handle);                                                     \
   }                                                                                                \
-  int __nvJitLinkAddData##version(                                                                 \
+  int prefix##nvJitLinkAddData##version(                                                           \
       void* handle,                                                                                \
       int type,                                                                                    \
       const void* data,                                                                            \
@@ -234,24 +237,25 @@ extern "C" {
   ) {                                                                                              \
     return add_data(Library(#version), handle, type, data, size, name);                            \
   }                                                                                                \
-  int __nvJitLinkAddFile##version(void* handle, int type, const char* path) {                      \
+  int prefix##nvJitLinkAddFile##version(void* handle, int type, const char* path) {                \
     return add_file(Library(#version), handle, type, path);                                        \
   }                                                                                                \
-  int __nvJitLinkGetLinkedCubinSize##version(void* handle, std::size_t* size) {                    \
+  int prefix##nvJitLinkGetLinkedCubinSize##version(void* handle, std::size_t* size) {              \
     return cubin_size(Library(#version), handle, size);                                            \
   }                                                                                                \
-  int __nvJitLinkGetLinkedCubin##version(void* handle, void* bytes) {                              \
+  int prefix##nvJitLinkGetLinkedCubin##version(void* handle, void* bytes) {                        \
     return cubin_bytes(Library(#version), handle, bytes);                                          \
   }
 
-HEDDLE_JIT_LINK(_12_4)
-HEDDLE_JIT_LINK(_12_5)
-HEDDLE_JIT_LINK(_12_6)
-HEDDLE_JIT_LINK(_12_7)
-HEDDLE_JIT_LINK(_12_8)
-HEDDLE_JIT_LINK(_12_9)
-HEDDLE_JIT_LINK(_13_0)
-HEDDLE_JIT_LINK(_13_1)
+HEDDLE_JIT_LINK(, )
+HEDDLE_JIT_LINK(__, _12_4)
+HEDDLE_JIT_LINK(__, _12_5)
+HEDDLE_JIT_LINK(__, _12_6)
+HEDDLE_JIT_LINK(__, _12_7)
+HEDDLE_JIT_LINK(__, _12_8)
+HEDDLE_JIT_LINK(__, _12_9)
+HEDDLE_JIT_LINK(__, _13_0)
+HEDDLE_JIT_LINK(__, _13_1)
 #undef HEDDLE_JIT_LINK
 // NOLINTEND(bugprone-reserved-identifier)
 

@@ -2,9 +2,10 @@
 //
 // A program that compiles kernels while it runs may ask NVIDIA's compiler for a cubin, which
 // nothing here can run; the same compilation has PTX too, and whoever loads the one loads the other
-// (both go to cuModuleLoadData). This library is preloaded into programs that need libnvrtc, which
-// does everything else. Wrong where a program looks into the cubin itself.
-#include <dlfcn.h>
+// (both go to cuModuleLoadData). This library is preloaded into programs that need libnvrtc, or may
+// load it (compiler_symbols.h), which does everything else. Wrong where a program looks into the
+// cubin itself.
+#include "runtime/compiler_symbols.h"
 
 #include <cstddef>
 
@@ -14,7 +15,7 @@ constexpr int nvrtc_internal_error = 11; // NVRTC_ERROR_INTERNAL_ERROR
 
 template <class Function, class... Arguments>
 int call_next(const char* name, Arguments... arguments) {
-  const auto next = reinterpret_cast<Function>(::dlsym(RTLD_NEXT, name));
+  const auto next = reinterpret_cast<Function>(heddle::runtime::next_compiler_symbol(name));
   return next != nullptr ? next(arguments...) : nvrtc_internal_error;
 }
 
