@@ -25,7 +25,7 @@ const char* cudaGetErrorString(cudaError_t error) {
 
 cudaError_t cudaDriverGetVersion(int* result) {
   constexpr int driver = 13000; // the newest interface that the library has
-  return api_plain([&](Runtime&, ThreadState&) {
+  return api_bare([&](Runtime&, ThreadState&) {
     if (result == nullptr) {
       return cudaErrorInvalidValue;
     }
@@ -35,7 +35,7 @@ cudaError_t cudaDriverGetVersion(int* result) {
 }
 
 cudaError_t cudaRuntimeGetVersion(int* result) {
-  return api_plain([&](Runtime&, ThreadState&) {
+  return api_bare([&](Runtime&, ThreadState&) {
     if (result == nullptr) {
       return cudaErrorInvalidValue;
     }

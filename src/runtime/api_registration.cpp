@@ -107,7 +107,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
 }
 
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
-  return api_plain([&](Runtime& rt, ThreadState&) {
+  return api_bare([&](Runtime& rt, ThreadState&) {
     Function* function = rt.modules().function_of_host(host);
     if (function == nullptr) {
       return cudaErrorInvalidDeviceFunction;

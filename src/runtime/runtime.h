@@ -87,6 +87,9 @@ public:
   Advice& advice() { return *advice_; }
   Arrays& arrays() { return *arrays_; }
   Contexts& contexts() { return *contexts_; }
+  /// For the whole process, once: cuInit, or a call of the runtime API that asks for devices.
+  void initialise_driver() { driver_initialised_ = devices() != 0; }
+  bool driver_initialised() const { return driver_initialised_; }
   Graphs& graphs() { return *graphs_; }
   Ipc& ipc() { return *ipc_; }
   Pools& pools() { return *pools_; }
@@ -136,6 +139,7 @@ private:
   std::unique_ptr<StreamTable> streams_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<Contexts> contexts_;
+  std::atomic<bool> driver_initialised_{false};
   std::unique_ptr<Graphs> graphs_;
   std::unique_ptr<Ipc> ipc_;
   std::unique_ptr<Pools> pools_;
@@ -144,9 +148,9 @@ private:
 /// Records a call's result as the thread's last error, as the real library does.
 cudaError_t record_error(ThreadState& thread, cudaError_t code);
 
-/// The body of an entry point that needs no working device.
-///   return api_plain([&](Runtime& rt, ThreadState& thread) { … return cudaSuccess; });
-template <class Body> cudaError_t api_plain(Body&& body) {
+/// The body of an entry point that needs neither a device nor its driver.
+///   return api_bare([&](Runtime& rt, ThreadState& thread) { … return cudaSuccess; });
+template <class Body> cudaError_t api_bare(Body&& body) {
   ThreadState& thread = thread_state();
   if (thread.in_callback) {
     return record_error(thread, cudaErrorNotPermitted);
@@ -156,6 +160,14 @@ template <class Body> cudaError_t api_plain(Body&& body) {
   } catch (const std::bad_alloc&) {
     return record_error(thread, cudaErrorMemoryAllocation);
   }
+}
+
+/// The body of an entry point that needs no working device, but the driver, whose cuInit it does.
+template <class Body> cudaError_t api_plain(Body&& body) {
+  return api_bare([&](Runtime& rt, ThreadState& thread) {
+    rt.initialise_driver();
+    return body(rt, thread);
+  });
 }
 
 /// The body of every other entry point: refused after a fault; a scheduling point of the host.

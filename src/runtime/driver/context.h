@@ -32,9 +32,6 @@ public:
 
   VirtualMemory& virtual_memory() { return virtual_memory_; }
 
-  /// cuInit was called.
-  std::atomic<bool> initialised{false};
-
   Context& primary(int device) { return *all_[static_cast<std::size_t>(device)]; }
   Context& create(int device, unsigned flags);
   /// nullptr: no such context, or it was destroyed.

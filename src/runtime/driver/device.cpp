@@ -82,7 +82,7 @@ CUresult cuInit(unsigned flags) {
   if (rt.devices() == 0) {
     return CUDA_ERROR_NO_DEVICE;
   }
-  rt.contexts().initialised = true;
+  rt.initialise_driver();
   return CUDA_SUCCESS;
 }
 

@@ -47,8 +47,8 @@ inline CUcontext handle_of(const Context* context) {
 /// The body of an entry point that needs cuInit and no context; `body` answers a cudaError_t.
 template <class Body> CUresult after_init(Body&& body) {
   ThreadState& thread = thread_state();
-  if (!Runtime::get().contexts().initialised && !thread.uses_primary) {
-    return CUDA_ERROR_NOT_INITIALIZED; // the runtime API initialises the driver
+  if (!Runtime::get().driver_initialised()) {
+    return CUDA_ERROR_NOT_INITIALIZED; // the runtime API initialises the driver, too
   }
   const cudaError_t before = thread.last_error;
   const cudaError_t error = body();
@@ -63,6 +63,15 @@ template <class Body> CUresult in_context(Body&& body) {
                ? runtime_error(CUDA_ERROR_INVALID_CONTEXT)
                : body();
   });
+}
+
+/// The body of an entry point that works without one, and makes none current: a call of the runtime
+/// would.
+template <class Body> CUresult without_context(Body&& body) {
+  const bool used = thread_state().uses_primary;
+  const CUresult result = after_init(body);
+  thread_state().uses_primary = used;
+  return result;
 }
 
 /// The same for the device that belongs to a context or is named; the thread's own comes back.
@@ -84,7 +93,13 @@ template <class Body> cudaError_t on_device(int device, Body&& body) {
   CUresult name(__VA_ARGS__) {                                                                     \
     return heddle::runtime::in_context([&]() -> cudaError_t { return call; });                     \
   }
-// The same with its form for programs whose default stream is the thread's own; one of the
+// The same without a current context, where the documentation asks for none: its arguments name
+// their device.
+#define HEDDLE_DRIVER_ANYWHERE(name, call, ...)                                                    \
+  CUresult name(__VA_ARGS__) {                                                                     \
+    return heddle::runtime::without_context([&]() -> cudaError_t { return call; });                \
+  }
+// HEDDLE_DRIVER with its form for programs whose default stream is the thread's own; one of the
 // parameters is called `stream`.
 #define HEDDLE_DRIVER_STREAM(name, call, ...)                                                      \
   HEDDLE_DRIVER(name, call, __VA_ARGS__)                                                           \

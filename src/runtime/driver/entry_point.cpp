@@ -140,12 +140,10 @@ cudaError_t look_up(
     unsigned long long flags,
     cudaDriverEntryPointQueryResult* status
 ) {
-  return api("cudaGetDriverEntryPoint", [&](Runtime& rt, ThreadState&) {
+  return api("cudaGetDriverEntryPoint", [&](Runtime&, ThreadState&) {
     if (symbol == nullptr || function == nullptr) {
       return cudaErrorInvalidValue;
     }
-    // Who has a working runtime need not call cuInit.
-    rt.contexts().initialised = true;
     const bool mine = (flags & cudaEnablePerThreadDefaultStream) != 0;
     const EntryPoint entry = find_entry_point(symbol, version, mine);
     *function = entry.address;

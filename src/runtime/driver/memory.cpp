@@ -226,32 +226,32 @@ HEDDLE_DRIVER_STREAM(cuMemAllocAsync, cudaMallocAsync(pointer(p), bytes, stream)
 HEDDLE_DRIVER_STREAM(cuMemAllocFromPoolAsync, cudaMallocFromPoolAsync(pointer(p), bytes, pool, stream),
     CUdeviceptr* p, std::size_t bytes, CUmemoryPool pool, CUstream stream)
 HEDDLE_DRIVER_STREAM(cuMemFreeAsync, cudaFreeAsync(pointer(p), stream), CUdeviceptr p, CUstream stream)
-HEDDLE_DRIVER(cuMemPoolCreate, cudaMemPoolCreate(pool, reinterpret_cast<const cudaMemPoolProps*>(properties)),
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolCreate, cudaMemPoolCreate(pool, reinterpret_cast<const cudaMemPoolProps*>(properties)),
     CUmemoryPool* pool, const CUmemPoolProps* properties)
-HEDDLE_DRIVER(cuMemPoolDestroy, cudaMemPoolDestroy(pool), CUmemoryPool pool)
-HEDDLE_DRIVER(cuMemPoolTrimTo, cudaMemPoolTrimTo(pool, keep), CUmemoryPool pool, std::size_t keep)
-HEDDLE_DRIVER(cuMemPoolSetAttribute, cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(attribute), value),
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolDestroy, cudaMemPoolDestroy(pool), CUmemoryPool pool)
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolTrimTo, cudaMemPoolTrimTo(pool, keep), CUmemoryPool pool, std::size_t keep)
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolSetAttribute, cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(attribute), value),
     CUmemoryPool pool, CUmemPool_attribute attribute, void* value)
-HEDDLE_DRIVER(cuMemPoolGetAttribute, cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(attribute), value),
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolGetAttribute, cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(attribute), value),
     CUmemoryPool pool, CUmemPool_attribute attribute, void* value)
-HEDDLE_DRIVER(cuMemPoolSetAccess,
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolSetAccess,
     cudaMemPoolSetAccess(pool, reinterpret_cast<const cudaMemAccessDesc*>(list), count),
     CUmemoryPool pool, const CUmemAccessDesc* list, std::size_t count)
-HEDDLE_DRIVER(cuMemPoolGetAccess,
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolGetAccess,
     cudaMemPoolGetAccess(reinterpret_cast<cudaMemAccessFlags*>(flags), pool, reinterpret_cast<cudaMemLocation*>(where)),
     CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* where)
-HEDDLE_DRIVER(cuMemPoolExportToShareableHandle,
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolExportToShareableHandle,
     cudaMemPoolExportToShareableHandle(result, pool, static_cast<cudaMemAllocationHandleType>(type),
                                        static_cast<unsigned>(flags)),
     void* result, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags)
-HEDDLE_DRIVER(cuMemPoolImportFromShareableHandle,
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolImportFromShareableHandle,
     cudaMemPoolImportFromShareableHandle(pool, handle, static_cast<cudaMemAllocationHandleType>(type),
                                          static_cast<unsigned>(flags)),
     CUmemoryPool* pool, void* handle, CUmemAllocationHandleType type, unsigned long long flags)
-HEDDLE_DRIVER(cuMemPoolExportPointer,
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolExportPointer,
     cudaMemPoolExportPointer(reinterpret_cast<cudaMemPoolPtrExportData*>(data), reinterpret_cast<void*>(p)),
     CUmemPoolPtrExportData* data, CUdeviceptr p)
-HEDDLE_DRIVER(cuMemPoolImportPointer,
+HEDDLE_DRIVER_ANYWHERE(cuMemPoolImportPointer,
     cudaMemPoolImportPointer(pointer(p), pool, reinterpret_cast<cudaMemPoolPtrExportData*>(data)),
     CUdeviceptr* p, CUmemoryPool pool, CUmemPoolPtrExportData* data)
 // clang-format on

@@ -376,31 +376,31 @@ cudaError_t granularity(std::size_t* result, const CUmemAllocationProp* properti
 extern "C" {
 
 // clang-format off
-HEDDLE_DRIVER(cuMemAddressReserve, memory().reserve(Runtime::get(), p, bytes, align),
+HEDDLE_DRIVER_ANYWHERE(cuMemAddressReserve, memory().reserve(Runtime::get(), p, bytes, align),
     CUdeviceptr* p, std::size_t bytes, std::size_t align, CUdeviceptr /*wish*/, unsigned long long /*flags*/)
-HEDDLE_DRIVER(cuMemAddressFree, memory().free_range(Runtime::get(), p, bytes), CUdeviceptr p, std::size_t bytes)
-HEDDLE_DRIVER(cuMemCreate, memory().create(Runtime::get(), handle, bytes, properties),
+HEDDLE_DRIVER_ANYWHERE(cuMemAddressFree, memory().free_range(Runtime::get(), p, bytes), CUdeviceptr p, std::size_t bytes)
+HEDDLE_DRIVER_ANYWHERE(cuMemCreate, memory().create(Runtime::get(), handle, bytes, properties),
     CUmemGenericAllocationHandle* handle, std::size_t bytes, const CUmemAllocationProp* properties,
     unsigned long long /*flags*/)
-HEDDLE_DRIVER(cuMemRelease, memory().release(handle), CUmemGenericAllocationHandle handle)
-HEDDLE_DRIVER(cuMemMap,
+HEDDLE_DRIVER_ANYWHERE(cuMemRelease, memory().release(handle), CUmemGenericAllocationHandle handle)
+HEDDLE_DRIVER_ANYWHERE(cuMemMap,
     offset != 0 ? cudaErrorInvalidValue : memory().map(Runtime::get(), p, bytes, handle),
     CUdeviceptr p, std::size_t bytes, std::size_t offset, CUmemGenericAllocationHandle handle,
     unsigned long long /*flags*/)
-HEDDLE_DRIVER(cuMemUnmap, memory().unmap(Runtime::get(), p, bytes), CUdeviceptr p, std::size_t bytes)
-HEDDLE_DRIVER(cuMemSetAccess, memory().set_access(p, bytes, list, n),
+HEDDLE_DRIVER_ANYWHERE(cuMemUnmap, memory().unmap(Runtime::get(), p, bytes), CUdeviceptr p, std::size_t bytes)
+HEDDLE_DRIVER_ANYWHERE(cuMemSetAccess, memory().set_access(p, bytes, list, n),
     CUdeviceptr p, std::size_t bytes, const CUmemAccessDesc* list, std::size_t n)
-HEDDLE_DRIVER(cuMemGetAccess, memory().get_access(flags, where, p),
+HEDDLE_DRIVER_ANYWHERE(cuMemGetAccess, memory().get_access(flags, where, p),
     unsigned long long* flags, const CUmemLocation* where, CUdeviceptr p)
-HEDDLE_DRIVER(cuMemGetAllocationGranularity, granularity(result, properties),
+HEDDLE_DRIVER_ANYWHERE(cuMemGetAllocationGranularity, granularity(result, properties),
     std::size_t* result, const CUmemAllocationProp* properties, CUmemAllocationGranularity_flags /*which*/)
-HEDDLE_DRIVER(cuMemGetAllocationPropertiesFromHandle, memory().properties(properties, handle),
+HEDDLE_DRIVER_ANYWHERE(cuMemGetAllocationPropertiesFromHandle, memory().properties(properties, handle),
     CUmemAllocationProp* properties, CUmemGenericAllocationHandle handle)
-HEDDLE_DRIVER(cuMemExportToShareableHandle, flags != 0 ? cudaErrorInvalidValue : export_memory(result, handle, type),
+HEDDLE_DRIVER_ANYWHERE(cuMemExportToShareableHandle, flags != 0 ? cudaErrorInvalidValue : export_memory(result, handle, type),
     void* result, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type, unsigned long long flags)
-HEDDLE_DRIVER(cuMemImportFromShareableHandle, import_memory(handle, from, type),
+HEDDLE_DRIVER_ANYWHERE(cuMemImportFromShareableHandle, import_memory(handle, from, type),
     CUmemGenericAllocationHandle* handle, void* from, CUmemAllocationHandleType type)
-HEDDLE_DRIVER(cuMemRetainAllocationHandle, memory().retain(handle, reinterpret_cast<CUdeviceptr>(p)),
+HEDDLE_DRIVER_ANYWHERE(cuMemRetainAllocationHandle, memory().retain(handle, reinterpret_cast<CUdeviceptr>(p)),
     CUmemGenericAllocationHandle* handle, void* p)
 // clang-format on
 
