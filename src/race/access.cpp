@@ -304,8 +304,9 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
       }
     }
   }
-  if (first.command != second.command) {
-    return Why::Commands;
+  const Why distance = races_.distance(before, by);
+  if (distance == Why::Commands) {
+    return distance;
   }
   if (before.strong() != by.strong()) {
     return Why::Plain;
@@ -313,10 +314,7 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
   if (second.kind == Agent::Kind::Products) {
     return Why::Block; // its own shared memory
   }
-  if (before.block != by.block) {
-    return Why::Blocks;
-  }
-  return before.thread / isa::warp_size == by.thread / isa::warp_size ? Why::Warp : Why::Block;
+  return distance;
 }
 
 // [RACE]: they conflict, nothing orders them, and they are not morally strong.

@@ -344,9 +344,21 @@ bool Races::count_again(const Access& first, const Access& second, bool same_val
   if (it == found_.end()) {
     return false;
   }
-  ++it->second.report.count;
-  it->second.report.same_value = it->second.report.same_value && same_value;
-  return true;
+  RaceReport& known = it->second.report;
+  ++known.count;
+  known.same_value = known.same_value && same_value;
+  // What helps threads that are close does not help those that are far from each other.
+  return known.why > Why::Commands || distance(first, second) <= known.why;
+}
+
+Why Races::distance(const Access& first, const Access& second) const {
+  if (agents_[first.block].command != agents_[second.block].command) {
+    return Why::Commands;
+  }
+  if (first.block != second.block) {
+    return Why::Blocks;
+  }
+  return first.thread / isa::warp_size == second.thread / isa::warp_size ? Why::Warp : Why::Block;
 }
 
 void Races::describe(std::uint32_t site, machine::FaultReport& into) const {
@@ -423,7 +435,13 @@ void Races::add(const Found& found) {
     }
   }
   entry.order = found_.size();
-  found_.emplace(key(found.first, found.second), std::move(entry));
+  const auto [it, first] = found_.try_emplace(key(found.first, found.second));
+  if (!first) { // of its kind; this one says more
+    report.count = it->second.report.count;
+    report.same_value = it->second.report.same_value;
+    entry.order = it->second.order;
+  }
+  it->second = std::move(entry);
 }
 
 std::vector<RaceReport> Races::reports() const {

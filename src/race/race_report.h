@@ -12,6 +12,7 @@ namespace heddle::race {
 
 /// Why two accesses are unordered, as far as it can be told.
 enum class Why : std::uint8_t {
+  // In ascending order of distance:
   Warp,       // lanes of one warp, nothing between them
   Block,      // threads of one block, no barrier between
   Blocks,     // threads of different blocks, nothing between

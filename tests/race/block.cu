@@ -45,6 +45,34 @@ CASE(write_after_read_next_round, "read of 4 bytes races with a write in shared"
   rounds<right><<<1, 128>>>(device_memory<int>(128));
 }
 
+// Of such a reduction two can race for the same words: a lane that reads the first one's with the
+// first lane of its warp, and with those of other warps, for which __syncwarp() is not enough.
+template <bool right> __device__ int sum_of_block(int value, int* s) {
+  for (int apart = 16; apart > 0; apart /= 2) {
+    value += __shfl_xor_sync(0xffffffff, value, apart);
+  }
+  if (right) {
+    __syncthreads();
+  }
+  if (threadIdx.x % 32 == 0) {
+    s[threadIdx.x / 32] = value;
+  }
+  __syncthreads();
+  value = 0;
+  for (int warp = 0; warp < 4; ++warp) {
+    value += s[warp];
+  }
+  return value;
+}
+template <bool right> __global__ void two_sums(int* out) {
+  __shared__ int s[4];
+  const int sum = sum_of_block<right>(threadIdx.x, s);
+  out[threadIdx.x] = sum_of_block<right>(sum, s);
+}
+CASE(second_reduction_in_the_same_words, "different warps(.*\n)*.*put __syncthreads") {
+  two_sums<right><<<1, 128>>>(device_memory<int>(128));
+}
+
 // The first update of a bin is ordered behind its initialisation, and strong; other warps' are not.
 template <bool right> __global__ void bins(int* out) {
   __shared__ int bin[8];
