@@ -152,8 +152,8 @@ public:
     std::uint32_t bytes = 0;
     std::uint32_t flag_write = 0, flag_read = 0; // sites
   };
-  /// False: the first of its kind, or of threads that are farther from each other, which add() wants
-  /// to know.
+  /// False: the first of its kind, or of threads that are farther from each other, which add()
+  /// wants to know.
   bool count_again(const Access& first, const Access& second, bool same_value);
   /// Warp, Block, Blocks or Commands.
   Why distance(const Access& first, const Access& second) const;
