@@ -8,6 +8,7 @@
 #include "isa/lower_async.h"
 #include "isa/lower_mbarrier.h"
 #include "isa/lower_memory_address.h"
+#include "isa/lower_tensor_map.h"
 #include "isa/ops_memory.h"
 #include "ptx/strength.h"
 
@@ -450,6 +451,7 @@ void register_memory(LowerTable& table) {
   table[Opcode::Getctarank] = lower_getctarank;
   register_async(table);
   register_cluster_control(table);
+  register_tensor_map(table);
 }
 
 } // namespace heddle::isa

@@ -11,9 +11,9 @@
 #include "isa/lower_atomic.h"
 #include "isa/lower_mbarrier.h"
 #include "isa/lower_memory_address.h"
+#include "isa/lower_tensor_map.h"
 #include "isa/ops_memory.h"
 #include "isa/swizzle.h"
-#include "isa/tensor_map.h"
 
 #include <fmt/format.h>
 
@@ -43,28 +43,6 @@ std::uint64_t place_in_box(const Box& box, std::uint64_t to, std::uint32_t offse
   return swizzled(16U << box.map.swizzle, to + offset);
 }
 
-const Op* bad_map(Exec& exec, int lane, std::uint64_t address, const char* what) {
-  Fault fault;
-  fault.kind = FaultKind::IllegalInstruction;
-  fault.lane = lane;
-  fault.address = address;
-  fault.text = fmt::format("the tensor map at {:#x} {}", address, what);
-  return exec.stop_fault(std::move(fault));
-}
-
-/// False: fault() has been filled in.
-bool read_map(Exec& exec, int lane, std::uint64_t address, TensorMap& map) {
-  constexpr std::uint32_t unit = 64; // the alignment of a map
-  for (std::uint32_t done = 0; done < sizeof(TensorMap); done += unit) {
-    const std::byte* p = exec.translate(lane, address + done, unit, /*store=*/false);
-    if (p == nullptr) {
-      return false;
-    }
-    std::memcpy(reinterpret_cast<std::byte*>(&map) + done, p, unit);
-  }
-  return true;
-}
-
 /// Reads what lane's operands say. False: the exec has stopped.
 bool read_box(Exec& exec, const Op& op, int lane, Box& box) {
   const std::uint64_t address = exec.in<std::uint64_t>(op.b)[lane];
@@ -80,10 +58,33 @@ bool read_box(Exec& exec, const Op& op, int lane, Box& box) {
     bad_map(exec, lane, address, "has another number of dimensions than the copy");
     return false;
   }
+  if (!box.map.aligned()) {
+    bad_map(exec, lane, address, "has an address or a stride that is not a multiple of 16");
+    return false;
+  }
   box.element_bytes = TensorMap::element_bytes(box.map.type);
   for (std::size_t i = 0; i < op.count; ++i) {
     box.at[i] = exec.in<std::int32_t>(exec.code().refs[op.list + i])[lane];
     box.count[i] = box.map.count(i);
+  }
+  if (const std::uint64_t place = exec.in<std::uint64_t>(op.a)[lane]; place % 128 != 0) {
+    Fault fault;
+    fault.kind = FaultKind::Misaligned;
+    fault.lane = lane;
+    fault.address = place;
+    fault.text = fmt::format("a box of a tensor at {:#x}, which is not a multiple of 128", place);
+    exec.stop_fault(std::move(fault));
+    return false;
+  }
+  // Not in the manual; an H200 calls it an illegal instruction.
+  if (std::int64_t{box.at[0]} * box.element_bytes % 16 != 0) {
+    bad_map(
+        exec,
+        lane,
+        address,
+        "is used with a first coordinate that is not a multiple of 16 bytes"
+    );
+    return false;
   }
   return true;
 }
@@ -112,25 +113,12 @@ template <class F> bool each_element(const Box& box, F f) {
   return true;
 }
 
-/// The quiet NaN that stands for elements outside; 0: the type has none.
+/// The NaN that stands for elements outside, as an H200 writes it, in units of 16 bits; 0: the type
+/// has none.
 std::uint64_t outside(const TensorMap& map) {
-  if (map.fill_with_nan == 0) {
-    return 0;
-  }
-  switch (map.type) { // numbers of CUtensorMapDataType
-  case 6:             // f16
-  case 9:             // bf16
-    return 0x7fff;
-  case 8: // f64
-    return 0x7fff'ffff'ffff'ffffULL;
-  case 7: // f32
-  case 10:
-  case 11:
-  case 12:
-    return 0x7fff'ffff;
-  default:
-    return 0;
-  }
+  constexpr std::uint8_t first_float =
+      6; // CU_TENSOR_MAP_DATA_TYPE_FLOAT16; what follows are floats
+  return map.fill_with_nan != 0 && map.type >= first_float ? 0x7ff7'7ff7'7ff7'7ff7ULL : 0;
 }
 
 bool load_box(Exec& exec, int lane, const Box& box, std::uint64_t to) {

@@ -35,6 +35,14 @@ struct alignas(64) TensorMap {
   std::uint32_t count(std::size_t dimension) const {
     return (box[dimension] + step[dimension] - 1U) / step[dimension];
   }
+  /// As copies ask for it.
+  bool aligned() const {
+    std::uint64_t all = address;
+    for (int i = 1; i < rank; ++i) {
+      all |= stride[i - 1];
+    }
+    return all % 16 == 0;
+  }
   /// Bytes of an element; 0: a packed type, or no type.
   static constexpr std::uint32_t element_bytes(std::uint8_t type) {
     constexpr std::uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};

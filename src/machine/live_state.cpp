@@ -78,6 +78,7 @@ std::uint8_t identity_of(const ptx::Instruction& instruction) {
   case Opcode::Ldmatrix:
   case Opcode::Stmatrix:
   case Opcode::Movmatrix:
+  case Opcode::Tensormap: // a warp copies it
     return result | LiveState::Place | LiveState::Together;
   case Opcode::Mbarrier:
   case Opcode::Cp:
@@ -87,7 +88,6 @@ std::uint8_t identity_of(const ptx::Instruction& instruction) {
   case Opcode::Clusterlaunchcontrol:
   case Opcode::Setmaxnreg:
   case Opcode::Multimem:
-  case Opcode::Tensormap:
   case Opcode::Tcgen05:
     return result | LiveState::Together;
   case Opcode::Ld:

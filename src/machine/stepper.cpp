@@ -234,6 +234,13 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   case Opcode::Wgmma: // reads shared memory
     saw_plain_access_ = saw_plain_access_ || i.has(Mod::MmaAsync);
     return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
+  case Opcode::Tensormap: // weak, too
+    saw_plain_access_ = true;
+    return {
+        i.has(Mod::Replace) ? Class::Plain : Class::Join,
+        i.has(Mod::Replace) ? StepKind::None : StepKind::Sync,
+        "an operation on a tensor map"
+    };
   case Opcode::Mma:
   case Opcode::Movmatrix:
     return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};

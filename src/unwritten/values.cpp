@@ -109,6 +109,7 @@ Kind kind_of(const ptx::Instruction& i, Use& use) {
   case Opcode::Stmatrix:
   case Opcode::Sust:
   case Opcode::Mbarrier:
+  case Opcode::Tensormap:
     return Kind::Writes;
   case Opcode::Wmma:
     return i.has(Mod::Store) ? Kind::Writes : Kind::Opaque;

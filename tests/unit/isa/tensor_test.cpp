@@ -54,15 +54,19 @@ const std::string show = // 32 words of shared memory
 TEST(Tensor, LoadsABoxAcrossTheEdge) {
   OneKernel k(
       start +
-      "mov.u32 %r6, 6; mov.u32 %r7, -1;\n"
+      "mov.u32 %r6, 4; mov.u32 %r7, -1;\n"
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], "
       "[%rd3, {%r6, %r7}], [%r2];\n" +
-      wait_for(48) + show
+      wait_for(96) + show
   );
-  k.in = matrix(4, 3);
+  k.in = matrix(8, 3);
   ASSERT_EQ(k.run(warp(1)), "");
-  const std::vector<std::uint32_t> expected = {0, 0, 0, 0, 6, 7, 0, 0, 106, 107, 0, 0};
-  EXPECT_EQ(std::vector(k.out.begin(), k.out.begin() + 12), expected);
+  std::vector<std::uint32_t> expected(24);
+  for (std::uint32_t column = 0; column < 4; ++column) {
+    expected[8 + column] = 4 + column;
+    expected[16 + column] = 104 + column;
+  }
+  EXPECT_EQ(std::vector(k.out.begin(), k.out.begin() + 24), expected);
 }
 
 TEST(Tensor, StoresAndAddsOnlyInside) {
@@ -74,7 +78,7 @@ TEST(Tensor, StoresAndAddsOnlyInside) {
       wait_for(48) +
       "fence.proxy.async.shared::cta;\n"
       "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd3, {%r6, %r7}], [%r1];\n"
-      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%rd3, {-2, 0}], [%r1];\n"
+      "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%rd3, {0, 5}], [%r1];\n"
       "cp.async.bulk.prefetch.tensor.2d.L2.global [%rd3, {0, 0}];\n"
       "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
       "mov.u32 %r3, 0;\nSHOW: cvt.u64.u32 %rd8, %r3; add.s64 %rd9, %rd6, %rd8; ld.global.u32 %r5, "
@@ -88,8 +92,8 @@ TEST(Tensor, StoresAndAddsOnlyInside) {
     const std::uint32_t row = i / 8;
     const std::uint32_t column = i % 8;
     expected[i] = row >= 4 && column >= 4 ? (row - 4) * 100 + column - 4 : row * 100 + column;
-    if (row < 3 && column < 2) {
-      expected[i] += row * 100 + column + 2;
+    if (row == 5 && column < 4) {
+      expected[i] += column;
     }
   }
   EXPECT_EQ(std::vector(k.out.begin(), k.out.begin() + 48), expected);
@@ -120,6 +124,56 @@ TEST(Tensor, RefusesWhatIsNoMap) {
   k.in = matrix(4, 3);
   k.in[0] = 0;
   EXPECT_NE(k.run(warp(1)).find("not made by cuTensorMapEncodeTiled"), std::string::npos);
+}
+
+/// What comes of a load from column `x` of the matrix to `offset` in shared memory.
+std::string load_from(int x, int offset) {
+  OneKernel k(
+      start + "add.u32 %r1, %r1, " + std::to_string(offset) +
+      ";\ncp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], "
+      "[%rd3, {" +
+      std::to_string(x) + ", 0}], [%r2];\n" + wait_for(48)
+  );
+  k.in = matrix(4, 3);
+  return k.run(warp(1));
+}
+
+TEST(Tensor, RefusesWhatIsNotAligned) { // as an H200 does
+  EXPECT_EQ(load_from(0, 0), "");
+  EXPECT_EQ(load_from(-4, 128), "");
+  EXPECT_NE(load_from(2, 0).find("not a multiple of 16 bytes"), std::string::npos);
+  EXPECT_NE(load_from(0, 64).find("not a multiple of 128"), std::string::npos);
+}
+
+/// What comes of replacing a field of a map, and of a load with it then.
+std::string replace(const std::string& field) {
+  OneKernel k(
+      start + "tensormap.replace.tile." + field +
+      ";\ncp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], "
+      "[%rd3, {0, 0}], [%r2];\n"
+  );
+  k.in = matrix(4, 3);
+  return k.run(warp(1));
+}
+
+TEST(Tensor, RefusesMapsThatAreReplacedByWhatNoTensorHas) {
+  EXPECT_EQ(replace("box_dim.global.b1024.b32 [%rd3], 0, 4"), "");
+  EXPECT_NE(
+      replace("box_dim.global.b1024.b32 [%rd3], 0, 257").find("cannot hold"),
+      std::string::npos
+  );
+  EXPECT_NE(
+      replace("element_stride.b1024.b32 [%rd3], 1, 0").find("cannot hold"),
+      std::string::npos
+  );
+  EXPECT_NE(replace("rank.b1024.b32 [%rd3], 2").find("number of dimensions"), std::string::npos);
+  EXPECT_NE(replace("rank.b1024.b32 [%rd3], 5").find("cannot hold"), std::string::npos);
+  EXPECT_NE(
+      replace("global_stride.b1024.b64 [%rd3], 0, 24").find("not a multiple of 16"),
+      std::string::npos
+  );
+  EXPECT_NE(replace("elemtype.b1024.b32 [%rd3], 13"), "");
+  EXPECT_NE(replace("swizzle_mode.b1024.b32 [%rd3], 4"), "");
 }
 
 } // namespace
