@@ -435,6 +435,8 @@ void Races::add(const Found& found) {
     }
   }
   entry.order = found_.size();
+  entry.first_site = found.first.site;
+  entry.second_site = found.second.site;
   const auto [it, first] = found_.try_emplace(key(found.first, found.second));
   if (!first) { // of its kind; this one says more
     report.count = it->second.report.count;
@@ -451,24 +453,44 @@ std::vector<RaceReport> Races::reports() const {
   }
   std::ranges::sort(entries, {}, &Entry::order);
   std::vector<RaceReport> result;
-  const auto same_line = [](const machine::SourcePlace& a, const machine::SourcePlace& b) {
-    return a.line == b.line && a.file == b.file && a.line != 0;
-  };
+  std::vector<const Entry*> shown; // what the results are of
+  // Without lines the copies of an unrolled loop's body can only be told by what they do.
+  const auto same_place =
+      [&](const RaceSide& a, std::uint32_t site, const RaceSide& b, std::uint32_t other) {
+        const machine::SourcePlace& here = a.place.source;
+        const machine::SourcePlace& there = b.place.source;
+        if (here.line != 0 || there.line != 0) {
+          return here.line == there.line && here.file == there.file;
+        }
+        const auto what = [](const RaceSide& side) {
+          return side.place.instruction.substr(0, side.place.instruction.find(' '));
+        };
+        return site != 0 && other != 0 && sites_[site].code == sites_[other].code &&
+               what(a) == what(b);
+      };
   for (const Entry* entry : entries) {
     const RaceReport& report = entry->report;
-    const auto again = std::ranges::find_if(result, [&](const RaceReport& other) {
-      const bool straight = same_line(other.first.place.source, report.first.place.source) &&
-                            same_line(other.second.place.source, report.second.place.source);
-      const bool crossed = same_line(other.first.place.source, report.second.place.source) &&
-                           same_line(other.second.place.source, report.first.place.source);
-      return straight || crossed;
+    const auto known = std::ranges::find_if(shown, [&](const Entry* other) {
+      const RaceReport& r = other->report;
+      return r.shared == report.shared &&
+             ((same_place(r.first, other->first_site, report.first, entry->first_site) &&
+               same_place(r.second, other->second_site, report.second, entry->second_site)) ||
+              (same_place(r.first, other->first_site, report.second, entry->second_site) &&
+               same_place(r.second, other->second_site, report.first, entry->first_site)));
     });
-    if (again == result.end()) {
+    if (known == shown.end()) {
+      shown.push_back(entry);
       result.push_back(report);
-    } else {
-      again->count += report.count;
-      again->same_value = again->same_value && report.same_value;
+      continue;
     }
+    RaceReport& again = result[static_cast<std::size_t>(known - shown.begin())];
+    const std::uint64_t count = again.count + report.count;
+    const bool same_value = again.same_value && report.same_value;
+    if (report.why <= Why::Commands && again.why < report.why) { // farther, see count_again
+      again = report;
+    }
+    again.count = count;
+    again.same_value = same_value;
   }
   return result;
 }

@@ -163,6 +163,7 @@ private:
   struct Entry {
     RaceReport report;
     std::uint64_t order = 0;
+    std::uint32_t first_site = 0, second_site = 0;
   };
   static std::uint64_t key(const Access& first, const Access& second);
   RaceSide side(const Access& access) const;
