@@ -147,6 +147,19 @@ public:
         host_options(word.substr(word.find('=') + 1), depth);
       } else if (word.starts_with("-I") || word.starts_with("-D") || word.starts_with("-U")) {
         pass(word.substr(0, 2), word.substr(2));
+      } else if (
+          is_any(
+              word,
+              {"-extended-lambda",
+               "--extended-lambda",
+               "-expt-extended-lambda",
+               "--expt-extended-lambda"}
+          )
+      ) {
+        // What cuda_runtime.h includes then, and programs rely on; the lambdas are Clang's anyway.
+        pass("-D", "__CUDACC_EXTENDED_LAMBDA__");
+        pass("-include", "functional");
+        pass("-include", "utility");
       } else if (std::ranges::find(with_value, word) != with_value.end() && has_next) {
         ++i;
       }

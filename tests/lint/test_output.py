@@ -226,6 +226,15 @@ class Output(unittest.TestCase):
         self.assertEqual(result["files"][0]["parse_errors"], 0, result["files"])
         self.assertEqual(len(result["findings"]), 1)
 
+    def test_extended_lambdas(self):
+        (self.path / "a.cu").write_text(
+            "#ifndef __CUDACC_EXTENDED_LAMBDA__\n#error no lambdas\n#endif\n"
+            "constexpr int most(std::initializer_list<int> all) { return std::max(all); }\n"
+            "template <class F> __global__ void call(F f) { f(); }\n"
+            "void run(int *p) { call<<<1, 32>>>([=] __device__ { p[threadIdx.x] = most({1, 2}); }); }\n")
+        result = json.loads(self.run_lint("--format=json", "a.cu", "--", "--extended-lambda", code=0))
+        self.assertEqual(result["files"][0]["parse_errors"], 0, result["files"])
+
     def test_errors_do_not_stop(self):
         (self.path / "a.cu").write_text("#include <no/such/file.h>\n" + SOURCE.replace("p[1] = 3;", "p[1] = undeclared(3);"))
         result = json.loads(self.run_lint("--format=json", "a.cu", code=1))
