@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace heddle::isa {
@@ -137,6 +138,11 @@ public:
   /// instruction. False: another warp of the warpgroup does not take part, or in another way;
   /// exec.fault() says so.
   virtual bool warpgroup(Exec&, const Op&, std::uint64_t operands) = 0;
+  /// What that instruction reads of shared memory, once for the warpgroup: read(exec, op) of the
+  /// first warp that asks. Called when all lanes of the warp have come to it.
+  using Bytes = std::vector<std::byte>;
+  virtual std::shared_ptr<const Bytes>
+  warpgroup_reads(Exec&, const Op&, Bytes (*read)(Exec&, const Op&)) = 0;
 
   // --- Clocks ------------------------------------------------------------------------------------
   virtual std::uint64_t clock() = 0;       // cycles

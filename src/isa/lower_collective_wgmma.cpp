@@ -1,11 +1,13 @@
 // Lowers wgmma: mma_async on f16, bf16, tf32, 8-bit floats and integers and single bits, fence,
 // commit_group and wait_group, and the form with a sparse A (PTX ISA 9.0, 9.7.15).
 //
-// A multiplication by a warpgroup, four warps, is four multiplications: each warp has 16 rows of A
-// and D and reads all of B, when all of its lanes have come; PTX does not make it wait for the
-// other three. The multiplication is carried out at once, when it is issued, one of the behaviours
-// that PTX allows, so that fence, commit and wait have nothing to do (their ops are there for
-// monitors and for the lanes to meet): a program that forgets to wait is not caught here.
+// Each warp of a warpgroup computes its 16 rows of D when all of its lanes have come; PTX does not
+// make it wait for the other three. It is one multiplication all the same, complete once any of
+// them has waited for it, so shared memory is read for all when the first of the four comes
+// (Environment::warpgroup_reads). The multiplication is carried out at once, when it is issued, one
+// of the behaviours that PTX allows, so that fence, commit and wait have nothing to do (their ops
+// are there for monitors and for the lanes to meet): a program that forgets to wait is not caught
+// here.
 #include "isa/lower_collective_wgmma.h"
 
 #include "isa/lower_collective_mma.h"
@@ -116,10 +118,10 @@ std::uint32_t first_row(const Exec& exec) {
   return exec.in<std::uint32_t>(warp)[0] % 4 * warp_rows;
 }
 
-/// Calls f as each_unit does for what the warp reads of B and, if it is in memory, of A.
+/// Calls f(address) for what a warpgroup reads: of A, if it is in memory, the rows of each warp,
+/// then of B.
 template <class F>
 void each_unit_of_both(
-    const Exec& exec,
     const GroupMultiplication& x,
     const MatrixDescriptor* a,
     const MatrixDescriptor& b,
@@ -127,12 +129,24 @@ void each_unit_of_both(
 ) {
   const int bits = matrix_bits(x.types.a);
   const auto length = [&](Fragment m) { return static_cast<std::uint32_t>(x.length(m)); };
-  if (a != nullptr) {
-    const auto of_a = [&](auto... what) { f(Fragment::A, what...); };
-    each_unit(*a, x.transposed_a, first_row(exec), warp_rows, length(Fragment::A), bits, of_a);
+  const auto at = [&](std::uint32_t, std::uint32_t, std::uint64_t address) { f(address); };
+  for (std::uint32_t warp = 0; a != nullptr && warp < 4; ++warp) {
+    each_unit(*a, x.transposed_a, warp * warp_rows, warp_rows, length(Fragment::A), bits, at);
   }
-  const auto of_b = [&](auto... what) { f(Fragment::B, what...); };
-  each_unit(b, x.transposed_b, 0, x.shape.n, length(Fragment::B), bits, of_b);
+  each_unit(b, x.transposed_b, 0, x.shape.n, length(Fragment::B), bits, at);
+}
+
+std::vector<std::byte> read_matrices(Exec& exec, const Op& op) {
+  const int reader = std::countr_zero(exec.mask());
+  std::vector<std::byte> result;
+  for (const std::uint64_t address : wgmma_reads(exec, op)) {
+    const std::byte* p = exec.translate_shared(reader, address, unit, /*store=*/false);
+    result.resize(result.size() + unit);
+    if (p != nullptr) { // else it has been a fault before
+      std::memcpy(result.data() + result.size() - unit, p, unit);
+    }
+  }
+  return result;
 }
 
 struct GroupMultiply {
@@ -179,25 +193,41 @@ struct GroupMultiply {
     const auto b = MatrixDescriptor::of(joined(words));
     const auto a = MatrixDescriptor::of(joined(words + 2));
     const int bits = matrix_bits(x.types.a);
-    const int reader = std::countr_zero(exec.mask());
-    each_unit_of_both(
-        exec,
-        x,
-        op.a.none() ? nullptr : &a,
+    const auto bytes = exec.environment().warpgroup_reads(exec, op, read_matrices);
+    const std::byte* p = bytes->data();
+    const auto take = [&](Fragment f, std::uint32_t line, std::uint32_t i) {
+      std::uint64_t value[2] = {};
+      std::memcpy(value, p, unit);
+      p += unit;
+      const bool transposed = f == Fragment::A ? x.transposed_a : x.transposed_b;
+      T* to = (f == Fragment::A ? result.a.data() : result.b.data()) + line * length(f) + i;
+      const std::size_t step = transposed ? length(f) : 1;
+      for (int at = 0; at < 128; at += bits, to += step) {
+        *to = element(f, value[at / 64] >> (at % 64) & low_bits(bits));
+      }
+    };
+    if (!op.a.none()) {
+      const std::size_t of_warp = result.a.size() * static_cast<std::size_t>(bits) / 8;
+      p += first_row(exec) / warp_rows * of_warp;
+      each_unit(
+          a,
+          x.transposed_a,
+          first_row(exec),
+          warp_rows,
+          static_cast<std::uint32_t>(length(Fragment::A)),
+          bits,
+          [&](std::uint32_t line, std::uint32_t i, std::uint64_t) { take(Fragment::A, line, i); }
+      );
+      p = bytes->data() + 4 * of_warp;
+    }
+    each_unit(
         b,
-        [&](Fragment f, std::uint32_t line, std::uint32_t i, std::uint64_t address) {
-          std::uint64_t value[2] = {};
-          const std::byte* p = exec.translate_shared(reader, address, unit, /*store=*/false);
-          if (p != nullptr) { // else it has been a fault before
-            std::memcpy(value, p, unit);
-          }
-          const bool transposed = f == Fragment::A ? x.transposed_a : x.transposed_b;
-          T* to = (f == Fragment::A ? result.a.data() : result.b.data()) + line * length(f) + i;
-          const std::size_t step = transposed ? length(f) : 1;
-          for (int at = 0; at < 128; at += bits, to += step) {
-            *to = element(f, value[at / 64] >> (at % 64) & low_bits(bits));
-          }
-        }
+        x.transposed_b,
+        0,
+        x.shape.n,
+        static_cast<std::uint32_t>(length(Fragment::B)),
+        bits,
+        [&](std::uint32_t line, std::uint32_t i, std::uint64_t) { take(Fragment::B, line, i); }
     );
     for (int lane = 0; op.a.none() && lane < warp_size; ++lane) {
       const std::uint32_t* registers = words_of(exchange, lane, words_per_lane) + 2;
@@ -469,11 +499,10 @@ std::vector<std::uint64_t> wgmma_reads(const Exec& exec, const Op& op) {
   }
   std::vector<std::uint64_t> result;
   each_unit_of_both(
-      exec,
       GroupMultiplication::of(op),
       op.a.none() ? nullptr : &a,
       b,
-      [&](Fragment, std::uint32_t, std::uint32_t, std::uint64_t at) { result.push_back(at); }
+      [&](std::uint64_t at) { result.push_back(at); }
   );
   return result;
 }

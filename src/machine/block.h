@@ -140,7 +140,10 @@ public:
       const isa::Op* op = nullptr;
       const isa::Code* code = nullptr;
       std::uint64_t operands = 0;
-      bool operator==(const WarpgroupOp&) const = default;
+      std::shared_ptr<const Bytes> read = nullptr; // once all of its lanes have come
+      bool same(const WarpgroupOp& o) const {
+        return op == o.op && code == o.code && operands == o.operands;
+      }
     };
     std::vector<WarpgroupOp> warpgroup_ahead;
   };
@@ -195,6 +198,8 @@ public:
       const std::uint32_t* membermask
   ) override;
   bool warpgroup(isa::Exec&, const isa::Op&, std::uint64_t operands) override;
+  std::shared_ptr<const Bytes>
+  warpgroup_reads(isa::Exec&, const isa::Op&, Bytes (*read)(isa::Exec&, const isa::Op&)) override;
   std::uint64_t clock() override;
   std::uint64_t globaltimer() override;
   const isa::Op* nanosleep(isa::Exec&, const isa::Op&, std::uint32_t nanoseconds) override;

@@ -1,6 +1,7 @@
 // Warpgroups: four warps that execute an instruction together, [WARPGROUP]. PTX makes a warp wait
 // for its own lanes only, so that each warp goes on by itself here; what is noted is which
-// instructions each has executed that others have not yet.
+// instructions each has executed that others have not yet, and what was in shared memory when the
+// first did: then the multiplication was under way, and it is over when any warp has waited for it.
 //
 // May be wrong in this direction: misses warps that execute another number of wgmma.fence,
 // commit_group and wait_group, since only mma_async is compared.
@@ -56,7 +57,7 @@ bool Block::warpgroup(isa::Exec& exec, const Op& op, std::uint64_t operands) {
             )
         );
       }
-      if (theirs[number] != here) {
+      if (!theirs[number].same(here)) {
         return wrong(
             fmt::format(
                 "warps {} and {} of the warpgroup give different descriptors",
@@ -78,14 +79,38 @@ bool Block::warpgroup(isa::Exec& exec, const Op& op, std::uint64_t operands) {
     }
   }
   warps_[w].warpgroup_ahead.push_back(here);
+  return true;
+}
+
+std::shared_ptr<const Block::Bytes>
+Block::warpgroup_reads(isa::Exec& exec, const Op& op, Bytes (*read)(isa::Exec&, const Op&)) {
+  const std::size_t w = index_of(exec.warp());
+  const std::size_t first = w / group_warps * group_warps;
+  auto& mine = warps_[w].warpgroup_ahead;
+  std::shared_ptr<const Bytes> result;
+  for (std::size_t other = first; other < first + group_warps && !mine.empty(); ++other) {
+    const auto& theirs = warps_[other].warpgroup_ahead;
+    if (theirs.size() >= mine.size() && theirs[mine.size() - 1].read != nullptr) {
+      result = theirs[mine.size() - 1].read;
+    }
+  }
+  if (result == nullptr) {
+    result = std::make_shared<const Bytes>(read(exec, op));
+  }
+  if (mine.empty()) { // lanes that came from different places: another one spoke for the warp
+    return result;
+  }
+  mine.back().read = result;
   const auto group = warps_.begin() + static_cast<std::ptrdiff_t>(first);
   const auto end = group + group_warps;
-  if (std::none_of(group, end, [](const WarpState& s) { return s.warpgroup_ahead.empty(); })) {
+  if (std::all_of(group, end, [](const WarpState& s) {
+        return !s.warpgroup_ahead.empty() && s.warpgroup_ahead.front().read != nullptr;
+      })) {
     std::for_each(group, end, [](WarpState& s) {
       s.warpgroup_ahead.erase(s.warpgroup_ahead.begin());
     });
   }
-  return true;
+  return result;
 }
 
 /// `lane` of warp `w` has ended: has it left out what another warp of its warpgroup has executed?

@@ -356,6 +356,11 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       for (const Block::WarpState::WarpgroupOp& ahead : state.warpgroup_ahead) {
         writer.put(live_.at(*ahead.code, *ahead.op).name);
         writer.put(ahead.operands);
+        const std::size_t bytes = ahead.read == nullptr ? 0 : ahead.read->size();
+        writer.put(static_cast<std::uint32_t>(bytes));
+        if (bytes != 0) {
+          writer.raw(ahead.read->data(), bytes);
+        }
       }
       shared.bytes(scratch_.data() + collective, writer.size() - collective);
       for (int lane = 0; lane < isa::warp_size; ++lane) {
@@ -659,6 +664,12 @@ void Stepper::load(Work& work, std::size_t c) {
         ahead.op = at.op;
         ahead.code = at.code;
         reader.get(ahead.operands);
+        Block::Bytes bytes(reader.get<std::uint32_t>());
+        if (!bytes.empty()) {
+          reader.raw(bytes.data(), bytes.size());
+        }
+        ahead.read =
+            bytes.empty() ? nullptr : std::make_shared<const Block::Bytes>(std::move(bytes));
       }
       reader.next_warp();
       for (LaneMask m = warp.live; m != 0; m &= m - 1) {

@@ -309,10 +309,14 @@ BlockRaces::run_tensor(isa::Exec& exec, const isa::Op& op, const Site& site, std
 
 // --- wgmma -------------------------------------------------------------------------------------
 
+constexpr std::size_t group_warps = 4;
+
 BlockRaces::WarpProducts& BlockRaces::products(std::size_t w) {
   if (products_[w] == nullptr) {
     products_[w] = std::make_unique<WarpProducts>();
-    products_[w]->agent = lane_agent(w, Agent::Kind::Products, 0);
+    const std::size_t first = w / group_warps * group_warps; // one for the warpgroup
+    products_[w]->agent =
+        w == first ? lane_agent(w, Agent::Kind::Products, 0) : products(first).agent;
   }
   return *products_[w];
 }
@@ -367,6 +371,15 @@ BlockRaces::run_product(isa::Exec& exec, const isa::Op& op, const Site& site, st
     if (speaks) {
       mine.groups.push_back(mine.tick++);
     }
+    return next;
+  }
+  // What the warpgroup reads is read when the first of its warps comes.
+  const std::size_t group = w / group_warps * group_warps;
+  std::uint64_t others = 0;
+  for (std::size_t other = group; speaks && other < group + group_warps; ++other) {
+    others = std::max(others, products(other).issued);
+  }
+  if (!speaks || mine.issued++ < others) {
     return next;
   }
   const std::size_t first = w * isa::warp_size;

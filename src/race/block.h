@@ -78,8 +78,9 @@ private:
     std::array<std::vector<std::uint32_t>, isa::warp_size> waited_at;
     bool arrives = false; // some arrived at an mbarrier, which tells others
   };
-  struct WarpProducts { // wgmma of one warp
-    std::uint32_t agent = 0;
+  struct WarpProducts {      // wgmma of one warp
+    std::uint32_t agent = 0; // of its warpgroup
+    std::uint64_t issued = 0;
     std::uint32_t tick = 1;           // of the group that is open
     std::deque<std::uint32_t> groups; // committed, not yet waited for
   };

@@ -30,19 +30,22 @@ template <bool right> __global__ void overwritten(float* out) {
 }
 CASE(written_before_the_wait, "multiplication has not been waited for") { overwritten<right><<<1, 128>>>(device_memory<float>(128)); }
 
-// Each warp has waited for itself, none for the others.
+// A warp that has waited may write, for it is one multiplication; a warp of another warpgroup has not waited.
 template <bool right> __global__ void other_warps(float* out) {
   __shared__ alignas(128) unsigned char memory[stage_bytes];
-  float d[16];
-  wgmma_fence();
-  issue(d, memory, memory + a_bytes);
-  wgmma_commit();
-  wgmma_wait<0>();
+  float d[16] = {};
+  if (threadIdx.x < 128) {
+    wgmma_fence();
+    issue(d, memory, memory + a_bytes);
+    wgmma_commit();
+    wgmma_wait<0>();
+    memory[threadIdx.x] = 1;
+  }
   if (right) __syncthreads();
-  if (threadIdx.x < 32) memory[a_bytes + threadIdx.x] = 1;
+  if (threadIdx.x >= 128) memory[a_bytes + threadIdx.x] = 1;
   keep(d, out);
 }
-CASE(other_warps_still_read, "or by other warps only|no barrier lies between") { other_warps<right><<<1, 128>>>(device_memory<float>(128)); }
+CASE(other_warps_still_read, "or by other warps only|no barrier lies between") { other_warps<right><<<1, 160>>>(device_memory<float>(160)); }
 
 // What is not committed is not waited for.
 template <bool right> __global__ void uncommitted(float* out) {
