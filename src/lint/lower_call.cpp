@@ -576,10 +576,15 @@ ValueId FunctionLowering::call_unresolved(const CallExpr& expression) {
       known = {true, Effect::Pure, Symbol::ThreadRankElsewhere};
     }
   }
-  if (!known.known) {
-    known.effect = Effect::Pure;
+  if (known.known) {
+    return call_known(known, name, std::move(values), nullptr, nullptr, range);
   }
-  return call_known(known, name, std::move(values), nullptr, nullptr, range);
+  known.effect = Effect::Pure;
+  const ValueId result = call_known(known, name, std::move(values), nullptr, nullptr, range);
+  // What has a name may be a function with a barrier (BlockScan(…).Sum(…)), a functor hardly is
+  // one.
+  out_.code[result].may_synchronise = !name.empty();
+  return result;
 }
 
 ValueId FunctionLowering::call_operator(const CXXOperatorCallExpr& expression) {

@@ -43,6 +43,9 @@ bool is_memory_barrier(const Instruction& code) {
   if (code.op != Op::Known) {
     return false;
   }
+  if (code.may_synchronise) {
+    return true; // misses what it does not separate, rather than suspect what it does
+  }
   switch (code.effect) {
   case Effect::BlockBarrier:
   case Effect::BlockWait:

@@ -270,3 +270,32 @@ __global__ void red_asm_bad(int* p) {
   if (threadIdx.x & 4) asm volatile("{ .reg .pred q; setp.ne.s32 q, %1, 0; barrier.cta.red.popc.u32 %0, 0, q; }" : "=r"(all) : "r"(p[0])); // expect: thread_synchronization_in_divergent_region
   p[1] = 1;
 }
+
+// A template that nothing instantiates: a function of its parameter may synchronise, and separate the
+// loads of one round from the store of the next one. One that is called by a value hardly does.
+template <class Scan> __global__ void by_parameter(const int* in, int* out, int n) {
+  __shared__ typename Scan::Storage storage;
+  __shared__ int done;
+  if (threadIdx.x == 0) done = 0;
+  __syncthreads();
+  for (int i = 0; i < n; ++i) {
+    int all = 0;
+    Scan(storage).sum(in[i], all);
+    if (threadIdx.x == 0) done += all;
+    __syncthreads();
+    if (done > 10) break;
+  }
+  __syncthreads();
+}
+template <class Function> __global__ void by_value_bad(Function f, int* out, int n) {
+  __shared__ int done;
+  if (threadIdx.x == 0) done = 0;
+  __syncthreads();
+  for (int i = 0; i < n; ++i) {
+    const int all = f(i);
+    if (threadIdx.x == 0) done += all;
+    __syncthreads();
+    if (done > 10) break; // expect: potentially_thread_synchronization_bypassed
+  }
+  __syncthreads();
+}
