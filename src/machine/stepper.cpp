@@ -494,9 +494,7 @@ LaneMask Stepper::together(const Lane& at) const {
 std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
-  const isa::Code& code = *warp.frame[index]->code;
-  if (!stands_at_visible(at) ||
-      code.function->body[warp.pc[index]->instruction].opcode != Opcode::Activemask) {
+  if (!stands_at_visible(at) || !asks_for_active(*warp.frame[index]->code, *warp.pc[index])) {
     return {};
   }
   LaneMask others = 0;

@@ -94,12 +94,6 @@ void forget_unread(LiveState& live, Block::WarpState& state) {
   }
 }
 
-/// Does an instruction depend on where other lanes stand?
-bool asks_for_active(const isa::Code& code, const isa::Op& op) {
-  const auto& body = code.function->body;
-  return op.instruction < body.size() && body[op.instruction].opcode == ptx::Opcode::Activemask;
-}
-
 /// The frames of a lane, outermost first.
 class Chain {
 public:

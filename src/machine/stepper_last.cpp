@@ -127,8 +127,7 @@ std::span<const Stepper::Move> Stepper::answers_of_one_warp(std::span<const Move
     isa::LaneMask asking = 0;
     bool all_ask = true;
     for (const Move& move : some) {
-      all_ask = all_ask && move.thread && !move.endless &&
-                move.code->function->body[move.op->instruction].opcode == ptx::Opcode::Activemask;
+      all_ask = all_ask && move.thread && !move.endless && asks_for_active(*move.code, *move.op);
       asking |= isa::LaneMask{1} << move.lane | move.lanes;
     }
     if (all_ask && asking == live_lanes(some.front())) {

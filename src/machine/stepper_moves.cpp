@@ -663,6 +663,7 @@ bool Stepper::execute(const Move& move) {
     return end_move(move, was_made);
   }
   const Class first = classify(at).kind;
+  const isa::Op* const from = warp_state(at).warp.pc[static_cast<std::size_t>(at.lane)];
   if ((first == Class::Plain || (first == Class::Allocation && options_.allocations)) &&
       (!was_made || !options_.eager)) {
     // Plain accesses go together with the operation that follows them.
@@ -678,6 +679,10 @@ bool Stepper::execute(const Move& move) {
     const Operation operation = classify(at);
     if (operation.kind == Class::Heap && !move.heap) {
       return end_move(move, was_made); // that cannot be taken back: a move of its own
+    }
+    const auto lane = static_cast<std::size_t>(at.lane);
+    if (warp.pc[lane] != from && asks_for_active(*warp.frame[lane]->code, *warp.pc[lane])) {
+      return end_move(move, was_made); // others may come and be named with it: a move of its own
     }
     taken_ = operation.step;
     if (was_made && operation.kind == Class::Access && move.lanes == 0 && reads_in_vain(at)) {

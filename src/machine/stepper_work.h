@@ -2,6 +2,7 @@
 #pragma once
 
 #include "machine/stepper.h"
+#include "ptx/module.h"
 
 #include <algorithm>
 
@@ -22,6 +23,12 @@ template <class... T> Hash128 combine(const T&... values) {
 /// What a thread adds to the sum that its cluster is known by.
 inline Hash128 name_in_sum(const Hash128& lane) {
   return combine(lane.low, lane.high);
+}
+
+/// Does an instruction's result depend on which other lanes stand at it ([WARP-MASK])?
+inline bool asks_for_active(const isa::Code& code, const isa::Op& op) {
+  const auto& body = code.function->body;
+  return op.instruction < body.size() && body[op.instruction].opcode == ptx::Opcode::Activemask;
 }
 
 inline bool all_done(const std::vector<CommandPtr>& commands) {

@@ -261,6 +261,22 @@ __global__ void apart_assumed() {
   }
 }
 
+// The same behind a plain access, which may be the first thing that its thread does.
+//@ case: apart-assumed-behind-store block 2
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: apart-assumed-behind-store block 2
+//@ flags: --no-eager
+//@ verdict: may-hang
+//@ finding: livelock
+__global__ void apart_assumed_behind_store() {
+  results[me()] = 1;
+  if (__popc(__activemask()) == static_cast<int>(blockDim.x)) {
+    while (flag.load(memory_order_acquire) == 0) {
+    }
+  }
+}
+
 // Two of three lanes: neither one alone nor all together.
 //@ case: pair-named block 3
 //@ verdict: may-hang
@@ -317,6 +333,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("aggregate", aggregate),
       DEVICE_CASE("all-assumed", all_assumed),
       DEVICE_CASE("apart-assumed", apart_assumed),
+      DEVICE_CASE("apart-assumed-behind-store", apart_assumed_behind_store),
       DEVICE_CASE("pair-named", pair_named),
       DEVICE_CASE("named-meet", named_meet),
       DEVICE_CASE("full-awaited", full_awaited),
