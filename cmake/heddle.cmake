@@ -16,10 +16,28 @@ target_compile_options(heddle_options INTERFACE -Wall -Wextra -fno-strict-aliasi
   $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)
 target_link_libraries(heddle_options INTERFACE fmt::fmt tl::expected Threads::Threads)
 
+# What most files include is read once, which saves a quarter of the time of a build. Files still include
+# what they use: the preset asan builds without this.
+file(WRITE ${CMAKE_BINARY_DIR}/generated/precompiled.cpp "")
+function(heddle_precompiled name)
+  add_library(heddle_precompiled_${name} OBJECT ${CMAKE_BINARY_DIR}/generated/precompiled.cpp)
+  target_link_libraries(heddle_precompiled_${name} PRIVATE heddle_options)
+  target_precompile_headers(heddle_precompiled_${name} PRIVATE
+    <algorithm> <array> <bit> <cstddef> <cstdint> <cstring> <deque> <functional> <map> <memory> <optional>
+    <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h> ${ARGN})
+endfunction()
+heddle_precompiled(library)
+heddle_precompiled(test <gtest/gtest.h> <gmock/gmock.h>)
+# Executables are compiled with -fPIE, and so must be what they read.
+set_target_properties(heddle_precompiled_test PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+target_compile_options(heddle_precompiled_test PRIVATE -fPIE)
+target_link_libraries(heddle_precompiled_test PRIVATE GTest::gtest GTest::gmock)
+
 function(heddle_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(heddle_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(heddle_${name} PUBLIC heddle_options)
+  target_precompile_headers(heddle_${name} REUSE_FROM heddle_precompiled_library)
   foreach(dep IN LISTS ARG_DEPENDS)
     target_link_libraries(heddle_${name} PUBLIC heddle_${dep})
   endforeach()
@@ -31,6 +49,7 @@ function(heddle_unit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(unit_${name} ${ARG_SOURCES})
   target_link_libraries(unit_${name} PRIVATE heddle_options GTest::gtest GTest::gmock GTest::gtest_main)
+  target_precompile_headers(unit_${name} REUSE_FROM heddle_precompiled_test)
   target_compile_definitions(unit_${name} PRIVATE HEDDLE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" HEDDLE_BINARY_DIR="${CMAKE_BINARY_DIR}")
   foreach(dep IN LISTS ARG_DEPENDS)
     target_link_libraries(unit_${name} PRIVATE heddle_${dep})

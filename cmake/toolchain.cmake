@@ -2,7 +2,12 @@
 find_program(HEDDLE_CCACHE ccache)
 if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${HEDDLE_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEDDLE_CCACHE})
+  # As its manual asks for with precompiled headers, which must then hold no times.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${HEDDLE_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+  endif()
 endif()
 
 include(CheckLinkerFlag)
