@@ -220,10 +220,19 @@ void Explorer::note_facts() {
   }
 }
 
+/// Ends the search if operations on mbarriers do not commute, as Options::phases takes for granted.
+void Explorer::note_phases() {
+  if (stepper_.phases_clash() && options_.phases && !replay_) {
+    table_.note(Fact::PhasesClash);
+    finish();
+  }
+}
+
 /// The machine and the host are in a state that the last move led to. False if there is nothing
 /// more to do in it; else it is the last of path_.
 bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.failure()) {
+    note_phases();
     note_failure();
     return false;
   }
@@ -266,10 +275,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
       finish();
     }
   }
-  if (stepper_.phases_clash() && options_.phases && !replay_) {
-    table_.note(Fact::PhasesClash);
-    finish();
-  }
+  note_phases();
   if (stepper_.heap_clash() && !replay_) {
     table_.note(Fact::HeapClash);
     finish();

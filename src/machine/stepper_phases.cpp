@@ -444,6 +444,7 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     exec_.enter_block(first.work->clusters[first.cluster]->block(first.block).exec_block());
     stop = exec_.step(warp, bit(at.lane));
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
+      phases_clash_ = phases_clash_ || op.has_value(); // in another order it may be fine
       return stop;
     }
     if (!op) {

@@ -33,6 +33,7 @@ HEDDLE = os.environ.get("HEDDLE", "./heddle")
 DIRECTIVE = re.compile(r"^\s*//@ ([a-z-]+): *(.*?)\s*$")
 ONCE = {"verdict", "incomplete", "gap", "large", "timeout"}
 MANY = {"finding", "names", "rests-on", "clause", "flags", "nvcc", "env"}
+HANGS = {"starvation", "livelock", "deadlock", "no-progress-loop"}
 VERDICTS = {"terminates": 0, "may-hang": 1, "defect": 1, "unknown": None}
 CLAUSES = {
     "host-threads", "host.threads.1", "host.threads.2", "host.threads.3", "host.threads.4",
@@ -105,7 +106,7 @@ class Case:
                 end = json.loads(done.stdout)["end"]
             except ValueError:
                 end = done.stderr.strip()
-            wanted = {"may-hang": ("loop", "blocked"), "defect": ("defect",)}.get(self.verdict, ())
+            wanted = ("loop", "blocked") if finding["code"] in HANGS else ("defect",)
             if end not in wanted or done.returncode != 1:
                 found.append(f"replay of {finding['code']}: exit {done.returncode}, {end}: {finding.get('replay')}")
         return found

@@ -176,10 +176,10 @@ class Kernel:
         if t == "u64":
             forms += [lambda: f"__brevll({e()})", lambda: f"u64(__popcll({e()}))", lambda: f"__umul64hi({e()}, {e()})", lambda: f"__float2ull_rd({other('f32')})",
                       lambda: f"__double2ull_rn({other('f64')})", lambda: f"u64({other('u32')}) * {other('u32')}",
-                      lambda: f"u64((unsigned __int128)({e()}) * {e()} >> 37)", lambda: f"u64(((unsigned __int128)({e()}) << 64 | {e()}) / ({e()} | 1))"]
+                      lambda: f"u64((unsigned __int128)(0 + {e()}) * {e()} >> 37)", lambda: f"u64(((unsigned __int128)(0 + {e()}) << 64 | {e()}) / ({e()} | 1))"]
         if t == "i64":
             forms += [lambda: f"__mul64hi({e()}, {e()})", lambda: f"to_i64({other('f32')})", lambda: f"to_i64({other('f64')})", lambda: f"i64({other('i32')}) * {other('i32')}",
-                      lambda: f"i64(((__int128)({e()}) * {e()}) >> 41)", lambda: f"__double_as_longlong({other('f64')})"]
+                      lambda: f"i64(((__int128)(0 + {e()}) * {e()}) >> 41)", lambda: f"__double_as_longlong({other('f64')})"]
         return r.choice(forms)()
 
     # --- statements --------------------------------------------------------------------------------------------

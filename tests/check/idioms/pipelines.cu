@@ -342,6 +342,29 @@ template <bool releases> __global__ void library_partitioned() {
   }
 }
 
+// --- An arrival too much in one order only --------------------------------------------------------------
+
+// If the one who leaves does so before the other one comes, there is nobody left to come; else all is
+// well with the barrier, and what stands behind it must be seen, too.
+//@ case: drops-or-misuses block 2
+//@ verdict: may-hang
+//@ finding: barrier-misuse
+//@ finding: livelock
+__global__ void drops_or_misuses() {
+  __shared__ BlockBarrier barrier;
+  if (threadIdx.x == 0) {
+    init(&barrier, 1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    (void)barrier.arrive();
+    while (seen.load(memory_order_relaxed) == 0) {
+    }
+  } else {
+    barrier.arrive_and_drop();
+  }
+}
+
 #define DEVICE_CASE(name, ...) {name, [](Setup setup) { return run_kernel(setup, __VA_ARGS__); }}
 
 int main(int argc, char** argv) {
@@ -358,6 +381,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("asks-once", asks_once),
       DEVICE_CASE("asks-twice", asks_twice),
       DEVICE_CASE("arrives-twice", arrives_twice),
+      DEVICE_CASE("drops-or-misuses", drops_or_misuses),
       DEVICE_CASE("library-unified", library_unified),
       DEVICE_CASE("library-partitioned", library_partitioned<true>),
       DEVICE_CASE("library-forgets-to-release", library_partitioned<false>),
