@@ -180,7 +180,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
       {"LD_LIBRARY_PATH", prepend(folder, "LD_LIBRARY_PATH", ':')},
   };
   if (target.inspection.may_compile) {
-    variables["LD_LIBRARY_PATH"] += ":" + toolkit_folder();
+    if (const std::string toolkit = toolkit_folder(); !toolkit.empty()) { // else: this folder
+      variables["LD_LIBRARY_PATH"] += ":" + toolkit;
+    }
   }
   if (options.seed) {
     variables["HEDDLE_SEED"] = std::to_string(*options.seed);

@@ -4,6 +4,7 @@ Threads do atomic operations of all orders and scopes on a few cells, fences, lo
 cluster and grid, shuffles, mbarriers, device malloc, tickets and plain accesses that locks protect; what they read is
 dropped, becomes data, or decides. A second kernel judges the data.
 """
+import re
 from dataclasses import dataclass
 
 SHAPES = {"blocks": 1, "block": 4, "cluster": 1, "cooperative": 1, "two_by_two": 2, "pairs": 2}
@@ -161,6 +162,12 @@ def each(code):
     return "  switch (rank) {\n" + "".join(f"  case {t}: {{ {c} break; }}\n" for t, c in enumerate(code)) + "  }\n"
 
 
+def alike(text, threads):
+    """One text for all: what the first thread leaves in its own word, all leave in it, so that must be no race."""
+    text = re.sub(r"out\[0\] (\+?)= ([^;]*);", lambda m: f"atomic{'Add' if m[1] else 'Max'}(&out[0], {m[2].replace('out[0]', 'atomicAdd(&out[0], 0)')});", text)
+    return each([text] * threads)
+
+
 def launch(name, shape, blocks, per_block, indent="    "):
     lines = ["cudaLaunchConfig_t config{};", f"config.gridDim = {blocks};", f"config.blockDim = {per_block};", "cudaLaunchAttribute attribute{};"]
     if shape == "cluster":
@@ -183,11 +190,11 @@ def finished(source, number, body, shape, threads, per_block, flags=None):
 def kernel(source, number):
     shape, threads, per_block = shape_of(source)
     of = [Thread(source, t) for t in range(threads)]
-    alike = source.randrange(4) == 0
+    equal = source.randrange(4) == 0
     rounds = []
     for _ in range(source.choice((1, 1, 2))):
         code = [" ".join(t.statement() for _ in range(source.choice((1, 1, 2)))) for t in of]
-        rounds.append(each([code[0]] * threads if alike else code))
+        rounds.append(alike(code[0], threads) if equal else each(code))
     between = ["  __syncthreads();\n"]
     if per_block > 1:
         every = (1 << per_block) - 1
@@ -206,7 +213,7 @@ def barriers(source, number):
     """Threads of a block that arrive at mbarriers, once in each round more often than not."""
     shape, threads, per_block = shape_of(source, ("block", "two_by_two", "pairs"))
     of = [Thread(source, t) for t in range(threads)]
-    alike = source.randrange(4) == 0
+    equal = source.randrange(4) == 0
     counts = [per_block, source.choice((per_block, per_block, 1, 2))]
     if source.randrange(5) == 0:
         counts[0] = source.choice((1, per_block + 1))
@@ -214,7 +221,7 @@ def barriers(source, number):
             f"  if (threadIdx.x == 0) {{ init(&bar[0], {counts[0]}); init(&bar[1], {counts[1]}); }}\n  __syncthreads();\n")
     for _ in range(source.choice((1, 2, 2, 3))):
         code = [t.arrival() if source.randrange(8) else t.short() for t in of]
-        body += each([code[0]] * threads if alike else code)
+        body += alike(code[0], threads) if equal else each(code)
     return finished(source, number, body, shape, threads, per_block)
 
 
@@ -243,11 +250,11 @@ def warps(source, number):
 def heap(source, number):
     shape, threads, per_block = shape_of(source, ("blocks", "block", "two_by_two"))
     of = [Thread(source, t) for t in range(threads)]
-    alike = source.randrange(3) == 0
+    equal = source.randrange(3) == 0
     body = ""
     for _ in range(source.choice((1, 1, 2))):
         code = [t.allocation() if source.randrange(5) else t.statement() for t in of]
-        body += each([code[0]] * threads if alike else code)
+        body += alike(code[0], threads) if equal else each(code)
     return finished(source, number, body, shape, threads, per_block)
 
 
