@@ -115,7 +115,7 @@ void each_unit(
 /// The number of the warp in its warpgroup, times the rows of a warp.
 std::uint32_t first_row(const Exec& exec) {
   const Ref warp = Ref::at(Area::Special, SpecialLayout::offset(SpecialLayout::WarpId));
-  return exec.in<std::uint32_t>(warp)[0] % 4 * warp_rows;
+  return exec.in<std::uint32_t>(warp)[0] % warpgroup_warps * warp_rows;
 }
 
 /// Calls f(address) for what a warpgroup reads: of A, if it is in memory, the rows of each warp,
@@ -130,7 +130,7 @@ void each_unit_of_both(
   const int bits = matrix_bits(x.types.a);
   const auto length = [&](Fragment m) { return static_cast<std::uint32_t>(x.length(m)); };
   const auto at = [&](std::uint32_t, std::uint32_t, std::uint64_t address) { f(address); };
-  for (std::uint32_t warp = 0; a != nullptr && warp < 4; ++warp) {
+  for (std::uint32_t warp = 0; a != nullptr && warp < warpgroup_warps; ++warp) {
     each_unit(*a, x.transposed_a, warp * warp_rows, warp_rows, length(Fragment::A), bits, at);
   }
   each_unit(b, x.transposed_b, 0, x.shape.n, length(Fragment::B), bits, at);
@@ -218,7 +218,7 @@ struct GroupMultiply {
           bits,
           [&](std::uint32_t line, std::uint32_t i, std::uint64_t) { take(Fragment::A, line, i); }
       );
-      p = bytes->data() + 4 * of_warp;
+      p = bytes->data() + warpgroup_warps * of_warp;
     }
     each_unit(
         b,

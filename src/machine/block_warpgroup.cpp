@@ -5,6 +5,7 @@
 //
 // May be wrong in this direction: misses warps that execute another number of wgmma.fence,
 // commit_group and wait_group, since only mma_async is compared.
+#include "isa/lower_collective_wgmma.h"
 #include "machine/block.h"
 
 #include <fmt/format.h>
@@ -16,14 +17,11 @@ namespace heddle::machine {
 
 using isa::LaneMask;
 using isa::Op;
-
-namespace {
-constexpr std::size_t group_warps = 4;
-} // namespace
+using isa::warpgroup_warps;
 
 bool Block::warpgroup(isa::Exec& exec, const Op& op, std::uint64_t operands) {
   const std::size_t w = index_of(exec.warp());
-  const std::size_t first = w / group_warps * group_warps;
+  const std::size_t first = w / warpgroup_warps * warpgroup_warps;
   const WarpState::WarpgroupOp here{&op, &exec.code(), operands};
   const std::size_t number = warps_[w].warpgroup_ahead.size();
   const auto wrong = [&](std::string text) {
@@ -34,13 +32,13 @@ bool Block::warpgroup(isa::Exec& exec, const Op& op, std::uint64_t operands) {
     fault.text = std::move(text);
     return false;
   };
-  for (std::size_t other = first; other < first + group_warps; ++other) {
+  for (std::size_t other = first; other < first + warpgroup_warps; ++other) {
     if (other >= warps_.size() || created(other) != isa::all_lanes) {
       return wrong(
           fmt::format(
               "warps {} to {} are not a warpgroup: the block has {} threads",
               first,
-              first + group_warps - 1,
+              first + warpgroup_warps - 1,
               threads_
           )
       );
@@ -85,10 +83,10 @@ bool Block::warpgroup(isa::Exec& exec, const Op& op, std::uint64_t operands) {
 std::shared_ptr<const Block::Bytes>
 Block::warpgroup_reads(isa::Exec& exec, const Op& op, Bytes (*read)(isa::Exec&, const Op&)) {
   const std::size_t w = index_of(exec.warp());
-  const std::size_t first = w / group_warps * group_warps;
+  const std::size_t first = w / warpgroup_warps * warpgroup_warps;
   auto& mine = warps_[w].warpgroup_ahead;
   std::shared_ptr<const Bytes> result;
-  for (std::size_t other = first; other < first + group_warps && !mine.empty(); ++other) {
+  for (std::size_t other = first; other < first + warpgroup_warps && !mine.empty(); ++other) {
     const auto& theirs = warps_[other].warpgroup_ahead;
     if (theirs.size() >= mine.size() && theirs[mine.size() - 1].read != nullptr) {
       result = theirs[mine.size() - 1].read;
@@ -102,7 +100,7 @@ Block::warpgroup_reads(isa::Exec& exec, const Op& op, Bytes (*read)(isa::Exec&, 
   }
   mine.back().read = result;
   const auto group = warps_.begin() + static_cast<std::ptrdiff_t>(first);
-  const auto end = group + group_warps;
+  const auto end = group + warpgroup_warps;
   if (std::all_of(group, end, [](const WarpState& s) {
         return !s.warpgroup_ahead.empty() && s.warpgroup_ahead.front().read != nullptr;
       })) {
@@ -115,9 +113,10 @@ Block::warpgroup_reads(isa::Exec& exec, const Op& op, Bytes (*read)(isa::Exec&, 
 
 /// `lane` of warp `w` has ended: has it left out what another warp of its warpgroup has executed?
 void Block::look_who_left_warpgroup(std::size_t w, int lane) {
-  const std::size_t first = w / group_warps * group_warps;
+  const std::size_t first = w / warpgroup_warps * warpgroup_warps;
   const std::size_t number = warps_[w].warpgroup_ahead.size();
-  for (std::size_t other = first; other < std::min(first + group_warps, warps_.size()); ++other) {
+  for (std::size_t other = first; other < std::min(first + warpgroup_warps, warps_.size());
+       ++other) {
     const auto& theirs = warps_[other].warpgroup_ahead;
     if (theirs.size() <= number || divergence_) {
       continue;

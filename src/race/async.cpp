@@ -309,12 +309,11 @@ BlockRaces::run_tensor(isa::Exec& exec, const isa::Op& op, const Site& site, std
 
 // --- wgmma -------------------------------------------------------------------------------------
 
-constexpr std::size_t group_warps = 4;
-
 BlockRaces::WarpProducts& BlockRaces::products(std::size_t w) {
   if (products_[w] == nullptr) {
     products_[w] = std::make_unique<WarpProducts>();
-    const std::size_t first = w / group_warps * group_warps; // one for the warpgroup
+    const std::size_t first =
+        w / isa::warpgroup_warps * isa::warpgroup_warps; // one for the warpgroup
     products_[w]->agent =
         w == first ? lane_agent(w, Agent::Kind::Products, 0) : products(first).agent;
   }
@@ -374,9 +373,9 @@ BlockRaces::run_product(isa::Exec& exec, const isa::Op& op, const Site& site, st
     return next;
   }
   // What the warpgroup reads is read when the first of its warps comes.
-  const std::size_t group = w / group_warps * group_warps;
+  const std::size_t group = w / isa::warpgroup_warps * isa::warpgroup_warps;
   std::uint64_t others = 0;
-  for (std::size_t other = group; speaks && other < group + group_warps; ++other) {
+  for (std::size_t other = group; speaks && other < group + isa::warpgroup_warps; ++other) {
     others = std::max(others, products(other).issued);
   }
   if (!speaks || mine.issued++ < others) {

@@ -331,8 +331,7 @@ class Kernel:
             second = f"(0u + {self.expr('u32', 2)}) & 31" if kind == "idx" else str(self.r.randint(1, 9))
             self.emit(f"{t} {v} = {function}(~0u, {self.expr(t, 2)}, {second}, {width});")
         elif kind == "ballot":
-            t, self.vars[v] = "u32", "u32"
-            del self.vars[v]
+            t = "u32"
             self.emit(f"u32 {v} = __ballot_sync(~0u, {self.condition(2)});")
         elif kind in ("any", "all"):
             t = "i32"
@@ -384,7 +383,7 @@ class Kernel:
         self.declare()
         self.statements(r.randint(2, 4))
         if recursive:
-            self.emit(f"if (depth > 0) return {t}({self.narrowed(t, t, f'{name}_r(depth - 1, ' + ', '.join(self.expr(p, 2) for p in parameters) + ')')});")
+            self.emit(f"if (depth > 0) return {name}_r(depth - 1, {', '.join(self.expr(p, 2) for p in parameters)});")
         result = self.expr(t)
         body = "\n".join(self.lines)
         self.vars, self.lines, self.uniform = saved
