@@ -280,7 +280,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     table_.note(Fact::HeapClash);
     finish();
   }
-  if (stepper_.lasting() != 0 && !one_way()) {
+  if (stepper_.some_last() && !one_way()) {
     table_.note(Fact::HostClash);
     finish();
   }
@@ -416,8 +416,13 @@ void Explorer::keep_few(Node& node, std::uint64_t left) {
     return;
   }
   node.alike = left != 0 ? left : stepper_.only_last_matters(node.moves);
-  if (node.alike > 2) {
-    node.choices.resize(node.moves[0].count > 1 ? 1 : 2);
+  if (node.alike > Stepper::last_ones) {
+    std::uint64_t clusters = 0;
+    std::size_t kept = 0;
+    while (clusters < Stepper::last_ones) {
+      clusters += node.moves[node.choices[kept++].move].count;
+    }
+    node.choices.resize(kept);
   }
 }
 
@@ -634,7 +639,7 @@ bool Explorer::search() {
     const Arrival arrival{
         .host = false,
         .open = node.open,
-        .alike = node.alike > 2 ? node.alike - 1 : 0
+        .alike = node.alike > Stepper::last_ones ? node.alike - 1 : 0
     };
     if (choice.kind == Choice::Kind::Thread) {
       if (!choice.ahead || choice.again.epoch != stepper_.epoch()) {

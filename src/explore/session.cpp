@@ -96,20 +96,6 @@ Result<void> try_schedules(
   return {};
 }
 
-/// The options with what Options::contended, unordered and lasting have to be after a void search.
-Options blamed_in(const StateTable& table, Options options) {
-  for (const Event& event : table.events()) {
-    const std::string_view text = table.text(event.text);
-    if (text.starts_with(contended_event)) {
-      const auto said = parse_options(text);
-      options.contended |= said ? said->contended : 0;
-      options.unordered |= said ? said->unordered : 0;
-      options.lasting |= said ? said->lasting : 0;
-    }
-  }
-  return options;
-}
-
 /// May it be searched with blocks that start at once if no state comes back? Only where somebody is
 /// always owed the start of a block, as long as nobody waits for a thread of another block.
 bool may_be_straight(const Options& options) {
@@ -137,16 +123,16 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
   const Options asked = handover.options;
   Options& options = handover.options;
   std::uint64_t could_be = 0; // unordered
-  bool every_order = options.data_order && options.unordered == 0;
-  bool small = true;                           // a search of every order is given up early
-  bool straight = may_be_straight(asked);      // not tried yet
-  std::uint64_t contended = options.contended; // that could not be
-  std::optional<Search> found_before;          // by a search that is not exhaustive
+  bool every_order = options.data_order && options.learned.unordered == 0;
+  bool small = true;                                   // a search of every order is given up early
+  bool straight = may_be_straight(asked);              // not tried yet
+  std::uint64_t contended = options.learned.contended; // that could not be
+  std::optional<Search> found_before;                  // by a search that is not exhaustive
   Options found_with;
   const auto in_one_order = [&] {
     every_order = false;
-    options.contended = contended;
-    options.unordered = could_be;
+    options.learned.contended = contended;
+    options.learned.unordered = could_be;
   };
   const auto start = std::chrono::steady_clock::now();
   for (;;) {
@@ -175,22 +161,23 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
     const bool heap = options.allocations && tried->table.saw(Fact::HeapClash);
     const bool host = options.host_first && tried->table.saw(Fact::HostClash);
     if (sums || phases || heap || host) {
-      Options blamed = sums || host ? blamed_in(tried->table, options) : options;
-      const bool news = blamed != options;
-      contended |= sums && !one_order_may_do ? blamed.contended & ~options.contended : 0;
+      machine::Learned blamed = options.learned;
+      if (sums || host) {
+        blamed |= tried->table.learned();
+      }
+      const bool news = blamed != options.learned;
+      contended |= sums && !one_order_may_do ? blamed.contended & ~options.learned.contended : 0;
       if (every_order) {
         could_be |= blamed.unordered;
         blamed.contended |= blamed.unordered;
         blamed.unordered = 0;
       }
-      options.contended = blamed.contended;
-      options.unordered = blamed.unordered;
+      options.learned = blamed;
       options.sums = options.sums && (!sums || news);
       options.orderly = options.orderly && (!sums || news);
       options.phases = options.phases && !phases;
       options.allocations = options.allocations && !heap;
       options.host_first = options.host_first && (!host || news);
-      options.lasting = blamed.lasting;
       request.options = options;
       continue;
     }
