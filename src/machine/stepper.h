@@ -463,6 +463,7 @@ private:
 
   // stepper_sums.cpp
   class BarrierMonitor;
+  void note_command(const Work& work);
   void watch_barriers(Work& work) const;
   void
   note_strong_accesses(Work& work, std::size_t cluster, std::span<const MemoryJournal::Bytes> own);

@@ -537,7 +537,7 @@ bool Stepper::step_command(const Move& move) {
   log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
   if (!simple(move)) {
     if (!command->more) {
-      sums_.note_command(work.identity);
+      note_command(work);
     }
     host_moved();
   }

@@ -55,6 +55,22 @@ void Stepper::watch_barriers(Work& work) const {
   }
 }
 
+/// A copy, or anything else that is no kernel, has been carried out.
+void Stepper::note_command(const Work& work) {
+  if (!work.command->touches) {
+    sums_.note_command(work.identity, {});
+    return;
+  }
+  for (const Command::Region& region : *work.command->touches) {
+    const memory::Range range = world_.space().find_range(region.begin); // none: the host's own
+    const std::uint64_t begin = region.begin + static_cast<std::uint64_t>(range.delta);
+    sums_.note_command(
+        work.identity,
+        {.begin = begin, .end = begin + region.bytes, .write = region.write}
+    );
+  }
+}
+
 /// Before the journal absorbs them.
 void Stepper::note_strong_accesses(
     Work& work,

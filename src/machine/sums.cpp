@@ -103,17 +103,9 @@ void Sums::note(WorkId work, const Access& access) {
   if (is_news && !learning_) {
     news_.push_back({.kind = Note::Kind::Access, .work = work, .access = access});
   }
-  const std::uint64_t before = independent_[work];
-  if (access.contended) {
-    choosing_.insert(work);
-  } else if (!access.shared) {
-    independent_[work] |= bit(access.bucket);
-  }
-  if (is_news || independent_[work] != before) {
-    for (const WorkId command : commands_) {
-      if (overlapping(work, command)) {
-        meet_command(work);
-      }
+  for (const auto& [command, region] : commands_) {
+    if (is_news) {
+      meet(work, access, command, region);
     }
   }
 }
@@ -136,19 +128,35 @@ void Sums::overlap(WorkId a, WorkId b) {
       }
     }
   }
-  for (const auto& [command, work] : {std::pair(a, b), std::pair(b, a)}) {
-    if (commands_.contains(command)) {
-      meet_command(work);
+  for (const auto& [command, region] : commands_) {
+    if (command == a || command == b) {
+      meet_all(command == a ? b : a, command, region);
     }
   }
 }
 
-/// A command may be carried out while the work is under way.
-void Sums::meet_command(WorkId work) {
-  choice_met_command_ = choice_met_command_ || choosing_.contains(work);
-  const auto independent = independent_.find(work);
-  if (independent != independent_.end() && independent->second != 0) {
-    blame(independent->second);
+/// An access may be made while the command is under way.
+void Sums::meet(WorkId work, const Access& access, WorkId command, const Region& region) {
+  const bool apart = access.shared || access.place >= region.end ||
+                     access.place + access.bytes <= region.begin ||
+                     (!region.write && access.kind == AccessKind::Read);
+  if (apart || work == command || !overlapping(work, command)) {
+    return;
+  }
+  if (access.contended) {
+    choice_met_command_ = true;
+  } else {
+    blame(bit(access.bucket));
+  }
+}
+
+void Sums::meet_all(WorkId work, WorkId command, const Region& region) {
+  for (const auto& [place, known] : places_) {
+    for (const Known& k : known) {
+      if (k.work == work) {
+        meet(work, k.access, command, region);
+      }
+    }
   }
 }
 
@@ -162,7 +170,7 @@ void Sums::learn(const Note& note) {
     overlap(note.work, note.other);
     break;
   case Note::Kind::Command:
-    note_command(note.work);
+    note_command(note.work, note.region);
     break;
   }
   learning_ = false;
@@ -175,16 +183,17 @@ void Sums::note_host(const Access& access, std::span<const WorkId> under_way) {
   }
 }
 
-void Sums::note_command(WorkId command) {
-  if (!commands_.insert(command).second) {
+void Sums::note_command(WorkId command, const Region& region) {
+  if (std::ranges::find(commands_, std::pair(command, region)) != commands_.end()) {
     return;
   }
+  commands_.emplace_back(command, region);
   if (!learning_) {
-    news_.push_back({.kind = Note::Kind::Command, .work = command, .access = {}});
+    news_.push_back({.kind = Note::Kind::Command, .work = command, .access = {}, .region = region});
   }
-  for (const auto& [work, buckets] : independent_) {
-    if (work != command && overlapping(work, command)) {
-      meet_command(work);
+  for (const auto& [place, known] : places_) {
+    for (const Known& k : known) {
+      meet(k.work, k.access, command, region);
     }
   }
 }

@@ -37,7 +37,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -72,17 +71,23 @@ public:
   void note(WorkId work, const Access& access);
   /// The host has made a strong access while these were under way.
   void note_host(const Access& access, std::span<const WorkId> under_way);
-  /// A copy, or anything else that is no kernel, has reached memory nobody knows which.
-  void note_command(WorkId command);
+  struct Region { // of memory, from its first byte to behind its last
+    std::uint64_t begin = 0, end = ~std::uint64_t{0};
+    bool write = true;
+    bool operator==(const Region&) const = default;
+  };
+  /// A copy, or anything else that is no kernel, has accessed a region.
+  void note_command(WorkId command, const Region& region);
   /// Something that was noted: plain data.
   struct Note {
     enum class Kind : std::uint8_t {
       Access,
       Overlap, // of work and other
-      Command  // work
+      Command  // of work, to region
     } kind{};
     WorkId work = 0, other = 0;
     Access access;
+    Region region{};
   };
   /// What was noted for the first time since the last call, but for what was learned.
   std::vector<Note> take_news() { return std::exchange(news_, {}); }
@@ -111,7 +116,8 @@ private:
     clash_ = true;
     refuted_.contended |= buckets;
   }
-  void meet_command(WorkId work);
+  void meet_all(WorkId work, WorkId command, const Region& region);
+  void meet(WorkId work, const Access& access, WorkId command, const Region& region);
   void meet_unordered(const Access& x, const Access& y);
   template <class F> static void each_place(const Access& access, F&& f);
 
@@ -119,8 +125,7 @@ private:
   std::unordered_map<std::uint64_t, std::vector<Known>> places_; // by granule
   std::vector<Note> news_;
   bool learning_ = false;
-  std::map<WorkId, std::uint64_t> independent_; // buckets of accesses that are assumed to be
-  std::set<WorkId> commands_, choosing_;        // … those with contended accesses
+  std::vector<std::pair<WorkId, Region>> commands_; // and what they have accessed
   bool choice_met_command_ = false;
   bool clash_ = false;
   Learned refuted_;

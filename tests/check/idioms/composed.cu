@@ -150,10 +150,8 @@ template <class Read> int read_half(Read read) {
   cudaDeviceSynchronize();
   add_two<<<1, 2, 0, stream>>>(sum);
   const int h = read(sum);
-  if (h == 1) {
-    volatile int spin = 0;
-    while (spin == 0) {
-    }
+  while (h == 1) {
+    (void)*const_cast<const volatile int*>(&h);
   }
   return static_cast<int>(cudaDeviceSynchronize());
 }
