@@ -54,6 +54,11 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   });
 }
 
+bool begins_with_ticket(const Code& code) {
+  return !code.operations.empty() &&
+         code.operations[0] == Operation{.kind = Kind::Increment, .place = Place::P};
+}
+
 bool makes_sense(const MicroProgram& program, const Code& code) {
   bool allocated = false;
   for (std::size_t n = 0; n < code.operations.size(); ++n) {
@@ -74,9 +79,7 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
   }
   return (!code.hang || (may_be(program, code, code.hang->of, code.hang->equals) &&
                          code.hang->who.value_or(0) < program.actors)) &&
-         (code.rounds == 0 ||
-          (!code.operations.empty() && code.operations[0].kind == Kind::Increment &&
-           code.operations[0].guard.on == Guard::On::Always));
+         (code.rounds == 0 || begins_with_ticket(code));
 }
 
 /// Of programs that differ only in what is called P and Q, the one that names P first.
@@ -102,34 +105,45 @@ bool may_wait(const MicroProgram& program) {
 
 } // namespace
 
-Bound::Bound(Size size) : size_(std::move(size)) {
-  if (!size_.alike) {
-    variants_.emplace_back(std::nullopt);
+/// Everything that an operation can be, without guards; none: nothing is done.
+std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
+  std::vector<std::optional<Operation>> result;
+  if (!size.alike) {
+    result.emplace_back(std::nullopt);
   }
-  for (const Kind kind : size_.kinds) {
+  for (const Kind kind : size.kinds) {
     if (!has_place(kind)) {
-      variants_.push_back(Operation{.kind = kind});
+      result.emplace_back(Operation{.kind = kind});
       continue;
     }
-    for (const Place place : size_.places) {
+    for (const Place place : size.places) {
       // What is in one's own place is no news.
       if (place == Place::Own && kind != Kind::Load && kind != Kind::Store && kind != Kind::Sum &&
           !is_plain(kind)) {
         continue;
       }
-      for (const Value value : size_.values) {
-        if ((has_value(kind) && place != Place::Own) || value == size_.values.front()) {
-          variants_.push_back(Operation{.kind = kind, .place = place, .value = value});
+      for (const Value value : size.values) {
+        if ((has_value(kind) && place != Place::Own) || value == size.values.front()) {
+          result.emplace_back(Operation{.kind = kind, .place = place, .value = value});
         }
       }
     }
   }
+  return result;
+}
+
+Bound::Bound(Size size) : size_(std::move(size)) {
+  const std::vector<std::optional<Operation>> all = variants(size_);
   codes_ = 1;
   hangs_.emplace_back(std::nullopt);
   for (std::uint8_t n = 0; n < size_.operations; ++n) {
+    const bool ticket = size_.ticket && n == 0;
+    variants_.push_back(
+        ticket ? std::vector{std::optional(Operation{.kind = Kind::Increment})} : all
+    );
     std::vector<Guard>& guards = guards_.emplace_back();
     guards.push_back({});
-    for (std::uint8_t who = 0; size_.alike && who < size_.actors; ++who) {
+    for (std::uint8_t who = 0; size_.alike && !ticket && who < size_.actors; ++who) {
       guards.push_back({.on = Guard::On::Who, .equals = who});
     }
     for (std::uint8_t of = 0; of < n; ++of) {
@@ -143,7 +157,7 @@ Bound::Bound(Size size) : size_(std::move(size)) {
         hangs_.push_back(Hang{.of = n, .equals = equals, .who = who});
       }
     }
-    codes_ *= variants_.size() * guards.size();
+    codes_ *= variants_[n].size() * guards.size();
   }
   codes_ *= hangs_.size() * (size_.rounds != 0 ? 2 : 1);
   total_ = size_.shapes.size();
@@ -160,7 +174,7 @@ std::optional<Code> Bound::code(std::uint64_t number) const {
   }
   bool over = false;
   for (std::uint8_t n = 0; n < size_.operations; ++n) {
-    std::optional<Operation> operation = variants_[take(number, variants_.size())];
+    std::optional<Operation> operation = variants_[n][take(number, variants_[n].size())];
     const std::uint64_t guard = take(number, guards_[n].size());
     over = over || !operation;
     if (over && (operation || guard != 0)) {
@@ -199,7 +213,6 @@ std::span<const Bound> bounds() {
   using enum Kind;
   const std::vector<Shape> all{Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Cooperative};
   const std::vector<Kind> accesses{Load, Store, Sum, Exchange, Increment, CompareAndSwap, Wait};
-  const std::vector<Kind> updates{Load, Store, Sum, Exchange, Increment};
   const std::vector<Value> who{Value::One, Value::Who, Value::Last};
   const std::vector<Place> own{Place::P, Place::Q, Place::Own};
   static const std::vector<Bound> table{
@@ -221,28 +234,42 @@ std::span<const Bound> bounds() {
       ),
       Bound({"heap-2x2", true, 2, 2, {Load, Store, Increment, Allocate, Free}, all}),
       Bound(
-          {"alike-2x3",
+          {"tickets-2x3",
            true,
            2,
            3,
-           updates,
-           {Shape::Block},
+           {Load, Store, Exchange},
+           {Shape::Blocks, Shape::Block},
            {Place::P, Place::Q},
-           {Value::One, Value::Who},
-           0,
-           false}
+           {Value::One, Value::Two},
+           3,
+           false,
+           true}
       ),
       Bound(
-          {"alike-3x3",
+          {"tickets-3x3",
            true,
            3,
            3,
-           {Load, Store, Increment},
+           {Load, Store, Exchange},
            {Shape::Blocks},
            {Place::P, Place::Q},
            {Value::Who},
            0,
+           true,
            true}
+      ),
+      Bound(
+          {"alike-2x3",
+           true,
+           2,
+           3,
+           {Load, Exchange, Increment},
+           {Shape::Block},
+           {Place::P, Place::Q},
+           {Value::One},
+           0,
+           false}
       ),
   };
   return table;

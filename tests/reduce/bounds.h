@@ -31,6 +31,7 @@ public:
     std::vector<Value> values{Value::One};
     std::uint8_t rounds = 0; // loops of so many tickets, too
     bool whose_hang = true;  // a hang may depend on who the actor is
+    bool ticket = false;     // the first operation of all is `increment P`
   };
   explicit Bound(Size size);
   const std::string& name() const { return size_.name; }
@@ -39,12 +40,14 @@ public:
 
 private:
   Size size_;
-  std::vector<std::optional<Operation>> variants_; // without guards; none: nothing is done
-  std::vector<std::vector<Guard>> guards_;         // of each operation
+  // Of each operation, without guards; none: nothing is done.
+  std::vector<std::vector<std::optional<Operation>>> variants_;
+  std::vector<std::vector<Guard>> guards_; // of each operation
   std::vector<std::optional<Hang>> hangs_;
   std::uint64_t codes_ = 0; // numbers of one actor's code
   std::uint64_t total_ = 0;
 
+  static std::vector<std::optional<Operation>> variants(const Size& size);
   std::optional<Code> code(std::uint64_t number) const;
 };
 

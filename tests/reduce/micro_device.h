@@ -16,8 +16,6 @@ namespace heddle::reduce {
 
 class MicroDevice {
 public:
-  MicroDevice();
-
   void load(const MicroProgram& program);
 
   /// One search from the launch on.
@@ -32,7 +30,7 @@ public:
   };
 
 private:
-  memory::AddressSpace space_;
+  std::unique_ptr<memory::AddressSpace> space_; // of one program: it only grows
   memory::Address memory_ = 0;
   std::shared_ptr<isa::Program> program_;
   machine::LaunchConfig launch_;
