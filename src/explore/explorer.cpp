@@ -7,6 +7,7 @@
 #include "explore/fork_server.h"
 #include "explore/options.h"
 #include "explore/schedule.h"
+#include "explore/stepper_options.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -55,27 +56,7 @@ Explorer::Explorer(
     : world_(world),
       table_(std::move(table)),
       options_(options),
-      stepper_(
-          world,
-          {.progress = options.progress,
-           // Models that go by the order of clusters tell them apart.
-           .symmetry = options.symmetry && options.progress != ProgressModel::Hsa &&
-                       options.progress != ProgressModel::Lobe,
-           .eager = options.eager,
-           .sums = options.sums && options.eager,
-           .orderly = options.orderly && options.eager && !options.lockstep &&
-                      options.progress != ProgressModel::Hsa,
-           .data_order = options.data_order && options.orderly && options.sums && options.eager &&
-                         !options.lockstep && options.progress != ProgressModel::Hsa,
-           .retries = options.retries,
-           .learned = options.learned,
-           .phases = options.phases && options.eager && !options.lockstep &&
-                     options.progress != ProgressModel::Hsa,
-           .allocations = options.allocations && options.eager && !options.lockstep,
-           .starts_at_once = options.starts_at_once,
-           .ignore_grid_order = options.ignore_grid_order,
-           .warp_rules = std::move(warp_rules)}
-      ),
+      stepper_(world, stepper_options(options, std::move(warp_rules))),
       threads_(*this, host_),
       replay_(std::move(replay)) {
   threads_.set_eager(options.eager && options.host_progress);

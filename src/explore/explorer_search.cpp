@@ -1,6 +1,7 @@
 // The search: depth first, in place where moves can be undone, in forked processes where not.
 #include "base/check.h"
 #include "explore/explorer_impl.h"
+#include "explore/few_moves.h"
 #include "explore/schedule.h"
 #include "explore/trace.h"
 
@@ -390,40 +391,21 @@ void Explorer::give_up_if_straight() {
   }
 }
 
-/// Where blocks start at once: choices that others stand for are gone, if a move commutes with all
-/// that others do, only the last of several clusters matters, or a warp asks who is active. `left`
-/// is what is known from the state before, see Node::alike.
+/// Where blocks start at once: choices that others stand for are gone (few_moves.h). `left` is what
+/// is known from the state before, see Node::alike.
 void Explorer::keep_few(Node& node, std::uint64_t left) {
   if (node.moves.empty() || node.choices.size() != node.moves.size() ||
       node.choices.back().kind == Choice::Kind::Host) {
     return; // the host takes part
   }
-  const auto first = std::ranges::find_if(node.choices, [&](const Choice& choice) {
-    return stepper_.commutes(node.moves[choice.move]);
+  std::vector<std::size_t> tried;
+  for (const Choice& choice : node.choices) {
+    tried.push_back(choice.move);
+  }
+  node.alike = explore::keep_few(stepper_, node.moves, tried, left);
+  std::erase_if(node.choices, [&](const Choice& choice) {
+    return std::ranges::find(tried, choice.move) == tried.end();
   });
-  if (first != node.choices.end()) {
-    node.choices = {Choice(*first)};
-    return;
-  }
-  if (node.choices.back().kind == Choice::Kind::Command) {
-    return;
-  }
-  if (const auto some = stepper_.answers_of_one_warp(node.moves); !some.empty()) {
-    const std::size_t before = static_cast<std::size_t>(some.data() - node.moves.data());
-    std::erase_if(node.choices, [&](const Choice& choice) {
-      return choice.move - before >= some.size();
-    });
-    return;
-  }
-  node.alike = left != 0 ? left : stepper_.only_last_matters(node.moves);
-  if (node.alike > Stepper::last_ones) {
-    std::uint64_t clusters = 0;
-    std::size_t kept = 0;
-    while (clusters < Stepper::last_ones) {
-      clusters += node.moves[node.choices[kept++].move].count;
-    }
-    node.choices.resize(kept);
-  }
 }
 
 // --- The search ----------------------------------------------------------------------------------
@@ -497,6 +479,10 @@ bool Explorer::go(const Node& node, const Choice& choice) {
       table_.count_irrevocable();
     }
     if (choice.kind == Choice::Kind::Host) {
+      const HostPoint& point = threads_.point(choice.host);
+      if (options_.starts_at_once && point.kind == HostPoint::Kind::Wait && threads_.live() == 1) {
+        stepper_.host_waited(*point.condition);
+      }
       threads_.choose(choice.host, choice.way);
       return true;
     }

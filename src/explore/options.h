@@ -61,14 +61,14 @@ struct Options {
   machine::Learned learned;
   // Of a program in which no state ever comes back: blocks start as soon as they can, and where
   // only the last of several blocks does something else it is chosen who that is, not the order of
-  // the others (session.cpp says why that is everything).
+  // the others (plan.h says why that is everything).
   bool straight = true;
   bool starts_at_once = false; // that is what this search does
   // This one is over after so many states (a move that cannot be taken back counts as 20) if none
   // has come back: then blocks start at once.
   bool gives_up = false;
   std::uint32_t straight_after = 4000;
-  // Of a search of every order, where one order of what only data depends on may do (session.cpp).
+  // Of a search of every order, where one order of what only data depends on may do (plan.h).
   std::uint32_t one_order_after = 20'000;
   // The lanes of a warp go in lockstep (spec/simt.md): warps move, not threads.
   bool lockstep = false;

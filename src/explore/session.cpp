@@ -3,6 +3,7 @@
 
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
+#include "explore/plan.h"
 #include "explore/repetition.h"
 #include "explore/sample_sheet.h"
 #include "explore/source_places.h"
@@ -36,10 +37,7 @@ namespace {
 // soon.
 constexpr double share_of_search = 2.0 / 3;
 constexpr double least_share = 0.1; // of what comes last
-constexpr double share_of_straight = 1.0 / 6;
-// For a search of all orders where one may do, and how many single schedules look at some of the
-// others if it is too large.
-constexpr double share_of_every_order = 1.0 / 20;
+// Where one order has been searched of several: how many single schedules look at the others.
 constexpr std::uint32_t schedules_of_other_orders = 3 * 18;
 constexpr double share_of_other_orders = 1.0 / 10;
 
@@ -96,59 +94,33 @@ Result<void> try_schedules(
   return {};
 }
 
-/// May it be searched with blocks that start at once if no state comes back? Only where somebody is
-/// always owed the start of a block, as long as nobody waits for a thread of another block.
-bool may_be_straight(const Options& options) {
-  return options.straight && options.eager && options.progress == ProgressModel::Cuda &&
-         options.host_progress && !options.other_processes && !options.lockstep &&
-         !options.ignore_grid_order;
+/// What the search has met, as the plan wants to know it.
+Plan::Seen seen_in(const StateTable& table) {
+  return {
+      .sums_clash = table.saw(Fact::SumsClash),
+      .phases_clash = table.saw(Fact::PhasesClash),
+      .heap_clash = table.saw(Fact::HeapClash),
+      .host_clash = table.saw(Fact::HostClash),
+      .retries = table.saw(Fact::Retries),
+      .gave_up = table.saw(Fact::GaveUp),
+      .circle = table.saw(Fact::Circle),
+      .learned = table.learned()
+  };
 }
 
-/// A search, and then, where it does not hold, one of the next kind:
-/// - of every order, with blocks that start at any time, given up early if it is large and either
-///   of the two that follow may do;
-/// - straight: blocks start at once. A block's start commutes with every move of others. So each
-///   infinite execution has one like it here, and if no state comes back, there is none. Then
-///   nobody ever waits in a loop for another block, nor does a block stay blocked by one: such a
-///   state would have been found. What blocks do before others have started is done here, too. In
-///   the same way copies and grids that run through are carried out in one order, unless the host
-///   asks what has completed or a thread may choose something by what a copy brings;
-/// - where accesses on whose order only data depends (machine/order_data.h) are not chosen:
-///   the host may decide by such data, so every order is better;
-/// - like the first, to the end.
-/// Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h), and
-/// about what a host need not wait for, that turn out to be wrong.
+/// The searches of the plan, until one holds.
 Result<Search>
 search_all(CheckRequest& request, ForkServer& server, Handover& handover, double share) {
-  const Options asked = handover.options;
-  Options& options = handover.options;
-  std::uint64_t could_be = 0; // unordered
-  bool every_order = options.data_order && options.learned.unordered == 0;
-  bool small = true;                                   // a search of every order is given up early
-  bool straight = may_be_straight(asked);              // not tried yet
-  std::uint64_t contended = options.learned.contended; // that could not be
-  std::optional<Search> found_before;                  // by a search that is not exhaustive
-  Options found_with;
-  const auto in_one_order = [&] {
-    every_order = false;
-    options.learned.contended = contended;
-    options.learned.unordered = could_be;
-  };
+  Plan plan(handover.options);
+  std::optional<Search> kept; // true, but not everything
   const auto start = std::chrono::steady_clock::now();
   for (;;) {
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
-    const double left = std::max(share - gone.count() / options.max_seconds, least_share);
-    const bool one_order_may_do = every_order && (could_be & ~contended) != 0;
-    const bool first = small && !options.starts_at_once;
-    double part = options.starts_at_once ? std::min(left, share_of_straight) : left;
-    if (one_order_may_do && (first || options.starts_at_once)) {
-      part = std::min(left, share_of_every_order);
-      options.max_states = std::min(asked.max_states, asked.one_order_after);
-    }
-    options.gives_up = first && straight;
-    auto tried = search(request, server, handover, {.share = part, .sheet = nullptr});
-    options.max_states = asked.max_states;
-    options.gives_up = false;
+    const double left = std::max(share - gone.count() / handover.options.max_seconds, least_share);
+    const Plan::Attempt attempt = plan.next(left);
+    handover.options = attempt.options;
+    auto tried = search(request, server, handover, {.share = attempt.share, .sheet = nullptr});
+    handover.options = plan.options();
     if (!tried) {
       return tried;
     }
@@ -156,79 +128,29 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       request.workers.jobs = 1; // for the same states each time
       continue;
     }
-    const bool sums = (options.sums || options.orderly) && tried->table.saw(Fact::SumsClash);
-    const bool phases = options.phases && tried->table.saw(Fact::PhasesClash);
-    const bool heap = options.allocations && tried->table.saw(Fact::HeapClash);
-    const bool host = options.host_first && tried->table.saw(Fact::HostClash);
-    if (sums || phases || heap || host) {
-      machine::Learned blamed = options.learned;
-      if (sums || host) {
-        blamed |= tried->table.learned();
-      }
-      const bool news = blamed != options.learned;
-      contended |= sums && !one_order_may_do ? blamed.contended & ~options.learned.contended : 0;
-      if (every_order) {
-        could_be |= blamed.unordered;
-        blamed.contended |= blamed.unordered;
-        blamed.unordered = 0;
-      }
-      options.learned = blamed;
-      options.sums = options.sums && (!sums || news);
-      options.orderly = options.orderly && (!sums || news);
-      options.phases = options.phases && !phases;
-      options.allocations = options.allocations && !heap;
-      options.host_first = options.host_first && (!host || news);
-      request.options = options;
-      continue;
-    }
-    const bool retried = options.retries && tried->table.saw(Fact::Retries);
-    const bool gave_up = tried->table.saw(Fact::GaveUp);
-    const bool last = !options.starts_at_once && !gave_up && (!one_order_may_do || !small);
-    if (last && !found_before && !retried) {
+    const Plan::Next next = plan.after(seen_in(tried->table), [&] {
+      HostSources sources(request.program);
+      const Judgement found = judge_search(request, tried->table, sources, tried->finished);
+      return Plan::Found{
+          .clean = found.report.findings.empty(),
+          .complete = found.report.complete,
+          .straight = found.straight
+      };
+    });
+    request.options = handover.options = plan.options();
+    switch (next) {
+    case Plan::Next::Again:
+      break;
+    case Plan::Next::KeepAndAgain:
+      kept.emplace(std::move(*tried));
+      break;
+    case Plan::Next::This:
       return tried;
-    }
-    HostSources sources(request.program);
-    const Judgement found = judge_search(request, tried->table, sources, tried->finished);
-    if (retried && !found.straight) {
-      options.retries = false; // somebody may change a place for ever that another one updates
-      request.options = options;
-      continue;
-    }
-    if (last && !found_before) {
-      return tried;
-    }
-    const bool clean = found.report.findings.empty();
-    if (last) {
-      if (!clean || found.report.complete) {
-        return tried;
-      }
-      found_before->table
+    case Plan::Next::Kept:
+      kept->table
           .add_event(EventKind::Incomplete, 0, 0, "blocks that all start at once were searched");
-      request.options = options = found_with; // later ones have learned more
-      return std::move(*found_before);
+      return std::move(*kept);
     }
-    const bool circles = tried->table.saw(Fact::Circle) || !found.straight;
-    if (found.report.complete && (!options.starts_at_once || (!circles && clean))) {
-      return tried;
-    }
-    if (!clean) { // nothing must be lost
-      if (options.starts_at_once) {
-        found_before.emplace(std::move(*tried));
-        found_with = options;
-      }
-      small = straight = options.starts_at_once = false;
-    } else if (straight && !circles) {
-      straight = false;
-      options.starts_at_once = true;
-    } else if (options.starts_at_once && !circles && one_order_may_do) {
-      in_one_order();
-    } else {
-      straight = options.starts_at_once = small = false;
-      if (one_order_may_do) {
-        in_one_order();
-      }
-    }
-    request.options = options;
   }
 }
 

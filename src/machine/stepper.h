@@ -255,6 +255,9 @@ public:
   bool saw_dependency() const { return saw_dependency_; }
   /// True once a thread made a move that its cluster does not run through, or a strong access.
   bool saw_choice() const { return saw_choice_; }
+  /// The only host thread has waited for that to hold: with Options::starts_at_once, commands
+  /// without which it would not hold come before whatever is submitted from now on.
+  void host_waited(const std::function<bool()>& condition);
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
@@ -588,9 +591,13 @@ private:
   bool submitted_ = false; // … and has submitted something
   bool saw_dependency_ = false;
   bool saw_choice_ = false;
-  // With Options::starts_at_once: commands in the order in which they were submitted, with their
-  // works' identities; and what each had to wait for. By Command::id.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> all_submitted_;
+  // With Options::starts_at_once: commands that what is submitted next need not wait for, in the
+  // order in which they were submitted; and what each had to wait for. By Command::id.
+  struct Submitted {
+    CommandPtr command;
+    std::uint64_t identity = 0; // of its work
+  };
+  std::vector<Submitted> all_submitted_;
   std::map<std::uint64_t, std::set<std::uint64_t>> before_;
   bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
   mutable bool saw_float_sum_ = false;

@@ -54,12 +54,32 @@ void Stepper::note_before(const Work& work) {
       before.insert(known->second.begin(), known->second.end());
     }
   }
-  for (const auto& [id, identity] : all_submitted_) {
-    if (!before.contains(id)) {
-      sums_.overlap(work.identity, identity);
+  for (const Submitted& other : all_submitted_) {
+    if (!before.contains(other.command->id)) {
+      sums_.overlap(work.identity, other.identity);
     }
   }
-  all_submitted_.emplace_back(work.command->id, work.identity);
+  all_submitted_.push_back({work.command, work.identity});
+}
+
+/// A command has been waited for if the condition would not hold without it, or if one has that it
+/// comes before.
+void Stepper::host_waited(const std::function<bool()>& condition) {
+  std::set<std::uint64_t> over;
+  for (const Submitted& submitted : all_submitted_) {
+    Command& command = *submitted.command;
+    if (over.contains(command.id) || !command.done) {
+      continue;
+    }
+    command.done = false;
+    const bool holds = condition();
+    command.done = true;
+    if (!holds) {
+      over.insert(command.id);
+      over.insert(before_[command.id].begin(), before_[command.id].end());
+    }
+  }
+  std::erase_if(all_submitted_, [&](const Submitted& s) { return over.contains(s.command->id); });
 }
 
 std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {

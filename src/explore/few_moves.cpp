@@ -1,0 +1,40 @@
+// Implements few_moves.h.
+#include "explore/few_moves.h"
+
+#include <algorithm>
+
+namespace heddle::explore {
+
+std::uint64_t keep_few(
+    machine::Stepper& stepper,
+    std::span<const machine::Stepper::Move> moves,
+    std::vector<std::size_t>& tried,
+    std::uint64_t left
+) {
+  const auto first =
+      std::ranges::find_if(tried, [&](std::size_t m) { return stepper.commutes(moves[m]); });
+  if (first != tried.end()) {
+    tried = {*first};
+    return 0;
+  }
+  if (!std::ranges::all_of(tried, [&](std::size_t m) { return stepper.can_undo(moves[m]); })) {
+    return 0;
+  }
+  if (const auto some = stepper.answers_of_one_warp(moves); !some.empty()) {
+    const auto before = static_cast<std::size_t>(some.data() - moves.data());
+    std::erase_if(tried, [&](std::size_t m) { return m - before >= some.size(); });
+    return 0;
+  }
+  const std::uint64_t alike = left != 0 ? left : stepper.only_last_matters(moves);
+  if (alike > machine::Stepper::last_ones) {
+    std::uint64_t clusters = 0;
+    std::size_t kept = 0;
+    while (clusters < machine::Stepper::last_ones) {
+      clusters += moves[tried[kept++]].count;
+    }
+    tried.resize(kept);
+  }
+  return alike;
+}
+
+} // namespace heddle::explore

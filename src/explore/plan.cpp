@@ -1,0 +1,127 @@
+// Implements plan.h.
+#include "explore/plan.h"
+
+#include <algorithm>
+
+namespace heddle::explore {
+
+namespace {
+
+constexpr double share_of_straight = 1.0 / 6;
+// For a search of all orders where one may do.
+constexpr double share_of_every_order = 1.0 / 20;
+
+/// May it be searched with blocks that start at once if no state comes back? Only where somebody is
+/// always owed the start of a block, as long as nobody waits for a thread of another block.
+bool may_be_straight(const Options& options) {
+  return options.straight && options.eager && options.progress == ProgressModel::Cuda &&
+         options.host_progress && !options.other_processes && !options.lockstep &&
+         !options.ignore_grid_order;
+}
+
+} // namespace
+
+Plan::Plan(const Options& asked)
+    : asked_(asked),
+      options_(asked),
+      contended_(asked.learned.contended),
+      every_order_(asked.data_order && asked.learned.unordered == 0),
+      straight_(may_be_straight(asked)) {}
+
+void Plan::in_one_order() {
+  every_order_ = false;
+  options_.learned.contended = contended_;
+  options_.learned.unordered = could_be_;
+}
+
+Plan::Attempt Plan::next(double left) {
+  one_order_might_have_done_ = one_order_may_do();
+  const bool first = small_ && !options_.starts_at_once;
+  Attempt attempt{options_, options_.starts_at_once ? std::min(left, share_of_straight) : left};
+  if (one_order_might_have_done_ && (first || options_.starts_at_once)) {
+    attempt.share = std::min(left, share_of_every_order);
+    attempt.options.max_states = std::min(asked_.max_states, asked_.one_order_after);
+  }
+  attempt.options.gives_up = first && straight_;
+  return attempt;
+}
+
+/// Without what has turned out to be wrong.
+void Plan::begin_again(const Seen& seen) {
+  const bool sums = (options_.sums || options_.orderly) && seen.sums_clash;
+  const bool host = options_.host_first && seen.host_clash;
+  machine::Learned blamed = options_.learned;
+  if (sums || host) {
+    blamed |= seen.learned;
+  }
+  const bool news = blamed != options_.learned;
+  contended_ |=
+      sums && !one_order_might_have_done_ ? blamed.contended & ~options_.learned.contended : 0;
+  if (every_order_) {
+    could_be_ |= blamed.unordered;
+    blamed.contended |= blamed.unordered;
+    blamed.unordered = 0;
+  }
+  options_.learned = blamed;
+  options_.sums = options_.sums && (!sums || news);
+  options_.orderly = options_.orderly && (!sums || news);
+  options_.phases = options_.phases && !seen.phases_clash;
+  options_.allocations = options_.allocations && !seen.heap_clash;
+  options_.host_first = options_.host_first && (!host || news);
+}
+
+Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
+  if (((options_.sums || options_.orderly) && seen.sums_clash) ||
+      (options_.phases && seen.phases_clash) || (options_.allocations && seen.heap_clash) ||
+      (options_.host_first && seen.host_clash)) {
+    begin_again(seen);
+    return Next::Again;
+  }
+  const bool one_order = one_order_might_have_done_;
+  const bool retried = options_.retries && seen.retries;
+  const bool last = !options_.starts_at_once && !seen.gave_up && (!one_order || !small_);
+  if (last && !kept_ && !retried) {
+    return Next::This;
+  }
+  const Found found = judge();
+  if (retried && !found.straight) {
+    options_.retries = false; // somebody may change a place for ever that another one updates
+    return Next::Again;
+  }
+  if (last && !kept_) {
+    return Next::This;
+  }
+  if (last) {
+    if (!found.clean || found.complete) {
+      return Next::This;
+    }
+    options_ = kept_with_; // later ones have learned more
+    return Next::Kept;
+  }
+  const bool circles = seen.circle || !found.straight;
+  if (found.complete && (!options_.starts_at_once || (!circles && found.clean))) {
+    return Next::This;
+  }
+  Next next = Next::Again;
+  if (!found.clean) { // nothing must be lost
+    if (options_.starts_at_once) {
+      kept_ = true;
+      kept_with_ = options_;
+      next = Next::KeepAndAgain;
+    }
+    small_ = straight_ = options_.starts_at_once = false;
+  } else if (straight_ && !circles) {
+    straight_ = false;
+    options_.starts_at_once = true;
+  } else if (options_.starts_at_once && !circles && one_order) {
+    in_one_order();
+  } else {
+    straight_ = options_.starts_at_once = small_ = false;
+    if (one_order) {
+      in_one_order();
+    }
+  }
+  return next;
+}
+
+} // namespace heddle::explore

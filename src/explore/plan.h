@@ -1,0 +1,82 @@
+// Plan: which searches there are, one after the other, until one holds. No processes, no table: who
+// searches, and what a state is, is the caller's (session.cpp, tests/reduce).
+//
+//   Plan plan(asked);
+//   for (;;) {
+//     const Plan::Attempt attempt = plan.next(left);          // which assumptions, how far
+//     … search …
+//     switch (plan.after(seen, [&] { return judge(…); })) …   // what its outcome leads to
+//   }
+//
+// A search, and then, where it does not hold, one of the next kind:
+// - of every order, with blocks that start at any time, given up early if it is large and either
+//   of the two that follow may do;
+// - straight: blocks start at once. A block's start commutes with every move of others. So each
+//   infinite execution has one like it here, and if no state comes back, there is none. Then
+//   nobody ever waits in a loop for another block, nor does a block stay blocked by one: such a
+//   state would have been found. What blocks do before others have started is done here, too. In
+//   the same way copies and grids that run through are carried out in one order, unless the host
+//   asks what has completed or a thread may choose something by what a copy brings;
+// - where accesses on whose order only data depends (machine/order_data.h) are not chosen:
+//   the host may decide by such data, so every order is better;
+// - like the first, to the end.
+// Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h), and
+// about what a host need not wait for, that turn out to be wrong.
+#pragma once
+
+#include "explore/options.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace heddle::explore {
+
+class Plan {
+public:
+  explicit Plan(const Options& asked);
+
+  struct Attempt {
+    Options options;
+    double share = 1; // of the time limit
+  };
+  /// `left`: the share of the time limit that there is.
+  Attempt next(double left);
+  /// What all searches so far have found out to be wrong is no assumption any more.
+  const Options& options() const { return options_; }
+
+  /// What a search has met.
+  struct Seen {
+    bool sums_clash = false, phases_clash = false, heap_clash = false, host_clash = false;
+    bool retries = false, gave_up = false, circle = false; // Fact::Retries and so on
+    machine::Learned learned{};                            // what is to blame for clashes
+  };
+  /// What its judge says.
+  struct Found {
+    bool clean = false, complete = false; // no finding; everything has been searched
+    bool straight = false;                // no way leads back to any state
+  };
+  enum class Next : std::uint8_t {
+    Again,
+    KeepAndAgain, // what this search has found is true, but not everything
+    This,         // holds
+    Kept          // the one that was kept tells more than this one
+  };
+  Next after(const Seen& seen, const std::function<Found()>& judge);
+
+private:
+  bool one_order_may_do() const { return every_order_ && (could_be_ & ~contended_) != 0; }
+  void in_one_order();
+  void begin_again(const Seen& seen);
+
+  Options asked_, options_;
+  std::uint64_t could_be_ = 0;  // unordered
+  std::uint64_t contended_ = 0; // that could not be
+  bool every_order_ = false;
+  bool small_ = true;     // a search of every order is given up early
+  bool straight_ = false; // not tried yet
+  bool kept_ = false;
+  bool one_order_might_have_done_ = false; // before the search under way
+  Options kept_with_;
+};
+
+} // namespace heddle::explore

@@ -1,0 +1,32 @@
+// Implements stepper_options.h: some assumptions rest on others, or make no sense in some models.
+#include "explore/stepper_options.h"
+
+#include <utility>
+
+namespace heddle::explore {
+
+machine::Stepper::Options
+stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
+  return {
+      .progress = options.progress,
+      // Models that go by the order of clusters tell them apart.
+      .symmetry = options.symmetry && options.progress != ProgressModel::Hsa &&
+                  options.progress != ProgressModel::Lobe,
+      .eager = options.eager,
+      .sums = options.sums && options.eager,
+      .orderly = options.orderly && options.eager && !options.lockstep &&
+                 options.progress != ProgressModel::Hsa,
+      .data_order = options.data_order && options.orderly && options.sums && options.eager &&
+                    !options.lockstep && options.progress != ProgressModel::Hsa,
+      .retries = options.retries,
+      .learned = options.learned,
+      .phases = options.phases && options.eager && !options.lockstep &&
+                options.progress != ProgressModel::Hsa,
+      .allocations = options.allocations && options.eager && !options.lockstep,
+      .starts_at_once = options.starts_at_once,
+      .ignore_grid_order = options.ignore_grid_order,
+      .warp_rules = std::move(warp_rules)
+  };
+}
+
+} // namespace heddle::explore

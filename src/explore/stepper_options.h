@@ -1,0 +1,12 @@
+// What a search assumes, as the machine has to know it.
+#pragma once
+
+#include "explore/options.h"
+#include "machine/stepper.h"
+
+namespace heddle::explore {
+
+machine::Stepper::Options
+stepper_options(const Options& options, machine::MakeWarpRules warp_rules = {});
+
+} // namespace heddle::explore

@@ -1,0 +1,284 @@
+// Implements bounds.h.
+#include "reduce/bounds.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::reduce {
+
+namespace {
+
+constexpr std::uint8_t results = 3; // a result is compared with 0, 1, 2
+
+/// The next digit of a number.
+std::uint64_t take(std::uint64_t& number, std::uint64_t radix) {
+  return std::exchange(number, number / radix) % radix;
+}
+
+bool fits(Kind kind, Shape shape) {
+  switch (kind) {
+  case Kind::Barrier:
+    return shape == Shape::Block || shape == Shape::Cluster;
+  case Kind::Vote:
+  case Kind::Active:
+  case Kind::Arrive:
+  case Kind::WaitPhase:
+    return shape == Shape::Block;
+  default:
+    return true;
+  }
+}
+
+/// Could the operation of `code` have that result?
+bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std::uint8_t equals) {
+  if (of >= code.operations.size()) {
+    return false;
+  }
+  const Operation& asked = code.operations[of];
+  if (!has_result(asked.kind)) {
+    return false;
+  }
+  if (asked.kind == Kind::Allocate) {
+    return equals <= 1;
+  }
+  if (asked.kind == Kind::Active) {
+    return equals != 0 && equals <= program.actors;
+  }
+  if (equals == 0) {
+    return true;
+  }
+  return std::ranges::any_of(program.codes, [&](const Code& other) {
+    return std::ranges::any_of(other.operations, [&](const Operation& operation) {
+      return writes(operation.kind) && operation.place == asked.place;
+    });
+  });
+}
+
+bool begins_with_ticket(const Code& code) {
+  return !code.operations.empty() &&
+         code.operations[0] == Operation{.kind = Kind::Increment, .place = Place::P};
+}
+
+bool makes_sense(const MicroProgram& program, const Code& code) {
+  bool allocated = false;
+  for (std::size_t n = 0; n < code.operations.size(); ++n) {
+    const Operation& operation = code.operations[n];
+    const Guard& guard = operation.guard;
+    if (!fits(operation.kind, program.shape) ||
+        (guard.on == Guard::On::Result &&
+         (guard.of >= n || !may_be(program, code, guard.of, guard.equals))) ||
+        (guard.on == Guard::On::Who && guard.equals >= program.actors) ||
+        (has_value(operation.kind) && operation.value == Value::Last &&
+         (n == 0 || !has_result(code.operations[n - 1].kind))) ||
+        (operation.kind == Kind::Free && !allocated) ||
+        (operation.kind == Kind::End &&
+         (guard.on == Guard::On::Always || n + 1 == code.operations.size()))) {
+      return false;
+    }
+    allocated = allocated || operation.kind == Kind::Allocate;
+  }
+  return (!code.hang || (may_be(program, code, code.hang->of, code.hang->equals) &&
+                         code.hang->who.value_or(0) < program.actors)) &&
+         (code.rounds == 0 || begins_with_ticket(code));
+}
+
+/// Of programs that differ only in what is called P and Q, the one that names P first.
+bool names_p_first(const MicroProgram& program) {
+  for (const Code& code : program.codes) {
+    for (const Operation& operation : code.operations) {
+      if (has_place(operation.kind) && operation.place != Place::Own) {
+        return operation.place == Place::P;
+      }
+    }
+  }
+  return true;
+}
+
+bool may_wait(const MicroProgram& program) {
+  return std::ranges::any_of(program.codes, [](const Code& code) {
+    return code.hang || std::ranges::any_of(code.operations, [](const Operation& operation) {
+             return operation.kind == Kind::Wait || operation.kind == Kind::WaitPhase ||
+                    operation.kind == Kind::Barrier || operation.kind == Kind::Vote;
+           });
+  });
+}
+
+} // namespace
+
+/// Everything that an operation can be, without guards; none: nothing is done.
+std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
+  std::vector<std::optional<Operation>> result;
+  if (!size.alike) {
+    result.emplace_back(std::nullopt);
+  }
+  for (const Kind kind : size.kinds) {
+    if (!has_place(kind)) {
+      result.emplace_back(Operation{.kind = kind});
+      continue;
+    }
+    for (const Place place : size.places) {
+      // What is in one's own place is no news.
+      if (place == Place::Own && kind != Kind::Load && kind != Kind::Store && kind != Kind::Sum &&
+          !is_plain(kind)) {
+        continue;
+      }
+      for (const Value value : size.values) {
+        if ((has_value(kind) && place != Place::Own) || value == size.values.front()) {
+          result.emplace_back(Operation{.kind = kind, .place = place, .value = value});
+        }
+      }
+    }
+  }
+  return result;
+}
+
+Bound::Bound(Size size) : size_(std::move(size)) {
+  const std::vector<std::optional<Operation>> all = variants(size_);
+  codes_ = 1;
+  hangs_.emplace_back(std::nullopt);
+  for (std::uint8_t n = 0; n < size_.operations; ++n) {
+    const bool ticket = size_.ticket && n == 0;
+    variants_.push_back(
+        ticket ? std::vector{std::optional(Operation{.kind = Kind::Increment})} : all
+    );
+    std::vector<Guard>& guards = guards_.emplace_back();
+    guards.push_back({});
+    for (std::uint8_t who = 0; size_.alike && !ticket && who < size_.actors; ++who) {
+      guards.push_back({.on = Guard::On::Who, .equals = who});
+    }
+    for (std::uint8_t of = 0; of < n; ++of) {
+      for (std::uint8_t equals = 0; equals < results; ++equals) {
+        guards.push_back({.on = Guard::On::Result, .of = of, .equals = equals});
+      }
+    }
+    for (std::uint8_t equals = 0; equals < results; ++equals) {
+      hangs_.push_back(Hang{.of = n, .equals = equals});
+      for (std::uint8_t who = 0; size_.alike && size_.whose_hang && who < size_.actors; ++who) {
+        hangs_.push_back(Hang{.of = n, .equals = equals, .who = who});
+      }
+    }
+    codes_ *= variants_[n].size() * guards.size();
+  }
+  codes_ *= hangs_.size() * (size_.rounds != 0 ? 2 : 1);
+  total_ = size_.shapes.size();
+  for (std::uint8_t a = 0; a < (size_.alike ? 1 : size_.actors); ++a) {
+    total_ *= codes_;
+  }
+}
+
+std::optional<Code> Bound::code(std::uint64_t number) const {
+  Code code;
+  code.hang = hangs_[take(number, hangs_.size())];
+  if (size_.rounds != 0 && take(number, 2) != 0) {
+    code.rounds = size_.rounds;
+  }
+  bool over = false;
+  for (std::uint8_t n = 0; n < size_.operations; ++n) {
+    std::optional<Operation> operation = variants_[n][take(number, variants_[n].size())];
+    const std::uint64_t guard = take(number, guards_[n].size());
+    over = over || !operation;
+    if (over && (operation || guard != 0)) {
+      return std::nullopt; // nothing is done last
+    }
+    if (operation) {
+      operation->guard = guards_[n][guard];
+      code.operations.push_back(*operation);
+    }
+  }
+  return code;
+}
+
+std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
+  MicroProgram program;
+  program.actors = size_.actors;
+  program.shape = size_.shapes[take(number, size_.shapes.size())];
+  std::uint64_t last = 0;
+  for (std::uint8_t a = 0; a < (size_.alike ? 1 : size_.actors); ++a) {
+    const std::uint64_t own = take(number, codes_);
+    auto code = own >= last ? this->code(own) : std::nullopt; // else with other names of actors
+    if (!code) {
+      return std::nullopt;
+    }
+    last = own;
+    program.codes.push_back(std::move(*code));
+  }
+  const bool fine = std::ranges::all_of(program.codes, [&](const Code& code) {
+    return makes_sense(program, code);
+  });
+  return fine && names_p_first(program) && may_wait(program) ? std::optional(std::move(program))
+                                                             : std::nullopt;
+}
+
+std::span<const Bound> bounds() {
+  using enum Kind;
+  const std::vector<Shape> all{Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Cooperative};
+  const std::vector<Kind> accesses{Load, Store, Sum, Exchange, Increment, CompareAndSwap, Wait};
+  const std::vector<Value> who{Value::One, Value::Who, Value::Last};
+  const std::vector<Place> own{Place::P, Place::Q, Place::Own};
+  static const std::vector<Bound> table{
+      Bound({"alike-2x1", true, 2, 1, accesses, all, own, who, 3}),
+      Bound({"alike-2x2", true, 2, 2, accesses, all, own, who, 3}),
+      Bound({"alike-3x2", true, 3, 2, accesses, all, own, who, 3}),
+      Bound({"roles-2x1", false, 2, 1, accesses, all, own}),
+      Bound({"roles-2x2", false, 2, 2, accesses, all, own}),
+      Bound({"roles-3x1", false, 3, 1, accesses, all, own}),
+      Bound(
+          {"block-2x2",
+           true,
+           2,
+           2,
+           {Load, Store, Exchange, Increment, Wait, Barrier, Vote, Active, Arrive, WaitPhase, End},
+           {Shape::Block},
+           own,
+           who}
+      ),
+      Bound({"heap-2x2", true, 2, 2, {Load, Store, Increment, Allocate, Free}, all}),
+      Bound(
+          {"tickets-2x3",
+           true,
+           2,
+           3,
+           {Load, Store, Exchange},
+           {Shape::Blocks, Shape::Block},
+           {Place::P, Place::Q},
+           {Value::One, Value::Two},
+           3,
+           false,
+           true}
+      ),
+      Bound(
+          {"tickets-3x3",
+           true,
+           3,
+           3,
+           {Load, Store, Exchange},
+           {Shape::Blocks},
+           {Place::P, Place::Q},
+           {Value::Who},
+           0,
+           true,
+           true}
+      ),
+      Bound(
+          {"alike-2x3",
+           true,
+           2,
+           3,
+           {Load, Exchange, Increment},
+           {Shape::Block},
+           {Place::P, Place::Q},
+           {Value::One},
+           0,
+           false}
+      ),
+  };
+  return table;
+}
+
+const Bound* find_bound(std::string_view name) {
+  const std::span<const Bound> all = bounds();
+  const auto found = std::ranges::find(all, name, &Bound::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,132 @@
+// Implements configurations.h.
+#include "reduce/configurations.h"
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::reduce {
+
+namespace {
+
+struct Row {
+  const char* name;
+  bool explore::Options::* member; // nullptr: none
+  std::vector<Reduction> rests_on;
+};
+
+const std::array<Row, reductions>& rows() {
+  using enum Reduction;
+  using explore::Options;
+  static const std::array<Row, reductions> table{{
+      {"symmetry", &Options::symmetry, {}},
+      {"eager", &Options::eager, {}},
+      {"sums", &Options::sums, {Eager}},
+      {"orderly", &Options::orderly, {Eager}},
+      {"data-order", &Options::data_order, {Eager, Sums, Orderly}},
+      {"retries", &Options::retries, {Eager, Sums, Orderly, DataOrder}},
+      {"phases", &Options::phases, {Eager}},
+      {"allocations", &Options::allocations, {Eager}},
+      {"straight", &Options::straight, {Eager}},
+      {"look-ahead", nullptr, {}},
+  }};
+  return table;
+}
+
+bool uses(const MicroProgram& program, std::initializer_list<Kind> kinds) {
+  return std::ranges::any_of(program.codes, [&](const Code& code) {
+    return std::ranges::any_of(code.operations, [&](const Operation& operation) {
+      return std::ranges::find(kinds, operation.kind) != kinds.end();
+    });
+  });
+}
+
+/// Could it make a difference for the program?
+bool concerns(Reduction reduction, const MicroProgram& program) {
+  switch (reduction) {
+  case Reduction::Retries:
+    return uses(program, {Kind::CompareAndSwap});
+  case Reduction::Phases:
+    return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase});
+  case Reduction::Allocations:
+    return uses(program, {Kind::Allocate});
+  default:
+    return true;
+  }
+}
+
+} // namespace
+
+Configuration Configuration::with(Reduction reduction) const {
+  Configuration result = *this;
+  result.set_.set(static_cast<std::size_t>(reduction));
+  for (const Reduction below : rows()[static_cast<std::size_t>(reduction)].rests_on) {
+    result.set_.set(static_cast<std::size_t>(below));
+  }
+  return result;
+}
+
+Configuration Configuration::without(Reduction reduction) const {
+  Configuration result = *this;
+  result.set_.reset(static_cast<std::size_t>(reduction));
+  for (std::size_t r = 0; r < reductions; ++r) {
+    const auto& below = rows()[r].rests_on;
+    if (std::ranges::find(below, reduction) != below.end()) {
+      result.set_.reset(r);
+    }
+  }
+  return result;
+}
+
+Manner Configuration::manner() const {
+  Manner manner;
+  manner.options.host_first = false; // there is no host to go first
+  // Programs are small: what is for large ones is to be done at once.
+  manner.options.straight_after = 1;
+  manner.options.one_order_after = 1;
+  for (std::size_t r = 0; r < reductions; ++r) {
+    if (rows()[r].member != nullptr) {
+      manner.options.*rows()[r].member = set_[r];
+    }
+  }
+  manner.looks_ahead = has(Reduction::LookAhead);
+  return manner;
+}
+
+std::string Configuration::as_words() const {
+  std::string text;
+  for (std::size_t r = 0; r < reductions; ++r) {
+    if (set_[r]) {
+      text += (text.empty() ? "" : " ") + std::string(rows()[r].name);
+    }
+  }
+  return text;
+}
+
+std::vector<Configuration> configurations_for(const MicroProgram& program) {
+  std::vector<Reduction> useful;
+  for (std::size_t r = 0; r < reductions; ++r) {
+    if (concerns(static_cast<Reduction>(r), program)) {
+      useful.push_back(static_cast<Reduction>(r));
+    }
+  }
+  std::vector<Configuration> result;
+  const auto add = [&](const Configuration& configuration) {
+    if (std::ranges::find(result, configuration) == result.end()) {
+      result.push_back(configuration);
+    }
+  };
+  Configuration all;
+  for (const Reduction one : useful) {
+    add(Configuration().with(one));
+    all = all.with(one);
+  }
+  for (const Reduction one : useful) {
+    for (const Reduction two : useful) {
+      add(Configuration().with(one).with(two));
+    }
+  }
+  add(all);
+  return result;
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,54 @@
+// Which reductions a search has: each alone, every pair, all together.
+//
+//   for (const Configuration& c : configurations_for(program)) … reduced_search(device, c.manner())
+//
+// Some rest on others (explore/stepper_options.cpp): these come with them. What a program has no
+// use for is left out, so that several sets become one.
+#pragma once
+
+#include "reduce/micro_program.h"
+#include "reduce/reduced_search.h"
+
+#include <bitset>
+#include <string>
+#include <vector>
+
+namespace heddle::reduce {
+
+enum class Reduction : std::uint8_t {
+  Symmetry,
+  Eager,
+  Sums,
+  Orderly,
+  DataOrder,
+  Retries,
+  Phases,
+  Allocations,
+  Straight,
+  LookAhead
+};
+inline constexpr std::size_t reductions = 10;
+
+class Configuration {
+public:
+  Configuration() = default;
+  /// With what it rests on.
+  Configuration with(Reduction reduction) const;
+  /// Without it, and without what rests on it.
+  Configuration without(Reduction reduction) const;
+  bool has(Reduction reduction) const { return set_[static_cast<std::size_t>(reduction)]; }
+  bool none() const { return set_.none(); }
+  Manner manner() const;
+  std::string as_words() const; // "symmetry eager"
+  auto operator<=>(const Configuration& other) const {
+    return set_.to_ulong() <=> other.set_.to_ulong();
+  }
+  bool operator==(const Configuration&) const = default;
+
+private:
+  std::bitset<reductions> set_;
+};
+
+std::vector<Configuration> configurations_for(const MicroProgram& program);
+
+} // namespace heddle::reduce

@@ -1,0 +1,96 @@
+// Implements graph.h.
+#include "reduce/graph.h"
+
+#include <fmt/format.h>
+
+namespace heddle::reduce {
+
+using namespace explore;
+using machine::Stepper;
+
+Graph::Graph() {
+  graph_.actors.push_back({ActorKind::Host, "host thread", "", ""});
+}
+
+std::pair<StateId, bool> Graph::state(const Hash128& hash) {
+  const auto [entry, is_new] = numbers_.try_emplace(hash.low, graph_.states.size());
+  if (is_new) {
+    graph_.states.emplace_back();
+  }
+  return {entry->second, is_new};
+}
+
+std::optional<StateId> Graph::find(const Hash128& hash) const {
+  const auto entry = numbers_.find(hash.low);
+  return entry == numbers_.end() ? std::nullopt : std::optional(entry->second);
+}
+
+void Graph::describe(StateId number, std::span<const Stepper::Move> moves, bool busy) {
+  State& state = graph_.states[number];
+  state.expanded = true;
+  state.terminal = !busy;
+  if (!moves.empty()) {
+    state.demands = graph_.demands.add({Demand{Rule::Api, 0}});
+  }
+}
+
+std::uint32_t Graph::actor(const Stepper& stepper, const Stepper::Move& move) {
+  const auto [entry, is_new] = actors_.try_emplace(
+      stepper.actor(move).second,
+      static_cast<std::uint32_t>(graph_.actors.size())
+  );
+  if (is_new) {
+    graph_.actors.push_back(
+        {move.thread ? ActorKind::DeviceThread : ActorKind::Command,
+         stepper.actor_name(move),
+         stepper.cluster_name(move),
+         "k"}
+    );
+  }
+  return entry->second;
+}
+
+std::uint32_t Graph::site(const Stepper::Move& move) {
+  return move.op != nullptr ? move.op->instruction : 0;
+}
+
+void Graph::add_edge(
+    const Stepper& stepper,
+    StateId from,
+    StateId to,
+    const Stepper::Move& move,
+    Step step,
+    std::span<const Stepper::Change> changes
+) {
+  std::vector<ClassChange> list;
+  for (const Stepper::Change& change : changes) {
+    list.push_back({change.from, change.to});
+  }
+  graph_.edges.push_back(
+      {.from = from,
+       .to = to,
+       .actor = actor(stepper, move),
+       .changes = list.empty() ? 0 : graph_.changes.add(list),
+       .who = move.who,
+       .count = static_cast<std::uint32_t>(move.count),
+       .step = step,
+       .owed = owed_by(move),
+       .site = site(move)}
+  );
+}
+
+void Graph::add_fault(const Stepper& stepper, StateId from, const Stepper::Move& move) {
+  const Stepper::Failure& failure = *stepper.failure();
+  faults_.insert(failure.incomplete.empty() ? failure.report.fault.text : failure.incomplete);
+  if (!crashed_) {
+    crashed_ = static_cast<StateId>(graph_.states.size());
+    graph_.states.push_back({.terminal = true, .expanded = true});
+  }
+  add_edge(stepper, from, *crashed_, move, Step::None, {});
+}
+
+Outcome Graph::outcome() const {
+  return outcome_of(graph_, faults_);
+}
+
+} // namespace heddle::reduce

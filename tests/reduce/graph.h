@@ -1,0 +1,53 @@
+// Graph: the states and moves that a search has seen, for the judge.
+//
+// The host is inside cudaDeviceSynchronize all the time: as long as the kernel has not ended it is
+// owed that some device thread goes on ([API]); then the program ends.
+#pragma once
+
+#include "reduce/outcome.h"
+
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+namespace heddle::reduce {
+
+using explore::StateId;
+using explore::Step;
+
+class Graph {
+public:
+  Graph();
+  /// The number of a state, and whether it is new.
+  std::pair<StateId, bool> state(const Hash128& hash);
+  std::optional<StateId> find(const Hash128& hash) const;
+  std::size_t size() const { return numbers_.size(); }
+
+  /// All moves of a state are going to be made, or others stand for them.
+  void describe(StateId state, std::span<const machine::Stepper::Move> moves, bool busy);
+  /// Before the move is taken back, or after: only its names matter.
+  void add_edge(
+      const machine::Stepper& stepper,
+      StateId from,
+      StateId to,
+      const machine::Stepper::Move& move,
+      Step step,
+      std::span<const machine::Stepper::Change> changes
+  );
+  /// The move has ended the program.
+  void add_fault(const machine::Stepper& stepper, StateId from, const machine::Stepper::Move& move);
+  /// A limit was reached: states that have not been described are not complete.
+  Outcome outcome() const;
+
+private:
+  std::uint32_t actor(const machine::Stepper& stepper, const machine::Stepper::Move& move);
+  static std::uint32_t site(const machine::Stepper::Move& move);
+
+  explore::ProgressGraph graph_;
+  std::unordered_map<std::uint64_t, StateId> numbers_; // by the lower half
+  std::map<std::uint64_t, std::uint32_t> actors_;      // by number of the thread
+  std::set<std::string> faults_;
+  std::optional<StateId> crashed_;
+};
+
+} // namespace heddle::reduce

@@ -1,0 +1,210 @@
+// heddle_enumerate: every micro-program up to a bound, searched without reductions and with them.
+//
+//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count]
+//
+// Prints how many programs and searches there were, and each disagreement: the smallest program of
+// its kind, and with which reductions. Exit status 1: there was one.
+#include "reduce/bounds.h"
+#include "reduce/minimise.h"
+#include "reduce/reference_search.h"
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace heddle::reduce {
+
+namespace {
+
+struct Asked {
+  std::string bound;
+  std::uint64_t slice = 0, slices = 1;
+  double seconds = 0; // 0: no limit
+  std::optional<std::uint64_t> program;
+  bool count = false;
+};
+
+/// Which slice a number is in: neighbours are in different ones.
+std::uint64_t scattered(std::uint64_t n) {
+  n = (n ^ (n >> 30)) * 0xbf58'476d'1ce4'e5b9ULL;
+  n = (n ^ (n >> 27)) * 0x94d0'49bb'1331'11ebULL;
+  return n ^ (n >> 31);
+}
+
+class Enumeration {
+public:
+  explicit Enumeration(const Asked& asked) : asked_(asked) {}
+
+  int run() {
+    for (const Bound& bound : bounds()) {
+      if ((asked_.bound.empty() || asked_.bound == bound.name()) && !late()) {
+        run(bound);
+      }
+    }
+    for (const auto& [what, known] : classes_) {
+      fmt::print("\n{} times {}\n{}", known.times, what, known.first);
+    }
+    return classes_.empty() ? 0 : 1;
+  }
+
+private:
+  struct Class {
+    std::uint64_t times = 0;
+    std::string first;
+  };
+
+  bool late() const {
+    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start_;
+    return asked_.seconds != 0 && gone.count() > asked_.seconds;
+  }
+
+  void run(const Bound& bound) {
+    std::uint64_t programs = 0, disagreements = 0;
+    const auto start = std::chrono::steady_clock::now();
+    searches_ = states_ = 0;
+    bool all = true;
+    for (std::uint64_t n = asked_.program.value_or(0); n < bound.size(); ++n) {
+      if (asked_.slices > 1 && scattered(n) % asked_.slices != asked_.slice) {
+        continue;
+      }
+      if (const auto program = bound.program(n)) {
+        ++programs;
+        if (!asked_.count) {
+          disagreements += check(bound, n, *program) ? 0 : 1;
+        }
+      }
+      if (asked_.program) {
+        break;
+      }
+      if (programs % 64 == 0 && late()) {
+        all = false;
+        break;
+      }
+    }
+    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
+    fmt::print(
+        "{}: {} programs of {} numbers, {} searches, {} reference states, {} disagreements, {:.1f} "
+        "s{}\n",
+        bound.name(),
+        programs,
+        bound.size(),
+        searches_,
+        states_,
+        disagreements,
+        gone.count(),
+        all ? "" : " (not all: out of time)"
+    );
+    std::fflush(stdout);
+  }
+
+  bool check(const Bound& bound, std::uint64_t number, const MicroProgram& program) {
+    device_.load(program);
+    const Outcome reference = reference_search(device_);
+    states_ += reference.states;
+    ++searches_;
+    if (asked_.program) {
+      fmt::print("{}\n{}", program.as_words(), program.as_ptx());
+      print(reference, "reference");
+    }
+    bool fine = true;
+    for (const Configuration& configuration : configurations_for(program)) {
+      const Outcome reduced = reduced_search(device_, configuration.manner());
+      ++searches_;
+      if (asked_.program) {
+        print(reduced, configuration.as_words());
+      }
+      if (!contradiction(reference, reduced).empty()) {
+        fine = false;
+        note(bound, number, {program, configuration});
+        device_.load(program);
+      }
+    }
+    return fine;
+  }
+
+  static void print(const Outcome& outcome, const std::string& name) {
+    fmt::print("{}: {} states{}\n", name, outcome.states, outcome.complete ? "" : ", incomplete");
+    for (const auto& [what, guilty] : outcome.findings) {
+      fmt::print("    {} by", what);
+      for (const std::string& who : guilty) {
+        fmt::print(" [{}]", who);
+      }
+      fmt::print("\n");
+    }
+  }
+
+  std::string contradiction_in(const Case& found) {
+    device_.load(found.program);
+    return contradiction(
+        reference_search(device_),
+        reduced_search(device_, found.configuration.manner())
+    );
+  }
+
+  void note(const Bound& bound, std::uint64_t number, const Case& found) {
+    const std::string what = contradiction_in(found);
+    const Case least = minimised(found, [&](const Case& less) {
+      return !less.configuration.none() && contradiction_in(less) == what;
+    });
+    Class& known = classes_[fmt::format("{} [{}]", what, least.configuration.as_words())];
+    if (known.times++ == 0) {
+      known.first = fmt::format(
+          "  {} {}: {}\n  {}\n",
+          bound.name(),
+          number,
+          found.program.as_words(),
+          least.program.as_words()
+      );
+    }
+  }
+
+  Asked asked_;
+  MicroDevice device_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::uint64_t searches_ = 0, states_ = 0;
+  std::map<std::string, Class> classes_;
+};
+
+template <class T> bool read(std::string_view text, T& value) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failure == std::errc() && end == text.data() + text.size();
+}
+
+bool read_flag(std::string_view flag, Asked& asked) {
+  const std::string_view value = flag.substr(std::min(flag.size(), flag.find('=') + 1));
+  if (flag.starts_with("--bound=")) {
+    asked.bound = value;
+    return find_bound(value) != nullptr;
+  }
+  if (flag.starts_with("--slice=")) {
+    const std::size_t slash = std::min(value.find('/'), value.size() - 1);
+    return read(value.substr(0, slash), asked.slice) &&
+           read(value.substr(slash + 1), asked.slices) && asked.slice < asked.slices;
+  }
+  if (flag.starts_with("--program=")) {
+    return read(value, asked.program.emplace()) && !asked.bound.empty();
+  }
+  if (flag.starts_with("--seconds=")) {
+    return read(value, asked.seconds);
+  }
+  asked.count = flag == "--count";
+  return asked.count;
+}
+
+} // namespace
+
+} // namespace heddle::reduce
+
+int main(int argc, char** argv) {
+  heddle::reduce::Asked asked;
+  for (int n = 1; n < argc; ++n) {
+    if (!heddle::reduce::read_flag(argv[n], asked)) {
+      fmt::print(stderr, "heddle_enumerate: what is '{}'?\n", argv[n]);
+      return 2;
+    }
+  }
+  return heddle::reduce::Enumeration(asked).run();
+}

@@ -1,0 +1,62 @@
+// Implements micro_device.h.
+#include "reduce/micro_device.h"
+
+#include "base/check.h"
+#include "ptx/parse.h"
+
+#include <array>
+#include <cstring>
+
+namespace heddle::reduce {
+
+using machine::Stepper;
+
+namespace {
+
+/// Hands commands to the stepper; a search makes the moves.
+class Passive final : public machine::Driver {
+public:
+  explicit Passive(Stepper& stepper) : stepper_(stepper) {}
+  void submitted(const machine::CommandPtr& command) override { stepper_.submitted(command); }
+  void wait(const std::function<bool()>&, const char*) override {}
+  bool query(const std::function<bool()>& ready) override { return ready(); }
+  void api_call(const char*) override {}
+
+private:
+  Stepper& stepper_;
+};
+
+} // namespace
+
+void MicroDevice::load(const MicroProgram& program) {
+  program_.reset();
+  space_.reset(); // its addresses are used again
+  space_ = std::make_unique<memory::AddressSpace>();
+  memory_ = *space_->allocate(memory_bytes, 256, memory::AllocationKind::Device, 0);
+  auto module =
+      ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + program.as_ptx(), "micro");
+  HEDDLE_CHECK(module.has_value(), "{}", module ? "" : module.error().message);
+  auto linked =
+      isa::Program::link({std::shared_ptr<const ptx::Module>(std::move(*module))}, *space_, 0);
+  HEDDLE_CHECK(linked.has_value(), "{}", linked ? "" : linked.error().message);
+  program_ = *linked;
+  launch_ = program.launch();
+}
+
+MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options)
+    : world_(std::make_unique<machine::World>(*device.space_, *machine::device_model("sm_90"), 1)),
+      stepper_(std::make_unique<Stepper>(*world_, options)) {
+  std::memset(device.space_->host_pointer(device.memory_, memory_bytes), 0, memory_bytes);
+  world_->use_virtual_time();
+  world_->set_driver(std::make_unique<Passive>(*stepper_));
+  const isa::Kernel* kernel = *device.program_->kernel("k");
+  std::vector<std::byte> parameters(kernel->parameter_bytes);
+  std::memcpy(parameters.data(), &device.memory_, sizeof device.memory_);
+  auto command = std::make_shared<machine::Command>();
+  command->kind = machine::CommandKind::Kernel;
+  command->grid = *world_->make_grid(device.program_, *kernel, device.launch_, parameters, 0);
+  command->label = "kernel 'k'";
+  world_->submit(command);
+}
+
+} // namespace heddle::reduce

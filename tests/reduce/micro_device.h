@@ -1,0 +1,39 @@
+// MicroDevice: what micro-programs run on, once for all searches of a process.
+//
+//   MicroDevice device;
+//   device.load(program);                      // parses and links
+//   MicroDevice::Run run(device, options);     // memory is zero, the kernel has been launched
+//   run.stepper().moves() …
+#pragma once
+
+#include "machine/stepper.h"
+
+#include "reduce/micro_program.h"
+
+#include <memory>
+
+namespace heddle::reduce {
+
+class MicroDevice {
+public:
+  void load(const MicroProgram& program);
+
+  /// One search from the launch on.
+  class Run {
+  public:
+    Run(MicroDevice& device, const machine::Stepper::Options& options);
+    machine::Stepper& stepper() { return *stepper_; }
+
+  private:
+    std::unique_ptr<machine::World> world_;
+    std::unique_ptr<machine::Stepper> stepper_;
+  };
+
+private:
+  std::unique_ptr<memory::AddressSpace> space_; // of one program: it only grows
+  memory::Address memory_ = 0;
+  std::shared_ptr<isa::Program> program_;
+  machine::LaunchConfig launch_;
+};
+
+} // namespace heddle::reduce

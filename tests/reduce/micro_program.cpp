@@ -1,0 +1,305 @@
+// Micro-programs as PTX and as words.
+#include "reduce/micro_program.h"
+
+#include <fmt/format.h>
+
+namespace heddle::reduce {
+
+namespace {
+
+// Where things lie in memory. Places are apart, so that none shares a word with another one.
+constexpr int q_at = 16, own_at = 32, unused_result = 99;
+
+class Text {
+public:
+  explicit Text(const MicroProgram& program) : program_(program) {}
+
+  std::string run() {
+    std::string body;
+    if (uses(Kind::Arrive) || uses(Kind::WaitPhase)) {
+      body += fmt::format(
+          "setp.ne.u32 %p1, %r1, 0; @%p1 bra READY; mbarrier.init.shared.b64 [bar], {};\n"
+          "READY: bar.sync 0;\n",
+          program_.actors
+      );
+    }
+    for (std::size_t c = 0; c < program_.codes.size(); ++c) {
+      if (!program_.alike()) {
+        body += fmt::format("CODE{0}: setp.ne.u32 %p1, %r1, {0}; @%p1 bra CODE{1};\n", c, c + 1);
+      }
+      body += code(program_.codes[c]);
+      body += "ret;\n";
+    }
+    if (!program_.alike()) {
+      body += fmt::format("CODE{}: ret;\n", program_.codes.size());
+    }
+    const char* who = program_.shape == Shape::Block ? "%tid.x" : "%ctaid.x";
+    return fmt::format(
+        "{}.visible .entry k(.param .u64 p) {{\n"
+        ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>;\n"
+        ".shared .align 8 .b8 bar[8];\n"
+        "ld.param.u64 %rd1, [p]; mov.u32 %r1, {}; mad.wide.u32 %rd2, %r1, 4, %rd1;\n{}}}\n",
+        uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
+                               ".extern .func free(.param .b64 a);\n"
+                             : "",
+        who,
+        body
+    );
+  }
+
+private:
+  bool uses(Kind kind) const {
+    for (const Code& code : program_.codes) {
+      for (const Operation& operation : code.operations) {
+        if (operation.kind == kind) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  std::string code(const Code& code) {
+    std::string text;
+    const int loop = label_++;
+    for (std::size_t n = 0; n < code.operations.size(); ++n) {
+      text += fmt::format("mov.u32 %r{}, {};\n", result(n), unused_result);
+    }
+    text += fmt::format("L{}:\n", loop);
+    for (std::size_t n = 0; n < code.operations.size(); ++n) {
+      text += operation(code.operations[n], n);
+    }
+    if (code.hang) {
+      text += hang(*code.hang);
+    }
+    if (code.rounds != 0) {
+      text +=
+          fmt::format("setp.lt.u32 %p1, %r{}, {}; @%p1 bra L{};\n", result(0), code.rounds, loop);
+    }
+    return text;
+  }
+
+  static std::size_t result(std::size_t n) { return 8 + n; }
+
+  std::string unless(std::string_view value, int equals, int to) const {
+    return fmt::format("setp.ne.u32 %p1, {}, {}; @%p1 bra L{};\n", value, equals, to);
+  }
+
+  std::string hang(const Hang& hang) {
+    const int over = label_++;
+    std::string text = unless(fmt::format("%r{}", result(hang.of)), hang.equals, over);
+    if (hang.who) {
+      text += unless("%r1", *hang.who, over);
+    }
+    return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over); // nobody else ever comes there
+  }
+
+  std::string operation(const Operation& operation, std::size_t n) {
+    const int over = label_++;
+    std::string text;
+    if (operation.guard.on == Guard::On::Result) {
+      text = unless(fmt::format("%r{}", result(operation.guard.of)), operation.guard.equals, over);
+    } else if (operation.guard.on == Guard::On::Who) {
+      text = unless("%r1", operation.guard.equals, over);
+    }
+    return text + access(operation, n) + fmt::format("L{}:\n", over);
+  }
+
+  std::string access(const Operation& operation, std::size_t n) {
+    const std::string at = operation.place == Place::Own
+                               ? fmt::format("[%rd2+{}]", own_at)
+                               : fmt::format("[%rd1+{}]", operation.place == Place::P ? 0 : q_at);
+    std::string before; // computes the value
+    std::string value = "1";
+    switch (operation.value) {
+    case Value::One:
+      break;
+    case Value::Two:
+      value = "2";
+      break;
+    case Value::Who:
+      before = "add.u32 %r3, %r1, 1; ";
+      value = "%r3";
+      break;
+    case Value::Last:
+      before = fmt::format("add.u32 %r3, %r{}, 1; ", result(n == 0 ? 0 : n - 1));
+      value = "%r3";
+      break;
+    }
+    const std::string to = fmt::format("%r{}", result(n));
+    switch (operation.kind) {
+    case Kind::Load:
+      return fmt::format("ld.relaxed.gpu.u32 {}, {};\n", to, at);
+    case Kind::Store:
+      return fmt::format("{}st.relaxed.gpu.u32 {}, {};\n", before, at, value);
+    case Kind::Sum:
+      return fmt::format("red.relaxed.gpu.add.u32 {}, 1;\n", at);
+    case Kind::Exchange:
+      return fmt::format("{}atom.relaxed.gpu.exch.b32 {}, {}, {};\n", before, to, at, value);
+    case Kind::Increment:
+      return fmt::format("atom.relaxed.gpu.add.u32 {}, {}, 1;\n", to, at);
+    case Kind::CompareAndSwap:
+      return fmt::format("{}atom.relaxed.gpu.cas.b32 {}, {}, 0, {};\n", before, to, at, value);
+    case Kind::Wait: {
+      const int loop = label_++;
+      return fmt::format(
+          "{0}L{1}: ld.relaxed.gpu.u32 %r2, {2}; setp.ne.u32 %p1, %r2, {3}; @%p1 bra L{1};\n",
+          before,
+          loop,
+          at,
+          value
+      );
+    }
+    case Kind::PlainLoad:
+      return fmt::format("ld.global.u32 {}, {};\n", to, at);
+    case Kind::PlainStore:
+      return fmt::format("{}st.global.u32 {}, {};\n", before, at, value);
+    case Kind::Barrier:
+      return program_.shape == Shape::Cluster ? "barrier.cluster.arrive; barrier.cluster.wait;\n"
+                                              : "bar.sync 0;\n";
+    case Kind::Vote:
+      return fmt::format("bar.warp.sync {};\n", (1U << program_.actors) - 1);
+    case Kind::Active:
+      return fmt::format("activemask.b32 %r2; popc.b32 {}, %r2;\n", to);
+    case Kind::Arrive:
+      return "mbarrier.arrive.shared.b64 %rd4, [bar];\n";
+    case Kind::WaitPhase: {
+      const int loop = label_++;
+      return fmt::format(
+          "L{0}: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra L{0};\n",
+          loop
+      );
+    }
+    case Kind::Allocate:
+      return fmt::format(
+          "{{ .param .b64 a; .param .b64 r; st.param.b64 [a], 5242880;\n"
+          "call.uni (r), malloc, (a); ld.param.b64 %rd3, [r]; }}\n"
+          "setp.ne.u64 %p1, %rd3, 0; selp.u32 {}, 1, 0, %p1;\n",
+          to
+      );
+    case Kind::Free:
+      return "{ .param .b64 a; st.param.b64 [a], %rd3; call.uni free, (a); }\n";
+    case Kind::Clock:
+      return "mov.u64 %rd4, %globaltimer;\n";
+    case Kind::End:
+      return "ret;\n";
+    }
+    return {};
+  }
+
+  const MicroProgram& program_;
+  int label_ = 0;
+};
+
+std::string words(const Operation& operation, std::size_t n) {
+  std::string text;
+  if (operation.guard.on == Guard::On::Result) {
+    text = fmt::format("if r{} == {}: ", operation.guard.of, operation.guard.equals);
+  } else if (operation.guard.on == Guard::On::Who) {
+    text = fmt::format("if me == {}: ", operation.guard.equals);
+  }
+  if (has_result(operation.kind)) {
+    text += fmt::format("r{} = ", n);
+  }
+  static constexpr const char* names[] = {
+      "load",
+      "store",
+      "add 1 to",
+      "exchange",
+      "increment",
+      "cas 0",
+      "wait for",
+      "plain load",
+      "plain store",
+      "barrier",
+      "warp barrier",
+      "active",
+      "arrive",
+      "wait for phase",
+      "allocate",
+      "free",
+      "clock",
+      "end"
+  };
+  text += names[static_cast<std::size_t>(operation.kind)];
+  if (has_place(operation.kind)) {
+    static constexpr const char* places[] = {" P", " Q", " mine"};
+    text += places[static_cast<std::size_t>(operation.place)];
+  }
+  if (has_value(operation.kind)) {
+    text += operation.value == Value::One   ? " 1"
+            : operation.value == Value::Two ? " 2"
+            : operation.value == Value::Who ? " me+1"
+                                            : fmt::format(" r{}+1", n == 0 ? 0 : n - 1);
+  }
+  return text;
+}
+
+std::string words(const Code& code) {
+  std::string text;
+  for (std::size_t n = 0; n < code.operations.size(); ++n) {
+    text += fmt::format("{}{}", n == 0 ? "" : "; ", words(code.operations[n], n));
+  }
+  if (code.hang) {
+    text += fmt::format("; if r{} == {}", code.hang->of, code.hang->equals);
+    text += code.hang->who ? fmt::format(" and me == {}: hang", *code.hang->who) : ": hang";
+  }
+  return code.rounds == 0 ? text : fmt::format("do {{ {} }} while (r0 < {})", text, code.rounds);
+}
+
+} // namespace
+
+bool has_result(Kind kind) {
+  return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
+         kind == Kind::CompareAndSwap || kind == Kind::PlainLoad || kind == Kind::Active ||
+         kind == Kind::Allocate;
+}
+bool has_place(Kind kind) {
+  return kind <= Kind::PlainStore;
+}
+bool has_value(Kind kind) {
+  return kind == Kind::Store || kind == Kind::Exchange || kind == Kind::CompareAndSwap ||
+         kind == Kind::Wait || kind == Kind::PlainStore;
+}
+bool writes(Kind kind) {
+  return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
+         kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::PlainStore;
+}
+bool reads(Kind kind) {
+  return kind == Kind::Wait || (has_result(kind) && has_place(kind));
+}
+bool is_plain(Kind kind) {
+  return kind == Kind::PlainLoad || kind == Kind::PlainStore;
+}
+
+std::string MicroProgram::as_ptx() const {
+  return Text(*this).run();
+}
+
+std::string MicroProgram::as_words() const {
+  static constexpr const char* shapes[] =
+      {"blocks", "threads", "blocks of a cluster", "cooperative blocks"};
+  std::string text = fmt::format("{} {}", actors, shapes[static_cast<std::size_t>(shape)]);
+  if (alike()) {
+    return fmt::format("{}: {}", text, words(codes[0]));
+  }
+  for (std::size_t c = 0; c < codes.size(); ++c) {
+    text += fmt::format("{} {}: {}", c == 0 ? ":" : " |", c, words(codes[c]));
+  }
+  return text;
+}
+
+machine::LaunchConfig MicroProgram::launch() const {
+  machine::LaunchConfig config;
+  const bool block = shape == Shape::Block;
+  config.grid = {block ? 1U : actors};
+  config.block = {block ? actors : 1U};
+  if (shape == Shape::Cluster) {
+    config.cluster = {actors};
+    config.explicit_cluster = true;
+  }
+  config.cooperative = shape == Shape::Cooperative;
+  return config;
+}
+
+} // namespace heddle::reduce

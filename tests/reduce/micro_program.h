@@ -1,0 +1,120 @@
+// A micro-program: one kernel of a few actors that do a few operations each, so small that every
+// one up to a bound can be searched.
+//
+//   MicroProgram p{.shape = Shape::Blocks, .actors = 2, .codes = {code}};   // all do the same
+//   p.as_ptx()       // the kernel `k`, with its memory as only parameter
+//   p.as_words()     // "2 blocks: r0 = increment P; if r0 == 1: hang"
+//
+// An actor is a thread. It does the operations of its code one after the other; each may depend on
+// the result of an earlier one, or on who the actor is. At the end it may hang, which is what a
+// search has to find: it waits at a barrier that nobody else comes to. (A loop would do as well,
+// but takes the machine a hundred times as long to recognise; operations that wait in loops there
+// are.) Memory is zero at first.
+#pragma once
+
+#include "machine/world.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::reduce {
+
+enum class Shape : std::uint8_t {
+  Blocks,      // of one thread
+  Block,       // of all actors
+  Cluster,     // of blocks of one thread
+  Cooperative, // blocks of one thread, a cooperative grid
+};
+
+enum class Kind : std::uint8_t {
+  Load,
+  Store,
+  Sum, // of one, without a result
+  Exchange,
+  Increment,
+  CompareAndSwap, // 0 becomes the value
+  Wait,           // until the place has the value
+  PlainLoad,
+  PlainStore,
+  Barrier,   // of the block or cluster
+  Vote,      // of all threads of a block's warp
+  Active,    // how many threads activemask names
+  Arrive,    // at an mbarrier
+  WaitPhase, // until the first phase of the mbarrier is complete
+  Allocate,  // more than half of the heap: the result says if there was room
+  Free,      // that
+  Clock,     // is read
+  End,
+};
+
+enum class Place : std::uint8_t {
+  P,
+  Q,
+  Own // one for each actor
+};
+
+enum class Value : std::uint8_t {
+  One,
+  Two,
+  Who, // the actor's number + 1
+  Last // the result before this operation + 1
+};
+
+/// When an operation is done.
+struct Guard {
+  enum class On : std::uint8_t {
+    Always,
+    Result,
+    Who
+  } on{};
+  std::uint8_t of = 0; // the number of the operation whose result it is
+  std::uint8_t equals = 0;
+  bool operator==(const Guard&) const = default;
+};
+
+struct Operation {
+  Kind kind{};
+  Place place{};
+  Value value{};
+  Guard guard{};
+  bool operator==(const Operation&) const = default;
+};
+
+/// If the result of an operation, and perhaps who the actor is, says so.
+struct Hang {
+  std::uint8_t of = 0, equals = 0;
+  std::optional<std::uint8_t> who{};
+  bool operator==(const Hang&) const = default;
+};
+
+struct Code {
+  std::vector<Operation> operations;
+  std::optional<Hang> hang;
+  std::uint8_t rounds = 0; // not 0: again and again, while result 0 is less than this
+  bool operator==(const Code&) const = default;
+};
+
+struct MicroProgram {
+  Shape shape{};
+  std::uint8_t actors = 2;
+  std::vector<Code> codes; // one for all actors, or one for each
+
+  bool alike() const { return codes.size() == 1; }
+  std::string as_ptx() const;
+  std::string as_words() const;
+  machine::LaunchConfig launch() const;
+};
+
+bool has_result(Kind kind);
+bool has_place(Kind kind);
+bool has_value(Kind kind);
+bool writes(Kind kind);
+bool reads(Kind kind);
+bool is_plain(Kind kind);
+
+/// Bytes of memory that a program uses.
+inline constexpr std::size_t memory_bytes = 256;
+
+} // namespace heddle::reduce

@@ -1,0 +1,21 @@
+// The searches of `heddle check` in process: its plan of attempts (explore/plan.h), its choice of
+// moves (explore/few_moves.h), and the machine with its reductions. What is left out is what needs
+// processes: the shared table, and moves that cannot be taken back.
+#pragma once
+
+#include "explore/options.h"
+
+#include "reduce/micro_device.h"
+#include "reduce/outcome.h"
+
+namespace heddle::reduce {
+
+/// How a search goes, besides what it assumes.
+struct Manner {
+  explore::Options options;
+  bool looks_ahead = false; // moves whose outcome is known are not made
+};
+
+Outcome reduced_search(MicroDevice& device, const Manner& manner);
+
+} // namespace heddle::reduce
