@@ -300,6 +300,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->group("");
   check
       .add_flag_callback(
+          "--no-neighbours",
+          [&search] { search.neighbours = false; },
+          "To check Heddle itself: accesses to the shared memory of other blocks of a cluster are "
+          "interleaved, too. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-host-first",
           [&search] { search.host_first = false; },
           "To check Heddle itself: calls of the host return at any time, also where nobody can "

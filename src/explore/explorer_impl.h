@@ -214,7 +214,7 @@ private:
   bool owed_by_host_rule(const HostPoint& point) const;
   void describe(const Node& node, bool moves_follow);
   Edge edge_for(const Node& node, const Choice& choice);
-  void note_phases();
+  void note_refuted();
   void note_failure();
   void end_here();
   struct MoveNames { // of a move, for its edge

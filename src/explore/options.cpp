@@ -32,6 +32,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-retries", &Options::retries, false},
     {"no-phases", &Options::phases, false},
     {"no-allocations", &Options::allocations, false},
+    {"no-neighbours", &Options::neighbours, false},
     {"no-host-first", &Options::host_first, false},
     {"no-straight", &Options::straight, false},
     {"starts=at-once", &Options::starts_at_once, true},
@@ -52,6 +53,7 @@ constexpr auto learned_sets = std::to_array<LearnedSet>({
     {"owned=", &machine::Learned::owned},
     {"unordered=", &machine::Learned::unordered},
     {"lasting=", &machine::Learned::lasting},
+    {"refuted=", &machine::Learned::refuted},
 });
 constexpr std::string_view straight_key = "straight-after=";
 constexpr std::string_view one_order_key = "one-order-after=";

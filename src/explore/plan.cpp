@@ -51,7 +51,7 @@ void Plan::begin_again(const Seen& seen) {
   const bool sums = (options_.sums || options_.orderly) && seen.sums_clash;
   const bool host = options_.host_first && seen.host_clash;
   machine::Learned blamed = options_.learned;
-  if (sums || host) {
+  if (sums || host || seen.refuted) {
     blamed |= seen.learned;
   }
   const bool news = blamed != options_.learned;
@@ -65,14 +65,11 @@ void Plan::begin_again(const Seen& seen) {
   options_.learned = blamed;
   options_.sums = options_.sums && (!sums || news);
   options_.orderly = options_.orderly && (!sums || news);
-  options_.phases = options_.phases && !seen.phases_clash;
-  options_.allocations = options_.allocations && !seen.heap_clash;
   options_.host_first = options_.host_first && (!host || news);
 }
 
 Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
-  if (((options_.sums || options_.orderly) && seen.sums_clash) ||
-      (options_.phases && seen.phases_clash) || (options_.allocations && seen.heap_clash) ||
+  if (((options_.sums || options_.orderly) && seen.sums_clash) || seen.refuted ||
       (options_.host_first && seen.host_clash)) {
     begin_again(seen);
     return Next::Again;

@@ -46,7 +46,7 @@ public:
 
   /// What a search has met.
   struct Seen {
-    bool sums_clash = false, phases_clash = false, heap_clash = false, host_clash = false;
+    bool sums_clash = false, refuted = false, host_clash = false;
     bool retries = false, gave_up = false, circle = false; // Fact::Retries and so on
     machine::Learned learned{};                            // what is to blame for clashes
   };

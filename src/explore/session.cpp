@@ -98,8 +98,7 @@ Result<void> try_schedules(
 Plan::Seen seen_in(const StateTable& table) {
   return {
       .sums_clash = table.saw(Fact::SumsClash),
-      .phases_clash = table.saw(Fact::PhasesClash),
-      .heap_clash = table.saw(Fact::HeapClash),
+      .refuted = table.saw(Fact::Refuted),
       .host_clash = table.saw(Fact::HostClash),
       .retries = table.saw(Fact::Retries),
       .gave_up = table.saw(Fact::GaveUp),

@@ -434,8 +434,8 @@ bool StateTable::saw(Fact fact) const {
 }
 
 void StateTable::learn(const machine::Learned& refuted) {
-  const std::array<std::uint64_t, 4>
-      sets{refuted.contended, refuted.owned, refuted.unordered, refuted.lasting};
+  const std::array<std::uint64_t, 5>
+      sets{refuted.contended, refuted.owned, refuted.unordered, refuted.lasting, refuted.refuted};
   for (std::size_t i = 0; i < sets.size(); ++i) {
     atomic_of(header().learned[i]).fetch_or(sets[i], relaxed);
   }
@@ -443,7 +443,13 @@ void StateTable::learn(const machine::Learned& refuted) {
 
 machine::Learned StateTable::learned() const {
   const auto set = [&](std::size_t i) { return atomic_of(header().learned[i]).load(relaxed); };
-  return {.contended = set(0), .owned = set(1), .unordered = set(2), .lasting = set(3)};
+  return {
+      .contended = set(0),
+      .owned = set(1),
+      .unordered = set(2),
+      .lasting = set(3),
+      .refuted = set(4)
+  };
 }
 
 std::optional<std::uint32_t> StateTable::tell(std::span<const std::byte> what) {

@@ -63,10 +63,9 @@ enum class Fact : std::uint8_t {
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order
   SumsClash,   // Options::sums does not hold: the search is void
-  PhasesClash, // Options::phases does not hold: the search is void
-  Circle,    // a state came back on the way from it, or what a straight search needs does not hold
-  GaveUp,    // Options::gives_up
-  HeapClash, // Options::allocations does not hold: the search is void
+  Refuted,     // some machine::Assumption: the search is void
+  Circle, // a state came back on the way from it, or what a straight search needs does not hold
+  GaveUp, // Options::gives_up
   HostAllocates, // … memory while others may go on: one process searches
   HostClash,     // Options::host_first does not hold: the search is void
   HostUnseen     // host code is not instrumented

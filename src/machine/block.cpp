@@ -601,6 +601,9 @@ std::byte* Block::shared_of(std::uint32_t rank, std::uint64_t* bytes) {
   if (rank >= cluster_.size() || cluster_.block(rank).ended()) {
     return nullptr; // the shared memory of a block ends with it
   }
+  if (monitor_ != nullptr && rank != rank_) {
+    monitor_->neighbour_accessed(rank);
+  }
   *bytes = cluster_.block(rank).shared_bytes();
   return cluster_.block(rank).shared();
 }

@@ -136,6 +136,17 @@ Stepper::Operation Stepper::strong_access(const Lane& at, Operation as) const {
   return as;
 }
 
+/// Is the address one of another block's shared memory?
+bool Stepper::is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address) {
+  const auto space = i.one_of(ptx::Category::Space);
+  if (space && *space != Mod::SharedCluster) {
+    return false;
+  }
+  const std::uint64_t offset = space ? address : address - memory::shared_window;
+  const std::uint64_t rank = offset >> memory::shared_rank_shift; // from 1; 0: one's own
+  return offset < memory::window_size && rank != 0 && rank != at.block + 1;
+}
+
 // [STEP.1] to [STEP.4]: atomic writes and fences are no steps, nor is anything done to an object of
 // automatic storage.
 Stepper::Operation Stepper::classify(const Lane& at) const {
@@ -160,6 +171,14 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
       if (address[index] - memory::param_window < memory::window_size) {
         return {Class::Silent, StepKind::None, "a read of a parameter"};
       }
+    }
+    const StepKind kind = i.opcode == Opcode::Atom || i.opcode == Opcode::Red ? StepKind::Sync
+                          : i.has(Mod::Volatile)                              ? StepKind::Volatile
+                          : ptx::is_strong(i) && i.opcode == Opcode::Ld       ? StepKind::Sync
+                                                                              : StepKind::None;
+    if (!options_.neighbours && at.work->clusters[at.cluster]->size() > 1 && !by_warps() &&
+        is_neighbours(at, i, address[index])) {
+      return {Class::Access, kind, "an access to a neighbour's shared memory"};
     }
     if (i.opcode == Opcode::Atom || i.opcode == Opcode::Red) {
       if (options_.sums && sum_kind(code, op) != 0 && !contended(code, op) && !library_op(at)) {
@@ -237,6 +256,9 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     if (i.has(Mod::Reduce)) {
       const bool sum = options_.sums && sum_kind(code, op) != 0 && !contended(code, op);
       return {sum ? Class::Sum : Class::Access, StepKind::None, "an asynchronous update"};
+    }
+    if (!options_.neighbours && i.has(Mod::SharedCluster)) {
+      return {Class::Access, StepKind::None, "an asynchronous copy"};
     }
     if (i.has(Mod::Async) && i.has(Mod::Mbarrier) && !i.has(Mod::Bulk)) {
       Operation result = classify_phase_op(at);
@@ -402,6 +424,7 @@ Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool 
 
 Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
   exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+  at.work->progress[at.cluster].running_warp = at.warp;
   isa::Exec::Turn turn;
   turn.fuel = fuel;
   turn.stop_at_visible = true;

@@ -92,6 +92,7 @@ public:
     Learned learned;          // what is known not to hold of all this
     bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
     bool allocations = false; // malloc and free in kernels commute (device_heap.h)
+    bool neighbours = false;  // no block ends while others access its shared memory
     // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
     // thread of another cluster, the same happens as if they start at any time, or never.
     bool starts_at_once = false;
@@ -271,15 +272,23 @@ public:
     result |= sums_.refuted();
     result.contended |= order_data_.decided_by();
     result.lasting |= lasting_;
+    if (phases_clash_ && options_.phases) {
+      result.refute(Assumption::Phases);
+    }
+    if (heap_ != nullptr && heap_->overflow()) {
+      result.refute(Assumption::HeapRoom);
+    }
+    if (neighbour_gone_ && options_.neighbours) {
+      result.refute(Assumption::Neighbours);
+    }
     return result;
   }
   /// True once data depended on the order of accesses that was not chosen.
   bool saw_unordered() const { return sums_.saw_unordered(); }
   bool saw_retries() const { return order_data_.saw_retries(); }
-  /// Options::phases was wrong: what has been explored is not everything.
-  bool phases_clash() const { return phases_clash_; }
-  /// Options::allocations was wrong: what has been explored is not everything.
-  bool heap_clash() const { return heap_ != nullptr && heap_->overflow(); }
+  /// Options::phases, allocations or neighbours was wrong: what has been explored is not
+  /// everything.
+  bool refuted() const { return learned().refuted != options_.learned.refuted; }
   /// Have all grids that could not start yet been seen to run through, as far as anybody knows?
   bool waiting_may_run_through() const;
   /// The host goes first, because that is so.
@@ -340,6 +349,7 @@ private:
     return (options_.learned.contended >> bucket(code, op) & 1) != 0;
   }
   Operation strong_access(const Lane& at, Operation as) const;
+  static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
   bool is_choice(const Lane& at) const;
   bool is_choice(const Lane& at, Class kind) const;
   static isa::LaneMask waiting(const Lane& at);
@@ -467,6 +477,7 @@ private:
   // stepper_sums.cpp
   class BarrierMonitor;
   void note_command(const Work& work);
+  void note_ends(Work& work, std::size_t cluster);
   void watch_barriers(Work& work) const;
   void
   note_strong_accesses(Work& work, std::size_t cluster, std::span<const MemoryJournal::Bytes> own);
@@ -613,6 +624,7 @@ private:
   std::uint64_t unknown_threads_ = 0;
   mutable std::unordered_map<const isa::Op*, unsigned> buckets_;
   mutable bool phases_clash_ = false;
+  bool neighbour_gone_ = false;      // a block may end while another one accesses its shared memory
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
   std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
   mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;

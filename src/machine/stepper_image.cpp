@@ -333,6 +333,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   writer.put(progress.joins_are_moves);
   writer.put(progress.polls);
   writer.put(progress.owner);
+  writer.put(progress.visited);
+  writer.put(progress.visited_late);
   for (const std::uint64_t epoch : progress.epochs) {
     writer.put(epoch);
   }
@@ -351,6 +353,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   shared.value(progress.joins_are_moves);
   shared.value(progress.polls);
   shared.value(progress.owner);
+  shared.value(progress.visited);
+  shared.value(progress.visited_late);
   for (const std::uint64_t epoch : progress.epochs) {
     shared.value(epoch);
   }
@@ -628,6 +632,7 @@ void Stepper::absorb_writes(Work& work, std::size_t c) {
 void Stepper::capture(std::size_t n, std::size_t c) {
   Work& work = *works_[n];
   absorb_writes(work, c);
+  note_ends(work, c);
   const Image* image = intern(work, c);
   work.loaded[c] = image;
   replace_image(n, c, image);
@@ -667,6 +672,8 @@ void Stepper::load(Work& work, std::size_t c) {
   reader.get(progress.joins_are_moves);
   reader.get(progress.polls);
   reader.get(progress.owner);
+  reader.get(progress.visited);
+  reader.get(progress.visited_late);
   for (std::uint64_t& epoch : progress.epochs) {
     reader.get(epoch);
   }

@@ -173,6 +173,11 @@ struct Stepper::Work {
     // Some thread has made an owned access to memory outside of the cluster, and some may make
     // another one: the cluster is told apart by its number.
     bool owner = false;
+    // Blocks, by bits of their ranks, whose shared memory others have accessed since the cluster's
+    // threads met last; and by threads that have already arrived where they meet next.
+    std::uint64_t visited = 0, visited_late = 0;
+    bool visited_gone = false; // one of them has ended before the threads met
+    std::size_t running_warp = 0; // of the block that runs
     Phases phases;
     std::vector<std::uint64_t> epochs;                     // of blocks, see sums.h
     struct Loops {                                         // of a warp
