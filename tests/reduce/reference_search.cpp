@@ -38,7 +38,7 @@ private:
     }
     const Stepper::Mark here = stepper_.mark();
     const std::vector<Stepper::Move> moves = stepper_.moves();
-    graph_.describe(state, moves, stepper_.busy());
+    graph_.describe(state, moves, stepper_);
     for (const Stepper::Move& move : moves) {
       if (stepper_.step(move)) {
         const Step step = step_of(stepper_.taken());
