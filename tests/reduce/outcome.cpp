@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 
 namespace heddle::reduce {
 
@@ -95,10 +96,16 @@ void classify(
   }
 }
 
-std::set<std::string> kinds(const Outcome& outcome) {
-  std::set<std::string> result;
+/// Who is guilty of what, by kind. After a fault there is no more to be said: the program is
+/// undefined.
+std::map<std::string, std::set<std::string>> by_kind(const Outcome& outcome) {
+  std::map<std::string, std::set<std::string>> result;
   for (const auto& [what, finding] : outcome.findings) {
-    result.insert(finding.kind);
+    std::set<std::string> guilty = finding.guilty;
+    result[finding.kind].merge(guilty);
+  }
+  if (result.contains("fault")) {
+    return {{"fault", {}}};
   }
   return result;
 }
@@ -133,16 +140,18 @@ std::string contradiction(const Outcome& reference, const Outcome& reduced) {
   if (reference.hangs() != reduced.hangs()) {
     return reduced.hangs() ? "may hang: it does not" : "terminates: it may hang";
   }
-  if (const auto is = kinds(reduced), should = kinds(reference); is != should) {
-    return fmt::format("{} instead of {}", fmt::join(is, ", "), fmt::join(should, ", "));
+  const auto is = by_kind(reduced), should = by_kind(reference);
+  const auto kind = [](const auto& entry) { return entry.first; };
+  if (!std::ranges::equal(is, should, {}, kind, kind)) {
+    return fmt::format(
+        "{} instead of {}",
+        fmt::join(std::views::keys(is), ", "),
+        fmt::join(std::views::keys(should), ", ")
+    );
   }
-  for (const auto& [what, finding] : reduced.findings) {
-    const auto known = reference.findings.find(what);
-    if (known == reference.findings.end()) {
-      return "a finding at another place";
-    }
-    if (!std::ranges::includes(known->second.guilty, finding.guilty)) {
-      return "other threads are guilty";
+  for (const auto& [what, guilty] : is) {
+    if (!std::ranges::includes(should.at(what), guilty)) {
+      return what + ": other threads are guilty";
     }
   }
   return {};
