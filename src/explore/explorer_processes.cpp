@@ -209,24 +209,11 @@ void Explorer::finish() {
   note_facts();
   exchange_news();
   const bool sums = stepper_.sums_clash(); // it may be what others have said last that shows it
-  if ((sums || stepper_.lasting() != 0) && !one_way()) {
+  if ((sums || stepper_.some_last()) && !one_way()) {
     if (sums) {
       table_.note(Fact::SumsClash);
     }
-    table_.add_event(
-        EventKind::Incomplete,
-        0,
-        0,
-        fmt::format(
-            "{}{}{}{}{}{}",
-            contended_event,
-            stepper_.contended(),
-            unordered_event,
-            stepper_.unordered(),
-            lasting_event,
-            stepper_.lasting()
-        )
-    );
+    table_.learn(stepper_.learned());
   }
   if (options_.starts_at_once && stepper_.choice_met_command()) {
     table_.note(Fact::Circle); // the same: one has seen the command, another one the choice

@@ -281,7 +281,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     table_.note(Fact::HeapClash);
     finish();
   }
-  if (stepper_.lasting() != 0 && !one_way()) {
+  if (stepper_.some_last() && !one_way()) {
     table_.note(Fact::HostClash);
     finish();
   }
@@ -479,6 +479,10 @@ bool Explorer::go(const Node& node, const Choice& choice) {
       table_.count_irrevocable();
     }
     if (choice.kind == Choice::Kind::Host) {
+      const HostPoint& point = threads_.point(choice.host);
+      if (options_.starts_at_once && point.kind == HostPoint::Kind::Wait && threads_.live() == 1) {
+        stepper_.host_waited(*point.condition);
+      }
       threads_.choose(choice.host, choice.way);
       return true;
     }
@@ -621,7 +625,7 @@ bool Explorer::search() {
     const Arrival arrival{
         .host = false,
         .open = node.open,
-        .alike = node.alike > 2 ? node.alike - 1 : 0
+        .alike = node.alike > Stepper::last_ones ? node.alike - 1 : 0
     };
     if (choice.kind == Choice::Kind::Thread) {
       if (!choice.ahead || choice.again.epoch != stepper_.epoch()) {

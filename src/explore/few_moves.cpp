@@ -26,8 +26,13 @@ std::uint64_t keep_few(
     return 0;
   }
   const std::uint64_t alike = left != 0 ? left : stepper.only_last_matters(moves);
-  if (alike > 2) {
-    tried.resize(moves[0].count > 1 ? 1 : 2);
+  if (alike > machine::Stepper::last_ones) {
+    std::uint64_t clusters = 0;
+    std::size_t kept = 0;
+    while (clusters < machine::Stepper::last_ones) {
+      clusters += moves[tried[kept++]].count;
+    }
+    tried.resize(kept);
   }
   return alike;
 }

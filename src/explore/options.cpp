@@ -42,9 +42,17 @@ constexpr auto switches = std::to_array<Switch>({
 });
 
 constexpr std::string_view progress_key = "progress=";
-constexpr std::string_view contended_key = contended_event;
-constexpr std::string_view unordered_key = unordered_event.substr(1);
-constexpr std::string_view lasting_key = lasting_event.substr(1);
+/// What has been learned of the program: a set of instructions or kernels each.
+struct LearnedSet {
+  std::string_view key;
+  std::uint64_t machine::Learned::* member;
+};
+constexpr auto learned_sets = std::to_array<LearnedSet>({
+    {"contended=", &machine::Learned::contended},
+    {"owned=", &machine::Learned::owned},
+    {"unordered=", &machine::Learned::unordered},
+    {"lasting=", &machine::Learned::lasting},
+});
 constexpr std::string_view straight_key = "straight-after=";
 constexpr std::string_view one_order_key = "one-order-after=";
 constexpr std::string_view states_key = "max-states=";
@@ -83,10 +91,12 @@ bool read_option(std::string_view word, Options& options) {
     options.progress = model.value_or(options.progress);
     return model.has_value();
   }
-  return read_number(word, contended_key, options.contended) ||
-         read_number(word, unordered_key, options.unordered) ||
-         read_number(word, lasting_key, options.lasting) ||
-         read_number(word, straight_key, options.straight_after) ||
+  for (const LearnedSet& set : learned_sets) {
+    if (read_number(word, set.key, options.learned.*set.member)) {
+      return true;
+    }
+  }
+  return read_number(word, straight_key, options.straight_after) ||
          read_number(word, one_order_key, options.one_order_after) ||
          read_number(word, states_key, options.max_states) ||
          read_number(word, seconds_key, options.max_seconds) ||
@@ -142,14 +152,10 @@ std::string to_text(const Options& options) {
       add(s.text, "");
     }
   }
-  if (options.contended != defaults.contended) {
-    add(contended_key, options.contended);
-  }
-  if (options.unordered != defaults.unordered) {
-    add(unordered_key, options.unordered);
-  }
-  if (options.lasting != defaults.lasting) {
-    add(lasting_key, options.lasting);
+  for (const LearnedSet& set : learned_sets) {
+    if (options.learned.*set.member != 0) {
+      add(set.key, options.learned.*set.member);
+    }
   }
   if (options.straight_after != defaults.straight_after) {
     add(straight_key, options.straight_after);
@@ -178,7 +184,7 @@ std::string to_text(const Options& options) {
 Options without_limits(const Options& options) {
   const Options defaults;
   Options result = options;
-  result.lasting = defaults.lasting;
+  result.learned.lasting = defaults.learned.lasting;
   result.gives_up = defaults.gives_up;
   result.straight_after = defaults.straight_after;
   result.one_order_after = defaults.one_order_after;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "machine/learned.h"
 #include "machine/progress_model.h"
 
 #include <cstdint>
@@ -41,11 +42,9 @@ struct Options {
   // So do accesses to what no other thread accesses meanwhile (machine/sums.h), but for those of
   // instructions that were found out to be of another kind.
   bool orderly = true;
-  std::uint64_t contended = 0;
   // So do atomic and volatile accesses on whose order only data depends (machine/order_data.h):
   // those of instructions that have met others.
   bool data_order = true;
-  std::uint64_t unordered = 0;
   // For that an update made of compare-and-swap is one operation. Not if a state comes back.
   bool retries = true;
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
@@ -58,7 +57,8 @@ struct Options {
   // wait for others it is taken for granted, but for those of `lasting`, kernels (by a hash) that
   // were found out to be of another kind.
   bool host_first = true;
-  std::uint64_t lasting = 0;
+  // What earlier searches of the program have refuted of all this.
+  machine::Learned learned;
   // Of a program in which no state ever comes back: blocks start as soon as they can, and where
   // only the last of several blocks does something else it is chosen who that is, not the order of
   // the others (plan.h says why that is everything).
@@ -91,10 +91,6 @@ struct Workers {
   std::uint32_t jobs = 0;              // processes at the same time; 0: one for each core
   std::uint32_t states_alone = 20'000; // the first one has seen before others join it
 };
-
-/// What an exploration that is void says: what Options::contended, unordered and lasting should be.
-inline constexpr std::string_view contended_event = "contended=", unordered_event = ",unordered=",
-                                  lasting_event = ",lasting=";
 
 /// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.
 std::string to_text(const Options& options);

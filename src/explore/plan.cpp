@@ -24,14 +24,14 @@ bool may_be_straight(const Options& options) {
 Plan::Plan(const Options& asked)
     : asked_(asked),
       options_(asked),
-      contended_(asked.contended),
-      every_order_(asked.data_order && asked.unordered == 0),
+      contended_(asked.learned.contended),
+      every_order_(asked.data_order && asked.learned.unordered == 0),
       straight_(may_be_straight(asked)) {}
 
 void Plan::in_one_order() {
   every_order_ = false;
-  options_.contended = contended_;
-  options_.unordered = could_be_;
+  options_.learned.contended = contended_;
+  options_.learned.unordered = could_be_;
 }
 
 Plan::Attempt Plan::next(double left) {
@@ -50,27 +50,24 @@ Plan::Attempt Plan::next(double left) {
 void Plan::begin_again(const Seen& seen) {
   const bool sums = (options_.sums || options_.orderly) && seen.sums_clash;
   const bool host = options_.host_first && seen.host_clash;
-  Options blamed = options_;
+  machine::Learned blamed = options_.learned;
   if (sums || host) {
-    blamed.contended |= seen.contended;
-    blamed.unordered |= seen.unordered;
-    blamed.lasting |= seen.lasting;
+    blamed |= seen.learned;
   }
-  const bool news = blamed != options_;
-  contended_ |= sums && !one_order_might_have_done_ ? blamed.contended & ~options_.contended : 0;
+  const bool news = blamed != options_.learned;
+  contended_ |=
+      sums && !one_order_might_have_done_ ? blamed.contended & ~options_.learned.contended : 0;
   if (every_order_) {
     could_be_ |= blamed.unordered;
     blamed.contended |= blamed.unordered;
     blamed.unordered = 0;
   }
-  options_.contended = blamed.contended;
-  options_.unordered = blamed.unordered;
+  options_.learned = blamed;
   options_.sums = options_.sums && (!sums || news);
   options_.orderly = options_.orderly && (!sums || news);
   options_.phases = options_.phases && !seen.phases_clash;
   options_.allocations = options_.allocations && !seen.heap_clash;
   options_.host_first = options_.host_first && (!host || news);
-  options_.lasting = blamed.lasting;
 }
 
 Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {

@@ -47,8 +47,8 @@ public:
   /// What a search has met.
   struct Seen {
     bool sums_clash = false, phases_clash = false, heap_clash = false, host_clash = false;
-    bool retries = false, gave_up = false, circle = false;   // Fact::Retries and so on
-    std::uint64_t contended = 0, unordered = 0, lasting = 0; // what is to blame for clashes
+    bool retries = false, gave_up = false, circle = false; // Fact::Retries and so on
+    machine::Learned learned{};                            // what is to blame for clashes
   };
   /// What its judge says.
   struct Found {

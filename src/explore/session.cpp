@@ -96,25 +96,16 @@ Result<void> try_schedules(
 
 /// What the search has met, as the plan wants to know it.
 Plan::Seen seen_in(const StateTable& table) {
-  Plan::Seen seen{
+  return {
       .sums_clash = table.saw(Fact::SumsClash),
       .phases_clash = table.saw(Fact::PhasesClash),
       .heap_clash = table.saw(Fact::HeapClash),
       .host_clash = table.saw(Fact::HostClash),
       .retries = table.saw(Fact::Retries),
       .gave_up = table.saw(Fact::GaveUp),
-      .circle = table.saw(Fact::Circle)
+      .circle = table.saw(Fact::Circle),
+      .learned = table.learned()
   };
-  for (const Event& event : table.events()) {
-    const std::string_view text = table.text(event.text);
-    if (text.starts_with(contended_event)) {
-      const auto said = parse_options(text);
-      seen.contended |= said ? said->contended : 0;
-      seen.unordered |= said ? said->unordered : 0;
-      seen.lasting |= said ? said->lasting : 0;
-    }
-  }
-  return seen;
 }
 
 /// The searches of the plan, until one holds.

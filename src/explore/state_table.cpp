@@ -433,6 +433,19 @@ bool StateTable::saw(Fact fact) const {
   return (atomic_of(header().facts).load(relaxed) >> static_cast<unsigned>(fact) & 1) != 0;
 }
 
+void StateTable::learn(const machine::Learned& refuted) {
+  const std::array<std::uint64_t, 4>
+      sets{refuted.contended, refuted.owned, refuted.unordered, refuted.lasting};
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    atomic_of(header().learned[i]).fetch_or(sets[i], relaxed);
+  }
+}
+
+machine::Learned StateTable::learned() const {
+  const auto set = [&](std::size_t i) { return atomic_of(header().learned[i]).load(relaxed); };
+  return {.contended = set(0), .owned = set(1), .unordered = set(2), .lasting = set(3)};
+}
+
 std::optional<std::uint32_t> StateTable::tell(std::span<const std::byte> what) {
   HEDDLE_CHECK(what.size() <= most_told, "{} bytes are told at once", what.size());
   Header& h = header();

@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "explore/progress_graph.h"
 #include "explore/visited_set.h"
+#include "machine/learned.h"
 
 #include <cstddef>
 #include <memory>
@@ -141,6 +142,9 @@ public:
   std::uint32_t intern(std::span<const ClassChange> changes);
   ActorId add_actor(const Actor& actor);
   void note(Fact fact);
+  /// What the search has refuted of its assumptions, and what was known before.
+  void learn(const machine::Learned& refuted);
+  machine::Learned learned() const;
   /// What a process has found out that the others must know: plain data of up to `most_told` bytes.
   /// All is told in one order, and who tells something and then hears has heard whatever was told
   /// before. Returns its number; none: there is no room for more.

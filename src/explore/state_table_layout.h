@@ -100,11 +100,12 @@ struct StateTable::Header {
       events_at, told_at, processes_at;
 
   std::uint32_t facts;
-  std::uint32_t keeps_to;    // so many states; 0: to none
-  std::uint32_t irrevocable; // moves
-  std::int32_t permits;      // of processes that could take part and do not
-  std::uint32_t several;     // processes have taken part
-  std::uint32_t visited;     // which of the sets of visited states is in use
+  std::array<std::uint64_t, 4> learned; // machine::Learned
+  std::uint32_t keeps_to;               // so many states; 0: to none
+  std::uint32_t irrevocable;            // moves
+  std::int32_t permits;                 // of processes that could take part and do not
+  std::uint32_t several;                // processes have taken part
+  std::uint32_t visited;                // which of the sets of visited states is in use
   std::uint32_t told;
 
   alignas(apart) std::uint32_t states;

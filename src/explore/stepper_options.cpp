@@ -16,12 +16,10 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .sums = options.sums && options.eager,
       .orderly = options.orderly && options.eager && !options.lockstep &&
                  options.progress != ProgressModel::Hsa,
-      .contended = options.contended,
       .data_order = options.data_order && options.orderly && options.sums && options.eager &&
                     !options.lockstep && options.progress != ProgressModel::Hsa,
-      .unordered = options.unordered,
       .retries = options.retries,
-      .lasting = options.lasting,
+      .learned = options.learned,
       .phases = options.phases && options.eager && !options.lockstep &&
                 options.progress != ProgressModel::Hsa,
       .allocations = options.allocations && options.eager && !options.lockstep,

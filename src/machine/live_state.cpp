@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "isa/ops_collective.h"
+#include "machine/owned.h"
 #include "ptx/dead_ends.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ std::uint8_t identity_of(const ptx::Instruction& instruction) {
   }
   switch (instruction.opcode) {
   case Opcode::Call: // we do not look into it
-    return calls_library(instruction) ? result | LiveState::Together
+    return calls_library(instruction) ? result | LiveState::Together | LiveState::Owns
                                       : std::uint8_t{LiveState::Everything};
   case Opcode::Bar: // warps arrive at it
   case Opcode::Barrier:
@@ -217,6 +218,7 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
       }
       for (std::uint32_t i = block.last; i-- > block.first;) {
         identity |= identity_of(f.body[i]);
+        identity |= may_be_owned(f, i, learned_) ? Owns : Nothing;
         facts.identity[i] = identity;
       }
       changed = changed || identity != entry[b];

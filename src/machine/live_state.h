@@ -10,6 +10,7 @@
 #pragma once
 
 #include "isa/op.h"
+#include "machine/learned.h"
 #include "ptx/cfg.h"
 #include "ptx/demanded_bits.h"
 #include "ptx/liveness.h"
@@ -25,6 +26,8 @@ namespace heddle::machine {
 class LiveState {
 public:
   explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}
+  /// What Identity::Owns is about.
+  LiveState(ptx::Liveness::Of of, const Learned& learned) : of_(of), learned_(learned) {}
 
   /// What a thread may still learn about itself, or do with those of its block, as bits.
   enum Identity : std::uint8_t {
@@ -34,7 +37,8 @@ public:
     Block = 4,    // %ctaid, %clusterid, %smid …
     Together = 8, // barriers, collectives, shared memory
     Generic = 16, // an address that may be one of shared memory, if there is some
-    Everything = 31
+    Owns = 32,    // an access that may be owned (owned.h), or a call of malloc or free
+    Everything = 63
   };
   struct Register {
     std::uint32_t offset = 0;                // in Frame::registers, of lane 0
@@ -73,6 +77,7 @@ private:
   const Function& function(const ptx::Function& f);
 
   ptx::Liveness::Of of_;
+  Learned learned_;
   std::unordered_map<const isa::Op*, At> at_; // whose elements stay where they are
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;

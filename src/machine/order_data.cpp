@@ -9,10 +9,6 @@ namespace heddle::machine {
 
 using ptx::Opcode;
 
-unsigned bucket_of(LiveState& live, const isa::Code& code, const isa::Op& op) {
-  return static_cast<unsigned>(live.at(code, op).name >> 58);
-}
-
 OrderData::Function& OrderData::function(const ptx::Function& f) {
   return functions_.try_emplace(&f, f).first->second;
 }
@@ -43,7 +39,7 @@ void OrderData::accessed(const std::byte* at, std::uint32_t bytes, bool store) {
   if (!store || i.opcode != Opcode::St) {
     std::uint64_t read = all_marks_ == 0 ? 0 : marks_of(at, bytes);
     if (i.opcode == Opcode::Atom || (i.opcode == Opcode::Ld && ptx::is_strong(i))) {
-      const std::uint64_t bucket = std::uint64_t{1} << bucket_of(live_, code, op);
+      const std::uint64_t bucket = std::uint64_t{1} << bucket_of(*code.function, n);
       read |= only_data(code, op) ? unordered_ & bucket : 0;
     }
     if ((read & ~f.read[n]) != 0) {

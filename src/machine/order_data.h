@@ -8,7 +8,7 @@
 // followed through registers and memory: if something is decided by one after all, the accesses
 // that it comes from are contended, and the search begins again.
 //
-//   OrderData data(exec, live, space, /*unordered=*/buckets);
+//   OrderData data(exec, space, /*unordered=*/buckets);
 //   data.in_block(block, kernel);                  // before a thread of it runs
 //   data.accessed(lane, at, bytes, store);         // as isa::AccessWatch
 //   data.mark(at, bytes, buckets);                 // the bytes depend on the order of those
@@ -32,7 +32,7 @@
 
 #include "isa/exec.h"
 #include "isa/program.h"
-#include "machine/live_state.h"
+#include "machine/owned.h"
 #include "memory/address_space.h"
 #include "ptx/value_flow.h"
 
@@ -44,20 +44,15 @@
 
 namespace heddle::machine {
 
-/// Of instructions that are told apart in masks of 64 bits, the same in every process.
-unsigned bucket_of(LiveState& live, const isa::Code& code, const isa::Op& op);
-
 class OrderData {
 public:
   OrderData(
       const isa::Exec& exec,
-      LiveState& live,
       const memory::AddressSpace& space,
       std::uint64_t unordered,
       bool retries
   )
       : exec_(exec),
-        live_(live),
         space_(space),
         unordered_(unordered),
         retries_(retries) {}
@@ -104,7 +99,6 @@ private:
   void mark_region(const std::byte* begin, const std::byte* end, std::uint64_t buckets);
 
   const isa::Exec& exec_;
-  LiveState& live_;
   const memory::AddressSpace& space_;
   std::uint64_t unordered_;
   bool retries_;

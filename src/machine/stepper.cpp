@@ -7,6 +7,7 @@
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "machine/fault_diagnostic.h"
+#include "machine/owned.h"
 #include "machine/stepper_work.h"
 #include "ptx/strength.h"
 
@@ -45,12 +46,14 @@ Stepper::Stepper(World& world, Options options)
       exec_(world.space()),
       journal_(world.space(), exec_),
       // Where lanes of a warp wait for each other a branch that does nothing is one all the same.
-      live_(by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects),
+      live_(
+          by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
+          options_.learned
+      ),
       order_data_(
           exec_,
-          live_,
           world.space(),
-          options_.unordered & ~options_.contended,
+          options_.learned.unordered & ~options_.learned.contended,
           options_.retries
       ) {
   if (options_.data_order) {
@@ -84,22 +87,6 @@ bool Stepper::stands_at_visible(const Lane& at) const {
   return true;
 }
 
-/// What the operation does to its place: Sums::read, a number for each kind of update that commutes
-/// with those of its kind, or Sums::other.
-std::uint32_t Stepper::effect(const ptx::Instruction& i) {
-  const auto operation = i.one_of(ptx::Category::Operation);
-  const auto type = i.type();
-  const bool commutes = operation == Mod::Add || operation == Mod::Min || operation == Mod::Max ||
-                        operation == Mod::And || operation == Mod::Or || operation == Mod::Xor;
-  if (i.opcode == Opcode::Ld) {
-    return Sums::read;
-  }
-  if (!commutes || !type || i.opcode == Opcode::St) {
-    return Sums::other;
-  }
-  return static_cast<std::uint32_t>(*operation) << 16 | static_cast<std::uint32_t>(*type);
-}
-
 /// Names the kind of sum that the operation is; 0: none.
 std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
   const auto [known, is_new] = sum_kinds_.try_emplace(&op, 0);
@@ -107,8 +94,8 @@ std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
     return known->second;
   }
   const ptx::Instruction& i = code.function->body[op.instruction];
-  const std::uint32_t kind = effect(i);
-  if (kind <= Sums::read || by_warps()) {
+  const std::uint32_t kind = access_kind(i);
+  if (kind <= AccessKind::Read || by_warps()) {
     return 0;
   }
   if (i.opcode == Opcode::Atom && i.operands[0].kind != ptx::OperandKind::Sink) {
@@ -126,11 +113,11 @@ std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
   return known->second = kind;
 }
 
-/// Of instructions that are told apart where it matters whether accesses are orderly.
+/// Of instructions that are told apart where it matters whether accesses are independent.
 unsigned Stepper::bucket(const isa::Code& code, const Op& op) const {
   const auto [known, is_new] = buckets_.try_emplace(&op, 0);
   if (is_new) {
-    known->second = bucket_of(live_, code, op);
+    known->second = bucket_of(*code.function, op.instruction);
   }
   return known->second;
 }
@@ -404,13 +391,11 @@ Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool 
   }
   const std::size_t before = journal_.strong().size();
   strong_by_.resize(before);
-  const std::uint64_t block = at.cluster * at.work->clusters[at.cluster]->size() + at.block;
+  const std::uint32_t first = number_in_cluster({at.work, at.cluster, at.block, at.warp, 0});
   const std::uint64_t epoch = at.work->progress[at.cluster].epochs[at.block];
   const Stop stop = run_turn(at, fuel, with, reconverge);
   for (const AccessNotes::Strong& access : journal_.strong().subspan(before)) {
-    strong_by_.push_back(
-        {block << 32 | at.warp << 5 | static_cast<std::uint64_t>(access.lane), block, epoch}
-    );
+    strong_by_.push_back({first + static_cast<std::uint32_t>(access.lane), epoch});
   }
   return stop;
 }

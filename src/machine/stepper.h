@@ -42,6 +42,7 @@
 #include "machine/block.h"
 #include "machine/device_heap.h"
 #include "machine/interned.h"
+#include "machine/learned.h"
 #include "machine/live_state.h"
 #include "machine/memory_journal.h"
 #include "machine/order_data.h"
@@ -84,15 +85,13 @@ public:
     bool eager = true;    // false: plain accesses and joins are moves, always
     bool sums = true;     // false: updates that commute are moves, always
     bool orderly = false; // accesses to what nobody else accesses meanwhile are none (sums.h)
-    std::uint64_t contended = 0; // but for these instructions, see Sums::contended
-    // Nor are accesses on whose order only data depends (order_data.h): those of `unordered` that
-    // can be.
+    // Nor are accesses on whose order only data depends (order_data.h): those of
+    // Learned::unordered that can be.
     bool data_order = false;
-    std::uint64_t unordered = 0;
-    bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
-    std::uint64_t lasting = 0; // kernels that do not run through, see lasting()
-    bool phases = false;       // mbarriers are barriers (stepper_phases.cpp); false: moves, always
-    bool allocations = false;  // malloc and free in kernels commute (device_heap.h)
+    bool retries = true;      // an update made of compare-and-swap is one (ptx/retry_loops.h)
+    Learned learned;          // what is known not to hold of all this
+    bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool allocations = false; // malloc and free in kernels commute (device_heap.h)
     // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
     // thread of another cluster, the same happens as if they start at any time, or never.
     bool starts_at_once = false;
@@ -157,8 +156,9 @@ public:
   /// and where choice_met_command() says otherwise.
   bool commutes(const Move& move) const;
   bool choice_met_command() const { return sums_.choice_met_command(); }
-  /// These are all moves of a state. The number of their clusters, if moves of any two of them
-  /// stand for all, as long as more than two are left (stepper_last.cpp); else 0.
+  /// These are all moves of a state. The number of their clusters, if moves of any `last_ones` of
+  /// them stand for all, as long as there are more (stepper_last.cpp); else 0.
+  static constexpr std::uint64_t last_ones = 3;
   std::uint64_t only_last_matters(std::span<const Move> moves);
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
   StepKind taken() const { return taken_; }
@@ -255,6 +255,9 @@ public:
   bool saw_dependency() const { return saw_dependency_; }
   /// True once a thread made a move that its cluster does not run through, or a strong access.
   bool saw_choice() const { return saw_choice_; }
+  /// The only host thread has waited for that to hold: with Options::starts_at_once, commands
+  /// without which it would not hold come before whatever is submitted from now on.
+  void host_waited(const std::function<bool()>& condition);
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
@@ -262,12 +265,14 @@ public:
   /// For searches in several processes: what one has noted, the others have to learn.
   std::vector<Sums::Note> take_news() { return sums_.take_news(); }
   void learn(const Sums::Note& note) { sums_.learn(note); }
-  /// Options::contended with what is to blame for that.
-  std::uint64_t contended() const {
-    return options_.contended | sums_.contended() | order_data_.decided_by();
+  /// Options::learned with what this search has refuted.
+  Learned learned() const {
+    Learned result = options_.learned;
+    result |= sums_.refuted();
+    result.contended |= order_data_.decided_by();
+    result.lasting |= lasting_;
+    return result;
   }
-  /// Options::unordered with what could have been.
-  std::uint64_t unordered() const { return options_.unordered | sums_.unordered(); }
   /// True once data depended on the order of accesses that was not chosen.
   bool saw_unordered() const { return sums_.saw_unordered(); }
   bool saw_retries() const { return order_data_.saw_retries(); }
@@ -279,8 +284,8 @@ public:
   bool waiting_may_run_through() const;
   /// The host goes first, because that is so.
   void host_passes();
-  /// Kernels, by bits, of grids of which it was not so.
-  std::uint64_t lasting() const { return lasting_; }
+  /// True once that was wrong for some grid.
+  bool some_last() const { return lasting_ != 0; }
   /// True once activemask could have named more sets of lanes than are tried.
   bool left_out_active() const { return left_out_active_; }
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
@@ -329,11 +334,10 @@ private:
   // stepper.cpp: threads
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
-  static std::uint32_t effect(const ptx::Instruction& instruction);
   std::uint32_t sum_kind(const isa::Code& code, const isa::Op& op) const;
   unsigned bucket(const isa::Code& code, const isa::Op& op) const;
   bool contended(const isa::Code& code, const isa::Op& op) const {
-    return (options_.contended >> bucket(code, op) & 1) != 0;
+    return (options_.learned.contended >> bucket(code, op) & 1) != 0;
   }
   Operation strong_access(const Lane& at, Operation as) const;
   bool is_choice(const Lane& at) const;
@@ -462,12 +466,10 @@ private:
 
   // stepper_sums.cpp
   class BarrierMonitor;
+  void note_command(const Work& work);
   void watch_barriers(Work& work) const;
-  void note_strong_accesses(
-      const Work& work,
-      std::size_t cluster,
-      std::span<const MemoryJournal::Bytes> own
-  );
+  void
+  note_strong_accesses(Work& work, std::size_t cluster, std::span<const MemoryJournal::Bytes> own);
 
   // stepper_image.cpp: states of clusters
   struct Log { // what undo_to takes back
@@ -481,7 +483,7 @@ private:
   };
   void load(Work& work, std::size_t cluster);
   void capture(std::size_t n, std::size_t cluster);
-  void absorb_writes(const Work& work, std::size_t cluster);
+  void absorb_writes(Work& work, std::size_t cluster);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
   static void add_images(HashSum& state, const Work& work, const Hash128& images);
@@ -537,6 +539,7 @@ private:
   static Hash128
   image_content(const ImageRest& rest, const ImageShared& shared, const HashSum& threads);
   const Image* intern(Work& work, std::size_t cluster);
+  void forget_owners(Work& work, std::size_t cluster);
   const Image* derive(
       const Work& work,
       std::size_t cluster,
@@ -588,9 +591,13 @@ private:
   bool submitted_ = false; // … and has submitted something
   bool saw_dependency_ = false;
   bool saw_choice_ = false;
-  // With Options::starts_at_once: commands in the order in which they were submitted, with their
-  // works' identities; and what each had to wait for. By Command::id.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> all_submitted_;
+  // With Options::starts_at_once: commands that what is submitted next need not wait for, in the
+  // order in which they were submitted; and what each had to wait for. By Command::id.
+  struct Submitted {
+    CommandPtr command;
+    std::uint64_t identity = 0; // of its work
+  };
+  std::vector<Submitted> all_submitted_;
   std::map<std::uint64_t, std::set<std::uint64_t>> before_;
   bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
   mutable bool saw_float_sum_ = false;
@@ -598,12 +605,12 @@ private:
   std::uint64_t lasting_ = 0;
   static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
   Sums sums_;
-  struct By { // whom one of the journal's strong accesses is by
-    std::uint64_t thread = 0, block = 0, epoch = 0;
+  struct By {                 // whom one of the journal's strong accesses is by
+    std::uint32_t thread = 0; // in its cluster, 32 for each warp
+    std::uint64_t epoch = 0;
   };
   std::vector<By> strong_by_;
   std::uint64_t unknown_threads_ = 0;
-  bool was_orderly_ = false; // some access of the move under way
   mutable std::unordered_map<const isa::Op*, unsigned> buckets_;
   mutable bool phases_clash_ = false;
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out

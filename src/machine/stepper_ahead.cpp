@@ -116,7 +116,8 @@ Stepper::KnownOfLane Stepper::find_lane(const Work& work, const Move& move) {
       all |= t != thread && before.parts[t] != nullptr ? before.parts[t]->identity : 0;
     }
     if (tells_places_apart(work, all) != before.places ||
-        tells_blocks_apart(all) != (before.where != 0)) {
+        tells_blocks_apart(all) != (before.where != 0) ||
+        (before.owner && (all & LiveState::Owns) == 0)) {
       return {}; // all of them will be called something else
     }
   }
@@ -127,8 +128,9 @@ Stepper::KnownOfLane Stepper::find_lane(const Work& work, const Move& move) {
 bool Stepper::remember_lane(const Move& move, const Image& before, const Image& after) {
   // What is done at once changes when the cluster has begun.
   if (move.lanes != 0 || !before.by_thread || !after.by_thread || before.made != after.made ||
-      before.joins_are_moves != after.joins_are_moves || before.places != after.places ||
-      before.where != after.where || after.ended || after.ready.empty()) {
+      before.joins_are_moves != after.joins_are_moves || before.owner != after.owner ||
+      before.places != after.places || before.where != after.where || after.ended ||
+      after.ready.empty()) {
     return false;
   }
   const std::size_t thread = thread_of(*works_[move.work], move);
@@ -324,6 +326,7 @@ const Stepper::Image* Stepper::derive(
   }
   image->made = before.made;
   image->joins_are_moves = before.joins_are_moves;
+  image->owner = before.owner;
   image->places = before.places;
   image->where = before.where;
   image->by_thread = true;

@@ -66,7 +66,8 @@ template <class WarpState, class Loops> auto masks_of(WarpState& state, Loops& l
       &loops.stepping,
       &loops.local,
       &loops.sleeping,
-      &loops.plain
+      &loops.plain,
+      &loops.owners
   };
 }
 
@@ -121,6 +122,22 @@ public:
   Frame** frames = few_.data();
   std::size_t depth = 0;
 };
+
+} // namespace
+
+namespace {
+
+/// What the lane may still learn about itself, or do, in any of its frames.
+std::uint8_t identity_of(LiveState& live, const isa::Warp& warp, int lane) {
+  const Chain chain(warp, lane);
+  std::uint8_t identity = LiveState::Nothing;
+  for (std::size_t d = 0; d < chain.depth; ++d) {
+    const isa::Op* next =
+        d + 1 < chain.depth ? chain.frames[d + 1]->return_op : place_of(warp, lane);
+    identity |= live.at(*chain.frames[d]->code, *next).identity;
+  }
+  return identity;
+}
 
 } // namespace
 
@@ -272,6 +289,30 @@ Hash128 Stepper::lane_state(const isa::Warp& warp, int lane) const {
   return hash_of(bytes.data(), bytes.size());
 }
 
+/// Who can make no more owned accesses need not be told apart by those that it has made.
+void Stepper::forget_owners(Work& work, std::size_t c) {
+  Cluster& cluster = *work.clusters[c];
+  Work::Progress& progress = work.progress[c];
+  bool some_owner = progress.owner, some_may_be = false;
+  for (const auto& block : progress.loops) {
+    some_owner =
+        some_owner || std::ranges::any_of(block, [](const auto& w) { return w.owners != 0; });
+  }
+  for (std::size_t b = 0; some_owner && b < cluster.size(); ++b) {
+    for (std::size_t w = 0; w < cluster.block(b).warps_.size(); ++w) {
+      const isa::Warp& warp = cluster.block(b).warps_[w].warp;
+      LaneMask may_be = 0;
+      for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+        const int lane = std::countr_zero(m);
+        may_be |= (identity_of(live_, warp, lane) & LiveState::Owns) != 0 ? bit(lane) : 0;
+      }
+      progress.loops[b][w].owners &= may_be;
+      some_may_be = some_may_be || may_be != 0;
+    }
+  }
+  progress.owner = progress.owner && some_may_be;
+}
+
 /// May a thread of the cluster still ask which block it is in, or which lane it is?
 bool Stepper::tells_blocks_apart(std::uint8_t identity) const {
   return !options_.symmetry || (identity & LiveState::Block) != 0;
@@ -283,6 +324,7 @@ bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const 
 
 /// Writes the cluster into scratch_ and finds its image, or makes one.
 const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
+  forget_owners(work, c);
   Cluster& cluster = *work.clusters[c];
   const Work::Progress& progress = work.progress[c];
   ImageWriter writer(scratch_); // of what belongs to no thread
@@ -290,6 +332,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   writer.put(progress.made);
   writer.put(progress.joins_are_moves);
   writer.put(progress.polls);
+  writer.put(progress.owner);
   for (const std::uint64_t epoch : progress.epochs) {
     writer.put(epoch);
   }
@@ -307,6 +350,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   shared.value(progress.made);
   shared.value(progress.joins_are_moves);
   shared.value(progress.polls);
+  shared.value(progress.owner);
   for (const std::uint64_t epoch : progress.epochs) {
     shared.value(epoch);
   }
@@ -369,6 +413,12 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
         thread.begin = lane_writer.size();
         thread.identity = lane_writer.lane(live_, warp, lane);
         thread.end = lane_writer.size();
+        if ((loops.owners & bit(lane)) != 0) {
+          thread.identity |= LiveState::Thread;
+        }
+        if (progress.owner) {
+          thread.identity |= LiveState::Block;
+        }
         all |= thread.identity;
         if (by_warps()) {
           thread.flags = combine(thread.flags, block.rules_->place(w, lane)).low;
@@ -391,7 +441,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
 
   // The content, and who it is where somebody can still ask.
-  const bool places = tells_places_apart(work, all);
+  // What is known of the use of mbarriers is known of threads by their numbers.
+  const bool places = tells_places_apart(work, all) || progress.phases.in_use();
   const std::uint64_t where = tells_blocks_apart(all) ? std::uint64_t{c} + 1 : 0;
   const Hash128 own = hash_of(scratch_.data(), scratch_.size());
   auto rest = std::make_unique<ImageRest>();
@@ -410,6 +461,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   image->made = progress.made;
   image->ended = ended;
   image->joins_are_moves = progress.joins_are_moves;
+  image->owner = progress.owner;
   image->places = places;
   image->where = where;
   image->rest = intern(std::move(rest));
@@ -556,7 +608,7 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
 }
 
 /// The journal takes over what the cluster has written, except what is in its image.
-void Stepper::absorb_writes(const Work& work, std::size_t c) {
+void Stepper::absorb_writes(Work& work, std::size_t c) {
   std::vector<MemoryJournal::Bytes> own;
   Cluster& cluster = *work.clusters[c];
   for (std::size_t b = 0; b < cluster.size(); ++b) {
@@ -614,6 +666,7 @@ void Stepper::load(Work& work, std::size_t c) {
   reader.get(progress.made);
   reader.get(progress.joins_are_moves);
   reader.get(progress.polls);
+  reader.get(progress.owner);
   for (std::uint64_t& epoch : progress.epochs) {
     reader.get(epoch);
   }

@@ -1,10 +1,10 @@
-// Implements the part of stepper.h that is about clusters of which only the last one does something
-// else: each takes a ticket, ends, and the last one goes on with what all have left.
+// Implements the part of stepper.h that is about clusters of which only the last ones do something
+// else: each takes a ticket, ends, and the last one goes on with what all have left ([RED-LAST]).
 //
 // In such a state each cluster has one move, which ends it and changes at most one word of memory,
 // in the same way whoever makes it, as long as two more are left. So all moves but those of the
-// last two commute, and what matters is who is last: with any two of the clusters that can move
-// now, t and u, every execution is one that begins with t or with u, up to the order of moves that
+// last two commute. Of any three of the clusters at least one is not among the last two, so every
+// execution is one that begins with a move of one of these three, up to the order of moves that
 // commute. (A persistent set, see Godefroid, "Partial-order methods for the verification of
 // concurrent systems", 1996.) Nothing is assumed of the program: the moves are tried out with every
 // value that the word has until two are left.
@@ -54,12 +54,32 @@ void Stepper::note_before(const Work& work) {
       before.insert(known->second.begin(), known->second.end());
     }
   }
-  for (const auto& [id, identity] : all_submitted_) {
-    if (!before.contains(id)) {
-      sums_.overlap(work.identity, identity);
+  for (const Submitted& other : all_submitted_) {
+    if (!before.contains(other.command->id)) {
+      sums_.overlap(work.identity, other.identity);
     }
   }
-  all_submitted_.emplace_back(work.command->id, work.identity);
+  all_submitted_.push_back({work.command, work.identity});
+}
+
+/// A command has been waited for if the condition would not hold without it, or if one has that it
+/// comes before.
+void Stepper::host_waited(const std::function<bool()>& condition) {
+  std::set<std::uint64_t> over;
+  for (const Submitted& submitted : all_submitted_) {
+    Command& command = *submitted.command;
+    if (over.contains(command.id) || !command.done) {
+      continue;
+    }
+    command.done = false;
+    const bool holds = condition();
+    command.done = true;
+    if (!holds) {
+      over.insert(command.id);
+      over.insert(before_[command.id].begin(), before_[command.id].end());
+    }
+  }
+  std::erase_if(all_submitted_, [&](const Submitted& s) { return over.contains(s.command->id); });
 }
 
 std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
@@ -75,12 +95,12 @@ std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
     }
     clusters += move.count;
   }
-  if (clusters < 3 || clusters * moves.size() > most_tried) {
+  if (clusters <= last_ones || clusters * moves.size() > most_tried) {
     return 0;
   }
   const Mark here = mark();
   bool holds = true;
-  for (std::uint64_t left = clusters; holds && left > 2; --left) {
+  for (std::uint64_t left = clusters; holds && left >= last_ones; --left) {
     std::vector<WordPart> changes;
     for (std::size_t m = 0; holds && m < moves.size(); ++m) {
       const auto changed = changed_at_end(moves[m]);

@@ -537,7 +537,7 @@ bool Stepper::step_command(const Move& move) {
   log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
   if (!simple(move)) {
     if (!command->more) {
-      sums_.note_command(work.identity);
+      note_command(work);
     }
     host_moved();
   }
@@ -603,7 +603,6 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     }
   }
   repeatable_ = true;
-  was_orderly_ = false;
   const std::uint64_t time = world_.virtual_time();
   const std::size_t logged = log_.size();
   const bool done = execute(move);
@@ -623,8 +622,9 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
 /// Keeps what the move has done, if it concerned its own cluster only.
 void Stepper::remember(const Move& move, const Image& before, std::size_t logged) {
   constexpr std::size_t most_writes = 64;
-  // The next cluster that looks like this one is not the one that has made the access.
-  if (was_orderly_ && works_[move.work]->clusters.size() > 1) {
+  const Image* after = works_[move.work]->images[move.cluster];
+  // The next cluster that looks like this one will be told apart by another number.
+  if (before.where == 0 && after->where != 0 && works_[move.work]->clusters.size() > 1) {
     return;
   }
   const bool made_others = !before.made && works_[move.work]->images[move.cluster]->made &&
@@ -634,7 +634,6 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
       world_.space().generation() != allocations_) {
     return;
   }
-  const Image* after = works_[move.work]->images[move.cluster];
   // With several clusters, this one will look the same while others do not.
   if (!remember_lane(move, before, *after) || works_[move.work]->clusters.size() > 1) {
     transitions_.add(

@@ -394,7 +394,8 @@ std::vector<Stepper::Handover> Stepper::handovers(const Lane& first, LaneMask la
     return result;
   }
   const std::uint64_t own = std::uint64_t{1} << bucket(*frame.code, op);
-  const bool chosen = (options_.contended & own) != 0 || (options_.unordered & own) == 0;
+  const bool chosen =
+      (options_.learned.contended & own) != 0 || (options_.learned.unordered & own) == 0;
   if (!chosen || (options_.sums && sum_kind(*frame.code, op) != 0)) {
     return result;
   }

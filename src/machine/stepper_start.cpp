@@ -29,7 +29,11 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
         if (!is_choice(at)) {
           return false; // it loops
         }
-        switch (classify(at).kind) {
+        const Operation first = classify(at);
+        if (first.step == StepKind::None) {
+          return false; // others may take the cluster's first step
+        }
+        switch (first.kind) {
         case Class::Join:
         case Class::Sum:
         case Class::Orderly:
@@ -117,10 +121,10 @@ std::uint64_t Stepper::lasting_bit(const Work& work) {
 
 /// Those that a command submits by itself are not known yet.
 bool Stepper::waiting_may_run_through() const {
-  return options_.lasting == 0 || std::ranges::none_of(works_, [&](const auto& work) {
-           return !work->done &&
-                  (work->kernel() ? !work->ready && (options_.lasting & lasting_bit(*work)) != 0
-                                  : static_cast<bool>(work->command->more));
+  return options_.learned.lasting == 0 || std::ranges::none_of(works_, [&](const auto& work) {
+           return !work->done && (work->kernel() ? !work->ready && (options_.learned.lasting &
+                                                                    lasting_bit(*work)) != 0
+                                                 : static_cast<bool>(work->command->more));
          });
 }
 

@@ -1,6 +1,7 @@
 // Implements the part of stepper.h that is about sums and orderly accesses (sums.h): whose accesses
 // there were, and in which epoch of its block.
 #include "isa/lower_memory_address.h"
+#include "machine/owned.h"
 #include "machine/stepper_work.h"
 #include "ptx/strength.h"
 
@@ -54,25 +55,42 @@ void Stepper::watch_barriers(Work& work) const {
   }
 }
 
+/// A copy, or anything else that is no kernel, has been carried out.
+void Stepper::note_command(const Work& work) {
+  if (!work.command->touches) {
+    sums_.note_command(work.identity, {});
+    return;
+  }
+  for (const Command::Region& region : *work.command->touches) {
+    const memory::Range range = world_.space().find_range(region.begin); // none: the host's own
+    const std::uint64_t begin = region.begin + static_cast<std::uint64_t>(range.delta);
+    sums_.note_command(
+        work.identity,
+        {.begin = begin, .end = begin + region.bytes, .write = region.write}
+    );
+  }
+}
+
 /// Before the journal absorbs them.
 void Stepper::note_strong_accesses(
-    const Work& work,
+    Work& work,
     std::size_t c,
     std::span<const MemoryJournal::Bytes> own
 ) {
   Cluster& cluster = *work.clusters[c];
-  // What lies in the cluster is another place in each launch and cluster, and its address differs
-  // between processes.
-  const auto place_of = [&](const std::byte* at) {
+  const auto threads = static_cast<std::uint32_t>(cluster.block(0).warps().size() * isa::warp_size);
+  // What lies in the cluster is named by its offset there. It is another place in each launch, and
+  // its address differs between processes. 0: it lies elsewhere.
+  const auto place_in_cluster = [&](const std::byte* at) -> std::uint64_t {
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (own[i].contains(at)) {
-        const std::uint64_t words[] = {work.identity, c, i};
+        const std::uint64_t words[] = {work.identity, i};
         constexpr std::uint64_t room = std::uint64_t{1} << 32, not_an_address = 1ULL << 63;
         return (XXH3_64bits(words, sizeof words) / room * room | not_an_address) +
                static_cast<std::uint64_t>(at - own[i].begin);
       }
     }
-    return reinterpret_cast<std::uint64_t>(at);
+    return 0;
   };
   const auto of_library = [&](const std::byte* at) { // see stepper_phases.cpp
     for (std::size_t b = 0; options_.phases && b < cluster.size(); ++b) {
@@ -89,32 +107,47 @@ void Stepper::note_strong_accesses(
     if (of_library(access.at)) {
       continue;
     }
-    Sums::Access noted{.place = place_of(access.at), .bytes = access.bytes};
-    const ptx::Instruction& instruction = access.code->function->body[access.op->instruction];
+    const std::uint64_t in_cluster = place_in_cluster(access.at);
+    Sums::Access noted{
+        .place = in_cluster != 0 ? in_cluster : reinterpret_cast<std::uint64_t>(access.at),
+        .bytes = access.bytes,
+        .shared = in_cluster != 0
+    };
+    const ptx::Function& function = *access.code->function;
+    const ptx::Instruction& instruction = function.body[access.op->instruction];
     const std::uint32_t sum = options_.sums ? sum_kind(*access.code, *access.op) : 0;
-    noted.kind = sum != 0 ? sum : instruction.opcode == Opcode::Ld ? Sums::read : Sums::other;
+    noted.kind = sum != 0                           ? sum
+                 : instruction.opcode == Opcode::Ld ? AccessKind::Read
+                                                    : AccessKind::Other;
     noted.bucket = bucket(*access.code, *access.op);
     noted.contended =
         contended(*access.code, *access.op) || (sum == 0 && !options_.orderly) ||
         (!ptx::is_strong(instruction) && instruction.opcode != Opcode::Atom &&
          instruction.opcode != Opcode::Red && live_.at(*access.code, *access.op).before_dead_end);
-    noted.effect = effect(instruction);
+    const bool may_be = may_be_owned(function, access.op->instruction, options_.learned);
+    const bool asked_for = (options_.learned.owned >> noted.bucket & 1) != 0;
+    noted.owned = !noted.contended && may_be && (noted.kind == AccessKind::Other || asked_for);
+    noted.effect = access_kind(instruction);
     noted.only_data = options_.data_order && order_data_.only_data(*access.code, *access.op);
-    noted.unordered =
-        noted.only_data && !noted.contended && (options_.unordered >> noted.bucket & 1) != 0;
-    if (i < strong_by_.size()) {
-      noted.thread = strong_by_[i].thread;
-      noted.block = strong_by_[i].block;
-      noted.epoch = strong_by_[i].epoch;
+    noted.unordered = noted.only_data && !noted.contended &&
+                      (options_.learned.unordered >> noted.bucket & 1) != 0;
+    if (noted.contended) { // those who are like it do the same without executing it
+      noted.thread = noted.block = Sums::many;
+    } else if (i < strong_by_.size()) {
+      const By& by = strong_by_[i];
+      noted.thread = (noted.shared ? 0 : c * cluster.size() * threads) + by.thread;
+      noted.block = (noted.shared ? 0 : c * cluster.size()) + by.thread / threads;
+      noted.epoch = by.epoch;
+      if (noted.owned) {
+        work.progress[c].loops[by.thread / threads][by.thread % threads / isa::warp_size].owners |=
+            isa::LaneMask{1} << by.thread % isa::warp_size;
+        work.progress[c].owner = work.progress[c].owner || !noted.shared;
+      }
     } else {
       noted.thread = ++unknown_threads_; // nobody that was there before
       noted.block = ~noted.thread;
     }
-    if (noted.contended) { // those who are like it do the same without executing it
-      noted.thread = noted.block = Sums::many;
-    }
     saw_choice_ = saw_choice_ || sum == 0; // in another order of grids it may find something else
-    was_orderly_ = was_orderly_ || (!noted.contended && sum == 0);
     sums_.note(work.identity, noted);
     if (const std::uint64_t mixed = sums_.take_mixed(); mixed != 0) {
       order_data_.mark(access.at, access.bytes, mixed);

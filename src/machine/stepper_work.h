@@ -88,6 +88,7 @@ struct Stepper::Image {
   bool made = false;                     // some thread has taken a step
   bool ended = false;
   bool joins_are_moves = false;
+  bool owner = false;      // Progress::owner
   bool places = false;     // threads are told apart by their places
   std::uint64_t where = 0; // told from other clusters by its number, from 1; 0: it is not
   // Its threads have nothing more to do with each other, and none can tell which cluster it is in:
@@ -169,12 +170,18 @@ struct Stepper::Work {
     bool joins_are_moves = false;
     // Nobody is left who could complete a phase: those who wait for one go round in their loops.
     bool polls = false;
+    // Some thread has made an owned access to memory outside of the cluster, and some may make
+    // another one: the cluster is told apart by its number.
+    bool owner = false;
     Phases phases;
     std::vector<std::uint64_t> epochs;                     // of blocks, see sums.h
     struct Loops {                                         // of a warp
       isa::LaneMask endless = 0;                           // lanes in a loop without choices
       isa::LaneMask stepping = 0, local = 0, sleeping = 0; // what they do in it
       isa::LaneMask plain = 0; // lanes that loop on plain reads: each of those is a choice
+      // Lanes that have made an owned access and may make another one: they are told apart by their
+      // numbers in the cluster ([RED-OWNED]).
+      isa::LaneMask owners = 0;
     };
     std::vector<std::vector<Loops>> loops; // [block][warp]
   };

@@ -25,28 +25,40 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
     return;
   }
   const bool same_place = x.place == y.place && x.bytes == y.bytes;
-  const bool commute = x.kind == y.kind && x.kind != other && (x.kind == read || same_place);
-  const bool ordered = a == b && ((x.thread == y.thread && x.thread != many) ||
-                                  (x.block == y.block && x.block != many && x.epoch != y.epoch));
-  if (commute || ordered || !overlapping(a, b)) {
+  const bool commute =
+      x.kind == y.kind && x.kind != AccessKind::Other && (x.kind == AccessKind::Read || same_place);
+  if (commute || !overlapping(a, b)) {
+    return;
+  }
+  const bool one_thread = a == b && x.thread == y.thread && x.thread != many;
+  const bool epochs = a == b && x.block == y.block && x.block != many && x.epoch != y.epoch;
+  if (epochs && x.shared && y.shared) {
+    return; // whichever cluster it is
+  }
+  if ((one_thread || epochs) && !x.contended && !y.contended) {
+    if (!x.owned || !y.owned) {
+      clash_ = true;
+      refuted_.owned |= (x.owned ? 0 : bit(x.bucket)) | (y.owned ? 0 : bit(y.bucket));
+    }
     return;
   }
   if (x.only_data && y.only_data && !x.contended && !y.contended) {
     meet_unordered(x, y);
   } else {
-    blame(bit(x.bucket) | bit(y.bucket));
+    blame((x.contended ? 0 : bit(x.bucket)) | (y.contended ? 0 : bit(y.bucket)));
   }
 }
 
 void Sums::meet_unordered(const Access& x, const Access& y) {
   if (!x.unordered || !y.unordered) { // they could be
     clash_ = true;
-    unordered_ |= bit(x.bucket) | bit(y.bucket);
+    refuted_.unordered |= bit(x.bucket) | bit(y.bucket);
     return;
   }
   saw_unordered_ = true;
   const bool same_place = x.place == y.place && x.bytes == y.bytes;
-  if (x.effect != y.effect || x.effect == other || (x.effect != read && !same_place)) {
+  if (x.effect != y.effect || x.effect == AccessKind::Other ||
+      (x.effect != AccessKind::Read && !same_place)) {
     mixed_ |= bit(x.bucket) | bit(y.bucket);
   }
 }
@@ -58,7 +70,7 @@ bool Sums::merge(std::vector<Known>& all, WorkId work, const Access& access) {
     if (known.work != work || k.place != access.place || k.bytes != access.bytes ||
         k.kind != access.kind || k.bucket != access.bucket || k.contended != access.contended ||
         k.effect != access.effect || k.only_data != access.only_data ||
-        k.unordered != access.unordered) {
+        k.unordered != access.unordered || k.owned != access.owned || k.shared != access.shared) {
       continue;
     }
     const bool same_block = k.block == access.block;
@@ -91,17 +103,9 @@ void Sums::note(WorkId work, const Access& access) {
   if (is_news && !learning_) {
     news_.push_back({.kind = Note::Kind::Access, .work = work, .access = access});
   }
-  const std::uint64_t before = orderly_[work];
-  if (access.contended) {
-    choosing_.insert(work);
-  } else if (access.kind <= read) {
-    orderly_[work] |= bit(access.bucket);
-  }
-  if (is_news || orderly_[work] != before) {
-    for (const WorkId command : commands_) {
-      if (overlapping(work, command)) {
-        meet_command(work);
-      }
+  for (const auto& [command, region] : commands_) {
+    if (is_news) {
+      meet(work, access, command, region);
     }
   }
 }
@@ -124,18 +128,35 @@ void Sums::overlap(WorkId a, WorkId b) {
       }
     }
   }
-  for (const auto& [command, work] : {std::pair(a, b), std::pair(b, a)}) {
-    if (commands_.contains(command)) {
-      meet_command(work);
+  for (const auto& [command, region] : commands_) {
+    if (command == a || command == b) {
+      meet_all(command == a ? b : a, command, region);
     }
   }
 }
 
-/// A command may be carried out while the work is under way.
-void Sums::meet_command(WorkId work) {
-  choice_met_command_ = choice_met_command_ || choosing_.contains(work);
-  if (const auto orderly = orderly_.find(work); orderly != orderly_.end() && orderly->second != 0) {
-    blame(orderly->second);
+/// An access may be made while the command is under way.
+void Sums::meet(WorkId work, const Access& access, WorkId command, const Region& region) {
+  const bool apart = access.shared || access.place >= region.end ||
+                     access.place + access.bytes <= region.begin ||
+                     (!region.write && access.kind == AccessKind::Read);
+  if (apart || work == command || !overlapping(work, command)) {
+    return;
+  }
+  if (access.contended) {
+    choice_met_command_ = true;
+  } else {
+    blame(bit(access.bucket));
+  }
+}
+
+void Sums::meet_all(WorkId work, WorkId command, const Region& region) {
+  for (const auto& [place, known] : places_) {
+    for (const Known& k : known) {
+      if (k.work == work) {
+        meet(work, k.access, command, region);
+      }
+    }
   }
 }
 
@@ -149,7 +170,7 @@ void Sums::learn(const Note& note) {
     overlap(note.work, note.other);
     break;
   case Note::Kind::Command:
-    note_command(note.work);
+    note_command(note.work, note.region);
     break;
   }
   learning_ = false;
@@ -162,16 +183,17 @@ void Sums::note_host(const Access& access, std::span<const WorkId> under_way) {
   }
 }
 
-void Sums::note_command(WorkId command) {
-  if (!commands_.insert(command).second) {
+void Sums::note_command(WorkId command, const Region& region) {
+  if (std::ranges::find(commands_, std::pair(command, region)) != commands_.end()) {
     return;
   }
+  commands_.emplace_back(command, region);
   if (!learning_) {
-    news_.push_back({.kind = Note::Kind::Command, .work = command, .access = {}});
+    news_.push_back({.kind = Note::Kind::Command, .work = command, .access = {}, .region = region});
   }
-  for (const auto& [work, buckets] : orderly_) {
-    if (work != command && overlapping(work, command)) {
-      meet_command(work);
+  for (const auto& [place, known] : places_) {
+    for (const Known& k : known) {
+      meet(k.work, k.access, command, region);
     }
   }
 }

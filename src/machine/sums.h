@@ -1,35 +1,42 @@
-// Sums: accesses of which nobody can tell when they happen, so that a search need not choose.
+// Sums: which accesses are independent of whatever others do meanwhile, so that a search need not
+// choose when they happen. It monitors that assumption and says which instructions refute it.
 //
-// - Updates whose result nobody uses and which commute with each other (red.add, and such like), as
-//   long as nobody else accesses the place in another way meanwhile.
-// - *Orderly* accesses, of any kind: to a place that no other thread accesses meanwhile, or that
-//   all only read. For them the strong operation is what a plain one is in a program without data
-//   races: it commutes with every move of others.
+// An access is assumed to be independent if nobody makes a conflicting access to the place while it
+// could happen ([RED-INDEPENDENT]). These do not conflict:
+//
+// - updates that commute and whose result nobody uses (red.add, and such like), with their kind;
+// - reads with reads;
+// - accesses of works of which one waits for the other;
+// - accesses of one block in different epochs, that is with a barrier of the whole block in
+//   between; an epoch is named by the barrier that began it, so two of them may have one name;
+// - accesses of one thread.
+//
+// The last two need to know whose access it was when the search comes to the other one. The search
+// may have taken threads for each other meanwhile (symmetry). So they count only for *owned*
+// accesses: a thread that has made one is told apart for as long as it may make another one
+// ([RED-OWNED], owned.h). A place in the cluster's own shared memory is the same place for all
+// clusters of a grid, and its threads and blocks are known by their numbers in the cluster, since
+// clusters may be taken for each other.
 //
 // - *Unordered* accesses, see order_data.h: to a place that others access in the same way.
 //
-// "Meanwhile" leaves out what is ordered anyhow: one thread's own accesses, those of works of which
-// one waits for the other, and those of a block in different epochs, that is with a barrier of the
-// whole block in between. An epoch is named by the place of the barrier that began it, so two of
-// them may have one name; then they count as one.
-//
 //   Sums sums;
 //   sums.overlap(a, b);                  // works that may be under way at the same time
-//   sums.note(a, {.place = p, .bytes = 4, .kind = k, …}); // k = Sums::other: neither sum nor read
+//   sums.note(a, {.place = p, .bytes = 4, .kind = k, …});
 //   if (sums.clash()) …                  // the assumption does not hold: the search is void
-//   sums.contended()                     // … and would hold if these were left alone
+//   sums.refuted()                       // … and would hold if it were not made of these
 //   for (const Sums::Note& note : sums.take_news()) …  // for the Sums of other processes: learn()
 //
-// That what was explored on the assumption shows whether it holds: take the first access, in some
-// execution of the program, that is not orderly. What comes before it commutes as assumed, so some
-// explored execution does the same up to there, and both accesses are noted.
-//
-// Errs to the safe side: a clash may be none. Instructions are told apart by 6 bits of a hash.
+// spec/reductions.md has the proof that what was explored on the assumption shows whether it holds.
+// Conservative: may report a conflict that cannot occur. Instructions are told apart by 6 bits of a
+// hash.
 #pragma once
+
+#include "machine/learned.h"
+#include "machine/owned.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -41,20 +48,22 @@ namespace heddle::machine {
 class Sums {
 public:
   using WorkId = std::uint64_t;
-  static constexpr std::uint32_t other = 0, read = 1; // greater kinds: sums
   // Stands for several threads, or threads of several blocks: of as many accesses one is kept.
   static constexpr std::uint64_t many = ~std::uint64_t{1};
   struct Access {
     std::uint64_t place = 0; // an address, or what names one in every process of a search
     std::uint32_t bytes = 0;
-    std::uint32_t kind = other; // equal kinds commute, but for `other`
-    std::uint64_t thread = 0;   // of the work
-    std::uint64_t block = 0, epoch = 0;
+    std::uint32_t kind = AccessKind::Other;
+    // Of the work; of the cluster if the place is in its shared memory.
+    std::uint64_t thread = 0, block = 0;
+    std::uint64_t epoch = 0;
     unsigned bucket = 0;    // of the instruction
     bool contended = false; // the search chooses when it happens
+    bool owned = false;     // thread and block are what they were, whatever happened since
+    bool shared = false;    // the place is in the cluster's shared memory
     // For unordered accesses (order_data.h): what it does to the place, whatever it gives; it could
     // be one; it is one.
-    std::uint32_t effect = other;
+    std::uint32_t effect = AccessKind::Other;
     bool only_data = false, unordered = false;
   };
 
@@ -62,25 +71,29 @@ public:
   void note(WorkId work, const Access& access);
   /// The host has made a strong access while these were under way.
   void note_host(const Access& access, std::span<const WorkId> under_way);
-  /// A copy, or anything else that is no kernel, has reached memory nobody knows which.
-  void note_command(WorkId command);
+  struct Region { // of memory, from its first byte to behind its last
+    std::uint64_t begin = 0, end = ~std::uint64_t{0};
+    bool write = true;
+    bool operator==(const Region&) const = default;
+  };
+  /// A copy, or anything else that is no kernel, has accessed a region.
+  void note_command(WorkId command, const Region& region);
   /// Something that was noted: plain data.
   struct Note {
     enum class Kind : std::uint8_t {
       Access,
       Overlap, // of work and other
-      Command  // work
+      Command  // of work, to region
     } kind{};
     WorkId work = 0, other = 0;
     Access access;
+    Region region{};
   };
   /// What was noted for the first time since the last call, but for what was learned.
   std::vector<Note> take_news() { return std::exchange(news_, {}); }
   void learn(const Note& note);
   bool clash() const { return clash_; }
-  /// Buckets of the instructions that are to blame, as bits; of those that can be unordered.
-  std::uint64_t contended() const { return contended_; }
-  std::uint64_t unordered() const { return unordered_; }
+  const Learned& refuted() const { return refuted_; }
   /// True once a contended access could have met a command: what the command does could be seen.
   bool choice_met_command() const { return choice_met_command_; }
   /// True once unordered accesses have met.
@@ -101,9 +114,10 @@ private:
   void check(WorkId a, const Access& x, WorkId b, const Access& y);
   void blame(std::uint64_t buckets) {
     clash_ = true;
-    contended_ |= buckets;
+    refuted_.contended |= buckets;
   }
-  void meet_command(WorkId work);
+  void meet_all(WorkId work, WorkId command, const Region& region);
+  void meet(WorkId work, const Access& access, WorkId command, const Region& region);
   void meet_unordered(const Access& x, const Access& y);
   template <class F> static void each_place(const Access& access, F&& f);
 
@@ -111,11 +125,10 @@ private:
   std::unordered_map<std::uint64_t, std::vector<Known>> places_; // by granule
   std::vector<Note> news_;
   bool learning_ = false;
-  std::map<WorkId, std::uint64_t> orderly_; // buckets of orderly accesses
-  std::set<WorkId> commands_, choosing_;    // … those with contended accesses
+  std::vector<std::pair<WorkId, Region>> commands_; // and what they have accessed
   bool choice_met_command_ = false;
   bool clash_ = false;
-  std::uint64_t contended_ = 0, unordered_ = 0;
+  Learned refuted_;
   std::uint64_t mixed_ = 0;
   bool saw_unordered_ = false;
 };

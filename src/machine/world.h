@@ -65,8 +65,14 @@ struct Command {
   std::vector<std::shared_ptr<Command>> after; // cleared on completion
   std::vector<std::uint64_t> behind;           // ids of all in `after`, complete or not; by submit
   std::function<void()> work;                  // every kind but Kernel: what is done when it runs
-  std::shared_ptr<Grid> grid;                  // Kernel
-  std::optional<ValueWait> value;              // ValueWait: it completes while this holds
+  struct Region { // bytes, from the first to the last, as the program names them
+    memory::Address begin = 0;
+    std::uint64_t bytes = 0;
+    bool write = false;
+  };
+  std::optional<std::vector<Region>> touches; // what `work` accesses; none: that is not known
+  std::shared_ptr<Grid> grid;                 // Kernel
+  std::optional<ValueWait> value;             // ValueWait: it completes while this holds
   /// Asked when all that is the command's own is done, and again when what it answered has
   /// completed: what else has to complete before the command has. It submits those; none: nothing
   /// more.

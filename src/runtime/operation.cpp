@@ -208,6 +208,19 @@ make_command(Runtime& runtime, const Operation& operation) {
           },
           [&](const Copy& copy) {
             command->kind = machine::CommandKind::Copy;
+            command->touches.emplace();
+            command->touches->push_back(
+                {copy.to,
+                 extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_slice),
+                 /*write=*/true}
+            );
+            if (copy.staged == nullptr) {
+              command->touches->push_back(
+                  {copy.from,
+                   extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice),
+                   /*write=*/false}
+              );
+            }
             command->work = [space, copy, label = operation.label, monitor, self] {
               watch(monitor, *self, *space, copy);
               perform(*space, copy, label);
@@ -215,6 +228,12 @@ make_command(Runtime& runtime, const Operation& operation) {
           },
           [&](const Set& set) {
             command->kind = machine::CommandKind::Set;
+            command->touches.emplace();
+            command->touches->push_back(
+                {set.to,
+                 extent(set.width, set.height, set.depth, set.pitch, set.slice),
+                 /*write=*/true}
+            );
             command->work = [space, set, label = operation.label, monitor, self] {
               watch(monitor, *self, *space, set);
               perform(*space, set, label);

@@ -29,10 +29,8 @@ public:
   void run() {
     visit(0);
     seen_.sums_clash = seen_.sums_clash || stepper_.sums_clash();
-    if (seen_.sums_clash || stepper_.lasting() != 0) {
-      seen_.contended = stepper_.contended();
-      seen_.unordered = stepper_.unordered();
-      seen_.lasting = stepper_.lasting();
+    if (seen_.sums_clash || stepper_.some_last()) {
+      seen_.learned = stepper_.learned();
     }
   }
   const Plan::Seen& seen() const { return seen_; }
@@ -54,7 +52,7 @@ private:
     seen_.retries = seen_.retries || stepper_.saw_retries();
     seen_.phases_clash = seen_.phases_clash || stepper_.phases_clash();
     seen_.heap_clash = seen_.heap_clash || stepper_.heap_clash();
-    seen_.host_clash = seen_.host_clash || stepper_.lasting() != 0;
+    seen_.host_clash = seen_.host_clash || stepper_.some_last();
     if (options_.starts_at_once && stepper_.choice_met_command()) {
       note_circle();
     }

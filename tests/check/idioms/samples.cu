@@ -173,6 +173,7 @@ int streams(Setup setup) {
   CHECK(cudaMalloc(&data, setup.n * part * sizeof(int)));
   CHECK(cudaMalloc(&counts, setup.n * 2 * sizeof(int)));
   CHECK(cudaMemset(counts, 0, setup.n * 2 * sizeof(int)));
+  CHECK(cudaDeviceSynchronize()); // the streams below do not wait for it
   for (int i = 0; i < setup.n * part; ++i) {
     host[i] = i;
   }

@@ -1,0 +1,221 @@
+// Programs in which two reductions of the search meet: threads that are alike, or become alike, and
+// accesses that are attributed to one thread; the last of several blocks and the one before it; a
+// cluster's first operation and its first step; copies and updates that commute. Each hangs under
+// one order only, which a reduction that is sound alone, but not with the others, leaves out.
+#include "cases.h"
+
+__device__ Atomic<int> tickets{0}, mark{0}, never{0}, turn{0}, mine[2], first{0}, second{0};
+__device__ int counter, place, nothing, data;
+
+__device__ void wait_for_ever() {
+  while (!never.load()) {
+  }
+}
+
+// --- Tickets -----------------------------------------------------------------------------------
+
+// Which block takes the last ticket but one matters, too: block 0 hangs if it comes behind block 0.
+//@ case: last-but-one 3
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: last-but-one 3
+//@ flags: --straight-after=1
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: last-but-one 16
+//@ large: 2^16 states
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void last_but_one() {
+  const int i = tickets.fetch_add(1), n = gridDim.x;
+  if (i == n - 2) {
+    mark.store(blockIdx.x + 1);
+  }
+  if (i == n - 1 && mark.load() * 32 + blockIdx.x == 33) {
+    wait_for_ever();
+  }
+}
+
+// Nobody waits.
+//@ case: last-but-one-ends 16
+//@ large: 2^16 states
+//@ verdict: terminates
+__global__ void last_but_one_ends() {
+  const int i = tickets.fetch_add(1), n = gridDim.x;
+  if (i == n - 2) {
+    mark.store(blockIdx.x + 1);
+  }
+  if (i == n - 1 && mark.load() * 32 + blockIdx.x == 33) {
+    counter = 1;
+  }
+}
+
+// --- Threads that are alike, and accesses that look like those of one thread --------------------
+
+// Thread by thread, the tickets 0 and 2 may be those of different threads.
+//@ case: alike block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: alike block 2
+//@ nvcc: -G
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void alike() {
+  int i;
+  do {
+    i = atomicAdd(&counter, 1);
+    if ((i == 0 || i == 2) && atomicExch(&place, i + 1) == 3 && i == 0) {
+      while (!atomicAdd(&nothing, 0)) {
+      }
+    }
+  } while (i < 3);
+}
+
+// The same with memory of the heap: two pieces may be alive at once, and one is all there is room for.
+//@ case: alike-heap block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void alike_heap() {
+  int i;
+  do {
+    i = atomicAdd(&counter, 1);
+    if (i == 0 || i == 2) {
+      char* const piece = static_cast<char*>(malloc(5 << 20));
+      if (piece == nullptr) {
+        while (!atomicAdd(&nothing, 0)) {
+        }
+      }
+      *piece = 1;
+      free(piece);
+    }
+  } while (i < 3);
+}
+
+// Told apart at first; when both have nothing but a ticket to take they are alike, and the one that
+// takes it need not be the one that has used the place before.
+//@ case: alike-later block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void alike_later() {
+  if (threadIdx.x == 0) {
+    atomicExch(&place, 1);
+  }
+  const int i = atomicAdd(&counter, 1);
+  if (i == 0 && atomicExch(&place, 2) == 0) {
+    while (!atomicAdd(&nothing, 0)) {
+    }
+  }
+}
+
+// The same between blocks.
+//@ case: alike-later plain 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void alike_later_blocks() {
+  if (blockIdx.x == 0) {
+    atomicExch(&place, 1);
+  }
+  const int i = atomicAdd(&counter, 1);
+  if (i == 0 && atomicExch(&place, 2) == 0) {
+    while (!atomicAdd(&nothing, 0)) {
+    }
+  }
+}
+
+// --- How a cluster starts ------------------------------------------------------------------------
+
+// A write is no step: the thread that has written first need not be the one that goes on first.
+//@ case: write-first block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void write_first() {
+  mine[threadIdx.x].store(1);
+  if (turn.exchange(threadIdx.x + 1) == 0 && threadIdx.x == 1) {
+    wait_for_ever();
+  }
+}
+
+// --- Copies, sets and updates that commute -------------------------------------------------------
+
+__global__ void add_two(int* sum) {
+  atomicAdd(sum, 1);
+}
+
+template <class Read> int read_half(Read read) {
+  cudaStream_t stream;
+  int* sum = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaMalloc(&sum, sizeof *sum);
+  cudaMemset(sum, 0, sizeof *sum);
+  cudaDeviceSynchronize();
+  add_two<<<1, 2, 0, stream>>>(sum);
+  const int h = read(sum);
+  while (h == 1) {
+    (void)*const_cast<const volatile int*>(&h);
+  }
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
+//@ case: copy-half
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+int copy_half(Setup) {
+  return read_half([](int* sum) {
+    int h = 0;
+    cudaMemcpy(&h, sum, sizeof h, cudaMemcpyDeviceToHost);
+    return h;
+  });
+}
+
+//@ case: copy-half-between-devices
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+int copy_half_between(Setup) {
+  return read_half([](int* sum) {
+    int h = 0, *other = nullptr;
+    cudaStream_t copies;
+    cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking);
+    cudaMalloc(&other, sizeof h);
+    cudaMemcpyAsync(other, sum, sizeof h, cudaMemcpyDeviceToDevice, copies);
+    cudaDeviceSynchronize();
+    cudaMemcpy(&h, other, sizeof h, cudaMemcpyDeviceToHost);
+    return h;
+  });
+}
+
+// Zeroed between the two updates.
+//@ case: set-half
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+int set_half(Setup) {
+  return read_half([](int* sum) {
+    int h = 0;
+    cudaStream_t sets;
+    cudaStreamCreateWithFlags(&sets, cudaStreamNonBlocking);
+    cudaMemsetAsync(sum, 0, sizeof h, sets);
+    cudaDeviceSynchronize();
+    cudaMemcpy(&h, sum, sizeof h, cudaMemcpyDeviceToHost);
+    return h;
+  });
+}
+
+int main(int argc, char** argv) {
+  return run_case(
+      argc,
+      argv,
+      {
+          {"last-but-one", [](Setup s) { return run_kernel(s, last_but_one); }, 3},
+          {"last-but-one-ends", [](Setup s) { return run_kernel(s, last_but_one_ends); }, 3},
+          {"alike", [](Setup s) { return run_kernel(s, alike); }},
+          {"alike-heap", [](Setup s) { return run_kernel(s, alike_heap); }},
+          {"alike-later",
+           [](Setup s) {
+             return run_kernel(s, s.shape == Shape::Block ? alike_later : alike_later_blocks);
+           }},
+          {"write-first", [](Setup s) { return run_kernel(s, write_first); }},
+          {"copy-half", copy_half},
+          {"copy-half-between-devices", copy_half_between},
+          {"set-half", set_half},
+      }
+  );
+}
