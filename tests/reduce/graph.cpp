@@ -8,6 +8,15 @@ namespace heddle::reduce {
 using namespace explore;
 using machine::Stepper;
 
+namespace {
+
+/// The number of an instruction.
+std::uint32_t site(const isa::Op* op) {
+  return op != nullptr ? op->instruction : 0;
+}
+
+} // namespace
+
 Graph::Graph() {
   graph_.actors.push_back({ActorKind::Host, "host thread", "", ""});
 }
@@ -25,12 +34,16 @@ std::optional<StateId> Graph::find(const Hash128& hash) const {
   return entry == numbers_.end() ? std::nullopt : std::optional(entry->second);
 }
 
-void Graph::describe(StateId number, std::span<const Stepper::Move> moves, bool busy) {
+void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Stepper& stepper) {
   State& state = graph_.states[number];
   state.expanded = true;
-  state.terminal = !busy;
+  state.terminal = !stepper.busy();
   if (!moves.empty()) {
     state.demands = graph_.demands.add({Demand{Rule::Api, 0}});
+  } else if (!state.terminal) {
+    for (const Stepper::Wait& wait : stepper.waits()) {
+      blocked_[number].insert({fmt::format("{}", site(wait.op)), stepper.actor_name(wait.first)});
+    }
   }
 }
 
@@ -48,10 +61,6 @@ std::uint32_t Graph::actor(const Stepper& stepper, const Stepper::Move& move) {
     );
   }
   return entry->second;
-}
-
-std::uint32_t Graph::site(const Stepper::Move& move) {
-  return move.op != nullptr ? move.op->instruction : 0;
 }
 
 void Graph::add_edge(
@@ -75,7 +84,7 @@ void Graph::add_edge(
        .count = static_cast<std::uint32_t>(move.count),
        .step = step,
        .owed = owed_by(move),
-       .site = site(move)}
+       .site = site(move.op)}
   );
 }
 
@@ -90,7 +99,7 @@ void Graph::add_fault(const Stepper& stepper, StateId from, const Stepper::Move&
 }
 
 Outcome Graph::outcome() const {
-  return outcome_of(graph_, faults_);
+  return outcome_of(graph_, blocked_, faults_);
 }
 
 } // namespace heddle::reduce

@@ -24,7 +24,8 @@ public:
   std::size_t size() const { return numbers_.size(); }
 
   /// All moves of a state are going to be made, or others stand for them.
-  void describe(StateId state, std::span<const machine::Stepper::Move> moves, bool busy);
+  void
+  describe(StateId state, std::span<const machine::Stepper::Move> moves, machine::Stepper& stepper);
   /// Before the move is taken back, or after: only its names matter.
   void add_edge(
       const machine::Stepper& stepper,
@@ -41,12 +42,12 @@ public:
 
 private:
   std::uint32_t actor(const machine::Stepper& stepper, const machine::Stepper::Move& move);
-  static std::uint32_t site(const machine::Stepper::Move& move);
 
   explore::ProgressGraph graph_;
   std::unordered_map<std::uint64_t, StateId> numbers_; // by the lower half
   std::map<std::uint64_t, std::uint32_t> actors_;      // by number of the thread
   std::set<std::string> faults_;
+  BlockedIn blocked_;
   std::optional<StateId> crashed_;
 };
 

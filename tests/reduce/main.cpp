@@ -8,6 +8,7 @@
 #include "reduce/minimise.h"
 #include "reduce/reference_search.h"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <chrono>
@@ -127,12 +128,8 @@ private:
 
   static void print(const Outcome& outcome, const std::string& name) {
     fmt::print("{}: {} states{}\n", name, outcome.states, outcome.complete ? "" : ", incomplete");
-    for (const auto& [what, guilty] : outcome.findings) {
-      fmt::print("    {} by", what);
-      for (const std::string& who : guilty) {
-        fmt::print(" [{}]", who);
-      }
-      fmt::print("\n");
+    for (const auto& [what, finding] : outcome.findings) {
+      fmt::print("    {} ({}) by [{}]\n", finding.kind, what, fmt::join(finding.guilty, "] ["));
     }
   }
 

@@ -29,25 +29,34 @@ private:
 } // namespace
 
 void MicroDevice::load(const MicroProgram& program) {
+  const std::string text = program.as_ptx();
+  auto module = ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + text, "micro");
+  HEDDLE_CHECK(module.has_value(), "{}", module ? "" : module.error().message);
+  module_ = std::shared_ptr<const ptx::Module>(std::move(*module));
+  with_heap_ = text.find("malloc") != std::string::npos;
+  launch_ = program.launch();
+  link();
+}
+
+void MicroDevice::link() {
   program_.reset();
   space_.reset(); // its addresses are used again
   space_ = std::make_unique<memory::AddressSpace>();
   memory_ = *space_->allocate(memory_bytes, 256, memory::AllocationKind::Device, 0);
-  auto module =
-      ptx::parse(".version 9.0\n.target sm_90\n.address_size 64\n" + program.as_ptx(), "micro");
-  HEDDLE_CHECK(module.has_value(), "{}", module ? "" : module.error().message);
-  auto linked =
-      isa::Program::link({std::shared_ptr<const ptx::Module>(std::move(*module))}, *space_, 0);
+  auto linked = isa::Program::link({module_}, *space_, 0);
   HEDDLE_CHECK(linked.has_value(), "{}", linked ? "" : linked.error().message);
   program_ = *linked;
-  launch_ = program.launch();
 }
 
-MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options)
-    : world_(std::make_unique<machine::World>(*device.space_, *machine::device_model("sm_90"), 1)),
-      stepper_(std::make_unique<Stepper>(*world_, options)) {
+MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
+  if (device.with_heap_) {
+    device.link();
+  }
+  world_ = std::make_unique<machine::World>(*device.space_, *machine::device_model("sm_90"), 1);
+  stepper_ = std::make_unique<Stepper>(*world_, options);
   std::memset(device.space_->host_pointer(device.memory_, memory_bytes), 0, memory_bytes);
   world_->use_virtual_time();
+  world_->set_heap_limit(heap_bytes);
   world_->set_driver(std::make_unique<Passive>(*stepper_));
   const isa::Kernel* kernel = *device.program_->kernel("k");
   std::vector<std::byte> parameters(kernel->parameter_bytes);

@@ -30,7 +30,11 @@ public:
   };
 
 private:
+  void link();
+
   std::unique_ptr<memory::AddressSpace> space_; // of one program: it only grows
+  std::shared_ptr<const ptx::Module> module_;
+  bool with_heap_ = false; // that of a run stays in memory, and would be part of states
   memory::Address memory_ = 0;
   std::shared_ptr<isa::Program> program_;
   machine::LaunchConfig launch_;

@@ -172,7 +172,7 @@ private:
     }
     case Kind::Allocate:
       return fmt::format(
-          "{{ .param .b64 a; .param .b64 r; st.param.b64 [a], 5242880;\n"
+          "{{ .param .b64 a; .param .b64 r; st.param.b64 [a], 640;\n"
           "call.uni (r), malloc, (a); ld.param.b64 %rd3, [r]; }}\n"
           "setp.ne.u64 %p1, %rd3, 0; selp.u32 {}, 1, 0, %p1;\n",
           to

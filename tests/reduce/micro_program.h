@@ -114,6 +114,8 @@ bool writes(Kind kind);
 bool reads(Kind kind);
 bool is_plain(Kind kind);
 
+/// How much malloc has: `allocate` takes more than half of it.
+inline constexpr std::uint64_t heap_bytes = 1024;
 /// Bytes of memory that a program uses.
 inline constexpr std::size_t memory_bytes = 256;
 

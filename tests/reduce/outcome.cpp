@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 
 namespace heddle::reduce {
 
@@ -44,58 +45,88 @@ Step step_of(machine::StepKind kind) {
 
 namespace {
 
-/// One endless execution: its kind and what is done in it for ever; how many could still move.
-struct Finding {
-  std::string what;
-  std::set<std::string> guilty;
-};
-
-Finding classify(const ProgressGraph& graph, const OutEdges& out, const Component& component) {
+/// Adds what goes on in a component.
+void classify(
+    const ProgressGraph& graph,
+    const OutEdges& out,
+    const BlockedIn& blocked,
+    const Component& component,
+    Outcome& outcome
+) {
   std::map<ActorId, bool> moving; // does it take steps
-  std::set<std::uint32_t> sites;
+  std::set<std::string> sites;
+  Finding finding;
   for (const EdgeId e : component.edges) {
     const Edge edge = graph.edges[e];
     moving[edge.actor] = moving[edge.actor] || edge.step != Step::None;
-    sites.insert(edge.site);
+    sites.insert(fmt::format("{}", edge.site));
+    finding.guilty.insert(graph.actors[edge.actor].name);
   }
-  bool others = false; // could move and need never
+  std::set<ActorId> others;
   for (const StateId s : component.states) {
+    if (const auto here = blocked.find(s); moving.empty() && here != blocked.end()) {
+      for (const Blocked& one : here->second) {
+        sites.insert("blocked at " + one.site);
+        finding.guilty.insert(one.thread);
+      }
+    }
     for (const EdgeId e : out.of(s)) {
       const Edge edge = graph.edges[e];
-      others = others || (edge.owed == Rule::None && graph.by_device(edge) &&
-                          !std::ranges::binary_search(component.states, edge.to));
+      if (edge.owed == Rule::None && graph.by_device(edge) &&
+          !std::ranges::binary_search(component.states, edge.to)) {
+        others.insert(edge.actor);
+      }
     }
   }
-  const bool stalls = std::ranges::any_of(moving, [](const auto& m) { return !m.second; });
-  Finding finding;
-  finding.what = fmt::format(
-      "{} {}",
-      stalls           ? "no-progress loop"
-      : others         ? "starvation"
-      : moving.empty() ? "deadlock"
-                       : "livelock",
-      fmt::join(sites, ",")
-  );
-  for (const auto& [actor, steps] : moving) {
-    finding.guilty.insert(graph.actors[actor].name);
+  finding.others = others.size();
+  finding.kind = std::ranges::any_of(moving, [](const auto& m) { return !m.second; })
+                     ? "no-progress loop"
+                 : !others.empty() ? "starvation"
+                 : moving.empty()  ? "deadlock"
+                                   : "livelock";
+  const auto [known, is_new] =
+      outcome.findings.try_emplace(fmt::format("{}", fmt::join(sites, ", ")), finding);
+  Finding& told = known->second;
+  if (!is_new) {
+    if (finding.others < told.others) {
+      told.kind = finding.kind;
+      told.others = finding.others;
+    }
+    told.guilty.merge(finding.guilty);
   }
-  return finding;
+}
+
+/// Who is guilty of what, by kind. After a fault there is no more to be said: the program is
+/// undefined.
+std::map<std::string, std::set<std::string>> by_kind(const Outcome& outcome) {
+  std::map<std::string, std::set<std::string>> result;
+  for (const auto& [what, finding] : outcome.findings) {
+    std::set<std::string> guilty = finding.guilty;
+    result[finding.kind].merge(guilty);
+  }
+  if (result.contains("fault")) {
+    return {{"fault", {}}};
+  }
+  return result;
 }
 
 } // namespace
 
-Outcome outcome_of(const ProgressGraph& graph, const std::set<std::string>& faults) {
+Outcome outcome_of(
+    const ProgressGraph& graph,
+    const BlockedIn& blocked,
+    const std::set<std::string>& faults
+) {
   Outcome outcome;
   const OutEdges out(graph);
   const Analysis analysis = find_endless(graph, out);
   outcome.straight = analysis.circles.empty();
   outcome.states = graph.states.size();
   for (const Component& component : analysis.endless) {
-    Finding finding = classify(graph, out, component);
-    outcome.findings[finding.what].merge(finding.guilty);
+    classify(graph, out, blocked, component, outcome);
   }
   for (const std::string& fault : faults) {
-    outcome.findings["fault " + fault];
+    outcome.findings[fault].kind = "fault";
   }
   outcome.complete =
       std::ranges::all_of(graph.states, [](const State& s) { return s.expanded || s.terminal; });
@@ -108,6 +139,20 @@ std::string contradiction(const Outcome& reference, const Outcome& reduced) {
   }
   if (reference.hangs() != reduced.hangs()) {
     return reduced.hangs() ? "may hang: it does not" : "terminates: it may hang";
+  }
+  const auto is = by_kind(reduced), should = by_kind(reference);
+  const auto kind = [](const auto& entry) { return entry.first; };
+  if (!std::ranges::equal(is, should, {}, kind, kind)) {
+    return fmt::format(
+        "{} instead of {}",
+        fmt::join(std::views::keys(is), ", "),
+        fmt::join(std::views::keys(should), ", ")
+    );
+  }
+  for (const auto& [what, guilty] : is) {
+    if (!std::ranges::includes(should.at(what), guilty)) {
+      return what + ": other threads are guilty";
+    }
   }
   return {};
 }

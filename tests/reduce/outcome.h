@@ -3,10 +3,11 @@
 //   Outcome outcome = outcome_of(graph, faults);
 //   contradiction(reference, reduced)      // empty: they agree
 //
-// A program hangs if an endless execution is allowed (explore/progress_graph.h). Endless executions
-// of one kind in which the same operations are done for ever are one finding. Names of threads:
-// where threads are alike a search names one of them, so a reduced search may name fewer than the
-// reference.
+// A program hangs if an endless execution is allowed (explore/progress_graph.h). As in reports
+// (explore/verdict.cpp), endless executions in which the same operations are done for ever, or in
+// which threads are blocked at the same ones, are one finding; told is the one in which fewest
+// others could still move. Where threads are alike a search names one of them, so a reduced search
+// may name fewer than the reference, but no other ones.
 #pragma once
 
 #include "explore/progress_graph.h"
@@ -18,11 +19,16 @@
 
 namespace heddle::reduce {
 
+struct Finding {
+  std::string kind;             // "deadlock"
+  std::size_t others = 0;       // could still move
+  std::set<std::string> guilty; // who goes on for ever, or is blocked
+};
+
 struct Outcome {
   bool complete = true;
-  // What is found ("fault …", or who does what for ever), and who may be guilty of it.
-  std::map<std::string, std::set<std::string>> findings;
-  bool straight = false; // no way leads back to any state
+  std::map<std::string, Finding> findings; // by what is done for ever
+  bool straight = false;                   // no way leads back to any state
   std::size_t states = 0;
   bool hangs() const { return !findings.empty(); }
 };
@@ -31,7 +37,18 @@ struct Outcome {
 explore::Rule owed_by(const machine::Stepper::Move& move);
 explore::Step step_of(machine::StepKind kind);
 
-Outcome outcome_of(const explore::ProgressGraph& graph, const std::set<std::string>& faults);
+/// Who is blocked in a state, and where; only of states in which nobody moves.
+struct Blocked {
+  std::string site, thread;
+  auto operator<=>(const Blocked&) const = default;
+};
+using BlockedIn = std::map<explore::StateId, std::set<Blocked>>;
+
+Outcome outcome_of(
+    const explore::ProgressGraph& graph,
+    const BlockedIn& blocked,
+    const std::set<std::string>& faults
+);
 
 /// What a reduced search says that the reference does not, or does not say; empty: nothing.
 std::string contradiction(const Outcome& reference, const Outcome& reduced);

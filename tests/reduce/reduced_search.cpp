@@ -130,7 +130,7 @@ private:
     if (options_.starts_at_once && !moves.empty()) {
       alike = explore::keep_few(stepper_, moves, tried, left);
     }
-    graph_.describe(state, moves, stepper_.busy());
+    graph_.describe(state, moves, stepper_);
     for (const std::size_t m : tried) {
       if (over_) {
         return;

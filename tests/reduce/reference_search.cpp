@@ -9,21 +9,23 @@ using machine::Stepper;
 
 namespace {
 
-const Stepper::Options unreduced{
-    .symmetry = false,
-    .eager = false,
-    .sums = false,
-    .orderly = false,
-    .data_order = false,
-    .retries = false,
-    .phases = false,
-    .allocations = false,
-    .starts_at_once = false
-};
+Stepper::Options unreduced() {
+  Stepper::Options options;
+  options.symmetry = false;
+  options.eager = false;
+  options.sums = false;
+  options.orderly = false;
+  options.data_order = false;
+  options.retries = false;
+  options.phases = false;
+  options.allocations = false;
+  options.starts_at_once = false;
+  return options;
+}
 
 class Search {
 public:
-  explicit Search(MicroDevice& device) : run_(device, unreduced), stepper_(run_.stepper()) {}
+  explicit Search(MicroDevice& device) : run_(device, unreduced()), stepper_(run_.stepper()) {}
 
   Outcome run() {
     visit();
@@ -38,7 +40,7 @@ private:
     }
     const Stepper::Mark here = stepper_.mark();
     const std::vector<Stepper::Move> moves = stepper_.moves();
-    graph_.describe(state, moves, stepper_.busy());
+    graph_.describe(state, moves, stepper_);
     for (const Stepper::Move& move : moves) {
       if (stepper_.step(move)) {
         const Step step = step_of(stepper_.taken());
