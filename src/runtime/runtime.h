@@ -10,11 +10,11 @@
 #include "memory/address_space.h"
 #include "runtime/config.h"
 #include "runtime/cudart.h"
-#include "runtime/device_attribute.h"
+#include "runtime/device/device_attribute.h"
 #include "runtime/error.h"
-#include "runtime/memory_table.h"
-#include "runtime/module.h"
-#include "runtime/stream.h"
+#include "runtime/memory/memory_table.h"
+#include "runtime/registration/module.h"
+#include "runtime/streams/stream.h"
 
 #include <atomic>
 #include <memory>
