@@ -125,6 +125,11 @@ bool Explorer::query(const std::function<bool()>& ready) {
          ) == 0;
 }
 
+void Explorer::observe(const char* name) {
+  note_circle(); // it depends on what devices have not done yet
+  threads_.stop({.kind = HostPoint::Kind::Access, .what = name});
+}
+
 void Explorer::api_call(const char* name) {
   last_call_[threads_.current()] = name;
   in_calls_ |= std::uint64_t{1} << threads_.current();

@@ -69,6 +69,7 @@ public:
   void submitted(const machine::CommandPtr& command) override;
   void wait(const std::function<bool()>& done, const char* what) override;
   bool query(const std::function<bool()>& ready) override;
+  void observe(const char* name) override;
   void api_call(const char* name) override;
   void api_return(const char* name) override;
 

@@ -133,8 +133,8 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     // [QUERY] obliges device threads that could move; and what is complete is not "not ready" for
     // ever.
     const bool complete = (node.open >> choice.host & 1) != 0;
-    edge.query_obliged = edge.not_ready && !options_.other_processes && !options_.prompt_api &&
-                         (complete || !node.moves.empty());
+    edge.query_obliged =
+        edge.not_ready && !options_.other_processes && (complete || !node.moves.empty());
   } else {
     const Stepper::Move& move = node.moves[choice.move];
     const MoveNames& names = names_of(move);

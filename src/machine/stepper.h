@@ -149,6 +149,8 @@ public:
   bool step(const Move& move) { return step(move, {}); }
   /// The command of a move, if it is a host function: then step() only says that it has begun.
   CommandPtr host_function(const Move& move) const;
+  /// Is there a host function that has not begun, or may there be one yet?
+  bool may_call_host() const;
   /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
   /// is what all of its lanes are about to do: nobody else can tell.
   std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;

@@ -191,6 +191,16 @@ CommandPtr Stepper::host_function(const Move& move) const {
   return command->kind == CommandKind::HostFunction ? command : nullptr;
 }
 
+/// What a command other than a grid submits yet is not known: it counts as if it were one. Grids
+/// submit grids only.
+bool Stepper::may_call_host() const {
+  return std::ranges::any_of(works_, [](const auto& work) {
+    return !work->done && !work->begun &&
+           (work->command->kind == CommandKind::HostFunction ||
+            (!work->kernel() && work->command->more));
+  });
+}
+
 void Stepper::complete(Work& work) {
   if (work.kernel()) {
     order_data_.ended(work.command->grid->kernel());

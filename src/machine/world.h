@@ -115,6 +115,9 @@ public:
   virtual void wait(const std::function<bool()>& done, const char* what) = 0;
   /// A query (cudaStreamQuery & co.) found !ready; lets others move. Returns what it may answer.
   virtual bool query(const std::function<bool()>& ready) = 0;
+  /// The call under way answers by what devices have done so far, other than by "not ready" (a
+  /// pool's use of memory): it may be asked before and after each of their moves.
+  virtual void observe(const char* /*name*/) {}
   /// Any other API call: a scheduling point of the host.
   virtual void api_call(const char* name) = 0;
   /// The call is about to return.

@@ -220,6 +220,7 @@ cudaError_t cudaHostGetFlags(unsigned int* flags, void* p) {
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return api("cudaMemGetInfo", [&](Runtime& rt, ThreadState& thread) {
+    rt.world().driver().observe("cudaMemGetInfo");
     const std::uint64_t all = rt.model().global_bytes;
     const std::uint64_t used = std::min(all, rt.space().bytes_in_use(thread.device));
     if (free != nullptr) {

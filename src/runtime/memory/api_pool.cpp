@@ -7,12 +7,29 @@ using namespace heddle::runtime;
 namespace {
 
 /// The entry points about one pool, under the table's lock.
-template <class Body> cudaError_t about_pool(const char* what, cudaMemPool_t handle, Body&& body) {
+/// What a pool answers of its use depends on which frees devices have carried out: `observes`.
+template <class Body>
+cudaError_t about_pool(const char* what, cudaMemPool_t handle, Body&& body, bool observes = false) {
   return api(what, [&](Runtime& rt, ThreadState&) {
+    if (observes) {
+      rt.world().driver().observe(what);
+    }
     const auto held = rt.pools().lock();
     const PoolPtr pool = rt.pools().find(handle);
     return pool == nullptr ? cudaErrorInvalidValue : body(rt, *pool);
   });
+}
+
+bool is_use(cudaMemPoolAttr attribute) {
+  switch (attribute) {
+  case cudaMemPoolAttrReservedMemCurrent:
+  case cudaMemPoolAttrReservedMemHigh:
+  case cudaMemPoolAttrUsedMemCurrent:
+  case cudaMemPoolAttrUsedMemHigh:
+    return true;
+  default:
+    return false;
+  }
 }
 
 template <class Choose>
@@ -95,64 +112,76 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
-  return about_pool("cudaMemPoolGetAttribute", handle, [&](Runtime& rt, Pool& pool) {
-    if (value == nullptr) {
-      return cudaErrorInvalidValue;
-    }
-    const auto answer = [&](std::uint64_t bytes) {
-      *static_cast<std::uint64_t*>(value) = bytes;
-      return cudaSuccess;
-    };
-    switch (attribute) {
-    case cudaMemPoolReuseFollowEventDependencies:
-    case cudaMemPoolReuseAllowOpportunistic:
-    case cudaMemPoolReuseAllowInternalDependencies:
-      *static_cast<int*>(value) = pool.reuse[attribute - cudaMemPoolReuseFollowEventDependencies];
-      return cudaSuccess;
-    case cudaMemPoolAttrReleaseThreshold:
-      return answer(pool.release_threshold);
-    case cudaMemPoolAttrReservedMemCurrent:
-      return answer(Pool::reserved(used_bytes(rt, pool)));
-    case cudaMemPoolAttrReservedMemHigh:
-      return answer(pool.reserved_high);
-    case cudaMemPoolAttrUsedMemCurrent:
-      return answer(used_bytes(rt, pool));
-    case cudaMemPoolAttrUsedMemHigh:
-      return answer(pool.used_high);
-    default:
-      return cudaErrorInvalidValue;
-    }
-  });
+  return about_pool(
+      "cudaMemPoolGetAttribute",
+      handle,
+      [&](Runtime& rt, Pool& pool) {
+        if (value == nullptr) {
+          return cudaErrorInvalidValue;
+        }
+        const auto answer = [&](std::uint64_t bytes) {
+          *static_cast<std::uint64_t*>(value) = bytes;
+          return cudaSuccess;
+        };
+        switch (attribute) {
+        case cudaMemPoolReuseFollowEventDependencies:
+        case cudaMemPoolReuseAllowOpportunistic:
+        case cudaMemPoolReuseAllowInternalDependencies:
+          *static_cast<int*>(value) =
+              pool.reuse[attribute - cudaMemPoolReuseFollowEventDependencies];
+          return cudaSuccess;
+        case cudaMemPoolAttrReleaseThreshold:
+          return answer(pool.release_threshold);
+        case cudaMemPoolAttrReservedMemCurrent:
+          return answer(Pool::reserved(used_bytes(rt, pool)));
+        case cudaMemPoolAttrReservedMemHigh:
+          return answer(pool.reserved_high);
+        case cudaMemPoolAttrUsedMemCurrent:
+          return answer(used_bytes(rt, pool));
+        case cudaMemPoolAttrUsedMemHigh:
+          return answer(pool.used_high);
+        default:
+          return cudaErrorInvalidValue;
+        }
+      },
+      is_use(attribute)
+  );
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attribute, void* value) {
-  return about_pool("cudaMemPoolSetAttribute", handle, [&](Runtime& rt, Pool& pool) {
-    if (value == nullptr) {
-      return cudaErrorInvalidValue;
-    }
-    switch (attribute) {
-    case cudaMemPoolReuseFollowEventDependencies:
-    case cudaMemPoolReuseAllowOpportunistic:
-    case cudaMemPoolReuseAllowInternalDependencies:
-      pool.reuse[attribute - cudaMemPoolReuseFollowEventDependencies] = *static_cast<int*>(value);
-      return cudaSuccess;
-    case cudaMemPoolAttrReleaseThreshold:
-      pool.release_threshold = *static_cast<std::uint64_t*>(value);
-      return cudaSuccess;
-    case cudaMemPoolAttrReservedMemHigh:
-    case cudaMemPoolAttrUsedMemHigh: { // a mark can only be taken back to what is
-      if (*static_cast<std::uint64_t*>(value) != 0) {
-        return cudaErrorInvalidValue;
-      }
-      const std::uint64_t used = used_bytes(rt, pool);
-      (attribute == cudaMemPoolAttrUsedMemHigh ? pool.used_high : pool.reserved_high) =
-          attribute == cudaMemPoolAttrUsedMemHigh ? used : Pool::reserved(used);
-      return cudaSuccess;
-    }
-    default:
-      return cudaErrorInvalidValue;
-    }
-  });
+  return about_pool(
+      "cudaMemPoolSetAttribute",
+      handle,
+      [&](Runtime& rt, Pool& pool) {
+        if (value == nullptr) {
+          return cudaErrorInvalidValue;
+        }
+        switch (attribute) {
+        case cudaMemPoolReuseFollowEventDependencies:
+        case cudaMemPoolReuseAllowOpportunistic:
+        case cudaMemPoolReuseAllowInternalDependencies:
+          pool.reuse[attribute - cudaMemPoolReuseFollowEventDependencies] =
+              *static_cast<int*>(value);
+          return cudaSuccess;
+        case cudaMemPoolAttrReleaseThreshold:
+          pool.release_threshold = *static_cast<std::uint64_t*>(value);
+          return cudaSuccess;
+        case cudaMemPoolAttrReservedMemHigh:
+        case cudaMemPoolAttrUsedMemHigh: { // a mark can only be taken back to what is
+          if (*static_cast<std::uint64_t*>(value) != 0) {
+            return cudaErrorInvalidValue;
+          }
+          const std::uint64_t used = used_bytes(rt, pool);
+          (attribute == cudaMemPoolAttrUsedMemHigh ? pool.used_high : pool.reserved_high) =
+              attribute == cudaMemPoolAttrUsedMemHigh ? used : Pool::reserved(used);
+          return cudaSuccess;
+        }
+        default:
+          return cudaErrorInvalidValue;
+        }
+      },
+      is_use(attribute)
+  );
 }
 
 cudaError_t

@@ -149,8 +149,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
         (*to)->command == nullptr) {
       return cudaErrorInvalidResourceHandle;
     }
-    if (!(*from)->complete() || !(*to)->complete()) {
-      return cudaErrorNotReady;
+    std::vector<heddle::machine::CommandPtr> work = work_before(**from);
+    work.push_back((*to)->command);
+    if (const cudaError_t error = rt.query(work, (*to)->device); error != cudaSuccess) {
+      return error;
     }
     const auto nanoseconds =
         static_cast<std::int64_t>((*to)->command->completed_at - (*from)->command->completed_at);
