@@ -137,7 +137,9 @@ void Explorer::api_call(const char* name) {
 }
 
 void Explorer::submitted(const machine::CommandPtr& command) {
-  submitted_ = submitted_ || command->part_of == 0; // else by no call
+  if (command->part_of == 0) { // else by no call
+    submitted_ |= std::uint64_t{1} << threads_.current();
+  }
   const HostThreads::Aside aside(threads_);
   if (command->value) {
     value_wait_calls_[command->id] = addresses(host_.capture());
@@ -149,10 +151,13 @@ void Explorer::submitted(const machine::CommandPtr& command) {
 // [API]: a call that has submitted work may still stay blocked for as long as that work makes
 // progress, as all launches do with CUDA_LAUNCH_BLOCKING=1.
 void Explorer::api_return(const char* name) {
-  if (std::exchange(submitted_, false) && !options_.prompt_api) {
+  const std::uint64_t self = std::uint64_t{1} << threads_.current();
+  const bool submitted = (submitted_ & self) != 0;
+  submitted_ &= ~self;
+  if (submitted && !options_.prompt_api) {
     threads_.stop({.kind = HostPoint::Kind::Return, .what = name});
   }
-  in_calls_ &= ~(std::uint64_t{1} << threads_.current());
+  in_calls_ &= ~self;
 }
 
 /// What the running host thread allocates meanwhile is not the program's.

@@ -220,6 +220,40 @@ template <bool waits> static int copied_flag(Setup) {
   return 0;
 }
 
+// While main waits inside a copy that it has put on a stream, the other thread asks: what main's call has submitted is
+// no reason for the other thread's call to stay blocked. (Once it was, on some ways to a state and not on others.)
+//@ case: query-beside-copy
+//@ verdict: terminates
+__global__ void touch(SystemAtomic<int>* flag) {
+  flag->fetch_add(0);
+}
+static int query_beside_copy(Setup) {
+  void* memory = nullptr;
+  cudaMallocHost(&memory, 2 * sizeof(SystemAtomic<int>));
+  auto* flag = new (memory) SystemAtomic<int>[2];
+  flag[1].store(1);
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  cudaEvent_t events[2];
+  for (cudaEvent_t& event : events) {
+    cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  }
+  std::thread second([=] {
+    while (cudaEventQuery(events[1]) == cudaErrorNotReady) {
+    }
+    while (flag->load(memory_order_acquire) == 0) {
+    }
+  });
+  cudaEventRecord(events[0], stream);
+  cudaMemcpyAsync(flag, flag + 1, sizeof(int), cudaMemcpyDefault, stream);
+  if (cudaEventQuery(events[1]) == cudaSuccess) {
+    cudaDeviceSynchronize();
+  }
+  touch<<<1, 1, 0, stream>>>(flag);
+  second.join();
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"elapsed-if-ready", once<Ask::Elapsed, false>},
@@ -240,6 +274,7 @@ int main(int argc, char** argv) {
       {"pool-if-in-use", memory<true, true, false>},
       {"pool-after-wait", memory<true, true, true>},
       {"copied-flag-joined", copied_flag<false>},
+      {"query-beside-copy", query_beside_copy},
       {"copied-flag-waited", copied_flag<true>},
   });
 }
