@@ -145,6 +145,9 @@ void Explorer::submitted(const machine::CommandPtr& command) {
     value_wait_calls_[command->id] = addresses(host_.capture());
     note_circle(); // for all that is known
   }
+  if (!command->early.empty()) {
+    note_circle(); // whether the two overlap is not chosen where blocks start at once
+  }
   stepper_.submitted(command);
 }
 

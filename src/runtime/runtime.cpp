@@ -340,6 +340,23 @@ cudaError_t Runtime::record(Stream& stream, const EventPtr& event) {
   return cudaSuccess;
 }
 
+cudaError_t
+Runtime::record_early(const Stream& stream, const EventPtr& event, machine::EarlyDependency on) {
+  if (event->device != stream.device || event->ipc != nullptr || event->timed()) { // as documented
+    return event->device != stream.device ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+  }
+  event->captured_by.reset();
+  event->captured = false;
+  auto command =
+      make_command(*this, Operation{EventRecord{event}, "an event of a launch", stream.device});
+  if (!command) {
+    return command.error();
+  }
+  (*command)->early.push_back(std::move(on));
+  streams_->record_early(stream, event, *command);
+  return cudaSuccess;
+}
+
 cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
   if (event->stale()) {
     return cudaErrorInvalidValue;
@@ -361,7 +378,7 @@ cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
     const auto command = enqueue(stream, Operation{std::move(wait), "cudaStreamWaitEvent", 0});
     return command ? cudaSuccess : command.error();
   }
-  if (event->command == nullptr || (event->complete() && world_->monitor() == nullptr)) {
+  if (event->command == nullptr || (event->over() && world_->monitor() == nullptr)) {
     return cudaSuccess;
   }
   auto command = make_command(*this, Operation{Nothing{}, "cudaStreamWaitEvent", stream.device});

@@ -114,6 +114,9 @@ public:
   cudaError_t query(const std::vector<machine::CommandPtr>& commands, int device);
   /// cudaEventRecord and cudaStreamWaitEvent, captured or not.
   cudaError_t record(Stream& stream, const EventPtr& event);
+  /// `event` is recorded when `on` has come to where it lets others begin ([DEP-EARLY]).
+  cudaError_t
+  record_early(const Stream& stream, const EventPtr& event, machine::EarlyDependency on);
   cudaError_t wait_event(Stream& stream, const EventPtr& event);
 
   /// For calls that may wait for, or change, what a capture under way relies on: refused with

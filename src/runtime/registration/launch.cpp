@@ -49,7 +49,9 @@ struct Wishes {
   bool cooperative = false;
   bool programmatic = false;
   int priority = 0;
-  cudaEvent_t event = nullptr; // recorded when the kernel has completed
+  cudaEvent_t event = nullptr; // recorded before the kernel has completed: `until`, `awaited`
+  machine::Trigger until = machine::Trigger::Dependents;
+  bool awaited = true;
 };
 
 tl::expected<Wishes, cudaError_t> read_attributes(std::span<const cudaLaunchAttribute> attributes) {
@@ -72,11 +74,16 @@ tl::expected<Wishes, cudaError_t> read_attributes(std::span<const cudaLaunchAttr
     case cudaLaunchAttributePriority:
       wishes.priority = attribute.val.priority;
       break;
-    case cudaLaunchAttributeProgrammaticEvent: // may fire earlier; need not
+    case cudaLaunchAttributeProgrammaticEvent:
       wishes.event = attribute.val.programmaticEvent.event;
+      wishes.until = attribute.val.programmaticEvent.triggerAtBlockStart != 0
+                         ? machine::Trigger::Launch
+                         : machine::Trigger::Dependents;
       break;
     case cudaLaunchAttributeLaunchCompletionEvent:
       wishes.event = attribute.val.launchCompletionEvent.event;
+      wishes.until = machine::Trigger::Launch;
+      wishes.awaited = false;
       break;
     case cudaLaunchAttributeIgnore:
     case cudaLaunchAttributeAccessPolicyWindow:
@@ -95,6 +102,16 @@ tl::expected<Wishes, cudaError_t> read_attributes(std::span<const cudaLaunchAttr
     }
   }
   return wishes;
+}
+
+/// The edge of a graph that waiting for the event becomes.
+cudaGraphEdgeData edge_of(const Wishes& wishes) {
+  cudaGraphEdgeData edge{};
+  edge.from_port = wishes.until == machine::Trigger::Launch
+                       ? cudaGraphKernelNodePortLaunchCompletion
+                       : cudaGraphKernelNodePortProgrammatic;
+  edge.type = wishes.awaited ? cudaGraphDependencyTypeProgrammatic : cudaGraphDependencyTypeDefault;
+  return edge;
 }
 
 /// The cluster a launch has: asked for, or compiled in, or set for the function.
@@ -402,7 +419,11 @@ launch(Runtime& rt, const LaunchRequest& request, cudaStream_t handle, const cha
     if (!event) {
       return event.error();
     }
-    if (const cudaError_t error = rt.record(**stream, *event); error != cudaSuccess) {
+    const cudaError_t error =
+        (*stream)->capture != nullptr
+            ? (*stream)->capture->record_early(**stream, *event, edge_of(*wishes))
+            : rt.record_early(**stream, *event, {*command, wishes->until, wishes->awaited});
+    if (error != cudaSuccess) {
       return error;
     }
   }

@@ -25,12 +25,38 @@ NodePtr Capture::append(Stream& stream, cudaGraphNodeType type, Operation operat
   std::set<std::uint64_t>& tail = tails_[&stream];
   for (const std::uint64_t before : tail) {
     if (graph_->nodes.contains(before)) {
-      node->after.push_back({before, {}});
+      node->after.push_back({before, edge(stream, *node, before)});
     }
   }
   tail = {node->id};
+  early_.erase(&stream);
+  last_[&stream] = node->id;
   captured_.insert(node->id);
   return node;
+}
+
+/// [DEP-EARLY]: a programmatic launch may overlap with the kernel right before it in its stream;
+/// and what waits for an event of a launch has its edge. Edges of that kind are between kernels
+/// only.
+cudaGraphEdgeData
+Capture::edge(const Stream& stream, const GraphNode& node, std::uint64_t before) const {
+  const auto* kernel = std::get_if<KernelLaunch>(&node.operation.work);
+  const auto last = last_.find(&stream);
+  if (kernel != nullptr && kernel->config.programmatic && last != last_.end() &&
+      last->second == before && graph_->nodes.at(before)->type == cudaGraphNodeTypeKernel) {
+    cudaGraphEdgeData result{};
+    result.from_port = cudaGraphKernelNodePortProgrammatic;
+    result.type = cudaGraphDependencyTypeProgrammatic;
+    return result;
+  }
+  if (const auto edges = early_.find(&stream); edges != early_.end()) {
+    const auto found = edges->second.find(before);
+    if (found != edges->second.end() &&
+        (kernel != nullptr || found->second.type == cudaGraphDependencyTypeDefault)) {
+      return found->second;
+    }
+  }
+  return {};
 }
 
 cudaError_t Capture::add(Stream& stream, const Operation& operation) {
@@ -69,7 +95,15 @@ cudaError_t Capture::record(Stream& stream, const EventPtr& event) {
   event->captured = true;
   event->captured_by = weak_from_this();
   event->captured_nodes.assign(tail.begin(), tail.end());
+  event->captured_edge = {};
   return cudaSuccess;
+}
+
+cudaError_t
+Capture::record_early(Stream& stream, const EventPtr& event, const cudaGraphEdgeData& edge) {
+  const cudaError_t error = record(stream, event);
+  event->captured_edge = edge;
+  return error;
 }
 
 cudaError_t Capture::wait(Stream& stream, const EventPtr& event) {
@@ -92,7 +126,14 @@ cudaError_t Capture::wait(Stream& stream, const EventPtr& event) {
     stream.capture->invalidate();
     return fail(cudaErrorStreamCaptureMerge);
   }
-  tails_[&stream].insert(event->captured_nodes.begin(), event->captured_nodes.end());
+  for (const std::uint64_t node : event->captured_nodes) {
+    const bool is_new = tails_[&stream].insert(node).second;
+    if (event->captured_edge.from_port == cudaGraphKernelNodePortDefault) {
+      early_[&stream].erase(node);
+    } else if (is_new) {
+      early_[&stream][node] = event->captured_edge;
+    }
+  }
   return cudaSuccess;
 }
 
@@ -142,13 +183,16 @@ bool Capture::has_blocking_stream(int device) const {
 
 const std::vector<cudaGraphNode_t>& Capture::tail_handles(Stream& stream) {
   handles_.clear();
+  edges_.clear();
   for (const std::uint64_t id : tails_[&stream]) {
     const auto it = graph_->nodes.find(id);
     if (it != graph_->nodes.end()) {
       handles_.push_back(it->second->handle());
+      const std::map<std::uint64_t, cudaGraphEdgeData>& early = early_[&stream];
+      const auto edge = early.find(id);
+      edges_.push_back(edge != early.end() ? edge->second : cudaGraphEdgeData{});
     }
   }
-  edges_.assign(handles_.size(), {});
   return handles_;
 }
 

@@ -29,6 +29,8 @@ public:
   cudaError_t add(Stream& stream, const Operation& operation) override;
   cudaError_t add_child(Stream& stream, const Graph& graph);
   cudaError_t record(Stream& stream, const EventPtr& event) override;
+  cudaError_t
+  record_early(Stream& stream, const EventPtr& event, const cudaGraphEdgeData& edge) override;
   cudaError_t wait(Stream& stream, const EventPtr& event) override;
   void invalidate() override { invalid_ = true; }
   void leave(Stream& stream) override;
@@ -52,6 +54,7 @@ public:
 
 private:
   NodePtr append(Stream& stream, cudaGraphNodeType type, Operation operation);
+  cudaGraphEdgeData edge(const Stream& stream, const GraphNode& node, std::uint64_t before) const;
   cudaError_t fail(cudaError_t error);
 
   Runtime& rt_;
@@ -63,6 +66,9 @@ private:
   bool given_graph_ = false;
   std::atomic<bool> invalid_{false};
   std::map<Stream*, std::set<std::uint64_t>> tails_; // streams leave before they die
+  /// Of nodes of tails_, edges other than for their completion.
+  std::map<const Stream*, std::map<std::uint64_t, cudaGraphEdgeData>> early_;
+  std::map<const Stream*, std::uint64_t> last_; // node that the stream itself has added
   std::set<std::uint64_t> captured_;
   std::vector<cudaGraphNode_t> handles_;
   std::vector<cudaGraphEdgeData> edges_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace heddle::runtime {
 namespace {
@@ -106,6 +107,11 @@ Expansion::put(const Graph& graph, GraphNode& node, std::vector<machine::Command
   return command;
 }
 
+bool is_kernel(const GraphNode& node) {
+  return node.enabled && node.child == nullptr && !node.conditional &&
+         std::holds_alternative<KernelLaunch>(node.operation.work);
+}
+
 /// Returns the command that all others come before.
 machine::CommandPtr Expansion::put(const Graph& graph, machine::CommandPtr entry) {
   const auto order = graph.order();
@@ -130,9 +136,29 @@ machine::CommandPtr Expansion::put(const Graph& graph, machine::CommandPtr entry
   std::set<std::uint64_t> sinks;
   for (const NodePtr& node : *order) {
     std::vector<machine::CommandPtr> after;
+    std::vector<machine::EarlyDependency> early;
     for (const GraphEdge& edge : node->after) {
-      after.push_back(made.at(edge.from));
-      sinks.erase(edge.from);
+      const machine::CommandPtr& before = made.at(edge.from);
+      if (edge.data.from_port == cudaGraphKernelNodePortDefault ||
+          before->kind != machine::CommandKind::Kernel) {
+        after.push_back(before);
+        sinks.erase(edge.from);
+      } else {
+        early.push_back(
+            {before,
+             edge.data.from_port == cudaGraphKernelNodePortProgrammatic
+                 ? machine::Trigger::Dependents
+                 : machine::Trigger::Launch,
+             edge.data.type == cudaGraphDependencyTypeProgrammatic}
+        );
+      }
+    }
+    if (!early.empty() && !is_kernel(*node)) { // nothing that could overlap with the kernel itself
+      after.push_back(put_nothing({}));
+      if (after.back() == nullptr) {
+        return nullptr;
+      }
+      after.back()->early = std::exchange(early, {});
     }
     if (after.empty()) {
       after.push_back(entry);
@@ -141,6 +167,7 @@ machine::CommandPtr Expansion::put(const Graph& graph, machine::CommandPtr entry
     if (command == nullptr) {
       return nullptr;
     }
+    command->early = std::move(early);
     made.emplace(node->id, command);
     sinks.insert(node->id);
   }

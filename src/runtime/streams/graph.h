@@ -3,8 +3,7 @@
 //
 // A launch makes commands of the nodes: nodes without dependencies follow what the stream has,
 // the stream's later work follows all of them, and launches of one executable graph follow each
-// other. Edges of programmatic dependent launch are kept and treated as full dependencies, which
-// the programming model allows.
+// other. Edges of programmatic dependent launch let a kernel begin early ([DEP-EARLY]).
 //
 // Memory of allocation nodes has its address from the node's creation to the end of the last graph
 // that contains it; a use before the allocation node or after the free node is not noticed.

@@ -240,7 +240,7 @@ make_command(Runtime& runtime, const Operation& operation) {
           },
           [&](const EventWait& wait) {
             command->kind = machine::CommandKind::Empty;
-            if (!wait.event->complete() || (monitor != nullptr && wait.event->command != nullptr)) {
+            if (!wait.event->over() || (monitor != nullptr && wait.event->command != nullptr)) {
               command->after.push_back(wait.event->command);
             }
           },

@@ -1,6 +1,8 @@
 // Implements stream.h.
 #include "runtime/streams/stream.h"
 
+#include "machine/grid.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -146,9 +148,19 @@ std::vector<machine::CommandPtr> StreamTable::ordering(const Stream& stream) con
   return commands;
 }
 
+// [DEP-EARLY]: only the kernel right before it in its own stream may overlap with it.
+void StreamTable::follow(const Stream& stream, machine::Command& command) const {
+  collect(stream, command.after);
+  const bool programmatic = command.grid != nullptr && command.grid->config().programmatic;
+  if (programmatic && stream.tail != nullptr && stream.tail->kind == machine::CommandKind::Kernel) {
+    std::erase(command.after, stream.tail);
+    command.early.push_back({stream.tail});
+  }
+}
+
 void StreamTable::submit(Stream& stream, const machine::CommandPtr& command) {
   const std::lock_guard lock(mutex_);
-  collect(stream, command->after);
+  follow(stream, *command);
   command->stream = stream.name;
   stream.tail = command;
   world_.submit(command);
@@ -170,7 +182,7 @@ void StreamTable::submit_group(
 ) {
   const std::lock_guard lock(mutex_);
   for (const machine::CommandPtr& command : group) {
-    if (command->after.empty()) {
+    if (command->after.empty() && command->early.empty()) {
       collect(stream, command->after);
     }
     command->stream = stream.name;
@@ -188,6 +200,17 @@ void StreamTable::record(
 ) {
   submit(stream, command);
   const std::lock_guard lock(mutex_);
+  event->command = command;
+}
+
+void StreamTable::record_early(
+    const Stream& stream,
+    const EventPtr& event,
+    const machine::CommandPtr& command
+) {
+  const std::lock_guard lock(mutex_);
+  command->stream = stream.name;
+  world_.submit(command);
   event->command = command;
 }
 

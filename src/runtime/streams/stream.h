@@ -13,6 +13,7 @@
 #include "machine/world.h"
 #include "runtime/streams/operation.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -33,6 +34,13 @@ public:
   virtual ~CaptureTarget() = default;
   virtual cudaError_t add(Stream& stream, const Operation& operation) = 0;
   virtual cudaError_t record(Stream& stream, const std::shared_ptr<Event>& event) = 0;
+  /// The same of an event that the launch put last records by an attribute: what waits for it
+  /// depends on the kernel by such an edge.
+  virtual cudaError_t record_early(
+      Stream& stream,
+      const std::shared_ptr<Event>& event,
+      const cudaGraphEdgeData& edge
+  ) = 0;
   virtual cudaError_t wait(Stream& stream, const std::shared_ptr<Event>& event) = 0;
   /// Something was done that a captured stream does not allow: the capture yields no graph.
   virtual void invalidate() = 0;
@@ -67,11 +75,19 @@ struct Event {
   std::weak_ptr<CaptureTarget> captured_by;
   bool captured = false; // the last record was captured
   std::vector<std::uint64_t> captured_nodes;
-  std::shared_ptr<IpcEvent> ipc; // of an event that other processes have, too
+  cudaGraphEdgeData captured_edge{}; // from these
+  std::shared_ptr<IpcEvent> ipc;     // of an event that other processes have, too
 
   /// Measured: after the capture the event is of no use until it is recorded again.
   bool stale() const { return captured && captured_by.expired(); }
   bool complete() const { return command == nullptr || command->done.load(); }
+  /// Has also completed what it does not stand for (Command::overlaps)?
+  bool over() const {
+    return complete() && (command == nullptr ||
+                          std::ranges::all_of(command->overlaps, [](const machine::Overlap& o) {
+                            return o.grid->done.load();
+                          }));
+  }
   bool timed() const { return (flags & cudaEventDisableTiming) == 0; }
 };
 using EventPtr = std::shared_ptr<Event>;
@@ -110,6 +126,10 @@ public:
       const machine::CommandPtr& last
   );
   void record(Stream& stream, const EventPtr& event, const machine::CommandPtr& command);
+  /// `command`, which depends on a kernel of the stream programmatically, records `event`; what is
+  /// put on the stream later does not wait for it.
+  void
+  record_early(const Stream& stream, const EventPtr& event, const machine::CommandPtr& command);
   /// `command`, which is submitted otherwise, records `event`.
   void mark(const EventPtr& event, const machine::CommandPtr& command);
   /// `command` (which does nothing) makes the stream wait for `event` as it was recorded last.
@@ -131,6 +151,7 @@ private:
   /// what is, and drivers are told of all (Command::behind).
   void collect(const Stream& stream, std::vector<machine::CommandPtr>& into) const;
   std::vector<machine::CommandPtr> ordering(const Stream& stream) const; // … that orders()
+  void follow(const Stream& stream, machine::Command& command) const;
 
   machine::World& world_;
   mutable std::mutex mutex_;
