@@ -69,6 +69,7 @@ public:
   void submitted(const machine::CommandPtr& command) override;
   void wait(const std::function<bool()>& done, const char* what) override;
   bool query(const std::function<bool()>& ready) override;
+  void observe(const char* name) override;
   void api_call(const char* name) override;
   void api_return(const char* name) override;
 
@@ -265,7 +266,7 @@ private:
   std::chrono::steady_clock::time_point next_share_{};
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   std::uint64_t in_calls_ = 0;                            // host threads, as bits
-  bool submitted_ = false;                                // by the call under way
+  std::uint64_t submitted_ = 0;                           // by the call under way: the same
   std::array<HostCall, HeddleMaxThreads> host_calls_;
   bool over_ = false;       // the program has ended
   std::uint32_t heard_ = 0; // of what is told in the table

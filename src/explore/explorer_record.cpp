@@ -14,6 +14,11 @@ namespace heddle::explore {
 
 namespace {
 
+/// Is there a move that has to be made if nothing else goes on?
+bool some_is_due(const std::vector<Stepper::Move>& moves) {
+  return !std::ranges::all_of(moves, &Stepper::Move::may_wait);
+}
+
 bool inside_call(const HostPoint& point) {
   using Kind = HostPoint::Kind;
   return point.kind == Kind::ApiCall || point.kind == Kind::Return || point.kind == Kind::Wait ||
@@ -74,7 +79,7 @@ void Explorer::demands_of(
     }
     if (inside_call(point) && !(options_.prompt_api && point.kind != HostPoint::Kind::Wait)) {
       // [API]: it could return, or device work could go on.
-      if ((could_go_on || !node.moves.empty()) && !options_.other_processes) {
+      if ((could_go_on || some_is_due(node.moves)) && !options_.other_processes) {
         owe(Rule::Api, t);
       }
     } else if (could_go_on && owed_by_host_rule(point)) {
@@ -133,8 +138,8 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     // [QUERY] obliges device threads that could move; and what is complete is not "not ready" for
     // ever.
     const bool complete = (node.open >> choice.host & 1) != 0;
-    edge.query_obliged = edge.not_ready && !options_.other_processes && !options_.prompt_api &&
-                         (complete || !node.moves.empty());
+    edge.query_obliged =
+        edge.not_ready && !options_.other_processes && (complete || some_is_due(node.moves));
   } else {
     const Stepper::Move& move = node.moves[choice.move];
     const MoveNames& names = names_of(move);

@@ -71,6 +71,8 @@ bool Explorer::hosts_are_alone(const Node& node) {
   // What its calls wait for stays true.
   const bool only_one = options_.starts_at_once && threads_.live() == 1;
   const bool at_once = options_.starts_at_once;
+  // A host function is host code, too, once it may begin: it tells what other host threads do.
+  const bool called = stepper_.may_call_host();
   bool quiet = at_once || (options_.host_first && stepper_.waiting_may_run_through());
   for (const Stepper::Move& move : node.moves) {
     quiet = quiet && (move.thread ? move.through || at_once : !stepper_.host_function(move));
@@ -82,8 +84,9 @@ bool Explorer::hosts_are_alone(const Node& node) {
       continue;
     }
     const HostPoint& point = threads_.point(t);
-    const bool alone = point.kind == Kind::Start || point.kind == Kind::Sync ||
-                       (point.kind == Kind::Access && !point.device_visible) ||
+    const bool of_host = point.kind == Kind::Start || point.kind == Kind::Sync ||
+                         (point.kind == Kind::Access && !point.device_visible);
+    const bool alone = (of_host && !called) ||
                        (quiet && (point.kind == Kind::ApiCall || point.kind == Kind::Return)) ||
                        (only_one && point.kind == Kind::Wait);
     if (!alone) {

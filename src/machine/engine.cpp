@@ -84,11 +84,16 @@ void Engine::submitted(const CommandPtr& command) {
   pending_.emplace(command->id, command);
   auto blocked = std::make_shared<Blocked>();
   blocked->command = command;
-  for (const CommandPtr& before : command->after) {
+  const auto wait_for = [&](const CommandPtr& before) {
     if (!before->done.load()) {
       ++blocked->missing;
       dependents_[before.get()].push_back(blocked);
     }
+  };
+  std::ranges::for_each(command->after, wait_for);
+  // [DEP-EARLY] allows that they begin earlier, and promises it to nobody.
+  for (const EarlyDependency& early : command->early) {
+    wait_for(early.grid);
   }
   if (blocked->missing == 0) {
     make_ready(command);
@@ -130,6 +135,10 @@ void Engine::complete(const CommandPtr& command) {
   ++progress_;
   command->completed_at = world_.now();
   command->after.clear();
+  command->early.clear();
+  if (command->kind == CommandKind::Kernel) { // others pass them on
+    command->overlaps.clear();
+  }
   command->done.store(true);
   pending_.erase(command->id);
   const auto waiting = dependents_.find(command.get());

@@ -125,6 +125,9 @@ public:
     // Clusters that have only plain accesses and joins start and end: their grid is over, or what
     // is left of it nobody has started yet.
     bool through = false;
+    // Nothing obliges it to be made before others have come to an end: it may wait, whoever waits
+    // for it ([DEP-EARLY], [HOST-CALL]).
+    bool may_wait = false;
     Guarantee guarantee{};
     std::size_t cluster = 0, block = 0, warp = 0;
     int lane = 0;
@@ -149,6 +152,8 @@ public:
   bool step(const Move& move) { return step(move, {}); }
   /// The command of a move, if it is a host function: then step() only says that it has begun.
   CommandPtr host_function(const Move& move) const;
+  /// Is there a host function that has not begun, or may there be one yet?
+  bool may_call_host() const;
   /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
   /// is what all of its lanes are about to do: nobody else can tell.
   std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;
@@ -449,6 +454,15 @@ private:
   picks(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like);
   void find_warp_moves(Work& work, std::size_t c, Image& image, std::span<const Hash128> lanes);
 
+  // stepper_dependents.cpp: programmatic dependencies
+  const Work* work_of(const Command& command) const;
+  bool has_dependents(const Work& work) const;
+  bool triggered(const EarlyDependency& early) const;
+  bool is_over(const Command& grid) const;
+  bool grids_are_over(const Work& work) const;
+  void leave_grid_wait(std::size_t n);
+  bool may_wait(const Work& work) const;
+
   // stepper_moves.cpp: commands and moves
   bool held_back(const Work& work) const;
   void complete(Work& work);
@@ -487,7 +501,8 @@ private:
     enum class Kind : std::uint8_t {
       Image,
       Ready,
-      Done
+      Done,
+      GridsOver
     } kind{};
     std::uint32_t work = 0, cluster = 0;
     const Image* before = nullptr;

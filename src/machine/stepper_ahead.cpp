@@ -16,7 +16,8 @@
 namespace heddle::machine {
 
 std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash128& now) {
-  if (!move.thread || move.through || world_.space().generation() != allocations_) {
+  if (!move.thread || move.through || world_.space().generation() != allocations_ ||
+      has_dependents(*works_[move.work])) {
     return std::nullopt;
   }
   if (move.endless) {

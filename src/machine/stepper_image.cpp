@@ -62,6 +62,7 @@ template <class WarpState, class Loops> auto masks_of(WarpState& state, Loops& l
       &state.cluster_arrived,
       &state.cluster_waiting,
       &state.cluster_passed,
+      &state.grid_waiting,
       &loops.endless,
       &loops.stepping,
       &loops.local,
@@ -359,6 +360,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     shared.value(epoch);
   }
   bool ended = true;
+  bool lets_dependents_begin = true;
   bool apart = cluster.size() == 1 && !progress.joins_are_moves && !progress.polls &&
                !progress.phases.in_use();
   HashSum sum_of_bytes;
@@ -367,7 +369,10 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     const std::size_t begin = writer.size();
     writer.put(block.live_);
     ended = ended && block.ended();
+    lets_dependents_begin = lets_dependents_begin && block.lets_dependents_begin();
     if (!block.ended()) {
+      writer.put(block.launched_dependents_);
+      writer.put(block.grids_before_over_);
       for (std::uint8_t i = 0; i < block.barriers_.size(); ++i) {
         const Block::Barrier& barrier = block.barriers_[i];
         writer.put(barrier.in_use);
@@ -458,6 +463,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
   rest->bytes = scratch_;
   rest->hash = shared.finish();
+  rest->lets_dependents_begin = lets_dependents_begin;
   rest->apart = apart ? combine(progress.epochs.front()).low | 1 : 0;
   auto image = std::make_unique<Image>();
   image->content = content;
@@ -683,6 +689,8 @@ void Stepper::load(Work& work, std::size_t c) {
     block.divergence().reset();
     reader.get(block.live_);
     if (!block.ended()) {
+      reader.get(block.launched_dependents_);
+      reader.get(block.grids_before_over_);
       const std::byte* shared = image->shared->bytes.data() + b * block.shared_.size();
       std::memcpy(block.shared_.data(), shared, block.shared_.size());
       for (Block::Barrier& barrier : block.barriers_) {
@@ -782,6 +790,16 @@ Hash128 Stepper::fingerprint() const {
     for (const CommandPtr& before : work->after) {
       if (!before->done.load()) {
         words_.push_back(number(before));
+      }
+    }
+    for (const EarlyDependency& early : work->command->early) {
+      if (!early.grid->done.load()) {
+        words_.push_back(number(early.grid) << 2 | 1 | static_cast<std::uint64_t>(early.on) << 1);
+      }
+    }
+    for (const Overlap& overlap : work->command->overlaps) {
+      if (!overlap.grid->done.load()) {
+        words_.push_back(number(overlap.grid) << 1 | static_cast<std::uint64_t>(overlap.awaited));
       }
     }
     words_.push_back(work->parts.size());

@@ -37,6 +37,9 @@ inline bool all_done(const std::vector<CommandPtr>& commands) {
   });
 }
 
+/// Has a grid whose threads have ended launched what has not completed?
+bool launches_anything(const Command& command);
+
 /// What the stepper has to know of an operation.
 enum class Stepper::Class : std::uint8_t {
   Silent,  // nobody else can tell whether it has happened
@@ -124,7 +127,8 @@ struct Stepper::ImageShared {
 struct Stepper::ImageRest {
   Hash128 content; // of bytes, and of who it is where somebody can still ask
   std::vector<std::byte> bytes;
-  Hash128 hash; // without what warps know of their threads
+  Hash128 hash;                       // without what warps know of their threads
+  bool lets_dependents_begin = false; // Block's, of all of its blocks
   // No thread of the cluster waits for others: an odd number that stands for all that follows it
   // when it goes its own way. 0: some do.
   std::uint64_t apart = 0;
@@ -152,6 +156,7 @@ struct Stepper::Work {
   // --- State -----------------------------------------------------------------------------------
   bool ready = false;            // everything before it has completed
   bool begun = false;            // a host function that is running
+  bool grids_over = false;       // of a kernel that is ready: griddepcontrol.wait goes on
   bool passed = false;           // the host has gone first, as if this ran through
   std::vector<CommandPtr> parts; // what it has submitted: it goes on when these have completed
   bool done = false;

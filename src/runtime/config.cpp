@@ -2,7 +2,7 @@
 // other options than the user asked for would be a wrong answer.
 #include "runtime/config.h"
 
-#include "runtime/device_attribute.h"
+#include "runtime/device/device_attribute.h"
 
 #include <fmt/format.h>
 
