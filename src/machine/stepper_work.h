@@ -28,7 +28,8 @@ inline Hash128 name_in_sum(const Hash128& lane) {
 /// Does an instruction's result depend on which other lanes stand at it ([WARP-MASK])?
 inline bool asks_for_active(const isa::Code& code, const isa::Op& op) {
   const auto& body = code.function->body;
-  return op.instruction < body.size() && body[op.instruction].opcode == ptx::Opcode::Activemask;
+  return op.instruction < body.size() &&
+         ptx::effect_of(body[op.instruction]).is(ptx::Effect::Kind::ActiveLanes);
 }
 
 inline bool all_done(const std::vector<CommandPtr>& commands) {
