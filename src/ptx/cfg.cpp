@@ -284,7 +284,7 @@ void Cfg::cut_early_ends(const Function& function, Edges& successors) const {
   };
   const auto is_trap = [&](std::uint32_t b) {
     return blocks_[b].first != blocks_[b].last &&
-           function.body[blocks_[b].last - 1].opcode == Opcode::Trap;
+           effect_of(function.body[blocks_[b].last - 1]).is(Effect::Kind::Trap);
   };
   const auto keep_last = [&](std::uint32_t to) { // traps only where there is nothing else
     std::uint32_t last = none;

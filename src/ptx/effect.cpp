@@ -1,5 +1,5 @@
-// Implements effect.h: the rows of effect.def, and the checks that make a missing or impossible row
-// an error of the build.
+// Implements effect.h: the rows of effect.def, and static_asserts so that the build fails if a row
+// is missing or contradicts itself.
 #include "ptx/effect.h"
 
 #include "ptx/form.h"
@@ -83,7 +83,7 @@ constexpr FormRow forms[] = {
 #undef HEDDLE_FORM
 };
 
-/// Calls f with each element of the modifiers that an instruction of the form must have.
+/// Does f hold for one of the elements that every instruction of the form must have?
 template <class F> constexpr bool any_mandatory(std::string_view modifiers, F f) {
   while (!modifiers.empty()) {
     const std::size_t end = std::min(modifiers.find(' '), modifiers.size());
@@ -96,7 +96,7 @@ template <class F> constexpr bool any_mandatory(std::string_view modifiers, F f)
   return false;
 }
 
-/// Must an instruction of the form have that word? `chosen`: one of those it may choose from.
+/// Does every instruction of the form that has the word `chosen` also have `mod`?
 constexpr bool must_have(std::string_view modifiers, Mod mod, std::string_view chosen) {
   const std::string_view word = mod_texts[static_cast<std::size_t>(mod)];
   return chosen == word || any_mandatory(modifiers, [&](std::string_view element) {
@@ -115,7 +115,7 @@ constexpr bool has_row(const FormRow& form, std::string_view chosen) {
   });
 }
 
-/// Has each instruction of the form a row, whichever of its alternatives it takes?
+/// Does every instruction of the form have a row, whichever of its alternatives it uses?
 constexpr bool is_covered(const FormRow& form) {
   return has_row(form, {}) || any_mandatory(form.modifiers, [&](std::string_view element) {
            while (!element.empty()) {
@@ -178,7 +178,7 @@ constexpr bool is_possible(const Effect& row) {
   case Kind::Barrier:
   case Kind::Collective:
   case Kind::WarpWide:
-  case Kind::Mbarrier: // [STEP.4]; what happens later is no step of the thread
+  case Kind::Mbarrier: // [STEP.4]; an asynchronous operation need not be a step
     if (!meets || (row.step != StepKind::Sync && !row.is_async())) {
       return false;
     }
@@ -216,7 +216,7 @@ const Effect& effect_of(const Instruction& i) {
       return row;
     }
   }
-  return of_opcode.back(); // of a form that opcode.def does not have
+  return of_opcode.back(); // not reached: is_covered() holds for every form
 }
 
 LibraryFunction library_function(std::string_view name) {

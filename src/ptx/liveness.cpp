@@ -37,10 +37,10 @@ bool has_destination(const Instruction& i) {
          destinations.find(form.rules.front().kind) != std::string_view::npos;
 }
 
-/// Does it make its destination, or nothing, and can nothing go wrong?
+/// Can it be left out if its destination is not live? It must not fault.
 bool only_computes(const Instruction& i) {
   const Effect& effect = effect_of(i);
-  // A carry is no register, so nobody sees who reads it.
+  // The carry flag is not a register, so this analysis cannot see which instructions read it.
   return effect.is(Effect::Kind::Hint) ||
          (effect.is(Effect::Kind::Compute) && !i.has(Mod::Cc) && !reads_carry(i));
 }

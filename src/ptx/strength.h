@@ -5,7 +5,7 @@
 
 namespace heddle::ptx {
 
-/// Does others' order of memory accesses depend on it? Atomic updates are strong without saying so.
+/// Is it a strong operation? Atomic updates are strong even without a modifier that says so.
 inline bool is_strong(const Instruction& i) {
   return effect_of(i).is_strong();
 }

@@ -65,7 +65,7 @@ Use use_of(const Instruction& i, const BitVector& registers, bool has_destinatio
     return guard || address_names(i, registers) ? Use::Decides : Use::Stored;
   case Kind::Branch:
     return Use::Selects;
-  case Kind::Collective: // the last operand names the lanes that come
+  case Kind::Collective: // the last operand is the membermask
     return guard || names(i.operands.back(), registers) ? Use::Decides : Use::Result;
   case Kind::Object:
   case Kind::WarpWide:
@@ -77,7 +77,7 @@ Use use_of(const Instruction& i, const BitVector& registers, bool has_destinatio
   case Kind::Exit:
   case Kind::Trap:
   case Kind::Fence:
-  case Kind::Barrier: // of a reducing one, too: other threads get the result, in other functions
+  case Kind::Barrier: // a reducing barrier hands values to threads in other functions
   case Kind::ActiveLanes:
   case Kind::Mbarrier:
   case Kind::Copy:
@@ -174,7 +174,7 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
       if (!retries(b) && (!is_computation(i, has_destination) || i.has(Mod::Cc))) {
         return false;
       }
-      if (i.opcode == Opcode::St) {
+      if (effect_of(i).is(Effect::Kind::Store)) {
         reach.maybe.set(n);
       }
     }
