@@ -51,6 +51,7 @@
 #include "machine/sums.h"
 #include "machine/transitions.h"
 #include "machine/world.h"
+#include "ptx/effect.h"
 
 #include <array>
 #include <map>
@@ -64,14 +65,7 @@
 
 namespace heddle::machine {
 
-/// As what a device thread's operation counts ([STEP.1] to [STEP.4]).
-enum class StepKind : std::uint8_t {
-  None,
-  End,
-  Io,
-  Volatile,
-  Sync
-};
+using ptx::StepKind;
 
 /// Names threads that are alike: equal within a state if and only if they behave alike in it, and
 /// from state to state as long as nothing about the thread and its cluster changes.
@@ -353,6 +347,7 @@ private:
   bool contended(const isa::Code& code, const isa::Op& op) const {
     return (options_.learned.contended >> bucket(code, op) & 1) != 0;
   }
+  Operation classify_call(const ptx::Instruction& call) const;
   Operation strong_access(const Lane& at, Operation as) const;
   static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
   bool is_choice(const Lane& at) const;

@@ -3,15 +3,13 @@
 #include "isa/lower_memory_address.h"
 #include "machine/owned.h"
 #include "machine/stepper_work.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 namespace heddle::machine {
-
-using ptx::Opcode;
 
 namespace {
 
@@ -158,15 +156,14 @@ void Stepper::note_strong_accesses(
     };
     const ptx::Function& function = *access.code->function;
     const ptx::Instruction& instruction = function.body[access.op->instruction];
+    const ptx::Effect& effect = ptx::effect_of(instruction);
     const std::uint32_t sum = options_.sums ? sum_kind(*access.code, *access.op) : 0;
-    noted.kind = sum != 0                           ? sum
-                 : instruction.opcode == Opcode::Ld ? AccessKind::Read
-                                                    : AccessKind::Other;
+    noted.kind = sum != 0                             ? sum
+                 : effect.is(ptx::Effect::Kind::Load) ? AccessKind::Read
+                                                      : AccessKind::Other;
     noted.bucket = bucket(*access.code, *access.op);
-    noted.contended =
-        contended(*access.code, *access.op) || (sum == 0 && !options_.orderly) ||
-        (!ptx::is_strong(instruction) && instruction.opcode != Opcode::Atom &&
-         instruction.opcode != Opcode::Red && live_.at(*access.code, *access.op).before_dead_end);
+    noted.contended = contended(*access.code, *access.op) || (sum == 0 && !options_.orderly) ||
+                      (!effect.is_strong() && live_.at(*access.code, *access.op).before_dead_end);
     const bool may_be = may_be_owned(function, access.op->instruction, options_.learned);
     const bool asked_for = (options_.learned.owned >> noted.bucket & 1) != 0;
     noted.owned = !noted.contended && may_be && (noted.kind == AccessKind::Other || asked_for);

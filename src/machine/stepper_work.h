@@ -28,7 +28,8 @@ inline Hash128 name_in_sum(const Hash128& lane) {
 /// Does an instruction's result depend on which other lanes stand at it ([WARP-MASK])?
 inline bool asks_for_active(const isa::Code& code, const isa::Op& op) {
   const auto& body = code.function->body;
-  return op.instruction < body.size() && body[op.instruction].opcode == ptx::Opcode::Activemask;
+  return op.instruction < body.size() &&
+         ptx::effect_of(body[op.instruction]).is(ptx::Effect::Kind::ActiveLanes);
 }
 
 inline bool all_done(const std::vector<CommandPtr>& commands) {
@@ -181,7 +182,7 @@ struct Stepper::Work {
     // Blocks, by bits of their ranks, whose shared memory others have accessed since the cluster's
     // threads met last; and by threads that have already arrived where they meet next.
     std::uint64_t visited = 0, visited_late = 0;
-    bool visited_gone = false; // one of them has ended before the threads met
+    bool visited_gone = false;    // one of them has ended before the threads met
     std::size_t running_warp = 0; // of the block that runs
     Phases phases;
     std::vector<std::uint64_t> epochs;                     // of blocks, see sums.h
