@@ -16,6 +16,27 @@
 namespace heddle::cli {
 namespace {
 
+/// `heddle check ./a ./b` checks one program. Says so where the first argument is a program, too.
+std::string second_program(const Target& target) {
+  if (target.arguments.empty()) {
+    return {};
+  }
+  const std::string& first = target.arguments.front();
+  const bool program = first.ends_with(".cu") || first.find('/') != std::string::npos;
+  if (!program || ::access(first.c_str(), R_OK) != 0) {
+    return {};
+  }
+  const bool executable =
+      ::access(first.c_str(), X_OK) == 0 && !std::filesystem::is_directory(first);
+  return executable || first.ends_with(".cu")
+             ? fmt::format(
+                   "'{}' was passed to '{}' as an argument: heddle check takes one program",
+                   first,
+                   target.path
+               )
+             : "";
+}
+
 Result<report::Report> check_program(const CheckOptions& options) {
   if (options.device.stale_reads && options.device.warps == "independent") {
     return input_error("--stale-reads needs --warps=lockstep or --warps=both");
@@ -70,6 +91,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   }
   if (options.uninitialised) {
     add_unwritten(report, std::move(unwritten));
+  }
+  if (const std::string warning = second_program(target); !warning.empty()) {
+    report.warnings.push_back(warning);
   }
   return report;
 }

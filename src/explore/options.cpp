@@ -45,6 +45,7 @@ constexpr std::string_view progress_key = "progress=";
 constexpr std::string_view contended_key = contended_event;
 constexpr std::string_view unordered_key = unordered_event.substr(1);
 constexpr std::string_view lasting_key = lasting_event.substr(1);
+constexpr std::string_view expect_exit_key = "expect-exit=";
 constexpr std::string_view straight_key = "straight-after=";
 constexpr std::string_view one_order_key = "one-order-after=";
 constexpr std::string_view states_key = "max-states=";
@@ -86,6 +87,7 @@ bool read_option(std::string_view word, Options& options) {
   return read_number(word, contended_key, options.contended) ||
          read_number(word, unordered_key, options.unordered) ||
          read_number(word, lasting_key, options.lasting) ||
+         read_number(word, expect_exit_key, options.expect_exit) ||
          read_number(word, straight_key, options.straight_after) ||
          read_number(word, one_order_key, options.one_order_after) ||
          read_number(word, states_key, options.max_states) ||
@@ -150,6 +152,9 @@ std::string to_text(const Options& options) {
   }
   if (options.lasting != defaults.lasting) {
     add(lasting_key, options.lasting);
+  }
+  if (options.expect_exit != defaults.expect_exit) {
+    add(expect_exit_key, options.expect_exit);
   }
   if (options.straight_after != defaults.straight_after) {
     add(straight_key, options.straight_after);

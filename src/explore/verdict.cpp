@@ -87,6 +87,10 @@ public:
       }
       report.findings.push_back(std::move(diagnostic));
     }
+    add_exits(report);
+    if (kernels().empty() && report.findings.empty()) {
+      report.warnings.emplace_back("no kernel ran, so this says nothing about device code");
+    }
     if (report.findings.empty() && report.complete) {
       report.rests_on = reasons(analysis);
     }
@@ -256,6 +260,67 @@ private:
     };
     const auto known = std::ranges::find_if(report.findings, same);
     return known == report.findings.end() ? nullptr : &*known;
+  }
+
+  // --- Exit status -------------------------------------------------------------------------------
+  /// [EXIT]: one finding for each status with which some execution ended and which was not
+  /// expected.
+  void add_exits(report::Report& report) {
+    std::map<std::uint8_t, StateId> ends;
+    for (StateId s = 0; s < graph_.states.size(); ++s) {
+      if (graph_.states[s].unexpected) {
+        ends[graph_.states[s].exit_status] = s;
+      }
+    }
+    const bool others = ends.size() > 1 || !report.findings.empty() || !report.complete;
+    for (const auto& [status, end] : ends) {
+      Diagnostic diagnostic = unexpected_exit(status, others);
+      diagnostic.searched = searched(report);
+      Witness way{shortest_way(graph_, out_, {end}), 0};
+      way.loop_from = static_cast<std::uint32_t>(way.edges.size());
+      if (!way.edges.empty()) {
+        const Site last = site(graph_.edges[way.edges.back()].site);
+        diagnostic.place = {last.file, last.line, last.column, 0};
+        diagnostic.labels.push_back(
+            {diagnostic.place, fmt::format("the last operation of the host: {}", last.what)}
+        );
+      }
+      show({end});
+      if (options_.schedule) {
+        diagnostic.replay = replay_of(way, graph_, table_, *options_.schedule);
+      }
+      report.findings.push_back(std::move(diagnostic));
+    }
+  }
+
+  /// `others`: not every execution is known to end like this one.
+  Diagnostic unexpected_exit(std::uint8_t status, bool others) const {
+    const int expected = options_.schedule ? options_.schedule->options.expect_exit : 0;
+    const bool some_end_well = table_.saw(Fact::EndsAsExpected);
+    Diagnostic diagnostic(
+        Finding::ExitStatus,
+        fmt::format(
+            "the program ends with exit status {} under {}",
+            status,
+            some_end_well ? fmt::format("some schedule, and with {} under others", expected)
+            : others      ? "some schedule"
+                          : "every schedule"
+        )
+    );
+    diagnostic.notes.push_back(
+        some_end_well ? fmt::format("expected: {} under every schedule", expected)
+                      : fmt::format("expected: {}", expected)
+    );
+    diagnostic.help.push_back(
+        some_end_well
+            ? "heddle replay --trace shows the schedule step by step"
+            : fmt::format(
+                  "'heddle run' shows what the program prints; if it is meant to end like this: "
+                  "--expect-exit={}",
+                  status
+              )
+    );
+    return diagnostic;
   }
 
   // --- Hangs
@@ -679,16 +744,25 @@ private:
     return result;
   }
 
-  std::string bounds() const {
-    std::set<std::string> kernels;
+  /// Those of which a thread has moved.
+  std::set<std::string> kernels() const {
+    std::set<std::string> result;
     for (const Actor& actor : graph_.actors) {
       if (actor.kind == ActorKind::DeviceThread) {
-        kernels.insert(actor.kernel);
+        result.insert(actor.kernel);
       }
     }
+    return result;
+  }
+
+  std::string bounds() const {
     std::string text = "1 input";
-    for (const std::string& kernel : kernels) {
+    const std::set<std::string> moved = kernels();
+    for (const std::string& kernel : moved) {
       text += ", " + kernel;
+    }
+    if (moved.empty()) {
+      text += ", no kernel ran";
     }
     if (table_.saw(Fact::HostUnseen)) {
       text += ", host code seen only at API calls (not compiled with -fsanitize=thread)";
