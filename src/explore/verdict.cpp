@@ -2,6 +2,7 @@
 #include "explore/verdict.h"
 
 #include "explore/trace.h"
+#include "explore/unexpected_end.h"
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
 
@@ -87,7 +88,7 @@ public:
       }
       report.findings.push_back(std::move(diagnostic));
     }
-    add_exits(report);
+    add_ends(report);
     if (kernels().empty() && report.findings.empty()) {
       report.warnings.emplace_back("no kernel ran, so this says nothing about device code");
     }
@@ -104,6 +105,18 @@ public:
   }
 
 private:
+  void add_ends(report::Report& report) {
+    const bool others = !report.findings.empty() || !report.complete;
+    for (UnexpectedEnd& end : unexpected_ends(table_, graph_, out_, resolve_, options_, others)) {
+      end.finding.searched = searched(report);
+      if (options_.schedule) {
+        end.finding.replay = replay_of(end.way, graph_, table_, *options_.schedule);
+      }
+      show({end.state});
+      report.findings.push_back(std::move(end.finding));
+    }
+  }
+
   /// A finding speaks of these states.
   void show(const std::vector<StateId>& states) {
     if (graph_.states.empty()) {
@@ -260,67 +273,6 @@ private:
     };
     const auto known = std::ranges::find_if(report.findings, same);
     return known == report.findings.end() ? nullptr : &*known;
-  }
-
-  // --- Exit status -------------------------------------------------------------------------------
-  /// [EXIT]: one finding for each status with which some execution ended and which was not
-  /// expected.
-  void add_exits(report::Report& report) {
-    std::map<std::uint8_t, StateId> ends;
-    for (StateId s = 0; s < graph_.states.size(); ++s) {
-      if (graph_.states[s].unexpected) {
-        ends[graph_.states[s].exit_status] = s;
-      }
-    }
-    const bool others = ends.size() > 1 || !report.findings.empty() || !report.complete;
-    for (const auto& [status, end] : ends) {
-      Diagnostic diagnostic = unexpected_exit(status, others);
-      diagnostic.searched = searched(report);
-      Witness way{shortest_way(graph_, out_, {end}), 0};
-      way.loop_from = static_cast<std::uint32_t>(way.edges.size());
-      if (!way.edges.empty()) {
-        const Site last = site(graph_.edges[way.edges.back()].site);
-        diagnostic.place = {last.file, last.line, last.column, 0};
-        diagnostic.labels.push_back(
-            {diagnostic.place, fmt::format("the last operation of the host: {}", last.what)}
-        );
-      }
-      show({end});
-      if (options_.schedule) {
-        diagnostic.replay = replay_of(way, graph_, table_, *options_.schedule);
-      }
-      report.findings.push_back(std::move(diagnostic));
-    }
-  }
-
-  /// `others`: not every execution is known to end like this one.
-  Diagnostic unexpected_exit(std::uint8_t status, bool others) const {
-    const int expected = options_.schedule ? options_.schedule->options.expect_exit : 0;
-    const bool some_end_well = table_.saw(Fact::EndsAsExpected);
-    Diagnostic diagnostic(
-        Finding::ExitStatus,
-        fmt::format(
-            "the program ends with exit status {} under {}",
-            status,
-            some_end_well ? fmt::format("some schedule, and with {} under others", expected)
-            : others      ? "some schedule"
-                          : "every schedule"
-        )
-    );
-    diagnostic.notes.push_back(
-        some_end_well ? fmt::format("expected: {} under every schedule", expected)
-                      : fmt::format("expected: {}", expected)
-    );
-    diagnostic.help.push_back(
-        some_end_well
-            ? "heddle replay --trace shows the schedule step by step"
-            : fmt::format(
-                  "'heddle run' shows what the program prints; if it is meant to end like this: "
-                  "--expect-exit={}",
-                  status
-              )
-    );
-    return diagnostic;
   }
 
   // --- Hangs
