@@ -4,6 +4,7 @@
 #include "cli/file.h"
 #include "cli/lockstep.h"
 #include "cli/races.h"
+#include "explore/interruption.h"
 #include "explore/session.h"
 #include "report/render.h"
 #include "report/static_report.h"
@@ -50,6 +51,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(const Target target,
       prepare_check(options.program, options.arguments, options.device, nvcc_flags));
+  const explore::Interruption interruption;
   RacesFound races;
   if (options.races != 0) {
     constexpr unsigned seconds_each = 20;
@@ -125,7 +127,8 @@ int check_command(const CheckOptions& options) {
         )
     );
   }
-  return report->exit_code();
+  const int signal = explore::Interruption::received();
+  return signal == 0 ? report->exit_code() : report::exit_code::signal + signal;
 }
 
 } // namespace heddle::cli

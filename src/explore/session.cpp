@@ -3,6 +3,7 @@
 
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
+#include "explore/interruption.h"
 #include "explore/repetition.h"
 #include "explore/sample_sheet.h"
 #include "explore/source_places.h"
@@ -193,6 +194,13 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       options.lasting = blamed.lasting;
       request.options = options;
       continue;
+    }
+    if (Interruption::received() != 0) { // what has been seen so far
+      if (found_before) {
+        request.options = options = found_with;
+        return std::move(*found_before);
+      }
+      return tried;
     }
     const bool retried = options.retries && tried->table.saw(Fact::Retries);
     const bool gave_up = tried->table.saw(Fact::GaveUp);

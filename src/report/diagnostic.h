@@ -108,6 +108,7 @@ inline constexpr int usage = 2;
 inline constexpr int unsupported = 3;
 inline constexpr int budget = 4;
 inline constexpr int internal = 70;
+inline constexpr int signal = 128; // and its number: 130 for Ctrl-C
 } // namespace exit_code
 
 } // namespace heddle::report

@@ -212,6 +212,28 @@ class Checked(unittest.TestCase):
                 tool.wait(10)
                 self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
 
+    def test_an_interrupted_check_says_what_it_has_seen(self):
+        self.heddle("check", "--max-time=1", "long.cu")  # compiled by now
+        for number, arguments in ((signal.SIGINT, []), (signal.SIGTERM, ["--format=json"]), (signal.SIGINT, ["--races=40"])):
+            with self.subTest(signal.Signals(number).name, arguments=arguments):
+                mark = f"{os.getpid()}-{number}-interrupted"
+                tool = subprocess.Popen([HEDDLE, "check", "--max-time=60", *arguments, "long.cu"], cwd=self.root, text=True,
+                                        env=dict(os.environ, HEDDLE_TEST_MARK=mark), stdout=subprocess.PIPE)
+                self.assertTrue(wait_until(lambda: len(processes_with(mark)) >= 2, 30))
+                time.sleep(0.5)
+                tool.send_signal(number)
+                said, _ = tool.communicate(timeout=10)
+                self.assertEqual(tool.returncode, 128 + number, said)
+                if arguments == ["--format=json"]:
+                    result = json.loads(said)
+                    self.assertEqual((result["verdict"], result["complete"]), ("unknown", False))
+                    self.assertIn("the check was interrupted (SIGTERM)", result["limits"])
+                    self.assertGreater(result["states"], 10)
+                else:
+                    self.assertIn("no defect found within 1 input", said)
+                    self.assertIn("not complete: the check was interrupted (SIGINT)", said)
+                self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
+
     def test_host_code_that_is_not_instrumented_is_named(self):
         subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-lineinfo", "hang.cu", "-o", "hang"],
                        cwd=self.root, check=True)
