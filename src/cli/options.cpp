@@ -363,6 +363,15 @@ void define_check(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->type_name("FORMAT")
       ->capture_default_str();
+  check
+      ->add_option(
+          "--expect-exit",
+          options.check.search.expect_exit,
+          "The exit status with which the program must end under every schedule"
+      )
+      ->check(CLI::Range(0U, 255U))
+      ->type_name("N")
+      ->capture_default_str();
   define_assumptions(*check, options.check.search);
   define_limits(*check, options.check.search, options.check.workers);
 }

@@ -31,7 +31,8 @@ HeddleHostHooks hooks = {
     .freed = [](const void* p, std::size_t bytes) { the_explorer->host_freed(p, bytes); },
     .allocates = [] { the_explorer->host_allocates(); },
     .unsupported = [](const char* what) { the_explorer->stop_unsupported(what); },
-    .ends_at_once = [] { the_explorer->host_ends_at_once(); },
+    .ends_at_once = [](int status) { the_explorer->host_ends_at_once(status); },
+    .ends_quickly = [](int status) { the_explorer->host_ends_quickly(status); },
 };
 
 /// False if the program has no instrumentation library.
@@ -71,13 +72,13 @@ Explorer::Explorer(
   // Runs after those of the program, which are registered later.
   ::at_quick_exit([] {
     if (the_explorer != nullptr) {
-      the_explorer->host_ended();
+      the_explorer->host_ended(the_explorer->quick_status());
     }
   });
   ::on_exit(
-      [](int, void*) {
+      [](int status, void*) {
         if (the_explorer != nullptr) {
-          the_explorer->host_ended();
+          the_explorer->host_ended(status);
         }
       },
       nullptr

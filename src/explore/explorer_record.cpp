@@ -177,8 +177,8 @@ void Explorer::note_failure() {
 }
 
 /// The last move has ended the execution.
-void Explorer::end_here() {
-  const auto end = table_.end_state();
+void Explorer::end_here(std::optional<std::uint8_t> unexpected) {
+  const auto end = table_.end_state(unexpected);
   if (end && last_) {
     last_->to = *end;
     last_->choice = pack_choice(last_->choice, unchecked);
@@ -190,18 +190,30 @@ void Explorer::end_here() {
 }
 
 /// The program, or we ourselves, end this process without exit handlers.
-void Explorer::host_ends_at_once() {
+void Explorer::host_ends_at_once(int status) {
   if (!threads_.inside() && !over_) {
-    host_ended();
+    host_ended(status);
   }
 }
 
-void Explorer::host_ended() {
+void Explorer::host_ended(std::optional<int> status) {
   over_ = true;
-  if (unrecorded()) {
-    end_sample(SampleEnd::Ended);
+  std::optional<std::uint8_t> unexpected; // [EXIT]
+  if (status) {
+    const auto seen = static_cast<std::uint8_t>(*status); // as whoever waits for the process does
+    if (seen == options_.expect_exit) {
+      table_.note(Fact::EndsAsExpected);
+    } else {
+      unexpected = seen;
+    }
   }
-  end_here();
+  if (unrecorded()) {
+    if (unexpected) {
+      note_in_sample(fmt::format("exit status {}", *unexpected));
+    }
+    end_sample(unexpected ? SampleEnd::Event : SampleEnd::Ended);
+  }
+  end_here(unexpected);
   finish();
 }
 
@@ -212,7 +224,7 @@ void Explorer::stop_unsupported(std::string_view what) {
   }
   const HostPoint point{.kind = HostPoint::Kind::Access, .position = host_.capture()};
   table_.add_event(EventKind::Unsupported, last_ ? last_->from : 0, site(point), what);
-  host_ended();
+  host_ended(std::nullopt);
 }
 
 void Explorer::found(const report::Diagnostic& diagnostic) {

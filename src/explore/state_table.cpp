@@ -241,14 +241,18 @@ void StateTable::add_moves(StateId id, std::uint32_t moves) {
   count(h.several, state.claims, ~0U);
 }
 
-std::optional<StateId> StateTable::end_state() {
-  // No real state has this hash: both halves are all ones.
-  const auto visited = visit({~0ULL, ~0ULL}, {});
+std::optional<StateId> StateTable::end_state(std::optional<std::uint8_t> unexpected) {
+  // No real state has this hash: one half is all ones, the other one almost. (~1 is taken, see
+  // explorer_sample.cpp.)
+  const std::uint64_t which = unexpected ? 2ULL + *unexpected : 0;
+  const auto visited = visit({~which, ~0ULL}, {});
   if (!visited) {
     return std::nullopt;
   }
   StoredState& stored = region<StoredState>(header().states_at)[visited->id];
   stored.terminal = 1;
+  stored.unexpected = unexpected ? 1 : 0;
+  stored.exit_status = unexpected.value_or(0);
   stored.described = 1;
   return visited->id;
 }

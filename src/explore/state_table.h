@@ -68,7 +68,8 @@ enum class Fact : std::uint8_t {
   GaveUp, // Options::gives_up
   HostAllocates, // … memory while others may go on: one process searches
   HostClash,     // Options::host_first does not hold: the search is void
-  HostUnseen     // host code is not instrumented
+  HostUnseen,    // host code is not instrumented
+  EndsAsExpected // an execution ended with the exit status that is expected [EXIT]
 };
 
 /// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,
@@ -123,8 +124,8 @@ public:
   /// edges as all claims together say.
   void describe(StateId state, const Description& description, std::uint32_t moves);
   void add_moves(StateId state, std::uint32_t moves); // of a state that has been described
-  /// A state in which the program has ended.
-  std::optional<StateId> end_state();
+  /// A state in which the program has ended: with this exit status, if that was not expected of it.
+  std::optional<StateId> end_state(std::optional<std::uint8_t> unexpected = std::nullopt);
   /// A search is to go nowhere but to these states, and to make all choices in them.
   void keep_to(std::span<const Hash128> states);
   bool keeps_to_some() const;

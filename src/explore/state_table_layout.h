@@ -29,6 +29,7 @@ struct alignas(64) StoredState {
   std::uint32_t edges;       // out of this state so far
   std::uint32_t description; // interned: StoredDescription, and its demands
   std::uint8_t terminal, described;
+  std::uint8_t unexpected, exit_status; // of a terminal state, as in State
 };
 static_assert(sizeof(StoredState) == 64);
 

@@ -100,6 +100,8 @@ ProgressGraph StateTable::load(Numbering numbering) const {
     State& state = graph.states[place];
     state = description;
     state.terminal = stored.terminal != 0;
+    state.unexpected = stored.unexpected != 0;
+    state.exit_status = stored.exit_status;
     state.expanded = stored.described != 0 && stored.claims == 0 && stored.edges >= stored.moves;
   }
   std::vector<Label> labels(h.texts); // by text
