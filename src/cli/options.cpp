@@ -77,6 +77,16 @@ void define_run(CLI::App& app, Options& options) {
          "One reproducible, single-threaded schedule, chosen by N (default: all cores)"
   )
       ->type_name("N");
+  run->add_option(
+         "--jit",
+         options.run.device.jit,
+         "Which kernels become machine code, in a process of their own while they are interpreted: "
+         "never, hot (those that run long), or always, before they start"
+  )
+      ->check(CLI::IsMember({"never", "hot", "always"}))
+      ->envname("HEDDLE_JIT")
+      ->type_name("KERNELS")
+      ->capture_default_str();
   run->add_flag(
       "--races",
       options.run.device.races,

@@ -313,6 +313,9 @@ void Engine::run_cluster(
   }
   Cluster& cluster = *resident->cluster;
   if (fresh) {
+    if (options_.worked) {
+      options_.worked(grid, 0);
+    }
     cluster.start(resident->index);
   }
   std::uint64_t warps = 0;
@@ -323,6 +326,9 @@ void Engine::run_cluster(
   const Cluster::Outcome outcome =
       cluster.run(exec, rounds_per_turn * warps, random_ ? &*random_ : nullptr);
   executed_.fetch_add(exec.executed() - before, std::memory_order_relaxed);
+  if (options_.worked) {
+    options_.worked(grid, exec.executed() - before);
+  }
   lock.lock();
   resident->busy = false;
   const auto place = std::ranges::find(resident_, resident);

@@ -2,7 +2,9 @@
 #include "runtime/runtime.h"
 
 #include "explore/explorer.h"
+#include "jit/tiers.h"
 #include "machine/engine.h"
+#include "machine/grid.h"
 #include "machine/monitor.h"
 #include "runtime/arrays/array.h"
 #include "runtime/diagnostics/announce.h"
@@ -70,6 +72,14 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     lockstep.trace = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
     options.workers = config.stale_reads ? 1 : options.workers;
     options.warp_rules = simt::lockstep(std::move(lockstep));
+  }
+  if (config.compile != jit::Tiers::When::Never && !config.races && !config.unwritten &&
+      config.warps == Warps::Independent) {
+    jit::Tiers::Options tiers{config.compile, config.compiler, config.compiled};
+    options.worked = [tiers = std::make_shared<jit::Tiers>(std::move(tiers))](
+                         const machine::Grid& grid,
+                         std::uint64_t executed
+                     ) { tiers->worked(*grid.program(), grid.kernel(), executed); };
   }
   report_on_interrupt(world);
   return std::make_unique<machine::Engine>(world, std::move(options));
