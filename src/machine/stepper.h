@@ -83,7 +83,7 @@ public:
     // Learned::unordered that can be.
     bool data_order = false;
     bool retries = true;      // an update made of compare-and-swap is one (ptx/retry_loops.h)
-    Learned learned;          // what is known not to hold of all this
+    Learned learned = {};     // what is known not to hold of all this
     bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
     bool allocations = false; // malloc and free in kernels commute (device_heap.h)
     bool neighbours = false;  // no block ends while others access its shared memory
