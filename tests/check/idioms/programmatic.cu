@@ -150,7 +150,11 @@ __global__ void answers(Data* data) {
 }
 //@ case: awaits-dependent
 //@ verdict: may-hang
-//@ finding: starvation
+//@ finding: starvation API
+//@ case: awaits-dependent
+//@ flags: --api=prompt
+//@ verdict: may-hang
+//@ finding: starvation API
 static int awaits_dependent_case(Setup) {
   Data* data = make_data();
   launch_with({}, 1, nullptr, awaits_dependent, data);
@@ -367,7 +371,7 @@ static void CUDART_CB set_flag(void* data) {
 // One thread may serve all streams.
 //@ case: host-functions
 //@ verdict: may-hang
-//@ finding: livelock
+//@ finding: starvation HOST-CALL
 //@ case: host-functions-by-event
 //@ verdict: terminates
 //@ case: host-function-by-kernel
