@@ -64,12 +64,12 @@ bool Stepper::held_back(const Work& work) const {
 /// Does somebody who has not begun wait for its blocks to let dependents begin? Then what its moves
 /// do is more than what they do to their cluster.
 bool Stepper::has_dependents(const Work& work) const {
-  return std::ranges::any_of(works_, [&](const auto& other) {
-    return !other->done && !other->ready &&
-           std::ranges::any_of(other->command->early, [&](const EarlyDependency& early) {
-             return early.grid == work.command;
-           });
-  });
+  return saw_early_ && std::ranges::any_of(works_, [&](const auto& other) {
+           return !other->done && !other->ready &&
+                  std::ranges::any_of(other->command->early, [&](const EarlyDependency& early) {
+                    return early.grid == work.command;
+                  });
+         });
 }
 
 bool Stepper::triggered(const EarlyDependency& early) const {

@@ -132,6 +132,7 @@ void Stepper::submitted(const CommandPtr& command) {
       sums_.overlap(work->identity, other->identity);
     }
   }
+  saw_early_ = saw_early_ || !command->early.empty();
   if (options_.starts_at_once) {
     note_before(*work);
   }

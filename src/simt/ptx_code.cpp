@@ -22,6 +22,8 @@ Kind kind_of(const ptx::Instruction& i) {
   case Opcode::Bar:
   case Opcode::Barrier:
     return i.has(ptx::Mod::Warp) ? Kind::Collective : Kind::Barrier;
+  case Opcode::Griddepcontrol: // [DEP-WAIT] blocks lanes as a barrier does
+    return i.has(ptx::Mod::LaunchDependents) ? Kind::Plain : Kind::Barrier;
   case Opcode::Shfl:
   case Opcode::Vote:
   case Opcode::Match:

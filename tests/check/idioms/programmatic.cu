@@ -89,6 +89,12 @@ template <bool waits_first> __global__ void looks(Data* data) {
 //@ case: looks-after-wait
 //@ verdict: terminates
 //@ rests-on: API
+//@ case: looks-after-wait
+//@ flags: --warps=lockstep
+//@ verdict: terminates
+//@ case: some-threads-wait
+//@ flags: --warps=lockstep
+//@ verdict: terminates
 // The first kernel lets it begin only after what it looks for.
 //@ case: triggered-after-write
 //@ verdict: terminates
@@ -237,8 +243,8 @@ static int some_threads_wait(Setup) {
   launch_with({}, 2, nullptr, writes_late, data);
   cudaLaunchConfig_t config{};
   cudaLaunchAttribute attribute = serialization();
-  config.gridDim = 2;
-  config.blockDim = 32;
+  config.gridDim = 1;
+  config.blockDim = 4;
   config.attrs = &attribute;
   config.numAttrs = 1;
   cudaLaunchKernelEx(&config, some_wait, data);
