@@ -283,7 +283,9 @@ ActorId Explorer::actor(const Stepper::Move& move) {
           ? Actor{ActorKind::DeviceThread,
                   fmt::format("{} of {}", stepper_.actor_name(move), kernel),
                   stepper_.cluster_name(move), kernel}
-          : Actor{ActorKind::Command, kernel, kernel, kernel};
+          : Actor{stepper_.host_function(move) != nullptr ? ActorKind::HostFunction
+                                                          : ActorKind::Command,
+                  kernel, kernel, kernel};
   return actors_[key] = table_.add_actor(actor);
 }
 

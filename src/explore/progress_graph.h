@@ -55,7 +55,8 @@ std::string_view step_id(Step step); // "STEP.1" … "STEP.4", "HOST"
 enum class ActorKind : std::uint8_t {
   Host,
   DeviceThread,
-  Command
+  Command,
+  HostFunction // a command that calls the host
 };
 
 struct Actor {

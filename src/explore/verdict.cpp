@@ -415,6 +415,11 @@ private:
         return "CLUSTER";
       }
     }
+    // A call of main's would oblige it to begin, but for another one that runs.
+    const Site main = site(graph_.about(component.states.front()).host_site);
+    if (left_out.kind == ActorKind::HostFunction && main.what.starts_with("inside")) {
+      return "HOST-CALL";
+    }
     if (!host_moves) {
       return "API"; // which asks for some device thread, any one
     }
@@ -586,6 +591,8 @@ private:
     case ActorKind::Host:
       return what.starts_with("inside") ? fmt::format("may stay {} for as long as that", what)
                                         : fmt::format("need not go on; it {}", what);
+    case ActorKind::HostFunction:
+      return "need not begin";
     case ActorKind::Command:
       return "need not be carried out";
     case ActorKind::DeviceThread:
@@ -605,6 +612,10 @@ private:
     }
     if (hang.finding != Finding::Starvation) {
       return {};
+    }
+    if (hang.rule == "HOST-CALL") {
+      return "order the two host functions by a stream, an event or an edge of a graph, or let "
+             "neither wait for the other";
     }
     const bool host_alone =
         std::all_of(hang.moving.begin(), hang.moving.end(), [&](const Part& part) {

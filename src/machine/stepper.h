@@ -611,6 +611,7 @@ private:
   bool stepping_ = false;  // a move is under way …
   bool submitted_ = false; // … and has submitted something
   bool saw_dependency_ = false;
+  bool saw_early_ = false; // a command with a programmatic dependency
   bool saw_choice_ = false;
   // With Options::starts_at_once: commands that what is submitted next need not wait for, in the
   // order in which they were submitted; and what each had to wait for. By Command::id.

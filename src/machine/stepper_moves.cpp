@@ -66,12 +66,6 @@ too_large(const Command& command, const MemoryUse& before, std::size_t some, std
   );
 }
 
-/// Complete as soon as what is before them is.
-bool happens_by_itself(const Command& command) {
-  return command.kind == CommandKind::EventRecord ||
-         (command.kind == CommandKind::Empty && !command.more);
-}
-
 } // namespace
 
 // --- Commands ------------------------------------------------------------------------------------
@@ -138,6 +132,7 @@ void Stepper::submitted(const CommandPtr& command) {
       sums_.overlap(work->identity, other->identity);
     }
   }
+  saw_early_ = saw_early_ || !command->early.empty();
   if (options_.starts_at_once) {
     note_before(*work);
   }
@@ -192,16 +187,6 @@ CommandPtr Stepper::host_function(const Move& move) const {
   return command->kind == CommandKind::HostFunction ? command : nullptr;
 }
 
-/// What a command other than a grid submits yet is not known: it counts as if it were one. Grids
-/// submit grids only.
-bool Stepper::may_call_host() const {
-  return std::ranges::any_of(works_, [](const auto& work) {
-    return !work->done && !work->begun &&
-           (work->command->kind == CommandKind::HostFunction ||
-            (!work->kernel() && work->command->more));
-  });
-}
-
 void Stepper::complete(Work& work) {
   if (work.kernel()) {
     order_data_.ended(work.command->grid->kernel());
@@ -235,33 +220,6 @@ void Stepper::host_moved() {
     }
   }
   std::erase_if(works_, [](const auto& work) { return work->done; });
-}
-
-/// [DEP]: does the command have to wait for others?
-bool Stepper::held_back(const Work& work) const {
-  const auto waits = [](const CommandPtr& before) { return !before->done.load(); };
-  if (!options_.ignore_grid_order || !work.kernel()) {
-    return std::any_of(work.after.begin(), work.after.end(), waits) ||
-           !std::ranges::all_of(work.command->early, [&](const EarlyDependency& early) {
-             return triggered(early);
-           });
-  }
-  // Only for what is not a grid, directly or behind events.
-  std::vector<const Command*> todo{work.command.get()};
-  while (!todo.empty()) {
-    const Command* next = todo.back();
-    todo.pop_back();
-    for (const CommandPtr& before : next->after) {
-      if (!waits(before) || before->kind == CommandKind::Kernel) {
-        continue;
-      }
-      if (!happens_by_itself(*before)) {
-        return true;
-      }
-      todo.push_back(before.get());
-    }
-  }
-  return false;
 }
 
 void Stepper::make_ready(std::size_t n) {

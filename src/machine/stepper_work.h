@@ -38,6 +38,9 @@ inline bool all_done(const std::vector<CommandPtr>& commands) {
   });
 }
 
+/// Complete as soon as what is before them is?
+bool happens_by_itself(const Command& command);
+
 /// Has a grid whose threads have ended launched what has not completed?
 bool launches_anything(const Command& command);
 
