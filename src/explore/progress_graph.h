@@ -20,6 +20,8 @@
 //                         could move
 //   Host                  edges "a weak exchange fails without a reason"      edges "it is tried"
 //   of                                                                        that thread there
+//   Clock                 edges "a clock shows no later time"                 edges "a later one" of
+//   of                                                                        that thread
 //   Query                 edges "the query answers NotReady" taken while      any device thread
 //                         device work could move or was complete
 //

@@ -74,8 +74,8 @@ using Handler = const Op* (*)(Exec & exec, const Op& op);
 enum OpFlags : std::uint8_t {
   Guarded = 1, // op.guard is a predicate register
   Join = 4,    // first op of a labelled block: where lanes of a warp that parted may meet
-  Visible =
-      2 // touches memory that others may share, is an atomic, fence, barrier, collective or exit
+  Visible = 2 // touches memory that others may share, is an atomic, fence, barrier, collective or
+              // exit; or reads a clock
 };
 
 struct Op {

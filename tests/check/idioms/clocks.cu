@@ -33,7 +33,6 @@ __device__ unsigned global_time_low() {
 
 //@ case: delay plain 2
 //@ verdict: terminates
-//@ rests-on: CLOCK
 __global__ void delay() {
   const long long begin = clock64();
   while (clock64() - begin < long_time) {
