@@ -146,8 +146,8 @@ private:
   StateId at_;
   std::map<StateId, std::vector<EdgeId>> out_;
   std::vector<EdgeId> walked_;
-  std::set<Owed> given_up_; // who moves only where equal threads have changed places
-  std::set<ActorId> never_late_;    // the same of looks at clocks
+  std::set<Owed> given_up_;      // who moves only where equal threads have changed places
+  std::set<ActorId> never_late_; // the same of looks at clocks
   bool device_moves_ = false;
 };
 

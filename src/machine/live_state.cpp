@@ -241,9 +241,10 @@ void LiveState::find_clocks(const Function& facts, At& at) {
     const ptx::ClockFlow& flow = *facts.clocks;
     const std::uint32_t here = at.op->instruction;
     at.clock = flow.reading(here);
-    at.holds_time = at.holds_time || flow.absolute() || flow.held_before(here);
+    at.absolute_times = calls->second || flow.absolute();
+    at.holds_time = at.absolute_times || flow.held_before(here);
     const auto* times = flow.times_at(here);
-    if (times != nullptr && !flow.absolute() && !calls->second) {
+    if (times != nullptr && !at.absolute_times) {
       at.times.emplace();
       for (const ptx::ClockFlow::Time& time : *times) {
         const int bits = ptx::type_bits(at.code->function->registers[time.index].type);

@@ -56,8 +56,10 @@ public:
     bool before_dead_end = false;
     // What it is to clocks ([CLOCK]).
     ptx::ClockFlow::Reading clock = ptx::ClockFlow::Reading::None;
-    std::uint32_t data_reading = 0; // number of a reading for data, from the last one of the function
-    bool holds_time = false;        // what is read from a clock may be compared with what was
+    std::uint32_t data_reading =
+        0;                       // number of a reading for data, from the last one of the function
+    bool absolute_times = false; // times are compared with what no clock has shown
+    bool holds_time = false;     // what is read from a clock may be compared with what was
     struct Time {
       Register in;
       ptx::ClockFlow::Clock of{};

@@ -13,12 +13,11 @@
 // is found within three times both together.
 //
 // The policy for clocks ([CLOCK]), which whoever asks has to keep: while it goes on, clocks stand
-// still, or a thread whose clock decides nothing would never come back to a state. If what it has seen
-// there may decide something, it is no circle: a time limit may be over. In a search such a look is a
-// choice, or late, before the question comes up here (stepper_clocks.cpp); probe.cpp says that who
-// looks moves.
-// The bound is the caller's: what comes back later than that is not found, and is not called a
-// circle.
+// still, or a thread whose clock decides nothing would never come back to a state. If what it has
+// seen there may decide something, it is no circle: a time limit may be over. In a search such a
+// look is a choice, or late, before the question comes up here (stepper_clocks.cpp); probe.cpp says
+// that who looks moves. The bound is the caller's: what comes back later than that is not found,
+// and is not called a circle.
 #pragma once
 
 #include "base/hash.h"

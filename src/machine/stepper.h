@@ -373,7 +373,9 @@ private:
   std::uint64_t time_shown(const Lane& at) const;
   bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
   bool much_later(const Lane& at, const LiveState::At& reading);
-  void note_look(const Move& move);
+  void begin_look(const Lane& at, Time time);
+  void end_look(const Move& move);
+  void looks_first(std::vector<Move>& moves) const;
   static std::uint8_t& late_readings(const Lane& at);
 
   // stepper_last.cpp
@@ -628,8 +630,8 @@ private:
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
   std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
   mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;
-  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_;  // by state of a lane
-  mutable std::unordered_map<std::uint64_t, bool> reads_in_vain_; // the same
+  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_;       // by state of a lane
+  mutable std::unordered_map<std::uint64_t, bool> reads_in_vain_;      // the same
   mutable std::unordered_map<std::uint64_t, bool> asks_only_the_time_; // the same
   bool left_out_reads_ = false;
   mutable std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
@@ -640,6 +642,7 @@ private:
   bool left_out_orders_ = false;
   bool left_out_looks_ = false;
   Time time_{};           // what the clock shows at which the move under way looks
+  Hash128 looks_from_;    // the state of its lane before that
   bool bundling_ = false; // plain accesses of a thread that is about to take its next step
   StepKind taken_{};
 };

@@ -558,7 +558,8 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         ready.who = who;
         if (!ready.endless && ready.operation.kind == Class::Clock) {
           image.by_thread = false; // two moves of one thread
-          left_out_looks_ |= !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
+          left_out_looks_ |=
+              !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
         }
         // Together with others the answer of activemask is another one.
         const std::vector<LaneMask> sets = active_with(at);

@@ -485,6 +485,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       }
     }
   }
+  looks_first(result);
 }
 
 bool Stepper::simple(const Move& move) const {
@@ -700,7 +701,7 @@ bool Stepper::execute(const Move& move) {
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
-      time_ = move.time;
+      begin_look(at, move.time);
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
         fail(at);
@@ -737,7 +738,7 @@ bool Stepper::end_move(const Move& move, bool was_made) {
       (taken_ != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
-  note_look(move);
+  end_look(move);
   capture(move.work, move.cluster);
   for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
     if (c != move.cluster && !failure_) {

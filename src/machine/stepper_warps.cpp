@@ -493,7 +493,7 @@ bool Stepper::begin_move(const Move& move) {
     }
   }
   taken_ = classify_warp(at, acting(at, next)).step;
-  time_ = move.time;
+  begin_look(at, move.time);
   return step_warp(at, pick);
 }
 
@@ -550,7 +550,8 @@ void Stepper::find_warp_moves(
       }
       if (open.empty()) {
         if (!ready.endless && ready.operation.kind == Class::Clock) {
-          left_out_looks_ |= !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
+          left_out_looks_ |=
+              !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
         }
         image.ready.push_back(ready);
       }

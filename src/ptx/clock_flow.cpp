@@ -95,9 +95,9 @@ ClockFlow::Holds ClockFlow::made_by(const Instruction& i, const State& state) {
     return std::min(a, b) <= Holds::Duration ? most : Holds::Made;
   case Opcode::Sub:
     return !is_time(a) || most == Holds::Made ? Holds::Made
-           : a == b                            ? Holds::Duration
-           : b <= Holds::Duration              ? a
-                                               : Holds::Made;
+           : a == b                           ? Holds::Duration
+           : b <= Holds::Duration             ? a
+                                              : Holds::Made;
   case Opcode::Min:
   case Opcode::Max:
   case Opcode::Selp:
@@ -136,8 +136,9 @@ void ClockFlow::find_readings(const std::function<const BitVector&(std::uint32_t
     bool kept = false; // in a variable of the thread
     reach.stored.each([&](std::size_t store) {
       const auto space = function_.body[store].one_of(Category::Space);
-      kept = kept || !space || (*space != Mod::Global && *space != Mod::Shared &&
-                                *space != Mod::SharedCta && *space != Mod::SharedCluster);
+      kept = kept || !space ||
+             (*space != Mod::Global && *space != Mod::Shared && *space != Mod::SharedCta &&
+              *space != Mod::SharedCluster);
     });
     absolute_ = absolute_ || kept;
     readings_[n] = reach.decides || reach.retries || kept || reach.placed.count() != 0 ||

@@ -1,21 +1,24 @@
-// Clock flow: which readings of a clock decide something, and where a time that one of them has shown
-// may still be compared with another one.
+// Clock flow: which readings of a clock decide something, and where a time that one of them has
+// shown may still be compared with another one.
 //
 //   const ClockFlow flow(function, cfg);
-//   flow.reading(i)         // instruction i reads no clock, or for data only, or what it shows decides
-//   flow.held_before(i)     // some register that matters may hold a time, right before instruction i
-//   flow.absolute()         // a time is compared with something that no clock has shown
-//   flow.times_at(i)        // the registers that hold times where instruction i reads a clock
+//   flow.reading(i)         // instruction i reads no clock, or for data only, or what it shows
+//   decides flow.held_before(i)     // some register that matters may hold a time, right before
+//   instruction i flow.absolute()         // a time is compared with something that no clock has
+//   shown flow.times_at(i)        // the registers that hold times where instruction i reads a
+//   clock
 //
-// What only says how long to sleep, or which way to go where both ways do nothing else, is data, too
-// (faint registers of liveness.h). Clocks are %clock, %clock_hi, %clock64 and %globaltimer with its halves. A reading decides if what it
-// shows may reach a branch, a barrier, the address of a synchronising access, a caller or a local variable
-// (value_flow.h), or if the function compares times at all. Registers hold
+// What only says how long to sleep, or which way to go where both ways do nothing else, is data,
+// too (faint registers of liveness.h). Clocks are %clock, %clock_hi, %clock64 and %globaltimer with
+// its halves. A reading decides if what it shows may reach a branch, a barrier, the address of a
+// synchronising access, a caller or a local variable (value_flow.h), or if the function compares
+// times at all. Registers hold
 //   a time            what a clock has shown, plus or minus what no clock has
 //   a duration        the difference of two times: the same whenever it is taken
 //   something else made of a time, by a multiplication or a division
 //
-// May be too large, never too small: a register that may hold a time on one way to an instruction holds one.
+// May be too large, never too small: a register that may hold a time on one way to an instruction
+// holds one.
 #pragma once
 
 #include "ptx/bit_vector.h"

@@ -102,6 +102,19 @@ __global__ void delays_for_ever() {
   }
 }
 
+// What is counted meanwhile may be any number; a few are tried.
+//@ case: counts block 1
+//@ verdict: unknown
+//@ incomplete: how often it looks
+__global__ void counts() {
+  const long long begin = clock64();
+  int n = 0;
+  while (clock64() - begin < some_time) {
+    ++n;
+  }
+  results[me()] = n;
+}
+
 // A moment that somebody else has chosen.
 //@ case: given-moment block 2
 //@ verdict: terminates
@@ -292,7 +305,7 @@ __global__ void hangs_in_time() {
   }
 }
 
-//@ case: hangs-between block 2
+//@ case: hangs-between block 1
 //@ verdict: may-hang
 //@ finding: livelock
 __global__ void hangs_between() {
@@ -333,6 +346,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("delay-chrono", delay_chrono),
       DEVICE_CASE("delay-system-clock", delay_system_clock),
       DEVICE_CASE("delays-for-ever", delays_for_ever),
+      DEVICE_CASE("counts", counts),
       {"given-moment",
        [](Setup setup) {
          const long long end = 1LL << 55;
