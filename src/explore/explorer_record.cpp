@@ -148,6 +148,8 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     edge.count = static_cast<std::uint32_t>(move.count);
     edge.owed = owed_by_rule(move);
     edge.site = names.site;
+    edge.soon = move.time == Stepper::Time::Soon;
+    edge.late = move.time == Stepper::Time::Late;
   }
   return edge;
 }

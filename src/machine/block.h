@@ -189,7 +189,8 @@ public:
   std::optional<FaultReport>& divergence() { return divergence_; }
   const std::optional<FaultReport>& divergence() const { return divergence_; }
 
-  // --- Time, for the probe ---------------------------------------------------------------------
+  // --- Time, for the probe and the stepper
+  // ---------------------------------------------------------------------
   void stop_time_at(std::uint64_t ns) {
     stopped_time_ = ns;
     time_was_read_ = false;

@@ -446,7 +446,8 @@ void Stepper::moves(std::vector<Move>& result) const {
         const std::uint64_t count =
             std::uint64_t{ready.count} * (options_.symmetry ? image.like_it : 1);
         if (image.loose) {
-          const auto [known, is_new] = loose_.try_emplace(ready.who, result.size());
+          const ThreadClass who = ready.who + static_cast<ThreadClass>(ready.time);
+          const auto [known, is_new] = loose_.try_emplace(who, result.size());
           if (!is_new) { // a thread of another cluster that is like it has its turn
             result[known->second].count += count;
             continue;
@@ -475,6 +476,7 @@ void Stepper::moves(std::vector<Move>& result) const {
             .pick = ready.pick,
             .lanes = ready.lanes,
             .first = ready.pick != 0 ? image.picks[ready.pick - 1].first : 0,
+            .time = ready.time,
         });
         if (starts) {
           break;
@@ -482,6 +484,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       }
     }
   }
+  looks_first(result);
 }
 
 bool Stepper::simple(const Move& move) const {
@@ -602,7 +605,6 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     }
   }
   repeatable_ = true;
-  const std::uint64_t time = world_.virtual_time();
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   if (order_data_.take_news()) { // what is known may read what has been marked, or write what is
@@ -612,7 +614,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   if (!done) {
     return false;
   }
-  if (repeatable_ && world_.virtual_time() == time) { // nobody has asked for it
+  if (repeatable_) {
     remember(move, *before, logged);
   }
   return true;
@@ -679,8 +681,10 @@ bool Stepper::execute(const Move& move) {
       return end_move(move, was_made); // that cannot be taken back: a move of its own
     }
     const auto lane = static_cast<std::size_t>(at.lane);
-    if (warp.pc[lane] != from && asks_for_active(*warp.frame[lane]->code, *warp.pc[lane])) {
-      return end_move(move, was_made); // others may come and be named with it: a move of its own
+    if (warp.pc[lane] != from && (asks_for_active(*warp.frame[lane]->code, *warp.pc[lane]) ||
+                                  operation.kind == Class::Clock)) {
+      // Others may come and be named with it; more than one time may be shown: a move of its own.
+      return end_move(move, was_made);
     }
     taken_ = operation.step;
     if (was_made && operation.kind == Class::Access && move.lanes == 0 && reads_in_vain(at)) {
@@ -695,6 +699,7 @@ bool Stepper::execute(const Move& move) {
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
+      begin_look(at, move.time);
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
         fail(at);
@@ -731,6 +736,7 @@ bool Stepper::end_move(const Move& move, bool was_made) {
       (taken_ != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
+  end_look(move);
   capture(move.work, move.cluster);
   for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
     if (c != move.cluster && !failure_) {
@@ -749,13 +755,12 @@ bool Stepper::end_move(const Move& move, bool was_made) {
 // --- Going back ----------------------------------------------------------------------------------
 
 Stepper::Mark Stepper::mark() const {
-  return {log_.size(), journal_.mark(), output_bytes_, world_.virtual_time()};
+  return {log_.size(), journal_.mark(), output_bytes_};
 }
 
 void Stepper::undo_to(const Mark& mark) {
   failure_.reset();
   journal_.undo_to(mark.memory);
-  world_.set_virtual_time(mark.time);
   if (mark.output != output_bytes_) {
     world_.drop_output_from(mark.output);
     output_bytes_ = mark.output;
