@@ -13,6 +13,12 @@ namespace heddle {
 /// signal if it was killed.
 Result<int> run(const std::vector<std::string>& command);
 
+/// The same with our stdout, and with variables added to our environment.
+Result<int> run_as_is(
+    const std::vector<std::string>& command,
+    const std::map<std::string, std::string>& variables
+);
+
 struct Output {
   int status = 0;
   std::string text; // stdout

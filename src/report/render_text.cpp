@@ -143,6 +143,13 @@ std::optional<std::string_view> SourceCache::line(const std::string& file, std::
 }
 
 bool use_colour(int file_descriptor) {
+  if (const char* wanted =
+          std::getenv("HEDDLE_COLOR")) { // --color, also for a program that we start
+    const std::string_view word = wanted;
+    if (word == "always" || word == "never") {
+      return word == "always";
+    }
+  }
   const char* term = std::getenv("TERM");
   const char* no_color = std::getenv("NO_COLOR");
   return isatty(file_descriptor) != 0 && (no_color == nullptr || *no_color == '\0') &&
@@ -244,6 +251,21 @@ std::string describe(const Report::Schedules& schedules) {
   return text;
 }
 
+namespace {
+
+std::string one_execution(const Report& report, std::string_view program) {
+  return fmt::format(
+      "{}: {}: {} finding{} in one execution, exit status {}\n",
+      program,
+      name(report.verdict()),
+      report.findings.size(),
+      report.findings.size() == 1 ? "" : "s",
+      *report.exit_status
+  );
+}
+
+} // namespace
+
 std::string
 render_text(const Report& report, std::string_view program, SourceCache& sources, TextStyle style) {
   const Paint paint{style.colour};
@@ -261,6 +283,10 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
           : ""
   );
   switch (report.verdict()) {
+  case Verdict::Clean:
+  case Verdict::Hang:
+    out += one_execution(report, program);
+    break;
   case Verdict::Terminates:
     out += fmt::format("{}: terminates under every schedule: {}, exhaustive\n", program, bounds);
     if (report.schedules.tried > 0) {
@@ -271,6 +297,10 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
     }
     break;
   case Verdict::Unknown:
+    if (report.exit_status) {
+      out += one_execution(report, program);
+      break;
+    }
     out += report.exit_code() == exit_code::unsupported
                ? fmt::format("{}: no verdict: the program {}\n", program, why_no_verdict(report))
                : fmt::format(
@@ -287,6 +317,10 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
     break;
   case Verdict::MayHang:
   case Verdict::Defect:
+    if (report.exit_status) {
+      out += one_execution(report, program);
+      break;
+    }
     out += fmt::format(
         "{}: {}: {} finding{} ({}{})\n",
         program,

@@ -9,6 +9,12 @@
 //   HEDDLE_UNINITIALISED=1  run: look for uses of memory that nobody has written (one worker, too)
 //   HEDDLE_FOUND_TO=FILE    with one of them: write what is found there instead, in lines
 //                           (report/diagnostic_lines.h)
+//   HEDDLE_REPORT_TO=FILE   everything that is found is written there, too, in such lines
+//   HEDDLE_COLOR=WORD       always, never or auto: of what is printed (report/render.h)
+//   HEDDLE_MAX_TIME=S       run: after so many seconds the program ends, and who still spins is
+//   told HEDDLE_LEAKS=1          run: memory that is not freed in the end is told
+//   HEDDLE_ERROR_EXITCODE=N run: the exit code if a defect was found (default: 1)
+//   HEDDLE_WARNINGS_AS_ERRORS=1
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule
 //   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as once
 //   HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp
@@ -48,6 +54,9 @@ struct Config {
   Warps warps = Warps::Independent;
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
+  std::optional<double> max_seconds;
+  bool leaks = false;
+  std::optional<int> defect_exit_code;
   std::string explore;
   bool launch_blocking = false;
 };

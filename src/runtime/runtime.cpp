@@ -12,6 +12,7 @@
 #include "runtime/host_fault.h"
 #include "runtime/interrupt.h"
 #include "runtime/ipc.h"
+#include "runtime/leaks.h"
 #include "runtime/outcome.h"
 #include "runtime/pool.h"
 #include "runtime/race_diagnostic.h"
@@ -72,6 +73,9 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     options.warp_rules = simt::lockstep(std::move(lockstep));
   }
   report_on_interrupt(world);
+  if (config.max_seconds) {
+    end_after(*config.max_seconds);
+  }
   return std::make_unique<machine::Engine>(world, std::move(options));
 }
 
@@ -130,6 +134,12 @@ Runtime::Runtime(Config config)
   ipc_ = std::make_unique<Ipc>(space_);
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
   world_->on_fault(announce_fault);
+  if (config_.defect_exit_code) {
+    set_defect_exit_code(*config_.defect_exit_code);
+  }
+  if (config_.leaks) {
+    announce_leaks_at_exit(memory_);
+  }
   install_exit_handler();
   install_host_fault_handler(space_);
 }
