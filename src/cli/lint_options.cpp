@@ -39,7 +39,7 @@ void define_lint_options(CLI::App& command, LintOptions& options) {
           "Write the result to a file instead of standard output"
       )
       ->type_name("FILE");
-  define_colour(command);
+  define_style(command);
   command
       .add_option(
           "--cuda-path",

@@ -54,7 +54,7 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
       options.device.warnings_as_errors,
       "A warning is a defect, too"
   );
-  define_colour(command);
+  define_style(command);
 }
 
 void define_output(CLI::App& command, OutputOptions& output) {
@@ -539,6 +539,14 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
       *app->add_subcommand("lint", "Check CUDA sources against rules, without running them"),
       options.lint
   );
+  for (const char* name : {"run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
+    for (CLI::Option* option : app->get_subcommand(name)->get_options()) {
+      if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
+          option->get_items_expected_max() == 1) {
+        option->take_last();
+      }
+    }
+  }
   return app;
 }
 

@@ -21,7 +21,7 @@ bool is_standard_output(const std::string& file) {
 
 } // namespace
 
-void define_colour(CLI::App& command) {
+void define_style(CLI::App& command) {
   command
       .add_option_function<std::string>(
           "--color,--colour",
@@ -31,6 +31,11 @@ void define_colour(CLI::App& command) {
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->type_name("WHEN")
       ->default_str("auto");
+  command.add_flag_callback(
+      "-v,--verbose",
+      [] { ::setenv("HEDDLE_VERBOSE", "1", /*overwrite=*/1); },
+      "Names of templates as a whole in text"
+  );
 }
 
 std::string
@@ -50,7 +55,12 @@ render(const report::Report& report, const OutputOptions& options, std::string_v
   }
   report::SourceCache sources;
   const bool colour = is_standard_output(options.file) && report::use_colour(STDOUT_FILENO);
-  return report::render_text(report, program, sources, {.colour = colour});
+  return report::render_text(
+      report,
+      program,
+      sources,
+      {.colour = colour, .whole_names = report::use_whole_names()}
+  );
 }
 
 Result<void> write_result(std::string_view text, const std::string& file) {

@@ -18,8 +18,8 @@ struct OutputOptions {
   std::string file;            // empty, or "-": standard output
 };
 
-/// --color, for this process and the program that it starts.
-void define_colour(CLI::App& command);
+/// --color and -v, for this process and the program that it starts.
+void define_style(CLI::App& command);
 
 /// `report` in the form that is asked for.
 std::string

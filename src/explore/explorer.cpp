@@ -139,6 +139,9 @@ void Explorer::submitted(const machine::CommandPtr& command) {
     value_wait_calls_[command->id] = addresses(host_.capture());
     note_circle(); // for all that is known
   }
+  if (command->grid && command->part_of == 0) {
+    launches_[command->id] = last_launches_[command->grid->describe()] = addresses(host_.capture());
+  }
   stepper_.submitted(command);
 }
 
@@ -278,6 +281,14 @@ bool note_finding(const report::Diagnostic& diagnostic) {
     the_explorer->found(diagnostic);
   }
   return the_explorer != nullptr;
+}
+
+bool is_exploring() {
+  return the_explorer != nullptr;
+}
+
+std::string host_position() {
+  return the_explorer != nullptr ? the_explorer->host_position() : "";
 }
 
 void stop_unsupported(std::string_view what) {

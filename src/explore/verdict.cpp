@@ -157,6 +157,10 @@ private:
       }
       const Site site = this->site(event.site);
       Diagnostic diagnostic = diagnostic_of(event);
+      resolve_host(diagnostic.place);
+      for (report::Label& label : diagnostic.labels) {
+        resolve_host(label.place);
+      }
       if (!diagnostic.place.known()) {
         diagnostic.place = {site.file, site.line, site.column, 0};
       }
@@ -184,6 +188,14 @@ private:
       }
     }
     return cut_short;
+  }
+
+  /// A place of host code that is known by return addresses only.
+  void resolve_host(report::Place& place) const {
+    if (place.file.starts_with('@')) {
+      const Site own = resolve_({place.file, 0, 0, ""});
+      place = {own.file, own.line, own.column, 0};
+    }
   }
 
   /// The way to what went wrong; empty for Heddle's own gaps.

@@ -23,10 +23,13 @@ private:
 
 struct TextStyle {
   bool colour = false;
+  bool whole_names = false; // of templates: else shortened (names.h)
 };
 /// As HEDDLE_COLOR says (always, never); else only on a terminal, and not if NO_COLOR or TERM=dumb
 /// asks for none.
 bool use_colour(int file_descriptor);
+/// HEDDLE_VERBOSE asks for them (-v).
+bool use_whole_names();
 
 /// The diagnostic as several lines, each ended by a newline.
 std::string render_text(const Diagnostic& diagnostic, SourceCache& sources, TextStyle style = {});

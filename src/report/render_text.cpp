@@ -1,5 +1,6 @@
 // Diagnostics as text. The first line is clang's, which editors parse; then the labelled source
 // lines, the rule, what it means and what to do.
+#include "report/names.h"
 #include "report/render.h"
 
 #include <fmt/format.h>
@@ -156,6 +157,11 @@ bool use_colour(int file_descriptor) {
          (term == nullptr || std::string_view(term) != "dumb");
 }
 
+bool use_whole_names() {
+  const char* verbose = std::getenv("HEDDLE_VERBOSE");
+  return verbose != nullptr && *verbose != '\0';
+}
+
 std::uint32_t expression_length(std::string_view line, std::uint32_t column) {
   if (column == 0 || column > line.size()) {
     return 1;
@@ -205,7 +211,23 @@ std::string with_thousands(std::uint64_t value) {
   return digits;
 }
 
-std::string render_text(const Diagnostic& d, SourceCache& sources, TextStyle style) {
+/// The diagnostic with its names as the style has them.
+static Diagnostic in_style(Diagnostic d, const TextStyle& style) {
+  if (style.whole_names) {
+    return d;
+  }
+  d.message = shortened_names(d.message);
+  for (Label& label : d.labels) {
+    label.text = shortened_names(label.text);
+  }
+  for (std::string& note : d.notes) {
+    note = shortened_names(note);
+  }
+  return d;
+}
+
+std::string render_text(const Diagnostic& whole, SourceCache& sources, TextStyle style) {
+  const Diagnostic d = in_style(whole, style);
   const Paint paint{style.colour};
   const FindingRow& row = describe(d.finding);
   std::string file = d.place.file;
@@ -276,7 +298,9 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
   }
   const std::string bounds = fmt::format(
       "{}{} states{}",
-      report.bounds.empty() ? "" : report.bounds + ", ",
+      report.bounds.empty() ? ""
+      : style.whole_names   ? report.bounds + ", "
+                            : shortened_names(report.bounds) + ", ",
       with_thousands(report.states),
       report.lockstep
           ? fmt::format(", and {} with lockstep warps", with_thousands(report.lockstep->states))

@@ -6,6 +6,7 @@
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
 #include "runtime/outcome.h"
+#include "runtime/unseen_error.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -23,8 +24,11 @@ namespace {
 void print(const report::Diagnostic& diagnostic) {
   write_down(diagnostic);
   report::SourceCache sources;
-  const std::string text =
-      render_text(diagnostic, sources, {.colour = report::use_colour(STDERR_FILENO)});
+  const std::string text = render_text(
+      diagnostic,
+      sources,
+      {.colour = report::use_colour(STDERR_FILENO), .whole_names = report::use_whole_names()}
+  );
   std::fflush(stdout); // so that the report stands where it happened
   std::fputs(text.c_str(), stderr);
 }
@@ -119,7 +123,8 @@ void warn_of_bad_range(
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
   if (!explore::note_finding(d)) {
-    warn(std::move(d));
+    warn(d);
+    note_refusal(d);
   }
 }
 
@@ -133,7 +138,8 @@ void warn_of_refused_launch(
       fmt::format("a launch of {} does not take place: {}", kernel, why)
   );
   d.notes.push_back(fmt::format("the launch returns {}", code));
-  warn(std::move(d));
+  warn(d);
+  note_refusal(d);
 }
 
 void announce_stale_handle(const char* what) {

@@ -11,6 +11,7 @@
 //                           (report/diagnostic_lines.h)
 //   HEDDLE_REPORT_TO=FILE   everything that is found is written there, too, in such lines
 //   HEDDLE_COLOR=WORD       always, never or auto: of what is printed (report/render.h)
+//   HEDDLE_VERBOSE=1        whole names of templates in what is printed
 //   HEDDLE_MAX_TIME=S       run: after so many seconds the program ends, and who still spins is
 //   told HEDDLE_LEAKS=1          run: memory that is not freed in the end is told
 //   HEDDLE_ERROR_EXITCODE=N run: the exit code if a defect was found (default: 1)

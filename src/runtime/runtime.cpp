@@ -16,6 +16,7 @@
 #include "runtime/outcome.h"
 #include "runtime/pool.h"
 #include "runtime/race_diagnostic.h"
+#include "runtime/unseen_error.h"
 #include "runtime/unsupported.h"
 #include "runtime/unwritten_diagnostic.h"
 #include "simt/lockstep.h"
@@ -140,6 +141,7 @@ Runtime::Runtime(Config config)
   if (config_.leaks) {
     announce_leaks_at_exit(memory_);
   }
+  announce_unseen_errors_at_exit();
   install_exit_handler();
   install_host_fault_handler(space_);
 }

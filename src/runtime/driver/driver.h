@@ -12,6 +12,7 @@
 
 #include "runtime/driver/context.h"
 #include "runtime/runtime.h"
+#include "runtime/unseen_error.h"
 
 #include <cuda.h>
 
@@ -52,6 +53,10 @@ template <class Body> CUresult after_init(Body&& body) {
   }
   const cudaError_t before = thread.last_error;
   const cudaError_t error = body();
+  if (error != cudaSuccess) {
+    error_was_asked_for(); // the driver has no last error: the code that is returned is all there
+                           // is
+  }
   thread.last_error = before;
   return driver_error(error);
 }
