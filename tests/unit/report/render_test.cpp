@@ -264,7 +264,7 @@ TEST(Names, LongNamesOfTemplatesAreShortened) {
   );
   EXPECT_EQ(
       shortened_names(
-          "void thrust::cuda_cub::core::_kernel_agent<A<B>, (bool)1>(thrust::device_ptr<int>, "
+          "void thrust::cuda_cub::core::_kernel_agent<A<B>, (bool)1>(thrust::device_ptr<int>, int, "
           "unsigned long)"
       ),
       "void thrust::…::_kernel_agent<…>(…)"
