@@ -315,10 +315,12 @@ void Stepper::forget_owners(Work& work, std::size_t c) {
 
 /// May a thread of the cluster still ask which block it is in, or which lane it is?
 bool Stepper::tells_blocks_apart(std::uint8_t identity) const {
-  return !options_.symmetry || (identity & LiveState::Block) != 0;
+  return !options_.symmetry ||
+         ((identity & LiveState::Block) != 0 && !mutant_is(Mutant::SymmetryForgetsBlocks));
 }
 bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const {
-  return !options_.symmetry || (identity & LiveState::Place) != 0 ||
+  return !options_.symmetry ||
+         ((identity & LiveState::Place) != 0 && !mutant_is(Mutant::SymmetryForgetsPlaces)) ||
          work.clusters.front()->size() > 1;
 }
 

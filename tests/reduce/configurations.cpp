@@ -44,7 +44,7 @@ bool uses(const MicroProgram& program, std::initializer_list<Kind> kinds) {
 bool concerns(Reduction reduction, const MicroProgram& program) {
   switch (reduction) {
   case Reduction::Retries:
-    return uses(program, {Kind::CompareAndSwap});
+    return uses(program, {Kind::Retry});
   case Reduction::Phases:
     return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase});
   case Reduction::Allocations:

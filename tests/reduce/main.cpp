@@ -1,9 +1,12 @@
 // heddle_enumerate: every micro-program up to a bound, searched without reductions and with them.
 //
 //   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count]
+//   heddle_enumerate --mutants [--mutant=NAME] [--seconds=S]
 //
-// Prints how many programs and searches there were, and each disagreement: the smallest program of
-// its kind, and with which reductions. Exit status 1: there was one.
+// With --mutants each reduction is broken on purpose, one condition after the other
+// (machine/mutant.h): the enumeration must notice. Else prints how many programs and searches there
+// were, and each disagreement: the smallest program of its kind, and with which reductions. Exit
+// status 1: there was one.
 #include "reduce/bounds.h"
 #include "reduce/minimise.h"
 #include "reduce/reference_search.h"
@@ -13,6 +16,7 @@
 #include <charconv>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -26,6 +30,8 @@ struct Asked {
   double seconds = 0; // 0: no limit
   std::optional<std::uint64_t> program;
   bool count = false;
+  bool mutants = false;
+  std::string mutant; // only this one
 };
 
 /// Which slice a number is in: neighbours are in different ones.
@@ -165,6 +171,81 @@ private:
   std::map<std::string, Class> classes_;
 };
 
+/// Which programs kill which mutants.
+class Mutants {
+public:
+  explicit Mutants(const Asked& asked) : asked_(asked) {}
+
+  int run() {
+    bool all = true;
+    for (const machine::MutantName& mutant : machine::mutant_names) {
+      const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
+      if (asked_.mutant.empty() || asked_.mutant == name) {
+        all = kill(mutant.mutant, name) && all;
+      }
+    }
+    return all ? 0 : 1;
+  }
+
+private:
+  /// Each bound has the same share of the time: a program that kills is not in the smallest one.
+  bool kill(machine::Mutant mutant, const std::string& name) {
+    std::uint64_t programs = 0;
+    const double share = (asked_.seconds == 0 ? 60 : asked_.seconds) / bounds().size();
+    for (const Bound& bound : bounds()) {
+      const auto start = std::chrono::steady_clock::now();
+      for (std::uint64_t n = 0; n < bound.size(); ++n) {
+        const std::uint64_t number = scattered_in(bound, n);
+        const auto program = bound.program(number);
+        if (program && ++programs && kills(*program, mutant)) {
+          fmt::print(
+              "killed    {:32} {} {}, after {} programs: {}\n",
+              name,
+              bound.name(),
+              number,
+              programs,
+              program->as_words()
+          );
+          std::fflush(stdout);
+          return true;
+        }
+        if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >
+            share) {
+          break;
+        }
+      }
+    }
+    fmt::print("SURVIVED  {:32} {} programs\n", name, programs);
+    std::fflush(stdout);
+    return false;
+  }
+
+  /// Every number once, far apart from each other.
+  static std::uint64_t scattered_in(const Bound& bound, std::uint64_t n) {
+    std::uint64_t stride = bound.size() / 2 * 1.236067977;
+    while (std::gcd(stride, bound.size()) != 1) {
+      ++stride;
+    }
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(n) * stride % bound.size());
+  }
+
+  bool kills(const MicroProgram& program, machine::Mutant mutant) {
+    device_.load(program);
+    const Outcome reference = reference_search(device_);
+    for (const Configuration& configuration : configurations_for(program)) {
+      Manner manner = configuration.manner();
+      manner.mutant = mutant;
+      if (!contradiction(reference, reduced_search(device_, manner)).empty()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Asked asked_;
+  MicroDevice device_;
+};
+
 template <class T> bool read(std::string_view text, T& value) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   return failure == std::errc() && end == text.data() + text.size();
@@ -187,8 +268,14 @@ bool read_flag(std::string_view flag, Asked& asked) {
   if (flag.starts_with("--seconds=")) {
     return read(value, asked.seconds);
   }
-  asked.count = flag == "--count";
-  return asked.count;
+  if (flag.starts_with("--mutant=")) {
+    asked.mutants = true;
+    asked.mutant = value;
+    return true;
+  }
+  asked.count = asked.count || flag == "--count";
+  asked.mutants = asked.mutants || flag == "--mutants";
+  return flag == "--count" || flag == "--mutants";
 }
 
 } // namespace
@@ -203,5 +290,6 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  return heddle::reduce::Enumeration(asked).run();
+  return asked.mutants ? heddle::reduce::Mutants(asked).run()
+                       : heddle::reduce::Enumeration(asked).run();
 }

@@ -140,6 +140,18 @@ private:
       return fmt::format("atom.relaxed.gpu.add.u32 {}, {}, 1;\n", to, at);
     case Kind::CompareAndSwap:
       return fmt::format("{}atom.relaxed.gpu.cas.b32 {}, {}, 0, {};\n", before, to, at, value);
+    case Kind::Retry: {
+      const int loop = label_++;
+      return fmt::format(
+          "ld.relaxed.gpu.u32 {0}, {1};\n"
+          "L{2}: mov.u32 %r2, {0}; add.u32 %r3, %r2, 1;\n"
+          "atom.relaxed.gpu.cas.b32 {0}, {1}, %r2, %r3; setp.ne.u32 %p1, {0}, %r2; @%p1 bra "
+          "L{2};\n",
+          to,
+          at,
+          loop
+      );
+    }
     case Kind::Wait: {
       const int loop = label_++;
       return fmt::format(
@@ -208,6 +220,7 @@ std::string words(const Operation& operation, std::size_t n) {
       "exchange",
       "increment",
       "cas 0",
+      "retry +1 of",
       "wait for",
       "plain load",
       "plain store",
@@ -251,8 +264,8 @@ std::string words(const Code& code) {
 
 bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
-         kind == Kind::CompareAndSwap || kind == Kind::PlainLoad || kind == Kind::Active ||
-         kind == Kind::Allocate;
+         kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
+         kind == Kind::Active || kind == Kind::Allocate;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;
@@ -263,7 +276,8 @@ bool has_value(Kind kind) {
 }
 bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
-         kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::PlainStore;
+         kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::Retry ||
+         kind == Kind::PlainStore;
 }
 bool reads(Kind kind) {
   return kind == Kind::Wait || (has_result(kind) && has_place(kind));

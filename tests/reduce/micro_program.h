@@ -35,6 +35,7 @@ enum class Kind : std::uint8_t {
   Exchange,
   Increment,
   CompareAndSwap, // 0 becomes the value
+  Retry,          // adds one by compare-and-swap, again and again until it succeeds
   Wait,           // until the place has the value
   PlainLoad,
   PlainStore,
