@@ -1,12 +1,16 @@
 // heddle_enumerate: every micro-program up to a bound, searched without reductions and with them.
 //
 //   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count]
+//   heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound; another TEXT,
+//                                                    others
 //   heddle_enumerate --mutants [--mutant=NAME] [--seconds=S]
 //
 // With --mutants each reduction is broken on purpose, one condition after the other
 // (machine/mutant.h): the enumeration must notice. Else prints how many programs and searches there
 // were, and each disagreement: the smallest program of its kind, and with which reductions. Exit
 // status 1: there was one.
+#include "base/hash.h"
+
 #include "reduce/bounds.h"
 #include "reduce/minimise.h"
 #include "reduce/reference_search.h"
@@ -29,10 +33,23 @@ struct Asked {
   std::uint64_t slice = 0, slices = 1;
   double seconds = 0; // 0: no limit
   std::optional<std::uint64_t> program;
+  std::uint64_t sample = 0; // 0: all
+  std::string from;
   bool count = false;
   bool mutants = false;
   std::string mutant; // only this one
 };
+
+/// Every number once, far apart from each other.
+std::uint64_t scattered_in(const Bound& bound, std::uint64_t n) {
+  constexpr double golden = 0.6180339887;
+  auto stride = static_cast<std::uint64_t>(static_cast<double>(bound.size()) * golden) + 1;
+  while (std::gcd(stride, bound.size()) != 1) {
+    ++stride;
+  }
+  const std::uint64_t rest = n % bound.size();
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(rest) * stride % bound.size());
+}
 
 /// Which slice a number is in: neighbours are in different ones.
 std::uint64_t scattered(std::uint64_t n) {
@@ -73,7 +90,11 @@ private:
     const auto start = std::chrono::steady_clock::now();
     searches_ = states_ = 0;
     bool all = true;
-    for (std::uint64_t n = asked_.program.value_or(0); n < bound.size(); ++n) {
+    const std::uint64_t first = XXH3_64bits(asked_.from.data(), asked_.from.size()) % bound.size();
+    for (std::uint64_t k = 0; k < bound.size(); ++k) {
+      const std::uint64_t n = asked_.program       ? *asked_.program
+                              : asked_.sample != 0 ? scattered_in(bound, first + k)
+                                                   : k;
       if (asked_.slices > 1 && scattered(n) % asked_.slices != asked_.slice) {
         continue;
       }
@@ -83,10 +104,10 @@ private:
           disagreements += check(bound, n, *program) ? 0 : 1;
         }
       }
-      if (asked_.program) {
+      if (asked_.program || (asked_.sample != 0 && programs == asked_.sample)) {
         break;
       }
-      if (programs % 64 == 0 && late()) {
+      if (k % 64 == 0 && late()) {
         all = false;
         break;
       }
@@ -220,15 +241,6 @@ private:
     return false;
   }
 
-  /// Every number once, far apart from each other.
-  static std::uint64_t scattered_in(const Bound& bound, std::uint64_t n) {
-    std::uint64_t stride = bound.size() / 2 * 1.236067977;
-    while (std::gcd(stride, bound.size()) != 1) {
-      ++stride;
-    }
-    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(n) * stride % bound.size());
-  }
-
   bool kills(const MicroProgram& program, machine::Mutant mutant) {
     device_.load(program);
     const Outcome reference = reference_search(device_);
@@ -261,6 +273,13 @@ bool read_flag(std::string_view flag, Asked& asked) {
     const std::size_t slash = std::min(value.find('/'), value.size() - 1);
     return read(value.substr(0, slash), asked.slice) &&
            read(value.substr(slash + 1), asked.slices) && asked.slice < asked.slices;
+  }
+  if (flag.starts_with("--sample=")) {
+    return read(value, asked.sample);
+  }
+  if (flag.starts_with("--from=")) {
+    asked.from = value;
+    return true;
   }
   if (flag.starts_with("--program=")) {
     return read(value, asked.program.emplace()) && !asked.bound.empty();

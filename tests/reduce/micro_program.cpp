@@ -18,14 +18,20 @@ public:
     std::string body;
     if (uses(Kind::Arrive) || uses(Kind::WaitPhase)) {
       body += fmt::format(
-          "setp.ne.u32 %p1, %r1, 0; @%p1 bra READY; mbarrier.init.shared.b64 [bar], {};\n"
+          "{}setp.ne.u32 %p1, %r1, 0; @%p1 bra READY; mbarrier.init.shared.b64 [bar], {};\n"
           "READY: bar.sync 0;\n",
+          who(),
           program_.actors
       );
     }
     for (std::size_t c = 0; c < program_.codes.size(); ++c) {
       if (!program_.alike()) {
-        body += fmt::format("CODE{0}: setp.ne.u32 %p1, %r1, {0}; @%p1 bra CODE{1};\n", c, c + 1);
+        body += fmt::format(
+            "CODE{0}: {2}setp.ne.u32 %p1, %r1, {0}; @%p1 bra CODE{1};\n",
+            c,
+            c + 1,
+            who()
+        );
       }
       body += code(program_.codes[c]);
       body += "ret;\n";
@@ -33,16 +39,14 @@ public:
     if (!program_.alike()) {
       body += fmt::format("CODE{}: ret;\n", program_.codes.size());
     }
-    const char* who = program_.shape == Shape::Block ? "%tid.x" : "%ctaid.x";
     return fmt::format(
         "{}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>;\n"
         ".shared .align 8 .b8 bar[8];\n"
-        "ld.param.u64 %rd1, [p]; mov.u32 %r1, {}; mad.wide.u32 %rd2, %r1, 4, %rd1;\n{}}}\n",
+        "ld.param.u64 %rd1, [p];\n{}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
                              : "",
-        who,
         body
     );
   }
@@ -79,6 +83,11 @@ private:
     return text;
   }
 
+  /// Asked where it is needed: before that, and behind it, threads are alike.
+  std::string who() const {
+    return program_.shape == Shape::Block ? "mov.u32 %r1, %tid.x; " : "mov.u32 %r1, %ctaid.x; ";
+  }
+
   static std::size_t result(std::size_t n) { return 8 + n; }
 
   std::string unless(std::string_view value, int equals, int to) const {
@@ -89,7 +98,7 @@ private:
     const int over = label_++;
     std::string text = unless(fmt::format("%r{}", result(hang.of)), hang.equals, over);
     if (hang.who) {
-      text += unless("%r1", *hang.who, over);
+      text += who() + unless("%r1", *hang.who, over);
     }
     return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over); // nobody else ever comes there
   }
@@ -100,7 +109,7 @@ private:
     if (operation.guard.on == Guard::On::Result) {
       text = unless(fmt::format("%r{}", result(operation.guard.of)), operation.guard.equals, over);
     } else if (operation.guard.on == Guard::On::Who) {
-      text = unless("%r1", operation.guard.equals, over);
+      text = who() + unless("%r1", operation.guard.equals, over);
     }
     return text + access(operation, n) + fmt::format("L{}:\n", over);
   }
@@ -110,6 +119,9 @@ private:
                                ? fmt::format("[%rd2+{}]", own_at)
                                : fmt::format("[%rd1+{}]", operation.place == Place::P ? 0 : q_at);
     std::string before; // computes the value
+    if (operation.place == Place::Own) {
+      before = who() + "mad.wide.u32 %rd2, %r1, 4, %rd1; ";
+    }
     std::string value = "1";
     switch (operation.value) {
     case Value::One:
@@ -118,22 +130,22 @@ private:
       value = "2";
       break;
     case Value::Who:
-      before = "add.u32 %r3, %r1, 1; ";
+      before += who() + "add.u32 %r3, %r1, 1; ";
       value = "%r3";
       break;
     case Value::Last:
-      before = fmt::format("add.u32 %r3, %r{}, 1; ", result(n == 0 ? 0 : n - 1));
+      before += fmt::format("add.u32 %r3, %r{}, 1; ", result(n == 0 ? 0 : n - 1));
       value = "%r3";
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
     switch (operation.kind) {
     case Kind::Load:
-      return fmt::format("ld.relaxed.gpu.u32 {}, {};\n", to, at);
+      return fmt::format("{}ld.relaxed.gpu.u32 {}, {};\n", before, to, at);
     case Kind::Store:
       return fmt::format("{}st.relaxed.gpu.u32 {}, {};\n", before, at, value);
     case Kind::Sum:
-      return fmt::format("red.relaxed.gpu.add.u32 {}, 1;\n", at);
+      return fmt::format("{}red.relaxed.gpu.add.u32 {}, 1;\n", before, at);
     case Kind::Exchange:
       return fmt::format("{}atom.relaxed.gpu.exch.b32 {}, {}, {};\n", before, to, at, value);
     case Kind::Increment:
@@ -163,7 +175,7 @@ private:
       );
     }
     case Kind::PlainLoad:
-      return fmt::format("ld.global.u32 {}, {};\n", to, at);
+      return fmt::format("{}ld.global.u32 {}, {};\n", before, to, at);
     case Kind::PlainStore:
       return fmt::format("{}st.global.u32 {}, {};\n", before, at, value);
     case Kind::Barrier:
