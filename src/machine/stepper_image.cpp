@@ -319,8 +319,7 @@ bool Stepper::tells_blocks_apart(std::uint8_t identity) const {
          ((identity & LiveState::Block) != 0 && !mutant_is(Mutant::SymmetryForgetsBlocks));
 }
 bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const {
-  return !options_.symmetry ||
-         ((identity & LiveState::Place) != 0 && !mutant_is(Mutant::SymmetryForgetsPlaces)) ||
+  return !options_.symmetry || (identity & LiveState::Place) != 0 ||
          work.clusters.front()->size() > 1;
 }
 
@@ -476,7 +475,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
 
   // The hash: of the threads taken together, each with what it may still learn about itself.
   const auto placed = [&](const Slot& thread) {
-    return places || (thread.identity & (LiveState::Thread | LiveState::Place)) != 0;
+    return places || ((thread.identity & (LiveState::Thread | LiveState::Place)) != 0 &&
+                      !mutant_is(Mutant::SymmetryForgetsPlaces));
   };
   std::vector<Hash128> lanes(threads.size());
   for (std::size_t t = 0; t < threads.size(); ++t) {

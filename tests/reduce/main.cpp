@@ -3,7 +3,7 @@
 //   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count]
 //   heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound; another TEXT,
 //                                                    others
-//   heddle_enumerate --mutants [--mutant=NAME] [--seconds=S]
+//   heddle_enumerate --mutants [--mutant=NAME] [--bound=NAME] [--sample=COUNT]
 //
 // With --mutants each reduction is broken on purpose, one condition after the other
 // (machine/mutant.h): the enumeration must notice. Else prints how many programs and searches there
@@ -209,32 +209,36 @@ public:
   }
 
 private:
-  /// Each bound has the same share of the time: a program that kills is not in the smallest one.
+  /// So many programs of each bound: one that kills need not be in the smallest one.
   bool kill(machine::Mutant mutant, const std::string& name) {
+    const std::uint64_t sample = asked_.sample != 0 ? asked_.sample : 1000;
     std::uint64_t programs = 0;
-    const double share = (asked_.seconds == 0 ? 60 : asked_.seconds) / bounds().size();
     for (const Bound& bound : bounds()) {
-      const auto start = std::chrono::steady_clock::now();
-      for (std::uint64_t n = 0; n < bound.size(); ++n) {
-        const std::uint64_t number = scattered_in(bound, n);
-        const auto program = bound.program(number);
-        if (program && ++programs && kills(*program, mutant)) {
+      if (!asked_.bound.empty() && asked_.bound != bound.name()) {
+        continue;
+      }
+      std::uint64_t here = 0;
+      for (std::uint64_t k = 0; k < bound.size() && here < sample; ++k) {
+        const std::uint64_t n = scattered_in(bound, k);
+        const auto program = bound.program(n);
+        if (!program) {
+          continue;
+        }
+        ++here;
+        if (kills(*program, mutant)) {
           fmt::print(
-              "killed    {:32} {} {}, after {} programs: {}\n",
+              "killed    {:28} by {} {}, after {}: {}\n",
               name,
               bound.name(),
-              number,
-              programs,
+              n,
+              programs + here,
               program->as_words()
           );
           std::fflush(stdout);
           return true;
         }
-        if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >
-            share) {
-          break;
-        }
       }
+      programs += here;
     }
     fmt::print("SURVIVED  {:32} {} programs\n", name, programs);
     std::fflush(stdout);

@@ -74,7 +74,7 @@ private:
       text += operation(code.operations[n], n);
     }
     if (code.hang) {
-      text += hang(*code.hang);
+      text += hang(*code.hang, code.operations[code.hang->of]);
     }
     if (code.rounds != 0) {
       text +=
@@ -94,13 +94,23 @@ private:
     return fmt::format("setp.ne.u32 %p1, {}, {}; @%p1 bra L{};\n", value, equals, to);
   }
 
-  std::string hang(const Hang& hang) {
+  std::string hang(const Hang& hang, const Operation& asked) {
     const int over = label_++;
     std::string text = unless(fmt::format("%r{}", result(hang.of)), hang.equals, over);
     if (hang.who) {
       text += who() + unless("%r1", *hang.who, over);
     }
-    return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over); // nobody else ever comes there
+    if (program_.shape != Shape::Block) { // nobody else ever comes there
+      return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over);
+    }
+    const bool in_q = has_place(asked.kind) && asked.place == Place::Q;
+    return text + fmt::format(
+                      "H{0}: ld.relaxed.gpu.u32 %r2, [%rd1+{1}]; setp.ne.u32 %p1, %r2, {2};\n"
+                      "@%p1 bra H{0};\nL{0}:\n",
+                      over,
+                      in_q ? q_at : 0,
+                      unused_result
+                  );
   }
 
   std::string operation(const Operation& operation, std::size_t n) {
