@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -86,6 +88,53 @@ Result<Output> run_and_read(const std::vector<std::string>& command, Messages me
     return unexpected(child.error());
   }
   return output;
+}
+
+namespace {
+
+struct Start {
+  char* const* command;
+  int null;
+  bool failed = false;
+  std::byte* stack = nullptr; // of the grandchild
+};
+constexpr std::size_t start_stack = 32 * 1024;
+
+// Both run in this process's memory while its caller waits, so they make system calls only.
+int start_grandchild(void* argument) {
+  auto& start = *static_cast<Start*>(argument);
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    dup2(start.null, descriptor);
+  }
+  setsid();
+  execv(start.command[0], start.command);
+  start.failed = true;
+  _exit(127);
+}
+int start_child(void* argument) {
+  auto& start = *static_cast<Start*>(argument);
+  start.failed = clone(start_grandchild, start.stack, CLONE_VM | CLONE_VFORK, argument) < 0;
+  _exit(0);
+}
+
+} // namespace
+
+bool start_detached(const std::vector<std::string>& command) {
+  const auto words = pointers(command);
+  Start start{words.data(), open("/dev/null", O_RDWR | O_CLOEXEC)};
+  if (start.null < 0) {
+    return false;
+  }
+  std::vector<std::byte> stacks(2 * start_stack);
+  start.stack = stacks.data() + start_stack;
+  // Without a signal at its end the child is not seen by a program's own wait().
+  const pid_t child =
+      clone(start_child, stacks.data() + 2 * start_stack, CLONE_VM | CLONE_VFORK, &start);
+  if (child > 0) {
+    waitpid(child, nullptr, __WCLONE);
+  }
+  close(start.null);
+  return child > 0 && !start.failed;
 }
 
 Error become(

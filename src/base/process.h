@@ -25,6 +25,10 @@ enum class Messages {
 Result<Output>
 run_and_read(const std::vector<std::string>& command, Messages messages = Messages::Ours);
 
+/// Starts command[0], a path, without output and without waiting. It is no child of this process: who
+/// waits for children does not see it, and no signal tells of its end. False: it cannot be started.
+bool start_detached(const std::vector<std::string>& command);
+
 /// Replaces this process by command[0] (found through PATH), with variables added to the
 /// environment. Returns only if that fails.
 Error become(

@@ -4,6 +4,7 @@
 #include "cli/file.h"
 #include "cli/lockstep.h"
 #include "cli/races.h"
+#include "explore/interruption.h"
 #include "explore/session.h"
 #include "report/render.h"
 #include "report/static_report.h"
@@ -15,6 +16,27 @@
 
 namespace heddle::cli {
 namespace {
+
+/// `heddle check ./a ./b` checks one program. Says so where the first argument is a program, too.
+std::string second_program(const Target& target) {
+  if (target.arguments.empty()) {
+    return {};
+  }
+  const std::string& first = target.arguments.front();
+  const bool program = first.ends_with(".cu") || first.find('/') != std::string::npos;
+  if (!program || ::access(first.c_str(), R_OK) != 0) {
+    return {};
+  }
+  const bool executable =
+      ::access(first.c_str(), X_OK) == 0 && !std::filesystem::is_directory(first);
+  return executable || first.ends_with(".cu")
+             ? fmt::format(
+                   "'{}' was passed to '{}' as an argument: heddle check takes one program",
+                   first,
+                   target.path
+               )
+             : "";
+}
 
 Result<report::Report> check_program(const CheckOptions& options) {
   if (options.device.stale_reads && options.device.warps == "independent") {
@@ -29,6 +51,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(const Target target,
       prepare_check(options.program, options.arguments, options.device, nvcc_flags));
+  const explore::Interruption interruption;
   RacesFound races;
   if (options.races != 0) {
     constexpr unsigned seconds_each = 20;
@@ -71,6 +94,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   if (options.uninitialised) {
     add_unwritten(report, std::move(unwritten));
   }
+  if (const std::string warning = second_program(target); !warning.empty()) {
+    report.warnings.push_back(warning);
+  }
   return report;
 }
 
@@ -101,7 +127,8 @@ int check_command(const CheckOptions& options) {
         )
     );
   }
-  return report->exit_code();
+  const int signal = explore::Interruption::received();
+  return signal == 0 ? report->exit_code() : report::exit_code::signal + signal;
 }
 
 } // namespace heddle::cli

@@ -4,6 +4,7 @@
 #include "cli/architecture.h"
 #include "cli/compile.h"
 #include "cli/file.h"
+#include "cli/program_cache.h"
 #include "explore/session.h"
 
 #include <fmt/format.h>
@@ -192,6 +193,14 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if (options.uninitialised) {
     variables["HEDDLE_UNINITIALISED"] = "1";
+  }
+  variables["HEDDLE_JIT"] = "never"; // `check` does not compile, whatever the environment says
+  if (const std::string compiler = own_path().parent_path() / "heddle-jit";
+      options.jit != "never" && mode == "run" && access(compiler.c_str(), X_OK) == 0) {
+    TRY(const ProgramCache cache, ProgramCache::open());
+    variables["HEDDLE_JIT"] = options.jit;
+    variables["HEDDLE_JIT_COMPILER"] = compiler;
+    variables["HEDDLE_JIT_CACHE"] = cache.kernels().string();
   }
   if (options.warps == "lockstep") {
     variables["HEDDLE_WARPS"] = options.warps;

@@ -4,6 +4,7 @@
 //   HEDDLE_MODE=run|check   HEDDLE_DEVICE=sm_90   HEDDLE_DEVICES=N   HEDDLE_SEED=N
 //   HEDDLE_RACES=1
 //   HEDDLE_UNINITIALISED=1
+//   HEDDLE_JIT=hot|always   with HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE
 //   HEDDLE_WARPS=independent|lockstep   HEDDLE_WARP_TRACE=N   HEDDLE_STALE_READS=1
 //   LD_LIBRARY_PATH         our library folder first
 //   LD_PRELOAD              our libcudart, where the program's own DT_RPATH would be searched
@@ -33,6 +34,7 @@ struct DeviceOptions {
   bool races = false;                // look for data races
   bool uninitialised = false;        // look for uses of memory that nobody has written
   std::string warps = "independent"; // or lockstep
+  std::string jit = "never";         // or hot, always
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
 };

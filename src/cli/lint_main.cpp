@@ -35,7 +35,7 @@ void print_summary(const report::StaticReport& result, bool timing) {
     if (file.errors != 0) {
       fmt::print(
           stderr,
-          "{}: parsed with {} error{}; the first: {}\n",
+          "{}: error: {} parse error{}, the first: {}\n",
           file.file,
           file.errors,
           file.errors == 1 ? "" : "s",
@@ -79,6 +79,29 @@ void print_summary(const report::StaticReport& result, bool timing) {
   );
 }
 
+/// What to do about files that do not parse: findings may be missing there.
+void print_parse_help(const report::StaticReport& result, const cli::LintOptions& options) {
+  const auto first = std::ranges::find_if(result.files, [](const report::FileTime& file) {
+    return file.errors != 0;
+  });
+  if (options.database.empty()) {
+    fmt::print(
+        stderr,
+        "  = help: pass what the compiler is given: heddle lint {0} -- -Iinclude -DNAME=1\n"
+        "  = help: or the folder of compile_commands.json: heddle lint -p build {0}\n",
+        first->file
+    );
+  } else {
+    fmt::print(
+        stderr,
+        "  = help: the flags in compile_commands.json do not suffice; more of them follow '--': "
+        "heddle lint -p {} {} -- -Iinclude\n",
+        options.database,
+        first->file
+    );
+  }
+}
+
 std::string render(const report::StaticReport& result, const std::string& format, bool colour) {
   if (format == "json") {
     return report::render_json(result);
@@ -110,7 +133,13 @@ int run(const cli::LintOptions& options) {
   }
   lint::LintRequest request;
   request.files = options.files;
-  request.flags = options.flags;
+  for (const std::string& folder : options.include_folders) {
+    request.flags.push_back("-I" + folder);
+  }
+  for (const std::string& macro : options.macros) {
+    request.flags.push_back("-D" + macro);
+  }
+  request.flags.insert(request.flags.end(), options.flags.begin(), options.flags.end());
   request.database = options.database;
   request.toolkit = options.toolkit;
   request.architecture = options.architecture;
@@ -146,6 +175,10 @@ int run(const cli::LintOptions& options) {
   print_summary(*result, options.timing);
   if (options.fix) {
     fmt::print(stderr, "{} finding{} fixed\n", fixed, fixed == 1 ? "" : "s");
+  }
+  if (!result->parsed()) {
+    print_parse_help(*result, options);
+    return report::exit_code::usage;
   }
   return result->open_findings() == 0 ? report::exit_code::clean : report::exit_code::defect;
 }

@@ -20,6 +20,12 @@ void define_lint_options(CLI::App& command, LintOptions& options) {
           "CUDA files"
       )
       ->type_name("FOLDER");
+  command.add_option("-I", options.include_folders, "A folder with headers, as for the compiler")
+      ->type_name("FOLDER")
+      ->allow_extra_args(false);
+  command.add_option("-D", options.macros, "A macro, NAME or NAME=VALUE, as for the compiler")
+      ->type_name("MACRO")
+      ->allow_extra_args(false);
   command.add_option("--format", options.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->type_name("FORMAT")

@@ -20,7 +20,8 @@ struct LintOptions {
   std::string architecture = "sm_90";
   std::string explain;
   std::vector<std::string> settings;
-  std::vector<std::string> flags; // after "--", for the compiler
+  std::vector<std::string> include_folders, macros; // -I, -D
+  std::vector<std::string> flags;                   // after "--", for the compiler
   bool list_rules = false;
   bool timing = false;
   bool fix = false;

@@ -77,6 +77,16 @@ void define_run(CLI::App& app, Options& options) {
          "One reproducible, single-threaded schedule, chosen by N (default: all cores)"
   )
       ->type_name("N");
+  run->add_option(
+         "--jit",
+         options.run.device.jit,
+         "Which kernels become machine code, in a process of their own while they are interpreted: "
+         "never, hot (those that run long), or always, before they start"
+  )
+      ->check(CLI::IsMember({"never", "hot", "always"}))
+      ->envname("HEDDLE_JIT")
+      ->type_name("KERNELS")
+      ->capture_default_str();
   run->add_flag(
       "--races",
       options.run.device.races,
@@ -300,6 +310,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->group("");
   check
       .add_flag_callback(
+          "--no-neighbours",
+          [&search] { search.neighbours = false; },
+          "To check Heddle itself: accesses to the shared memory of other blocks of a cluster are "
+          "interleaved, too. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-host-first",
           [&search] { search.host_first = false; },
           "To check Heddle itself: calls of the host return at any time, also where nobody can "
@@ -354,6 +372,15 @@ void define_check(CLI::App& app, Options& options) {
   check->add_option("--format", options.check.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->type_name("FORMAT")
+      ->capture_default_str();
+  check
+      ->add_option(
+          "--expect-exit",
+          options.check.search.expect_exit,
+          "The exit status with which the program must end under every schedule"
+      )
+      ->check(CLI::Range(0U, 255U))
+      ->type_name("N")
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
   define_limits(*check, options.check.search, options.check.workers);

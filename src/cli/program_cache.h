@@ -47,6 +47,9 @@ public:
       const std::filesystem::path& program
   ) const;
 
+  /// Where compiled code of kernels is kept: jit/tiers.h.
+  std::filesystem::path kernels() const { return folder_.parent_path() / "kernels"; }
+
 private:
   explicit ProgramCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
   std::filesystem::path manifest(const std::string& key) const;

@@ -7,6 +7,7 @@
 #include "cli/races.h"
 
 #include "base/process.h"
+#include "explore/interruption.h"
 #include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ Result<RacesFound> find(
   RacesFound found;
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / fmt::format("heddle-races-{}", ::getpid());
-  for (unsigned seed = 0; seed < schedules; ++seed) {
+  for (unsigned seed = 0; seed < schedules && explore::Interruption::received() == 0; ++seed) {
     DeviceOptions one = device;
     one.warps = "independent";
     one.stale_reads = false;
@@ -59,6 +60,9 @@ Result<RacesFound> find(
     command.insert(command.end(), target.arguments.begin(), target.arguments.end());
     std::filesystem::remove(file);
     TRY(const Output output, run_and_read(command));
+    if (explore::Interruption::received() != 0) {
+      break; // whatever it has written
+    }
     if (output.status == timed_out) {
       ++found.stopped;
     } else {

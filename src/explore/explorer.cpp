@@ -31,7 +31,8 @@ HeddleHostHooks hooks = {
     .freed = [](const void* p, std::size_t bytes) { the_explorer->host_freed(p, bytes); },
     .allocates = [] { the_explorer->host_allocates(); },
     .unsupported = [](const char* what) { the_explorer->stop_unsupported(what); },
-    .ends_at_once = [] { the_explorer->host_ends_at_once(); },
+    .ends_at_once = [](int status) { the_explorer->host_ends_at_once(status); },
+    .ends_quickly = [](int status) { the_explorer->host_ends_quickly(status); },
 };
 
 /// False if the program has no instrumentation library.
@@ -71,13 +72,13 @@ Explorer::Explorer(
   // Runs after those of the program, which are registered later.
   ::at_quick_exit([] {
     if (the_explorer != nullptr) {
-      the_explorer->host_ended();
+      the_explorer->host_ended(the_explorer->quick_status());
     }
   });
   ::on_exit(
-      [](int, void*) {
+      [](int status, void*) {
         if (the_explorer != nullptr) {
-          the_explorer->host_ended();
+          the_explorer->host_ended(status);
         }
       },
       nullptr
@@ -104,6 +105,11 @@ bool Explorer::query(const std::function<bool()>& ready) {
          ) == 0;
 }
 
+void Explorer::observe(const char* name) {
+  note_circle(); // it depends on what devices have not done yet
+  threads_.stop({.kind = HostPoint::Kind::Access, .what = name});
+}
+
 void Explorer::api_call(const char* name) {
   last_call_[threads_.current()] = name;
   in_calls_ |= std::uint64_t{1} << threads_.current();
@@ -111,11 +117,16 @@ void Explorer::api_call(const char* name) {
 }
 
 void Explorer::submitted(const machine::CommandPtr& command) {
-  submitted_ = submitted_ || command->part_of == 0; // else by no call
+  if (command->part_of == 0) { // else by no call
+    submitted_ |= std::uint64_t{1} << threads_.current();
+  }
   const HostThreads::Aside aside(threads_);
   if (command->value) {
     value_wait_calls_[command->id] = addresses(host_.capture());
     note_circle(); // for all that is known
+  }
+  if (!command->early.empty()) {
+    note_circle(); // whether the two overlap is not chosen where blocks start at once
   }
   stepper_.submitted(command);
 }
@@ -123,10 +134,13 @@ void Explorer::submitted(const machine::CommandPtr& command) {
 // [API]: a call that has submitted work may still stay blocked for as long as that work makes
 // progress, as all launches do with CUDA_LAUNCH_BLOCKING=1.
 void Explorer::api_return(const char* name) {
-  if (std::exchange(submitted_, false) && !options_.prompt_api) {
+  const std::uint64_t self = std::uint64_t{1} << threads_.current();
+  const bool submitted = (submitted_ & self) != 0;
+  submitted_ &= ~self;
+  if (submitted && !options_.prompt_api) {
     threads_.stop({.kind = HostPoint::Kind::Return, .what = name});
   }
-  in_calls_ &= ~(std::uint64_t{1} << threads_.current());
+  in_calls_ &= ~self;
 }
 
 /// What the running host thread allocates meanwhile is not the program's.

@@ -69,6 +69,7 @@ public:
   void submitted(const machine::CommandPtr& command) override;
   void wait(const std::function<bool()>& done, const char* what) override;
   bool query(const std::function<bool()>& ready) override;
+  void observe(const char* name) override;
   void api_call(const char* name) override;
   void api_return(const char* name) override;
 
@@ -84,8 +85,12 @@ public:
 
   [[noreturn]] void stop_unsupported(std::string_view what);
   void found(const report::Diagnostic& diagnostic);
-  [[noreturn]] void host_ended();
-  void host_ends_at_once();
+  /// nullopt: not by itself, or nobody knows with which exit status.
+  [[noreturn]] void host_ended(std::optional<int> status);
+  void host_ends_at_once(int status);
+  /// quick_exit has been called: its handlers are not told with which status.
+  void host_ends_quickly(int status) { quick_status_ = status; }
+  std::optional<int> quick_status() const { return quick_status_; }
 
 private:
   class InCall;
@@ -214,9 +219,9 @@ private:
   bool owed_by_host_rule(const HostPoint& point) const;
   void describe(const Node& node, bool moves_follow);
   Edge edge_for(const Node& node, const Choice& choice);
-  void note_phases();
+  void note_refuted();
   void note_failure();
-  void end_here();
+  void end_here(std::optional<std::uint8_t> unexpected = std::nullopt);
   struct MoveNames { // of a move, for its edge
     std::pair<std::uint64_t, std::uint64_t> who;
     const void* op = nullptr;
@@ -265,9 +270,10 @@ private:
   std::chrono::steady_clock::time_point next_share_{};
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   std::uint64_t in_calls_ = 0;                            // host threads, as bits
-  bool submitted_ = false;                                // by the call under way
+  std::uint64_t submitted_ = 0;                           // by the call under way: the same
   std::array<HostCall, HeddleMaxThreads> host_calls_;
-  bool over_ = false;       // the program has ended
+  bool over_ = false; // the program has ended
+  std::optional<int> quick_status_;
   std::uint32_t heard_ = 0; // of what is told in the table
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   int since_clash_ = 0; // states since Options::orderly failed

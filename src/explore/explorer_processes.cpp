@@ -209,7 +209,7 @@ void Explorer::finish() {
   note_facts();
   exchange_news();
   const bool sums = stepper_.sums_clash(); // it may be what others have said last that shows it
-  if ((sums || stepper_.some_last()) && !one_way()) {
+  if ((sums || stepper_.some_last() || stepper_.refuted()) && !one_way()) {
     if (sums) {
       table_.note(Fact::SumsClash);
     }

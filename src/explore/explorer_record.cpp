@@ -14,6 +14,11 @@ namespace heddle::explore {
 
 namespace {
 
+/// Is there a move that has to be made if nothing else goes on?
+bool some_is_due(const std::vector<Stepper::Move>& moves) {
+  return !std::ranges::all_of(moves, &Stepper::Move::may_wait);
+}
+
 bool inside_call(const HostPoint& point) {
   using Kind = HostPoint::Kind;
   return point.kind == Kind::ApiCall || point.kind == Kind::Return || point.kind == Kind::Wait ||
@@ -74,7 +79,7 @@ void Explorer::demands_of(
     }
     if (inside_call(point) && !(options_.prompt_api && point.kind != HostPoint::Kind::Wait)) {
       // [API]: it could return, or device work could go on.
-      if ((could_go_on || !node.moves.empty()) && !options_.other_processes) {
+      if ((could_go_on || some_is_due(node.moves)) && !options_.other_processes) {
         owe(Rule::Api, t);
       }
     } else if (could_go_on && owed_by_host_rule(point)) {
@@ -133,8 +138,8 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     // [QUERY] obliges device threads that could move; and what is complete is not "not ready" for
     // ever.
     const bool complete = (node.open >> choice.host & 1) != 0;
-    edge.query_obliged = edge.not_ready && !options_.other_processes && !options_.prompt_api &&
-                         (complete || !node.moves.empty());
+    edge.query_obliged =
+        edge.not_ready && !options_.other_processes && (complete || some_is_due(node.moves));
   } else {
     const Stepper::Move& move = node.moves[choice.move];
     const MoveNames& names = names_of(move);
@@ -172,8 +177,8 @@ void Explorer::note_failure() {
 }
 
 /// The last move has ended the execution.
-void Explorer::end_here() {
-  const auto end = table_.end_state();
+void Explorer::end_here(std::optional<std::uint8_t> unexpected) {
+  const auto end = table_.end_state(unexpected);
   if (end && last_) {
     last_->to = *end;
     last_->choice = pack_choice(last_->choice, unchecked);
@@ -185,18 +190,30 @@ void Explorer::end_here() {
 }
 
 /// The program, or we ourselves, end this process without exit handlers.
-void Explorer::host_ends_at_once() {
+void Explorer::host_ends_at_once(int status) {
   if (!threads_.inside() && !over_) {
-    host_ended();
+    host_ended(status);
   }
 }
 
-void Explorer::host_ended() {
+void Explorer::host_ended(std::optional<int> status) {
   over_ = true;
-  if (unrecorded()) {
-    end_sample(SampleEnd::Ended);
+  std::optional<std::uint8_t> unexpected; // [EXIT]
+  if (status) {
+    const auto seen = static_cast<std::uint8_t>(*status); // as whoever waits for the process does
+    if (seen == options_.expect_exit) {
+      table_.note(Fact::EndsAsExpected);
+    } else {
+      unexpected = seen;
+    }
   }
-  end_here();
+  if (unrecorded()) {
+    if (unexpected) {
+      note_in_sample(fmt::format("exit status {}", *unexpected));
+    }
+    end_sample(unexpected ? SampleEnd::Event : SampleEnd::Ended);
+  }
+  end_here(unexpected);
   finish();
 }
 
@@ -207,7 +224,7 @@ void Explorer::stop_unsupported(std::string_view what) {
   }
   const HostPoint point{.kind = HostPoint::Kind::Access, .position = host_.capture()};
   table_.add_event(EventKind::Unsupported, last_ ? last_->from : 0, site(point), what);
-  host_ended();
+  host_ended(std::nullopt);
 }
 
 void Explorer::found(const report::Diagnostic& diagnostic) {

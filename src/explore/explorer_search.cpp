@@ -71,6 +71,8 @@ bool Explorer::hosts_are_alone(const Node& node) {
   // What its calls wait for stays true.
   const bool only_one = options_.starts_at_once && threads_.live() == 1;
   const bool at_once = options_.starts_at_once;
+  // A host function is host code, too, once it may begin: it tells what other host threads do.
+  const bool called = stepper_.may_call_host();
   bool quiet = at_once || (options_.host_first && stepper_.waiting_may_run_through());
   for (const Stepper::Move& move : node.moves) {
     quiet = quiet && (move.thread ? move.through || at_once : !stepper_.host_function(move));
@@ -82,8 +84,9 @@ bool Explorer::hosts_are_alone(const Node& node) {
       continue;
     }
     const HostPoint& point = threads_.point(t);
-    const bool alone = point.kind == Kind::Start || point.kind == Kind::Sync ||
-                       (point.kind == Kind::Access && !point.device_visible) ||
+    const bool of_host = point.kind == Kind::Start || point.kind == Kind::Sync ||
+                         (point.kind == Kind::Access && !point.device_visible);
+    const bool alone = (of_host && !called) ||
                        (quiet && (point.kind == Kind::ApiCall || point.kind == Kind::Return)) ||
                        (only_one && point.kind == Kind::Wait);
     if (!alone) {
@@ -221,10 +224,10 @@ void Explorer::note_facts() {
   }
 }
 
-/// Ends the search if operations on mbarriers do not commute, as Options::phases takes for granted.
-void Explorer::note_phases() {
-  if (stepper_.phases_clash() && options_.phases && !replay_) {
-    table_.note(Fact::PhasesClash);
+/// Ends the search if an assumption that it rests on does not hold.
+void Explorer::note_refuted() {
+  if (stepper_.refuted() && !one_way()) {
+    table_.note(Fact::Refuted);
     finish();
   }
 }
@@ -233,7 +236,7 @@ void Explorer::note_phases() {
 /// more to do in it; else it is the last of path_.
 bool Explorer::enter(const Arrival& arrival) {
   if (stepper_.failure()) {
-    note_phases();
+    note_refuted();
     note_failure();
     return false;
   }
@@ -276,11 +279,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
       finish();
     }
   }
-  note_phases();
-  if (stepper_.heap_clash() && !replay_) {
-    table_.note(Fact::HeapClash);
-    finish();
-  }
+  note_refuted();
   if (stepper_.some_last() && !one_way()) {
     table_.note(Fact::HostClash);
     finish();
@@ -603,8 +602,8 @@ void Explorer::leave_node() {
 /// false: all is done.
 bool Explorer::search() {
   while (!path_.empty()) {
-    if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::PhasesClash) ||
-        table_.saw(Fact::HeapClash) || table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) ||
+    if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::Refuted) ||
+        table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) ||
         (options_.starts_at_once && table_.saw(Fact::Circle))) {
       finish(); // another process has found out
     }

@@ -32,6 +32,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-retries", &Options::retries, false},
     {"no-phases", &Options::phases, false},
     {"no-allocations", &Options::allocations, false},
+    {"no-neighbours", &Options::neighbours, false},
     {"no-host-first", &Options::host_first, false},
     {"no-straight", &Options::straight, false},
     {"starts=at-once", &Options::starts_at_once, true},
@@ -52,7 +53,9 @@ constexpr auto learned_sets = std::to_array<LearnedSet>({
     {"owned=", &machine::Learned::owned},
     {"unordered=", &machine::Learned::unordered},
     {"lasting=", &machine::Learned::lasting},
+    {"refuted=", &machine::Learned::refuted},
 });
+constexpr std::string_view expect_exit_key = "expect-exit=";
 constexpr std::string_view straight_key = "straight-after=";
 constexpr std::string_view one_order_key = "one-order-after=";
 constexpr std::string_view states_key = "max-states=";
@@ -96,7 +99,8 @@ bool read_option(std::string_view word, Options& options) {
       return true;
     }
   }
-  return read_number(word, straight_key, options.straight_after) ||
+  return read_number(word, expect_exit_key, options.expect_exit) ||
+         read_number(word, straight_key, options.straight_after) ||
          read_number(word, one_order_key, options.one_order_after) ||
          read_number(word, states_key, options.max_states) ||
          read_number(word, seconds_key, options.max_seconds) ||
@@ -156,6 +160,9 @@ std::string to_text(const Options& options) {
     if (options.learned.*set.member != 0) {
       add(set.key, options.learned.*set.member);
     }
+  }
+  if (options.expect_exit != defaults.expect_exit) {
+    add(expect_exit_key, options.expect_exit);
   }
   if (options.straight_after != defaults.straight_after) {
     add(straight_key, options.straight_after);

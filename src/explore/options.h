@@ -53,6 +53,9 @@ struct Options {
   // malloc and free in kernels happen as soon as they can: there is always room. Found out to be
   // wrong for a program, each call is a move (machine/device_heap.h).
   bool allocations = true;
+  // Accesses to the shared memory of another block of the cluster are like others: the block does
+  // not end meanwhile. Found out to be wrong for a program, each is a move.
+  bool neighbours = true;
   // As long as all that devices can do comes to an end by itself, calls return first; of grids that
   // wait for others it is taken for granted, but for those of `lasting`, kernels (by a hash) that
   // were found out to be of another kind.
@@ -74,6 +77,7 @@ struct Options {
   bool lockstep = false;
   // With them: plain reads of global memory may see old values until a fence.
   bool stale_reads = false;
+  std::uint32_t expect_exit = 0; // the exit status that the program is expected to end with [EXIT]
   // As if grids did not wait for each other: to learn whether a verdict rests on [DEP].
   bool ignore_grid_order = false;
   std::uint32_t max_states = 1'000'000;

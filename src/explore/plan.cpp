@@ -54,7 +54,7 @@ void Plan::begin_again(const Seen& seen) {
   const bool sums = (options_.sums || options_.orderly) && seen.sums_clash;
   const bool host = options_.host_first && seen.host_clash;
   machine::Learned blamed = options_.learned;
-  if (sums || host) {
+  if (sums || host || seen.refuted) {
     blamed |= seen.learned;
   }
   const bool news = blamed != options_.learned;
@@ -68,15 +68,29 @@ void Plan::begin_again(const Seen& seen) {
   options_.learned = blamed;
   options_.sums = options_.sums && (!sums || news);
   options_.orderly = options_.orderly && (!sums || news);
-  options_.phases = options_.phases && !seen.phases_clash;
-  options_.allocations = options_.allocations && !seen.heap_clash;
   options_.host_first = options_.host_first && (!host || news);
 }
 
+/// Has the search shown that an assumption does not hold on which it rests?
+bool Plan::is_void(const Seen& seen) const {
+  return ((options_.sums || options_.orderly) && seen.sums_clash) || seen.refuted ||
+         (options_.host_first && seen.host_clash);
+}
+
+Plan::Next Plan::stop(const Seen& seen) {
+  if (kept_) {
+    options_ = kept_with_;
+    return Next::Kept;
+  }
+  if (is_void(seen)) { // the next one says only what is true
+    begin_again(seen);
+    return Next::Again;
+  }
+  return Next::This;
+}
+
 Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
-  if (((options_.sums || options_.orderly) && seen.sums_clash) ||
-      (options_.phases && seen.phases_clash) || (options_.allocations && seen.heap_clash) ||
-      (options_.host_first && seen.host_clash)) {
+  if (is_void(seen)) {
     begin_again(seen);
     return Next::Again;
   }

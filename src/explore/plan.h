@@ -47,7 +47,7 @@ public:
 
   /// What a search has met.
   struct Seen {
-    bool sums_clash = false, phases_clash = false, heap_clash = false, host_clash = false;
+    bool sums_clash = false, refuted = false, host_clash = false;
     bool retries = false, gave_up = false, circle = false; // Fact::Retries and so on
     machine::Learned learned{};                            // what is to blame for clashes
   };
@@ -63,8 +63,11 @@ public:
     Kept          // the one that was kept tells more than this one
   };
   Next after(const Seen& seen, const std::function<Found()>& judge);
+  /// Nobody wants to wait any longer: the search that tells most, whether it holds or not.
+  Next stop(const Seen& seen);
 
 private:
+  bool is_void(const Seen& seen) const;
   bool one_order_may_do() const { return every_order_ && (could_be_ & ~contended_) != 0; }
   void in_one_order();
   void begin_again(const Seen& seen);

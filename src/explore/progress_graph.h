@@ -83,6 +83,9 @@ struct State {
   std::uint32_t about = 0;   // number of what reports say of it
   bool terminal = false;     // the program has ended
   bool expanded = false;     // all moves out of this state are in `edges`
+  // [EXIT]: terminal, and the program did not end with the exit status that was expected of it.
+  bool unexpected = false;
+  std::uint8_t exit_status = 0; // of such a state
 };
 
 /// What reports say of a state.

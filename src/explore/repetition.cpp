@@ -62,6 +62,12 @@ Outcome outcome_of_end(const Repetition& again, const Schedule& schedule) {
               )
     };
   }
+  if (graph.states[end].unexpected) {
+    return {
+        TraceEnd::Defect,
+        fmt::format("the program has ended with exit status {}", graph.states[end].exit_status)
+    };
+  }
   if (graph.states[end].terminal) {
     return {TraceEnd::Ended, "the program has ended"};
   }

@@ -3,6 +3,7 @@
 
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
+#include "explore/interruption.h"
 #include "explore/plan.h"
 #include "explore/repetition.h"
 #include "explore/sample_sheet.h"
@@ -98,8 +99,7 @@ Result<void> try_schedules(
 Plan::Seen seen_in(const StateTable& table) {
   return {
       .sums_clash = table.saw(Fact::SumsClash),
-      .phases_clash = table.saw(Fact::PhasesClash),
-      .heap_clash = table.saw(Fact::HeapClash),
+      .refuted = table.saw(Fact::Refuted),
       .host_clash = table.saw(Fact::HostClash),
       .retries = table.saw(Fact::Retries),
       .gave_up = table.saw(Fact::GaveUp),
@@ -128,7 +128,8 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       request.workers.jobs = 1; // for the same states each time
       continue;
     }
-    const Plan::Next next = plan.after(seen_in(tried->table), [&] {
+    const Plan::Seen seen = seen_in(tried->table);
+    const auto judge = [&] {
       HostSources sources(request.program);
       const Judgement found = judge_search(request, tried->table, sources, tried->finished);
       return Plan::Found{
@@ -136,7 +137,9 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
           .complete = found.report.complete,
           .straight = found.straight
       };
-    });
+    };
+    const bool interrupted = Interruption::received() != 0;
+    const Plan::Next next = interrupted ? plan.stop(seen) : plan.after(seen, judge);
     request.options = handover.options = plan.options();
     switch (next) {
     case Plan::Next::Again:

@@ -241,14 +241,18 @@ void StateTable::add_moves(StateId id, std::uint32_t moves) {
   count(h.several, state.claims, ~0U);
 }
 
-std::optional<StateId> StateTable::end_state() {
-  // No real state has this hash: both halves are all ones.
-  const auto visited = visit({~0ULL, ~0ULL}, {});
+std::optional<StateId> StateTable::end_state(std::optional<std::uint8_t> unexpected) {
+  // No real state has this hash: one half is all ones, the other one almost. (~1 is taken, see
+  // explorer_sample.cpp.)
+  const std::uint64_t which = unexpected ? 2ULL + *unexpected : 0;
+  const auto visited = visit({~which, ~0ULL}, {});
   if (!visited) {
     return std::nullopt;
   }
   StoredState& stored = region<StoredState>(header().states_at)[visited->id];
   stored.terminal = 1;
+  stored.unexpected = unexpected ? 1 : 0;
+  stored.exit_status = unexpected.value_or(0);
   stored.described = 1;
   return visited->id;
 }
@@ -434,8 +438,8 @@ bool StateTable::saw(Fact fact) const {
 }
 
 void StateTable::learn(const machine::Learned& refuted) {
-  const std::array<std::uint64_t, 4>
-      sets{refuted.contended, refuted.owned, refuted.unordered, refuted.lasting};
+  const std::array<std::uint64_t, 5>
+      sets{refuted.contended, refuted.owned, refuted.unordered, refuted.lasting, refuted.refuted};
   for (std::size_t i = 0; i < sets.size(); ++i) {
     atomic_of(header().learned[i]).fetch_or(sets[i], relaxed);
   }
@@ -443,7 +447,13 @@ void StateTable::learn(const machine::Learned& refuted) {
 
 machine::Learned StateTable::learned() const {
   const auto set = [&](std::size_t i) { return atomic_of(header().learned[i]).load(relaxed); };
-  return {.contended = set(0), .owned = set(1), .unordered = set(2), .lasting = set(3)};
+  return {
+      .contended = set(0),
+      .owned = set(1),
+      .unordered = set(2),
+      .lasting = set(3),
+      .refuted = set(4)
+  };
 }
 
 std::optional<std::uint32_t> StateTable::tell(std::span<const std::byte> what) {

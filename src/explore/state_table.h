@@ -63,13 +63,13 @@ enum class Fact : std::uint8_t {
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order
   SumsClash,   // Options::sums does not hold: the search is void
-  PhasesClash, // Options::phases does not hold: the search is void
-  Circle,    // a state came back on the way from it, or what a straight search needs does not hold
-  GaveUp,    // Options::gives_up
-  HeapClash, // Options::allocations does not hold: the search is void
+  Refuted,     // some machine::Assumption: the search is void
+  Circle, // a state came back on the way from it, or what a straight search needs does not hold
+  GaveUp, // Options::gives_up
   HostAllocates, // … memory while others may go on: one process searches
   HostClash,     // Options::host_first does not hold: the search is void
-  HostUnseen     // host code is not instrumented
+  HostUnseen,    // host code is not instrumented
+  EndsAsExpected // an execution ended with the exit status that is expected [EXIT]
 };
 
 /// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,
@@ -124,8 +124,8 @@ public:
   /// edges as all claims together say.
   void describe(StateId state, const Description& description, std::uint32_t moves);
   void add_moves(StateId state, std::uint32_t moves); // of a state that has been described
-  /// A state in which the program has ended.
-  std::optional<StateId> end_state();
+  /// A state in which the program has ended: with this exit status, if that was not expected of it.
+  std::optional<StateId> end_state(std::optional<std::uint8_t> unexpected = std::nullopt);
   /// A search is to go nowhere but to these states, and to make all choices in them.
   void keep_to(std::span<const Hash128> states);
   bool keeps_to_some() const;

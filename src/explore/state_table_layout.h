@@ -29,6 +29,7 @@ struct alignas(64) StoredState {
   std::uint32_t edges;       // out of this state so far
   std::uint32_t description; // interned: StoredDescription, and its demands
   std::uint8_t terminal, described;
+  std::uint8_t unexpected, exit_status; // of a terminal state, as in State
 };
 static_assert(sizeof(StoredState) == 64);
 
@@ -100,7 +101,7 @@ struct StateTable::Header {
       events_at, told_at, processes_at;
 
   std::uint32_t facts;
-  std::array<std::uint64_t, 4> learned; // machine::Learned
+  std::array<std::uint64_t, 5> learned; // machine::Learned
   std::uint32_t keeps_to;               // so many states; 0: to none
   std::uint32_t irrevocable;            // moves
   std::int32_t permits;                 // of processes that could take part and do not

@@ -22,11 +22,16 @@ StateTable::Order StateTable::order(Numbering numbering) const {
   const auto* states = region<StoredState>(h.states_at);
   Order order;
   if (numbering == Numbering::AsFound && h.several == 0) {
-    order.as_stored = true;
     order.size = h.states;
     while (order.size != 0 && states[order.size - 1].visits == 0) {
       --order.size; // its process was ended
     }
+    // A process that has found a state known, which it took for new, may have ended, too.
+    order.as_stored = std::none_of(states, states + order.size, [](const StoredState& state) {
+      return state.visits == 0;
+    });
+  }
+  if (order.as_stored) {
     return order;
   }
   for (StateId id = 0; id < h.states; ++id) {
@@ -95,6 +100,8 @@ ProgressGraph StateTable::load(Numbering numbering) const {
     State& state = graph.states[place];
     state = description;
     state.terminal = stored.terminal != 0;
+    state.unexpected = stored.unexpected != 0;
+    state.exit_status = stored.exit_status;
     state.expanded = stored.described != 0 && stored.claims == 0 && stored.edges >= stored.moves;
   }
   std::vector<Label> labels(h.texts); // by text

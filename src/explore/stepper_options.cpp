@@ -5,6 +5,8 @@
 
 namespace heddle::explore {
 
+using machine::Assumption;
+
 machine::Stepper::Options
 stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
   return {
@@ -20,9 +22,12 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
                     !options.lockstep && options.progress != ProgressModel::Hsa,
       .retries = options.retries,
       .learned = options.learned,
-      .phases = options.phases && options.eager && !options.lockstep &&
-                options.progress != ProgressModel::Hsa,
-      .allocations = options.allocations && options.eager && !options.lockstep,
+      .phases = options.phases && options.learned.holds(Assumption::Phases) && options.eager &&
+                !options.lockstep && options.progress != ProgressModel::Hsa,
+      .allocations = options.allocations && options.learned.holds(Assumption::HeapRoom) &&
+                     options.eager && !options.lockstep,
+      .neighbours = options.neighbours && options.learned.holds(Assumption::Neighbours) &&
+                    options.eager && !options.lockstep,
       .starts_at_once = options.starts_at_once,
       .ignore_grid_order = options.ignore_grid_order,
       .warp_rules = std::move(warp_rules)

@@ -2,6 +2,7 @@
 #include "explore/verdict.h"
 
 #include "explore/trace.h"
+#include "explore/unexpected_end.h"
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
 
@@ -87,6 +88,10 @@ public:
       }
       report.findings.push_back(std::move(diagnostic));
     }
+    add_ends(report);
+    if (kernels().empty() && report.findings.empty()) {
+      report.warnings.emplace_back("no kernel ran, so this says nothing about device code");
+    }
     if (report.findings.empty() && report.complete) {
       report.rests_on = reasons(analysis);
     }
@@ -100,6 +105,18 @@ public:
   }
 
 private:
+  void add_ends(report::Report& report) {
+    const bool others = !report.findings.empty() || !report.complete;
+    for (UnexpectedEnd& end : unexpected_ends(table_, graph_, out_, resolve_, options_, others)) {
+      end.finding.searched = searched(report);
+      if (options_.schedule) {
+        end.finding.replay = replay_of(end.way, graph_, table_, *options_.schedule);
+      }
+      show({end.state});
+      report.findings.push_back(std::move(end.finding));
+    }
+  }
+
   /// A finding speaks of these states.
   void show(const std::vector<StateId>& states) {
     if (graph_.states.empty()) {
@@ -679,16 +696,25 @@ private:
     return result;
   }
 
-  std::string bounds() const {
-    std::set<std::string> kernels;
+  /// Those of which a thread has moved.
+  std::set<std::string> kernels() const {
+    std::set<std::string> result;
     for (const Actor& actor : graph_.actors) {
       if (actor.kind == ActorKind::DeviceThread) {
-        kernels.insert(actor.kernel);
+        result.insert(actor.kernel);
       }
     }
+    return result;
+  }
+
+  std::string bounds() const {
     std::string text = "1 input";
-    for (const std::string& kernel : kernels) {
+    const std::set<std::string> moved = kernels();
+    for (const std::string& kernel : moved) {
       text += ", " + kernel;
+    }
+    if (moved.empty()) {
+      text += ", no kernel ran";
     }
     if (table_.saw(Fact::HostUnseen)) {
       text += ", host code seen only at API calls (not compiled with -fsanitize=thread)";

@@ -3,6 +3,7 @@
 // little late.
 #include "explore/watch.h"
 
+#include "explore/interruption.h"
 #include "report/render.h"
 
 #include <fcntl.h>
@@ -171,6 +172,9 @@ Ending Watch::wait_for(const Processes& processes) {
 }
 
 std::string Watch::limit_reached(pid_t leader, double seconds) {
+  if (std::string text = Interruption::text(); !text.empty()) {
+    return text;
+  }
   if (seconds >= options_.max_seconds * of_.share) {
     return fmt::format(
         "the limit of {} s was reached (--max-time){}",

@@ -115,7 +115,9 @@ struct HeddleHostHooks {
   /// The program does something that cannot be explored yet. Does not return.
   void (*unsupported)(const char* what);
   /// The program ends without its exit handlers. May not return.
-  void (*ends_at_once)() = nullptr;
+  void (*ends_at_once)(int status) = nullptr;
+  /// quick_exit has been called; its handlers, which run now, are not told the status.
+  void (*ends_quickly)(int status) = nullptr;
   /// nullptr: one host thread; creating another one is unsupported.
   const HeddleThreadHooks* threads = nullptr;
 };

@@ -286,11 +286,19 @@ HEDDLE_EXPORT int pthread_setschedprio(pthread_t thread, int priority) {
 // The end of the program without exit handlers.
 HEDDLE_EXPORT void _exit(int status) {
   if (heddle::hostwatch::hooks != nullptr && heddle::hostwatch::hooks->ends_at_once != nullptr) {
-    heddle::hostwatch::hooks->ends_at_once();
+    heddle::hostwatch::hooks->ends_at_once(status);
   }
   ::syscall(SYS_exit_group, status);
   __builtin_trap();
 }
 HEDDLE_EXPORT void _Exit(int status) {
   ::_exit(status);
+}
+HEDDLE_EXPORT void quick_exit(int status) {
+  if (heddle::hostwatch::hooks != nullptr && heddle::hostwatch::hooks->ends_quickly != nullptr) {
+    heddle::hostwatch::hooks->ends_quickly(status);
+  }
+  static decltype(&quick_exit) real = nullptr;
+  real_function(real, "quick_exit")(status);
+  __builtin_trap();
 }

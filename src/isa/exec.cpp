@@ -143,18 +143,31 @@ Stop Exec::run(Warp& warp, LaneMask group, const Turn& turn) {
   fuel_ = turn.fuel;
   why_ = Stop::None;
   reconverge_ = turn.reconverge;
-  watch_ = static_cast<std::uint8_t>(Guarded | (turn.stop_at_visible ? Visible : 0));
+  // Who stops before visible ops or watches accesses wants every op by itself.
+  const bool regions = !turn.stop_at_visible && access_watch_ == nullptr;
+  watch_ = static_cast<std::uint8_t>(
+      Guarded | (turn.stop_at_visible ? Visible : 0) | (regions ? Compiled : 0)
+  );
   look_behind();
   const Op* op = warp.pc[first];
-  bool moved = false; // the first op is executed in any case
+  const Op* left = nullptr; // where a region has been left: the interpreter executes that op
+  bool moved = false;       // the first op is executed in any case
   while (op != nullptr) {
     op_ = op;
-    if ((op->flags & watch_) != 0) [[unlikely]] {
-      if ((op->flags & watch_ & Join) != 0 && moved && behind_ <= op) {
+    const std::uint8_t flags = __atomic_load_n(&op->flags, __ATOMIC_RELAXED);
+    if ((flags & watch_) != 0) [[unlikely]] {
+      if ((flags & watch_ & Join) != 0 && moved && behind_ <= op) {
         stop_at(Stop::Diverged, op);
         break;
       }
-      if ((op->flags & Guarded) != 0) {
+      if ((flags & watch_ & Compiled) != 0 && std::exchange(left, nullptr) != op) {
+        const std::uint64_t before = executed_;
+        left = enter_region(*op);
+        moved = moved || left != op || executed_ != before;
+        op = left;
+        continue;
+      }
+      if ((flags & Guarded) != 0) {
         const LaneMask p = predicate(op->guard);
         mask_ = group_ & (op->guard_negated ? ~p : p);
         if (mask_ == 0) {
@@ -164,7 +177,7 @@ Stop Exec::run(Warp& warp, LaneMask group, const Turn& turn) {
           continue;
         }
       }
-      if ((op->flags & watch_ & Visible) != 0 && moved) {
+      if ((flags & watch_ & Visible) != 0 && moved) {
         mask_ = group_;
         stop_at(Stop::Visible, op);
         break;

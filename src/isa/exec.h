@@ -6,6 +6,7 @@
 #pragma once
 
 #include "isa/op.h"
+#include "isa/region.h"
 
 #include <array>
 #include <cstring>
@@ -207,6 +208,7 @@ protected:
   ~AccessWatch() = default;
 };
 
+#if !defined(HEDDLE_REGION_HANDLERS) // see region_exec.h
 /// Execution of one group. Created per worker and reused.
 class Exec {
 public:
@@ -224,6 +226,8 @@ public:
     *p = (*p & ~mask_) | (value & mask_);
   }
 
+  /// The refs that belong to an op, from Op::list on.
+  const Ref* refs(const Op& op) const { return frame_->code->refs.data() + op.list; }
   LaneMask mask() const { return mask_; }   // lanes that execute this op (guard applied)
   LaneMask group() const { return group_; } // lanes of the group
   /// Calls f(lane) for each executing lane, lowest first.
@@ -362,6 +366,9 @@ private:
   const Op* next_or_stop(const Op& op, Stop why);
   void enter_frame(Frame& frame);
   void look_behind();
+  /// Goes on in the frame's compiled code, which may answer `op` itself: nothing was done then.
+  const Op* enter_region(const Op& op);
+  static const Op* interpret_for_region(RegionContext& context, const Op& op, LaneMask lanes);
   std::byte* reached(int lane, std::byte* at, std::uint32_t bytes, bool store);
   std::byte*
   bad_access(FaultKind kind, int lane, memory::Address a, std::uint32_t bytes, bool store);
@@ -383,7 +390,7 @@ private:
   std::size_t site() const {
     return (reinterpret_cast<std::uintptr_t>(op_) / sizeof(Op)) % cache_.size();
   }
-  std::array<memory::Range, 64> cache_{};
+  std::array<memory::Range, range_sites> cache_{};
   std::uint64_t cache_generation_ = 0;
   Warp* warp_ = nullptr;
   Frame* frame_ = nullptr;
@@ -399,5 +406,10 @@ private:
   std::uint64_t executed_ = 0;
   memory::AddressSpace& space_;
 };
+#endif
 
 } // namespace heddle::isa
+
+#if defined(HEDDLE_REGION_HANDLERS)
+#include "isa/region_exec.h"
+#endif

@@ -177,6 +177,9 @@ Ref Form::symbol(const ptx::Operand& operand, ptx::Type type) {
     l_.emit(op);
     return op.d;
   }
+  if (symbol->kind == Kind::Global || symbol->kind == Kind::Function) {
+    return l_.address_constant(address, static_cast<std::uint32_t>(bits) / 8);
+  }
   return bits == 64 ? l_.constant_of(address) : l_.constant_of(static_cast<std::uint32_t>(address));
 }
 

@@ -279,9 +279,27 @@ std::uint32_t Lowering::element_bytes(const ptx::Operand& operand, ptx::Type typ
 }
 
 Ref Lowering::constant(const void* element, std::uint32_t bytes) {
-  const std::string key(static_cast<const char*>(element), bytes);
+  return Ref::at(
+      Area::Constant,
+      place_constant(std::string(static_cast<const char*>(element), bytes), element, bytes).first
+  );
+}
+
+Ref Lowering::address_constant(std::uint64_t address, std::uint32_t bytes) {
+  // Whether it equals another constant must not depend on where variables lie.
+  std::string key = "address in this process: "; // longer than any element
+  key.append(reinterpret_cast<const char*>(&address), bytes);
+  const auto [offset, fresh] = place_constant(std::move(key), &address, bytes);
+  if (fresh) {
+    code_.addresses.emplace_back(offset, bytes);
+  }
+  return Ref::at(Area::Constant, offset);
+}
+
+std::pair<std::uint32_t, bool>
+Lowering::place_constant(std::string key, const void* element, std::uint32_t bytes) {
   const auto [it, fresh] =
-      constants_.try_emplace(key, static_cast<std::uint32_t>(code_.constants.size()));
+      constants_.try_emplace(std::move(key), static_cast<std::uint32_t>(code_.constants.size()));
   if (fresh) {
     const std::size_t base = code_.constants.size();
     code_.constants.resize(base + std::size_t{bytes} * warp_size);
@@ -289,11 +307,13 @@ Ref Lowering::constant(const void* element, std::uint32_t bytes) {
       std::memcpy(code_.constants.data() + base + lane * bytes, element, bytes);
     }
   }
-  return Ref::at(Area::Constant, it->second);
+  return {it->second, fresh};
 }
 
 Ref Lowering::scratch(std::uint32_t element_bytes) {
-  return Ref::at(Area::Frame, allocate_register(element_bytes));
+  const Ref ref = Ref::at(Area::Frame, allocate_register(element_bytes));
+  code_.scratch.emplace_back(ref.offset(), element_bytes);
+  return ref;
 }
 
 Ref Lowering::carry() {

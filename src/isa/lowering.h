@@ -91,6 +91,8 @@ public:
   std::uint32_t element_bytes(const ptx::Operand& operand, ptx::Type type) const;
   Ref constant(const void* element, std::uint32_t bytes); // broadcast; equal ones are shared
   template <class T> Ref constant_of(T value) { return constant(&value, sizeof(T)); }
+  /// The same for an address in this process: shared with nothing else, and in Code::addresses.
+  Ref address_constant(std::uint64_t address, std::uint32_t bytes);
   Ref scratch(std::uint32_t element_bytes); // a fresh register
   Ref carry();                              // the condition code register CC.CF, a predicate
   std::uint32_t list(const std::vector<Ref>& refs);
@@ -111,6 +113,8 @@ public:
 
 private:
   std::uint32_t allocate_register(std::uint32_t element_bytes);
+  std::pair<std::uint32_t, bool>
+  place_constant(std::string key, const void* element, std::uint32_t bytes);
   void clear_at_entry();
   Code& code_;
   SymbolResolver& resolver_;

@@ -72,8 +72,9 @@ struct Ref {
 using Handler = const Op* (*)(Exec & exec, const Op& op);
 
 enum OpFlags : std::uint8_t {
-  Guarded = 1, // op.guard is a predicate register
-  Join = 4,    // first op of a labelled block: where lanes of a warp that parted may meet
+  Guarded = 1,  // op.guard is a predicate register
+  Join = 4,     // first op of a labelled block: where lanes of a warp that parted may meet
+  Compiled = 8, // Code::region may be entered here; set while others execute: install_region()
   Visible =
       2 // touches memory that others may share, is an atomic, fence, barrier, collective or exit
 };
@@ -93,7 +94,12 @@ struct Op {
   std::uint64_t imm2 = 0;
 };
 
-/// Lowered function. Immutable once lowered.
+struct RegionContext; // region.h
+/// Compiled code. `at`: index of the op to begin with. Returns the op to go on with, or nullptr if
+/// a handler has stopped the group.
+using Region = const Op* (*)(RegionContext & context, std::uint32_t at);
+
+/// Lowered function. Immutable once lowered, but for install_region().
 struct Code {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
@@ -111,6 +117,11 @@ struct Code {
   std::vector<std::uint32_t> return_offsets;    // .func: in the frame's local memory
   std::vector<std::uint32_t> variable_offsets;  // .local and .param variables: in the frame's local
                                                 // memory; others 0
+  /// Registers that the function does not have, and constants that are addresses in this process
+  /// (all others are the same in every process): offset and bytes of an element.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> scratch;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> addresses;
+  mutable Region region = nullptr;
 };
 
 /// One activation of a function by some lanes of a warp.

@@ -60,10 +60,19 @@ template <Space S> void addresses(Exec& exec, const Op& op, std::uint64_t (&addr
   }
 }
 
+#if defined(HEDDLE_REGION_HANDLERS) // a region leaves to the interpreter what may be a fault
+inline const Op* access_fault(Exec&, const Op&) {
+  return nullptr;
+}
+inline std::byte* wrong_space(Exec&, int, memory::Address, std::uint32_t, bool) {
+  return nullptr;
+}
+#else
 /// Completes fault() with the state space as written and stops.
 const Op* access_fault(Exec& exec, const Op& op);
 /// Fills fault(): `a` does not lie in the state space that the instruction names.
 std::byte* wrong_space(Exec& exec, int lane, memory::Address a, std::uint32_t bytes, bool store);
+#endif
 
 inline bool in_window(memory::Address a) {
   return a - memory::window_base < 3 * memory::window_size;

@@ -181,7 +181,7 @@ template <Space S, class M, class R, bool Strong> const Op* load_vector(Exec& ex
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
   R* d[8];
-  const Ref* refs = exec.code().refs.data() + op.list;
+  const Ref* refs = exec.refs(op);
   for (int k = 0; k < op.count; ++k) {
     d[k] = refs[k].none() ? nullptr : exec.out<R>(refs[k]);
   }
@@ -211,7 +211,7 @@ template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op&
   addresses<S>(exec, op, address);
   M* d[N];
   for (int k = 0; k < N; ++k) {
-    d[k] = exec.out<M>(exec.code().refs[op.list + static_cast<std::size_t>(k)]);
+    d[k] = exec.out<M>(exec.refs(op)[k]);
   }
   const bool done = each_access<S>(
       exec,
@@ -263,7 +263,7 @@ template <Space S, class M, class R, bool Strong> const Op* store_vector(Exec& e
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
   const R* b[8];
-  const Ref* refs = exec.code().refs.data() + op.list;
+  const Ref* refs = exec.refs(op);
   for (int k = 0; k < op.count; ++k) {
     b[k] = exec.in<R>(refs[k]);
   }
@@ -292,7 +292,7 @@ template <Space S, class M, int N> const Op* store_elements(Exec& exec, const Op
   addresses<S>(exec, op, address);
   const M* b[N];
   for (int k = 0; k < N; ++k) {
-    b[k] = exec.in<M>(exec.code().refs[op.list + static_cast<std::size_t>(k)]);
+    b[k] = exec.in<M>(exec.refs(op)[k]);
   }
   const bool done =
       each_access<S>(exec, op, address, N * sizeof(M), /*store=*/true, [&](int lane, std::byte* p) {

@@ -572,6 +572,10 @@ const ptx::Function* Program::find_kernel(std::string_view name) const {
              : nullptr;
 }
 
+const std::vector<std::shared_ptr<const ptx::Module>>& Program::modules() const {
+  return impl_->modules;
+}
+
 Result<const Kernel*> Program::kernel(std::string_view name) {
   std::lock_guard lock(impl_->mutex);
   const auto known = impl_->kernels.find(name);

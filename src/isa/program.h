@@ -69,6 +69,7 @@ public:
   /// Lowers on first use; thread safe. Input error if there is no such kernel.
   Result<const Kernel*> kernel(std::string_view name);
   const ptx::Function* find_kernel(std::string_view name) const; // without lowering
+  const std::vector<std::shared_ptr<const ptx::Module>>& modules() const;
 
 private:
   struct Impl;

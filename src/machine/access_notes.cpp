@@ -3,7 +3,7 @@
 
 #include "machine/device_heap.h"
 #include "machine/order_data.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 #include <algorithm>
 #include <cstring>
@@ -42,17 +42,17 @@ void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool st
     order_data_->accessed(at, bytes, store);
   }
   const isa::Op* op = exec_.current();
-  const ptx::Instruction& i = exec_.code().function->body[op->instruction];
-  if (i.opcode == ptx::Opcode::Atom || i.opcode == ptx::Opcode::Red ||
-      (i.opcode == ptx::Opcode::Cp && i.has(ptx::Mod::Reduce) && store) ||
-      ((i.opcode == ptx::Opcode::Ld || i.opcode == ptx::Opcode::St) && ptx::is_strong(i)) ||
+  using Kind = ptx::Effect::Kind;
+  const ptx::Effect& effect = ptx::effect_of(exec_.code().function->body[op->instruction]);
+  // A reducing copy reads its source weakly.
+  if ((effect.is_strong() && (effect.is_access() || (effect.is(Kind::Copy) && store))) ||
       (!also_strong.empty() && also_strong.contains(op))) {
     strong.push_back({at, bytes, op, &exec_.code(), lane});
   }
   bool reads_it = true;
   if (store) {
     written(at, bytes);
-    reads_it = i.opcode != ptx::Opcode::St;
+    reads_it = !effect.is(Kind::Store);
   }
   if (reads_it) {
     read(at, bytes);

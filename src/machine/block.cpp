@@ -92,6 +92,8 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
   rank_ = rank;
   index_ = grid_.block_index(cluster_index, rank);
   live_ = threads_;
+  launched_dependents_ = false;
+  grids_before_over_ = true;
   divergence_.reset();
   std::ranges::fill(shared_, std::byte{0});
   write_block_specials(cluster_index);
@@ -122,6 +124,7 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     state.tired = state.ran = state.arrived = 0;
     state.fuel = round_fuel;
     state.cluster_arrived = state.cluster_waiting = state.cluster_passed = 0;
+    state.grid_waiting = 0;
     state.red_popc = state.red_and = state.red_or = 0;
     state.warpgroup_ahead.clear();
   }
@@ -167,6 +170,9 @@ WaitKind Block::wait_of(const WarpState& state, int lane) {
   }
   if ((state.cluster_waiting & bit(lane)) != 0) {
     return WaitKind::ClusterBarrier;
+  }
+  if ((state.grid_waiting & bit(lane)) != 0) {
+    return WaitKind::Grids;
   }
   return (state.arrived & bit(lane)) != 0 ? WaitKind::Collective : WaitKind::Barrier;
 }
@@ -601,17 +607,35 @@ std::byte* Block::shared_of(std::uint32_t rank, std::uint64_t* bytes) {
   if (rank >= cluster_.size() || cluster_.block(rank).ended()) {
     return nullptr; // the shared memory of a block ends with it
   }
+  if (monitor_ != nullptr && rank != rank_) {
+    monitor_->neighbour_accessed(rank);
+  }
   *bytes = cluster_.block(rank).shared_bytes();
   return cluster_.block(rank).shared();
 }
 
-void Block::launch_dependents() {} // a hint: dependents start when this grid has ended
+// [DEP-EARLY]: one thread is enough.
+void Block::launch_dependents() {
+  launched_dependents_ = true;
+}
 
-const Op* Block::grid_dependency_wait(isa::Exec&, const Op& op) {
+// [DEP-WAIT]
+const Op* Block::grid_dependency_wait(isa::Exec& exec, const Op& op) {
   if (monitor_ != nullptr) {
     monitor_->dependency_waited();
   }
-  return &op + 1; // grids start after what they depend on has ended, programmatic or not
+  if (grids_before_over_) {
+    return &op + 1;
+  }
+  warps_[index_of(exec.warp())].grid_waiting |= exec.mask();
+  return exec.block(op, &op + 1);
+}
+
+void Block::grids_before_are_over() {
+  grids_before_over_ = true;
+  for (WarpState& state : warps_) {
+    state.warp.blocked &= ~std::exchange(state.grid_waiting, 0);
+  }
 }
 
 memory::Address Block::device_malloc(std::uint64_t bytes) {

@@ -30,7 +30,8 @@ enum class WaitKind : std::uint8_t {
   None,
   Barrier,
   ClusterBarrier,
-  Collective
+  Collective,
+  Grids // that its own depends on
 };
 
 class Block;
@@ -135,6 +136,7 @@ public:
     isa::LaneMask cluster_arrived = 0;
     isa::LaneMask cluster_waiting = 0;
     isa::LaneMask cluster_passed = 0; // arrived in a phase that has completed, has not waited yet
+    isa::LaneMask grid_waiting = 0;   // in griddepcontrol.wait
     // Instructions of its warpgroup that it has executed and that not all four warps have.
     struct WarpgroupOp {
       const isa::Op* op = nullptr;
@@ -159,6 +161,14 @@ public:
 
   /// For what a lane waits; the instruction is the one before its program counter.
   static WaitKind wait_of(const WarpState& state, int lane);
+
+  // --- Programmatic dependencies -----------------------------------------------------------------
+  /// From now on griddepcontrol.wait blocks, until the grids before this one have completed. (Who
+  /// lets a block begin only then need not call these.)
+  void hold_at_grid_wait() { grids_before_over_ = false; }
+  void grids_before_are_over();
+  /// [DEP-EARLY]: is there nothing of it left that dependents wait for?
+  bool lets_dependents_begin() const { return launched_dependents_ || ended(); }
   /// Which of this block's warps it is.
   std::size_t index_of(const isa::Warp& warp) const;
 
@@ -279,6 +289,8 @@ private:
   std::uint32_t rank_ = 0;
   std::uint32_t threads_ = 0;
   std::uint32_t live_ = 0;
+  bool launched_dependents_ = false;
+  bool grids_before_over_ = true;
   std::uint64_t shared_bytes_ = 0;
   std::vector<std::byte> shared_;
   std::vector<WarpState> warps_;

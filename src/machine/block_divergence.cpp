@@ -18,6 +18,7 @@
 #include "machine/block.h"
 #include "machine/fault_finding.h"
 #include "ptx/cfg.h"
+#include "ptx/effect.h"
 
 #include <fmt/format.h>
 
@@ -31,29 +32,14 @@ using isa::Op;
 
 namespace {
 
-/// Does it do something besides computing in registers?
+/// Does it do something that others may see?
 bool acts(const ptx::Instruction& i) {
-  using ptx::Opcode;
-  switch (i.opcode) {
-  case Opcode::Ld:
-    return !i.has(ptx::Mod::Param) && !i.has(ptx::Mod::Const) && !i.has(ptx::Mod::Local);
-  case Opcode::St:
-    return !i.has(ptx::Mod::Param) && !i.has(ptx::Mod::Local);
-  case Opcode::Atom:
-  case Opcode::Red:
-  case Opcode::Call:
-  case Opcode::Bar:
-  case Opcode::Barrier:
-  case Opcode::Mbarrier:
-  case Opcode::Cp:
-  case Opcode::Shfl:
-  case Opcode::Vote:
-  case Opcode::Match:
-  case Opcode::Redux:
-    return true;
-  default:
-    return false;
-  }
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const bool own = effect.is_access() &&
+                   (i.has(ptx::Mod::Param) || i.has(ptx::Mod::ParamEntry) ||
+                    i.has(ptx::Mod::ParamFunc) || i.has(ptx::Mod::Const) || i.has(ptx::Mod::Local));
+  return ((effect.reads() || effect.writes()) && !own) ||
+         effect.meets != ptx::Effect::Meets::Nobody || effect.is(ptx::Effect::Kind::Call);
 }
 
 /// Do all ways to the end that avoid the barrier lead through code that does something and that

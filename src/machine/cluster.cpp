@@ -197,6 +197,9 @@ void Cluster::describe_waits(Waits& waits) {
         case WaitKind::Collective:
           text += fmt::format("waits for the lanes {:#010x} of its warp", state.membermask[i]);
           break;
+        case WaitKind::Grids:
+          text += "waits for the grids before its own";
+          break;
         case WaitKind::None: {
           const auto behind = std::ranges::find_if(left, [lane](const WarpRules::Behind& b) {
             return (b.lanes >> lane & 1) != 0;

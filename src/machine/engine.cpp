@@ -84,11 +84,16 @@ void Engine::submitted(const CommandPtr& command) {
   pending_.emplace(command->id, command);
   auto blocked = std::make_shared<Blocked>();
   blocked->command = command;
-  for (const CommandPtr& before : command->after) {
+  const auto wait_for = [&](const CommandPtr& before) {
     if (!before->done.load()) {
       ++blocked->missing;
       dependents_[before.get()].push_back(blocked);
     }
+  };
+  std::ranges::for_each(command->after, wait_for);
+  // [DEP-EARLY] allows that they begin earlier, and promises it to nobody.
+  for (const EarlyDependency& early : command->early) {
+    wait_for(early.grid);
   }
   if (blocked->missing == 0) {
     make_ready(command);
@@ -130,6 +135,10 @@ void Engine::complete(const CommandPtr& command) {
   ++progress_;
   command->completed_at = world_.now();
   command->after.clear();
+  command->early.clear();
+  if (command->kind == CommandKind::Kernel) { // others pass them on
+    command->overlaps.clear();
+  }
   command->done.store(true);
   pending_.erase(command->id);
   const auto waiting = dependents_.find(command.get());
@@ -304,6 +313,9 @@ void Engine::run_cluster(
   }
   Cluster& cluster = *resident->cluster;
   if (fresh) {
+    if (options_.worked) {
+      options_.worked(grid, 0);
+    }
     cluster.start(resident->index);
   }
   std::uint64_t warps = 0;
@@ -314,6 +326,9 @@ void Engine::run_cluster(
   const Cluster::Outcome outcome =
       cluster.run(exec, rounds_per_turn * warps, random_ ? &*random_ : nullptr);
   executed_.fetch_add(exec.executed() - before, std::memory_order_relaxed);
+  if (options_.worked) {
+    options_.worked(grid, exec.executed() - before);
+  }
   lock.lock();
   resident->busy = false;
   const auto place = std::ranges::find(resident_, resident);

@@ -12,6 +12,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,9 @@ struct EngineOptions {
       seed;                      // set: no worker threads, the waiting host thread does the work
   MakeWarpRules warp_rules = {}; // empty: independent threads
   bool one_at_a_time = false;    // with a seed: nothing runs while a cluster or a copy does
+  /// Called by a worker before the first turn of a cluster and after each: thread instructions that
+  /// were executed in it.
+  std::function<void(const Grid&, std::uint64_t executed)> worked = {};
 };
 
 class Engine final : public Driver {

@@ -3,14 +3,21 @@
 //
 //   options.learned |= table.learned();     // after a search that is void
 //
-// Each member is a set of instructions, or kernels, by 6 bits of a hash of their names. Two of them
-// may share a bit. That costs states and never misses anything, because each member only takes a
+// Instructions and kernels are told apart by 6 bits of a hash of their names, so two of them may
+// share a bit. That costs states and never misses anything, because each member only takes a
 // reduction away.
 #pragma once
 
 #include <cstdint>
 
 namespace heddle::machine {
+
+/// Assumptions about a program as a whole.
+enum class Assumption : std::uint8_t {
+  Phases,    // operations on mbarriers commute or block ([RED-PHASES])
+  HeapRoom,  // the device's heap always has room ([RED-HEAP])
+  Neighbours // a block does not end while others access its shared memory ([RED-NEIGHBOURS])
+};
 
 struct Learned {
   /// Instructions whose accesses may conflict with those of other threads that are under way at the
@@ -24,12 +31,21 @@ struct Learned {
   std::uint64_t unordered = 0;
   /// Kernels whose grids do not come to an end by themselves ([RED-HOST-FIRST]).
   std::uint64_t lasting = 0;
+  /// Assumptions, a bit each, that do not hold.
+  std::uint64_t refuted = 0;
 
+  bool holds(Assumption assumption) const {
+    return (refuted >> static_cast<unsigned>(assumption) & 1) == 0;
+  }
+  void refute(Assumption assumption) {
+    refuted |= std::uint64_t{1} << static_cast<unsigned>(assumption);
+  }
   Learned& operator|=(const Learned& other) {
     contended |= other.contended;
     owned |= other.owned;
     unordered |= other.unordered;
     lasting |= other.lasting;
+    refuted |= other.refuted;
     return *this;
   }
   bool operator==(const Learned&) const = default;

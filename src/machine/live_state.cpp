@@ -5,9 +5,10 @@
 #include "isa/ops_collective.h"
 #include "machine/owned.h"
 #include "ptx/dead_ends.h"
+#include "ptx/effect.h"
+#include "ptx/special_register.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -18,23 +19,24 @@ namespace {
 
 using ptx::Opcode;
 using ptx::OperandKind;
+using Kind = ptx::Effect::Kind;
 
 std::uint8_t identity_of(std::string_view special) {
-  const auto is = [&](std::string_view prefix) { return special.starts_with(prefix); };
-  if (is("%tid")) {
+  const auto known = ptx::find_special_register(special);
+  switch (known ? known->asks : ptx::Asks::Nothing) {
+  case ptx::Asks::Thread:
     return LiveState::Thread;
-  }
-  if (is("%lane") || is("%warpid")) { // %laneid, %lanemask_*
+  case ptx::Asks::Lane:
     return LiveState::Place;
-  }
-  if (is("%ctaid") || is("%smid") || is("%cluster_ctaid") || is("%cluster_ctarank") ||
-      is("%clusterid")) {
+  case ptx::Asks::Block:
     return LiveState::Block;
-  }
-  if (is("%reserved_smem")) {
+  case ptx::Asks::Shared:
     return LiveState::Together;
+  case ptx::Asks::Nothing:
+  case ptx::Asks::Clock:
+    break;
   }
-  return LiveState::Nothing; // the same for all threads of a grid, or a clock
+  return LiveState::Nothing;
 }
 
 std::uint8_t identity_of(const ptx::Operand& operand) {
@@ -48,63 +50,32 @@ std::uint8_t identity_of(const ptx::Operand& operand) {
   return result;
 }
 
-bool calls_library(const ptx::Instruction& call) {
-  static constexpr std::array<std::string_view, 4>
-      library{"vprintf", "malloc", "free", "__assertfail"};
-  return std::any_of(call.operands.begin(), call.operands.end(), [](const ptx::Operand& o) {
-    return std::find(library.begin(), library.end(), o.name) != library.end();
-  });
-}
-
 std::uint8_t identity_of(const ptx::Instruction& instruction) {
   std::uint8_t result = LiveState::Nothing;
   for (const ptx::Operand& operand : instruction.operands) {
     result |= identity_of(operand);
   }
-  switch (instruction.opcode) {
-  case Opcode::Call: // we do not look into it
-    return calls_library(instruction) ? result | LiveState::Together | LiveState::Owns
-                                      : std::uint8_t{LiveState::Everything};
-  case Opcode::Bar: // warps arrive at it
-  case Opcode::Barrier:
-  case Opcode::Shfl:
-  case Opcode::Vote:
-  case Opcode::Match:
-  case Opcode::Redux:
-  case Opcode::Elect:
-  case Opcode::Activemask:
-  case Opcode::Mma:
-  case Opcode::Wmma:
-  case Opcode::Wgmma:
-  case Opcode::Ldmatrix:
-  case Opcode::Stmatrix:
-  case Opcode::Movmatrix:
-  case Opcode::Tensormap: // a warp copies it
-    return result | LiveState::Place | LiveState::Together;
-  case Opcode::Mbarrier:
-  case Opcode::Cp:
-  case Opcode::Mapa:
-  case Opcode::Getctarank:
-  case Opcode::Griddepcontrol:
-  case Opcode::Clusterlaunchcontrol:
-  case Opcode::Setmaxnreg:
-  case Opcode::Multimem:
-  case Opcode::Tcgen05:
+  const ptx::Effect& effect = ptx::effect_of(instruction);
+  if (effect.is(Kind::Call)) { // we do not look into it
+    return ptx::library_function(instruction) != ptx::LibraryFunction::None
+               ? result | LiveState::Together | LiveState::Owns
+               : std::uint8_t{LiveState::Everything};
+  }
+  if (effect.is(Kind::Barrier) || effect.is(Kind::ActiveLanes) || effect.is_of_warp()) {
+    return result | LiveState::Place | LiveState::Together; // warps arrive at barriers
+  }
+  if (effect.meets != ptx::Effect::Meets::Nobody || (effect.memory & ptx::Effect::Shared) != 0) {
     return result | LiveState::Together;
-  case Opcode::Ld:
-  case Opcode::Ldu:
-  case Opcode::St:
-  case Opcode::Atom:
-  case Opcode::Red:
+  }
+  if (effect.is_access()) {
     if (const auto space = instruction.one_of(ptx::Category::Space)) {
       const bool shared = *space == ptx::Mod::Shared || *space == ptx::Mod::SharedCta ||
                           *space == ptx::Mod::SharedCluster;
       return shared ? result | LiveState::Together : result;
     }
     return result | LiveState::Generic;
-  default:
-    return result;
   }
+  return result;
 }
 
 /// By register, what it always is, if one instruction sets it, to a number.
@@ -148,7 +119,7 @@ std::map<ptx::Mod, isa::LaneMask> handed_over_in(const ptx::Function& f) {
                : std::nullopt;
   };
   const bool calls =
-      std::ranges::any_of(f.body, [](const auto& i) { return i.opcode == Opcode::Call; });
+      std::ranges::any_of(f.body, [](const auto& i) { return ptx::effect_of(i).is(Kind::Call); });
   for (const ptx::Instruction& i : f.body) {
     if (!is_shuffle(i)) {
       continue;

@@ -1,12 +1,13 @@
-// LiveState: what of a thread still matters at an instruction: registers that may be read, whether
-// it may still find out which thread it is, and whether it may still meet others of its block.
+// LiveState: the part of a thread's state that can still matter at an instruction: the registers
+// that may be read, what the thread may still learn about its identity, and whether it may still
+// meet other threads of its block.
 //
 //   const LiveState::At& at = live.at(code, op);
-//   for (const auto& r : at.registers) …            // gather or scatter these
-//   if ((at.identity & LiveState::Block) == 0) …    // threads of different blocks are alike here
+//   for (const auto& r : at.registers) …            // gather or scatter these registers
+//   if ((at.identity & LiveState::Block) == 0) …    // here, threads of different blocks are alike
 //
-// Two threads whose live state is equal behave alike from there on: that is what makes states equal
-// whose threads have only changed places. Errs to the safe side: too much may be called live.
+// Two threads with equal live state behave alike from there on. Hence two states that differ only
+// in a permutation of such threads are equal. Conservative: it may report too much as live.
 #pragma once
 
 #include "isa/op.h"
@@ -29,38 +30,38 @@ public:
   /// What Identity::Owns is about.
   LiveState(ptx::Liveness::Of of, const Learned& learned) : of_(of), learned_(learned) {}
 
-  /// What a thread may still learn about itself, or do with those of its block, as bits.
+  /// What a thread may still learn about itself, or do with threads of its block, as bits.
   enum Identity : std::uint8_t {
     Nothing = 0,
     Thread = 1,   // %tid
-    Place = 2,    // %laneid, %warpid, and everything that a warp does together
+    Place = 2,    // %laneid, %warpid, and every operation of a whole warp
     Block = 4,    // %ctaid, %clusterid, %smid …
     Together = 8, // barriers, collectives, shared memory
-    Generic = 16, // an address that may be one of shared memory, if there is some
+    Generic = 16, // a generic address, which may point to shared memory if there is any
     Owns = 32,    // an access that may be owned (owned.h), or a call of malloc or free
     Everything = 63
   };
   struct Register {
     std::uint32_t offset = 0;                // in Frame::registers, of lane 0
-    std::uint8_t bytes = 0;                  // of one lane; 0: a predicate
+    std::uint8_t bytes = 0;                  // per lane; 0: a predicate
     isa::LaneMask lanes = ~isa::LaneMask{0}; // in which it is live
-    std::uint64_t bits = 0;                  // that matter; those beyond 64 do
+    std::uint64_t bits = 0;                  // the bits that matter; bits above 64 always do
   };
   struct At {
     const isa::Code* code = nullptr;
     const isa::Op* op = nullptr;
-    std::uint64_t name = 0; // of the place: the same in every process, wherever code lies in memory
+    std::uint64_t name = 0; // of the place; the same in every process
     std::vector<Register> registers;
     std::uint8_t identity = Nothing;
-    // A shfl: lanes whose value some lane reads, who hands over something and who only receives.
+    // Of a shfl: the lanes whose value another lane may read.
     isa::LaneMask handed_over = ~isa::LaneMask{0};
-    // A read that decides if the thread ever ends, or a store to what it may read
-    // (ptx/dead_ends.h).
+    // A read that decides whether the thread ever ends, or a store to a place that such a read may
+    // read (ptx/dead_ends.h).
     bool before_dead_end = false;
   };
-  /// Right before `op` of `code`.
+  /// The live state right before `op` of `code`.
   const At& at(const isa::Code& code, const isa::Op& op);
-  /// The place of that name, which at() has been asked for before.
+  /// The place of that name; at() must have returned it before.
   const At& named(std::uint64_t name) const { return *by_name_.at(name); }
 
 private:
@@ -70,15 +71,14 @@ private:
     std::optional<ptx::DemandedBits> demanded; // none: all bits
     std::vector<std::uint8_t> identity;        // by instruction
     std::vector<std::uint32_t> before_dead_ends;
-    // By the word for what a shfl does, lanes that are read by one. Those that do the same may
-    // meet.
+    // By mode of shfl, the lanes whose value is read. Shuffles of the same mode may meet.
     std::map<ptx::Mod, isa::LaneMask> handed_over;
   };
   const Function& function(const ptx::Function& f);
 
   ptx::Liveness::Of of_;
   Learned learned_;
-  std::unordered_map<const isa::Op*, At> at_; // whose elements stay where they are
+  std::unordered_map<const isa::Op*, At> at_; // node-based: elements keep their address
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;
 };

@@ -34,6 +34,8 @@ public:
   virtual void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) = 0;
   /// The phase is complete: told to rank 0.
   virtual void cluster_opened() = 0;
+  /// A thread of the block accesses the shared memory of another block of its cluster.
+  virtual void neighbour_accessed(std::uint32_t /*rank*/) {}
   /// Lanes go on behind barrier.cluster.wait (told before the next phase can complete).
   virtual void cluster_passed(std::size_t w, isa::LaneMask lanes) = 0;
   /// Lanes have met in bar.warp.sync.

@@ -1,30 +1,33 @@
 // Implements order_data.h.
 #include "machine/order_data.h"
 
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 #include <algorithm>
 
 namespace heddle::machine {
 
-using ptx::Opcode;
+using Kind = ptx::Effect::Kind;
 
 OrderData::Function& OrderData::function(const ptx::Function& f) {
   return functions_.try_emplace(&f, f).first->second;
 }
 
+namespace {
+
+/// Does what it finds in memory go into registers?
+bool gives_result(const ptx::Instruction& i) {
+  return !i.operands.empty() && i.operands[0].kind != ptx::OperandKind::Address;
+}
+
+} // namespace
+
 bool OrderData::only_data(const isa::Code& code, const isa::Op& op) {
-  const ptx::Instruction& i = code.function->body[op.instruction];
-  switch (i.opcode) {
-  case Opcode::St:
-  case Opcode::Red:
-    return true;
-  case Opcode::Ld:
-  case Opcode::Atom:
-    return !decides(function(*code.function).flow.from(op.instruction));
-  default:
+  const ptx::Effect& effect = ptx::effect_of(code.function->body[op.instruction]);
+  if (!effect.is_access()) {
     return false;
   }
+  return !effect.reads() || !decides(function(*code.function).flow.from(op.instruction));
 }
 
 void OrderData::accessed(const std::byte* at, std::uint32_t bytes, bool store) {
@@ -34,11 +37,12 @@ void OrderData::accessed(const std::byte* at, std::uint32_t bytes, bool store) {
   const isa::Op& op = *exec_.current();
   const isa::Code& code = exec_.code();
   const std::uint32_t n = op.instruction;
-  const ptx::Instruction& i = code.function->body[n];
   Function& f = function(*code.function);
-  if (!store || i.opcode != Opcode::St) {
+  const ptx::Instruction& i = code.function->body[n];
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (!store || !effect.is(Kind::Store)) {
     std::uint64_t read = all_marks_ == 0 ? 0 : marks_of(at, bytes);
-    if (i.opcode == Opcode::Atom || (i.opcode == Opcode::Ld && ptx::is_strong(i))) {
+    if (effect.is_access() && effect.is_strong() && gives_result(i)) {
       const std::uint64_t bucket = std::uint64_t{1} << bucket_of(*code.function, n);
       read |= only_data(code, op) ? unordered_ & bucket : 0;
     }
@@ -49,7 +53,7 @@ void OrderData::accessed(const std::byte* at, std::uint32_t bytes, bool store) {
   if (!store) {
     return;
   }
-  const bool copies = i.opcode == Opcode::Cp;
+  const bool copies = effect.is(Kind::Copy);
   if (const std::uint64_t stored = f.stored[n] | (copies ? f.read[n] : 0); stored != 0) {
     mark(at, bytes, stored);
   }
@@ -63,15 +67,11 @@ void OrderData::has_read(Function& f, std::uint32_t n, std::uint64_t buckets) {
   f.read[n] |= buckets;
   news_ = true;
   const ptx::Instruction& i = f.flow.function().body[n];
-  switch (i.opcode) {
-  case Opcode::Red:
-  case Opcode::Cp:
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (effect.is(Kind::Copy) || (effect.is_access() && !gives_result(i))) {
     return; // nothing goes on in registers
-  case Opcode::Ld:
-  case Opcode::Ldu:
-  case Opcode::Atom:
-    break;
-  default: // matrices, and whatever else reads memory
+  }
+  if (!effect.is_access()) { // matrices, and whatever else reads memory
     decided_by_ |= buckets;
     return;
   }

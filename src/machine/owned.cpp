@@ -2,12 +2,14 @@
 #include "machine/owned.h"
 
 #include "base/hash.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 namespace heddle::machine {
 
+using Kind = ptx::Effect::Kind;
 using ptx::Mod;
 using ptx::Opcode;
+using ptx::OperandKind;
 
 unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction) {
   Hasher name;
@@ -21,10 +23,11 @@ std::uint32_t access_kind(const ptx::Instruction& i) {
   const auto type = i.type();
   const bool commutes = operation == Mod::Add || operation == Mod::Min || operation == Mod::Max ||
                         operation == Mod::And || operation == Mod::Or || operation == Mod::Xor;
-  if (i.opcode == Opcode::Ld) {
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (effect.is(Kind::Load)) {
     return AccessKind::Read;
   }
-  if (!commutes || !type || i.opcode == Opcode::St) {
+  if (!commutes || !type || effect.is(Kind::Store)) {
     return AccessKind::Other;
   }
   return static_cast<std::uint32_t>(*operation) << 16 | static_cast<std::uint32_t>(*type);
@@ -32,30 +35,12 @@ std::uint32_t access_kind(const ptx::Instruction& i) {
 
 bool may_be_owned(const ptx::Function& f, std::uint32_t instruction, const Learned& learned) {
   const ptx::Instruction& i = f.body[instruction];
-  bool always = true; // else only if that has turned out to be needed
-  switch (i.opcode) {
-  case Opcode::Ld:
-    always = false;
-    [[fallthrough]];
-  case Opcode::St:
-    if (!ptx::is_strong(i)) {
-      return false;
-    }
-    break;
-  case Opcode::Red:
-    always = access_kind(i) == AccessKind::Other;
-    break;
-  case Opcode::Atom:
-    always = access_kind(i) == AccessKind::Other || i.operands[0].kind != ptx::OperandKind::Sink;
-    break;
-  case Opcode::Cp:
-    if (!i.has(Mod::Reduce)) {
-      return false;
-    }
-    break;
-  default:
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (!effect.is_strong() || !(effect.is_access() || effect.is(Kind::Copy))) {
     return false;
   }
+  const bool gives_result = i.opcode == Opcode::Atom && i.operands[0].kind != OperandKind::Sink;
+  const bool always = access_kind(i) == AccessKind::Other || gives_result;
   const unsigned bucket = bucket_of(f, instruction);
   return (learned.contended >> bucket & 1) == 0 && (always || (learned.owned >> bucket & 1) != 0);
 }

@@ -9,7 +9,7 @@
 #include "machine/fault_diagnostic.h"
 #include "machine/owned.h"
 #include "machine/stepper_work.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,6 +21,7 @@ using isa::Op;
 using isa::Stop;
 using ptx::Mod;
 using ptx::Opcode;
+using Kind = ptx::Effect::Kind;
 
 namespace {
 
@@ -136,9 +137,21 @@ Stepper::Operation Stepper::strong_access(const Lane& at, Operation as) const {
   if (options_.orderly && as.kind == Class::Access && !contended(code, *warp.pc[index]) &&
       !library_op(at)) {
     as.kind = Class::Orderly;
-    as.plain_read = code.function->body[warp.pc[index]->instruction].opcode != Opcode::St;
+    as.plain_read =
+        !ptx::effect_of(code.function->body[warp.pc[index]->instruction]).is(Kind::Store);
   }
   return as;
+}
+
+/// Is the address one of another block's shared memory?
+bool Stepper::is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address) {
+  const auto space = i.one_of(ptx::Category::Space);
+  if (space && *space != Mod::SharedCluster) {
+    return false;
+  }
+  const std::uint64_t offset = space ? address : address - memory::shared_window;
+  const std::uint64_t rank = offset >> memory::shared_rank_shift; // from 1; 0: one's own
+  return offset < memory::window_size && rank != 0 && rank != at.block + 1;
 }
 
 // [STEP.1] to [STEP.4]: atomic writes and fences are no steps, nor is anything done to an object of
@@ -149,11 +162,11 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   const Op& op = *warp.pc[index];
   const isa::Code& code = *warp.frame[index]->code;
   const ptx::Instruction& i = code.function->body[op.instruction];
-  switch (i.opcode) {
-  case Opcode::Ld:
-  case Opcode::St:
-  case Opcode::Atom:
-  case Opcode::Red: {
+  const ptx::Effect& effect = ptx::effect_of(i);
+  switch (effect.kind) {
+  case Kind::Load:
+  case Kind::Store:
+  case Kind::Update: {
     std::uint64_t address[isa::warp_size];
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
     exec_.select(warp, *warp.frame[index], bit(at.lane));
@@ -166,131 +179,106 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
         return {Class::Silent, StepKind::None, "a read of a parameter"};
       }
     }
-    if (i.opcode == Opcode::Atom || i.opcode == Opcode::Red) {
-      if (options_.sums && sum_kind(code, op) != 0 && !contended(code, op) && !library_op(at)) {
-        return {Class::Sum, StepKind::Sync, "an atomic update"};
-      }
-      return strong_access(at, {Class::Access, StepKind::Sync, "an atomic update"});
+    if (!options_.neighbours && at.work->clusters[at.cluster]->size() > 1 && !by_warps() &&
+        is_neighbours(at, i, address[index])) {
+      return {Class::Access, effect.step, effect.name};
     }
-    const bool load = i.opcode == Opcode::Ld;
-    if (i.has(Mod::Volatile)) {
-      return strong_access(
-          at,
-          {Class::Access, StepKind::Volatile, load ? "a volatile read" : "a volatile write"}
-      );
+    if (effect.is(Kind::Update) && options_.sums && sum_kind(code, op) != 0 &&
+        !contended(code, op) && !library_op(at)) {
+      return {Class::Sum, effect.step, effect.name};
     }
-    if (ptx::is_strong(i)) {
-      return strong_access(
-          at,
-          load ? Operation{Class::Access, StepKind::Sync, "an atomic read"}
-               : Operation{Class::Access, StepKind::None, "an atomic write"}
-      );
+    if (effect.is_strong()) {
+      return strong_access(at, {Class::Access, effect.step, effect.name});
     }
     saw_plain_access_ = true;
     if (live_.at(code, op).before_dead_end && !by_warps()) {
       // As racy as can be, and yet what `while (flag == 0) {}` becomes: exact at least here.
       journal_.count_as_strong(op);
-      return {Class::Access, StepKind::None, load ? "a plain read" : "a plain write"};
+      return {Class::Access, effect.step, effect.name};
     }
     return {
         Class::Plain,
-        StepKind::None,
-        load ? "a plain read" : "a plain write",
+        effect.step,
+        effect.name,
         /*local=*/false,
-        /*plain_read=*/load
+        /*plain_read=*/effect.is(Kind::Load)
     };
   }
-  case Opcode::Fence:
-  case Opcode::Membar:
-    return {Class::Silent, StepKind::None, "a fence"};
-  case Opcode::Griddepcontrol:
-    return {Class::Silent, StepKind::None, "a grid dependency"};
-  case Opcode::Bar:
-  case Opcode::Barrier:
-    if (!i.has(Mod::Warp) && !i.has(Mod::Cluster) &&
-        (i.opcode == Opcode::Bar || i.has(Mod::Aligned))) {
-      return {Class::Aligned, StepKind::Sync, "a barrier"};
-    }
-    return {Class::Join, StepKind::Sync, "a barrier"};
-  case Opcode::Shfl:
-  case Opcode::Vote:
-  case Opcode::Match:
-  case Opcode::Redux:
-  case Opcode::Elect:
-    return {Class::Join, StepKind::Sync, "a warp collective"};
-  case Opcode::Ldmatrix:
-  case Opcode::Stmatrix:
-  case Opcode::Wmma: // loads and stores, too: as weak as plain accesses
+  case Kind::Fence:
+  case Kind::Dependency:
+    return {Class::Silent, effect.step, effect.name};
+  case Kind::Barrier: {
+    const bool aligned = effect.meets == ptx::Effect::Meets::Block &&
+                         (i.opcode == Opcode::Bar || i.has(Mod::Aligned));
+    return {aligned ? Class::Aligned : Class::Join, effect.step, effect.name};
+  }
+  case Kind::Collective:
+  case Kind::WarpWide: // those that load and store do so as weakly as plain accesses
+    saw_plain_access_ = saw_plain_access_ || effect.reads() || effect.writes();
+    return {Class::Join, effect.step, effect.name};
+  case Kind::Object: // [RACE]: weak, like other accesses to data
     saw_plain_access_ = true;
-    return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
-  case Opcode::Wgmma: // reads shared memory
-    saw_plain_access_ = saw_plain_access_ || i.has(Mod::MmaAsync);
-    return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
-  case Opcode::Tensormap: // weak, too
-    saw_plain_access_ = true;
-    return {
-        i.has(Mod::Replace) ? Class::Plain : Class::Join,
-        i.has(Mod::Replace) ? StepKind::None : StepKind::Sync,
-        "an operation on a tensor map"
-    };
-  case Opcode::Mma:
-  case Opcode::Movmatrix:
-    return {Class::Join, StepKind::Sync, "a matrix operation of the warp"};
-  case Opcode::Mbarrier:
-    return classify_phase_op(at);
-  case Opcode::Cp:
-    if (i.has(Mod::Reduce)) {
+    return {Class::Plain, effect.step, effect.name};
+  case Kind::Mbarrier: {
+    Operation result = classify_phase_op(at);
+    result.step = effect.step;
+    return result;
+  }
+  case Kind::Copy: {
+    if (effect.is_strong()) {
       const bool sum = options_.sums && sum_kind(code, op) != 0 && !contended(code, op);
-      return {sum ? Class::Sum : Class::Access, StepKind::None, "an asynchronous update"};
+      return {sum ? Class::Sum : Class::Access, effect.step, effect.name};
     }
-    if (i.has(Mod::Async) && i.has(Mod::Mbarrier) && !i.has(Mod::Bulk)) {
-      Operation result = classify_phase_op(at);
-      result.step = StepKind::None;
-      return result;
+    if (!options_.neighbours && i.has(Mod::SharedCluster)) {
+      return {Class::Access, effect.step, effect.name};
     }
     // Those that tell an mbarrier in the same go are seen by who waits for it.
-    if (i.has(Mod::Async) && !i.has(Mod::MulticastCluster) &&
-        !(i.has(Mod::Tensor) && i.has(Mod::MbarrierCompleteTxBytes))) {
-      if (i.has(Mod::MbarrierCompleteTxBytes) && (&op + 1)->instruction != op.instruction) {
-        Operation result = classify_phase_op(at);
-        result.step = StepKind::None;
-        return result;
-      }
-      saw_plain_access_ = true; // as weak as a plain access; here it happens at once
-      return {Class::Plain, StepKind::None, "an asynchronous copy"};
+    const bool tells = i.has(Mod::MbarrierCompleteTxBytes);
+    if (i.has(Mod::MulticastCluster) || (i.has(Mod::Tensor) && tells)) {
+      return {Class::Access, effect.step, effect.name};
     }
-    return {Class::Access, StepKind::None, "an asynchronous copy"};
-  case Opcode::Call:
-    for (const ptx::Operand& operand : i.operands) {
-      repeatable_ = false;
-      if (operand.name == "vprintf") {
-        return {Class::Io, StepKind::Io, "printf"};
-      }
-      if (isa::device_runtime_function(operand.name) != nullptr) {
-        order_data_.called_library();
-        return {Class::Heap, StepKind::None, "a call of the device runtime"};
-      }
-      if (operand.name == "malloc" || operand.name == "free") {
-        const bool of_its_own = heap_ != nullptr && !by_warps();
-        return {
-            of_its_own ? Class::Allocation : Class::Heap,
-            StepKind::None,
-            "a call of malloc or free"
-        };
-      }
+    if (tells && (&op + 1)->instruction != op.instruction) {
+      Operation result = classify_phase_op(at);
+      result.step = effect.step;
+      return result;
     }
-    order_data_.called_library();
-    return {Class::Access, StepKind::None, "a library call"};
-  case Opcode::Ret:
-  case Opcode::Exit:
-    return {Class::End, StepKind::End, "the end of the thread"};
-  case Opcode::Suld:
-  case Opcode::Sust:
-    saw_plain_access_ = true; // [RACE]: weak, like other accesses to data
-    return {Class::Plain, StepKind::None, "an access to a surface"};
-  default:
-    return {Class::Access, StepKind::None, "an operation that others may see"};
+    saw_plain_access_ = true; // as weak as a plain access; here it happens at once
+    return {Class::Plain, effect.step, effect.name};
   }
+  case Kind::Call:
+    return classify_call(i);
+  case Kind::Return:
+  case Kind::Exit:
+    return {Class::End, effect.step, effect.name};
+  default:
+    return {Class::Access, effect.step, effect.name};
+  }
+}
+
+/// What a call of a function of the device library is.
+Stepper::Operation Stepper::classify_call(const ptx::Instruction& call) const {
+  repeatable_ = false;
+  switch (ptx::library_function(call)) {
+  case ptx::LibraryFunction::Output:
+    return {Class::Io, StepKind::Io, "printf"}; // [STEP.2]
+  case ptx::LibraryFunction::Memory: {
+    const bool of_its_own = heap_ != nullptr && !by_warps();
+    return {
+        of_its_own ? Class::Allocation : Class::Heap,
+        StepKind::None,
+        "a call of malloc or free"
+    };
+  }
+  case ptx::LibraryFunction::Failure:
+  case ptx::LibraryFunction::None:
+    break;
+  }
+  order_data_.called_library();
+  const bool runtime = std::ranges::any_of(call.operands, [](const ptx::Operand& operand) {
+    return isa::device_runtime_function(operand.name) != nullptr;
+  });
+  return runtime ? Operation{Class::Heap, StepKind::None, "a call of the device runtime"}
+                 : Operation{Class::Access, StepKind::None, ptx::effect_of(call).name};
 }
 
 /// Does the explorer choose when an operation of that kind happens? (A plain or orderly read of a
@@ -351,7 +339,8 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
   }
   const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
   LaneMask result = 0;
-  const bool alike = i.opcode != Opcode::Mbarrier && i.opcode != Opcode::Cp;
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const bool alike = !effect.is(Kind::Mbarrier) && !effect.is(Kind::Copy);
   if (alike && (op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
     // What kind of access it is does not depend on its address.
     const Class kind = classify(first).kind;
@@ -408,6 +397,7 @@ Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool 
 
 Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
   exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+  at.work->progress[at.cluster].running_warp = at.warp;
   isa::Exec::Turn turn;
   turn.fuel = fuel;
   turn.stop_at_visible = true;
@@ -419,11 +409,12 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
   }
   const auto index = static_cast<std::size_t>(at.lane);
   const Op& op = *warp.pc[index];
-  const Opcode opcode = warp.frame[index]->code->function->body[op.instruction].opcode;
   if ((op.flags & isa::Visible) == 0) {
     return exec_.run(warp, lanes, turn);
   }
-  if (opcode == Opcode::Mbarrier || opcode == Opcode::Cp) {
+  const ptx::Effect& effect =
+      ptx::effect_of(warp.frame[index]->code->function->body[op.instruction]);
+  if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy)) {
     const Stop stop = run_phase_op(at, lanes);
     if (stop == Stop::Fault || stop == Stop::Unsupported ||
         (warp.pc[index]->flags & isa::Visible) != 0) {
@@ -443,9 +434,7 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
     phases.take_word({&handover.thread, 1}, handover.word);
     phases.leave_word({&handover.thread, 1}, handover.word);
   }
-  if (phases.in_use() &&
-      (opcode == Opcode::Bar || opcode == Opcode::Barrier || opcode == Opcode::Shfl ||
-       opcode == Opcode::Vote || opcode == Opcode::Match || opcode == Opcode::Redux)) {
+  if (phases.in_use() && (effect.is(Kind::Barrier) || effect.is_of_warp())) {
     // Lanes that met at once; of others Block tells.
     std::vector<Phases::Thread> met;
     for (lanes &= ~warp.blocked; lanes != 0; lanes &= lanes - 1) {

@@ -52,6 +52,7 @@
 #include "machine/sums.h"
 #include "machine/transitions.h"
 #include "machine/world.h"
+#include "ptx/effect.h"
 
 #include <array>
 #include <map>
@@ -65,14 +66,7 @@
 
 namespace heddle::machine {
 
-/// As what a device thread's operation counts ([STEP.1] to [STEP.4]).
-enum class StepKind : std::uint8_t {
-  None,
-  End,
-  Io,
-  Volatile,
-  Sync
-};
+using ptx::StepKind;
 
 /// Names threads that are alike: equal within a state if and only if they behave alike in it, and
 /// from state to state as long as nothing about the thread and its cluster changes.
@@ -93,6 +87,7 @@ public:
     Learned learned;          // what is known not to hold of all this
     bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
     bool allocations = false; // malloc and free in kernels commute (device_heap.h)
+    bool neighbours = false;  // no block ends while others access its shared memory
     // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
     // thread of another cluster, the same happens as if they start at any time, or never.
     bool starts_at_once = false;
@@ -126,6 +121,9 @@ public:
     // Clusters that have only plain accesses and joins start and end: their grid is over, or what
     // is left of it nobody has started yet.
     bool through = false;
+    // Nothing obliges it to be made before others have come to an end: it may wait, whoever waits
+    // for it ([DEP-EARLY], [HOST-CALL]).
+    bool may_wait = false;
     Guarantee guarantee{};
     std::size_t cluster = 0, block = 0, warp = 0;
     int lane = 0;
@@ -150,6 +148,8 @@ public:
   bool step(const Move& move) { return step(move, {}); }
   /// The command of a move, if it is a host function: then step() only says that it has begun.
   CommandPtr host_function(const Move& move) const;
+  /// Is there a host function that has not begun, or may there be one yet?
+  bool may_call_host() const;
   /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
   /// is what all of its lanes are about to do: nobody else can tell.
   std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;
@@ -273,17 +273,23 @@ public:
     result |= sums_.refuted();
     result.contended |= decided_by();
     result.lasting |= lasting_;
+    if (phases_clash_ && options_.phases) {
+      result.refute(Assumption::Phases);
+    }
+    if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
+      result.refute(Assumption::HeapRoom);
+    }
+    if (neighbour_gone_ && options_.neighbours) {
+      result.refute(Assumption::Neighbours);
+    }
     return result;
   }
   /// True once data depended on the order of accesses that was not chosen.
   bool saw_unordered() const { return sums_.saw_unordered(); }
   bool saw_retries() const { return order_data_.saw_retries(); }
-  /// Options::phases was wrong: what has been explored is not everything.
-  bool phases_clash() const { return phases_clash_; }
-  /// Options::allocations was wrong: what has been explored is not everything.
-  bool heap_clash() const {
-    return heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow);
-  }
+  /// Options::phases, allocations or neighbours was wrong: what has been explored is not
+  /// everything.
+  bool refuted() const { return learned().refuted != options_.learned.refuted; }
   /// Have all grids that could not start yet been seen to run through, as far as anybody knows?
   bool waiting_may_run_through() const;
   /// The host goes first, because that is so.
@@ -349,7 +355,9 @@ private:
   bool contended(const isa::Code& code, const isa::Op& op) const {
     return (options_.learned.contended >> bucket(code, op) & 1) != 0;
   }
+  Operation classify_call(const ptx::Instruction& call) const;
   Operation strong_access(const Lane& at, Operation as) const;
+  static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
   bool is_choice(const Lane& at) const;
   bool is_choice(const Lane& at, Class kind) const;
   static isa::LaneMask waiting(const Lane& at);
@@ -449,6 +457,15 @@ private:
   picks(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like);
   void find_warp_moves(Work& work, std::size_t c, Image& image, std::span<const Hash128> lanes);
 
+  // stepper_dependents.cpp: programmatic dependencies
+  const Work* work_of(const Command& command) const;
+  bool has_dependents(const Work& work) const;
+  bool triggered(const EarlyDependency& early) const;
+  bool is_over(const Command& grid) const;
+  bool grids_are_over(const Work& work) const;
+  void leave_grid_wait(std::size_t n);
+  bool may_wait(const Work& work) const;
+
   // stepper_moves.cpp: commands and moves
   bool held_back(const Work& work) const;
   void complete(Work& work);
@@ -477,6 +494,7 @@ private:
   // stepper_sums.cpp
   class BarrierMonitor;
   void note_command(const Work& work);
+  void note_ends(Work& work, std::size_t cluster);
   void watch_barriers(Work& work) const;
   void
   note_strong_accesses(Work& work, std::size_t cluster, std::span<const MemoryJournal::Bytes> own);
@@ -486,7 +504,8 @@ private:
     enum class Kind : std::uint8_t {
       Image,
       Ready,
-      Done
+      Done,
+      GridsOver
     } kind{};
     std::uint32_t work = 0, cluster = 0;
     const Image* before = nullptr;
@@ -623,6 +642,7 @@ private:
   std::uint64_t unknown_threads_ = 0;
   mutable std::unordered_map<const isa::Op*, unsigned> buckets_;
   mutable bool phases_clash_ = false;
+  bool neighbour_gone_ = false;      // a block may end while another one accesses its shared memory
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
   std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
   mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;

@@ -16,7 +16,8 @@
 namespace heddle::machine {
 
 std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash128& now) {
-  if (!move.thread || move.through || world_.space().generation() != allocations_) {
+  if (!move.thread || move.through || world_.space().generation() != allocations_ ||
+      has_dependents(*works_[move.work])) {
     return std::nullopt;
   }
   if (move.endless) {
@@ -144,16 +145,9 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
   if (ready.op->instruction >= body.size()) {
     return false;
   }
-  switch (body[ready.op->instruction].opcode) {
-  case ptx::Opcode::Ld:
-  case ptx::Opcode::St:
-  case ptx::Opcode::Atom:
-  case ptx::Opcode::Red:
-  case ptx::Opcode::Ret:
-  case ptx::Opcode::Exit:
-    break;
-  default: // may depend on where others stand, as activemask does
-    return false;
+  const ptx::Effect& effect = ptx::effect_of(body[ready.op->instruction]);
+  if (!effect.is_access() && effect.step != StepKind::End) {
+    return false; // it may depend on where others stand, as activemask does
   }
   if (written(*before.shared, journal_.written_shared()) != after.shared) {
     return false; // something has changed it of which the journal knows nothing

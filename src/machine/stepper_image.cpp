@@ -62,6 +62,7 @@ template <class WarpState, class Loops> auto masks_of(WarpState& state, Loops& l
       &state.cluster_arrived,
       &state.cluster_waiting,
       &state.cluster_passed,
+      &state.grid_waiting,
       &loops.endless,
       &loops.stepping,
       &loops.local,
@@ -334,6 +335,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   writer.put(progress.joins_are_moves);
   writer.put(progress.polls);
   writer.put(progress.owner);
+  writer.put(progress.visited);
+  writer.put(progress.visited_late);
   for (const std::uint64_t epoch : progress.epochs) {
     writer.put(epoch);
   }
@@ -352,10 +355,13 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   shared.value(progress.joins_are_moves);
   shared.value(progress.polls);
   shared.value(progress.owner);
+  shared.value(progress.visited);
+  shared.value(progress.visited_late);
   for (const std::uint64_t epoch : progress.epochs) {
     shared.value(epoch);
   }
   bool ended = true;
+  bool lets_dependents_begin = true;
   bool apart = cluster.size() == 1 && !progress.joins_are_moves && !progress.polls &&
                !progress.phases.in_use();
   HashSum sum_of_bytes;
@@ -364,7 +370,10 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     const std::size_t begin = writer.size();
     writer.put(block.live_);
     ended = ended && block.ended();
+    lets_dependents_begin = lets_dependents_begin && block.lets_dependents_begin();
     if (!block.ended()) {
+      writer.put(block.launched_dependents_);
+      writer.put(block.grids_before_over_);
       for (std::uint8_t i = 0; i < block.barriers_.size(); ++i) {
         const Block::Barrier& barrier = block.barriers_[i];
         writer.put(barrier.in_use);
@@ -455,6 +464,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
   rest->bytes = scratch_;
   rest->hash = shared.finish();
+  rest->lets_dependents_begin = lets_dependents_begin;
   rest->apart = apart ? combine(progress.epochs.front()).low | 1 : 0;
   auto image = std::make_unique<Image>();
   image->content = content;
@@ -630,6 +640,7 @@ void Stepper::absorb_writes(Work& work, std::size_t c) {
 void Stepper::capture(std::size_t n, std::size_t c) {
   Work& work = *works_[n];
   absorb_writes(work, c);
+  note_ends(work, c);
   const Image* image = intern(work, c);
   work.loaded[c] = image;
   replace_image(n, c, image);
@@ -669,6 +680,8 @@ void Stepper::load(Work& work, std::size_t c) {
   reader.get(progress.joins_are_moves);
   reader.get(progress.polls);
   reader.get(progress.owner);
+  reader.get(progress.visited);
+  reader.get(progress.visited_late);
   for (std::uint64_t& epoch : progress.epochs) {
     reader.get(epoch);
   }
@@ -678,6 +691,8 @@ void Stepper::load(Work& work, std::size_t c) {
     block.divergence().reset();
     reader.get(block.live_);
     if (!block.ended()) {
+      reader.get(block.launched_dependents_);
+      reader.get(block.grids_before_over_);
       const std::byte* shared = image->shared->bytes.data() + b * block.shared_.size();
       std::memcpy(block.shared_.data(), shared, block.shared_.size());
       for (Block::Barrier& barrier : block.barriers_) {
@@ -777,6 +792,16 @@ Hash128 Stepper::fingerprint() const {
     for (const CommandPtr& before : work->after) {
       if (!before->done.load()) {
         words_.push_back(number(before));
+      }
+    }
+    for (const EarlyDependency& early : work->command->early) {
+      if (!early.grid->done.load()) {
+        words_.push_back(number(early.grid) << 2 | 1 | static_cast<std::uint64_t>(early.on) << 1);
+      }
+    }
+    for (const Overlap& overlap : work->command->overlaps) {
+      if (!overlap.grid->done.load()) {
+        words_.push_back(number(overlap.grid) << 1 | static_cast<std::uint64_t>(overlap.awaited));
       }
     }
     words_.push_back(work->parts.size());

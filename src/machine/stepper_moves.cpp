@@ -66,12 +66,6 @@ too_large(const Command& command, const MemoryUse& before, std::size_t some, std
   );
 }
 
-/// Has a grid whose threads have ended launched what has not completed?
-bool launches_anything(const Command& command) {
-  const DeviceLaunches* launches = command.grid->launches();
-  return launches->used() && !launches->over();
-}
-
 /// Complete as soon as what is before them is.
 bool happens_by_itself(const Command& command) {
   return command.kind == CommandKind::EventRecord ||
@@ -126,9 +120,16 @@ void Stepper::submitted(const CommandPtr& command) {
   while (!todo.empty()) {
     const Command* next = todo.back();
     todo.pop_back();
-    for (const CommandPtr& other : next->after) {
+    const auto comes_before = [&](const CommandPtr& other) {
       if (before.insert(other.get()).second) {
         todo.push_back(other.get());
+      }
+    };
+    std::ranges::for_each(next->after, comes_before);
+    // The kernel itself may overlap with these, who comes after it does not.
+    for (const EarlyDependency& early : next->early) {
+      if (next != command.get() && next->kind == CommandKind::Kernel) {
+        comes_before(early.grid);
       }
     }
   }
@@ -191,6 +192,16 @@ CommandPtr Stepper::host_function(const Move& move) const {
   return command->kind == CommandKind::HostFunction ? command : nullptr;
 }
 
+/// What a command other than a grid submits yet is not known: it counts as if it were one. Grids
+/// submit grids only.
+bool Stepper::may_call_host() const {
+  return std::ranges::any_of(works_, [](const auto& work) {
+    return !work->done && !work->begun &&
+           (work->command->kind == CommandKind::HostFunction ||
+            (!work->kernel() && work->command->more));
+  });
+}
+
 void Stepper::complete(Work& work) {
   if (work.kernel()) {
     order_data_.ended(work.command->grid->kernel());
@@ -217,6 +228,10 @@ void Stepper::host_moved() {
   for (const auto& work : works_) {
     if (work->done) {
       work->command->after.clear();
+      work->command->early.clear();
+      if (work->kernel()) { // others pass them on
+        work->command->overlaps.clear();
+      }
     }
   }
   std::erase_if(works_, [](const auto& work) { return work->done; });
@@ -226,7 +241,10 @@ void Stepper::host_moved() {
 bool Stepper::held_back(const Work& work) const {
   const auto waits = [](const CommandPtr& before) { return !before->done.load(); };
   if (!options_.ignore_grid_order || !work.kernel()) {
-    return std::any_of(work.after.begin(), work.after.end(), waits);
+    return std::any_of(work.after.begin(), work.after.end(), waits) ||
+           !std::ranges::all_of(work.command->early, [&](const EarlyDependency& early) {
+             return triggered(early);
+           });
   }
   // Only for what is not a grid, directly or behind events.
   std::vector<const Command*> todo{work.command.get()};
@@ -284,6 +302,7 @@ void Stepper::make_ready(std::size_t n) {
     work.loaded.resize(count);
     watch_barriers(work);
   }
+  work.grids_over = grids_are_over(work);
   work.images.assign(count, nullptr);
   work.starts.assign(count, Start::Free);
   work.sum = {};
@@ -304,6 +323,9 @@ void Stepper::make_ready(std::size_t n) {
     cluster.start(c);
     Work::Progress progress;
     for (std::size_t b = 0; b < cluster.size(); ++b) {
+      if (!work.grids_over) {
+        cluster.block(b).hold_at_grid_wait();
+      }
       progress.loops.emplace_back(cluster.block(b).warps().size());
     }
     progress.phases.start(threads_of(cluster));
@@ -311,7 +333,9 @@ void Stepper::make_ready(std::size_t n) {
     work.progress[c] = std::move(progress);
     settle(work, c);
     capture(n, c);
-    find_start(work, c, starts);
+    if (work.grids_over) { // else in leave_grid_wait()
+      find_start(work, c, starts);
+    }
     if (options_.starts_at_once && !failure_ && !runs_through(work, c)) {
       start_at_once(n, c);
     }
@@ -331,19 +355,33 @@ void Stepper::advance() {
         const bool first = std::all_of(work.after.begin(), work.after.end(), [](const auto& c) {
           return c->done.load();
         });
-        saw_dependency_ = saw_dependency_ || (work.kernel() && !first);
+        saw_dependency_ =
+            saw_dependency_ || (work.kernel() && !(first && work.command->early.empty()));
         if (held_back(work)) {
           continue;
         }
         make_ready(n);
         changed = true;
       }
+      if (work.kernel() && !failure_ && !work.grids_over && grids_are_over(work)) {
+        leave_grid_wait(n);
+        changed = true;
+        if (failure_) {
+          break;
+        }
+      }
       const Command& command = *work.command;
       if (command.value || (command.more && !work.kernel())) {
         order_data_.called_library(); // it decides by what is in memory
       }
-      const bool ended = work.kernel() ? !failure_ && work.ended() && !launches_anything(command)
-                                       : happens_by_itself(command);
+      const bool ended =
+          work.kernel()
+              ? !failure_ && work.ended() && !launches_anything(command) &&
+                    std::ranges::all_of(
+                        command.early,
+                        [](const EarlyDependency& early) { return early.grid->done.load(); }
+                    )
+              : happens_by_itself(command);
       if (ended) {
         complete(work);
         log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(n)});
@@ -407,6 +445,7 @@ void Stepper::moves(std::vector<Move>& result) const {
         result.push_back(
             {.work = n,
              .command = work.command->id,
+             .may_wait = may_wait(work),
              .what = wait ? "finds its value" : "is ready to be carried out"}
         );
       }
@@ -430,6 +469,7 @@ void Stepper::moves(std::vector<Move>& result) const {
     ++pass_;
     loose_.clear();
     bool one_runs_through = false;
+    const bool put_off = may_wait(work);
     const bool one_starts_all = work.cooperative() && work.starts_alike();
     for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
       const Image& image = *work.images[c];
@@ -460,6 +500,7 @@ void Stepper::moves(std::vector<Move>& result) const {
             .thread = true,
             .endless = ready.endless,
             .through = through,
+            .may_wait = put_off && !image.made,
             .guarantee = guaranteed,
             .cluster = c,
             .block = ready.block,
@@ -578,7 +619,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   const Image* before = work.images[move.cluster];
   using OfImage = Transitions<Outcome>::Transition;
   using OfLane = Transitions<LaneOutcome>::Transition;
-  const bool known = again.epoch == epoch();
+  const bool known = again.epoch == epoch() && !has_dependents(work);
   const Found found = known ? Found() : find(move);
   const auto* of_image =
       known ? static_cast<const OfImage*>(again.of_image) : found.of_image.transition;
@@ -773,6 +814,10 @@ void Stepper::undo_to(const Mark& mark) {
       work.images.clear();
       work.sum = {};
       std::ranges::fill(work.loaded, nullptr);
+      break;
+    case Log::Kind::GridsOver:
+      work.grids_over = false;
+      std::ranges::fill(work.starts, Start::Free);
       break;
     case Log::Kind::Done:
       work.done = false;

@@ -486,6 +486,9 @@ bool Stepper::waits_for_ever(Work& work, std::size_t c) const {
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
       const isa::Warp& warp = cluster.block(b).warps()[w].warp;
+      if (cluster.block(b).warps()[w].grid_waiting != 0) {
+        return false; // they go on when the grids before this one are over
+      }
       for (LaneMask m = warp.live & ~warp.blocked & ~progress.loops[b][w].endless; m != 0;
            m &= m - 1) {
         const Lane at{&work, c, b, w, std::countr_zero(m)};

@@ -136,6 +136,7 @@ void Stepper::add_wait(
       .code = state.warp.frame[lane]->code,
       .what = kind == WaitKind::Collective       ? "waits for other lanes of its warp"
               : kind == WaitKind::ClusterBarrier ? "waits at the barrier of the cluster"
+              : kind == WaitKind::Grids          ? "waits for the grids before its own"
                                                  : "waits at a barrier of the block",
   });
 }

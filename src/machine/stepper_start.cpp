@@ -124,6 +124,12 @@ std::uint64_t Stepper::lasting_bit(const Work& work) {
 
 /// Those that a command submits by itself are not known yet.
 bool Stepper::waiting_may_run_through() const {
+  const bool overlap = std::ranges::any_of(works_, [](const auto& work) {
+    return !work->done && !work->command->overlaps.empty();
+  });
+  if (overlap) {
+    return false; // what it does before it waits may meet what the grid before it does
+  }
   return options_.learned.lasting == 0 || std::ranges::none_of(works_, [&](const auto& work) {
            return !work->done && (work->kernel() ? !work->ready && (options_.learned.lasting &
                                                                     lasting_bit(*work)) != 0

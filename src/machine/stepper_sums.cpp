@@ -3,21 +3,42 @@
 #include "isa/lower_memory_address.h"
 #include "machine/owned.h"
 #include "machine/stepper_work.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace heddle::machine {
 
-using ptx::Opcode;
+namespace {
+
+/// Has a block ended that others have visited since the cluster met? Then it may end before such a
+/// visit, unless something else orders them.
+template <class Progress> bool some_gone(const Progress& progress, Cluster& cluster) {
+  const std::uint64_t visited = progress.visited | progress.visited_late;
+  bool gone = false;
+  for (std::size_t b = 0; visited != 0 && b < cluster.size(); ++b) {
+    gone = gone || ((visited >> b & 1) != 0 && cluster.block(b).ended());
+  }
+  return gone;
+}
+
+} // namespace
 
 /// Tells Phases of the barriers of a block, and begins its epochs.
 class Stepper::BarrierMonitor final : public PhaseMonitor {
 public:
-  BarrierMonitor(Work::Progress& progress, Block& block, std::size_t number, std::uint32_t first)
+  BarrierMonitor(
+      Work::Progress& progress,
+      Cluster& cluster,
+      Block& block,
+      std::size_t number,
+      std::uint32_t first
+  )
       : PhaseMonitor(progress.phases, block, first),
         progress_(progress),
+        cluster_(cluster),
         block_(block),
         number_(number) {}
 
@@ -33,26 +54,46 @@ public:
     }
   }
 
+  // What a thread does behind its arrival at the cluster's barrier is not before the barrier.
+  void neighbour_accessed(std::uint32_t rank) override {
+    const bool late = block_.warps()[progress_.running_warp].cluster_arrived != 0;
+    (late ? progress_.visited_late : progress_.visited) |= std::uint64_t{1} << rank;
+  }
+  void cluster_opened() override {
+    PhaseMonitor::cluster_opened();
+    progress_.visited_gone = progress_.visited_gone || some_gone(progress_, cluster_);
+    progress_.visited = std::exchange(progress_.visited_late, 0);
+  }
+
 private:
   Work::Progress& progress_; // stays where it is
+  Cluster& cluster_;
   Block& block_;
   std::size_t number_;
 };
 
 /// Once for each work, when its clusters and Work::progress have been made.
 void Stepper::watch_barriers(Work& work) const {
-  for (std::size_t c = 0; (options_.phases || options_.orderly) && c < work.clusters.size(); ++c) {
+  const bool any = options_.phases || options_.orderly || options_.neighbours;
+  for (std::size_t c = 0; any && c < work.clusters.size(); ++c) {
     Cluster& cluster = *work.clusters[c];
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       Block& block = cluster.block(b);
       block.monitor_ = std::make_unique<BarrierMonitor>(
           work.progress[c],
+          cluster,
           block,
           b,
           number_in_cluster({&work, c, b, 0, 0})
       );
     }
   }
+}
+
+void Stepper::note_ends(Work& work, std::size_t c) {
+  Work::Progress& progress = work.progress[c];
+  neighbour_gone_ = neighbour_gone_ || std::exchange(progress.visited_gone, false) ||
+                    some_gone(progress, *work.clusters[c]);
 }
 
 /// A copy, or anything else that is no kernel, has been carried out.
@@ -115,15 +156,14 @@ void Stepper::note_strong_accesses(
     };
     const ptx::Function& function = *access.code->function;
     const ptx::Instruction& instruction = function.body[access.op->instruction];
+    const ptx::Effect& effect = ptx::effect_of(instruction);
     const std::uint32_t sum = options_.sums ? sum_kind(*access.code, *access.op) : 0;
-    noted.kind = sum != 0                           ? sum
-                 : instruction.opcode == Opcode::Ld ? AccessKind::Read
-                                                    : AccessKind::Other;
+    noted.kind = sum != 0                             ? sum
+                 : effect.is(ptx::Effect::Kind::Load) ? AccessKind::Read
+                                                      : AccessKind::Other;
     noted.bucket = bucket(*access.code, *access.op);
-    noted.contended =
-        contended(*access.code, *access.op) || (sum == 0 && !options_.orderly) ||
-        (!ptx::is_strong(instruction) && instruction.opcode != Opcode::Atom &&
-         instruction.opcode != Opcode::Red && live_.at(*access.code, *access.op).before_dead_end);
+    noted.contended = contended(*access.code, *access.op) || (sum == 0 && !options_.orderly) ||
+                      (!effect.is_strong() && live_.at(*access.code, *access.op).before_dead_end);
     const bool may_be = may_be_owned(function, access.op->instruction, options_.learned);
     const bool asked_for = (options_.learned.owned >> noted.bucket & 1) != 0;
     noted.owned = !noted.contended && may_be && (noted.kind == AccessKind::Other || asked_for);

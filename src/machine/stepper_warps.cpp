@@ -178,18 +178,19 @@ Stepper::Operation Stepper::classify_warp(const Lane& at, LaneMask acting) const
   const ptx::Instruction& i = warp.frame[slot(at.lane)]->code->function->body[op.instruction];
   Lane lane = at;
   lane.lane = std::countr_zero(acting);
-  if (i.opcode == Opcode::Call && acting != 0 && (op.flags & isa::Visible) != 0) {
+  using Kind = ptx::Effect::Kind;
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (effect.is(Kind::Call) && acting != 0 && (op.flags & isa::Visible) != 0) {
     if (const Operation call = classify(lane); call.kind == Class::Heap) {
       return call; // it cannot be taken back
     }
   }
-  if (i.opcode == Opcode::Bra || i.opcode == Opcode::Brx || i.opcode == Opcode::Call) {
+  if (effect.is(Kind::Branch) || effect.is(Kind::BranchTable) || effect.is(Kind::Call)) {
     return {Class::Access, StepKind::None, "the lanes part"};
   }
   Operation result = classify(lane);
-  const bool by_address = i.opcode == Opcode::Ld || i.opcode == Opcode::St ||
-                          i.opcode == Opcode::Atom || i.opcode == Opcode::Red;
-  if (by_address && !i.one_of(ptx::Category::Space)) { // a generic address may be a local one
+  if (effect.is_access() &&
+      !i.one_of(ptx::Category::Space)) { // a generic address may be a local one
     for (LaneMask m = acting & (acting - 1); m != 0 && result.kind == Class::Silent; m &= m - 1) {
       lane.lane = std::countr_zero(m);
       result = classify(lane);

@@ -28,7 +28,8 @@ inline Hash128 name_in_sum(const Hash128& lane) {
 /// Does an instruction's result depend on which other lanes stand at it ([WARP-MASK])?
 inline bool asks_for_active(const isa::Code& code, const isa::Op& op) {
   const auto& body = code.function->body;
-  return op.instruction < body.size() && body[op.instruction].opcode == ptx::Opcode::Activemask;
+  return op.instruction < body.size() &&
+         ptx::effect_of(body[op.instruction]).is(ptx::Effect::Kind::ActiveLanes);
 }
 
 inline bool all_done(const std::vector<CommandPtr>& commands) {
@@ -36,6 +37,9 @@ inline bool all_done(const std::vector<CommandPtr>& commands) {
     return command->done.load();
   });
 }
+
+/// Has a grid whose threads have ended launched what has not completed?
+bool launches_anything(const Command& command);
 
 /// What the stepper has to know of an operation.
 enum class Stepper::Class : std::uint8_t {
@@ -124,7 +128,8 @@ struct Stepper::ImageShared {
 struct Stepper::ImageRest {
   Hash128 content; // of bytes, and of who it is where somebody can still ask
   std::vector<std::byte> bytes;
-  Hash128 hash; // without what warps know of their threads
+  Hash128 hash;                       // without what warps know of their threads
+  bool lets_dependents_begin = false; // Block's, of all of its blocks
   // No thread of the cluster waits for others: an odd number that stands for all that follows it
   // when it goes its own way. 0: some do.
   std::uint64_t apart = 0;
@@ -152,6 +157,7 @@ struct Stepper::Work {
   // --- State -----------------------------------------------------------------------------------
   bool ready = false;            // everything before it has completed
   bool begun = false;            // a host function that is running
+  bool grids_over = false;       // of a kernel that is ready: griddepcontrol.wait goes on
   bool passed = false;           // the host has gone first, as if this ran through
   std::vector<CommandPtr> parts; // what it has submitted: it goes on when these have completed
   bool done = false;
@@ -173,6 +179,11 @@ struct Stepper::Work {
     // Some thread has made an owned access to memory outside of the cluster, and some may make
     // another one: the cluster is told apart by its number.
     bool owner = false;
+    // Blocks, by bits of their ranks, whose shared memory others have accessed since the cluster's
+    // threads met last; and by threads that have already arrived where they meet next.
+    std::uint64_t visited = 0, visited_late = 0;
+    bool visited_gone = false;    // one of them has ended before the threads met
+    std::size_t running_warp = 0; // of the block that runs
     Phases phases;
     std::vector<std::uint64_t> epochs;                     // of blocks, see sums.h
     struct Loops {                                         // of a warp

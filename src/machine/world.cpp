@@ -30,11 +30,35 @@ void World::set_monitor(std::unique_ptr<Monitor> monitor) {
   monitor_ = std::move(monitor);
 }
 
+// [DEP-WAIT]: a stream that waits for an event passes on what the event does not stand for.
+std::vector<Overlap> World::overlaps_of(const Command& command) {
+  std::vector<Overlap> result;
+  for (const EarlyDependency& early : command.early) {
+    result.push_back({early.grid, early.awaited});
+  }
+  if (command.kind == CommandKind::EventRecord) {
+    return result;
+  }
+  for (const CommandPtr& before : command.after) {
+    if (before != nullptr && before->kind != CommandKind::Kernel) {
+      const bool is_event = before->kind == CommandKind::EventRecord;
+      const bool joins = before->kind == CommandKind::Empty && !before->more;
+      if (is_event || joins) {
+        result.insert(result.end(), before->overlaps.begin(), before->overlaps.end());
+      }
+    }
+  }
+  return result;
+}
+
 void World::submit(const CommandPtr& command) {
   command->id = next_id_.fetch_add(1);
+  command->overlaps = overlaps_of(*command);
   if (monitor_ != nullptr) {
     monitor_->submitted(*command);
   }
+  std::erase_if(command->overlaps, [](const Overlap& o) { return o.grid->done.load(); });
+  std::erase_if(command->early, [](const EarlyDependency& e) { return e.grid->done.load(); });
   std::erase(command->after, nullptr);
   for (const CommandPtr& before : command->after) {
     command->behind.push_back(before->id);

@@ -55,6 +55,28 @@ class Grid; // grid.h: blocks, clusters, progress state of one kernel launch
 
 class Monitor; // monitor.h
 
+struct Command;
+
+/// What of a grid has to have happened before a command that depends on it programmatically begins.
+enum class Trigger : std::uint8_t {
+  Dependents, // each of its blocks has executed griddepcontrol.launch_dependents or ended
+  Launch      // it may begin itself, see [DEP-BEGUN]
+};
+
+/// A programmatic dependency: a driver may, and need not, let the command begin before the grid has
+/// completed.
+struct EarlyDependency {
+  std::shared_ptr<Command> grid;
+  Trigger on = Trigger::Dependents;
+  bool awaited = true; // griddepcontrol.wait of the command's grid waits for it
+};
+
+/// A grid that may still run when a command begins that depends on it.
+struct Overlap {
+  std::shared_ptr<Command> grid;
+  bool awaited = true;
+};
+
 /// One piece of work for a device. Shared between the runtime (which waits for it) and the driver.
 struct Command {
   CommandKind kind = CommandKind::Empty;
@@ -64,8 +86,14 @@ struct Command {
   std::string stream;   // "stream 2", for reports
   std::vector<std::shared_ptr<Command>> after; // cleared on completion
   std::vector<std::uint64_t> behind;           // ids of all in `after`, complete or not; by submit
-  std::function<void()> work;                  // every kind but Kernel: what is done when it runs
-  struct Region { // bytes, from the first to the last, as the program names them
+  /// Cleared on completion. A kernel does not complete before these grids have: what follows it
+  /// follows them, too. Another command (an event's record) completes when it may begin.
+  std::vector<EarlyDependency> early;
+  /// The grids of `early`, and those that it has come behind by waiting for an event that does not
+  /// stand for their completion; set by submit.
+  std::vector<Overlap> overlaps;
+  std::function<void()> work; // every kind but Kernel: what is done when it runs
+  struct Region {             // bytes, from the first to the last, as the program names them
     memory::Address begin = 0;
     std::uint64_t bytes = 0;
     bool write = false;
@@ -121,6 +149,9 @@ public:
   virtual void wait(const std::function<bool()>& done, const char* what) = 0;
   /// A query (cudaStreamQuery & co.) found !ready; lets others move. Returns what it may answer.
   virtual bool query(const std::function<bool()>& ready) = 0;
+  /// The call under way answers by what devices have done so far, other than by "not ready" (a
+  /// pool's use of memory): it may be asked before and after each of their moves.
+  virtual void observe(const char* /*name*/) {}
   /// Any other API call: a scheduling point of the host.
   virtual void api_call(const char* name) = 0;
   /// The call is about to return.
@@ -154,8 +185,8 @@ public:
   void set_monitor(std::unique_ptr<Monitor> monitor);
   Monitor* monitor() override { return monitor_.get(); }
 
-  /// Makes the command known; it may begin from now on. Sets id and `behind`. Commands that are
-  /// complete in `after` are dropped.
+  /// Makes the command known; it may begin from now on. Sets id, `behind` and `overlaps`. Commands
+  /// that are complete are dropped in `after`, `early` and `overlaps`.
   void submit(const CommandPtr& command);
 
   /// Builds the grid for a launch. `parameter_block` is laid out as Kernel::parameters says.
@@ -207,6 +238,8 @@ public:
   std::uint64_t heap_limit() const { return heap_limit_; }
 
 private:
+  static std::vector<Overlap> overlaps_of(const Command& command);
+
   memory::AddressSpace& space_;
   DeviceModel model_;
   int devices_;

@@ -1,5 +1,7 @@
 #include "ptx/cfg.h"
 
+#include "ptx/effect.h"
+
 #include <algorithm>
 
 namespace heddle::ptx {
@@ -10,11 +12,13 @@ constexpr std::uint32_t none = ~0U;
 using Edges = std::vector<std::vector<std::uint32_t>>;
 
 bool branches(const Instruction& i) {
-  return i.opcode == Opcode::Bra || i.opcode == Opcode::Brx;
+  const Effect& effect = effect_of(i);
+  return effect.is(Effect::Kind::Branch) || effect.is(Effect::Kind::BranchTable);
 }
 
 bool leaves(const Instruction& i) {
-  return i.opcode == Opcode::Ret || i.opcode == Opcode::Exit || i.opcode == Opcode::Trap;
+  const Effect& effect = effect_of(i);
+  return effect.step == StepKind::End || effect.is(Effect::Kind::Trap);
 }
 
 /// Labels a branch may go to.
@@ -280,7 +284,7 @@ void Cfg::cut_early_ends(const Function& function, Edges& successors) const {
   };
   const auto is_trap = [&](std::uint32_t b) {
     return blocks_[b].first != blocks_[b].last &&
-           function.body[blocks_[b].last - 1].opcode == Opcode::Trap;
+           effect_of(function.body[blocks_[b].last - 1]).is(Effect::Kind::Trap);
   };
   const auto keep_last = [&](std::uint32_t to) { // traps only where there is nothing else
     std::uint32_t last = none;

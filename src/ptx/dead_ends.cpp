@@ -2,6 +2,7 @@
 #include "ptx/dead_ends.h"
 
 #include "ptx/bit_vector.h"
+#include "ptx/effect.h"
 #include "ptx/liveness.h"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ std::vector<std::uint32_t> reads_before_dead_ends(const Function& function, cons
       if (!decides) {
         continue;
       }
-      if (instruction.opcode == Opcode::Ld) {
+      if (effect_of(instruction).is(Effect::Kind::Load)) {
         result.push_back(i);
         continue; // where it reads matters less than when
       }
@@ -78,7 +79,7 @@ stores_like(const Function& function, const std::vector<std::uint32_t>& reads) {
     const Instruction& store = function.body[i];
     const bool like = std::ranges::any_of(reads, [&](std::uint32_t r) {
       const Instruction& read = function.body[r];
-      return store.opcode == Opcode::St && store.type() && read.type() &&
+      return effect_of(store).is(Effect::Kind::Store) && store.type() && read.type() &&
              type_bits(*store.type()) == type_bits(*read.type()) &&
              store.one_of(Category::Space) == read.one_of(Category::Space);
     });

@@ -1,6 +1,7 @@
 // Implements demanded_bits.h: from the end of the text to its start until nothing changes.
 #include "ptx/demanded_bits.h"
 
+#include "ptx/effect.h"
 #include "ptx/liveness.h"
 
 #include <bit>
@@ -119,8 +120,8 @@ DemandedBits::Bits DemandedBits::at_end(const BasicBlock& block) const {
 }
 
 void DemandedBits::step_back(Bits& bits, const Instruction& i) {
-  const bool computes =
-      !i.operands.empty() && i.operands[0].kind == OperandKind::Register && i.opcode <= Opcode::Mov;
+  const bool computes = !i.operands.empty() && i.operands[0].kind == OperandKind::Register &&
+                        effect_of(i).is(Effect::Kind::Compute);
   if (!computes) {
     each_register(i, [&](RegisterUse use) {
       if (use.write && !i.guard) {

@@ -1,5 +1,6 @@
 #include "ptx/liveness.h"
 
+#include "ptx/effect.h"
 #include "ptx/form.h"
 
 #include <algorithm>
@@ -36,21 +37,12 @@ bool has_destination(const Instruction& i) {
          destinations.find(form.rules.front().kind) != std::string_view::npos;
 }
 
-/// Does it make its destination, or nothing, and can nothing go wrong?
+/// Can it be left out if its destination is not live? It must not fault.
 bool only_computes(const Instruction& i) {
-  switch (i.opcode) {
-  case Opcode::Addc: // these go on with a carry, which is no register
-  case Opcode::Subc:
-  case Opcode::Madc:
-    return false;
-  case Opcode::Cvt:
-  case Opcode::Cvta:
-  case Opcode::Isspacep:
-  case Opcode::Nanosleep:
-    return true;
-  default: // arithmetic, comparisons, logic and moves come first in opcode_name.def
-    return i.opcode <= Opcode::Mov && !i.has(Mod::Cc);
-  }
+  const Effect& effect = effect_of(i);
+  // The carry flag is not a register, so this analysis cannot see which instructions read it.
+  return effect.is(Effect::Kind::Hint) ||
+         (effect.is(Effect::Kind::Compute) && !i.has(Mod::Cc) && !reads_carry(i));
 }
 
 } // namespace
@@ -64,7 +56,7 @@ void each_register(const Instruction& i, const std::function<void(RegisterUse)>&
     each_in(i.operands[o], false, f);
   }
   if (destination) {
-    if (i.opcode == Opcode::Wgmma) {
+    if (i.opcode == Opcode::Wgmma) { // adds to its destination
       each_in(i.operands[0], false, f);
     }
     each_in(i.operands[0], true, f);
@@ -101,7 +93,7 @@ void Liveness::find_detours() {
     const BasicBlock& block = cfg_.blocks()[b];
     const std::uint32_t branch = block.last - 1;
     if (block.first == block.last || block.successors.size() < 2 ||
-        function_.body[branch].opcode != Opcode::Bra) {
+        !effect_of(function_.body[branch]).is(Effect::Kind::Branch)) {
       continue;
     }
     const std::optional<std::uint32_t> meet = cfg_.reconvergence(branch);
@@ -125,7 +117,7 @@ void Liveness::find_detours() {
       }
       for (std::uint32_t i = cfg_.blocks()[at].first; i < cfg_.blocks()[at].last; ++i) {
         const Instruction& instruction = function_.body[i];
-        if (instruction.opcode != Opcode::Bra && !only_computes(instruction)) {
+        if (!effect_of(instruction).is(Effect::Kind::Branch) && !only_computes(instruction)) {
           return false;
         }
         each_register(instruction, [&](RegisterUse use) {

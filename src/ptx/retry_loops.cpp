@@ -1,8 +1,8 @@
 // Implements retry_loops.h.
 #include "ptx/retry_loops.h"
 
+#include "ptx/effect.h"
 #include "ptx/liveness.h"
-#include "ptx/strength.h"
 #include "ptx/value_flow.h"
 
 #include <algorithm>
@@ -144,7 +144,8 @@ private:
       return true;
     }
     const Instruction& i = body_[writes_[r][0]];
-    if (writes_[r].size() > 1 || deep == deepest || i.opcode == Opcode::Ld || i.guard) {
+    if (writes_[r].size() > 1 || deep == deepest || i.guard ||
+        !effect_of(i).is(Effect::Kind::Compute)) {
       return false;
     }
     bool result = writes_[r][0] != exchange_;
@@ -160,16 +161,16 @@ private:
         return false; // a clock
       }
     }
-    switch (i.opcode) {
-    case Opcode::Bra:
+    const Effect& effect = effect_of(i);
+    switch (effect.kind) {
+    case Effect::Kind::Branch:
       return true;
-    case Opcode::Fence:
-    case Opcode::Membar:
-    case Opcode::Nanosleep:
+    case Effect::Kind::Fence:
+    case Effect::Kind::Hint:
       return !i.guard;
-    case Opcode::Ld:
-      return !i.guard && (!is_strong(i) || same_place(i, cas()));
-    case Opcode::St:
+    case Effect::Kind::Load:
+      return !i.guard && (!effect.is_strong() || same_place(i, cas()));
+    case Effect::Kind::Store:
       return false;
     default:
       return !i.guard && !i.has(Mod::Cc) && is_computation(i, has_destination);

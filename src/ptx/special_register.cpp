@@ -6,7 +6,7 @@ namespace heddle::ptx {
 namespace {
 
 constexpr SpecialRegister rows[] = {
-#define HEDDLE_SPECIAL(name, type, components) {name, Mod::type, components, -1},
+#define HEDDLE_SPECIAL(name, type, components, asks) {name, Mod::type, components, -1, Asks::asks},
 #include "ptx/special_register.def"
 #undef HEDDLE_SPECIAL
 };
@@ -47,7 +47,7 @@ std::optional<SpecialRegister> find_special_register(std::string_view text) {
   std::size_t dot = text.find('.');
   std::string_view base = text.substr(0, dot);
   if (is_envreg(base) && dot == std::string_view::npos) {
-    return SpecialRegister{base, Mod::B32, 1, -1};
+    return SpecialRegister{base, Mod::B32, 1, -1, Asks::Nothing};
   }
   auto found = table().find(base);
   if (found == table().end()) {

@@ -1,14 +1,13 @@
 // Which memory accesses are strong (PTX ISA, memory consistency model).
 #pragma once
 
-#include "ptx/module.h"
+#include "ptx/effect.h"
 
 namespace heddle::ptx {
 
-/// Does a load or store say that it is strong? Atomic operations are, whether they say so or not.
+/// Is it a strong operation? Atomic updates are strong even without a modifier that says so.
 inline bool is_strong(const Instruction& i) {
-  return i.has(Mod::Volatile) || i.has(Mod::Relaxed) || i.has(Mod::Acquire) ||
-         i.has(Mod::Release) || i.has(Mod::Mmio);
+  return effect_of(i).is_strong();
 }
 
 } // namespace heddle::ptx

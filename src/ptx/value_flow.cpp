@@ -1,8 +1,8 @@
 // Implements value_flow.h.
 #include "ptx/value_flow.h"
 
+#include "ptx/effect.h"
 #include "ptx/liveness.h"
-#include "ptx/strength.h"
 
 #include <algorithm>
 #include <utility>
@@ -46,80 +46,64 @@ bool address_names(const Instruction& i, const BitVector& registers) {
 /// What the instruction does with registers of the set, one of which it reads.
 Use use_of(const Instruction& i, const BitVector& registers, bool has_destination) {
   const bool guard = i.guard && registers.size() != 0 && registers.test(i.guard->register_index);
-  switch (i.opcode) {
-  case Opcode::Nanosleep:
-  case Opcode::Prefetch:
-  case Opcode::Prefetchu:
+  using Kind = Effect::Kind;
+  const Effect& effect = effect_of(i);
+  switch (effect.kind) {
+  case Kind::Hint:
     return Use::Nothing;
-  case Opcode::Ld:
-  case Opcode::Ldu:
-    return (guard || address_names(i, registers)) && is_strong(i) ? Use::Decides : Use::Result;
-  case Opcode::St:
-    if (i.has(Mod::Param) || ((guard || address_names(i, registers)) && is_strong(i))) {
+  case Kind::Compute:
+    return Use::Result;
+  case Kind::Load:
+    return (guard || address_names(i, registers)) && effect.is_strong() ? Use::Decides
+                                                                        : Use::Result;
+  case Kind::Store:
+    if (i.has(Mod::Param) || ((guard || address_names(i, registers)) && effect.is_strong())) {
       return Use::Decides;
     }
     return guard ? Use::Maybe : address_names(i, registers) ? Use::Placed : Use::Stored;
-  case Opcode::Bra:
-    return Use::Selects;
-  case Opcode::Atom:
-  case Opcode::Red:
+  case Kind::Update:
     return guard || address_names(i, registers) ? Use::Decides : Use::Stored;
-  case Opcode::Shfl:
-  case Opcode::Vote:
-  case Opcode::Match:
-  case Opcode::Redux: // with .sync the last operand says who comes
+  case Kind::Branch:
+    return Use::Selects;
+  case Kind::Collective: // the last operand is the membermask
     return guard || names(i.operands.back(), registers) ? Use::Decides : Use::Result;
-  case Opcode::Activemask:
-  case Opcode::Elect:
-  case Opcode::Mbarrier:
-  case Opcode::Cp:
-  case Opcode::Call:
-  case Opcode::Alloca:
-  case Opcode::Stacksave:
-  case Opcode::Stackrestore:
-  case Opcode::Clusterlaunchcontrol:
-  case Opcode::Wgmma:
-    return Use::Decides;
-  case Opcode::Tex:
-  case Opcode::Tld4:
-  case Opcode::Suld:
-  case Opcode::Ldmatrix:
-  case Opcode::Movmatrix:
-  case Opcode::Mma:
-  case Opcode::Wmma:
-    return guard || !has_destination ? Use::Decides : Use::Result;
-  default:
-    return has_destination ? Use::Result : Use::Decides;
+  case Kind::Object:
+  case Kind::WarpWide:
+    return guard || !has_destination || effect.is_async() ? Use::Decides : Use::Result;
+  case Kind::Stack:
+  case Kind::BranchTable:
+  case Kind::Call:
+  case Kind::Return:
+  case Kind::Exit:
+  case Kind::Trap:
+  case Kind::Fence:
+  case Kind::Barrier: // a reducing barrier hands values to threads in other functions
+  case Kind::ActiveLanes:
+  case Kind::Mbarrier:
+  case Kind::Copy:
+  case Kind::Dependency:
+  case Kind::Other:
+    break;
   }
-}
-
-bool reads_carry(const Instruction& i) {
-  return i.opcode == Opcode::Addc || i.opcode == Opcode::Subc || i.opcode == Opcode::Madc;
+  return Use::Decides;
 }
 
 } // namespace
 
 bool is_computation(const Instruction& i, bool has_destination) {
-  switch (i.opcode) {
-  case Opcode::Bra:
+  using Kind = Effect::Kind;
+  const Effect& effect = effect_of(i);
+  switch (effect.kind) {
+  case Kind::Branch:
     return true;
-  case Opcode::Ld:
-  case Opcode::Ldu:
-    return !is_strong(i);
-  case Opcode::St:
-    return !is_strong(i) && !i.has(Mod::Param);
-  case Opcode::Atom:
-  case Opcode::Shfl:
-  case Opcode::Vote:
-  case Opcode::Match:
-  case Opcode::Redux:
-  case Opcode::Ldmatrix:
-  case Opcode::Movmatrix:
-  case Opcode::Mma:
-  case Opcode::Wmma:
-    return false;
+  case Kind::Load:
+  case Kind::Store:
+    return !effect.is_strong() && (effect.kind == Kind::Load || !i.has(Mod::Param));
+  case Kind::Compute:
+  case Kind::Object:
+    return has_destination;
   default:
-    return has_destination && use_of(i, BitVector(), has_destination) == Use::Result;
+    return false;
   }
 }
 
@@ -190,7 +174,7 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
       if (!retries(b) && (!is_computation(i, has_destination) || i.has(Mod::Cc))) {
         return false;
       }
-      if (i.opcode == Opcode::St) {
+      if (effect_of(i).is(Effect::Kind::Store)) {
         reach.maybe.set(n);
       }
     }

@@ -1,20 +1,21 @@
-// Value flow: where a value that an instruction makes can go to within its function.
+// Value flow: where the result of an instruction can go within its function.
 //
 //   ValueFlow flow(function);
 //   const ValueFlow::Reach& reach = flow.from(i);   // the destination of instruction i
-//   if (reach.decides) …                            // a branch, a barrier, a call may depend on it
-//   reach.stored.test(j)                            // store j may write it, or what is made of it
-//   reach.placed.test(j)                            // … or somewhere that depends on it
-//   reach.maybe.test(j)                             // … or not at all
+//   if (reach.decides) …                            // a branch, a barrier or a call may depend on
+//   it reach.stored.test(j)                            // store j may write a value computed from
+//   it reach.placed.test(j)                            // the address of store j may depend on it
+//   reach.maybe.test(j)                             // whether store j is executed may depend on it
 //
-// Only data stays: but for stores in `maybe` and what goes with them, a value that does not decide
-// changes neither which instructions are executed, by whom, nor who waits for whom. A branch whose
-// sides meet again, and do nothing but compute and make plain accesses until then, is like a
-// selection; so is how often a retry loop (retry_loops.h) goes round. Threads of a warp count as
-// one, so shuffles are followed.
+// A value that does not decide is data: apart from the stores in `maybe`, it changes neither which
+// instructions are executed nor which threads wait for which. A branch counts as a selection
+// between values if its sides meet again and contain only computations and weak accesses. The
+// number of rounds of a retry loop (retry_loops.h) counts as data, too. The analysis treats the
+// threads of a warp as one thread, so it follows values through shuffles.
 //
-// May be too large, never too small: registers are not told apart by place, and what an instruction
-// is not known to do with a value it decides by.
+// Conservative: the result may be too large, never too small. The analysis does not distinguish
+// between the definitions of a register, and it assumes that an instruction of an unknown kind
+// decides.
 #pragma once
 
 #include "ptx/bit_vector.h"
@@ -35,23 +36,24 @@ public:
 
   struct Reach {
     bool decides = false;
-    bool retries = false; // it says how often a retry loop goes round: not for ever, it is assumed
+    bool retries =
+        false; // the number of rounds of a retry loop depends on it; assumed to be finite
     BitVector stored, placed, maybe; // by instruction
   };
   const Function& function() const { return function_; }
-  /// Stays where it is.
+  /// The reference stays valid as long as this object.
   const Reach& from(std::uint32_t instruction);
 
 private:
   bool select(std::uint32_t branch, BitVector& registers, Reach& reach);
 
   const Function& function_;
-  std::optional<Cfg> cfg_; // once somebody has asked for it
+  std::optional<Cfg> cfg_; // built on first use
   std::vector<RetryLoop> retry_loops_;
   std::unordered_map<std::uint32_t, Reach> known_;
 };
 
-/// May it be that only one side of a branch executes it, with no difference but in data?
+/// If only one side of a branch executes it, can the sides differ in data only?
 bool is_computation(const Instruction& i, bool has_destination);
 
 } // namespace heddle::ptx

@@ -112,14 +112,12 @@ void Races::submitted(const machine::Command& command) {
   info->label = command.label;
   info->stream = command.stream;
   info->device = command.device;
-  bool programmatic = false;
   if (command.grid != nullptr) {
     const machine::LaunchConfig& config = command.grid->config();
     info->label = fmt::format("kernel '{}'", command.grid->describe());
     info->grid = config.grid;
     info->block = config.block;
     info->cluster = config.cluster;
-    programmatic = config.programmatic;
   }
   const std::lock_guard lock(mutex_);
   auto before = std::make_shared<CommandSet>(*known_to_host_);
@@ -139,15 +137,23 @@ void Races::submitted(const machine::Command& command) {
     if (known == commands_.end()) {
       continue;
     }
-    // [DEP]; a programmatic launch promises it to those only that execute griddepcontrol.wait.
-    const CommandInfo& theirs = *known->second;
+    const CommandInfo& theirs = *known->second; // [DEP]
     late->add(*theirs.late);
     late->add(theirs.id, theirs.id);
-    if (programmatic && theirs.kind == machine::CommandKind::Kernel) {
-      before->add(*theirs.before);
-    } else {
-      before->add(*theirs.late);
-      before->add(theirs.id, theirs.id);
+    before->add(*theirs.late);
+    before->add(theirs.id, theirs.id);
+  }
+  for (const machine::EarlyDependency& early : command.early) { // [DEP-EARLY]
+    if (const auto known = commands_.find(early.grid->id); known != commands_.end()) {
+      before->add(*known->second->before);
+      late->add(*known->second->before);
+    }
+  }
+  for (const machine::Overlap& overlap : command.overlaps) { // [DEP-WAIT]
+    const auto known = commands_.find(overlap.grid->id);
+    if (command.grid != nullptr && overlap.awaited && known != commands_.end()) {
+      late->add(*known->second->late);
+      late->add(known->second->id, known->second->id);
     }
   }
   info->before = std::move(before);

@@ -52,7 +52,7 @@ struct CommandInfo {
   machine::Dim3 grid, block, cluster;
   int device = 0;
   /// Have completed before it begins; `late`: and before a thread of it that has executed
-  /// griddepcontrol.wait goes on.
+  /// griddepcontrol.wait goes on, and so before it completes.
   std::shared_ptr<const CommandSet> before, late;
   std::shared_ptr<const CommandInfo> part_of; // does not complete before this one
   Clock launcher;                             // what the thread knew that launched it

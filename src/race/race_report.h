@@ -1,5 +1,5 @@
 // RaceReport: two accesses that nothing orders, with everything that a reader needs to know of
-// them. Made by Races, put into words by runtime/race_diagnostic.cpp.
+// them. Made by Races, put into words by runtime/diagnostics/race_diagnostic.cpp.
 #pragma once
 
 #include "machine/world.h"

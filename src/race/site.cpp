@@ -8,7 +8,7 @@
 #include "race/site.h"
 
 #include "isa/lower_memory_address.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 namespace heddle::race {
 namespace {
@@ -84,14 +84,14 @@ bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& sit
     site.flags = Write;
     return true;
   }
-  const bool store = i.opcode == Opcode::St;
+  const bool store = ptx::effect_of(i).writes();
   site.kind = store ? SiteKind::Store : SiteKind::Load;
   site.flags = store ? Write : Read;
   const ptx::Operand& value = i.operands.at(store ? 1 : 0);
   site.count = static_cast<std::uint8_t>(std::max<std::size_t>(1, value.elements.size()));
   site.acquire = i.has(Mod::Acquire);
   site.release = i.has(Mod::Release);
-  if (ptx::is_strong(i)) {
+  if (ptx::effect_of(i).is_strong()) {
     site.flags |= Strong;
     site.scope = scope_of(i, Scope::Sys);
   }
@@ -137,7 +137,7 @@ bool classify_fence(const ptx::Instruction& i, Site& site) {
   return i.has(Mod::Cta) || i.has(Mod::Cluster) || i.has(Mod::Gpu) || i.has(Mod::Sys);
 }
 
-bool classify_mbarrier(const ptx::Instruction& i, Site& site) {
+void classify_mbarrier(const ptx::Instruction& i, Site& site) {
   site.shared = shared_space(i, 0);
   site.element = 8;
   site.scope = Scope::Sys; // of the race test: the object is only used by its own operations
@@ -150,29 +150,23 @@ bool classify_mbarrier(const ptx::Instruction& i, Site& site) {
     site.kind = SiteKind::BarrierTest;
     site.flags = Read | Strong;
     site.acquire = !relaxed;
-  } else if (i.has(Mod::PendingCount)) {
-    return false;
   } else {
     site.kind = SiteKind::BarrierArrive;
     site.flags = Read | Write | Strong;
     site.release = (i.has(Mod::Arrive) || i.has(Mod::ArriveDrop)) && !relaxed;
   }
-  return true;
 }
 
-bool classify_copy(const ptx::Instruction& i, Site& site) {
+void classify_copy(const ptx::Instruction& i, Site& site) {
   site.shared = shared_space(i, 0);
   site.from_shared = shared_space(i, 1);
   const bool bulk = i.has(Mod::Bulk);
-  if (i.has(Mod::Prefetch)) {
-    return false;
-  }
   if (i.has(Mod::Tensor)) {
     const bool load = i.has(Mod::MbarrierCompleteTxBytes);
     site.kind = load ? SiteKind::TensorLoad : SiteKind::TensorStore;
     site.flags = load ? Write : Read;
     site.element = 16;
-    return true;
+    return;
   }
   if (i.has(Mod::CommitGroup)) {
     site.kind = bulk ? SiteKind::BulkCommit : SiteKind::CopyCommit;
@@ -195,7 +189,16 @@ bool classify_copy(const ptx::Instruction& i, Site& site) {
     site.kind = SiteKind::Copy;
     site.flags = Write;
   }
-  return true;
+}
+
+bool classify_product(const ptx::Instruction& i, Site& site) {
+  site.kind = i.has(Mod::MmaAsync)      ? SiteKind::Product
+              : i.has(Mod::CommitGroup) ? SiteKind::ProductCommit
+                                        : SiteKind::ProductWait;
+  site.flags = Read;
+  site.element = 16;
+  site.shared = true;
+  return !i.has(Mod::Fence);
 }
 
 } // namespace
@@ -205,8 +208,8 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
     return std::nullopt;
   }
   const ptx::Instruction& i = code.function->body[op.instruction];
-  const bool group = i.opcode == Opcode::Cp &&
-                     (i.has(Mod::CommitGroup) || i.has(Mod::WaitGroup) || i.has(Mod::WaitAll));
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const bool group = effect.is(ptx::Effect::Kind::Copy) && !effect.reads(); // of copies: no access
   if ((op.flags & isa::Visible) == 0 && !group) {
     return std::nullopt;
   }
@@ -215,39 +218,30 @@ std::optional<Site> classify(const isa::Code& code, const isa::Op& op) {
   site.code = &code;
   site.op = &op;
   bool known = true;
-  switch (i.opcode) {
-  case Opcode::Ld:
-  case Opcode::Ldu:
-  case Opcode::St:
+  using Kind = ptx::Effect::Kind;
+  switch (effect.kind) {
+  case Kind::Load:
+  case Kind::Store:
     known = classify_access(code, i, site);
     break;
-  case Opcode::Atom:
-  case Opcode::Red:
+  case Kind::Update:
     classify_update(i, site);
     break;
-  case Opcode::Fence:
-  case Opcode::Membar:
+  case Kind::Fence:
     known = classify_fence(i, site);
     break;
-  case Opcode::Bar:
-  case Opcode::Barrier:
+  case Kind::Barrier:
     site.kind = SiteKind::WarpBarrier;
-    known = i.has(Mod::Warp);
+    known = effect.meets == ptx::Effect::Meets::Warp;
     break;
-  case Opcode::Mbarrier:
-    known = classify_mbarrier(i, site);
+  case Kind::Mbarrier:
+    effect.is_async() ? classify_copy(i, site) : classify_mbarrier(i, site);
     break;
-  case Opcode::Cp:
-    known = classify_copy(i, site);
+  case Kind::Copy:
+    classify_copy(i, site);
     break;
-  case Opcode::Wgmma:
-    site.kind = i.has(Mod::MmaAsync)      ? SiteKind::Product
-                : i.has(Mod::CommitGroup) ? SiteKind::ProductCommit
-                                          : SiteKind::ProductWait;
-    site.flags = Read;
-    site.element = 16;
-    site.shared = true;
-    known = !i.has(Mod::Fence);
+  case Kind::WarpWide:
+    known = i.opcode == Opcode::Wgmma && classify_product(i, site);
     break;
   default:
     known = false;

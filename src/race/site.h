@@ -1,9 +1,9 @@
-// Site: one instruction that accesses memory or orders accesses, as a monitor sees it.
+// Site: one instruction that accesses memory or orders accesses, as the race monitor sees it.
 //
 // Classifies PTX's memory and synchronisation instructions by the memory consistency model (PTX ISA
-// 9.0, chapter 8): is an access weak or strong, of which scope, does it acquire or release. A site
-// is numbered; the op's otherwise unused `target` holds the number, and its handler is ours
-// (access.cpp), which calls the original.
+// 9.0, chapter 8): whether an access is weak or strong, its scope, and whether it acquires or
+// releases. Sites are numbered. The op's otherwise unused `target` holds the number; the monitor
+// replaces the op's handler by its own (access.cpp), which calls the original handler.
 #pragma once
 
 #include "isa/op.h"
@@ -51,7 +51,7 @@ struct Site {
   bool from_shared = false; // copies: the source
   bool acquire = false;
   bool release = false;
-  bool in_order = false;        // fence.sc, membar: all agree on their order
+  bool in_order = false;        // fence.sc, membar: one total order
   bool compares = false;        // cas: writes only where it succeeds
   bool read_only = false;       // BulkWait: .read
   bool tells_bytes = false;     // completes by complete-tx on an mbarrier
@@ -62,7 +62,7 @@ struct Site {
   Scope scope = Scope::Sys;
 };
 
-/// What `op` is, if it is anything of that.
+/// The site of `op`; none if it neither accesses memory nor orders accesses.
 std::optional<Site> classify(const isa::Code& code, const isa::Op& op);
 
 } // namespace heddle::race

@@ -70,6 +70,9 @@ StaticReport as_static(const Report& report, std::string_view program) {
     finding.fingerprint = fingerprint(d);
     result.findings.push_back(std::move(finding));
   }
+  for (const std::string& warning : report.warnings) {
+    result.notes.push_back(fmt::format("warning: {}", warning));
+  }
   for (const std::string& limit : report.limits) {
     result.notes.push_back(fmt::format("the search is not complete: {}", limit));
   }

@@ -75,7 +75,9 @@ struct Report {
   std::uint64_t states = 0;
   std::uint64_t executions = 0;
   double seconds = 0;
-  std::string bounds;              // "1 input, grid 4, block 128"
+  std::string bounds; // "1 input, grid 4, block 128"
+  // What a reader must know before relying on the verdict: "no kernel ran, …".
+  std::vector<std::string> warnings;
   std::vector<std::string> limits; // why it is not complete: "the limit of 60 s was reached"
   struct Schedules {               // tried singly after a limit
     std::uint64_t tried = 0;
@@ -106,6 +108,7 @@ inline constexpr int usage = 2;
 inline constexpr int unsupported = 3;
 inline constexpr int budget = 4;
 inline constexpr int internal = 70;
+inline constexpr int signal = 128; // and its number: 130 for Ctrl-C
 } // namespace exit_code
 
 } // namespace heddle::report

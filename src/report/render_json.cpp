@@ -60,6 +60,9 @@ std::string render_json(const Report& report) {
   if (!report.limits.empty()) {
     json["limits"] = report.limits;
   }
+  if (!report.warnings.empty()) {
+    json["warnings"] = report.warnings;
+  }
   if (report.schedules.tried > 0) {
     json["schedules"] = {
         {"tried", report.schedules.tried},

@@ -62,7 +62,7 @@ public:
     for (const FileTime& file : report_.files) {
       if (file.errors != 0) {
         notifications.push_back({
-            {"level", "warning"},
+            {"level", "error"},
             {"message",
              {{"text",
                "parsed with " + std::to_string(file.errors) +
@@ -83,7 +83,7 @@ public:
             {"rules", std::move(rules)}}}}},
         {"invocations",
          Json::array(
-             {{{"executionSuccessful", true},
+             {{{"executionSuccessful", report_.parsed()},
                {"toolExecutionNotifications", std::move(notifications)}}}
          )},
         {"columnKind", "utf16CodeUnits"},

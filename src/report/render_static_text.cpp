@@ -51,6 +51,10 @@ void append_place(
 
 } // namespace
 
+bool StaticReport::parsed() const {
+  return std::ranges::all_of(files, [](const FileTime& file) { return file.errors == 0; });
+}
+
 std::size_t StaticReport::open_findings() const {
   return static_cast<std::size_t>(std::ranges::count_if(findings, [](const StaticFinding& one) {
     return one.suppressed.empty() && one.severity != Severity::Note;

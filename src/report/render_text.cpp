@@ -246,6 +246,7 @@ std::string describe(const Report::Schedules& schedules) {
 
 std::string
 render_text(const Report& report, std::string_view program, SourceCache& sources, TextStyle style) {
+  const Paint paint{style.colour};
   std::string out;
   for (const Diagnostic& d : report.findings) {
     out += render_text(d, sources, style);
@@ -296,6 +297,9 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
         report.complete ? ", exhaustive" : ", the search is not complete"
     );
     break;
+  }
+  for (const std::string& warning : report.warnings) {
+    out += fmt::format("  = {} {}\n", paint(bold_magenta, "warning:"), warning);
   }
   return out;
 }

@@ -90,6 +90,8 @@ struct StaticReport {
   std::vector<FileTime> files;
   std::vector<std::string> notes; // about the check itself: "the search is not complete: …"
 
+  /// Every file was read without an error. If not, findings may be missing.
+  bool parsed() const;
   /// Findings that are neither suppressed nor mere advice (Severity::Note): they decide the exit
   /// code.
   std::size_t open_findings() const;

@@ -2,12 +2,13 @@
 // other options than the user asked for would be a wrong answer.
 #include "runtime/config.h"
 
-#include "runtime/device_attribute.h"
+#include "runtime/device/device_attribute.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cstring>
+#include <map>
 #include <string_view>
 
 namespace heddle::runtime {
@@ -107,6 +108,27 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
       return input_error(
           "--uninitialised (HEDDLE_UNINITIALISED) does not go with --races or --warps=lockstep"
       );
+    }
+  }
+  if (const char* text = get("HEDDLE_JIT")) {
+    const std::map<std::string_view, jit::Tiers::When> words = {
+        {"never", jit::Tiers::When::Never},
+        {"hot", jit::Tiers::When::Hot},
+        {"always", jit::Tiers::When::Always}
+    };
+    const auto word = words.find(text);
+    const char* compiler = get("HEDDLE_JIT_COMPILER");
+    const char* cache = get("HEDDLE_JIT_CACHE");
+    if (word == words.end()) {
+      return input_error(fmt::format("HEDDLE_JIT={}: never, hot or always is expected", text));
+    }
+    if (word->second != jit::Tiers::When::Never && (compiler == nullptr || cache == nullptr)) {
+      return input_error("HEDDLE_JIT needs HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE");
+    }
+    if (word->second != jit::Tiers::When::Never) {
+      config.compile = word->second;
+      config.compiler = compiler;
+      config.compiled = cache;
     }
   }
   if (const char* text = get("HEDDLE_EXPLORE")) {

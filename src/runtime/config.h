@@ -13,12 +13,16 @@
 //   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as once
 //   HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp
 //   HEDDLE_STALE_READS=1    lockstep: plain reads of global memory may be old (one worker)
+//   HEDDLE_JIT=WORD         run: which kernels become machine code: never (default), hot, always;
+//                           needs HEDDLE_JIT_COMPILER, the path of heddle-jit, and HEDDLE_JIT_CACHE,
+//                           a folder
 //   HEDDLE_EXPLORE=TEXT     options of the explorer, as the CLI writes them
 //   CUDA_LAUNCH_BLOCKING=1  as in CUDA: a launch returns when the kernel has ended
 //   CUDA_VISIBLE_DEVICES=…  as in CUDA: empty hides all devices, a list limits their number
 #pragma once
 
 #include "base/result.h"
+#include "jit/tiers.h"
 
 #include <cstdint>
 #include <functional>
@@ -48,6 +52,9 @@ struct Config {
   Warps warps = Warps::Independent;
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
+  jit::Tiers::When compile = jit::Tiers::When::Never;
+  std::string compiler; // path of heddle-jit
+  std::string compiled; // folder of images
   std::string explore;
   bool launch_blocking = false;
 };

@@ -2,21 +2,23 @@
 #include "runtime/runtime.h"
 
 #include "explore/explorer.h"
+#include "jit/tiers.h"
 #include "machine/engine.h"
+#include "machine/grid.h"
 #include "machine/monitor.h"
-#include "runtime/advice.h"
-#include "runtime/announce.h"
-#include "runtime/array.h"
+#include "runtime/arrays/array.h"
+#include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_fault.h"
+#include "runtime/diagnostics/interrupt.h"
+#include "runtime/diagnostics/outcome.h"
+#include "runtime/diagnostics/race_diagnostic.h"
+#include "runtime/diagnostics/unwritten_diagnostic.h"
 #include "runtime/driver/context.h"
-#include "runtime/graph.h"
-#include "runtime/host_fault.h"
-#include "runtime/interrupt.h"
-#include "runtime/ipc.h"
-#include "runtime/outcome.h"
-#include "runtime/pool.h"
-#include "runtime/race_diagnostic.h"
+#include "runtime/ipc/ipc.h"
+#include "runtime/memory/advice.h"
+#include "runtime/memory/pool.h"
+#include "runtime/streams/graph.h"
 #include "runtime/unsupported.h"
-#include "runtime/unwritten_diagnostic.h"
 #include "simt/lockstep.h"
 
 #include "race/monitor.h"
@@ -70,6 +72,14 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     lockstep.trace = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
     options.workers = config.stale_reads ? 1 : options.workers;
     options.warp_rules = simt::lockstep(std::move(lockstep));
+  }
+  if (config.compile != jit::Tiers::When::Never && !config.races && !config.unwritten &&
+      config.warps == Warps::Independent) {
+    jit::Tiers::Options tiers{config.compile, config.compiler, config.compiled};
+    options.worked = [tiers = std::make_shared<jit::Tiers>(std::move(tiers))](
+                         const machine::Grid& grid,
+                         std::uint64_t executed
+                     ) { tiers->worked(*grid.program(), grid.kernel(), executed); };
   }
   report_on_interrupt(world);
   return std::make_unique<machine::Engine>(world, std::move(options));
@@ -340,6 +350,23 @@ cudaError_t Runtime::record(Stream& stream, const EventPtr& event) {
   return cudaSuccess;
 }
 
+cudaError_t
+Runtime::record_early(const Stream& stream, const EventPtr& event, machine::EarlyDependency on) {
+  if (event->device != stream.device || event->ipc != nullptr || event->timed()) { // as documented
+    return event->device != stream.device ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+  }
+  event->captured_by.reset();
+  event->captured = false;
+  auto command =
+      make_command(*this, Operation{EventRecord{event}, "an event of a launch", stream.device});
+  if (!command) {
+    return command.error();
+  }
+  (*command)->early.push_back(std::move(on));
+  streams_->record_early(stream, event, *command);
+  return cudaSuccess;
+}
+
 cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
   if (event->stale()) {
     return cudaErrorInvalidValue;
@@ -361,7 +388,7 @@ cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
     const auto command = enqueue(stream, Operation{std::move(wait), "cudaStreamWaitEvent", 0});
     return command ? cudaSuccess : command.error();
   }
-  if (event->command == nullptr || (event->complete() && world_->monitor() == nullptr)) {
+  if (event->command == nullptr || (event->over() && world_->monitor() == nullptr)) {
     return cudaSuccess;
   }
   auto command = make_command(*this, Operation{Nothing{}, "cudaStreamWaitEvent", stream.device});

@@ -10,11 +10,11 @@
 #include "memory/address_space.h"
 #include "runtime/config.h"
 #include "runtime/cudart.h"
-#include "runtime/device_attribute.h"
+#include "runtime/device/device_attribute.h"
 #include "runtime/error.h"
-#include "runtime/memory_table.h"
-#include "runtime/module.h"
-#include "runtime/stream.h"
+#include "runtime/memory/memory_table.h"
+#include "runtime/registration/module.h"
+#include "runtime/streams/stream.h"
 
 #include <atomic>
 #include <memory>
@@ -114,6 +114,9 @@ public:
   cudaError_t query(const std::vector<machine::CommandPtr>& commands, int device);
   /// cudaEventRecord and cudaStreamWaitEvent, captured or not.
   cudaError_t record(Stream& stream, const EventPtr& event);
+  /// `event` is recorded when `on` has come to where it lets others begin ([DEP-EARLY]).
+  cudaError_t
+  record_early(const Stream& stream, const EventPtr& event, machine::EarlyDependency on);
   cudaError_t wait_event(Stream& stream, const EventPtr& event);
 
   /// For calls that may wait for, or change, what a capture under way relies on: refused with

@@ -3,7 +3,7 @@
 
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
-#include "ptx/strength.h"
+#include "ptx/effect.h"
 
 #include <bit>
 #include <cstring>
@@ -12,7 +12,6 @@ namespace heddle::simt {
 namespace {
 
 using ptx::Mod;
-using ptx::Opcode;
 
 /// Does the instruction access memory by an address that may be one of global memory?
 bool may_be_global(const ptx::Instruction& i, const isa::Op& op) {
@@ -28,7 +27,8 @@ bool beyond_block(const ptx::Instruction& i) {
 
 bool is_plain_read(const ptx::Instruction& i) {
   const bool past_it = i.has(Mod::Cg) || i.has(Mod::Cv);
-  return (i.opcode == Opcode::Ld || i.opcode == Opcode::Ldu) && !ptx::is_strong(i) && !past_it;
+  const ptx::Effect& effect = ptx::effect_of(i);
+  return effect.is(ptx::Effect::Kind::Load) && !effect.is_strong() && !past_it;
 }
 
 std::uint32_t bytes_of(const ptx::Instruction& i) {
@@ -50,10 +50,11 @@ void Cache::before(isa::Exec& exec, const isa::Op& op) {
     return;
   }
   const ptx::Instruction& i = code.function->body[op.instruction];
-  const bool fence = i.opcode == Opcode::Fence || i.opcode == Opcode::Membar;
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const bool fence = effect.is(ptx::Effect::Kind::Fence);
   // [SIMT-FENCE]; an acquire has the effect of one.
   forget_ = beyond_block(i) && (fence || i.has(Mod::Acquire) || i.has(Mod::AcqRel));
-  const bool writes = i.opcode == Opcode::St || i.opcode == Opcode::Atom || i.opcode == Opcode::Red;
+  const bool writes = effect.is_access() && effect.writes();
   const bool reads = is_plain_read(i);
   const std::uint32_t bytes = reads || writes ? bytes_of(i) : 0;
   if (bytes == 0 || !may_be_global(i, op)) {

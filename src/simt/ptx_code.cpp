@@ -2,48 +2,38 @@
 // lanes part only where they may.
 #include "simt/ptx_code.h"
 
+#include "ptx/effect.h"
+
 #include <algorithm>
 
 namespace heddle::simt {
 namespace {
 
 Kind kind_of(const ptx::Instruction& i) {
-  using ptx::Opcode;
-  switch (i.opcode) {
-  case Opcode::Bra:
-  case Opcode::Brx:
-    return Kind::Branch;
-  case Opcode::Call:
-    return Kind::Call;
-  case Opcode::Ret:
-    return Kind::Return;
-  case Opcode::Exit:
-    return Kind::Exit;
-  case Opcode::Bar:
-  case Opcode::Barrier:
-    return i.has(ptx::Mod::Warp) ? Kind::Collective : Kind::Barrier;
-  case Opcode::Shfl:
-  case Opcode::Vote:
-  case Opcode::Match:
-  case Opcode::Redux:
-  case Opcode::Elect:
-  case Opcode::Mma:
-  case Opcode::Wmma:
-  case Opcode::Wgmma:
-  case Opcode::Ldmatrix:
-  case Opcode::Stmatrix:
-  case Opcode::Movmatrix:
+  using What = ptx::Effect::Kind;
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (effect.is_of_warp()) {
     return Kind::Collective;
-  case Opcode::Atom:
-  case Opcode::Red:
+  }
+  switch (effect.kind) {
+  case What::Branch:
+  case What::BranchTable:
+    return Kind::Branch;
+  case What::Call:
+    return Kind::Call;
+  case What::Return:
+    return Kind::Return;
+  case What::Exit:
+    return Kind::Exit;
+  case What::Barrier:
+    return Kind::Barrier;
+  case What::Update:
     return Kind::Atomic;
-  case Opcode::St:
+  case What::Store:
     return Kind::Write;
-  case Opcode::Ld:
-  case Opcode::Ldu:
+  case What::Load:
     return Kind::Read;
-  case Opcode::Fence:
-  case Opcode::Membar:
+  case What::Fence:
     return Kind::Fence;
   default:
     return Kind::Plain;

@@ -1,9 +1,9 @@
-// What the lockstep machine has to know of lowered PTX code: of each op, what kind of instruction
-// it belongs to, and of each branch, where its ways meet again.
+// What the lockstep machine needs to know about lowered PTX code: for each op, the kind of its
+// instruction; for each branch, the instruction where its sides reconverge.
 //
-// A compiler for hardware with a divergence stack puts `ssy L` before a branch that may part lanes
-// and `sync` at L; L is the branch's immediate post-dominator. PTX does not contain the two; so
-// they are placed here, from the control-flow graph (ptx/cfg.h).
+// A compiler for hardware with a divergence stack puts `ssy L` before a branch that may diverge,
+// and `sync` at L, the immediate post-dominator of the branch. PTX contains neither, so this file
+// computes L from the control-flow graph (ptx/cfg.h).
 #pragma once
 
 #include "isa/op.h"
@@ -20,22 +20,22 @@ namespace heddle::simt {
 struct CodeFacts {
   struct Fact {
     Kind kind{};
-    bool indirect = false;                  // of a call: the function is in a register
+    bool indirect = false;                  // a call of a function in a register
     std::uint32_t block = 0;                // of the control-flow graph
-    const isa::Op* reconvergence = nullptr; // of a branch; nullptr: none in this function
+    const isa::Op* reconvergence = nullptr; // of a branch; nullptr: not in this function
   };
   std::vector<Fact> of; // by index of the op
   ptx::Cfg cfg;
 };
 
-/// Computed once per code. Thread safe; answers stay valid as long as the table.
+/// Computes the facts once per code. Thread safe; references stay valid as long as the table.
 class CodeTable {
 public:
   const CodeFacts& facts(const isa::Code& code);
 
 private:
   std::mutex mutex_;
-  // A code that is gone may be followed by another one at its address: ops are compared too.
+  // New code may have the address of destroyed code, so the ops are compared too.
   struct Entry {
     const isa::Op* ops = nullptr;
     std::size_t count = 0;

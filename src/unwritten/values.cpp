@@ -1,6 +1,7 @@
 // Implements values.h.
 #include "unwritten/values.h"
 
+#include "ptx/effect.h"
 #include "ptx/liveness.h"
 
 #include <algorithm>
@@ -83,36 +84,41 @@ bool is_integer(Mod type) {
   return type != Mod::Pred && !ptx::is_float(type);
 }
 
+/// What an instruction that does not only compute is here; none: it makes its result.
+std::optional<Kind> kind_of_effect(const ptx::Instruction& i) {
+  using What = ptx::Effect::Kind;
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const bool scalar = !effect.is_async() && !i.has(Mod::Bulk); // done by itself, and at once
+  switch (effect.kind) {
+  case What::Load:
+    return Kind::Load;
+  case What::Store:
+    return scalar ? Kind::Store : Kind::Writes;
+  case What::Update:
+    return scalar ? Kind::Update : Kind::Writes;
+  case What::Branch:
+  case What::BranchTable:
+  case What::Barrier:
+  case What::Exit:
+  case What::Return:
+  case What::Trap:
+    return Kind::Decides;
+  case What::Call:
+    return Kind::Call;
+  case What::Copy:
+    return Kind::Writes;
+  default:
+    return effect.writes() ? std::optional(Kind::Writes) : std::nullopt;
+  }
+}
+
 /// What it does to bits; Opaque if that is not known.
 Kind kind_of(const ptx::Instruction& i, Use& use) {
+  if (const auto known = kind_of_effect(i)) {
+    return *known;
+  }
   const Mod type = i.type().value_or(Mod::B32);
   switch (i.opcode) {
-  case Opcode::Ld:
-  case Opcode::Ldu:
-    return Kind::Load;
-  case Opcode::St:
-    return i.has(Mod::Async) ? Kind::Writes : Kind::Store;
-  case Opcode::Atom:
-  case Opcode::Red:
-    return i.has(Mod::Async) ? Kind::Writes : Kind::Update;
-  case Opcode::Bra:
-  case Opcode::Brx:
-  case Opcode::Bar:
-  case Opcode::Barrier:
-  case Opcode::Exit:
-  case Opcode::Ret:
-  case Opcode::Trap:
-    return Kind::Decides;
-  case Opcode::Call:
-    return Kind::Call;
-  case Opcode::Cp:
-  case Opcode::Stmatrix:
-  case Opcode::Sust:
-  case Opcode::Mbarrier:
-  case Opcode::Tensormap:
-    return Kind::Writes;
-  case Opcode::Wmma:
-    return i.has(Mod::Store) ? Kind::Writes : Kind::Opaque;
   case Opcode::Mov:
     return move_kind(i);
   case Opcode::Cvta:

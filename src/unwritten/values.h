@@ -1,13 +1,13 @@
-// Values: what an instruction makes of bits that nobody has written.
+// Values: how an instruction propagates bits that were never written.
 //
 //   std::optional<Use> use = use_of(code, op);
-//   std::uint64_t bits = spread(*use, sources);     // of the result, for one lane
+//   std::uint64_t bits = spread(*use, sources, computes); // of the result, for one lane
 //
-// Exact bit by bit for what only moves bits or combines them one by one (moves, logic, shifts,
-// fields, permutations, selections), for comparisons that written bits decide already, and for
-// sums, where a bit reaches those above it. Everything else makes a result of which no bit counts
-// as written if one of a source does not: this may invent where an operation ignores a source (x *
-// 0).
+// Exact for each bit of moves, bitwise logic, shifts, bit fields, permutations and selections, and
+// for comparisons that the written bits already decide. For sums, an unwritten bit makes all higher
+// bits of the result unwritten. For every other instruction, one unwritten source bit makes the
+// whole result unwritten. That may cause a false report where the operation ignores a source
+// (x * 0).
 #pragma once
 
 #include "isa/op.h"
@@ -24,12 +24,12 @@ enum class Kind : std::uint8_t {
   Load,
   Store,
   Update,  // atom, red
-  Decides, // by its guard, or a register: branches, barriers
+  Decides, // its guard or a register decides about control flow: branches, barriers
   Call,
-  Writes, // to memory, in other ways
+  Writes, // to memory; the monitor watches its accesses
   Move,
   Pack,    // mov of elements into one register
-  Unpack,  // … and out of one
+  Unpack,  // mov of one register into elements
   Convert, // between integers
   Bitwise, // up to three sources
   ShiftLeft,
@@ -69,15 +69,15 @@ struct Use {
   std::vector<std::uint32_t> address; // registers in addresses
 };
 
-/// nullopt: nothing that matters.
+/// nullopt: the instruction has no effect on the monitor.
 std::optional<Use> use_of(const isa::Code& code, const isa::Op& op);
 
 struct Source {
   std::uint64_t value = 0;
-  std::uint64_t bits = 0; // that nobody has written
+  std::uint64_t bits = 0; // the unwritten ones
 };
 
-/// Which bits of the result nobody has written. `computes`: it is more than moved.
+/// The unwritten bits of the result. `computes`: the instruction does more than move bits.
 std::uint64_t spread(const Use& use, std::span<const Source> sources, bool& computes);
 
 /// All bits of a register of that width.

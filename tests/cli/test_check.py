@@ -91,6 +91,42 @@ int main() {
 }
 """
 
+# Which block comes first decides how the program ends.
+WINNER = """
+__device__ int turns, winner;
+__global__ void first_wins() {
+  if (atomicAdd(&turns, 1) == 0) winner = blockIdx.x;
+}
+int main() {
+  first_wins<<<2, 1>>>();
+  int block = 0;
+  cudaMemcpyFromSymbol(&block, winner, sizeof block);
+  return block;
+}
+"""
+# A self test that fails after a kernel that did nothing wrong.
+ENDS = """
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+__global__ void k() {}
+int main(int count, char** words) {
+  k<<<1, 1>>>();
+  cudaDeviceSynchronize();
+  if (count == 1) return 3;
+  if (std::strcmp(words[1], "exit") == 0) std::exit(260);
+  if (std::strcmp(words[1], "_exit") == 0) _exit(5);
+  if (std::strcmp(words[1], "quick_exit") == 0) std::quick_exit(6);
+  return 0;
+}
+"""
+NO_KERNEL = """
+int main() {
+  int* p;
+  return cudaMalloc(&p, 4);
+}
+"""
+
 
 def processes_with(mark):
     """Ids of processes that inherited HEDDLE_TEST_MARK=mark."""
@@ -120,7 +156,8 @@ class Checked(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.root = pathlib.Path(cls.folder.name)
-        programs = {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM, "addresses": ADDRESSES}
+        programs = {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM, "addresses": ADDRESSES,
+                    "winner": WINNER, "ends": ENDS, "no_kernel": NO_KERNEL}
         for name, text in programs.items():
             (cls.root / f"{name}.cu").write_text(text)
 
@@ -173,6 +210,28 @@ class Checked(unittest.TestCase):
                 time.sleep(0.3)
                 tool.send_signal(number)
                 tool.wait(10)
+                self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
+
+    def test_an_interrupted_check_says_what_it_has_seen(self):
+        self.heddle("check", "--max-time=1", "long.cu")  # compiled by now
+        for number, arguments in ((signal.SIGINT, []), (signal.SIGTERM, ["--format=json"]), (signal.SIGINT, ["--races=40"])):
+            with self.subTest(signal.Signals(number).name, arguments=arguments):
+                mark = f"{os.getpid()}-{number}-interrupted"
+                tool = subprocess.Popen([HEDDLE, "check", "--max-time=60", *arguments, "long.cu"], cwd=self.root, text=True,
+                                        env=dict(os.environ, HEDDLE_TEST_MARK=mark), stdout=subprocess.PIPE)
+                self.assertTrue(wait_until(lambda: len(processes_with(mark)) >= 2, 30))
+                time.sleep(0.5)
+                tool.send_signal(number)
+                said, _ = tool.communicate(timeout=10)
+                self.assertEqual(tool.returncode, 128 + number, said)
+                if arguments == ["--format=json"]:
+                    result = json.loads(said)
+                    self.assertEqual((result["verdict"], result["complete"]), ("unknown", False))
+                    self.assertIn("the check was interrupted (SIGTERM)", result["limits"])
+                    self.assertGreater(result["states"], 10)
+                else:
+                    self.assertIn("no defect found within 1 input", said)
+                    self.assertIn("not complete: the check was interrupted (SIGINT)", said)
                 self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
 
     def test_host_code_that_is_not_instrumented_is_named(self):
@@ -231,6 +290,49 @@ class Checked(unittest.TestCase):
         trace = json.loads(self.heddle("replay", "--format=json", schedule, status=1).stdout)
         self.assertEqual(trace["end"], "defect")
         self.assertEqual(trace["steps"][-1]["line"], 2)
+
+    def test_an_exit_status_that_is_not_expected_is_a_finding(self):
+        schedule, result = self.replay_of("winner.cu")
+        (finding,) = result["findings"]
+        self.assertEqual((result["verdict"], finding["code"], finding["rule"]), ("defect", "exit-status", "EXIT"))
+        self.assertEqual(finding["message"],
+                         "the program ends with exit status 1 under some schedule, and with 0 under others")
+        self.assertEqual(finding["locations"][0]["line"], 9)
+        self.assertRegex(self.heddle("replay", schedule, status=1).stdout, "the program has ended with exit status 1")
+        (finding,) = json.loads(self.heddle("check", "--format=json", "--expect-exit=1", "winner.cu", status=1).stdout)["findings"]
+        self.assertIn("ends with exit status 0", finding["message"])
+
+    def test_every_way_to_end_has_its_exit_status(self):
+        for word, status in {"": 3, "exit": 4, "_exit": 5, "quick_exit": 6}.items():
+            with self.subTest(word):
+                arguments = ["--", word] if word else []
+                done = self.heddle("check", "ends.cu", *arguments, status=1)
+                self.assertIn(f"error[exit-status]: the program ends with exit status {status} under every schedule",
+                              done.stdout)
+                self.assertIn(f"--expect-exit={status}", done.stdout)
+                done = self.heddle("check", f"--expect-exit={status}", "ends.cu", *arguments, status=0)
+                self.assertIn("terminates under every schedule", done.stdout)
+        self.heddle("check", "ends.cu", "--", "well", status=0)
+
+    def test_single_schedules_regard_the_exit_status_too(self):
+        result = json.loads(self.heddle("check", "--max-states=4", "--format=json", "winner.cu", status=1).stdout)
+        self.assertEqual([f["code"] for f in result["findings"]], ["exit-status"])
+
+    def test_a_run_without_kernels_says_so(self):
+        done = self.heddle("check", "no_kernel.cu", status=0)
+        self.assertIn("terminates under every schedule: 1 input, no kernel ran", done.stdout)
+        self.assertIn("warning: no kernel ran, so this says nothing about device code", done.stdout)
+        result = json.loads(self.heddle("check", "--format=json", "no_kernel.cu", status=0).stdout)
+        self.assertEqual(len(result["warnings"]), 1)
+        self.assertNotIn("warnings", json.loads(self.heddle("check", "--format=json", "ends.cu", "--", "well").stdout))
+
+    def test_a_second_program_is_no_second_check(self):
+        for name in ("no_kernel", "ends"):
+            subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", f"{name}.cu", "-o", name], cwd=self.root, check=True)
+        done = self.heddle("check", "./no_kernel", "./ends", status=0)
+        self.assertIn("warning: './ends' was passed to './no_kernel' as an argument: heddle check takes one program",
+                      done.stdout)
+        self.assertIn("no kernel ran", done.stdout)
 
     def test_the_same_schedule_twice(self):
         self.assertEqual(self.replay_of("hang.cu")[0], self.replay_of("hang.cu")[0])

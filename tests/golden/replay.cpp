@@ -1,6 +1,10 @@
 // Implements replay.h on the engine, with one worker thread.
 #include "replay.h"
 
+#if defined(HEDDLE_COMPILED)
+#include "support/compiled.h"
+#endif
+
 #include <fmt/format.h>
 
 #include <cstring>
@@ -26,10 +30,20 @@ std::string describe(const machine::FaultReport& report) {
   );
 }
 
+machine::EngineOptions options() {
+#if defined(HEDDLE_COMPILED) // every kernel as machine code
+  machine::EngineOptions options = test::compiled();
+#else
+  machine::EngineOptions options;
+#endif
+  options.workers = 1;
+  return options;
+}
+
 } // namespace
 
 struct Replayer::Runner {
-  explicit Runner(std::string_view ptx) : kernels(ptx, {.workers = 1, .seed = {}}) {}
+  explicit Runner(std::string_view ptx) : kernels(ptx, options()) {}
 
   test::KernelRunner kernels;
   test::KernelRunner::Buffer<std::uint64_t> input =

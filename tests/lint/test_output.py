@@ -113,6 +113,31 @@ class Output(unittest.TestCase):
         result = json.loads(self.run_lint("--format=json", *arguments, "a.cu", code=code))
         return sorted((one["location"]["line"], one["key"]) for one in result["findings"] if one["suppressed"] is None)
 
+    def test_a_file_that_does_not_parse_is_no_clean_file(self):
+        (self.path / "include").mkdir()
+        (self.path / "include/size.h").write_text("constexpr int size = SIZE;\n")
+        (self.path / "b.cu").write_text('#include "size.h"\n__global__ void b(int *p) { p[0] = size; }\n')
+
+        def lint(*arguments):
+            return subprocess.run([LINT, "--cuda-path=none", *arguments], cwd=self.path, capture_output=True, text=True)
+
+        done = lint("b.cu")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("b.cu: error: 2 parse errors, the first: 'size.h' file not found", done.stderr)
+        self.assertIn("heddle lint b.cu -- -Iinclude", done.stderr)
+        self.assertIn("heddle lint -p build", done.stderr)
+        for flags in (["--", "-Iinclude", "-DSIZE=4"], ["-Iinclude", "-DSIZE=4"], ["-I", "include", "-D", "SIZE=4"]):
+            options = flags if flags[0] != "--" else []
+            done = lint(*options, "b.cu", *(flags if not options else []))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        # What was found is told all the same, and the log says that it is not complete.
+        (self.path / "c.cu").write_text(SOURCE + "unknown_type x;\n")
+        done = lint("--format=sarif", "c.cu")
+        self.assertEqual(done.returncode, 2)
+        run = json.loads(done.stdout)["runs"][0]
+        self.assertTrue(run["results"])
+        self.assertFalse(run["invocations"][0]["executionSuccessful"])
+
     def test_suppressions(self):
         region = "thread_synchronization_in_divergent_region"
         self.assertEqual(self.keys(), [(4, region), (9, "suppression_without_reason"), (9, region), (11, "unused_suppression")])
@@ -237,7 +262,7 @@ class Output(unittest.TestCase):
 
     def test_errors_do_not_stop(self):
         (self.path / "a.cu").write_text("#include <no/such/file.h>\n" + SOURCE.replace("p[1] = 3;", "p[1] = undeclared(3);"))
-        result = json.loads(self.run_lint("--format=json", "a.cu", code=1))
+        result = json.loads(self.run_lint("--format=json", "a.cu", code=2))
         self.assertGreaterEqual(result["files"][0]["parse_errors"], 2)
         self.assertIn(5, [one["location"]["line"] for one in result["findings"]])
 

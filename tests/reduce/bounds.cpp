@@ -19,6 +19,8 @@ std::uint64_t take(std::uint64_t& number, std::uint64_t radix) {
 
 bool fits(Kind kind, Shape shape) {
   switch (kind) {
+  case Kind::Neighbour:
+    return shape == Shape::Cluster;
   case Kind::Barrier:
     return shape == Shape::Block || shape == Shape::Cluster;
   case Kind::Vote:
@@ -42,6 +44,9 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   }
   if (asked.kind == Kind::Allocate) {
     return equals <= 1;
+  }
+  if (asked.kind == Kind::Neighbour) {
+    return equals == 0;
   }
   if (asked.kind == Kind::Active) {
     return equals != 0 && equals <= program.actors;
@@ -100,7 +105,8 @@ bool may_wait(const MicroProgram& program) {
   return std::ranges::any_of(program.codes, [](const Code& code) {
     return code.hang || std::ranges::any_of(code.operations, [](const Operation& operation) {
              return operation.kind == Kind::Wait || operation.kind == Kind::WaitPhase ||
-                    operation.kind == Kind::Barrier || operation.kind == Kind::Vote;
+                    operation.kind == Kind::Barrier || operation.kind == Kind::Neighbour ||
+                    operation.kind == Kind::Vote;
            });
   });
 }
@@ -265,6 +271,11 @@ std::span<const Bound> bounds() {
     block.shapes = {Shape::Block};
     block.rounds = 0;
     add("block", block, 2, 2);
+    Bound::Size cluster{
+        .kinds = {Load, Store, Increment, Wait, Barrier, Neighbour, End},
+        .shapes = {Shape::Cluster}
+    };
+    add("cluster", cluster, 2, 2);
     Bound::Size last = tickets; // … and the last ones do something else
     last.kinds = {Load, Store};
     last.places = {Place::Q};

@@ -26,6 +26,7 @@ const std::array<Row, reductions>& rows() {
       {"retries", &Options::retries, {Eager, Sums, Orderly, DataOrder}},
       {"phases", &Options::phases, {Eager}},
       {"allocations", &Options::allocations, {Eager}},
+      {"neighbours", &Options::neighbours, {Eager}},
       {"straight", &Options::straight, {Eager}},
       {"look-ahead", nullptr, {}},
   }};
@@ -47,6 +48,8 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
     return uses(program, {Kind::Retry});
   case Reduction::Phases:
     return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase});
+  case Reduction::Neighbours:
+    return uses(program, {Kind::Neighbour});
   case Reduction::Allocations:
     return uses(program, {Kind::Allocate});
   default:

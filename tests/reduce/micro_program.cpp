@@ -211,6 +211,12 @@ private:
           "setp.ne.u64 %p1, %rd3, 0; selp.u32 {}, 1, 0, %p1;\n",
           to
       );
+    case Kind::Neighbour:
+      return fmt::format(
+          "mov.u32 %r2, bar; mapa.shared::cluster.u32 %r3, %r2, 0;\n"
+          "ld.shared::cluster.u32 {}, [%r3];\n",
+          to
+      );
     case Kind::Free:
       return "{ .param .b64 a; st.param.b64 [a], %rd3; call.uni free, (a); }\n";
     case Kind::Clock:
@@ -236,25 +242,10 @@ std::string words(const Operation& operation, std::size_t n) {
     text += fmt::format("r{} = ", n);
   }
   static constexpr const char* names[] = {
-      "load",
-      "store",
-      "add 1 to",
-      "exchange",
-      "increment",
-      "cas 0",
-      "retry +1 of",
-      "wait for",
-      "plain load",
-      "plain store",
-      "barrier",
-      "warp barrier",
-      "active",
-      "arrive",
-      "wait for phase",
-      "allocate",
-      "free",
-      "clock",
-      "end"
+      "load",     "store",        "add 1 to",        "exchange",   "increment",
+      "cas 0",    "retry +1 of",  "wait for",        "plain load", "plain store",
+      "barrier",  "warp barrier", "active",          "arrive",     "wait for phase",
+      "allocate", "free",         "load of block 0", "clock",      "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
@@ -287,7 +278,7 @@ std::string words(const Code& code) {
 bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
-         kind == Kind::Active || kind == Kind::Allocate;
+         kind == Kind::Active || kind == Kind::Allocate || kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;

@@ -46,6 +46,7 @@ enum class Kind : std::uint8_t {
   WaitPhase, // until the first phase of the mbarrier is complete
   Allocate,  // more than half of the heap: the result says if there was room
   Free,      // that
+  Neighbour, // reads shared memory of the first block of the cluster
   Clock,     // is read
   End,
 };

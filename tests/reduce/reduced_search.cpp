@@ -34,7 +34,7 @@ public:
   void run() {
     visit(0);
     seen_.sums_clash = seen_.sums_clash || stepper_.sums_clash();
-    if (seen_.sums_clash || stepper_.some_last()) {
+    if (seen_.sums_clash || stepper_.some_last() || seen_.refuted) {
       seen_.learned = stepper_.learned();
     }
   }
@@ -55,8 +55,7 @@ private:
 
   void note_facts() {
     seen_.retries = seen_.retries || stepper_.saw_retries();
-    seen_.phases_clash = seen_.phases_clash || stepper_.phases_clash();
-    seen_.heap_clash = seen_.heap_clash || stepper_.heap_clash();
+    seen_.refuted = seen_.refuted || stepper_.refuted();
     seen_.host_clash = seen_.host_clash || stepper_.some_last();
     if (options_.starts_at_once && stepper_.choice_met_command()) {
       note_circle();
@@ -65,8 +64,7 @@ private:
       seen_.sums_clash = true;
       over_ = over_ || ++since_clash_ > after_clash;
     }
-    over_ =
-        over_ || (seen_.phases_clash && options_.phases) || seen_.heap_clash || seen_.host_clash;
+    over_ = over_ || seen_.refuted || seen_.host_clash;
   }
 
   void note_circle() {

@@ -4,7 +4,7 @@
 // that CUDA 12 has for the new signature; this file adds the old signatures under the old names.
 // The names go through assembler labels, because NVIDIA's header declares them with the new
 // signature.
-#include "runtime/outcome.h"
+#include "runtime/diagnostics/outcome.h"
 #include "runtime/runtime.h"
 #include "runtime/version.h"
 

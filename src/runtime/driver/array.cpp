@@ -1,5 +1,5 @@
 // The driver API: arrays, texture and surface objects, in the runtime's terms.
-#include "runtime/array.h"
+#include "runtime/arrays/array.h"
 
 #include "runtime/driver/driver.h"
 

@@ -1,10 +1,10 @@
 // The driver API: copies and sets.
 //
 // Bytes and rows are what the driver counts in; arrays too are addressed in bytes.
-#include "runtime/api_call.h"
-#include "runtime/array.h"
+#include "runtime/arrays/array.h"
 #include "runtime/driver/driver.h"
 #include "runtime/driver/region.h"
+#include "runtime/memory/api_call.h"
 
 using namespace heddle::runtime;
 

@@ -1,5 +1,5 @@
 // The driver API: launches, what can be asked about kernels, occupancy.
-#include "runtime/launch.h"
+#include "runtime/registration/launch.h"
 
 #include "runtime/driver/driver.h"
 

@@ -1,7 +1,7 @@
 // The driver API: allocation, host memory, managed memory, pools, and what can be asked of
 // pointers.
 #include "runtime/driver/driver.h"
-#include "runtime/memory_table.h"
+#include "runtime/memory/memory_table.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 // that a symbol nobody defines is reported then. Archives of compiled objects are machine code and
 // are passed over: what a kernel calls of them is reported when it is loaded.
 #include "runtime/driver/driver.h"
-#include "runtime/library.h"
+#include "runtime/registration/library.h"
 
 #include <unistd.h>
 

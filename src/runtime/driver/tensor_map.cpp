@@ -5,8 +5,8 @@
 // bytes are unsupported.
 #include "isa/tensor_map.h"
 
+#include "runtime/diagnostics/outcome.h"
 #include "runtime/driver/driver.h"
-#include "runtime/outcome.h"
 
 #include <cstring>
 

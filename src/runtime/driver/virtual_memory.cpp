@@ -1,10 +1,10 @@
 // Implements virtual_memory.h, and the driver's entry points for it.
 #include "runtime/driver/virtual_memory.h"
 
+#include "runtime/diagnostics/outcome.h"
 #include "runtime/driver/driver.h"
-#include "runtime/ipc.h"
-#include "runtime/outcome.h"
-#include "runtime/shared_file.h"
+#include "runtime/ipc/ipc.h"
+#include "runtime/ipc/shared_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -217,8 +217,10 @@ static int strong_exchange_once(Setup) {
 // Without exit handlers, and with another thread that would never end.
 //@ case: ends-at-once
 //@ verdict: terminates
+//@ flags: --expect-exit=3
 //@ case: ends-quickly
 //@ verdict: terminates
+//@ flags: --expect-exit=3
 template <void (*End)(int)> static int ends_with(Setup) {
   std::thread endless([] {
     while (weak_word.load() == 0) {

@@ -476,6 +476,53 @@ template <bool stays> __global__ void neighbour() {
   }
 }
 
+// Also where it is the first block that may be gone.
+//@ case: first-may-be-gone cluster 2
+//@ verdict: defect
+//@ finding: out-of-bounds
+//@ case: first-may-be-gone-to-all cluster 3
+//@ verdict: defect
+//@ finding: out-of-bounds
+__global__ void first_may_be_gone() {
+  __shared__ int mine;
+  mine = 7;
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  if (blockIdx.x != 0) {
+    value[blockIdx.x] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 0));
+  }
+}
+// Between its arrival and the barrier a thread may still visit; the barrier does not wait for that.
+//@ case: visits-behind-its-arrival cluster 2
+//@ verdict: defect
+//@ finding: out-of-bounds
+__global__ void visits_behind_its_arrival() {
+  __shared__ int mine;
+  mine = 7;
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  __cluster_barrier_arrive();
+  if (blockIdx.x != 0) {
+    value[blockIdx.x] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 0));
+  }
+  __cluster_barrier_wait();
+}
+// A flag says as well as a barrier that the visit is over.
+//@ case: first-waits-for-visitor cluster 2
+//@ verdict: terminates
+__global__ void first_waits_for_visitor() {
+  __shared__ int mine;
+  mine = 7;
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+  if (blockIdx.x != 0) {
+    value[blockIdx.x] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 0));
+    flag.store(1, memory_order_release);
+  } else {
+    wait_for(flag);
+  }
+}
+
 //@ case: mbarrier block 2
 //@ verdict: terminates
 __global__ void mbarrier() {
@@ -592,6 +639,10 @@ int main(int argc, char** argv) {
       {"two-clusters", run_two_clusters},
       DEVICE_CASE("neighbour-stays", neighbour<true>),
       DEVICE_CASE("neighbour-may-be-gone", neighbour<false>),
+      DEVICE_CASE("first-may-be-gone", first_may_be_gone),
+      DEVICE_CASE("first-may-be-gone-to-all", first_may_be_gone),
+      DEVICE_CASE("visits-behind-its-arrival", visits_behind_its_arrival),
+      DEVICE_CASE("first-waits-for-visitor", first_waits_for_visitor),
       DEVICE_CASE("mbarrier", mbarrier),
       DEVICE_CASE("mbarrier-count-too-high", mbarrier_count_too_high),
       DEVICE_CASE("mbarrier-full-empty", mbarrier_full_empty),

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <thread>
 
 struct Mail {
@@ -514,6 +515,69 @@ int host_pointer(Setup) {
   return cudaDeviceSynchronize();
 }
 
+// A host function is host code: it may come before or between what other host threads do to variables that no
+// device knows of, also if it waits for a kernel first.
+//@ case: host-function-between
+//@ verdict: may-hang
+//@ finding: livelock
+//@ flags: --api=prompt
+//@ case: callback-between
+//@ verdict: may-hang
+//@ finding: livelock
+//@ flags: --api=prompt
+//@ case: host-node-between
+//@ verdict: may-hang
+//@ finding: livelock
+//@ flags: --api=prompt
+//@ case: host-function-behind
+//@ verdict: terminates
+//@ flags: --api=prompt
+static std::atomic<bool> own_done{false};
+static void CUDART_CB set_own_done(void*) {
+  own_done.store(true);
+}
+static void CUDART_CB set_own_done_callback(cudaStream_t, cudaError_t, void*) {
+  own_done.store(true);
+}
+enum class Call { HostFunction, Callback, Node };
+template <Call call, bool waits> static int call_between(Setup) {
+  Mail* mail = make_mail();
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  spin<<<1, 1, 0, stream>>>(mail);
+  if (call == Call::HostFunction) {
+    cudaLaunchHostFunc(stream, set_own_done, nullptr);
+  } else if (call == Call::Callback) {
+    cudaStreamAddCallback(stream, set_own_done_callback, nullptr, 0);
+  } else {
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    cudaGraphExec_t exec;
+    cudaHostNodeParams parameters{set_own_done, nullptr};
+    cudaGraphCreate(&graph, 0);
+    cudaGraphAddHostNode(&node, graph, nullptr, 0, &parameters);
+    cudaGraphInstantiate(&exec, graph, 0);
+    cudaGraphLaunch(exec, stream);
+  }
+  if (waits) {
+    // What it does behind a kernel that is still waiting, it cannot have done yet.
+    if (own_done.load()) {
+      while (own_done.load()) {
+        std::this_thread::yield();
+      }
+    }
+    mail->stop.store(1, memory_order_release);
+    return finish();
+  }
+  mail->stop.store(1, memory_order_release);
+  if (own_done.load()) {
+    while (own_done.load()) {
+      std::this_thread::yield();
+    }
+  }
+  return finish();
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"freed-twice", freed_twice},
@@ -547,6 +611,10 @@ int main(int argc, char** argv) {
       {"host-function-awaits-own-stream", host_function_awaits_own_stream},
       {"host-function-awaits-host", host_function_awaits_host},
       {"host-function-awaited-by-host", host_function_awaited_by_host},
+      {"host-function-between", call_between<Call::HostFunction, false>},
+      {"callback-between", call_between<Call::Callback, false>},
+      {"host-node-between", call_between<Call::Node, false>},
+      {"host-function-behind", call_between<Call::HostFunction, true>},
       {"stop-after-launch-behind-kernel", stop_after_launch_behind<1>},
       {"stop-after-launch-behind-copy", stop_after_launch_behind<0>},
       {"hello", hello},

@@ -26,6 +26,7 @@ TEST(ExploreOptions, EverythingThatDiffersIsSaidInAFixedOrder) {
   options.lockstep = true;
   options.stale_reads = true;
   options.ignore_grid_order = true;
+  options.expect_exit = 3;
   options.max_states = 17;
   options.max_seconds = 2.5;
   options.max_mebibytes = 512;
@@ -35,7 +36,8 @@ TEST(ExploreOptions, EverythingThatDiffersIsSaidInAFixedOrder) {
   EXPECT_EQ(
       text,
       "progress=lobe,host-progress=none,api=prompt,other-processes,spurious-failures,no-symmetry,"
-      "no-eager,warps=lockstep,stale-reads,ignore=DEP,max-states=17,max-time=2.5,max-memory=512,"
+      "no-eager,warps=lockstep,stale-reads,ignore=DEP,expect-exit=3,max-states=17,max-time=2.5,max-"
+      "memory=512,"
       "schedules=30,seed=7"
   );
   EXPECT_EQ(parse_options(text).value(), options);

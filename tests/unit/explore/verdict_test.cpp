@@ -125,6 +125,53 @@ TEST(Verdict, ACleanVerdictSaysOnWhatItRests) { // [BOUND]
   EXPECT_THAT(report.bounds, HasSubstr("kernel 'a', kernel 'b'"));
 }
 
+TEST(Verdict, AnExitStatusThatIsNotExpectedIsADefect) { // [EXIT]
+  Program p;
+  const StateId s = p.state({{Rule::Device, 1}}, 3);
+  p.move(s, *p.table.end_state(), 1, Step::End, 3);
+  p.move(s, *p.table.end_state(7), 1, Step::End, 4);
+  p.move(s, *p.table.end_state(0), 1, Step::End, 5);
+  p.table.note(Fact::EndsAsExpected);
+  const report::Report report = p.judge();
+  EXPECT_EQ(report.verdict(), report::Verdict::Defect);
+  ASSERT_THAT(report.findings, SizeIs(2)) << "one for each status";
+  EXPECT_THAT(report.findings[0].message, HasSubstr("exit status 0 under some schedule"));
+  EXPECT_EQ(report.findings[0].place.line, 5U);
+  EXPECT_THAT(report.findings[1].message, HasSubstr("exit status 7 under some schedule"));
+  EXPECT_EQ(report.findings[1].place.line, 4U);
+}
+
+TEST(Verdict, TheSameExitStatusInEveryExecutionIsCalledThat) { // [EXIT], [BOUND]
+  for (const bool finished : {true, false}) {
+    Program p;
+    const StateId s = p.state({{Rule::Device, 1}}, 1);
+    p.move(s, *p.table.end_state(7), 1, Step::End, 3);
+    const report::Report report = p.judge(finished);
+    ASSERT_THAT(report.findings, SizeIs(1));
+    EXPECT_THAT(
+        report.findings[0].message,
+        HasSubstr(finished ? "under every schedule" : "under some schedule")
+    );
+  }
+}
+
+TEST(Verdict, AProgramWithoutKernelsIsNotCalledCleanInSilence) { // [BOUND]
+  auto table = std::move(*StateTable::create({.max_states = 10}));
+  const auto site = table.intern(Site{"a.cu", 9, 1, "inside cudaMalloc"});
+  table.add_actor({ActorKind::Host, "the host thread", "", ""});
+  const StateId s = table.visit({1, 1}, {})->id;
+  table.claim(s, {.device = true});
+  const std::vector<Demand> demands{{Rule::Host, 0}};
+  table.describe(s, {.demands = demands, .host_site = site}, 1);
+  table.add_edge({.from = s, .to = *table.end_state(), .step = Step::Host, .site = site});
+  const report::Report report =
+      judge(table, [](const Site& place) { return place; }, {.finished = true, .seconds = 0})
+          .report;
+  EXPECT_EQ(report.verdict(), report::Verdict::Terminates);
+  EXPECT_THAT(report.bounds, HasSubstr("no kernel ran"));
+  EXPECT_THAT(report.warnings, ElementsAre(HasSubstr("no kernel ran")));
+}
+
 TEST(Verdict, ASearchThatWasCutShortProvesNothing) { // [BOUND]
   for (const bool finished : {true, false}) {
     Program p;

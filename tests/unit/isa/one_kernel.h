@@ -19,17 +19,22 @@ namespace heddle::test {
 
 class OneKernel {
 public:
-  explicit OneKernel(std::string_view body, std::string_view variables = "")
+  explicit OneKernel(
+      std::string_view body,
+      std::string_view variables = "",
+      machine::EngineOptions options = {}
+  )
       : runner_(
             std::string(".version 9.0\n.target sm_100a\n.address_size 64\n") +
-            std::string(variables) +
-            "\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
-            ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<40>; .reg .b64 %rd<30>;\n"
-            ".reg .f32 %f<10>; .reg .f64 %fd<10>; .reg .b128 %q<4>;\n"
-            "mov.u32 %r0, %tid.x; ld.param.u64 %rd2, [out]; ld.param.u64 %rd3, [in];\n"
-            "mul.wide.u32 %rd4, %r0, 4; add.s64 %rd4, %rd4, %rd2;\n"
-            "mul.wide.u32 %rd5, %r0, 8; add.s64 %rd5, %rd5, %rd2;\n" +
-            std::string(body) + "\nret;\n}\n"
+                std::string(variables) +
+                "\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
+                ".reg .pred %p<10>; .reg .b16 %h<10>; .reg .b32 %r<40>; .reg .b64 %rd<30>;\n"
+                ".reg .f32 %f<10>; .reg .f64 %fd<10>; .reg .b128 %q<4>;\n"
+                "mov.u32 %r0, %tid.x; ld.param.u64 %rd2, [out]; ld.param.u64 %rd3, [in];\n"
+                "mul.wide.u32 %rd4, %r0, 4; add.s64 %rd4, %rd4, %rd2;\n"
+                "mul.wide.u32 %rd5, %r0, 8; add.s64 %rd5, %rd5, %rd2;\n" +
+                std::string(body) + "\nret;\n}\n",
+            std::move(options)
         ) {}
 
   std::vector<std::uint32_t> in;

@@ -45,6 +45,47 @@ TEST(Stepper, WhatCountsAsAStep) { // [STEP.1] [STEP.3] [STEP.4]
   EXPECT_EQ(device.word(0), 4U);
 }
 
+// PTX ISA 9.0: ldu reads like ld. It is no choice once the thread has taken a step.
+TEST(Stepper, UniformLoadsArePlainReads) {
+  Device device(kernel(
+      "k",
+      "ld.volatile.u32 %r2, [%rd1]; ldu.global.u32 %r2, [%rd1]; ld.volatile.u32 %r2, [%rd1];"
+  ));
+  device.launch("k", shape(1, 1));
+  std::vector<StepKind> taken;
+  while (!device.moves().empty()) {
+    taken.push_back(device.step());
+  }
+  EXPECT_THAT(taken, ElementsAre(StepKind::Volatile, StepKind::Volatile));
+}
+
+/// Does the search say that threads of the second warp go around a barrier, on to `behind`?
+bool goes_around_barrier(const std::string& behind) {
+  Device device(kernel(
+      "k",
+      (".shared .align 16 .b8 s[512]; mov.u32 %r2, s; setp.ge.u32 %p1, %r1, 32;\n"
+       "@%p1 bra BEHIND; bar.sync 0;\nBEHIND: " +
+       behind)
+          .c_str()
+  ));
+  device.launch("k", shape(1, 64));
+  while (!device.stepper().failure() && !device.moves().empty()) {
+    device.stepper().step(device.moves().front());
+  }
+  return device.stepper().failure().has_value();
+}
+
+// [BAR-6]: they have gone around it, and not left early, if there is something to be done behind
+// it, whatever that is.
+TEST(Stepper, ThreadsThatGoAroundABarrier) {
+  EXPECT_FALSE(goes_around_barrier("add.u32 %r3, %r2, 1;"));
+  EXPECT_FALSE(goes_around_barrier("ld.param.u64 %rd3, [p];"));
+  EXPECT_TRUE(goes_around_barrier("st.global.u32 [%rd1], %r2;"));
+  EXPECT_TRUE(goes_around_barrier("ldu.global.u32 %r3, [%rd1];"));
+  EXPECT_TRUE(goes_around_barrier("elect.sync %r3|%p2, -1;"));
+  EXPECT_TRUE(goes_around_barrier("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {%r3};"));
+}
+
 TEST(Stepper, OutputIsAStep) { // [STEP.2]
   Device device(
       ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"

@@ -90,6 +90,19 @@ TEST(Liveness, OfEffects) {
   );
 }
 
+// What only computes is left out wherever its opcode stands in the table, and so are hints; what
+// may fault is not.
+TEST(Liveness, OfEffectsOfAllThatComputes) {
+  const auto live = [](const std::string& body) {
+    return Live(body + " ret;", Liveness::Of::Effects).before(0);
+  };
+  EXPECT_THAT(live("prmt.b32 %r0, %r1, %r2, 0x5410;"), IsEmpty());
+  EXPECT_THAT(live("vadd.u32.u32.u32 %r0, %r1, %r2;"), IsEmpty());
+  EXPECT_THAT(live("prefetch.global.L2 [%rd0];"), IsEmpty());
+  EXPECT_THAT(live("mapa.u64 %rd1, %rd0, %r1;"), ElementsAre("%r1", "%rd0"));
+  EXPECT_THAT(live("ld.global.u32 %r0, [%rd0];"), ElementsAre("%rd0"));
+}
+
 TEST(Liveness, AroundALoop) {
   Live l(
       "mov.u32 %r0, 0; Loop: add.u32 %r0, %r0, %r1; setp.lt.u32 %p0, %r0, 9; @%p0 bra Loop;\n"

@@ -59,12 +59,24 @@ TEST(ValueFlow, BranchesAreDecidedBy) {
   };
   EXPECT_TRUE(Flow("setp.eq.u32 %p0, %r0, 7; @%p0 ret;").decides());
   EXPECT_TRUE(Flow(between("bar.sync 0;")).decides());
+  EXPECT_TRUE(Flow(between("bar.red.popc.u32 %r2, 0, %p1;")).decides());
+  EXPECT_TRUE(Flow(between("barrier.red.or.pred %p2, 0, %p1;")).decides());
   EXPECT_TRUE(Flow(between("red.global.add.u32 [%rd3], 1;")).decides());
   EXPECT_TRUE(Flow(between("st.volatile.global.u32 [%rd3], 1;")).decides());
   EXPECT_TRUE(Flow(between("ret;")).decides());
   EXPECT_TRUE(Flow(between("Loop: setp.eq.u32 %p1, %r1, 0; @%p1 bra Loop;")).decides());
   EXPECT_TRUE(Flow("Loop: setp.eq.u32 %p0, %r0, 7; @%p0 bra Loop;").decides());
   EXPECT_TRUE(Flow("setp.eq.u32 %p0, %r0, 7; @%p0 st.volatile.global.u32 [%rd3], %r1;").decides());
+}
+
+// Which barrier it is, how many come to it and whether this thread does says who waits for whom;
+// what it gives to the barrier goes to the other threads of the block.
+TEST(ValueFlow, ReducingBarriersAreDecidedBy) {
+  EXPECT_TRUE(Flow("bar.red.popc.u32 %r2, %r0, %p1;").decides());
+  EXPECT_TRUE(Flow("bar.red.popc.u32 %r2, 0, %r0, %p1;").decides());
+  EXPECT_TRUE(Flow("setp.eq.u32 %p0, %r0, 7; @%p0 bar.red.popc.u32 %r2, 0, %p1;").decides());
+  EXPECT_TRUE(Flow("setp.eq.u32 %p0, %r0, 7; bar.red.popc.u32 %r2, 0, %p0;").decides());
+  EXPECT_FALSE(Flow("bar.red.popc.u32 %r2, 0, %p1; st.global.u32 [%rd3], %r0;").decides());
 }
 
 TEST(ValueFlow, SelectionsAreData) {

@@ -1,0 +1,20 @@
+// install_image(): maps the image of a kernel and lets the interpreter use it.
+#pragma once
+
+#include "base/result.h"
+#include "isa/program.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace heddle::jit {
+
+/// Installs the regions of an image in the codes of `kernel` and returns how many. Input error: it
+/// is no image of this build. Codes that the image does not know stay as they are. The mapping is
+/// never undone: workers may execute it.
+Result<int> install_image(const isa::Kernel& kernel, std::span<const std::byte> image);
+/// The same with the image in a file.
+Result<int> load_image(const isa::Kernel& kernel, const std::string& file);
+
+} // namespace heddle::jit

@@ -1,0 +1,88 @@
+// heddle-jit KERNEL OUTPUT PTX…: compiles a kernel of the PTX files, linked with each other, to an
+// image (image.h). A program of its own, so that LLVM is never loaded into a user's program.
+//
+// PTX files whose names begin with OUTPUT are removed. Exit codes: 0 the image has been written,
+// whole and at once; 2 usage or bad input; 3 nothing of the kernel can be compiled, and OUTPUT is
+// an empty file that says so; 70 a defect of Heddle.
+#include "isa/program.h"
+#include "jit/compile.h"
+#include "jit/handlers.h"
+#include "ptx/parse.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace heddle::jit {
+namespace {
+
+/// Whoever looks at `to` sees nothing or all of it.
+Result<void> write(const std::vector<std::byte>& image, const std::string& to) {
+  const std::string temporary = fmt::format("{}.{}", to, ::getpid());
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out.write(
+        reinterpret_cast<const char*>(image.data()),
+        static_cast<std::streamsize>(image.size())
+    );
+    if (!out) {
+      return input_error(fmt::format("cannot write '{}'", temporary));
+    }
+  }
+  std::filesystem::rename(temporary, to);
+  return {};
+}
+
+Result<void> compile(const std::string& name, const std::string& to, char** first, char** last) {
+  std::vector<std::shared_ptr<const ptx::Module>> modules;
+  for (char** file = first; file != last; ++file) {
+    std::ifstream in(*file, std::ios::binary);
+    if (!in) {
+      return input_error(fmt::format("cannot read '{}'", *file));
+    }
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (std::string_view(*file).starts_with(to)) {
+      std::filesystem::remove(*file); // written for us: jit/tiers.cpp
+    }
+    TRY(auto module, ptx::parse(text, *file));
+    modules.push_back(std::move(module));
+  }
+  memory::AddressSpace space;
+  TRY(const auto program, isa::Program::link(std::move(modules), space, /*device=*/0));
+  TRY(const isa::Kernel* kernel, program->kernel(name));
+  TRY(const Handlers handlers, Handlers::load());
+  TRY(const std::vector<std::byte> image, compile_kernel(handlers, *kernel));
+  return write(image, to);
+}
+
+int run(int argc, char** argv) {
+  if (argc < 4) {
+    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT PTX…\n");
+    return 2;
+  }
+  if (const auto done = compile(argv[1], argv[2], argv + 3, argv + argc); !done) {
+    fmt::print(stderr, "heddle-jit: {}\n", done.error().message);
+    switch (done.error().kind) {
+    case ErrorKind::Input:
+      return 2;
+    case ErrorKind::Unsupported:
+      return write({}, argv[2]) ? 3 : 2;
+    case ErrorKind::Internal:
+      return 70;
+    }
+  }
+  return 0;
+}
+
+} // namespace
+} // namespace heddle::jit
+
+int main(int argc, char** argv) {
+  return heddle::jit::run(argc, argv);
+}

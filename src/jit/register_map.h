@@ -1,0 +1,44 @@
+// RegisterMap: what lies where in the frame of a Code, and which registers may be read again.
+//
+// May be wrong in one direction: a register may be taken for live that is not (ptx/liveness.h),
+// never the other way round. Registers that the lowering has added are always live.
+#pragma once
+
+#include "isa/op.h"
+#include "ptx/bit_vector.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace heddle::jit {
+
+struct RegisterPlace {
+  std::uint32_t offset = 0;        // in the frame
+  std::uint32_t element_bytes = 0; // of one lane; 16 is possible
+  bool predicate = false;          // one LaneMask
+  std::uint32_t bytes() const { return predicate ? 4 : element_bytes * isa::warp_size; }
+};
+
+class RegisterMap {
+public:
+  explicit RegisterMap(const isa::Code& code);
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(places_.size()); }
+  const RegisterPlace& place(std::uint32_t index) const { return places_[index]; }
+  /// Index of the register at an offset of the frame; count() if there is none.
+  std::uint32_t at(std::uint32_t offset) const;
+  /// Registers that may be read from this op on.
+  std::vector<std::uint32_t> live(std::uint32_t op) const;
+  /// Registers that the op's instruction may write.
+  bool written(std::uint32_t op, std::uint32_t index) const;
+
+private:
+  const isa::Code& code_;
+  std::vector<RegisterPlace> places_;
+  std::map<std::uint32_t, std::uint32_t> by_offset_;
+  std::vector<ptx::BitVector> before_; // by instruction
+  std::vector<std::vector<std::uint32_t>> writes_;
+};
+
+} // namespace heddle::jit

@@ -1,0 +1,134 @@
+// Implements tiers.h.
+#include "jit/tiers.h"
+
+#include "base/process.h"
+#include "jit/code_hash.h"
+#include "jit/loader.h"
+#include "ptx/parse.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+namespace heddle::jit {
+namespace {
+
+namespace fs = std::filesystem;
+
+// About 30 ms of the interpreter, a quarter of what compiling a kernel takes.
+constexpr std::uint64_t hot = 30'000'000;
+constexpr auto look_every = std::chrono::milliseconds(2);
+
+} // namespace
+
+Tiers::Tiers(Options options) : options_(std::move(options)) {
+  struct stat about{};
+  if (::stat(options_.compiler.c_str(), &about) == 0) {
+    compiler_state_ = fmt::format(
+        "{:x}.{:x}.{:x}.{:x}",
+        about.st_ino,
+        about.st_size,
+        about.st_mtim.tv_sec,
+        about.st_mtim.tv_nsec
+    );
+  }
+}
+
+std::string Tiers::image_of(const isa::Kernel& kernel) const {
+  // The order of addresses is that of no two processes; the set of functions is.
+  std::vector<Hash128> hashes;
+  for (const auto& [address, code] : kernel.functions) {
+    if (!code->ops.empty()) {
+      hashes.push_back(hash_code(*code));
+    }
+  }
+  std::ranges::sort(hashes, {}, [](const Hash128& h) { return std::pair(h.high, h.low); });
+  Hasher all;
+  all.text(compiler_state_);
+  for (const Hash128& hash : hashes) {
+    all.value(hash.low);
+    all.value(hash.high);
+  }
+  const Hash128 name = all.finish();
+  return fmt::format("{}/{:016x}{:016x}.image", options_.cache, name.high, name.low);
+}
+
+bool Tiers::install(State& state, const isa::Kernel& kernel) {
+  std::error_code error;
+  const auto size = fs::file_size(state.image, error);
+  if (error) {
+    return false;
+  }
+  if (size != 0) { // else: heddle-jit can make nothing of it
+    const Result<int> installed = load_image(kernel, state.image);
+    if (!installed && options_.when == When::Always) {
+      fmt::print(stderr, "heddle: {}\n", installed.error().message);
+    }
+  }
+  return true;
+}
+
+void Tiers::request(State& state, const isa::Program& program, const isa::Kernel& kernel) {
+  std::error_code error;
+  fs::create_directories(options_.cache, error);
+  std::vector<std::string> command = {options_.compiler, kernel.name, state.image};
+  for (const auto& module : program.modules()) {
+    command.push_back(fmt::format("{}.{}.{}.ptx", state.image, ::getpid(), command.size()));
+    std::ofstream out(command.back(), std::ios::binary);
+    out << ptx::print(*module);
+    if (!out) {
+      return;
+    }
+  }
+  if (options_.when == When::Always) {
+    const auto done = run_and_read(command);
+    if (!done) {
+      fmt::print(stderr, "heddle: {}\n", done.error().message);
+    }
+  } else {
+    start_detached(command);
+  }
+}
+
+void Tiers::worked(
+    const isa::Program& program,
+    const isa::Kernel& kernel,
+    std::uint64_t instructions
+) {
+  const std::lock_guard lock(mutex_);
+  State& state = kernels_[&kernel];
+  switch (state.step) {
+  case Step::New:
+    state.image = image_of(kernel);
+    state.step = install(state, kernel) ? Step::Done : Step::Cold;
+    if (state.step == Step::Cold && options_.when == When::Always) {
+      request(state, program, kernel);
+      install(state, kernel);
+      state.step = Step::Done;
+    }
+    return;
+  case Step::Cold:
+    state.instructions += instructions;
+    if (state.instructions >= hot) {
+      request(state, program, kernel);
+      state.step = Step::Waiting;
+    }
+    return;
+  case Step::Waiting:
+    if (const auto now = std::chrono::steady_clock::now(); now >= state.next_look) {
+      state.next_look = now + look_every;
+      state.step = install(state, kernel) ? Step::Done : Step::Waiting;
+    }
+    return;
+  case Step::Done:
+    return;
+  }
+}
+
+} // namespace heddle::jit

@@ -1,0 +1,68 @@
+// Tiers: which kernels are compiled, and when compiled code takes the interpreter's place.
+//
+//   Tiers tiers({.when = Tiers::When::Hot, .compiler = "…/heddle-jit", .cache = "…/kernels"});
+//   engine_options.worked = [&](const machine::Grid& g, std::uint64_t n) { tiers.worked(…); };
+//
+// A kernel whose image is in the cache gets it at its first turn. Otherwise, once its threads have
+// executed so many instructions that compiling is worth it, heddle-jit is started in a process of
+// its own that nobody waits for; the interpreter goes on, and looks now and then whether the image
+// has come. A kernel that cannot be compiled costs one such process, once: the empty image that
+// heddle-jit leaves says so. Nothing here changes what a program computes, so failures are silent,
+// except with When::Always, which is for tests: there, a kernel waits for its image.
+//
+//   <cache>/<hash of the code, its callees and heddle-jit itself>.image
+#pragma once
+
+#include "isa/program.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace heddle::jit {
+
+class Tiers {
+public:
+  enum class When : std::uint8_t {
+    Never,
+    Hot,
+    Always
+  };
+  struct Options {
+    When when = When::Never;
+    std::string compiler; // path of heddle-jit
+    std::string cache;    // folder; made if need be
+  };
+  explicit Tiers(Options options);
+
+  /// Threads of the kernel have executed so many instructions more. Called between turns, by any
+  /// worker; `program` is that of the kernel.
+  void worked(const isa::Program& program, const isa::Kernel& kernel, std::uint64_t instructions);
+
+private:
+  enum class Step : std::uint8_t {
+    New,
+    Cold,    // no image in the cache
+    Waiting, // for heddle-jit
+    Done     // installed, or there will be none
+  };
+  struct State {
+    Step step = Step::New;
+    std::string image;
+    std::uint64_t instructions = 0;
+    std::chrono::steady_clock::time_point next_look;
+  };
+  std::string image_of(const isa::Kernel& kernel) const;
+  bool install(State& state, const isa::Kernel& kernel);
+  void request(State& state, const isa::Program& program, const isa::Kernel& kernel);
+
+  const Options options_;
+  std::string compiler_state_; // what the file heddle-jit is, for names of images
+  std::mutex mutex_;
+  std::unordered_map<const isa::Kernel*, State> kernels_;
+};
+
+} // namespace heddle::jit

@@ -1,0 +1,126 @@
+// Implements announce.h.
+#include "runtime/diagnostics/announce.h"
+
+#include "explore/explorer.h"
+#include "machine/fault_diagnostic.h"
+#include "report/diagnostic_lines.h"
+#include "report/render.h"
+#include "runtime/diagnostics/outcome.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+namespace heddle::runtime {
+
+namespace {
+
+void print(const report::Diagnostic& diagnostic) {
+  report::SourceCache sources;
+  const std::string text =
+      render_text(diagnostic, sources, {.colour = report::use_colour(STDERR_FILENO)});
+  std::fflush(stdout); // so that the report stands where it happened
+  std::fputs(text.c_str(), stderr);
+}
+
+} // namespace
+
+void announce(const report::Diagnostic& diagnostic) {
+  if (explore::note_finding(diagnostic)) {
+    return; // `heddle check` reports it once for all executions
+  }
+  record_outcome(
+      diagnostic.finding == report::Finding::Unsupported ? Outcome::Unsupported : Outcome::Defect
+  );
+  print(diagnostic);
+}
+
+void announce_or_write(const report::Diagnostic& diagnostic) {
+  if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
+    std::ofstream(file, std::ios::app) << report::to_lines(diagnostic);
+  } else {
+    announce(diagnostic);
+  }
+}
+
+void announce_fault(const machine::FaultReport& fault) {
+  announce(machine::diagnose(fault));
+}
+
+void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call) {
+  const auto nearest = space.nearest(p);
+  const bool twice = nearest && nearest->freed && nearest->base == p;
+  report::Diagnostic d(
+      twice ? report::Finding::DoubleFree : report::Finding::InvalidFree,
+      twice ? fmt::format("{} of {:#x}, which has been freed before", call, p)
+            : fmt::format("{} of {:#x}, which no call that belongs to it returned", call, p)
+  );
+  machine::note_if_near(d, nearest, p);
+  d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
+  announce(d);
+}
+
+void warn_of_free_after_reset(memory::Address p, const char* call) {
+  report::Diagnostic d(
+      report::Finding::InvalidFree,
+      fmt::format("{} of {:#x}, which cudaDeviceReset has freed", call, p)
+  );
+  d.severity = report::Severity::Warning;
+  d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
+  print(d);
+}
+
+void warn_of_bad_range(
+    const memory::AddressSpace& space,
+    memory::Address at,
+    std::uint64_t bytes,
+    const char* call
+) {
+  const auto found = space.find(at);
+  if (!memory::AddressSpace::in_device_range(at) || (found && found->contains(at, bytes))) {
+    return;
+  }
+  const auto nearest = space.nearest(at);
+  const bool freed = !found && nearest && nearest->freed && at - nearest->base < nearest->size;
+  report::Diagnostic d(
+      freed ? report::Finding::UseAfterFree : report::Finding::OutOfBounds,
+      freed ? fmt::format("{} of {} bytes at {:#x}, which has been freed", call, bytes, at)
+            : fmt::format("{} of {} bytes at {:#x} leaves its allocation", call, bytes, at)
+  );
+  machine::note_if_near(d, nearest, at);
+  d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
+  if (!explore::note_finding(d)) {
+    d.severity = report::Severity::Warning;
+    print(d);
+  }
+}
+
+void warn_of_refused_launch(
+    const std::string& kernel,
+    const std::string& why,
+    const std::string& code
+) {
+  report::Diagnostic d(
+      report::Finding::ApiMisuse,
+      fmt::format("a launch of {} does not take place: {}", kernel, why)
+  );
+  d.severity = report::Severity::Warning;
+  d.notes.push_back(fmt::format("the launch returns {}", code));
+  print(d);
+}
+
+void announce_stale_handle(const char* what) {
+  report::Diagnostic d(
+      report::Finding::ApiMisuse,
+      fmt::format("{} is used after its destruction", what)
+  );
+  d.notes.emplace_back(
+      "the call returns cudaErrorInvalidResourceHandle; NVIDIA's library may crash"
+  );
+  announce(d);
+}
+
+} // namespace heddle::runtime

@@ -1,0 +1,112 @@
+// Implements outcome.h.
+#include "runtime/diagnostics/outcome.h"
+
+#include "explore/explorer.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace heddle::runtime {
+namespace {
+
+/// Process-wide by nature: there is one exit code. Never destroyed, because exit handlers use it.
+struct State {
+  std::atomic<int> gravest{static_cast<int>(Outcome::Clean)};
+  std::mutex mutex;
+  std::set<std::string, std::less<>> said;
+};
+
+State& state() {
+  static auto* const instance = new State;
+  return *instance;
+}
+
+int gravity(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::Clean:
+    return 0;
+  case Outcome::Usage:
+    return 1;
+  case Outcome::Unsupported:
+    return 2;
+  case Outcome::Defect:
+    return 3;
+  }
+  return 3;
+}
+
+void at_exit(int /*status*/, void* /*unused*/) {
+  const Outcome result = outcome();
+  if (result != Outcome::Clean) {
+    std::fflush(nullptr);
+    ::_exit(static_cast<int>(result));
+  }
+}
+
+/// `what` is missing, as `text` explains.
+void complain_gap(std::string_view what, std::string_view text) {
+  explore::stop_unsupported(what); // under `heddle check` the search ends here
+  record_outcome(Outcome::Unsupported);
+  complain_once(
+      fmt::format("unsupported: {} (a gap of Heddle, not a defect of the program)", text)
+  );
+}
+
+} // namespace
+
+void record_outcome(Outcome outcome) {
+  int seen = state().gravest.load();
+  while (gravity(static_cast<Outcome>(seen)) < gravity(outcome) &&
+         !state().gravest.compare_exchange_weak(seen, static_cast<int>(outcome))) {
+  }
+}
+
+Outcome outcome() {
+  return static_cast<Outcome>(state().gravest.load());
+}
+
+void complain_once(std::string_view text) {
+  const std::lock_guard lock(state().mutex);
+  if (state().said.emplace(text).second) {
+    std::fflush(stdout);
+    fmt::print(stderr, "heddle: {}\n", text);
+  }
+}
+
+void complain_unsupported(std::string_view name) {
+  complain_gap(
+      name,
+      fmt::format(
+          "{} is not implemented by Heddle and returns {}",
+          name,
+          name.starts_with("cu") && !name.starts_with("cuda") ? "CUDA_ERROR_NOT_SUPPORTED"
+                                                              : "cudaErrorNotSupported"
+      )
+  );
+}
+
+void complain_closed(std::string_view library) {
+  complain_gap(
+      library,
+      fmt::format(
+          "{} brings machine code for NVIDIA's GPUs and a runtime of its own, so its calls that "
+          "need "
+          "a GPU fail",
+          library
+      )
+  );
+}
+
+void install_exit_handler() {
+  static std::once_flag once;
+  std::call_once(once, [] { ::on_exit(at_exit, nullptr); });
+}
+
+} // namespace heddle::runtime

@@ -1,0 +1,273 @@
+// Implements race_diagnostic.h.
+#include "runtime/diagnostics/race_diagnostic.h"
+
+#include "explore/source_places.h"
+#include "machine/fault_diagnostic.h"
+#include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
+#include <string_view>
+
+namespace heddle::runtime {
+namespace {
+
+using race::RaceReport;
+using race::RaceSide;
+using race::Why;
+
+report::Place place_of(const machine::SourcePlace& place) {
+  return report::Place{place.file, place.line, place.column, 0};
+}
+
+std::string at(const machine::FaultReport& where) {
+  if (where.source.line == 0) {
+    return where.instruction.empty() ? "" : fmt::format(" ({})", where.instruction);
+  }
+  // The user's line, not one of a header that was inlined there.
+  const machine::SourcePlace& place =
+      where.inlined_at.empty() ? where.source : where.inlined_at.back();
+  return fmt::format(" at {}:{}", place.file, place.line);
+}
+
+/// The most particular rule that is broken, why, and what would help.
+struct Explanation {
+  const char* rule;
+  std::string why;
+  const char* help;
+};
+
+Explanation explain(const RaceReport& race) {
+  switch (race.why) {
+  case Why::Warp:
+    return {
+        "RACE-BARRIER",
+        "the threads belong to one warp, and none of its lanes waits for another here",
+        "put __syncwarp() between the two: threads of a warp do not run in lockstep"
+    };
+  case Why::Block:
+    return {
+        "RACE-BARRIER",
+        "the threads belong to different warps of one block, and no barrier lies between",
+        "put __syncthreads() between the two"
+    };
+  case Why::Blocks:
+    return {
+        "RACE",
+        "the threads belong to different blocks, and nothing orders the two",
+        "use atomics, or do the second in another kernel"
+    };
+  case Why::Commands:
+    return {
+        "RACE-COMMAND",
+        "nothing says which of the two commands comes first",
+        "put them on one stream, or order them by an event"
+    };
+  case Why::Scope:
+    return {
+        "RACE-STRONG",
+        "both are strong, but the scope of one does not include the other thread",
+        "use a scope that includes both threads"
+    };
+  case Why::Size:
+    return {
+        "RACE-STRONG",
+        "both are strong, but they overlap in part only",
+        "access the object with one size"
+    };
+  case Why::Plain:
+    return {
+        "RACE-STRONG",
+        "one of the two is a plain access: atomics protect only from other atomics",
+        "make both accesses atomic, or put a barrier between them"
+    };
+  case Why::Async:
+    return {
+        "RACE-ASYNC",
+        "the copy has not been waited for, or by its own thread only",
+        "wait for the copy, and then put a barrier between, before others touch its memory"
+    };
+  case Why::Product:
+    return {
+        "RACE-ASYNC",
+        "the multiplication has not been waited for, or by other warps only",
+        "commit and wait for its group (wgmma.wait_group), and then arrive at a barrier, in each "
+        "of "
+        "the four warps, before others write to its matrices"
+    };
+  case Why::NoRelease:
+    return {
+        "RACE-SYNC",
+        fmt::format(
+            "the flag read{} was written{} without a release before it",
+            at(race.flag_read),
+            at(race.flag_write)
+        ),
+        "write the flag with memory_order_release, or call __threadfence() before writing it"
+    };
+  case Why::NoAcquire:
+    return {
+        "RACE-SYNC",
+        fmt::format(
+            "what was released{} is read{} without an acquire",
+            at(race.flag_write),
+            at(race.flag_read)
+        ),
+        "read the flag with memory_order_acquire, or call __threadfence() after reading it"
+    };
+  case Why::NarrowSync:
+    return {
+        "RACE-SYNC",
+        fmt::format(
+            "what was released{} is acquired{}, but one of the scopes does not include the other "
+            "thread",
+            at(race.flag_write),
+            at(race.flag_read)
+        ),
+        "use a scope that includes both threads"
+    };
+  }
+  return {"RACE", "", ""};
+}
+
+void add_side(report::Diagnostic& d, const RaceSide& side, int number) {
+  const std::string text = fmt::format("({}) {} by {}", number, side.action, side.who);
+  d.threads.push_back(side.who);
+  if (side.place.source.line == 0) {
+    d.notes.push_back(text);
+    return;
+  }
+  d.labels.push_back({place_of(side.place.source), text});
+  for (const machine::SourcePlace& call : side.place.inlined_at) {
+    d.labels.push_back({place_of(call), fmt::format("({}) inlined from here", number)});
+  }
+}
+
+bool in_header_of(const RaceSide& side, std::initializer_list<std::string_view> folders) {
+  return std::ranges::any_of(folders, [&](std::string_view folder) {
+    return side.place.source.file.find(folder) != std::string::npos;
+  });
+}
+
+/// Is it inside NVIDIA's own code, where a user can do nothing about it? Kernels of Thrust and CUB
+/// that race with themselves (in-place algorithms); the shared memory of cooperative groups' tiles
+/// of several warps, whose lanes all write their warp's part and count on running together: one of
+/// them tells the other warps.
+bool is_library_matter(const RaceReport& race) {
+  const auto own_kernel = [](const RaceSide& side) {
+    const bool kernel = side.who.find("kernel 'void thrust::") != std::string::npos ||
+                        side.who.find("kernel 'void cub::") != std::string::npos;
+    return kernel && in_header_of(side, {"/thrust/", "/cub/"});
+  };
+  const auto groups = [](const RaceSide& side) {
+    return in_header_of(side, {"/cooperative_groups.h", "/cooperative_groups/"});
+  };
+  return (own_kernel(race.first) && own_kernel(race.second)) ||
+         ((race.why == Why::Warp || (race.shared && race.why != Why::Async)) &&
+          groups(race.first) && groups(race.second));
+}
+
+struct Watched {
+  const race::Races& races;
+  const memory::AddressSpace& space;
+};
+
+void at_exit(int /*status*/, void* argument) {
+  const auto& [races, space] = *static_cast<const Watched*>(argument);
+  std::size_t inside = 0;
+  for (const RaceReport& race : races.reports()) {
+    if (is_library_matter(race)) {
+      ++inside;
+    } else {
+      announce_or_write(diagnose(race, space));
+    }
+  }
+  if (inside != 0) {
+    complain_once(
+        fmt::format(
+            "note: {} data race{} inside NVIDIA's own library code {} not reported",
+            inside,
+            inside == 1 ? "" : "s",
+            inside == 1 ? "is" : "are"
+        )
+    );
+  }
+  if (races.limited()) {
+    complain_once(
+        "note: the memory for finding data races was used up; accesses to what came last were not "
+        "looked at"
+    );
+  }
+}
+
+} // namespace
+
+report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& space) {
+  report::Diagnostic d(
+      report::Finding::DataRace,
+      fmt::format(
+          "{} races with {} {}{}",
+          race.second.action,
+          race.first.write && race.second.write ? "another" : "a",
+          race.first.write && race.second.write ? "write"
+          : race.first.write                    ? "write"
+                                                : "read",
+          race.same_value ? " of the same value" : ""
+      )
+  );
+  d.message += race.shared ? " in shared memory" : "";
+  const Explanation why = explain(race);
+  d.rule = why.rule;
+  const RaceSide& told = race.second.place.source.line != 0 ? race.second : race.first;
+  std::vector<machine::SourcePlace> places{told.place.source};
+  places.insert(places.end(), told.place.inlined_at.begin(), told.place.inlined_at.end());
+  d.place = place_of(explore::users_place(places));
+  add_side(d, race.first, 1);
+  add_side(d, race.second, 2);
+  d.notes.push_back(why.why);
+  if (race.shared) {
+    d.notes.push_back(
+        race.variable.empty()
+            ? fmt::format("they share {} bytes at {:#x} of shared memory", race.bytes, race.address)
+            : fmt::format("they share {} bytes of '{}'", race.bytes, race.variable)
+    );
+  } else if (auto nearest = space.nearest(race.address)) {
+    nearest->freed = false; // by now, perhaps; not when it was accessed
+    d.notes.push_back(
+        fmt::format(
+            "they share {} bytes at {:#x}, {}",
+            race.bytes,
+            race.address,
+            machine::place_in_memory(*nearest, race.address)
+        )
+    );
+  }
+  if (race.same_value) {
+    d.notes.emplace_back(
+        "both write the same value: many programs do that on purpose, but it is a race all the same"
+    );
+  }
+  if (race.count > 1) {
+    d.notes.push_back(fmt::format("{} such pairs of accesses in this execution", race.count));
+  }
+  if (race.first.place.source.line == 0 && race.second.place.source.line == 0) {
+    for (const auto* side : {&race.first, &race.second}) {
+      if (!side->place.instruction.empty()) {
+        d.notes.push_back("PTX: " + side->place.instruction);
+      }
+    }
+    d.notes.emplace_back("compile with -lineinfo to see the lines");
+  }
+  d.help.emplace_back(why.help);
+  return d;
+}
+
+void announce_races_at_exit(const race::Races& races, const memory::AddressSpace& space) {
+  ::on_exit(at_exit, new Watched{races, space}); // as long-lived as the runtime
+}
+
+} // namespace heddle::runtime

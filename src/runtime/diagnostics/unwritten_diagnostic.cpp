@@ -1,0 +1,100 @@
+// Implements unwritten_diagnostic.h.
+#include "runtime/diagnostics/unwritten_diagnostic.h"
+
+#include "explore/source_places.h"
+#include "runtime/diagnostics/announce.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace heddle::runtime {
+namespace {
+
+using unwritten::Matter;
+
+report::Place place_of(const machine::SourcePlace& place) {
+  return report::Place{place.file, place.line, place.column, 0};
+}
+
+report::Place users_place(const machine::FaultReport& where) {
+  std::vector<machine::SourcePlace> places{where.source};
+  places.insert(places.end(), where.inlined_at.begin(), where.inlined_at.end());
+  return place_of(explore::users_place(places));
+}
+
+const char* what_happened(Matter matter) {
+  switch (matter) {
+  case Matter::Branch:
+    return "a branch depends on memory that nobody has written";
+  case Matter::Guard:
+    return "whether something is executed depends on memory that nobody has written";
+  case Matter::Address:
+    return "an address depends on memory that nobody has written";
+  case Matter::Update:
+    return "an atomic operation uses memory that nobody has written";
+  case Matter::Result:
+    return "a result in global memory was computed from memory that nobody has written";
+  case Matter::Nothing:
+    return "read of memory of which nobody has written a byte";
+  case Matter::Copied:
+    return "copy of memory of which nobody has written a byte";
+  }
+  return "";
+}
+
+void at_exit(int /*status*/, void* argument) {
+  for (const auto& found : static_cast<const unwritten::Unwritten*>(argument)->reports()) {
+    announce_or_write(diagnose(found));
+  }
+}
+
+} // namespace
+
+report::Diagnostic diagnose(const unwritten::Report& found) {
+  report::Diagnostic d(report::Finding::Uninitialised, what_happened(found.matter));
+  d.threads.push_back(found.who);
+  const std::string read =
+      fmt::format("{} byte{} read by {}", found.bytes, found.bytes == 1 ? "" : "s", found.who);
+  const auto add = [&](const machine::FaultReport& where, const std::string& text) {
+    if (where.source.line == 0) {
+      d.notes.push_back(text + (where.instruction.empty() ? "" : ": " + where.instruction));
+      return;
+    }
+    d.labels.push_back({place_of(where.source), text});
+    for (const machine::SourcePlace& call : where.inlined_at) {
+      d.labels.push_back({place_of(call), "inlined from here"});
+    }
+  };
+  if (found.matter == Matter::Copied) {
+    d.notes.push_back(read);
+  } else {
+    const bool same = found.read.source.line == found.use.source.line &&
+                      found.read.source.file == found.use.source.file &&
+                      found.read.source.line != 0;
+    d.place = users_place(found.read);
+    add(found.read, "(1) " + read);
+    if (!same) {
+      add(found.use, "(2) it matters here");
+    }
+  }
+  if (!found.memory.empty()) {
+    d.notes.push_back("the memory: " + found.memory);
+  }
+  if (found.count > 1) {
+    d.notes.push_back(fmt::format("{} times in this execution", found.count));
+  }
+  if (found.matter != Matter::Copied && found.read.source.line == 0) {
+    d.notes.emplace_back("compile with -lineinfo to see the lines");
+  }
+  d.help.emplace_back(
+      "write it first: cudaMemset, cudaMemcpy, or a store that comes before in every schedule"
+  );
+  return d;
+}
+
+void announce_unwritten_at_exit(const unwritten::Unwritten& unwritten) {
+  ::on_exit(at_exit, const_cast<unwritten::Unwritten*>(&unwritten)); // as long-lived as the runtime
+}
+
+} // namespace heddle::runtime

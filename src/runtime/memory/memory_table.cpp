@@ -1,0 +1,139 @@
+// Implements memory_table.h.
+#include "runtime/memory/memory_table.h"
+
+#include <sys/mman.h>
+
+namespace heddle::runtime {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;
+constexpr std::uint64_t device_alignment = 512; // as the real allocator's
+
+std::uint64_t mapping_bytes(std::uint64_t bytes) {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+} // namespace
+
+tl::expected<memory::Address, cudaError_t> MemoryTable::allocate_device(
+    std::uint64_t bytes,
+    int device,
+    std::uint64_t limit,
+    cudaMemPool_t pool,
+    bool page
+) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t used = space_.bytes_in_use(device);
+  if (bytes > limit || used > limit - bytes) {
+    return tl::unexpected(cudaErrorMemoryAllocation);
+  }
+  const std::uint64_t alignment = page ? page_bytes : device_alignment;
+  const auto at = space_.allocate(bytes, alignment, memory::AllocationKind::Device, device);
+  if (!at) {
+    return tl::unexpected(cudaErrorMemoryAllocation);
+  }
+  owned_[*at] = Owned{*at, bytes, memory::AllocationKind::Device, 0, device, pool};
+  return *at;
+}
+
+tl::expected<void*, cudaError_t> MemoryTable::allocate_host(
+    std::uint64_t bytes,
+    memory::AllocationKind kind,
+    unsigned flags,
+    int device
+) {
+  // Pages of its own: neighbours on the same page would not be noticed when they are overrun.
+  void* p = ::mmap(
+      nullptr,
+      mapping_bytes(bytes),
+      PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+      -1,
+      0
+  );
+  if (p == MAP_FAILED) {
+    return tl::unexpected(cudaErrorMemoryAllocation);
+  }
+  const std::lock_guard lock(mutex_);
+  if (!space_.add_host(p, bytes, kind, device)) {
+    ::munmap(p, mapping_bytes(bytes));
+    return tl::unexpected(cudaErrorMemoryAllocation);
+  }
+  const auto base = reinterpret_cast<memory::Address>(p);
+  owned_[base] = Owned{base, bytes, kind, flags, device, nullptr};
+  return p;
+}
+
+cudaError_t MemoryTable::add_registered(void* p, std::uint64_t bytes, unsigned flags, int device) {
+  const std::lock_guard lock(mutex_);
+  if (!space_.add_host(p, bytes, memory::AllocationKind::Registered, device)) {
+    return cudaErrorHostMemoryAlreadyRegistered;
+  }
+  const auto base = reinterpret_cast<memory::Address>(p);
+  owned_[base] = Owned{base, bytes, memory::AllocationKind::Registered, flags, device, nullptr};
+  return cudaSuccess;
+}
+
+std::optional<Owned> MemoryTable::find(memory::Address base) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = owned_.find(base);
+  return it == owned_.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<Owned> MemoryTable::containing(memory::Address a) const {
+  const std::lock_guard lock(mutex_);
+  auto it = owned_.upper_bound(a);
+  if (it == owned_.begin()) {
+    return std::nullopt;
+  }
+  --it;
+  return a - it->first < it->second.bytes ? std::optional(it->second) : std::nullopt;
+}
+
+void MemoryTable::unmap(const Owned& owned) {
+  static_cast<void>(space_.release(owned.base));
+  if (owned.kind == memory::AllocationKind::Managed ||
+      owned.kind == memory::AllocationKind::Pinned) {
+    ::munmap(reinterpret_cast<void*>(owned.base), mapping_bytes(owned.bytes));
+  }
+}
+
+bool MemoryTable::release(memory::Address base) {
+  const std::lock_guard lock(mutex_);
+  const auto it = owned_.find(base);
+  if (it == owned_.end()) {
+    return false;
+  }
+  unmap(it->second);
+  owned_.erase(it);
+  return true;
+}
+
+void MemoryTable::release_device(int device) {
+  const std::lock_guard lock(mutex_);
+  for (auto it = owned_.begin(); it != owned_.end();) {
+    if (it->second.device == device) {
+      unmap(it->second);
+      reset_.insert(it->first);
+      it = owned_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+bool MemoryTable::take_reset(memory::Address base) {
+  const std::lock_guard lock(mutex_);
+  return reset_.erase(base) != 0;
+}
+
+std::vector<Owned> MemoryTable::all() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Owned> result;
+  for (const auto& [base, owned] : owned_) {
+    result.push_back(owned);
+  }
+  return result;
+}
+
+} // namespace heddle::runtime

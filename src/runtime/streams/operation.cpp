@@ -1,0 +1,291 @@
+// Implements operation.h.
+#include "runtime/streams/operation.h"
+
+#include "machine/fault_diagnostic.h"
+#include "machine/monitor.h"
+#include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/outcome.h"
+#include "runtime/runtime.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace heddle::runtime {
+namespace {
+
+template <class... F> struct Overload : F... {
+  using F::operator()...;
+};
+
+/// Bytes from the first to the last of a pitched region.
+std::uint64_t extent(
+    std::uint64_t width,
+    std::uint64_t height,
+    std::uint64_t depth,
+    std::uint64_t pitch,
+    std::uint64_t slice
+) {
+  return width == 0 || height == 0 || depth == 0
+             ? 0
+             : (depth - 1) * slice + (height - 1) * pitch + width;
+}
+
+/// Where the host reaches `bytes` bytes at an address that a program gave: device memory at its
+/// shadow, host memory where it is. nullptr: device memory that is not (or no longer) allocated.
+std::byte* reach(const memory::AddressSpace& space, memory::Address at, std::uint64_t bytes) {
+  if (memory::AddressSpace::in_device_range(at)) {
+    return static_cast<std::byte*>(space.host_pointer(at, bytes));
+  }
+  return reinterpret_cast<std::byte*>(at);
+}
+
+void freed_meanwhile(
+    const memory::AddressSpace& space,
+    const std::string& label,
+    memory::Address at,
+    std::uint64_t bytes
+) {
+  report::Diagnostic d(
+      report::Finding::UseAfterFree,
+      fmt::format("{} uses {} bytes at {:#x} that were freed before it ran", label, bytes, at)
+  );
+  if (const auto nearest = space.nearest(at)) {
+    d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
+  }
+  announce(d);
+}
+
+/// Tells the monitor of `height` × `depth` rows at `at`, where devices reach them too.
+void watch_rows(
+    machine::Monitor& monitor,
+    const machine::Command& command,
+    const memory::AddressSpace& space,
+    memory::Address at,
+    std::uint64_t pitch,
+    std::uint64_t slice,
+    const auto& shape,
+    bool store
+) {
+  if (!memory::AddressSpace::in_device_range(at) && !space.find(at)) {
+    return;
+  }
+  for (std::uint64_t z = 0; z < shape.depth; ++z) {
+    for (std::uint64_t y = 0; y < shape.height; ++y) {
+      monitor.host_side_access(command, at + z * slice + y * pitch, shape.width, store);
+    }
+  }
+}
+
+void watch(
+    machine::Monitor* monitor,
+    const machine::Command& command,
+    const memory::AddressSpace& space,
+    const Copy& copy
+) {
+  if (monitor == nullptr) {
+    return;
+  }
+  if (copy.staged == nullptr) {
+    watch_rows(
+        *monitor,
+        command,
+        space,
+        copy.from,
+        copy.from_pitch,
+        copy.from_slice,
+        copy,
+        /*store=*/false
+    );
+  }
+  watch_rows(*monitor, command, space, copy.to, copy.to_pitch, copy.to_slice, copy, /*store=*/true);
+}
+
+void watch(
+    machine::Monitor* monitor,
+    const machine::Command& command,
+    const memory::AddressSpace& space,
+    const Set& set
+) {
+  if (monitor != nullptr) {
+    watch_rows(*monitor, command, space, set.to, set.pitch, set.slice, set, /*store=*/true);
+  }
+}
+
+void fill(std::byte* at, std::uint32_t value, std::uint32_t element_bytes, std::uint64_t bytes) {
+  if (element_bytes == 1) {
+    std::memset(at, static_cast<int>(value), bytes);
+    return;
+  }
+  for (std::uint64_t i = 0; i + element_bytes <= bytes; i += element_bytes) {
+    std::memcpy(at + i, &value, element_bytes);
+  }
+}
+
+} // namespace
+
+void perform(memory::AddressSpace& space, const Copy& copy, const std::string& label) {
+  const std::uint64_t to_bytes =
+      extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_slice);
+  const std::uint64_t from_bytes =
+      extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice);
+  if (to_bytes == 0) {
+    return;
+  }
+  std::byte* to = reach(space, copy.to, to_bytes);
+  const std::byte* from = copy.staged != nullptr ? copy.staged->data() + copy.from
+                                                 : reach(space, copy.from, from_bytes);
+  if (to == nullptr || from == nullptr) {
+    freed_meanwhile(
+        space,
+        label,
+        to == nullptr ? copy.to : copy.from,
+        to == nullptr ? to_bytes : from_bytes
+    );
+    return;
+  }
+  for (std::uint64_t z = 0; z < copy.depth; ++z) {
+    for (std::uint64_t y = 0; y < copy.height; ++y) {
+      std::memmove(
+          to + z * copy.to_slice + y * copy.to_pitch,
+          from + z * copy.from_slice + y * copy.from_pitch,
+          copy.width
+      );
+    }
+  }
+}
+
+void perform(memory::AddressSpace& space, const Set& set, const std::string& label) {
+  const std::uint64_t bytes = extent(set.width, set.height, set.depth, set.pitch, set.slice);
+  if (bytes == 0) {
+    return;
+  }
+  std::byte* to = reach(space, set.to, bytes);
+  if (to == nullptr) {
+    freed_meanwhile(space, label, set.to, bytes);
+    return;
+  }
+  for (std::uint64_t z = 0; z < set.depth; ++z) {
+    for (std::uint64_t y = 0; y < set.height; ++y) {
+      fill(to + z * set.slice + y * set.pitch, set.value, set.element_bytes, set.width);
+    }
+  }
+}
+
+tl::expected<machine::CommandPtr, cudaError_t>
+make_command(Runtime& runtime, const Operation& operation) {
+  auto command = std::make_shared<machine::Command>();
+  command->device = operation.device;
+  command->label = operation.label;
+  memory::AddressSpace* space = &runtime.space();
+  // The monitor is told what a command does when it does it; the command is there then.
+  machine::Monitor* monitor = runtime.world().monitor();
+  const machine::Command* self = command.get();
+  cudaError_t error = cudaSuccess;
+  std::visit(
+      Overload{
+          [&](const Nothing&) { command->kind = machine::CommandKind::Empty; },
+          [&](const KernelLaunch& launch) {
+            command->kind = machine::CommandKind::Kernel;
+            const auto loaded = runtime.modules().kernel(*launch.function, operation.device);
+            if (!loaded) {
+              error = loaded.error();
+              return;
+            }
+            const auto grid = runtime.world().make_grid(
+                loaded->program,
+                *loaded->kernel,
+                launch.config,
+                launch.parameters,
+                operation.device
+            );
+            if (!grid) {
+              complain_once("error: " + grid.error().message);
+              error = cudaErrorInvalidValue;
+              return;
+            }
+            command->grid = *grid;
+          },
+          [&](const Copy& copy) {
+            command->kind = machine::CommandKind::Copy;
+            command->touches.emplace();
+            command->touches->push_back(
+                {copy.to,
+                 extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_slice),
+                 /*write=*/true}
+            );
+            if (copy.staged == nullptr) {
+              command->touches->push_back(
+                  {copy.from,
+                   extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_slice),
+                   /*write=*/false}
+              );
+            }
+            command->work = [space, copy, label = operation.label, monitor, self] {
+              watch(monitor, *self, *space, copy);
+              perform(*space, copy, label);
+            };
+          },
+          [&](const Set& set) {
+            command->kind = machine::CommandKind::Set;
+            command->touches.emplace();
+            command->touches->push_back(
+                {set.to,
+                 extent(set.width, set.height, set.depth, set.pitch, set.slice),
+                 /*write=*/true}
+            );
+            command->work = [space, set, label = operation.label, monitor, self] {
+              watch(monitor, *self, *space, set);
+              perform(*space, set, label);
+            };
+          },
+          [&](const HostCall& host) {
+            command->kind = machine::CommandKind::HostFunction;
+            command->work =
+                [call = host.call, monitor, weak = std::weak_ptr<machine::Command>(command)] {
+                  if (const auto alive = weak.lock(); monitor != nullptr && alive != nullptr) {
+                    monitor->host_waited({&alive, 1});
+                  }
+                  // The thread that runs it must not call the API meanwhile.
+                  ThreadState& thread = thread_state();
+                  const bool before = std::exchange(thread.in_callback, true);
+                  call();
+                  thread.in_callback = before;
+                };
+          },
+          [&](const EventRecord&) {
+            command->kind = machine::CommandKind::EventRecord;
+            command->work = [] {};
+          },
+          [&](const EventWait& wait) {
+            command->kind = machine::CommandKind::Empty;
+            if (!wait.event->over() || (monitor != nullptr && wait.event->command != nullptr)) {
+              command->after.push_back(wait.event->command);
+            }
+          },
+          [&](const WaitForValue& wait) {
+            command->kind = machine::CommandKind::ValueWait;
+            command->value = wait.value;
+          },
+          [&](const Allocate&) {
+            command->kind = machine::CommandKind::Allocate;
+            command->work = [] {};
+          },
+          [&](const Free& free) {
+            command->kind = machine::CommandKind::Free;
+            command->work = [&memory = runtime.memory(), space, free, label = operation.label] {
+              if (!memory.release(free.address)) {
+                announce_bad_free(*space, free.address, label.c_str());
+              }
+            };
+          },
+      },
+      operation.work
+  );
+  if (error != cudaSuccess) {
+    return tl::unexpected(error);
+  }
+  return command;
+}
+
+} // namespace heddle::runtime

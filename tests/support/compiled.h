@@ -1,0 +1,67 @@
+// compiled(): engine options with which every kernel is machine code before its first turn.
+//
+//   KernelRunner runner(ptx, compiled());
+//
+// A kernel of which nothing can be compiled is interpreted; CompiledKernels counts both.
+#pragma once
+
+#include "jit/compile.h"
+#include "jit/handlers.h"
+#include "jit/loader.h"
+#include "machine/engine.h"
+#include "machine/grid.h"
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+
+namespace heddle::test {
+
+class CompiledKernels {
+public:
+  void worked(const isa::Kernel& kernel) {
+    const std::lock_guard lock(mutex_);
+    if (!seen_.insert(&kernel).second) {
+      return;
+    }
+    const auto image = jit::compile_kernel(handlers(), kernel);
+    if (!image) {
+      if (image.error().kind != ErrorKind::Unsupported) {
+        throw std::runtime_error(image.error().message);
+      }
+      return;
+    }
+    const auto done = jit::install_image(kernel, *image);
+    if (!done || *done == 0) {
+      throw std::runtime_error(done ? "an image that does not fit" : done.error().message);
+    }
+    ++compiled;
+  }
+  /// Kernels are freed with their program; others may come to lie there.
+  void forget() { seen_.clear(); }
+
+  int compiled = 0;
+
+private:
+  static const jit::Handlers& handlers() {
+    static const auto loaded = jit::Handlers::load();
+    if (!loaded) {
+      throw std::runtime_error(loaded.error().message);
+    }
+    return *loaded;
+  }
+  std::mutex mutex_;
+  std::set<const isa::Kernel*> seen_;
+};
+
+inline machine::EngineOptions
+compiled(const std::shared_ptr<CompiledKernels>& kernels = std::make_shared<CompiledKernels>()) {
+  machine::EngineOptions options;
+  options.worked = [kernels](const machine::Grid& grid, std::uint64_t) {
+    kernels->worked(grid.kernel());
+  };
+  return options;
+}
+
+} // namespace heddle::test

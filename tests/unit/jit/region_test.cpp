@@ -1,0 +1,215 @@
+// Compiled code against the interpreter: same bytes, same faults, the same guarantees of progress.
+#include "support/compiled.h"
+#include "unit/isa/one_kernel.h"
+#include <gtest/gtest.h>
+
+namespace heddle::test {
+namespace {
+
+struct Result {
+  std::string error;
+  std::vector<std::uint32_t> out;
+  std::optional<machine::FaultReport> fault;
+};
+
+Result
+run(std::string_view body,
+    const machine::LaunchConfig& config,
+    machine::EngineOptions options,
+    std::string_view variables) {
+  OneKernel kernel(body, variables, std::move(options));
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    kernel.in.push_back(i * 0x9e37'79b9U ^ (i << 3));
+  }
+  Result result;
+  result.error = kernel.run(config);
+  result.out = kernel.out;
+  result.fault = kernel.fault;
+  return result;
+}
+
+/// Runs `body` both ways and expects the same; answers what came out.
+Result both(
+    std::string_view body,
+    const machine::LaunchConfig& config = {.block = {64}},
+    std::string_view variables = ""
+) {
+  const auto kernels = std::make_shared<CompiledKernels>();
+  const Result interpreted = run(body, config, {}, variables);
+  Result machine_code = run(body, config, compiled(kernels), variables);
+  EXPECT_EQ(kernels->compiled, 1) << body;
+  EXPECT_EQ(machine_code.error, interpreted.error) << body;
+  EXPECT_EQ(machine_code.out, interpreted.out) << body;
+  return machine_code;
+}
+
+constexpr const char* load_word =
+    "and.b32 %r1, %r0, 63; mul.wide.u32 %rd6, %r1, 4; add.s64 %rd6, %rd6, %rd3;"
+    "ld.global.u32 %r2, [%rd6]; ld.global.u32 %r3, [%rd3+20];";
+
+TEST(Region, ArithmeticOfAllWidths) {
+  for (const char* body : {
+           "add.u32 %r4, %r2, %r3; st.global.u32 [%rd4], %r4;",
+           "mad.lo.s32 %r4, %r2, %r3, %r0; st.global.u32 [%rd4], %r4;",
+           "mul.wide.s32 %rd7, %r2, %r3; st.global.u64 [%rd5], %rd7;",
+           "cvt.u64.u32 %rd7, %r2; mul.hi.u64 %rd7, %rd7, %rd3; cvt.u32.u64 %r4, %rd7;"
+           "st.global.u32 [%rd4], %r4;",
+           "div.s32 %r4, %r2, %r0; st.global.u32 [%rd4], %r4;", // by zero, too
+           "rem.u32 %r4, %r2, 7; st.global.u32 [%rd4], %r4;",
+           "shl.b32 %r4, %r2, %r0; shr.s32 %r5, %r2, 40; xor.b32 %r4, %r4, %r5;"
+           "st.global.u32 [%rd4], %r4;",
+           "mov.b32 %f1, %r2; mov.b32 %f2, %r3; fma.rn.f32 %f3, %f1, %f2, %f1;"
+           "st.global.f32 [%rd4], %f3;",
+           "cvt.rn.f64.s32 %fd1, %r2; div.rn.f64 %fd2, %fd1, 0d4008000000000000;"
+           "st.global.f64 [%rd5], %fd2;",
+           "cvt.rn.f32.u32 %f1, %r2; sqrt.rn.f32 %f2, %f1; cvt.rzi.s32.f32 %r4, %f2;"
+           "st.global.u32 [%rd4], %r4;",
+           "cvt.u16.u32 %h1, %r2; mul.lo.u16 %h2, %h1, %h1; cvt.u32.u16 %r4, %h2;"
+           "st.global.u32 [%rd4], %r4;",
+           "setp.lt.s32 %p1, %r2, %r3; setp.gt.u32 %p2, %r2, 77; and.pred %p3, %p1, %p2;"
+           "selp.b32 %r4, %r2, %r0, %p3; st.global.u32 [%rd4], %r4;",
+           "popc.b32 %r4, %r2; clz.b32 %r5, %r2; bfe.u32 %r6, %r2, 3, 9; add.u32 %r4, %r4, %r5;"
+           "xor.b32 %r4, %r4, %r6; st.global.u32 [%rd4], %r4;",
+       }) {
+    both(std::string(load_word) + body);
+  }
+}
+
+TEST(Region, GuardsKeepWhatWasThere) {
+  both(
+      std::string(load_word) +
+      "mov.u32 %r4, 5; setp.lt.u32 %p1, %r0, 11; @%p1 add.u32 %r4, %r2, 1;"
+      "@!%p1 add.u32 %r4, %r4, %r0; setp.eq.u32 %p2, %r4, %r4;"
+      "@%p1 setp.eq.u32 %p2, %r4, 1; selp.u32 %r5, 1, 0, %p2; add.u32 %r4, %r4, %r5;"
+      "@%p1 st.global.u32 [%rd4], %r4;"
+  );
+}
+
+TEST(Region, LanesThatPartAndMeet) {
+  both(
+      "mov.u32 %r4, 0; mov.u32 %r5, 0;"
+      "LOOP: and.b32 %r6, %r5, 1; setp.eq.u32 %p1, %r6, 0; @%p1 bra EVEN;"
+      "add.u32 %r4, %r4, %r0; bra NEXT;"
+      "EVEN: mad.lo.u32 %r4, %r4, 3, 1;"
+      "NEXT: add.u32 %r5, %r5, 1; setp.le.u32 %p2, %r5, %r0; @%p2 bra LOOP;"
+      "st.global.u32 [%rd4], %r4;"
+  );
+}
+
+TEST(Region, WarpsThatAreNotFull) {
+  for (const unsigned threads : {1U, 5U, 31U, 33U, 48U}) {
+    both(
+        std::string(load_word) + "setp.gt.u32 %p1, %r0, 2; @%p1 add.u32 %r2, %r2, 9;"
+                                 "st.global.u32 [%rd4], %r2;",
+        {.block = {threads}}
+    );
+  }
+}
+
+TEST(Region, ThreadsThatEndEarly) {
+  both("setp.lt.u32 %p1, %r0, 9; @%p1 exit; add.u32 %r4, %r0, 100; st.global.u32 [%rd4], %r4;");
+}
+
+TEST(Region, SharedMemoryAndBarriers) {
+  const Result r = both(
+      "mov.u32 %r4, s; shl.b32 %r5, %r0, 2; add.u32 %r6, %r4, %r5; st.shared.u32 [%r6], %r0;"
+      "mov.u32 %r7, 0; mov.u32 %r8, 0; bar.sync 0;"
+      "LOOP: xor.b32 %r9, %r0, %r8; shl.b32 %r9, %r9, 2; add.u32 %r9, %r9, %r4;"
+      "ld.shared.u32 %r10, [%r9]; mad.lo.u32 %r7, %r7, 5, %r10;"
+      "add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 64; @%p1 bra LOOP;"
+      "bar.sync 0; st.global.u32 [%rd4], %r7;",
+      {.block = {64}},
+      ".shared .align 4 .b8 s[256];"
+  );
+  EXPECT_NE(r.out[5], 0U);
+}
+
+TEST(Region, VariablesOfTheProgram) {
+  both(
+      "mov.u64 %rd6, table; mul.wide.u32 %rd7, %r0, 4; add.s64 %rd6, %rd6, %rd7;"
+      "ld.global.u32 %r4, [%rd6]; ld.global.u32 %r5, [table+8]; add.u32 %r4, %r4, %r5;"
+      "st.global.u32 [table+4], %r4; st.global.u32 [%rd4], %r5;",
+      {.block = {4}},
+      ".global .u32 table[4] = {5, 6, 7, 8};"
+  );
+}
+
+TEST(Region, VectorsAndLocalMemory) {
+  both(
+      "mul.wide.u32 %rd6, %r0, 16; and.b64 %rd6, %rd6, 255; add.s64 %rd6, %rd6, %rd3;"
+      "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd6]; ld.global.v2.u32 {%r8, %r9}, [%rd6+8];"
+      ".local .align 8 .b8 l[16]; st.local.v2.u32 [l], {%r4, %r9}; ld.local.u32 %r10, [l+4];"
+      "xor.b32 %r4, %r5, %r6; add.u32 %r4, %r4, %r7; add.u32 %r4, %r4, %r10;"
+      "st.global.u32 [%rd4], %r4;",
+      {.block = {64}},
+      ""
+  );
+}
+
+TEST(Region, FaultsAreTheInterpretersOwn) {
+  for (const char* body : {
+           // Thread 40 only.
+           "setp.eq.u32 %p1, %r0, 40; @%p1 mov.u64 %rd4, 64; st.global.u32 [%rd4], %r0;",
+           "mul.wide.u32 %rd6, %r0, 100000; add.s64 %rd6, %rd6, %rd2; ld.global.u32 %r1, [%rd6];",
+           "add.s64 %rd6, %rd2, 2; ld.global.u32 %r1, [%rd6];", // misaligned
+           "shl.b32 %r1, %r0, 12; ld.shared.u32 %r2, [%r1];",
+       }) {
+    const std::string text = std::string(body) + "st.global.u32 [%rd4], %r0;";
+    const Result interpreted = run(text, {.block = {64}}, {}, "");
+    const Result machine_code = run(text, {.block = {64}}, compiled(), "");
+    ASSERT_TRUE(interpreted.fault && machine_code.fault) << body;
+    EXPECT_EQ(machine_code.fault->fault.kind, interpreted.fault->fault.kind) << body;
+    EXPECT_EQ(machine_code.fault->fault.lane, interpreted.fault->fault.lane) << body;
+    EXPECT_EQ(machine_code.fault->fault.bytes, interpreted.fault->fault.bytes) << body;
+    EXPECT_EQ(machine_code.fault->instruction, interpreted.fault->instruction) << body;
+    EXPECT_EQ(machine_code.fault->thread.x, interpreted.fault->thread.x) << body;
+  }
+}
+
+// Thread n waits, without any atomic access of its own in the loop but a volatile load, until
+// thread n + 1 has written: also within one warp.
+TEST(Region, ARelayOfThreadsEnds) {
+  both(
+      "mov.u32 %r4, 1023; sub.u32 %r4, %r4, %r0; mul.wide.u32 %rd6, %r4, 4; add.s64 %rd6, %rd6, "
+      "%rd2;"
+      "setp.eq.u32 %p1, %r4, 0; @%p1 bra GO;"
+      "WAIT: ld.volatile.global.u32 %r5, [%rd6+-4]; setp.eq.u32 %p2, %r5, 0; @%p2 bra WAIT;"
+      "GO: st.volatile.global.u32 [%rd6], 7;",
+      {.block = {1024}}
+  );
+}
+
+// A thread that computes for ever, until another one of its warp says stop.
+TEST(Region, AnEndlessLoopLetsOthersGoOn) {
+  both(
+      "setp.eq.u32 %p1, %r0, 1; @%p1 bra SAY;"
+      "SPIN: add.u32 %r4, %r4, 1; xor.b32 %r5, %r4, 3; ld.global.u32 %r6, [%rd2+128];"
+      "setp.eq.u32 %p2, %r6, 0; @%p2 bra SPIN; st.global.u32 [%rd4], %r6; bra END;"
+      "SAY: st.global.u32 [%rd2+128], 9;"
+      "END: bar.warp.sync 0xffffffff;",
+      {.block = {32}}
+  );
+}
+
+TEST(Region, ALockIsTakenByEveryThread) {
+  const Result r = both(
+      "LOCK: atom.global.cas.b32 %r4, [%rd2], 0, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra LOCK;"
+      "ld.volatile.global.u32 %r5, [%rd2+4]; add.u32 %r5, %r5, 1;"
+      "st.volatile.global.u32 [%rd2+4], %r5; membar.gl; atom.global.exch.b32 %r6, [%rd2], 0;",
+      {.grid = {3}, .block = {96}}
+  );
+  EXPECT_EQ(r.out[1], 288U);
+}
+
+TEST(Region, FunctionsThatAreCalled) {
+  both(
+      "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r0; call (b), twice, (a);"
+      "ld.param.b32 %r4, [b]; } st.global.u32 [%rd4], %r4;",
+      {.block = {64}},
+      ".func (.param .b32 y) twice(.param .b32 x) { .reg .b32 %r<3>; ld.param.b32 %r0, [x];"
+      "mad.lo.s32 %r1, %r0, 2, %r0; st.param.b32 [y], %r1; ret; }"
+  );
+}
+
+} // namespace
+} // namespace heddle::test

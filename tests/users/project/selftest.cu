@@ -1,0 +1,60 @@
+// The library's self test. Its argument chooses a part; all but "sum" are wrong, each in one way.
+#include "tally.h"
+
+#include <cstdio>
+#include <cstring>
+
+__device__ int arrivals, first_block;
+__device__ volatile int ready;
+
+__global__ void note_the_first() {
+  if (atomicAdd(&arrivals, 1) == 0) {
+    first_block = blockIdx.x;
+  }
+}
+
+__global__ void wait_for_the_last() {
+  if (blockIdx.x == gridDim.x - 1) {
+    ready = 1;
+  } else {
+    while (ready == 0) {
+    }
+  }
+}
+
+static int check_sum(int expected) {
+  const int values[] = {1, 2, 3, 4};
+  int* copy = nullptr;
+  cudaMalloc(&copy, sizeof values);
+  cudaMemcpy(copy, values, sizeof values, cudaMemcpyHostToDevice);
+  const int sum = sum_on_device(copy, 4);
+  cudaFree(copy);
+  std::printf("sum: %d, expected %d\n", sum, expected);
+  return sum == expected ? 0 : 1;
+}
+
+/// Is right only if block 0 is the first one.
+static int check_order() {
+  note_the_first<<<2, 1>>>();
+  int first = -1;
+  cudaMemcpyFromSymbol(&first, first_block, sizeof first);
+  return first;
+}
+
+int main(int count, char** words) {
+  const char* part = count > 1 ? words[1] : "sum";
+  if (std::strcmp(part, "sum") == 0) {
+    return check_sum(10);
+  }
+  if (std::strcmp(part, "wrong") == 0) {
+    return check_sum(11);
+  }
+  if (std::strcmp(part, "order") == 0) {
+    return check_order();
+  }
+  if (std::strcmp(part, "hang") == 0) {
+    wait_for_the_last<<<2, 1>>>();
+    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+  }
+  return 3; // no such part
+}
