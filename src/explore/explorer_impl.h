@@ -124,7 +124,7 @@ private:
     Hash128 device, beside; // what the fingerprint consists of
     std::uint64_t ways = 0; // ways_seen_, when ways_ was about this state
     bool looked_ahead = false;
-    // More than Stepper::last_ones: so many clusters are left of which only the last ones matter,
+    // More than Stepper::last_ones(): so many clusters are left of which only the last ones matter,
     // and only some go next.
     std::uint64_t alike = 0;
   };

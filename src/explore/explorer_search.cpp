@@ -631,7 +631,7 @@ bool Explorer::search() {
     const Arrival arrival{
         .host = false,
         .open = node.open,
-        .alike = node.alike > Stepper::last_ones ? node.alike - 1 : 0
+        .alike = node.alike > stepper_.last_ones() ? node.alike - 1 : 0
     };
     if (choice.kind == Choice::Kind::Thread) {
       if (!choice.ahead || choice.again.epoch != stepper_.epoch()) {

@@ -26,10 +26,10 @@ std::uint64_t keep_few(
     return 0;
   }
   const std::uint64_t alike = left != 0 ? left : stepper.only_last_matters(moves);
-  if (alike > machine::Stepper::last_ones) {
+  if (alike > stepper.last_ones()) {
     std::uint64_t clusters = 0;
     std::size_t kept = 0;
-    while (clusters < machine::Stepper::last_ones) {
+    while (clusters < stepper.last_ones()) {
       clusters += moves[tried[kept++]].count;
     }
     tried.resize(kept);

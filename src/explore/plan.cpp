@@ -5,6 +5,8 @@
 
 namespace heddle::explore {
 
+using machine::Mutant;
+
 namespace {
 
 constexpr double share_of_straight = 1.0 / 6;
@@ -21,9 +23,10 @@ bool may_be_straight(const Options& options) {
 
 } // namespace
 
-Plan::Plan(const Options& asked)
+Plan::Plan(const Options& asked, Mutant mutant)
     : asked_(asked),
       options_(asked),
+      mutant_(mutant),
       contended_(asked.learned.contended),
       every_order_(asked.data_order && asked.learned.unordered == 0),
       straight_(may_be_straight(asked)) {}
@@ -98,7 +101,7 @@ Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
     return Next::This;
   }
   const Found found = judge();
-  if (retried && !found.straight) {
+  if (retried && !found.straight && mutant_ != Mutant::RetriesForgetCircles) {
     options_.retries = false; // somebody may change a place for ever that another one updates
     return Next::Again;
   }
@@ -112,7 +115,8 @@ Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
     options_ = kept_with_; // later ones have learned more
     return Next::Kept;
   }
-  const bool circles = seen.circle || !found.straight;
+  const bool circles =
+      (seen.circle || !found.straight) && mutant_ != Mutant::StraightForgetsCircles;
   if (found.complete && (!options_.starts_at_once || (!circles && found.clean))) {
     return Next::This;
   }

@@ -25,6 +25,7 @@
 #pragma once
 
 #include "explore/options.h"
+#include "machine/mutant.h"
 
 #include <cstdint>
 #include <functional>
@@ -33,7 +34,7 @@ namespace heddle::explore {
 
 class Plan {
 public:
-  explicit Plan(const Options& asked);
+  explicit Plan(const Options& asked, machine::Mutant mutant = machine::Mutant::None);
 
   struct Attempt {
     Options options;
@@ -72,6 +73,7 @@ private:
   void begin_again(const Seen& seen);
 
   Options asked_, options_;
+  machine::Mutant mutant_;
   std::uint64_t could_be_ = 0;  // unordered
   std::uint64_t contended_ = 0; // that could not be
   bool every_order_ = false;

@@ -40,11 +40,18 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t align) {
 
 } // namespace
 
-DeviceHeap::DeviceHeap(World& world, MemoryJournal& journal, const isa::Exec& exec, bool commutes)
+DeviceHeap::DeviceHeap(
+    World& world,
+    MemoryJournal& journal,
+    const isa::Exec& exec,
+    bool commutes,
+    Mutant mutant
+)
     : world_(world),
       journal_(journal),
       exec_(exec),
-      commutes_(commutes) {
+      commutes_(commutes),
+      mutant_(mutant) {
   constexpr int no_device = -1; // counts nowhere as memory in use
   const auto place =
       world.space()
@@ -152,7 +159,8 @@ memory::Address DeviceHeap::allocate(std::uint64_t bytes) {
       set(header().bound, header().bound + arena.live - arena.most);
       set(arena.most, arena.live);
     }
-    overflow_ = overflow_ || header().bound > limit;
+    const std::uint64_t room = limit + (mutant_ == Mutant::HeapBoundTooHigh ? bytes : 0);
+    overflow_ = overflow_ || header().bound > room;
   }
   return address_of(begin + slot->offset);
 }

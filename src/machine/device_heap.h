@@ -27,6 +27,7 @@
 
 #include "machine/block.h"
 #include "machine/memory_journal.h"
+#include "machine/mutant.h"
 
 #include <cstdint>
 #include <functional>
@@ -36,7 +37,13 @@ namespace heddle::machine {
 
 class DeviceHeap final : public HeapServer {
 public:
-  DeviceHeap(World& world, MemoryJournal& journal, const isa::Exec& exec, bool commutes);
+  DeviceHeap(
+      World& world,
+      MemoryJournal& journal,
+      const isa::Exec& exec,
+      bool commutes,
+      Mutant mutant = Mutant::None
+  );
   /// False: the address space has no room for it.
   bool exists() const { return base_ != 0; }
 
@@ -98,6 +105,7 @@ private:
   MemoryJournal& journal_;
   const isa::Exec& exec_;
   bool commutes_;
+  Mutant mutant_;
   memory::Address base_ = 0;
   std::byte* bytes_ = nullptr;
   std::uint64_t size_ = 0, stride_ = 0;

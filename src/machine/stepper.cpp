@@ -58,7 +58,12 @@ Stepper::Stepper(World& world, Options options)
           world.space(),
           options_.learned.unordered & ~options_.learned.contended,
           options_.retries
-      ) {
+      ),
+      sums_(options_.mutant) {
+  if (mutant_is(Mutant::AheadForgetsValues)) {
+    transitions_.forget_values();
+    lane_transitions_.forget_values();
+  }
   if (options_.data_order) {
     journal_.tell(&order_data_);
   }
@@ -311,7 +316,8 @@ bool Stepper::is_choice(const Lane& at, Class kind) const {
   case Class::Io:
     break;
   }
-  return !progress.made || progress.joins_are_moves || !options_.eager ||
+  return (!progress.made && !mutant_is(Mutant::EagerJoinsBeforeStart)) ||
+         progress.joins_are_moves || !options_.eager ||
          options_.progress == ProgressModel::Hsa; // nobody is guaranteed for good
 }
 
@@ -779,7 +785,8 @@ void Stepper::make_heap(const isa::Kernel& kernel) {
   if (heap_ != nullptr || !kernel.calls) {
     return;
   }
-  heap_ = std::make_unique<DeviceHeap>(world_, journal_, exec_, options_.allocations);
+  heap_ =
+      std::make_unique<DeviceHeap>(world_, journal_, exec_, options_.allocations, options_.mutant);
   if (!heap_->exists()) {
     heap_.reset();
   }

@@ -44,6 +44,7 @@
 #include "machine/learned.h"
 #include "machine/live_state.h"
 #include "machine/memory_journal.h"
+#include "machine/mutant.h"
 #include "machine/order_data.h"
 #include "machine/phases.h"
 #include "machine/progress_model.h"
@@ -96,6 +97,7 @@ public:
     bool ignore_grid_order = false;
     // Empty: threads are independent.
     MakeWarpRules warp_rules = {};
+    Mutant mutant = Mutant::None; // for tests of tests
   };
   Stepper(World& world, Options options);
   ~Stepper();
@@ -164,9 +166,9 @@ public:
   /// and where choice_met_command() says otherwise.
   bool commutes(const Move& move) const;
   bool choice_met_command() const { return sums_.choice_met_command(); }
-  /// These are all moves of a state. The number of their clusters, if moves of any `last_ones` of
+  /// These are all moves of a state. The number of their clusters, if moves of any last_ones() of
   /// them stand for all, as long as there are more (stepper_last.cpp); else 0.
-  static constexpr std::uint64_t last_ones = 3;
+  std::uint64_t last_ones() const { return mutant_is(Mutant::LastOnesTwo) ? 2 : 3; }
   std::uint64_t only_last_matters(std::span<const Move> moves);
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
   StepKind taken() const { return taken_; }
@@ -270,7 +272,7 @@ public:
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
-  bool sums_clash() const { return sums_.clash() || order_data_.decided_by() != 0; }
+  bool sums_clash() const { return sums_.clash() || decided_by() != 0; }
   /// For searches in several processes: what one has noted, the others have to learn.
   std::vector<Sums::Note> take_news() { return sums_.take_news(); }
   void learn(const Sums::Note& note) { sums_.learn(note); }
@@ -278,12 +280,12 @@ public:
   Learned learned() const {
     Learned result = options_.learned;
     result |= sums_.refuted();
-    result.contended |= order_data_.decided_by();
+    result.contended |= decided_by();
     result.lasting |= lasting_;
     if (phases_clash_ && options_.phases) {
       result.refute(Assumption::Phases);
     }
-    if (heap_ != nullptr && heap_->overflow()) {
+    if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
       result.refute(Assumption::HeapRoom);
     }
     if (neighbour_gone_ && options_.neighbours) {
@@ -344,6 +346,12 @@ private:
     std::size_t cluster, block, warp;
     int lane;
   };
+
+  bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
+  /// Unordered accesses whose order has decided something.
+  std::uint64_t decided_by() const {
+    return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : order_data_.decided_by();
+  }
 
   // stepper.cpp: threads
   Operation classify(const Lane& at) const;

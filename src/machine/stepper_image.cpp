@@ -331,7 +331,8 @@ void Stepper::forget_owners(Work& work, std::size_t c) {
 
 /// May a thread of the cluster still ask which block it is in, or which lane it is?
 bool Stepper::tells_blocks_apart(std::uint8_t identity) const {
-  return !options_.symmetry || (identity & LiveState::Block) != 0;
+  return !options_.symmetry ||
+         ((identity & LiveState::Block) != 0 && !mutant_is(Mutant::SymmetryForgetsBlocks));
 }
 bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const {
   return !options_.symmetry || (identity & LiveState::Place) != 0 ||
@@ -499,7 +500,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
 
   // The hash: of the threads taken together, each with what it may still learn about itself.
   const auto placed = [&](const Slot& thread) {
-    return places || (thread.identity & (LiveState::Thread | LiveState::Place)) != 0;
+    return places || ((thread.identity & (LiveState::Thread | LiveState::Place)) != 0 &&
+                      !mutant_is(Mutant::SymmetryForgetsPlaces));
   };
   std::vector<Hash128> lanes(threads.size());
   for (std::size_t t = 0; t < threads.size(); ++t) {

@@ -95,12 +95,14 @@ std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
     }
     clusters += move.count;
   }
-  if (clusters <= last_ones || clusters * moves.size() > most_tried) {
+  if (clusters <= last_ones() || clusters * moves.size() > most_tried) {
     return 0;
   }
   const Mark here = mark();
   bool holds = true;
-  for (std::uint64_t left = clusters; holds && left >= last_ones; --left) {
+  for (std::uint64_t left = clusters;
+       holds && left >= (mutant_is(Mutant::LastOnesUntried) ? clusters : last_ones());
+       --left) {
     std::vector<WordPart> changes;
     for (std::size_t m = 0; holds && m < moves.size(); ++m) {
       const auto changed = changed_at_end(moves[m]);

@@ -174,7 +174,9 @@ Stepper::Operation Stepper::classify_phase_op(const Lane& at) const {
   const unsigned now = read(op->word).phase;
   if (!wait || (now != wait->phase && now != (wait->phase + 1) % 8) ||
       !asks_in_vain(at, *op, wait->phase)) {
-    phases_clash_ = true; // who asks may be answered one thing or the other
+    phases_clash_ = !mutant_is(
+        Mutant::PhasesForgetQuestions
+    ); // who asks may be answered one thing or the other
     return choice;
   }
   result.kind = now == wait->phase ? Class::Wait : Class::Phase;
@@ -462,7 +464,7 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
              phases.pass(thread, op->object, wait, before);
       break;
     }
-    phases_clash_ = phases_clash_ || !fine;
+    phases_clash_ = phases_clash_ || (!fine && !mutant_is(Mutant::PhasesForgetDoubts));
   }
   return stop;
 }

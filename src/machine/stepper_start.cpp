@@ -30,6 +30,9 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
           return false; // it loops
         }
         const Operation first = classify(at);
+        if (mutant_is(Mutant::EagerStartsByAnything)) {
+          continue;
+        }
         if (first.step == StepKind::None) {
           return false; // others may take the cluster's first step
         }

@@ -168,17 +168,19 @@ void Stepper::note_strong_accesses(
     const bool asked_for = (options_.learned.owned >> noted.bucket & 1) != 0;
     noted.owned = !noted.contended && may_be && (noted.kind == AccessKind::Other || asked_for);
     noted.effect = access_kind(instruction);
-    noted.only_data = options_.data_order && order_data_.only_data(*access.code, *access.op);
+    noted.only_data = options_.data_order && (mutant_is(Mutant::DataOrderTakesAll) ||
+                                              order_data_.only_data(*access.code, *access.op));
     noted.unordered = noted.only_data && !noted.contended &&
                       (options_.learned.unordered >> noted.bucket & 1) != 0;
     if (noted.contended) { // those who are like it do the same without executing it
       noted.thread = noted.block = Sums::many;
     } else if (i < strong_by_.size()) {
       const By& by = strong_by_[i];
-      noted.thread = (noted.shared ? 0 : c * cluster.size() * threads) + by.thread;
+      const bool anywhere = noted.shared || mutant_is(Mutant::IndependentForgetsBlock);
+      noted.thread = (anywhere ? 0 : c * cluster.size() * threads) + by.thread;
       noted.block = (noted.shared ? 0 : c * cluster.size()) + by.thread / threads;
       noted.epoch = by.epoch;
-      if (noted.owned) {
+      if (noted.owned && !mutant_is(Mutant::SymmetryForgetsOwners)) {
         work.progress[c].loops[by.thread / threads][by.thread % threads / isa::warp_size].owners |=
             isa::LaneMask{1} << by.thread % isa::warp_size;
         work.progress[c].owner = work.progress[c].owner || !noted.shared;

@@ -20,6 +20,21 @@ template <class F> void Sums::each_place(const Access& access, F&& f) {
   }
 }
 
+/// What must not commute, but does with some mutants.
+bool Sums::commute_for_mutant(const Access& x, const Access& y) const {
+  const auto kinds = std::minmax(x.kind, y.kind);
+  switch (mutant_) {
+  case Mutant::SumsMeetReads:
+    return kinds.first == AccessKind::Read && kinds.second > AccessKind::Read;
+  case Mutant::SumsMeetUpdates:
+    return kinds.first == AccessKind::Other && kinds.second > AccessKind::Read;
+  case Mutant::IndependentMeetsWrites:
+    return kinds.first == AccessKind::Other && kinds.second == AccessKind::Read;
+  default:
+    return false;
+  }
+}
+
 void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
   if (x.contended && y.contended) {
     return;
@@ -27,7 +42,7 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
   const bool same_place = x.place == y.place && x.bytes == y.bytes;
   const bool commute =
       x.kind == y.kind && x.kind != AccessKind::Other && (x.kind == AccessKind::Read || same_place);
-  if (commute || !overlapping(a, b)) {
+  if (commute || commute_for_mutant(x, y) || !overlapping(a, b)) {
     return;
   }
   const bool one_thread = a == b && x.thread == y.thread && x.thread != many;
@@ -36,7 +51,7 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
     return; // whichever cluster it is
   }
   if ((one_thread || epochs) && !x.contended && !y.contended) {
-    if (!x.owned || !y.owned) {
+    if ((!x.owned || !y.owned) && mutant_ != Mutant::OwnedForgotten) {
       clash_ = true;
       refuted_.owned |= (x.owned ? 0 : bit(x.bucket)) | (y.owned ? 0 : bit(y.bucket));
     }

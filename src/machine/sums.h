@@ -33,6 +33,7 @@
 #pragma once
 
 #include "machine/learned.h"
+#include "machine/mutant.h"
 #include "machine/owned.h"
 
 #include <cstddef>
@@ -48,6 +49,7 @@ namespace heddle::machine {
 class Sums {
 public:
   using WorkId = std::uint64_t;
+  explicit Sums(Mutant mutant = Mutant::None) : mutant_(mutant) {}
   // Stands for several threads, or threads of several blocks: of as many accesses one is kept.
   static constexpr std::uint64_t many = ~std::uint64_t{1};
   struct Access {
@@ -102,6 +104,7 @@ public:
   std::uint64_t take_mixed() { return std::exchange(mixed_, 0); }
 
 private:
+  Mutant mutant_ = Mutant::None;
   struct Known {
     WorkId work = 0;
     Access access;
@@ -111,6 +114,7 @@ private:
   bool overlapping(WorkId a, WorkId b) const {
     return a == b || overlap_.contains({a, b}) || overlap_.contains({b, a});
   }
+  bool commute_for_mutant(const Access& x, const Access& y) const;
   void check(WorkId a, const Access& x, WorkId b, const Access& y);
   void blame(std::uint64_t buckets) {
     clash_ = true;

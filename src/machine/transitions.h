@@ -105,6 +105,9 @@ public:
   /// Transitions stay where they are as long as this is the same.
   std::uint64_t epoch() const { return epoch_; }
 
+  /// For tests of tests (mutant.h).
+  void forget_values() { forgets_values_ = true; }
+
   void clear() {
     ++epoch_;
     transitions_.clear();
@@ -118,6 +121,11 @@ private:
   Known find_from(std::uint32_t q, const std::byte* shared) const {
     for (; q != 0; q = questions_[q - 1].next) {
       const Question& question = questions_[q - 1];
+      for (const Answer& answer : question.answers) {
+        if (forgets_values_ && answer.transition != nullptr) {
+          return {answer.transition, &question.places};
+        }
+      }
       const Answer& answer =
           question.answers[slot_of(question, values_now(question.places, shared))];
       if (answer.transition != nullptr) {
@@ -223,6 +231,7 @@ private:
     return {h.low64, h.high64};
   }
 
+  bool forgets_values_ = false;
   std::vector<KeySlot> keys_; // a power of two of them, by key; at most half are taken
   std::size_t taken_ = 0;
   std::uint64_t epoch_ = 1;

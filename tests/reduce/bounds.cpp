@@ -1,6 +1,8 @@
 // Implements bounds.h.
 #include "reduce/bounds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +10,7 @@ namespace heddle::reduce {
 
 namespace {
 
-constexpr std::uint8_t results = 3; // a result is compared with 0, 1, 2
+constexpr std::uint8_t least_results = 3; // a result is compared with 0, 1, 2
 
 /// The next digit of a number.
 std::uint64_t take(std::uint64_t& number, std::uint64_t radix) {
@@ -17,6 +19,8 @@ std::uint64_t take(std::uint64_t& number, std::uint64_t radix) {
 
 bool fits(Kind kind, Shape shape) {
   switch (kind) {
+  case Kind::Neighbour:
+    return shape == Shape::Cluster;
   case Kind::Barrier:
     return shape == Shape::Block || shape == Shape::Cluster;
   case Kind::Vote:
@@ -40,6 +44,9 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   }
   if (asked.kind == Kind::Allocate) {
     return equals <= 1;
+  }
+  if (asked.kind == Kind::Neighbour) {
+    return equals == 0;
   }
   if (asked.kind == Kind::Active) {
     return equals != 0 && equals <= program.actors;
@@ -98,7 +105,8 @@ bool may_wait(const MicroProgram& program) {
   return std::ranges::any_of(program.codes, [](const Code& code) {
     return code.hang || std::ranges::any_of(code.operations, [](const Operation& operation) {
              return operation.kind == Kind::Wait || operation.kind == Kind::WaitPhase ||
-                    operation.kind == Kind::Barrier || operation.kind == Kind::Vote;
+                    operation.kind == Kind::Barrier || operation.kind == Kind::Neighbour ||
+                    operation.kind == Kind::Vote;
            });
   });
 }
@@ -134,6 +142,7 @@ std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
 
 Bound::Bound(Size size) : size_(std::move(size)) {
   const std::vector<std::optional<Operation>> all = variants(size_);
+  const std::uint8_t results = std::max(size_.actors, least_results);
   codes_ = 1;
   hangs_.emplace_back(std::nullopt);
   for (std::uint8_t n = 0; n < size_.operations; ++n) {
@@ -143,7 +152,9 @@ Bound::Bound(Size size) : size_(std::move(size)) {
     );
     std::vector<Guard>& guards = guards_.emplace_back();
     guards.push_back({});
-    for (std::uint8_t who = 0; size_.alike && !ticket && who < size_.actors; ++who) {
+    for (std::uint8_t who = 0;
+         size_.alike && size_.whose_operations && !ticket && who < size_.actors;
+         ++who) {
       guards.push_back({.on = Guard::On::Who, .equals = who});
     }
     for (std::uint8_t of = 0; of < n; ++of) {
@@ -213,65 +224,89 @@ std::span<const Bound> bounds() {
   using enum Kind;
   const std::vector<Shape> all{Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Cooperative};
   const std::vector<Kind> accesses{Load, Store, Sum, Exchange, Increment, CompareAndSwap, Wait};
+  const std::vector<Kind> of_block{
+      Load,
+      Store,
+      Exchange,
+      Increment,
+      Wait,
+      Barrier,
+      Vote,
+      Active,
+      Arrive,
+      WaitPhase,
+      End
+  };
   const std::vector<Value> who{Value::One, Value::Who, Value::Last};
   const std::vector<Place> own{Place::P, Place::Q, Place::Own};
-  static const std::vector<Bound> table{
-      Bound({"alike-2x1", true, 2, 1, accesses, all, own, who, 3}),
-      Bound({"alike-2x2", true, 2, 2, accesses, all, own, who, 3}),
-      Bound({"alike-3x2", true, 3, 2, accesses, all, own, who, 3}),
-      Bound({"roles-2x1", false, 2, 1, accesses, all, own}),
-      Bound({"roles-2x2", false, 2, 2, accesses, all, own}),
-      Bound({"roles-3x1", false, 3, 1, accesses, all, own}),
-      Bound(
-          {"block-2x2",
-           true,
-           2,
-           2,
-           {Load, Store, Exchange, Increment, Wait, Barrier, Vote, Active, Arrive, WaitPhase, End},
-           {Shape::Block},
-           own,
-           who}
-      ),
-      Bound({"heap-2x2", true, 2, 2, {Load, Store, Increment, Allocate, Free}, all}),
-      Bound(
-          {"tickets-2x3",
-           true,
-           2,
-           3,
-           {Load, Store, Exchange},
-           {Shape::Blocks, Shape::Block},
-           {Place::P, Place::Q},
-           {Value::One, Value::Two},
-           3,
-           false,
-           true}
-      ),
-      Bound(
-          {"tickets-3x3",
-           true,
-           3,
-           3,
-           {Load, Store, Exchange},
-           {Shape::Blocks},
-           {Place::P, Place::Q},
-           {Value::Who},
-           0,
-           true,
-           true}
-      ),
-      Bound(
-          {"alike-2x3",
-           true,
-           2,
-           3,
-           {Load, Exchange, Increment},
-           {Shape::Block},
-           {Place::P, Place::Q},
-           {Value::One},
-           0,
-           false}
-      ),
+  const Bound::Size
+      alike{.kinds = accesses, .shapes = all, .places = own, .values = who, .rounds = 3};
+  const Bound::Size roles{.alike = false, .kinds = accesses, .shapes = all, .places = own};
+  const Bound::Size tickets{
+      .operations = 3,
+      .kinds = {Load, Store, Exchange},
+      .shapes = {Shape::Blocks},
+      .ticket = true
   };
+  static const std::vector<Bound> table = [&] {
+    std::vector<Bound> result;
+    const auto add =
+        [&](std::string name, Bound::Size size, std::uint8_t actors, std::uint8_t operations) {
+          size.name = fmt::format("{}-{}x{}", name, actors, operations);
+          size.actors = actors;
+          size.operations = operations;
+          result.emplace_back(std::move(size));
+        };
+    add("alike", alike, 2, 1);
+    add("roles", roles, 2, 1);
+    Bound::Size retries = roles;
+    retries.kinds = {Store, Sum, Increment, Retry};
+    retries.shapes = {Shape::Blocks, Shape::Block};
+    add("retries", retries, 2, 1);
+    add("retries", retries, 2, 2);
+    Bound::Size heap{.kinds = {Load, Store, Increment, Allocate, Free}, .shapes = all};
+    add("heap", heap, 2, 2);
+    Bound::Size block = alike;
+    block.kinds = of_block;
+    block.shapes = {Shape::Block};
+    block.rounds = 0;
+    add("block", block, 2, 2);
+    Bound::Size cluster{
+        .kinds = {Load, Store, Increment, Wait, Barrier, Neighbour, End},
+        .shapes = {Shape::Cluster}
+    };
+    add("cluster", cluster, 2, 2);
+    Bound::Size last = tickets; // … and the last ones do something else
+    last.kinds = {Load, Store};
+    last.places = {Place::Q};
+    last.values = {Value::Who};
+    last.whose_operations = false;
+    add("last", last, 3, 3);
+    add("last", last, 4, 3);
+    Bound::Size phases{
+        .kinds = {Load, Store, Arrive, WaitPhase},
+        .shapes = {Shape::Block},
+        .whose_hang = false
+    };
+    add("phases", phases, 2, 3);
+    add("alike", alike, 2, 2);
+    Bound::Size loops = tickets;
+    loops.shapes = {Shape::Blocks, Shape::Block};
+    loops.values = {Value::One, Value::Two};
+    loops.rounds = 3;
+    loops.whose_hang = false;
+    add("tickets", loops, 2, 3);
+    Bound::Size told_apart{
+        .kinds = {Load, Exchange, Increment},
+        .shapes = {Shape::Block},
+        .whose_hang = false
+    };
+    add("exchanges", told_apart, 2, 3);
+    add("roles", roles, 3, 1);
+    add("alike", alike, 3, 2);
+    add("roles", roles, 2, 2);
+    return result;
+  }();
   return table;
 }
 

@@ -22,16 +22,17 @@ namespace heddle::reduce {
 class Bound {
 public:
   struct Size {
-    std::string name;
+    std::string name{};
     bool alike = true; // all actors have one code; else each has its own
     std::uint8_t actors = 2, operations = 2;
-    std::vector<Kind> kinds;
-    std::vector<Shape> shapes;
+    std::vector<Kind> kinds{};
+    std::vector<Shape> shapes{};
     std::vector<Place> places{Place::P, Place::Q};
     std::vector<Value> values{Value::One};
-    std::uint8_t rounds = 0; // loops of so many tickets, too
-    bool whose_hang = true;  // a hang may depend on who the actor is
-    bool ticket = false;     // the first operation of all is `increment P`
+    std::uint8_t rounds = 0;      // loops of so many tickets, too
+    bool whose_hang = true;       // a hang may depend on who the actor is
+    bool ticket = false;          // the first operation of all is `increment P`
+    bool whose_operations = true; // whether an operation is done may depend on that
   };
   explicit Bound(Size size);
   const std::string& name() const { return size_.name; }

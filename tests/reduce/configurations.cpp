@@ -26,6 +26,7 @@ const std::array<Row, reductions>& rows() {
       {"retries", &Options::retries, {Eager, Sums, Orderly, DataOrder}},
       {"phases", &Options::phases, {Eager}},
       {"allocations", &Options::allocations, {Eager}},
+      {"neighbours", &Options::neighbours, {Eager}},
       {"straight", &Options::straight, {Eager}},
       {"look-ahead", nullptr, {}},
   }};
@@ -44,9 +45,11 @@ bool uses(const MicroProgram& program, std::initializer_list<Kind> kinds) {
 bool concerns(Reduction reduction, const MicroProgram& program) {
   switch (reduction) {
   case Reduction::Retries:
-    return uses(program, {Kind::CompareAndSwap});
+    return uses(program, {Kind::Retry});
   case Reduction::Phases:
     return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase});
+  case Reduction::Neighbours:
+    return uses(program, {Kind::Neighbour});
   case Reduction::Allocations:
     return uses(program, {Kind::Allocate});
   default:

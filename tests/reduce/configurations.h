@@ -24,10 +24,11 @@ enum class Reduction : std::uint8_t {
   Retries,
   Phases,
   Allocations,
+  Neighbours,
   Straight,
   LookAhead
 };
-inline constexpr std::size_t reductions = 10;
+inline constexpr std::size_t reductions = 11;
 
 class Configuration {
 public:

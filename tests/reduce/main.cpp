@@ -1,9 +1,16 @@
 // heddle_enumerate: every micro-program up to a bound, searched without reductions and with them.
 //
 //   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count]
+//   heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound; another TEXT,
+//                                                    others
+//   heddle_enumerate --mutants [--mutant=NAME] [--bound=NAME] [--sample=COUNT]
 //
-// Prints how many programs and searches there were, and each disagreement: the smallest program of
-// its kind, and with which reductions. Exit status 1: there was one.
+// With --mutants each reduction is broken on purpose, one condition after the other
+// (machine/mutant.h): the enumeration must notice. Else prints how many programs and searches there
+// were, and each disagreement: the smallest program of its kind, and with which reductions. Exit
+// status 1: there was one.
+#include "base/hash.h"
+
 #include "reduce/bounds.h"
 #include "reduce/minimise.h"
 #include "reduce/reference_search.h"
@@ -13,6 +20,7 @@
 #include <charconv>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -25,8 +33,23 @@ struct Asked {
   std::uint64_t slice = 0, slices = 1;
   double seconds = 0; // 0: no limit
   std::optional<std::uint64_t> program;
+  std::uint64_t sample = 0; // 0: all
+  std::string from;
   bool count = false;
+  bool mutants = false;
+  std::string mutant; // only this one
 };
+
+/// Every number once, far apart from each other.
+std::uint64_t scattered_in(const Bound& bound, std::uint64_t n) {
+  constexpr double golden = 0.6180339887;
+  auto stride = static_cast<std::uint64_t>(static_cast<double>(bound.size()) * golden) + 1;
+  while (std::gcd(stride, bound.size()) != 1) {
+    ++stride;
+  }
+  const std::uint64_t rest = n % bound.size();
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(rest) * stride % bound.size());
+}
 
 /// Which slice a number is in: neighbours are in different ones.
 std::uint64_t scattered(std::uint64_t n) {
@@ -67,7 +90,11 @@ private:
     const auto start = std::chrono::steady_clock::now();
     searches_ = states_ = 0;
     bool all = true;
-    for (std::uint64_t n = asked_.program.value_or(0); n < bound.size(); ++n) {
+    const std::uint64_t first = XXH3_64bits(asked_.from.data(), asked_.from.size()) % bound.size();
+    for (std::uint64_t k = 0; k < bound.size(); ++k) {
+      const std::uint64_t n = asked_.program       ? *asked_.program
+                              : asked_.sample != 0 ? scattered_in(bound, first + k)
+                                                   : k;
       if (asked_.slices > 1 && scattered(n) % asked_.slices != asked_.slice) {
         continue;
       }
@@ -77,10 +104,10 @@ private:
           disagreements += check(bound, n, *program) ? 0 : 1;
         }
       }
-      if (asked_.program) {
+      if (asked_.program || (asked_.sample != 0 && programs == asked_.sample)) {
         break;
       }
-      if (programs % 64 == 0 && late()) {
+      if (k % 64 == 0 && late()) {
         all = false;
         break;
       }
@@ -165,6 +192,76 @@ private:
   std::map<std::string, Class> classes_;
 };
 
+/// Which programs kill which mutants.
+class Mutants {
+public:
+  explicit Mutants(const Asked& asked) : asked_(asked) {}
+
+  int run() {
+    bool all = true;
+    for (const machine::MutantName& mutant : machine::mutant_names) {
+      const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
+      if (asked_.mutant.empty() || asked_.mutant == name) {
+        all = kill(mutant.mutant, name) && all;
+      }
+    }
+    return all ? 0 : 1;
+  }
+
+private:
+  /// So many programs of each bound: one that kills need not be in the smallest one.
+  bool kill(machine::Mutant mutant, const std::string& name) {
+    const std::uint64_t sample = asked_.sample != 0 ? asked_.sample : 1000;
+    std::uint64_t programs = 0;
+    for (const Bound& bound : bounds()) {
+      if (!asked_.bound.empty() && asked_.bound != bound.name()) {
+        continue;
+      }
+      std::uint64_t here = 0;
+      for (std::uint64_t k = 0; k < bound.size() && here < sample; ++k) {
+        const std::uint64_t n = scattered_in(bound, k);
+        const auto program = bound.program(n);
+        if (!program) {
+          continue;
+        }
+        ++here;
+        if (kills(*program, mutant)) {
+          fmt::print(
+              "killed    {:28} by {} {}, after {}: {}\n",
+              name,
+              bound.name(),
+              n,
+              programs + here,
+              program->as_words()
+          );
+          std::fflush(stdout);
+          return true;
+        }
+      }
+      programs += here;
+    }
+    fmt::print("SURVIVED  {:32} {} programs\n", name, programs);
+    std::fflush(stdout);
+    return false;
+  }
+
+  bool kills(const MicroProgram& program, machine::Mutant mutant) {
+    device_.load(program);
+    const Outcome reference = reference_search(device_);
+    for (const Configuration& configuration : configurations_for(program)) {
+      Manner manner = configuration.manner();
+      manner.mutant = mutant;
+      if (!contradiction(reference, reduced_search(device_, manner)).empty()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Asked asked_;
+  MicroDevice device_;
+};
+
 template <class T> bool read(std::string_view text, T& value) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   return failure == std::errc() && end == text.data() + text.size();
@@ -181,14 +278,27 @@ bool read_flag(std::string_view flag, Asked& asked) {
     return read(value.substr(0, slash), asked.slice) &&
            read(value.substr(slash + 1), asked.slices) && asked.slice < asked.slices;
   }
+  if (flag.starts_with("--sample=")) {
+    return read(value, asked.sample);
+  }
+  if (flag.starts_with("--from=")) {
+    asked.from = value;
+    return true;
+  }
   if (flag.starts_with("--program=")) {
     return read(value, asked.program.emplace()) && !asked.bound.empty();
   }
   if (flag.starts_with("--seconds=")) {
     return read(value, asked.seconds);
   }
-  asked.count = flag == "--count";
-  return asked.count;
+  if (flag.starts_with("--mutant=")) {
+    asked.mutants = true;
+    asked.mutant = value;
+    return true;
+  }
+  asked.count = asked.count || flag == "--count";
+  asked.mutants = asked.mutants || flag == "--mutants";
+  return flag == "--count" || flag == "--mutants";
 }
 
 } // namespace
@@ -203,5 +313,6 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  return heddle::reduce::Enumeration(asked).run();
+  return asked.mutants ? heddle::reduce::Mutants(asked).run()
+                       : heddle::reduce::Enumeration(asked).run();
 }

@@ -18,14 +18,20 @@ public:
     std::string body;
     if (uses(Kind::Arrive) || uses(Kind::WaitPhase)) {
       body += fmt::format(
-          "setp.ne.u32 %p1, %r1, 0; @%p1 bra READY; mbarrier.init.shared.b64 [bar], {};\n"
+          "{}setp.ne.u32 %p1, %r1, 0; @%p1 bra READY; mbarrier.init.shared.b64 [bar], {};\n"
           "READY: bar.sync 0;\n",
+          who(),
           program_.actors
       );
     }
     for (std::size_t c = 0; c < program_.codes.size(); ++c) {
       if (!program_.alike()) {
-        body += fmt::format("CODE{0}: setp.ne.u32 %p1, %r1, {0}; @%p1 bra CODE{1};\n", c, c + 1);
+        body += fmt::format(
+            "CODE{0}: {2}setp.ne.u32 %p1, %r1, {0}; @%p1 bra CODE{1};\n",
+            c,
+            c + 1,
+            who()
+        );
       }
       body += code(program_.codes[c]);
       body += "ret;\n";
@@ -33,16 +39,14 @@ public:
     if (!program_.alike()) {
       body += fmt::format("CODE{}: ret;\n", program_.codes.size());
     }
-    const char* who = program_.shape == Shape::Block ? "%tid.x" : "%ctaid.x";
     return fmt::format(
         "{}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>;\n"
         ".shared .align 8 .b8 bar[8];\n"
-        "ld.param.u64 %rd1, [p]; mov.u32 %r1, {}; mad.wide.u32 %rd2, %r1, 4, %rd1;\n{}}}\n",
+        "ld.param.u64 %rd1, [p];\n{}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
                              : "",
-        who,
         body
     );
   }
@@ -70,7 +74,7 @@ private:
       text += operation(code.operations[n], n);
     }
     if (code.hang) {
-      text += hang(*code.hang);
+      text += hang(*code.hang, code.operations[code.hang->of]);
     }
     if (code.rounds != 0) {
       text +=
@@ -79,19 +83,34 @@ private:
     return text;
   }
 
+  /// Asked where it is needed: before that, and behind it, threads are alike.
+  std::string who() const {
+    return program_.shape == Shape::Block ? "mov.u32 %r1, %tid.x; " : "mov.u32 %r1, %ctaid.x; ";
+  }
+
   static std::size_t result(std::size_t n) { return 8 + n; }
 
   std::string unless(std::string_view value, int equals, int to) const {
     return fmt::format("setp.ne.u32 %p1, {}, {}; @%p1 bra L{};\n", value, equals, to);
   }
 
-  std::string hang(const Hang& hang) {
+  std::string hang(const Hang& hang, const Operation& asked) {
     const int over = label_++;
     std::string text = unless(fmt::format("%r{}", result(hang.of)), hang.equals, over);
     if (hang.who) {
-      text += unless("%r1", *hang.who, over);
+      text += who() + unless("%r1", *hang.who, over);
     }
-    return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over); // nobody else ever comes there
+    if (program_.shape != Shape::Block) { // nobody else ever comes there
+      return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over);
+    }
+    const bool in_q = has_place(asked.kind) && asked.place == Place::Q;
+    return text + fmt::format(
+                      "H{0}: ld.relaxed.gpu.u32 %r2, [%rd1+{1}]; setp.ne.u32 %p1, %r2, {2};\n"
+                      "@%p1 bra H{0};\nL{0}:\n",
+                      over,
+                      in_q ? q_at : 0,
+                      unused_result
+                  );
   }
 
   std::string operation(const Operation& operation, std::size_t n) {
@@ -100,7 +119,7 @@ private:
     if (operation.guard.on == Guard::On::Result) {
       text = unless(fmt::format("%r{}", result(operation.guard.of)), operation.guard.equals, over);
     } else if (operation.guard.on == Guard::On::Who) {
-      text = unless("%r1", operation.guard.equals, over);
+      text = who() + unless("%r1", operation.guard.equals, over);
     }
     return text + access(operation, n) + fmt::format("L{}:\n", over);
   }
@@ -110,6 +129,9 @@ private:
                                ? fmt::format("[%rd2+{}]", own_at)
                                : fmt::format("[%rd1+{}]", operation.place == Place::P ? 0 : q_at);
     std::string before; // computes the value
+    if (operation.place == Place::Own) {
+      before = who() + "mad.wide.u32 %rd2, %r1, 4, %rd1; ";
+    }
     std::string value = "1";
     switch (operation.value) {
     case Value::One:
@@ -118,28 +140,40 @@ private:
       value = "2";
       break;
     case Value::Who:
-      before = "add.u32 %r3, %r1, 1; ";
+      before += who() + "add.u32 %r3, %r1, 1; ";
       value = "%r3";
       break;
     case Value::Last:
-      before = fmt::format("add.u32 %r3, %r{}, 1; ", result(n == 0 ? 0 : n - 1));
+      before += fmt::format("add.u32 %r3, %r{}, 1; ", result(n == 0 ? 0 : n - 1));
       value = "%r3";
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
     switch (operation.kind) {
     case Kind::Load:
-      return fmt::format("ld.relaxed.gpu.u32 {}, {};\n", to, at);
+      return fmt::format("{}ld.relaxed.gpu.u32 {}, {};\n", before, to, at);
     case Kind::Store:
       return fmt::format("{}st.relaxed.gpu.u32 {}, {};\n", before, at, value);
     case Kind::Sum:
-      return fmt::format("red.relaxed.gpu.add.u32 {}, 1;\n", at);
+      return fmt::format("{}red.relaxed.gpu.add.u32 {}, 1;\n", before, at);
     case Kind::Exchange:
       return fmt::format("{}atom.relaxed.gpu.exch.b32 {}, {}, {};\n", before, to, at, value);
     case Kind::Increment:
       return fmt::format("atom.relaxed.gpu.add.u32 {}, {}, 1;\n", to, at);
     case Kind::CompareAndSwap:
       return fmt::format("{}atom.relaxed.gpu.cas.b32 {}, {}, 0, {};\n", before, to, at, value);
+    case Kind::Retry: {
+      const int loop = label_++;
+      return fmt::format(
+          "ld.relaxed.gpu.u32 {0}, {1};\n"
+          "L{2}: mov.u32 %r2, {0}; add.u32 %r3, %r2, 1;\n"
+          "atom.relaxed.gpu.cas.b32 {0}, {1}, %r2, %r3; setp.ne.u32 %p1, {0}, %r2; @%p1 bra "
+          "L{2};\n",
+          to,
+          at,
+          loop
+      );
+    }
     case Kind::Wait: {
       const int loop = label_++;
       return fmt::format(
@@ -151,7 +185,7 @@ private:
       );
     }
     case Kind::PlainLoad:
-      return fmt::format("ld.global.u32 {}, {};\n", to, at);
+      return fmt::format("{}ld.global.u32 {}, {};\n", before, to, at);
     case Kind::PlainStore:
       return fmt::format("{}st.global.u32 {}, {};\n", before, at, value);
     case Kind::Barrier:
@@ -175,6 +209,12 @@ private:
           "{{ .param .b64 a; .param .b64 r; st.param.b64 [a], 640;\n"
           "call.uni (r), malloc, (a); ld.param.b64 %rd3, [r]; }}\n"
           "setp.ne.u64 %p1, %rd3, 0; selp.u32 {}, 1, 0, %p1;\n",
+          to
+      );
+    case Kind::Neighbour:
+      return fmt::format(
+          "mov.u32 %r2, bar; mapa.shared::cluster.u32 %r3, %r2, 0;\n"
+          "ld.shared::cluster.u32 {}, [%r3];\n",
           to
       );
     case Kind::Free:
@@ -202,24 +242,10 @@ std::string words(const Operation& operation, std::size_t n) {
     text += fmt::format("r{} = ", n);
   }
   static constexpr const char* names[] = {
-      "load",
-      "store",
-      "add 1 to",
-      "exchange",
-      "increment",
-      "cas 0",
-      "wait for",
-      "plain load",
-      "plain store",
-      "barrier",
-      "warp barrier",
-      "active",
-      "arrive",
-      "wait for phase",
-      "allocate",
-      "free",
-      "clock",
-      "end"
+      "load",     "store",        "add 1 to",        "exchange",   "increment",
+      "cas 0",    "retry +1 of",  "wait for",        "plain load", "plain store",
+      "barrier",  "warp barrier", "active",          "arrive",     "wait for phase",
+      "allocate", "free",         "load of block 0", "clock",      "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
@@ -251,8 +277,8 @@ std::string words(const Code& code) {
 
 bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
-         kind == Kind::CompareAndSwap || kind == Kind::PlainLoad || kind == Kind::Active ||
-         kind == Kind::Allocate;
+         kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
+         kind == Kind::Active || kind == Kind::Allocate || kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;
@@ -263,7 +289,8 @@ bool has_value(Kind kind) {
 }
 bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
-         kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::PlainStore;
+         kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::Retry ||
+         kind == Kind::PlainStore;
 }
 bool reads(Kind kind) {
   return kind == Kind::Wait || (has_result(kind) && has_place(kind));

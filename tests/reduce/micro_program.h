@@ -7,9 +7,9 @@
 //
 // An actor is a thread. It does the operations of its code one after the other; each may depend on
 // the result of an earlier one, or on who the actor is. At the end it may hang, which is what a
-// search has to find: it waits at a barrier that nobody else comes to. (A loop would do as well,
-// but takes the machine a hundred times as long to recognise; operations that wait in loops there
-// are.) Memory is zero at first.
+// search has to find. A block of one thread waits at a barrier that nobody else comes to. In a
+// block of several that would be one more reason to tell its threads apart; there the thread waits,
+// in a loop, for a value that the place never has. Memory is zero at first.
 #pragma once
 
 #include "machine/world.h"
@@ -35,6 +35,7 @@ enum class Kind : std::uint8_t {
   Exchange,
   Increment,
   CompareAndSwap, // 0 becomes the value
+  Retry,          // adds one by compare-and-swap, again and again until it succeeds
   Wait,           // until the place has the value
   PlainLoad,
   PlainStore,
@@ -45,6 +46,7 @@ enum class Kind : std::uint8_t {
   WaitPhase, // until the first phase of the mbarrier is complete
   Allocate,  // more than half of the heap: the result says if there was room
   Free,      // that
+  Neighbour, // reads shared memory of the first block of the cluster
   Clock,     // is read
   End,
 };

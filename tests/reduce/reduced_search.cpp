@@ -17,13 +17,18 @@ using machine::Stepper;
 
 namespace {
 
+Stepper::Options with_mutant(Stepper::Options options, machine::Mutant mutant) {
+  options.mutant = mutant;
+  return options;
+}
+
 /// One attempt of the plan.
 class Attempt {
 public:
-  Attempt(MicroDevice& device, const explore::Options& options, bool looks_ahead)
+  Attempt(MicroDevice& device, const explore::Options& options, const Manner& manner)
       : options_(options),
-        looks_ahead_(looks_ahead),
-        run_(device, explore::stepper_options(options)),
+        manner_(manner),
+        run_(device, with_mutant(explore::stepper_options(options), manner.mutant)),
         stepper_(run_.stepper()) {}
 
   void run() {
@@ -64,7 +69,8 @@ private:
 
   void note_circle() {
     seen_.circle = true;
-    over_ = over_ || options_.starts_at_once;
+    over_ = over_ ||
+            (options_.starts_at_once && manner_.mutant != machine::Mutant::StraightForgetsCircles);
   }
 
   void look_for_circle(StateId state) {
@@ -135,13 +141,13 @@ private:
       if (over_) {
         return;
       }
-      make(state, now, moves[m], alike > 2 ? alike - 1 : 0);
+      make(state, now, moves[m], alike > stepper_.last_ones() ? alike - 1 : 0);
       stepper_.undo_to(here);
     }
   }
 
   void make(StateId state, const Hash128& now, const Stepper::Move& move, std::uint64_t left) {
-    const auto known = looks_ahead_ ? look_ahead(move, now) : std::nullopt;
+    const auto known = manner_.looks_ahead ? look_ahead(move, now) : std::nullopt;
     if (known && leads_to(state, move, *known)) {
       return;
     }
@@ -161,7 +167,7 @@ private:
   static constexpr int after_clash = 200; // states, as in the explorer
 
   explore::Options options_;
-  bool looks_ahead_ = false;
+  const Manner& manner_;
   MicroDevice::Run run_;
   Stepper& stepper_;
   Graph graph_;
@@ -174,11 +180,11 @@ private:
 } // namespace
 
 Outcome reduced_search(MicroDevice& device, const Manner& manner) {
-  Plan plan(manner.options);
+  Plan plan(manner.options, manner.mutant);
   std::optional<Outcome> kept;
   for (;;) {
     const Plan::Attempt next = plan.next(/*left=*/1);
-    Attempt attempt(device, next.options, manner.looks_ahead);
+    Attempt attempt(device, next.options, manner);
     attempt.run();
     Outcome outcome = attempt.outcome();
     const Plan::Next then = plan.after(attempt.seen(), [&] {

@@ -14,6 +14,7 @@ namespace heddle::reduce {
 struct Manner {
   explore::Options options;
   bool looks_ahead = false; // moves whose outcome is known are not made
+  machine::Mutant mutant = machine::Mutant::None;
 };
 
 Outcome reduced_search(MicroDevice& device, const Manner& manner);

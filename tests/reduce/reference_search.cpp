@@ -19,6 +19,7 @@ Stepper::Options unreduced() {
   options.retries = false;
   options.phases = false;
   options.allocations = false;
+  options.neighbours = false;
   options.starts_at_once = false;
   return options;
 }
