@@ -46,9 +46,14 @@ public:
     PhaseMonitor::opened(id, waiting, counted);
     for (std::size_t w = 0; !counted && w < waiting.size(); ++w) {
       if (waiting[w] != 0) {
-        const auto lane = static_cast<std::size_t>(std::countr_zero(waiting[w]));
-        progress_.epochs[number_] =
-            std::uint64_t{1} + block_.warps()[w].warp.pc[lane][-1].instruction;
+        // The last ones to arrive still stand at the barrier, unless it gives them a result.
+        const int lane = std::countr_zero(waiting[w]);
+        const Block::WarpState& state = block_.warps()[w];
+        const isa::LaneMask behind =
+            state.warp.blocked | state.red_popc | state.red_and | state.red_or;
+        const isa::Op* const pc = state.warp.pc[static_cast<std::size_t>(lane)];
+        const isa::Op& barrier = (behind >> lane & 1) != 0 ? pc[-1] : *pc;
+        progress_.epochs[number_] = std::uint64_t{1} + barrier.instruction;
         break;
       }
     }
