@@ -307,6 +307,9 @@ void Engine::run_cluster(
   Cluster& cluster = *resident->cluster;
   if (fresh) {
     cluster.start(resident->index);
+    for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
+      cluster.block(rank).look_for_divergence(); // [BAR-6], [WARP-MASK]
+    }
   }
   std::uint64_t warps = 0;
   for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
