@@ -22,6 +22,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace heddle::machine {
@@ -136,12 +137,25 @@ void Block::look_where_others_wait(
   std::uint32_t elsewhere = 0;
   std::string where;
   const Frame* frame = warps_[w].warp.frame[static_cast<std::size_t>(std::countr_zero(lanes))];
+  const auto same_place = [&](std::size_t other, std::size_t lane) {
+    const isa::Warp& warp = warps_[other].warp;
+    return &warp.pc[lane][-1] == &op && same_activation(warp.frame[lane], frame);
+  };
+  // Whoever waits stands at one place, or it would have been found before: one of them is enough.
+  const auto first = std::ranges::find_if(barrier.waiting, [](LaneMask m) { return m != 0; });
+  if (first == barrier.waiting.end() ||
+      same_place(
+          static_cast<std::size_t>(first - barrier.waiting.begin()),
+          static_cast<std::size_t>(std::countr_zero(*first))
+      )) {
+    return;
+  }
   for (std::size_t other = 0; other < warps_.size(); ++other) {
     const isa::Warp& warp = warps_[other].warp;
     for (LaneMask m = barrier.waiting[other]; m != 0; m &= m - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(m));
       const Op& theirs = warp.pc[lane][-1];
-      if (&theirs == &op && same_activation(warp.frame[lane], frame)) {
+      if (same_place(other, lane)) {
         continue;
       }
       if (elsewhere++ == 0) {

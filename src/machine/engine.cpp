@@ -319,6 +319,9 @@ void Engine::run_cluster(
       options_.worked(grid, 0);
     }
     cluster.start(resident->index);
+    for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
+      cluster.block(rank).look_for_divergence(); // [BAR-6], [WARP-MASK]
+    }
   }
   std::uint64_t warps = 0;
   for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
