@@ -1,7 +1,8 @@
 // What compiled code gains: the four kernels of peers.cu on one worker, interpreted and compiled by
 // turns in one process.
 //
-//   bench_compiled [ROUNDS]     prints the best processor time of each, in ms, and their ratio
+//   bench_compiled [ROUNDS [KERNEL]]   prints the best processor time of each, in ms, and their
+//   ratio
 //
 // The results of both must be the same bytes, else it fails.
 #include "support/compiled.h"
@@ -117,6 +118,9 @@ int main(int argc, char** argv) {
       "instructions per ns"
   );
   for (const Case& c : cases) {
+    if (argc > 2 && c.name != argv[2]) {
+      continue;
+    }
     const Device::Buffers interpreted = device.buffers(c);
     const Device::Buffers compiled = device.buffers(c);
     double best[2] = {std::numeric_limits<double>::max(), std::numeric_limits<double>::max()};

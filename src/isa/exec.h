@@ -208,6 +208,20 @@ protected:
   ~AccessWatch() = default;
 };
 
+// Before loops over lanes, for the compiler of regions (region_exec.h), to which operands are places in
+// memory that should become values of registers. EACH_LANE: iterations have nothing to do with each
+// other, for a lane's operands overlap with no other lane's results. UNROLLED: few iterations, of
+// which each has its own places. ROLLED: a rare way, which should be short.
+#if defined(HEDDLE_REGION_HANDLERS)
+#define HEDDLE_EACH_LANE _Pragma("clang loop vectorize(assume_safety)")
+#define HEDDLE_UNROLLED _Pragma("clang loop unroll(full)")
+#define HEDDLE_ROLLED _Pragma("clang loop unroll(disable) vectorize(disable)")
+#else
+#define HEDDLE_EACH_LANE
+#define HEDDLE_UNROLLED
+#define HEDDLE_ROLLED
+#endif
+
 #if !defined(HEDDLE_REGION_HANDLERS) // see region_exec.h
 /// Execution of one group. Created per worker and reused.
 class Exec {

@@ -87,6 +87,7 @@ template <class D, class F> inline void for_lanes(const Exec& exec, D* d, F&& f)
     return;
   }
   alignas(64) D result[warp_size];
+  HEDDLE_EACH_LANE
   for (int lane = 0; lane < warp_size; ++lane) {
     result[lane] = f(lane);
   }
@@ -161,6 +162,7 @@ template <auto F, class... A> LaneMask lanes_where(LaneMask mask, const A*... a)
     return result;
   }
   alignas(64) std::int32_t flags[warp_size];
+  HEDDLE_EACH_LANE
   for (int lane = 0; lane < warp_size; ++lane) {
     flags[lane] = F(a[lane]...) ? -1 : 0;
   }

@@ -45,6 +45,7 @@ template <Space S> void addresses(Exec& exec, const Op& op, std::uint64_t (&addr
     }
   } else if ((op.imm2 & Base32) != 0) {
     const auto* base = exec.in<std::uint32_t>(op.a);
+    HEDDLE_EACH_LANE
     for (int lane = 0; lane < warp_size; ++lane) {
       if constexpr (S == Space::Generic) {
         address[lane] = base[lane] + static_cast<std::uint64_t>(offset);
@@ -54,6 +55,7 @@ template <Space S> void addresses(Exec& exec, const Op& op, std::uint64_t (&addr
     }
   } else {
     const auto* base = exec.in<std::uint64_t>(op.a);
+    HEDDLE_EACH_LANE
     for (int lane = 0; lane < warp_size; ++lane) {
       address[lane] = base[lane] + static_cast<std::uint64_t>(offset);
     }
@@ -104,15 +106,65 @@ enum class Pattern : std::uint8_t {
   Consecutive, // lane n at address[0] + n × size
   Same
 };
-inline Pattern pattern(const std::uint64_t (&address)[warp_size], std::uint64_t size) {
-  std::uint64_t not_consecutive = 0;
-  std::uint64_t not_same = 0;
-  for (std::uint64_t lane = 0; lane < warp_size; ++lane) {
-    not_consecutive |= address[lane] ^ (address[0] + lane * size);
-    not_same |= address[lane] ^ address[0];
+/// By differences: those of [register + offset] are the same for every offset, so that compiled
+/// code finds them out once for each register.
+template <class T> Pattern pattern(const T* address, T size) {
+  T not_consecutive = 0;
+  T not_same = 0;
+  for (T lane = 0; lane < warp_size; ++lane) {
+    const T distance = address[lane] - address[0];
+    not_consecutive |= distance ^ lane * size;
+    not_same |= distance;
   }
   return not_consecutive == 0 ? Pattern::Consecutive
                               : (not_same == 0 ? Pattern::Same : Pattern::Any);
+}
+/// The same for each eight lanes that follow each other: rows of a small tile. Consecutive: lane n
+/// of each eight at the first one's address + n × size.
+inline constexpr int pattern_lanes = 8;
+template <class T> Pattern pattern_of_eights(const T* address, T size) {
+  T first[warp_size];
+  HEDDLE_UNROLLED
+  for (int n = 0; n < warp_size; n += pattern_lanes) {
+    HEDDLE_UNROLLED
+    for (int lane = 0; lane < pattern_lanes; ++lane) {
+      first[n + lane] = address[n];
+    }
+  }
+  T not_consecutive = 0;
+  T not_same = 0;
+  for (T lane = 0; lane < warp_size; ++lane) {
+    const T distance = address[lane] - first[lane];
+    not_consecutive |= distance ^ lane % pattern_lanes * size;
+    not_same |= distance;
+  }
+  return not_consecutive == 0 ? Pattern::Consecutive
+                              : (not_same == 0 ? Pattern::Same : Pattern::Any);
+}
+
+/// How the addresses of `op` lie, all of them or those of each eight lanes. Looks at the base
+/// register alone where that says it: offsets in .shared wrap at 4 GiB, far behind the end of every
+/// range, so what wraps is not found in one.
+template <Space S, bool Eights>
+Pattern pattern_of(
+    Exec& exec,
+    const Op& op,
+    const std::uint64_t (&address)[warp_size],
+    std::uint32_t size
+) {
+  const auto look = []<class T>(const T* values, T bytes) {
+    return Eights ? pattern_of_eights(values, bytes) : pattern(values, bytes);
+  };
+  if (op.a.none()) {
+    return Pattern::Same;
+  }
+  if ((op.imm2 & Base32) == 0) {
+    return look(exec.in<std::uint64_t>(op.a), std::uint64_t{size});
+  }
+  if constexpr (S == Space::Shared) {
+    return look(exec.in<std::uint32_t>(op.a), size);
+  }
+  return look(&address[0], std::uint64_t{size});
 }
 
 /// Memory that is at hand without a look-up: what lies in it needs no translation lane by lane.
@@ -136,6 +188,24 @@ inline std::byte* host_in(
                     (address & (align - 1)) == 0 && (!store || range.writable);
   return fits ? reinterpret_cast<std::byte*>(address + static_cast<std::uint64_t>(range.delta))
               : nullptr;
+}
+/// Host pointers to `bytes` each at the address of the first of each eight lanes. False: one of
+/// them does not lie in `range`, or is not aligned.
+inline bool eights_in(
+    const memory::Range& range,
+    const std::uint64_t (&address)[warp_size],
+    std::uint64_t bytes,
+    std::uint64_t align,
+    bool store,
+    std::byte* (&at)[warp_size / pattern_lanes]
+) {
+  bool fit = true;
+  HEDDLE_UNROLLED
+  for (int n = 0; n < warp_size / pattern_lanes; ++n) {
+    at[n] = host_in(range, address[n * pattern_lanes], bytes, align, store);
+    fit = fit && at[n] != nullptr;
+  }
+  return fit;
 }
 /// Do all 32 lanes' accesses of `bytes` lie in `range`, aligned?
 inline bool all_in(

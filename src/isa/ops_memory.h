@@ -14,6 +14,9 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace heddle::isa {
 
 /// A poll costs this many ops of fuel, so that a thread which waits for another soon gives way.
@@ -71,6 +74,51 @@ template <class R, class M> R widen(M value) {
 // ------------------------------------------------------------------------------------------ S:
 // where; M: element in memory (signed: sign-extends); R: element of the register, at least as wide.
 
+// Elements of lanes that a variable indexes. In compiled code (region_exec.h) they are copies, so
+// that the originals may become values of registers there.
+#if defined(HEDDLE_REGION_HANDLERS)
+template <class T> class LaneSource {
+public:
+  explicit LaneSource(const T* from) {
+    std::memcpy(copy_, from, sizeof copy_);
+    __asm__("" : "+m"(copy_)); // else the compiler may use the original after all
+  }
+  const T& operator[](int lane) const { return copy_[lane]; }
+
+private:
+  T copy_[warp_size];
+};
+template <class T> class LaneSink {
+public:
+  explicit LaneSink(T* to) : to_(to) {}
+  ~LaneSink() { std::memcpy(to_, copy_, sizeof copy_); }
+  LaneSink(const LaneSink&) = delete;
+  LaneSink& operator=(const LaneSink&) = delete;
+  T& operator[](int lane) { return copy_[lane]; }
+
+private:
+  T* to_;
+  T copy_[warp_size];
+};
+#else
+template <class T> class LaneSource {
+public:
+  explicit LaneSource(const T* from) : from_(from) {}
+  const T& operator[](int lane) const { return from_[lane]; }
+
+private:
+  const T* from_;
+};
+template <class T> class LaneSink {
+public:
+  explicit LaneSink(T* to) : to_(to) {}
+  T& operator[](int lane) { return to_[lane]; }
+
+private:
+  T* to_;
+};
+#endif
+
 /// Calls access(lane, host pointer) for each executing lane, lowest first. False: fault() is filled
 /// in.
 template <Space S, class F>
@@ -86,17 +134,20 @@ bool each_access(
     if (exec.mask() == all_lanes) {
       const memory::Range range = range_at_hand<S>(exec);
       if (all_in(range, address, bytes, store)) {
+        const LaneSource<std::uint64_t> at(address);
+        HEDDLE_ROLLED
         for (int lane = 0; lane < warp_size; ++lane) {
           access(
               lane,
-              reinterpret_cast<std::byte*>(address[lane] + static_cast<std::uint64_t>(range.delta))
+              reinterpret_cast<std::byte*>(at[lane] + static_cast<std::uint64_t>(range.delta))
           );
         }
         return true;
       }
     }
   } else if constexpr (S == Space::Local) {
-    if (pattern(address, 0) == Pattern::Consecutive) { // all the same: lanes differ by their stride
+    if (pattern(&address[0], std::uint64_t{0}) ==
+        Pattern::Consecutive) { // all the same: lanes differ by their stride
       const int first = std::countr_zero(exec.mask());
       std::byte* p = host<S>(exec, op, first, address[first], bytes, store);
       if (p == nullptr) {
@@ -141,12 +192,13 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
   if constexpr (S == Space::Generic || S == Space::Shared) {
     if (exec.mask() == all_lanes) {
       const memory::Range range = range_at_hand<S>(exec);
-      const Pattern p = pattern(address, sizeof(M));
+      const Pattern p = pattern_of<S, /*Eights=*/false>(exec, op, address, sizeof(M));
       if (p == Pattern::Consecutive) {
         if (const std::byte* from =
                 host_in(range, address[0], warp_size * sizeof(M), sizeof(M), /*store=*/false)) {
           M value[warp_size];
           std::memcpy(value, from, sizeof value);
+          HEDDLE_EACH_LANE
           for (int lane = 0; lane < warp_size; ++lane) {
             d[lane] = ops::widen<R>(value[lane]);
           }
@@ -156,21 +208,58 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
         if (const std::byte* from =
                 host_in(range, address[0], sizeof(M), sizeof(M), /*store=*/false)) {
           const R value = ops::widen<R>(ops::weak_load<M>(from));
+          HEDDLE_EACH_LANE
           for (int lane = 0; lane < warp_size; ++lane) {
             d[lane] = value;
+          }
+          return &op + 1;
+        }
+      } else {
+        constexpr int rows = warp_size / pattern_lanes;
+        const Pattern row = pattern_of<S, /*Eights=*/true>(exec, op, address, sizeof(M));
+        std::byte* from[rows];
+        if (row == Pattern::Consecutive && eights_in(
+                                               range,
+                                               address,
+                                               pattern_lanes * sizeof(M),
+                                               sizeof(M),
+                                               /*store=*/false,
+                                               from
+                                           )) {
+          HEDDLE_UNROLLED
+          for (int n = 0; n < rows; ++n) {
+            M value[pattern_lanes];
+            std::memcpy(value, from[n], sizeof value);
+            HEDDLE_EACH_LANE
+            for (int lane = 0; lane < pattern_lanes; ++lane) {
+              d[n * pattern_lanes + lane] = ops::widen<R>(value[lane]);
+            }
+          }
+          return &op + 1;
+        }
+        if (row == Pattern::Same &&
+            eights_in(range, address, sizeof(M), sizeof(M), /*store=*/false, from)) {
+          HEDDLE_UNROLLED
+          for (int n = 0; n < rows; ++n) {
+            const R value = ops::widen<R>(ops::weak_load<M>(from[n]));
+            HEDDLE_EACH_LANE
+            for (int lane = 0; lane < pattern_lanes; ++lane) {
+              d[n * pattern_lanes + lane] = value;
+            }
           }
           return &op + 1;
         }
       }
     }
   }
+  LaneSink<R> to(d);
   const bool done = each_access<S>(
       exec,
       op,
       address,
       sizeof(M),
       /*store=*/false,
-      [&](int lane, const std::byte* p) { d[lane] = ops::widen<R>(ops::weak_load<M>(p)); }
+      [&](int lane, const std::byte* p) { to[lane] = ops::widen<R>(ops::weak_load<M>(p)); }
   );
   return done ? &op + 1 : access_fault(exec, op);
 }
@@ -213,19 +302,60 @@ template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op&
   for (int k = 0; k < N; ++k) {
     d[k] = exec.out<M>(exec.refs(op)[k]);
   }
-  const bool done = each_access<S>(
-      exec,
-      op,
-      address,
-      N * sizeof(M),
-      /*store=*/false,
-      [&](int lane, const std::byte* p) {
-        for (int k = 0; k < N; ++k) {
-          d[k][lane] = ops::weak_load<M>(p + static_cast<std::size_t>(k) * sizeof(M));
+  if constexpr (S == Space::Generic || S == Space::Shared) {
+    if (exec.mask() == all_lanes) {
+      const memory::Range range = range_at_hand<S>(exec);
+      const Pattern p = pattern_of<S, /*Eights=*/false>(exec, op, address, N * sizeof(M));
+      if (p == Pattern::Same) {
+        if (const std::byte* from =
+                host_in(range, address[0], N * sizeof(M), N * sizeof(M), /*store=*/false)) {
+          M value[N];
+          std::memcpy(value, from, sizeof value);
+          HEDDLE_UNROLLED
+          for (int k = 0; k < N; ++k) {
+            HEDDLE_EACH_LANE
+            for (int lane = 0; lane < warp_size; ++lane) {
+              d[k][lane] = value[k];
+            }
+          }
+          return &op + 1;
+        }
+      } else if (p == Pattern::Consecutive) {
+        if (const std::byte* from = host_in(
+                range,
+                address[0],
+                warp_size * N * sizeof(M),
+                N * sizeof(M),
+                /*store=*/false
+            )) {
+          M value[warp_size * N];
+          std::memcpy(value, from, sizeof value);
+          HEDDLE_UNROLLED
+          for (int k = 0; k < N; ++k) {
+            HEDDLE_UNROLLED
+            for (int lane = 0; lane < warp_size; ++lane) {
+              d[k][lane] = value[lane * N + k];
+            }
+          }
+          return &op + 1;
         }
       }
-  );
-  return done ? &op + 1 : access_fault(exec, op);
+    }
+  }
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    LaneSink<M> to[N] = {LaneSink<M>(d[K])...};
+    const bool done = each_access<S>(
+        exec,
+        op,
+        address,
+        N * sizeof(M),
+        /*store=*/false,
+        [&](int lane, const std::byte* p) {
+          ((to[K][lane] = ops::weak_load<M>(p + K * sizeof(M))), ...);
+        }
+    );
+    return done ? &op + 1 : access_fault(exec, op);
+  }(std::make_index_sequence<N>{});
 }
 
 /// st of one element: op.b.
@@ -234,26 +364,47 @@ template <Space S, class M, class R> const Op* store(Exec& exec, const Op& op) {
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
   if constexpr (S == Space::Generic || S == Space::Shared) {
-    if (exec.mask() == all_lanes && pattern(address, sizeof(M)) == Pattern::Consecutive) {
-      if (std::byte* to = host_in(
-              range_at_hand<S>(exec),
-              address[0],
-              warp_size * sizeof(M),
-              sizeof(M),
-              /*store=*/true
-          )) {
-        M value[warp_size];
-        for (int lane = 0; lane < warp_size; ++lane) {
-          value[lane] = static_cast<M>(b[lane]);
+    if (exec.mask() == all_lanes) {
+      const memory::Range range = range_at_hand<S>(exec);
+      if (pattern_of<S, /*Eights=*/false>(exec, op, address, sizeof(M)) == Pattern::Consecutive) {
+        if (std::byte* to = host_in(
+                range,
+                address[0],
+                warp_size * sizeof(M),
+                sizeof(M),
+                /*store=*/true
+            )) {
+          M value[warp_size];
+          HEDDLE_EACH_LANE
+          for (int lane = 0; lane < warp_size; ++lane) {
+            value[lane] = static_cast<M>(b[lane]);
+          }
+          std::memcpy(to, value, sizeof value);
+          return &op + 1;
         }
-        std::memcpy(to, value, sizeof value);
-        return &op + 1;
+      } else if (
+          pattern_of<S, /*Eights=*/true>(exec, op, address, sizeof(M)) == Pattern::Consecutive
+      ) {
+        constexpr std::uint64_t bytes = pattern_lanes * sizeof(M);
+        std::byte* to[warp_size / pattern_lanes];
+        if (eights_in(range, address, bytes, sizeof(M), /*store=*/true, to)) {
+          HEDDLE_UNROLLED
+          for (int n = 0; n < warp_size / pattern_lanes; ++n) { // rows may overlap: lowest first
+            M value[pattern_lanes];
+            for (int lane = 0; lane < pattern_lanes; ++lane) {
+              value[lane] = static_cast<M>(b[n * pattern_lanes + lane]);
+            }
+            std::memcpy(to[n], value, bytes);
+          }
+          return &op + 1;
+        }
       }
     }
   }
+  const LaneSource<R> from(b);
   const bool done =
       each_access<S>(exec, op, address, sizeof(M), /*store=*/true, [&](int lane, std::byte* p) {
-        ops::weak_store<M>(p, static_cast<M>(b[lane]));
+        ops::weak_store<M>(p, static_cast<M>(from[lane]));
       });
   return done ? &op + 1 : access_fault(exec, op);
 }
@@ -290,17 +441,19 @@ template <Space S, class M, class R, bool Strong> const Op* store_vector(Exec& e
 template <Space S, class M, int N> const Op* store_elements(Exec& exec, const Op& op) {
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
-  const M* b[N];
-  for (int k = 0; k < N; ++k) {
-    b[k] = exec.in<M>(exec.refs(op)[k]);
-  }
-  const bool done =
-      each_access<S>(exec, op, address, N * sizeof(M), /*store=*/true, [&](int lane, std::byte* p) {
-        for (int k = 0; k < N; ++k) {
-          ops::weak_store<M>(p + static_cast<std::size_t>(k) * sizeof(M), b[k][lane]);
-        }
-      });
-  return done ? &op + 1 : access_fault(exec, op);
+  const Ref* refs = exec.refs(op);
+  return [&]<std::size_t... K>(std::index_sequence<K...>) {
+    const LaneSource<M> b[N] = {LaneSource<M>(exec.in<M>(refs[K]))...};
+    const bool done = each_access<S>(
+        exec,
+        op,
+        address,
+        N * sizeof(M),
+        /*store=*/true,
+        [&](int lane, std::byte* p) { (ops::weak_store<M>(p + K * sizeof(M), b[K][lane]), ...); }
+    );
+    return done ? &op + 1 : access_fault(exec, op);
+  }(std::make_index_sequence<N>{});
 }
 
 } // namespace heddle::isa

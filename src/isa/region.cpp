@@ -38,8 +38,6 @@ const Op* Exec::enter_region(const Op& op) {
   context.local = warp_->local;
   context.local_stride = warp_->local_stride;
   context.local_base = frame_->local_base;
-  context.lanes = group_;
-  context.behind = (watch_ & Join) != 0 ? static_cast<std::uint32_t>(behind_ - context.ops) : ~0U;
   context.fuel = fuel_;
   context.interpret = interpret_for_region;
   context.exec = this;

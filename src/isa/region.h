@@ -1,11 +1,10 @@
 // Regions: machine code that stands for many Ops of one Code, and how the interpreter enters it.
 //
-// A region is entered at an op with OpFlags::Compiled, for a group of lanes, exactly as a handler
-// is, and executes ops until it comes to one that it leaves to the interpreter: one it does not
-// know, a branch on which the lanes of the group part, a place where lanes of the warp meet again,
-// or a taken backward branch for which the fuel does not suffice. It writes back every register
-// that may still be read, and returns that op; the interpreter executes it. So a region has one
-// kind of exit, and whatever is special (faults, divergence, turns) happens in the interpreter.
+// A region is entered at an op with OpFlags::Compiled by a group that is a whole warp, and executes ops
+// until it comes to one that it leaves to the interpreter: one it does not know, a branch on which the
+// lanes part, or a taken backward branch for which the fuel does not suffice. It writes back every
+// register that may still be read, and returns that op; the interpreter executes it. So a region has
+// one kind of exit, and whatever is special (faults, divergence, turns) happens in the interpreter.
 //
 // RegionContext is all that compiled code knows of the machine. Its layout is part of the format of
 // images (jit/image.h): whoever changes it changes their version.
@@ -32,8 +31,6 @@ struct RegionContext {
   std::byte* local = nullptr;
   std::uint64_t local_stride = 0;
   std::uint64_t local_base = 0; // of the frame
-  LaneMask lanes = 0;           // of the group
-  std::uint32_t behind = ~0U;   // lowest op where other lanes of the frame stand; ~0: none
   std::int64_t fuel = 0;
   std::uint64_t executed = 0; // thread instructions
   /// Executes one op by its handler, for the lanes given (not none). Its operands have been

@@ -50,11 +50,14 @@ private:
     if (f.isIntrinsic()) {
       return true;
     }
-    if (f.isDeclaration() || f.hasPersonalityFn()) {
+    if (f.isDeclaration()) {
       return false;
     }
     for (const llvm::BasicBlock& block : f) {
       for (const llvm::Instruction& i : block) {
+        if (i.isEHPad() || llvm::isa<llvm::InvokeInst>(i)) {
+          return false; // exceptions
+        }
         for (const llvm::Value* operand : i.operands()) {
           if (!fine(operand)) {
             return false;
@@ -133,8 +136,12 @@ int main(int argc, char** argv) {
                             : llvm::GlobalValue::InternalLinkage
       );
     }
-    if (kept.contains(&f)) {
+    if (!f.isDeclaration()) { // a call would need the handler's operands in memory
       f.removeFnAttr(llvm::Attribute::NoInline);
+      f.removeFnAttr(llvm::Attribute::OptimizeNone);
+      if (closed(f)) {
+        f.setPersonalityFn(nullptr); // none of them throws
+      }
       f.addFnAttr(llvm::Attribute::AlwaysInline);
     }
   }

@@ -90,7 +90,7 @@ private:
   void write(std::uint32_t index, llvm::Value* value);
   llvm::Value* frame_place(std::uint32_t index);
   void load_register(std::uint32_t index);  // from the frame
-  void store_register(std::uint32_t index); // to the frame, for the lanes of the group
+  void store_register(std::uint32_t index); // to the frame
   llvm::Value*
   blend(const RegisterPlace& place, llvm::Value* mask, llvm::Value* yes, llvm::Value* no);
 
@@ -138,9 +138,6 @@ private:
   llvm::Value* frame_constants_ = nullptr;
   llvm::Value* special_ = nullptr;
   llvm::Value* ranges_ = nullptr;
-  llvm::Value* lanes_ = nullptr;      // i32
-  llvm::Value* lane_count_ = nullptr; // i64
-  llvm::Value* behind_ = nullptr;
   std::map<std::uint64_t, llvm::Value*> exec_fields_; // by offset in ExecLayout
 };
 
@@ -255,10 +252,7 @@ void Builder::load_register(std::uint32_t index) {
 }
 
 void Builder::store_register(std::uint32_t index) {
-  const RegisterPlace& place = registers_.place(index);
-  llvm::Value* to = frame_place(index);
-  llvm::Value* old = b_.CreateAlignedLoad(vector_type(place), to, llvm::Align(64));
-  b_.CreateAlignedStore(blend(place, lanes_, read(index), old), to, llvm::Align(64));
+  b_.CreateAlignedStore(read(index), frame_place(index), llvm::Align(64));
 }
 
 llvm::Value*
@@ -294,7 +288,7 @@ void Builder::flush_executed() {
   if (pending_ == 0) {
     return;
   }
-  llvm::Value* more = b_.CreateMul(lane_count_, b_.getInt64(pending_));
+  llvm::Value* more = b_.getInt64(std::uint64_t{pending_} * isa::warp_size);
   llvm::Value* before = b_.CreateLoad(b_.getInt64Ty(), executed_);
   b_.CreateStore(b_.CreateAdd(before, more), executed_);
   pending_ = 0;
@@ -350,10 +344,6 @@ void Builder::emit_prologue(const std::vector<std::uint32_t>& entries) {
   frame_constants_ = context_field(offsetof(RegionContext, constants), b_.getPtrTy());
   special_ = context_field(offsetof(RegionContext, special), b_.getPtrTy());
   ranges_ = context_field(offsetof(RegionContext, ranges), b_.getPtrTy());
-  lanes_ = context_field(offsetof(RegionContext, lanes), b_.getInt32Ty());
-  behind_ = context_field(offsetof(RegionContext, behind), b_.getInt32Ty());
-  lane_count_ =
-      b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, lanes_), b_.getInt64Ty());
   const auto field = [&](std::uint64_t in_exec, std::size_t in_context, llvm::Type* type) {
     exec_fields_[in_exec] = context_field(in_context, type);
   };
@@ -418,12 +408,12 @@ void Builder::emit_branch(std::uint32_t k) {
   llvm::BasicBlock* taken = block("taken" + llvm::Twine(k));
   if ((op.flags & isa::Guarded) != 0) {
     llvm::Value* p = read(registers_.at(op.guard.offset()));
-    p = b_.CreateAnd(op.guard_negated ? b_.CreateNot(p) : p, lanes_);
+    p = op.guard_negated ? b_.CreateNot(p) : p;
     flush_executed();
     llvm::BasicBlock* some = block("some" + llvm::Twine(k));
     b_.CreateCondBr(b_.CreateICmpEQ(p, b_.getInt32(0)), arrivals_[k + 1], some);
     b_.SetInsertPoint(some);
-    leave_if(b_.CreateICmpNE(p, lanes_), k);
+    leave_if(b_.CreateICmpNE(p, b_.getInt32(isa::all_lanes)), k);
   } else {
     flush_executed();
   }
@@ -444,12 +434,12 @@ void Builder::emit_handler(std::uint32_t k) {
   const std::string_view name = handlers_.name(op.execute);
   // The mask: lanes that execute; the guard alone decides what is kept of the old values.
   llvm::Value* guard = nullptr;
-  llvm::Value* active = lanes_;
+  llvm::Value* active = b_.getInt32(isa::all_lanes);
   llvm::BasicBlock* done = block("done" + llvm::Twine(k));
   if ((op.flags & isa::Guarded) != 0) {
     guard = read(registers_.at(op.guard.offset()));
     guard = op.guard_negated ? b_.CreateNot(guard) : guard;
-    active = b_.CreateAnd(guard, lanes_);
+    active = guard;
     flush_executed();
     llvm::BasicBlock* some = block("some" + llvm::Twine(k));
     b_.CreateCondBr(b_.CreateICmpEQ(active, b_.getInt32(0)), done, some);
@@ -472,7 +462,11 @@ void Builder::emit_handler(std::uint32_t k) {
     flush_executed();
     slow = block("slow" + llvm::Twine(k));
     llvm::BasicBlock* fast = block("fast" + llvm::Twine(k));
-    b_.CreateCondBr(b_.CreateICmpEQ(active, b_.getInt32(isa::all_lanes)), fast, slow);
+    if (guard == nullptr) {
+      b_.CreateBr(fast);
+    } else {
+      b_.CreateCondBr(b_.CreateICmpEQ(active, b_.getInt32(isa::all_lanes)), fast, slow);
+    }
     b_.SetInsertPoint(fast);
   }
   llvm::AllocaInst* slots =
@@ -651,14 +645,10 @@ void Builder::emit_handler(std::uint32_t k) {
 }
 
 void Builder::emit_op(std::uint32_t k) {
-  const isa::Op& op = code_.ops[k];
   b_.SetInsertPoint(arrivals_[k]);
   if (kinds_[k] == Kind::Leave) {
     b_.CreateBr(exit_block(k));
     return;
-  }
-  if ((op.flags & isa::Join) != 0) { // others of the warp should go first
-    leave_if(b_.CreateICmpULE(behind_, b_.getInt32(k)), k);
   }
   b_.CreateBr(bodies_[k]);
   b_.SetInsertPoint(bodies_[k]);

@@ -6,8 +6,9 @@
 // Each op becomes a call of its handler's bitcode, which is inlined later, on an Exec and an Op of
 // its own: the operands are copied into slots of the stack before, results back to the registers
 // behind it. Registers are variables of the stack, too; LLVM makes values of vectors of all of
-// them. All 32 lanes are computed and the results of lanes outside of the group are dropped at the
-// exits, as the handlers do it anyway (lanes.h).
+// them.
+// A region is for whole warps: a guarded op computes all 32 lanes and keeps the old values of the
+// others.
 //
 // An op that may fail (its handler may return nullptr: accesses to memory) is executed in compiled
 // code only if all 32 lanes execute it and the handler finds nothing special; else the

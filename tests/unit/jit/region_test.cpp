@@ -170,12 +170,12 @@ TEST(Region, FaultsAreTheInterpretersOwn) {
 // thread n + 1 has written: also within one warp.
 TEST(Region, ARelayOfThreadsEnds) {
   both(
-      "mov.u32 %r4, 1023; sub.u32 %r4, %r4, %r0; mul.wide.u32 %rd6, %r4, 4; add.s64 %rd6, %rd6, "
+      "mov.u32 %r4, 127; sub.u32 %r4, %r4, %r0; mul.wide.u32 %rd6, %r4, 4; add.s64 %rd6, %rd6, "
       "%rd2;"
       "setp.eq.u32 %p1, %r4, 0; @%p1 bra GO;"
       "WAIT: ld.volatile.global.u32 %r5, [%rd6+-4]; setp.eq.u32 %p2, %r5, 0; @%p2 bra WAIT;"
       "GO: st.volatile.global.u32 [%rd6], 7;",
-      {.block = {1024}}
+      {.block = {128}}
   );
 }
 
