@@ -1,7 +1,8 @@
 // heddle_enumerate: every micro-program up to a bound, searched without reductions and with them.
 //
-//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count]
-//   heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound; another TEXT,
+//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count |
+//   --list] heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound;
+//   another TEXT,
 //                                                    others
 //   heddle_enumerate --mutants [--mutant=NAME] [--bound=NAME] [--sample=COUNT]
 //   heddle_enumerate --killers=FILE               the same with the programs that it has named
@@ -38,7 +39,7 @@ struct Asked {
   std::optional<std::uint64_t> program;
   std::uint64_t sample = 0; // 0: all
   std::string from;
-  bool count = false;
+  bool count = false, list = false;
   bool mutants = false;
   std::string mutant;  // only this one
   std::string killers; // a file
@@ -104,7 +105,9 @@ private:
       }
       if (const auto program = bound.program(n)) {
         ++programs;
-        if (!asked_.count) {
+        if (asked_.list) {
+          fmt::print("{} {}\n", n, program->as_words());
+        } else if (!asked_.count) {
           disagreements += check(bound, n, *program) ? 0 : 1;
         }
       }
@@ -333,8 +336,9 @@ bool read_flag(std::string_view flag, Asked& asked) {
     return true;
   }
   asked.count = asked.count || flag == "--count";
+  asked.list = asked.list || flag == "--list";
   asked.mutants = asked.mutants || flag == "--mutants";
-  return flag == "--count" || flag == "--mutants";
+  return flag == "--count" || flag == "--list" || flag == "--mutants";
 }
 
 } // namespace
