@@ -3,6 +3,11 @@
 
     check_rules.py [--uncited-ok] [ROOT]        ctest runs it as static.rules
 
+A reduction of the search is a claim about Heddle, stated in spec/reductions.md as [RED-…]. It has no row in
+the table, since no diagnostic cites it. It must be cited by a source or test, and say which option switches
+it off ("Off: `no-…`") and which mutants of src/machine/mutant.h the enumeration has to notice ("Mutants: `…`",
+two of them at least), or why it has none ("Not enumerated: …").
+
 A rule is stated by a heading in spec/*.md:      ### [CLUSTER] one step obliges the whole cluster
 and by a row of src/report/rule.def in the same words, which is what users read in a diagnostic.
 A rule that nothing relies on yet says so:       ### [FENCE-1] … (planned)
@@ -55,10 +60,38 @@ def compare_with_table(root, rules):
     problems = [f"{place}: error: spec/ states no rule [{identifier}]"
                 for identifier, (place, _) in rows.items() if identifier not in rules]
     for identifier, (place, sentence, _) in rules.items():
+        if identifier.startswith("RED-"):
+            continue
         if identifier not in rows:
             problems.append(f"{place}: error: rule [{identifier}] is not in {table.relative_to(root)}")
         elif rows[identifier][1] != sentence:
             problems.append(f"{rows[identifier][0]}: error: [{identifier}] reads differently at {place}")
+    return problems
+
+
+def check_reductions(root, rules):
+    """Every entry of spec/reductions.md has a switch that exists, and two mutants or a reason."""
+    page = root / "spec/reductions.md"
+    if not page.exists():
+        return []
+    switches = set(re.findall(r'\{"(no-[a-z-]+)"', (root / "src/explore/options.cpp").read_text(encoding="utf-8")))
+    mutants = re.findall(r'\{Mutant::\w+, "([a-z-]+)", "([a-z-]+)"\}', (root / "src/machine/mutant.h").read_text(encoding="utf-8"))
+    known = {f"{reduction}/{name}" for reduction, name in mutants}
+    problems = []
+    entries = re.split(r"^(?=### \[)", page.read_text(encoding="utf-8"), flags=re.M)[1:]
+    for entry in entries:
+        identifier = entry[5:entry.index("]")]
+        place = rules[identifier][0]
+        off = re.search(r"^Off: (.*)$", entry, re.M)
+        words = re.findall(r"`(no-[a-z-]+)`", off[1]) if off else []
+        if not words or not set(words) - {"no-look-ahead"} <= switches:
+            problems.append(f"{place}: error: [{identifier}] names no option that switches it off: {words}")
+        named = re.search(r"^Mutants: (.*)$", entry, re.M)
+        names = re.findall(r"`([a-z-]+/[a-z-]+)`", named[1]) if named else []
+        for name in set(names) - known:
+            problems.append(f"{place}: error: [{identifier}] names a mutant that does not exist: {name}")
+        if len(names) < 2 and "Not enumerated: " not in entry:
+            problems.append(f"{place}: error: [{identifier}] has no two mutants, and no reason for that")
     return problems
 
 
@@ -89,6 +122,7 @@ def main(argv):
     root = pathlib.Path(folders[0] if folders else ".")
     rules, problems = stated_rules(root)
     problems += compare_with_table(root, rules)
+    problems += check_reductions(root, rules)
     cited = set()
     for identifier, path, number in citations(root):
         if identifier not in rules and looks_like_a_rule(identifier, rules):

@@ -64,6 +64,17 @@ Result<int> run(const std::vector<std::string>& command) {
   return wait_for(child);
 }
 
+Result<int> run_as_is(
+    const std::vector<std::string>& command,
+    const std::map<std::string, std::string>& variables
+) {
+  for (const auto& [name, value] : variables) {
+    setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
+  }
+  TRY(const pid_t child, start(command, STDOUT_FILENO, Messages::Ours));
+  return wait_for(child);
+}
+
 Result<Output> run_and_read(const std::vector<std::string>& command, Messages messages) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {

@@ -13,6 +13,12 @@ namespace heddle {
 /// signal if it was killed.
 Result<int> run(const std::vector<std::string>& command);
 
+/// The same with our stdout, and with variables added to our environment.
+Result<int> run_as_is(
+    const std::vector<std::string>& command,
+    const std::map<std::string, std::string>& variables
+);
+
 struct Output {
   int status = 0;
   std::string text; // stdout
@@ -25,8 +31,9 @@ enum class Messages {
 Result<Output>
 run_and_read(const std::vector<std::string>& command, Messages messages = Messages::Ours);
 
-/// Starts command[0], a path, without output and without waiting. It is no child of this process: who
-/// waits for children does not see it, and no signal tells of its end. False: it cannot be started.
+/// Starts command[0], a path, without output and without waiting. It is no child of this process:
+/// who waits for children does not see it, and no signal tells of its end. False: it cannot be
+/// started.
 bool start_detached(const std::vector<std::string>& command);
 
 /// Replaces this process by command[0] (found through PATH), with variables added to the

@@ -6,8 +6,6 @@
 #include "cli/races.h"
 #include "explore/interruption.h"
 #include "explore/session.h"
-#include "report/render.h"
-#include "report/static_report.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -107,28 +105,20 @@ int check_command(const CheckOptions& options) {
   if (!report) {
     return report_error(report.error());
   }
-  if (options.format == "json") {
-    fmt::print("{}", report::render_json(*report));
-  } else if (options.format == "sarif") {
-    report::StaticReport form = report::as_static(*report, options.program);
-    std::error_code failure;
-    form.version = HEDDLE_VERSION;
-    form.root = std::filesystem::current_path(failure).string();
-    fmt::print("{}", report::render_sarif(form));
-  } else {
-    report::SourceCache sources;
-    fmt::print(
-        "{}",
-        report::render_text(
-            *report,
-            options.program,
-            sources,
-            {.colour = report::use_colour(STDOUT_FILENO)}
-        )
-    );
+  if (const auto written =
+          write_result(render(*report, options.output, options.program), options.output.file);
+      !written) {
+    return report_error(written.error());
   }
   const int signal = explore::Interruption::received();
-  return signal == 0 ? report->exit_code() : report::exit_code::signal + signal;
+  if (signal != 0) {
+    return report::exit_code::signal + signal;
+  }
+  const int code = report->exit_code();
+  const bool strict = options.device.warnings_as_errors && !report->warnings.empty();
+  return code == report::exit_code::defect || (strict && code == report::exit_code::clean)
+             ? static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect))
+             : code;
 }
 
 } // namespace heddle::cli

@@ -208,6 +208,18 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (options.warp_trace != 0) {
     variables["HEDDLE_WARP_TRACE"] = std::to_string(options.warp_trace);
   }
+  if (options.max_seconds) {
+    variables["HEDDLE_MAX_TIME"] = fmt::format("{}", *options.max_seconds);
+  }
+  if (options.leaks) {
+    variables["HEDDLE_LEAKS"] = "1";
+  }
+  if (options.error_exit_code) {
+    variables["HEDDLE_ERROR_EXITCODE"] = std::to_string(*options.error_exit_code);
+  }
+  if (options.warnings_as_errors) {
+    variables["HEDDLE_WARNINGS_AS_ERRORS"] = "1";
+  }
   if (options.stale_reads) {
     variables["HEDDLE_STALE_READS"] = "1";
   }

@@ -37,6 +37,10 @@ struct DeviceOptions {
   std::string jit = "never";         // or hot, always
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
+  std::optional<double> max_seconds; // heddle run
+  bool leaks = false;
+  std::optional<unsigned> error_exit_code; // instead of 1
+  bool warnings_as_errors = false;
 };
 
 /// A program and its arguments as given, ready to be started.

@@ -1,6 +1,7 @@
 // heddle-lint: what `heddle lint` starts. A program of its own because it links LLVM and Clang.
 #include "base/check.h"
 #include "cli/lint_options.h"
+#include "cli/output.h"
 #include "lint/lint.h"
 #include "report/diagnostic.h"
 
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 namespace {
 
@@ -162,14 +162,8 @@ int run(const cli::LintOptions& options) {
   }
   const std::string text =
       render(*result, options.format, options.output.empty() && report::use_colour(STDOUT_FILENO));
-  if (options.output.empty()) {
-    fmt::print("{}", text);
-  } else {
-    std::ofstream out(options.output);
-    out << text;
-    if (!out) {
-      return usage_error(fmt::format("lint: cannot write {}", options.output));
-    }
+  if (const auto written = cli::write_result(text, options.output); !written) {
+    return usage_error("lint: " + written.error().message);
   }
   std::fflush(stdout);
   print_summary(*result, options.timing);

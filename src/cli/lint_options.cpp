@@ -1,5 +1,7 @@
 #include "cli/lint_options.h"
 
+#include "cli/output.h"
+
 #include <CLI/CLI.hpp>
 
 namespace heddle::cli {
@@ -37,6 +39,7 @@ void define_lint_options(CLI::App& command, LintOptions& options) {
           "Write the result to a file instead of standard output"
       )
       ->type_name("FILE");
+  define_style(command);
   command
       .add_option(
           "--cuda-path",

@@ -4,13 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <exception>
 
 int main(int count, char** values) {
   using namespace heddle::cli;
   try {
     Options options;
-    const Parsed parsed = parse_command_line({values + 1, values + count}, options);
+    const char* flags = std::getenv("HEDDLE_FLAGS");
+    const auto words = with_flags({values + 1, values + count}, flags != nullptr ? flags : "");
+    if (!words) {
+      return report_error(words.error());
+    }
+    const Parsed parsed = parse_command_line(*words, options);
     fmt::print(parsed.exit_code == 0 ? stdout : stderr, "{}", parsed.text);
     switch (parsed.command) {
     case Command::Run:

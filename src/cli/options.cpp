@@ -1,6 +1,7 @@
 // The definitions of all flags, parsing, and the reference page made from them.
 #include "cli/options.h"
 
+#include "cli/file.h"
 #include "report/diagnostic.h"
 
 #include <CLI/CLI.hpp>
@@ -40,6 +41,34 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
       )
       ->type_name("FLAGS")
       ->join(' ');
+  command
+      .add_option(
+          "--error-exitcode",
+          options.device.error_exit_code,
+          "The exit code if a defect was found (default: 1)"
+      )
+      ->check(CLI::Range(0U, 255U))
+      ->type_name("N");
+  command.add_flag(
+      "--warnings-as-errors",
+      options.device.warnings_as_errors,
+      "A warning is a defect, too"
+  );
+  define_style(command);
+}
+
+void define_output(CLI::App& command, OutputOptions& output) {
+  command.add_option("--format", output.format, "How to print the result")
+      ->check(CLI::IsMember({"text", "json", "sarif", "junit"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  command
+      .add_option(
+          "-o,--output",
+          output.file,
+          "Write the result to a file instead of standard output (-: standard output)"
+      )
+      ->type_name("FILE");
 }
 
 std::string usage(std::string_view command) {
@@ -71,6 +100,21 @@ public:
 void define_run(CLI::App& app, Options& options) {
   CLI::App* run = app.add_subcommand("run", "Run a CUDA program on the CPU");
   define_program_options(*run, options.run);
+  define_output(*run, options.run.output);
+  run->add_option(
+         "--max-time",
+         options.run.device.max_seconds,
+         "End the program after that many seconds and say which threads spin or wait where (exit "
+         "code 4 if "
+         "no defect was found)"
+  )
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+  run->add_flag(
+      "--leaks",
+      options.run.device.leaks,
+      "Report memory that the program has not freed when it ends"
+  );
   run->add_option(
          "--seed",
          options.run.device.seed,
@@ -94,7 +138,7 @@ void define_run(CLI::App& app, Options& options) {
       "times slower, one core"
   );
   run->add_flag(
-      "--uninitialised",
+      "--uninitialised,--uninitialized",
       options.run.device.uninitialised,
       "Look for uses of memory that nobody has written, in one schedule; ten times slower and "
       "more, one "
@@ -365,14 +409,11 @@ void define_check(CLI::App& app, Options& options) {
       ->type_name("N")
       ->capture_default_str();
   check->add_flag(
-      "--uninitialised",
+      "--uninitialised,--uninitialized",
       options.check.uninitialised,
       "Look for uses of memory that nobody has written in one schedule before the search"
   );
-  check->add_option("--format", options.check.format, "How to print the result")
-      ->check(CLI::IsMember({"text", "json", "sarif"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
+  define_output(*check, options.check.output);
   check
       ->add_option(
           "--expect-exit",
@@ -516,6 +557,14 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
       *app->add_subcommand("lint", "Check CUDA sources against rules, without running them"),
       options.lint
   );
+  for (const char* name : {"run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
+    for (CLI::Option* option : app->get_subcommand(name)->get_options()) {
+      if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
+          option->get_items_expected_max() == 1) {
+        option->take_last();
+      }
+    }
+  }
   return app;
 }
 
@@ -575,6 +624,35 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
   } catch (const CLI::Error& error) {
     return failure(command, error.what());
   }
+}
+
+Result<std::vector<std::string>>
+with_flags(const std::vector<std::string>& arguments, const std::string& flags) {
+  if (arguments.empty() || (arguments.front() != "run" && arguments.front() != "check")) {
+    return arguments;
+  }
+  TRY(const std::vector<std::string> words, split_words(flags));
+  Options unused;
+  bool reference = false;
+  const auto app = make_app(unused, reference);
+  std::vector<std::string> result{arguments.front()};
+  for (const std::string& word : words) {
+    const bool is_long = word.starts_with("--");
+    const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    const auto known_to = [&](const std::string& command) {
+      return name.starts_with('-') &&
+             app->get_subcommand(command)->get_option_no_throw(name) != nullptr;
+    };
+    if (known_to(arguments.front())) {
+      result.push_back(word);
+    } else if (!known_to("run") && !known_to("check")) {
+      return input_error(
+          fmt::format("HEDDLE_FLAGS: '{}' is not an option of run or check (--name=value)", word)
+      );
+    }
+  }
+  result.insert(result.end(), arguments.begin() + 1, arguments.end());
+  return result;
 }
 
 std::string flags_reference() {

@@ -6,6 +6,7 @@
 
 #include "cli/launch.h"
 #include "cli/lint_options.h"
+#include "cli/output.h"
 #include "explore/options.h"
 
 #include <string>
@@ -21,12 +22,14 @@ struct ProgramOptions {
   std::vector<std::string> arguments;
 };
 
-struct RunOptions : ProgramOptions {};
+struct RunOptions : ProgramOptions {
+  OutputOptions output;
+};
 
 struct CheckOptions : ProgramOptions {
-  std::string format = "text"; // or json, sarif
-  unsigned races = 0;          // schedules under the race monitor before the search
-  bool uninitialised = false;  // one schedule under the monitor of unwritten memory
+  OutputOptions output;
+  unsigned races = 0;         // schedules under the race monitor before the search
+  bool uninitialised = false; // one schedule under the monitor of unwritten memory
   explore::Options search;
   explore::Workers workers;
 };
@@ -55,6 +58,12 @@ enum class Command {
   Version,
   Reference
 };
+
+/// The arguments with the options of `flags` (the value of HEDDLE_FLAGS) before those of the
+/// command, for run and check. An option that only the other one of them has is left out. Input
+/// error: neither has it, or it is not one word (--max-time=5).
+Result<std::vector<std::string>>
+with_flags(const std::vector<std::string>& arguments, const std::string& flags);
 
 /// What the command line asks for. `text` is what to print where there is nothing (more) to do.
 struct Parsed {

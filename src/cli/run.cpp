@@ -1,26 +1,99 @@
-// heddle run: compile if need be, then become the program.
+// heddle run: compile if need be, then become the program. If a report is asked for, the program is
+// a child whose findings come by a file (HEDDLE_REPORT_TO, report/diagnostic_lines.h); what it
+// prints, it prints as ever.
 #include "base/process.h"
 #include "cli/commands.h"
 #include "cli/file.h"
+#include "report/diagnostic_lines.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
 
 namespace heddle::cli {
 namespace {
 
-/// Returns only if the program could not be started.
-Result<void> run_program(const RunOptions& options) {
+bool wants_report(const OutputOptions& output) {
+  return output.format != "text" || !output.file.empty();
+}
+
+/// Standard output is the program's. So a report goes there only if somebody says so: -o -.
+Result<void> check_output(const OutputOptions& output) {
+  if (output.format != "text" && output.file.empty()) {
+    return input_error(
+        fmt::format(
+            "--format={} needs -o FILE: standard output is the program's (-o - writes there all "
+            "the same)",
+            output.format
+        )
+    );
+  }
+  return {};
+}
+
+/// Ctrl-C reaches the program, too, which says what is under way; we write down what it has found.
+class IgnoreInterrupts {
+public:
+  IgnoreInterrupts() {
+    struct sigaction ignore = {};
+    ignore.sa_handler = [](int) {}; // not SIG_IGN, which the program would inherit
+    ::sigaction(SIGINT, &ignore, &old_);
+  }
+  ~IgnoreInterrupts() { ::sigaction(SIGINT, &old_, nullptr); }
+  IgnoreInterrupts(const IgnoreInterrupts&) = delete;
+  IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
+
+private:
+  struct sigaction old_ = {};
+};
+
+/// The exit code.
+Result<int> run_with_report(
+    const RunOptions& options,
+    const std::vector<std::string>& command,
+    std::map<std::string, std::string> variables
+) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("heddle-run-{}", ::getpid());
+  std::filesystem::remove(file);
+  variables["HEDDLE_REPORT_TO"] = file.string();
+  report::Report report;
+  {
+    const IgnoreInterrupts ignored;
+    TRY(report.exit_status, run_as_is(command, variables));
+  }
+  report.findings = report::from_lines(read_file(file.string()).value_or(""));
+  std::filesystem::remove(file);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  TRY_VOID(write_result(render(report, options.output, options.program), options.output.file));
+  return *report.exit_status;
+}
+
+/// The exit code; or the program could not be started.
+Result<int> run_program(const RunOptions& options) {
+  TRY_VOID(check_output(options.output));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(const Target target,
       prepare(options.program, options.arguments, options.device, nvcc_flags, {}));
   TRY(const auto variables, launch_environment(target, options.device, "run"));
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
+  if (wants_report(options.output)) {
+    return run_with_report(options, command, variables);
+  }
   return unexpected(become(command, variables));
 }
 
 } // namespace
 
 int run_command(const RunOptions& options) {
-  return report_error(run_program(options).error());
+  const auto code = run_program(options);
+  return code ? *code : report_error(code.error());
 }
 
 } // namespace heddle::cli

@@ -32,9 +32,10 @@ enum class Rule : std::uint8_t {
   Api,
   Query,
   Dependency,
+  Clock,
   None
 };
-inline constexpr int rule_count = 7;
+inline constexpr int rule_count = 8;
 
 /// What kind of step a move was. None: the actor moved, but that does not count as progress.
 enum class Step : std::uint8_t {
@@ -58,6 +59,8 @@ struct Edge {
   bool query_obliged = false; // … although device work could move or was complete
   bool failed = false;        // a weak exchange failed without a reason
   bool tried = false;         // one did what it found
+  bool soon = false;          // a clock showed what it had shown …
+  bool late = false;          // … or that much time has passed
   std::uint32_t site = 0;     // where and what, for reports
   std::uint32_t choice = 0;   // for replays (schedule.h)
 };
@@ -70,7 +73,7 @@ struct Label {
   Step step = Step::None;
   Rule owed = Rule::None;
   bool not_ready = false, query_obliged = false, failed = false, tried = false;
-  std::uint16_t unused = 0;
+  bool soon = false, late = false;
   bool operator==(const Label&) const = default;
 };
 static_assert(sizeof(Label) == 32);
@@ -93,7 +96,8 @@ inline Label label_of(const Edge& edge) {
       edge.query_obliged,
       edge.failed,
       edge.tried,
-      0
+      edge.soon,
+      edge.late
   };
 }
 
@@ -153,6 +157,8 @@ private:
         label.query_obliged,
         label.failed,
         label.tried,
+        label.soon,
+        label.late,
         label.site,
         edge.choice
     };

@@ -128,6 +128,9 @@ void Explorer::submitted(const machine::CommandPtr& command) {
   if (!command->early.empty()) {
     note_circle(); // whether the two overlap is not chosen where blocks start at once
   }
+  if (command->grid && command->part_of == 0) {
+    launches_[command->id] = last_launches_[command->grid->describe()] = addresses(host_.capture());
+  }
   stepper_.submitted(command);
 }
 
@@ -270,6 +273,14 @@ bool note_finding(const report::Diagnostic& diagnostic) {
     the_explorer->found(diagnostic);
   }
   return the_explorer != nullptr;
+}
+
+bool is_exploring() {
+  return the_explorer != nullptr;
+}
+
+std::string host_position() {
+  return the_explorer != nullptr ? the_explorer->host_position() : "";
 }
 
 void stop_unsupported(std::string_view what) {

@@ -46,6 +46,12 @@ void stop_unsupported(std::string_view what);
 /// the runtime has to say it itself.
 bool note_finding(const report::Diagnostic& diagnostic);
 
+/// Is an explorer at work in this process?
+bool is_exploring();
+/// Where the host thread that runs is, in a form that the tool resolves (source_places.h): as the
+/// file of a place. Empty if no explorer is at work.
+std::string host_position();
+
 /// How a process that explored its part without trouble ends.
 inline constexpr int finished_exit_code = 77;
 

@@ -85,6 +85,7 @@ public:
 
   [[noreturn]] void stop_unsupported(std::string_view what);
   void found(const report::Diagnostic& diagnostic);
+  std::string host_position() { return addresses(host_.capture()); }
   /// nullopt: not by itself, or nobody knows with which exit status.
   [[noreturn]] void host_ended(std::optional<int> status);
   void host_ends_at_once(int status);
@@ -203,6 +204,7 @@ private:
   void note_in_sample(std::string_view text);
   Sampler::Candidate candidate_of(const Node& node, const Choice& choice) const;
   void note_alternatives(const Node& node, const std::optional<Choice>& chosen);
+  SpinPlaces spin_places(const Node& node);
   /// In a schedule of which nothing is written down.
   bool unrecorded() const { return sampling_ && sampling_->sampler && !sampling_->record; }
   /// No search: each state is met on one way only.
@@ -240,7 +242,14 @@ private:
   std::uint32_t site(const Stepper::LeftBehind& left);
   std::uint32_t site(const machine::Command& value_wait);
   std::string addresses(const HostPosition& position) const;
-  Site place_of(const isa::Code& code, const isa::Op& op, std::string what) const;
+  Site place_of(
+      const isa::Code& code,
+      const isa::Op& op,
+      std::string what,
+      const std::string& launch = {}
+  ) const;
+  std::string launch_of(std::uint64_t command) const;
+  report::Diagnostic diagnose(const machine::FaultReport& report) const;
 
   machine::World& world_;
   StateTable table_;
@@ -281,10 +290,14 @@ private:
   std::array<MoveNames, 1024> last_names_; // by hash: those looked up last
   std::map<unsigned, ActorId> host_actors_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, ActorId> actors_;
-  std::map<std::tuple<const void*, const char*, std::uint32_t>, std::uint32_t> device_sites_;
+  // Also by command: the same code of a library may be launched from several places.
+  std::map<std::tuple<const void*, const char*, std::uint32_t, std::uint64_t>, std::uint32_t>
+      device_sites_;
+  std::map<std::uint64_t, std::string> launches_;    // addresses() of the call, by command
+  std::map<std::string, std::string> last_launches_; // by name of the kernel
   std::map<std::vector<std::uint64_t>, std::uint32_t> left_sites_;
   std::map<std::uint64_t, std::string> value_wait_calls_; // by command: addresses() of its call
-  bool told_of_orders_ = false;
+  bool told_of_orders_ = false, told_of_looks_ = false;
   std::map<std::pair<std::vector<std::uintptr_t>, std::string>, std::uint32_t> host_sites_;
   struct HostSite { // of a point, the last one that was looked up
     HostPoint::Kind kind{};

@@ -148,6 +148,8 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     edge.count = static_cast<std::uint32_t>(move.count);
     edge.owed = owed_by_rule(move);
     edge.site = names.site;
+    edge.soon = move.time == Stepper::Time::Soon;
+    edge.late = move.time == Stepper::Time::Late;
   }
   return edge;
 }
@@ -170,7 +172,7 @@ void Explorer::note_failure() {
                               : fmt::format("{} in kernel '{}'", report.fault.text, report.kernel)
     );
   } else {
-    const std::string text = report::to_lines(machine::diagnose(report));
+    const std::string text = report::to_lines(diagnose(report));
     table_.add_event(EventKind::Fault, from, table_.intern(place), text);
   }
   end_here();
@@ -283,7 +285,9 @@ ActorId Explorer::actor(const Stepper::Move& move) {
           ? Actor{ActorKind::DeviceThread,
                   fmt::format("{} of {}", stepper_.actor_name(move), kernel),
                   stepper_.cluster_name(move), kernel}
-          : Actor{ActorKind::Command, kernel, kernel, kernel};
+          : Actor{stepper_.host_function(move) != nullptr ? ActorKind::HostFunction
+                                                          : ActorKind::Command,
+                  kernel, kernel, kernel};
   return actors_[key] = table_.add_actor(actor);
 }
 
@@ -337,17 +341,28 @@ std::uint32_t Explorer::site(const machine::Command& value_wait) {
   );
 }
 
+/// Where the host launched it; empty: unknown, or a kernel did.
+std::string Explorer::launch_of(std::uint64_t command) const {
+  const auto known = launches_.find(command);
+  return known != launches_.end() ? known->second : "";
+}
+
 std::uint32_t Explorer::site(const Stepper::Move& move) {
-  const auto key =
-      std::tuple<const void*, const char*, std::uint32_t>(move.op, move.what, move.first);
+  const auto key = std::tuple<const void*, const char*, std::uint32_t, std::uint64_t>(
+      move.op,
+      move.what,
+      move.first,
+      move.command
+  );
   const auto known = device_sites_.find(key);
   if (known != device_sites_.end()) {
     return known->second;
   }
   const std::string what =
       move.first == 0 ? move.what : fmt::format("{}, {:#010x} first", move.what, move.first);
-  const Site site =
-      move.op != nullptr ? place_of(*move.code, *move.op, what) : Site{"", 0, 0, what};
+  const Site site = move.op != nullptr
+                        ? place_of(*move.code, *move.op, what, launch_of(move.command))
+                        : Site{"", 0, 0, what};
   return device_sites_[key] = table_.intern(site);
 }
 
@@ -362,7 +377,8 @@ std::uint32_t Explorer::site(const Stepper::Wait& wait) {
           stepper_.kernel_name(wait.first),
           others,
           wait.what
-      )
+      ),
+      launch_of(wait.first.command)
   ));
 }
 
@@ -396,11 +412,48 @@ std::uint32_t Explorer::site(const Stepper::LeftBehind& left) {
   return known->second;
 }
 
-Site Explorer::place_of(const isa::Code& code, const isa::Op& op, std::string what) const {
+namespace {
+
+/// "cub/agent/agent_scan.cuh:123": as one writes it in an #include.
+std::string as_included(const machine::SourcePlace& place) {
+  constexpr std::string_view folder = "/include/";
+  const std::size_t at = place.file.rfind(folder);
+  return fmt::format(
+      "{}:{}",
+      at == std::string::npos ? place.file : place.file.substr(at + folder.size()),
+      place.line
+  );
+}
+
+} // namespace
+
+/// A fault in the code of a library is the user's where he has launched it.
+report::Diagnostic Explorer::diagnose(const machine::FaultReport& report) const {
+  report::Diagnostic d = machine::diagnose(report);
+  const auto launch = last_launches_.find(report.kernel);
+  if (d.place.known() && is_system_file(d.place.file) && launch != last_launches_.end()) {
+    d.place = {};
+    d.place.file = launch->second;
+    d.labels.insert(d.labels.begin(), {d.place, "the kernel of a library is launched here"});
+  }
+  return d;
+}
+
+/// `launch`: addresses() of the call that launched it. For code of a library that is the place, and
+/// the library's own place stands behind what is done there.
+Site Explorer::place_of(
+    const isa::Code& code,
+    const isa::Op& op,
+    std::string what,
+    const std::string& launch
+) const {
   machine::FaultReport place;
   machine::describe_instruction(code, op, place);
   place.inlined_at.insert(place.inlined_at.begin(), place.source);
   const machine::SourcePlace& own = users_place(place.inlined_at);
+  if (own.line != 0 && is_system_file(own.file) && launch.size() > 1) {
+    return {launch, 0, 0, fmt::format("{}, in {}", what, as_included(own))};
+  }
   return {own.file, own.line, own.column, std::move(what)};
 }
 

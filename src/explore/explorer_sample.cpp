@@ -12,11 +12,13 @@
 #include "explore/sampler.h"
 #include "explore/schedule.h"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <csignal>
 #include <map>
+#include <set>
 #include <span>
 
 namespace heddle::explore {
@@ -38,6 +40,19 @@ std::uint64_t signature_of(std::uint64_t kind, std::string_view text) {
 
 std::uint64_t signature_of(std::span<const std::uint32_t> sites) {
   return XXH3_64bits(sites.data(), sites.size_bytes());
+}
+
+/// Leaves in `all` the places that are in `other`, too.
+void keep_common(SpinPlaces& all, const SpinPlaces& other) {
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < all.count; ++i) {
+    const auto* const end = other.sites.begin() + other.count;
+    if (std::find(other.sites.begin(), end, all.sites[i]) != end) {
+      all.sites[kept] = all.sites[i];
+      all.words[kept++] = all.words[i];
+    }
+  }
+  all.count = kept;
 }
 
 } // namespace
@@ -66,7 +81,11 @@ void Explorer::serve_samples() {
     sheet->run(number).step = 0;
     ++sheet->done;
     sheet->steps += run.step;
-    sheet->cut_off += run.end == SampleEnd::CutOff ? 1 : 0;
+    if (run.end == SampleEnd::CutOff && sheet->cut_off++ == 0) {
+      sheet->spins = run.spins;
+    } else if (run.end == SampleEnd::CutOff) {
+      keep_common(sheet->spins, run.spins);
+    }
     if (run.end == SampleEnd::Ended || run.end == SampleEnd::CutOff) {
       continue;
     }
@@ -180,9 +199,16 @@ void Explorer::sample() {
       note_alternatives(node, chosen);
     }
     if (over) {
+      if (!sampling_->record) {
+        sampling_->sheet->run(sampling_->number).spins = spin_places(node);
+      }
       end_sample(SampleEnd::CutOff);
     }
     const Choice& choice = *chosen;
+    if (choice.kind == Choice::Kind::Thread) {
+      sampling_->recent[sampler.steps() % Sampling::most_recent] =
+          names_of(node.moves[choice.move]).site;
+    }
     const bool host = go(node, choice);
     std::vector<ClassChange> changes;
     for (const Stepper::Change& change :
@@ -197,6 +223,38 @@ void Explorer::sample() {
       stepper_.forget();
     }
   }
+}
+
+/// Where device threads have been of late, and who is there now.
+SpinPlaces Explorer::spin_places(const Node& node) {
+  SpinPlaces places;
+  std::set<std::uint32_t> sites(sampling_->recent.begin(), sampling_->recent.end());
+  sites.erase(0);
+  std::map<std::uint32_t, std::pair<std::string, std::uint64_t>>
+      threads; // the first one, and how many
+  for (const Stepper::Move& move : node.moves) {
+    if (move.thread) {
+      auto& [first, count] = threads[names_of(move).site];
+      if (count == 0) {
+        first = fmt::format("{} of {}", stepper_.actor_name(move), stepper_.kernel_name(move));
+      }
+      count += move.count;
+    }
+  }
+  for (const std::uint32_t site : sites) {
+    if (places.count == SpinPlaces::most) {
+      break;
+    }
+    std::string words = "part of the loop";
+    if (const auto at = threads.find(site); at != threads.end()) {
+      const auto& [first, count] = at->second;
+      words = count == 1 ? fmt::format("{} spins here", first)
+                         : fmt::format("{} and {} more spin here", first, count - 1);
+    }
+    places.sites[places.count] = site;
+    places.words[places.count++] = table_.intern(std::string_view(words));
+  }
+  return places;
 }
 
 /// Equal for hangs of the same threads at the same places.

@@ -26,6 +26,9 @@ struct Sampling {
   std::uint64_t noted = 0;               // signature of what the runtime has found
   std::uint64_t hang = 0;                // of the best hang
   std::optional<Sampler> sampler;        // none: this process only forks
+  static constexpr std::size_t most_recent = 256;
+  std::array<std::uint32_t, most_recent>
+      recent{}; // sites of the last moves of device threads, in a circle
 };
 
 } // namespace heddle::explore

@@ -28,6 +28,8 @@ std::string_view rule_id(Rule rule) {
     return "QUERY";
   case Rule::Dependency:
     return "DEP";
+  case Rule::Clock:
+    return "CLOCK";
   case Rule::None:
     break;
   }
@@ -85,13 +87,18 @@ public:
     const Edges& all = graph_.edges;
     changing_ = std::ranges::any_of(edges, [&](EdgeId e) { return all.label(e).changes != 0; });
     movers_.clear();
+    late_.clear();
     if (!changing_) { // every thread is in one class
       for (const EdgeId e : edges) {
         if (movers_.empty() || movers_.back() != all.label(e).who) {
           movers_.push_back(all.label(e).who);
         }
+        if (all.label(e).late) {
+          late_.push_back(all.label(e).who);
+        }
       }
       sort_unique(movers_);
+      sort_unique(late_);
       return;
     }
     nodes_.clear();
@@ -104,13 +111,18 @@ public:
     for (const StateId s : states) {
       each_owed(graph_, all_out_, s, [&](const Demand& demand) { node(s, demand.who); });
     }
+    for (const EdgeId e : edges) {
+      if (all.label(e).soon || all.label(e).late) {
+        node(all.from(e), all.label(e).who);
+      }
+    }
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       follow_node(n);
     }
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-      if (nodes_[n].moves) {
-        nodes_[root(n)].moves = true;
-      }
+      Node& first = nodes_[root(n)];
+      first.moves = first.moves || nodes_[n].moves;
+      first.late = first.late || nodes_[n].late;
     }
   }
 
@@ -118,13 +130,17 @@ public:
   bool moves(StateId s, ThreadClass who) {
     return changing_ ? nodes_[root(node(s, who))].moves : std::ranges::binary_search(movers_, who);
   }
+  /// Of who looks at a clock in one of the states: does that ever show it a later time?
+  bool finds_time_gone(StateId s, ThreadClass who) {
+    return changing_ ? nodes_[root(node(s, who))].late : std::ranges::binary_search(late_, who);
+  }
 
 private:
   struct Node { // a class in a state
     StateId state;
     std::uint32_t parent; // of a union-find forest
     ThreadClass who;
-    bool moves = false;
+    bool moves = false, late = false;
   };
   /// The node of a class in a state, made if there is none. index_ is a table of them with open
   /// addressing, a power of two and never more than half full.
@@ -166,6 +182,7 @@ private:
       const Label& label = graph_.edges.label(out->edge);
       const StateId to = graph_.edges.to(out->edge);
       nodes_[n].moves = nodes_[n].moves || label.who == who;
+      nodes_[n].late = nodes_[n].late || (label.who == who && label.late);
       bool named = false;
       for (const ClassChange& change : graph_.changes[label.changes]) {
         if (change.from == who) {
@@ -189,7 +206,7 @@ private:
   const ProgressGraph& graph_;
   const OutEdges& all_out_;
   bool changing_ = false;
-  std::vector<ThreadClass> movers_;
+  std::vector<ThreadClass> movers_, late_;
   std::vector<Out> out_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> index_;
@@ -426,6 +443,13 @@ private:
       };
       if (failed.failed && std::ranges::none_of(edges_, tried)) {
         leave_out(e, Rule::Host);
+      }
+    }
+    for (const EdgeId e : edges_) { // [CLOCK]
+      const Label& label = all.label(e);
+      if (label.soon && ignored_ != Rule::Clock &&
+          !followed_.finds_time_gone(all.from(e), label.who)) {
+        leave_out(e, Rule::Clock);
       }
     }
     if (broken == 0) {

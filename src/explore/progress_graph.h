@@ -20,7 +20,9 @@
 //                         could move
 //   Host                  edges "a weak exchange fails without a reason"      edges "it is tried"
 //   of                                                                        that thread there
-//   Query                 edges "the query answers NotReady" taken while      any device thread
+//   Clock                 edges "a clock shows no later time"                 edges "a later one"
+//   of of                                                                        that thread Query
+//   edges "the query answers NotReady" taken while      any device thread
 //                         device work could move or was complete
 //
 // A guaranteed actor that is blocked demands nothing: it may wait for as long as it is blocked.
@@ -55,7 +57,8 @@ std::string_view step_id(Step step); // "STEP.1" … "STEP.4", "HOST"
 enum class ActorKind : std::uint8_t {
   Host,
   DeviceThread,
-  Command
+  Command,
+  HostFunction // a command that calls the host
 };
 
 struct Actor {

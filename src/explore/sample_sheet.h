@@ -28,6 +28,14 @@ enum class SampleEnd : std::uint32_t {
   Event // a fault, or something that Heddle does not implement
 };
 
+/// Where a schedule was that had to be cut off: the places of its last moves, as sites of the
+/// table, and in words (a text of the table) who was at each of them.
+struct SpinPlaces {
+  static constexpr std::uint32_t most = 8;
+  std::uint32_t count = 0;
+  std::array<std::uint32_t, most> sites{}, words{};
+};
+
 struct SampleSheet {
   // Asked.
   std::uint64_t seed = 1;
@@ -43,7 +51,9 @@ struct SampleSheet {
     std::uint32_t step = 0;
     std::uint32_t hang_at = 0;   // after so many steps
     std::uint64_t signature = 0; // of what it came to: equal for what is the same defect
+    SpinPlaces spins{};          // if it was cut off
   };
+  SpinPlaces spins{}; // in all that were cut off, with the words of the first one
   std::array<Run, most_at_once> runs;
   Run& run(std::uint32_t number) { return runs[number % at_once]; }
 };

@@ -57,6 +57,45 @@ Judgement judge_search(
   return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
 }
 
+/// None of the schedules has ended. That proves nothing, since each was cut off after a number of
+/// steps; but a loop that counts its rounds never comes back to a state, and this is all that can
+/// be said of it.
+report::Diagnostic
+still_spinning(const StateTable& table, const SampleSheet& sheet, HostSources& sources) {
+  report::Diagnostic d(
+      report::Finding::Livelock,
+      sheet.done == 1
+          ? "the one schedule that was tried still spins when it is cut off"
+          : fmt::format(
+                "every schedule still spins: {} were tried, with {} steps, and none has ended",
+                report::with_thousands(sheet.done),
+                report::with_thousands(sheet.steps)
+            )
+  );
+  d.severity = report::Severity::Warning;
+  for (std::uint32_t i = 0; i < sheet.spins.count; ++i) {
+    const Site site = sources.resolve(table.site(sheet.spins.sites[i]));
+    d.labels.push_back(
+        {{site.file, site.line, site.column, 0},
+         fmt::format("{}: {}", table.text(sheet.spins.words[i]), site.what)}
+    );
+  }
+  std::ranges::sort(d.labels, {}, [](const report::Label& label) {
+    return std::tuple(
+        label.text.starts_with("part"),
+        label.place.file,
+        label.place.line,
+        label.place.column
+    );
+  });
+  d.place = d.labels.front().place;
+  d.notes.emplace_back(
+      "a loop that counts its rounds never comes back to a state, so no search can end"
+  );
+  d.help.emplace_back("leave the counter out while the program is checked, or bound the loop");
+  return d;
+}
+
 /// After a limit: single schedules for the rest of the time. Adds what they find and their counts.
 Result<void> try_schedules(
     const CheckRequest& request,
@@ -86,6 +125,10 @@ Result<void> try_schedules(
         report::with_thousands(sheet->done)
     );
     report.findings.push_back(std::move(finding));
+  }
+  const bool none_ended = sheet->done > 0 && sheet->cut_off == sheet->done;
+  if (none_ended && !report.complete && sheet->spins.count > 0) {
+    report.findings.push_back(still_spinning(tried.table, *sheet, sources));
   }
   for (const std::string& limit : found.limits) {
     if (limit != tried.limit && std::ranges::find(report.limits, limit) == report.limits.end()) {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "explore/state_table.h"
-#include "machine/world.h"
+#include "machine/source_place.h"
 
 #include <map>
 #include <string>
@@ -16,11 +16,8 @@
 
 namespace heddle::explore {
 
-/// Headers of the toolkit and the system: not where a user looks.
-bool is_system_file(std::string_view path);
-
-/// The innermost place in the user's own source; the innermost of all if there is none.
-const machine::SourcePlace& users_place(const std::vector<machine::SourcePlace>& innermost_first);
+using machine::is_system_file;
+using machine::users_place;
 
 /// Host sites are recorded as the addresses of calls in the executable, innermost first:
 /// file = "@4012ab,401300".

@@ -1,6 +1,7 @@
 // Classification and wording of endless executions.
 #include "explore/verdict.h"
 
+#include "explore/help.h"
 #include "explore/trace.h"
 #include "explore/unexpected_end.h"
 #include "report/diagnostic_lines.h"
@@ -157,6 +158,10 @@ private:
       }
       const Site site = this->site(event.site);
       Diagnostic diagnostic = diagnostic_of(event);
+      resolve_host(diagnostic.place);
+      for (report::Label& label : diagnostic.labels) {
+        resolve_host(label.place);
+      }
       if (!diagnostic.place.known()) {
         diagnostic.place = {site.file, site.line, site.column, 0};
       }
@@ -184,6 +189,14 @@ private:
       }
     }
     return cut_short;
+  }
+
+  /// A place of host code that is known by return addresses only.
+  void resolve_host(report::Place& place) const {
+    if (place.file.starts_with('@')) {
+      const Site own = resolve_({place.file, 0, 0, ""});
+      place = {own.file, own.line, own.column, 0};
+    }
   }
 
   /// The way to what went wrong; empty for Heddle's own gaps.
@@ -415,6 +428,11 @@ private:
         return "CLUSTER";
       }
     }
+    // A call of main's would oblige it to begin, but for another one that runs.
+    const Site main = site(graph_.about(component.states.front()).host_site);
+    if (left_out.kind == ActorKind::HostFunction && main.what.starts_with("inside")) {
+      return "HOST-CALL";
+    }
     if (!host_moves) {
       return "API"; // which asks for some device thread, any one
     }
@@ -475,7 +493,8 @@ private:
     if (!hang.left_behind) {
       blocked();
     }
-    for (const auto& [part, several] : by_site(hang.moving)) {
+    const bool apart = hang.finding == Finding::Livelock && hang.moving.size() <= most_apart;
+    for (const auto& [part, several] : apart ? each(hang.moving) : by_site(hang.moving)) {
       const std::size_t count = at_once(hang, part, several);
       label(*part.sites.begin(), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
       diagnostic.threads.push_back(name(part));
@@ -586,6 +605,8 @@ private:
     case ActorKind::Host:
       return what.starts_with("inside") ? fmt::format("may stay {} for as long as that", what)
                                         : fmt::format("need not go on; it {}", what);
+    case ActorKind::HostFunction:
+      return "need not begin";
     case ActorKind::Command:
       return "need not be carried out";
     case ActorKind::DeviceThread:
@@ -596,32 +617,29 @@ private:
   }
 
   std::string advice(const Hang& hang) const {
-    if (hang.finding == Finding::NoProgressLoop) {
-      return "let the loop read an atomic or volatile object that is not a local variable";
-    }
-    if (hang.rule == "SIMT-LIVENESS") {
-      return "do not let a thread wait for another one of its warp, or release what it waits for "
-             "inside the loop that waits";
-    }
-    if (hang.finding != Finding::Starvation) {
-      return {};
-    }
+    const auto kind_of = [&](const Part& part) { return graph_.actors[part.actor].kind; };
     const bool host_alone =
-        std::all_of(hang.moving.begin(), hang.moving.end(), [&](const Part& part) {
-          return graph_.actors[part.actor].kind == ActorKind::Host;
+        !hang.moving.empty() && std::ranges::all_of(hang.moving, [&](const Part& part) {
+          return kind_of(part) == ActorKind::Host;
         });
-    if (host_alone && !hang.moving.empty()) {
-      return "call a query function such as cudaStreamQuery inside the loop, or synchronise "
-             "instead";
+    return help_for(
+        {.finding = hang.finding,
+         .rule = hang.rule,
+         .kernel = hang.moving.empty() ? "" : graph_.actors[hang.moving.front().actor].kernel,
+         .host_alone = host_alone,
+         .waits_for_host =
+             !hang.waiting.empty() && kind_of(hang.waiting.front()) == ActorKind::Host}
+    );
+  }
+
+  /// A few threads that wait for each other: each has a line of its own.
+  static constexpr std::size_t most_apart = 4;
+  static std::vector<std::pair<Part, std::size_t>> each(const std::vector<Part>& parts) {
+    std::vector<std::pair<Part, std::size_t>> result;
+    for (const Part& part : parts) {
+      result.emplace_back(part, part.count);
     }
-    if (hang.rule == "CLUSTER") {
-      return "launch with cudaLaunchCooperativeKernel, or let each block wait only for blocks that "
-             "took a ticket before it";
-    }
-    if (graph_.actors[hang.waiting.front().actor].kind == ActorKind::Host) {
-      return "let the host do what the kernel waits for before it calls the API again";
-    }
-    return "order the two kernels: launch them in one stream, or use cudaStreamWaitEvent";
+    return result;
   }
 
   /// Parts that do the same thing at the same place, first one and how many.

@@ -29,7 +29,12 @@ public:
   std::vector<EdgeId> run() {
     walk([](EdgeId) { return true; });
     for (;;) {
-      if (const auto open = unanswered()) {
+      if (const auto look = soon_only()) {
+        const ActorId who = *look;
+        if (!walk([&](EdgeId e) { return graph_.edges[e].late && graph_.edges[e].actor == who; })) {
+          never_late_.insert(who);
+        }
+      } else if (const auto open = unanswered()) {
         if (!walk([&](EdgeId e) { return answers(graph_.edges[e], *open); })) {
           given_up_.insert(*open);
         }
@@ -63,6 +68,20 @@ private:
       }
     }
     return graph_.edges[walked_.front()].actor; // it moves elsewhere in the component
+  }
+
+  /// [CLOCK]: somebody who has looked at clocks on the walk so far, and no time has passed.
+  std::optional<ActorId> soon_only() const {
+    for (const EdgeId e : walked_) {
+      const Edge look = graph_.edges[e];
+      const auto later = [&](EdgeId other) {
+        return graph_.edges[other].late && graph_.edges[other].actor == look.actor;
+      };
+      if (look.soon && !never_late_.contains(look.actor) && std::ranges::none_of(walked_, later)) {
+        return look.actor;
+      }
+    }
+    return std::nullopt;
   }
 
   /// Somebody who is owed a move on the walk so far and has not made one.
@@ -127,7 +146,8 @@ private:
   StateId at_;
   std::map<StateId, std::vector<EdgeId>> out_;
   std::vector<EdgeId> walked_;
-  std::set<Owed> given_up_; // who moves only where equal threads have changed places
+  std::set<Owed> given_up_;      // who moves only where equal threads have changed places
+  std::set<ActorId> never_late_; // the same of looks at clocks
   bool device_moves_ = false;
 };
 

@@ -126,9 +126,10 @@ Ref Form::source(const ptx::Operand& operand, ptx::Type type) {
 
 Ref Form::special(const ptx::Operand& operand, ptx::Type type) {
   const int bits = ptx::type_bits(type);
-  const auto read = [&](Handler handler, Ref a = {}, Ref b = {}) {
+  const auto read = [&](Handler handler, Ref a = {}, Ref b = {}, std::uint8_t flags = 0) {
     Op op = l_.op(instruction_);
     op.execute = handler;
+    op.flags |= flags;
     op.a = a;
     op.b = b;
     op.d = l_.scratch(static_cast<std::uint32_t>(bits) / 8);
@@ -137,7 +138,8 @@ Ref Form::special(const ptx::Operand& operand, ptx::Type type) {
   };
   for (const Clock& clock : clocks) {
     if (operand.name == clock.name) {
-      return bits == 64 ? read(clock.as_u64) : bits == 32 ? read(clock.as_u32) : Ref{};
+      const Handler handler = bits == 64 ? clock.as_u64 : bits == 32 ? clock.as_u32 : nullptr;
+      return handler != nullptr ? read(handler, {}, {}, Visible) : Ref{};
     }
   }
   if (type == Mod::Pred) { // a mask of lanes in the Special area

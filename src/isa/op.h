@@ -75,8 +75,8 @@ enum OpFlags : std::uint8_t {
   Guarded = 1,  // op.guard is a predicate register
   Join = 4,     // first op of a labelled block: where lanes of a warp that parted may meet
   Compiled = 8, // Code::region may be entered here; set while others execute: install_region()
-  Visible =
-      2 // touches memory that others may share, is an atomic, fence, barrier, collective or exit
+  Visible = 2   // touches memory that others may share, is an atomic, fence, barrier, collective or
+                // exit; or reads a clock
 };
 
 struct Op {

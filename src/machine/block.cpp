@@ -591,11 +591,12 @@ void Block::exited(isa::Exec& exec, LaneMask ended) {
 }
 
 std::uint64_t Block::clock() {
-  return grid_.services().now() * 2;
-} // a clock of 2 GHz
+  return globaltimer() * 2; // a clock of 2 GHz
+}
 
 std::uint64_t Block::globaltimer() {
-  return grid_.services().now();
+  time_was_read_ = true;
+  return stopped_time_ ? *stopped_time_ : grid_.services().now();
 }
 
 const Op* Block::nanosleep(isa::Exec& exec, const Op& op, std::uint32_t /*nanoseconds*/) {

@@ -189,7 +189,8 @@ public:
   std::optional<FaultReport>& divergence() { return divergence_; }
   const std::optional<FaultReport>& divergence() const { return divergence_; }
 
-  // --- Time, for the probe ---------------------------------------------------------------------
+  // --- Time, for the probe and the stepper
+  // ---------------------------------------------------------------------
   void stop_time_at(std::uint64_t ns) {
     stopped_time_ = ns;
     time_was_read_ = false;
@@ -315,14 +316,15 @@ std::string describe_place(const isa::Code& code, const isa::Op& op);
 /// argument for these lanes.
 std::string describe(const WarpRules::Behind& behind);
 
-/// Threads that wait for the same thing at the same place, by the text that says so.
+/// Threads that wait for the same thing at the same place, by a text that says both.
 struct Waiters {
   std::uint64_t threads = 0;
   Dim3 first_block, first_thread;
+  Waiting first; // its text: what they do
 };
 using Waits = std::map<std::string, Waiters>;
-/// "thread (0,0,0) of block (1,0,0) and 31 more wait at …", one line per entry.
-std::vector<std::string> describe(const Waits& waits);
+/// "thread (0,0,0) of block (1,0,0) and 31 more: waits at …", one per entry.
+std::vector<Waiting> describe(const Waits& waits);
 /// Fills in the source place, inlining and PTX text of an instruction.
 void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport& report);
 

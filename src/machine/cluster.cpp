@@ -1,6 +1,7 @@
 // Implements Cluster of block.h.
 #include "base/check.h"
 #include "machine/fault_diagnostic.h"
+#include "machine/source_place.h"
 #include "ptx/parse.h"
 
 #include <algorithm>
@@ -184,9 +185,6 @@ void Cluster::describe_waits(Waits& waits) {
         FaultReport at;
         describe_instruction(*state.warp.frame[i]->code, *op, at);
         std::string text;
-        if (at.source.line != 0) {
-          text = fmt::format("{}:{}: ", at.source.file, at.source.line);
-        }
         switch (Block::wait_of(state, lane)) {
         case WaitKind::Barrier:
           text += "waits at a barrier of the block";
@@ -209,8 +207,11 @@ void Cluster::describe_waits(Waits& waits) {
         }
         }
         text += fmt::format(" ({})", at.instruction);
-        Waiters& waiters = waits[text];
+        at.inlined_at.insert(at.inlined_at.begin(), at.source);
+        const SourcePlace& own = users_place(at.inlined_at);
+        Waiters& waiters = waits[fmt::format("{}:{}: {}", own.file, own.line, text)];
         if (waiters.threads++ == 0) {
+          waiters.first = {own, text};
           waiters.first_block = block->index();
           waiters.first_thread = block->thread_index(w, lane);
         }
@@ -219,26 +220,27 @@ void Cluster::describe_waits(Waits& waits) {
   }
 }
 
-std::vector<std::string> describe(const Waits& waits) {
-  std::vector<std::string> lines;
-  for (const auto& [text, waiters] : waits) {
+std::vector<Waiting> describe(const Waits& waits) {
+  std::vector<Waiting> result;
+  for (const auto& [key, waiters] : waits) {
     const Dim3& b = waiters.first_block;
     const Dim3& t = waiters.first_thread;
-    lines.push_back(
-        fmt::format(
-            "thread ({},{},{}) of block ({},{},{}){}: {}",
-            t.x,
-            t.y,
-            t.z,
-            b.x,
-            b.y,
-            b.z,
-            waiters.threads > 1 ? fmt::format(" and {} more", waiters.threads - 1) : "",
-            text
-        )
+    result.push_back(
+        {waiters.first.place,
+         fmt::format(
+             "thread ({},{},{}) of block ({},{},{}){}: {}",
+             t.x,
+             t.y,
+             t.z,
+             b.x,
+             b.y,
+             b.z,
+             waiters.threads > 1 ? fmt::format(" and {} more", waiters.threads - 1) : "",
+             waiters.first.text
+         )}
     );
   }
-  return lines;
+  return result;
 }
 
 } // namespace heddle::machine

@@ -3,11 +3,13 @@
 
 #include "base/check.h"
 #include "machine/device_launches.h"
+#include "machine/host_activity.h"
 #include "machine/probe.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 
 namespace heddle::machine {
 namespace {
@@ -384,6 +386,7 @@ void Engine::run_cluster(
 void Engine::work() {
   isa::Exec exec(world_.space());
   std::unique_lock lock(mutex_);
+  own_threads_.insert(::gettid());
   while (!stopping_) {
     if (const Task task = pick()) {
       perform(task, exec, lock);
@@ -402,6 +405,7 @@ void Engine::work() {
 void Engine::work_when_host_is_away() {
   isa::Exec exec(world_.space());
   std::unique_lock lock(mutex_);
+  own_threads_.insert(::gettid());
   std::uint64_t seen = ~0ULL;
   while (!stopping_) {
     const std::uint64_t calls = host_calls_.load(std::memory_order_relaxed);
@@ -420,6 +424,7 @@ void Engine::work_when_host_is_away() {
 
 void Engine::run_host_functions() {
   std::unique_lock lock(mutex_);
+  own_threads_.insert(::gettid());
   while (!stopping_) {
     if (world_.interrupted()) {
       const std::vector<std::string> lines = describe(lock);
@@ -449,7 +454,7 @@ void Engine::run_host_functions() {
 void Engine::wait(const std::function<bool()>& done, const char* what) {
   using namespace std::chrono;
   std::unique_lock lock(mutex_);
-  ++waiting_hosts_;
+  const bool outermost = own_threads_.insert(::gettid()).second;
   auto patience = first_probe_after;
   auto deadline = steady_clock::now() + patience;
   std::uint64_t seen = progress_;
@@ -471,19 +476,17 @@ void Engine::wait(const std::function<bool()>& done, const char* what) {
     patience = std::min<steady_clock::duration>(patience * 2, seconds(20));
     deadline = steady_clock::now() + patience;
   }
-  --waiting_hosts_;
+  if (outermost) {
+    own_threads_.erase(::gettid());
+  }
   lock.unlock();
   world_.flush_output();
 }
 
 bool Engine::others_may_act() const {
-  // Host threads outside our API may still write what device threads wait for.
-  std::size_t tasks = 0;
-  for ([[maybe_unused]] const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    ++tasks;
-  }
-  return tasks > threads_.size() + waiting_hosts_ || host_function_runs_ || !host_side_.empty() ||
-         !host_functions_.empty();
+  // Host threads outside our API may still write what device threads wait for, unless they sleep.
+  return host_function_runs_ || !host_side_.empty() || !host_functions_.empty() ||
+         !others_sleep_for_good(own_threads_);
 }
 
 bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
@@ -525,21 +528,22 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   }
   report.waits = machine::describe(waits);
   for (const CommandPtr& command : waiting_) {
-    report.waits.push_back(describe_wait(*command));
+    report.waits.push_back({{}, describe_wait(*command)});
   }
-  report.waits.push_back(fmt::format("the host waits in {}", what));
+  report.waits.push_back({{}, fmt::format("the host waits in {}", what)});
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
     if (grid.next_cluster < grid.cluster_count()) {
       report.kind = FaultReport::Kind::Starvation;
       report.waits.push_back(
-          fmt::format(
-              "{} of {} blocks of '{}' have not started: {} are resident, more do not fit",
-              (grid.cluster_count() - grid.next_cluster) * grid.blocks_per_cluster(),
-              grid.cluster_count() * grid.blocks_per_cluster(),
-              grid.describe(),
-              running->resident * grid.blocks_per_cluster()
-          )
+          {{},
+           fmt::format(
+               "{} of {} blocks of '{}' have not started: {} are resident, more do not fit",
+               (grid.cluster_count() - grid.next_cluster) * grid.blocks_per_cluster(),
+               grid.cluster_count() * grid.blocks_per_cluster(),
+               grid.describe(),
+               running->resident * grid.blocks_per_cluster()
+           )}
       );
     }
   }
@@ -599,8 +603,12 @@ std::vector<std::string> Engine::describe(std::unique_lock<std::mutex>& lock) {
       }
     }
   }
-  for (std::string& line : machine::describe(waits)) {
-    lines.push_back(std::move(line));
+  for (const Waiting& waiting : machine::describe(waits)) {
+    lines.push_back(
+        waiting.place.line == 0
+            ? waiting.text
+            : fmt::format("{}:{}: {}", waiting.place.file, waiting.place.line, waiting.text)
+    );
   }
   for (const CommandPtr& command : waiting_) {
     lines.push_back(describe_wait(*command));

@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -109,9 +110,10 @@ private:
   std::uint64_t turns_since_end_ = 0;
   std::atomic<std::uint64_t> host_calls_{0};
   std::atomic<std::uint64_t> executed_{0};
-  std::uint64_t progress_ = 0; // threads ended, barriers opened, commands completed: grows
-  unsigned idle_ = 0;          // workers that sleep
-  std::size_t waiting_hosts_ = 0;
+  std::uint64_t progress_ = 0;  // threads ended, barriers opened, commands completed: grows
+  unsigned idle_ = 0;           // workers that sleep
+  std::set<pid_t> own_threads_; // that do not count as host threads which may act: ours, and those
+                                // that wait in here
   bool host_function_runs_ = false;
   bool probing_ = false;
   bool performing_ = false;              // with one_at_a_time: a task is under way

@@ -3,6 +3,7 @@
 
 #include "machine/fault_finding.h"
 #include "machine/grid.h"
+#include "machine/source_place.h"
 
 #include <fmt/format.h>
 
@@ -166,11 +167,23 @@ void note_if_near(
 
 report::Diagnostic diagnose(const FaultReport& fault) {
   report::Diagnostic d(finding_of(fault), headline(fault));
-  d.place = place_of(fault.source);
   if (!fault.waits.empty()) {
-    d.notes = fault.waits;
+    for (const Waiting& waiting : fault.waits) {
+      if (waiting.place.line == 0) {
+        d.notes.push_back(waiting.text);
+        continue;
+      }
+      d.labels.push_back({place_of(waiting.place), waiting.text});
+      if (!d.place.known()) {
+        d.place = d.labels.back().place;
+      }
+    }
     return d;
   }
+  std::vector<SourcePlace> chain{fault.source}; // innermost first
+  chain.insert(chain.end(), fault.inlined_at.begin(), fault.inlined_at.end());
+  const SourcePlace& own = users_place(chain);
+  d.place = place_of(own);
   std::string who = fmt::format(
       "thread {} of block {} of kernel {}",
       triple(fault.thread),
@@ -191,8 +204,12 @@ report::Diagnostic diagnose(const FaultReport& fault) {
     d.notes.push_back("by " + who);
     d.notes.emplace_back("compile with -lineinfo to see the line");
   }
-  for (const SourcePlace& call : fault.inlined_at) {
-    d.labels.push_back({place_of(call), "inlined from here"});
+  for (const SourcePlace& place : chain) { // the user's own place has come first
+    if (&place != &own && place.line != 0) {
+      d.labels.push_back(
+          {place_of(place), &place < &own ? "in a library, called here" : "inlined from here"}
+      );
+    }
   }
   if (is_access(fault.fault.kind)) {
     note_if_near(d, fault.nearest, fault.fault.address);

@@ -174,6 +174,9 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
   facts.before_dead_ends.insert(facts.before_dead_ends.end(), stores.begin(), stores.end());
   std::ranges::sort(facts.before_dead_ends);
   facts.handed_over = handed_over_in(f);
+  if (ptx::reads_clock(f)) {
+    facts.clocks.emplace(f, cfg);
+  }
   // What can be asked on some way from here to the end: against the direction of the edges.
   facts.identity.assign(f.body.size(), Nothing);
   std::vector<std::uint8_t> entry(cfg.blocks().size(), Nothing);
@@ -199,6 +202,38 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
   return facts;
 }
 
+void LiveState::find_clocks(const Function& facts, At& at) {
+  const auto [calls, is_new] = calls_clocks_.try_emplace(at.code->module, false);
+  if (is_new && at.code->module != nullptr) {
+    calls->second = std::ranges::any_of(at.code->module->functions, [](const auto& f) {
+      return !f->entry && ptx::reads_clock(*f);
+    });
+  }
+  at.holds_time = calls->second; // callers are not followed
+  if (facts.clocks) {
+    const ptx::ClockFlow& flow = *facts.clocks;
+    const std::uint32_t here = at.op->instruction;
+    at.clock = flow.reading(here);
+    at.absolute_times = calls->second || flow.absolute();
+    at.holds_time = at.absolute_times || flow.held_before(here);
+    const auto* times = flow.times_at(here);
+    if (times != nullptr && !at.absolute_times) {
+      at.times.emplace();
+      for (const ptx::ClockFlow::Time& time : *times) {
+        const int bits = ptx::type_bits(at.code->function->registers[time.index].type);
+        at.times->push_back(
+            {{.offset = at.code->registers[time.index].offset(),
+              .bytes = static_cast<std::uint8_t>(bits / 8)},
+             time.of}
+        );
+      }
+    }
+    for (std::uint32_t n = here; n < at.code->function->body.size(); ++n) {
+      at.data_reading += flow.reading(n) == ptx::ClockFlow::Reading::Data ? 1 : 0;
+    }
+  }
+}
+
 const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   const auto known = at_.find(&op);
   if (known != at_.end()) {
@@ -219,6 +254,7 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
     return at; // behind the last instruction
   }
   at.identity = facts.identity[op.instruction];
+  find_clocks(facts, at);
   at.before_dead_end = std::ranges::binary_search(facts.before_dead_ends, op.instruction);
   const ptx::BitVector& live = facts.live[op.instruction];
   const ptx::Instruction& instruction = code.function->body[op.instruction];

@@ -13,6 +13,7 @@
 #include "isa/op.h"
 #include "machine/learned.h"
 #include "ptx/cfg.h"
+#include "ptx/clock_flow.h"
 #include "ptx/demanded_bits.h"
 #include "ptx/liveness.h"
 
@@ -58,6 +59,17 @@ public:
     // A read that decides whether the thread ever ends, or a store to a place that such a read may
     // read (ptx/dead_ends.h).
     bool before_dead_end = false;
+    // What it is to clocks ([CLOCK]).
+    ptx::ClockFlow::Reading clock = ptx::ClockFlow::Reading::None;
+    std::uint32_t data_reading =
+        0;                       // number of a reading for data, from the last one of the function
+    bool absolute_times = false; // times are compared with what no clock has shown
+    bool holds_time = false;     // what is read from a clock may be compared with what was
+    struct Time {
+      Register in;
+      ptx::ClockFlow::Clock of{};
+    };
+    std::optional<std::vector<Time>> times; // of a reading: all that there are, if that is known
   };
   /// The live state right before `op` of `code`.
   const At& at(const isa::Code& code, const isa::Op& op);
@@ -73,14 +85,17 @@ private:
     std::vector<std::uint32_t> before_dead_ends;
     // By mode of shfl, the lanes whose value is read. Shuffles of the same mode may meet.
     std::map<ptx::Mod, isa::LaneMask> handed_over;
+    std::optional<ptx::ClockFlow> clocks; // none: it reads none
   };
   const Function& function(const ptx::Function& f);
+  void find_clocks(const Function& facts, At& at);
 
   ptx::Liveness::Of of_;
   Learned learned_;
   std::unordered_map<const isa::Op*, At> at_; // node-based: elements keep their address
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;
+  std::unordered_map<const ptx::Module*, bool> calls_clocks_; // functions that are called read some
 };
 
 } // namespace heddle::machine

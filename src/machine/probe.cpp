@@ -1,11 +1,13 @@
-// Implements probe.h. Finding the period is Brent's: the state remembered is renewed at turns 1, 2,
-// 4, 8…
+// Implements probe.h.
 #include "machine/probe.h"
 
 #include "base/hash.h"
 #include "machine/access_notes.h"
+#include "machine/recurrence.h"
+#include "ptx/clock_flow.h"
 
 #include <algorithm>
+#include <set>
 
 namespace heddle::machine {
 namespace {
@@ -15,7 +17,6 @@ using isa::LaneMask;
 constexpr std::int64_t turn_fuel = 256; // backward branches; small, so that short loops repeat soon
 constexpr int max_turns = 4096;
 constexpr std::size_t max_writes = 1U << 22; // noted; a warp that writes more is not waiting
-constexpr std::uint64_t hour = 3'600'000'000'000ULL; // ns
 
 /// What the future of a warp's lanes depends on, memory that others see aside.
 Hash128 state_of(const Block& block, std::size_t w, const Block::WarpState& state) {
@@ -76,8 +77,7 @@ Probed probe_warp(Block& block, std::size_t w, isa::Exec& exec) {
   std::vector<Written> all_writes; // before that
   exec.watch(&notes);
   Probed result = Probed::Moves;
-  Hash128 remembered = state_of(block, w, state);
-  int renew = 1;
+  Recurrence circle(state_of(block, w, state));
   for (int turn = 1; turn <= max_turns && all_writes.size() < max_writes; ++turn) {
     state.fuel = turn_fuel;
     const isa::Stop stop = block.turn(exec, w);
@@ -85,20 +85,41 @@ Probed probe_warp(Block& block, std::size_t w, isa::Exec& exec) {
       break;
     }
     const Hash128 now = state_of(block, w, state);
-    if (now == remembered && undone(writes)) {
+    if (circle.is_back(now) && undone(writes)) {
       all_writes.insert(all_writes.end(), writes.begin(), writes.end());
       result = undone(all_writes) ? Probed::Circles : Probed::Settled;
       break;
     }
-    if (turn == renew) {
-      remembered = now;
+    if (circle.go_on(now)) {
       all_writes.insert(all_writes.end(), writes.begin(), writes.end());
       notes.clear();
-      renew *= 2;
     }
   }
   exec.watch(nullptr);
   return result;
+}
+
+/// [CLOCK]: can what a clock shows make a difference to a lane?
+bool may_wait_for_time(const isa::Warp& warp) {
+  std::set<const ptx::Function*> functions;
+  for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    for (const isa::Frame* f = warp.frame[lane]; f != nullptr; f = f->caller) {
+      functions.insert(f->code->function);
+    }
+  }
+  return std::ranges::any_of(functions, [](const ptx::Function* f) {
+    if (!f->entry && ptx::reads_clock(*f)) {
+      return true;
+    }
+    const ptx::ClockFlow flow(*f, ptx::Cfg(*f));
+    for (std::uint32_t n = 0; n < f->body.size(); ++n) {
+      if (flow.reading(n) == ptx::ClockFlow::Reading::Decides) {
+        return true;
+      }
+    }
+    return false;
+  });
 }
 
 } // namespace
@@ -116,9 +137,8 @@ Probed probe_cluster(Cluster& cluster, isa::Exec& exec) {
       }
       block.stop_time_at(now);
       Probed probed = probe_warp(block, w, exec);
-      if (probed != Probed::Moves && block.time_was_read()) {
-        block.stop_time_at(now + hour);
-        probed = std::min(probed, probe_warp(block, w, exec));
+      if (block.time_was_read() && may_wait_for_time(warp)) {
+        probed = Probed::Moves;
       }
       block.let_time_pass();
       result = std::min(result, probed);

@@ -4,9 +4,8 @@
 // registers, local memory) is one it had before while every byte it wrote in between has its old
 // value again. If that holds for all clusters that are resident and nothing else can run, the run
 // has reached an endless loop: nobody will ever write what they wait for. A program that counts its
-// polls, or waits for a clock, never repeats a state and is not reported (misses hangs, never
-// invents one). Loops that read the clock are probed again an hour later, so that a time-out of up
-// to an hour is honoured.
+// polls never repeats a state and is not reported; nor is one that asks a clock which may decide
+// something: it may wait for a time limit ([CLOCK]). So hangs are missed, and none is invented.
 #pragma once
 
 #include "machine/block.h"

@@ -8,11 +8,13 @@
 #include "isa/ops_address.h"
 #include "machine/fault_diagnostic.h"
 #include "machine/owned.h"
+#include "machine/recurrence.h"
 #include "machine/stepper_work.h"
 #include "ptx/effect.h"
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace heddle::machine {
 
@@ -251,6 +253,9 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   case Kind::Exit:
     return {Class::End, effect.step, effect.name};
   default:
+    if (clock_reading(at) != nullptr) {
+      return classify_clock(at);
+    }
     return {Class::Access, effect.step, effect.name};
   }
 }
@@ -288,6 +293,8 @@ bool Stepper::is_choice(const Lane& at, Class kind) const {
   switch (kind) {
   case Class::Silent:
     return false;
+  case Class::Clock:
+    return !asks_only_the_time(at);
   case Class::Allocation:
     if (!options_.allocations) {
       return true;
@@ -367,6 +374,9 @@ Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconve
     const std::uint64_t block = at.cluster * cluster.size() + at.block;
     const std::uint64_t threads = at.work->command->grid->config().block.count();
     heap_->turn(at.work->identity, block * threads + at.warp * isa::warp_size);
+  }
+  if (!look_at_clock(at, bit(at.lane) | with, std::exchange(time_, Time::None))) {
+    return Stop::Unsupported;
   }
   const Stop stop = run_noting(at, fuel, with, reconverge);
   const bool wrong = journal_.misuse().op != nullptr ||
@@ -580,8 +590,12 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
       continue;
     }
     at.lane = std::countr_zero(group);
-    if (heap_ != nullptr && stands_at_visible(at) && classify(at).kind == Class::Allocation) {
-      group = bit(at.lane); // each call is somebody's
+    if (const bool own = heap_ != nullptr || clock_reading(at) != nullptr;
+        own && stands_at_visible(at)) {
+      const Class kind = classify(at).kind;
+      if (kind == Class::Allocation || kind == Class::Clock) {
+        group = bit(at.lane); // each call, and each time, is somebody's
+      }
     }
     const std::uint64_t executed = exec_.executed();
     const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
@@ -622,18 +636,35 @@ bool Stepper::settle_lanes(const Lane& any) {
   }
 }
 
-/// Called for a thread that has run for long without a choice: either its state comes again
-/// (Brent's algorithm), then it will loop for ever, or it gets somewhere, or `rounds` of its loops
-/// are over. False if it failed.
+void Stepper::note_acts(const Operation& operation, Recurrence& circle) {
+  if (operation.step != StepKind::None) {
+    circle.did(Recurrence::Steps);
+  }
+  if (operation.local) {
+    circle.did(Recurrence::AccessesLocals);
+  }
+  if (operation.plain_read) {
+    circle.did(Recurrence::ReadsPlain);
+  }
+}
+
+void Stepper::note_endless(const Lane& at, LaneMask lanes, const Recurrence& circle) {
+  auto& loops = at.work->progress[at.cluster].loops[at.block][at.warp];
+  const auto if_it = [&](Recurrence::Act act) { return circle.does(act) ? lanes : 0; };
+  loops.endless |= lanes;
+  loops.stepping |= if_it(Recurrence::Steps);
+  loops.local |= if_it(Recurrence::AccessesLocals);
+  loops.sleeping |= if_it(Recurrence::Sleeps);
+}
+
+/// Called for a thread that has run for long without a choice: either its state comes again, then
+/// it will loop for ever, or it gets somewhere, or `rounds` of its loops are over. False if it
+/// failed.
 bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   const isa::Warp& warp = warp_state(at).warp;
   Work::Progress& progress = at.work->progress[at.cluster];
-  const auto fingerprint = [&] { return lane_state(warp, at.lane); };
-  Hash128 remembered = fingerprint();
-  std::uint64_t power = 1, length = 0, asked = 0;
-  constexpr std::uint64_t never = ~0ULL;
-  std::uint64_t stepped = never, accessed = never, slept = never,
-                read = never; // in which round last
+  Recurrence circle(lane_state(at));
+  std::uint64_t asked = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const Stop stop = run(at, /*fuel=*/1);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -648,36 +679,27 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
     }
     if (stands_at_visible(at)) {
       const Operation operation = classify(at);
-      stepped = operation.step != StepKind::None ? round : stepped;
-      accessed = operation.local ? round : accessed;
-      read = operation.plain_read ? round : read;
+      note_acts(operation, circle);
       if (operation.kind == Class::Orderly && operation.plain_read && ++asked > most_asked) {
         // It counts how often it asks, or backs off: who would answer must have a turn.
         progress.loops[at.block][at.warp].plain |= bit(at.lane);
         return settle_lane(at);
       }
     }
-    slept = stop == Stop::Yield ? round : slept;
-    if (fingerprint() == remembered) {
+    if (stop == Stop::Yield) {
+      circle.did(Recurrence::Sleeps);
+    }
+    const Hash128 state = lane_state(at);
+    if (circle.is_back(state)) {
       auto& loops = progress.loops[at.block][at.warp];
-      const auto in_circle = [&](std::uint64_t when) {
-        return when != never && round - when <= length ? bit(at.lane) : 0;
-      };
-      if (in_circle(read) != 0) {
+      if (circle.does(Recurrence::ReadsPlain)) {
         loops.plain |= bit(at.lane); // others may write what it reads
         return settle_lane(at);
       }
-      loops.endless |= bit(at.lane);
-      loops.stepping |= in_circle(stepped);
-      loops.local |= in_circle(accessed);
-      loops.sleeping |= in_circle(slept);
+      note_endless(at, bit(at.lane), circle);
       return true;
     }
-    if (++length == power) {
-      remembered = fingerprint();
-      power *= 2;
-      length = 0;
-    }
+    circle.go_on(state);
   }
   if (rounds < loop_rounds) {
     return true;
@@ -732,6 +754,9 @@ void Stepper::settle(Work& work, std::size_t cluster) {
 }
 
 void Stepper::fail(const Lane& at) {
+  if (failure_ && !failure_->incomplete.empty()) {
+    return; // it is our own gap
+  }
   failure_ = Failure{};
   Block& block = at.work->clusters[at.cluster]->block(at.block);
   failure_->report = report_fault(*at.work->command->grid, block, at.warp, exec_);

@@ -34,8 +34,7 @@
 // operation, whose write is the last (stepper_warps.cpp).
 //
 // May be wrong: of a program with a data race on plain accesses not every interleaving is explored
-// (what is found is real). Clocks advance with every reading, so that loops on a time limit end;
-// how far they are does not tell states apart.
+// (what is found is real); of clocks see stepper_clocks.cpp.
 #pragma once
 
 #include "base/hash.h"
@@ -72,6 +71,8 @@ using ptx::StepKind;
 /// from state to state as long as nothing about the thread and its cluster changes.
 using ThreadClass = std::uint64_t;
 
+class Recurrence;
+
 class Stepper {
 public:
   struct Options {
@@ -84,7 +85,7 @@ public:
     // Learned::unordered that can be.
     bool data_order = false;
     bool retries = true;      // an update made of compare-and-swap is one (ptx/retry_loops.h)
-    Learned learned;          // what is known not to hold of all this
+    Learned learned = {};     // what is known not to hold of all this
     bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
     bool allocations = false; // malloc and free in kernels commute (device_heap.h)
     bool neighbours = false;  // no block ends while others access its shared memory
@@ -113,6 +114,12 @@ public:
     Cooperative // [COOP]
   };
 
+  /// What a clock shows to a thread that looks at it ([CLOCK]).
+  enum class Time : std::uint8_t {
+    None, // it looks at none, or what that shows decides nothing
+    Soon, // what it has shown to it before
+    Late  // so much more that every time limit is over
+  };
   struct Move {
     std::size_t work = 0;      // which command
     std::uint64_t command = 0; // its number; that of `work` is used again
@@ -141,6 +148,7 @@ public:
     // Who moves. Without warp rules: `lane` and those whose activemask names it; 0: only `lane`.
     isa::LaneMask lanes = 0;
     isa::LaneMask first = 0; // who goes first, or writes last
+    Time time{};
   };
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
   std::vector<Move> moves() const;
@@ -208,7 +216,6 @@ public:
   bool can_undo(const Move& move) const { return move.thread ? !move.heap : simple(move); }
   struct Mark {
     std::size_t log = 0, memory = 0, output = 0;
-    std::uint64_t time = 0;
   };
   Mark mark() const;
   /// Everything is as it was then, failure() too. Marks made later are void.
@@ -253,6 +260,8 @@ public:
   std::vector<LeftBehind> left_behind() const;
   /// True once there were more orders of lanes or sides than are tried.
   bool left_out_orders() const { return left_out_orders_; }
+  /// True once a thread could have looked at a clock more often before a time limit than is tried.
+  bool left_out_looks() const { return left_out_looks_; }
   /// True once a grid had to wait for another one.
   bool saw_dependency() const { return saw_dependency_; }
   /// True once a thread made a move that its cluster does not run through, or a strong access.
@@ -311,9 +320,6 @@ public:
   /// looks like one in parameters): these are others in each execution, and with them the
   /// fingerprints.
   bool saw_host_addresses() const { return journal_.saw_host_addresses() || host_parameters_; }
-  /// A device thread has looked at a clock on the way here. What it shows depends on the way, and
-  /// is no part of a state: registers that got it may differ from way to way. (It begins with 1.)
-  bool saw_clock() const { return world_.virtual_time() > 1; }
   /// Is there a command that is not complete?
   bool busy() const;
 
@@ -372,12 +378,27 @@ private:
   bool settle_lane(const Lane& at);
   bool settle_lanes(const Lane& any, int& rounds);
   bool settle_lanes(const Lane& any);
+  static void note_acts(const Operation& operation, Recurrence& circle);
+  static void note_endless(const Lane& at, isa::LaneMask lanes, const Recurrence& circle);
   bool loops_for_ever(const Lane& at, std::uint64_t rounds);
   void settle(Work& work, std::size_t cluster);
   void fail(const Lane& at);
   void make_heap(const isa::Kernel& kernel);
-  Hash128 lane_state(const isa::Warp& warp, int lane) const;
+  Hash128 lane_state(const Lane& at) const;
   static Block::WarpState& warp_state(const Lane& at);
+
+  // stepper_clocks.cpp
+  const LiveState::At* clock_reading(const Lane& at) const;
+  bool remembers_times(const Lane& at) const;
+  Operation classify_clock(const Lane& at) const;
+  bool asks_only_the_time(const Lane& at) const;
+  std::uint64_t time_shown(const Lane& at) const;
+  bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
+  bool much_later(const Lane& at, const LiveState::At& reading);
+  void begin_look(const Lane& at, Time time);
+  void end_look(const Move& move);
+  void looks_first(std::vector<Move>& moves) const;
+  static std::uint8_t& late_readings(const Lane& at);
 
   // stepper_last.cpp
   void note_before(const Work& work);
@@ -619,6 +640,7 @@ private:
   bool stepping_ = false;  // a move is under way …
   bool submitted_ = false; // … and has submitted something
   bool saw_dependency_ = false;
+  bool saw_early_ = false; // a command with a programmatic dependency
   bool saw_choice_ = false;
   // With Options::starts_at_once: commands that what is submitted next need not wait for, in the
   // order in which they were submitted; and what each had to wait for. By Command::id.
@@ -646,8 +668,9 @@ private:
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
   std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
   mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;
-  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_;  // by state of a lane
-  mutable std::unordered_map<std::uint64_t, bool> reads_in_vain_; // the same
+  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_;       // by state of a lane
+  mutable std::unordered_map<std::uint64_t, bool> reads_in_vain_;      // the same
+  mutable std::unordered_map<std::uint64_t, bool> asks_only_the_time_; // the same
   bool left_out_reads_ = false;
   mutable std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   mutable bool saw_plain_access_ = false;
@@ -655,6 +678,9 @@ private:
   mutable std::unordered_map<ThreadClass, std::size_t> loose_; // in it: moves of loose threads
   mutable bool repeatable_ = true; // the move under way touches nothing but images and memory
   bool left_out_orders_ = false;
+  bool left_out_looks_ = false;
+  Time time_{};           // what the clock shows at which the move under way looks
+  Hash128 looks_from_;    // the state of its lane before that
   bool bundling_ = false; // plain accesses of a thread that is about to take its next step
   StepKind taken_{};
 };

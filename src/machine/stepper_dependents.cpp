@@ -1,6 +1,6 @@
-// Implements the part of stepper.h that is about programmatic dependencies ([DEP-EARLY],
-// [DEP-WAIT], [DEP-BEGUN]): a grid that begins before the one it depends on has completed, and
-// waits for it inside.
+// Implements the part of stepper.h that is about what a command has to wait for ([DEP]), among it
+// programmatic dependencies ([DEP-EARLY], [DEP-WAIT], [DEP-BEGUN]): a grid that begins before the
+// one it depends on has completed, and waits for it inside.
 //
 // griddepcontrol.launch_dependents is no choice: that it has not been executed yet nobody can tell,
 // and what it allows nobody has to do. griddepcontrol.wait blocks its thread; when the grids before
@@ -16,6 +16,11 @@
 
 namespace heddle::machine {
 
+bool happens_by_itself(const Command& command) {
+  return command.kind == CommandKind::EventRecord ||
+         (command.kind == CommandKind::Empty && !command.more);
+}
+
 bool launches_anything(const Command& command) {
   const DeviceLaunches* launches = command.grid->launches();
   return launches->used() && !launches->over();
@@ -29,15 +34,42 @@ const Stepper::Work* Stepper::work_of(const Command& command) const {
   return found != works_.end() && !(*found)->done ? found->get() : nullptr;
 }
 
+/// [DEP]: does the command have to wait for others?
+bool Stepper::held_back(const Work& work) const {
+  const auto waits = [](const CommandPtr& before) { return !before->done.load(); };
+  if (!options_.ignore_grid_order || !work.kernel()) {
+    return std::any_of(work.after.begin(), work.after.end(), waits) ||
+           !std::ranges::all_of(work.command->early, [&](const EarlyDependency& early) {
+             return triggered(early);
+           });
+  }
+  // Only for what is not a grid, directly or behind events.
+  std::vector<const Command*> todo{work.command.get()};
+  while (!todo.empty()) {
+    const Command* next = todo.back();
+    todo.pop_back();
+    for (const CommandPtr& before : next->after) {
+      if (!waits(before) || before->kind == CommandKind::Kernel) {
+        continue;
+      }
+      if (!happens_by_itself(*before)) {
+        return true;
+      }
+      todo.push_back(before.get());
+    }
+  }
+  return false;
+}
+
 /// Does somebody who has not begun wait for its blocks to let dependents begin? Then what its moves
 /// do is more than what they do to their cluster.
 bool Stepper::has_dependents(const Work& work) const {
-  return std::ranges::any_of(works_, [&](const auto& other) {
-    return !other->done && !other->ready &&
-           std::ranges::any_of(other->command->early, [&](const EarlyDependency& early) {
-             return early.grid == work.command;
-           });
-  });
+  return saw_early_ && std::ranges::any_of(works_, [&](const auto& other) {
+           return !other->done && !other->ready &&
+                  std::ranges::any_of(other->command->early, [&](const EarlyDependency& early) {
+                    return early.grid == work.command;
+                  });
+         });
 }
 
 bool Stepper::triggered(const EarlyDependency& early) const {
@@ -90,6 +122,16 @@ void Stepper::leave_grid_wait(std::size_t n) {
       find_start(work, c, starts);
     }
   }
+}
+
+/// What a command other than a grid submits yet is not known: it counts as if it were one. Grids
+/// submit grids only.
+bool Stepper::may_call_host() const {
+  return std::ranges::any_of(works_, [](const auto& work) {
+    return !work->done && !work->begun &&
+           (work->command->kind == CommandKind::HostFunction ||
+            (!work->kernel() && work->command->more));
+  });
 }
 
 /// An early start is allowed and promised to nobody, nor is a host function while another one runs.

@@ -158,9 +158,11 @@ public:
   std::vector<std::byte>& bytes() { return bytes_; }
 
   /// Returns what the lane may still learn about itself.
-  std::uint8_t lane(LiveState& live, const isa::Warp& warp, int lane) {
+  template <class Loops>
+  std::uint8_t lane(LiveState& live, const isa::Warp& warp, int lane, const Loops& loops) {
     const Chain chain(warp, lane);
     std::uint8_t identity = LiveState::Nothing;
+    bool holds_time = false;
     put(static_cast<std::uint32_t>(chain.depth));
     for (std::size_t d = 0; d < chain.depth; ++d) {
       const Frame& frame = *chain.frames[d];
@@ -168,6 +170,7 @@ public:
           d + 1 < chain.depth ? chain.frames[d + 1]->return_op : place_of(warp, lane);
       const LiveState::At& at = live.at(*frame.code, *next);
       identity |= at.identity;
+      holds_time = holds_time || at.holds_time;
       put(at.name);
       put(frame.allocated);
       for (const LiveState::Register& r : at.registers) {
@@ -193,6 +196,8 @@ public:
     }
     const Frame& inner = *chain.frames[chain.depth - 1];
     raw(warp.local + slot(lane) * warp.local_stride, local_bytes(inner, warp));
+    put(holds_time ? loops.late[slot(lane)] : std::uint8_t{0});
+    put(loops.soon[slot(lane)]);
     return identity;
   }
 
@@ -219,9 +224,18 @@ public:
   template <class T> void get(T& value) { raw(&value, sizeof value); }
 
   /// From bytes of its own.
-  void lane(LiveState& live, isa::Warp& warp, int lane, const std::vector<std::byte>& bytes) {
+  template <class Loops>
+  void lane(
+      LiveState& live,
+      isa::Warp& warp,
+      int lane,
+      Loops& loops,
+      const std::vector<std::byte>& bytes
+  ) {
     const std::byte* const here = std::exchange(at_, bytes.data());
     read_lane(live, warp, lane);
+    get(loops.late[slot(lane)]);
+    get(loops.soon[slot(lane)]);
     at_ = here;
   }
   void next_warp() { entered_.clear(); }
@@ -283,10 +297,11 @@ private:
 };
 
 /// For recognising that a thread loops; without what others may change.
-Hash128 Stepper::lane_state(const isa::Warp& warp, int lane) const {
+Hash128 Stepper::lane_state(const Lane& at) const {
   std::vector<std::byte> bytes;
   ImageWriter writer(bytes);
-  writer.lane(live_, warp, lane);
+  const auto& loops = at.work->progress[at.cluster].loops[at.block][at.warp];
+  writer.lane(live_, warp_state(at).warp, at.lane, loops);
   return hash_of(bytes.data(), bytes.size());
 }
 
@@ -421,7 +436,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
           thread.flags = thread.flags << 1 | (*mask >> lane & 1);
         }
         thread.begin = lane_writer.size();
-        thread.identity = lane_writer.lane(live_, warp, lane);
+        thread.identity = lane_writer.lane(live_, warp, lane, loops);
         thread.end = lane_writer.size();
         if ((loops.owners & bit(lane)) != 0) {
           thread.identity |= LiveState::Thread;
@@ -582,7 +597,9 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         const ThreadClass who = image.threads[first + slot(at.lane)];
         const auto like = std::ranges::find(image.ready, who, &Image::Ready::who);
         if (options_.symmetry && like != image.ready.end()) {
-          ++like->count;
+          for (auto same = like; same != image.ready.end() && same->who == who; ++same) {
+            ++same->count;
+          }
           turns[first + slot(at.lane)] = static_cast<std::size_t>(like - image.ready.begin());
           continue;
         }
@@ -603,6 +620,11 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         image.by_thread = image.by_thread && ready.operation.kind != Class::Aligned &&
                           !asks_for_active(*ready.code, *ready.op);
         ready.who = who;
+        if (!ready.endless && ready.operation.kind == Class::Clock) {
+          image.by_thread = false; // two moves of one thread
+          left_out_looks_ |=
+              !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
+        }
         // Together with others the answer of activemask is another one.
         const std::vector<LaneMask> sets = active_with(at);
         const bool all = sets.size() == 1 && std::popcount(sets.front()) > few_active;
@@ -738,7 +760,8 @@ void Stepper::load(Work& work, std::size_t c) {
       reader.next_warp();
       for (LaneMask m = warp.live; m != 0; m &= m - 1) {
         const int lane = std::countr_zero(m);
-        reader.lane(live_, warp, lane, image->parts[first + slot(lane)]->bytes);
+        const std::vector<std::byte>& bytes = image->parts[first + slot(lane)]->bytes;
+        reader.lane(live_, warp, lane, loops, bytes);
         state.collective_op[slot(lane)] = warp.pc[slot(lane)] - 1; // if it waits at one
       }
       if (by_warps()) {

@@ -66,12 +66,6 @@ too_large(const Command& command, const MemoryUse& before, std::size_t some, std
   );
 }
 
-/// Complete as soon as what is before them is.
-bool happens_by_itself(const Command& command) {
-  return command.kind == CommandKind::EventRecord ||
-         (command.kind == CommandKind::Empty && !command.more);
-}
-
 } // namespace
 
 // --- Commands ------------------------------------------------------------------------------------
@@ -138,6 +132,7 @@ void Stepper::submitted(const CommandPtr& command) {
       sums_.overlap(work->identity, other->identity);
     }
   }
+  saw_early_ = saw_early_ || !command->early.empty();
   if (options_.starts_at_once) {
     note_before(*work);
   }
@@ -192,16 +187,6 @@ CommandPtr Stepper::host_function(const Move& move) const {
   return command->kind == CommandKind::HostFunction ? command : nullptr;
 }
 
-/// What a command other than a grid submits yet is not known: it counts as if it were one. Grids
-/// submit grids only.
-bool Stepper::may_call_host() const {
-  return std::ranges::any_of(works_, [](const auto& work) {
-    return !work->done && !work->begun &&
-           (work->command->kind == CommandKind::HostFunction ||
-            (!work->kernel() && work->command->more));
-  });
-}
-
 void Stepper::complete(Work& work) {
   if (work.kernel()) {
     order_data_.ended(work.command->grid->kernel());
@@ -235,33 +220,6 @@ void Stepper::host_moved() {
     }
   }
   std::erase_if(works_, [](const auto& work) { return work->done; });
-}
-
-/// [DEP]: does the command have to wait for others?
-bool Stepper::held_back(const Work& work) const {
-  const auto waits = [](const CommandPtr& before) { return !before->done.load(); };
-  if (!options_.ignore_grid_order || !work.kernel()) {
-    return std::any_of(work.after.begin(), work.after.end(), waits) ||
-           !std::ranges::all_of(work.command->early, [&](const EarlyDependency& early) {
-             return triggered(early);
-           });
-  }
-  // Only for what is not a grid, directly or behind events.
-  std::vector<const Command*> todo{work.command.get()};
-  while (!todo.empty()) {
-    const Command* next = todo.back();
-    todo.pop_back();
-    for (const CommandPtr& before : next->after) {
-      if (!waits(before) || before->kind == CommandKind::Kernel) {
-        continue;
-      }
-      if (!happens_by_itself(*before)) {
-        return true;
-      }
-      todo.push_back(before.get());
-    }
-  }
-  return false;
 }
 
 void Stepper::make_ready(std::size_t n) {
@@ -488,7 +446,8 @@ void Stepper::moves(std::vector<Move>& result) const {
         const std::uint64_t count =
             std::uint64_t{ready.count} * (options_.symmetry ? image.like_it : 1);
         if (image.loose) {
-          const auto [known, is_new] = loose_.try_emplace(ready.who, result.size());
+          const ThreadClass who = ready.who + static_cast<ThreadClass>(ready.time);
+          const auto [known, is_new] = loose_.try_emplace(who, result.size());
           if (!is_new) { // a thread of another cluster that is like it has its turn
             result[known->second].count += count;
             continue;
@@ -517,6 +476,7 @@ void Stepper::moves(std::vector<Move>& result) const {
             .pick = ready.pick,
             .lanes = ready.lanes,
             .first = ready.pick != 0 ? image.picks[ready.pick - 1].first : 0,
+            .time = ready.time,
         });
         if (starts) {
           break;
@@ -524,6 +484,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       }
     }
   }
+  looks_first(result);
 }
 
 bool Stepper::simple(const Move& move) const {
@@ -644,7 +605,6 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     }
   }
   repeatable_ = true;
-  const std::uint64_t time = world_.virtual_time();
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   if (order_data_.take_news()) { // what is known may read what has been marked, or write what is
@@ -654,7 +614,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   if (!done) {
     return false;
   }
-  if (repeatable_ && world_.virtual_time() == time) { // nobody has asked for it
+  if (repeatable_) {
     remember(move, *before, logged);
   }
   return true;
@@ -721,8 +681,10 @@ bool Stepper::execute(const Move& move) {
       return end_move(move, was_made); // that cannot be taken back: a move of its own
     }
     const auto lane = static_cast<std::size_t>(at.lane);
-    if (warp.pc[lane] != from && asks_for_active(*warp.frame[lane]->code, *warp.pc[lane])) {
-      return end_move(move, was_made); // others may come and be named with it: a move of its own
+    if (warp.pc[lane] != from && (asks_for_active(*warp.frame[lane]->code, *warp.pc[lane]) ||
+                                  operation.kind == Class::Clock)) {
+      // Others may come and be named with it; more than one time may be shown: a move of its own.
+      return end_move(move, was_made);
     }
     taken_ = operation.step;
     if (was_made && operation.kind == Class::Access && move.lanes == 0 && reads_in_vain(at)) {
@@ -737,6 +699,7 @@ bool Stepper::execute(const Move& move) {
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
+      begin_look(at, move.time);
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
         fail(at);
@@ -773,6 +736,7 @@ bool Stepper::end_move(const Move& move, bool was_made) {
       (taken_ != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
+  end_look(move);
   capture(move.work, move.cluster);
   for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
     if (c != move.cluster && !failure_) {
@@ -791,13 +755,12 @@ bool Stepper::end_move(const Move& move, bool was_made) {
 // --- Going back ----------------------------------------------------------------------------------
 
 Stepper::Mark Stepper::mark() const {
-  return {log_.size(), journal_.mark(), output_bytes_, world_.virtual_time()};
+  return {log_.size(), journal_.mark(), output_bytes_};
 }
 
 void Stepper::undo_to(const Mark& mark) {
   failure_.reset();
   journal_.undo_to(mark.memory);
-  world_.set_virtual_time(mark.time);
   if (mark.output != output_bytes_) {
     world_.drop_output_from(mark.output);
     output_bytes_ = mark.output;

@@ -188,7 +188,7 @@ bool Stepper::asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) co
   if (!Trial::possible(at)) {
     return false;
   }
-  const Hash128 first = lane_state(warp_state(at).warp, at.lane);
+  const Hash128 first = lane_state(at);
   const std::uint64_t key = first.low ^ first.high * 3 ^ phase;
   if (const auto known = asks_in_vain_.find(key); known != asks_in_vain_.end()) {
     return known->second;
@@ -204,14 +204,11 @@ bool Stepper::asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) co
   const auto try_out = [&] {
     // Asking counts as a write, too.
     Trial trial(*this, at, {op.word, sizeof word});
-    std::vector<Hash128> seen;
     std::optional<Hash128> end;
-    while (seen.size() < most_questions) {
-      const Hash128 state = trial.state();
-      if (std::ranges::find(seen, state) != seen.end()) {
+    for (ShortRecurrence circle; circle.size() < most_questions;) {
+      if (!circle.is_new(trial.state())) {
         return true; // from here on it goes round
       }
-      seen.push_back(state);
       const Trial::Here question = trial.here();
       answer(true);
       if (!trial.go_on()) {
@@ -312,14 +309,11 @@ Stepper::Operation Stepper::classify_library_op(const Lane& at, Operation as) co
     return as;
   }
   Trial trial(*this, at);
-  std::vector<Hash128> seen;
-  while (seen.size() < most_questions) {
-    const Hash128 state = trial.state();
-    if (std::ranges::find(seen, state) != seen.end()) {
+  for (ShortRecurrence circle; circle.size() < most_questions;) {
+    if (!circle.is_new(trial.state())) {
       as.kind = Class::Wait;
       return as;
     }
-    seen.push_back(state);
     if (!trial.go_on()) {
       return as;
     }

@@ -1,6 +1,7 @@
 // Trying out what a thread does, for those parts of the stepper that have to know it beforehand.
 #pragma once
 
+#include "machine/recurrence.h"
 #include "machine/stepper_work.h"
 
 namespace heddle::machine {
@@ -26,7 +27,6 @@ public:
         frame_(warp_.frame[index_]),
         live_(warp_.live),
         blocked_(warp_.blocked),
-        time_(stepper.world_.virtual_time()),
         executed_(stepper.exec_.executed()),
         begin_(here()) {}
   ~Trial() {
@@ -38,7 +38,6 @@ public:
     warp_.live = live_;
     warp_.blocked = blocked_;
     back_to(begin_);
-    stepper_.world_.set_virtual_time(time_);
     stepper_.tried_ += stepper_.exec_.executed() - executed_;
   }
   Trial(const Trial&) = delete;
@@ -57,7 +56,7 @@ public:
     warp_.pc[index_] = place.pc;
     stepper_.journal_.undo_notes(place.notes);
   }
-  Hash128 state() const { return stepper_.lane_state(warp_, at_.lane); }
+  Hash128 state() const { return stepper_.lane_state(at_); }
 
   /// Does what it stands at and goes on to something else that others see; false: it does more than
   /// that.
@@ -65,6 +64,9 @@ public:
     constexpr int most_stops = 1 << 12;
     Block& block = at_.work->clusters[at_.cluster]->block(at_.block);
     for (int stops = 0; stops < most_stops; ++stops) {
+      if (stepper_.clock_reading(at_) != nullptr) {
+        block.stop_time_at(stepper_.time_shown(at_));
+      }
       stepper_.exec_.enter_block(block.exec_block());
       isa::Exec::Turn turn;
       turn.fuel = plain_fuel;
@@ -98,7 +100,7 @@ private:
   std::size_t index_;
   isa::Frame* frame_;
   isa::LaneMask live_, blocked_;
-  std::uint64_t time_, executed_;
+  std::uint64_t executed_;
   Here begin_;
 };
 

@@ -17,6 +17,7 @@
 // the lowest first (misses).
 #include "base/check.h"
 #include "isa/ops_address.h"
+#include "machine/recurrence.h"
 #include "machine/stepper_work.h"
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace heddle::machine {
 
@@ -364,6 +366,9 @@ Stepper::picks(const Lane& at, const WarpRules::Next& next, std::span<const Hash
 
 /// False: it failed.
 bool Stepper::step_warp(const Lane& at, const Pick& pick) {
+  if (!look_at_clock(at, rules(at).next(exec_, at.warp).lanes, std::exchange(time_, Time::None))) {
+    return false;
+  }
   const Stop stop = rules(at).step(exec_, at.warp, pick);
   if (stop != Stop::Fault && stop != Stop::Unsupported) {
     return true;
@@ -401,10 +406,7 @@ bool Stepper::warp_loops_for_ever(const Lane& where) {
   Lane at = where;
   WarpRules& rules = this->rules(at);
   auto& loops = at.work->progress[at.cluster].loops[at.block][at.warp];
-  constexpr std::uint64_t never = ~0ULL;
-  std::uint64_t stepped = never, accessed = never, slept = never, read = never;
-  Hash128 remembered = warp_fingerprint(at);
-  std::uint64_t power = 1, length = 0;
+  Recurrence circle(warp_fingerprint(at));
   for (std::uint64_t round = 0; round < loop_rounds; ++round) {
     const Op* before = nullptr; // a round ends where it goes back
     for (int steps = 0; steps < round_steps; ++steps) {
@@ -422,39 +424,30 @@ bool Stepper::warp_loops_for_ever(const Lane& where) {
       before = next.op;
       const LaneMask lanes = acting(at, next);
       if ((next.op->flags & isa::Visible) != 0 && lanes != 0) {
-        const Operation operation = classify_warp(at, lanes);
-        stepped = operation.step != StepKind::None ? round : stepped;
-        accessed = operation.local ? round : accessed;
-        read = operation.plain_read ? round : read;
+        note_acts(classify_warp(at, lanes), circle);
       }
+      look_at_clock(at, lanes, Time::None);
       const Stop stop = rules.step(exec_, at.warp, {});
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
         fail(at);
         return false;
       }
-      slept = stop == Stop::Yield ? round : slept;
+      if (stop == Stop::Yield) {
+        circle.did(Recurrence::Sleeps);
+      }
     }
-    if (warp_fingerprint(at) == remembered) {
+    const Hash128 state = warp_fingerprint(at);
+    if (circle.is_back(state)) {
       const LaneMask live = warp_state(at).warp.live;
-      const auto in_circle = [&](std::uint64_t when) {
-        return when != never && round - when <= length ? live : 0;
-      };
-      if (in_circle(read) != 0) {
+      if (circle.does(Recurrence::ReadsPlain)) {
         loops.plain |= live; // others may write what it reads
         bool moved = false;
         return settle_warp(at, &moved);
       }
-      loops.endless |= live;
-      loops.stepping |= in_circle(stepped);
-      loops.local |= in_circle(accessed);
-      loops.sleeping |= in_circle(slept);
+      note_endless(at, live, circle);
       return true;
     }
-    if (++length == power) {
-      remembered = warp_fingerprint(at);
-      power *= 2;
-      length = 0;
-    }
+    circle.go_on(state);
   }
   failure_ = Failure{};
   failure_->incomplete = fmt::format(
@@ -495,11 +488,13 @@ bool Stepper::begin_move(const Move& move) {
     if (!is_move(at, next) || !picks(at, next, {}).empty()) {
       return true; // what follows is left open: a move of its own
     }
-    if (classify_warp(at, acting(at, next)).kind == Class::Heap) {
-      return true; // that cannot be taken back: another one
+    const Class kind = classify_warp(at, acting(at, next)).kind;
+    if (kind == Class::Heap || kind == Class::Clock) {
+      return true; // that cannot be taken back, or shows more than one time: another one
     }
   }
   taken_ = classify_warp(at, acting(at, next)).step;
+  begin_look(at, move.time);
   return step_warp(at, pick);
 }
 
@@ -555,6 +550,10 @@ void Stepper::find_warp_moves(
         image.ready.push_back(ready);
       }
       if (open.empty()) {
+        if (!ready.endless && ready.operation.kind == Class::Clock) {
+          left_out_looks_ |=
+              !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
+        }
         image.ready.push_back(ready);
       }
     }
@@ -572,7 +571,9 @@ Hash128 Stepper::warp_fingerprint(const Lane& at) const {
   for (LaneMask m = warp.live; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     hasher.value(rules(at).place(at.warp, lane));
-    const Hash128 state = lane_state(warp, lane);
+    Lane own = at;
+    own.lane = lane;
+    const Hash128 state = lane_state(own);
     hasher.value(state.low);
     hasher.value(state.high);
   }

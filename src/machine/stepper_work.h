@@ -5,8 +5,13 @@
 #include "ptx/module.h"
 
 #include <algorithm>
+#include <array>
 
 namespace heddle::machine {
+
+/// How often lanes have looked at clocks ([CLOCK], stepper_clocks.cpp).
+using Looks = std::array<std::uint8_t, isa::warp_size>;
+inline constexpr std::uint8_t most_soon = 8;
 
 /// Backward branches that a thread may take in one go before it is asked whether it loops for ever.
 inline constexpr std::int64_t plain_fuel = 1 << 14;
@@ -38,6 +43,9 @@ inline bool all_done(const std::vector<CommandPtr>& commands) {
   });
 }
 
+/// Complete as soon as what is before them is?
+bool happens_by_itself(const Command& command);
+
 /// Has a grid whose threads have ended launched what has not completed?
 bool launches_anything(const Command& command);
 
@@ -52,6 +60,7 @@ enum class Stepper::Class : std::uint8_t {
   Orderly, // the same
   Phase,   // of an mbarrier: see phases.h
   Wait,    // for a phase of an mbarrier that has not completed
+  Clock,   // reads a clock, and more than one answer makes a difference
   End,
   Io,
   Allocation, // of the device's heap, or its end
@@ -79,6 +88,7 @@ struct Stepper::Image {
     std::uint32_t count = 1; // so many threads of this class
     std::uint32_t pick = 0;  // in `picks`, from 1; 0: nothing is left open
     isa::LaneMask lanes = 0; // Move::lanes
+    Time time{};             // Move::time
     mutable Transitions<Outcome>::Hint hint;
   };
   Hash128 content; // of its parts
@@ -111,6 +121,17 @@ struct Stepper::Image {
   // Classes of all threads (with warp rules: warps), block by block and in order of their numbers;
   // 0: it has ended.
   std::vector<ThreadClass> threads;
+  /// A look at a clock is two moves: `look` becomes the late one. False: there is no other one,
+  /// because so many have been soon without anything else.
+  bool add_soon(Ready& look, std::uint8_t looks) {
+    look.time = Time::Soon;
+    if (looks < most_soon) {
+      ready.push_back(look);
+    }
+    look.time = Time::Late;
+    look.operation.what = "a look at a clock, much later";
+    return looks < most_soon;
+  }
   mutable std::uint64_t looked_at = 0; // in which pass of moves()
   mutable std::uint32_t like_it = 0;   // clusters with this image, in that pass
 };
@@ -193,6 +214,8 @@ struct Stepper::Work {
       // Lanes that have made an owned access and may make another one: they are told apart by their
       // numbers in the cluster ([RED-OWNED]).
       isa::LaneMask owners = 0;
+      // By lane: late looks at clocks; soon ones of a loop that does nothing else, but counts.
+      Looks late{}, soon{};
     };
     std::vector<std::vector<Loops>> loops; // [block][warp]
   };

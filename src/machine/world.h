@@ -119,6 +119,12 @@ struct SourcePlace {
   std::uint32_t column = 0;
 };
 
+/// Who waits or spins, and where.
+struct Waiting {
+  SourcePlace place; // the user's own source, if there is any
+  std::string text;  // "thread (0,0,0) of block (0,0,0) and 31 more spins (setp…)"
+};
+
 /// What a device thread did wrong, or what Heddle cannot do for it; the context is unusable
 /// afterwards, as on a real device.
 struct FaultReport {
@@ -137,7 +143,7 @@ struct FaultReport {
   std::vector<SourcePlace> inlined_at;       // call sites, innermost first
   std::string instruction;                   // PTX text
   std::optional<memory::Allocation> nearest; // of an address in global memory
-  std::vector<std::string> waits;            // Deadlock, Hang: who waits for what
+  std::vector<Waiting> waits;                // Deadlock, Hang: who waits for what
 };
 
 /// Decides who moves. Implemented by Engine (engine.h) and by the explorer.

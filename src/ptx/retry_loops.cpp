@@ -144,9 +144,8 @@ private:
       return true;
     }
     const Instruction& i = body_[writes_[r][0]];
-    if (writes_[r].size() > 1 || deep == deepest || i.guard ||
-        !effect_of(i).is(Effect::Kind::Compute)) {
-      return false;
+    if (writes_[r].size() > 1 || deep == deepest || i.guard || effect_of(i).reads()) {
+      return false; // memory may have changed since the last round
     }
     bool result = writes_[r][0] != exchange_;
     each_register(i, [&](RegisterUse use) {

@@ -34,7 +34,7 @@ std::string fingerprint(const Diagnostic& d) {
 
 StaticReport as_static(const Report& report, std::string_view program) {
   StaticReport result;
-  result.tool = "heddle check";
+  result.tool = report.exit_status ? "heddle run" : "heddle check";
   for (const Diagnostic& d : report.findings) {
     const FindingRow& row = describe(d.finding);
     const std::string rule(d.rule_id());

@@ -27,6 +27,10 @@ std::string_view name(Verdict verdict) {
     return "may-hang";
   case Verdict::Defect:
     return "defect";
+  case Verdict::Clean:
+    return "clean";
+  case Verdict::Hang:
+    return "hang";
   case Verdict::Unknown:
     break;
   }
@@ -35,10 +39,14 @@ std::string_view name(Verdict verdict) {
 
 Verdict Report::verdict() const {
   if (has_group(findings, FindingGroup::Hang)) {
-    return Verdict::MayHang;
+    return exit_status ? Verdict::Hang : Verdict::MayHang;
   }
   if (has_defect(findings)) {
     return Verdict::Defect;
+  }
+  if (exit_status) {
+    const bool gap = has_group(findings, FindingGroup::Gap);
+    return gap || *exit_status == exit_code::budget ? Verdict::Unknown : Verdict::Clean;
   }
   // [BOUND]
   return complete && !has_group(findings, FindingGroup::Gap) ? Verdict::Terminates

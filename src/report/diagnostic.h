@@ -59,13 +59,15 @@ struct Diagnostic {
   std::string_view rule_id() const { return rule.empty() ? describe(finding).rule : rule; }
 };
 
-/// The four answers of `heddle check` and their names in JSON: "terminates", "may-hang", "defect",
-/// "unknown".
+/// The answers of `heddle check` and their names in JSON: "terminates", "may-hang", "defect",
+/// "unknown"; and those of `heddle run`, about one execution: "clean", "hang", "defect", "unknown".
 enum class Verdict : std::uint8_t {
   Terminates,
   MayHang,
   Defect,
-  Unknown
+  Unknown,
+  Clean,
+  Hang
 };
 std::string_view name(Verdict verdict);
 
@@ -93,6 +95,9 @@ struct Report {
     Verdict verdict{};
   };
   std::optional<Lockstep> lockstep;
+  // Of `heddle run`: the exit status of the one execution that this is about, 128 and the number of
+  // a signal that ended it. Then nothing is said about states, bounds and completeness.
+  std::optional<int> exit_status;
 
   /// From the findings: a hang, else another defect, else terminates if the search is complete.
   Verdict verdict() const;

@@ -48,6 +48,9 @@ std::string to_lines(const Diagnostic& d) {
   put(text, "finding", std::string(describe(d.finding).code));
   put(text, "message", d.message);
   put(text, "rule", d.rule);
+  if (d.severity != Severity::Error) {
+    put(text, "severity", d.severity == Severity::Warning ? "warning" : "note");
+  }
   put(text, "place", place_text(d.place));
   for (const Label& label : d.labels) {
     put(text, "label", place_text(label.place) + "\t" + label.text);
@@ -83,6 +86,8 @@ std::vector<Diagnostic> from_lines(std::string_view text) {
       d.message = line;
     } else if (key == "rule") {
       d.rule = line;
+    } else if (key == "severity") {
+      d.severity = line == "warning" ? Severity::Warning : Severity::Note;
     } else if (key == "place") {
       d.place = read_place(line);
     } else if (key == "label") {

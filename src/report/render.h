@@ -23,9 +23,13 @@ private:
 
 struct TextStyle {
   bool colour = false;
+  bool whole_names = false; // of templates: else shortened (names.h)
 };
-/// Colours only on a terminal, and not if NO_COLOR or TERM=dumb asks for none.
+/// As HEDDLE_COLOR says (always, never); else only on a terminal, and not if NO_COLOR or TERM=dumb
+/// asks for none.
 bool use_colour(int file_descriptor);
+/// HEDDLE_VERBOSE asks for them (-v).
+bool use_whole_names();
 
 /// The diagnostic as several lines, each ended by a newline.
 std::string render_text(const Diagnostic& diagnostic, SourceCache& sources, TextStyle style = {});
@@ -38,6 +42,10 @@ std::string render_text(
 );
 /// {"verdict", "complete", "findings", "states", "executions", "seconds", "bounds"} and a newline.
 std::string render_json(const Report& report);
+
+/// A JUnit test suite with one case for each finding, or one that has passed: what CI servers read.
+/// A verdict that is neither clean nor a defect is an error of the case.
+std::string render_junit(const Report& report, std::string_view program);
 
 /// Columns from `column` (from 1) to the end of the expression that begins there, at least 1. Used
 /// where a compiler tells the start of an expression but not its end; it may underline too little

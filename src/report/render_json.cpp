@@ -14,6 +14,18 @@ Json place_json(const Place& place, const std::string& text) {
   return {{"file", place.file}, {"line", place.line}, {"column", place.column}, {"text", text}};
 }
 
+std::string_view severity_name(Severity severity) {
+  switch (severity) {
+  case Severity::Warning:
+    return "warning";
+  case Severity::Note:
+    return "note";
+  case Severity::Error:
+    break;
+  }
+  return "error";
+}
+
 Json finding_json(const Diagnostic& d) {
   Json locations = Json::array();
   if (d.labels.empty() && d.place.known()) {
@@ -25,6 +37,7 @@ Json finding_json(const Diagnostic& d) {
   Json finding = {
       {"code", describe(d.finding).code},
       {"rule", d.rule_id()},
+      {"severity", severity_name(d.severity)},
       {"message", d.message},
       {"locations", std::move(locations)},
       {"threads", d.threads},
@@ -39,6 +52,15 @@ std::string render_json(const Report& report) {
   Json findings = Json::array();
   for (const Diagnostic& d : report.findings) {
     findings.push_back(finding_json(d));
+  }
+  if (report.exit_status) {
+    const Json run = {
+        {"verdict", name(report.verdict())},
+        {"findings", std::move(findings)},
+        {"exit_status", *report.exit_status},
+        {"seconds", report.seconds},
+    };
+    return run.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
   }
   Json json = {
       {"verdict", name(report.verdict())},

@@ -1,5 +1,6 @@
 // Diagnostics as text. The first line is clang's, which editors parse; then the labelled source
 // lines, the rule, what it means and what to do.
+#include "report/names.h"
 #include "report/render.h"
 
 #include <fmt/format.h>
@@ -143,10 +144,22 @@ std::optional<std::string_view> SourceCache::line(const std::string& file, std::
 }
 
 bool use_colour(int file_descriptor) {
+  if (const char* wanted =
+          std::getenv("HEDDLE_COLOR")) { // --color, also for a program that we start
+    const std::string_view word = wanted;
+    if (word == "always" || word == "never") {
+      return word == "always";
+    }
+  }
   const char* term = std::getenv("TERM");
   const char* no_color = std::getenv("NO_COLOR");
   return isatty(file_descriptor) != 0 && (no_color == nullptr || *no_color == '\0') &&
          (term == nullptr || std::string_view(term) != "dumb");
+}
+
+bool use_whole_names() {
+  const char* verbose = std::getenv("HEDDLE_VERBOSE");
+  return verbose != nullptr && *verbose != '\0';
 }
 
 std::uint32_t expression_length(std::string_view line, std::uint32_t column) {
@@ -198,7 +211,23 @@ std::string with_thousands(std::uint64_t value) {
   return digits;
 }
 
-std::string render_text(const Diagnostic& d, SourceCache& sources, TextStyle style) {
+/// The diagnostic with its names as the style has them.
+static Diagnostic in_style(Diagnostic d, const TextStyle& style) {
+  if (style.whole_names) {
+    return d;
+  }
+  d.message = shortened_names(d.message);
+  for (Label& label : d.labels) {
+    label.text = shortened_names(label.text);
+  }
+  for (std::string& note : d.notes) {
+    note = shortened_names(note);
+  }
+  return d;
+}
+
+std::string render_text(const Diagnostic& whole, SourceCache& sources, TextStyle style) {
+  const Diagnostic d = in_style(whole, style);
   const Paint paint{style.colour};
   const FindingRow& row = describe(d.finding);
   std::string file = d.place.file;
@@ -244,6 +273,21 @@ std::string describe(const Report::Schedules& schedules) {
   return text;
 }
 
+namespace {
+
+std::string one_execution(const Report& report, std::string_view program) {
+  return fmt::format(
+      "{}: {}: {} finding{} in one execution, exit status {}\n",
+      program,
+      name(report.verdict()),
+      report.findings.size(),
+      report.findings.size() == 1 ? "" : "s",
+      *report.exit_status
+  );
+}
+
+} // namespace
+
 std::string
 render_text(const Report& report, std::string_view program, SourceCache& sources, TextStyle style) {
   const Paint paint{style.colour};
@@ -254,13 +298,19 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
   }
   const std::string bounds = fmt::format(
       "{}{} states{}",
-      report.bounds.empty() ? "" : report.bounds + ", ",
+      report.bounds.empty() ? ""
+      : style.whole_names   ? report.bounds + ", "
+                            : shortened_names(report.bounds) + ", ",
       with_thousands(report.states),
       report.lockstep
           ? fmt::format(", and {} with lockstep warps", with_thousands(report.lockstep->states))
           : ""
   );
   switch (report.verdict()) {
+  case Verdict::Clean:
+  case Verdict::Hang:
+    out += one_execution(report, program);
+    break;
   case Verdict::Terminates:
     out += fmt::format("{}: terminates under every schedule: {}, exhaustive\n", program, bounds);
     if (report.schedules.tried > 0) {
@@ -271,6 +321,10 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
     }
     break;
   case Verdict::Unknown:
+    if (report.exit_status) {
+      out += one_execution(report, program);
+      break;
+    }
     out += report.exit_code() == exit_code::unsupported
                ? fmt::format("{}: no verdict: the program {}\n", program, why_no_verdict(report))
                : fmt::format(
@@ -287,6 +341,10 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
     break;
   case Verdict::MayHang:
   case Verdict::Defect:
+    if (report.exit_status) {
+      out += one_execution(report, program);
+      break;
+    }
     out += fmt::format(
         "{}: {}: {} finding{} ({}{})\n",
         program,

@@ -1,4 +1,5 @@
 // Error API: cudaGetLastError, cudaPeekAtLastError, names and texts, versions.
+#include "runtime/diagnostics/unseen_error.h"
 #include "runtime/error.h"
 #include "runtime/runtime.h"
 #include "runtime/version.h"
@@ -8,18 +9,22 @@ using namespace heddle::runtime;
 extern "C" {
 
 cudaError_t cudaGetLastError() {
+  error_was_asked_for();
   return std::exchange(thread_state().last_error, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
+  error_was_asked_for();
   return thread_state().last_error;
 }
 
 const char* cudaGetErrorName(cudaError_t error) {
+  error_was_asked_for();
   return error_name(error);
 }
 
 const char* cudaGetErrorString(cudaError_t error) {
+  error_was_asked_for();
   return error_text(error);
 }
 

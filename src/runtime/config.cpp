@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -130,6 +131,21 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
       config.compiler = compiler;
       config.compiled = cache;
     }
+  }
+  if (const char* text = get("HEDDLE_MAX_TIME"); text != nullptr && config.mode == Mode::Run) {
+    char* end = nullptr;
+    const double seconds = std::strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds > 0)) {
+      return input_error(fmt::format("HEDDLE_MAX_TIME={}: a number of seconds is expected", text));
+    }
+    config.max_seconds = seconds;
+  }
+  if (const char* text = get("HEDDLE_LEAKS"); text != nullptr && config.mode == Mode::Run) {
+    config.leaks = std::strcmp(text, "1") == 0;
+  }
+  if (const char* text = get("HEDDLE_ERROR_EXITCODE")) {
+    TRY(const std::uint64_t code, number("HEDDLE_ERROR_EXITCODE", text, 0, 255));
+    config.defect_exit_code = static_cast<int>(code);
   }
   if (const char* text = get("HEDDLE_EXPLORE")) {
     config.explore = text;

@@ -9,13 +9,20 @@
 //   HEDDLE_UNINITIALISED=1  run: look for uses of memory that nobody has written (one worker, too)
 //   HEDDLE_FOUND_TO=FILE    with one of them: write what is found there instead, in lines
 //                           (report/diagnostic_lines.h)
+//   HEDDLE_REPORT_TO=FILE   everything that is found is written there, too, in such lines
+//   HEDDLE_COLOR=WORD       always, never or auto: of what is printed (report/render.h)
+//   HEDDLE_VERBOSE=1        whole names of templates in what is printed
+//   HEDDLE_MAX_TIME=S       run: after so many seconds the program ends, and who still spins is
+//   told HEDDLE_LEAKS=1          run: memory that is not freed in the end is told
+//   HEDDLE_ERROR_EXITCODE=N run: the exit code if a defect was found (default: 1)
+//   HEDDLE_WARNINGS_AS_ERRORS=1
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule
 //   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as once
 //   HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp
 //   HEDDLE_STALE_READS=1    lockstep: plain reads of global memory may be old (one worker)
 //   HEDDLE_JIT=WORD         run: which kernels become machine code: never (default), hot, always;
-//                           needs HEDDLE_JIT_COMPILER, the path of heddle-jit, and HEDDLE_JIT_CACHE,
-//                           a folder
+//                           needs HEDDLE_JIT_COMPILER, the path of heddle-jit, and
+//                           HEDDLE_JIT_CACHE, a folder
 //   HEDDLE_EXPLORE=TEXT     options of the explorer, as the CLI writes them
 //   CUDA_LAUNCH_BLOCKING=1  as in CUDA: a launch returns when the kernel has ended
 //   CUDA_VISIBLE_DEVICES=…  as in CUDA: empty hides all devices, a list limits their number
@@ -55,6 +62,9 @@ struct Config {
   jit::Tiers::When compile = jit::Tiers::When::Never;
   std::string compiler; // path of heddle-jit
   std::string compiled; // folder of images
+  std::optional<double> max_seconds;
+  bool leaks = false;
+  std::optional<int> defect_exit_code;
   std::string explore;
   bool launch_blocking = false;
 };

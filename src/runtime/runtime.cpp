@@ -10,8 +10,10 @@
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_fault.h"
 #include "runtime/diagnostics/interrupt.h"
+#include "runtime/diagnostics/leaks.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/race_diagnostic.h"
+#include "runtime/diagnostics/unseen_error.h"
 #include "runtime/diagnostics/unwritten_diagnostic.h"
 #include "runtime/driver/context.h"
 #include "runtime/ipc/ipc.h"
@@ -82,6 +84,9 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
                      ) { tiers->worked(*grid.program(), grid.kernel(), executed); };
   }
   report_on_interrupt(world);
+  if (config.max_seconds) {
+    end_after(*config.max_seconds);
+  }
   return std::make_unique<machine::Engine>(world, std::move(options));
 }
 
@@ -140,6 +145,13 @@ Runtime::Runtime(Config config)
   ipc_ = std::make_unique<Ipc>(space_);
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
   world_->on_fault(announce_fault);
+  if (config_.defect_exit_code) {
+    set_defect_exit_code(*config_.defect_exit_code);
+  }
+  if (config_.leaks) {
+    announce_leaks_at_exit(memory_);
+  }
+  announce_unseen_errors_at_exit();
   install_exit_handler();
   install_host_fault_handler(space_);
 }

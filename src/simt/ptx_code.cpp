@@ -27,6 +27,8 @@ Kind kind_of(const ptx::Instruction& i) {
     return Kind::Exit;
   case What::Barrier:
     return Kind::Barrier;
+  case What::Dependency: // [DEP-WAIT] blocks lanes as a barrier does
+    return i.has(ptx::Mod::LaunchDependents) ? Kind::Plain : Kind::Barrier;
   case What::Update:
     return Kind::Atomic;
   case What::Store:

@@ -1,7 +1,8 @@
 """Random host code around small kernels, for random_programs.py.
 
 One or two host threads launch kernels in three streams, record and wait for events, copy and set flags, let streams
-wait for values and write them, ask what has completed, poll mapped memory, lock, and run host functions; the kernels
+wait for values and write them, ask what has completed, poll mapped memory, lock, and run host functions; kernels
+are launched programmatically or record events by their launches, and let others begin or wait for them inside. They
 set and await flags in device and mapped memory. What somebody waits for is set by somebody else more often than not.
 At the end a host thread hangs where the flags are what the random numbers say.
 """
@@ -17,7 +18,7 @@ struct Mail { cuda::atomic<int, cuda::thread_scope_system> a[4]; };
 static Mail* mail;
 static int* copied;
 static cudaStream_t s[3];
-static cudaEvent_t e[2];
+static cudaEvent_t e[2], timed[2];
 static std::mutex door;
 __device__ cuda::atomic<int, cuda::thread_scope_device> cells[3];
 static int* cell(int n) { void* p = nullptr; cudaGetSymbolAddress(&p, cells); return (int*)p + n; }
@@ -30,7 +31,27 @@ static void prepare(bool blocking) {
   copied = (int*)memory;
   for (int i = 0; i < 3; ++i) { copied[i] = i; cudaStreamCreateWithFlags(&s[i], blocking ? cudaStreamDefault : cudaStreamNonBlocking); }
   for (cudaEvent_t& event : e) { cudaEventCreateWithFlags(&event, cudaEventDisableTiming); }
+  for (cudaEvent_t& event : timed) { cudaEventCreate(&event); }
   cell(0);
+}
+enum class Also { Overlaps, Begun, BlockStart, Triggered };
+static void launch(void (*kernel)(Mail*), int blocks, int threads, cudaStream_t stream, Also also, cudaEvent_t event) {
+  cudaLaunchAttribute attribute{};
+  if (also == Also::Overlaps) {
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+  } else if (also == Also::Begun) {
+    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+    attribute.val.launchCompletionEvent.event = event;
+  } else {
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    attribute.val.programmaticEvent.event = event;
+    attribute.val.programmaticEvent.triggerAtBlockStart = also == Also::BlockStart;
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks; config.blockDim = threads; config.stream = stream;
+  config.attrs = &attribute; config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, kernel, mail);
 }
 """
 
@@ -66,7 +87,7 @@ class Maker:
                                    f"{flag.device}.exchange({k});"))
 
     def device_statement(self):
-        flag, other, pick = Flag(self.source), Flag(self.source), self.source.randrange(8)
+        flag, other, pick = Flag(self.source), Flag(self.source), self.source.randrange(10)
         if pick < 3:
             return self.device_set(flag)
         if pick < 5:
@@ -76,6 +97,10 @@ class Maker:
             return f"if ({flag.device}.load() == {self.source.randrange(2)}) {{ {self.device_set(other)} }}"
         if pick == 6:
             return f"if ({flag.device}.fetch_add(1) == {self.source.randrange(2)}) {{ {self.device_set(other)} }}"
+        if pick == 7:
+            return 'asm volatile("griddepcontrol.launch_dependents;" ::: "memory");'
+        if pick == 8:
+            return 'asm volatile("griddepcontrol.wait;" ::: "memory");'
         return "__threadfence_system();"
 
     def kernel(self, statements=None):
@@ -88,6 +113,9 @@ class Maker:
 
     def launch(self, statements=None):
         name, shape = self.kernel(statements)
+        if self.source.randrange(4) == 0:
+            also = self.source.choice(("Overlaps", "Overlaps", "Begun", "BlockStart", "Triggered"))
+            return f"launch({name}, {shape}, {self.stream()}, Also::{also}, e[{self.source.randrange(2)}]);"
         return f"{name}<<<{shape}, 0, {self.stream()}>>>(mail);"
 
     # --- Host code -----------------------------------------------------------------------------------
@@ -125,7 +153,7 @@ class Maker:
         return f"{{ std::lock_guard<std::mutex> guard(door); if ({flag.host}.fetch_add(1) == 0) {{ {other.host}.store(1); }} }}"
 
     def statement(self, depth=0):
-        pick, stream, event, flag = self.source.randrange(24), self.stream(), self.source.randrange(2), Flag(self.source)
+        pick, stream, event, flag = self.source.randrange(26), self.stream(), self.source.randrange(2), Flag(self.source)
         if pick < 7:
             return self.launch()
         if pick == 7:
@@ -142,6 +170,11 @@ class Maker:
         if pick == 12 and depth < 1:
             what = self.source.choice((f"cudaStreamQuery({stream})", f"cudaEventQuery(e[{event}])"))
             return f"if ({what} == {self.source.choice(('cudaSuccess', 'cudaErrorNotReady'))}) {{ {self.statement(depth + 1)} }}"
+        if pick == 20:
+            return f"cudaEventRecord(timed[0], {stream}); {self.launch()} cudaEventRecord(timed[1], {self.stream()});"
+        if pick == 21 and depth < 1:
+            ready = self.source.choice(("cudaSuccess", "cudaErrorNotReady"))
+            return f"{{ float t; if (cudaEventElapsedTime(&t, timed[0], timed[1]) == {ready}) {{ {self.statement(depth + 1)} }} }}"
         if pick == 13:
             return f"cudaMemcpyAsync({flag.address}, &copied[{self.source.randrange(3)}], 4, cudaMemcpyDefault, {stream});"
         if pick == 14:

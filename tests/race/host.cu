@@ -109,6 +109,65 @@ CASE(programmatic_launch, "RACE-COMMAND") {
   must(cudaLaunchKernelEx(&config, second<right>, (const int*)data, data + 1024));
 }
 
+// A stream that waits for an event of a launch is behind the launch's beginning ([DEP-BEGUN]) or its triggers
+// ([DEP-EARLY]) and no more; right: behind what the kernel itself is behind, or its grid waits ([DEP-WAIT]).
+CASE(launch_completion_event, "RACE-COMMAND") {
+  int* data = fresh();
+  cudaStream_t a = stream(), b = stream();
+  cudaEvent_t event;
+  must(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  fill<<<4, 64, 0, a>>>(data + 512, 1);
+  cudaLaunchConfig_t config{};
+  config.gridDim = 4;
+  config.blockDim = 64;
+  config.stream = a;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+  attribute.val.launchCompletionEvent.event = event;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  must(cudaLaunchKernelEx(&config, fill, data, 1));
+  must(cudaStreamWaitEvent(b, event, 0));
+  add<<<4, 64, 0, b>>>(right ? data + 512 : data, data + 1024);
+}
+
+CASE(programmatic_event, "RACE-COMMAND") {
+  int* data = fresh();
+  cudaStream_t a = stream(), b = stream();
+  cudaEvent_t event;
+  must(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  cudaLaunchConfig_t config{};
+  config.gridDim = 4;
+  config.blockDim = 64;
+  config.stream = a;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticEvent;
+  attribute.val.programmaticEvent.event = event;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  must(cudaLaunchKernelEx(&config, fill, data, 1));
+  must(cudaStreamWaitEvent(b, event, 0));
+  second<right><<<4, 64, 0, b>>>(data, data + 1024);
+}
+
+// What comes behind a programmatic launch in its stream is behind the kernel before that, too.
+CASE(behind_programmatic_launch, "RACE-COMMAND") {
+  int* data = fresh();
+  cudaStream_t a = stream(), b = stream();
+  fill<<<4, 64, 0, a>>>(data, 1);
+  cudaLaunchConfig_t config{};
+  config.gridDim = 4;
+  config.blockDim = 64;
+  config.stream = a;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  must(cudaLaunchKernelEx(&config, fill, data + 512, 1));
+  add<<<4, 64, 0, right ? a : b>>>(data, data + 1024);
+}
+
 CASE(graph_branches, "RACE-COMMAND") {
   int* data = fresh();
   cudaGraph_t graph;

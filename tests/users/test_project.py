@@ -20,6 +20,12 @@ EXPECTED = {  # test -> what its output must contain if it fails
     "check.wrong": r"error\[exit-status\]: the program ends with exit status 1 under every schedule",
     "check.order": r"exit status 1 under some schedule, and with 0 under others(.|\n)*heddle replay v1:",
     "check.hang": r"selftest\.cu:20:\d+: error\[starvation\]",
+    "check.count": r"selftest\.cu:2[67]:\d+: warning\[livelock\]: every schedule still spins",
+    "check.ignored": r"selftest\.cu:\d+:\d+: error\[api-misuse\]: a launch of note_the_first\(\)",
+    "own.ignored": r"error\[api-misuse\]: a launch of note_the_first\(\)",
+    # The user's call, short names, and what a caller can do.
+    "check.prefix": r"prefix\.cu:10:\d+: error\[starvation\]: kernel 'void cub::…::DeviceScanKernel<…><<<\d+,\d+>>>'"
+                    r" may hang(.|\n)*= help: .*--progress=lobe",
 }
 
 

@@ -6,6 +6,7 @@
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
 #include "runtime/diagnostics/outcome.h"
+#include "runtime/diagnostics/unseen_error.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,20 +14,50 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
+#include <set>
 
 namespace heddle::runtime {
 
 namespace {
 
 void print(const report::Diagnostic& diagnostic) {
+  write_down(diagnostic);
   report::SourceCache sources;
-  const std::string text =
-      render_text(diagnostic, sources, {.colour = report::use_colour(STDERR_FILENO)});
+  const std::string text = render_text(
+      diagnostic,
+      sources,
+      {.colour = report::use_colour(STDERR_FILENO), .whole_names = report::use_whole_names()}
+  );
   std::fflush(stdout); // so that the report stands where it happened
   std::fputs(text.c_str(), stderr);
 }
 
 } // namespace
+
+void write_down(const report::Diagnostic& diagnostic) {
+  static std::mutex mutex;
+  static auto* const written = new std::set<std::string>; // never destroyed: exit handlers use it
+  const char* file = std::getenv("HEDDLE_REPORT_TO");
+  if (file == nullptr) {
+    return;
+  }
+  const std::lock_guard lock(mutex);
+  if (std::string lines = report::to_lines(diagnostic); written->insert(lines).second) {
+    std::ofstream(file, std::ios::app) << lines;
+  }
+}
+
+void warn(report::Diagnostic diagnostic) {
+  const char* strict = std::getenv("HEDDLE_WARNINGS_AS_ERRORS");
+  if (strict != nullptr && std::string_view(strict) == "1") {
+    diagnostic.severity = report::Severity::Error;
+    record_outcome(Outcome::Defect);
+  } else {
+    diagnostic.severity = report::Severity::Warning;
+  }
+  print(diagnostic);
+}
 
 void announce(const report::Diagnostic& diagnostic) {
   if (explore::note_finding(diagnostic)) {
@@ -68,9 +99,8 @@ void warn_of_free_after_reset(memory::Address p, const char* call) {
       report::Finding::InvalidFree,
       fmt::format("{} of {:#x}, which cudaDeviceReset has freed", call, p)
   );
-  d.severity = report::Severity::Warning;
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
-  print(d);
+  warn(std::move(d));
 }
 
 void warn_of_bad_range(
@@ -93,8 +123,8 @@ void warn_of_bad_range(
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
   if (!explore::note_finding(d)) {
-    d.severity = report::Severity::Warning;
-    print(d);
+    warn(d);
+    note_refusal(d);
   }
 }
 
@@ -107,9 +137,9 @@ void warn_of_refused_launch(
       report::Finding::ApiMisuse,
       fmt::format("a launch of {} does not take place: {}", kernel, why)
   );
-  d.severity = report::Severity::Warning;
   d.notes.push_back(fmt::format("the launch returns {}", code));
-  print(d);
+  warn(d);
+  note_refusal(d);
 }
 
 void announce_stale_handle(const char* what) {

@@ -9,6 +9,10 @@ namespace heddle::runtime {
 
 /// Prints the diagnostic to stderr and records the outcome (a defect, or unsupported).
 void announce(const report::Diagnostic& diagnostic);
+/// Prints a warning, which is no outcome unless --warnings-as-errors makes an error of it.
+void warn(report::Diagnostic diagnostic);
+/// Adds it to the file that HEDDLE_REPORT_TO names, once for each text, if there is one.
+void write_down(const report::Diagnostic& diagnostic);
 /// What a monitor has found, at the end: into the file that HEDDLE_FOUND_TO names, else as above.
 void announce_or_write(const report::Diagnostic& diagnostic);
 /// The same for a device fault.

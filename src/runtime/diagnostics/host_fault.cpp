@@ -80,7 +80,7 @@ void handle(int signal, siginfo_t* info, void* context) {
       d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
       announce(d);
       std::fflush(nullptr);
-      ::_exit(static_cast<int>(Outcome::Defect));
+      ::_exit(exit_code_of(Outcome::Defect));
     }
   }
   if (watched != nullptr && memory::AddressSpace::in_device_range(at)) {
@@ -100,7 +100,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     );
     announce(d);
     std::fflush(nullptr);
-    ::_exit(static_cast<int>(Outcome::Defect));
+    ::_exit(exit_code_of(Outcome::Defect));
   }
   // Not ours: as if we had never been there.
   if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {

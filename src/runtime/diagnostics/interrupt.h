@@ -9,4 +9,9 @@ namespace heddle::runtime {
 /// wants. The exit code is 128 plus the signal's number. A second signal ends the process at once.
 void report_on_interrupt(machine::World& world);
 
+/// After so many seconds says who waits for what or spins, as a warning, and ends the process with
+/// exit code 4, or that of a defect if one was found. report_on_interrupt() comes first. A timer
+/// and no thread, so that nobody takes it for a thread of the program.
+void end_after(double seconds);
+
 } // namespace heddle::runtime

@@ -2,6 +2,7 @@
 #include "runtime/diagnostics/outcome.h"
 
 #include "explore/explorer.h"
+#include "runtime/diagnostics/announce.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ namespace {
 /// Process-wide by nature: there is one exit code. Never destroyed, because exit handlers use it.
 struct State {
   std::atomic<int> gravest{static_cast<int>(Outcome::Clean)};
+  std::atomic<int> defect_code{static_cast<int>(Outcome::Defect)};
   std::mutex mutex;
   std::set<std::string, std::less<>> said;
 };
@@ -46,7 +48,7 @@ void at_exit(int /*status*/, void* /*unused*/) {
   const Outcome result = outcome();
   if (result != Outcome::Clean) {
     std::fflush(nullptr);
-    ::_exit(static_cast<int>(result));
+    ::_exit(exit_code_of(result));
   }
 }
 
@@ -54,6 +56,7 @@ void at_exit(int /*status*/, void* /*unused*/) {
 void complain_gap(std::string_view what, std::string_view text) {
   explore::stop_unsupported(what); // under `heddle check` the search ends here
   record_outcome(Outcome::Unsupported);
+  write_down({report::Finding::Unsupported, std::string(text)});
   complain_once(
       fmt::format("unsupported: {} (a gap of Heddle, not a defect of the program)", text)
   );
@@ -70,6 +73,14 @@ void record_outcome(Outcome outcome) {
 
 Outcome outcome() {
   return static_cast<Outcome>(state().gravest.load());
+}
+
+void set_defect_exit_code(int code) {
+  state().defect_code = code;
+}
+
+int exit_code_of(Outcome outcome) {
+  return outcome == Outcome::Defect ? state().defect_code.load() : static_cast<int>(outcome);
 }
 
 void complain_once(std::string_view text) {

@@ -23,6 +23,11 @@ enum class Outcome : int {
 void record_outcome(Outcome outcome);
 Outcome outcome();
 
+/// The exit code where a defect was found, instead of 1 (--error-exitcode).
+void set_defect_exit_code(int code);
+/// What the process must end with: of the outcome, but for the above.
+int exit_code_of(Outcome outcome);
+
 /// Prints "heddle: <text>" to stderr, once for each text in a process.
 void complain_once(std::string_view text);
 /// The entry point `name` is not implemented: says so once and records Unsupported.

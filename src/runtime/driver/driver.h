@@ -10,6 +10,7 @@
 // streams, events, graphs, arrays, pools and kernels are the runtime's own.
 #pragma once
 
+#include "runtime/diagnostics/unseen_error.h"
 #include "runtime/driver/context.h"
 #include "runtime/runtime.h"
 
@@ -52,6 +53,10 @@ template <class Body> CUresult after_init(Body&& body) {
   }
   const cudaError_t before = thread.last_error;
   const cudaError_t error = body();
+  if (error != cudaSuccess) {
+    error_was_asked_for(); // the driver has no last error: the code that is returned is all there
+                           // is
+  }
   thread.last_error = before;
   return driver_error(error);
 }

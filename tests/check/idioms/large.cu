@@ -169,9 +169,12 @@ int crash_if_late(Setup setup) {
   return 0;
 }
 
-// A copy beside a kernel that draws tickets: the search in which blocks start at once ends as soon as it sees that the
-// one can meet the other, and what it leaves is no defect.
+// A copy beside a kernel that draws tickets. If it writes the tickets, the search in which blocks start at once ends as
+// soon as it sees that the one can meet the other, and what it leaves is no defect.
 //@ case: copy-beside-tickets plain 8
+//@ flags: --straight-after=1 --max-states=60 --schedules=18
+//@ verdict: terminates
+//@ case: copy-onto-tickets plain 8
 //@ flags: --straight-after=1 --max-states=60 --schedules=18
 //@ verdict: unknown
 //@ incomplete: too many states
@@ -180,11 +183,11 @@ __global__ void draw() {
     data[0][0] = 1;
   }
 }
-int copy_beside_tickets(Setup setup) {
+template <bool onto> int copy_beside_tickets(Setup setup) {
   cudaStream_t beside = nullptr;
   cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking);
   void* to = nullptr;
-  cudaGetSymbolAddress(&to, value);
+  onto ? cudaGetSymbolAddress(&to, tickets) : cudaGetSymbolAddress(&to, value);
   static const int from = 3;
   launch(setup, draw);
   cudaMemcpyAsync(to, &from, sizeof from, cudaMemcpyHostToDevice, beside);
@@ -226,7 +229,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("look-back-ticket", look_back_ticket),
       DEVICE_CASE("fault-if-late", fault_if_late),
       {"crash-if-late", crash_if_late},
-      {"copy-beside-tickets", copy_beside_tickets},
+      {"copy-beside-tickets", copy_beside_tickets<false>},
+      {"copy-onto-tickets", copy_beside_tickets<true>},
       {"meet-if-reversed", meet_if_reversed_after},
   });
 }

@@ -89,6 +89,12 @@ template <bool waits_first> __global__ void looks(Data* data) {
 //@ case: looks-after-wait
 //@ verdict: terminates
 //@ rests-on: API
+//@ case: looks-after-wait
+//@ flags: --warps=lockstep
+//@ verdict: terminates
+//@ case: some-threads-wait
+//@ flags: --warps=lockstep
+//@ verdict: terminates
 // The first kernel lets it begin only after what it looks for.
 //@ case: triggered-after-write
 //@ verdict: terminates
@@ -139,6 +145,12 @@ static int all_blocks_trigger(Setup) {
   return finish();
 }
 
+__global__ void writes_late(Data* data) {
+  volatile int* a = &data->a;
+  trigger();
+  *a = 1;
+}
+
 // The overlap is promised to nobody: the first kernel may wait for ever for the second one.
 __global__ void awaits_dependent(Data* data) {
   trigger();
@@ -150,7 +162,11 @@ __global__ void answers(Data* data) {
 }
 //@ case: awaits-dependent
 //@ verdict: may-hang
-//@ finding: starvation
+//@ finding: starvation API
+//@ case: awaits-dependent
+//@ flags: --api=prompt
+//@ verdict: may-hang
+//@ finding: starvation API
 static int awaits_dependent_case(Setup) {
   Data* data = make_data();
   launch_with({}, 1, nullptr, awaits_dependent, data);
@@ -158,12 +174,84 @@ static int awaits_dependent_case(Setup) {
   return finish();
 }
 
-// The wait is for the grid right before: the one before that may still run, if the one between has not waited.
-__global__ void writes_late(Data* data) {
-  volatile int* a = &data->a;
+// Nor is the first kernel obliged to go on because it has triggered: that is no step.
+__global__ void triggers_then_answers(Data* data, int steps_first) {
+  if (steps_first != 0) {
+    data->other.load(memory_order_relaxed);
+  }
   trigger();
-  *a = 1;
+  data->flag.store(1, memory_order_release);
 }
+__global__ void awaits_first(Data* data) {
+  while (data->flag.load(memory_order_acquire) == 0) {
+  }
+}
+//@ case: awaits-triggered
+//@ verdict: may-hang
+//@ finding: starvation
+//@ case: awaits-stepped
+//@ verdict: terminates
+//@ rests-on: DEV
+template <int steps_first> static int awaits_first_case(Setup) {
+  Data* data = make_data();
+  launch_with({}, 1, nullptr, triggers_then_answers, data, steps_first);
+  launch_with({serialization()}, 1, nullptr, awaits_first, data);
+  return finish();
+}
+
+// It takes data by sums and plain writes, which nobody sees until the wait: one order is as good as another.
+__global__ void sums_up(Data* data) {
+  trigger();
+  atomicAdd(&data->a, 1);
+}
+template <bool waits> __global__ void looks_at_sum(Data* data) {
+  if (waits) {
+    wait_for_grids();
+  }
+  volatile int* a = &data->a;
+  if (*a == 1) {
+    for_ever(a);
+  }
+}
+//@ case: sum-half-done
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: sum-after-wait
+//@ verdict: terminates
+template <bool waits> static int sum(Setup) {
+  Data* data = make_data();
+  launch_with({}, 4, nullptr, sums_up, data);
+  launch_with({serialization()}, 1, nullptr, looks_at_sum<waits>, data);
+  return finish();
+}
+
+// Threads of one block wait, others go on; a barrier behind it meets all of them.
+__global__ void some_wait(Data* data) {
+  volatile int* a = &data->a;
+  if (threadIdx.x == 0) {
+    wait_for_grids();
+  }
+  __syncthreads();
+  if (*a == 0) {
+    for_ever(a);
+  }
+}
+//@ case: some-threads-wait
+//@ verdict: terminates
+static int some_threads_wait(Setup) {
+  Data* data = make_data();
+  launch_with({}, 2, nullptr, writes_late, data);
+  cudaLaunchConfig_t config{};
+  cudaLaunchAttribute attribute = serialization();
+  config.gridDim = 1;
+  config.blockDim = 4;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, some_wait, data);
+  return finish();
+}
+
+// The wait is for the grid right before: the one before that may still run, if the one between has not waited.
 template <bool waits> __global__ void between(Data*) {
   if (waits) {
     wait_for_grids();
@@ -367,7 +455,7 @@ static void CUDART_CB set_flag(void* data) {
 // One thread may serve all streams.
 //@ case: host-functions
 //@ verdict: may-hang
-//@ finding: livelock
+//@ finding: starvation HOST-CALL
 //@ case: host-functions-by-event
 //@ verdict: terminates
 //@ case: host-function-by-kernel
@@ -403,6 +491,11 @@ int main(int argc, char** argv) {
       {"without-trigger", without_trigger},
       {"all-blocks-trigger", all_blocks_trigger},
       {"awaits-dependent", awaits_dependent_case},
+      {"awaits-triggered", awaits_first_case<0>},
+      {"awaits-stepped", awaits_first_case<1>},
+      {"sum-half-done", sum<false>},
+      {"sum-after-wait", sum<true>},
+      {"some-threads-wait", some_threads_wait},
       {"chain-not-waiting", chain<false, Late::Programmatic>},
       {"chain-waiting", chain<true, Late::Programmatic>},
       {"chain-then-ordinary", chain<false, Late::Ordinary>},

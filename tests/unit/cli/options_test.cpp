@@ -51,6 +51,31 @@ TEST(CommandLine, OptionsMayStandOnBothSidesOfASourceFile) {
   EXPECT_THAT(o.run.arguments, ElementsAre("--seed", "9"));
 }
 
+TEST(CommandLine, FlagsOfTheEnvironmentComeFirst) {
+  const auto words = with_flags({"check", "--jobs=2", "a.cu"}, "--max-time=5 --color=never");
+  EXPECT_THAT(
+      words.value(),
+      ElementsAre("check", "--max-time=5", "--color=never", "--jobs=2", "a.cu")
+  );
+  EXPECT_THAT(with_flags({"lint", "a.cu"}, "--nonsense").value(), ElementsAre("lint", "a.cu"));
+}
+
+TEST(CommandLine, FlagsOfTheEnvironmentAreForTheCommandThatHasThem) {
+  const std::string flags = "-j4 --leaks --max-time=5";
+  EXPECT_THAT(
+      with_flags({"run", "a"}, flags).value(),
+      ElementsAre("run", "--leaks", "--max-time=5", "a")
+  );
+  EXPECT_THAT(
+      with_flags({"check", "a"}, flags).value(),
+      ElementsAre("check", "-j4", "--max-time=5", "a")
+  );
+  for (const char* wrong : {"--nonsense", "a.cu", "--max-time 5"}) {
+    EXPECT_THAT(with_flags({"run", "a"}, wrong).error().message, HasSubstr("HEDDLE_FLAGS"))
+        << wrong;
+  }
+}
+
 TEST(CommandLine, ArgumentsBehindASourceFileNeedDashes) {
   Options o;
   const Parsed p = parse_command_line({"run", "app.cu", "4"}, o);

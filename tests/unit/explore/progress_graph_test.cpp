@@ -45,6 +45,12 @@ struct Graph : ProgressGraph {
     );
     return *this;
   }
+  Graph& look(StateId from, ActorId actor, StateId to, bool late) {
+    edges.push_back(
+        {.from = from, .to = to, .actor = actor, .who = actor, .soon = !late, .late = late}
+    );
+    return *this;
+  }
   Graph& demand(StateId s, Rule rule, ActorId actor) {
     const auto known = owed_in(s);
     std::vector<Demand> all(known.begin(), known.end());
@@ -70,6 +76,50 @@ std::vector<std::vector<StateId>> endless(const ProgressGraph& graph) {
 bool rests_on(const ProgressGraph& graph, Rule rule) {
   const OutEdges out(graph);
   return has_endless(graph, out, find_endless(graph, out), rule);
+}
+
+TEST(FindEndless, WhoOnlyAsksTheTimeComesToTheEndOfIt) { // [CLOCK]
+  Graph g(2);
+  g.look(0, a, 0, /*late=*/false).look(0, a, 1, /*late=*/true).demand(0, Rule::Device, a).ends(1);
+  EXPECT_THAT(endless(g), IsEmpty());
+  EXPECT_TRUE(rests_on(g, Rule::Clock));
+}
+
+TEST(FindEndless, ALimitThatIsSetAnewFreesNobody) { // [CLOCK]
+  Graph g(2);
+  g.look(0, a, 0, /*late=*/false).look(0, a, 1, /*late=*/true).move(1, a, 0);
+  g.demand(0, Rule::Device, a).demand(1, Rule::Device, a);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0, 1)));
+}
+
+TEST(FindEndless, TimePassesForEachThread) { // [CLOCK]
+  Graph g(3);
+  g.look(0, a, 0, /*late=*/false).look(0, a, 2, /*late=*/true);
+  g.look(0, b, 1, /*late=*/true).move(1, b, 0);
+  g.demand(0, Rule::Device, a).demand(0, Rule::Device, b).demand(1, Rule::Device, b).ends(2);
+  EXPECT_THAT(endless(g), IsEmpty()); // b's looks are no answer to a's
+}
+
+TEST(FindEndless, WhoStopsLookingIsNotConcerned) { // [CLOCK]
+  Graph g(3);
+  g.look(0, a, 1, /*late=*/false).look(0, a, 2, /*late=*/true).move(1, a, 1);
+  g.demand(0, Rule::Device, a).demand(1, Rule::Device, a).ends(2);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(1)));
+}
+
+TEST(FindEndless, LooksOfEqualThreadsAreFollowed) { // [CLOCK]
+  Graph g(3); // a thread of class 7 that looks becomes one of class 8
+  const std::vector<ClassChange> there{{7, 8}}, back{{8, 7}};
+  const std::uint32_t to = g.changes.add(there), from = g.changes.add(back);
+  g.edges.push_back({.from = 0, .to = 1, .actor = a, .changes = to, .who = 7, .soon = true});
+  g.edges.push_back({.from = 1, .to = 0, .actor = a, .changes = from, .who = 8});
+  g.edges.push_back({.from = 0, .to = 2, .actor = a, .changes = to, .who = 7, .late = true});
+  g.ends(2);
+  g.states[0].demands = g.demands.add(std::vector<Demand>{{Rule::Device, 7}});
+  g.states[1].demands = g.demands.add(std::vector<Demand>{{Rule::Device, 8}});
+  EXPECT_THAT(endless(g), IsEmpty());
+  g.edges.push_back({.from = 1, .to = 0, .actor = a, .changes = from, .who = 8, .late = true});
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0, 1)));
 }
 
 TEST(FindEndless, AProgramThatEndsTerminates) {

@@ -133,6 +133,9 @@ TEST(ValueFlow, WhereAnUpdateIsMayBeComputedAgain) {
     );
   };
   EXPECT_FALSE(update("mov.u32 %r7, s; add.u32 %r6, %r7, %r8;").decides());
+  EXPECT_FALSE(update("mov.u32 %r7, s; mapa.shared::cluster.u32 %r6, %r7, %r8;").decides());
+  EXPECT_TRUE(update("suld.b.1d.b32.clamp %r6, [%rd2, {%r8}];").decides());
+  EXPECT_TRUE(update("ldu.global.u32 %r6, [%rd2];").decides());
   EXPECT_TRUE(update("add.u32 %r6, %r6, 4;").decides());
   EXPECT_TRUE(update("add.u32 %r6, %r1, 4;").decides());
   EXPECT_TRUE(update("ld.shared.u32 %r6, [s];").decides());

@@ -1,4 +1,5 @@
 // The layout of diagnostics is an interface: editors parse it, tests of programs compare it.
+#include "report/names.h"
 #include "report/render.h"
 
 #include <gtest/gtest.h>
@@ -215,6 +216,7 @@ TEST(RenderJson, HasTheDocumentedKeysInOrder) {
     {
       "code": "starvation",
       "rule": "CLUSTER",
+      "severity": "error",
       "message": "kernel 'ring<<<4,128>>>' may hang: 128 threads wait",
       "locations": [
         {
@@ -249,6 +251,35 @@ TEST(RenderJson, SurvivesBytesThatAreNotText) {
   Report report;
   report.findings.emplace_back(Finding::Trap, "bad \xff byte");
   EXPECT_NE(render_json(report).find("bad \xef\xbf\xbd byte"), std::string::npos);
+}
+
+TEST(Names, LongNamesOfTemplatesAreShortened) {
+  EXPECT_EQ(
+      shortened_names(
+          "kernel 'cub::CUB_300001_SM_900::detail::scan::DeviceScanKernel<policy_hub<int, int>, "
+          "const int*>"
+          "<<<2,128>>>' may hang"
+      ),
+      "kernel 'cub::…::DeviceScanKernel<…><<<2,128>>>' may hang"
+  );
+  EXPECT_EQ(
+      shortened_names(
+          "void thrust::cuda_cub::core::_kernel_agent<A<B>, (bool)1>(thrust::device_ptr<int>, int, "
+          "unsigned long)"
+      ),
+      "void thrust::…::_kernel_agent<…>(…)"
+  );
+}
+
+TEST(Names, WhatIsShortOrNoNameStays) {
+  for (const char* text :
+       {"kernel 'scan<int, 4><<<3,32>>>' may hang",
+        "std::atomic<int>::load",
+        "k(int*, int): the block is (2048,1,1), the device allows (1024,1024,64)",
+        "a_name_that_is_long_but_belongs_to_no_template_and_no_name_space",
+        "if (i < n && some_long_condition_name && another_one_here) i->x > 3"}) {
+    EXPECT_EQ(shortened_names(text), text);
+  }
 }
 
 } // namespace

@@ -34,6 +34,7 @@ TEST(Config, ReadsEveryVariable) {
                               {"HEDDLE_SEED", "18446744073709551615"},
                               {"HEDDLE_THREADS", "5"},
                               {"HEDDLE_MODE", "check"},
+                              {"HEDDLE_ERROR_EXITCODE", "9"},
                               {"CUDA_LAUNCH_BLOCKING", "1"}})
                             .value();
   EXPECT_EQ(config.device, "sm_75");
@@ -42,6 +43,21 @@ TEST(Config, ReadsEveryVariable) {
   EXPECT_EQ(config.threads, 5U);
   EXPECT_EQ(config.mode, Mode::Check);
   EXPECT_TRUE(config.launch_blocking);
+}
+
+TEST(Config, LimitsAndLeaksAreOfARunOnly) {
+  const Config run = read({{"HEDDLE_MAX_TIME", "2.5"}, {"HEDDLE_LEAKS", "1"}}).value();
+  EXPECT_EQ(run.max_seconds, 2.5);
+  EXPECT_TRUE(run.leaks);
+  const Config check =
+      read({{"HEDDLE_MODE", "check"}, {"HEDDLE_MAX_TIME", "2.5"}, {"HEDDLE_LEAKS", "1"}}).value();
+  EXPECT_FALSE(check.max_seconds);
+  EXPECT_FALSE(check.leaks);
+  EXPECT_THAT(
+      read({{"HEDDLE_MAX_TIME", "soon"}}).error().message,
+      HasSubstr("HEDDLE_MAX_TIME=soon")
+  );
+  EXPECT_FALSE(read({{"HEDDLE_MAX_TIME", "0"}}));
 }
 
 TEST(Config, RefusesWhatItDoesNotUnderstand) {

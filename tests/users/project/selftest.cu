@@ -22,6 +22,32 @@ __global__ void wait_for_the_last() {
   }
 }
 
+/// A spin loop with a counter, and nobody who ends it.
+__global__ void wait_and_count(int* flag, int* spins) {
+  while (atomicAdd(flag, 0) == 0) {
+    atomicAdd(spins, 1);
+  }
+}
+
+static int check_count() {
+  int* words = nullptr;
+  cudaMalloc(&words, 2 * sizeof(int));
+  cudaMemset(words, 0, 2 * sizeof(int));
+  wait_and_count<<<1, 2>>>(words, words + 1);
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
+
+/// Several tiles: later ones wait for what earlier ones publish.
+static int check_prefix() {
+  constexpr int count = 6000;
+  int* values = nullptr;
+  cudaMalloc(&values, 2 * count * sizeof(int));
+  cudaMemset(values, 0, 2 * count * sizeof(int));
+  const int failed = prefix_on_device(values, values + count, count);
+  cudaFree(values);
+  return failed;
+}
+
 static int check_sum(int expected) {
   const int values[] = {1, 2, 3, 4};
   int* copy = nullptr;
@@ -51,6 +77,16 @@ int main(int count, char** words) {
   }
   if (std::strcmp(part, "order") == 0) {
     return check_order();
+  }
+  if (std::strcmp(part, "count") == 0) {
+    return check_count();
+  }
+  if (std::strcmp(part, "prefix") == 0) {
+    return check_prefix();
+  }
+  if (std::strcmp(part, "ignored") == 0) {
+    note_the_first<<<1, 2048>>>(); // too many threads, and nobody looks
+    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
   }
   if (std::strcmp(part, "hang") == 0) {
     wait_for_the_last<<<2, 1>>>();

@@ -1,0 +1,80 @@
+// Implements output.h.
+#include "cli/output.h"
+
+#include "report/render.h"
+#include "report/static_report.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace heddle::cli {
+namespace {
+
+bool is_standard_output(const std::string& file) {
+  return file.empty() || file == "-";
+}
+
+} // namespace
+
+void define_style(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--color,--colour",
+          [](const std::string& word) { ::setenv("HEDDLE_COLOR", word.c_str(), /*overwrite=*/1); },
+          "Colours in text: on a terminal unless NO_COLOR is set (auto), always or never"
+      )
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN")
+      ->default_str("auto");
+  command.add_flag_callback(
+      "-v,--verbose",
+      [] { ::setenv("HEDDLE_VERBOSE", "1", /*overwrite=*/1); },
+      "Names of templates as a whole in text"
+  );
+}
+
+std::string
+render(const report::Report& report, const OutputOptions& options, std::string_view program) {
+  if (options.format == "json") {
+    return report::render_json(report);
+  }
+  if (options.format == "junit") {
+    return report::render_junit(report, program);
+  }
+  if (options.format == "sarif") {
+    report::StaticReport form = report::as_static(report, program);
+    std::error_code failure;
+    form.version = HEDDLE_VERSION;
+    form.root = std::filesystem::current_path(failure).string();
+    return report::render_sarif(form);
+  }
+  report::SourceCache sources;
+  const bool colour = is_standard_output(options.file) && report::use_colour(STDOUT_FILENO);
+  return report::render_text(
+      report,
+      program,
+      sources,
+      {.colour = colour, .whole_names = report::use_whole_names()}
+  );
+}
+
+Result<void> write_result(std::string_view text, const std::string& file) {
+  if (is_standard_output(file)) {
+    fmt::print("{}", text);
+    return {};
+  }
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.flush();
+  if (!out) {
+    return input_error(fmt::format("cannot write {}", file));
+  }
+  return {};
+}
+
+} // namespace heddle::cli

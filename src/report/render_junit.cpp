@@ -1,0 +1,98 @@
+// Reports as JUnit XML, which CI servers show as tests. The form knows tests that pass, fail or
+// have an error, and nothing else: so each finding is a test that fails, and a program without any
+// is one that passes. Readers of the form differ; only what all of them know is used.
+#include "report/render.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::report {
+namespace {
+
+/// For text and attributes; XML has no place for other control characters.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+    case '&':
+      out += "&amp;";
+      break;
+    case '<':
+      out += "&lt;";
+      break;
+    case '>':
+      out += "&gt;";
+      break;
+    case '"':
+      out += "&quot;";
+      break;
+    case '\n':
+      out += "&#10;";
+      break;
+    default:
+      out += static_cast<unsigned char>(c) < ' ' && c != '\t' ? '?' : c;
+    }
+  }
+  return out;
+}
+
+std::string case_name(const Diagnostic& d) {
+  return d.place.known()
+             ? fmt::format("{} at {}:{}", describe(d.finding).code, d.place.file, d.place.line)
+             : std::string(describe(d.finding).code);
+}
+
+} // namespace
+
+std::string render_junit(const Report& report, std::string_view program) {
+  const std::string_view suite = report.exit_status ? "heddle run" : "heddle check";
+  const Verdict verdict = report.verdict();
+  const bool clean = verdict == Verdict::Terminates || verdict == Verdict::Clean;
+  SourceCache sources;
+  std::string cases;
+  std::size_t failures = 0;
+  for (const Diagnostic& d : report.findings) {
+    const bool fails = d.severity == Severity::Error;
+    failures += fails ? 1 : 0;
+    const std::string text = render_text(d, sources);
+    cases += fmt::format(
+        "    <testcase classname=\"{}\" name=\"{}\">\n      {}\n    </testcase>\n",
+        escaped(program),
+        escaped(case_name(d)),
+        fails ? fmt::format(
+                    "<failure type=\"{}\" message=\"{}\">{}</failure>",
+                    describe(d.finding).code,
+                    escaped(d.message),
+                    escaped(text)
+                )
+              : fmt::format("<system-out>{}</system-out>", escaped(text))
+    );
+  }
+  const bool error = !clean && failures == 0;
+  if (failures == 0) {
+    std::string why(name(verdict));
+    for (const std::string& limit : report.limits) {
+      why += ": " + limit;
+    }
+    cases += fmt::format(
+        "    <testcase classname=\"{0}\" name=\"{0}\" time=\"{1:.3f}\">{2}</testcase>\n",
+        escaped(program),
+        report.seconds,
+        error ? fmt::format("<error type=\"{}\" message=\"{}\"/>", name(verdict), escaped(why)) : ""
+    );
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"{}\" "
+      "tests=\"{}\" "
+      "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}  </testsuite>\n</testsuites>\n",
+      suite,
+      report.findings.size() + (failures == 0 ? 1 : 0),
+      failures,
+      error ? 1 : 0,
+      report.seconds,
+      cases
+  );
+}
+
+} // namespace heddle::report

@@ -1,0 +1,200 @@
+"""`heddle run` as a process: reports in files, limits, exit codes, and what it says of a program that does
+not look at its own errors."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+HEDDLE = os.environ["HEDDLE"]
+
+# The argument chooses what goes wrong.
+PROGRAM = """
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+__global__ void store(int* p, int i) { p[i] = 1; }
+__global__ void spin(volatile int* p) {
+  while (*p == 0) {
+  }
+}
+__global__ void count(int* p) {
+  while (atomicAdd(p, 0) == 0) {
+    atomicAdd(p + 1, 1);
+  }
+}
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  int* p;
+  cudaMalloc(&p, 64);
+  cudaMemset(p, 0, 64);
+  std::printf("the program speaks\\n");
+  if (std::strcmp(what, "fault") == 0) store<<<1, 1>>>(p, 1000);
+  if (std::strcmp(what, "spin") == 0) spin<<<1, 1>>>(p);
+  if (std::strcmp(what, "count") == 0) count<<<1, 32>>>(p);
+  if (std::strcmp(what, "host") == 0) for (volatile int i = 0;; i = i + 1) {}
+  if (std::strncmp(what, "refused", 7) == 0) store<<<1, 2048>>>(p, 0);
+  if (std::strcmp(what, "refused-seen") == 0) cudaGetLastError();
+  if (std::strcmp(what, "refused-told") == 0) return 3;
+  if (std::strcmp(what, "copy") == 0) cudaMemset(p, 0, 128);
+  cudaDeviceSynchronize();
+  if (std::strcmp(what, "leak") != 0) cudaFree(p);
+  return 0;
+}
+"""
+# A thread that belongs to nobody, and a pool whose workers have nothing to do, beside a kernel that hangs.
+THREADS = """
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+#include <unistd.h>
+__global__ void spin(volatile int* p) {
+  while (*p == 0) {
+  }
+}
+int main(int argc, char**) {
+  int* p;
+  cudaMallocManaged(&p, 64);
+  *p = 0;
+  std::mutex mutex;
+  std::condition_variable work;
+  std::thread([] { for (;;) pause(); }).detach();
+  std::vector<std::thread> pool;
+  for (int i = 0; i < 2; ++i)
+    pool.emplace_back([&] {
+      std::unique_lock lock(mutex);
+      work.wait(lock, [] { return false; });
+    });
+  if (argc > 1)  // this one acts, after a while
+    pool.emplace_back([p] {
+      sleep(4);
+      *reinterpret_cast<volatile int*>(p) = 1;
+    });
+  spin<<<1, 1>>>(p);
+  const cudaError_t code = cudaDeviceSynchronize();
+  _exit(code == cudaSuccess ? 0 : 1);
+}
+"""
+
+
+class Run(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.root = pathlib.Path(cls.folder.name)
+        (cls.root / "app.cu").write_text(PROGRAM)
+        (cls.root / "threads.cu").write_text(THREADS)
+
+    def heddle(self, *arguments, status, command="run", flags=None):
+        environment = dict(os.environ, **({"HEDDLE_FLAGS": flags} if flags else {}))
+        done = subprocess.run([HEDDLE, command, *arguments], capture_output=True, text=True, cwd=self.root,
+                              timeout=120, env=environment)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def report(self, *arguments, status, format="json"):
+        self.heddle(f"--format={format}", "-o", "report", *arguments, status=status)
+        return (self.root / "report").read_text()
+
+    def test_a_report_goes_to_a_file_and_the_output_stays_the_programs(self):
+        done = self.heddle("--format=json", "-o", "report.json", "app.cu", "--", "fault", status=1)
+        self.assertEqual(done.stdout, "the program speaks\n")
+        self.assertIn("error[out-of-bounds]", done.stderr)
+        result = json.loads((self.root / "report.json").read_text())
+        self.assertEqual((result["verdict"], result["exit_status"]), ("defect", 1))
+        (finding,) = result["findings"]
+        self.assertEqual((finding["code"], finding["severity"], finding["locations"][0]["line"]), ("out-of-bounds", "error", 5))
+        clean = json.loads(self.report("app.cu", status=0))
+        self.assertEqual((clean["verdict"], clean["findings"]), ("clean", []))
+        self.assertIn("needs -o FILE", self.heddle("--format=json", "app.cu", status=2).stderr)
+        self.assertIn('"verdict": "clean"', self.heddle("--format=json", "-o", "-", "app.cu", status=0).stdout)
+
+    def test_the_other_forms(self):
+        run = json.loads(self.report("app.cu", "--", "fault", status=1, format="sarif"))["runs"][0]
+        self.assertEqual((run["tool"]["driver"]["name"], len(run["results"])), ("heddle run", 1))
+        suite = xml.fromstring(self.report("app.cu", "--", "fault", status=1, format="junit")).find("testsuite")
+        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("1", "1", "0"))
+        self.assertEqual(suite.find("testcase/failure").get("type"), "out-of-bounds")
+        self.assertIn("app.cu:5", suite.find("testcase/failure").text)
+        suite = xml.fromstring(self.report("app.cu", status=0, format="junit")).find("testsuite")
+        self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "0"))
+        text = self.report("app.cu", "--", "fault", status=1, format="text")
+        self.assertIn("app.cu: defect: 1 finding in one execution, exit status 1", text)
+
+    def test_check_writes_files_too(self):
+        self.heddle("--format=junit", "-o", "junit.xml", "app.cu", command="check", status=0)
+        suite = xml.parse(self.root / "junit.xml").getroot().find("testsuite")
+        self.assertEqual((suite.get("name"), suite.get("failures")), ("heddle check", "0"))
+        self.heddle("--max-states=2", "--schedules=0", "--format=junit", "-o", "junit.xml", "app.cu", "--", "count",
+                    command="check", status=4)
+        suite = xml.parse(self.root / "junit.xml").getroot().find("testsuite")
+        self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "1"))
+        self.assertIn("cannot write", self.heddle("-o", "no/such/folder", "app.cu", command="check", status=2).stderr)
+
+    def test_leaks(self):
+        self.assertIn("error[leak]: 64 bytes in 1 allocation", self.heddle("--leaks", "app.cu", "--", "leak", status=1).stderr)
+        self.assertEqual(self.heddle("--leaks", "app.cu", status=0).stderr, "")
+        self.assertEqual(self.heddle("app.cu", "--", "leak", status=0).stderr, "")
+
+    def test_a_time_limit_says_who_spins_where(self):
+        done = self.heddle("--max-time=1", "app.cu", "--", "count", status=4)
+        self.assertIn("warning[time-limit]", done.stderr)
+        self.assertRegex(done.stderr, r"app\.cu:1[0-3]: thread .* spins")
+        self.assertRegex(done.stderr, r"kernel 'count<<<1,32>>>'")
+        done = self.heddle("--max-time=1", "--seed=1", "app.cu", "--", "count", status=4)
+        self.assertRegex(done.stderr, r"app\.cu:1[0-3]: thread .* spins")
+        self.assertIn("no device work is under way", self.heddle("--max-time=1", "app.cu", "--", "host", status=4).stderr)
+        self.assertEqual(json.loads(self.report("--max-time=1", "app.cu", "--", "count", status=4))["verdict"], "unknown")
+        self.heddle("--max-time=50", "app.cu", status=0)
+
+    def test_a_hang_is_told_although_other_host_threads_exist(self):
+        done = self.heddle("threads.cu", status=1)
+        self.assertRegex(done.stderr, r"threads\.cu:8:\d+: error\[livelock\]")
+        # Not while one of them may still write what the kernel waits for.
+        self.assertEqual(self.heddle("threads.cu", "--", "acts", status=0).stderr, "")
+
+    def test_an_error_that_nobody_has_looked_at_is_a_defect(self):
+        done = self.heddle("app.cu", "--", "refused", status=1)
+        self.assertIn("warning[api-misuse]: a launch of store(int*, int) does not take place", done.stderr)
+        self.assertIn("error[api-misuse]: a launch of store(int*, int) does not take place", done.stderr)
+        self.assertIn("without having asked for the error code", done.stderr)
+        self.assertNotIn("error[", self.heddle("app.cu", "--", "refused-seen", status=0).stderr)
+        self.assertNotIn("error[", self.heddle("app.cu", "--", "refused-told", status=3).stderr)
+        self.assertIn("error[out-of-bounds]", self.heddle("app.cu", "--", "copy", status=1).stderr)
+        done = self.heddle("app.cu", "--", "refused", command="check", status=1)
+        self.assertRegex(done.stdout, r"app\.cu:\d+:\d+: error\[api-misuse\]: a launch of store")
+        self.heddle("app.cu", "--", "refused-seen", command="check", status=0)
+
+    def test_a_livelock_that_counts_its_rounds_is_named_by_check(self):
+        done = self.heddle("--max-states=300", "--schedules=18", "app.cu", "--", "count", command="check", status=4)
+        self.assertRegex(done.stdout, r"app\.cu:1[12]:\d+: warning\[livelock\]: every schedule still spins: 18 were tried")
+        self.assertRegex(done.stdout, r"thread .* of kernel 'count<<<1,32>>>'.* spin")
+        self.assertIn("no defect found within", done.stdout)
+        again = self.heddle("--max-states=300", "--schedules=18", "app.cu", "--", "count", command="check", status=4)
+        self.assertEqual(done.stdout, again.stdout)
+
+    def test_exit_codes_that_ci_chooses(self):
+        self.heddle("--error-exitcode=9", "app.cu", "--", "fault", status=9)
+        self.heddle("--error-exitcode=9", "app.cu", "--", "refused", command="check", status=9)
+        self.heddle("--warnings-as-errors", "app.cu", "--", "refused-seen", status=1)
+
+    def test_flags_from_the_environment(self):
+        done = self.heddle("app.cu", "--", "leak", status=7, flags="--leaks --error-exitcode=7 --max-states=5 --color=always")
+        self.assertIn("\033[", done.stderr)
+        self.assertNotIn("\033[", self.heddle("--color=never", "app.cu", "--", "fault", status=1, flags="--color=always").stderr)
+        self.heddle("--schedules=0", "app.cu", "--", "count", command="check", status=4, flags="--leaks --max-states=2")
+        done = self.heddle("app.cu", status=2, flags="--nonsense")
+        self.assertIn("HEDDLE_FLAGS: '--nonsense'", done.stderr)
+
+    def test_both_spellings(self):
+        for word in ("--uninitialised", "--uninitialized"):
+            self.heddle(word, "app.cu", status=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
