@@ -1,9 +1,11 @@
 // heddle_enumerate: every micro-program up to a bound, searched without reductions and with them.
 //
-//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count]
-//   heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound; another TEXT,
+//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count |
+//   --list] heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound;
+//   another TEXT,
 //                                                    others
 //   heddle_enumerate --mutants [--mutant=NAME] [--bound=NAME] [--sample=COUNT]
+//   heddle_enumerate --killers=FILE               the same with the programs that it has named
 //
 // With --mutants each reduction is broken on purpose, one condition after the other
 // (machine/mutant.h): the enumeration must notice. Else prints how many programs and searches there
@@ -19,8 +21,10 @@
 
 #include <charconv>
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <numeric>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -35,9 +39,10 @@ struct Asked {
   std::optional<std::uint64_t> program;
   std::uint64_t sample = 0; // 0: all
   std::string from;
-  bool count = false;
+  bool count = false, list = false;
   bool mutants = false;
-  std::string mutant; // only this one
+  std::string mutant;  // only this one
+  std::string killers; // a file
 };
 
 /// Every number once, far apart from each other.
@@ -100,7 +105,9 @@ private:
       }
       if (const auto program = bound.program(n)) {
         ++programs;
-        if (!asked_.count) {
+        if (asked_.list) {
+          fmt::print("{} {}\n", n, program->as_words());
+        } else if (!asked_.count) {
           disagreements += check(bound, n, *program) ? 0 : 1;
         }
       }
@@ -197,6 +204,31 @@ class Mutants {
 public:
   explicit Mutants(const Asked& asked) : asked_(asked) {}
 
+  /// With programs that are known to kill: the lines that run() has printed.
+  int run_known() {
+    std::ifstream file(asked_.killers);
+    std::map<std::string, std::pair<std::string, std::uint64_t>> killers;
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line);
+      std::string killed, name, by, bound;
+      std::uint64_t number = 0;
+      if (words >> killed >> name >> by >> bound >> number && killed == "killed") {
+        killers[name] = {bound, number};
+      }
+    }
+    int survivors = 0;
+    for (const machine::MutantName& mutant : machine::mutant_names) {
+      const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
+      const auto known = killers.find(name);
+      const Bound* bound = known == killers.end() ? nullptr : find_bound(known->second.first);
+      const auto program = bound == nullptr ? std::nullopt : bound->program(known->second.second);
+      const bool killed = program && kills(*program, mutant.mutant);
+      survivors += killed ? 0 : 1;
+      fmt::print("{:9} {}\n", killed ? "killed" : "SURVIVED", name);
+    }
+    return survivors == 0 ? 0 : 1;
+  }
+
   int run() {
     bool all = true;
     for (const machine::MutantName& mutant : machine::mutant_names) {
@@ -249,9 +281,11 @@ private:
     device_.load(program);
     const Outcome reference = reference_search(device_);
     for (const Configuration& configuration : configurations_for(program)) {
-      Manner manner = configuration.manner();
-      manner.mutant = mutant;
-      if (!contradiction(reference, reduced_search(device_, manner)).empty()) {
+      const Manner whole = configuration.manner();
+      Manner broken = whole;
+      broken.mutant = mutant;
+      if (!contradiction(reference, reduced_search(device_, broken)).empty() &&
+          contradiction(reference, reduced_search(device_, whole)).empty()) {
         return true;
       }
     }
@@ -291,14 +325,20 @@ bool read_flag(std::string_view flag, Asked& asked) {
   if (flag.starts_with("--seconds=")) {
     return read(value, asked.seconds);
   }
+  if (flag.starts_with("--killers=")) {
+    asked.mutants = true;
+    asked.killers = value;
+    return true;
+  }
   if (flag.starts_with("--mutant=")) {
     asked.mutants = true;
     asked.mutant = value;
     return true;
   }
   asked.count = asked.count || flag == "--count";
+  asked.list = asked.list || flag == "--list";
   asked.mutants = asked.mutants || flag == "--mutants";
-  return flag == "--count" || flag == "--mutants";
+  return flag == "--count" || flag == "--list" || flag == "--mutants";
 }
 
 } // namespace
@@ -312,6 +352,9 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "heddle_enumerate: what is '{}'?\n", argv[n]);
       return 2;
     }
+  }
+  if (!asked.killers.empty()) {
+    return heddle::reduce::Mutants(asked).run_known();
   }
   return asked.mutants ? heddle::reduce::Mutants(asked).run()
                        : heddle::reduce::Enumeration(asked).run();
