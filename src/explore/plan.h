@@ -11,7 +11,8 @@
 // A search, and then, where it does not hold, one of the next kind:
 // - of every order, with blocks that start at any time, given up early if it is large and either
 //   of the two that follow may do;
-// - straight: blocks start at once. A block's start commutes with every move of others. So each
+// - straight ([RED-STRAIGHT]): blocks start at once. A block's start commutes with every move of
+// others. So each
 //   infinite execution has one like it here, and if no state comes back, there is none. Then
 //   nobody ever waits in a loop for another block, nor does a block stay blocked by one: such a
 //   state would have been found. What blocks do before others have started is done here, too. In

@@ -494,7 +494,7 @@ private:
       blocked();
     }
     const bool apart = hang.finding == Finding::Livelock && hang.moving.size() <= most_apart;
-    for (const auto& [part, several] : apart ? each(hang.moving) : by_site(hang.moving)) {
+    for (const auto& [part, several] : by_site(hang.moving, apart)) {
       const std::size_t count = at_once(hang, part, several);
       label(*part.sites.begin(), fmt::format("{}{} {}", name(part), and_more(count), does(part)));
       diagnostic.threads.push_back(name(part));
@@ -634,20 +634,15 @@ private:
 
   /// A few threads that wait for each other: each has a line of its own.
   static constexpr std::size_t most_apart = 4;
-  static std::vector<std::pair<Part, std::size_t>> each(const std::vector<Part>& parts) {
-    std::vector<std::pair<Part, std::size_t>> result;
-    for (const Part& part : parts) {
-      result.emplace_back(part, part.count);
-    }
-    return result;
-  }
 
-  /// Parts that do the same thing at the same place, first one and how many.
-  std::vector<std::pair<Part, std::size_t>> by_site(const std::vector<Part>& parts) const {
+  /// Parts that do the same thing at the same place, first one and how many; `apart`: each by
+  /// itself.
+  std::vector<std::pair<Part, std::size_t>>
+  by_site(const std::vector<Part>& parts, bool apart = false) const {
     std::vector<std::pair<Part, std::size_t>> groups;
     for (const Part& part : parts) {
-      const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
-        return group.first.sites == part.sites &&
+      const auto same = std::ranges::find_if(groups, [&](const auto& group) {
+        return !apart && group.first.sites == part.sites &&
                graph_.actors[group.first.actor].kernel == graph_.actors[part.actor].kernel;
       });
       if (same == groups.end()) {

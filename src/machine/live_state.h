@@ -7,7 +7,8 @@
 //   if ((at.identity & LiveState::Block) == 0) …    // here, threads of different blocks are alike
 //
 // Two threads with equal live state behave alike from there on. Hence two states that differ only
-// in a permutation of such threads are equal. Conservative: it may report too much as live.
+// in a permutation of such threads are equal ([RED-SYMMETRY]). Conservative: it may report too much
+// as live.
 #pragma once
 
 #include "isa/op.h"

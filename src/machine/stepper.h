@@ -451,7 +451,14 @@ private:
   std::optional<Polled> polled(const Lane& at) const;
   std::optional<Hash128>
   polls_until(Trial& trial, const Lane& at, const Polled& word, Places* places) const;
-  bool reads_in_vain(const Lane& at) const;
+  enum class Vain : std::uint8_t {
+    No,
+    ForSome, // for each value that was tried
+    ForAny
+  };
+  Vain reads_in_vain(const Lane& at) const;
+  class AnyValue; // stepper_any_value.cpp
+  bool same_for_any_value(Trial& trial, const Lane& at, const Places& places) const;
   struct Handover { // of what a thread knows, through a place in memory
     Phases::Thread thread = 0;
     std::uint32_t word = 0;
@@ -669,7 +676,7 @@ private:
   std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
   mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;
   mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_;       // by state of a lane
-  mutable std::unordered_map<std::uint64_t, bool> reads_in_vain_;      // the same
+  mutable std::unordered_map<std::uint64_t, Vain> reads_in_vain_;      // the same
   mutable std::unordered_map<std::uint64_t, bool> asks_only_the_time_; // the same
   bool left_out_reads_ = false;
   mutable std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;

@@ -1,4 +1,4 @@
-// Looking ahead: what a move would do, said without making it.
+// Looking ahead ([RED-MEMO]): what a move would do, said without making it.
 //
 // Known is what was done before: by a cluster that looked the same, or by a thread that did while
 // everything about its cluster that is not the other threads' own (registers, place in the code,

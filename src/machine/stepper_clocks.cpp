@@ -49,6 +49,12 @@ constexpr std::uint64_t most_between = std::uint64_t{1} << 54,
 
 using Clock = ptx::ClockFlow::Clock;
 
+/// Of instructions that others see, these do so only because they read a clock. (Arithmetic,
+/// comparisons, logic and moves come first in opcode_name.def.)
+bool only_makes_values(ptx::Opcode opcode) {
+  return opcode <= ptx::Opcode::Mov || opcode == ptx::Opcode::Cvt;
+}
+
 bool is_low(Clock clock) {
   return clock == Clock::CyclesLow || clock == Clock::NanosecondsLow;
 }
@@ -81,10 +87,13 @@ const LiveState::At* Stepper::clock_reading(const Lane& at) const {
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Op& op = *warp.pc[index];
-  if ((op.flags & isa::Visible) == 0) {
+  const isa::Code& code = *warp.frame[index]->code;
+  const auto& body = code.function->body;
+  if ((op.flags & isa::Visible) == 0 || op.instruction >= body.size() ||
+      !only_makes_values(body[op.instruction].opcode)) { // the usual case, without a look at tables
     return nullptr;
   }
-  const LiveState::At& live = live_.at(*warp.frame[index]->code, op);
+  const LiveState::At& live = live_.at(code, op);
   return live.clock != ptx::ClockFlow::Reading::None ? &live : nullptr;
 }
 

@@ -142,6 +142,7 @@ Stepper::of_one_warp(std::span<const Move> moves, std::size_t first) {
   return moves.subspan(first, last - first);
 }
 
+// [RED-ACTIVE]
 std::span<const Stepper::Move> Stepper::answers_of_one_warp(std::span<const Move> moves) const {
   for (std::size_t first = 0; first < moves.size();) {
     const std::span<const Move> some = of_one_warp(moves, first);

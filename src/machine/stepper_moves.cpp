@@ -687,12 +687,13 @@ bool Stepper::execute(const Move& move) {
       return end_move(move, was_made);
     }
     taken_ = operation.step;
-    if (was_made && operation.kind == Class::Access && move.lanes == 0 && reads_in_vain(at)) {
+    const bool may_stay = was_made && operation.kind == Class::Access && move.lanes == 0;
+    if (const Vain vain = may_stay ? reads_in_vain(at) : Vain::No; vain != Vain::No) {
       // It reads, which others may have to know, and stays where it is.
       const Stop stop = run(at, plain_fuel);
       absorb_writes(work, move.cluster);
       work.loaded[move.cluster] = nullptr;
-      left_out_reads_ = true;
+      left_out_reads_ = left_out_reads_ || vain == Vain::ForSome;
       return stop != Stop::Fault && stop != Stop::Unsupported;
     }
     const bool aligned = operation.kind == Class::Aligned;

@@ -1,6 +1,7 @@
 // Implements the part of stepper.h that is about loops that wait by reading one word again and
-// again, if not each of their rounds is the same: a compiler has unrolled some, or the first ones
-// do not sleep yet. libcu++ waits so for an atomic, with sixteen reads before the loop that sleeps.
+// again ([RED-POLLS]), if not each of their rounds is the same: a compiler has unrolled some, or
+// the first ones do not sleep yet. libcu++ waits so for an atomic, with sixteen reads before the
+// loop that sleeps.
 //
 // A read that finds what it has found before is then made without going on: the thread stays where
 // it is, as in a loop of one read. That is as good as going on if from each of the reads that
@@ -9,7 +10,8 @@
 // wait for a deadline comes to something else: what the clock shows is chosen.)
 //
 // May be wrong: another value may tell the reads apart, so that in which of them it is seen makes a
-// difference (it misses that).
+// difference (it misses that, and the verdict says so). Not where the same is shown for any value
+// (stepper_any_value.cpp), as for the waits of libcu++.
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "machine/stepper_trial.h"
@@ -82,13 +84,13 @@ Stepper::polls_until(Trial& trial, const Lane& at, const Polled& word, Places* p
 
 /// Does the lane, by reading the word as it is, come to nothing but to reading it again, whenever
 /// it changes?
-bool Stepper::reads_in_vain(const Lane& at) const {
+Stepper::Vain Stepper::reads_in_vain(const Lane& at) const {
   if (!options_.eager || by_warps() || !Trial::possible(at)) {
-    return false;
+    return Vain::No;
   }
   const std::optional<Polled> word = polled(at);
   if (!word) {
-    return false;
+    return Vain::No;
   }
   std::uint64_t value = 0;
   std::memcpy(&value, word->at, word->bytes);
@@ -104,7 +106,7 @@ bool Stepper::reads_in_vain(const Lane& at) const {
     const Trial::Here begin = trial.here();
     Places places;
     if (polls_until(trial, at, *word, &places) != Hash128{} || places.size() < 2) {
-      return false;
+      return Vain::No;
     }
     const auto same_end = [&](std::uint64_t found) {
       std::optional<Hash128> end;
@@ -122,11 +124,13 @@ bool Stepper::reads_in_vain(const Lane& at) const {
     };
     const std::uint64_t others[] =
         {value + 1, value - 1, ~value, 0, 1, 2, value << 1, value ^ 0x80};
-    return std::ranges::all_of(others, [&](std::uint64_t other) {
+    const bool some = std::ranges::all_of(others, [&](std::uint64_t other) {
       return same_end(other).has_value();
     });
+    write(value);
+    return !some ? Vain::No : same_for_any_value(trial, at, places) ? Vain::ForAny : Vain::ForSome;
   };
-  const bool result = try_out();
+  const Vain result = try_out();
   write(value);
   reads_in_vain_.emplace(key, result);
   return result;

@@ -15,7 +15,8 @@ namespace heddle::machine {
 
 using isa::LaneMask;
 
-/// Lets each thread run until right before its first step; true if all of these commute.
+/// Lets each thread run until right before its first step; true if all of these commute
+/// ([RED-START]).
 bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
   Cluster& cluster = *work.clusters[c];
   for (std::size_t b = 0; b < cluster.size(); ++b) {
@@ -109,7 +110,7 @@ void Stepper::start_at_once(std::size_t n, std::size_t c) {
   }
 }
 
-/// Does the move start its cluster, and everything like it in its grid?
+/// Does the move start its cluster, and everything like it in its grid ([RED-THROUGH])?
 bool Stepper::runs_through(const Work& work, std::size_t c) {
   const Image& image = *work.images[c];
   return !image.made && !image.ended && work.starts[c] == Start::Through;

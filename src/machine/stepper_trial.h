@@ -58,6 +58,13 @@ public:
   }
   Hash128 state() const { return stepper_.lane_state(at_); }
 
+  /// Is it neither ended nor blocked nor in another function, and has it written nothing of others?
+  bool is_there() const {
+    const Block& block = at_.work->clusters[at_.cluster]->block(at_.block);
+    return warp_.live == live_ && warp_.blocked == blocked_ && warp_.frame[index_] == frame_ &&
+           stepper_.journal_.only_wrote_in(begin_.notes, {block.local_, block.local_bytes_}, own_);
+  }
+
   /// Does what it stands at and goes on to something else that others see; false: it does more than
   /// that.
   bool go_on() {
@@ -72,10 +79,7 @@ public:
       turn.fuel = plain_fuel;
       turn.stop_at_visible = true;
       const isa::Stop stop = stepper_.exec_.run(warp_, bit(), turn);
-      if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || warp_.live != live_ ||
-          warp_.blocked != blocked_ || warp_.frame[index_] != frame_ ||
-          !stepper_.journal_
-               .only_wrote_in(begin_.notes, {block.local_, block.local_bytes_}, own_)) {
+      if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || !is_there()) {
         return false;
       }
       if (stepper_.stands_at_visible(at_) &&

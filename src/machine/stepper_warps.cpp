@@ -42,7 +42,7 @@ namespace {
 constexpr std::size_t most_orders = 720; // of 6 lanes
 // Instructions that a warp may execute in one go before it is asked whether it loops for ever.
 constexpr std::uint64_t patience = 1 << 16;
-constexpr std::uint64_t loop_rounds = 1 << 20;
+constexpr std::uint64_t warp_loop_rounds = 1 << 20;
 constexpr int round_steps = 4096;
 
 using Lanes = std::vector<std::uint8_t>;
@@ -407,7 +407,7 @@ bool Stepper::warp_loops_for_ever(const Lane& where) {
   WarpRules& rules = this->rules(at);
   auto& loops = at.work->progress[at.cluster].loops[at.block][at.warp];
   Recurrence circle(warp_fingerprint(at));
-  for (std::uint64_t round = 0; round < loop_rounds; ++round) {
+  for (std::uint64_t round = 0; round < warp_loop_rounds; ++round) {
     const Op* before = nullptr; // a round ends where it goes back
     for (int steps = 0; steps < round_steps; ++steps) {
       const WarpRules::Next next = rules.next(exec_, at.warp);
@@ -453,7 +453,7 @@ bool Stepper::warp_loops_for_ever(const Lane& where) {
   failure_->incomplete = fmt::format(
       "a warp of {} ran through {} rounds of a loop without an operation that others can see",
       at.work->command->label,
-      loop_rounds
+      warp_loop_rounds
   );
   return false;
 }

@@ -15,6 +15,8 @@ inline constexpr std::uint8_t most_soon = 8;
 
 /// Backward branches that a thread may take in one go before it is asked whether it loops for ever.
 inline constexpr std::int64_t plain_fuel = 1 << 14;
+/// How often it is asked that until we give up.
+inline constexpr std::uint64_t loop_rounds = 1 << 22;
 
 inline Hash128 hash_of(const void* p, std::size_t bytes) {
   const XXH128_hash_t h = XXH3_128bits(p, bytes);

@@ -8,8 +8,8 @@
 //
 // With Of::Effects a register whose value goes only into registers of which the same is true, or
 // says how long to sleep, or says which way to go where both ways do nothing else and meet again,
-// is not live: the delay of a lock that backs off, a count of attempts that nobody asks for. (Known
-// as faint variables.)
+// is not live ([RED-FAINT]): the delay of a lock that backs off, a count of attempts that nobody
+// asks for. (Known as faint variables.)
 #pragma once
 
 #include "ptx/bit_vector.h"

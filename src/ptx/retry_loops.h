@@ -1,4 +1,4 @@
-// Retry loops: updates of one place in memory that are made of compare-and-swap.
+// Retry loops ([RED-RETRIES]): updates of one place in memory that are made of compare-and-swap.
 //
 //   old = *p;                                                  // or any guess
 //   do { seen = old; old = cas(p, seen, f(seen)); } while (old != seen);

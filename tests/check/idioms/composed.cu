@@ -56,7 +56,7 @@ __global__ void last_but_one_ends() {
 //@ case: alike block 2
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
-//@ case: alike block 2
+//@ case: alike-unoptimised block 2
 //@ nvcc: -G
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
@@ -207,6 +207,7 @@ int main(int argc, char** argv) {
           {"last-but-one", [](Setup s) { return run_kernel(s, last_but_one); }, 3},
           {"last-but-one-ends", [](Setup s) { return run_kernel(s, last_but_one_ends); }, 3},
           {"alike", [](Setup s) { return run_kernel(s, alike); }},
+          {"alike-unoptimised", [](Setup s) { return run_kernel(s, alike); }},
           {"alike-heap", [](Setup s) { return run_kernel(s, alike_heap); }},
           {"alike-later",
            [](Setup s) {
