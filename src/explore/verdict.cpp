@@ -632,9 +632,7 @@ private:
     );
   }
 
-  /// A few threads that wait for each other: each has a line of its own.
-  static constexpr std::size_t most_apart = 4;
-
+  static constexpr std::size_t most_apart = 4; // each has a line of its own
   /// Parts that do the same thing at the same place, first one and how many; `apart`: each by
   /// itself.
   std::vector<std::pair<Part, std::size_t>>
