@@ -385,6 +385,7 @@ private:
   void fail(const Lane& at);
   void make_heap(const isa::Kernel& kernel);
   Hash128 lane_state(const Lane& at) const;
+  Hash128 lane_by_itself(const Lane& at) const;
   static Block::WarpState& warp_state(const Lane& at);
 
   // stepper_clocks.cpp

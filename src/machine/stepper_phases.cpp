@@ -188,8 +188,8 @@ bool Stepper::asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) co
   if (!Trial::possible(at)) {
     return false;
   }
-  const Hash128 first = lane_state(at);
-  const std::uint64_t key = first.low ^ first.high * 3 ^ phase;
+  const Hash128 first = lane_state(at), by_itself = lane_by_itself(at);
+  const std::uint64_t key = by_itself.low ^ by_itself.high * 3 ^ phase;
   if (const auto known = asks_in_vain_.find(key); known != asks_in_vain_.end()) {
     return known->second;
   }
