@@ -188,7 +188,7 @@ bool Stepper::asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) co
   if (!Trial::possible(at)) {
     return false;
   }
-  const Hash128 first = lane_state(at), by_itself = lane_by_itself(at);
+  const Hash128 by_itself = lane_by_itself(at);
   const std::uint64_t key = by_itself.low ^ by_itself.high * 3 ^ phase;
   if (const auto known = asks_in_vain_.find(key); known != asks_in_vain_.end()) {
     return known->second;
