@@ -145,7 +145,8 @@ TEST(Engine, BarrierThatNotAllReachIsADeadlock) {
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->kind, machine::FaultReport::Kind::Deadlock);
   ASSERT_EQ(result.fault->waits.size(), 2U);
-  EXPECT_NE(result.fault->waits[0].text.find("31 more"), std::string::npos) << result.fault->waits[0].text;
+  EXPECT_NE(result.fault->waits[0].text.find("31 more"), std::string::npos)
+      << result.fault->waits[0].text;
 }
 
 TEST(Engine, SpinThatNobodyEndsIsAHang) {
@@ -158,7 +159,8 @@ TEST(Engine, SpinThatNobodyEndsIsAHang) {
   const auto result = runner.launch("k", {.grid = {3}, .block = {64}}, {out.address});
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->kind, machine::FaultReport::Kind::Livelock);
-  EXPECT_NE(result.fault->waits[0].text.find("191 more"), std::string::npos) << result.fault->waits[0].text;
+  EXPECT_NE(result.fault->waits[0].text.find("191 more"), std::string::npos)
+      << result.fault->waits[0].text;
 }
 
 TEST(Engine, CountedPollsAreNoHang) {
