@@ -220,7 +220,11 @@ public:
     for (const machine::MutantName& mutant : machine::mutant_names) {
       const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
       const auto known = killers.find(name);
-      const Bound* bound = known == killers.end() ? nullptr : find_bound(known->second.first);
+      if (known == killers.end()) {
+        fmt::print("nobody    {}\n", name); // is known to kill it
+        continue;
+      }
+      const Bound* bound = find_bound(known->second.first);
       const auto program = bound == nullptr ? std::nullopt : bound->program(known->second.second);
       const bool killed = program && kills(*program, mutant.mutant);
       survivors += killed ? 0 : 1;
