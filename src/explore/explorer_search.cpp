@@ -401,6 +401,9 @@ void Explorer::keep_few(Node& node, std::uint64_t left) {
       node.choices.back().kind == Choice::Kind::Host) {
     return; // the host takes part
   }
+  if (stepper_.may_call_host()) {
+    return; // it will, and may see whether a copy has been carried out
+  }
   const auto first = std::ranges::find_if(node.choices, [&](const Choice& choice) {
     return stepper_.commutes(node.moves[choice.move]);
   });
