@@ -404,6 +404,9 @@ void Explorer::keep_few(Node& node, std::uint64_t left) {
       node.choices.back().kind == Choice::Kind::Host) {
     return; // the host takes part
   }
+  if (stepper_.may_call_host()) {
+    return; // it will, and may see whether a copy has been carried out
+  }
   std::vector<std::size_t> tried;
   for (const Choice& choice : node.choices) {
     tried.push_back(choice.move);
