@@ -11,7 +11,7 @@
 //
 // May be wrong: another value may tell the reads apart, so that in which of them it is seen makes a
 // difference (it misses that, and the verdict says so). Not where the same is shown for any value
-// (stepper_any_value.cpp), as for the waits of libcu++.
+// (stepper_any_value.cpp); not yet for the waits of libcu++.
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
 #include "machine/stepper_trial.h"
