@@ -173,8 +173,10 @@ void Stepper::note_strong_accesses(
     const bool asked_for = (options_.learned.owned >> noted.bucket & 1) != 0;
     noted.owned = !noted.contended && may_be && (noted.kind == AccessKind::Other || asked_for);
     noted.effect = access_kind(instruction);
-    noted.only_data = options_.data_order && (mutant_is(Mutant::DataOrderTakesAll) ||
-                                              order_data_.only_data(*access.code, *access.op));
+    // A block of a cluster may end, and with it memory that others access: more than data.
+    noted.only_data =
+        options_.data_order && cluster.size() == 1 &&
+        (mutant_is(Mutant::DataOrderTakesAll) || order_data_.only_data(*access.code, *access.op));
     noted.unordered = noted.only_data && !noted.contended &&
                       (options_.learned.unordered >> noted.bucket & 1) != 0;
     if (noted.contended) { // those who are like it do the same without executing it

@@ -97,12 +97,15 @@ void classify(
 }
 
 /// Who is guilty of what, by kind. After a fault there is no more to be said: the program is
-/// undefined.
+/// undefined. Which kind of endless execution it is (a livelock, a starvation, a loop without
+/// steps) is told from the threads that edges name. An edge names one thread of a class, and a
+/// reduced graph has fewer edges, so only *endless* and *blocked* are compared.
 std::map<std::string, std::set<std::string>> by_kind(const Outcome& outcome) {
   std::map<std::string, std::set<std::string>> result;
   for (const auto& [what, finding] : outcome.findings) {
     std::set<std::string> guilty = finding.guilty;
-    result[finding.kind].merge(guilty);
+    const bool blocked = finding.kind == "deadlock" || finding.kind == "fault";
+    result[blocked ? finding.kind : "endless"].merge(guilty);
   }
   if (result.contains("fault")) {
     return {{"fault", {}}};

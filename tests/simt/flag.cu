@@ -6,8 +6,8 @@
 //@ heddle: --warps=lockstep
 //@ exit: 1
 //@ expect: error\[livelock\]
-//@ expect: flag\.cu:\d+: spins
-//@ expect: flag\.cu:\d+: has had no turn since the branch at .*flag\.cu:\d+ .*: lanes 0x00000001 of its warp go first.*SIMT-LIVENESS
+//@ expect: thread \(0,0,0\) of block \(0,0,0\): spins \(ld\.volatile
+//@ expect: thread \(1,0,0\) of block \(0,0,0\): has had no turn since the branch at .*flag\.cu:\d+ .*: lanes 0x00000001 of its warp go first.*SIMT-LIVENESS
 //@ hardware: it hangs on a GPU of that time
 #include <cstdio>
 #include <cstring>

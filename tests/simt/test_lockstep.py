@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -125,7 +126,7 @@ class Lockstep(unittest.TestCase):
         executable = COMPILER.compile(program.sources, program.flag_sets[0])
         command = [HEDDLE, "run", "--warps=lockstep", "--warp-trace=11", executable]
         done = subprocess.run(command, capture_output=True, timeout=180, stdin=subprocess.DEVNULL)
-        printed = done.stderr.decode().split("heddle: error")[0].rstrip()
+        printed = re.split(r"^\S*: error", done.stderr.decode(), flags=re.M)[0].rstrip()
         page = (root / "docs/lockstep.md").read_text(encoding="utf-8")
         begin = page.index("<!-- trace -->\n```\n") + len("<!-- trace -->\n```\n")
         if os.environ.get("BLESS"):

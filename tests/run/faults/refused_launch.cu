@@ -1,6 +1,7 @@
 // Launches that the device refuses, by a program that does not look at their codes: each kernel's
 // first refusal is told, with the limit that it exceeds.
-//@ exercises: [API-ARGS] launches
+//@ exercises: [API-ARGS] launches; nobody asks for the error code, so they are errors when the program ends
+//@ exit: 1
 //@ expect: warning\[api-misuse\]: a launch of wide\(int\*\) does not take place: a block has 1056 threads, the device allows 1024
 //@ expect: the launch returns cudaErrorInvalidValue
 //@ expect: a launch of tall\(int\*\) does not take place: the grid is \(1,65536,1\), the device allows \(2147483647,65535,65535\)
