@@ -1,5 +1,6 @@
 // What the search writes down: states, moves, failures, and how actors and places are called.
 #include "explore/explorer_impl.h"
+#include "explore/judged_move.h"
 #include "explore/schedule.h"
 #include "explore/source_places.h"
 #include "machine/fault_diagnostic.h"
@@ -36,17 +37,7 @@ bool Explorer::owed_by_host_rule(const HostPoint& point) const {
 
 /// Is the device thread that could make the move owed it? Nobody is if the host is not.
 Rule Explorer::owed_by_rule(const Stepper::Move& move) const {
-  switch (options_.host_progress ? move.guarantee : Stepper::Guarantee::None) {
-  case Stepper::Guarantee::None:
-    break;
-  case Stepper::Guarantee::Itself:
-    return Rule::Device;
-  case Stepper::Guarantee::Cluster:
-    return Rule::Cluster;
-  case Stepper::Guarantee::Cooperative:
-    return Rule::Cooperative;
-  }
-  return Rule::None;
+  return options_.host_progress ? rule_of(move.guarantee) : Rule::None;
 }
 
 /// Who is owed something in the state; device threads only if asked for. `could_return`: host

@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "explore/explorer_impl.h"
 #include "explore/few_moves.h"
+#include "explore/judged_move.h"
 #include "explore/schedule.h"
 #include "explore/trace.h"
 
@@ -23,23 +24,6 @@ constexpr StateId between_looks = 256;
 constexpr double little_time = 1.0 / 20; // Options::gives_up: after that part of the time
 // Circles of a search that goes deep are found if they are at most so long.
 constexpr std::size_t longest_circle = 32;
-
-Step step_of(machine::StepKind kind) {
-  using machine::StepKind;
-  switch (kind) {
-  case StepKind::None:
-    return Step::None;
-  case StepKind::End:
-    return Step::End;
-  case StepKind::Io:
-    return Step::Io;
-  case StepKind::Volatile:
-    return Step::Volatile;
-  case StepKind::Sync:
-    return Step::Sync;
-  }
-  return Step::None;
-}
 
 } // namespace
 
@@ -403,9 +387,6 @@ void Explorer::keep_few(Node& node, std::uint64_t left) {
   if (node.moves.empty() || node.choices.size() != node.moves.size() ||
       node.choices.back().kind == Choice::Kind::Host) {
     return; // the host takes part
-  }
-  if (stepper_.may_call_host()) {
-    return; // it will, and may see whether a copy has been carried out
   }
   std::vector<std::size_t> tried;
   for (const Choice& choice : node.choices) {

@@ -1,6 +1,8 @@
 // Implements graph.h.
 #include "reduce/graph.h"
 
+#include "explore/judged_move.h"
+
 #include <fmt/format.h>
 
 namespace heddle::reduce {
@@ -83,7 +85,7 @@ void Graph::add_edge(
        .who = move.who,
        .count = static_cast<std::uint32_t>(move.count),
        .step = step,
-       .owed = owed_by(move),
+       .owed = explore::rule_of(move.guarantee),
        .site = site(move.op)}
   );
 }

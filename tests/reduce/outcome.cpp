@@ -12,37 +12,6 @@ namespace heddle::reduce {
 using namespace explore;
 using machine::Stepper;
 
-Rule owed_by(const Stepper::Move& move) {
-  switch (move.guarantee) {
-  case Stepper::Guarantee::None:
-    break;
-  case Stepper::Guarantee::Itself:
-    return Rule::Device;
-  case Stepper::Guarantee::Cluster:
-    return Rule::Cluster;
-  case Stepper::Guarantee::Cooperative:
-    return Rule::Cooperative;
-  }
-  return Rule::None;
-}
-
-Step step_of(machine::StepKind kind) {
-  using machine::StepKind;
-  switch (kind) {
-  case StepKind::None:
-    return Step::None;
-  case StepKind::End:
-    return Step::End;
-  case StepKind::Io:
-    return Step::Io;
-  case StepKind::Volatile:
-    return Step::Volatile;
-  case StepKind::Sync:
-    return Step::Sync;
-  }
-  return Step::None;
-}
-
 namespace {
 
 /// Adds what goes on in a component.

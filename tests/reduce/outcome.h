@@ -33,10 +33,6 @@ struct Outcome {
   bool hangs() const { return !findings.empty(); }
 };
 
-/// Why a move is owed, as the explorer sees it.
-explore::Rule owed_by(const machine::Stepper::Move& move);
-explore::Step step_of(machine::StepKind kind);
-
 /// Who is blocked in a state, and where; only of states in which nobody moves.
 struct Blocked {
   std::string site, thread;

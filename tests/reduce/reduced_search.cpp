@@ -2,6 +2,7 @@
 #include "reduce/reduced_search.h"
 
 #include "explore/few_moves.h"
+#include "explore/judged_move.h"
 #include "explore/plan.h"
 #include "explore/stepper_options.h"
 
@@ -96,7 +97,7 @@ private:
     return Known{
         ahead->fingerprint,
         ahead->again,
-        step_of(ahead->taken),
+        explore::step_of(ahead->taken),
         {ahead->changes.begin(), ahead->changes.end()}
     };
   }
@@ -157,7 +158,7 @@ private:
       return;
     }
     const bool again = known && stepper_.made_again();
-    const Step step = again ? known->step : step_of(stepper_.taken());
+    const Step step = again ? known->step : explore::step_of(stepper_.taken());
     const std::vector<Stepper::Change> changes = again ? known->changes : stepper_.changes();
     if (const auto to = visit(left)) {
       graph_.add_edge(stepper_, state, *to, move, step, changes);

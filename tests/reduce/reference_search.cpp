@@ -1,6 +1,8 @@
 // Implements reference_search.h.
 #include "reduce/reference_search.h"
 
+#include "explore/judged_move.h"
+
 #include "reduce/graph.h"
 
 namespace heddle::reduce {
@@ -44,7 +46,7 @@ private:
     graph_.describe(state, moves, stepper_);
     for (const Stepper::Move& move : moves) {
       if (stepper_.step(move)) {
-        const Step step = step_of(stepper_.taken());
+        const Step step = explore::step_of(stepper_.taken());
         const std::vector<Stepper::Change> changes = stepper_.changes();
         graph_.add_edge(stepper_, state, visit(), move, step, changes);
       } else {

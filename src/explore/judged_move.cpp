@@ -1,0 +1,38 @@
+// Implements judged_move.h.
+#include "explore/judged_move.h"
+
+namespace heddle::explore {
+
+Step step_of(machine::StepKind kind) {
+  using machine::StepKind;
+  switch (kind) {
+  case StepKind::None:
+    return Step::None;
+  case StepKind::End:
+    return Step::End;
+  case StepKind::Io:
+    return Step::Io;
+  case StepKind::Volatile:
+    return Step::Volatile;
+  case StepKind::Sync:
+    return Step::Sync;
+  }
+  return Step::None;
+}
+
+Rule rule_of(machine::Stepper::Guarantee guarantee) {
+  using Guarantee = machine::Stepper::Guarantee;
+  switch (guarantee) {
+  case Guarantee::None:
+    break;
+  case Guarantee::Itself:
+    return Rule::Device;
+  case Guarantee::Cluster:
+    return Rule::Cluster;
+  case Guarantee::Cooperative:
+    return Rule::Cooperative;
+  }
+  return Rule::None;
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,14 @@
+// How the judge (progress_graph.h) names what the machine says of a move.
+#pragma once
+
+#include "explore/edges.h"
+#include "machine/stepper.h"
+
+namespace heddle::explore {
+
+/// The step that a device thread has taken.
+Step step_of(machine::StepKind kind);
+/// The rule by which a device thread is owed its next move; Rule::None: it is owed nothing.
+Rule rule_of(machine::Stepper::Guarantee guarantee);
+
+} // namespace heddle::explore
