@@ -71,7 +71,6 @@ void Plan::begin_again(const Seen& seen) {
   options_.host_first = options_.host_first && (!host || news);
 }
 
-/// Has the search shown that an assumption does not hold on which it rests?
 bool Plan::is_void(const Seen& seen) const {
   return ((options_.sums || options_.orderly) && seen.sums_clash) || seen.refuted ||
          (options_.host_first && seen.host_clash);

@@ -66,9 +66,10 @@ public:
   Next after(const Seen& seen, const std::function<Found()>& judge);
   /// Nobody wants to wait any longer: the search that tells most, whether it holds or not.
   Next stop(const Seen& seen);
+  /// Has the search shown that an assumption does not hold on which it rests?
+  bool is_void(const Seen& seen) const;
 
 private:
-  bool is_void(const Seen& seen) const;
   bool one_order_may_do() const { return every_order_ && (could_be_ & ~contended_) != 0; }
   void in_one_order();
   void begin_again(const Seen& seen);

@@ -151,6 +151,25 @@ Plan::Seen seen_in(const StateTable& table) {
   };
 }
 
+/// What one process meets in an attempt that several have found to be void: the same each time.
+/// `seen` is what they have met; it stands if the one does not get there within the limits.
+Result<Plan::Seen> learned_alone(
+    const CheckRequest& request,
+    ForkServer& server,
+    const Handover& handover,
+    const Plan& plan,
+    const Plan::Attempt& attempt,
+    const Plan::Seen& seen
+) {
+  CheckRequest alone = request;
+  alone.workers.jobs = 1;
+  Handover again = handover;
+  again.options = attempt.options;
+  TRY(const Search tried, search(alone, server, again, {.share = attempt.share, .sheet = nullptr}));
+  const Plan::Seen met = seen_in(tried.table);
+  return plan.is_void(met) ? met : seen;
+}
+
 /// The searches of the plan, until one holds.
 Result<Search>
 search_all(CheckRequest& request, ForkServer& server, Handover& handover, double share) {
@@ -171,7 +190,11 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
       request.workers.jobs = 1; // for the same states each time
       continue;
     }
-    const Plan::Seen seen = seen_in(tried->table);
+    Plan::Seen seen = seen_in(tried->table);
+    if (plan.is_void(seen) && tried->table.had_several() && Interruption::received() == 0) {
+      // What several processes learn before all have heard of it depends on their timing.
+      TRY(seen, learned_alone(request, server, handover, plan, attempt, seen));
+    }
     const auto judge = [&] {
       HostSources sources(request.program);
       const Judgement found = judge_search(request, tried->table, sources, tried->finished);
