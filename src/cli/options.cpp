@@ -328,6 +328,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->group("");
   check
       .add_flag_callback(
+          "--no-cone",
+          [&search] { search.cone = false; },
+          "To check Heddle itself: values by which nothing is decided are told apart in large "
+          "searches, too. Same verdict, more states"
+      )
+      ->group("");
+  check
+      .add_flag_callback(
           "--no-straight",
           [&search] { search.straight = false; },
           "To check Heddle itself: blocks of programs in which nobody waits start at any time, "

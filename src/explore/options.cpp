@@ -30,6 +30,8 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-orderly", &Options::orderly, false},
     {"no-data-order", &Options::data_order, false},
     {"no-retries", &Options::retries, false},
+    {"no-cone", &Options::cone, false},
+    {"states=by-decisions", &Options::by_decisions, true},
     {"no-phases", &Options::phases, false},
     {"no-allocations", &Options::allocations, false},
     {"no-neighbours", &Options::neighbours, false},
@@ -53,6 +55,8 @@ constexpr auto learned_sets = std::to_array<LearnedSet>({
     {"owned=", &machine::Learned::owned},
     {"unordered=", &machine::Learned::unordered},
     {"lasting=", &machine::Learned::lasting},
+    {"deciding=", &machine::Learned::deciding},
+    {"kept=", &machine::Learned::kept},
     {"refuted=", &machine::Learned::refuted},
 });
 constexpr std::string_view expect_exit_key = "expect-exit=";

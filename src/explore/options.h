@@ -47,6 +47,10 @@ struct Options {
   bool data_order = true;
   // For that an update made of compare-and-swap is one operation. Not if a state comes back.
   bool retries = true;
+  // What nothing is decided by need not be told apart (machine/cone.h), where a search of
+  // everything is large.
+  bool cone = true;
+  bool by_decisions = false; // that is what this search does
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;

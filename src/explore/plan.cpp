@@ -29,19 +29,25 @@ Plan::Plan(const Options& asked, Mutant mutant)
       mutant_(mutant),
       contended_(asked.learned.contended),
       every_order_(asked.data_order && asked.learned.unordered == 0),
-      straight_(may_be_straight(asked)) {}
+      straight_(may_be_straight(asked)),
+      cone_(asked.cone && !asked.by_decisions && asked.eager && !asked.lockstep) {}
 
-void Plan::in_one_order() {
-  every_order_ = false;
-  options_.learned.contended = contended_;
-  options_.learned.unordered = could_be_;
+void Plan::with_less() {
+  if (one_order_may_do()) {
+    every_order_ = false;
+    options_.learned.contended = contended_;
+    options_.learned.unordered = could_be_;
+  }
+  options_.by_decisions = options_.by_decisions || cone_;
+  cone_ = false;
 }
 
 Plan::Attempt Plan::next(double left) {
   one_order_might_have_done_ = one_order_may_do();
+  less_might_have_done_ = less_may_do();
   const bool first = small_ && !options_.starts_at_once;
   Attempt attempt{options_, options_.starts_at_once ? std::min(left, share_of_straight) : left};
-  if (one_order_might_have_done_ && (first || options_.starts_at_once)) {
+  if (less_might_have_done_ && (first || options_.starts_at_once)) {
     attempt.share = std::min(left, share_of_every_order);
     attempt.options.max_states = std::min(asked_.max_states, asked_.one_order_after);
   }
@@ -51,7 +57,7 @@ Plan::Attempt Plan::next(double left) {
 
 /// Without what has turned out to be wrong.
 void Plan::begin_again(const Seen& seen) {
-  const bool sums = (options_.sums || options_.orderly) && seen.sums_clash;
+  const bool sums = (options_.sums || options_.orderly || options_.by_decisions) && seen.sums_clash;
   const bool host = options_.host_first && seen.host_clash;
   machine::Learned blamed = options_.learned;
   if (sums || host || seen.refuted) {
@@ -66,14 +72,15 @@ void Plan::begin_again(const Seen& seen) {
     blamed.unordered = 0;
   }
   options_.learned = blamed;
+  options_.by_decisions = options_.by_decisions && (!seen.sums_clash || news);
   options_.sums = options_.sums && (!sums || news);
   options_.orderly = options_.orderly && (!sums || news);
   options_.host_first = options_.host_first && (!host || news);
 }
 
 bool Plan::is_void(const Seen& seen) const {
-  return ((options_.sums || options_.orderly) && seen.sums_clash) || seen.refuted ||
-         (options_.host_first && seen.host_clash);
+  return ((options_.sums || options_.orderly || options_.by_decisions) && seen.sums_clash) ||
+         seen.refuted || (options_.host_first && seen.host_clash);
 }
 
 Plan::Next Plan::stop(const Seen& seen) {
@@ -93,9 +100,9 @@ Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
     begin_again(seen);
     return Next::Again;
   }
-  const bool one_order = one_order_might_have_done_;
+  const bool less = less_might_have_done_;
   const bool retried = options_.retries && seen.retries;
-  const bool last = !options_.starts_at_once && !seen.gave_up && (!one_order || !small_);
+  const bool last = !options_.starts_at_once && !seen.gave_up && (!less || !small_);
   if (last && !kept_ && !retried) {
     return Next::This;
   }
@@ -130,12 +137,12 @@ Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
   } else if (straight_ && !circles) {
     straight_ = false;
     options_.starts_at_once = true;
-  } else if (options_.starts_at_once && !circles && one_order) {
-    in_one_order();
+  } else if (options_.starts_at_once && !circles && less) {
+    with_less();
   } else {
     straight_ = options_.starts_at_once = small_ = false;
-    if (one_order) {
-      in_one_order();
+    if (less) {
+      with_less();
     }
   }
   return next;

@@ -18,8 +18,9 @@
 //   state would have been found. What blocks do before others have started is done here, too. In
 //   the same way copies and grids that run through are carried out in one order, unless the host
 //   asks what has completed or a thread may choose something by what a copy brings;
-// - where accesses on whose order only data depends (machine/order_data.h) are not chosen:
-//   the host may decide by such data, so every order is better;
+// - where what nothing is decided by is not told apart (machine/cone.h), and accesses on whose
+//   order only data depends (machine/order_data.h) are not chosen: the host may decide by such
+//   data, so a search of everything is better if it is small;
 // - like the first, to the end.
 // Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h), and
 // about what a host need not wait for, that turn out to be wrong.
@@ -71,7 +72,9 @@ public:
 
 private:
   bool one_order_may_do() const { return every_order_ && (could_be_ & ~contended_) != 0; }
-  void in_one_order();
+  /// Is there a search that tells less apart, and has not been tried?
+  bool less_may_do() const { return one_order_may_do() || cone_; }
+  void with_less();
   void begin_again(const Seen& seen);
 
   Options asked_, options_;
@@ -82,7 +85,9 @@ private:
   bool small_ = true;     // a search of every order is given up early
   bool straight_ = false; // not tried yet
   bool kept_ = false;
+  bool cone_ = false;                      // a search by decisions has not been tried yet
   bool one_order_might_have_done_ = false; // before the search under way
+  bool less_might_have_done_ = false;      // the same
   Options kept_with_;
 };
 

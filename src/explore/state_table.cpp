@@ -438,8 +438,15 @@ bool StateTable::saw(Fact fact) const {
 }
 
 void StateTable::learn(const machine::Learned& refuted) {
-  const std::array<std::uint64_t, 5>
-      sets{refuted.contended, refuted.owned, refuted.unordered, refuted.lasting, refuted.refuted};
+  const std::array<std::uint64_t, 7> sets{
+      refuted.contended,
+      refuted.owned,
+      refuted.unordered,
+      refuted.lasting,
+      refuted.deciding,
+      refuted.kept,
+      refuted.refuted
+  };
   for (std::size_t i = 0; i < sets.size(); ++i) {
     atomic_of(header().learned[i]).fetch_or(sets[i], relaxed);
   }
@@ -452,7 +459,9 @@ machine::Learned StateTable::learned() const {
       .owned = set(1),
       .unordered = set(2),
       .lasting = set(3),
-      .refuted = set(4)
+      .deciding = set(4),
+      .kept = set(5),
+      .refuted = set(6)
   };
 }
 

@@ -28,6 +28,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
                      options.eager && !options.lockstep,
       .neighbours = options.neighbours && options.learned.holds(Assumption::Neighbours) &&
                     options.eager && !options.lockstep,
+      .by_decisions = options.by_decisions && options.eager && !options.lockstep,
       .starts_at_once = options.starts_at_once,
       .ignore_grid_order = options.ignore_grid_order,
       .warp_rules = std::move(warp_rules)

@@ -1,6 +1,7 @@
 // Implements access_notes.h.
 #include "machine/access_notes.h"
 
+#include "machine/cone.h"
 #include "machine/device_heap.h"
 #include "machine/order_data.h"
 #include "ptx/effect.h"
@@ -40,6 +41,9 @@ void AccessNotes::written(std::byte* at, std::uint32_t bytes) {
 void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) {
   if (order_data_ != nullptr) {
     order_data_->accessed(at, bytes, store);
+  }
+  if (cone_ != nullptr) {
+    cone_->accessed(at, store);
   }
   const isa::Op* op = exec_.current();
   using Kind = ptx::Effect::Kind;

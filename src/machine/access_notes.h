@@ -18,6 +18,7 @@
 
 namespace heddle::machine {
 
+class Cone;
 class OrderData;
 class DeviceHeap;
 
@@ -32,6 +33,7 @@ class AccessNotes final : public isa::AccessWatch {
 public:
   /// Is told of each access, too; nullptr: nobody is.
   void tell(OrderData* data) { order_data_ = data; }
+  void tell(Cone* cone) { cone_ = cone; }
   /// Whose allocations accesses have to lie in, if they are to its memory.
   void watch(const DeviceHeap* heap) { heap_ = heap; }
   /// Notes the reads of `exec` too, up to so many.
@@ -74,6 +76,7 @@ private:
   const isa::Exec& exec_;
   std::size_t max_reads_;
   OrderData* order_data_ = nullptr;
+  Cone* cone_ = nullptr;
   const DeviceHeap* heap_ = nullptr;
   bool complete_ = true;
 };

@@ -3,8 +3,8 @@
 //
 //   options.learned |= table.learned();     // after a search that is void
 //
-// Instructions and kernels are told apart by 6 bits of a hash of their names, so two of them may
-// share a bit. That costs states and never misses anything, because each member only takes a
+// Instructions, kernels and allocations are told apart by 6 bits of a hash of their names, so two
+// may share a bit. That costs states and never misses anything, because each member only takes a
 // reduction away.
 #pragma once
 
@@ -31,6 +31,10 @@ struct Learned {
   std::uint64_t unordered = 0;
   /// Kernels whose grids do not come to an end by themselves ([RED-HOST-FIRST]).
   std::uint64_t lasting = 0;
+  /// Plain stores to memory by which something is decided ([RED-CONE]).
+  std::uint64_t deciding = 0;
+  /// Allocations by whose contents something is decided ([RED-CONE]).
+  std::uint64_t kept = 0;
   /// Assumptions, a bit each, that do not hold.
   std::uint64_t refuted = 0;
 
@@ -45,6 +49,8 @@ struct Learned {
     owned |= other.owned;
     unordered |= other.unordered;
     lasting |= other.lasting;
+    deciding |= other.deciding;
+    kept |= other.kept;
     refuted |= other.refuted;
     return *this;
   }

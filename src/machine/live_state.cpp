@@ -6,6 +6,7 @@
 #include "machine/owned.h"
 #include "ptx/dead_ends.h"
 #include "ptx/effect.h"
+#include "ptx/object_stores.h"
 #include "ptx/special_register.h"
 
 #include <algorithm>
@@ -177,8 +178,44 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
   if (ptx::reads_clock(f)) {
     facts.clocks.emplace(f, cfg);
   }
-  // What can be asked on some way from here to the end: against the direction of the edges.
-  facts.identity.assign(f.body.size(), Nothing);
+  facts.identity = identities(f, cfg, nullptr);
+  if (by_decisions_) {
+    find_decisions(f, facts);
+  } else {
+    facts.asked = facts.identity;
+  }
+  return facts;
+}
+
+/// Which registers, questions and accesses nothing is decided by ([RED-CONE]).
+void LiveState::find_decisions(const ptx::Function& f, Function& facts) const {
+  ptx::BitVector stores = ptx::stores_into_known_objects(f);
+  facts.only_data = stores;
+  stores.each([&](std::size_t n) {
+    if ((learned_.deciding >> store_bucket_of(f, static_cast<std::uint32_t>(n)) & 1) != 0) {
+      facts.only_data.reset(n);
+    }
+  });
+  const ptx::Liveness decisive(f, *facts.cfg, facts.only_data);
+  facts.decisive = decisive.before_each();
+  const ptx::BitVector idle = decisive.idle();
+  facts.asked = identities(f, *facts.cfg, &idle);
+  idle.each([&](std::size_t n) {
+    if (ptx::effect_of(f.body[n]).is(Kind::Load)) {
+      facts.only_data.set(n);
+    }
+  });
+}
+
+/// What can be asked on some way from an instruction to the end, by instruction. What is asked by
+/// `idle` ones does not count.
+std::vector<std::uint8_t> LiveState::identities(
+    const ptx::Function& f,
+    const ptx::Cfg& cfg,
+    const ptx::BitVector* idle
+) const {
+  constexpr int number = Thread | Place | Block;            // asked for by special registers
+  std::vector<std::uint8_t> result(f.body.size(), Nothing); // against the direction of the edges
   std::vector<std::uint8_t> entry(cfg.blocks().size(), Nothing);
   for (bool changed = true; changed;) {
     changed = false;
@@ -191,15 +228,16 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
         }
       }
       for (std::uint32_t i = block.last; i-- > block.first;) {
-        identity |= identity_of(f.body[i]);
+        const bool is_idle = idle != nullptr && idle->test(i);
+        identity |= identity_of(f.body[i]) & (is_idle ? ~number : ~0);
         identity |= may_be_owned(f, i, learned_) ? Owns : Nothing;
-        facts.identity[i] = identity;
+        result[i] = identity;
       }
       changed = changed || identity != entry[b];
       entry[b] = identity;
     }
   }
-  return facts;
+  return result;
 }
 
 void LiveState::find_clocks(const Function& facts, At& at) {
@@ -254,6 +292,8 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
     return at; // behind the last instruction
   }
   at.identity = facts.identity[op.instruction];
+  at.asked = facts.asked[op.instruction];
+  at.only_data = facts.decisive && facts.only_data.test(op.instruction);
   find_clocks(facts, at);
   at.before_dead_end = std::ranges::binary_search(facts.before_dead_ends, op.instruction);
   const ptx::BitVector& live = facts.live[op.instruction];
@@ -279,7 +319,8 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
         {code.registers[r].offset(),
          static_cast<std::uint8_t>(predicate ? 0 : bits / 8),
          handed_over == r ? at.handed_over : ~isa::LaneMask{0},
-         demanded[r]}
+         demanded[r],
+         facts.decisive && !(*facts.decisive)[op.instruction].test(r)}
     );
   }
   return at;

@@ -30,7 +30,11 @@ class LiveState {
 public:
   explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}
   /// What Identity::Owns is about.
-  LiveState(ptx::Liveness::Of of, const Learned& learned) : of_(of), learned_(learned) {}
+  /// `by_decisions`: finds out what nothing is decided by; else everything counts as decisive.
+  LiveState(ptx::Liveness::Of of, const Learned& learned, bool by_decisions)
+      : of_(of),
+        learned_(learned),
+        by_decisions_(by_decisions) {}
 
   /// What a thread may still learn about itself, or do with threads of its block, as bits.
   enum Identity : std::uint8_t {
@@ -48,6 +52,7 @@ public:
     std::uint8_t bytes = 0;                  // per lane; 0: a predicate
     isa::LaneMask lanes = ~isa::LaneMask{0}; // in which it is live
     std::uint64_t bits = 0;                  // the bits that matter; bits above 64 always do
+    bool data = false;                       // nothing is decided by it ([RED-CONE])
   };
   struct At {
     const isa::Code* code = nullptr;
@@ -55,6 +60,9 @@ public:
     std::uint64_t name = 0; // of the place; the same in every process
     std::vector<Register> registers;
     std::uint8_t identity = Nothing;
+    std::uint8_t asked = Nothing; // of `identity`, what something may be decided by
+    // A plain load or store whose value, and address, nothing is decided by.
+    bool only_data = false;
     // Of a shfl: the lanes whose value another lane may read.
     isa::LaneMask handed_over = ~isa::LaneMask{0};
     // A read that decides whether the thread ever ends, or a store to a place that such a read may
@@ -83,16 +91,24 @@ private:
     std::optional<ptx::Cfg> cfg;
     std::optional<ptx::DemandedBits> demanded; // none: all bits
     std::vector<std::uint8_t> identity;        // by instruction
+    // If something is found out to be data only: the same of what is decided.
+    std::optional<std::vector<ptx::BitVector>> decisive;
+    std::vector<std::uint8_t> asked;
+    ptx::BitVector only_data;
     std::vector<std::uint32_t> before_dead_ends;
     // By mode of shfl, the lanes whose value is read. Shuffles of the same mode may meet.
     std::map<ptx::Mod, isa::LaneMask> handed_over;
     std::optional<ptx::ClockFlow> clocks; // none: it reads none
   };
   const Function& function(const ptx::Function& f);
+  void find_decisions(const ptx::Function& f, Function& facts) const;
+  std::vector<std::uint8_t>
+  identities(const ptx::Function& f, const ptx::Cfg& cfg, const ptx::BitVector* idle) const;
   void find_clocks(const Function& facts, At& at);
 
   ptx::Liveness::Of of_;
   Learned learned_;
+  bool by_decisions_ = false;
   std::unordered_map<const isa::Op*, At> at_; // node-based: elements keep their address
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;

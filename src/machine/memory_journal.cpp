@@ -71,8 +71,10 @@ Hash128 MemoryJournal::hash(const std::uint64_t* at, std::uint64_t value) {
 }
 
 void MemoryJournal::changed(const std::uint64_t* at, std::uint64_t before, std::uint64_t after) {
-  sum_.subtract(hash(at, before));
-  sum_.add(hash(at, after));
+  if (counts(at)) {
+    sum_.subtract(hash(at, before));
+    sum_.add(hash(at, after));
+  }
 }
 
 MemoryJournal::Word* MemoryJournal::find_touched(const std::uint64_t* word) {
@@ -189,7 +191,7 @@ void MemoryJournal::write(std::span<const WordPart> parts) {
 void MemoryJournal::change_after(std::span<const WordPart> parts, HashSum& sum) const {
   for (const WordPart& part : parts) {
     const std::uint64_t after = (*part.at & ~part.mask) | part.value;
-    if (after != *part.at) {
+    if (after != *part.at && counts(part.at)) {
       sum.subtract(hash(part.at, *part.at));
       sum.add(hash(part.at, after));
     }
@@ -243,6 +245,9 @@ void MemoryJournal::recount() {
   undo_.clear();
   notes_.clear();
   sum_ = {};
+  if (cone_ != nullptr) {
+    cone_->find_data();
+  }
   space_.each_live([&](const memory::Allocation& allocation) {
     if (allocation.kind == memory::AllocationKind::Constant) {
       return; // device threads cannot change it
@@ -261,6 +266,9 @@ void MemoryJournal::recount() {
     const auto* begin = reinterpret_cast<const std::byte*>(
         allocation.base + static_cast<std::uint64_t>(allocation.delta)
     );
+    if (cone_ != nullptr && cone_->is_data(begin)) {
+      return;
+    }
     if (heap_ != nullptr && heap_->contains(begin)) {
       heap_->each_part(add);
     } else {

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "machine/access_notes.h"
+#include "machine/cone.h"
 #include "memory/address_space.h"
 
 #include <cstdint>
@@ -72,6 +73,11 @@ public:
   MemoryJournal(memory::AddressSpace& space, isa::Exec& exec);
   /// See AccessNotes.
   void tell(OrderData* data) { notes_.tell(data); }
+  /// Is told of each access, too, and says which words are no part of the fingerprint.
+  void tell(Cone* cone) {
+    cone_ = cone;
+    notes_.tell(cone);
+  }
   void watch(const DeviceHeap* heap) {
     heap_ = heap;
     notes_.watch(heap);
@@ -140,11 +146,13 @@ private:
   };
   Word* find_touched(const std::uint64_t* word);
   Word& touched(std::uint64_t* word);
+  bool counts(const std::uint64_t* at) const { return cone_ == nullptr || !cone_->is_data(at); }
   void changed(const std::uint64_t* at, std::uint64_t before, std::uint64_t after);
 
   memory::AddressSpace& space_;
   AccessNotes notes_;
   const DeviceHeap* heap_ = nullptr;
+  Cone* cone_ = nullptr;
   std::vector<Word> touched_; // scratch of absorb
   std::optional<std::vector<WordPart>> read_;
   std::vector<WordPart> written_, read_shared_, written_shared_;

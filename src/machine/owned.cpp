@@ -4,6 +4,8 @@
 #include "base/hash.h"
 #include "ptx/effect.h"
 
+#include <algorithm>
+
 namespace heddle::machine {
 
 using Kind = ptx::Effect::Kind;
@@ -16,6 +18,17 @@ unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction) {
   name.text(function.name);
   name.value(instruction);
   return static_cast<unsigned>(name.finish().low >> 58);
+}
+
+unsigned store_bucket_of(const ptx::Function& function, std::uint32_t instruction) {
+  Hasher name;
+  name.text(function.name);
+  const auto before = std::ranges::count_if(
+      function.body.begin(),
+      function.body.begin() + instruction,
+      [](const ptx::Instruction& i) { return ptx::effect_of(i).is(Kind::Store); }
+  );
+  return static_cast<unsigned>((name.finish().low + static_cast<std::uint64_t>(before)) % 64);
 }
 
 std::uint32_t access_kind(const ptx::Instruction& i) {

@@ -16,6 +16,10 @@ namespace heddle::machine {
 /// process.
 unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction);
 
+/// The same of Learned::deciding. Two stores of a function share a number only if it has more than
+/// 64.
+unsigned store_bucket_of(const ptx::Function& function, std::uint32_t instruction);
+
 /// What an access does to its place, whatever the result is used for. Equal kinds commute, but for
 /// `Other`; greater numbers are updates that commute with those of the same number.
 enum AccessKind : std::uint32_t {

@@ -46,7 +46,8 @@ Stepper::Stepper(World& world, Options options)
       // Where lanes of a warp wait for each other a branch that does nothing is one all the same.
       live_(
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
-          options_.learned
+          options_.learned,
+          options_.by_decisions
       ),
       order_data_(
           exec_,
@@ -54,6 +55,7 @@ Stepper::Stepper(World& world, Options options)
           options_.learned.unordered & ~options_.learned.contended,
           options_.retries
       ),
+      cone_(exec_, world.space(), live_, options_.learned),
       sums_(options_.mutant) {
   if (mutant_is(Mutant::AheadForgetsValues)) {
     transitions_.forget_values();
@@ -61,6 +63,9 @@ Stepper::Stepper(World& world, Options options)
   }
   if (options_.data_order) {
     journal_.tell(&order_data_);
+  }
+  if (options_.by_decisions) {
+    journal_.tell(&cone_);
   }
 }
 Stepper::~Stepper() = default;
@@ -274,6 +279,7 @@ Stepper::Operation Stepper::classify_call(const ptx::Instruction& call) const {
     break;
   }
   order_data_.called_library();
+  cone_.decided_by_anything();
   const bool runtime = std::ranges::any_of(call.operands, [](const ptx::Operand& operand) {
     return isa::device_runtime_function(operand.name) != nullptr;
   });

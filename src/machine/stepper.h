@@ -39,6 +39,7 @@
 
 #include "base/hash.h"
 #include "machine/block.h"
+#include "machine/cone.h"
 #include "machine/device_heap.h"
 #include "machine/interned.h"
 #include "machine/learned.h"
@@ -84,11 +85,12 @@ public:
     // Nor are accesses on whose order only data depends (order_data.h): those of
     // Learned::unordered that can be.
     bool data_order = false;
-    bool retries = true;      // an update made of compare-and-swap is one (ptx/retry_loops.h)
-    Learned learned = {};     // what is known not to hold of all this
-    bool phases = false;      // mbarriers are barriers (stepper_phases.cpp); false: moves, always
-    bool allocations = false; // malloc and free in kernels commute (device_heap.h)
-    bool neighbours = false;  // no block ends while others access its shared memory
+    bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
+    Learned learned = {};      // what is known not to hold of all this
+    bool phases = false;       // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool allocations = false;  // malloc and free in kernels commute (device_heap.h)
+    bool neighbours = false;   // no block ends while others access its shared memory
+    bool by_decisions = false; // what nothing is decided by is no part of a state (cone.h)
     // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
     // thread of another cluster, the same happens as if they start at any time, or never.
     bool starts_at_once = false;
@@ -272,7 +274,7 @@ public:
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
-  bool sums_clash() const { return sums_.clash() || decided_by() != 0; }
+  bool sums_clash() const { return sums_.clash() || decided_by() != 0 || cone_.clash(); }
   /// For searches in several processes: what one has noted, the others have to learn.
   std::vector<Sums::Note> take_news() { return sums_.take_news(); }
   void learn(const Sums::Note& note) { sums_.learn(note); }
@@ -280,6 +282,7 @@ public:
   Learned learned() const {
     Learned result = options_.learned;
     result |= sums_.refuted();
+    result |= cone_.refuted();
     result.contended |= decided_by();
     result.lasting |= lasting_;
     if (phases_clash_ && options_.phases) {
@@ -293,8 +296,8 @@ public:
     }
     return result;
   }
-  /// True once data depended on the order of accesses that was not chosen.
-  bool saw_unordered() const { return sums_.saw_unordered(); }
+  /// True once data depended on an order that was not chosen, and the host may decide by it.
+  bool saw_unordered() const { return sums_.saw_unordered() || cone_.host_may_decide(); }
   bool saw_retries() const { return order_data_.saw_retries(); }
   /// Options::phases, allocations or neighbours was wrong: what has been explored is not
   /// everything.
@@ -590,6 +593,8 @@ private:
   Found find(const Move& move);
   bool remember_lane(const Move& move, const Image& before, const Image& after);
   Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
+  const Image* add(std::unique_ptr<Image> image);
+  void find_alike(const Image& image);
   const ImageRest* intern(std::unique_ptr<ImageRest> rest);
   const ImageThread* intern(std::unique_ptr<ImageThread> thread);
   const ImageShared* intern_shared(const Work& work, std::size_t cluster);
@@ -629,9 +634,11 @@ private:
   mutable MemoryJournal journal_;
   mutable LiveState live_;
   mutable OrderData order_data_;
+  mutable Cone cone_;
   std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   Interned<Image> images_;
+  std::unordered_map<std::uint64_t, const Image*> first_alike_; // by the low half of the hash
   Interned<ImageRest> rests_;
   Interned<ImageShared> shared_;
   Interned<ImageThread> threads_;
@@ -642,8 +649,8 @@ private:
   std::vector<Log> log_;
   std::size_t output_bytes_ = 0; // that threads have written
   std::vector<Change> changes_;
-  std::vector<std::byte> scratch_, lane_scratch_; // of intern()
-  mutable std::vector<std::uint64_t> words_;      // of fingerprint()
+  std::vector<std::byte> scratch_, lane_scratch_, decisive_scratch_; // of intern()
+  mutable std::vector<std::uint64_t> words_;                         // of fingerprint()
   std::optional<Failure> failure_;
   bool stepping_ = false;  // a move is under way …
   bool submitted_ = false; // … and has submitted something

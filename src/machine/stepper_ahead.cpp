@@ -354,7 +354,7 @@ const Stepper::Image* Stepper::derive(
     image->ready.push_back(part->ready);
     image->ready.back().who = who;
   }
-  return images_.add(std::move(image));
+  return add(std::move(image));
 }
 
 } // namespace heddle::machine

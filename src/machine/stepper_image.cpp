@@ -157,22 +157,46 @@ public:
   std::size_t size() const { return bytes_.size(); }
   std::vector<std::byte>& bytes() { return bytes_; }
 
-  /// Returns what the lane may still learn about itself.
+  struct Asks {
+    std::uint8_t identity = LiveState::Nothing; // LiveState::At's
+    std::uint8_t asked = LiveState::Nothing;    // the same
+  };
+  /// Returns what the lane may still learn about itself. `decisive`, if there is one, takes the
+  /// same without registers that nothing is decided by.
   template <class Loops>
-  std::uint8_t lane(LiveState& live, const isa::Warp& warp, int lane, const Loops& loops) {
+  Asks lane(
+      LiveState& live,
+      const isa::Warp& warp,
+      int lane,
+      const Loops& loops,
+      ImageWriter* decisive = nullptr
+  ) {
     const Chain chain(warp, lane);
-    std::uint8_t identity = LiveState::Nothing;
+    Asks asks;
+    const auto put_both = [&](const auto& value) {
+      put(value);
+      if (decisive != nullptr) {
+        decisive->put(value);
+      }
+    };
+    const auto both = [&](const LiveState::Register& r, const void* p, std::size_t count) {
+      raw(p, count);
+      if (decisive != nullptr && !r.data) {
+        decisive->raw(p, count);
+      }
+    };
     bool holds_time = false;
-    put(static_cast<std::uint32_t>(chain.depth));
+    put_both(static_cast<std::uint32_t>(chain.depth));
     for (std::size_t d = 0; d < chain.depth; ++d) {
       const Frame& frame = *chain.frames[d];
       const isa::Op* next =
           d + 1 < chain.depth ? chain.frames[d + 1]->return_op : place_of(warp, lane);
       const LiveState::At& at = live.at(*frame.code, *next);
-      identity |= at.identity;
+      asks.identity |= at.identity;
+      asks.asked |= at.asked;
       holds_time = holds_time || at.holds_time;
-      put(at.name);
-      put(frame.allocated);
+      put_both(at.name);
+      put_both(frame.allocated);
       for (const LiveState::Register& r : at.registers) {
         if ((r.lanes & bit(lane)) == 0) {
           continue;
@@ -181,24 +205,29 @@ public:
         if (r.bytes == 0) {
           LaneMask mask = 0;
           std::memcpy(&mask, values, sizeof mask);
-          put(static_cast<std::uint8_t>(mask >> lane & 1));
+          const auto one = static_cast<std::uint8_t>(mask >> lane & 1);
+          both(r, &one, sizeof one);
         } else {
           std::uint64_t bits = 0;
           if (r.bytes <= sizeof bits) {
             std::memcpy(&bits, values + r.bytes * slot(lane), r.bytes);
             bits &= r.bits;
-            raw(&bits, r.bytes);
+            both(r, &bits, r.bytes);
           } else {
-            raw(values + r.bytes * slot(lane), r.bytes);
+            both(r, values + r.bytes * slot(lane), r.bytes);
           }
         }
       }
     }
     const Frame& inner = *chain.frames[chain.depth - 1];
-    raw(warp.local + slot(lane) * warp.local_stride, local_bytes(inner, warp));
-    put(holds_time ? loops.late[slot(lane)] : std::uint8_t{0});
-    put(loops.soon[slot(lane)]);
-    return identity;
+    const auto* local = warp.local + slot(lane) * warp.local_stride;
+    raw(local, local_bytes(inner, warp));
+    if (decisive != nullptr) {
+      decisive->raw(local, local_bytes(inner, warp));
+    }
+    put_both(holds_time ? loops.late[slot(lane)] : std::uint8_t{0});
+    put_both(loops.soon[slot(lane)]);
+    return asks;
   }
 
 private:
@@ -360,6 +389,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   const Work::Progress& progress = work.progress[c];
   ImageWriter writer(scratch_); // of what belongs to no thread
   ImageWriter lane_writer(lane_scratch_);
+  ImageWriter decisive_writer(decisive_scratch_); // one lane
+  ImageWriter* const decisive = options_.by_decisions ? &decisive_writer : nullptr;
   writer.put(progress.made);
   writer.put(progress.joins_are_moves);
   writer.put(progress.polls);
@@ -372,10 +403,11 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
 
   struct Slot {
     bool live = false;
-    std::uint8_t identity = LiveState::Nothing;
-    std::size_t begin = 0, end = 0; // in lane_scratch_
-    std::uint64_t flags = 0;        // what its warp knows of it
-    Hash128 state, summand;
+    std::uint8_t identity = LiveState::Nothing; // that something may be decided by
+    std::size_t begin = 0, end = 0;             // in lane_scratch_
+    std::uint64_t flags = 0;                    // what its warp knows of it
+    Hash128 state;                              // by which something may be decided
+    Hash128 summand;
   };
   std::vector<Slot> threads;
   std::uint8_t all = LiveState::Nothing; // what some thread may learn about itself
@@ -450,7 +482,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
           thread.flags = thread.flags << 1 | (*mask >> lane & 1);
         }
         thread.begin = lane_writer.size();
-        thread.identity = lane_writer.lane(live_, warp, lane, loops);
+        decisive_scratch_.clear();
+        thread.identity = lane_writer.lane(live_, warp, lane, loops, decisive).asked;
         thread.end = lane_writer.size();
         if ((loops.owners & bit(lane)) != 0) {
           thread.identity |= LiveState::Thread;
@@ -462,9 +495,12 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
         if (by_warps()) {
           thread.flags = combine(thread.flags, block.rules_->place(w, lane)).low;
         }
-        thread.state = hash_of(lane_scratch_.data() + thread.begin, thread.end - thread.begin);
-        thread.summand =
-            combine(thread.state.low, thread.state.high, std::uint64_t{threads.size()});
+        const Hash128 all_of_it =
+            hash_of(lane_scratch_.data() + thread.begin, thread.end - thread.begin);
+        thread.state = decisive != nullptr
+                           ? hash_of(decisive_scratch_.data(), decisive_scratch_.size())
+                           : all_of_it;
+        thread.summand = combine(all_of_it.low, all_of_it.high, std::uint64_t{threads.size()});
         sum_of_bytes.add(thread.summand);
       }
       if (by_warps()) {
@@ -485,7 +521,9 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   const std::uint64_t where = tells_blocks_apart(all) ? std::uint64_t{c} + 1 : 0;
   const Hash128 own = hash_of(scratch_.data(), scratch_.size());
   auto rest = std::make_unique<ImageRest>();
-  rest->content = combine(own.low, own.high, where, std::uint64_t{places}, work.identity);
+  // Data may tell which cluster it is of even where nothing else does.
+  const std::uint64_t of_cluster = options_.by_decisions ? std::uint64_t{c} + 1 : where;
+  rest->content = combine(own.low, own.high, of_cluster, std::uint64_t{places}, work.identity);
   const ImageShared& own_shared = *intern_shared(work, c);
   const Hash128 content = image_content(*rest, own_shared, sum_of_bytes);
   if (const Image* known = images_.find(content)) {
@@ -580,7 +618,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     }
     image->parts[t] = intern(std::move(part));
   }
-  return images_.add(std::move(image));
+  return add(std::move(image));
 }
 
 /// What a thread in a loop that has no choices does in it.

@@ -332,6 +332,11 @@ void Stepper::advance() {
       if (command.value || (command.more && !work.kernel())) {
         order_data_.called_library(); // it decides by what is in memory
       }
+      if (command.value) {
+        cone_.decided_by(command.value->address);
+      } else if (command.more && !work.kernel()) {
+        cone_.decided_by_anything();
+      }
       const bool ended =
           work.kernel()
               ? !failure_ && work.ended() && !launches_anything(command) &&
@@ -420,8 +425,9 @@ void Stepper::moves(std::vector<Move>& result) const {
     ++pass_;
     if (options_.symmetry) {
       for (const Image* image : work.images) {
-        image->like_it = image->looked_at == pass_ ? image->like_it + 1 : 1;
-        image->looked_at = pass_;
+        const Image& like = *image->alike;
+        like.like_it = like.looked_at == pass_ ? like.like_it + 1 : 1;
+        like.looked_at = pass_;
       }
     }
     ++pass_;
@@ -431,7 +437,8 @@ void Stepper::moves(std::vector<Move>& result) const {
     const bool one_starts_all = work.cooperative() && work.starts_alike();
     for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
       const Image& image = *work.images[c];
-      if (image.ready.empty() || (options_.symmetry && image.looked_at == pass_)) {
+      const Image& like = *image.alike;
+      if (image.ready.empty() || (options_.symmetry && like.looked_at == pass_)) {
         continue; // a cluster like it has had its turn
       }
       const bool starts = !image.made && work.starts[c] != Start::Free;
@@ -439,12 +446,12 @@ void Stepper::moves(std::vector<Move>& result) const {
       if (through && std::exchange(one_runs_through, true)) {
         continue; // moves with that one
       }
-      image.looked_at = pass_;
+      like.looked_at = pass_;
       const Guarantee guaranteed = guarantee(work, c);
       for (std::size_t r = 0; r < image.ready.size(); ++r) {
         const Image::Ready& ready = image.ready[r];
         const std::uint64_t count =
-            std::uint64_t{ready.count} * (options_.symmetry ? image.like_it : 1);
+            std::uint64_t{ready.count} * (options_.symmetry ? like.like_it : 1);
         if (image.loose) {
           const ThreadClass who = ready.who + static_cast<ThreadClass>(ready.time);
           const auto [known, is_new] = loose_.try_emplace(who, result.size());

@@ -27,6 +27,20 @@ const Shared* find_or_add(Interned<Shared>& all, const HashSum& sum, Bytes&& byt
 
 } // namespace
 
+/// Takes over an image that is new.
+const Stepper::Image* Stepper::add(std::unique_ptr<Image> image) {
+  find_alike(*image);
+  return images_.add(std::move(image));
+}
+
+void Stepper::find_alike(const Image& image) {
+  image.alike = &image;
+  if (options_.by_decisions) {
+    const Image* first = first_alike_.try_emplace(image.hash.low, &image).first->second;
+    image.alike = first->hash == image.hash ? first : &image;
+  }
+}
+
 /// What an image is called whose threads add up to `lanes`.
 Hash128 Stepper::image_hash(
     const Work& work,
@@ -204,6 +218,12 @@ void Stepper::forget() {
     used.insert(work->loaded.begin(), work->loaded.end());
   }
   images_.erase_if([&](const Image& image) { return !used.contains(&image); });
+  first_alike_.clear();
+  for (const Image* image : used) {
+    if (image != nullptr) {
+      find_alike(*image);
+    }
+  }
   std::unordered_set<const void*> parts;
   for (const Image* image : used) {
     if (image != nullptr) {

@@ -103,6 +103,7 @@ void Stepper::note_ends(Work& work, std::size_t c) {
 
 /// A copy, or anything else that is no kernel, has been carried out.
 void Stepper::note_command(const Work& work) {
+  cone_.carried_out(*work.command);
   if (!work.command->touches) {
     sums_.note_command(work.identity, {});
     return;

@@ -107,6 +107,8 @@ struct Stepper::Image {
   bool owner = false;      // Progress::owner
   bool places = false;     // threads are told apart by their places
   std::uint64_t where = 0; // told from other clusters by its number, from 1; 0: it is not
+  // The first image of this hash, or itself. Others differ in what nothing is decided by.
+  mutable const Image* alike = this;
   // Its threads have nothing more to do with each other, and none can tell which cluster it is in:
   // threads of different clusters that are loose may be alike, see set_hash().
   bool loose = false;

@@ -45,6 +45,12 @@ bool only_computes(const Instruction& i) {
          (effect.is(Effect::Kind::Compute) && !i.has(Mod::Cc) && !reads_carry(i));
 }
 
+/// As only_computes(), provided that it lies within its object.
+bool only_reads(const Instruction& i) {
+  const Effect& effect = effect_of(i);
+  return effect.is(Effect::Kind::Load) && !effect.is_strong();
+}
+
 } // namespace
 
 void each_register(const Instruction& i, const std::function<void(RegisterUse)>& f) {
@@ -74,6 +80,16 @@ Liveness::Liveness(const Function& function, const Cfg& cfg, Of of)
   } else {
     find_effects();
   }
+}
+
+Liveness::Liveness(const Function& function, const Cfg& cfg, BitVector data_stores)
+    : function_(function),
+      cfg_(cfg),
+      of_(Of::Decisions),
+      data_stores_(std::move(data_stores)),
+      entry_(cfg.blocks().size(), BitVector(function.registers.size())),
+      end_(entry_) {
+  find_effects();
 }
 
 /// Return values in registers come first among the registers of a body; the caller reads them.
@@ -150,7 +166,7 @@ bool Liveness::has_effect(std::uint32_t instruction, const BitVector& live) cons
     });
     return changes;
   }
-  bool wanted = !only_computes(i);
+  bool wanted = !only_computes(i) && !(of_ == Of::Decisions && only_reads(i));
   each_register(i, [&](RegisterUse use) {
     wanted = wanted || (use.write && live.test(use.index));
   });
@@ -215,6 +231,12 @@ void Liveness::step_back(BitVector& live, std::uint32_t at) const {
     return;
   }
   const Instruction& instruction = function_.body[at];
+  if (of_ == Of::Decisions && data_stores_.test(at)) {
+    if (instruction.guard) {
+      live.set(instruction.guard->register_index);
+    }
+    return;
+  }
   if (!instruction.guard) {
     each_register(instruction, [&](RegisterUse use) {
       if (use.write) {
@@ -227,6 +249,20 @@ void Liveness::step_back(BitVector& live, std::uint32_t at) const {
       live.set(use.index);
     }
   });
+}
+
+BitVector Liveness::idle() const {
+  BitVector result(function_.body.size());
+  for (std::size_t b = 0; b < cfg_.blocks().size(); ++b) {
+    BitVector live = end_[b];
+    for (std::uint32_t i = cfg_.blocks()[b].last; i-- > cfg_.blocks()[b].first;) {
+      if (!has_effect(i, live)) {
+        result.set(i);
+      }
+      step_back(live, i);
+    }
+  }
+  return result;
 }
 
 BitVector Liveness::before(std::uint32_t instruction) const {

@@ -10,6 +10,10 @@
 // says how long to sleep, or says which way to go where both ways do nothing else and meet again,
 // is not live ([RED-FAINT]): the delay of a lock that backs off, a count of attempts that nobody
 // asks for. (Known as faint variables.)
+//
+// With Of::Decisions neither is one whose value goes only there, into what certain stores write, or
+// into addresses of plain accesses that have no other effect ([RED-CONE]). Guards of stores are
+// live: whether something is written may decide.
 #pragma once
 
 #include "ptx/bit_vector.h"
@@ -35,9 +39,12 @@ class Liveness {
 public:
   enum class Of : std::uint8_t {
     Reads,
-    Effects
+    Effects,
+    Decisions
   };
   Liveness(const Function& function, const Cfg& cfg, Of of = Of::Reads);
+  /// Of::Decisions: what the stores write, and where, decides nothing. By instruction.
+  Liveness(const Function& function, const Cfg& cfg, BitVector data_stores);
 
   const BitVector& at_entry(std::uint32_t block) const { return entry_[block]; }
   const BitVector& at_end(std::uint32_t block) const { return end_[block]; }
@@ -45,6 +52,8 @@ public:
   BitVector before(std::uint32_t instruction) const;
   /// The sets of all instructions in text order, in one walk.
   std::vector<BitVector> before_each() const;
+  /// Instructions without any effect, in the sense of Of.
+  BitVector idle() const;
 
 private:
   void find_reads();
@@ -57,6 +66,7 @@ private:
   const Function& function_;
   const Cfg& cfg_;
   Of of_;
+  BitVector data_stores_; // Of::Decisions only
   // Branches, by instruction, between whose ways there is nothing but computation.
   struct Detour {
     std::uint32_t meet = 0; // block

@@ -1,0 +1,118 @@
+// Implements cone.h.
+#include "machine/cone.h"
+
+#include "machine/owned.h"
+#include "ptx/effect.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::machine {
+
+using Kind = ptx::Effect::Kind;
+using memory::AllocationKind;
+
+namespace {
+
+/// Could anybody but device threads and copies read it?
+bool only_of_devices(AllocationKind kind) {
+  return kind == AllocationKind::Device || kind == AllocationKind::Global;
+}
+
+/// Allocations are this far apart, at least.
+constexpr std::uint64_t apart = 256;
+
+std::uint64_t bucket_of(const memory::Allocation& allocation) {
+  return std::uint64_t{1} << (allocation.base / apart % 64);
+}
+
+} // namespace
+
+void Cone::find_data() {
+  std::vector<Data> before = std::exchange(data_, {});
+  space_.each_live([&](const memory::Allocation& allocation) {
+    const std::uint64_t bucket = bucket_of(allocation);
+    if (only_of_devices(allocation.kind) && (learned_.kept & bucket) == 0) {
+      const auto* begin = reinterpret_cast<const std::byte*>(
+          allocation.base + static_cast<std::uint64_t>(allocation.delta)
+      );
+      const auto known = std::ranges::find(before, begin, &Data::begin);
+      data_.push_back(
+          {begin, begin + allocation.size, bucket, known != before.end() && known->written}
+      );
+    }
+  });
+  std::ranges::sort(data_, std::less<>(), &Data::begin);
+}
+
+Cone::Data* Cone::find(const void* at) {
+  const auto* byte = static_cast<const std::byte*>(at);
+  const auto behind = std::ranges::upper_bound(data_, byte, std::less<>(), &Data::begin);
+  return behind != data_.begin() && byte < std::prev(behind)->end ? &*std::prev(behind) : nullptr;
+}
+
+Cone::Data* Cone::find(memory::Address at) {
+  const memory::Range range = space_.find_range(at);
+  return range.size == 0
+             ? nullptr
+             : find(reinterpret_cast<const void*>(at + static_cast<std::uint64_t>(range.delta)));
+}
+
+void Cone::accessed(const std::byte* at, bool store) {
+  const isa::Op& op = *exec_.current();
+  const isa::Code& code = exec_.code();
+  Data* const data = find(at);
+  if (store && data != nullptr) {
+    data->written = true;
+  }
+  if (live_.at(code, op).only_data) {
+    if (store && data == nullptr) {
+      refuted_.deciding |= std::uint64_t{1} << store_bucket_of(*code.function, op.instruction);
+    }
+    return;
+  }
+  const ptx::Effect& effect = ptx::effect_of(code.function->body[op.instruction]);
+  const bool only_writes = effect.is(Kind::Store) && !effect.is_strong();
+  if (data != nullptr && !only_writes) {
+    refuted_.kept |= data->bucket;
+  }
+}
+
+void Cone::carried_out(const Command& command) {
+  if (!command.touches) {
+    if (command.kind == CommandKind::Copy || command.kind == CommandKind::Set ||
+        command.kind == CommandKind::Empty) {
+      host_may_decide_ = host_may_decide_ || some_written();
+    }
+    return;
+  }
+  for (const Command::Region& from : *command.touches) {
+    const Data* data = from.write ? nullptr : find(from.begin);
+    for (const Command::Region& to : *command.touches) {
+      if (data == nullptr || !data->written || !to.write) {
+        continue;
+      }
+      if (Data* copy = find(to.begin)) {
+        copy->written = true;
+      } else if (space_.find_range(to.begin).size == 0) {
+        host_may_decide_ = true;
+      } else {
+        refuted_.kept |= data->bucket; // what is kept comes from it
+      }
+    }
+  }
+}
+
+void Cone::decided_by(memory::Address at) {
+  if (const Data* data = find(at)) {
+    refuted_.kept |= data->bucket;
+  }
+}
+
+void Cone::decided_by_anything() {
+  for (const Data& data : data_) {
+    refuted_.kept |= data.bucket;
+  }
+}
+
+} // namespace heddle::machine

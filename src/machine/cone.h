@@ -1,0 +1,81 @@
+// Cone: the monitor of what is left out of states because nothing is decided by it ([RED-CONE], the
+// cone of influence of all decisions).
+//
+//   Cone cone(exec, space, live, learned);
+//   cone.find_data();                               // whenever allocations have changed
+//   cone.accessed(at, store);                       // of isa::AccessWatch
+//   cone.carried_out(command);                      // a copy, or anything else that is no kernel
+//   if (cone.is_data(word)) …                       // it is no part of the state
+//   if (cone.clash()) … cone.refuted()              // what the next search keeps apart
+//   if (cone.host_may_decide()) …                   // the host has got some of the data
+//
+// An allocation is *kept* if something may be decided by what it holds: then it is part of each
+// state. The others are *data*. Decisive are all accesses but those that LiveState::At::only_data
+// says. In a search without a clash no decisive access reads data, and no store of data, whose
+// value and place are no part of a state either, writes to an allocation that is kept. What the
+// host could see as well, the heap, and shared and local memory are always kept.
+//
+// May be wrong: it is not checked that a store lies within the object that its address was made
+// from (ptx/object_stores.h); the host is not followed.
+#pragma once
+
+#include "isa/exec.h"
+#include "machine/learned.h"
+#include "machine/live_state.h"
+#include "machine/world.h"
+#include "memory/address_space.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace heddle::machine {
+
+class Cone {
+public:
+  Cone(
+      const isa::Exec& exec,
+      const memory::AddressSpace& space,
+      LiveState& live,
+      const Learned& learned
+  )
+      : exec_(exec),
+        space_(space),
+        live_(live),
+        learned_(learned) {}
+
+  void find_data();
+  void accessed(const std::byte* at, bool store);
+  void carried_out(const Command& command);
+  /// Something reads what is there and decides by it.
+  void decided_by(memory::Address at);
+  /// Somebody does of whom nobody knows what it reads.
+  void decided_by_anything();
+
+  bool is_data(const void* at) const { return find(at) != nullptr; }
+  bool clash() const { return refuted_ != Learned(); }
+  const Learned& refuted() const { return refuted_; }
+  bool host_may_decide() const { return host_may_decide_; }
+
+private:
+  struct Data { // an allocation, where its bytes are
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+    std::uint64_t bucket = 0; // of Learned::kept
+    bool written = false;     // by device threads
+  };
+  Data* find(const void* at);
+  const Data* find(const void* at) const { return const_cast<Cone*>(this)->find(at); }
+  Data* find(memory::Address at);
+  bool some_written() const { return std::ranges::any_of(data_, &Data::written); }
+
+  const isa::Exec& exec_;
+  const memory::AddressSpace& space_;
+  LiveState& live_;
+  Learned learned_;
+  Learned refuted_;
+  std::vector<Data> data_; // by place
+  bool host_may_decide_ = false;
+};
+
+} // namespace heddle::machine
