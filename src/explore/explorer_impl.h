@@ -191,6 +191,7 @@ private:
   bool look_at_end_of_child(int status, std::uint32_t process);
   void exchange_news();
   [[noreturn]] void finish();
+  [[noreturn]] void leave();
 
   // explorer_sample.cpp
   void sample();

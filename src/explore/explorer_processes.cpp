@@ -194,7 +194,7 @@ void Explorer::exchange_news() {
     const auto number = table_.tell(std::as_bytes(std::span(&note, 1)));
     if (!number) {
       table_.add_event(EventKind::Incomplete, 0, 0, "more accesses than can be kept in mind");
-      ::_exit(finished_exit_code);
+      leave();
     }
     heard_ += *number == heard_ ? 1 : 0; // nobody else has said anything meanwhile
   }
@@ -224,6 +224,12 @@ void Explorer::finish() {
       table_.give_permit();
     }
   }
+  leave();
+}
+
+/// Ends this process. That is not the end of the program, though the host may be what runs.
+void Explorer::leave() {
+  over_ = true;
   ::_exit(finished_exit_code);
 }
 

@@ -86,17 +86,20 @@ void Cone::carried_out(const Command& command) {
     }
     return;
   }
+  for (const Command::Region& to : *command.touches) {
+    if (Data* data = to.write ? find(to.begin) : nullptr) {
+      data->written = true; // with what the host, or some other memory, held
+    }
+  }
   for (const Command::Region& from : *command.touches) {
     const Data* data = from.write ? nullptr : find(from.begin);
     for (const Command::Region& to : *command.touches) {
       if (data == nullptr || !data->written || !to.write) {
         continue;
       }
-      if (Data* copy = find(to.begin)) {
-        copy->written = true;
-      } else if (space_.find_range(to.begin).size == 0) {
+      if (space_.find_range(to.begin).size == 0) {
         host_may_decide_ = true;
-      } else {
+      } else if (find(to.begin) == nullptr) {
         refuted_.kept |= data->bucket; // what is kept comes from it
       }
     }

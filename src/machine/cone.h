@@ -62,7 +62,7 @@ private:
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
     std::uint64_t bucket = 0; // of Learned::kept
-    bool written = false;     // by device threads
+    bool written = false;
   };
   Data* find(const void* at);
   const Data* find(const void* at) const { return const_cast<Cone*>(this)->find(at); }

@@ -116,6 +116,12 @@ void OrderData::mark(const std::byte* at, std::uint64_t bytes, std::uint64_t buc
   }
 }
 
+void OrderData::copied(const std::byte* from, std::uint64_t bytes, const std::byte* to) {
+  if (const std::uint64_t buckets = all_marks_ == 0 ? 0 : marks_of(from, bytes); buckets != 0) {
+    mark_around(to, buckets);
+  }
+}
+
 /// The variable or allocation that has the byte.
 void OrderData::mark_around(const std::byte* at, std::uint64_t buckets) {
   for (const Region& region : regions_) {

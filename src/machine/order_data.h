@@ -27,7 +27,7 @@
 //
 // May be wrong: that a place which depends on the order lies in the allocation for each order is
 // not checked; stores that only some threads make are looked for in the first launch of a kernel.
-// Values that a copy or the host hands on are not followed.
+// Values that the host hands on are not followed.
 #pragma once
 
 #include "isa/exec.h"
@@ -68,6 +68,8 @@ public:
   void in_block(const Shared& shared) { shared_ = shared; }
   void accessed(const std::byte* at, std::uint32_t bytes, bool store);
   void mark(const std::byte* at, std::uint64_t bytes, std::uint64_t buckets);
+  /// A copy has been carried out.
+  void copied(const std::byte* from, std::uint64_t bytes, const std::byte* to);
   /// All threads of a kernel have ended.
   void ended(const isa::Kernel& kernel);
   /// A call of which nobody knows what it reads.

@@ -108,9 +108,24 @@ void Stepper::note_command(const Work& work) {
     sums_.note_command(work.identity, {});
     return;
   }
-  for (const Command::Region& region : *work.command->touches) {
+  const auto& touched = *work.command->touches;
+  const auto place_of = [&](const Command::Region& region) {
     const memory::Range range = world_.space().find_range(region.begin); // none: the host's own
-    const std::uint64_t begin = region.begin + static_cast<std::uint64_t>(range.delta);
+    return region.begin + static_cast<std::uint64_t>(range.delta);
+  };
+  for (const Command::Region& from : touched) {
+    for (const Command::Region& to : touched) {
+      if (!from.write && to.write && world_.space().find_range(to.begin).size != 0) {
+        order_data_.copied(
+            reinterpret_cast<const std::byte*>(place_of(from)),
+            from.bytes,
+            reinterpret_cast<const std::byte*>(place_of(to))
+        );
+      }
+    }
+  }
+  for (const Command::Region& region : touched) {
+    const std::uint64_t begin = place_of(region);
     sums_.note_command(
         work.identity,
         {.begin = begin, .end = begin + region.bytes, .write = region.write}

@@ -164,5 +164,33 @@ TEST(BitVector, UniteAndSubtract) {
   EXPECT_THAT(members, ElementsAre(0, 129));
 }
 
+// What a store of data writes, and where, is not live; whether it is executed is.
+TEST(Liveness, OfDecisions) {
+  const auto module = must_parse(kernel(
+      ".reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<3>;\n"
+      "ld.global.u32 %r0, [%rd0]; ld.global.u32 %r1, [%rd0+4]; ld.volatile.global.u32 %r2, "
+      "[%rd0+8];\n"
+      "setp.eq.u32 %p0, %r1, 0; add.u32 %r3, %r0, 1; @%p0 st.global.u32 [%rd1], %r3; ret;"
+  ));
+  const Function& function = *module->functions[0];
+  const Cfg cfg(function);
+  BitVector stores(function.body.size());
+  const auto live_at_entry = [&] {
+    std::vector<std::string> names;
+    Liveness(function, cfg, stores).at_entry(0).each([&](std::size_t r) {
+      names.push_back(function.registers[r].name);
+    });
+    return names;
+  };
+  EXPECT_THAT(live_at_entry(), ElementsAre("%rd0", "%rd1"));
+  stores.set(5);
+  EXPECT_THAT(live_at_entry(), ElementsAre("%rd0"));
+  const BitVector idle = Liveness(function, cfg, stores).idle();
+  // The load of data and the addition; not the load of the guard, nor the volatile one.
+  std::vector<std::size_t> found;
+  idle.each([&](std::size_t n) { found.push_back(n); });
+  EXPECT_THAT(found, ElementsAre(0, 4));
+}
+
 } // namespace
 } // namespace heddle::ptx
