@@ -451,7 +451,9 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
     if (v->byte_size() != 0) {
       offset = round_up(offset, v->alignment());
       image.shared[v] = offset;
-      image.kernel.shared_variables.push_back({offset, static_cast<std::uint32_t>(v->byte_size())});
+      image.kernel.shared_variables.push_back(
+          {offset, static_cast<std::uint32_t>(v->byte_size()), v->name}
+      );
       offset += static_cast<std::uint32_t>(v->byte_size());
     } else {
       dynamic_align = std::max(dynamic_align, v->alignment());

@@ -31,6 +31,7 @@ struct KernelParameter {
 struct SharedVariable {
   std::uint32_t offset = 0; // in the block's shared memory
   std::uint32_t bytes = 0;
+  std::string name;
 };
 
 /// A kernel ready to run. Immutable.

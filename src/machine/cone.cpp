@@ -1,6 +1,7 @@
 // Implements cone.h.
 #include "machine/cone.h"
 
+#include "base/hash.h"
 #include "machine/owned.h"
 #include "ptx/effect.h"
 
@@ -19,11 +20,20 @@ bool only_of_devices(AllocationKind kind) {
   return kind == AllocationKind::Device || kind == AllocationKind::Global;
 }
 
+/// Variables in shared memory that are told apart, at most: the bits of a word.
+constexpr std::size_t most_in_shared = 64;
 /// Allocations are this far apart, at least.
 constexpr std::uint64_t apart = 256;
 
 std::uint64_t bucket_of(const memory::Allocation& allocation) {
   return std::uint64_t{1} << (allocation.base / apart % 64);
+}
+
+/// Which member of Learned::kept the variable is.
+std::uint64_t bucket_in_shared(const isa::Kernel& kernel, std::size_t variable) {
+  Hasher name;
+  name.text(kernel.name);
+  return std::uint64_t{1} << ((name.finish().low + variable) % 64);
 }
 
 } // namespace
@@ -58,10 +68,42 @@ Cone::Data* Cone::find(memory::Address at) {
              : find(reinterpret_cast<const void*>(at + static_cast<std::uint64_t>(range.delta)));
 }
 
+void Cone::in_block(const isa::Kernel* kernel, const std::byte* shared) {
+  kernel_ = kernel;
+  shared_ = shared;
+}
+
+std::uint64_t Cone::data_in_shared(const isa::Kernel& kernel) const {
+  std::uint64_t result = 0;
+  for (std::size_t v = 0; v < std::min(kernel.shared_variables.size(), most_in_shared); ++v) {
+    result |= (learned_.kept & bucket_in_shared(kernel, v)) == 0 ? std::uint64_t{1} << v : 0;
+  }
+  return result;
+}
+
+Cone::Data* Cone::find_in_shared(const std::byte* at) {
+  if (kernel_ == nullptr || at < shared_) {
+    return nullptr;
+  }
+  const auto offset = static_cast<std::uint64_t>(at - shared_);
+  const auto& variables = kernel_->shared_variables;
+  for (std::size_t v = 0; v < std::min(variables.size(), most_in_shared); ++v) {
+    const std::uint64_t bucket = bucket_in_shared(*kernel_, v);
+    if (offset - variables[v].offset < variables[v].bytes) {
+      in_shared_ = {.bucket = bucket};
+      return (learned_.kept & bucket) == 0 ? &in_shared_ : nullptr;
+    }
+  }
+  return nullptr;
+}
+
 void Cone::accessed(const std::byte* at, bool store) {
   const isa::Op& op = *exec_.current();
   const isa::Code& code = exec_.code();
-  Data* const data = find(at);
+  Data* data = find(at);
+  if (data == nullptr) {
+    data = find_in_shared(at);
+  }
   if (store && data != nullptr) {
     data->written = true;
   }

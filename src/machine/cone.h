@@ -5,6 +5,7 @@
 //   cone.find_data();                               // whenever allocations have changed
 //   cone.accessed(at, store);                       // of isa::AccessWatch
 //   cone.carried_out(command);                      // a copy, or anything else that is no kernel
+//   cone.in_block(kernel, shared);                  // before a thread of it runs
 //   if (cone.is_data(word)) …                       // it is no part of the state
 //   if (cone.clash()) … cone.refuted()              // what the next search keeps apart
 //   if (cone.host_may_decide()) …                   // the host has got some of the data
@@ -13,13 +14,15 @@
 // state. The others are *data*. Decisive are all accesses but those that LiveState::At::only_data
 // says. In a search without a clash no decisive access reads data, and no store of data, whose
 // value and place are no part of a state either, writes to an allocation that is kept. What the
-// host could see as well, the heap, and shared and local memory are always kept.
+// host could see as well, the heap, local memory, and the shared memory of clusters of several
+// blocks are always kept. A variable in shared memory counts like an allocation.
 //
 // May be wrong: it is not checked that a store lies within the object that its address was made
 // from (ptx/object_stores.h); the host is not followed.
 #pragma once
 
 #include "isa/exec.h"
+#include "isa/program.h"
 #include "machine/learned.h"
 #include "machine/live_state.h"
 #include "machine/world.h"
@@ -45,6 +48,8 @@ public:
         learned_(learned) {}
 
   void find_data();
+  /// Whose shared memory lies there, while a thread of it runs; nullptr: nobody's.
+  void in_block(const isa::Kernel* kernel, const std::byte* shared);
   void accessed(const std::byte* at, bool store);
   void carried_out(const Command& command);
   /// Something reads what is there and decides by it.
@@ -53,6 +58,8 @@ public:
   void decided_by_anything();
 
   bool is_data(const void* at) const { return find(at) != nullptr; }
+  /// Of the kernel's variables in shared memory, by bits: those that are data.
+  std::uint64_t data_in_shared(const isa::Kernel& kernel) const;
   bool clash() const { return refuted_ != Learned(); }
   const Learned& refuted() const { return refuted_; }
   bool host_may_decide() const { return host_may_decide_; }
@@ -67,6 +74,7 @@ private:
   Data* find(const void* at);
   const Data* find(const void* at) const { return const_cast<Cone*>(this)->find(at); }
   Data* find(memory::Address at);
+  Data* find_in_shared(const std::byte* at);
   bool some_written() const { return std::ranges::any_of(data_, &Data::written); }
 
   const isa::Exec& exec_;
@@ -75,6 +83,9 @@ private:
   Learned learned_;
   Learned refuted_;
   std::vector<Data> data_; // by place
+  const isa::Kernel* kernel_ = nullptr;
+  const std::byte* shared_ = nullptr;
+  Data in_shared_; // the variable that was accessed last
   bool host_may_decide_ = false;
 };
 

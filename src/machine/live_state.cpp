@@ -200,11 +200,24 @@ void LiveState::find_decisions(const ptx::Function& f, Function& facts) const {
   facts.decisive = decisive.before_each();
   const ptx::BitVector idle = decisive.idle();
   facts.asked = identities(f, *facts.cfg, &idle);
+  if (const auto known = shared_.find(&f); known != shared_.end()) {
+    facts.shared.emplace(f, *facts.cfg, known->second);
+  }
   idle.each([&](std::size_t n) {
     if (ptx::effect_of(f.body[n]).is(Kind::Load)) {
       facts.only_data.set(n);
     }
   });
+}
+
+void LiveState::know(const isa::Kernel& kernel) {
+  constexpr std::size_t most = 64; // the bits of a word
+  const auto [names, is_new] = shared_.try_emplace(kernel.function);
+  for (const isa::SharedVariable& variable : kernel.shared_variables) {
+    if (is_new && names->second.size() < most) {
+      names->second.push_back({variable.name, variable.bytes});
+    }
+  }
 }
 
 /// What can be asked on some way from an instruction to the end, by instruction. What is asked by
@@ -294,6 +307,10 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   at.identity = facts.identity[op.instruction];
   at.asked = facts.asked[op.instruction];
   at.only_data = facts.decisive && facts.only_data.test(op.instruction);
+  if (facts.shared) {
+    at.reads_shared = facts.shared->may_read(op.instruction);
+    at.writes_shared = facts.shared->certainly_writes(op.instruction);
+  }
   find_clocks(facts, at);
   at.before_dead_end = std::ranges::binary_search(facts.before_dead_ends, op.instruction);
   const ptx::BitVector& live = facts.live[op.instruction];

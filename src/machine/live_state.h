@@ -12,11 +12,13 @@
 #pragma once
 
 #include "isa/op.h"
+#include "isa/program.h"
 #include "machine/learned.h"
 #include "ptx/cfg.h"
 #include "ptx/clock_flow.h"
 #include "ptx/demanded_bits.h"
 #include "ptx/liveness.h"
+#include "ptx/shared_life.h"
 
 #include <cstdint>
 #include <map>
@@ -63,6 +65,9 @@ public:
     std::uint8_t asked = Nothing; // of `identity`, what something may be decided by
     // A plain load or store whose value, and address, nothing is decided by.
     bool only_data = false;
+    // Shared variables of the kernel, by bits: what it may read, and certainly writes, before its
+    // block meets at a barrier (ptx/shared_life.h).
+    std::uint64_t reads_shared = ~std::uint64_t{0}, writes_shared = 0;
     // Of a shfl: the lanes whose value another lane may read.
     isa::LaneMask handed_over = ~isa::LaneMask{0};
     // A read that decides whether the thread ever ends, or a store to a place that such a read may
@@ -80,6 +85,8 @@ public:
     };
     std::optional<std::vector<Time>> times; // of a reading: all that there are, if that is known
   };
+  /// Tells which shared variables a kernel has; before the first at() of its code.
+  void know(const isa::Kernel& kernel);
   /// The live state right before `op` of `code`.
   const At& at(const isa::Code& code, const isa::Op& op);
   /// The place of that name; at() must have returned it before.
@@ -95,6 +102,7 @@ private:
     std::optional<std::vector<ptx::BitVector>> decisive;
     std::vector<std::uint8_t> asked;
     ptx::BitVector only_data;
+    std::optional<ptx::SharedLife> shared; // of a kernel
     std::vector<std::uint32_t> before_dead_ends;
     // By mode of shfl, the lanes whose value is read. Shuffles of the same mode may meet.
     std::map<ptx::Mod, isa::LaneMask> handed_over;
@@ -112,6 +120,7 @@ private:
   std::unordered_map<const isa::Op*, At> at_; // node-based: elements keep their address
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;
+  std::unordered_map<const ptx::Function*, std::vector<ptx::SharedName>> shared_;
   std::unordered_map<const ptx::Module*, bool> calls_clocks_; // functions that are called read some
 };
 

@@ -387,11 +387,18 @@ Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconve
 }
 
 Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+  Cluster& cluster = *at.work->clusters[at.cluster];
+  Block& running = cluster.block(at.block);
+  if (options_.by_decisions) { // others visit the shared memory of a larger cluster
+    cone_.in_block(
+        cluster.size() == 1 ? &at.work->command->grid->kernel() : nullptr,
+        running.shared_.data()
+    );
+  }
   if (!options_.orderly) {
     return run_turn(at, fuel, with, reconverge);
   }
   if (options_.data_order) {
-    Block& running = at.work->clusters[at.cluster]->block(at.block);
     order_data_.in_block(
         {running.shared_.data(), running.shared_.size(), &at.work->command->grid->kernel()}
     );

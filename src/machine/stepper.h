@@ -593,6 +593,9 @@ private:
   Found find(const Move& move);
   bool remember_lane(const Move& move, const Image& before, const Image& after);
   Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
+  std::uint64_t
+  left_out_of_shared(const Work& work, std::uint64_t read, std::uint64_t written) const;
+  static HashSum shared_hash(const Work& work, const ImageShared& shared, std::uint64_t left_out);
   const Image* add(std::unique_ptr<Image> image);
   void find_alike(const Image& image);
   const ImageRest* intern(std::unique_ptr<ImageRest> rest);

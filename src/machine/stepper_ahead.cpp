@@ -67,7 +67,7 @@ std::size_t Stepper::thread_of(const Work& work, const Move& move) {
 Stepper::Found Stepper::find(const Move& move) {
   const Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
-  const bool alone = is_alone(work, *before);
+  const bool alone = is_alone(work, *before) && !options_.by_decisions;
   Found found;
   if (alone) {
     found.of_lane = find_lane(work, move);
@@ -325,9 +325,13 @@ const Stepper::Image* Stepper::derive(
   image->where = before.where;
   image->by_thread = true;
   std::uint8_t identity = LiveState::Nothing;
+  std::uint64_t read = 0, written = 0;
   for (const ImageThread* part : image->parts) {
     identity |= part != nullptr ? part->identity : 0;
+    read |= part != nullptr ? part->reads_shared : 0;
+    written |= part != nullptr ? part->writes_shared : 0;
   }
+  image->left_out = left_out_of_shared(work, read, written);
   set_hash(work, identity, *image);
   const bool alone = is_alone(work, before);
   if (alone) {

@@ -158,8 +158,9 @@ public:
   std::vector<std::byte>& bytes() { return bytes_; }
 
   struct Asks {
-    std::uint8_t identity = LiveState::Nothing; // LiveState::At's
-    std::uint8_t asked = LiveState::Nothing;    // the same
+    std::uint8_t identity = LiveState::Nothing;                        // LiveState::At's
+    std::uint8_t asked = LiveState::Nothing;                           // the same
+    std::uint64_t reads_shared = 0, writes_shared = ~std::uint64_t{0}; // the same
   };
   /// Returns what the lane may still learn about itself. `decisive`, if there is one, takes the
   /// same without registers that nothing is decided by.
@@ -194,6 +195,8 @@ public:
       const LiveState::At& at = live.at(*frame.code, *next);
       asks.identity |= at.identity;
       asks.asked |= at.asked;
+      asks.reads_shared |= chain.depth == 1 ? at.reads_shared : ~std::uint64_t{0};
+      asks.writes_shared &= chain.depth == 1 ? at.writes_shared : 0;
       holds_time = holds_time || at.holds_time;
       put_both(at.name);
       put_both(frame.allocated);
@@ -408,6 +411,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     std::uint64_t flags = 0;                    // what its warp knows of it
     Hash128 state;                              // by which something may be decided
     Hash128 summand;
+    std::uint64_t reads_shared = 0, writes_shared = 0; // as in LiveState::At
   };
   std::vector<Slot> threads;
   std::uint8_t all = LiveState::Nothing; // what some thread may learn about itself
@@ -483,7 +487,10 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
         }
         thread.begin = lane_writer.size();
         decisive_scratch_.clear();
-        thread.identity = lane_writer.lane(live_, warp, lane, loops, decisive).asked;
+        const ImageWriter::Asks asks = lane_writer.lane(live_, warp, lane, loops, decisive);
+        thread.identity = asks.asked;
+        thread.reads_shared = asks.reads_shared;
+        thread.writes_shared = asks.writes_shared;
         thread.end = lane_writer.size();
         if ((loops.owners & bit(lane)) != 0) {
           thread.identity |= LiveState::Thread;
@@ -571,6 +578,12 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   }
   const std::vector<Hash128> warps =
       by_warps() ? name_warps(cluster, lanes, image->sum) : std::vector<Hash128>();
+  std::uint64_t read = 0, written = 0;
+  for (const Slot& thread : threads) {
+    read |= thread.live ? thread.reads_shared : 0;
+    written |= thread.live ? thread.writes_shared : 0;
+  }
+  image->left_out = left_out_of_shared(work, read, written);
   set_hash(work, all, *image);
   const std::size_t block_threads = work.command->grid->config().block.count();
   const std::size_t last_block = threads.size() / cluster.size() * (cluster.size() - 1);
@@ -604,6 +617,8 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
     part->lane = lanes[t];
     part->in_sum = name_in_sum(lanes[t]);
     part->identity = thread.identity;
+    part->reads_shared = thread.reads_shared;
+    part->writes_shared = thread.writes_shared;
     part->placed = placed(thread);
     if (turns[t] != no_turn) {
       part->can_move = true;

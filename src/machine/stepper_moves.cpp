@@ -77,6 +77,7 @@ void Stepper::submitted(const CommandPtr& command) {
   }
   if (command->kind == CommandKind::Kernel) {
     make_heap(command->grid->kernel());
+    live_.know(command->grid->kernel());
   }
   if (!stepping_) {
     host_moved();

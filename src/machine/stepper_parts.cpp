@@ -76,7 +76,50 @@ void Stepper::set_hash(const Work& work, std::uint8_t identity, Image& image) co
                 (identity & meeting) == 0;
   image.hash = image.loose
                    ? Hash128{image.sum.low * image.rest->apart, image.sum.high * image.rest->apart}
-                   : image_hash(work, image.rest->hash, image.shared->sum, image.sum, image.where);
+                   : image_hash(
+                         work,
+                         image.rest->hash,
+                         shared_hash(work, *image.shared, image.left_out),
+                         image.sum,
+                         image.where
+                     );
+}
+
+/// Which variables of a cluster's shared memory nothing is decided by, or are written before they
+/// are read again: its threads may read some, and some of them certainly write others, before they
+/// meet.
+std::uint64_t
+Stepper::left_out_of_shared(const Work& work, std::uint64_t read, std::uint64_t written) const {
+  if (!options_.by_decisions || work.clusters.front()->size() != 1) {
+    return 0;
+  }
+  return (written & ~read) | cone_.data_in_shared(work.command->grid->kernel());
+}
+
+/// The sum of shared memory without the contents of some variables of the kernel.
+HashSum Stepper::shared_hash(const Work& work, const ImageShared& shared, std::uint64_t left_out) {
+  const auto& variables = work.command->grid->kernel().shared_variables;
+  if (left_out == 0 || variables.empty()) {
+    return shared.sum;
+  }
+  const auto [known, is_new] =
+      shared.without.try_emplace(combine(work.identity, left_out).low, shared.sum);
+  if (is_new) {
+    std::map<std::uint64_t, std::uint64_t> words; // by offset: the bits that are left out
+    for (std::size_t v = 0; v < std::min<std::size_t>(variables.size(), 64); ++v) {
+      for (std::uint64_t b = 0; (left_out >> v & 1) != 0 && b < variables[v].bytes; ++b) {
+        const std::uint64_t at = variables[v].offset + b;
+        words[at / sizeof at * sizeof at] |= std::uint64_t{0xff} << 8 * (at % sizeof at);
+      }
+    }
+    for (const auto& [offset, bits] : words) {
+      const std::uint64_t* name = shared_word(offset);
+      const std::uint64_t value = contents(name, shared.bytes.data());
+      known->second.subtract(MemoryJournal::hash(name, value));
+      known->second.add(MemoryJournal::hash(name, value & ~bits));
+    }
+  }
+  return known->second;
 }
 
 const Stepper::ImageRest* Stepper::intern(std::unique_ptr<ImageRest> rest) {

@@ -107,6 +107,9 @@ struct Stepper::Image {
   bool owner = false;      // Progress::owner
   bool places = false;     // threads are told apart by their places
   std::uint64_t where = 0; // told from other clusters by its number, from 1; 0: it is not
+  // Variables in shared memory, by bits, whose contents are no part of the hash ([RED-CONE],
+  // [RED-OVERWRITTEN]).
+  std::uint64_t left_out = 0;
   // The first image of this hash, or itself. Others differ in what nothing is decided by.
   mutable const Image* alike = this;
   // Its threads have nothing more to do with each other, and none can tell which cluster it is in:
@@ -147,6 +150,8 @@ struct Stepper::ImageShared {
   HashSum sum;     // of the words' hashes, and of the size's
   std::vector<std::byte> bytes;
   HashSum after(std::span<const WordPart> writes) const;
+  // By what is left out, and where that lies: sums without it that have been asked for.
+  mutable std::unordered_map<std::uint64_t, HashSum> without;
 };
 
 /// What else an image holds that belongs to no thread, and what warps know of their threads.
@@ -164,12 +169,13 @@ struct Stepper::ImageRest {
 struct Stepper::ImageThread {
   Hash128 content; // of all that follows
   std::vector<std::byte> bytes;
-  Hash128 summand;           // of Image::sum_of_bytes
-  Hash128 lane;              // what it is called within its cluster
-  Hash128 in_sum;            // name_in_sum(lane)
-  std::uint8_t identity = 0; // what it may learn about itself
-  bool placed = false;       // it is told from others by its place
-  bool can_move = false;     // without warp rules: it does `ready`, `who` and `count` aside
+  Hash128 summand;                                   // of Image::sum_of_bytes
+  Hash128 lane;                                      // what it is called within its cluster
+  Hash128 in_sum;                                    // name_in_sum(lane)
+  std::uint8_t identity = 0;                         // what it may learn about itself
+  std::uint64_t reads_shared = 0, writes_shared = 0; // as in LiveState::At
+  bool placed = false;                               // it is told from others by its place
+  bool can_move = false; // without warp rules: it does `ready`, `who` and `count` aside
   Image::Ready ready;
 };
 

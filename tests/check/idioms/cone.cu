@@ -211,6 +211,79 @@ int through_copy(Setup setup) {
   return static_cast<int>(cudaDeviceSynchronize());
 }
 
+// --- What a block has in shared memory ------------------------------------------------------------
+
+// What it holds before the next number is fetched is no part of a state: it is written before it is read.
+//@ case: queue 16
+//@ verdict: terminates
+//@ case: queue 3
+//@ flags: --one-order-after=1
+//@ verdict: terminates
+__global__ void queue() {
+  __shared__ int item;
+  for (;;) {
+    if (threadIdx.x == 0) {
+      item = ticket();
+    }
+    __syncthreads();
+    const int mine = item;
+    __syncthreads();
+    if (mine >= 64) {
+      break;
+    }
+    if (threadIdx.x == 0) {
+      first[mine] = mine * mine;
+    }
+  }
+}
+
+// Unless it is not always written: who got the number before the last one still has it.
+//@ case: queue-of-even 2
+//@ flags: --one-order-after=1
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void queue_of_even() {
+  __shared__ int item;
+  for (int round = 0; round < 2; ++round) {
+    if (threadIdx.x == 0) {
+      const int mine = ticket();
+      if (mine % 2 == 0) {
+        item = mine;
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 1 && round == 1 && item == 2) {
+      hang();
+    }
+    __syncthreads();
+  }
+}
+
+// What is computed in it may be data, too.
+//@ case: tiles 3
+//@ flags: --one-order-after=1
+//@ verdict: terminates
+//@ case: tiles-decide 3
+//@ flags: --one-order-after=1
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+template <bool decides> __global__ void tiles() {
+  __shared__ int tile[32], mine;
+  if (threadIdx.x == 0) {
+    mine = ticket();
+  }
+  __syncthreads();
+  tile[threadIdx.x] = mine * static_cast<int>(blockIdx.x + threadIdx.x);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    first[blockIdx.x] = tile[3];
+    flag.fetch_add(1, memory_order_acq_rel);
+    if (decides && tile[0] == 4) {
+      hang();
+    }
+  }
+}
+
 // Counts its rounds; nobody asks how many there were.
 //@ case: rounds block 2
 //@ flags: --one-order-after=1
@@ -250,6 +323,10 @@ int main(int argc, char** argv) {
           {"through-memory", [](Setup setup) { return run_kernel(setup, through_memory); }},
           {"through-shared", [](Setup setup) { return cooperative_warps(setup, through_shared); }},
           {"through-copy", through_copy},
+          {"queue", [](Setup setup) { return cooperative_warps(setup, queue); }},
+          {"queue-of-even", [](Setup setup) { return cooperative_warps(setup, queue_of_even); }},
+          {"tiles", [](Setup setup) { return cooperative_warps(setup, tiles<false>); }},
+          {"tiles-decide", [](Setup setup) { return cooperative_warps(setup, tiles<true>); }},
           {"rounds", [](Setup setup) { return run_kernel(setup, rounds); }},
       }
   );
