@@ -13,6 +13,7 @@
 
 #include "isa/op.h"
 #include "machine/learned.h"
+#include "machine/mutant.h"
 #include "ptx/cfg.h"
 #include "ptx/clock_flow.h"
 #include "ptx/demanded_bits.h"
@@ -30,7 +31,10 @@ class LiveState {
 public:
   explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}
   /// What Identity::Owns is about.
-  LiveState(ptx::Liveness::Of of, const Learned& learned) : of_(of), learned_(learned) {}
+  LiveState(ptx::Liveness::Of of, const Learned& learned, Mutant mutant = Mutant::None)
+      : of_(of),
+        learned_(learned),
+        mutant_(mutant) {}
 
   /// What a thread may still learn about itself, or do with threads of its block, as bits.
   enum Identity : std::uint8_t {
@@ -93,6 +97,7 @@ private:
 
   ptx::Liveness::Of of_;
   Learned learned_;
+  Mutant mutant_ = Mutant::None;
   std::unordered_map<const isa::Op*, At> at_; // node-based: elements keep their address
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;

@@ -46,13 +46,15 @@ Stepper::Stepper(World& world, Options options)
       // Where lanes of a warp wait for each other a branch that does nothing is one all the same.
       live_(
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
-          options_.learned
+          options_.learned,
+          options_.mutant
       ),
       order_data_(
           exec_,
           world.space(),
           options_.learned.unordered & ~options_.learned.contended,
-          options_.retries
+          options_.retries,
+          options_.mutant
       ),
       sums_(options_.mutant) {
   if (mutant_is(Mutant::AheadForgetsValues)) {

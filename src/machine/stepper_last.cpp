@@ -101,7 +101,7 @@ std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
   const Mark here = mark();
   bool holds = true;
   for (std::uint64_t left = clusters;
-       holds && left >= (mutant_is(Mutant::LastOnesUntried) ? clusters : last_ones());
+       holds && left >= (mutant_is(Mutant::LastOnesUntried) ? clusters : last_ones_matter);
        --left) {
     std::vector<WordPart> changes;
     for (std::size_t m = 0; holds && m < moves.size(); ++m) {
@@ -153,7 +153,9 @@ std::span<const Stepper::Move> Stepper::answers_of_one_warp(std::span<const Move
       all_ask = all_ask && move.thread && !move.endless && asks_for_active(*move.code, *move.op);
       asking |= isa::LaneMask{1} << move.lane | move.lanes;
     }
-    if (all_ask && asking == live_lanes(some.front())) {
+    const bool all_stand = asking == live_lanes(some.front());
+    if ((all_ask || mutant_is(Mutant::ActiveOrNot)) &&
+        (all_stand || mutant_is(Mutant::ActiveOfSome))) {
       return some;
     }
   }

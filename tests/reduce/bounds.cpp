@@ -10,8 +10,6 @@ namespace heddle::reduce {
 
 namespace {
 
-constexpr std::uint8_t least_results = 3; // a result is compared with 0, 1, 2
-
 /// The next digit of a number.
 std::uint64_t take(std::uint64_t& number, std::uint64_t radix) {
   return std::exchange(number, number / radix) % radix;
@@ -27,6 +25,7 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Active:
   case Kind::Arrive:
   case Kind::WaitPhase:
+  case Kind::Ask:
     return shape == Shape::Block;
   default:
     return true;
@@ -42,7 +41,7 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   if (!has_result(asked.kind)) {
     return false;
   }
-  if (asked.kind == Kind::Allocate) {
+  if (asked.kind == Kind::Allocate || asked.kind == Kind::Ask) {
     return equals <= 1;
   }
   if (asked.kind == Kind::Neighbour) {
@@ -61,9 +60,19 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   });
 }
 
-bool begins_with_ticket(const Code& code) {
-  return !code.operations.empty() &&
-         code.operations[0] == Operation{.kind = Kind::Increment, .place = Place::P};
+/// Who goes round takes a ticket each time, or waits for what others write. The latter must not
+/// count, or there are too many states.
+bool may_go_round(const Code& code) {
+  if (code.operations.empty() || code.operations[0].guard != Guard{}) {
+    return false;
+  }
+  if (code.operations[0].kind != Kind::Load) {
+    return code.operations[0] == Operation{.kind = Kind::Increment, .place = Place::P};
+  }
+  return std::ranges::none_of(code.operations, [](const Operation& operation) {
+    return operation.kind == Kind::Sum || operation.kind == Kind::Increment ||
+           operation.kind == Kind::Retry || operation.value == Value::Last;
+  });
 }
 
 bool makes_sense(const MicroProgram& program, const Code& code) {
@@ -86,7 +95,7 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
   }
   return (!code.hang || (may_be(program, code, code.hang->of, code.hang->equals) &&
                          code.hang->who.value_or(0) < program.actors)) &&
-         (code.rounds == 0 || begins_with_ticket(code));
+         (code.rounds == 0 || may_go_round(code));
 }
 
 /// Of programs that differ only in what is called P and Q, the one that names P first.
@@ -103,11 +112,16 @@ bool names_p_first(const MicroProgram& program) {
 
 bool may_wait(const MicroProgram& program) {
   return std::ranges::any_of(program.codes, [](const Code& code) {
-    return code.hang || std::ranges::any_of(code.operations, [](const Operation& operation) {
-             return operation.kind == Kind::Wait || operation.kind == Kind::WaitPhase ||
-                    operation.kind == Kind::Barrier || operation.kind == Kind::Neighbour ||
-                    operation.kind == Kind::Vote;
-           });
+    return code.hang ||
+           std::ranges::any_of(
+               code.operations,
+               [](const Operation& operation) {
+                 return operation.kind == Kind::Wait || operation.kind == Kind::WaitPhase ||
+                        operation.kind == Kind::Barrier || operation.kind == Kind::Neighbour ||
+                        operation.kind == Kind::Vote || operation.kind == Kind::Lock;
+               }
+           ) ||
+           code.polls();
   });
 }
 
@@ -125,13 +139,18 @@ std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
       continue;
     }
     for (const Place place : size.places) {
+      // Others must not access it at the same time.
+      if (place != Place::Own && is_plain(kind)) {
+        continue;
+      }
       // What is in one's own place is no news.
       if (place == Place::Own && kind != Kind::Load && kind != Kind::Store && kind != Kind::Sum &&
           !is_plain(kind)) {
         continue;
       }
       for (const Value value : size.values) {
-        if ((has_value(kind) && place != Place::Own) || value == size.values.front()) {
+        const bool matters = has_value(kind) && (place != Place::Own || is_plain(kind));
+        if (matters || value == size.values.front()) {
           result.emplace_back(Operation{.kind = kind, .place = place, .value = value});
         }
       }
@@ -140,20 +159,21 @@ std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
   return result;
 }
 
-Bound::Bound(Size size) : size_(std::move(size)) {
-  const std::vector<std::optional<Operation>> all = variants(size_);
-  const std::uint8_t results = std::max(size_.actors, least_results);
-  codes_ = 1;
-  hangs_.emplace_back(std::nullopt);
-  for (std::uint8_t n = 0; n < size_.operations; ++n) {
-    const bool ticket = size_.ticket && n == 0;
-    variants_.push_back(
-        ticket ? std::vector{std::optional(Operation{.kind = Kind::Increment})} : all
-    );
-    std::vector<Guard>& guards = guards_.emplace_back();
+Bound::Role Bound::role(const Size& size, std::uint8_t operations, bool polls) {
+  const std::vector<std::optional<Operation>> all = variants(size);
+  const std::uint8_t results = std::max(size.alike ? size.actors : size.results, size.results);
+  Role role;
+  for (std::uint8_t n = 0; n < operations; ++n) {
+    std::vector<std::optional<Operation>>& here = role.variants.emplace_back(all);
+    const bool given = (size.ticket || polls) && n == 0;
+    if (polls && n == 0) {
+      std::erase_if(here, [](const auto& o) { return !o || o->kind != Kind::Load; });
+    } else if (given) {
+      here = {Operation{.kind = Kind::Increment}};
+    }
+    std::vector<Guard>& guards = role.guards.emplace_back();
     guards.push_back({});
-    for (std::uint8_t who = 0;
-         size_.alike && size_.whose_operations && !ticket && who < size_.actors;
+    for (std::uint8_t who = 0; size.alike && size.whose_operations && !given && who < size.actors;
          ++who) {
       guards.push_back({.on = Guard::On::Who, .equals = who});
     }
@@ -162,37 +182,47 @@ Bound::Bound(Size size) : size_(std::move(size)) {
         guards.push_back({.on = Guard::On::Result, .of = of, .equals = equals});
       }
     }
-    for (std::uint8_t equals = 0; equals < results; ++equals) {
-      hangs_.push_back(Hang{.of = n, .equals = equals});
-      for (std::uint8_t who = 0; size_.alike && size_.whose_hang && who < size_.actors; ++who) {
-        hangs_.push_back(Hang{.of = n, .equals = equals, .who = who});
+    for (std::uint8_t equals = 0; size.may_hang && equals < results; ++equals) {
+      role.hangs.push_back(Hang{.of = n, .equals = equals});
+      for (std::uint8_t who = 0; size.alike && size.whose_hang && who < size.actors; ++who) {
+        role.hangs.push_back(Hang{.of = n, .equals = equals, .who = who});
       }
     }
-    codes_ *= variants_[n].size() * guards.size();
+    role.codes *= here.size() * guards.size();
   }
-  codes_ *= hangs_.size() * (size_.rounds != 0 ? 2 : 1);
+  if (polls) {
+    role.rounds = {1};
+  } else if (size.rounds != 0) {
+    role.rounds.push_back(size.rounds);
+  }
+  role.codes *= role.hangs.size() * role.rounds.size();
+  return role;
+}
+
+Bound::Bound(Size size) : size_(std::move(size)) {
   total_ = size_.shapes.size();
   for (std::uint8_t a = 0; a < (size_.alike ? 1 : size_.actors); ++a) {
-    total_ *= codes_;
+    const bool less = a == 0 && size_.first_operations != 0;
+    const bool polls = size_.polls && a + 1 == size_.actors;
+    roles_.push_back(role(size_, less ? size_.first_operations : size_.operations, polls));
+    total_ *= roles_.back().codes;
   }
 }
 
-std::optional<Code> Bound::code(std::uint64_t number) const {
+std::optional<Code> Bound::code(const Role& role, std::uint64_t number) {
   Code code;
-  code.hang = hangs_[take(number, hangs_.size())];
-  if (size_.rounds != 0 && take(number, 2) != 0) {
-    code.rounds = size_.rounds;
-  }
+  code.hang = role.hangs[take(number, role.hangs.size())];
+  code.rounds = role.rounds[take(number, role.rounds.size())];
   bool over = false;
-  for (std::uint8_t n = 0; n < size_.operations; ++n) {
-    std::optional<Operation> operation = variants_[n][take(number, variants_[n].size())];
-    const std::uint64_t guard = take(number, guards_[n].size());
+  for (std::size_t n = 0; n < role.variants.size(); ++n) {
+    std::optional<Operation> operation = role.variants[n][take(number, role.variants[n].size())];
+    const std::uint64_t guard = take(number, role.guards[n].size());
     over = over || !operation;
     if (over && (operation || guard != 0)) {
       return std::nullopt; // nothing is done last
     }
     if (operation) {
-      operation->guard = guards_[n][guard];
+      operation->guard = role.guards[n][guard];
       code.operations.push_back(*operation);
     }
   }
@@ -202,11 +232,14 @@ std::optional<Code> Bound::code(std::uint64_t number) const {
 std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   MicroProgram program;
   program.actors = size_.actors;
+  program.arrivals = size_.arrivals;
   program.shape = size_.shapes[take(number, size_.shapes.size())];
+  const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;
-  for (std::uint8_t a = 0; a < (size_.alike ? 1 : size_.actors); ++a) {
-    const std::uint64_t own = take(number, codes_);
-    auto code = own >= last ? this->code(own) : std::nullopt; // else with other names of actors
+  for (const Role& role : roles_) {
+    const std::uint64_t own = take(number, role.codes);
+    // Else with other names of actors.
+    auto code = own >= last || !same_roles ? Bound::code(role, own) : std::nullopt;
     if (!code) {
       return std::nullopt;
     }
@@ -260,7 +293,7 @@ std::span<const Bound> bounds() {
     add("alike", alike, 2, 1);
     add("roles", roles, 2, 1);
     Bound::Size retries = roles;
-    retries.kinds = {Store, Sum, Increment, Retry};
+    retries.kinds = {Store, Sum, Increment, Retry, Lock};
     retries.shapes = {Shape::Blocks, Shape::Block};
     add("retries", retries, 2, 1);
     add("retries", retries, 2, 2);
@@ -283,19 +316,59 @@ std::span<const Bound> bounds() {
     last.whose_operations = false;
     add("last", last, 3, 3);
     add("last", last, 4, 3);
+    add("last", last, 5, 3);
+    // Some is done before the cluster is owed anything, and some behind.
+    Bound::Size owed{
+        .alike = false,
+        .kinds = {Load, Store, Wait},
+        .shapes = {Shape::Blocks},
+        .places = own,
+        .first_operations = 2,
+        .results = 2,
+        .may_hang = false
+    };
+    add("owed", owed, 2, 3);
+    // One goes round, others change what it and they find.
+    Bound::Size loops = owed;
+    loops.kinds = {Load, Store, Retry, Wait};
+    loops.places = {Place::P, Place::Q};
+    loops.values = {Value::One, Value::Two};
+    loops.shapes = {Shape::Block, Shape::Cooperative}; // where somebody is owed the end
+    loops.polls = true;
+    add("loops", loops, 2, 3);
+    // Data takes its way through one's own memory, and then something is decided by it.
+    Bound::Size data{
+        .kinds = {Load, Store, Exchange, Increment, PlainLoad, PlainStore},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .places = {Place::P, Place::Own},
+        .values = {Value::One, Value::Last},
+        .whose_operations = false
+    };
+    add("data", data, 2, 3);
     Bound::Size phases{
-        .kinds = {Load, Store, Arrive, WaitPhase},
+        .kinds = {Load, Store, Arrive, WaitPhase, Ask},
         .shapes = {Shape::Block},
         .whose_hang = false
     };
     add("phases", phases, 2, 3);
+    Bound::Size arrivals{
+        // one may complete several phases
+        .alike = false,
+        .kinds = {Load, Arrive, WaitPhase, Ask},
+        .shapes = {Shape::Block},
+        .places = {Place::P},
+        .first_operations = 2,
+        .results = 2,
+        .arrivals = 1
+    };
+    add("arrivals", arrivals, 2, 3);
     add("alike", alike, 2, 2);
-    Bound::Size loops = tickets;
-    loops.shapes = {Shape::Blocks, Shape::Block};
-    loops.values = {Value::One, Value::Two};
-    loops.rounds = 3;
-    loops.whose_hang = false;
-    add("tickets", loops, 2, 3);
+    Bound::Size rounds = tickets;
+    rounds.shapes = {Shape::Blocks, Shape::Block};
+    rounds.values = {Value::One, Value::Two};
+    rounds.rounds = 3;
+    rounds.whose_hang = false;
+    add("tickets", rounds, 2, 3);
     Bound::Size told_apart{
         .kinds = {Load, Exchange, Increment},
         .shapes = {Shape::Block},

@@ -45,9 +45,9 @@ bool uses(const MicroProgram& program, std::initializer_list<Kind> kinds) {
 bool concerns(Reduction reduction, const MicroProgram& program) {
   switch (reduction) {
   case Reduction::Retries:
-    return uses(program, {Kind::Retry});
+    return uses(program, {Kind::Retry, Kind::Lock});
   case Reduction::Phases:
-    return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase});
+    return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase, Kind::Ask});
   case Reduction::Neighbours:
     return uses(program, {Kind::Neighbour});
   case Reduction::Allocations:
@@ -78,6 +78,15 @@ Configuration Configuration::without(Reduction reduction) const {
     }
   }
   return result;
+}
+
+bool Configuration::has(std::string_view name) const {
+  for (std::size_t r = 0; r < reductions; ++r) {
+    if (rows()[r].name == name) {
+      return set_[r];
+    }
+  }
+  return false;
 }
 
 Manner Configuration::manner() const {

@@ -38,6 +38,7 @@ public:
   /// Without it, and without what rests on it.
   Configuration without(Reduction reduction) const;
   bool has(Reduction reduction) const { return set_[static_cast<std::size_t>(reduction)]; }
+  bool has(std::string_view name) const;
   bool none() const { return set_.none(); }
   Manner manner() const;
   std::string as_words() const; // "symmetry eager"

@@ -220,13 +220,10 @@ public:
     for (const machine::MutantName& mutant : machine::mutant_names) {
       const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
       const auto known = killers.find(name);
-      if (known == killers.end()) {
-        fmt::print("nobody    {}\n", name); // is known to kill it
-        continue;
-      }
-      const Bound* bound = find_bound(known->second.first);
+      const Bound* bound =
+          known == killers.end() ? nullptr : find_bound(known->second.first); // else nobody does
       const auto program = bound == nullptr ? std::nullopt : bound->program(known->second.second);
-      const bool killed = program && kills(*program, mutant.mutant);
+      const bool killed = program && kills(*program, mutant);
       survivors += killed ? 0 : 1;
       fmt::print("{:9} {}\n", killed ? "killed" : "SURVIVED", name);
     }
@@ -238,7 +235,7 @@ public:
     for (const machine::MutantName& mutant : machine::mutant_names) {
       const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
       if (asked_.mutant.empty() || asked_.mutant == name) {
-        all = kill(mutant.mutant, name) && all;
+        all = kill(mutant, name) && all;
       }
     }
     return all ? 0 : 1;
@@ -246,7 +243,7 @@ public:
 
 private:
   /// So many programs of each bound: one that kills need not be in the smallest one.
-  bool kill(machine::Mutant mutant, const std::string& name) {
+  bool kill(const machine::MutantName& mutant, const std::string& name) {
     const std::uint64_t sample = asked_.sample != 0 ? asked_.sample : 1000;
     std::uint64_t programs = 0;
     for (const Bound& bound : bounds()) {
@@ -255,12 +252,12 @@ private:
       }
       std::uint64_t here = 0;
       for (std::uint64_t k = 0; k < bound.size() && here < sample; ++k) {
-        const std::uint64_t n = scattered_in(bound, k);
+        const std::uint64_t n = asked_.program ? *asked_.program : scattered_in(bound, k);
         const auto program = bound.program(n);
         if (!program) {
           continue;
         }
-        ++here;
+        here = asked_.program ? sample : here + 1;
         if (kills(*program, mutant)) {
           fmt::print(
               "killed    {:28} by {} {}, after {}: {}\n",
@@ -281,13 +278,19 @@ private:
     return false;
   }
 
-  bool kills(const MicroProgram& program, machine::Mutant mutant) {
+  bool kills(const MicroProgram& program, const machine::MutantName& mutant) {
     device_.load(program);
     const Outcome reference = reference_search(device_);
     for (const Configuration& configuration : configurations_for(program)) {
+      if (!configuration.has(mutant.reduction)) {
+        continue;
+      }
       const Manner whole = configuration.manner();
       Manner broken = whole;
-      broken.mutant = mutant;
+      if (getenv("DBG")) {
+        fprintf(stderr, "CONF %s\n", configuration.as_words().c_str());
+      }
+      broken.mutant = mutant.mutant;
       if (!contradiction(reference, reduced_search(device_, broken)).empty() &&
           contradiction(reference, reduced_search(device_, whole)).empty()) {
         return true;

@@ -36,6 +36,7 @@ enum class Kind : std::uint8_t {
   Increment,
   CompareAndSwap, // 0 becomes the value
   Retry,          // adds one by compare-and-swap, again and again until it succeeds
+  Lock,           // 0 becomes 1, as soon as it is 0
   Wait,           // until the place has the value
   PlainLoad,
   PlainStore,
@@ -44,6 +45,7 @@ enum class Kind : std::uint8_t {
   Active,    // how many threads activemask names
   Arrive,    // at an mbarrier
   WaitPhase, // until the first phase of the mbarrier is complete
+  Ask,       // whether it is
   Allocate,  // more than half of the heap: the result says if there was room
   Free,      // that
   Neighbour, // reads shared memory of the first block of the cluster
@@ -95,13 +97,15 @@ struct Code {
   std::vector<Operation> operations;
   std::optional<Hang> hang;
   std::uint8_t rounds = 0; // not 0: again and again, while result 0 is less than this
+  bool polls() const { return rounds != 0 && operations[0].kind == Kind::Load; }
   bool operator==(const Code&) const = default;
 };
 
 struct MicroProgram {
   Shape shape{};
   std::uint8_t actors = 2;
-  std::vector<Code> codes; // one for all actors, or one for each
+  std::vector<Code> codes;   // one for all actors, or one for each
+  std::uint8_t arrivals = 0; // complete a phase of the mbarrier; 0: those of all actors
 
   bool alike() const { return codes.size() == 1; }
   std::string as_ptx() const;
