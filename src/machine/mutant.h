@@ -10,42 +10,42 @@ namespace heddle::machine {
 
 enum class Mutant : std::uint8_t {
   None,
-  SymmetryForgetsBlocks,  // threads are alike that depend on their block's number
-  SymmetryForgetsPlaces,  // … on their number in the block
-  SymmetryForgetsOwners,  // … that have made owned accesses
-  EagerJoinsBeforeStart,  // barriers, ends, sums and such are done by threads that are owed nothing
-  EagerStartsByAnything,  // a cluster may start by its first thread whatever its threads do first
-  ThroughUnended,         // clusters that do not run through to their end move together, too
-  FaintLowBit,            // the lowest bit of a register decides nothing
-  FaintFirstRegister,     // nor does the first of all registers
-  PollsAnyEnd,            // a read that goes round leads to the same wherever the value changes
-  PollsOfOthers,          // what is known of one thread's reads holds for threads with other numbers
-  SumsMeetReads,          // sums do not conflict with reads
-  SumsMeetUpdates,        // nor with other updates
-  IndependentMeetsWrites, // reads do not conflict with writes
-  IndependentForgetsBlock, // threads of different blocks are taken for one
+  SymmetryForgetsBlocks, // threads are alike that depend on their block's number
+  SymmetryForgetsPlaces, // … on their number in the block
+  SymmetryForgetsOwners, // … that have made owned accesses
+  EagerJoinsBeforeStart, // barriers, ends, sums and such are done by threads that are owed nothing
+  EagerStartsByAnything, // a cluster may start by its first thread whatever its threads do first
+  ThroughUnended,        // clusters that do not run through to their end move together, too
+  FaintLowBit,           // the lowest bit of a register decides nothing
+  FaintFirstRegister,    // nor does the first of all registers
+  PollsAnyEnd,           // a read that goes round leads to the same wherever the value changes
+  PollsOfOthers,         // what is known of one thread's reads holds for threads with other numbers
+  SumsMeetReads,         // sums do not conflict with reads
+  SumsMeetUpdates,       // nor with other updates
+  IndependentMeetsWrites,     // reads do not conflict with writes
+  IndependentForgetsBlock,    // threads of different blocks are taken for one
   IndependentForgetsCommands, // copies and sets meet nobody
-  OwnedForgotten,          // accesses of one thread need not be owned
-  DataOrderTakesAll,       // of any access it is said that only data depends on it
-  DataOrderNeverDecides,   // that a mark has reached a decision is not noticed
-  RetriesForgetCircles,    // a retry loop may go round for ever
-  RetriesTakeAnyGuess,     // what a retry loop expects need not be what it has found
-  PhasesForgetDoubts,      // arrivals whose phase is in doubt commute, too
-  PhasesForgetQuestions,   // so do waits
-  HeapForgetsOverflow,     // there is always room
-  HeapBoundTooHigh,        // the bound is off by one allocation
-  NeighboursForgetEnds,     // a visit that nothing orders before the end of the block
-  NeighboursForgetOpenings, // a visit of a block that ends without meeting the visitor
-  StraightForgetsCircles,  // a circle does not end a search with blocks that start at once
-  StraightForgetsCommands, // nobody chooses by what a copy brings
-  LastOnesTwo,             // the last two of several clusters matter: any two stand for all
-  LastOnesUntried,         // clusters do later what they do at first
-  ActiveOfSome,            // lanes that are about to ask for activemask need not be all of the warp
-  ActiveOrNot,             // nor need they ask for it
+  OwnedForgotten,             // accesses of one thread need not be owned
+  DataOrderTakesAll,          // of any access it is said that only data depends on it
+  DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
+  RetriesForgetCircles,       // a retry loop may go round for ever
+  RetriesTakeAnyGuess,        // what a retry loop expects need not be what it has found
+  PhasesForgetDoubts,         // arrivals whose phase is in doubt commute, too
+  PhasesForgetQuestions,      // so do waits
+  HeapForgetsOverflow,        // there is always room
+  HeapBoundTooHigh,           // the bound is off by one allocation
+  NeighboursForgetEnds,       // a visit that nothing orders before the end of the block
+  NeighboursForgetOpenings,   // a visit of a block that ends without meeting the visitor
+  StraightForgetsCircles,     // a circle does not end a search with blocks that start at once
+  StraightForgetsCommands,    // nobody chooses by what a copy brings
+  LastOnesTwo,                // the last two of several clusters matter: any two stand for all
+  LastOnesUntried,            // clusters do later what they do at first
+  ActiveFirst, // of the lanes that are about to ask for activemask the first one goes first
+  ActiveOrNot, // whatever the lanes of a warp are about to do
   HostFirstForgetsFunctions, // a host function cannot tell what the host does
   HostFirstForgetsLasting,   // what waits for the host runs through
-  AheadForgetsValues,      // what a move has done it does again, whatever it reads
-  AheadForgetsChanges,     // who has become whom is not said
+  AheadForgetsValues,        // what a move has done it does again, whatever it reads
+  AheadKeepsNumbers,         // a cluster is given the number that another one was given
 };
 
 struct MutantName {
@@ -83,12 +83,12 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::StraightForgetsCommands, "straight", "forgets-commands"},
     {Mutant::LastOnesTwo, "straight", "last-ones-two"},
     {Mutant::LastOnesUntried, "straight", "last-ones-untried"},
-    {Mutant::ActiveOfSome, "straight", "active-of-some"},
+    {Mutant::ActiveFirst, "straight", "active-first"},
     {Mutant::ActiveOrNot, "straight", "active-or-not"},
     {Mutant::HostFirstForgetsFunctions, "host-first", "forgets-functions"},
     {Mutant::HostFirstForgetsLasting, "host-first", "forgets-lasting"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
-    {Mutant::AheadForgetsChanges, "look-ahead", "forgets-changes"},
+    {Mutant::AheadKeepsNumbers, "look-ahead", "keeps-numbers"},
 });
 
 } // namespace heddle::machine

@@ -50,7 +50,7 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
   return Ahead{
       fingerprint_after(now, known->writes, work, before->hash, outcome.image->hash),
       outcome.taken,
-      mutant_is(Mutant::AheadForgetsChanges) ? std::span<const Change>() : changes.list,
+      changes.list,
       &changes.note,
       {known.transition, nullptr, epoch()}
   };
@@ -192,7 +192,7 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
   return {
       fingerprint_after(now, known->writes, work, before.hash, after),
       outcome.taken,
-      mutant_is(Mutant::AheadForgetsChanges) ? std::span<const Change>() : changes_,
+      changes_,
       &outcome.notes[others ? 1 : 0],
       {nullptr, known.transition, epoch()}
   };

@@ -153,10 +153,8 @@ std::span<const Stepper::Move> Stepper::answers_of_one_warp(std::span<const Move
       all_ask = all_ask && move.thread && !move.endless && asks_for_active(*move.code, *move.op);
       asking |= isa::LaneMask{1} << move.lane | move.lanes;
     }
-    const bool all_stand = asking == live_lanes(some.front());
-    if ((all_ask || mutant_is(Mutant::ActiveOrNot)) &&
-        (all_stand || mutant_is(Mutant::ActiveOfSome))) {
-      return some;
+    if ((all_ask || mutant_is(Mutant::ActiveOrNot)) && asking == live_lanes(some.front())) {
+      return mutant_is(Mutant::ActiveFirst) ? some.first(1) : some;
     }
   }
   return {};

@@ -94,8 +94,7 @@ Stepper::Vain Stepper::reads_in_vain(const Lane& at) const {
   }
   std::uint64_t value = 0;
   std::memcpy(&value, word->at, word->bytes);
-  const Hash128 state =
-      mutant_is(Mutant::PollsOfOthers) ? lane_state(at) : lane_by_itself(at);
+  const Hash128 state = mutant_is(Mutant::PollsOfOthers) ? lane_state(at) : lane_by_itself(at);
   const std::uint64_t key =
       combine(state.low, state.high, value, reinterpret_cast<std::uintptr_t>(word->at)).low;
   if (const auto known = reads_in_vain_.find(key); known != reads_in_vain_.end()) {

@@ -131,7 +131,8 @@ bool Stepper::waiting_may_run_through() const {
   if (overlap) {
     return false; // what it does before it waits may meet what the grid before it does
   }
-  return mutant_is(Mutant::HostFirstForgetsLasting) || options_.learned.lasting == 0 || std::ranges::none_of(works_, [&](const auto& work) {
+  return mutant_is(Mutant::HostFirstForgetsLasting) || options_.learned.lasting == 0 ||
+         std::ranges::none_of(works_, [&](const auto& work) {
            return !work->done && (work->kernel() ? !work->ready && (options_.learned.lasting &
                                                                     lasting_bit(*work)) != 0
                                                  : static_cast<bool>(work->command->more));

@@ -20,7 +20,7 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Neighbour:
     return shape == Shape::Cluster;
   case Kind::Barrier:
-    return shape == Shape::Block || shape == Shape::Cluster;
+    return shape == Shape::Block || shape == Shape::Cluster || shape == Shape::Pairs;
   case Kind::Vote:
   case Kind::Active:
   case Kind::Arrive:
@@ -309,6 +309,10 @@ std::span<const Bound> bounds() {
         .shapes = {Shape::Cluster}
     };
     add("cluster", cluster, 2, 2);
+    Bound::Size ranks = cluster;
+    ranks.alike = false;
+    ranks.results = 2;
+    add("ranks", ranks, 2, 2);
     Bound::Size last = tickets; // … and the last ones do something else
     last.kinds = {Load, Store};
     last.places = {Place::Q};
@@ -328,6 +332,13 @@ std::span<const Bound> bounds() {
         .may_hang = false
     };
     add("owed", owed, 2, 3);
+    // Reads that find nothing new, and then wait.
+    Bound::Size polls = owed;
+    polls.shapes = {Shape::Blocks, Shape::Block};
+    polls.places = {Place::P, Place::Q};
+    polls.results = 1;
+    polls.may_hang = true;
+    add("polls", polls, 2, 3);
     // One goes round, others change what it and they find.
     Bound::Size loops = owed;
     loops.kinds = {Load, Store, Retry, Wait};
@@ -336,6 +347,17 @@ std::span<const Bound> bounds() {
     loops.shapes = {Shape::Block, Shape::Cooperative}; // where somebody is owed the end
     loops.polls = true;
     add("loops", loops, 2, 3);
+    // Several blocks of several threads: what one does changes what the others are to a search.
+    Bound::Size pairs{
+        .kinds = {Load, Store, Barrier},
+        .shapes = {Shape::Pairs},
+        .places = {Place::P},
+        .values = {Value::One, Value::Two},
+        .rounds = 2,
+        .whose_hang = false,
+        .whose_operations = false
+    };
+    add("pairs", pairs, 4, 3);
     // Data takes its way through one's own memory, and then something is decided by it.
     Bound::Size data{
         .kinds = {Load, Store, Exchange, Increment, PlainLoad, PlainStore},

@@ -287,9 +287,6 @@ private:
       }
       const Manner whole = configuration.manner();
       Manner broken = whole;
-      if (getenv("DBG")) {
-        fprintf(stderr, "CONF %s\n", configuration.as_words().c_str());
-      }
       broken.mutant = mutant.mutant;
       if (!contradiction(reference, reduced_search(device_, broken)).empty() &&
           contradiction(reference, reduced_search(device_, whole)).empty()) {

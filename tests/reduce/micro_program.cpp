@@ -86,10 +86,10 @@ private:
   std::string code(const Code& code) {
     std::string text;
     const int loop = label_++;
+    text += fmt::format("L{}:\n", loop); // a round knows nothing of the one before
     for (std::size_t n = 0; n < code.operations.size(); ++n) {
       text += fmt::format("mov.u32 %r{}, {};\n", result(n), unused_result);
     }
-    text += fmt::format("L{}:\n", loop);
     for (std::size_t n = 0; n < code.operations.size(); ++n) {
       text += operation(code.operations[n], n);
     }
@@ -106,7 +106,14 @@ private:
 
   /// Asked where it is needed: before that, and behind it, threads are alike.
   std::string who() const {
-    return program_.shape == Shape::Block ? "mov.u32 %a#, %tid.x; " : "mov.u32 %a#, %ctaid.x; ";
+    switch (program_.shape) {
+    case Shape::Block:
+      return "mov.u32 %a#, %tid.x; ";
+    case Shape::Pairs:
+      return "mov.u32 %a#, %tid.x; mov.u32 %b#, %ctaid.x; mad.lo.u32 %a#, %b#, 2, %a#; ";
+    default:
+      return "mov.u32 %a#, %ctaid.x; ";
+    }
   }
 
   std::size_t result(std::size_t n) const { return first_result_ + n; }
@@ -351,7 +358,7 @@ std::string MicroProgram::as_ptx() const {
 
 std::string MicroProgram::as_words() const {
   static constexpr const char* shapes[] =
-      {"blocks", "threads", "blocks of a cluster", "cooperative blocks"};
+      {"blocks", "threads", "blocks of a cluster", "cooperative blocks", "threads in pairs"};
   std::string text = fmt::format("{} {}", actors, shapes[static_cast<std::size_t>(shape)]);
   if (arrivals != 0) {
     text += fmt::format(", mbarrier of {}", arrivals);
@@ -367,9 +374,9 @@ std::string MicroProgram::as_words() const {
 
 machine::LaunchConfig MicroProgram::launch() const {
   machine::LaunchConfig config;
-  const bool block = shape == Shape::Block;
-  config.grid = {block ? 1U : actors};
-  config.block = {block ? actors : 1U};
+  const std::uint8_t threads = shape == Shape::Block ? actors : shape == Shape::Pairs ? 2 : 1;
+  config.grid = {static_cast<unsigned>(actors / threads)};
+  config.block = {threads};
   if (shape == Shape::Cluster) {
     config.cluster = {actors};
     config.explicit_cluster = true;

@@ -26,6 +26,7 @@ enum class Shape : std::uint8_t {
   Block,       // of all actors
   Cluster,     // of blocks of one thread
   Cooperative, // blocks of one thread, a cooperative grid
+  Pairs,       // blocks of two threads
 };
 
 enum class Kind : std::uint8_t {

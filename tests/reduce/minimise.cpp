@@ -63,7 +63,7 @@ std::vector<Case> smaller(const Case& found) {
       result.push_back({found.program, found.configuration.without(reduction)});
     }
   }
-  if (found.program.actors > 2 && found.program.alike()) {
+  if (found.program.actors > 2 && found.program.alike() && found.program.shape != Shape::Pairs) {
     result.push_back(found);
     --result.back().program.actors;
   }

@@ -188,31 +188,6 @@ Outcome reduced_search(MicroDevice& device, const Manner& manner) {
     Attempt attempt(device, next.options, manner);
     attempt.run();
     Outcome outcome = attempt.outcome();
-    if (getenv("DBG")) {
-      fprintf(
-          stderr,
-          "attempt: starts_at_once %d contended %lx unordered %lx max_states %lu gives_up %d | "
-          "clash %d refuted %d retries %d circle %d gave_up %d learned c %lx u %lx o %lx | states "
-          "%zu complete %d hangs %d straight %d\n",
-          next.options.starts_at_once,
-          next.options.learned.contended,
-          next.options.learned.unordered,
-          (unsigned long)next.options.max_states,
-          next.options.gives_up,
-          attempt.seen().sums_clash,
-          attempt.seen().refuted,
-          attempt.seen().retries,
-          attempt.seen().circle,
-          attempt.seen().gave_up,
-          attempt.seen().learned.contended,
-          attempt.seen().learned.unordered,
-          attempt.seen().learned.owned,
-          outcome.states,
-          outcome.complete,
-          outcome.hangs(),
-          outcome.straight
-      );
-    }
     const Plan::Next then = plan.after(attempt.seen(), [&] {
       return Plan::Found{
           .clean = !outcome.hangs(),
