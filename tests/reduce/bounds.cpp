@@ -53,11 +53,16 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   if (equals == 0) {
     return true;
   }
-  return std::ranges::any_of(program.codes, [&](const Code& other) {
-    return std::ranges::any_of(other.operations, [&](const Operation& operation) {
-      return writes(operation.kind) && operation.place == asked.place;
-    });
-  });
+  const auto by_host = [&](const HostOperation& operation) {
+    return writes(operation.kind) &&
+           (operation.kind == HostKind::Copy) == (asked.place == Place::Q);
+  };
+  return std::ranges::any_of(program.host, by_host) ||
+         std::ranges::any_of(program.codes, [&](const Code& other) {
+           return std::ranges::any_of(other.operations, [&](const Operation& operation) {
+             return writes(operation.kind) && operation.place == asked.place;
+           });
+         });
 }
 
 /// Who goes round takes a ticket each time, or waits for what others write. The latter must not
@@ -100,6 +105,9 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
 
 /// Of programs that differ only in what is called P and Q, the one that names P first.
 bool names_p_first(const MicroProgram& program) {
+  if (!program.host.empty()) {
+    return true; // it knows P from Q
+  }
   for (const Code& code : program.codes) {
     for (const Operation& operation : code.operations) {
       if (has_place(operation.kind) && operation.place != Place::Own) {
@@ -110,19 +118,31 @@ bool names_p_first(const MicroProgram& program) {
   return true;
 }
 
+bool may_wait(const Operation& operation) {
+  switch (operation.kind) {
+  case Kind::Wait:
+  case Kind::WaitPhase:
+  case Kind::Barrier:
+  case Kind::Neighbour:
+  case Kind::Vote:
+  case Kind::Lock:
+    return true;
+  default:
+    return false;
+  }
+}
+
 bool may_wait(const MicroProgram& program) {
-  return std::ranges::any_of(program.codes, [](const Code& code) {
-    return code.hang ||
-           std::ranges::any_of(
-               code.operations,
-               [](const Operation& operation) {
-                 return operation.kind == Kind::Wait || operation.kind == Kind::WaitPhase ||
-                        operation.kind == Kind::Barrier || operation.kind == Kind::Neighbour ||
-                        operation.kind == Kind::Vote || operation.kind == Kind::Lock;
-               }
-           ) ||
-           code.polls();
-  });
+  const auto waits = [](const Operation& operation) { return may_wait(operation); };
+  return std::ranges::any_of(
+             program.codes,
+             [&](const Code& code) {
+               return code.hang || code.polls() || std::ranges::any_of(code.operations, waits);
+             }
+         ) ||
+         std::ranges::any_of(program.host, [](const HostOperation& operation) {
+           return has_value(operation.kind) || operation.kind == HostKind::HangIfFlag;
+         });
 }
 
 } // namespace
@@ -207,6 +227,35 @@ Bound::Bound(Size size) : size_(std::move(size)) {
     roles_.push_back(role(size_, less ? size_.first_operations : size_.operations, polls));
     total_ *= roles_.back().codes;
   }
+  host_.emplace_back(std::nullopt);
+  for (const HostKind kind : size_.host) {
+    for (std::uint8_t value = 0; value < (has_value(kind) ? size_.results : 1); ++value) {
+      host_.push_back(HostOperation{kind, value});
+    }
+  }
+  for (std::uint8_t n = 0; n < size_.host_operations; ++n) {
+    total_ *= host_.size();
+  }
+}
+
+std::optional<std::vector<HostOperation>> Bound::host(std::uint64_t& number) const {
+  std::vector<HostOperation> result;
+  if (size_.host_operations == 0) {
+    return result;
+  }
+  result.push_back({.kind = HostKind::Launch});
+  bool over = false;
+  for (std::uint8_t n = 0; n < size_.host_operations; ++n) {
+    const std::optional<HostOperation> operation = host_[take(number, host_.size())];
+    if (over && operation) {
+      return std::nullopt; // nothing is done last
+    }
+    over = over || !operation;
+    if (operation) {
+      result.push_back(*operation);
+    }
+  }
+  return result;
 }
 
 std::optional<Code> Bound::code(const Role& role, std::uint64_t number) {
@@ -234,6 +283,11 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   program.actors = size_.actors;
   program.arrivals = size_.arrivals;
   program.shape = size_.shapes[take(number, size_.shapes.size())];
+  auto host = this->host(number);
+  if (!host || (size_.host_operations != 0 && host->size() == 1)) {
+    return std::nullopt; // else what only devices do
+  }
+  program.host = std::move(*host);
   const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;
   for (const Role& role : roles_) {
@@ -384,6 +438,33 @@ std::span<const Bound> bounds() {
         .arrivals = 1
     };
     add("arrivals", arrivals, 2, 3);
+    // Host code beside a kernel, and host functions.
+    Bound::Size hosts{
+        .kinds = {Load, Store, Wait},
+        .shapes = {Shape::Blocks},
+        .places = {Place::P},
+        .whose_hang = false,
+        .whose_operations = false,
+        .results = 2,
+        .host =
+            {HostKind::CallFlag,
+             HostKind::CallStore,
+             HostKind::Store,
+             HostKind::HangIfP,
+             HostKind::HangIfFlag},
+        .host_operations = 3
+    };
+    add("hosts", hosts, 1, 1);
+    add("hosts", hosts, 1, 2);
+    // Copies and sets beside a kernel.
+    Bound::Size copies{
+        .kinds = {Load, Store, Sum, Exchange, Increment, Wait},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .whose_hang = false,
+        .host = {HostKind::Copy, HostKind::Set, HostKind::HangIfQ, HostKind::WaitCopies},
+        .host_operations = 3
+    };
+    add("copies", copies, 2, 1);
     add("alike", alike, 2, 2);
     Bound::Size rounds = tickets;
     rounds.shapes = {Shape::Blocks, Shape::Block};

@@ -36,8 +36,10 @@ public:
     std::uint8_t first_operations = 0; // of actor 0, if it does less than the others
     std::uint8_t results = 3;          // results are compared with 0, 1, …, or with each actor
     bool may_hang = true;              // else actors only wait
-    bool polls = false;        // the last actor goes round until its first operation finds not 0
-    std::uint8_t arrivals = 0; // of the mbarrier
+    bool polls = false;           // the last actor goes round until its first operation finds not 0
+    std::uint8_t arrivals = 0;    // of the mbarrier
+    std::vector<HostKind> host{}; // besides the launch, which comes first
+    std::uint8_t host_operations = 0;
   };
   explicit Bound(Size size);
   const std::string& name() const { return size_.name; }
@@ -56,11 +58,13 @@ private:
   };
   Size size_;
   std::vector<Role> roles_;
+  std::vector<std::optional<HostOperation>> host_; // none: nothing is done
   std::uint64_t total_ = 0;
 
   static std::vector<std::optional<Operation>> variants(const Size& size);
   static Role role(const Size& size, std::uint8_t operations, bool polls);
   static std::optional<Code> code(const Role& role, std::uint64_t number);
+  std::optional<std::vector<HostOperation>> host(std::uint64_t& number) const;
 };
 
 std::span<const Bound> bounds(); // smallest first

@@ -29,6 +29,7 @@ const std::array<Row, reductions>& rows() {
       {"neighbours", &Options::neighbours, {Eager}},
       {"straight", &Options::straight, {Eager}},
       {"look-ahead", nullptr, {}},
+      {"host-first", &Options::host_first, {}},
   }};
   return table;
 }
@@ -52,6 +53,8 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
     return uses(program, {Kind::Neighbour});
   case Reduction::Allocations:
     return uses(program, {Kind::Allocate});
+  case Reduction::HostFirst:
+    return !program.host.empty();
   default:
     return true;
   }
@@ -91,7 +94,6 @@ bool Configuration::has(std::string_view name) const {
 
 Manner Configuration::manner() const {
   Manner manner;
-  manner.options.host_first = false; // there is no host to go first
   // Programs are small: what is for large ones is to be done at once.
   manner.options.straight_after = 1;
   manner.options.one_order_after = 1;

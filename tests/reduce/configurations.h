@@ -26,9 +26,10 @@ enum class Reduction : std::uint8_t {
   Allocations,
   Neighbours,
   Straight,
-  LookAhead
+  LookAhead,
+  HostFirst
 };
-inline constexpr std::size_t reductions = 11;
+inline constexpr std::size_t reductions = 12;
 
 class Configuration {
 public:

@@ -8,7 +8,7 @@ namespace heddle::reduce {
 namespace {
 
 // Where things lie in memory. Places are apart, so that none shares a word with another one.
-constexpr int q_at = 16, own_at = 32, unused_result = 99;
+constexpr int q_at = place_q, own_at = 32, unused_result = 99;
 
 /// Each piece of the text has registers of its own, as compilers make them: a `#` in it stands for
 /// a number that no other piece has.
@@ -325,7 +325,37 @@ std::string words(const Code& code) {
   return code.rounds == 0 ? text : fmt::format("do {{ {} }} while (r0 < {})", text, code.rounds);
 }
 
+std::string words(const HostOperation& operation) {
+  static constexpr const char* names[] = {
+      "launch",
+      "call: set flag",
+      "call: store P 1",
+      "copy P to Q",
+      "set P to 1",
+      "store P 1",
+      "if P == {}: hang",
+      "if Q == {}: hang",
+      "if flag: hang",
+      "wait for copies"
+  };
+  return fmt::format(
+      fmt::runtime(names[static_cast<std::size_t>(operation.kind)]),
+      operation.value
+  );
+}
+
 } // namespace
+
+bool submits(HostKind kind) {
+  return kind <= HostKind::Set;
+}
+bool writes(HostKind kind) {
+  return kind == HostKind::CallStore || kind == HostKind::Copy || kind == HostKind::Set ||
+         kind == HostKind::Store;
+}
+bool has_value(HostKind kind) {
+  return kind == HostKind::HangIfP || kind == HostKind::HangIfQ;
+}
 
 bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
@@ -363,11 +393,12 @@ std::string MicroProgram::as_words() const {
   if (arrivals != 0) {
     text += fmt::format(", mbarrier of {}", arrivals);
   }
-  if (alike()) {
-    return fmt::format("{}: {}", text, words(codes[0]));
-  }
   for (std::size_t c = 0; c < codes.size(); ++c) {
-    text += fmt::format("{} {}: {}", c == 0 ? ":" : " |", c, words(codes[c]));
+    text += alike() ? ": " : fmt::format("{} {}: ", c == 0 ? ":" : " |", c);
+    text += words(codes[c]);
+  }
+  for (std::size_t n = 0; n < host.size(); ++n) {
+    text += (n == 0 ? " | host: " : "; ") + words(host[n]);
   }
   return text;
 }

@@ -102,11 +102,34 @@ struct Code {
   bool operator==(const Code&) const = default;
 };
 
+/// What the host does: one operation after the other, and then it synchronises with the device. The
+/// kernel and its host functions are in one stream, copies in another one. P is in pinned memory.
+enum class HostKind : std::uint8_t {
+  Launch,    // the kernel
+  CallFlag,  // submits a host function that sets the flag, which only the host can see
+  CallStore, // … that makes P 1
+  Copy,      // submits a copy of P to Q
+  Set,       // … that makes P 1
+  Store,     // makes P 1
+  HangIfP,   // if P has the value
+  HangIfQ,
+  HangIfFlag, // if the flag is set
+  WaitCopies  // until all copies are done
+};
+
+struct HostOperation {
+  HostKind kind{};
+  std::uint8_t value = 0;
+  bool operator==(const HostOperation&) const = default;
+};
+
 struct MicroProgram {
   Shape shape{};
   std::uint8_t actors = 2;
   std::vector<Code> codes;   // one for all actors, or one for each
   std::uint8_t arrivals = 0; // complete a phase of the mbarrier; 0: those of all actors
+  // Empty: the kernel has been launched, and the host waits for the device.
+  std::vector<HostOperation> host{};
 
   bool alike() const { return codes.size() == 1; }
   std::string as_ptx() const;
@@ -120,6 +143,11 @@ bool has_value(Kind kind);
 bool writes(Kind kind);
 bool reads(Kind kind);
 bool is_plain(Kind kind);
+
+bool submits(HostKind kind);
+bool writes(HostKind kind); // P or Q
+bool has_value(HostKind kind);
+inline constexpr std::size_t place_q = 16; // P is at 0
 
 /// How much malloc has: `allocate` takes more than half of it.
 inline constexpr std::uint64_t heap_bytes = 1024;
