@@ -45,7 +45,7 @@ enum class Mutant : std::uint8_t {
   HostFirstForgetsFunctions, // a host function cannot tell what the host does
   HostFirstForgetsLasting,   // what waits for the host runs through
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
-  AheadKeepsNumbers,         // a cluster is given the number that another one was given
+  AheadForgetsShared, // … what it reads in shared memory
 };
 
 struct MutantName {
@@ -88,7 +88,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::HostFirstForgetsFunctions, "host-first", "forgets-functions"},
     {Mutant::HostFirstForgetsLasting, "host-first", "forgets-lasting"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
-    {Mutant::AheadKeepsNumbers, "look-ahead", "keeps-numbers"},
+    {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
 });
 
 } // namespace heddle::machine

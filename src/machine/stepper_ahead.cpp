@@ -153,7 +153,9 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
     return false; // something has changed it of which the journal knows nothing
   }
   std::vector<WordPart> read = *journal_.read();
-  read.insert(read.end(), journal_.read_shared().begin(), journal_.read_shared().end());
+  if (!mutant_is(Mutant::AheadForgetsShared)) {
+    read.insert(read.end(), journal_.read_shared().begin(), journal_.read_shared().end());
+  }
   lane_transitions_.add(
       lane_transitions_.key(before.rest, before.parts[thread]),
       read,

@@ -625,8 +625,7 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
   constexpr std::size_t most_writes = 64;
   const Image* after = works_[move.work]->images[move.cluster];
   // The next cluster that looks like this one will be told apart by another number.
-  if (before.where == 0 && after->where != 0 && works_[move.work]->clusters.size() > 1 &&
-      !mutant_is(Mutant::AheadKeepsNumbers)) {
+  if (before.where == 0 && after->where != 0 && works_[move.work]->clusters.size() > 1) {
     return;
   }
   const bool made_others = !before.made && works_[move.work]->images[move.cluster]->made &&

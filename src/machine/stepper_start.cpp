@@ -90,7 +90,8 @@ void Stepper::find_start(Work& work, std::size_t c, Starts& known) {
     start->second = work.starts[c];
   }
   work.starts[c] = start->second;
-  if (work.passed && !runs_through(work, c) && !image->ended) {
+  if (work.passed && !runs_through(work, c) && !image->ended &&
+      !mutant_is(Mutant::HostFirstForgetsLasting)) {
     lasting_ |= lasting_bit(work);
   }
 }
@@ -131,8 +132,7 @@ bool Stepper::waiting_may_run_through() const {
   if (overlap) {
     return false; // what it does before it waits may meet what the grid before it does
   }
-  return mutant_is(Mutant::HostFirstForgetsLasting) || options_.learned.lasting == 0 ||
-         std::ranges::none_of(works_, [&](const auto& work) {
+  return options_.learned.lasting == 0 || std::ranges::none_of(works_, [&](const auto& work) {
            return !work->done && (work->kernel() ? !work->ready && (options_.learned.lasting &
                                                                     lasting_bit(*work)) != 0
                                                  : static_cast<bool>(work->command->more));

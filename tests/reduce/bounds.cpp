@@ -54,8 +54,8 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
     return true;
   }
   const auto by_host = [&](const HostOperation& operation) {
-    return writes(operation.kind) &&
-           (operation.kind == HostKind::Copy) == (asked.place == Place::Q);
+    const bool to_q = operation.kind == HostKind::Copy || operation.kind == HostKind::SetBefore;
+    return writes(operation.kind) && to_q == (asked.place == Place::Q);
   };
   return std::ranges::any_of(program.host, by_host) ||
          std::ranges::any_of(program.codes, [&](const Code& other) {
@@ -110,7 +110,7 @@ bool names_p_first(const MicroProgram& program) {
   }
   for (const Code& code : program.codes) {
     for (const Operation& operation : code.operations) {
-      if (has_place(operation.kind) && operation.place != Place::Own) {
+      if (has_place(operation.kind) && operation.place <= Place::Q) {
         return operation.place == Place::P;
       }
     }
@@ -243,7 +243,9 @@ std::optional<std::vector<HostOperation>> Bound::host(std::uint64_t& number) con
   if (size_.host_operations == 0) {
     return result;
   }
-  result.push_back({.kind = HostKind::Launch});
+  if (size_.launch_first) {
+    result.push_back({.kind = HostKind::Launch});
+  }
   bool over = false;
   for (std::uint8_t n = 0; n < size_.host_operations; ++n) {
     const std::optional<HostOperation> operation = host_[take(number, host_.size())];
@@ -284,10 +286,13 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   program.arrivals = size_.arrivals;
   program.shape = size_.shapes[take(number, size_.shapes.size())];
   auto host = this->host(number);
-  if (!host || (size_.host_operations != 0 && host->size() == 1)) {
-    return std::nullopt; // else what only devices do
+  const HostOperation launch{.kind = HostKind::Launch};
+  if (!host || (size_.host_operations != 0 &&
+                (host->size() < 2 || std::ranges::count(*host, launch) != 1))) {
+    return std::nullopt; // else what only devices do, or only hosts
   }
   program.host = std::move(*host);
+  program.prompt = size_.prompt;
   const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;
   for (const Role& role : roles_) {
@@ -358,6 +363,11 @@ std::span<const Bound> bounds() {
     block.shapes = {Shape::Block};
     block.rounds = 0;
     add("block", block, 2, 2);
+    Bound::Size shared = alike;
+    shared.shapes = {Shape::Block};
+    shared.places = {Place::P, Place::Shared};
+    shared.whose_operations = false;
+    add("shared", shared, 2, 2);
     Bound::Size cluster{
         .kinds = {Load, Store, Increment, Wait, Barrier, Neighbour, End},
         .shapes = {Shape::Cluster}
@@ -456,6 +466,12 @@ std::span<const Bound> bounds() {
     };
     add("hosts", hosts, 1, 1);
     add("hosts", hosts, 1, 2);
+    // Calls that need not return while a device thread makes progress.
+    Bound::Size calls = hosts;
+    calls.host = {HostKind::Launch, HostKind::SetBefore, HostKind::Set, HostKind::Store};
+    calls.host_operations = 4;
+    calls.launch_first = calls.prompt = false;
+    add("calls", calls, 1, 1);
     // Copies and sets beside a kernel.
     Bound::Size copies{
         .kinds = {Load, Store, Sum, Exchange, Increment, Wait},

@@ -36,9 +36,11 @@ public:
     std::uint8_t first_operations = 0; // of actor 0, if it does less than the others
     std::uint8_t results = 3;          // results are compared with 0, 1, …, or with each actor
     bool may_hang = true;              // else actors only wait
-    bool polls = false;           // the last actor goes round until its first operation finds not 0
-    std::uint8_t arrivals = 0;    // of the mbarrier
-    std::vector<HostKind> host{}; // besides the launch, which comes first
+    bool polls = false;        // the last actor goes round until its first operation finds not 0
+    std::uint8_t arrivals = 0; // of the mbarrier
+    std::vector<HostKind> host{};
+    bool launch_first = true; // of all that the host does, and no more among it
+    bool prompt = true;       // MicroProgram's
     std::uint8_t host_operations = 0;
   };
   explicit Bound(Size size);

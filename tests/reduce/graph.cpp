@@ -54,8 +54,11 @@ void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Walk&
       continue;
     }
     host_goes_on = host_goes_on || at.can_go_on;
-    if (at.kind == Point::Wait && (at.can_go_on || due)) {
-      demands.push_back({Rule::Api, t});
+    const bool call = at.kind == Point::ApiCall || at.kind == Point::Return;
+    if (at.kind == Point::Wait || (call && !host.prompt())) {
+      if (at.can_go_on || due) {
+        demands.push_back({Rule::Api, t});
+      }
     } else if (at.can_go_on) {
       demands.push_back({Rule::Host, t});
     }

@@ -2,7 +2,7 @@
 //
 // If the program has no host code, the host is inside cudaDeviceSynchronize all the time: as long
 // as the kernel has not ended it is owed that some device thread goes on ([API]); then the program
-// ends. Else calls that do not wait return promptly (--api=prompt).
+// ends. Else the host has operations, and [HOST] and [API] say what is owed to it.
 #pragma once
 
 #include "reduce/outcome.h"

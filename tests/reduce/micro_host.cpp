@@ -20,7 +20,8 @@ bool is_wait(const HostOperation& operation) {
 } // namespace
 
 MicroHost::MicroHost(const MicroProgram& program, Services services, machine::Stepper& stepper)
-    : services_(std::move(services)),
+    : prompt_(program.prompt),
+      services_(std::move(services)),
       stepper_(stepper) {
   if (!program.host.empty()) {
     threads_.push_back({.code = program.host});
@@ -167,6 +168,15 @@ void MicroHost::submit(HostKind kind) {
     command->label = "copy";
     command->touches = {{address + place_q, 4, true}, {address, 4, false}};
     command->work = [p] { std::memcpy(p + place_q, p, 4); };
+    break;
+  case HostKind::SetBefore:
+    command->kind = machine::CommandKind::Set;
+    command->label = "set before";
+    command->touches = {{address + place_q, 4, true}};
+    command->work = [p] {
+      constexpr std::uint32_t one = 1;
+      std::memcpy(p + place_q, &one, sizeof one);
+    };
     break;
   case HostKind::Set:
     command->kind = machine::CommandKind::Set;

@@ -28,6 +28,7 @@ public:
   };
   MicroHost(const MicroProgram& program, Services services, machine::Stepper& stepper);
 
+  bool prompt() const { return prompt_; }
   bool none() const { return threads_.empty(); } // the program has no host code
   unsigned threads() const { return static_cast<unsigned>(threads_.size()); }
   bool live(unsigned thread) const { return !threads_[thread].ended; }
@@ -53,6 +54,7 @@ private:
   std::uint32_t word(std::size_t place) const;
   void write(std::size_t place, std::uint32_t value);
 
+  bool prompt_;
   Services services_;
   machine::Stepper& stepper_;
   std::vector<Thread> threads_;

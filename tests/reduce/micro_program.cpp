@@ -50,7 +50,7 @@ public:
         "{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
         ".reg .b32 %r<{2}>; .reg .b64 %memory, %heap;\n"
-        ".shared .align 8 .b8 bar[8];\n"
+        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4];\n"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
@@ -158,10 +158,10 @@ private:
   }
 
   std::string access(const Operation& operation, std::size_t n) {
-    const std::string at =
-        operation.place == Place::Own
-            ? fmt::format("[%x#+{}]", own_at)
-            : fmt::format("[%memory+{}]", operation.place == Place::P ? 0 : q_at);
+    const std::string at = operation.place == Place::Own      ? fmt::format("[%x#+{}]", own_at)
+                           : operation.place == Place::Shared ? "[word]"
+                           : operation.place == Place::P      ? "[%memory+0]"
+                                                              : fmt::format("[%memory+{}]", q_at);
     std::string before; // computes the value
     if (operation.place == Place::Own) {
       before = who() + "mad.wide.u32 %x#, %a#, 4, %memory; ";
@@ -183,6 +183,27 @@ private:
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
+    return in_space(operation, access(operation, before, to, at, value));
+  }
+
+  /// An access to shared memory says so.
+  static std::string in_space(const Operation& operation, std::string text) {
+    constexpr std::string_view anywhere = ".gpu.", shared = ".cta.shared.";
+    for (std::size_t at = text.find(anywhere);
+         operation.place == Place::Shared && at != std::string::npos;
+         at = text.find(anywhere, at)) {
+      text.replace(at, anywhere.size(), shared);
+    }
+    return text;
+  }
+
+  std::string access(
+      const Operation& operation,
+      const std::string& before,
+      const std::string& to,
+      const std::string& at,
+      const std::string& value
+  ) {
     switch (operation.kind) {
     case Kind::Load:
       return fmt::format("{}ld.relaxed.gpu.u32 {}, {};\n", before, to, at);
@@ -301,7 +322,7 @@ std::string words(const Operation& operation, std::size_t n) {
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
-    static constexpr const char* places[] = {" P", " Q", " mine"};
+    static constexpr const char* places[] = {" P", " Q", " mine", " S"};
     text += places[static_cast<std::size_t>(operation.place)];
   }
   if (has_value(operation.kind)) {
@@ -332,6 +353,7 @@ std::string words(const HostOperation& operation) {
       "call: store P 1",
       "copy P to Q",
       "set P to 1",
+      "set Q to 1 before what follows",
       "store P 1",
       "if P == {}: hang",
       "if Q == {}: hang",
@@ -347,11 +369,11 @@ std::string words(const HostOperation& operation) {
 } // namespace
 
 bool submits(HostKind kind) {
-  return kind <= HostKind::Set;
+  return kind <= HostKind::SetBefore;
 }
 bool writes(HostKind kind) {
   return kind == HostKind::CallStore || kind == HostKind::Copy || kind == HostKind::Set ||
-         kind == HostKind::Store;
+         kind == HostKind::SetBefore || kind == HostKind::Store;
 }
 bool has_value(HostKind kind) {
   return kind == HostKind::HangIfP || kind == HostKind::HangIfQ;
@@ -398,7 +420,7 @@ std::string MicroProgram::as_words() const {
     text += words(codes[c]);
   }
   for (std::size_t n = 0; n < host.size(); ++n) {
-    text += (n == 0 ? " | host: " : "; ") + words(host[n]);
+    text += (n != 0 ? "; " : prompt ? " | host: " : " | host, calls may stay: ") + words(host[n]);
   }
   return text;
 }

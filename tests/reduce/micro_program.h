@@ -57,7 +57,8 @@ enum class Kind : std::uint8_t {
 enum class Place : std::uint8_t {
   P,
   Q,
-  Own // one for each actor
+  Own,   // one for each actor
+  Shared // in the shared memory of the block
 };
 
 enum class Value : std::uint8_t {
@@ -110,6 +111,7 @@ enum class HostKind : std::uint8_t {
   CallStore, // … that makes P 1
   Copy,      // submits a copy of P to Q
   Set,       // … that makes P 1
+  SetBefore, // … that makes Q 1, into the stream of the kernel
   Store,     // makes P 1
   HangIfP,   // if P has the value
   HangIfQ,
@@ -130,6 +132,7 @@ struct MicroProgram {
   std::uint8_t arrivals = 0; // complete a phase of the mbarrier; 0: those of all actors
   // Empty: the kernel has been launched, and the host waits for the device.
   std::vector<HostOperation> host{};
+  bool prompt = true; // calls return, whatever devices do
 
   bool alike() const { return codes.size() == 1; }
   std::string as_ptx() const;
