@@ -1,4 +1,5 @@
-// Which reductions a search has: each alone, every pair, all together.
+// Which reductions a search has: each alone, every pair, all together, and all but those that
+// replace the search by another one.
 //
 //   for (const Configuration& c : configurations_for(program)) … reduced_search(device, c.manner())
 //

@@ -1,11 +1,12 @@
 // heddle_enumerate: every micro-program up to a bound, searched without reductions and with them.
 //
-//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count |
-//   --list] heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound;
-//   another TEXT,
-//                                                    others
-//   heddle_enumerate --mutants [--mutant=NAME] [--bound=NAME] [--sample=COUNT]
-//   heddle_enumerate --killers=FILE               the same with the programs that it has named
+//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER]
+//                    [--count | --list]
+//   heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound, or fewer if
+//                                                    they are large; another TEXT, others
+//   heddle_enumerate --mutants [--mutant=NAME] [--bound=NAME] [--program=NUMBER] [--sample=COUNT]
+//   heddle_enumerate --killers=FILE               the same with the programs that it has named;
+//                                                 status 1: some mutant has no program that kills
 //
 // With --mutants each reduction is broken on purpose, one condition after the other
 // (machine/mutant.h): the enumeration must notice. Else prints how many programs and searches there
@@ -85,6 +86,13 @@ private:
     std::string first;
   };
 
+  /// Of a sample; larger programs count as several.
+  bool enough(std::uint64_t programs) const {
+    constexpr std::uint64_t few_states = 10, at_least = 10;
+    return programs == asked_.sample ||
+           (programs >= at_least && states_ > few_states * asked_.sample);
+  }
+
   bool late() const {
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start_;
     return asked_.seconds != 0 && gone.count() > asked_.seconds;
@@ -111,7 +119,7 @@ private:
           disagreements += check(bound, n, *program) ? 0 : 1;
         }
       }
-      if (asked_.program || (asked_.sample != 0 && programs == asked_.sample)) {
+      if (asked_.program || (asked_.sample != 0 && enough(programs))) {
         break;
       }
       if (k % 64 == 0 && late()) {
