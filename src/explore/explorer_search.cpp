@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "explore/explorer_impl.h"
 #include "explore/few_moves.h"
+#include "explore/host_first.h"
 #include "explore/judged_move.h"
 #include "explore/schedule.h"
 #include "explore/trace.h"
@@ -49,40 +50,16 @@ std::uint64_t Explorer::open_waits() {
   return open;
 }
 
-/// Are all host threads at operations that no device thread can tell, and one of them can go on?
+/// Can all device moves of the state be put off (host_first.h)?
 bool Explorer::hosts_are_alone(const Node& node) {
-  using Kind = HostPoint::Kind;
-  // What its calls wait for stays true.
-  const bool only_one = options_.starts_at_once && threads_.live() == 1;
-  const bool at_once = options_.starts_at_once;
-  // A host function is host code, too, once it may begin: it tells what other host threads do.
-  const bool called = stepper_.may_call_host();
-  bool quiet = at_once || (options_.host_first && stepper_.waiting_may_run_through());
-  for (const Stepper::Move& move : node.moves) {
-    quiet = quiet && (move.thread ? move.through || at_once : !stepper_.host_function(move));
-  }
-  bool some = false;
-  bool relied = false;
+  std::vector<HostAt> hosts;
   for (unsigned t = 0; t < threads_.count(); ++t) {
-    if (threads_.state(t) != HostThreads::State::Live) {
-      continue;
+    if (threads_.state(t) == HostThreads::State::Live) {
+      const HostPoint& point = threads_.point(t);
+      hosts.push_back({point.kind, point.device_visible, ways_[t] != 0});
     }
-    const HostPoint& point = threads_.point(t);
-    const bool of_host = point.kind == Kind::Start || point.kind == Kind::Sync ||
-                         (point.kind == Kind::Access && !point.device_visible);
-    const bool alone = (of_host && !called) ||
-                       (quiet && (point.kind == Kind::ApiCall || point.kind == Kind::Return)) ||
-                       (only_one && point.kind == Kind::Wait);
-    if (!alone) {
-      return false;
-    }
-    some = some || ways_[t] != 0;
-    relied = relied || point.kind == Kind::ApiCall || point.kind == Kind::Return;
   }
-  if (some && relied && !at_once) {
-    stepper_.host_passes();
-  }
-  return some;
+  return explore::hosts_are_alone(stepper_, options_, node.moves, hosts);
 }
 
 /// What is added to that of devices in a state's fingerprint.

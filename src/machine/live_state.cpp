@@ -336,9 +336,13 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
         {code.registers[r].offset(),
          static_cast<std::uint8_t>(predicate ? 0 : bits / 8),
          handed_over == r ? at.handed_over : ~isa::LaneMask{0},
-         demanded[r],
+         mutant_ == Mutant::FaintLowBit ? demanded[r] & ~std::uint64_t{1} : demanded[r],
          facts.decisive && !(*facts.decisive)[op.instruction].test(r)}
     );
+  }
+  if (mutant_ == Mutant::FaintFirstRegister) {
+    const auto first = std::ranges::find(at.registers, 4, &Register::bytes);
+    at.registers.erase(first, first == at.registers.end() ? first : first + 1);
   }
   return at;
 }

@@ -14,6 +14,7 @@
 #include "isa/op.h"
 #include "isa/program.h"
 #include "machine/learned.h"
+#include "machine/mutant.h"
 #include "ptx/cfg.h"
 #include "ptx/clock_flow.h"
 #include "ptx/demanded_bits.h"
@@ -33,10 +34,16 @@ public:
   explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}
   /// What Identity::Owns is about.
   /// `by_decisions`: finds out what nothing is decided by; else everything counts as decisive.
-  LiveState(ptx::Liveness::Of of, const Learned& learned, bool by_decisions)
+  LiveState(
+      ptx::Liveness::Of of,
+      const Learned& learned,
+      bool by_decisions,
+      Mutant mutant = Mutant::None
+  )
       : of_(of),
         learned_(learned),
-        by_decisions_(by_decisions) {}
+        by_decisions_(by_decisions),
+        mutant_(mutant) {}
 
   /// What a thread may still learn about itself, or do with threads of its block, as bits.
   enum Identity : std::uint8_t {
@@ -117,6 +124,7 @@ private:
   ptx::Liveness::Of of_;
   Learned learned_;
   bool by_decisions_ = false;
+  Mutant mutant_ = Mutant::None;
   std::unordered_map<const isa::Op*, At> at_; // node-based: elements keep their address
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;

@@ -10,7 +10,7 @@ namespace heddle::machine {
 using Kind = ptx::Effect::Kind;
 
 OrderData::Function& OrderData::function(const ptx::Function& f) {
-  return functions_.try_emplace(&f, f).first->second;
+  return functions_.try_emplace(&f, f, mutant_ == Mutant::RetriesTakeAnyGuess).first->second;
 }
 
 namespace {

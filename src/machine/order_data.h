@@ -32,6 +32,7 @@
 
 #include "isa/exec.h"
 #include "isa/program.h"
+#include "machine/mutant.h"
 #include "machine/owned.h"
 #include "memory/address_space.h"
 #include "ptx/value_flow.h"
@@ -50,12 +51,14 @@ public:
       const isa::Exec& exec,
       const memory::AddressSpace& space,
       std::uint64_t unordered,
-      bool retries
+      bool retries,
+      Mutant mutant = Mutant::None
   )
       : exec_(exec),
         space_(space),
         unordered_(unordered),
-        retries_(retries) {}
+        retries_(retries),
+        mutant_(mutant) {}
 
   /// Is nothing but data made of what the access gives? (It may be made into what decides later.)
   bool only_data(const isa::Code& code, const isa::Op& op);
@@ -81,8 +84,8 @@ public:
 
 private:
   struct Function {
-    explicit Function(const ptx::Function& f)
-        : flow(f),
+    Function(const ptx::Function& f, bool any_guess)
+        : flow(f, any_guess),
           read(f.body.size()),
           stored(f.body.size()),
           placed(f.body.size()) {}
@@ -104,6 +107,7 @@ private:
   const memory::AddressSpace& space_;
   std::uint64_t unordered_;
   bool retries_;
+  Mutant mutant_;
   bool saw_retries_ = false;
   Shared shared_;
   std::unordered_map<const ptx::Function*, Function> functions_;

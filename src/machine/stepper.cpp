@@ -47,13 +47,15 @@ Stepper::Stepper(World& world, Options options)
       live_(
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
           options_.learned,
-          options_.by_decisions
+          options_.by_decisions,
+          options_.mutant
       ),
       order_data_(
           exec_,
           world.space(),
           options_.learned.unordered & ~options_.learned.contended,
-          options_.retries
+          options_.retries,
+          options_.mutant
       ),
       cone_(exec_, world.space(), live_, options_.learned),
       sums_(options_.mutant) {

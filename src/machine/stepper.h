@@ -167,10 +167,12 @@ public:
   /// comes to the same before it and behind it, but for a host that asks whether it has happened,
   /// and where choice_met_command() says otherwise.
   bool commutes(const Move& move) const;
-  bool choice_met_command() const { return sums_.choice_met_command(); }
+  bool choice_met_command() const {
+    return sums_.choice_met_command() && !mutant_is(Mutant::StraightForgetsCommands);
+  }
   /// These are all moves of a state. The number of their clusters, if moves of any last_ones() of
   /// them stand for all, as long as there are more (stepper_last.cpp); else 0.
-  std::uint64_t last_ones() const { return mutant_is(Mutant::LastOnesTwo) ? 2 : 3; }
+  std::uint64_t last_ones() const { return mutant_is(Mutant::LastOnesTwo) ? 2 : last_ones_matter; }
   std::uint64_t only_last_matters(std::span<const Move> moves);
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
   StepKind taken() const { return taken_; }
@@ -350,6 +352,7 @@ private:
     int lane;
   };
 
+  static constexpr std::uint64_t last_ones_matter = 3;
   bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
   /// Unordered accesses whose order has decided something.
   std::uint64_t decided_by() const {

@@ -50,7 +50,7 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
   return Ahead{
       fingerprint_after(now, known->writes, work, before->hash, outcome.image->hash),
       outcome.taken,
-      mutant_is(Mutant::AheadForgetsChanges) ? std::span<const Change>() : changes.list,
+      changes.list,
       &changes.note,
       {known.transition, nullptr, epoch()}
   };
@@ -153,7 +153,9 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
     return false; // something has changed it of which the journal knows nothing
   }
   std::vector<WordPart> read = *journal_.read();
-  read.insert(read.end(), journal_.read_shared().begin(), journal_.read_shared().end());
+  if (!mutant_is(Mutant::AheadForgetsShared)) {
+    read.insert(read.end(), journal_.read_shared().begin(), journal_.read_shared().end());
+  }
   lane_transitions_.add(
       lane_transitions_.key(before.rest, before.parts[thread]),
       read,
@@ -192,7 +194,7 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
   return {
       fingerprint_after(now, known->writes, work, before.hash, after),
       outcome.taken,
-      mutant_is(Mutant::AheadForgetsChanges) ? std::span<const Change>() : changes_,
+      changes_,
       &outcome.notes[others ? 1 : 0],
       {nullptr, known.transition, epoch()}
   };

@@ -127,11 +127,12 @@ void Stepper::leave_grid_wait(std::size_t n) {
 /// What a command other than a grid submits yet is not known: it counts as if it were one. Grids
 /// submit grids only.
 bool Stepper::may_call_host() const {
-  return std::ranges::any_of(works_, [](const auto& work) {
-    return !work->done && !work->begun &&
-           (work->command->kind == CommandKind::HostFunction ||
-            (!work->kernel() && work->command->more));
-  });
+  return !mutant_is(Mutant::HostFirstForgetsFunctions) &&
+         std::ranges::any_of(works_, [](const auto& work) {
+           return !work->done && !work->begun &&
+                  (work->command->kind == CommandKind::HostFunction ||
+                   (!work->kernel() && work->command->more));
+         });
 }
 
 /// An early start is allowed and promised to nobody, nor is a host function while another one runs.

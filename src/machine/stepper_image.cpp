@@ -718,7 +718,8 @@ void Stepper::absorb_writes(Work& work, std::size_t c) {
     own.push_back({block.shared_.data(), size, shared_word(b * size)});
     own.push_back({block.local_, block.local_bytes_, nullptr});
   }
-  if (options_.sums || options_.orderly) {
+  // Where blocks start at once it matters whether a choice meets a command.
+  if (options_.sums || options_.orderly || options_.starts_at_once) {
     note_strong_accesses(work, c, own);
   }
   strong_by_.clear();

@@ -101,7 +101,7 @@ std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
   const Mark here = mark();
   bool holds = true;
   for (std::uint64_t left = clusters;
-       holds && left >= (mutant_is(Mutant::LastOnesUntried) ? clusters : last_ones());
+       holds && left >= (mutant_is(Mutant::LastOnesUntried) ? clusters : last_ones_matter);
        --left) {
     std::vector<WordPart> changes;
     for (std::size_t m = 0; holds && m < moves.size(); ++m) {
@@ -153,8 +153,8 @@ std::span<const Stepper::Move> Stepper::answers_of_one_warp(std::span<const Move
       all_ask = all_ask && move.thread && !move.endless && asks_for_active(*move.code, *move.op);
       asking |= isa::LaneMask{1} << move.lane | move.lanes;
     }
-    if (all_ask && asking == live_lanes(some.front())) {
-      return some;
+    if ((all_ask || mutant_is(Mutant::ActiveOrNot)) && asking == live_lanes(some.front())) {
+      return mutant_is(Mutant::ActiveFirst) ? some.first(1) : some;
     }
   }
   return {};

@@ -94,7 +94,7 @@ Stepper::Vain Stepper::reads_in_vain(const Lane& at) const {
   }
   std::uint64_t value = 0;
   std::memcpy(&value, word->at, word->bytes);
-  const Hash128 state = lane_by_itself(at);
+  const Hash128 state = mutant_is(Mutant::PollsOfOthers) ? lane_state(at) : lane_by_itself(at);
   const std::uint64_t key =
       combine(state.low, state.high, value, reinterpret_cast<std::uintptr_t>(word->at)).low;
   if (const auto known = reads_in_vain_.find(key); known != reads_in_vain_.end()) {
@@ -107,6 +107,9 @@ Stepper::Vain Stepper::reads_in_vain(const Lane& at) const {
     Places places;
     if (polls_until(trial, at, *word, &places) != Hash128{} || places.size() < 2) {
       return Vain::No;
+    }
+    if (mutant_is(Mutant::PollsAnyEnd)) {
+      return Vain::ForAny;
     }
     const auto same_end = [&](std::uint64_t found) {
       std::optional<Hash128> end;

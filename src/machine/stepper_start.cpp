@@ -72,7 +72,7 @@ void Stepper::find_start(Work& work, std::size_t c) {
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       ended = ended && cluster.block(b).ended();
     }
-    if (ended) {
+    if (ended || mutant_is(Mutant::ThroughUnended)) {
       work.starts[c] = Start::Through;
     }
   }
@@ -90,7 +90,8 @@ void Stepper::find_start(Work& work, std::size_t c, Starts& known) {
     start->second = work.starts[c];
   }
   work.starts[c] = start->second;
-  if (work.passed && !runs_through(work, c) && !image->ended) {
+  if (work.passed && !runs_through(work, c) && !image->ended &&
+      !mutant_is(Mutant::HostFirstForgetsLasting)) {
     lasting_ |= lasting_bit(work);
   }
 }

@@ -97,13 +97,19 @@ void Stepper::watch_barriers(Work& work) const {
 
 void Stepper::note_ends(Work& work, std::size_t c) {
   Work::Progress& progress = work.progress[c];
-  neighbour_gone_ = neighbour_gone_ || std::exchange(progress.visited_gone, false) ||
-                    some_gone(progress, *work.clusters[c]);
+  const bool met_without =
+      std::exchange(progress.visited_gone, false) && !mutant_is(Mutant::NeighboursForgetOpenings);
+  const bool gone =
+      some_gone(progress, *work.clusters[c]) && !mutant_is(Mutant::NeighboursForgetEnds);
+  neighbour_gone_ = neighbour_gone_ || met_without || gone;
 }
 
 /// A copy, or anything else that is no kernel, has been carried out.
 void Stepper::note_command(const Work& work) {
   cone_.carried_out(*work.command);
+  if (mutant_is(Mutant::IndependentForgetsCommands)) {
+    return;
+  }
   if (!work.command->touches) {
     sums_.note_command(work.identity, {});
     return;

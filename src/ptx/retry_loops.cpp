@@ -90,9 +90,10 @@ public:
         block_(cfg.block_of(exchange)),
         writes_(function.registers.size()) {}
 
-  bool holds(const Liveness& live) {
+  bool holds(const Liveness& live, bool any_guess) {
     return scalar() && only_effect() && each_round_exchanges() &&
-           remembers_only_found(live.at_entry(header_)) && expects_found() && ends_with_success();
+           remembers_only_found(live.at_entry(header_)) && (any_guess || expects_found()) &&
+           ends_with_success();
   }
 
   BitVector changed() const {
@@ -286,7 +287,7 @@ private:
 
 } // namespace
 
-std::vector<RetryLoop> retry_loops(const Function& function, const Cfg& cfg) {
+std::vector<RetryLoop> retry_loops(const Function& function, const Cfg& cfg, bool any_guess) {
   std::vector<std::uint32_t> exchanges;
   for (std::uint32_t n = 0; n < function.body.size(); ++n) {
     const Instruction& i = function.body[n];
@@ -313,7 +314,7 @@ std::vector<RetryLoop> retry_loops(const Function& function, const Cfg& cfg) {
       continue;
     }
     Candidate loop(function, cfg, innermost->first, innermost->second, exchange);
-    if (loop.holds(live)) {
+    if (loop.holds(live, any_guess)) {
       result.push_back({exchange, innermost->second, loop.changed()});
     }
   }

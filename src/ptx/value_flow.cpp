@@ -114,7 +114,7 @@ bool ValueFlow::select(std::uint32_t branch, BitVector& registers, Reach& reach)
   }
   if (!cfg_) {
     cfg_.emplace(function_);
-    retry_loops_ = retry_loops(function_, *cfg_);
+    retry_loops_ = retry_loops(function_, *cfg_, any_guess_);
   }
   const std::optional<std::uint32_t> meet = cfg_->reconvergence(branch);
   if (!meet) {

@@ -32,7 +32,10 @@ namespace heddle::ptx {
 
 class ValueFlow {
 public:
-  explicit ValueFlow(const Function& function) : function_(function) {}
+  /// `any_guess`: see retry_loops().
+  explicit ValueFlow(const Function& function, bool any_guess = false)
+      : function_(function),
+        any_guess_(any_guess) {}
 
   struct Reach {
     bool decides = false;
@@ -48,6 +51,7 @@ private:
   bool select(std::uint32_t branch, BitVector& registers, Reach& reach);
 
   const Function& function_;
+  bool any_guess_;
   std::optional<Cfg> cfg_; // built on first use
   std::vector<RetryLoop> retry_loops_;
   std::unordered_map<std::uint32_t, Reach> known_;

@@ -10,8 +10,6 @@ namespace heddle::reduce {
 
 namespace {
 
-constexpr std::uint8_t least_results = 3; // a result is compared with 0, 1, 2
-
 /// The next digit of a number.
 std::uint64_t take(std::uint64_t& number, std::uint64_t radix) {
   return std::exchange(number, number / radix) % radix;
@@ -22,11 +20,12 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Neighbour:
     return shape == Shape::Cluster;
   case Kind::Barrier:
-    return shape == Shape::Block || shape == Shape::Cluster;
+    return shape == Shape::Block || shape == Shape::Cluster || shape == Shape::Pairs;
   case Kind::Vote:
   case Kind::Active:
   case Kind::Arrive:
   case Kind::WaitPhase:
+  case Kind::Ask:
     return shape == Shape::Block;
   default:
     return true;
@@ -42,7 +41,7 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   if (!has_result(asked.kind)) {
     return false;
   }
-  if (asked.kind == Kind::Allocate) {
+  if (asked.kind == Kind::Allocate || asked.kind == Kind::Ask) {
     return equals <= 1;
   }
   if (asked.kind == Kind::Neighbour) {
@@ -54,16 +53,31 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   if (equals == 0) {
     return true;
   }
-  return std::ranges::any_of(program.codes, [&](const Code& other) {
-    return std::ranges::any_of(other.operations, [&](const Operation& operation) {
-      return writes(operation.kind) && operation.place == asked.place;
-    });
-  });
+  const auto by_host = [&](const HostOperation& operation) {
+    const bool to_q = operation.kind == HostKind::Copy || operation.kind == HostKind::SetBefore;
+    return writes(operation.kind) && to_q == (asked.place == Place::Q);
+  };
+  return std::ranges::any_of(program.host, by_host) ||
+         std::ranges::any_of(program.codes, [&](const Code& other) {
+           return std::ranges::any_of(other.operations, [&](const Operation& operation) {
+             return writes(operation.kind) && operation.place == asked.place;
+           });
+         });
 }
 
-bool begins_with_ticket(const Code& code) {
-  return !code.operations.empty() &&
-         code.operations[0] == Operation{.kind = Kind::Increment, .place = Place::P};
+/// Who goes round takes a ticket each time, or waits for what others write. The latter must not
+/// count, or there are too many states.
+bool may_go_round(const Code& code) {
+  if (code.operations.empty() || code.operations[0].guard != Guard{}) {
+    return false;
+  }
+  if (code.operations[0].kind != Kind::Load) {
+    return code.operations[0] == Operation{.kind = Kind::Increment, .place = Place::P};
+  }
+  return std::ranges::none_of(code.operations, [](const Operation& operation) {
+    return operation.kind == Kind::Sum || operation.kind == Kind::Increment ||
+           operation.kind == Kind::Retry || operation.value == Value::Last;
+  });
 }
 
 bool makes_sense(const MicroProgram& program, const Code& code) {
@@ -86,14 +100,17 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
   }
   return (!code.hang || (may_be(program, code, code.hang->of, code.hang->equals) &&
                          code.hang->who.value_or(0) < program.actors)) &&
-         (code.rounds == 0 || begins_with_ticket(code));
+         (code.rounds == 0 || may_go_round(code));
 }
 
 /// Of programs that differ only in what is called P and Q, the one that names P first.
 bool names_p_first(const MicroProgram& program) {
+  if (!program.host.empty()) {
+    return true; // it knows P from Q
+  }
   for (const Code& code : program.codes) {
     for (const Operation& operation : code.operations) {
-      if (has_place(operation.kind) && operation.place != Place::Own) {
+      if (has_place(operation.kind) && operation.place <= Place::Q) {
         return operation.place == Place::P;
       }
     }
@@ -101,14 +118,31 @@ bool names_p_first(const MicroProgram& program) {
   return true;
 }
 
+bool may_wait(const Operation& operation) {
+  switch (operation.kind) {
+  case Kind::Wait:
+  case Kind::WaitPhase:
+  case Kind::Barrier:
+  case Kind::Neighbour:
+  case Kind::Vote:
+  case Kind::Lock:
+    return true;
+  default:
+    return false;
+  }
+}
+
 bool may_wait(const MicroProgram& program) {
-  return std::ranges::any_of(program.codes, [](const Code& code) {
-    return code.hang || std::ranges::any_of(code.operations, [](const Operation& operation) {
-             return operation.kind == Kind::Wait || operation.kind == Kind::WaitPhase ||
-                    operation.kind == Kind::Barrier || operation.kind == Kind::Neighbour ||
-                    operation.kind == Kind::Vote;
-           });
-  });
+  const auto waits = [](const Operation& operation) { return may_wait(operation); };
+  return std::ranges::any_of(
+             program.codes,
+             [&](const Code& code) {
+               return code.hang || code.polls() || std::ranges::any_of(code.operations, waits);
+             }
+         ) ||
+         std::ranges::any_of(program.host, [](const HostOperation& operation) {
+           return has_value(operation.kind) || operation.kind == HostKind::HangIfFlag;
+         });
 }
 
 } // namespace
@@ -125,13 +159,18 @@ std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
       continue;
     }
     for (const Place place : size.places) {
+      // Others must not access it at the same time.
+      if (place != Place::Own && is_plain(kind)) {
+        continue;
+      }
       // What is in one's own place is no news.
       if (place == Place::Own && kind != Kind::Load && kind != Kind::Store && kind != Kind::Sum &&
           !is_plain(kind)) {
         continue;
       }
       for (const Value value : size.values) {
-        if ((has_value(kind) && place != Place::Own) || value == size.values.front()) {
+        const bool matters = has_value(kind) && (place != Place::Own || is_plain(kind));
+        if (matters || value == size.values.front()) {
           result.emplace_back(Operation{.kind = kind, .place = place, .value = value});
         }
       }
@@ -140,20 +179,21 @@ std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
   return result;
 }
 
-Bound::Bound(Size size) : size_(std::move(size)) {
-  const std::vector<std::optional<Operation>> all = variants(size_);
-  const std::uint8_t results = std::max(size_.actors, least_results);
-  codes_ = 1;
-  hangs_.emplace_back(std::nullopt);
-  for (std::uint8_t n = 0; n < size_.operations; ++n) {
-    const bool ticket = size_.ticket && n == 0;
-    variants_.push_back(
-        ticket ? std::vector{std::optional(Operation{.kind = Kind::Increment})} : all
-    );
-    std::vector<Guard>& guards = guards_.emplace_back();
+Bound::Role Bound::role(const Size& size, std::uint8_t operations, bool polls) {
+  const std::vector<std::optional<Operation>> all = variants(size);
+  const std::uint8_t results = std::max(size.alike ? size.actors : size.results, size.results);
+  Role role;
+  for (std::uint8_t n = 0; n < operations; ++n) {
+    std::vector<std::optional<Operation>>& here = role.variants.emplace_back(all);
+    const bool given = (size.ticket || polls) && n == 0;
+    if (polls && n == 0) {
+      std::erase_if(here, [](const auto& o) { return !o || o->kind != Kind::Load; });
+    } else if (given) {
+      here = {Operation{.kind = Kind::Increment}};
+    }
+    std::vector<Guard>& guards = role.guards.emplace_back();
     guards.push_back({});
-    for (std::uint8_t who = 0;
-         size_.alike && size_.whose_operations && !ticket && who < size_.actors;
+    for (std::uint8_t who = 0; size.alike && size.whose_operations && !given && who < size.actors;
          ++who) {
       guards.push_back({.on = Guard::On::Who, .equals = who});
     }
@@ -162,37 +202,78 @@ Bound::Bound(Size size) : size_(std::move(size)) {
         guards.push_back({.on = Guard::On::Result, .of = of, .equals = equals});
       }
     }
-    for (std::uint8_t equals = 0; equals < results; ++equals) {
-      hangs_.push_back(Hang{.of = n, .equals = equals});
-      for (std::uint8_t who = 0; size_.alike && size_.whose_hang && who < size_.actors; ++who) {
-        hangs_.push_back(Hang{.of = n, .equals = equals, .who = who});
+    for (std::uint8_t equals = 0; size.may_hang && equals < results; ++equals) {
+      role.hangs.push_back(Hang{.of = n, .equals = equals});
+      for (std::uint8_t who = 0; size.alike && size.whose_hang && who < size.actors; ++who) {
+        role.hangs.push_back(Hang{.of = n, .equals = equals, .who = who});
       }
     }
-    codes_ *= variants_[n].size() * guards.size();
+    role.codes *= here.size() * guards.size();
   }
-  codes_ *= hangs_.size() * (size_.rounds != 0 ? 2 : 1);
+  if (polls) {
+    role.rounds = {1};
+  } else if (size.rounds != 0) {
+    role.rounds.push_back(size.rounds);
+  }
+  role.codes *= role.hangs.size() * role.rounds.size();
+  return role;
+}
+
+Bound::Bound(Size size) : size_(std::move(size)) {
   total_ = size_.shapes.size();
   for (std::uint8_t a = 0; a < (size_.alike ? 1 : size_.actors); ++a) {
-    total_ *= codes_;
+    const bool less = a == 0 && size_.first_operations != 0;
+    const bool polls = size_.polls && a + 1 == size_.actors;
+    roles_.push_back(role(size_, less ? size_.first_operations : size_.operations, polls));
+    total_ *= roles_.back().codes;
+  }
+  host_.emplace_back(std::nullopt);
+  for (const HostKind kind : size_.host) {
+    for (std::uint8_t value = 0; value < (has_value(kind) ? size_.results : 1); ++value) {
+      host_.push_back(HostOperation{kind, value});
+    }
+  }
+  for (std::uint8_t n = 0; n < size_.host_operations; ++n) {
+    total_ *= host_.size();
   }
 }
 
-std::optional<Code> Bound::code(std::uint64_t number) const {
-  Code code;
-  code.hang = hangs_[take(number, hangs_.size())];
-  if (size_.rounds != 0 && take(number, 2) != 0) {
-    code.rounds = size_.rounds;
+std::optional<std::vector<HostOperation>> Bound::host(std::uint64_t& number) const {
+  std::vector<HostOperation> result;
+  if (size_.host_operations == 0) {
+    return result;
+  }
+  if (size_.launch_first) {
+    result.push_back({.kind = HostKind::Launch});
   }
   bool over = false;
-  for (std::uint8_t n = 0; n < size_.operations; ++n) {
-    std::optional<Operation> operation = variants_[n][take(number, variants_[n].size())];
-    const std::uint64_t guard = take(number, guards_[n].size());
+  for (std::uint8_t n = 0; n < size_.host_operations; ++n) {
+    const std::optional<HostOperation> operation = host_[take(number, host_.size())];
+    if (over && operation) {
+      return std::nullopt; // nothing is done last
+    }
+    over = over || !operation;
+    if (operation) {
+      result.push_back(*operation);
+    }
+  }
+  return result;
+}
+
+std::optional<Code> Bound::code(const Role& role, std::uint64_t number) {
+  Code code;
+  code.hang = role.hangs[take(number, role.hangs.size())];
+  code.rounds = role.rounds[take(number, role.rounds.size())];
+  bool over = false;
+  for (std::size_t n = 0; n < role.variants.size(); ++n) {
+    std::optional<Operation> operation = role.variants[n][take(number, role.variants[n].size())];
+    const std::uint64_t guard = take(number, role.guards[n].size());
     over = over || !operation;
     if (over && (operation || guard != 0)) {
       return std::nullopt; // nothing is done last
     }
     if (operation) {
-      operation->guard = guards_[n][guard];
+      operation->guard = role.guards[n][guard];
       code.operations.push_back(*operation);
     }
   }
@@ -202,11 +283,22 @@ std::optional<Code> Bound::code(std::uint64_t number) const {
 std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   MicroProgram program;
   program.actors = size_.actors;
+  program.arrivals = size_.arrivals;
   program.shape = size_.shapes[take(number, size_.shapes.size())];
+  auto host = this->host(number);
+  const HostOperation launch{.kind = HostKind::Launch};
+  if (!host || (size_.host_operations != 0 &&
+                (host->size() < 2 || std::ranges::count(*host, launch) != 1))) {
+    return std::nullopt; // else what only devices do, or only hosts
+  }
+  program.host = std::move(*host);
+  program.prompt = size_.prompt;
+  const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;
-  for (std::uint8_t a = 0; a < (size_.alike ? 1 : size_.actors); ++a) {
-    const std::uint64_t own = take(number, codes_);
-    auto code = own >= last ? this->code(own) : std::nullopt; // else with other names of actors
+  for (const Role& role : roles_) {
+    const std::uint64_t own = take(number, role.codes);
+    // Else with other names of actors.
+    auto code = own >= last || !same_roles ? Bound::code(role, own) : std::nullopt;
     if (!code) {
       return std::nullopt;
     }
@@ -260,7 +352,7 @@ std::span<const Bound> bounds() {
     add("alike", alike, 2, 1);
     add("roles", roles, 2, 1);
     Bound::Size retries = roles;
-    retries.kinds = {Store, Sum, Increment, Retry};
+    retries.kinds = {Store, Sum, Increment, Retry, Lock};
     retries.shapes = {Shape::Blocks, Shape::Block};
     add("retries", retries, 2, 1);
     add("retries", retries, 2, 2);
@@ -271,11 +363,20 @@ std::span<const Bound> bounds() {
     block.shapes = {Shape::Block};
     block.rounds = 0;
     add("block", block, 2, 2);
+    Bound::Size shared = alike;
+    shared.shapes = {Shape::Block};
+    shared.places = {Place::P, Place::Shared};
+    shared.whose_operations = false;
+    add("shared", shared, 2, 2);
     Bound::Size cluster{
         .kinds = {Load, Store, Increment, Wait, Barrier, Neighbour, End},
         .shapes = {Shape::Cluster}
     };
     add("cluster", cluster, 2, 2);
+    Bound::Size ranks = cluster;
+    ranks.alike = false;
+    ranks.results = 2;
+    add("ranks", ranks, 2, 2);
     Bound::Size last = tickets; // … and the last ones do something else
     last.kinds = {Load, Store};
     last.places = {Place::Q};
@@ -283,19 +384,110 @@ std::span<const Bound> bounds() {
     last.whose_operations = false;
     add("last", last, 3, 3);
     add("last", last, 4, 3);
+    add("last", last, 5, 3);
+    // Some is done before the cluster is owed anything, and some behind.
+    Bound::Size owed{
+        .alike = false,
+        .kinds = {Load, Store, Wait},
+        .shapes = {Shape::Blocks},
+        .places = own,
+        .first_operations = 2,
+        .results = 2,
+        .may_hang = false
+    };
+    add("owed", owed, 2, 3);
+    // Reads that find nothing new, and then wait.
+    Bound::Size polls = owed;
+    polls.shapes = {Shape::Blocks, Shape::Block};
+    polls.places = {Place::P, Place::Q};
+    polls.results = 1;
+    polls.may_hang = true;
+    add("polls", polls, 2, 3);
+    // One goes round, others change what it and they find.
+    Bound::Size loops = owed;
+    loops.kinds = {Load, Store, Retry, Wait};
+    loops.places = {Place::P, Place::Q};
+    loops.values = {Value::One, Value::Two};
+    loops.shapes = {Shape::Block, Shape::Cooperative}; // where somebody is owed the end
+    loops.polls = true;
+    add("loops", loops, 2, 3);
+    // Several blocks of several threads: what one does changes what the others are to a search.
+    Bound::Size pairs{
+        .kinds = {Load, Store, Barrier},
+        .shapes = {Shape::Pairs},
+        .places = {Place::P},
+        .values = {Value::One, Value::Two},
+        .rounds = 2,
+        .whose_hang = false,
+        .whose_operations = false
+    };
+    add("pairs", pairs, 4, 3);
+    // Data takes its way through one's own memory, and then something is decided by it.
+    Bound::Size data{
+        .kinds = {Load, Store, Exchange, Increment, PlainLoad, PlainStore},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .places = {Place::P, Place::Own},
+        .values = {Value::One, Value::Last},
+        .whose_operations = false
+    };
+    add("data", data, 2, 3);
     Bound::Size phases{
-        .kinds = {Load, Store, Arrive, WaitPhase},
+        .kinds = {Load, Store, Arrive, WaitPhase, Ask},
         .shapes = {Shape::Block},
         .whose_hang = false
     };
     add("phases", phases, 2, 3);
+    Bound::Size arrivals{
+        // one may complete several phases
+        .alike = false,
+        .kinds = {Load, Arrive, WaitPhase, Ask},
+        .shapes = {Shape::Block},
+        .places = {Place::P},
+        .first_operations = 2,
+        .results = 2,
+        .arrivals = 1
+    };
+    add("arrivals", arrivals, 2, 3);
+    // Host code beside a kernel, and host functions.
+    Bound::Size hosts{
+        .kinds = {Load, Store, Wait},
+        .shapes = {Shape::Blocks},
+        .places = {Place::P},
+        .whose_hang = false,
+        .whose_operations = false,
+        .results = 2,
+        .host =
+            {HostKind::CallFlag,
+             HostKind::CallStore,
+             HostKind::Store,
+             HostKind::HangIfP,
+             HostKind::HangIfFlag},
+        .host_operations = 3
+    };
+    add("hosts", hosts, 1, 1);
+    add("hosts", hosts, 1, 2);
+    // Calls that need not return while a device thread makes progress.
+    Bound::Size calls = hosts;
+    calls.host = {HostKind::Launch, HostKind::SetBefore, HostKind::Set, HostKind::Store};
+    calls.host_operations = 4;
+    calls.launch_first = calls.prompt = false;
+    add("calls", calls, 1, 1);
+    // Copies and sets beside a kernel.
+    Bound::Size copies{
+        .kinds = {Load, Store, Sum, Exchange, Increment, Wait},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .whose_hang = false,
+        .host = {HostKind::Copy, HostKind::Set, HostKind::HangIfQ, HostKind::WaitCopies},
+        .host_operations = 3
+    };
+    add("copies", copies, 2, 1);
     add("alike", alike, 2, 2);
-    Bound::Size loops = tickets;
-    loops.shapes = {Shape::Blocks, Shape::Block};
-    loops.values = {Value::One, Value::Two};
-    loops.rounds = 3;
-    loops.whose_hang = false;
-    add("tickets", loops, 2, 3);
+    Bound::Size rounds = tickets;
+    rounds.shapes = {Shape::Blocks, Shape::Block};
+    rounds.values = {Value::One, Value::Two};
+    rounds.rounds = 3;
+    rounds.whose_hang = false;
+    add("tickets", rounds, 2, 3);
     Bound::Size told_apart{
         .kinds = {Load, Exchange, Increment},
         .shapes = {Shape::Block},

@@ -29,10 +29,19 @@ public:
     std::vector<Shape> shapes{};
     std::vector<Place> places{Place::P, Place::Q};
     std::vector<Value> values{Value::One};
-    std::uint8_t rounds = 0;      // loops of so many tickets, too
-    bool whose_hang = true;       // a hang may depend on who the actor is
-    bool ticket = false;          // the first operation of all is `increment P`
-    bool whose_operations = true; // whether an operation is done may depend on that
+    std::uint8_t rounds = 0;           // loops of so many tickets, too
+    bool whose_hang = true;            // a hang may depend on who the actor is
+    bool ticket = false;               // the first operation of all is `increment P`
+    bool whose_operations = true;      // whether an operation is done may depend on that
+    std::uint8_t first_operations = 0; // of actor 0, if it does less than the others
+    std::uint8_t results = 3;          // results are compared with 0, 1, …, or with each actor
+    bool may_hang = true;              // else actors only wait
+    bool polls = false;        // the last actor goes round until its first operation finds not 0
+    std::uint8_t arrivals = 0; // of the mbarrier
+    std::vector<HostKind> host{};
+    bool launch_first = true; // of all that the host does, and no more among it
+    bool prompt = true;       // MicroProgram's
+    std::uint8_t host_operations = 0;
   };
   explicit Bound(Size size);
   const std::string& name() const { return size_.name; }
@@ -40,16 +49,24 @@ public:
   std::optional<MicroProgram> program(std::uint64_t number) const;
 
 private:
+  // What one actor may do, or all if they are alike.
+  struct Role {
+    // Of each operation, without guards; none: nothing is done.
+    std::vector<std::vector<std::optional<Operation>>> variants{};
+    std::vector<std::vector<Guard>> guards{}; // of each operation
+    std::vector<std::optional<Hang>> hangs{std::nullopt};
+    std::vector<std::uint8_t> rounds{0};
+    std::uint64_t codes = 1; // numbers
+  };
   Size size_;
-  // Of each operation, without guards; none: nothing is done.
-  std::vector<std::vector<std::optional<Operation>>> variants_;
-  std::vector<std::vector<Guard>> guards_; // of each operation
-  std::vector<std::optional<Hang>> hangs_;
-  std::uint64_t codes_ = 0; // numbers of one actor's code
+  std::vector<Role> roles_;
+  std::vector<std::optional<HostOperation>> host_; // none: nothing is done
   std::uint64_t total_ = 0;
 
   static std::vector<std::optional<Operation>> variants(const Size& size);
-  std::optional<Code> code(std::uint64_t number) const;
+  static Role role(const Size& size, std::uint8_t operations, bool polls);
+  static std::optional<Code> code(const Role& role, std::uint64_t number);
+  std::optional<std::vector<HostOperation>> host(std::uint64_t& number) const;
 };
 
 std::span<const Bound> bounds(); // smallest first

@@ -29,6 +29,7 @@ const std::array<Row, reductions>& rows() {
       {"neighbours", &Options::neighbours, {Eager}},
       {"straight", &Options::straight, {Eager}},
       {"look-ahead", nullptr, {}},
+      {"host-first", &Options::host_first, {}},
   }};
   return table;
 }
@@ -45,13 +46,15 @@ bool uses(const MicroProgram& program, std::initializer_list<Kind> kinds) {
 bool concerns(Reduction reduction, const MicroProgram& program) {
   switch (reduction) {
   case Reduction::Retries:
-    return uses(program, {Kind::Retry});
+    return uses(program, {Kind::Retry, Kind::Lock});
   case Reduction::Phases:
-    return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase});
+    return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase, Kind::Ask});
   case Reduction::Neighbours:
     return uses(program, {Kind::Neighbour});
   case Reduction::Allocations:
     return uses(program, {Kind::Allocate});
+  case Reduction::HostFirst:
+    return !program.host.empty();
   default:
     return true;
   }
@@ -80,9 +83,17 @@ Configuration Configuration::without(Reduction reduction) const {
   return result;
 }
 
+bool Configuration::has(std::string_view name) const {
+  for (std::size_t r = 0; r < reductions; ++r) {
+    if (rows()[r].name == name) {
+      return set_[r];
+    }
+  }
+  return false;
+}
+
 Manner Configuration::manner() const {
   Manner manner;
-  manner.options.host_first = false; // there is no host to go first
   // Programs are small: what is for large ones is to be done at once.
   manner.options.straight_after = 1;
   manner.options.one_order_after = 1;
@@ -129,6 +140,11 @@ std::vector<Configuration> configurations_for(const MicroProgram& program) {
     }
   }
   add(all);
+  // With these two another search takes the place of the first one, so they hide what the others do
+  // together.
+  add(all.without(Reduction::Straight));
+  add(all.without(Reduction::DataOrder));
+  add(all.without(Reduction::Straight).without(Reduction::DataOrder));
   return result;
 }
 

@@ -1,4 +1,5 @@
-// Which reductions a search has: each alone, every pair, all together.
+// Which reductions a search has: each alone, every pair, all together, and all but those that
+// replace the search by another one.
 //
 //   for (const Configuration& c : configurations_for(program)) … reduced_search(device, c.manner())
 //
@@ -26,9 +27,10 @@ enum class Reduction : std::uint8_t {
   Allocations,
   Neighbours,
   Straight,
-  LookAhead
+  LookAhead,
+  HostFirst
 };
-inline constexpr std::size_t reductions = 11;
+inline constexpr std::size_t reductions = 12;
 
 class Configuration {
 public:
@@ -38,6 +40,7 @@ public:
   /// Without it, and without what rests on it.
   Configuration without(Reduction reduction) const;
   bool has(Reduction reduction) const { return set_[static_cast<std::size_t>(reduction)]; }
+  bool has(std::string_view name) const;
   bool none() const { return set_.none(); }
   Manner manner() const;
   std::string as_words() const; // "symmetry eager"

@@ -36,28 +36,75 @@ std::optional<StateId> Graph::find(const Hash128& hash) const {
   return entry == numbers_.end() ? std::nullopt : std::optional(entry->second);
 }
 
-void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Stepper& stepper) {
+void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Walk& walk) {
+  using Point = explore::HostPoint::Kind;
+  const MicroHost& host = walk.host();
   State& state = graph_.states[number];
   state.expanded = true;
-  state.terminal = !stepper.busy();
-  if (!moves.empty()) {
-    state.demands = graph_.demands.add({Demand{Rule::Api, 0}});
-  } else if (!state.terminal) {
-    for (const Stepper::Wait& wait : stepper.waits()) {
-      blocked_[number].insert({fmt::format("{}", site(wait.op)), stepper.actor_name(wait.first)});
+  state.terminal = !walk.stepper().busy() && host.all_ended();
+  const bool due = !std::ranges::all_of(moves, &Stepper::Move::may_wait);
+  std::vector<Demand> demands;
+  bool host_goes_on = false;
+  if (host.none() && !moves.empty()) {
+    demands.push_back({Rule::Api, 0});
+  }
+  for (unsigned t = 0; t < host.threads(); ++t) {
+    const explore::HostAt at = host.at(t);
+    if (!host.live(t)) {
+      continue;
+    }
+    host_goes_on = host_goes_on || at.can_go_on;
+    const bool call = at.kind == Point::ApiCall || at.kind == Point::Return;
+    if (at.kind == Point::Wait || (call && !host.prompt())) {
+      if (at.can_go_on || due) {
+        demands.push_back({Rule::Api, t});
+      }
+    } else if (at.can_go_on) {
+      demands.push_back({Rule::Host, t});
+    }
+  }
+  std::ranges::sort(demands);
+  if (!demands.empty()) {
+    state.demands = graph_.demands.add(demands);
+  }
+  if (moves.empty() && !host_goes_on && !state.terminal) {
+    for (const Stepper::Wait& wait : walk.stepper().waits()) {
+      blocked_[number].insert(
+          {fmt::format("{}", site(wait.op)), walk.stepper().actor_name(wait.first)}
+      );
     }
   }
 }
 
-std::uint32_t Graph::actor(const Stepper& stepper, const Stepper::Move& move) {
+ActorId Graph::host_actor(unsigned thread) {
   const auto [entry, is_new] = actors_.try_emplace(
-      stepper.actor(move).second,
+      {~std::uint64_t{0}, thread},
       static_cast<std::uint32_t>(graph_.actors.size())
   );
   if (is_new) {
+    graph_.actors.push_back({ActorKind::Host, fmt::format("host thread {}", thread), "", ""});
+  }
+  return entry->second;
+}
+
+void Graph::add_host_edge(StateId from, StateId to, unsigned thread, std::uint32_t site) {
+  graph_.edges.push_back(
+      {.from = from,
+       .to = to,
+       .actor = host_actor(thread),
+       .who = thread,
+       .step = Step::Host,
+       .site = site}
+  );
+}
+
+ActorId Graph::actor(const Stepper& stepper, const Stepper::Move& move) {
+  const auto [entry, is_new] =
+      actors_.try_emplace(stepper.actor(move), static_cast<std::uint32_t>(graph_.actors.size()));
+  if (is_new) {
     graph_.actors.push_back(
         {move.thread ? ActorKind::DeviceThread : ActorKind::Command,
-         stepper.actor_name(move),
+         move.thread ? stepper.actor_name(move) : stepper.kernel_name(move),
          stepper.cluster_name(move),
          "k"}
     );
@@ -66,7 +113,7 @@ std::uint32_t Graph::actor(const Stepper& stepper, const Stepper::Move& move) {
 }
 
 void Graph::add_edge(
-    const Stepper& stepper,
+    ActorId actor,
     StateId from,
     StateId to,
     const Stepper::Move& move,
@@ -80,7 +127,7 @@ void Graph::add_edge(
   graph_.edges.push_back(
       {.from = from,
        .to = to,
-       .actor = actor(stepper, move),
+       .actor = actor,
        .changes = list.empty() ? 0 : graph_.changes.add(list),
        .who = move.who,
        .count = static_cast<std::uint32_t>(move.count),
@@ -90,14 +137,19 @@ void Graph::add_edge(
   );
 }
 
-void Graph::add_fault(const Stepper& stepper, StateId from, const Stepper::Move& move) {
+void Graph::add_fault(
+    ActorId actor,
+    const Stepper& stepper,
+    StateId from,
+    const Stepper::Move& move
+) {
   const Stepper::Failure& failure = *stepper.failure();
   faults_.insert(failure.incomplete.empty() ? failure.report.fault.text : failure.incomplete);
   if (!crashed_) {
     crashed_ = static_cast<StateId>(graph_.states.size());
     graph_.states.push_back({.terminal = true, .expanded = true});
   }
-  add_edge(stepper, from, *crashed_, move, Step::None, {});
+  add_edge(actor, from, *crashed_, move, Step::None, {});
 }
 
 Outcome Graph::outcome() const {

@@ -1,10 +1,12 @@
 // Graph: the states and moves that a search has seen, for the judge.
 //
-// The host is inside cudaDeviceSynchronize all the time: as long as the kernel has not ended it is
-// owed that some device thread goes on ([API]); then the program ends.
+// If the program has no host code, the host is inside cudaDeviceSynchronize all the time: as long
+// as the kernel has not ended it is owed that some device thread goes on ([API]); then the program
+// ends. Else the host has operations, and [HOST] and [API] say what is owed to it.
 #pragma once
 
 #include "reduce/outcome.h"
+#include "reduce/walk.h"
 
 #include <span>
 #include <unordered_map>
@@ -24,28 +26,34 @@ public:
   std::size_t size() const { return numbers_.size(); }
 
   /// All moves of a state are going to be made, or others stand for them.
-  void
-  describe(StateId state, std::span<const machine::Stepper::Move> moves, machine::Stepper& stepper);
-  /// Before the move is taken back, or after: only its names matter.
+  void describe(StateId state, std::span<const machine::Stepper::Move> moves, Walk& walk);
+  /// Who makes the move: asked before it is made.
+  explore::ActorId actor(const machine::Stepper& stepper, const machine::Stepper::Move& move);
   void add_edge(
-      const machine::Stepper& stepper,
+      explore::ActorId actor,
       StateId from,
       StateId to,
       const machine::Stepper::Move& move,
       Step step,
       std::span<const machine::Stepper::Change> changes
   );
+  void add_host_edge(StateId from, StateId to, unsigned thread, std::uint32_t site);
   /// The move has ended the program.
-  void add_fault(const machine::Stepper& stepper, StateId from, const machine::Stepper::Move& move);
+  void add_fault(
+      explore::ActorId actor,
+      const machine::Stepper& stepper,
+      StateId from,
+      const machine::Stepper::Move& move
+  );
   /// A limit was reached: states that have not been described are not complete.
   Outcome outcome() const;
 
 private:
-  std::uint32_t actor(const machine::Stepper& stepper, const machine::Stepper::Move& move);
+  explore::ActorId host_actor(unsigned thread);
 
   explore::ProgressGraph graph_;
-  std::unordered_map<std::uint64_t, StateId> numbers_; // by the lower half
-  std::map<std::uint64_t, std::uint32_t> actors_;      // by number of the thread
+  std::unordered_map<std::uint64_t, StateId> numbers_;                      // by the lower half
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> actors_; // by command and thread
   std::set<std::string> faults_;
   BlockedIn blocked_;
   std::optional<StateId> crashed_;

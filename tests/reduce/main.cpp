@@ -1,11 +1,12 @@
 // heddle_enumerate: every micro-program up to a bound, searched without reductions and with them.
 //
-//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER] [--count |
-//   --list] heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound;
-//   another TEXT,
-//                                                    others
-//   heddle_enumerate --mutants [--mutant=NAME] [--bound=NAME] [--sample=COUNT]
-//   heddle_enumerate --killers=FILE               the same with the programs that it has named
+//   heddle_enumerate [--bound=NAME] [--slice=I/N] [--seconds=S] [--program=NUMBER]
+//                    [--count | --list]
+//   heddle_enumerate --sample=COUNT [--from=TEXT]    so many programs of each bound, or fewer if
+//                                                    they are large; another TEXT, others
+//   heddle_enumerate --mutants [--mutant=NAME] [--bound=NAME] [--program=NUMBER] [--sample=COUNT]
+//   heddle_enumerate --killers=FILE               the same with the programs that it has named;
+//                                                 status 1: some mutant has no program that kills
 //
 // With --mutants each reduction is broken on purpose, one condition after the other
 // (machine/mutant.h): the enumeration must notice. Else prints how many programs and searches there
@@ -85,6 +86,13 @@ private:
     std::string first;
   };
 
+  /// Of a sample; larger programs count as several.
+  bool enough(std::uint64_t programs) const {
+    constexpr std::uint64_t few_states = 10, at_least = 10;
+    return programs == asked_.sample ||
+           (programs >= at_least && states_ > few_states * asked_.sample);
+  }
+
   bool late() const {
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start_;
     return asked_.seconds != 0 && gone.count() > asked_.seconds;
@@ -111,7 +119,7 @@ private:
           disagreements += check(bound, n, *program) ? 0 : 1;
         }
       }
-      if (asked_.program || (asked_.sample != 0 && programs == asked_.sample)) {
+      if (asked_.program || (asked_.sample != 0 && enough(programs))) {
         break;
       }
       if (k % 64 == 0 && late()) {
@@ -220,13 +228,10 @@ public:
     for (const machine::MutantName& mutant : machine::mutant_names) {
       const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
       const auto known = killers.find(name);
-      if (known == killers.end()) {
-        fmt::print("nobody    {}\n", name); // is known to kill it
-        continue;
-      }
-      const Bound* bound = find_bound(known->second.first);
+      const Bound* bound =
+          known == killers.end() ? nullptr : find_bound(known->second.first); // else nobody does
       const auto program = bound == nullptr ? std::nullopt : bound->program(known->second.second);
-      const bool killed = program && kills(*program, mutant.mutant);
+      const bool killed = program && kills(*program, mutant);
       survivors += killed ? 0 : 1;
       fmt::print("{:9} {}\n", killed ? "killed" : "SURVIVED", name);
     }
@@ -238,7 +243,7 @@ public:
     for (const machine::MutantName& mutant : machine::mutant_names) {
       const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
       if (asked_.mutant.empty() || asked_.mutant == name) {
-        all = kill(mutant.mutant, name) && all;
+        all = kill(mutant, name) && all;
       }
     }
     return all ? 0 : 1;
@@ -246,7 +251,7 @@ public:
 
 private:
   /// So many programs of each bound: one that kills need not be in the smallest one.
-  bool kill(machine::Mutant mutant, const std::string& name) {
+  bool kill(const machine::MutantName& mutant, const std::string& name) {
     const std::uint64_t sample = asked_.sample != 0 ? asked_.sample : 1000;
     std::uint64_t programs = 0;
     for (const Bound& bound : bounds()) {
@@ -255,12 +260,12 @@ private:
       }
       std::uint64_t here = 0;
       for (std::uint64_t k = 0; k < bound.size() && here < sample; ++k) {
-        const std::uint64_t n = scattered_in(bound, k);
+        const std::uint64_t n = asked_.program ? *asked_.program : scattered_in(bound, k);
         const auto program = bound.program(n);
         if (!program) {
           continue;
         }
-        ++here;
+        here = asked_.program ? sample : here + 1;
         if (kills(*program, mutant)) {
           fmt::print(
               "killed    {:28} by {} {}, after {}: {}\n",
@@ -281,13 +286,16 @@ private:
     return false;
   }
 
-  bool kills(const MicroProgram& program, machine::Mutant mutant) {
+  bool kills(const MicroProgram& program, const machine::MutantName& mutant) {
     device_.load(program);
     const Outcome reference = reference_search(device_);
     for (const Configuration& configuration : configurations_for(program)) {
+      if (!configuration.has(mutant.reduction)) {
+        continue;
+      }
       const Manner whole = configuration.manner();
       Manner broken = whole;
-      broken.mutant = mutant;
+      broken.mutant = mutant.mutant;
       if (!contradiction(reference, reduced_search(device_, broken)).empty() &&
           contradiction(reference, reduced_search(device_, whole)).empty()) {
         return true;

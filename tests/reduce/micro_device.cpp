@@ -35,6 +35,7 @@ void MicroDevice::load(const MicroProgram& program) {
   module_ = std::shared_ptr<const ptx::Module>(std::move(*module));
   with_heap_ = text.find("malloc") != std::string::npos;
   launch_ = program.launch();
+  micro_ = program;
   link();
 }
 
@@ -58,14 +59,31 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
   world_->use_virtual_time();
   world_->set_heap_limit(heap_bytes);
   world_->set_driver(std::make_unique<Passive>(*stepper_));
-  const isa::Kernel* kernel = *device.program_->kernel("k");
-  std::vector<std::byte> parameters(kernel->parameter_bytes);
-  std::memcpy(parameters.data(), &device.memory_, sizeof device.memory_);
-  auto command = std::make_shared<machine::Command>();
-  command->kind = machine::CommandKind::Kernel;
-  command->grid = *world_->make_grid(device.program_, *kernel, device.launch_, parameters, 0);
-  command->label = "kernel 'k'";
-  world_->submit(command);
+  const auto make_kernel = [this, &device] {
+    const isa::Kernel* kernel = *device.program_->kernel("k");
+    std::vector<std::byte> parameters(kernel->parameter_bytes);
+    std::memcpy(parameters.data(), &device.memory_, sizeof device.memory_);
+    auto command = std::make_shared<machine::Command>();
+    command->kind = machine::CommandKind::Kernel;
+    command->grid = *world_->make_grid(device.program_, *kernel, device.launch_, parameters, 0);
+    command->label = "kernel 'k'";
+    return command;
+  };
+  auto* const memory =
+      static_cast<std::byte*>(device.space_->host_pointer(device.memory_, memory_bytes));
+  host_ = std::make_unique<MicroHost>(
+      device.micro_,
+      MicroHost::Services{
+          .kernel = make_kernel,
+          .submit = [this](const machine::CommandPtr& command) { world_->submit(command); },
+          .memory = memory,
+          .address = device.memory_
+      },
+      *stepper_
+  );
+  if (host_->none()) {
+    world_->submit(make_kernel());
+  }
 }
 
 } // namespace heddle::reduce

@@ -3,11 +3,13 @@
 //   MicroDevice device;
 //   device.load(program);                      // parses and links
 //   MicroDevice::Run run(device, options);     // memory is zero, the kernel has been launched
+//                                              // unless the host does that
 //   run.stepper().moves() …
 #pragma once
 
 #include "machine/stepper.h"
 
+#include "reduce/micro_host.h"
 #include "reduce/micro_program.h"
 
 #include <memory>
@@ -23,10 +25,14 @@ public:
   public:
     Run(MicroDevice& device, const machine::Stepper::Options& options);
     machine::Stepper& stepper() { return *stepper_; }
+    const machine::Stepper& stepper() const { return *stepper_; }
+    MicroHost& host() { return *host_; }
+    const MicroHost& host() const { return *host_; }
 
   private:
     std::unique_ptr<machine::World> world_;
     std::unique_ptr<machine::Stepper> stepper_;
+    std::unique_ptr<MicroHost> host_;
   };
 
 private:
@@ -38,6 +44,7 @@ private:
   memory::Address memory_ = 0;
   std::shared_ptr<isa::Program> program_;
   machine::LaunchConfig launch_;
+  MicroProgram micro_;
 };
 
 } // namespace heddle::reduce

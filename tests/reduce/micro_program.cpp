@@ -8,31 +8,38 @@ namespace heddle::reduce {
 namespace {
 
 // Where things lie in memory. Places are apart, so that none shares a word with another one.
-constexpr int q_at = 16, own_at = 32, unused_result = 99;
+constexpr int q_at = place_q, own_at = 32, unused_result = 99;
 
+/// Each piece of the text has registers of its own, as compilers make them: a `#` in it stands for
+/// a number that no other piece has.
 class Text {
 public:
   explicit Text(const MicroProgram& program) : program_(program) {}
 
   std::string run() {
     std::string body;
-    if (uses(Kind::Arrive) || uses(Kind::WaitPhase)) {
-      body += fmt::format(
-          "{}setp.ne.u32 %p1, %r1, 0; @%p1 bra READY; mbarrier.init.shared.b64 [bar], {};\n"
-          "READY: bar.sync 0;\n",
-          who(),
-          program_.actors
+    if (uses(Kind::Arrive) || uses(Kind::WaitPhase) || uses(Kind::Ask)) {
+      body += fresh(
+          fmt::format(
+              "{}setp.ne.u32 %p#, %a#, 0; @%p# bra READY; mbarrier.init.shared.b64 [bar], {};\n"
+              "READY: bar.sync 0;\n",
+              who(),
+              program_.arrivals != 0 ? program_.arrivals : program_.actors
+          )
       );
     }
     for (std::size_t c = 0; c < program_.codes.size(); ++c) {
       if (!program_.alike()) {
-        body += fmt::format(
-            "CODE{0}: {2}setp.ne.u32 %p1, %r1, {0}; @%p1 bra CODE{1};\n",
-            c,
-            c + 1,
-            who()
+        body += fresh(
+            fmt::format(
+                "CODE{0}: {2}setp.ne.u32 %p#, %a#, {0}; @%p# bra CODE{1};\n",
+                c,
+                c + 1,
+                who()
+            )
         );
       }
+      first_result_ = c * most_results;
       body += code(program_.codes[c]);
       body += "ret;\n";
     }
@@ -40,18 +47,31 @@ public:
       body += fmt::format("CODE{}: ret;\n", program_.codes.size());
     }
     return fmt::format(
-        "{}.visible .entry k(.param .u64 p) {{\n"
-        ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>;\n"
-        ".shared .align 8 .b8 bar[8];\n"
-        "ld.param.u64 %rd1, [p];\n{}}}\n",
+        "{0}.visible .entry k(.param .u64 p) {{\n"
+        ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
+        ".reg .b32 %r<{2}>; .reg .b64 %memory, %heap;\n"
+        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4];\n"
+        "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
                              : "",
+        pieces_,
+        first_result_ + most_results,
         body
     );
   }
 
 private:
+  static constexpr std::size_t most_results = 8; // of a code
+
+  std::string fresh(std::string text) {
+    const std::string number = fmt::format("{}", pieces_++);
+    for (std::size_t at = text.find('#'); at != std::string::npos; at = text.find('#', at)) {
+      text.replace(at, 1, number);
+    }
+    return text;
+  }
+
   bool uses(Kind kind) const {
     for (const Code& code : program_.codes) {
       for (const Operation& operation : code.operations) {
@@ -66,10 +86,10 @@ private:
   std::string code(const Code& code) {
     std::string text;
     const int loop = label_++;
+    text += fmt::format("L{}:\n", loop); // a round knows nothing of the one before
     for (std::size_t n = 0; n < code.operations.size(); ++n) {
       text += fmt::format("mov.u32 %r{}, {};\n", result(n), unused_result);
     }
-    text += fmt::format("L{}:\n", loop);
     for (std::size_t n = 0; n < code.operations.size(); ++n) {
       text += operation(code.operations[n], n);
     }
@@ -77,60 +97,74 @@ private:
       text += hang(*code.hang, code.operations[code.hang->of]);
     }
     if (code.rounds != 0) {
-      text +=
-          fmt::format("setp.lt.u32 %p1, %r{}, {}; @%p1 bra L{};\n", result(0), code.rounds, loop);
+      text += fresh(
+          fmt::format("setp.lt.u32 %p#, %r{}, {}; @%p# bra L{};\n", result(0), code.rounds, loop)
+      );
     }
     return text;
   }
 
   /// Asked where it is needed: before that, and behind it, threads are alike.
   std::string who() const {
-    return program_.shape == Shape::Block ? "mov.u32 %r1, %tid.x; " : "mov.u32 %r1, %ctaid.x; ";
+    switch (program_.shape) {
+    case Shape::Block:
+      return "mov.u32 %a#, %tid.x; ";
+    case Shape::Pairs:
+      return "mov.u32 %a#, %tid.x; mov.u32 %b#, %ctaid.x; mad.lo.u32 %a#, %b#, 2, %a#; ";
+    default:
+      return "mov.u32 %a#, %ctaid.x; ";
+    }
   }
 
-  static std::size_t result(std::size_t n) { return 8 + n; }
+  std::size_t result(std::size_t n) const { return first_result_ + n; }
 
   std::string unless(std::string_view value, int equals, int to) const {
-    return fmt::format("setp.ne.u32 %p1, {}, {}; @%p1 bra L{};\n", value, equals, to);
+    return fmt::format("setp.ne.u32 %p#, {}, {}; @%p# bra L{};\n", value, equals, to);
   }
 
   std::string hang(const Hang& hang, const Operation& asked) {
     const int over = label_++;
-    std::string text = unless(fmt::format("%r{}", result(hang.of)), hang.equals, over);
+    std::string text = fresh(unless(fmt::format("%r{}", result(hang.of)), hang.equals, over));
     if (hang.who) {
-      text += who() + unless("%r1", *hang.who, over);
+      text += fresh(who() + unless("%a#", *hang.who, over));
     }
     if (program_.shape != Shape::Block) { // nobody else ever comes there
       return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over);
     }
     const bool in_q = has_place(asked.kind) && asked.place == Place::Q;
-    return text + fmt::format(
-                      "H{0}: ld.relaxed.gpu.u32 %r2, [%rd1+{1}]; setp.ne.u32 %p1, %r2, {2};\n"
-                      "@%p1 bra H{0};\nL{0}:\n",
-                      over,
-                      in_q ? q_at : 0,
-                      unused_result
-                  );
+    return text +
+           fresh(
+               fmt::format(
+                   "H{0}: ld.relaxed.gpu.u32 %b#, [%memory+{1}]; setp.ne.u32 %p#, %b#, {2};\n"
+                   "@%p# bra H{0};\nL{0}:\n",
+                   over,
+                   in_q ? q_at : 0,
+                   unused_result
+               )
+           );
   }
 
   std::string operation(const Operation& operation, std::size_t n) {
     const int over = label_++;
     std::string text;
     if (operation.guard.on == Guard::On::Result) {
-      text = unless(fmt::format("%r{}", result(operation.guard.of)), operation.guard.equals, over);
+      text = fresh(
+          unless(fmt::format("%r{}", result(operation.guard.of)), operation.guard.equals, over)
+      );
     } else if (operation.guard.on == Guard::On::Who) {
-      text = who() + unless("%r1", operation.guard.equals, over);
+      text = fresh(who() + unless("%a#", operation.guard.equals, over));
     }
-    return text + access(operation, n) + fmt::format("L{}:\n", over);
+    return text + fresh(access(operation, n)) + fmt::format("L{}:\n", over);
   }
 
   std::string access(const Operation& operation, std::size_t n) {
-    const std::string at = operation.place == Place::Own
-                               ? fmt::format("[%rd2+{}]", own_at)
-                               : fmt::format("[%rd1+{}]", operation.place == Place::P ? 0 : q_at);
+    const std::string at = operation.place == Place::Own      ? fmt::format("[%x#+{}]", own_at)
+                           : operation.place == Place::Shared ? "[word]"
+                           : operation.place == Place::P      ? "[%memory+0]"
+                                                              : fmt::format("[%memory+{}]", q_at);
     std::string before; // computes the value
     if (operation.place == Place::Own) {
-      before = who() + "mad.wide.u32 %rd2, %r1, 4, %rd1; ";
+      before = who() + "mad.wide.u32 %x#, %a#, 4, %memory; ";
     }
     std::string value = "1";
     switch (operation.value) {
@@ -140,15 +174,36 @@ private:
       value = "2";
       break;
     case Value::Who:
-      before += who() + "add.u32 %r3, %r1, 1; ";
-      value = "%r3";
+      before += who() + "add.u32 %c#, %a#, 1; ";
+      value = "%c#";
       break;
     case Value::Last:
-      before += fmt::format("add.u32 %r3, %r{}, 1; ", result(n == 0 ? 0 : n - 1));
-      value = "%r3";
+      before += fmt::format("add.u32 %c#, %r{}, 1; ", result(n == 0 ? 0 : n - 1));
+      value = "%c#";
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
+    return in_space(operation, access(operation, before, to, at, value));
+  }
+
+  /// An access to shared memory says so.
+  static std::string in_space(const Operation& operation, std::string text) {
+    constexpr std::string_view anywhere = ".gpu.", shared = ".cta.shared.";
+    for (std::size_t at = text.find(anywhere);
+         operation.place == Place::Shared && at != std::string::npos;
+         at = text.find(anywhere, at)) {
+      text.replace(at, anywhere.size(), shared);
+    }
+    return text;
+  }
+
+  std::string access(
+      const Operation& operation,
+      const std::string& before,
+      const std::string& to,
+      const std::string& at,
+      const std::string& value
+  ) {
     switch (operation.kind) {
     case Kind::Load:
       return fmt::format("{}ld.relaxed.gpu.u32 {}, {};\n", before, to, at);
@@ -166,10 +221,20 @@ private:
       const int loop = label_++;
       return fmt::format(
           "ld.relaxed.gpu.u32 {0}, {1};\n"
-          "L{2}: mov.u32 %r2, {0}; add.u32 %r3, %r2, 1;\n"
-          "atom.relaxed.gpu.cas.b32 {0}, {1}, %r2, %r3; setp.ne.u32 %p1, {0}, %r2; @%p1 bra "
+          "L{2}: mov.u32 %b#, {0}; add.u32 %c#, %b#, 1;\n"
+          "atom.relaxed.gpu.cas.b32 {0}, {1}, %b#, %c#; setp.ne.u32 %p#, {0}, %b#; @%p# bra "
           "L{2};\n",
           to,
+          at,
+          loop
+      );
+    }
+    case Kind::Lock: {
+      const int loop = label_++;
+      return fmt::format(
+          "mov.u32 %c#, 0;\n"
+          "L{1}: atom.relaxed.gpu.cas.b32 %b#, {0}, %c#, 1; setp.ne.u32 %p#, %b#, %c#; @%p# bra "
+          "L{1};\n",
           at,
           loop
       );
@@ -177,7 +242,7 @@ private:
     case Kind::Wait: {
       const int loop = label_++;
       return fmt::format(
-          "{0}L{1}: ld.relaxed.gpu.u32 %r2, {2}; setp.ne.u32 %p1, %r2, {3}; @%p1 bra L{1};\n",
+          "{0}L{1}: ld.relaxed.gpu.u32 %b#, {2}; setp.ne.u32 %p#, %b#, {3}; @%p# bra L{1};\n",
           before,
           loop,
           at,
@@ -194,33 +259,38 @@ private:
     case Kind::Vote:
       return fmt::format("bar.warp.sync {};\n", (1U << program_.actors) - 1);
     case Kind::Active:
-      return fmt::format("activemask.b32 %r2; popc.b32 {}, %r2;\n", to);
+      return fmt::format("activemask.b32 %b#; popc.b32 {}, %b#;\n", to);
     case Kind::Arrive:
-      return "mbarrier.arrive.shared.b64 %rd4, [bar];\n";
+      return "mbarrier.arrive.shared.b64 %y#, [bar];\n";
     case Kind::WaitPhase: {
       const int loop = label_++;
       return fmt::format(
-          "L{0}: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra L{0};\n",
+          "L{0}: mbarrier.try_wait.parity.shared.b64 %p#, [bar], 0; @!%p# bra L{0};\n",
           loop
       );
     }
+    case Kind::Ask:
+      return fmt::format(
+          "mbarrier.test_wait.parity.shared.b64 %p#, [bar], 0; selp.u32 {}, 1, 0, %p#;\n",
+          to
+      );
     case Kind::Allocate:
       return fmt::format(
           "{{ .param .b64 a; .param .b64 r; st.param.b64 [a], 640;\n"
-          "call.uni (r), malloc, (a); ld.param.b64 %rd3, [r]; }}\n"
-          "setp.ne.u64 %p1, %rd3, 0; selp.u32 {}, 1, 0, %p1;\n",
+          "call.uni (r), malloc, (a); ld.param.b64 %heap, [r]; }}\n"
+          "setp.ne.u64 %p#, %heap, 0; selp.u32 {}, 1, 0, %p#;\n",
           to
       );
     case Kind::Neighbour:
       return fmt::format(
-          "mov.u32 %r2, bar; mapa.shared::cluster.u32 %r3, %r2, 0;\n"
-          "ld.shared::cluster.u32 {}, [%r3];\n",
+          "mov.u32 %b#, bar; mapa.shared::cluster.u32 %c#, %b#, 0;\n"
+          "ld.shared::cluster.u32 {}, [%c#];\n",
           to
       );
     case Kind::Free:
-      return "{ .param .b64 a; st.param.b64 [a], %rd3; call.uni free, (a); }\n";
+      return "{ .param .b64 a; st.param.b64 [a], %heap; call.uni free, (a); }\n";
     case Kind::Clock:
-      return "mov.u64 %rd4, %globaltimer;\n";
+      return "mov.u64 %y#, %globaltimer;\n";
     case Kind::End:
       return "ret;\n";
     }
@@ -229,6 +299,7 @@ private:
 
   const MicroProgram& program_;
   int label_ = 0;
+  std::size_t pieces_ = 0, first_result_ = 0;
 };
 
 std::string words(const Operation& operation, std::size_t n) {
@@ -242,14 +313,16 @@ std::string words(const Operation& operation, std::size_t n) {
     text += fmt::format("r{} = ", n);
   }
   static constexpr const char* names[] = {
-      "load",     "store",        "add 1 to",        "exchange",   "increment",
-      "cas 0",    "retry +1 of",  "wait for",        "plain load", "plain store",
-      "barrier",  "warp barrier", "active",          "arrive",     "wait for phase",
-      "allocate", "free",         "load of block 0", "clock",      "end"
+      "load",          "store",      "add 1 to",    "exchange",
+      "increment",     "cas 0",      "retry +1 of", "lock",
+      "wait for",      "plain load", "plain store", "barrier",
+      "warp barrier",  "active",     "arrive",      "wait for phase",
+      "ask for phase", "allocate",   "free",        "load of block 0",
+      "clock",         "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
-    static constexpr const char* places[] = {" P", " Q", " mine"};
+    static constexpr const char* places[] = {" P", " Q", " mine", " S"};
     text += places[static_cast<std::size_t>(operation.place)];
   }
   if (has_value(operation.kind)) {
@@ -273,12 +346,44 @@ std::string words(const Code& code) {
   return code.rounds == 0 ? text : fmt::format("do {{ {} }} while (r0 < {})", text, code.rounds);
 }
 
+std::string words(const HostOperation& operation) {
+  static constexpr const char* names[] = {
+      "launch",
+      "call: set flag",
+      "call: store P 1",
+      "copy P to Q",
+      "set P to 1",
+      "set Q to 1 before what follows",
+      "store P 1",
+      "if P == {}: hang",
+      "if Q == {}: hang",
+      "if flag: hang",
+      "wait for copies"
+  };
+  return fmt::format(
+      fmt::runtime(names[static_cast<std::size_t>(operation.kind)]),
+      operation.value
+  );
+}
+
 } // namespace
+
+bool submits(HostKind kind) {
+  return kind <= HostKind::SetBefore;
+}
+bool writes(HostKind kind) {
+  return kind == HostKind::CallStore || kind == HostKind::Copy || kind == HostKind::Set ||
+         kind == HostKind::SetBefore || kind == HostKind::Store;
+}
+bool has_value(HostKind kind) {
+  return kind == HostKind::HangIfP || kind == HostKind::HangIfQ;
+}
 
 bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
-         kind == Kind::Active || kind == Kind::Allocate || kind == Kind::Neighbour;
+         kind == Kind::Active || kind == Kind::Ask || kind == Kind::Allocate ||
+         kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;
@@ -290,7 +395,7 @@ bool has_value(Kind kind) {
 bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
          kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::Retry ||
-         kind == Kind::PlainStore;
+         kind == Kind::Lock || kind == Kind::PlainStore;
 }
 bool reads(Kind kind) {
   return kind == Kind::Wait || (has_result(kind) && has_place(kind));
@@ -305,22 +410,26 @@ std::string MicroProgram::as_ptx() const {
 
 std::string MicroProgram::as_words() const {
   static constexpr const char* shapes[] =
-      {"blocks", "threads", "blocks of a cluster", "cooperative blocks"};
+      {"blocks", "threads", "blocks of a cluster", "cooperative blocks", "threads in pairs"};
   std::string text = fmt::format("{} {}", actors, shapes[static_cast<std::size_t>(shape)]);
-  if (alike()) {
-    return fmt::format("{}: {}", text, words(codes[0]));
+  if (arrivals != 0) {
+    text += fmt::format(", mbarrier of {}", arrivals);
   }
   for (std::size_t c = 0; c < codes.size(); ++c) {
-    text += fmt::format("{} {}: {}", c == 0 ? ":" : " |", c, words(codes[c]));
+    text += alike() ? ": " : fmt::format("{} {}: ", c == 0 ? ":" : " |", c);
+    text += words(codes[c]);
+  }
+  for (std::size_t n = 0; n < host.size(); ++n) {
+    text += (n != 0 ? "; " : prompt ? " | host: " : " | host, calls may stay: ") + words(host[n]);
   }
   return text;
 }
 
 machine::LaunchConfig MicroProgram::launch() const {
   machine::LaunchConfig config;
-  const bool block = shape == Shape::Block;
-  config.grid = {block ? 1U : actors};
-  config.block = {block ? actors : 1U};
+  const std::uint8_t threads = shape == Shape::Block ? actors : shape == Shape::Pairs ? 2 : 1;
+  config.grid = {static_cast<unsigned>(actors / threads)};
+  config.block = {threads};
   if (shape == Shape::Cluster) {
     config.cluster = {actors};
     config.explicit_cluster = true;

@@ -26,6 +26,7 @@ enum class Shape : std::uint8_t {
   Block,       // of all actors
   Cluster,     // of blocks of one thread
   Cooperative, // blocks of one thread, a cooperative grid
+  Pairs,       // blocks of two threads
 };
 
 enum class Kind : std::uint8_t {
@@ -36,6 +37,7 @@ enum class Kind : std::uint8_t {
   Increment,
   CompareAndSwap, // 0 becomes the value
   Retry,          // adds one by compare-and-swap, again and again until it succeeds
+  Lock,           // 0 becomes 1, as soon as it is 0
   Wait,           // until the place has the value
   PlainLoad,
   PlainStore,
@@ -44,6 +46,7 @@ enum class Kind : std::uint8_t {
   Active,    // how many threads activemask names
   Arrive,    // at an mbarrier
   WaitPhase, // until the first phase of the mbarrier is complete
+  Ask,       // whether it is
   Allocate,  // more than half of the heap: the result says if there was room
   Free,      // that
   Neighbour, // reads shared memory of the first block of the cluster
@@ -54,7 +57,8 @@ enum class Kind : std::uint8_t {
 enum class Place : std::uint8_t {
   P,
   Q,
-  Own // one for each actor
+  Own,   // one for each actor
+  Shared // in the shared memory of the block
 };
 
 enum class Value : std::uint8_t {
@@ -95,13 +99,40 @@ struct Code {
   std::vector<Operation> operations;
   std::optional<Hang> hang;
   std::uint8_t rounds = 0; // not 0: again and again, while result 0 is less than this
+  bool polls() const { return rounds != 0 && operations[0].kind == Kind::Load; }
   bool operator==(const Code&) const = default;
+};
+
+/// What the host does: one operation after the other, and then it synchronises with the device. The
+/// kernel and its host functions are in one stream, copies in another one. P is in pinned memory.
+enum class HostKind : std::uint8_t {
+  Launch,    // the kernel
+  CallFlag,  // submits a host function that sets the flag, which only the host can see
+  CallStore, // … that makes P 1
+  Copy,      // submits a copy of P to Q
+  Set,       // … that makes P 1
+  SetBefore, // … that makes Q 1, into the stream of the kernel
+  Store,     // makes P 1
+  HangIfP,   // if P has the value
+  HangIfQ,
+  HangIfFlag, // if the flag is set
+  WaitCopies  // until all copies are done
+};
+
+struct HostOperation {
+  HostKind kind{};
+  std::uint8_t value = 0;
+  bool operator==(const HostOperation&) const = default;
 };
 
 struct MicroProgram {
   Shape shape{};
   std::uint8_t actors = 2;
-  std::vector<Code> codes; // one for all actors, or one for each
+  std::vector<Code> codes;   // one for all actors, or one for each
+  std::uint8_t arrivals = 0; // complete a phase of the mbarrier; 0: those of all actors
+  // Empty: the kernel has been launched, and the host waits for the device.
+  std::vector<HostOperation> host{};
+  bool prompt = true; // calls return, whatever devices do
 
   bool alike() const { return codes.size() == 1; }
   std::string as_ptx() const;
@@ -115,6 +146,11 @@ bool has_value(Kind kind);
 bool writes(Kind kind);
 bool reads(Kind kind);
 bool is_plain(Kind kind);
+
+bool submits(HostKind kind);
+bool writes(HostKind kind); // P or Q
+bool has_value(HostKind kind);
+inline constexpr std::size_t place_q = 16; // P is at 0
 
 /// How much malloc has: `allocate` takes more than half of it.
 inline constexpr std::uint64_t heap_bytes = 1024;

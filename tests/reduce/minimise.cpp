@@ -63,9 +63,16 @@ std::vector<Case> smaller(const Case& found) {
       result.push_back({found.program, found.configuration.without(reduction)});
     }
   }
-  if (found.program.actors > 2 && found.program.alike()) {
+  if (found.program.actors > 2 && found.program.alike() && found.program.shape != Shape::Pairs) {
     result.push_back(found);
     --result.back().program.actors;
+  }
+  for (std::size_t n = 0; n < found.program.host.size(); ++n) {
+    if (found.program.host[n].kind != HostKind::Launch) {
+      result.push_back(found);
+      std::vector<HostOperation>& host = result.back().program.host;
+      host.erase(host.begin() + static_cast<std::ptrdiff_t>(n));
+    }
   }
   for (std::size_t c = 0; c < found.program.codes.size(); ++c) {
     for (const Code& code : smaller(found.program.codes[c])) {

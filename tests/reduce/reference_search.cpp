@@ -28,7 +28,7 @@ Stepper::Options unreduced() {
 
 class Search {
 public:
-  explicit Search(MicroDevice& device) : run_(device, unreduced()), stepper_(run_.stepper()) {}
+  explicit Search(MicroDevice& device) : walk_(device, unreduced()) {}
 
   Outcome run() {
     visit();
@@ -37,28 +37,41 @@ public:
 
 private:
   StateId visit() {
-    const auto [state, is_new] = graph_.state(stepper_.fingerprint());
+    const auto [state, is_new] = graph_.state(walk_.fingerprint());
     if (!is_new) {
       return state;
     }
-    const Stepper::Mark here = stepper_.mark();
-    const std::vector<Stepper::Move> moves = stepper_.moves();
-    graph_.describe(state, moves, stepper_);
-    for (const Stepper::Move& move : moves) {
-      if (stepper_.step(move)) {
-        const Step step = explore::step_of(stepper_.taken());
-        const std::vector<Stepper::Change> changes = stepper_.changes();
-        graph_.add_edge(stepper_, state, visit(), move, step, changes);
-      } else {
-        graph_.add_fault(stepper_, state, move);
+    Walk::Place here = walk_.here();
+    const std::vector<Stepper::Move> moves = walk_.stepper().moves();
+    graph_.describe(state, moves, walk_);
+    std::vector<unsigned> hosts;
+    for (unsigned t = 0; t < walk_.host().threads(); ++t) {
+      if (walk_.host().live(t) && walk_.host().at(t).can_go_on) {
+        hosts.push_back(t);
       }
-      stepper_.undo_to(here);
+    }
+    for (const Stepper::Move& move : moves) {
+      walk_.back_to(here);
+      const explore::ActorId actor = graph_.actor(walk_.stepper(), move);
+      if (walk_.step(move)) {
+        const Step step = explore::step_of(walk_.stepper().taken());
+        const std::vector<Stepper::Change> changes = walk_.stepper().changes();
+        const StateId to = visit();
+        graph_.add_edge(actor, state, to, move, step, changes);
+      } else {
+        graph_.add_fault(actor, walk_.stepper(), state, move);
+      }
+    }
+    for (const unsigned t : hosts) {
+      walk_.back_to(here);
+      const std::uint32_t site = walk_.host().site(t);
+      walk_.move_host(t);
+      graph_.add_host_edge(state, visit(), t, site);
     }
     return state;
   }
 
-  MicroDevice::Run run_;
-  Stepper& stepper_;
+  Walk walk_;
   Graph graph_;
 };
 

@@ -1,6 +1,12 @@
 #!/usr/bin/env bash
-# Some hundred programs of each bound, others with each commit; says how to get the same ones again.
+# Some programs of each bound, others with each commit, in two processes; says how to get the same
+# ones again.
 set -euo pipefail
 commit=$(git rev-parse HEAD 2>/dev/null || echo none)
-echo "again: ./dev enumerate --sample=400 --from=$commit"
-exec "$1" --sample=400 --from="$commit"
+echo "again: ./dev enumerate --sample=${2:-100} --from=$commit --slice=0/2, and 1/2"
+"$1" --sample="${2:-100}" --from="$commit" --slice=1/2 &
+other=$!
+failed=0
+"$1" --sample="${2:-100}" --from="$commit" --slice=0/2 || failed=1
+wait "$other" || failed=1
+exit $failed

@@ -1,0 +1,213 @@
+// Implements micro_host.h.
+#include "reduce/micro_host.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::reduce {
+
+using explore::HostPoint;
+using Point = HostPoint::Kind;
+
+namespace {
+
+constexpr HostOperation synchronise{.kind = HostKind::WaitCopies, .value = 1}; // with everything
+
+bool is_wait(const HostOperation& operation) {
+  return operation.kind == HostKind::WaitCopies;
+}
+
+} // namespace
+
+MicroHost::MicroHost(const MicroProgram& program, Services services, machine::Stepper& stepper)
+    : prompt_(program.prompt),
+      services_(std::move(services)),
+      stepper_(stepper) {
+  if (!program.host.empty()) {
+    threads_.push_back({.code = program.host});
+    threads_[0].code.push_back(synchronise);
+  }
+}
+
+bool MicroHost::all_ended() const {
+  return std::ranges::all_of(threads_, &Thread::ended);
+}
+
+bool MicroHost::only_one() const {
+  return std::ranges::count(threads_, false, &Thread::ended) == 1;
+}
+
+HostOperation MicroHost::operation(const Thread& thread) {
+  return thread.code[thread.next];
+}
+
+explore::HostAt MicroHost::at(unsigned t) const {
+  const Thread& thread = threads_[t];
+  if (!thread.started) {
+    return {Point::Start, true, true};
+  }
+  const HostOperation now = operation(thread);
+  if (is_wait(now)) {
+    const bool over =
+        now == synchronise
+            ? !stepper_.busy()
+            : std::ranges::all_of(copies_, [](const auto& copy) { return copy->done.load(); });
+    return {Point::Wait, true, over};
+  }
+  if (submits(now.kind) && thread.function == nullptr) {
+    return {thread.submitted ? Point::Return : Point::ApiCall, true, true};
+  }
+  const bool visible = now.kind != HostKind::HangIfFlag && now.kind != HostKind::CallFlag;
+  return {Point::Access, visible, true};
+}
+
+std::uint32_t MicroHost::site(unsigned t) const {
+  constexpr std::uint32_t of_function = 1000, of_host = 100; // instructions have smaller numbers
+  const Thread& thread = threads_[t];
+  return (thread.function != nullptr ? of_function : of_host) +
+         static_cast<std::uint32_t>(thread.next);
+}
+
+void MicroHost::hash(Hasher& hasher) const {
+  for (const Thread& thread : threads_) {
+    hasher.value(
+        thread.next << 4 | (thread.started ? 1U : 0U) | (thread.submitted ? 2U : 0U) |
+        (thread.hangs ? 4U : 0U) | (thread.ended ? 8U : 0U)
+    );
+  }
+  hasher.value(flag_);
+}
+
+/// The device's work that is under way may meet what the thread is about to access.
+void MicroHost::arrive(const Thread& thread) {
+  const auto t = static_cast<unsigned>(&thread - threads_.data());
+  if (!thread.ended && thread.started && at(t).kind == Point::Access && at(t).device_visible) {
+    const bool in_q = operation(thread).kind == HostKind::HangIfQ;
+    stepper_.host_accesses(services_.address + (in_q ? place_q : 0));
+  }
+}
+
+void MicroHost::move(unsigned t) {
+  Thread& thread = threads_[t];
+  if (!std::exchange(thread.started, true)) {
+    arrive(thread);
+    return;
+  }
+  const HostOperation now = operation(thread);
+  if (submits(now.kind) && thread.function == nullptr && !std::exchange(thread.submitted, true)) {
+    submit(now.kind);
+    return;
+  }
+  thread.submitted = false;
+  access(thread, now);
+  if (!thread.hangs) {
+    ++thread.next;
+  }
+  if (thread.next == thread.code.size()) {
+    --thread.next;
+    thread.ended = true;
+    if (thread.function != nullptr) {
+      stepper_.returned(thread.function);
+      return;
+    }
+  }
+  stepper_.host_moved();
+  arrive(threads_[t]);
+}
+
+std::uint32_t MicroHost::word(std::size_t place) const {
+  std::uint32_t value = 0;
+  std::memcpy(&value, services_.memory + place, sizeof value);
+  return value;
+}
+
+void MicroHost::write(std::size_t place, std::uint32_t value) {
+  std::memcpy(services_.memory + place, &value, sizeof value);
+}
+
+void MicroHost::access(Thread& thread, const HostOperation& now) {
+  switch (now.kind) {
+  case HostKind::Store:
+    write(0, 1);
+    break;
+  case HostKind::HangIfP:
+    thread.hangs = thread.hangs || word(0) == now.value;
+    break;
+  case HostKind::HangIfQ:
+    thread.hangs = thread.hangs || word(place_q) == now.value;
+    break;
+  case HostKind::HangIfFlag:
+    thread.hangs = flag_;
+    break;
+  case HostKind::CallFlag:
+    flag_ = flag_ || thread.function != nullptr;
+    break;
+  default:
+    break;
+  }
+}
+
+void MicroHost::submit(HostKind kind) {
+  machine::CommandPtr command;
+  std::byte* const p = services_.memory;
+  const memory::Address address = services_.address;
+  if (kind == HostKind::Launch) {
+    command = services_.kernel();
+  } else {
+    command = std::make_shared<machine::Command>();
+  }
+  switch (kind) {
+  case HostKind::CallFlag:
+  case HostKind::CallStore:
+    command->kind = machine::CommandKind::HostFunction;
+    command->label = "host function";
+    functions_.emplace_back(command, kind);
+    break;
+  case HostKind::Copy:
+    command->kind = machine::CommandKind::Copy;
+    command->label = "copy";
+    command->touches = {{address + place_q, 4, true}, {address, 4, false}};
+    command->work = [p] { std::memcpy(p + place_q, p, 4); };
+    break;
+  case HostKind::SetBefore:
+    command->kind = machine::CommandKind::Set;
+    command->label = "set before";
+    command->touches = {{address + place_q, 4, true}};
+    command->work = [p] {
+      constexpr std::uint32_t one = 1;
+      std::memcpy(p + place_q, &one, sizeof one);
+    };
+    break;
+  case HostKind::Set:
+    command->kind = machine::CommandKind::Set;
+    command->label = "set";
+    command->touches = {{address, 4, true}};
+    command->work = [p] {
+      constexpr std::uint32_t one = 1;
+      std::memcpy(p, &one, sizeof one);
+    };
+    break;
+  default:
+    break;
+  }
+  const bool copies = kind == HostKind::Copy || kind == HostKind::Set;
+  std::vector<machine::CommandPtr>& stream = copies ? copies_ : kernels_;
+  if (!stream.empty()) {
+    command->after.push_back(stream.back());
+  }
+  command->stream = copies ? "copies" : "kernels";
+  stream.push_back(command);
+  services_.submit(command);
+}
+
+void MicroHost::begin(const machine::CommandPtr& function) {
+  const auto known = std::ranges::find(functions_, function, [](const auto& f) { return f.first; });
+  const bool stores = known->second == HostKind::CallStore;
+  threads_.push_back(
+      {.code = {{.kind = stores ? HostKind::Store : HostKind::CallFlag}},
+       .function = function,
+       .started = false}
+  );
+}
+
+} // namespace heddle::reduce

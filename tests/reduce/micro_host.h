@@ -1,0 +1,66 @@
+// MicroHost: the host threads of a micro-program: the one that does HostOperations, and those that
+// run host functions. Each operation is a move. (Those of real programs: explore/host_threads.h.)
+//
+//   MicroHost host(program, device, world, stepper);
+//   for (unsigned t = 0; t < host.threads(); ++t)
+//     if (host.at(t).can_go_on) host.move(t);
+//   host.begin(command);                     // a host function that the stepper has begun
+//
+// There is no way back: see walk.h.
+#pragma once
+
+#include "explore/host_first.h"
+
+#include "reduce/micro_program.h"
+
+#include <functional>
+#include <vector>
+
+namespace heddle::reduce {
+
+class MicroHost {
+public:
+  struct Services {
+    std::function<machine::CommandPtr()> kernel; // a command for the kernel, not submitted
+    std::function<void(const machine::CommandPtr&)> submit;
+    std::byte* memory = nullptr; // P
+    memory::Address address = 0; // of it, on the device
+  };
+  MicroHost(const MicroProgram& program, Services services, machine::Stepper& stepper);
+
+  bool prompt() const { return prompt_; }
+  bool none() const { return threads_.empty(); } // the program has no host code
+  unsigned threads() const { return static_cast<unsigned>(threads_.size()); }
+  bool live(unsigned thread) const { return !threads_[thread].ended; }
+  bool all_ended() const;
+  bool only_one() const; // is live
+  explore::HostAt at(unsigned thread) const;
+  void move(unsigned thread);
+  void begin(const machine::CommandPtr& function);
+  void hash(Hasher& hasher) const;
+  std::uint32_t site(unsigned thread) const; // the same for the same operation
+
+private:
+  struct Thread {
+    std::vector<HostOperation> code{};
+    machine::CommandPtr function{}; // that it runs
+    std::size_t next = 0;
+    bool started = true, submitted = false, hangs = false, ended = false;
+  };
+  static HostOperation operation(const Thread& thread);
+  void arrive(const Thread& thread);
+  void submit(HostKind kind);
+  void access(Thread& thread, const HostOperation& operation);
+  std::uint32_t word(std::size_t place) const;
+  void write(std::size_t place, std::uint32_t value);
+
+  bool prompt_;
+  Services services_;
+  machine::Stepper& stepper_;
+  std::vector<Thread> threads_;
+  std::vector<std::pair<machine::CommandPtr, HostKind>> functions_;
+  std::vector<machine::CommandPtr> kernels_, copies_; // the streams
+  bool flag_ = false;
+};
+
+} // namespace heddle::reduce

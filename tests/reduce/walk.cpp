@@ -1,0 +1,89 @@
+// Implements walk.h.
+#include "reduce/walk.h"
+
+namespace heddle::reduce {
+
+using machine::Stepper;
+
+Walk::Walk(MicroDevice& device, const Stepper::Options& options)
+    : device_(device),
+      options_(options),
+      learned_(options.learned) {
+  run_ = std::make_unique<MicroDevice::Run>(device_, options_);
+}
+
+Hash128 Walk::with_host(const Hash128& device) const {
+  const MicroHost& host = run_->host();
+  if (host.none()) {
+    return device;
+  }
+  Hasher hasher;
+  hasher.value(device.low);
+  hasher.value(device.high);
+  host.hash(hasher);
+  return hasher.finish();
+}
+
+bool Walk::make(const Done& done, const Stepper::Again& again) {
+  Stepper& stepper = run_->stepper();
+  if (!done.move) {
+    ++life_;
+    const MicroHost& host = run_->host();
+    if (options_.starts_at_once && host.at(done.thread).kind == explore::HostPoint::Kind::Wait &&
+        host.only_one()) {
+      stepper.host_waited([&host, &done] { return host.at(done.thread).can_go_on; });
+    }
+    run_->host().move(done.thread);
+    return true;
+  }
+  if (!stepper.can_undo(*done.move)) {
+    ++life_;
+  }
+  const machine::CommandPtr function = stepper.host_function(*done.move);
+  const bool fine = stepper.step(*done.move, again);
+  if (function != nullptr) {
+    run_->host().begin(function);
+  }
+  return fine;
+}
+
+bool Walk::step(const Stepper::Move& move, const Stepper::Again& again) {
+  trail_.push_back({.move = move});
+  return make(trail_.back(), again);
+}
+
+void Walk::move_host(unsigned thread) {
+  trail_.push_back({.thread = thread});
+  make(trail_.back(), {});
+}
+
+void Walk::back_to(Place& place) {
+  trail_.resize(place.length);
+  if (place.life == life_) {
+    stepper().undo_to(place.mark);
+    return;
+  }
+  learned_ |= stepper().learned();
+  for (machine::Sums::Note& note : stepper().take_news()) {
+    notes_.push_back(std::move(note));
+  }
+  run_.reset();
+  run_ = std::make_unique<MicroDevice::Run>(device_, options_);
+  for (const machine::Sums::Note& note : notes_) {
+    stepper().learn(note);
+  }
+  for (const Done& done : trail_) {
+    make(done, {});
+  }
+  ++life_;
+  place.mark = stepper().mark();
+  place.life = life_;
+}
+
+machine::Learned Walk::learned() const {
+  machine::Learned result = learned_;
+  result |= run_->stepper().learned();
+  return result;
+}
+
+} // namespace heddle::reduce
