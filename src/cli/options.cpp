@@ -54,6 +54,7 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
       options.device.warnings_as_errors,
       "A warning is a defect, too"
   );
+  define_config_options(command, options.config);
   define_style(command);
 }
 
@@ -74,6 +75,9 @@ void define_output(CLI::App& command, OutputOptions& output) {
 std::string usage(std::string_view command) {
   if (command == "replay") {
     return "heddle replay [OPTIONS] SCHEDULE";
+  }
+  if (command == "config") {
+    return "heddle config [OPTIONS]";
   }
   if (command == "lint") {
     return "heddle lint [OPTIONS] FILE… [-- COMPILER FLAGS]\n  heddle lint [OPTIONS] -p FOLDER "
@@ -440,6 +444,14 @@ void define_replay(CLI::App& app, Options& options) {
       ->required();
   replay
       ->add_option(
+          "--program",
+          options.replay.program,
+          "Where the program is now (default: where it was, or the same file below the current "
+          "folder)"
+      )
+      ->type_name("FILE");
+  replay
+      ->add_option(
           "--warps",
           options.replay.warps,
           "What the schedule must be of; it says so itself (default: any)"
@@ -540,6 +552,13 @@ Parsed parse_program(
   return {command, 0, ""};
 }
 
+void define_config(CLI::App& app, ShowConfigOptions& options) {
+  CLI::App* config = app.add_subcommand("config", "Show the project's settings (.heddle.yaml)");
+  config->add_flag("--explain", options.explain, "Say what each setting means, too");
+  config->add_option("--config", options.config.file, "This file and not the nearest .heddle.yaml")
+      ->type_name("FILE");
+}
+
 std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
   auto app = std::make_unique<CLI::App>(
       "Runs and checks CUDA C++ programs on the CPU, without a GPU",
@@ -557,6 +576,7 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
       *app->add_subcommand("lint", "Check CUDA sources against rules, without running them"),
       options.lint
   );
+  define_config(*app, options.show_config);
   for (const char* name : {"run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
     for (CLI::Option* option : app->get_subcommand(name)->get_options()) {
       if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
@@ -583,7 +603,10 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
     if (command.empty() && !arguments.empty() && !arguments.front().starts_with('-')) {
       return failure(
           "",
-          fmt::format("there is no command '{}' (run, check, replay, lint)", arguments.front())
+          fmt::format(
+              "there is no command '{}' (run, check, replay, lint, config)",
+              arguments.front()
+          )
       );
     }
     if (command == "lint") {
@@ -615,6 +638,9 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
     }
     if (command == "replay") {
       return {Command::Replay, 0, ""};
+    }
+    if (command == "config") {
+      return {Command::Config, 0, ""};
     }
     return {Command::None, report::exit_code::usage, app->help()};
   } catch (const CLI::CallForHelp&) {

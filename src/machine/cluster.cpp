@@ -115,6 +115,7 @@ SourcePlace place_of(const ptx::Module& module, std::uint32_t location) {
     place.file = file != module.files.end() ? file->second : "";
     place.line = source.line;
     place.column = source.column;
+    place.function = source.function.empty() ? "" : function_name(source.function);
   }
   return place;
 }
@@ -138,6 +139,8 @@ void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport&
       report.inlined_at.push_back(place_of(*code.module, *at));
     }
   }
+  SourcePlace& outermost = report.inlined_at.empty() ? report.source : report.inlined_at.back();
+  outermost.function = function_name(code.function->name);
 }
 
 FaultReport Cluster::fault_report(isa::Exec& exec) {
@@ -211,7 +214,7 @@ void Cluster::describe_waits(Waits& waits) {
         const SourcePlace& own = users_place(at.inlined_at);
         Waiters& waiters = waits[fmt::format("{}:{}: {}", own.file, own.line, text)];
         if (waiters.threads++ == 0) {
-          waiters.first = {own, text};
+          waiters.first = {own, text, grid_->describe()};
           waiters.first_block = block->index();
           waiters.first_thread = block->thread_index(w, lane);
         }
@@ -237,7 +240,8 @@ std::vector<Waiting> describe(const Waits& waits) {
              b.z,
              waiters.threads > 1 ? fmt::format(" and {} more", waiters.threads - 1) : "",
              waiters.first.text
-         )}
+         ),
+         waiters.first.kernel}
     );
   }
   return result;

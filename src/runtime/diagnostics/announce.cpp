@@ -5,6 +5,7 @@
 #include "machine/fault_diagnostic.h"
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
+#include "report/suppression.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/unseen_error.h"
 
@@ -16,10 +17,30 @@
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <sstream>
 
 namespace heddle::runtime {
 
 namespace {
+
+/// Does the project live with it (HEDDLE_SUPPRESSIONS)? Then it is only written down: `heddle run`
+/// counts it.
+bool is_suppressed(report::Diagnostic diagnostic) {
+  static std::mutex mutex;
+  static auto* const suppressions = [] { // never destroyed: exit handlers use it
+    std::stringstream text;
+    if (const char* file = std::getenv("HEDDLE_SUPPRESSIONS")) {
+      text << std::ifstream(file).rdbuf();
+    }
+    return new report::Suppressions(report::suppressions_from_lines(text.str()));
+  }();
+  const std::lock_guard lock(mutex);
+  if (!suppressions->apply(diagnostic)) {
+    return false;
+  }
+  write_down(diagnostic);
+  return true;
+}
 
 void print(const report::Diagnostic& diagnostic) {
   write_down(diagnostic);
@@ -49,6 +70,9 @@ void write_down(const report::Diagnostic& diagnostic) {
 }
 
 void warn(report::Diagnostic diagnostic) {
+  if (is_suppressed(diagnostic)) {
+    return;
+  }
   const char* strict = std::getenv("HEDDLE_WARNINGS_AS_ERRORS");
   if (strict != nullptr && std::string_view(strict) == "1") {
     diagnostic.severity = report::Severity::Error;
@@ -62,6 +86,9 @@ void warn(report::Diagnostic diagnostic) {
 void announce(const report::Diagnostic& diagnostic) {
   if (explore::note_finding(diagnostic)) {
     return; // `heddle check` reports it once for all executions
+  }
+  if (is_suppressed(diagnostic)) {
+    return;
   }
   record_outcome(
       diagnostic.finding == report::Finding::Unsupported ? Outcome::Unsupported : Outcome::Defect
@@ -138,6 +165,7 @@ void warn_of_refused_launch(
       fmt::format("a launch of {} does not take place: {}", kernel, why)
   );
   d.notes.push_back(fmt::format("the launch returns {}", code));
+  d.functions.push_back(kernel);
   warn(d);
   note_refusal(d);
 }
