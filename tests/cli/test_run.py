@@ -26,6 +26,25 @@ __global__ void count(int* p) {
     atomicAdd(p + 1, 1);
   }
 }
+__global__ void tally(int* p) {
+  int rounds = 0;
+  while (atomicAdd(p, 0) == 0) {
+    ++rounds;
+  }
+  p[1] = rounds;
+}
+// The last block ends the wait of the others, after it has seen them count.
+__global__ void counted(int* p) {
+  if (blockIdx.x == gridDim.x - 1) {
+    while (*reinterpret_cast<volatile int*>(p + 1) < 3000000) {
+    }
+    atomicExch(p, 1);
+  } else {
+    while (atomicAdd(p, 0) == 0) {
+      atomicAdd(p + 1, 1);
+    }
+  }
+}
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   int* p;
@@ -35,6 +54,8 @@ int main(int argc, char** argv) {
   if (std::strcmp(what, "fault") == 0) store<<<1, 1>>>(p, 1000);
   if (std::strcmp(what, "spin") == 0) spin<<<1, 1>>>(p);
   if (std::strcmp(what, "count") == 0) count<<<1, 32>>>(p);
+  if (std::strcmp(what, "tally") == 0) tally<<<1, 32>>>(p);
+  if (std::strcmp(what, "counted") == 0) counted<<<3, 1>>>(p);
   if (std::strcmp(what, "host") == 0) for (volatile int i = 0;; i = i + 1) {}
   if (std::strncmp(what, "refused", 7) == 0) store<<<1, 2048>>>(p, 0);
   if (std::strcmp(what, "refused-seen") == 0) cudaGetLastError();
@@ -142,15 +163,23 @@ class Run(unittest.TestCase):
         self.assertEqual(self.heddle("app.cu", "--", "leak", status=0).stderr, "")
 
     def test_a_time_limit_says_who_spins_where(self):
-        done = self.heddle("--max-time=1", "app.cu", "--", "count", status=4)
+        done = self.heddle("--max-time=1", "app.cu", "--", "tally", status=4)
         self.assertIn("warning[time-limit]", done.stderr)
-        self.assertRegex(done.stderr, r"app\.cu:1[0-3]: thread .* spins")
-        self.assertRegex(done.stderr, r"kernel 'count<<<1,32>>>'")
-        done = self.heddle("--max-time=1", "--seed=1", "app.cu", "--", "count", status=4)
-        self.assertRegex(done.stderr, r"app\.cu:1[0-3]: thread .* spins")
+        self.assertRegex(done.stderr, r"app\.cu:1[6-8]: thread .* spins")
+        self.assertRegex(done.stderr, r"kernel 'tally<<<1,32>>>'")
+        done = self.heddle("--max-time=1", "--seed=1", "app.cu", "--", "tally", status=4)
+        self.assertRegex(done.stderr, r"app\.cu:1[6-8]: thread .* spins")
         self.assertIn("no device work is under way", self.heddle("--max-time=1", "app.cu", "--", "host", status=4).stderr)
-        self.assertEqual(json.loads(self.report("--max-time=1", "app.cu", "--", "count", status=4))["verdict"], "unknown")
+        self.assertEqual(json.loads(self.report("--max-time=1", "app.cu", "--", "tally", status=4))["verdict"], "unknown")
         self.heddle("--max-time=50", "app.cu", status=0)
+
+    def test_a_livelock_that_counts_its_rounds(self):
+        for more in ([], ["--seed=1"]):
+            done = self.heddle(*more, "app.cu", "--", "count", status=1)
+            self.assertRegex(done.stderr, r"app\.cu:1[1-3]:\d+: error\[livelock\]: the program hangs")
+            self.assertIn("thread (0,0,0) of block (0,0,0) and 31 more: spins", done.stderr)
+            # Not if somebody looks at the count.
+            self.assertEqual(self.heddle(*more, "app.cu", "--", "counted", status=0).stderr, "")
 
     def test_a_hang_is_told_although_other_host_threads_exist(self):
         done = self.heddle("threads.cu", status=1)
