@@ -132,8 +132,11 @@ Result<int> run_program(const RunOptions& options) {
   TRY_VOID(check_output(options.output));
   TRY(ProjectConfig config, read_config(options.config, options.program));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(const Target target,
-      prepare(options.program, options.arguments, options.device, nvcc_flags, {}));
+  TRY(
+      const Target target,
+      // Lines of host code, which cost a run nothing.
+      prepare(options.program, options.arguments, options.device, nvcc_flags, {"-Xcompiler", "-g1"})
+  );
   TRY(const auto variables, launch_environment(target, options.device, "run"));
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());

@@ -30,7 +30,9 @@ struct Frame {
 /// One or more for each address (inlined calls), innermost first.
 std::vector<Frame>
 addr2line(const std::string& executable, const std::vector<std::string>& addresses) {
-  std::vector<std::string> command{"addr2line", "-f", "-i", "-e", executable};
+  // Not with the libraries that a program under `heddle run` gets.
+  std::vector<std::string> command{"env", "-u", "LD_PRELOAD", "-u", "LD_LIBRARY_PATH"};
+  command.insert(command.end(), {"addr2line", "-f", "-i", "-e", executable});
   command.insert(command.end(), addresses.begin(), addresses.end());
   std::vector<Frame> frames;
   const auto output = run_and_read(command, Messages::Dropped);

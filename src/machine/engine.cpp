@@ -376,6 +376,7 @@ void Engine::run_cluster(
     Waits waits;
     cluster.describe_waits(waits);
     report.waits = machine::describe(waits);
+    report.launches = {{report.kernel, grid.config().called_from}};
     fail(std::move(report), lock);
     return;
   }
@@ -535,11 +536,12 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   }
   report.waits = machine::describe(waits);
   for (const CommandPtr& command : waiting_) {
-    report.waits.push_back({{}, describe_wait(*command), ""});
+    report.waits.push_back({{}, describe_wait(*command)});
   }
-  report.waits.push_back({{}, fmt::format("the host waits in {}", what), ""});
+  report.waits.push_back({{}, fmt::format("the host waits in {}", what)});
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
+    report.launches.emplace_back(grid.describe(), grid.config().called_from);
     if (grid.next_cluster < grid.cluster_count()) {
       report.kind = FaultReport::Kind::Starvation;
       report.waits.push_back(

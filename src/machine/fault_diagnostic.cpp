@@ -145,6 +145,7 @@ FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp,
                                                      : FaultReport::Kind::Fault;
   report.fault = exec.fault();
   report.kernel = grid.describe();
+  report.launches = {{report.kernel, grid.config().called_from}};
   report.block = block.index();
   report.thread = block.thread_index(warp, report.fault.lane);
   describe_instruction(exec.code(), *exec.current(), report);
@@ -229,6 +230,16 @@ report::Diagnostic diagnose(const FaultReport& fault) {
       d.labels.push_back({place_of(waiting.place), waiting.text});
       if (!d.place.known()) {
         d.place = d.labels.back().place;
+      }
+      for (const SourcePlace& call : waiting.inlined_at) {
+        const report::Label label{place_of(call), "inlined from here"};
+        const bool told = std::ranges::any_of(d.labels, [&](const report::Label& other) {
+          return other.text == label.text && other.place.file == label.place.file &&
+                 other.place.line == label.place.line;
+        });
+        if (!told && call.line != 0) {
+          d.labels.push_back(label);
+        }
       }
     }
     return d;

@@ -37,6 +37,7 @@ struct LaunchConfig {
   bool cooperative = false;
   bool programmatic = false; // may begin before the grid it follows has completed
   std::uint32_t dynamic_shared = 0;
+  std::vector<const void*> called_from{}; // return addresses of host code, innermost first
 };
 
 enum class CommandKind : std::uint8_t {
@@ -122,9 +123,10 @@ struct SourcePlace {
 
 /// Who waits or spins, and where.
 struct Waiting {
-  SourcePlace place;  // the user's own source, if there is any
-  std::string text;   // "thread (0,0,0) of block (0,0,0) and 31 more spins (setp…)"
-  std::string kernel; // "scan<<<3,32>>>"; empty: not a device thread
+  SourcePlace place;    // the user's own source, if there is any
+  std::string text;     // "thread (0,0,0) of block (0,0,0) and 31 more spins (setp…)"
+  std::string kernel{}; // "scan<<<3,32>>>"; empty: not a device thread
+  std::vector<SourcePlace> inlined_at{}; // call sites of `place`, innermost first
 };
 
 /// What a device thread did wrong, or what Heddle cannot do for it; the context is unusable
@@ -146,6 +148,8 @@ struct FaultReport {
   std::string instruction;                   // PTX text
   std::optional<memory::Allocation> nearest; // of an address in global memory
   std::vector<Waiting> waits;                // Deadlock, Hang: who waits for what
+  /// The kernels that it is about, with LaunchConfig::called_from.
+  std::vector<std::pair<std::string, std::vector<const void*>>> launches;
 };
 
 /// Decides who moves. Implemented by Engine (engine.h) and by the explorer.

@@ -90,7 +90,7 @@ void append_label(
     out += fmt::format("  --> {}: {}\n", place_text(label.place), label.text);
     return;
   }
-  if (label.place.file != file) {
+  if (shown_path(label.place.file) != shown_path(file)) {
     file = label.place.file;
     out += fmt::format("  --> {}\n", place_text(label.place));
   }

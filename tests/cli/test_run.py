@@ -66,6 +66,32 @@ int main(int argc, char** argv) {
   return 0;
 }
 """
+# Host code with lines: where each call is made.
+CALLS = """
+#include <cstring>
+__device__ void put(int* p, int i) { p[i] = 1; }
+__global__ void store(int* p, int i) { put(p, i); }
+__global__ void pair(volatile int* p) {
+  while (p[threadIdx.x] == 0) {
+  }
+}
+static void helper(int* p, const char* what) {
+  if (std::strcmp(what, "fault") == 0) store<<<1, 32>>>(p, 1000);      // line 10
+  if (std::strcmp(what, "refused") == 0) store<<<1, 2048>>>(p, 0);     // line 11
+  if (std::strcmp(what, "pair") == 0) pair<<<1, 2>>>(p);               // line 12
+  if (std::strcmp(what, "twice") == 0) cudaFree(p);                    // line 13
+  if (std::strcmp(what, "host") == 0) *p = 1;                          // line 14
+}
+int main(int argc, char** argv) {
+  int* p;
+  cudaMalloc(&p, 64);
+  cudaMemset(p, 0, 64);
+  helper(p, argv[1]);  // line 20
+  cudaDeviceSynchronize();
+  cudaFree(p);
+  return 0;
+}
+"""
 # A thread that belongs to nobody, and a pool whose workers have nothing to do, beside a kernel that hangs.
 THREADS = """
 #include <condition_variable>
@@ -110,6 +136,7 @@ class Run(unittest.TestCase):
         cls.root = pathlib.Path(cls.folder.name)
         (cls.root / "app.cu").write_text(PROGRAM)
         (cls.root / "threads.cu").write_text(THREADS)
+        (cls.root / "calls.cu").write_text(CALLS)
 
     def heddle(self, *arguments, status, command="run", flags=None):
         environment = dict(os.environ, **({"HEDDLE_FLAGS": flags} if flags else {}))
@@ -177,7 +204,7 @@ class Run(unittest.TestCase):
         for more in ([], ["--seed=1"]):
             done = self.heddle(*more, "app.cu", "--", "count", status=1)
             self.assertRegex(done.stderr, r"app\.cu:1[1-3]:\d+: error\[livelock\]: the program hangs")
-            self.assertIn("thread (0,0,0) of block (0,0,0) and 31 more: spins", done.stderr)
+            self.assertIn("thread (0,0,0) of block (0,0,0) of kernel 'count<<<1,32>>>' and 31 more: spins", done.stderr)
             # Not if somebody looks at the count.
             self.assertEqual(self.heddle(*more, "app.cu", "--", "counted", status=0).stderr, "")
 
@@ -211,6 +238,25 @@ class Run(unittest.TestCase):
         self.heddle("--error-exitcode=9", "app.cu", "--", "fault", status=9)
         self.heddle("--error-exitcode=9", "app.cu", "--", "refused", command="check", status=9)
         self.heddle("--warnings-as-errors", "app.cu", "--", "refused-seen", status=1)
+
+    def lines(self, *arguments):
+        """The places of the one finding of a run, as line and words."""
+        (finding,) = json.loads(self.report("calls.cu", "--", *arguments, status=1))["findings"]
+        return [(place["line"], place["text"]) for place in finding["locations"]]
+
+    def test_each_finding_says_how_it_came_about(self):
+        self.assertEqual(self.lines("fault"), [
+            (3, "thread (0,0,0) of block (0,0,0) of kernel store<<<1,32>>>, with 31 more threads of its warp"),
+            (4, "inlined from here"), (10, "launched from here"), (20, "called from here")])
+        self.assertIn((22, "called here"), self.lines("twice"))
+        self.assertEqual(self.lines("host"), [(14, "host code is here"), (20, "called from here")])
+        self.assertIn("calls.cu:11:1: error[api-misuse]", self.heddle("calls.cu", "--", "refused", status=1).stderr)
+
+    def test_a_few_threads_that_wait_have_a_line_each(self):
+        places = self.lines("pair")
+        for thread in ("(0,0,0)", "(1,0,0)"):
+            self.assertRegex(str(places), rf"\(6, .thread {re.escape(thread)} of block \(0,0,0\) of kernel 'pair<<<1,2>>>': spins")
+        self.assertIn((12, "launched from here"), places)
 
     def test_flags_from_the_environment(self):
         done = self.heddle("app.cu", "--", "leak", status=7, flags="--leaks --error-exitcode=7 --max-states=5 --color=always")

@@ -6,6 +6,7 @@
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
 #include "report/suppression.h"
+#include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/unseen_error.h"
 
@@ -105,7 +106,11 @@ void announce_or_write(const report::Diagnostic& diagnostic) {
 }
 
 void announce_fault(const machine::FaultReport& fault) {
-  announce(machine::diagnose(fault));
+  report::Diagnostic d = machine::diagnose(fault);
+  if (!explore::is_exploring()) {
+    add_launches(d, fault.launches);
+  }
+  announce(d);
 }
 
 void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call) {
@@ -118,6 +123,7 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
   );
   machine::note_if_near(d, nearest, p);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
+  add_call(d);
   announce(d);
 }
 
@@ -127,6 +133,7 @@ void warn_of_free_after_reset(memory::Address p, const char* call) {
       fmt::format("{} of {:#x}, which cudaDeviceReset has freed", call, p)
   );
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
+  add_call(d);
   warn(std::move(d));
 }
 
@@ -149,6 +156,7 @@ void warn_of_bad_range(
   );
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
+  add_call(d);
   if (!explore::note_finding(d)) {
     warn(d);
     note_refusal(d);
@@ -166,6 +174,7 @@ void warn_of_refused_launch(
   );
   d.notes.push_back(fmt::format("the launch returns {}", code));
   d.functions.push_back(kernel);
+  add_call(d);
   warn(d);
   note_refusal(d);
 }
@@ -178,6 +187,7 @@ void announce_stale_handle(const char* what) {
   d.notes.emplace_back(
       "the call returns cudaErrorInvalidResourceHandle; NVIDIA's library may crash"
   );
+  add_call(d);
   announce(d);
 }
 
