@@ -58,18 +58,12 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
   define_style(command);
 }
 
-void define_output(CLI::App& command, OutputOptions& output) {
+void define_output(CLI::App& command, OutputOptions& output, const std::string& output_help) {
   command.add_option("--format", output.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif", "junit"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  command
-      .add_option(
-          "-o,--output",
-          output.file,
-          "Write the result to a file instead of standard output (-: standard output)"
-      )
-      ->type_name("FILE");
+  command.add_option("-o,--output", output.file, output_help)->type_name("FILE");
 }
 
 std::string usage(std::string_view command) {
@@ -104,7 +98,12 @@ public:
 void define_run(CLI::App& app, Options& options) {
   CLI::App* run = app.add_subcommand("run", "Run a CUDA program on the CPU");
   define_program_options(*run, options.run);
-  define_output(*run, options.run.output);
+  define_output(
+      *run,
+      options.run.output,
+      "Write a report to a file (-: standard output, which is the program's). Without it, findings "
+      "go to standard error: as text at once, or as --format says when the program has ended"
+  );
   run->add_option(
          "--max-time",
          options.run.device.max_seconds,
@@ -417,7 +416,11 @@ void define_check(CLI::App& app, Options& options) {
       options.check.uninitialised,
       "Look for uses of memory that nobody has written in one schedule before the search"
   );
-  define_output(*check, options.check.output);
+  define_output(
+      *check,
+      options.check.output,
+      "Write the result to a file instead of standard output (-: standard output)"
+  );
   check
       ->add_option(
           "--expect-exit",

@@ -46,18 +46,10 @@ bool wants_report(const OutputOptions& output) {
   return output.format != "text" || !output.file.empty();
 }
 
-/// Standard output is the program's. So a report goes there only if somebody says so: -o -.
-Result<void> check_output(const OutputOptions& output) {
-  if (output.format != "text" && output.file.empty()) {
-    return input_error(
-        fmt::format(
-            "--format={} needs -o FILE: standard output is the program's (-o - writes there all "
-            "the same)",
-            output.format
-        )
-    );
-  }
-  return {};
+/// Standard output is the program's. So a report that nobody has given a place goes to standard
+/// error, in the place of what the program would print there about its findings.
+bool goes_to_standard_error(const OutputOptions& output) {
+  return output.format != "text" && output.file.empty();
 }
 
 /// Ctrl-C reaches the program, too, which says what is under way; we write down what it has found.
@@ -96,6 +88,9 @@ Result<int> run_with_report(
   const auto start = std::chrono::steady_clock::now();
   const TemporaryFile found("run");
   variables["HEDDLE_REPORT_TO"] = found.path();
+  if (goes_to_standard_error(options.output)) {
+    variables["HEDDLE_REPORT_ONLY"] = "1";
+  }
   const TemporaryFile known("suppressions");
   report::Suppressions suppressions = config.suppressions;
   if (!options.config.write_baseline.empty()) {
@@ -120,7 +115,12 @@ Result<int> run_with_report(
   };
   TRY_VOID(suppress(report, config, options.config, looked_for));
   if (wants_report(options.output)) {
-    TRY_VOID(write_result(render(report, options.output, options.program), options.output.file));
+    const std::string text = render(report, options.output, options.program);
+    if (goes_to_standard_error(options.output)) {
+      fmt::print(stderr, "{}", text);
+    } else {
+      TRY_VOID(write_result(text, options.output.file));
+    }
   } else {
     print_suppressed(report);
   }
@@ -129,7 +129,6 @@ Result<int> run_with_report(
 
 /// The exit code; or the program could not be started.
 Result<int> run_program(const RunOptions& options) {
-  TRY_VOID(check_output(options.output));
   TRY(ProjectConfig config, read_config(options.config, options.program));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(

@@ -160,9 +160,11 @@ private:
       const Site site = this->site(event.site);
       Diagnostic diagnostic = diagnostic_of(event);
       resolve_host(diagnostic.place);
-      for (report::Label& label : diagnostic.labels) {
+      std::erase_if(diagnostic.labels, [this](report::Label& label) {
+        const bool host = label.place.file.starts_with('@');
         resolve_host(label.place);
-      }
+        return host && !label.place.known(); // compiled without -g
+      });
       if (!diagnostic.place.known()) {
         diagnostic.place = {site.file, site.line, site.column, 0};
       }

@@ -263,6 +263,11 @@ class Checked(unittest.TestCase):
         self.assertRegex(text, r"(?m)^  A = the host thread$")
         self.assertRegex(text, r"hang\.cu:5 +a volatile read +while \(flag == 0\)")
         self.assertLess(text.index("from here on for ever"), text.index("again from step"))
+        # The launch is where it is written, and what nvcc generates for it is left out.
+        launch = next(n for n, line in enumerate((self.root / "hang.cu").read_text().split("\n"), 1) if "<<<" in line)
+        self.assertRegex(text, rf"hang\.cu:{launch} +inside a kernel launch")
+        self.assertIn(f"hang.cu:{launch}  launched from here", text)
+        self.assertEqual(text.count("a volatile write"), 0)
         trace = json.loads(self.heddle("replay", "--format=json", schedule, status=1).stdout)
         self.assertEqual(trace["end"], "loop")
         self.assertLess(trace["loop_from"], len(trace["steps"]))

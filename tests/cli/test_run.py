@@ -159,7 +159,9 @@ class Run(unittest.TestCase):
         self.assertEqual((finding["code"], finding["severity"], finding["locations"][0]["line"]), ("out-of-bounds", "error", 5))
         clean = json.loads(self.report("app.cu", status=0))
         self.assertEqual((clean["verdict"], clean["findings"]), ("clean", []))
-        self.assertIn("needs -o FILE", self.heddle("--format=json", "app.cu", status=2).stderr)
+        done = self.heddle("--format=json", "app.cu", "--", "fault", status=1)
+        self.assertEqual(done.stdout, "the program speaks\n")
+        self.assertEqual(json.loads(done.stderr)["findings"], result["findings"])
         self.assertIn('"verdict": "clean"', self.heddle("--format=json", "-o", "-", "app.cu", status=0).stdout)
 
     def test_the_other_forms(self):

@@ -45,6 +45,9 @@ bool is_suppressed(report::Diagnostic diagnostic) {
 
 void print(const report::Diagnostic& diagnostic) {
   write_down(diagnostic);
+  if (std::getenv("HEDDLE_REPORT_ONLY") != nullptr) {
+    return;
+  }
   report::SourceCache sources;
   const std::string text = render_text(
       diagnostic,
