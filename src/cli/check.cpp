@@ -1,6 +1,7 @@
 // heddle check: the program under a driver that tries every schedule, and what to say about it.
 #include "base/process.h"
 #include "cli/commands.h"
+#include "cli/config_file.h"
 #include "cli/file.h"
 #include "cli/lockstep.h"
 #include "cli/races.h"
@@ -46,6 +47,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
         "--warps=both"
     );
   }
+  TRY(ProjectConfig config, read_config(options.config, options.program));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(const Target target,
       prepare_check(options.program, options.arguments, options.device, nvcc_flags));
@@ -95,6 +97,12 @@ Result<report::Report> check_program(const CheckOptions& options) {
   if (const std::string warning = second_program(target); !warning.empty()) {
     report.warnings.push_back(warning);
   }
+  const LookedFor looked_for{
+      .by = LookedFor::By::Check,
+      .races = options.races != 0,
+      .uninitialised = options.uninitialised
+  };
+  TRY_VOID(suppress(report, config, options.config, looked_for));
   return report;
 }
 

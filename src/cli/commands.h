@@ -8,6 +8,7 @@ namespace heddle::cli {
 int run_command(const RunOptions& options);
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
+int config_command(const ShowConfigOptions& options);
 
 /// Becomes heddle-lint, which takes the same arguments; returns only on failure.
 int lint_command(const std::vector<std::string>& arguments);

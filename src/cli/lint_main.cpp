@@ -1,5 +1,6 @@
 // heddle-lint: what `heddle lint` starts. A program of its own because it links LLVM and Clang.
 #include "base/check.h"
+#include "cli/config_file.h"
 #include "cli/lint_options.h"
 #include "cli/output.h"
 #include "lint/lint.h"
@@ -113,6 +114,25 @@ std::string render(const report::StaticReport& result, const std::string& format
   return report::render_text(result, sources, {.colour = colour});
 }
 
+/// An entry of .heddle.yaml whose code is neither a finding's nor one of our keys and rules.
+std::string unknown_code(const report::Suppressions& suppressions) {
+  for (const report::Suppression& one : suppressions.all()) {
+    const bool ours = std::ranges::any_of(lint::all_rules(), [&](const report::StaticRule& rule) {
+      return rule.key == one.code || rule.rule == one.code;
+    });
+    if (!one.code.empty() && !ours && !report::find_finding(one.code) &&
+        report::rule_text(one.code).empty()) {
+      return fmt::format(
+          "{}: there is no finding or rule '{}' (heddle config --explain, heddle lint "
+          "--list-rules)",
+          one.written,
+          one.code
+      );
+    }
+  }
+  return "";
+}
+
 int run(const cli::LintOptions& options) {
   if (options.list_rules) {
     list_rules();
@@ -146,6 +166,13 @@ int run(const cli::LintOptions& options) {
   request.version = HEDDLE_VERSION;
   request.jobs = options.jobs;
   request.settings = options.settings;
+  auto config = cli::read_config(options.config, options.files.empty() ? "" : options.files[0]);
+  if (!config) {
+    return usage_error(config.error().message);
+  }
+  if (const std::string problem = unknown_code(config->suppressions); !problem.empty()) {
+    return usage_error(problem);
+  }
   auto result = lint::lint(request);
   unsigned fixed = 0;
   if (result && options.fix) {
@@ -159,6 +186,9 @@ int run(const cli::LintOptions& options) {
     fmt::print(stderr, "heddle: error: {}\n", result.error().message);
     return result.error().kind == ErrorKind::Unsupported ? report::exit_code::unsupported
                                                          : report::exit_code::usage;
+  }
+  if (const auto done = cli::suppress(*result, *config, options.config); !done) {
+    return usage_error(done.error().message);
   }
   const std::string text =
       render(*result, options.format, options.output.empty() && report::use_colour(STDOUT_FILENO));

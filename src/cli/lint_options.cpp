@@ -39,6 +39,7 @@ void define_lint_options(CLI::App& command, LintOptions& options) {
           "Write the result to a file instead of standard output"
       )
       ->type_name("FILE");
+  define_config_options(command, options.config);
   define_style(command);
   command
       .add_option(

@@ -2,6 +2,8 @@
 // heddle-lint) and heddle-lint (which links LLVM; so `heddle run` need not load it).
 #pragma once
 
+#include "cli/config_file.h"
+
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct LintOptions {
   std::string format = "text";
   std::string output;
   std::string toolkit;
+  ConfigOptions config;
   std::string architecture = "sm_90";
   std::string explain;
   std::vector<std::string> settings;

@@ -27,6 +27,8 @@ int main(int count, char** values) {
       return replay_command(options.replay);
     case Command::Lint:
       return lint_command({values + 2, values + count});
+    case Command::Config:
+      return config_command(options.show_config);
     case Command::Reference:
       fmt::print("{}", flags_reference());
       return 0;

@@ -54,26 +54,24 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
       options.device.warnings_as_errors,
       "A warning is a defect, too"
   );
+  define_config_options(command, options.config);
   define_style(command);
 }
 
-void define_output(CLI::App& command, OutputOptions& output) {
+void define_output(CLI::App& command, OutputOptions& output, const std::string& output_help) {
   command.add_option("--format", output.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif", "junit"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  command
-      .add_option(
-          "-o,--output",
-          output.file,
-          "Write the result to a file instead of standard output (-: standard output)"
-      )
-      ->type_name("FILE");
+  command.add_option("-o,--output", output.file, output_help)->type_name("FILE");
 }
 
 std::string usage(std::string_view command) {
   if (command == "replay") {
     return "heddle replay [OPTIONS] SCHEDULE";
+  }
+  if (command == "config") {
+    return "heddle config [OPTIONS]";
   }
   if (command == "lint") {
     return "heddle lint [OPTIONS] FILE… [-- COMPILER FLAGS]\n  heddle lint [OPTIONS] -p FOLDER "
@@ -100,7 +98,12 @@ public:
 void define_run(CLI::App& app, Options& options) {
   CLI::App* run = app.add_subcommand("run", "Run a CUDA program on the CPU");
   define_program_options(*run, options.run);
-  define_output(*run, options.run.output);
+  define_output(
+      *run,
+      options.run.output,
+      "Write a report to a file (-: standard output, which is the program's). Without it, findings "
+      "go to standard error: as text at once, or as --format says when the program has ended"
+  );
   run->add_option(
          "--max-time",
          options.run.device.max_seconds,
@@ -421,7 +424,11 @@ void define_check(CLI::App& app, Options& options) {
       options.check.uninitialised,
       "Look for uses of memory that nobody has written in one schedule before the search"
   );
-  define_output(*check, options.check.output);
+  define_output(
+      *check,
+      options.check.output,
+      "Write the result to a file instead of standard output (-: standard output)"
+  );
   check
       ->add_option(
           "--expect-exit",
@@ -446,6 +453,14 @@ void define_replay(CLI::App& app, Options& options) {
       )
       ->type_name("SCHEDULE")
       ->required();
+  replay
+      ->add_option(
+          "--program",
+          options.replay.program,
+          "Where the program is now (default: where it was, or the same file below the current "
+          "folder)"
+      )
+      ->type_name("FILE");
   replay
       ->add_option(
           "--warps",
@@ -548,6 +563,13 @@ Parsed parse_program(
   return {command, 0, ""};
 }
 
+void define_config(CLI::App& app, ShowConfigOptions& options) {
+  CLI::App* config = app.add_subcommand("config", "Show the project's settings (.heddle.yaml)");
+  config->add_flag("--explain", options.explain, "Say what each setting means, too");
+  config->add_option("--config", options.config.file, "This file and not the nearest .heddle.yaml")
+      ->type_name("FILE");
+}
+
 std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
   auto app = std::make_unique<CLI::App>(
       "Runs and checks CUDA C++ programs on the CPU, without a GPU",
@@ -565,6 +587,7 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
       *app->add_subcommand("lint", "Check CUDA sources against rules, without running them"),
       options.lint
   );
+  define_config(*app, options.show_config);
   for (const char* name : {"run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
     for (CLI::Option* option : app->get_subcommand(name)->get_options()) {
       if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
@@ -591,7 +614,10 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
     if (command.empty() && !arguments.empty() && !arguments.front().starts_with('-')) {
       return failure(
           "",
-          fmt::format("there is no command '{}' (run, check, replay, lint)", arguments.front())
+          fmt::format(
+              "there is no command '{}' (run, check, replay, lint, config)",
+              arguments.front()
+          )
       );
     }
     if (command == "lint") {
@@ -623,6 +649,9 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
     }
     if (command == "replay") {
       return {Command::Replay, 0, ""};
+    }
+    if (command == "config") {
+      return {Command::Config, 0, ""};
     }
     return {Command::None, report::exit_code::usage, app->help()};
   } catch (const CLI::CallForHelp&) {

@@ -4,6 +4,7 @@
 // compares.
 #pragma once
 
+#include "cli/config_file.h"
 #include "cli/launch.h"
 #include "cli/lint_options.h"
 #include "cli/output.h"
@@ -17,6 +18,7 @@ namespace heddle::cli {
 /// What `heddle run` and `heddle check` have in common.
 struct ProgramOptions {
   DeviceOptions device;
+  ConfigOptions config;
   std::string nvcc; // --nvcc, one string
   std::string program;
   std::vector<std::string> arguments;
@@ -36,10 +38,16 @@ struct CheckOptions : ProgramOptions {
 
 struct ReplayOptions {
   std::string schedule; // v1:…
+  std::string program;  // where it is now; empty: looked for
   std::string warps;    // empty: as the schedule says
   bool trace = false;
   std::string format = "text"; // or json
   double max_seconds = 60;
+};
+
+struct ShowConfigOptions {
+  ConfigOptions config;
+  bool explain = false;
 };
 
 struct Options {
@@ -47,6 +55,7 @@ struct Options {
   CheckOptions check;
   ReplayOptions replay;
   LintOptions lint;
+  ShowConfigOptions show_config;
 };
 
 enum class Command {
@@ -55,6 +64,7 @@ enum class Command {
   Check,
   Replay,
   Lint,
+  Config,
   Version,
   Reference
 };

@@ -3,8 +3,11 @@
 // prints, it prints as ever.
 #include "base/process.h"
 #include "cli/commands.h"
+#include "cli/config_file.h"
 #include "cli/file.h"
 #include "report/diagnostic_lines.h"
+#include "report/render.h"
+#include "report/suppression.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,22 +20,36 @@
 namespace heddle::cli {
 namespace {
 
+/// A file of this process in the folder for temporary ones, until the end.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(std::string_view purpose)
+      : path_(
+            std::filesystem::temp_directory_path() /
+            fmt::format("heddle-{}-{}", purpose, ::getpid())
+        ) {
+    std::filesystem::remove(path_);
+  }
+  ~TemporaryFile() {
+    std::error_code failure;
+    std::filesystem::remove(path_, failure);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  std::string path() const { return path_.string(); }
+
+private:
+  std::filesystem::path path_;
+};
+
 bool wants_report(const OutputOptions& output) {
   return output.format != "text" || !output.file.empty();
 }
 
-/// Standard output is the program's. So a report goes there only if somebody says so: -o -.
-Result<void> check_output(const OutputOptions& output) {
-  if (output.format != "text" && output.file.empty()) {
-    return input_error(
-        fmt::format(
-            "--format={} needs -o FILE: standard output is the program's (-o - writes there all "
-            "the same)",
-            output.format
-        )
-    );
-  }
-  return {};
+/// Standard output is the program's. So a report that nobody has given a place goes to standard
+/// error, in the place of what the program would print there about its findings.
+bool goes_to_standard_error(const OutputOptions& output) {
+  return output.format != "text" && output.file.empty();
 }
 
 /// Ctrl-C reaches the program, too, which says what is under way; we write down what it has found.
@@ -51,40 +68,80 @@ private:
   struct sigaction old_ = {};
 };
 
+/// What was not printed, and why: the program itself has printed the rest.
+void print_suppressed(const report::Report& report) {
+  for (const report::Diagnostic& d : report.suppressed) {
+    fmt::print(stderr, "heddle: suppressed: {}\n", report::describe_suppressed(d));
+  }
+  for (const std::string& note : report.notes) {
+    fmt::print(stderr, "heddle: note: {}\n", note);
+  }
+}
+
 /// The exit code.
 Result<int> run_with_report(
     const RunOptions& options,
     const std::vector<std::string>& command,
-    std::map<std::string, std::string> variables
+    std::map<std::string, std::string> variables,
+    ProjectConfig& config
 ) {
   const auto start = std::chrono::steady_clock::now();
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / fmt::format("heddle-run-{}", ::getpid());
-  std::filesystem::remove(file);
-  variables["HEDDLE_REPORT_TO"] = file.string();
+  const TemporaryFile found("run");
+  variables["HEDDLE_REPORT_TO"] = found.path();
+  if (goes_to_standard_error(options.output)) {
+    variables["HEDDLE_REPORT_ONLY"] = "1";
+  }
+  const TemporaryFile known("suppressions");
+  report::Suppressions suppressions = config.suppressions;
+  if (!options.config.write_baseline.empty()) {
+    suppressions.add(everything_else(options.config));
+  }
+  if (!suppressions.empty()) {
+    TRY_VOID(write_file(known.path(), report::to_lines(suppressions)));
+    variables["HEDDLE_SUPPRESSIONS"] = known.path();
+  }
   report::Report report;
   {
     const IgnoreInterrupts ignored;
     TRY(report.exit_status, run_as_is(command, variables));
   }
-  report.findings = report::from_lines(read_file(file.string()).value_or(""));
-  std::filesystem::remove(file);
+  report.findings = report::from_lines(read_file(found.path()).value_or(""));
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  TRY_VOID(write_result(render(report, options.output, options.program), options.output.file));
+  const LookedFor looked_for{
+      .by = LookedFor::By::Run,
+      .races = options.device.races,
+      .uninitialised = options.device.uninitialised,
+      .leaks = options.device.leaks
+  };
+  TRY_VOID(suppress(report, config, options.config, looked_for));
+  if (wants_report(options.output)) {
+    const std::string text = render(report, options.output, options.program);
+    if (goes_to_standard_error(options.output)) {
+      fmt::print(stderr, "{}", text);
+    } else {
+      TRY_VOID(write_result(text, options.output.file));
+    }
+  } else {
+    print_suppressed(report);
+  }
   return *report.exit_status;
 }
 
 /// The exit code; or the program could not be started.
 Result<int> run_program(const RunOptions& options) {
-  TRY_VOID(check_output(options.output));
+  TRY(ProjectConfig config, read_config(options.config, options.program));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(const Target target,
-      prepare(options.program, options.arguments, options.device, nvcc_flags, {}));
+  TRY(
+      const Target target,
+      // Lines of host code, which cost a run nothing.
+      prepare(options.program, options.arguments, options.device, nvcc_flags, {"-Xcompiler", "-g1"})
+  );
   TRY(const auto variables, launch_environment(target, options.device, "run"));
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
-  if (wants_report(options.output)) {
-    return run_with_report(options, command, variables);
+  if (wants_report(options.output) || !config.suppressions.empty() ||
+      !options.config.write_baseline.empty()) {
+    return run_with_report(options, command, variables, config);
   }
   return unexpected(become(command, variables));
 }

@@ -426,6 +426,8 @@ report::Diagnostic Explorer::diagnose(const machine::FaultReport& report) const 
     d.place = {};
     d.place.file = launch->second;
     d.labels.insert(d.labels.begin(), {d.place, "the kernel of a library is launched here"});
+  } else if (launch != last_launches_.end() && launch->second.size() > 1) {
+    d.labels.push_back({{launch->second, 0, 0}, "launched from here"});
   }
   return d;
 }
@@ -442,10 +444,25 @@ Site Explorer::place_of(
   machine::describe_instruction(code, op, place);
   place.inlined_at.insert(place.inlined_at.begin(), place.source);
   const machine::SourcePlace& own = users_place(place.inlined_at);
+  Site site;
   if (own.line != 0 && is_system_file(own.file) && launch.size() > 1) {
-    return {launch, 0, 0, fmt::format("{}, in {}", what, as_included(own))};
+    site.file = launch;
+    site.what = fmt::format("{}, in {}", what, as_included(own));
+    return site;
   }
-  return {own.file, own.line, own.column, std::move(what)};
+  site.file = own.file;
+  site.line = own.line;
+  site.column = own.column;
+  site.what = std::move(what);
+  for (const machine::SourcePlace& call : place.inlined_at) {
+    if (&call > &own && call.line != 0) {
+      site.calls.push_back({call.file, call.line, call.column, "inlined from here"});
+    }
+  }
+  if (launch.size() > 1) {
+    site.calls.push_back({launch, 0, 0, "launched from here"});
+  }
+  return site;
 }
 
 } // namespace heddle::explore

@@ -342,12 +342,18 @@ Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedu
       trace.actors.push_back(graph.actors[row.actor].name);
     }
     const Site site = sources.resolve(table.site(row.site));
-    trace.steps.push_back(
-        {column->second,
-         {site.file, site.line, site.column, 0},
-         site.what,
-         std::string(table.text(row.note))}
-    );
+    report::TraceStep step{
+        .actor = column->second,
+        .place = {site.file, site.line, site.column, 0},
+        .what = site.what,
+        .note = std::string(table.text(row.note)),
+        .calls = {},
+        .is_noise = site.of_stub
+    };
+    for (const Site::Call& call : site.calls) {
+      step.calls.push_back({{call.file, call.line, call.column, 0}, call.how});
+    }
+    trace.steps.push_back(std::move(step));
   }
   std::tie(trace.end, trace.outcome) = outcome_of(again, schedule);
   if (trace.end == report::TraceEnd::Loop) {

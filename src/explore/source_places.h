@@ -24,12 +24,20 @@ using machine::users_place;
 class HostSources {
 public:
   explicit HostSources(std::string executable) : executable_(std::move(executable)) {}
-  /// Other sites keep their place. A site that cannot be resolved loses its file.
+  /// Other sites keep their place; calls by host code get theirs. A site that cannot be resolved
+  /// loses its file.
   Site resolve(const Site& site);
 
 private:
+  struct Host {
+    machine::SourcePlace own; // innermost in the user's source; the caller of a launch's stub
+    std::vector<Site::Call> callers;
+    bool in_stub = false;
+  };
+  const Host& find(const std::string& list);
+
   std::string executable_;
-  std::map<std::string, machine::SourcePlace> known_;
+  std::map<std::string, Host> known_;
 };
 
 } // namespace heddle::explore

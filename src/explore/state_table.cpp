@@ -404,7 +404,13 @@ std::uint32_t StateTable::intern(std::span<const ClassChange> changes) {
 }
 
 std::uint32_t StateTable::intern(const Site& site) {
-  return intern(fmt::format("{}\t{}\t{}\t{}", site.file, site.line, site.column, site.what));
+  std::string calls;
+  for (const Site::Call& call : site.calls) {
+    calls += fmt::format("{}\v{}\v{}\v{}\f", call.file, call.line, call.column, call.how);
+  }
+  return intern(
+      fmt::format("{}\t{}\t{}\t{}\t{}", site.file, site.line, site.column, calls, site.what)
+  );
 }
 
 ActorId StateTable::add_actor(const Actor& actor) {

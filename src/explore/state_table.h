@@ -34,6 +34,16 @@ struct Site {
   std::string file;
   std::uint32_t line = 0, column = 0; // 0: unknown
   std::string what;                   // "atomic load", "inside cudaDeviceSynchronize"
+  /// How it got there, innermost first.
+  struct Call {
+    std::string file;
+    std::uint32_t line = 0, column = 0;
+    std::string how; // "inlined from here"
+    bool operator==(const Call&) const = default;
+  };
+  std::vector<Call> calls = {};
+  // An access that nvcc's stub for a launch makes on its own account (source_places.h finds out).
+  bool of_stub = false;
   bool operator==(const Site&) const = default;
 };
 

@@ -219,12 +219,13 @@ std::string_view StateTable::text(std::uint32_t id) const {
 
 Site StateTable::site(std::uint32_t id) const {
   std::string_view rest = text(id);
-  const auto next = [&] {
-    const std::size_t tab = std::min(rest.find('\t'), rest.size());
-    std::string part(rest.substr(0, tab));
-    rest.remove_prefix(std::min(tab + 1, rest.size()));
+  const auto cut = [](std::string_view& from, char at) {
+    const std::size_t end = std::min(from.find(at), from.size());
+    std::string part(from.substr(0, end));
+    from.remove_prefix(std::min(end + 1, from.size()));
     return part;
   };
+  const auto next = [&] { return cut(rest, '\t'); };
   const auto number = [](const std::string& text) {
     return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
   };
@@ -232,6 +233,16 @@ Site StateTable::site(std::uint32_t id) const {
   site.file = next();
   site.line = number(next());
   site.column = number(next());
+  const std::string list = next();
+  for (std::string_view calls = list; !calls.empty();) {
+    const std::string one = cut(calls, '\f');
+    std::string_view parts = one;
+    Site::Call& call = site.calls.emplace_back();
+    call.file = cut(parts, '\v');
+    call.line = number(cut(parts, '\v'));
+    call.column = number(cut(parts, '\v'));
+    call.how = parts;
+  }
   site.what = std::string(rest);
   return site;
 }

@@ -22,7 +22,7 @@ std::string digest(const StateTable& table, std::span<const TraceRow> rows) {
     if (row.actor < graph.actors.size()) {
       const std::string_view kernel = graph.actors[row.actor].kernel;
       hasher.text(kernel.substr(0, kernel.rfind(machine::Stepper::launch_number)));
-      hasher.text(table.text(row.site));
+      hasher.text(table.site(row.site).what);
     }
   }
   return fmt::format("{:016x}", hasher.finish().low);

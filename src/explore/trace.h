@@ -30,8 +30,9 @@ struct TraceRow {
   bool operator==(const TraceRow&) const = default;
 };
 
-/// Hash of what happened in `rows`: which kernel (or the host) did what at which place. It tells
-/// one execution from another, but not one of several equal threads or launches from another.
+/// Hash of what happened in `rows`: which kernel (or the host) did what. Lines, paths and addresses
+/// do not count, so it is the same in another folder. It tells one execution from another, but not
+/// one of several equal threads or launches from another.
 std::string digest(const StateTable& table, std::span<const TraceRow> rows);
 
 void append_row(int fd, const TraceRow& row);

@@ -5,6 +5,7 @@
 #include "explore/trace.h"
 #include "explore/unexpected_end.h"
 #include "report/diagnostic_lines.h"
+#include "report/names.h"
 #include "report/render.h"
 
 #include <fmt/format.h>
@@ -159,9 +160,11 @@ private:
       const Site site = this->site(event.site);
       Diagnostic diagnostic = diagnostic_of(event);
       resolve_host(diagnostic.place);
-      for (report::Label& label : diagnostic.labels) {
+      std::erase_if(diagnostic.labels, [this](report::Label& label) {
+        const bool host = label.place.file.starts_with('@');
         resolve_host(label.place);
-      }
+        return host && !label.place.known(); // compiled without -g
+      });
       if (!diagnostic.place.known()) {
         diagnostic.place = {site.file, site.line, site.column, 0};
       }
@@ -189,6 +192,23 @@ private:
       }
     }
     return cut_short;
+  }
+
+  /// How somebody got to the place of the last label.
+  static void add_calls(Diagnostic& diagnostic, const Site& site, int number) {
+    for (const Site::Call& call : site.calls) {
+      const auto known = std::ranges::find_if(diagnostic.labels, [&](const report::Label& other) {
+        return other.place.file == call.file && other.place.line == call.line &&
+               other.text.ends_with(call.how);
+      });
+      if (known == diagnostic.labels.end()) {
+        diagnostic.labels.push_back(
+            {{call.file, call.line, call.column, 0}, fmt::format("({}) {}", number, call.how)}
+        );
+      } else { // where several threads come from is said once: "(1, 2) launched from here"
+        known->text.insert(known->text.find(')'), fmt::format(", {}", number));
+      }
+    }
   }
 
   /// A place of host code that is known by return addresses only.
@@ -475,6 +495,18 @@ private:
   Diagnostic describe(const Hang& hang) const {
     Diagnostic diagnostic(hang.finding, message(hang));
     diagnostic.rule = hang.rule;
+    const auto is_about = [&](const std::string& kernel) {
+      const std::string function = report::kernel_in(kernel);
+      if (function != kernel &&
+          std::ranges::find(diagnostic.functions, function) == diagnostic.functions.end()) {
+        diagnostic.functions.push_back(function);
+      }
+    };
+    for (const auto* parts : {&hang.moving, &hang.waiting}) {
+      for (const Part& part : *parts) {
+        is_about(graph_.actors[part.actor].kernel);
+      }
+    }
     int number = 0;
     const auto label = [&](std::uint32_t at, const std::string& text) {
       const Site where = site(at);
@@ -484,10 +516,12 @@ private:
       if (!diagnostic.place.known()) {
         diagnostic.place = diagnostic.labels.back().place;
       }
+      add_calls(diagnostic, where, number);
     };
     const auto blocked = [&] {
       for (const std::uint32_t at : hang.blocked) {
         label(at, site(at).what);
+        is_about(site(at).what);
       }
     };
     if (!hang.left_behind) {

@@ -1,5 +1,6 @@
 #include "lint/lint.h"
 
+#include "base/glob.h"
 #include "lint/check.h"
 #include "lint/database.h"
 #include "lint/edits.h"

@@ -51,8 +51,6 @@ private:
 /// From the nearest .heddle-lint at or above the folder of `file`, then `overrides`.
 Result<Settings> read_settings(const std::string& file, const std::vector<std::string>& overrides);
 
-/// Shell patterns with * ? and **; a pattern without a slash matches the last part of the path.
-bool matches(const std::string& pattern, const std::string& path);
 bool equal_names(const std::string& a, const std::string& b); // without regard to case
 
 } // namespace heddle::lint

@@ -318,12 +318,14 @@ std::string describe(const WarpRules::Behind& behind);
 
 /// Threads that wait for the same thing at the same place, by a text that says both.
 struct Waiters {
+  static constexpr std::size_t most_named = 4; // more than these are counted
   std::uint64_t threads = 0;
-  Dim3 first_block, first_thread;
-  Waiting first; // its text: what they do
+  std::vector<std::pair<Dim3, Dim3>> named; // block and thread of the first ones
+  Waiting what;                             // its text: what they do
 };
 using Waits = std::map<std::string, Waiters>;
-/// "thread (0,0,0) of block (1,0,0) and 31 more: waits at …", one per entry.
+/// "thread (0,0,0) of block (1,0,0) and 31 more: waits at …", one per entry; a few threads have one
+/// each.
 std::vector<Waiting> describe(const Waits& waits);
 /// Fills in the source place, inlining and PTX text of an instruction.
 void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport& report);

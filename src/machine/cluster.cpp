@@ -115,6 +115,7 @@ SourcePlace place_of(const ptx::Module& module, std::uint32_t location) {
     place.file = file != module.files.end() ? file->second : "";
     place.line = source.line;
     place.column = source.column;
+    place.function = source.function.empty() ? "" : function_name(source.function);
   }
   return place;
 }
@@ -138,6 +139,8 @@ void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport&
       report.inlined_at.push_back(place_of(*code.module, *at));
     }
   }
+  SourcePlace& outermost = report.inlined_at.empty() ? report.source : report.inlined_at.back();
+  outermost.function = function_name(code.function->name);
 }
 
 FaultReport Cluster::fault_report(isa::Exec& exec) {
@@ -209,11 +212,17 @@ void Cluster::describe_waits(Waits& waits) {
         text += fmt::format(" ({})", at.instruction);
         at.inlined_at.insert(at.inlined_at.begin(), at.source);
         const SourcePlace& own = users_place(at.inlined_at);
-        Waiters& waiters = waits[fmt::format("{}:{}: {}", own.file, own.line, text)];
+        Waiters& waiters =
+            waits[fmt::format("{}:{}: {}: {}", own.file, own.line, grid_->describe(), text)];
         if (waiters.threads++ == 0) {
-          waiters.first = {own, text};
-          waiters.first_block = block->index();
-          waiters.first_thread = block->thread_index(w, lane);
+          waiters.what = {own, text, grid_->describe()};
+          waiters.what.inlined_at.assign(
+              at.inlined_at.begin() + (&own - at.inlined_at.data() + 1),
+              at.inlined_at.end()
+          );
+        }
+        if (waiters.named.size() < Waiters::most_named) {
+          waiters.named.emplace_back(block->index(), block->thread_index(w, lane));
         }
       }
     }
@@ -223,22 +232,24 @@ void Cluster::describe_waits(Waits& waits) {
 std::vector<Waiting> describe(const Waits& waits) {
   std::vector<Waiting> result;
   for (const auto& [key, waiters] : waits) {
-    const Dim3& b = waiters.first_block;
-    const Dim3& t = waiters.first_thread;
-    result.push_back(
-        {waiters.first.place,
-         fmt::format(
-             "thread ({},{},{}) of block ({},{},{}){}: {}",
-             t.x,
-             t.y,
-             t.z,
-             b.x,
-             b.y,
-             b.z,
-             waiters.threads > 1 ? fmt::format(" and {} more", waiters.threads - 1) : "",
-             waiters.first.text
-         )}
-    );
+    const bool apart = waiters.threads <= Waiters::most_named;
+    for (std::size_t i = 0; i < (apart ? waiters.named.size() : 1); ++i) {
+      const auto& [b, t] = waiters.named[i];
+      Waiting one = waiters.what;
+      one.text = fmt::format(
+          "thread ({},{},{}) of block ({},{},{}) of kernel '{}'{}: {}",
+          t.x,
+          t.y,
+          t.z,
+          b.x,
+          b.y,
+          b.z,
+          one.kernel,
+          apart ? "" : fmt::format(" and {} more", waiters.threads - 1),
+          one.text
+      );
+      result.push_back(std::move(one));
+    }
   }
   return result;
 }

@@ -376,6 +376,7 @@ void Engine::run_cluster(
     Waits waits;
     cluster.describe_waits(waits);
     report.waits = machine::describe(waits);
+    report.launches = {{report.kernel, grid.config().called_from}};
     fail(std::move(report), lock);
     return;
   }
@@ -507,12 +508,16 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   }
   isa::Exec exec(world_.space());
   // The first pass lets every warp settle; only the second can show that nobody changes anything.
+  Probe probe(exec);
   for (const Probed wanted : {Probed::Settled, Probed::Circles}) {
+    probe.begin_pass();
     for (std::size_t i = 0; i < resident_.size() && stuck; ++i) {
       stuck = resident_[i]->cluster != nullptr && resident_[i]->cluster->started() &&
-              probe_cluster(*resident_[i]->cluster, exec) >= wanted;
+              probe.cluster(*resident_[i]->cluster) >= wanted;
     }
   }
+  // A stream that waits for a value may be one that reads a counter.
+  stuck = stuck && probe.nobody_reads_counters() && (waiting_.empty() || !probe.saw_counters());
   stuck = stuck && std::ranges::none_of(waiting_, [](const CommandPtr& command) {
             return command->value->holds();
           });
@@ -536,6 +541,7 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   report.waits.push_back({{}, fmt::format("the host waits in {}", what)});
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
+    report.launches.emplace_back(grid.describe(), grid.config().called_from);
     if (grid.next_cluster < grid.cluster_count()) {
       report.kind = FaultReport::Kind::Starvation;
       report.waits.push_back(
@@ -546,7 +552,8 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
                grid.cluster_count() * grid.blocks_per_cluster(),
                grid.describe(),
                running->resident * grid.blocks_per_cluster()
-           )}
+           ),
+           grid.describe()}
       );
     }
   }

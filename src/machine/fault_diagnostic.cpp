@@ -4,9 +4,11 @@
 #include "machine/fault_finding.h"
 #include "machine/grid.h"
 #include "machine/source_place.h"
+#include "report/names.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace heddle::machine {
@@ -110,7 +112,29 @@ report::Place place_of(const SourcePlace& place) {
   return report::Place{place.file, place.line, place.column, 0};
 }
 
+void note_function(report::Diagnostic& d, const std::string& name) {
+  if (!name.empty() && std::ranges::find(d.functions, name) == d.functions.end()) {
+    d.functions.push_back(name);
+  }
+}
+
 } // namespace
+
+/// How many lanes do what `fault` says. Handlers go through the lanes from the lowest on and stop
+/// at the first that cannot access its memory, so those behind it try now, each by itself. Nobody
+/// sees what that does: no thread of the context goes on after a fault.
+static std::uint32_t at_fault(isa::Exec& exec, const isa::Fault& fault) {
+  const isa::LaneMask executing = exec.mask();
+  if (!is_access(fault.kind)) {
+    return static_cast<std::uint32_t>(std::popcount(executing));
+  }
+  std::uint32_t count = 1;
+  const isa::LaneMask behind = executing & ~((isa::LaneMask{2} << fault.lane) - 1);
+  for (isa::LaneMask m = behind; m != 0; m &= m - 1) {
+    count += exec.step(exec.warp(), m & -m) == isa::Stop::Fault ? 1 : 0;
+  }
+  return count;
+}
 
 FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp, isa::Exec& exec) {
   if (block.divergence()) {
@@ -121,9 +145,9 @@ FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp,
                                                      : FaultReport::Kind::Fault;
   report.fault = exec.fault();
   report.kernel = grid.describe();
+  report.launches = {{report.kernel, grid.config().called_from}};
   report.block = block.index();
   report.thread = block.thread_index(warp, report.fault.lane);
-  report.lanes = static_cast<std::uint32_t>(std::popcount(exec.mask()));
   describe_instruction(exec.code(), *exec.current(), report);
   if (report.fault.address - memory::window_base >= 3 * memory::window_size) {
     report.nearest = grid.services().space().nearest(report.fault.address);
@@ -133,6 +157,7 @@ FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp,
   ) {
     report.nearest = shared_memory(grid, block);
   }
+  report.lanes = at_fault(exec, report.fault);
   return report;
 }
 
@@ -165,10 +190,39 @@ void note_if_near(
   }
 }
 
+void add_place(
+    report::Diagnostic& d,
+    const FaultReport& where,
+    const std::string& text,
+    std::string_view mark
+) {
+  std::vector<SourcePlace> chain{where.source}; // innermost first
+  chain.insert(chain.end(), where.inlined_at.begin(), where.inlined_at.end());
+  for (const SourcePlace& place : chain) {
+    note_function(d, place.function);
+  }
+  if (where.source.line == 0) {
+    const std::string& ptx = where.instruction;
+    d.notes.push_back(fmt::format("{}{}{}{}", mark, text, ptx.empty() ? "" : ": ", ptx));
+    return;
+  }
+  const SourcePlace& own = users_place(chain);
+  d.labels.push_back({place_of(own), fmt::format("{}{}", mark, text)});
+  for (const SourcePlace& place : chain) { // the user's own place has come first
+    if (&place != &own && place.line != 0) {
+      const char* const what = &place < &own ? "in a library, called here" : "inlined from here";
+      d.labels.push_back({place_of(place), fmt::format("{}{}", mark, what)});
+    }
+  }
+}
+
 report::Diagnostic diagnose(const FaultReport& fault) {
   report::Diagnostic d(finding_of(fault), headline(fault));
+  note_function(d, report::kernel_in(fault.kernel));
   if (!fault.waits.empty()) {
     for (const Waiting& waiting : fault.waits) {
+      note_function(d, report::kernel_in(waiting.kernel));
+      note_function(d, waiting.place.function);
       if (waiting.place.line == 0) {
         d.notes.push_back(waiting.text);
         continue;
@@ -177,13 +231,19 @@ report::Diagnostic diagnose(const FaultReport& fault) {
       if (!d.place.known()) {
         d.place = d.labels.back().place;
       }
+      for (const SourcePlace& call : waiting.inlined_at) {
+        const report::Label label{place_of(call), "inlined from here"};
+        const bool told = std::ranges::any_of(d.labels, [&](const report::Label& other) {
+          return other.text == label.text && other.place.file == label.place.file &&
+                 other.place.line == label.place.line;
+        });
+        if (!told && call.line != 0) {
+          d.labels.push_back(label);
+        }
+      }
     }
     return d;
   }
-  std::vector<SourcePlace> chain{fault.source}; // innermost first
-  chain.insert(chain.end(), fault.inlined_at.begin(), fault.inlined_at.end());
-  const SourcePlace& own = users_place(chain);
-  d.place = place_of(own);
   std::string who = fmt::format(
       "thread {} of block {} of kernel {}",
       triple(fault.thread),
@@ -198,18 +258,12 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         fault.lanes == 2 ? "" : "s"
     );
   }
-  if (d.place.known()) {
-    d.labels.push_back({d.place, who});
+  if (fault.source.line != 0) {
+    add_place(d, fault, who);
+    d.place = d.labels.front().place;
   } else {
     d.notes.push_back("by " + who);
     d.notes.emplace_back("compile with -lineinfo to see the line");
-  }
-  for (const SourcePlace& place : chain) { // the user's own place has come first
-    if (&place != &own && place.line != 0) {
-      d.labels.push_back(
-          {place_of(place), &place < &own ? "in a library, called here" : "inlined from here"}
-      );
-    }
   }
   if (is_access(fault.fault.kind)) {
     note_if_near(d, fault.nearest, fault.fault.address);

@@ -11,6 +11,16 @@ FaultReport report_fault(const Grid& grid, const Block& block, std::size_t warp,
 
 report::Diagnostic diagnose(const FaultReport& fault);
 
+/// Adds a label for what is done at `where`, at the user's own place, and one for each other place
+/// of the chain of calls through which it was inlined. `mark` stands before each: "(1) ". Without a
+/// place: a note. The functions are noted, too.
+void add_place(
+    report::Diagnostic& d,
+    const FaultReport& where,
+    const std::string& text,
+    std::string_view mark = ""
+);
+
 /// "12 bytes past the end of allocation #3, 4096 bytes at 0x2000…", for an address in global
 /// memory.
 std::string place_in_memory(const memory::Allocation& nearest, memory::Address at);

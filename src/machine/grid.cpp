@@ -111,12 +111,20 @@ std::string without_parameters(std::string name) {
 
 } // namespace
 
+std::string function_name(const std::string& name) {
+  return without_parameters(demangle(name));
+}
+
 std::string Grid::describe() const {
   const auto dim = [](const Dim3& d) {
     return d.y == 1 && d.z == 1 ? fmt::format("{}", d.x) : fmt::format("({},{},{})", d.x, d.y, d.z);
   };
-  const std::string name = without_parameters(demangle(kernel_.name));
-  return fmt::format("{}<<<{},{}>>>", name, dim(config_.grid), dim(config_.block));
+  return fmt::format(
+      "{}<<<{},{}>>>",
+      function_name(kernel_.name),
+      dim(config_.grid),
+      dim(config_.block)
+  );
 }
 
 } // namespace heddle::machine

@@ -78,5 +78,7 @@ private:
 
 /// A demangled C++ name; the name itself if it is not mangled.
 std::string demangle(const std::string& name);
+/// The same without parameters: "void scan<int>".
+std::string function_name(const std::string& name);
 
 } // namespace heddle::machine

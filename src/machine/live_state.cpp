@@ -347,4 +347,18 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   return at;
 }
 
+bool LiveState::is_result_used(const isa::Code& code, const isa::Op& op) {
+  const ptx::Instruction& i = code.function->body[op.instruction];
+  if (i.opcode != Opcode::Atom || i.operands[0].kind == OperandKind::Sink) {
+    return i.opcode != Opcode::Atom && i.opcode != Opcode::Red;
+  }
+  if (i.operands[0].kind != OperandKind::Register) {
+    return true;
+  }
+  const std::uint32_t result = code.registers[i.operands[0].index].offset();
+  return std::ranges::any_of(at(code, *(&op + 1)).registers, [result](const Register& r) {
+    return r.offset == result;
+  });
+}
+
 } // namespace heddle::machine

@@ -96,6 +96,9 @@ public:
   void know(const isa::Kernel& kernel);
   /// The live state right before `op` of `code`.
   const At& at(const isa::Code& code, const isa::Op& op);
+  /// May somebody read what `op`, an atomic operation, returns? Of red nobody, and of atom if its
+  /// register is live behind it.
+  bool is_result_used(const isa::Code& code, const isa::Op& op);
   /// The place of that name; at() must have returned it before.
   const At& named(std::uint64_t name) const { return *by_name_.at(name); }
 

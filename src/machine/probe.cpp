@@ -5,6 +5,7 @@
 #include "machine/access_notes.h"
 #include "machine/recurrence.h"
 #include "ptx/clock_flow.h"
+#include "ptx/effect.h"
 
 #include <algorithm>
 #include <set>
@@ -16,34 +17,8 @@ using isa::LaneMask;
 
 constexpr std::int64_t turn_fuel = 256; // backward branches; small, so that short loops repeat soon
 constexpr int max_turns = 4096;
+constexpr std::uintptr_t word = 4;           // bytes
 constexpr std::size_t max_writes = 1U << 22; // noted; a warp that writes more is not waiting
-
-/// What the future of a warp's lanes depends on, memory that others see aside.
-Hash128 state_of(const Block& block, std::size_t w, const Block::WarpState& state) {
-  Hasher hasher;
-  if (block.rules() != nullptr) {
-    block.rules()->hash(w, hasher);
-  }
-  const isa::Warp& warp = state.warp;
-  hasher.value(warp.live);
-  hasher.value(warp.blocked);
-  hasher.value(state.tired);
-  hasher.value(state.ran);
-  const isa::Frame* hashed = nullptr;
-  for (LaneMask m = warp.live; m != 0; m &= m - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
-    hasher.value(warp.pc[lane]);
-    hasher.value(warp.frame[lane]);
-    if (warp.frame[lane] != hashed) { // lanes of one frame mostly lie side by side
-      for (const isa::Frame* f = warp.frame[lane]; f != nullptr; f = f->caller) {
-        hasher.bytes(f->registers.data(), f->registers.size());
-      }
-      hashed = warp.frame[lane];
-    }
-    hasher.bytes(warp.local + lane * warp.local_stride, warp.frame[lane]->local_end());
-  }
-  return hasher.finish();
-}
 
 /// Every byte has the value it had before the first of these writes.
 bool undone(const std::vector<Written>& writes) {
@@ -70,35 +45,6 @@ bool undone(const std::vector<Written>& writes) {
   return true;
 }
 
-Probed probe_warp(Block& block, std::size_t w, isa::Exec& exec) {
-  Block::WarpState& state = block.warps()[w];
-  AccessNotes notes(exec, /*max_reads=*/0); // since the state was remembered
-  const std::vector<Written>& writes = notes.writes;
-  std::vector<Written> all_writes; // before that
-  exec.watch(&notes);
-  Probed result = Probed::Moves;
-  Recurrence circle(state_of(block, w, state));
-  for (int turn = 1; turn <= max_turns && all_writes.size() < max_writes; ++turn) {
-    state.fuel = turn_fuel;
-    const isa::Stop stop = block.turn(exec, w);
-    if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || stop == isa::Stop::Exited) {
-      break;
-    }
-    const Hash128 now = state_of(block, w, state);
-    if (circle.is_back(now) && undone(writes)) {
-      all_writes.insert(all_writes.end(), writes.begin(), writes.end());
-      result = undone(all_writes) ? Probed::Circles : Probed::Settled;
-      break;
-    }
-    if (circle.go_on(now)) {
-      all_writes.insert(all_writes.end(), writes.begin(), writes.end());
-      notes.clear();
-    }
-  }
-  exec.watch(nullptr);
-  return result;
-}
-
 /// [CLOCK]: can what a clock shows make a difference to a lane?
 bool may_wait_for_time(const isa::Warp& warp) {
   std::set<const ptx::Function*> functions;
@@ -122,9 +68,132 @@ bool may_wait_for_time(const isa::Warp& warp) {
   });
 }
 
+/// The registers of a lane that may still be read, at the place where it stands.
+void hash_live(const LiveState::At& at, const isa::Frame& frame, std::size_t lane, Hasher& hasher) {
+  for (const LiveState::Register& r : at.registers) {
+    const std::byte* values = frame.registers.data() + r.offset;
+    std::uint64_t bits = 0;
+    if (r.bytes == 0) {
+      LaneMask mask = 0;
+      std::memcpy(&mask, values, sizeof mask);
+      hasher.value(static_cast<std::uint8_t>(mask >> lane & 1));
+    } else if (r.bytes <= sizeof bits) {
+      std::memcpy(&bits, values + r.bytes * lane, r.bytes);
+      hasher.value(bits & r.bits);
+    } else {
+      hasher.bytes(values + r.bytes * lane, r.bytes);
+    }
+  }
+}
+
 } // namespace
 
-Probed probe_cluster(Cluster& cluster, isa::Exec& exec) {
+/// Notes what a warp writes, and tells counters from other places.
+class Probe::Notes final : public isa::AccessWatch {
+public:
+  explicit Notes(Probe& probe) : probe_(probe) {}
+
+  const std::vector<Written>& writes() const { return notes_.writes; } // to other places
+  void clear() { notes_.clear(); }
+
+  void accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, bool store) override {
+    const bool counts = is_count(*probe_.exec_.current());
+    if (store && !counts) {
+      notes_.written(at, bytes);
+    }
+    const auto first = reinterpret_cast<std::uintptr_t>(at) / word;
+    const auto last = (reinterpret_cast<std::uintptr_t>(at) + bytes - 1) / word;
+    for (auto w = first; w <= last; ++w) {
+      (counts ? probe_.counted_ : probe_.accessed_).insert(w);
+    }
+  }
+
+private:
+  bool is_count(const isa::Op& op) {
+    if (&op != last_) {
+      const isa::Code& code = probe_.exec_.code();
+      const ptx::Effect& effect = ptx::effect_of(code.function->body[op.instruction]);
+      last_ = &op;
+      last_counts_ = effect.is(ptx::Effect::Kind::Update) && !probe_.live_.is_result_used(code, op);
+    }
+    return last_counts_;
+  }
+
+  Probe& probe_;
+  AccessNotes notes_{probe_.exec_, /*max_reads=*/0};
+  const isa::Op* last_ = nullptr;
+  bool last_counts_ = false;
+};
+
+/// What the future of a warp's lanes depends on, memory that others see aside. A lane that is
+/// blocked has handed over values already, so all of its registers count.
+Hash128 Probe::state_of(const Block& block, std::size_t w, const Block::WarpState& state) {
+  Hasher hasher;
+  if (block.rules() != nullptr) {
+    block.rules()->hash(w, hasher);
+  }
+  const isa::Warp& warp = state.warp;
+  hasher.value(warp.live);
+  hasher.value(warp.blocked);
+  hasher.value(state.tired);
+  hasher.value(state.ran);
+  const auto whole = [&hasher](const isa::Frame* f) {
+    hasher.bytes(f->registers.data(), f->registers.size());
+  };
+  const isa::Frame* callers_of = nullptr; // lanes of one frame mostly lie side by side
+  for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    const isa::Frame& frame = *warp.frame[lane];
+    hasher.value(warp.pc[lane]);
+    hasher.value(warp.frame[lane]);
+    const bool blocked = (warp.blocked >> lane & 1) != 0;
+    if (warp.frame[lane] != callers_of) {
+      for (const isa::Frame* f = frame.caller; f != nullptr; f = f->caller) {
+        whole(f);
+      }
+      callers_of = warp.frame[lane];
+    }
+    if (blocked) {
+      whole(&frame);
+    } else {
+      hash_live(live_.at(*frame.code, *warp.pc[lane]), frame, lane, hasher);
+    }
+    hasher.bytes(warp.local + lane * warp.local_stride, frame.local_end());
+  }
+  return hasher.finish();
+}
+
+Probed Probe::warp(Block& block, std::size_t w) {
+  Block::WarpState& state = block.warps()[w];
+  Notes notes(*this);              // since the state was remembered
+  std::vector<Written> all_writes; // before that
+  exec_.watch(&notes);
+  Probed result = Probed::Moves;
+  Recurrence circle(state_of(block, w, state));
+  for (int turn = 1; turn <= max_turns && all_writes.size() < max_writes &&
+                     counted_.size() + accessed_.size() < max_writes;
+       ++turn) {
+    state.fuel = turn_fuel;
+    const isa::Stop stop = block.turn(exec_, w);
+    if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || stop == isa::Stop::Exited) {
+      break;
+    }
+    const Hash128 now = state_of(block, w, state);
+    if (circle.is_back(now) && undone(notes.writes())) {
+      all_writes.insert(all_writes.end(), notes.writes().begin(), notes.writes().end());
+      result = undone(all_writes) ? Probed::Circles : Probed::Settled;
+      break;
+    }
+    if (circle.go_on(now)) {
+      all_writes.insert(all_writes.end(), notes.writes().begin(), notes.writes().end());
+      notes.clear();
+    }
+  }
+  exec_.watch(nullptr);
+  return result;
+}
+
+Probed Probe::cluster(Cluster& cluster) {
   Probed result = Probed::Circles;
   cluster.forget_progress();
   for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
@@ -136,7 +205,7 @@ Probed probe_cluster(Cluster& cluster, isa::Exec& exec) {
         continue; // ended, or waits for threads of this cluster
       }
       block.stop_time_at(now);
-      Probed probed = probe_warp(block, w, exec);
+      Probed probed = this->warp(block, w);
       if (block.time_was_read() && may_wait_for_time(warp)) {
         probed = Probed::Moves;
       }
@@ -149,6 +218,15 @@ Probed probe_cluster(Cluster& cluster, isa::Exec& exec) {
     }
   }
   return result;
+}
+
+void Probe::begin_pass() {
+  counted_.clear();
+  accessed_.clear();
+}
+
+bool Probe::nobody_reads_counters() const {
+  return std::ranges::none_of(counted_, [this](std::uintptr_t w) { return accessed_.contains(w); });
 }
 
 } // namespace heddle::machine

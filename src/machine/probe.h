@@ -1,26 +1,61 @@
 // Probe: does a cluster that takes steps ever get anywhere?
 //
+//   Probe probe(exec);                                    // exec must be idle
+//   for (Cluster& c : resident) settled &= probe.cluster(c) >= Probed::Settled;
+//   probe.begin_pass();
+//   for (Cluster& c : resident) stuck &= probe.cluster(c) == Probed::Circles;
+//   if (stuck && probe.nobody_reads_counters()) …         // an endless loop
+//
 // Each warp runs on alone, with time standing still, until its state (program counters, frames,
-// registers, local memory) is one it had before while every byte it wrote in between has its old
-// value again. If that holds for all clusters that are resident and nothing else can run, the run
-// has reached an endless loop: nobody will ever write what they wait for. A program that counts its
-// polls never repeats a state and is not reported; nor is one that asks a clock which may decide
-// something: it may wait for a time limit ([CLOCK]). So hangs are missed, and none is invented.
+// live registers, local memory) is one it had before while every byte it wrote in between has its
+// old value again. If that holds for all clusters that are resident and nothing else can run, the
+// run has reached an endless loop: nobody will ever write what they wait for.
+//
+// A *counter* is a place to which a warp only made atomic updates whose result it does not use:
+// `atomicAdd(&spins, 1)` in a loop that waits. Its value need not come back, because nothing that
+// the warps do depends on it, as long as no warp accesses it in another way.
+// nobody_reads_counters() says whether that holds for the whole pass.
+//
+// Misses: a program that counts its polls in a register and stores the count, and one that asks a
+// clock which may decide something: it may wait for a time limit ([CLOCK]). It invents no hang.
 #pragma once
 
 #include "machine/block.h"
+#include "machine/live_state.h"
+
+#include <cstdint>
+#include <unordered_set>
 
 namespace heddle::machine {
 
 enum class Probed : std::uint8_t {
   Moves,   // something may still happen
   Settled, // every warp goes in circles now, but memory has changed on the way there
-  Circles  // every warp goes in circles, and not one byte differs from before
+  Circles  // every warp goes in circles, and not one byte differs from before, but for counters
 };
 
-/// Executes steps of the cluster's threads (allowed at any time: they are resident) to find out. A
-/// warp on its way into its circle may write what frees a warp that was looked at before, so a run
-/// is stuck only if all resident clusters answer Circles in one pass. `exec` must be idle.
-Probed probe_cluster(Cluster& cluster, isa::Exec& exec);
+class Probe {
+public:
+  explicit Probe(isa::Exec& exec) : exec_(exec) {}
+
+  /// Executes steps of the cluster's threads (allowed at any time: they are resident) to find out.
+  /// A warp on its way into its circle may write what frees a warp that was looked at before, so a
+  /// run is stuck only if all resident clusters answer Circles in one pass.
+  Probed cluster(Cluster& cluster);
+
+  void begin_pass();
+  bool nobody_reads_counters() const;
+  bool saw_counters() const { return !counted_.empty(); }
+
+private:
+  class Notes;
+  Probed warp(Block& block, std::size_t w);
+  Hash128 state_of(const Block& block, std::size_t w, const Block::WarpState& state);
+
+  isa::Exec& exec_;
+  LiveState live_{ptx::Liveness::Of::Effects};
+  // In this pass, as words of 4 bytes by their number.
+  std::unordered_set<std::uintptr_t> counted_, accessed_;
+};
 
 } // namespace heddle::machine

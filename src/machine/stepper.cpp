@@ -108,15 +108,8 @@ std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
   if (kind <= AccessKind::Read || by_warps()) {
     return 0;
   }
-  if (i.opcode == Opcode::Atom && i.operands[0].kind != ptx::OperandKind::Sink) {
-    if (i.operands[0].kind != ptx::OperandKind::Register) {
-      return 0;
-    }
-    const std::uint32_t result = code.registers[i.operands[0].index].offset();
-    const auto& live = live_.at(code, *(&op + 1)).registers;
-    if (std::ranges::find(live, result, &LiveState::Register::offset) != live.end()) {
-      return 0; // somebody will know who came first
-    }
+  if (i.opcode == Opcode::Atom && live_.is_result_used(code, op)) {
+    return 0; // somebody will know who came first
   }
   saw_float_sum_ = saw_float_sum_ ||
                    (i.one_of(ptx::Category::Operation) == Mod::Add && ptx::is_float(*i.type()));

@@ -37,6 +37,7 @@ struct LaunchConfig {
   bool cooperative = false;
   bool programmatic = false; // may begin before the grid it follows has completed
   std::uint32_t dynamic_shared = 0;
+  std::vector<const void*> called_from{}; // return addresses of host code, innermost first
 };
 
 enum class CommandKind : std::uint8_t {
@@ -117,12 +118,15 @@ struct SourcePlace {
   std::string file;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  std::string function; // which contains it, as a user writes it; empty: unknown
 };
 
 /// Who waits or spins, and where.
 struct Waiting {
-  SourcePlace place; // the user's own source, if there is any
-  std::string text;  // "thread (0,0,0) of block (0,0,0) and 31 more spins (setp…)"
+  SourcePlace place;    // the user's own source, if there is any
+  std::string text;     // "thread (0,0,0) of block (0,0,0) and 31 more spins (setp…)"
+  std::string kernel{}; // "scan<<<3,32>>>"; empty: not a device thread
+  std::vector<SourcePlace> inlined_at{}; // call sites of `place`, innermost first
 };
 
 /// What a device thread did wrong, or what Heddle cannot do for it; the context is unusable
@@ -138,12 +142,14 @@ struct FaultReport {
   isa::Fault fault;        // Fault, Unsupported
   std::string kernel;      // "add<<<4,128>>>"
   Dim3 block, thread;      // coordinates
-  std::uint32_t lanes = 1; // threads of the warp that executed the instruction
+  std::uint32_t lanes = 1; // threads of the warp that did the same wrong
   SourcePlace source;
   std::vector<SourcePlace> inlined_at;       // call sites, innermost first
   std::string instruction;                   // PTX text
   std::optional<memory::Allocation> nearest; // of an address in global memory
   std::vector<Waiting> waits;                // Deadlock, Hang: who waits for what
+  /// The kernels that it is about, with LaunchConfig::called_from.
+  std::vector<std::pair<std::string, std::vector<const void*>>> launches;
 };
 
 /// Decides who moves. Implemented by Engine (engine.h) and by the explorer.

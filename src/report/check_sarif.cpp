@@ -35,7 +35,9 @@ std::string fingerprint(const Diagnostic& d) {
 StaticReport as_static(const Report& report, std::string_view program) {
   StaticReport result;
   result.tool = report.exit_status ? "heddle run" : "heddle check";
-  for (const Diagnostic& d : report.findings) {
+  std::vector<Diagnostic> all = report.findings;
+  all.insert(all.end(), report.suppressed.begin(), report.suppressed.end());
+  for (const Diagnostic& d : all) {
     const FindingRow& row = describe(d.finding);
     const std::string rule(d.rule_id());
     const std::string key = fmt::format("{}/{}", row.code, rule);
@@ -67,12 +69,15 @@ StaticReport as_static(const Report& report, std::string_view program) {
       }
     }
     finding.help = d.help;
+    finding.suppressed = d.suppressed;
+    finding.suppressed_by = d.suppressed_by;
     finding.fingerprint = fingerprint(d);
     result.findings.push_back(std::move(finding));
   }
   for (const std::string& warning : report.warnings) {
     result.notes.push_back(fmt::format("warning: {}", warning));
   }
+  result.notes.insert(result.notes.end(), report.notes.begin(), report.notes.end());
   for (const std::string& limit : report.limits) {
     result.notes.push_back(fmt::format("the search is not complete: {}", limit));
   }

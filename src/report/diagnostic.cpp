@@ -31,6 +31,8 @@ std::string_view name(Verdict verdict) {
     return "clean";
   case Verdict::Hang:
     return "hang";
+  case Verdict::Suppressed:
+    return "suppressed";
   case Verdict::Unknown:
     break;
   }
@@ -46,7 +48,12 @@ Verdict Report::verdict() const {
   }
   if (exit_status) {
     const bool gap = has_group(findings, FindingGroup::Gap);
-    return gap || *exit_status == exit_code::budget ? Verdict::Unknown : Verdict::Clean;
+    return gap || *exit_status == exit_code::budget ? Verdict::Unknown
+           : suppressed.empty()                     ? Verdict::Clean
+                                                    : Verdict::Suppressed;
+  }
+  if (complete && !suppressed.empty() && !has_group(findings, FindingGroup::Gap)) {
+    return Verdict::Suppressed; // a program with a known hang does not terminate
   }
   // [BOUND]
   return complete && !has_group(findings, FindingGroup::Gap) ? Verdict::Terminates

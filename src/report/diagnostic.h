@@ -54,6 +54,11 @@ struct Diagnostic {
   std::vector<std::string> threads; // who is involved, for JSON: "thread (0,0,0) of block (3,0,0)"
   std::string searched;             // "41 states, 3 executions"; empty: not the result of a search
   std::string replay;               // the schedule string; empty: nothing to replay
+  // The kernels and device functions that it is about, as far as they are known, without the shape
+  // of the launch: "scan". Suppressions go by them.
+  std::vector<std::string> functions;
+  std::string suppressed;    // the reason for which it does not count; empty: it counts
+  std::string suppressed_by; // where that is written: ".heddle.yaml:4"
 
   Diagnostic(Finding f, std::string text) : finding(f), message(std::move(text)) {}
   std::string_view rule_id() const { return rule.empty() ? describe(finding).rule : rule; }
@@ -61,25 +66,29 @@ struct Diagnostic {
 
 /// The answers of `heddle check` and their names in JSON: "terminates", "may-hang", "defect",
 /// "unknown"; and those of `heddle run`, about one execution: "clean", "hang", "defect", "unknown".
+/// "suppressed": nothing but what a suppression names has been found.
 enum class Verdict : std::uint8_t {
   Terminates,
   MayHang,
   Defect,
   Unknown,
   Clean,
-  Hang
+  Hang,
+  Suppressed
 };
 std::string_view name(Verdict verdict);
 
 struct Report {
   std::vector<Diagnostic> findings;
-  bool complete = false; // every schedule within the bounds was covered
+  std::vector<Diagnostic> suppressed; // they count for nothing (suppression.h)
+  bool complete = false;              // every schedule within the bounds was covered
   std::uint64_t states = 0;
   std::uint64_t executions = 0;
   double seconds = 0;
   std::string bounds; // "1 input, grid 4, block 128"
   // What a reader must know before relying on the verdict: "no kernel ran, …".
   std::vector<std::string> warnings;
+  std::vector<std::string> notes;  // about the check itself; they never change the exit code
   std::vector<std::string> limits; // why it is not complete: "the limit of 60 s was reached"
   struct Schedules {               // tried singly after a limit
     std::uint64_t tried = 0;

@@ -64,6 +64,9 @@ std::string to_lines(const Diagnostic& d) {
   for (const std::string& thread : d.threads) {
     put(text, "thread", thread);
   }
+  for (const std::string& function : d.functions) {
+    put(text, "function", function);
+  }
   return text;
 }
 
@@ -99,6 +102,8 @@ std::vector<Diagnostic> from_lines(std::string_view text) {
       d.help.emplace_back(line);
     } else if (key == "thread") {
       d.threads.emplace_back(line);
+    } else if (key == "function") {
+      d.functions.emplace_back(line);
     }
   }
   return result;

@@ -96,4 +96,43 @@ std::string shortened_names(std::string_view text) {
   return out;
 }
 
+std::string kernel_in(std::string_view text) {
+  constexpr std::string_view before = "kernel '";
+  const std::size_t shape = text.rfind("<<<");
+  if (shape == std::string_view::npos) {
+    return std::string(text);
+  }
+  const std::size_t at = text.find(before);
+  const std::size_t begin = at < shape ? at + before.size() : 0;
+  return std::string(text.substr(begin, shape - begin));
+}
+
+/// The name in a declaration: what stands before its parameters.
+static std::vector<Component> name_of(std::string_view function) {
+  constexpr std::string_view anonymous = "(anonymous namespace)";
+  std::vector<Component> name;
+  for (std::size_t at = 0; at < function.size();) {
+    if (function.substr(at).starts_with(anonymous)) {
+      at += anonymous.size();
+    } else if (function[at] == '(') {
+      break;
+    } else if (begins_name(function[at])) {
+      name = read_name(function, at); // the last one: the type of the result stands first
+    } else {
+      ++at;
+    }
+  }
+  return name;
+}
+
+std::string bare_name(std::string_view function) {
+  const std::vector<Component> name = name_of(function);
+  return name.empty() ? std::string(function) : std::string(name.back().name);
+}
+
+std::string outer_name_space(std::string_view function) {
+  const std::vector<Component> name = name_of(function);
+  return name.size() < 2 ? "" : std::string(name.front().name);
+}
+
 } // namespace heddle::report

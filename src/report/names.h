@@ -16,4 +16,12 @@ namespace heddle::report {
 /// arguments and parameters three dots. Text that is no name stays as it is.
 std::string shortened_names(std::string_view text);
 
+/// The kernel in "kernel 'void scan<int>(int*)<<<4,32>>> (launch 2)'" or "scan<<<4,32>>>":
+/// "void scan<int>(int*)"; the text itself if there is no launch in it.
+std::string kernel_in(std::string_view text);
+/// Of a name as a demangler writes it the last part alone: "scan" of "void my::scan<int>(int*)".
+std::string bare_name(std::string_view function);
+/// Its outermost name space: "cub" of "void cub::detail::scan<int>(int*)"; empty: it has none.
+std::string outer_name_space(std::string_view function);
+
 } // namespace heddle::report

@@ -21,6 +21,10 @@ private:
   std::map<std::string, std::vector<std::string>> files_;
 };
 
+/// Relative to the working directory, where it lies in it: compilers record absolute paths; people
+/// and editors want what they would type here.
+std::string shown_path(const std::string& file);
+
 struct TextStyle {
   bool colour = false;
   bool whole_names = false; // of templates: else shortened (names.h)
@@ -54,6 +58,8 @@ std::uint32_t expression_length(std::string_view line, std::uint32_t column);
 
 /// "1,204"
 std::string with_thousands(std::uint64_t value);
+/// "data-race at a.cu:5:3 by .heddle.yaml:4: the counts are approximate"
+std::string describe_suppressed(const Diagnostic& diagnostic);
 /// "1,024 single schedules with 34,567 steps, …"
 std::string describe(const Report::Schedules& schedules);
 

@@ -41,9 +41,23 @@ Json finding_json(const Diagnostic& d) {
       {"message", d.message},
       {"locations", std::move(locations)},
       {"threads", d.threads},
+      {"functions", d.functions},
       {"replay", d.replay.empty() ? Json(nullptr) : Json(d.replay)},
   };
+  if (!d.suppressed.empty()) {
+    finding["suppressed"] = {{"reason", d.suppressed}, {"by", d.suppressed_by}};
+  }
   return finding;
+}
+
+/// What is left out where it is empty.
+void add_suppressed(Json& json, const Report& report) {
+  for (const Diagnostic& d : report.suppressed) {
+    json["suppressed"].push_back(finding_json(d));
+  }
+  if (!report.notes.empty()) {
+    json["notes"] = report.notes;
+  }
 }
 
 } // namespace
@@ -54,12 +68,13 @@ std::string render_json(const Report& report) {
     findings.push_back(finding_json(d));
   }
   if (report.exit_status) {
-    const Json run = {
+    Json run = {
         {"verdict", name(report.verdict())},
         {"findings", std::move(findings)},
         {"exit_status", *report.exit_status},
         {"seconds", report.seconds},
     };
+    add_suppressed(run, report);
     return run.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
   }
   Json json = {
@@ -95,6 +110,7 @@ std::string render_json(const Report& report) {
   if (!report.rests_on.empty()) {
     json["rests_on"] = report.rests_on;
   }
+  add_suppressed(json, report);
   // Names and paths of the user's may hold any bytes.
   return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
 }
@@ -102,13 +118,18 @@ std::string render_json(const Report& report) {
 std::string render_json(const Trace& trace) {
   Json steps = Json::array();
   for (const TraceStep& step : trace.steps) {
+    Json calls = Json::array();
+    for (const Label& call : step.calls) {
+      calls.push_back(place_json(call.place, call.text));
+    }
     steps.push_back(
         {{"actor", step.actor},
          {"file", step.place.file},
          {"line", step.place.line},
          {"column", step.place.column},
          {"what", step.what},
-         {"note", step.note}}
+         {"note", step.note},
+         {"calls", std::move(calls)}}
     );
   }
   const Json json = {

@@ -48,7 +48,8 @@ std::string case_name(const Diagnostic& d) {
 std::string render_junit(const Report& report, std::string_view program) {
   const std::string_view suite = report.exit_status ? "heddle run" : "heddle check";
   const Verdict verdict = report.verdict();
-  const bool clean = verdict == Verdict::Terminates || verdict == Verdict::Clean;
+  const bool clean =
+      verdict == Verdict::Terminates || verdict == Verdict::Clean || verdict == Verdict::Suppressed;
   SourceCache sources;
   std::string cases;
   std::size_t failures = 0;
@@ -69,6 +70,15 @@ std::string render_junit(const Report& report, std::string_view program) {
               : fmt::format("<system-out>{}</system-out>", escaped(text))
     );
   }
+  for (const Diagnostic& d : report.suppressed) {
+    cases += fmt::format(
+        "    <testcase classname=\"{}\" name=\"{}\">\n      <skipped message=\"{}\"/>\n    "
+        "</testcase>\n",
+        escaped(program),
+        escaped(case_name(d)),
+        escaped("suppressed: " + d.suppressed)
+    );
+  }
   const bool error = !clean && failures == 0;
   if (failures == 0) {
     std::string why(name(verdict));
@@ -87,7 +97,7 @@ std::string render_junit(const Report& report, std::string_view program) {
       "tests=\"{}\" "
       "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}  </testsuite>\n</testsuites>\n",
       suite,
-      report.findings.size() + (failures == 0 ? 1 : 0),
+      report.findings.size() + report.suppressed.size() + (failures == 0 ? 1 : 0),
       failures,
       error ? 1 : 0,
       report.seconds,

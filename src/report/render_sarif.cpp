@@ -171,8 +171,10 @@ private:
       made["partialFingerprints"] = {{"heddleFinding/v1", finding.fingerprint}};
     }
     if (!finding.suppressed.empty()) {
-      made["suppressions"] =
-          Json::array({{{"kind", "inSource"}, {"justification", finding.suppressed}}});
+      made["suppressions"] = Json::array(
+          {{{"kind", finding.suppressed_by.empty() ? "inSource" : "external"},
+            {"justification", finding.suppressed}}}
+      );
     }
     made["properties"] = {{"rule", finding.rule}};
     return made;

@@ -9,12 +9,6 @@
 namespace heddle::report {
 namespace {
 
-std::string shown_path(const std::string& file) {
-  std::error_code failure;
-  const std::string here = std::filesystem::current_path(failure).string() + "/";
-  return !failure && file.starts_with(here) ? file.substr(here.size()) : file;
-}
-
 std::string paint(bool colour, std::string_view code, std::string_view text) {
   return colour ? fmt::format("\033[{}m{}\033[0m", code, text) : std::string(text);
 }

@@ -39,13 +39,6 @@ std::string severity_word(Severity severity, std::string_view code, const Paint&
   return paint(bold_red, fmt::format("error[{}]:", code));
 }
 
-/// Compilers record absolute paths; people and editors want what they would type here.
-std::string shown_path(const std::string& file) {
-  std::error_code failure;
-  const std::string here = std::filesystem::current_path(failure).string() + "/";
-  return !failure && file.starts_with(here) ? file.substr(here.size()) : file;
-}
-
 std::string place_text(const Place& place) {
   return fmt::format(
       "{}:{}:{}",
@@ -97,7 +90,7 @@ void append_label(
     out += fmt::format("  --> {}: {}\n", place_text(label.place), label.text);
     return;
   }
-  if (label.place.file != file) {
+  if (shown_path(label.place.file) != shown_path(file)) {
     file = label.place.file;
     out += fmt::format("  --> {}\n", place_text(label.place));
   }
@@ -125,6 +118,12 @@ std::string_view why_no_verdict(const Report& report) {
 }
 
 } // namespace
+
+std::string shown_path(const std::string& file) {
+  std::error_code failure;
+  const std::string here = std::filesystem::current_path(failure).string() + "/";
+  return !failure && file.starts_with(here) ? file.substr(here.size()) : file;
+}
 
 std::optional<std::string_view> SourceCache::line(const std::string& file, std::uint32_t number) {
   auto [entry, is_new] = files_.try_emplace(file);
@@ -261,6 +260,16 @@ std::string render_text(const Diagnostic& whole, SourceCache& sources, TextStyle
   return out;
 }
 
+std::string describe_suppressed(const Diagnostic& d) {
+  return fmt::format(
+      "{}{} by {}: {}",
+      describe(d.finding).code,
+      d.place.known() ? " at " + place_text(d.place) : "",
+      d.suppressed_by,
+      d.suppressed
+  );
+}
+
 std::string describe(const Report::Schedules& schedules) {
   std::string text = fmt::format(
       "{} single schedules with {} steps, at random and such as leave threads behind",
@@ -311,6 +320,11 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
   case Verdict::Hang:
     out += one_execution(report, program);
     break;
+  case Verdict::Suppressed:
+    out += report.exit_status
+               ? one_execution(report, program)
+               : fmt::format("{}: no other defect than suppressed ones: {}\n", program, bounds);
+    break;
   case Verdict::Terminates:
     out += fmt::format("{}: terminates under every schedule: {}, exhaustive\n", program, bounds);
     if (report.schedules.tried > 0) {
@@ -358,6 +372,12 @@ render_text(const Report& report, std::string_view program, SourceCache& sources
   }
   for (const std::string& warning : report.warnings) {
     out += fmt::format("  = {} {}\n", paint(bold_magenta, "warning:"), warning);
+  }
+  for (const Diagnostic& d : report.suppressed) {
+    out += fmt::format("  = suppressed: {}\n", describe_suppressed(d));
+  }
+  for (const std::string& note : report.notes) {
+    out += fmt::format("  = note: {}\n", note);
   }
   return out;
 }

@@ -58,8 +58,9 @@ struct StaticFinding {
   std::vector<Step> related;
   std::vector<std::string> help;
   std::vector<Fix> fixes;
-  std::string suppressed;  // the reason given in the source; empty: not suppressed
-  std::string fingerprint; // the same after unrelated edits
+  std::string suppressed;    // the reason that was given; empty: not suppressed
+  std::string suppressed_by; // ".heddle.yaml:4"; empty: in the source itself
+  std::string fingerprint;   // the same after unrelated edits
 };
 
 struct StaticRule {

@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 namespace heddle::report {
 namespace {
 
 constexpr std::string_view idle = "·";
+constexpr std::uint32_t no_column = ~0U;
 
 /// "A", "B", …, "Z", "AA", "AB", …
 std::string letters(std::size_t number) {
@@ -102,15 +105,22 @@ std::string render_text(const Trace& trace, SourceCache& sources, TextStyle styl
   }
   std::size_t place_width = 0, what_width = 0;
   for (const TraceStep& step : trace.steps) {
+    if (step.is_noise) {
+      continue;
+    }
     place_width = std::max(place_width, where(step.place).size());
     const std::size_t note = step.note.empty() ? 0 : step.note.size() + 2;
     what_width = std::max(what_width, step.what.size() + note);
   }
   out += '\n';
+  std::set<std::tuple<std::string, std::uint32_t, std::string>> told; // each call once
   for (std::size_t i = 0; i < trace.steps.size(); ++i) {
     const TraceStep& step = trace.steps[i];
     if (trace.loop_from == i) {
       out += bold("      -- from here on for ever --") + "\n";
+    }
+    if (step.is_noise) {
+      continue;
     }
     const std::string what =
         step.note.empty() ? step.what : fmt::format("{}: {}", step.what, step.note);
@@ -127,6 +137,16 @@ std::string render_text(const Trace& trace, SourceCache& sources, TextStyle styl
     );
     row.erase(row.find_last_not_of(' ') + 1);
     out += row + "\n";
+    for (const Label& call : step.calls) {
+      if (told.insert({call.place.file, call.place.line, call.text}).second) {
+        out += fmt::format(
+            "       {} {}  {}\n",
+            columns(trace, no_column),
+            where(call.place),
+            call.text
+        );
+      }
+    }
   }
   if (trace.loop_from) {
     out += bold(fmt::format("      -- again from step {} --", *trace.loop_from + 1)) + "\n";

@@ -17,8 +17,10 @@ namespace heddle::report {
 struct TraceStep {
   std::uint32_t actor = 0; // index into Trace::actors
   Place place;
-  std::string what; // "an atomic read"
-  std::string note; // "reads 0"; may be empty
+  std::string what;           // "an atomic read"
+  std::string note;           // "reads 0"; may be empty
+  std::vector<Label> calls{}; // how it got there, innermost first
+  bool is_noise = false;      // of no interest to people: render_text leaves it out, not its number
 };
 
 /// How a repeated execution ended.
@@ -48,7 +50,7 @@ std::string render_text(const Trace& trace, SourceCache& sources, TextStyle styl
 /// Only how it ended.
 std::string render_outcome(const Trace& trace);
 /// {"end", "outcome", "actors", "loop_from", "steps": [{"actor", "file", "line", "column", "what",
-/// "note"}]} and a newline; actors and steps count from 0.
+/// "note", "calls"}]} and a newline; actors and steps count from 0.
 std::string render_json(const Trace& trace);
 
 } // namespace heddle::report

@@ -9,7 +9,9 @@
 //   HEDDLE_UNINITIALISED=1  run: look for uses of memory that nobody has written (one worker, too)
 //   HEDDLE_FOUND_TO=FILE    with one of them: write what is found there instead, in lines
 //                           (report/diagnostic_lines.h)
+//   HEDDLE_SUPPRESSIONS=FILE  what of it is not to be told, in lines (report/suppression.h)
 //   HEDDLE_REPORT_TO=FILE   everything that is found is written there, too, in such lines
+//   HEDDLE_REPORT_ONLY=1    … and nowhere else
 //   HEDDLE_COLOR=WORD       always, never or auto: of what is printed (report/render.h)
 //   HEDDLE_VERBOSE=1        whole names of templates in what is printed
 //   HEDDLE_MAX_TIME=S       run: after so many seconds the program ends, and who still spins is

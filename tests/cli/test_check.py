@@ -263,6 +263,11 @@ class Checked(unittest.TestCase):
         self.assertRegex(text, r"(?m)^  A = the host thread$")
         self.assertRegex(text, r"hang\.cu:5 +a volatile read +while \(flag == 0\)")
         self.assertLess(text.index("from here on for ever"), text.index("again from step"))
+        # The launch is where it is written, and what nvcc generates for it is left out.
+        launch = next(n for n, line in enumerate((self.root / "hang.cu").read_text().split("\n"), 1) if "<<<" in line)
+        self.assertRegex(text, rf"hang\.cu:{launch} +inside a kernel launch")
+        self.assertIn(f"hang.cu:{launch}  launched from here", text)
+        self.assertEqual(text.count("a volatile write"), 0)
         trace = json.loads(self.heddle("replay", "--format=json", schedule, status=1).stdout)
         self.assertEqual(trace["end"], "loop")
         self.assertLess(trace["loop_from"], len(trace["steps"]))
@@ -276,7 +281,8 @@ class Checked(unittest.TestCase):
         self.assertIn("heddle replay v1:", finding["message"]["text"])
         place = finding["locations"][0]["physicalLocation"]
         self.assertEqual((place["artifactLocation"]["uri"], place["region"]["startLine"]), ("hang.cu", 5))
-        self.assertEqual(len(finding["relatedLocations"]), 3)
+        self.assertEqual([place["message"]["text"][:25] for place in finding["relatedLocations"]],
+                         ["(1) thread (0,0,0) of blo", "(1, 3) launched from here", "(2) the host thread waits", "(3) thread (0,0,0) of blo"])
         rule = run["tool"]["driver"]["rules"][finding["ruleIndex"]]
         self.assertEqual(rule["properties"]["rule"], "CLUSTER")
         run = json.loads(self.heddle("check", "--format=sarif", "--max-states=20", "--schedules=20", "long.cu", status=4).stdout)["runs"][0]
@@ -343,9 +349,41 @@ class Checked(unittest.TestCase):
         self.assertIn("damaged", self.heddle("replay", schedule[:-9], status=2).stderr)
         elsewhere = self.root / "elsewhere"
         elsewhere.mkdir(exist_ok=True)
-        self.assertIn("'hang.cu', which is not here", self.heddle("replay", schedule, status=2, cwd=elsewhere).stderr)
+        done = self.heddle("replay", schedule, status=2, cwd=elsewhere)
+        self.assertIn("'hang.cu', which is not here; --program=FILE", done.stderr)
         shutil.copy(self.root / "fault.cu", elsewhere / "hang.cu")
-        self.assertIn("has changed", self.heddle("replay", schedule, status=2, cwd=elsewhere).stderr)
+        done = self.heddle("replay", schedule, status=3, cwd=elsewhere)
+        self.assertIn("'hang.cu' is not byte for byte the program", done.stderr)
+        self.assertRegex(done.stdout, r"not the execution that was recorded \(step \d+ of the schedule")
+
+    def test_a_schedule_fits_in_another_folder(self):
+        (self.root / "here").mkdir(exist_ok=True)
+        shutil.copy(self.root / "hang.cu", self.root / "here/hang.cu")
+        said = self.heddle("check", "--format=json", str(self.root / "here/hang.cu"), status=1).stdout
+        schedule = json.loads(said)["findings"][0]["replay"]
+        shutil.move(self.root / "here", self.root / "there")
+        expected = self.heddle("replay", "--format=json", self.replay_of("hang.cu")[0], status=1).stdout
+        for folder, more in (("there", []), (".", ["--program=there/hang.cu"])):
+            done = self.heddle("replay", "--format=json", *more, schedule, status=1, cwd=self.root / folder)
+            self.assertEqual([step["what"] for step in json.loads(done.stdout)["steps"]],
+                             [step["what"] for step in json.loads(expected)["steps"]])
+            self.assertEqual(done.stderr, "")
+        # What does not matter may change.
+        text = (self.root / "there/hang.cu").read_text()
+        (self.root / "there/hang.cu").write_text("// a comment\n\n" + text)
+        done = self.heddle("replay", schedule, status=1, cwd=self.root / "there")
+        self.assertIn("is not byte for byte the program", done.stderr)
+
+    def test_a_schedule_of_a_program_that_was_built_again_elsewhere(self):
+        schedules = []
+        for folder in ("first", "second-with-another-name"):
+            (self.root / folder).mkdir(exist_ok=True)
+            shutil.copy(self.root / "hang.cu", self.root / folder)
+            subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-lineinfo", str(self.root / folder / "hang.cu"),
+                            "-o", "hang"], cwd=self.root / folder, check=True)
+            said = self.heddle("check", "--format=json", "./hang", status=1, cwd=self.root / folder).stdout
+            schedules.append(json.loads(said)["findings"][0]["replay"])
+        self.heddle("replay", schedules[0], status=1, cwd=self.root / folder)
 
     def test_a_program_that_is_not_the_same_twice(self):
         done = self.heddle("check", "random.cu", status=3)

@@ -26,6 +26,25 @@ __global__ void count(int* p) {
     atomicAdd(p + 1, 1);
   }
 }
+__global__ void tally(int* p) {
+  int rounds = 0;
+  while (atomicAdd(p, 0) == 0) {
+    ++rounds;
+  }
+  p[1] = rounds;
+}
+// The last block ends the wait of the others, after it has seen them count.
+__global__ void counted(int* p) {
+  if (blockIdx.x == gridDim.x - 1) {
+    while (*reinterpret_cast<volatile int*>(p + 1) < 3000000) {
+    }
+    atomicExch(p, 1);
+  } else {
+    while (atomicAdd(p, 0) == 0) {
+      atomicAdd(p + 1, 1);
+    }
+  }
+}
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   int* p;
@@ -35,6 +54,8 @@ int main(int argc, char** argv) {
   if (std::strcmp(what, "fault") == 0) store<<<1, 1>>>(p, 1000);
   if (std::strcmp(what, "spin") == 0) spin<<<1, 1>>>(p);
   if (std::strcmp(what, "count") == 0) count<<<1, 32>>>(p);
+  if (std::strcmp(what, "tally") == 0) tally<<<1, 32>>>(p);
+  if (std::strcmp(what, "counted") == 0) counted<<<3, 1>>>(p);
   if (std::strcmp(what, "host") == 0) for (volatile int i = 0;; i = i + 1) {}
   if (std::strncmp(what, "refused", 7) == 0) store<<<1, 2048>>>(p, 0);
   if (std::strcmp(what, "refused-seen") == 0) cudaGetLastError();
@@ -42,6 +63,32 @@ int main(int argc, char** argv) {
   if (std::strcmp(what, "copy") == 0) cudaMemset(p, 0, 128);
   cudaDeviceSynchronize();
   if (std::strcmp(what, "leak") != 0) cudaFree(p);
+  return 0;
+}
+"""
+# Host code with lines: where each call is made.
+CALLS = """
+#include <cstring>
+__device__ void put(int* p, int i) { p[i] = 1; }
+__global__ void store(int* p, int i) { put(p, i); }
+__global__ void pair(volatile int* p) {
+  while (p[threadIdx.x] == 0) {
+  }
+}
+static void helper(int* p, const char* what) {
+  if (std::strcmp(what, "fault") == 0) store<<<1, 32>>>(p, 1000);      // line 10
+  if (std::strcmp(what, "refused") == 0) store<<<1, 2048>>>(p, 0);     // line 11
+  if (std::strcmp(what, "pair") == 0) pair<<<1, 2>>>(p);               // line 12
+  if (std::strcmp(what, "twice") == 0) cudaFree(p);                    // line 13
+  if (std::strcmp(what, "host") == 0) *p = 1;                          // line 14
+}
+int main(int argc, char** argv) {
+  int* p;
+  cudaMalloc(&p, 64);
+  cudaMemset(p, 0, 64);
+  helper(p, argv[1]);  // line 20
+  cudaDeviceSynchronize();
+  cudaFree(p);
   return 0;
 }
 """
@@ -89,6 +136,7 @@ class Run(unittest.TestCase):
         cls.root = pathlib.Path(cls.folder.name)
         (cls.root / "app.cu").write_text(PROGRAM)
         (cls.root / "threads.cu").write_text(THREADS)
+        (cls.root / "calls.cu").write_text(CALLS)
 
     def heddle(self, *arguments, status, command="run", flags=None):
         environment = dict(os.environ, **({"HEDDLE_FLAGS": flags} if flags else {}))
@@ -111,7 +159,9 @@ class Run(unittest.TestCase):
         self.assertEqual((finding["code"], finding["severity"], finding["locations"][0]["line"]), ("out-of-bounds", "error", 5))
         clean = json.loads(self.report("app.cu", status=0))
         self.assertEqual((clean["verdict"], clean["findings"]), ("clean", []))
-        self.assertIn("needs -o FILE", self.heddle("--format=json", "app.cu", status=2).stderr)
+        done = self.heddle("--format=json", "app.cu", "--", "fault", status=1)
+        self.assertEqual(done.stdout, "the program speaks\n")
+        self.assertEqual(json.loads(done.stderr)["findings"], result["findings"])
         self.assertIn('"verdict": "clean"', self.heddle("--format=json", "-o", "-", "app.cu", status=0).stdout)
 
     def test_the_other_forms(self):
@@ -142,15 +192,23 @@ class Run(unittest.TestCase):
         self.assertEqual(self.heddle("app.cu", "--", "leak", status=0).stderr, "")
 
     def test_a_time_limit_says_who_spins_where(self):
-        done = self.heddle("--max-time=1", "app.cu", "--", "count", status=4)
+        done = self.heddle("--max-time=1", "app.cu", "--", "tally", status=4)
         self.assertIn("warning[time-limit]", done.stderr)
-        self.assertRegex(done.stderr, r"app\.cu:1[0-3]: thread .* spins")
-        self.assertRegex(done.stderr, r"kernel 'count<<<1,32>>>'")
-        done = self.heddle("--max-time=1", "--seed=1", "app.cu", "--", "count", status=4)
-        self.assertRegex(done.stderr, r"app\.cu:1[0-3]: thread .* spins")
+        self.assertRegex(done.stderr, r"app\.cu:1[6-8]: thread .* spins")
+        self.assertRegex(done.stderr, r"kernel 'tally<<<1,32>>>'")
+        done = self.heddle("--max-time=1", "--seed=1", "app.cu", "--", "tally", status=4)
+        self.assertRegex(done.stderr, r"app\.cu:1[6-8]: thread .* spins")
         self.assertIn("no device work is under way", self.heddle("--max-time=1", "app.cu", "--", "host", status=4).stderr)
-        self.assertEqual(json.loads(self.report("--max-time=1", "app.cu", "--", "count", status=4))["verdict"], "unknown")
+        self.assertEqual(json.loads(self.report("--max-time=1", "app.cu", "--", "tally", status=4))["verdict"], "unknown")
         self.heddle("--max-time=50", "app.cu", status=0)
+
+    def test_a_livelock_that_counts_its_rounds(self):
+        for more in ([], ["--seed=1"]):
+            done = self.heddle(*more, "app.cu", "--", "count", status=1)
+            self.assertRegex(done.stderr, r"app\.cu:1[1-3]:\d+: error\[livelock\]: the program hangs")
+            self.assertIn("thread (0,0,0) of block (0,0,0) of kernel 'count<<<1,32>>>' and 31 more: spins", done.stderr)
+            # Not if somebody looks at the count.
+            self.assertEqual(self.heddle(*more, "app.cu", "--", "counted", status=0).stderr, "")
 
     def test_a_hang_is_told_although_other_host_threads_exist(self):
         done = self.heddle("threads.cu", status=1)
@@ -182,6 +240,25 @@ class Run(unittest.TestCase):
         self.heddle("--error-exitcode=9", "app.cu", "--", "fault", status=9)
         self.heddle("--error-exitcode=9", "app.cu", "--", "refused", command="check", status=9)
         self.heddle("--warnings-as-errors", "app.cu", "--", "refused-seen", status=1)
+
+    def lines(self, *arguments):
+        """The places of the one finding of a run, as line and words."""
+        (finding,) = json.loads(self.report("calls.cu", "--", *arguments, status=1))["findings"]
+        return [(place["line"], place["text"]) for place in finding["locations"]]
+
+    def test_each_finding_says_how_it_came_about(self):
+        self.assertEqual(self.lines("fault"), [
+            (3, "thread (0,0,0) of block (0,0,0) of kernel store<<<1,32>>>, with 31 more threads of its warp"),
+            (4, "inlined from here"), (10, "launched from here"), (20, "called from here")])
+        self.assertIn((22, "called here"), self.lines("twice"))
+        self.assertEqual(self.lines("host"), [(14, "host code is here"), (20, "called from here")])
+        self.assertIn("calls.cu:11:1: error[api-misuse]", self.heddle("calls.cu", "--", "refused", status=1).stderr)
+
+    def test_a_few_threads_that_wait_have_a_line_each(self):
+        places = self.lines("pair")
+        for thread in ("(0,0,0)", "(1,0,0)"):
+            self.assertRegex(str(places), rf"\(6, .thread {re.escape(thread)} of block \(0,0,0\) of kernel 'pair<<<1,2>>>': spins")
+        self.assertIn((12, "launched from here"), places)
 
     def test_flags_from_the_environment(self):
         done = self.heddle("app.cu", "--", "leak", status=7, flags="--leaks --error-exitcode=7 --max-states=5 --color=always")

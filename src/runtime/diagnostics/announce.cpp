@@ -5,6 +5,8 @@
 #include "machine/fault_diagnostic.h"
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
+#include "report/suppression.h"
+#include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/unseen_error.h"
 
@@ -16,13 +18,36 @@
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <sstream>
 
 namespace heddle::runtime {
 
 namespace {
 
+/// Does the project live with it (HEDDLE_SUPPRESSIONS)? Then it is only written down: `heddle run`
+/// counts it.
+bool is_suppressed(report::Diagnostic diagnostic) {
+  static std::mutex mutex;
+  static auto* const suppressions = [] { // never destroyed: exit handlers use it
+    std::stringstream text;
+    if (const char* file = std::getenv("HEDDLE_SUPPRESSIONS")) {
+      text << std::ifstream(file).rdbuf();
+    }
+    return new report::Suppressions(report::suppressions_from_lines(text.str()));
+  }();
+  const std::lock_guard lock(mutex);
+  if (!suppressions->apply(diagnostic)) {
+    return false;
+  }
+  write_down(diagnostic);
+  return true;
+}
+
 void print(const report::Diagnostic& diagnostic) {
   write_down(diagnostic);
+  if (std::getenv("HEDDLE_REPORT_ONLY") != nullptr) {
+    return;
+  }
   report::SourceCache sources;
   const std::string text = render_text(
       diagnostic,
@@ -49,6 +74,9 @@ void write_down(const report::Diagnostic& diagnostic) {
 }
 
 void warn(report::Diagnostic diagnostic) {
+  if (is_suppressed(diagnostic)) {
+    return;
+  }
   const char* strict = std::getenv("HEDDLE_WARNINGS_AS_ERRORS");
   if (strict != nullptr && std::string_view(strict) == "1") {
     diagnostic.severity = report::Severity::Error;
@@ -62,6 +90,9 @@ void warn(report::Diagnostic diagnostic) {
 void announce(const report::Diagnostic& diagnostic) {
   if (explore::note_finding(diagnostic)) {
     return; // `heddle check` reports it once for all executions
+  }
+  if (is_suppressed(diagnostic)) {
+    return;
   }
   record_outcome(
       diagnostic.finding == report::Finding::Unsupported ? Outcome::Unsupported : Outcome::Defect
@@ -78,7 +109,11 @@ void announce_or_write(const report::Diagnostic& diagnostic) {
 }
 
 void announce_fault(const machine::FaultReport& fault) {
-  announce(machine::diagnose(fault));
+  report::Diagnostic d = machine::diagnose(fault);
+  if (!explore::is_exploring()) {
+    add_launches(d, fault.launches);
+  }
+  announce(d);
 }
 
 void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call) {
@@ -91,6 +126,7 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
   );
   machine::note_if_near(d, nearest, p);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
+  add_call(d);
   announce(d);
 }
 
@@ -100,6 +136,7 @@ void warn_of_free_after_reset(memory::Address p, const char* call) {
       fmt::format("{} of {:#x}, which cudaDeviceReset has freed", call, p)
   );
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
+  add_call(d);
   warn(std::move(d));
 }
 
@@ -122,6 +159,7 @@ void warn_of_bad_range(
   );
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
+  add_call(d);
   if (!explore::note_finding(d)) {
     warn(d);
     note_refusal(d);
@@ -138,6 +176,8 @@ void warn_of_refused_launch(
       fmt::format("a launch of {} does not take place: {}", kernel, why)
   );
   d.notes.push_back(fmt::format("the launch returns {}", code));
+  d.functions.push_back(kernel);
+  add_call(d);
   warn(d);
   note_refusal(d);
 }
@@ -150,6 +190,7 @@ void announce_stale_handle(const char* what) {
   d.notes.emplace_back(
       "the call returns cudaErrorInvalidResourceHandle; NVIDIA's library may crash"
   );
+  add_call(d);
   announce(d);
 }
 

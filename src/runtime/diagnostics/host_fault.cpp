@@ -3,20 +3,19 @@
 
 #include "machine/fault_diagnostic.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/outcome.h"
 
-#include <cxxabi.h>
-#include <dlfcn.h>
 #include <execinfo.h>
 #include <fmt/format.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
-#include <cstring>
-#include <memory>
-#include <string>
+#include <vector>
 
 namespace heddle::runtime {
 namespace {
@@ -25,41 +24,16 @@ namespace {
 const memory::AddressSpace* watched = nullptr;
 struct sigaction previous;
 
-std::string demangled(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name, nullptr, nullptr, &status),
-      std::free
-  );
-  return status == 0 && text != nullptr ? text.get() : name;
-}
-
-/// "main+0x42 (./app+0x1a42)", or the nearest frame outside libc and this library.
-std::string place_of(void* instruction) {
-  constexpr int depth = 32;
-  void* frames[depth];
-  const int n = ::backtrace(frames, depth);
-  Dl_info here{};
-  ::dladdr(reinterpret_cast<const void*>(&place_of), &here);
-  bool reached = false;
-  for (int i = 0; i < n; ++i) {
-    // Frames above the faulting instruction belong to the handler.
-    reached = reached || frames[i] == instruction;
-    Dl_info info{};
-    if (!reached || ::dladdr(frames[i], &info) == 0 || info.dli_fname == nullptr ||
-        info.dli_fbase == here.dli_fbase || std::strstr(info.dli_fname, "/libc.so") != nullptr ||
-        std::strstr(info.dli_fname, "/libstdc++.so") != nullptr) {
-      continue;
-    }
-    const auto offset = reinterpret_cast<std::uintptr_t>(frames[i]) -
-                        reinterpret_cast<std::uintptr_t>(info.dli_fbase);
-    std::string text = fmt::format("{}+{:#x}", info.dli_fname, offset);
-    if (info.dli_sname != nullptr) {
-      text = fmt::format("{} ({})", demangled(info.dli_sname), text);
-    }
-    return text;
+/// Where the instruction is and how it got there.
+void add_place_of(report::Diagnostic& d, const void* instruction) {
+  std::vector<const void*> frames = callers();
+  // Frames above the faulting instruction belong to the handler.
+  const auto at = std::ranges::find(frames, instruction);
+  frames.erase(frames.begin(), at == frames.end() ? frames.begin() : at);
+  if (!frames.empty() && frames.front() == instruction) {
+    frames.front() = static_cast<const std::byte*>(instruction) + 1; // it returns nowhere
   }
-  return "an unknown place";
+  add_host_place(d, frames, "host code is here");
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
@@ -74,9 +48,7 @@ void handle(int signal, siginfo_t* info, void* context) {
           report::Finding::UseAfterFree,
           fmt::format("host code {} at {:#x}", write ? "writes" : "reads", at)
       );
-      d.notes.push_back(
-          "in " + place_of(reinterpret_cast<void*>(state->uc_mcontext.gregs[REG_RIP]))
-      );
+      add_place_of(d, reinterpret_cast<const void*>(state->uc_mcontext.gregs[REG_RIP]));
       d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
       announce(d);
       std::fflush(nullptr);
@@ -86,12 +58,12 @@ void handle(int signal, siginfo_t* info, void* context) {
   if (watched != nullptr && memory::AddressSpace::in_device_range(at)) {
     const auto* state = static_cast<const ucontext_t*>(context);
     const bool write = (state->uc_mcontext.gregs[REG_ERR] & 2) != 0; // page fault error code, bit 1
-    auto* instruction = reinterpret_cast<void*>(state->uc_mcontext.gregs[REG_RIP]);
+    const auto* instruction = reinterpret_cast<const void*>(state->uc_mcontext.gregs[REG_RIP]);
     report::Diagnostic d(
         report::Finding::HostDereference,
         fmt::format("host code {} device memory at {:#x}", write ? "writes" : "reads", at)
     );
-    d.notes.push_back("in " + place_of(instruction));
+    add_place_of(d, instruction);
     if (const auto nearest = watched->nearest(at)) {
       d.notes.push_back("the address is " + machine::place_in_memory(*nearest, at));
     }

@@ -3,6 +3,7 @@
 
 #include "explore/source_places.h"
 #include "machine/fault_diagnostic.h"
+#include "report/names.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/outcome.h"
 
@@ -135,16 +136,13 @@ Explanation explain(const RaceReport& race) {
 }
 
 void add_side(report::Diagnostic& d, const RaceSide& side, int number) {
-  const std::string text = fmt::format("({}) {} by {}", number, side.action, side.who);
+  const std::string mark = fmt::format("({}) ", number);
+  const std::string text = fmt::format("{} by {}", side.action, side.who);
   d.threads.push_back(side.who);
-  if (side.place.source.line == 0) {
-    d.notes.push_back(text);
-    return;
+  if (side.who.find("kernel '") != std::string::npos) {
+    d.functions.push_back(report::kernel_in(side.who));
   }
-  d.labels.push_back({place_of(side.place.source), text});
-  for (const machine::SourcePlace& call : side.place.inlined_at) {
-    d.labels.push_back({place_of(call), fmt::format("({}) inlined from here", number)});
-  }
+  machine::add_place(d, side.place, text, mark);
 }
 
 bool in_header_of(const RaceSide& side, std::initializer_list<std::string_view> folders) {
@@ -255,11 +253,6 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
     d.notes.push_back(fmt::format("{} such pairs of accesses in this execution", race.count));
   }
   if (race.first.place.source.line == 0 && race.second.place.source.line == 0) {
-    for (const auto* side : {&race.first, &race.second}) {
-      if (!side->place.instruction.empty()) {
-        d.notes.push_back("PTX: " + side->place.instruction);
-      }
-    }
     d.notes.emplace_back("compile with -lineinfo to see the lines");
   }
   d.help.emplace_back(why.help);

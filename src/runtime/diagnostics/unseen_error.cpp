@@ -48,7 +48,9 @@ void at_exit(int status, void* /*unused*/) {
 void note_refusal(const report::Diagnostic& diagnostic) {
   const std::lock_guard lock(state().mutex);
   state().refusals.push_back(diagnostic);
-  state().refusals.back().place.file = explore::host_position();
+  if (explore::is_exploring()) {
+    state().refusals.back().place.file = explore::host_position();
+  }
 }
 
 void error_was_asked_for() {

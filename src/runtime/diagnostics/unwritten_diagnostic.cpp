@@ -2,6 +2,8 @@
 #include "runtime/diagnostics/unwritten_diagnostic.h"
 
 #include "explore/source_places.h"
+#include "machine/fault_diagnostic.h"
+#include "report/names.h"
 #include "runtime/diagnostics/announce.h"
 
 #include <fmt/format.h>
@@ -56,16 +58,9 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
   d.threads.push_back(found.who);
   const std::string read =
       fmt::format("{} byte{} read by {}", found.bytes, found.bytes == 1 ? "" : "s", found.who);
-  const auto add = [&](const machine::FaultReport& where, const std::string& text) {
-    if (where.source.line == 0) {
-      d.notes.push_back(text + (where.instruction.empty() ? "" : ": " + where.instruction));
-      return;
-    }
-    d.labels.push_back({place_of(where.source), text});
-    for (const machine::SourcePlace& call : where.inlined_at) {
-      d.labels.push_back({place_of(call), "inlined from here"});
-    }
-  };
+  if (found.who.find("kernel '") != std::string::npos) {
+    d.functions.push_back(report::kernel_in(found.who));
+  }
   if (found.matter == Matter::Copied) {
     d.notes.push_back(read);
   } else {
@@ -73,9 +68,9 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
                       found.read.source.file == found.use.source.file &&
                       found.read.source.line != 0;
     d.place = users_place(found.read);
-    add(found.read, "(1) " + read);
+    machine::add_place(d, found.read, read, "(1) ");
     if (!same) {
-      add(found.use, "(2) it matters here");
+      machine::add_place(d, found.use, "it matters here", "(2) ");
     }
   }
   if (!found.memory.empty()) {

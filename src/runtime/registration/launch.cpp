@@ -3,6 +3,7 @@
 
 #include "machine/grid.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/version.h"
 
@@ -407,6 +408,9 @@ launch(Runtime& rt, const LaunchRequest& request, cudaStream_t handle, const cha
       (*stream)->capture->invalidate();
     }
     return prepared.error();
+  }
+  if (rt.config().mode == Mode::Run) { // the explorer keeps books of its own
+    prepared->config.called_from = callers();
   }
   const auto wishes = read_attributes(request.attributes);
   const auto command =

@@ -111,6 +111,14 @@ TEST(StateTable, ForkedProcessesShareIt) {
   EXPECT_TRUE(table.has_fault_from(1));
   EXPECT_FALSE(table.has_fault_from(0));
   EXPECT_EQ(table.site(table.events()[0].site), (Site{"a.cu", 12, 3, "store"}));
+  const Site inlined{
+      "a.h",
+      2,
+      1,
+      "a\tread",
+      {{"a.cu", 7, 3, "inlined from here"}, {"@4012ab", 0, 0, "launched from here"}}
+  };
+  EXPECT_EQ(table.site(table.intern(inlined)), inlined);
   EXPECT_EQ(table.text(table.events()[0].text), "out of bounds");
 }
 

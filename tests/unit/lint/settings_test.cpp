@@ -1,4 +1,5 @@
 // Options: patterns, precedence, errors. Also the list of rules and their pages.
+#include "base/glob.h"
 #include "lint/lint.h"
 #include "lint/settings.h"
 

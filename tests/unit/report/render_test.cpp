@@ -205,6 +205,7 @@ TEST(RenderJson, HasTheDocumentedKeysInOrder) {
   Report report;
   report.findings.push_back(starvation());
   report.findings[0].threads = {"thread (0,0,0) of block (0,0,0)"};
+  report.findings[0].functions = {"ring"};
   report.states = 41;
   report.executions = 3;
   report.seconds = 0.5;
@@ -234,6 +235,9 @@ TEST(RenderJson, HasTheDocumentedKeysInOrder) {
       ],
       "threads": [
         "thread (0,0,0) of block (0,0,0)"
+      ],
+      "functions": [
+        "ring"
       ],
       "replay": "v1:abc"
     }

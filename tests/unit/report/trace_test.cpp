@@ -49,6 +49,23 @@ TEST_F(TraceFile, HasAColumnForEachThreadAndMarksTheLoop) {
   );
 }
 
+TEST_F(TraceFile, SaysOnceHowAThreadGotThereAndLeavesNoiseOut) {
+  trace.steps[1].calls = {{{path, 1, 1, 0}, "launched from here"}};
+  trace.steps.push_back(trace.steps[1]);
+  trace.steps[0].is_noise = true;
+  EXPECT_THAT(
+      render_text(trace, sources),
+      HasSubstr(
+          "\n\n      -- from here on for ever --\n"
+          "    2  · B  trace.cu:2  an atomic read: reads 0  two();\n"
+          "       · ·  trace.cu:1  launched from here\n"
+          "    3  A ·              goes on\n"
+          "    4  · B  trace.cu:2  an atomic read: reads 0  two();\n"
+          "      -- again"
+      )
+  );
+}
+
 TEST_F(TraceFile, ManyThreadsKeepTheirColumns) {
   trace.actors.assign(30, "thread");
   trace.steps = {{29, {}, "moves", ""}, {0, {}, "moves", ""}};

@@ -3,6 +3,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <thread>
+
+#include <unistd.h>
 
 __device__ int arrivals, first_block;
 __device__ volatile int ready;
@@ -27,6 +30,52 @@ __global__ void wait_and_count(int* flag, int* spins) {
   while (atomicAdd(flag, 0) == 0) {
     atomicAdd(spins, 1);
   }
+}
+
+/// Half of the block goes around the barrier.
+__global__ void meet_half(int* p) {
+  if (threadIdx.x < 32) {
+    __syncthreads();
+  }
+  p[threadIdx.x] = 1;
+}
+
+/// Each thread adds to the same word, without an atomic operation.
+__global__ void add_all(int* sum) {
+  *sum = *sum + 1;
+}
+
+__global__ void copy_if(const int* from, int* to) {
+  if (*from > 0) {
+    *to = 1;
+  }
+}
+
+/// One kernel, with words that nobody has written unless `clear`.
+template <class Launch> int with_words(bool clear, bool free, Launch launch) {
+  int* words = nullptr;
+  cudaMalloc(&words, 64 * sizeof(int));
+  if (clear) {
+    cudaMemset(words, 0, 64 * sizeof(int));
+  }
+  launch(words);
+  const int failed = cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+  if (free) {
+    cudaFree(words);
+  }
+  return failed;
+}
+
+/// A pool whose worker has nothing to do must not hide that the kernel hangs.
+static int check_pool() {
+  std::thread([] {
+    for (;;) {
+      pause();
+    }
+  }).detach();
+  return with_words(true, true, [](int* words) {
+    wait_and_count<<<1, 1>>>(words, words + 1);
+  });
 }
 
 static int check_count() {
@@ -80,6 +129,21 @@ int main(int count, char** words) {
   }
   if (std::strcmp(part, "count") == 0) {
     return check_count();
+  }
+  if (std::strcmp(part, "pool") == 0) {
+    return check_pool();
+  }
+  if (std::strcmp(part, "divergence") == 0) {
+    return with_words(true, true, [](int* words) { meet_half<<<1, 64>>>(words); });
+  }
+  if (std::strcmp(part, "race") == 0) {
+    return with_words(true, true, [](int* words) { add_all<<<1, 64>>>(words); });
+  }
+  if (std::strcmp(part, "garbage") == 0) {
+    return with_words(false, true, [](int* words) { copy_if<<<1, 1>>>(words, words + 1); });
+  }
+  if (std::strcmp(part, "leak") == 0) {
+    return with_words(true, false, [](int* words) { copy_if<<<1, 1>>>(words, words + 1); });
   }
   if (std::strcmp(part, "prefix") == 0) {
     return check_prefix();
