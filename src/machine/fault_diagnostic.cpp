@@ -167,7 +167,7 @@ void note_if_near(
 
 report::Diagnostic diagnose(const FaultReport& fault) {
   report::Diagnostic d(finding_of(fault), headline(fault));
-  if (!fault.waits.empty()) {
+  if (!fault.waits.empty() && fault.kind != FaultReport::Kind::Fault) {
     for (const Waiting& waiting : fault.waits) {
       if (waiting.place.line == 0) {
         d.notes.push_back(waiting.text);
@@ -179,6 +179,9 @@ report::Diagnostic diagnose(const FaultReport& fault) {
       }
     }
     return d;
+  }
+  if (fault.fault.kind == FaultKind::BarrierEnded) {
+    d.rule = "BAR-GUIDE";
   }
   std::vector<SourcePlace> chain{fault.source}; // innermost first
   chain.insert(chain.end(), fault.inlined_at.begin(), fault.inlined_at.end());
@@ -198,6 +201,10 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         fault.lanes == 2 ? "" : "s"
     );
   }
+  const bool others = !fault.waits.empty();
+  if (others) {
+    who.insert(0, "(1) ");
+  }
   if (d.place.known()) {
     d.labels.push_back({d.place, who});
   } else {
@@ -211,11 +218,27 @@ report::Diagnostic diagnose(const FaultReport& fault) {
       );
     }
   }
+  for (const Waiting& other : fault.waits) {
+    const std::string text = "(2) " + other.text;
+    if (other.place.line != 0) {
+      d.labels.push_back({place_of(other.place), text});
+    } else {
+      d.notes.push_back(text);
+    }
+  }
   if (is_access(fault.fault.kind)) {
     note_if_near(d, fault.nearest, fault.fault.address);
   }
   if (!fault.instruction.empty()) {
     d.notes.push_back("PTX: " + fault.instruction);
+  }
+  if (fault.fault.kind == FaultKind::BarrierEnded) {
+    d.help.emplace_back("let every thread of the block come to the barrier, and return behind it");
+  } else if (fault.fault.kind == FaultKind::BarrierReused) {
+    d.help.emplace_back(
+        "put a barrier of the block between the wait and what gives the object up: who has passed "
+        "knows that all have arrived, not that they have passed, too"
+    );
   }
   if (fault.kind == FaultReport::Kind::Unsupported) {
     d.notes.emplace_back("this is a gap of Heddle, not a defect of the program");

@@ -145,6 +145,10 @@ Runtime::Runtime(Config config)
   ipc_ = std::make_unique<Ipc>(space_);
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
   world_->on_fault(announce_fault);
+  world_->on_remark(announce_remark);
+  if (config_.guide_barriers) {
+    world_->let_ended_hold_up_barriers();
+  }
   if (config_.defect_exit_code) {
     set_defect_exit_code(*config_.defect_exit_code);
   }

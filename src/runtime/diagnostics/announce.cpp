@@ -81,6 +81,16 @@ void announce_fault(const machine::FaultReport& fault) {
   announce(machine::diagnose(fault));
 }
 
+void announce_remark(const machine::FaultReport& what) {
+  report::Diagnostic d = machine::diagnose(what);
+  if (!explore::is_exploring()) {
+    warn(std::move(d));
+  } else if (const char* file = std::getenv("HEDDLE_REMARKS_TO")) {
+    d.severity = report::Severity::Warning;
+    std::ofstream(file, std::ios::app) << report::to_lines(d);
+  }
+}
+
 void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call) {
   const auto nearest = space.nearest(p);
   const bool twice = nearest && nearest->freed && nearest->base == p;

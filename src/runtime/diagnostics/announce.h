@@ -18,6 +18,10 @@ void announce_or_write(const report::Diagnostic& diagnostic);
 /// The same for a device fault.
 void announce_fault(const machine::FaultReport& fault);
 
+/// What is a defect by other rules than those that hold: a warning, or, while every schedule is
+/// explored, a line in the file that HEDDLE_REMARKS_TO names.
+void announce_remark(const machine::FaultReport& what);
+
 /// A pointer given to `call` that no allocation of the right kind starts at: freed before, or never
 /// allocated, or not its start.
 void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call);
