@@ -280,7 +280,7 @@ bool BlockRaces::same_value(
 Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& found) const {
   const Agent& first = races_.agent(before.block);
   const Agent& second = races_.agent(by.block);
-  if (before.strong() && by.strong()) {
+  if (before.strong() && by.strong() && !found.unordered_value) {
     return before.size() != by.size() ? Why::Size : Why::Scope;
   }
   if (first.kind == Agent::Kind::Products) {
@@ -293,7 +293,14 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
     return Why::Async;
   }
   for (const Why why : {Why::NarrowSync, Why::NoAcquire, Why::NoRelease}) { // surest first
+    // Who only writes has not been told anything by a flag that says what may be read.
+    if (why == Why::NoRelease && before.writes() && by.writes() && !found.unordered_value) {
+      continue;
+    }
     for (const Note& note : notes_) {
+      if (races_.site(note.read_site).is_data) {
+        continue; // what is read there is no flag
+      }
       const bool would = note.why == Why::NoRelease
                              ? note.writer.block == before.block && before.tick <= note.tick
                              : note.clock.knows(before.by(), before.tick);
@@ -317,6 +324,35 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
   return distance;
 }
 
+// [RACE-VALUE]: they are morally strong, and nothing orders them.
+void BlockRaces::look_at_value(
+    const Access& before,
+    const Access& by,
+    bool shared,
+    std::uint64_t address,
+    std::uint32_t bytes
+) {
+  const Site& first = races_.site(before.site);
+  const Site& second = races_.site(by.site);
+  if (before.site == 0 || by.site == 0 || !first.is_volatile || !second.is_volatile ||
+      !(first.is_data || second.is_data) || before.writes() == by.writes() ||
+      races_.count_again(before, by, false)) {
+    return;
+  }
+  Races::Found found;
+  found.first = before;
+  found.second = by;
+  found.unordered_value = true;
+  found.why = reason(before, by, found);
+  if (found.why > Why::Blocks) {
+    return; // one has told the other, if with too little order
+  }
+  found.shared = shared;
+  found.address = address;
+  found.bytes = bytes;
+  races_.add(found);
+}
+
 // [RACE]: they conflict, nothing orders them, and they are not morally strong.
 bool BlockRaces::race(
     const Access& before,
@@ -326,6 +362,7 @@ bool BlockRaces::race(
     std::uint32_t bytes
 ) {
   if (races_.morally_strong(before, by)) {
+    look_at_value(before, by, place.owner != nullptr, address, bytes);
     return false;
   }
   if (by.strong() && races_.agent(before.block).kind == Agent::Kind::Command) {

@@ -72,8 +72,18 @@ void announce(const report::Diagnostic& diagnostic) {
 void announce_or_write(const report::Diagnostic& diagnostic) {
   if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
     std::ofstream(file, std::ios::app) << report::to_lines(diagnostic);
+  } else if (diagnostic.severity == report::Severity::Warning) {
+    warn(diagnostic);
   } else {
     announce(diagnostic);
+  }
+}
+
+void announce_note(const report::Diagnostic& note) {
+  if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
+    std::ofstream(file, std::ios::app) << report::to_lines(note);
+  } else {
+    write_down(note);
   }
 }
 

@@ -15,6 +15,8 @@ void warn(report::Diagnostic diagnostic);
 void write_down(const report::Diagnostic& diagnostic);
 /// What a monitor has found, at the end: into the file that HEDDLE_FOUND_TO names, else as above.
 void announce_or_write(const report::Diagnostic& diagnostic);
+/// What is no finding, for whoever wants a report: into the same files, and not printed.
+void announce_note(const report::Diagnostic& note);
 /// The same for a device fault.
 void announce_fault(const machine::FaultReport& fault);
 
