@@ -218,6 +218,14 @@ report::Diagnostic diagnose(const FaultReport& fault) {
       );
     }
   }
+  if (fault.fault.kind == FaultKind::UseAfterFree &&
+      fault.fault.text.starts_with("the handle of")) {
+    d.notes.emplace_back(
+        "the call that destroys an object does not wait for kernels, and to use the handle after "
+        "it "
+        "is undefined, also by a kernel that was launched before"
+    );
+  }
   for (const Waiting& other : fault.waits) {
     const std::string text = "(2) " + other.text;
     if (other.place.line != 0) {
