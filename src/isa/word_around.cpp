@@ -24,8 +24,8 @@ bool stems_from(const ptx::Module& module, std::uint32_t location) {
   return false;
 }
 
-/// Is the register nothing but another one with the two lowest bits cleared?
-bool is_word_address(const ptx::Function& function, std::uint32_t index) {
+/// Is the register nothing but another one, made a multiple of `bytes`?
+bool is_word_address(const ptx::Function& function, std::uint32_t index, std::int64_t bytes) {
   bool some = false;
   for (const ptx::Instruction& i : function.body) {
     const bool writes = !i.operands.empty() && i.operands[0].kind == ptx::OperandKind::Register &&
@@ -35,7 +35,7 @@ bool is_word_address(const ptx::Function& function, std::uint32_t index) {
     }
     const bool clears = i.opcode == ptx::Opcode::And && i.operands.size() == 3 &&
                         i.operands[2].kind == ptx::OperandKind::Integer &&
-                        static_cast<std::int64_t>(i.operands[2].bits) == -4;
+                        static_cast<std::int64_t>(i.operands[2].bits) == -bytes;
     if (!clears) {
       return false;
     }
@@ -70,14 +70,12 @@ bool reads_word_around(const Frame& frame, const Op& op) {
     }
     return false;
   }
-  if (const auto type = i.type(); !type || ptx::type_bits(*type) != 32) {
-    return !i.has(ptx::Mod::Volatile); // the load of one byte: it reads two
-  }
+  const auto type = i.type();
   const auto address =
       std::ranges::find(i.operands, ptx::OperandKind::Address, &ptx::Operand::kind);
-  return address != i.operands.end() && !address->elements.empty() && address->offset == 0 &&
-         address->elements[0].kind == ptx::OperandKind::Register &&
-         is_word_address(*code.function, address->elements[0].index);
+  return type && address != i.operands.end() && !address->elements.empty() &&
+         address->offset == 0 && address->elements[0].kind == ptx::OperandKind::Register &&
+         is_word_address(*code.function, address->elements[0].index, ptx::type_bits(*type) / 8);
 }
 
 } // namespace heddle::isa
