@@ -174,6 +174,14 @@ void define_run(CLI::App& app, Options& options) {
       "more, one "
       "core"
   );
+  run->add_flag(
+      "--source",
+      options.run.source,
+      "With --races, of a .cu file: compile it a second time without optimisation of device code "
+      "(nvcc -G), run it once more, and report what races there only: accesses that the compiler "
+      "has "
+      "removed"
+  );
   define_rules(*run, options.run.device);
   run->add_option(
          "--warps",

@@ -4,11 +4,14 @@
 #include "base/process.h"
 #include "cli/commands.h"
 #include "cli/file.h"
+#include "cli/races.h"
 #include "report/diagnostic_lines.h"
+#include "report/render.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -51,9 +54,49 @@ private:
   struct sigaction old_ = {};
 };
 
+/// What races in a build without optimisation and not in the one that `known` is about: the source
+/// has a race of which the compiler has removed an access. May be wrong in this direction: the
+/// other build runs for at most five minutes.
+Result<std::vector<report::Diagnostic>> find_in_source(
+    const RunOptions& options,
+    const std::vector<std::string>& nvcc_flags,
+    const std::vector<report::Diagnostic>& known
+) {
+  constexpr unsigned seconds = 300;
+  std::vector<std::string> flags = nvcc_flags;
+  flags.emplace_back("-G");
+  TRY(const Target target, prepare(options.program, options.arguments, options.device, flags, {}));
+  TRY(RacesFound found, find_races(target, options.device, 1, seconds));
+  std::vector<report::Diagnostic> result;
+  for (report::Diagnostic& d : found.findings) {
+    const bool same = std::ranges::any_of(known, [&](const report::Diagnostic& other) {
+      return other.finding == d.finding && other.place.file == d.place.file &&
+             other.place.line == d.place.line;
+    });
+    if (!same) {
+      d.notes.emplace_back(
+          "seen in the build without optimisation only (nvcc -G): the other one does not make one "
+          "of "
+          "the accesses"
+      );
+      result.push_back(std::move(d));
+    }
+  }
+  if (found.stopped != 0) {
+    fmt::print(
+        stderr,
+        "heddle: the build without optimisation did not end within {} s: what it would have shown "
+        "is not known\n",
+        seconds
+    );
+  }
+  return result;
+}
+
 /// The exit code.
 Result<int> run_with_report(
     const RunOptions& options,
+    const std::vector<std::string>& nvcc_flags,
     const std::vector<std::string>& command,
     std::map<std::string, std::string> variables
 ) {
@@ -69,22 +112,44 @@ Result<int> run_with_report(
   }
   report.findings = report::from_lines(read_file(file.string()).value_or(""));
   std::filesystem::remove(file);
+  if (options.source) {
+    TRY(const auto more, find_in_source(options, nvcc_flags, report.findings));
+    report::SourceCache sources;
+    for (const report::Diagnostic& d : more) {
+      const std::string text = render_text(
+          d,
+          sources,
+          {.colour = report::use_colour(STDERR_FILENO), .whole_names = report::use_whole_names()}
+      );
+      fmt::print(stderr, "{}", text);
+      if (d.severity == report::Severity::Error && *report.exit_status == 0) {
+        report.exit_status =
+            static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect));
+      }
+    }
+    report.findings.insert(report.findings.end(), more.begin(), more.end());
+  }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  TRY_VOID(write_result(render(report, options.output, options.program), options.output.file));
+  if (wants_report(options.output)) {
+    TRY_VOID(write_result(render(report, options.output, options.program), options.output.file));
+  }
   return *report.exit_status;
 }
 
 /// The exit code; or the program could not be started.
 Result<int> run_program(const RunOptions& options) {
   TRY_VOID(check_output(options.output));
+  if (options.source && (!options.device.races || !options.program.ends_with(".cu"))) {
+    return input_error("--source needs --races and a .cu file, which can be compiled once more");
+  }
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(const Target target,
       prepare(options.program, options.arguments, options.device, nvcc_flags, {}));
   TRY(const auto variables, launch_environment(target, options.device, "run"));
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
-  if (wants_report(options.output)) {
-    return run_with_report(options, command, variables);
+  if (wants_report(options.output) || options.source) {
+    return run_with_report(options, nvcc_flags, command, variables);
   }
   return unexpected(become(command, variables));
 }
