@@ -197,8 +197,45 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       return next;
     }
   }
+  // A word that is read or written plainly: in most cases there is nothing to do, and it must cost
+  // little.
+  const bool plain_word = !strong && site.element == 4 && site.count == 1 && !site.tells_bytes &&
+                          site.kind != SiteKind::BulkStoreZeros;
+  const bool read_of_word = plain_word && site.kind == SiteKind::Load;
+  Access plain = plain_word ? access_of(site, op.target, w * isa::warp_size) : Access{};
+  constexpr std::uint64_t end_of_own = std::uint64_t{1} << memory::shared_rank_shift;
+  struct { // of the last read that was known for the whole warp
+    std::uint64_t address = ~std::uint64_t{0};
+    std::uint32_t tick = 0, block_known = 0;
+  } last;
   for (LaneMask m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    if (plain_word && (address[lane] & 3) == 0) {
+      const Thread& thread = threads_[w * isa::warp_size + lane];
+      if (read_of_word && address[lane] == last.address && thread.tick == last.tick &&
+          thread.block_known == last.block_known) {
+        continue;
+      }
+      plain.thread = static_cast<std::uint16_t>(w * isa::warp_size + lane);
+      plain.tick = thread.tick;
+      using WordRead = Shadow::WordRead;
+      WordRead kept = WordRead::No;
+      const bool own_shared = site.shared && address[lane] < end_of_own;
+      if (own_shared || (!site.shared && !isa::in_window(address[lane]))) {
+        Shadow& shadow = own_shared ? shared_ : races_.global();
+        if (read_of_word) {
+          kept = shadow.read_word(address[lane], plain, thread.block_known);
+        } else if (shadow.write_word(address[lane], plain, thread.block_known)) {
+          kept = WordRead::ForThread;
+        }
+      }
+      if (kept == WordRead::ForWarp) {
+        last = {address[lane], thread.tick, thread.block_known};
+      }
+      if (kept != WordRead::No) {
+        continue;
+      }
+    }
     Place where = place(address[lane], site.shared);
     if (where.shadow == nullptr) {
       continue;
