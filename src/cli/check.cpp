@@ -7,14 +7,68 @@
 #include "cli/races.h"
 #include "explore/interruption.h"
 #include "explore/session.h"
+#include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace heddle::cli {
 namespace {
+
+/// Where the explored processes write what is only a warning; removed with this object.
+class Remarks {
+public:
+  Remarks()
+      : file_(
+            std::filesystem::temp_directory_path() / fmt::format("heddle-remarks-{}", ::getpid())
+        ) {
+    std::filesystem::remove(file_);
+  }
+  ~Remarks() {
+    std::error_code ignored;
+    std::filesystem::remove(file_, ignored);
+  }
+  Remarks(const Remarks&) = delete;
+  Remarks& operator=(const Remarks&) = delete;
+  std::string file() const { return file_.string(); }
+
+  /// [BAR-3]: which barriers completed without threads that had ended, each once, by their places.
+  std::set<std::string> read() const {
+    std::set<std::string> result;
+    for (const report::Diagnostic& d : report::from_lines(read_file(file()).value_or(""))) {
+      std::string text = d.message;
+      if (d.place.known()) {
+        text = fmt::format("{}: {}", shown(d.place), text);
+      }
+      for (const report::Label& label : d.labels) {
+        if (label.text.starts_with("(2)") && label.place.known()) {
+          text += "; they leave at " + shown(label.place);
+        }
+      }
+      result.insert(
+          fmt::format("{} [{}]; with --barriers=guide it is a finding", text, d.rule_id())
+      );
+    }
+    return result;
+  }
+
+private:
+  static std::string shown(const report::Place& place) {
+    std::error_code failure;
+    const std::string here = std::filesystem::current_path(failure).string() + "/";
+    return fmt::format(
+        "{}:{}",
+        !failure && place.file.starts_with(here) ? place.file.substr(here.size()) : place.file,
+        place.line
+    );
+  }
+
+  std::filesystem::path file_;
+};
 
 /// `heddle check ./a ./b` checks one program. Says so where the first argument is a program, too.
 std::string second_program(const Target& target) {
@@ -69,6 +123,8 @@ Result<report::Report> check_program(const CheckOptions& options) {
   device.warps = "independent"; // the explorer is told by its own options
   device.stale_reads = false;
   TRY(request.environment, launch_environment(target, device, "check"));
+  const Remarks remarks;
+  request.environment["HEDDLE_REMARKS_TO"] = remarks.file();
   explore::Schedule& schedule = request.schedule;
   schedule.program = options.program.ends_with(".cu") ? options.program : target.path;
   schedule.arguments = options.arguments;
@@ -79,6 +135,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.options = options.search;
   request.options.lockstep = options.device.warps == "lockstep";
   request.options.stale_reads = request.options.lockstep && options.device.stale_reads;
+  request.options.guide_barriers = options.device.barriers == "guide";
   request.workers = options.workers;
   request.show_progress = isatty(STDERR_FILENO) != 0;
   TRY(report::Report report, explore::check(request));
@@ -93,6 +150,12 @@ Result<report::Report> check_program(const CheckOptions& options) {
   }
   if (options.uninitialised) {
     add_unwritten(report, std::move(unwritten));
+  }
+  for (const std::string& remark : remarks.read()) {
+    report.warnings.push_back(remark);
+    if (!report.rests_on.empty() && !std::ranges::count(report.rests_on, "BAR-3")) {
+      report.rests_on.emplace_back("BAR-3");
+    }
   }
   if (const std::string warning = second_program(target); !warning.empty()) {
     report.warnings.push_back(warning);

@@ -191,6 +191,11 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (options.races) {
     variables["HEDDLE_RACES"] = "1";
   }
+  if (options.library_races) {
+    variables["HEDDLE_LIBRARY_RACES"] = "1";
+  }
+  variables["HEDDLE_SAME_VALUE"] = options.same_value;
+  variables["HEDDLE_BARRIERS"] = options.barriers;
   if (options.uninitialised) {
     variables["HEDDLE_UNINITIALISED"] = "1";
   }

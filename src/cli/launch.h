@@ -2,8 +2,9 @@
 // between the command and the runtime library.
 //
 //   HEDDLE_MODE=run|check   HEDDLE_DEVICE=sm_90   HEDDLE_DEVICES=N   HEDDLE_SEED=N
-//   HEDDLE_RACES=1
+//   HEDDLE_RACES=1          HEDDLE_LIBRARY_RACES=1   HEDDLE_SAME_VALUE=note|error
 //   HEDDLE_UNINITIALISED=1
+//   HEDDLE_BARRIERS=ptx|guide
 //   HEDDLE_JIT=hot|always   with HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE
 //   HEDDLE_WARPS=independent|lockstep   HEDDLE_WARP_TRACE=N   HEDDLE_STALE_READS=1
 //   LD_LIBRARY_PATH         our library folder first
@@ -32,7 +33,10 @@ struct DeviceOptions {
   int devices = 1;
   std::optional<std::uint64_t> seed;
   bool races = false;                // look for data races
+  bool library_races = false;        // those inside of NVIDIA's own libraries, too
+  std::string same_value = "note";   // writes of the same value that race: or error
   bool uninitialised = false;        // look for uses of memory that nobody has written
+  std::string barriers = "ptx";      // or guide: threads that have ended hold them up
   std::string warps = "independent"; // or lockstep
   std::string jit = "never";         // or hot, always
   std::uint64_t warp_trace = 0;

@@ -58,6 +58,36 @@ void define_program_options(CLI::App& command, ProgramOptions& options) {
   define_style(command);
 }
 
+/// What is a race, and a barrier: of `run` and of `check`.
+void define_rules(CLI::App& command, DeviceOptions& device) {
+  command.add_flag(
+      "--library-races",
+      device.library_races,
+      "With --races: also those inside NVIDIA's own kernels (CUB, Thrust) and cooperative groups"
+  );
+  command
+      .add_option(
+          "--same-value",
+          device.same_value,
+          "With --races: what plain writes of one and the same value by several threads are: a "
+          "note "
+          "that counts them, or an error each, like other races"
+      )
+      ->check(CLI::IsMember({"note", "error"}))
+      ->type_name("GRADE")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--barriers",
+          device.barriers,
+          "Whether a barrier of all threads waits for those that have ended: not by PTX (ptx: a "
+          "warning), but by the CUDA guide (guide: a finding)"
+      )
+      ->check(CLI::IsMember({"ptx", "guide"}))
+      ->type_name("RULE")
+      ->capture_default_str();
+}
+
 void define_output(CLI::App& command, OutputOptions& output, const std::string& output_help) {
   command.add_option("--format", output.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json", "sarif", "junit"}))
@@ -147,6 +177,15 @@ void define_run(CLI::App& app, Options& options) {
       "more, one "
       "core"
   );
+  run->add_flag(
+      "--source",
+      options.run.source,
+      "With --races, of a .cu file: compile it a second time without optimisation of device code "
+      "(nvcc -G), run it once more, and report what races there only: accesses that the compiler "
+      "has "
+      "removed"
+  );
+  define_rules(*run, options.run.device);
   run->add_option(
          "--warps",
          options.run.device.warps,
@@ -424,6 +463,7 @@ void define_check(CLI::App& app, Options& options) {
       options.check.uninitialised,
       "Look for uses of memory that nobody has written in one schedule before the search"
   );
+  define_rules(*check, options.check.device);
   define_output(
       *check,
       options.check.output,

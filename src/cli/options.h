@@ -26,6 +26,7 @@ struct ProgramOptions {
 
 struct RunOptions : ProgramOptions {
   OutputOptions output;
+  bool source = false; // with races: look in a build without optimisation, too
 };
 
 struct CheckOptions : ProgramOptions {

@@ -70,7 +70,14 @@ Result<RacesFound> find(
     }
     std::stringstream text;
     text << std::ifstream(file).rdbuf();
+    const bool first = found.notes.empty();
     for (report::Diagnostic& d : report::from_lines(text.str())) {
+      if (d.severity == report::Severity::Note) { // counts differ a little from seed to seed
+        if (first) {
+          found.notes.push_back(std::move(d.message));
+        }
+        continue;
+      }
       const bool known = std::ranges::any_of(found.findings, [&](const report::Diagnostic& other) {
         return other.place.file == d.place.file && other.place.line == d.place.line &&
                other.message == d.message;
@@ -136,7 +143,13 @@ void add_races(report::Report& report, RacesFound found) {
       at != std::string::npos && found.findings.empty()) {
     report.bounds.insert(
         at + condition.size(),
-        fmt::format(" (none in {} schedule{})", found.schedules, found.schedules == 1 ? "" : "s")
+        fmt::format(
+            " (none in {} schedule{}{}{})",
+            found.schedules,
+            found.schedules == 1 ? "" : "s",
+            found.notes.empty() ? "" : "; ",
+            fmt::join(found.notes, "; ")
+        )
     );
   }
   if (found.stopped != 0) {

@@ -9,6 +9,7 @@ namespace heddle::cli {
 
 struct RacesFound {
   std::vector<report::Diagnostic> findings; // each once
+  std::vector<std::string> notes;           // what is none of them, counted
   unsigned schedules = 0;                   // that came to an end
   unsigned stopped = 0;                     // that took too long
 };

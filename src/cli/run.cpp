@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/config_file.h"
 #include "cli/file.h"
+#include "cli/races.h"
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
 #include "report/suppression.h"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -78,9 +80,74 @@ void print_suppressed(const report::Report& report) {
   }
 }
 
+/// What races in a build without optimisation and not in the one that `known` is about: the source
+/// has a race of which the compiler has removed an access. May be wrong in this direction: the
+/// other build runs for at most five minutes.
+Result<std::vector<report::Diagnostic>> find_in_source(
+    const RunOptions& options,
+    const std::vector<std::string>& nvcc_flags,
+    const std::vector<report::Diagnostic>& known
+) {
+  constexpr unsigned seconds = 300;
+  std::vector<std::string> flags = nvcc_flags;
+  flags.emplace_back("-G");
+  TRY(const Target target, prepare(options.program, options.arguments, options.device, flags, {}));
+  TRY(RacesFound found, find_races(target, options.device, 1, seconds));
+  std::vector<report::Diagnostic> result;
+  for (report::Diagnostic& d : found.findings) {
+    const bool same = std::ranges::any_of(known, [&](const report::Diagnostic& other) {
+      return other.finding == d.finding && other.place.file == d.place.file &&
+             other.place.line == d.place.line;
+    });
+    if (!same) {
+      d.notes.emplace_back(
+          "seen in the build without optimisation only (nvcc -G): the other one does not make one "
+          "of "
+          "the accesses"
+      );
+      result.push_back(std::move(d));
+    }
+  }
+  if (found.stopped != 0) {
+    fmt::print(
+        stderr,
+        "heddle: the build without optimisation did not end within {} s: what it would have shown "
+        "is not known\n",
+        seconds
+    );
+  }
+  return result;
+}
+
+/// Those that have not been suppressed.
+std::vector<report::Diagnostic>
+left_of(const report::Report& report, std::vector<report::Diagnostic> found) {
+  std::erase_if(found, [&](const report::Diagnostic& d) {
+    return std::ranges::none_of(report.findings, [&](const report::Diagnostic& left) {
+      return left.finding == d.finding && left.message == d.message &&
+             left.place.file == d.place.file && left.place.line == d.place.line;
+    });
+  });
+  return found;
+}
+
+/// The program itself has not seen them.
+void print_found(const std::vector<report::Diagnostic>& found) {
+  report::SourceCache sources;
+  for (const report::Diagnostic& d : found) {
+    const std::string text = render_text(
+        d,
+        sources,
+        {.colour = report::use_colour(STDERR_FILENO), .whole_names = report::use_whole_names()}
+    );
+    fmt::print(stderr, "{}", text);
+  }
+}
+
 /// The exit code.
 Result<int> run_with_report(
     const RunOptions& options,
+    const std::vector<std::string>& nvcc_flags,
     const std::vector<std::string>& command,
     std::map<std::string, std::string> variables,
     ProjectConfig& config
@@ -106,6 +173,11 @@ Result<int> run_with_report(
     TRY(report.exit_status, run_as_is(command, variables));
   }
   report.findings = report::from_lines(read_file(found.path()).value_or(""));
+  std::vector<report::Diagnostic> of_source;
+  if (options.source) {
+    TRY(of_source, find_in_source(options, nvcc_flags, report.findings));
+    report.findings.insert(report.findings.end(), of_source.begin(), of_source.end());
+  }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const LookedFor looked_for{
       .by = LookedFor::By::Run,
@@ -123,6 +195,14 @@ Result<int> run_with_report(
     }
   } else {
     print_suppressed(report);
+    print_found(left_of(report, of_source));
+  }
+  const auto is_error = [](const report::Diagnostic& d) {
+    return d.severity == report::Severity::Error;
+  };
+  if (*report.exit_status == 0 && std::ranges::any_of(left_of(report, of_source), is_error)) {
+    report.exit_status =
+        static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect));
   }
   return *report.exit_status;
 }
@@ -130,6 +210,9 @@ Result<int> run_with_report(
 /// The exit code; or the program could not be started.
 Result<int> run_program(const RunOptions& options) {
   TRY(ProjectConfig config, read_config(options.config, options.program));
+  if (options.source && (!options.device.races || !options.program.ends_with(".cu"))) {
+    return input_error("--source needs --races and a .cu file, which can be compiled once more");
+  }
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   TRY(
       const Target target,
@@ -140,8 +223,8 @@ Result<int> run_program(const RunOptions& options) {
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
   if (wants_report(options.output) || !config.suppressions.empty() ||
-      !options.config.write_baseline.empty()) {
-    return run_with_report(options, command, variables, config);
+      !options.config.write_baseline.empty() || options.source) {
+    return run_with_report(options, nvcc_flags, command, variables, config);
   }
   return unexpected(become(command, variables));
 }

@@ -62,6 +62,9 @@ Explorer::Explorer(
       replay_(std::move(replay)) {
   threads_.set_eager(options.eager && options.host_progress);
   world_.use_virtual_time();
+  if (options.guide_barriers) {
+    world_.let_ended_hold_up_barriers();
+  }
   HEDDLE_CHECK(the_explorer == nullptr, "two explorers in one process");
   the_explorer = this;
   host_actor(0);

@@ -24,6 +24,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"api=prompt", &Options::prompt_api, true},
     {"other-processes", &Options::other_processes, true},
     {"spurious-failures", &Options::spurious_failures, true},
+    {"barriers=guide", &Options::guide_barriers, true},
     {"no-symmetry", &Options::symmetry, false},
     {"no-eager", &Options::eager, false},
     {"no-sums", &Options::sums, false},

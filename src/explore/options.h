@@ -31,6 +31,8 @@ struct Options {
   bool other_processes = false;
   // compare_exchange_weak of the host may fail spuriously.
   bool spurious_failures = false;
+  // Threads that have ended hold up barriers of all threads ([BAR-GUIDE]).
+  bool guide_barriers = false;
   // Equal threads are told apart; only to check the reduction itself.
   bool symmetry = true;
   // Barriers, ends and warp collectives of guaranteed threads, and plain accesses, happen as soon

@@ -8,6 +8,7 @@
 #include "isa/exec.h"
 
 #include "base/check.h"
+#include "isa/word_around.h"
 
 #include <limits>
 
@@ -410,6 +411,20 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
   if (a < 4096) {
     return bad_access(FaultKind::Null, lane, a, bytes, store);
   }
+  if (bytes <= 4 && reads_word_around(*frame_, *op_)) {
+    const memory::Address word = a & ~memory::Address{3};
+    for (memory::Address byte = word; byte < word + 4; ++byte) {
+      const memory::Range object = space_.find_range(byte);
+      if (object.size != 0 && (!store || object.writable)) {
+        return reached(
+            lane,
+            reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(object.delta)),
+            bytes,
+            store
+        );
+      }
+    }
+  }
   const auto nearest = space_.nearest(a);
   if (nearest && nearest->freed && a - nearest->base < nearest->size) {
     return bad_access(FaultKind::UseAfterFree, lane, a, bytes, store);
@@ -436,6 +451,9 @@ Exec::translate_window_slow(int lane, memory::Address a, std::uint32_t bytes, bo
     }
     if (base != nullptr && bytes <= size && in_block <= size - bytes) {
       return reached(lane, base + in_block, bytes, store);
+    }
+    if (base != nullptr && bytes <= 4 && in_block < size && reads_word_around(*frame_, *op_)) {
+      return reached(lane, base + in_block, bytes, store); // there is room up to a multiple of 16
     }
     if (rank_plus_one == 0 && block_.reserved != nullptr &&
         in_block >= memory::reserved_shared_offset) {

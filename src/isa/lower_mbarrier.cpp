@@ -72,13 +72,21 @@ template <Space S, class F> const Op* change(Exec& exec, const Op& op, F f) {
 
 template <Space S> const Op* run_init(Exec& exec, const Op& op) {
   const auto* count = exec.in<std::uint32_t>(op.b);
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
   return change<S>(exec, op, [&](int lane, Mbarrier& b) {
+    if (b.expected != 0) { // most are initialised for the first time
+      exec.environment().gives_up_mbarrier(exec, op, lane, address[lane], /*again=*/true);
+    }
     return ops::mbarrier_init(b, count[lane]);
   });
 }
 
 template <Space S> const Op* run_inval(Exec& exec, const Op& op) {
-  return change<S>(exec, op, [](int, Mbarrier& b) -> MbarrierMisuse {
+  std::uint64_t address[warp_size];
+  addresses<S>(exec, op, address);
+  return change<S>(exec, op, [&](int lane, Mbarrier& b) -> MbarrierMisuse {
+    exec.environment().gives_up_mbarrier(exec, op, lane, address[lane], /*again=*/false);
     b = Mbarrier{};
     return nullptr;
   });

@@ -168,6 +168,8 @@ enum class FaultKind : std::uint8_t {
   IllegalInstruction,
   BadCall,
   BarrierMisuse,
+  BarrierReused,
+  BarrierEnded,
   WarpgroupMisuse,
   HeapMisuse
 };

@@ -3,6 +3,7 @@
 #include "isa/program.h"
 
 #include "base/check.h"
+#include "base/environment.h"
 #include "isa/lower_device_runtime.h"
 
 #include <sys/mman.h>
@@ -323,7 +324,9 @@ Result<void> Program::Impl::link() {
       }
       const std::size_t bytes = (linked.bytes + 4095) / 4096 * 4096;
       void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      HEDDLE_CHECK(p != MAP_FAILED, "no memory for managed variable {}", v.name);
+      if (p == MAP_FAILED) {
+        no_memory("managed variable " + v.name, bytes);
+      }
       managed.emplace_back(p, bytes);
       TRY_VOID(space.add_host(p, linked.bytes, memory::AllocationKind::Managed, device));
       linked.address = reinterpret_cast<memory::Address>(p);

@@ -13,6 +13,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 namespace heddle::lint {
 namespace {
@@ -167,6 +168,26 @@ bool is_toolkit(const std::filesystem::path& folder) {
   return std::filesystem::exists(folder / "include" / "cuda_runtime.h", failure);
 }
 
+/// The macros by which programs ask nvcc for its version: that of the toolkit, whose runtime says
+/// it.
+std::string version_macros(const std::string& toolkit) {
+  constexpr std::string_view key = "#define CUDART_VERSION";
+  std::ifstream header(toolkit + "/include/cuda_runtime_api.h");
+  for (std::string line; std::getline(header, line);) {
+    if (line.starts_with(key)) {
+      const int version = std::atoi(line.c_str() + key.size());
+      return fmt::format(
+          "#define __CUDACC_VER_MAJOR__ {0}\n#define __CUDACC_VER_MINOR__ {1}\n"
+          "#define __CUDACC_VER_BUILD__ 0\n#define __CUDA_API_VER_MAJOR__ {0}\n"
+          "#define __CUDA_API_VER_MINOR__ {1}\n",
+          version / 1000,
+          version % 1000 / 10
+      );
+    }
+  }
+  return "";
+}
+
 /// What nvcc declares and Clang does not.
 constexpr const char* prelude = R"cuda(
 #pragma once
@@ -305,7 +326,7 @@ Result<Unit> read_unit(const FrontEnd& request) {
     memory->addFile(
         fmt::format("{}/heddle_prelude.h", stub_folder),
         0,
-        llvm::MemoryBuffer::getMemBuffer(prelude)
+        llvm::MemoryBuffer::getMemBufferCopy(prelude + version_macros(request.toolkit))
     );
     patch_barriers(request.toolkit, *overlay, *memory);
     // Before 22 Clang's own headers include this one of old toolkits, which CUDA 13 does not have.

@@ -23,6 +23,11 @@ constexpr const char* runtime = R"cuda(
 #define __align__(n) __attribute__((aligned(n)))
 #define __host_device__ __host__ __device__
 #define CUDART_VERSION 13000
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+#define __CUDA_API_VER_MAJOR__ 13
+#define __CUDA_API_VER_MINOR__ 0
 #define CUDART_CB
 #define HEDDLE_BOTH inline __host__ __device__
 typedef decltype(sizeof(0)) size_t;

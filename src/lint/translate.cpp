@@ -160,6 +160,12 @@ public:
         pass("-D", "__CUDACC_EXTENDED_LAMBDA__");
         pass("-include", "functional");
         pass("-include", "utility");
+      } else if (
+          is_any(word, {"-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c"})
+      ) {
+        pass("-D", "__CUDACC_RDC__");
+      } else if (is_any(word, {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr"})) {
+        pass("-D", "__CUDACC_RELAXED_CONSTEXPR__");
       } else if (std::ranges::find(with_value, word) != with_value.end() && has_next) {
         ++i;
       }

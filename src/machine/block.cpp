@@ -1,7 +1,7 @@
 // Implements block.h: warps' turns and what a block offers to its instructions.
 #include "machine/block.h"
 
-#include "base/check.h"
+#include "base/environment.h"
 
 #include <sys/mman.h>
 
@@ -60,7 +60,9 @@ Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
         -1,
         0
     );
-    HEDDLE_CHECK(p != MAP_FAILED, "no memory for {} bytes of local memory", local_bytes_);
+    if (p == MAP_FAILED) {
+      no_memory("the local memory of a block", local_bytes_);
+    }
     local_ = static_cast<std::byte*>(p);
   }
   for (std::size_t w = 0; w < warps; ++w) {

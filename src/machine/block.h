@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -183,7 +184,9 @@ public:
   BlockMonitor* monitor() const { return monitor_.get(); }
   Cluster& cluster() { return cluster_; }
 
-  // --- Barriers in divergent code: block_divergence.cpp; warpgroups: block_warpgroup.cpp ---------
+  // --- Barriers in divergent code: block_divergence.cpp; warpgroups: block_warpgroup.cpp; mbarriers
+  // that are given up too early: block_mbarrier.cpp
+  // -------------------------------------------------
   void look_for_divergence() { look_for_divergence_ = rules_ == nullptr; }
   /// What was found, as a fault of the thread that waits, arrives or ends; finding_of() knows it.
   std::optional<FaultReport>& divergence() { return divergence_; }
@@ -211,6 +214,13 @@ public:
   bool warpgroup(isa::Exec&, const isa::Op&, std::uint64_t operands) override;
   std::shared_ptr<const Bytes>
   warpgroup_reads(isa::Exec&, const isa::Op&, Bytes (*read)(isa::Exec&, const isa::Op&)) override;
+  void gives_up_mbarrier(
+      isa::Exec&,
+      const isa::Op&,
+      int lane,
+      memory::Address address,
+      bool again
+  ) override;
   std::uint64_t clock() override;
   std::uint64_t globaltimer() override;
   const isa::Op* nanosleep(isa::Exec&, const isa::Op&, std::uint32_t nanoseconds) override;
@@ -277,8 +287,10 @@ private:
       isa::LaneMask lanes
   );
   void look_who_went_around(const isa::Code& code, const isa::Op& op, std::size_t w, int lane);
+  void look_who_ended(const isa::Code& code, const isa::Op& op, std::size_t w, int lane);
   void look_who_left_collective(std::size_t w, int lane);
   void look_who_left_warpgroup(std::size_t w, int lane);
+  std::optional<memory::Address> awaited_mbarrier(std::size_t w, int lane);
   isa::Stop own_turn(isa::Exec& exec, std::size_t w);
   bool is_gone_around(const isa::Op& op, std::size_t w, int lane);
   void finish_collective(std::size_t w, isa::LaneMask members);
@@ -302,6 +314,7 @@ private:
   bool look_for_divergence_ = false;
   std::optional<FaultReport> divergence_;
   std::map<const isa::Op*, bool> gone_around_; // by barrier: see is_gone_around()
+  std::set<const isa::Op*> without_ended_;     // by barrier: see look_who_ended()
   std::optional<std::uint64_t> stopped_time_;
   bool time_was_read_ = false;
   std::unique_ptr<WarpRules> rules_;

@@ -9,6 +9,9 @@
 //   they have not left early but gone around it. The same of threads that the mask of a warp
 //   collective names.
 //
+// A third thing is none by PTX, but by the guide: threads have ended early, and the others pass
+// without them ([BAR-GUIDE]); a remark, or a fault if the guide is to hold.
+//
 // Of a barrier in a called function it is the kernel's call that threads go around.
 //
 // May be wrong in this direction: misses threads that come to one place in different rounds of a
@@ -17,6 +20,7 @@
 // has not been seen to.
 #include "machine/block.h"
 #include "machine/fault_finding.h"
+#include "machine/source_place.h"
 #include "ptx/cfg.h"
 #include "ptx/effect.h"
 
@@ -76,6 +80,32 @@ bool is_gone_around(const ptx::Function& function, std::uint32_t barrier) {
     }
   }
   return true;
+}
+
+/// The branches behind which one way leads to the barrier, and another one to the end without it.
+std::vector<std::uint32_t> ways_past(const ptx::Function& function, std::uint32_t barrier) {
+  const ptx::Cfg cfg(function);
+  std::vector<bool> comes(cfg.blocks().size() + 1);
+  std::vector<std::uint32_t> open{cfg.block_of(barrier)};
+  while (!open.empty()) {
+    const std::uint32_t block = open.back();
+    open.pop_back();
+    if (!comes[block]) {
+      comes[block] = true;
+      const auto& before = cfg.blocks()[block].predecessors;
+      open.insert(open.end(), before.begin(), before.end());
+    }
+  }
+  std::vector<std::uint32_t> branches;
+  for (std::uint32_t block = 0; block < cfg.blocks().size(); ++block) {
+    const ptx::BasicBlock& code = cfg.blocks()[block];
+    const auto leaves = [&](std::uint32_t next) { return !comes[next]; };
+    if (comes[block] && block != cfg.block_of(barrier) && code.successors.size() > 1 &&
+        std::ranges::any_of(code.successors, leaves)) {
+      branches.push_back(code.last - 1);
+    }
+  }
+  return branches;
 }
 
 /// Has been called from the same places.
@@ -220,7 +250,11 @@ void Block::look_who_left_collective(std::size_t w, int lane) {
 
 /// The barrier of all threads opens for those who wait at `op`, and others have ended.
 void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_t w, int lane) {
-  if (live_ == threads_ || !is_gone_around(op, w, lane)) {
+  if (live_ == threads_) {
+    return;
+  }
+  if (!is_gone_around(op, w, lane)) {
+    look_who_ended(code, op, w, lane);
     return;
   }
   for (std::size_t other = 0; other < warps_.size(); ++other) {
@@ -242,6 +276,40 @@ void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_
       );
       return;
     }
+  }
+}
+
+// [BAR-GUIDE]: the same, and the others have ended early, which [BAR-3] allows.
+void Block::look_who_ended(const isa::Code& code, const Op& op, std::size_t w, int lane) {
+  const bool wrong = grid_.services().ended_hold_up_barriers();
+  if (!wrong && !without_ended_.insert(&op).second) {
+    return; // it has been said
+  }
+  FaultReport report = misuse(isa::FaultKind::BarrierEnded, code, op, w, lane);
+  report.fault.text =
+      "a barrier of all threads completes although threads of the block have ended without coming "
+      "to it";
+  // Where the ways part of those who come to the barrier and those who do not: in the kernel.
+  const Op* at = &op;
+  const Frame* frame = warps_[w].warp.frame[static_cast<std::size_t>(lane)];
+  for (; frame->caller != nullptr; frame = frame->caller) {
+    at = frame->return_op - 1;
+  }
+  for (const std::uint32_t branch : ways_past(*frame->code->function, at->instruction)) {
+    const auto there = std::ranges::find(frame->code->ops, branch, &Op::instruction);
+    if (there != frame->code->ops.end()) {
+      FaultReport where;
+      describe_instruction(*frame->code, *there, where);
+      where.inlined_at.insert(where.inlined_at.begin(), where.source);
+      report.waits.push_back(
+          {users_place(where.inlined_at), "threads that end without coming to it leave here"}
+      );
+    }
+  }
+  if (wrong) {
+    divergence_ = std::move(report);
+  } else {
+    grid_.services().remark(report);
   }
 }
 

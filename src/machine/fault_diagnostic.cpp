@@ -219,7 +219,7 @@ void add_place(
 report::Diagnostic diagnose(const FaultReport& fault) {
   report::Diagnostic d(finding_of(fault), headline(fault));
   note_function(d, report::kernel_in(fault.kernel));
-  if (!fault.waits.empty()) {
+  if (!fault.waits.empty() && fault.kind != FaultReport::Kind::Fault) {
     for (const Waiting& waiting : fault.waits) {
       note_function(d, report::kernel_in(waiting.kernel));
       note_function(d, waiting.place.function);
@@ -244,6 +244,9 @@ report::Diagnostic diagnose(const FaultReport& fault) {
     }
     return d;
   }
+  if (fault.fault.kind == FaultKind::BarrierEnded) {
+    d.rule = "BAR-GUIDE";
+  }
   std::string who = fmt::format(
       "thread {} of block {} of kernel {}",
       triple(fault.thread),
@@ -258,6 +261,10 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         fault.lanes == 2 ? "" : "s"
     );
   }
+  const bool others = !fault.waits.empty();
+  if (others) {
+    who.insert(0, "(1) ");
+  }
   if (fault.source.line != 0) {
     add_place(d, fault, who);
     d.place = d.labels.front().place;
@@ -265,11 +272,35 @@ report::Diagnostic diagnose(const FaultReport& fault) {
     d.notes.push_back("by " + who);
     d.notes.emplace_back("compile with -lineinfo to see the line");
   }
+  if (fault.fault.kind == FaultKind::UseAfterFree &&
+      fault.fault.text.starts_with("the handle of")) {
+    d.notes.emplace_back(
+        "the call that destroys an object does not wait for kernels, and to use the handle after "
+        "it "
+        "is undefined, also by a kernel that was launched before"
+    );
+  }
+  for (const Waiting& other : fault.waits) {
+    const std::string text = "(2) " + other.text;
+    if (other.place.line != 0) {
+      d.labels.push_back({place_of(other.place), text});
+    } else {
+      d.notes.push_back(text);
+    }
+  }
   if (is_access(fault.fault.kind)) {
     note_if_near(d, fault.nearest, fault.fault.address);
   }
   if (!fault.instruction.empty()) {
     d.notes.push_back("PTX: " + fault.instruction);
+  }
+  if (fault.fault.kind == FaultKind::BarrierEnded) {
+    d.help.emplace_back("let every thread of the block come to the barrier, and return behind it");
+  } else if (fault.fault.kind == FaultKind::BarrierReused) {
+    d.help.emplace_back(
+        "put a barrier of the block between the wait and what gives the object up: who has passed "
+        "knows that all have arrived, not that they have passed, too"
+    );
   }
   if (fault.kind == FaultReport::Kind::Unsupported) {
     d.notes.emplace_back("this is a gap of Heddle, not a defect of the program");

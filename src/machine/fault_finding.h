@@ -39,6 +39,10 @@ inline report::Finding finding_of(isa::FaultKind kind) {
     return Finding::BadCall;
   case FaultKind::BarrierMisuse:
     return Finding::BarrierMisuse;
+  case FaultKind::BarrierEnded:
+    return Finding::BarrierDivergence;
+  case FaultKind::BarrierReused:
+    return Finding::BarrierReused;
   case FaultKind::WarpgroupMisuse:
     return Finding::WarpgroupMisuse;
   case FaultKind::HeapMisuse:

@@ -198,6 +198,25 @@ void World::on_fault(std::function<void(const FaultReport&)> listener) {
   listener_ = std::move(listener);
 }
 
+void World::on_remark(std::function<void(const FaultReport&)> listener) {
+  std::lock_guard lock(mutex_);
+  remarks_ = std::move(listener);
+}
+
+void World::remark(const FaultReport& what) {
+  std::lock_guard lock(mutex_);
+  const std::string place = fmt::format(
+      "{} {}:{} {}",
+      what.kernel.substr(0, what.kernel.find("<<<")),
+      what.source.file,
+      what.source.line,
+      what.instruction
+  );
+  if (remarks_ && remarked_.insert(place).second) {
+    remarks_(what);
+  }
+}
+
 void World::clear_fault() {
   std::lock_guard lock(mutex_);
   fault_.reset();

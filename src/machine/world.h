@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -181,6 +182,10 @@ public:
   virtual memory::Address heap_allocate(int device, std::uint64_t bytes) = 0; // 0: no room
   virtual bool heap_free(memory::Address p) = 0; // false: no live heap pointer
   virtual Monitor* monitor() { return nullptr; } // nullptr: nobody watches
+  /// [BAR-GUIDE]: do threads that have ended hold up a barrier of all threads?
+  virtual bool ended_hold_up_barriers() const { return false; }
+  /// What is no defect by the rules that hold, and one by others that people go by.
+  virtual void remark(const FaultReport& /*what*/) {}
 };
 
 class World final : public Services {
@@ -196,6 +201,11 @@ public:
   /// Before the first launch.
   void set_monitor(std::unique_ptr<Monitor> monitor);
   Monitor* monitor() override { return monitor_.get(); }
+  /// Before the first launch.
+  void let_ended_hold_up_barriers() { ended_hold_up_ = true; }
+  bool ended_hold_up_barriers() const override { return ended_hold_up_; }
+  void on_remark(std::function<void(const FaultReport&)> listener);
+  void remark(const FaultReport& what) override;
 
   /// Makes the command known; it may begin from now on. Sets id, `behind` and `overlaps`. Commands
   /// that are complete are dropped in `after`, `early` and `overlaps`.
@@ -267,6 +277,9 @@ private:
   mutable std::mutex mutex_;                          // fault, output, heap
   std::optional<FaultReport> fault_;
   std::function<void(const FaultReport&)> listener_;
+  bool ended_hold_up_ = false;
+  std::function<void(const FaultReport&)> remarks_; // once for each place
+  std::set<std::string> remarked_;
   std::string output_;
   std::uint64_t heap_used_ = 0;
   std::uint64_t heap_limit_ = 8ULL << 20;

@@ -3,10 +3,12 @@
 #include "memory/address_space.h"
 
 #include "base/check.h"
+#include "base/environment.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <mutex>
 
@@ -33,6 +35,9 @@ void reserve(Address at, std::uint64_t bytes, int protection) {
       -1,
       0
   );
+  if (p == MAP_FAILED && errno == ENOMEM) {
+    no_memory("the addresses of device memory", bytes);
+  }
   HEDDLE_CHECK(
       p == reinterpret_cast<void*>(at),
       "cannot reserve {} bytes of address space at {:#x}: {}",

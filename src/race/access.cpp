@@ -197,8 +197,45 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       return next;
     }
   }
+  // A word that is read or written plainly: in most cases there is nothing to do, and it must cost
+  // little.
+  const bool plain_word = !strong && site.element == 4 && site.count == 1 && !site.tells_bytes &&
+                          site.kind != SiteKind::BulkStoreZeros;
+  const bool read_of_word = plain_word && site.kind == SiteKind::Load;
+  Access plain = plain_word ? access_of(site, op.target, w * isa::warp_size) : Access{};
+  constexpr std::uint64_t end_of_own = std::uint64_t{1} << memory::shared_rank_shift;
+  struct { // of the last read that was known for the whole warp
+    std::uint64_t address = ~std::uint64_t{0};
+    std::uint32_t tick = 0, block_known = 0;
+  } last;
   for (LaneMask m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    if (plain_word && (address[lane] & 3) == 0) {
+      const Thread& thread = threads_[w * isa::warp_size + lane];
+      if (read_of_word && address[lane] == last.address && thread.tick == last.tick &&
+          thread.block_known == last.block_known) {
+        continue;
+      }
+      plain.thread = static_cast<std::uint16_t>(w * isa::warp_size + lane);
+      plain.tick = thread.tick;
+      using WordRead = Shadow::WordRead;
+      WordRead kept = WordRead::No;
+      const bool own_shared = site.shared && address[lane] < end_of_own;
+      if (own_shared || (!site.shared && !isa::in_window(address[lane]))) {
+        Shadow& shadow = own_shared ? shared_ : races_.global();
+        if (read_of_word) {
+          kept = shadow.read_word(address[lane], plain, thread.block_known);
+        } else if (shadow.write_word(address[lane], plain, thread.block_known)) {
+          kept = WordRead::ForThread;
+        }
+      }
+      if (kept == WordRead::ForWarp) {
+        last = {address[lane], thread.tick, thread.block_known};
+      }
+      if (kept != WordRead::No) {
+        continue;
+      }
+    }
     Place where = place(address[lane], site.shared);
     if (where.shadow == nullptr) {
       continue;
@@ -280,7 +317,7 @@ bool BlockRaces::same_value(
 Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& found) const {
   const Agent& first = races_.agent(before.block);
   const Agent& second = races_.agent(by.block);
-  if (before.strong() && by.strong()) {
+  if (before.strong() && by.strong() && !found.unordered_value) {
     return before.size() != by.size() ? Why::Size : Why::Scope;
   }
   if (first.kind == Agent::Kind::Products) {
@@ -293,7 +330,14 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
     return Why::Async;
   }
   for (const Why why : {Why::NarrowSync, Why::NoAcquire, Why::NoRelease}) { // surest first
+    // Who only writes has not been told anything by a flag that says what may be read.
+    if (why == Why::NoRelease && before.writes() && by.writes() && !found.unordered_value) {
+      continue;
+    }
     for (const Note& note : notes_) {
+      if (races_.site(note.read_site).is_data) {
+        continue; // what is read there is no flag
+      }
       const bool would = note.why == Why::NoRelease
                              ? note.writer.block == before.block && before.tick <= note.tick
                              : note.clock.knows(before.by(), before.tick);
@@ -317,6 +361,35 @@ Why BlockRaces::reason(const Access& before, const Access& by, Races::Found& fou
   return distance;
 }
 
+// [RACE-VALUE]: they are morally strong, and nothing orders them.
+void BlockRaces::look_at_value(
+    const Access& before,
+    const Access& by,
+    bool shared,
+    std::uint64_t address,
+    std::uint32_t bytes
+) {
+  const Site& first = races_.site(before.site);
+  const Site& second = races_.site(by.site);
+  if (before.site == 0 || by.site == 0 || !first.is_volatile || !second.is_volatile ||
+      !(first.is_data || second.is_data) || before.writes() == by.writes() ||
+      races_.count_again(before, by, false)) {
+    return;
+  }
+  Races::Found found;
+  found.first = before;
+  found.second = by;
+  found.unordered_value = true;
+  found.why = reason(before, by, found);
+  if (found.why > Why::Blocks) {
+    return; // one has told the other, if with too little order
+  }
+  found.shared = shared;
+  found.address = address;
+  found.bytes = bytes;
+  races_.add(found);
+}
+
 // [RACE]: they conflict, nothing orders them, and they are not morally strong.
 bool BlockRaces::race(
     const Access& before,
@@ -326,6 +399,7 @@ bool BlockRaces::race(
     std::uint32_t bytes
 ) {
   if (races_.morally_strong(before, by)) {
+    look_at_value(before, by, place.owner != nullptr, address, bytes);
     return false;
   }
   if (by.strong() && races_.agent(before.block).kind == Agent::Kind::Command) {

@@ -131,6 +131,13 @@ private:
       std::uint32_t bytes
   );
   Why reason(const Access& before, const Access& by, Races::Found& found) const;
+  void look_at_value(
+      const Access& before,
+      const Access& by,
+      bool shared,
+      std::uint64_t address,
+      std::uint32_t bytes
+  );
   bool same_value(
       const Access& before,
       const Access& by,

@@ -1,7 +1,11 @@
 // Implements monitor.h: commands and their order, moral strength, what was found.
 #include "race/monitor.h"
 
+#include "machine/source_place.h"
+#include "ptx/effect.h"
+
 #include "race/block.h"
+#include "race/value_use.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,8 +99,15 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
     }
     // No thread runs it yet: this is the moment of its first launch.
     auto& ops = const_cast<isa::Code*>(code)->ops;
+    std::optional<ValueUse> use;
     for (isa::Op& op : ops) {
       if (auto site = classify(*code, op)) {
+        if (site->is_volatile && site->kind == SiteKind::Load) {
+          if (!use) {
+            use.emplace(*code->function);
+          }
+          site->is_data = use->is_data(op.instruction);
+        }
         op.target = static_cast<std::uint32_t>(sites_.size());
         op.execute = BlockRaces::execute;
         sites_.push_back(*site);
@@ -367,10 +378,63 @@ Why Races::distance(const Access& first, const Access& second) const {
   return first.thread / isa::warp_size == second.thread / isa::warp_size ? Why::Warp : Why::Block;
 }
 
+/// An instruction that the compiler gives no place has that of the one before it.
 void Races::describe(std::uint32_t site, machine::FaultReport& into) const {
-  if (site != 0) {
-    machine::describe_instruction(*sites_[site].code, *sites_[site].op, into);
+  if (site == 0) {
+    return;
   }
+  const isa::Code& code = *sites_[site].code;
+  const isa::Op& op = *sites_[site].op;
+  machine::describe_instruction(code, op, into);
+  for (const isa::Op* before = &op; into.source.line == 0 && before != code.ops.data();) {
+    machine::FaultReport there;
+    machine::describe_instruction(code, *--before, there);
+    into.source = there.source;
+    into.inlined_at = there.inlined_at;
+  }
+}
+
+void Races::find_order(const Found& found, RaceReport& report) const {
+  if (found.first.site == 0 || found.second.site == 0 || report.why > Why::Block) {
+    return;
+  }
+  const Site& first = sites_[found.first.site];
+  const Site& second = sites_[found.second.site];
+  if (first.code != second.code) {
+    return;
+  }
+  report.code = first.code;
+  const std::uint32_t one = first.op->instruction;
+  const std::uint32_t other = second.op->instruction;
+  if (one == other) {
+    return;
+  }
+  const ptx::Function& function = *first.code->function;
+  const ptx::Cfg cfg(function);
+  const bool round_again =
+      blocks_behind(cfg, cfg.block_of(std::max(one, other)))[cfg.block_of(std::min(one, other))];
+  const auto meets = [&](const ptx::Instruction& i) {
+    const ptx::Effect& effect = ptx::effect_of(i);
+    return effect.is(ptx::Effect::Kind::Barrier) &&
+           (effect.meets == ptx::Effect::Meets::Block ||
+            (report.why == Why::Warp && effect.meets == ptx::Effect::Meets::Warp));
+  };
+  const auto body = function.body.begin();
+  const bool barrier_between =
+      std::any_of(body + std::min(one, other), body + std::max(one, other), meets);
+  // With a barrier between the two they can only meet around the loop.
+  report.next_round = round_again && barrier_between;
+  report.reversed = (one > other) != report.next_round;
+  const auto line = [](const RaceSide& side) {
+    std::vector<machine::SourcePlace> chain{side.place.source};
+    chain.insert(chain.end(), side.place.inlined_at.begin(), side.place.inlined_at.end());
+    const machine::SourcePlace& own = machine::users_place(chain);
+    return std::pair(own.file, own.line);
+  };
+  // The same of a loop whose rounds the compiler has written one after the other.
+  const auto [from, from_line] = line(report.reversed ? report.second : report.first);
+  const auto [to, to_line] = line(report.reversed ? report.first : report.second);
+  report.next_round = report.next_round || (from == to && from_line > to_line);
 }
 
 RaceSide Races::side(const Access& access) const {
@@ -425,7 +489,10 @@ void Races::add(const Found& found) {
   report.first = side(found.first);
   report.second = side(found.second);
   report.why = found.why;
+  report.distance = distance(found.first, found.second);
   report.same_value = found.same_value;
+  report.unordered_value = found.unordered_value;
+  find_order(found, report);
   report.shared = found.shared;
   report.address = found.address;
   report.bytes = found.bytes;
@@ -478,7 +545,7 @@ std::vector<RaceReport> Races::reports() const {
     const RaceReport& report = entry->report;
     const auto known = std::ranges::find_if(shown, [&](const Entry* other) {
       const RaceReport& r = other->report;
-      return r.shared == report.shared &&
+      return r.shared == report.shared && r.unordered_value == report.unordered_value &&
              ((same_place(r.first, other->first_site, report.first, entry->first_site) &&
                same_place(r.second, other->second_site, report.second, entry->second_site)) ||
               (same_place(r.first, other->first_site, report.second, entry->second_site) &&

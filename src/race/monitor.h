@@ -147,6 +147,7 @@ public:
     Access first, second;
     Why why{};
     bool same_value = false;
+    bool unordered_value = false;
     bool shared = false;
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;
@@ -168,6 +169,7 @@ private:
   static std::uint64_t key(const Access& first, const Access& second);
   RaceSide side(const Access& access) const;
   void describe(std::uint32_t site, machine::FaultReport& into) const;
+  void find_order(const Found& found, RaceReport& report) const;
 
   memory::AddressSpace& space_;
   std::uint64_t pages_left_;

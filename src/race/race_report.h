@@ -38,13 +38,21 @@ struct RaceSide {
 struct RaceReport {
   RaceSide first, second; // in the order of this execution
   Why why{};
+  Why distance{}; // Warp, Block, Blocks or Commands
   bool same_value = false;
+  bool unordered_value = false; // volatile accesses, of which one makes data: no race [RACE-VALUE]
   bool shared = false;
   std::string variable;        // of shared memory, if the instruction names it
   memory::Address address = 0; // shared: offset
   std::uint32_t bytes = 0;
   machine::FaultReport flag_write, flag_read; // NoRelease, NoAcquire, NarrowSync
   std::uint64_t count = 0;                    // of pairs of accesses at these two places
+  // What a missing barrier would have to be between, if both are in one function (else nullptr): in
+  // the order in which a thread comes to them, `second` first if `reversed`; and whether it comes
+  // to the other one in the next round of a loop.
+  const isa::Code* code = nullptr;
+  bool reversed = false;
+  bool next_round = false;
 };
 
 } // namespace heddle::race

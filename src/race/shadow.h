@@ -162,6 +162,77 @@ public:
     }
   }
 
+  /// touch() of a plain read of a whole word, where it costs next to nothing: the last write and
+  /// the reads that are kept are of the same block, at ticks that all of its threads know of
+  /// (`block_known`) or at the present one. `No`: touch() has to do it. A read that would take the
+  /// place of one that is as far from the other one is not kept.
+  enum class WordRead : std::uint8_t {
+    No,
+    ForThread,
+    ForWarp // there is nothing to do for other threads of its warp at this tick
+  };
+  [[gnu::always_inline]] WordRead
+  read_word(std::uint64_t address, const Access& by, std::uint32_t block_known) {
+    const Recent& recent = recent_[address / Page::bytes % recent_.size()];
+    if (recent.number != address / Page::bytes || recent.page == nullptr ||
+        recent.page->life != life_ || recent.page->write.any()) {
+      return WordRead::No;
+    }
+    Cell& cell = recent.page->cells[address % Page::bytes / 4];
+    const auto known = [&](const Access& a) {
+      return !a.any() || (a.block == by.block && a.tick <= block_known);
+    };
+    const auto now = [&](const Access& a) {
+      return a.block == by.block && a.tick == by.tick && a.flags == by.flags &&
+             a.size_and_scope == by.size_and_scope;
+    };
+    if (cell.more != 0 || !known(cell.write)) {
+      return WordRead::No;
+    }
+    if (known(cell.read)) {
+      if (!known(cell.far_read)) {
+        return WordRead::No;
+      }
+      cell.read = by;
+      cell.far_read = {};
+      recent.page->touched = true;
+      return WordRead::ForThread;
+    }
+    if (!now(cell.read)) {
+      return WordRead::No;
+    }
+    const unsigned apart = now(cell.far_read) ? distance(cell.read, cell.far_read) : 0;
+    if (apart != 0 && apart >= distance(cell.read, by) && apart >= distance(cell.far_read, by)) {
+      return WordRead::ForWarp;
+    }
+    if (cell.read.thread != by.thread) {
+      keep_apart(cell.read, cell.far_read, by);
+    }
+    return WordRead::ForThread;
+  }
+
+  /// The same of a plain write: false if touch() has to do it.
+  [[gnu::always_inline]] bool
+  write_word(std::uint64_t address, const Access& by, std::uint32_t block_known) {
+    const Recent& recent = recent_[address / Page::bytes % recent_.size()];
+    if (recent.number != address / Page::bytes || recent.page == nullptr ||
+        recent.page->life != life_ || recent.page->write.any() || recent.page->read.any()) {
+      return false;
+    }
+    Cell& cell = recent.page->cells[address % Page::bytes / 4];
+    const auto known = [&](const Access& a) {
+      return !a.any() || (a.block == by.block && a.tick <= block_known);
+    };
+    if (cell.more != 0 || !known(cell.write) || !known(cell.read) || !known(cell.far_read)) {
+      return false;
+    }
+    cell.write = by;
+    cell.read = cell.far_read = {};
+    cell.sync = 0; // what was released here before cannot be acquired through this value
+    recent.page->touched = true;
+    return true;
+  }
+
   /// The same for all of a page, by something on the host's side: one record for the whole.
   template <class Ordered, class Race>
   void

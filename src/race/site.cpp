@@ -91,6 +91,7 @@ bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& sit
   site.count = static_cast<std::uint8_t>(std::max<std::size_t>(1, value.elements.size()));
   site.acquire = i.has(Mod::Acquire);
   site.release = i.has(Mod::Release);
+  site.is_volatile = i.has(Mod::Volatile);
   if (ptx::effect_of(i).is_strong()) {
     site.flags |= Strong;
     site.scope = scope_of(i, Scope::Sys);

@@ -55,6 +55,8 @@ struct Site {
   bool compares = false;        // cas: writes only where it succeeds
   bool read_only = false;       // BulkWait: .read
   bool tells_bytes = false;     // completes by complete-tx on an mbarrier
+  bool is_volatile = false;     // Load, Store
+  bool is_data = false;         // a volatile load whose value is stored and decides nothing
   std::uint8_t element = 4;     // bytes
   std::uint8_t count = 1;       // elements
   std::uint8_t value_bytes = 0; // Store: of the registers with the value; 0: not known

@@ -103,6 +103,21 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
       );
     }
   }
+  if (const char* text = get("HEDDLE_LIBRARY_RACES")) {
+    config.library_races = std::strcmp(text, "1") == 0;
+  }
+  if (const char* text = get("HEDDLE_SAME_VALUE")) {
+    config.same_value_races = std::strcmp(text, "error") == 0;
+    if (!config.same_value_races && std::strcmp(text, "note") != 0) {
+      return input_error(fmt::format("HEDDLE_SAME_VALUE={}: note or error is expected", text));
+    }
+  }
+  if (const char* text = get("HEDDLE_BARRIERS")) {
+    config.guide_barriers = std::strcmp(text, "guide") == 0;
+    if (!config.guide_barriers && std::strcmp(text, "ptx") != 0) {
+      return input_error(fmt::format("HEDDLE_BARRIERS={}: ptx or guide is expected", text));
+    }
+  }
   if (const char* text = get("HEDDLE_UNINITIALISED"); text != nullptr && config.mode == Mode::Run) {
     config.unwritten = std::strcmp(text, "1") == 0;
     if (config.unwritten && (config.races || config.warps == Warps::Lockstep)) {

@@ -19,6 +19,10 @@
 //   HEDDLE_ERROR_EXITCODE=N run: the exit code if a defect was found (default: 1)
 //   HEDDLE_WARNINGS_AS_ERRORS=1
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule
+//   HEDDLE_BARRIERS=WORD    ptx: threads that have ended hold up no barrier (default); guide: they do
+//   HEDDLE_REMARKS_TO=FILE  check: what is only a warning is written there, in lines
+//   HEDDLE_LIBRARY_RACES=1  with HEDDLE_RACES: those inside of NVIDIA's own libraries, too
+//   HEDDLE_SAME_VALUE=error with HEDDLE_RACES: writes of the same value are findings like others
 //   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as once
 //   HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp
 //   HEDDLE_STALE_READS=1    lockstep: plain reads of global memory may be old (one worker)
@@ -57,7 +61,10 @@ struct Config {
   std::optional<unsigned> threads;
   Mode mode = Mode::Run;
   bool races = false;
+  bool library_races = false;
+  bool same_value_races = false;
   bool unwritten = false;
+  bool guide_barriers = false;
   Warps warps = Warps::Independent;
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;

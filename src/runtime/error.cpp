@@ -59,6 +59,8 @@ cudaError_t error_of(const machine::FaultReport& fault) {
     return cudaErrorInvalidPc;
   case isa::FaultKind::Trap:
   case isa::FaultKind::BarrierMisuse:
+  case isa::FaultKind::BarrierReused:
+  case isa::FaultKind::BarrierEnded:
   case isa::FaultKind::WarpgroupMisuse:
     return cudaErrorLaunchFailure;
   }

@@ -125,7 +125,7 @@ Runtime::Runtime(Config config)
   world_ = std::make_unique<machine::World>(space_, model_, std::max(config_.devices, 1));
   if (config_.races) {
     auto races = std::make_unique<race::Races>(space_);
-    announce_races_at_exit(*races, space_);
+    announce_races_at_exit(*races, space_, {config_.library_races, config_.same_value_races});
     world_->set_monitor(std::move(races));
   } else if (config_.unwritten) {
     auto unwritten = std::make_unique<unwritten::Unwritten>(space_);
@@ -145,6 +145,10 @@ Runtime::Runtime(Config config)
   ipc_ = std::make_unique<Ipc>(space_);
   pools_ = std::make_unique<Pools>(std::max(config_.devices, 1));
   world_->on_fault(announce_fault);
+  world_->on_remark(announce_remark);
+  if (config_.guide_barriers) {
+    world_->let_ended_hold_up_barriers();
+  }
   if (config_.defect_exit_code) {
     set_defect_exit_code(*config_.defect_exit_code);
   }

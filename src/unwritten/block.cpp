@@ -42,6 +42,7 @@ const isa::Op* BlockUnwritten::execute(isa::Exec& exec, const isa::Op& op) {
 void BlockUnwritten::started() {
   frames_.clear();
   frame_ = nullptr;
+  pending_.clear();
   local_.clear();
   local_.resize(block_.warps().size());
   shared_ = std::make_unique<Area>(0, block_.shared_bytes(), 0);
@@ -130,6 +131,9 @@ const isa::Op* BlockUnwritten::run(isa::Exec& exec, const isa::Op& op) {
   }
   const Use& use = *(*table_)[static_cast<std::size_t>(&op - code.ops.data())];
   Registers& r = registers(exec.frame());
+  if (!pending_.empty()) {
+    settle_shuffles(exec, r);
+  }
   if (r.any) {
     look_at_guard(exec, r, use);
     look_at_address(exec, r, use);
@@ -179,11 +183,17 @@ const isa::Op* BlockUnwritten::run(isa::Exec& exec, const isa::Op& op) {
     exec.watch(nullptr);
     return next;
   }
-  case Kind::Shuffle:
-    if (r.any) {
-      shuffle(exec, r, use);
+  case Kind::Shuffle: {
+    const Pending sources = sources_of_shuffle(exec, r, use);
+    if (r.any || exec.warp().live != isa::all_lanes) {
+      shuffle(exec, r, use, sources);
     }
-    break;
+    const isa::Op* next = use.handler(exec, op);
+    if (next == nullptr && exec.why() == isa::Stop::Blocked) {
+      pending_.push_back(sources);
+    }
+    return next;
+  }
   case Kind::Unpack:
     if (r.any) {
       unpack(exec, r, use);
@@ -288,20 +298,57 @@ void BlockUnwritten::unpack(const isa::Exec& exec, Registers& r, const Use& use)
   });
 }
 
-void BlockUnwritten::shuffle(const isa::Exec& exec, Registers& r, const Use& use) {
-  const LaneMask lanes = exec.mask();
-  const Input& value = use.sources[0];
-  if (value.index == Input::none || (r.lanes[value.index] & lanes) == 0) {
-    clear(r, use, lanes);
-    return;
-  }
-  std::array<Cell, isa::warp_size> from{};
-  each(lanes, [&](int lane) {
+BlockUnwritten::Pending
+BlockUnwritten::sources_of_shuffle(isa::Exec& exec, Registers& r, const Use& use) const {
+  Pending sources{&exec.warp(), &exec.frame(), &use, exec.mask(), {}};
+  each(exec.mask(), [&](int lane) {
     const auto b = static_cast<std::uint32_t>(source(exec, r, use.sources[1], lane).value);
     const auto c = static_cast<std::uint32_t>(source(exec, r, use.sources[2], lane).value);
-    const int other =
-        isa::ops::shuffle_source(*use.instruction, lane, b, c).lane & (isa::warp_size - 1);
-    if ((lanes >> other & 1) != 0 && is_unwritten(r, value.index, other)) {
+    sources.from[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(
+        isa::ops::shuffle_source(*use.instruction, lane, b, c).lane & (isa::warp_size - 1)
+    );
+  });
+  return sources;
+}
+
+/// Lanes that had to wait go on: whom they have met is known now. Who is not among them, and has
+/// ended, had ended before.
+void BlockUnwritten::settle_shuffles(isa::Exec& exec, Registers& r) {
+  const machine::Block::WarpState& state = block_.warps()[block_.index_of(exec.warp())];
+  warp_ = &exec.warp();
+  std::erase_if(pending_, [&](Pending& one) {
+    const LaneMask lanes = one.lanes & exec.group();
+    if (one.warp != &exec.warp() || one.frame != &exec.frame() || lanes == 0) {
+      return false;
+    }
+    const LaneMask ended = ~state.exchange.lanes & ~exec.warp().live;
+    each((lanes & ~state.exchange.lanes) == 0 ? lanes : 0, [&](int lane) {
+      const int other = one.from[static_cast<std::size_t>(lane)];
+      if ((ended >> other & 1) != 0) {
+        set(r, one.use->results[0], lane, ones(32), origin_of_ended(*one.use, lane, other));
+      }
+    });
+    one.lanes &= ~lanes;
+    return one.lanes == 0;
+  });
+}
+
+void BlockUnwritten::shuffle(
+    isa::Exec& exec,
+    Registers& r,
+    const Use& use,
+    const Pending& sources
+) {
+  const LaneMask lanes = exec.mask();
+  const LaneMask ended = ~exec.warp().live;
+  const Input& value = use.sources[0];
+  warp_ = &exec.warp();
+  std::array<Cell, isa::warp_size> from{};
+  each(lanes, [&](int lane) {
+    const int other = sources.from[static_cast<std::size_t>(lane)];
+    if ((ended >> other & 1) != 0) { // PTX does not say what is read there
+      from[static_cast<std::size_t>(lane)] = Cell{ones(32), origin_of_ended(use, lane, other)};
+    } else if ((lanes >> other & 1) != 0 && is_unwritten(r, value.index, other)) {
       from[static_cast<std::size_t>(lane)] =
           r.cells[std::size_t{value.index} * isa::warp_size + static_cast<std::size_t>(other)];
     }
@@ -404,6 +451,29 @@ void BlockUnwritten::access(isa::Exec& exec, Registers& r, const Use& use) {
   });
 }
 
+std::string BlockUnwritten::name_of(int lane) const {
+  const machine::Dim3 thread = block_.thread_index(block_.index_of(*warp_), lane);
+  const machine::Dim3 block = block_.index();
+  return fmt::format(
+      "thread ({},{},{}) of block ({},{},{}) of kernel '{}'",
+      thread.x,
+      thread.y,
+      thread.z,
+      block.x,
+      block.y,
+      block.z,
+      block_.grid().describe()
+  );
+}
+
+Origin BlockUnwritten::origin_of_ended(const Use& use, int lane, int ended) {
+  return unwritten_.origin(use, [&](Report& report) {
+    report.who = name_of(lane);
+    report.bytes = 4;
+    report.ended_lane = ended;
+  });
+}
+
 Origin
 BlockUnwritten::origin_of(const Use& use, int lane, const Place& place, std::uint64_t offset) {
   const Origin known = place.area->origin(offset);
@@ -411,18 +481,7 @@ BlockUnwritten::origin_of(const Use& use, int lane, const Place& place, std::uin
     return known;
   }
   return unwritten_.origin(use, [&](Report& report) {
-    const machine::Dim3 thread = block_.thread_index(block_.index_of(*warp_), lane);
-    const machine::Dim3 block = block_.index();
-    report.who = fmt::format(
-        "thread ({},{},{}) of block ({},{},{}) of kernel '{}'",
-        thread.x,
-        thread.y,
-        thread.z,
-        block.x,
-        block.y,
-        block.z,
-        block_.grid().describe()
-    );
+    report.who = name_of(lane);
     report.bytes = use.element;
     if (place.space == Place::Space::Global) {
       if (const auto allocation = unwritten_.space().find(place.address)) {

@@ -58,7 +58,17 @@ private:
   void look_at_guard(const isa::Exec& exec, Registers& r, const Use& use);
   void look_at_address(const isa::Exec& exec, Registers& r, const Use& use);
   void compute(const isa::Exec& exec, Registers& r, const Use& use);
-  void shuffle(const isa::Exec& exec, Registers& r, const Use& use);
+  /// Lanes wait in a shuffle for others: which lane each of them reads.
+  struct Pending {
+    const isa::Warp* warp = nullptr;
+    const isa::Frame* frame = nullptr;
+    const Use* use = nullptr;
+    isa::LaneMask lanes = 0;
+    std::array<std::uint8_t, isa::warp_size> from{};
+  };
+  Pending sources_of_shuffle(isa::Exec& exec, Registers& r, const Use& use) const;
+  void settle_shuffles(isa::Exec& exec, Registers& r);
+  void shuffle(isa::Exec& exec, Registers& r, const Use& use, const Pending& sources);
   void unpack(const isa::Exec& exec, Registers& r, const Use& use);
   Source source(const isa::Exec& exec, const Registers& r, const Input& input, int lane) const;
 
@@ -70,6 +80,8 @@ private:
   compare_and_swap(Registers& r, const Use& use, int lane, const Place& place, std::uint64_t bits);
   Place place(isa::Exec& exec, std::uint64_t address, bool shared, bool local, int lane);
   Area& local(const isa::Warp& warp);
+  Origin origin_of_ended(const Use& use, int lane, int ended);
+  std::string name_of(int lane) const;
   Origin origin_of(const Use& use, int lane, const Place& place, std::uint64_t offset);
   void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
 
@@ -83,6 +95,7 @@ private:
   std::unique_ptr<Area> shared_;
   std::vector<std::unique_ptr<Area>> local_; // by warp, lane after lane
   const isa::Warp* warp_ = nullptr;          // that executes an access
+  std::vector<Pending> pending_;
 };
 
 } // namespace heddle::unwritten

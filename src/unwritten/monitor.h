@@ -52,6 +52,7 @@ struct Report {
   machine::FaultReport read;
   std::string memory;      // "shared memory, byte 16", "allocation …"
   std::uint32_t bytes = 0; // that were read
+  int ended_lane = -1;     // read by a shuffle from this lane, which has ended or never was
   std::uint64_t count = 0; // how often values of that read mattered
 };
 

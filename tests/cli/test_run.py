@@ -186,6 +186,37 @@ class Run(unittest.TestCase):
         self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "1"))
         self.assertIn("cannot write", self.heddle("-o", "no/such/folder", "app.cu", command="check", status=2).stderr)
 
+    def test_a_limit_on_addresses_is_the_environments(self):
+        self.heddle("app.cu", status=0)  # compiled
+        for command in ("run", "check"):
+            limited = ["bash", "-c", 'ulimit -v 40000000; exec "$@"', "bash", HEDDLE, command, "app.cu"]
+            done = subprocess.run(limited, capture_output=True, text=True, cwd=self.root, timeout=120, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("this process may use 40000000 KiB of addresses (ulimit -v)", done.stderr)
+            self.assertNotIn("defect", done.stderr)
+
+    def test_races_that_the_compiler_has_removed(self):
+        (self.root / "dead.cu").write_text("""
+__global__ void k(int* p, int* out) {
+  int unused = p[threadIdx.x];
+  if (threadIdx.x == 0) p[1] = 5;
+  out[threadIdx.x] = 1;
+}
+int main() {
+  int* p;
+  cudaMalloc(&p, 512);
+  cudaMemset(p, 0, 512);
+  k<<<1, 64>>>(p, p + 64);
+  cudaDeviceSynchronize();
+}
+""")
+        self.assertEqual(self.heddle("--races", "dead.cu", status=0).stderr.count("error["), 0)
+        done = self.heddle("--races", "--source", "dead.cu", status=1)
+        self.assertEqual(done.stderr.count("error[data-race]"), 1)
+        self.assertIn("dead.cu:4", done.stderr)
+        self.assertIn("seen in the build without optimisation only (nvcc -G)", done.stderr)
+        self.assertIn("needs --races and a .cu file", self.heddle("--source", "dead.cu", status=2).stderr)
+
     def test_leaks(self):
         self.assertIn("error[leak]: 64 bytes in 1 allocation", self.heddle("--leaks", "app.cu", "--", "leak", status=1).stderr)
         self.assertEqual(self.heddle("--leaks", "app.cu", status=0).stderr, "")

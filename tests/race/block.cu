@@ -193,15 +193,6 @@ CASE(vector_and_element, "write of 16 bytes") {
   vectors<right><<<1, 64>>>(device_memory<int4>(32), device_memory<int>(64));
 }
 
-template <bool right> __global__ void same_value(int* flag) {
-  if (right) {
-    atomicExch(flag, 1);
-  } else {
-    *flag = 1;
-  }
-}
-CASE(same_value, "of the same value") { same_value<right><<<2, 64>>>(device_memory<int>(1)); }
-
 template <bool right> __global__ void named(int* out) {
   __shared__ int s[64];
   if (threadIdx.x < 32) {

@@ -4,8 +4,8 @@
     HEDDLE=build/dev/bin/heddle test_races.py FILE.cu…
 
 A case begins with CASE(name, "regular expression"); what is reported for its racy twin must match, and
-nothing may be reported for the right one. A line `//@ nvcc: FLAGS` gives flags of nvcc; `//@ find: uninitialised`
-what is looked for instead.
+nothing may be reported for the right one. A line `//@ nvcc: FLAGS` gives flags of nvcc, `//@ find: WORD` says
+what is found in the file (GRADES), and how many findings that are (1 and more, if there is no number).
 """
 import os
 import pathlib
@@ -19,28 +19,46 @@ HEDDLE = os.environ.get("HEDDLE", "heddle")
 
 
 NVCC = re.compile(r"^//@ nvcc: (.*)$", re.M)
-FIND = re.compile(r"^//@ find: uninitialised$", re.M)
+FIND = re.compile(r"^//@ find: ([\w-]+)(?: (\d+))?$", re.M)
+# What is found: the flags of heddle run, its exit code, and how each finding begins.
+GRADES = {
+    "data-race": (["--races"], 1, r"error\[data-race\]"),
+    "uninitialised": (["--uninitialised"], 1, r"error\[uninitialised\]"),
+    "unordered": (["--races"], 0, r"warning\[unordered-access\]"),
+    "same-value": (["--races"], 0, r"heddle: note: \d+ pairs? of places writes? the same value"),
+    "same-value-error": (["--races", "--same-value=error"], 1, r"error\[data-race\]"),
+    "library": (["--races", "--library-races"], 1, r"error\[data-race\]"),
+}
 
-# Not about the program: nobody but NVIDIA can do anything about it.
-ABOUT_LIBRARIES = re.compile(r"heddle: note: \d+ data races? inside NVIDIA's own library code are not reported\n")
+# Not about races; and not about the program: nobody but NVIDIA can do anything about it.
+OTHER_WARNINGS = re.compile(r"^\S+ warning\[barrier-divergence\].*\n(?: .*\n)*", re.M)
+ABOUT_LIBRARIES = re.compile(r"heddle: note: \d+ data races? inside NVIDIA's own library code (is|are) not reported.*\n")
+
+
+def grade(path):
+    """(flags, exit code, how a finding begins, how many there are or None)"""
+    found = FIND.search(path.read_text(encoding="utf-8"))
+    return (*GRADES[found[1] if found else "data-race"], int(found[2]) if found and found[2] else None)
 
 
 def run(path, *arguments):
-    text = path.read_text(encoding="utf-8")
-    flags = NVCC.search(text)
-    monitor = "--uninitialised" if FIND.search(text) else "--races"
-    command = [HEDDLE, "run", monitor, *([f"--nvcc={flags[1]}"] if flags else []), path.name, "--", *arguments]
+    flags = NVCC.search(path.read_text(encoding="utf-8"))
+    command = [HEDDLE, "run", *grade(path)[0], *([f"--nvcc={flags[1]}"] if flags else []), path.name, "--", *arguments]
     return subprocess.run(command, cwd=path.parent, capture_output=True, text=True,
                           timeout=120, check=False)
 
 
 def problems_of(path, name, expected):
-    for twin, code in (("racy", 1), ("right", 0)):
+    _, defect, begins, count = grade(path)
+    for twin, code in (("racy", defect), ("right", 0)):
         done = run(path, name, twin)
-        if done.returncode != code or (twin == "right" and ABOUT_LIBRARIES.sub("", done.stderr)) or done.stdout != "done\n":
+        told = OTHER_WARNINGS.sub("", ABOUT_LIBRARIES.sub("", done.stderr))
+        if done.returncode != code or (twin == "right" and told) or done.stdout != "done\n":
             yield f"{path.name}: {name} {twin}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
-        elif twin == "racy" and (not re.search(r"error\[(data-race|uninitialised)\]", done.stderr) or not re.search(expected, done.stderr)):
+        elif twin == "racy" and not (re.search(begins, done.stderr) and re.search(expected, done.stderr)):
             yield f"{path.name}: {name} racy: no {expected!r} in\n{done.stderr}"
+        elif twin == "racy" and count not in (None, len(re.findall(begins, done.stderr))):
+            yield f"{path.name}: {name} racy: not {count} findings:\n{done.stderr}"
 
 
 def main(arguments):

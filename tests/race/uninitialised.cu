@@ -223,6 +223,38 @@ CASE(shuffled, "computed from memory") {
   of_warp<right><<<1, 32>>>(unwritten_memory<int>(1));
 }
 
+// The upper lanes of the last warp leave early; a full mask does not bring them back.
+template <bool right> __global__ void tail_of_warp(const int* in, int count, int* out) {
+  const int i = threadIdx.x;
+  if (!right && i >= count) {
+    return;
+  }
+  int sum = i < count ? in[i] : 0;
+  for (int lanes = 16; lanes != 0; lanes /= 2) {
+    sum += __shfl_down_sync(~0u, sum, lanes);
+  }
+  if (i == 0) {
+    *out = sum;
+  }
+}
+CASE(shuffled_from_an_ended_lane, "what a shuffle gives for a lane that has ended(.|\\n)*lane 16 of its warp has ended") {
+  tail_of_warp<right><<<1, 32>>>(device_memory<int>(32), 16, unwritten_memory<int>(1));
+}
+
+// What the others give does not reach the lanes whose results count.
+template <bool right> __global__ void half_a_warp(const int* in, int* out) {
+  int sum = in[threadIdx.x];
+  for (int lanes = right ? 8 : 16; lanes != 0; lanes /= 2) {
+    sum += __shfl_down_sync(~0u, sum, lanes);
+  }
+  if (threadIdx.x == 0) {
+    *out = sum;
+  }
+}
+CASE(shuffled_from_a_lane_that_never_was, "lane 16 of its warp has ended, or the block has no such thread") {
+  half_a_warp<right><<<1, 16>>>(device_memory<int>(32), unwritten_memory<int>(1));
+}
+
 struct Padded {
   double d;
   char c;

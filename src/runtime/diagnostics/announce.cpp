@@ -103,8 +103,18 @@ void announce(const report::Diagnostic& diagnostic) {
 void announce_or_write(const report::Diagnostic& diagnostic) {
   if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
     std::ofstream(file, std::ios::app) << report::to_lines(diagnostic);
+  } else if (diagnostic.severity == report::Severity::Warning) {
+    warn(diagnostic);
   } else {
     announce(diagnostic);
+  }
+}
+
+void announce_note(const report::Diagnostic& note) {
+  if (const char* file = std::getenv("HEDDLE_FOUND_TO")) {
+    std::ofstream(file, std::ios::app) << report::to_lines(note);
+  } else {
+    write_down(note);
   }
 }
 
@@ -114,6 +124,16 @@ void announce_fault(const machine::FaultReport& fault) {
     add_launches(d, fault.launches);
   }
   announce(d);
+}
+
+void announce_remark(const machine::FaultReport& what) {
+  report::Diagnostic d = machine::diagnose(what);
+  if (!explore::is_exploring()) {
+    warn(std::move(d));
+  } else if (const char* file = std::getenv("HEDDLE_REMARKS_TO")) {
+    d.severity = report::Severity::Warning;
+    std::ofstream(file, std::ios::app) << report::to_lines(d);
+  }
 }
 
 void announce_bad_free(const memory::AddressSpace& space, memory::Address p, const char* call) {

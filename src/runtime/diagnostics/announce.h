@@ -15,8 +15,14 @@ void warn(report::Diagnostic diagnostic);
 void write_down(const report::Diagnostic& diagnostic);
 /// What a monitor has found, at the end: into the file that HEDDLE_FOUND_TO names, else as above.
 void announce_or_write(const report::Diagnostic& diagnostic);
+/// What is no finding, for whoever wants a report: into the same files, and not printed.
+void announce_note(const report::Diagnostic& note);
 /// The same for a device fault.
 void announce_fault(const machine::FaultReport& fault);
+
+/// What is a defect by other rules than those that hold: a warning, or, while every schedule is
+/// explored, a line in the file that HEDDLE_REMARKS_TO names.
+void announce_remark(const machine::FaultReport& what);
 
 /// A pointer given to `call` that no allocation of the right kind starts at: freed before, or never
 /// allocated, or not its start.

@@ -1,11 +1,11 @@
 // Implements race_diagnostic.h.
 #include "runtime/diagnostics/race_diagnostic.h"
 
-#include "explore/source_places.h"
 #include "machine/fault_diagnostic.h"
 #include "report/names.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/outcome.h"
+#include "runtime/diagnostics/race_groups.h"
 
 #include <fmt/format.h>
 
@@ -42,8 +42,25 @@ struct Explanation {
   const char* help;
 };
 
+/// NVIDIA's own code: nobody else changes it.
+constexpr std::initializer_list<std::string_view> library_folders = {"/thrust/", "/cub/"};
+
+bool in_folder(const machine::FaultReport& where, std::initializer_list<std::string_view> folders) {
+  return std::ranges::any_of(folders, [&](std::string_view folder) {
+    return where.source.file.find(folder) != std::string::npos;
+  });
+}
+
+/// What to say: a flag inside a library is no flag of the user's.
+Why told(const RaceReport& race) {
+  const bool flag = race.why == Why::NoRelease || race.why == Why::NoAcquire;
+  const bool inside =
+      in_folder(race.flag_write, library_folders) || in_folder(race.flag_read, library_folders);
+  return flag && inside ? race.distance : race.why;
+}
+
 Explanation explain(const RaceReport& race) {
-  switch (race.why) {
+  switch (told(race)) {
   case Why::Warp:
     return {
         "RACE-BARRIER",
@@ -145,12 +162,6 @@ void add_side(report::Diagnostic& d, const RaceSide& side, int number) {
   machine::add_place(d, side.place, text, mark);
 }
 
-bool in_header_of(const RaceSide& side, std::initializer_list<std::string_view> folders) {
-  return std::ranges::any_of(folders, [&](std::string_view folder) {
-    return side.place.source.file.find(folder) != std::string::npos;
-  });
-}
-
 /// Is it inside NVIDIA's own code, where a user can do nothing about it? Kernels of Thrust and CUB
 /// that race with themselves (in-place algorithms); the shared memory of cooperative groups' tiles
 /// of several warps, whose lanes all write their warp's part and count on running together: one of
@@ -159,35 +170,102 @@ bool is_library_matter(const RaceReport& race) {
   const auto own_kernel = [](const RaceSide& side) {
     const bool kernel = side.who.find("kernel 'void thrust::") != std::string::npos ||
                         side.who.find("kernel 'void cub::") != std::string::npos;
-    return kernel && in_header_of(side, {"/thrust/", "/cub/"});
+    return kernel && in_folder(side.place, library_folders);
   };
   const auto groups = [](const RaceSide& side) {
-    return in_header_of(side, {"/cooperative_groups.h", "/cooperative_groups/"});
+    return in_folder(side.place, {"/cooperative_groups.h", "/cooperative_groups/"});
   };
   return (own_kernel(race.first) && own_kernel(race.second)) ||
          ((race.why == Why::Warp || (race.shared && race.why != Why::Async)) &&
           groups(race.first) && groups(race.second));
 }
 
+/// "a.cu:12 (a write of 4 bytes) and a.cu:14 (a read of 4 bytes)"
+std::string lines_of(const RaceReport& race) {
+  const auto one = [](const RaceSide& side) {
+    const machine::SourcePlace& place = users_place(side);
+    return fmt::format(
+        "{} ({})",
+        place.line != 0 ? fmt::format("{}:{}", place.file, place.line) : side.place.instruction,
+        side.action
+    );
+  };
+  return one(race.first) + " and " + one(race.second);
+}
+
+/// The barrier that `group.first` lacks would order these, too.
+void add_others(report::Diagnostic& d, const RaceGroup& group) {
+  constexpr std::size_t most = 8;
+  if (group.others.empty()) {
+    return;
+  }
+  d.notes.push_back(
+      fmt::format(
+          "the same barrier is missing between {} other pair{} of accesses:",
+          group.others.size(),
+          group.others.size() == 1 ? "" : "s"
+      )
+  );
+  for (std::size_t i = 0; i < std::min(most, group.others.size()); ++i) {
+    d.notes.push_back(lines_of(group.others[i]));
+  }
+  if (group.others.size() > most) {
+    d.notes.push_back(fmt::format("and {} more", group.others.size() - most));
+  }
+}
+
 struct Watched {
   const race::Races& races;
   const memory::AddressSpace& space;
+  const RaceGrades grades;
 };
 
+/// What is counted only.
+void count(std::string text) {
+  if (std::getenv("HEDDLE_FOUND_TO") == nullptr) {
+    complain_once("note: " + text);
+  }
+  report::Diagnostic d(report::Finding::DataRace, std::move(text));
+  d.severity = report::Severity::Note;
+  announce_note(d);
+}
+
 void at_exit(int /*status*/, void* argument) {
-  const auto& [races, space] = *static_cast<const Watched*>(argument);
+  const auto& [races, space, grades] = *static_cast<const Watched*>(argument);
   std::size_t inside = 0;
+  std::size_t same = 0;
+  std::vector<RaceReport> told;
   for (const RaceReport& race : races.reports()) {
-    if (is_library_matter(race)) {
+    if (!grades.library && is_library_matter(race)) {
       ++inside;
+    } else if (!grades.same_value && race.same_value) {
+      ++same;
     } else {
-      announce_or_write(diagnose(race, space));
+      told.push_back(race);
     }
   }
-  if (inside != 0) {
-    complain_once(
+  for (const RaceGroup& group : group_races(told)) {
+    report::Diagnostic d = diagnose(group.first, space);
+    add_others(d, group);
+    announce_or_write(d);
+  }
+  if (same != 0) {
+    count(
         fmt::format(
-            "note: {} data race{} inside NVIDIA's own library code {} not reported",
+            "{} pair{} of places write{} the same value at the same time: a race by the rules, {} "
+            "not "
+            "reported (--same-value=error)",
+            same,
+            same == 1 ? "" : "s",
+            same == 1 ? "s" : "",
+            same == 1 ? "which is" : "which are"
+        )
+    );
+  }
+  if (inside != 0) {
+    count(
+        fmt::format(
+            "{} data race{} inside NVIDIA's own library code {} not reported (--library-races)",
             inside,
             inside == 1 ? "" : "s",
             inside == 1 ? "is" : "are"
@@ -206,10 +284,11 @@ void at_exit(int /*status*/, void* argument) {
 
 report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& space) {
   report::Diagnostic d(
-      report::Finding::DataRace,
+      race.unordered_value ? report::Finding::UnorderedAccess : report::Finding::DataRace,
       fmt::format(
-          "{} races with {} {}{}",
+          "{} {} {} {}{}",
           race.second.action,
+          race.unordered_value ? "is not ordered with" : "races with",
           race.first.write && race.second.write ? "another" : "a",
           race.first.write && race.second.write ? "write"
           : race.first.write                    ? "write"
@@ -219,11 +298,12 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   );
   d.message += race.shared ? " in shared memory" : "";
   const Explanation why = explain(race);
-  d.rule = why.rule;
+  d.rule = race.unordered_value ? "RACE-VALUE" : why.rule;
+  if (race.unordered_value) {
+    d.severity = report::Severity::Warning;
+  }
   const RaceSide& told = race.second.place.source.line != 0 ? race.second : race.first;
-  std::vector<machine::SourcePlace> places{told.place.source};
-  places.insert(places.end(), told.place.inlined_at.begin(), told.place.inlined_at.end());
-  d.place = place_of(explore::users_place(places));
+  d.place = place_of(users_place(told));
   add_side(d, race.first, 1);
   add_side(d, race.second, 2);
   d.notes.push_back(why.why);
@@ -255,12 +335,32 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   if (race.first.place.source.line == 0 && race.second.place.source.line == 0) {
     d.notes.emplace_back("compile with -lineinfo to see the lines");
   }
-  d.help.emplace_back(why.help);
+  if (race.unordered_value) {
+    d.notes.emplace_back(
+        "both are volatile, so it is no data race; but what is read becomes data, and is the one "
+        "value or the other"
+    );
+  }
+  const bool barrier = race.why == Why::Warp || race.why == Why::Block;
+  if (barrier && race.next_round) {
+    d.help.push_back(
+        fmt::format(
+            "put {} at the end of the loop body: the accesses are of different rounds",
+            race.why == Why::Warp ? "__syncwarp()" : "__syncthreads()"
+        )
+    );
+  } else {
+    d.help.emplace_back(why.help);
+  }
   return d;
 }
 
-void announce_races_at_exit(const race::Races& races, const memory::AddressSpace& space) {
-  ::on_exit(at_exit, new Watched{races, space}); // as long-lived as the runtime
+void announce_races_at_exit(
+    const race::Races& races,
+    const memory::AddressSpace& space,
+    RaceGrades grades
+) {
+  ::on_exit(at_exit, new Watched{races, space, grades}); // as long-lived as the runtime
 }
 
 } // namespace heddle::runtime

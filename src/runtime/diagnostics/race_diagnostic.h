@@ -9,7 +9,17 @@ namespace heddle::runtime {
 
 report::Diagnostic diagnose(const race::RaceReport& race, const memory::AddressSpace& space);
 
+/// What is reported like other races, and not only counted.
+struct RaceGrades {
+  bool library = false;    // inside NVIDIA's own code
+  bool same_value = false; // plain writes of the same value
+};
+
 /// Prints what `races` has found when the process ends: by then it is known how often.
-void announce_races_at_exit(const race::Races& races, const memory::AddressSpace& space);
+void announce_races_at_exit(
+    const race::Races& races,
+    const memory::AddressSpace& space,
+    RaceGrades grades
+);
 
 } // namespace heddle::runtime

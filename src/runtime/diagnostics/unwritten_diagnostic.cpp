@@ -25,6 +25,27 @@ report::Place users_place(const machine::FaultReport& where) {
   return place_of(explore::users_place(places));
 }
 
+/// What a shuffle gives for a lane that is not there.
+const char* what_happened_without_lane(Matter matter) {
+  switch (matter) {
+  case Matter::Branch:
+    return "a branch depends on what a shuffle gives for a lane that has ended";
+  case Matter::Guard:
+    return "whether something is executed depends on what a shuffle gives for a lane that has "
+           "ended";
+  case Matter::Address:
+    return "an address depends on what a shuffle gives for a lane that has ended";
+  case Matter::Update:
+    return "an atomic operation uses what a shuffle gives for a lane that has ended";
+  case Matter::Result:
+  case Matter::Nothing:
+  case Matter::Copied:
+    break;
+  }
+  return "a result in global memory was computed from what a shuffle gives for a lane that has "
+         "ended";
+}
+
 const char* what_happened(Matter matter) {
   switch (matter) {
   case Matter::Branch:
@@ -54,7 +75,11 @@ void at_exit(int /*status*/, void* argument) {
 } // namespace
 
 report::Diagnostic diagnose(const unwritten::Report& found) {
-  report::Diagnostic d(report::Finding::Uninitialised, what_happened(found.matter));
+  const bool ended = found.ended_lane >= 0;
+  report::Diagnostic d(
+      report::Finding::Uninitialised,
+      ended ? what_happened_without_lane(found.matter) : what_happened(found.matter)
+  );
   d.threads.push_back(found.who);
   const std::string read =
       fmt::format("{} byte{} read by {}", found.bytes, found.bytes == 1 ? "" : "s", found.who);
@@ -81,6 +106,19 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
   }
   if (found.matter != Matter::Copied && found.read.source.line == 0) {
     d.notes.emplace_back("compile with -lineinfo to see the lines");
+  }
+  if (ended) {
+    d.notes.push_back(
+        fmt::format(
+            "lane {} of its warp has ended, or the block has no such thread: PTX does not say what "
+            "is read from it, and it is 0 here",
+            found.ended_lane
+        )
+    );
+    d.help.emplace_back(
+        "let all lanes of the warp come to the shuffle, with a neutral value where they have none"
+    );
+    return d;
   }
   d.help.emplace_back(
       "write it first: cudaMemset, cudaMemcpy, or a store that comes before in every schedule"

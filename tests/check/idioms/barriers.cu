@@ -75,6 +75,36 @@ __global__ void one_more() {
   }
 }
 
+// Who ends early holds up nobody by PTX, and everybody by the guide.
+//@ case: ends-before block 64
+//@ verdict: terminates
+//@ rests-on: BAR-3
+//@ case: ends-before block 64
+//@ flags: --barriers=guide
+//@ verdict: defect
+//@ finding: barrier-divergence BAR-GUIDE
+//@ names: __syncthreads
+//@ names: if (threadIdx.x == 0)
+__global__ void ends_before() {
+  if (threadIdx.x == 0) {
+    value[0] = 1;
+  } else {
+    value[threadIdx.x] = 1;
+    __syncthreads();
+  }
+}
+
+// All come, and end behind it.
+//@ case: ends-behind block 64
+//@ flags: --barriers=guide
+//@ verdict: terminates
+__global__ void ends_behind() {
+  __syncthreads();
+  if (threadIdx.x != 0) {
+    value[threadIdx.x] = 1;
+  }
+}
+
 // The same, with a barrier of all behind it: it is what the others come to meanwhile.
 //@ case: one-more-inside block 64
 //@ verdict: defect
@@ -625,6 +655,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("counts-differ", counts_differ),
       DEVICE_CASE("shuffle-all", shuffle_all),
       DEVICE_CASE("shuffle-one-spins", shuffle_one_spins),
+      DEVICE_CASE("ends-before", ends_before),
+      DEVICE_CASE("ends-behind", ends_behind),
       DEVICE_CASE("shuffle-one-ended", shuffle_one_ended),
       DEVICE_CASE("syncwarp-all", syncwarp_all),
       DEVICE_CASE("syncwarp-and-syncthreads", syncwarp_and_syncthreads),

@@ -1,0 +1,54 @@
+// Implements value_use.h.
+#include "race/value_use.h"
+
+#include "ptx/effect.h"
+
+namespace heddle::race {
+
+std::vector<bool> blocks_behind(const ptx::Cfg& cfg, std::uint32_t from) {
+  std::vector<bool> seen(cfg.blocks().size() + 1);
+  std::vector<std::uint32_t> open = cfg.blocks()[from].successors;
+  while (!open.empty()) {
+    const std::uint32_t block = open.back();
+    open.pop_back();
+    if (seen[block]) {
+      continue;
+    }
+    seen[block] = true;
+    if (block != cfg.exit()) {
+      const auto& next = cfg.blocks()[block].successors;
+      open.insert(open.end(), next.begin(), next.end());
+    }
+  }
+  return seen;
+}
+
+/// Is it in a loop that another strong read may end or decide in? Then it is read again if that one
+/// says so: who takes a snapshot, or waits.
+bool ValueUse::in_waiting_loop(std::uint32_t instruction) {
+  const std::uint32_t at = cfg_.block_of(instruction);
+  const std::vector<bool> behind = blocks_behind(cfg_, at);
+  if (!behind[at]) {
+    return false;
+  }
+  for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
+    const ptx::Effect& effect = ptx::effect_of(function_.body[i]);
+    const std::uint32_t block = cfg_.block_of(i);
+    if (!effect.is_access() || !effect.reads() || !effect.is_strong() || !behind[block]) {
+      continue;
+    }
+    const bool same_loop = block == at || blocks_behind(cfg_, block)[at];
+    if (same_loop && flow_.from(i).decides) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ValueUse::is_data(std::uint32_t instruction) {
+  const ptx::ValueFlow::Reach& reach = flow_.from(instruction);
+  return !reach.decides && !reach.retries && reach.placed.count() == 0 &&
+         reach.maybe.count() == 0 && reach.stored.count() != 0 && !in_waiting_loop(instruction);
+}
+
+} // namespace heddle::race

@@ -1,0 +1,27 @@
+// Plain writes of the same value by several threads: a race by the rules, and what many programs do on purpose. They
+// are counted; a read that may see what was there before is a race like any other.
+//@ find: same-value
+#include "cases.h"
+
+template <bool right> __global__ void flag(int* flag) {
+  if (!right || (threadIdx.x == 0 && blockIdx.x == 0)) {
+    *flag = 1;
+  }
+}
+CASE(flag, "1 pair of places writes the same value at the same time") { flag<right><<<2, 64>>>(device_memory<int>(1)); }
+
+template <bool right> __global__ void shared_flag(int* out) {
+  __shared__ int found;
+  if (threadIdx.x == 0) {
+    found = 0;
+  }
+  __syncthreads();
+  if (threadIdx.x % 2 == 1 && (!right || threadIdx.x == 1)) {
+    found = 1;
+  }
+  __syncthreads();
+  out[threadIdx.x] = found;
+}
+CASE(flag_in_shared_memory, "1 pair of places writes the same value") {
+  shared_flag<right><<<1, 64>>>(device_memory<int>(64));
+}
