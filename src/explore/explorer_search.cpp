@@ -166,6 +166,9 @@ void Explorer::note_facts() {
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }
+  if (stepper_.host_got_data()) {
+    table_.note(Fact::HostGotData);
+  }
   if (stepper_.saw_unordered()) {
     table_.note(Fact::DataOrder);
   }

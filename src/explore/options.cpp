@@ -33,6 +33,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-retries", &Options::retries, false},
     {"no-cone", &Options::cone, false},
     {"states=by-decisions", &Options::by_decisions, true},
+    {"host=decides", &Options::host_decides, true},
     {"no-phases", &Options::phases, false},
     {"no-allocations", &Options::allocations, false},
     {"no-neighbours", &Options::neighbours, false},

@@ -53,6 +53,8 @@ struct Options {
   // everything is large.
   bool cone = true;
   bool by_decisions = false; // that is what this search does
+  // With it: the host decides by what it copies from devices; else that is not followed.
+  bool host_decides = false;
   // Arrivals at an mbarrier happen as soon as they can, and who waits for a phase is blocked. Found
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;

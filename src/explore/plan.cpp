@@ -33,13 +33,20 @@ Plan::Plan(const Options& asked, Mutant mutant)
       cone_(asked.cone && !asked.by_decisions && asked.eager && !asked.lockstep) {}
 
 void Plan::with_less() {
+  if (cone_) {
+    options_.by_decisions = options_.host_decides = true;
+    cone_ = false;
+    return;
+  }
   if (one_order_may_do()) {
     every_order_ = false;
     options_.learned.contended = contended_;
     options_.learned.unordered = could_be_;
   }
-  options_.by_decisions = options_.by_decisions || cone_;
-  cone_ = false;
+  if (options_.host_decides && host_got_data_) {
+    options_.learned.kept = options_.learned.deciding = 0; // the host's among them
+  }
+  options_.host_decides = false;
 }
 
 Plan::Attempt Plan::next(double left) {
@@ -64,6 +71,7 @@ void Plan::begin_again(const Seen& seen) {
     blamed |= seen.learned;
   }
   const bool news = blamed != options_.learned;
+  host_got_data_ = host_got_data_ || seen.host_got_data;
   contended_ |=
       sums && !one_order_might_have_done_ ? blamed.contended & ~options_.learned.contended : 0;
   if (every_order_) {
@@ -140,10 +148,11 @@ Plan::Next Plan::after(const Seen& seen, const std::function<Found()>& judge) {
   } else if (options_.starts_at_once && !circles && less) {
     with_less();
   } else {
-    straight_ = options_.starts_at_once = small_ = false;
+    straight_ = options_.starts_at_once = false;
     if (less) {
       with_less();
     }
+    small_ = less_may_do();
   }
   return next;
 }

@@ -18,9 +18,10 @@
 //   state would have been found. What blocks do before others have started is done here, too. In
 //   the same way copies and grids that run through are carried out in one order, unless the host
 //   asks what has completed or a thread may choose something by what a copy brings;
-// - where what nothing is decided by is not told apart (machine/cone.h), and accesses on whose
-//   order only data depends (machine/order_data.h) are not chosen: the host may decide by such
-//   data, so a search of everything is better if it is small;
+// - where what nothing is decided by is not told apart ([RED-CONE]);
+// - where, besides, the host is taken to decide nothing by data, and accesses on whose order only
+//   data depends ([RED-DATA-ORDER]) are not chosen. The verdict names that, so the searches before
+//   are better if they are small;
 // - like the first, to the end.
 // Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h), and
 // about what a host need not wait for, that turn out to be wrong.
@@ -50,8 +51,9 @@ public:
   /// What a search has met.
   struct Seen {
     bool sums_clash = false, refuted = false, host_clash = false;
-    bool retries = false, gave_up = false, circle = false; // Fact::Retries and so on
-    machine::Learned learned{};                            // what is to blame for clashes
+    bool retries = false, gave_up = false; // Fact::Retries and so on
+    bool host_got_data = false, circle = false;
+    machine::Learned learned{}; // what is to blame for clashes
   };
   /// What its judge says.
   struct Found {
@@ -73,7 +75,9 @@ public:
 private:
   bool one_order_may_do() const { return every_order_ && (could_be_ & ~contended_) != 0; }
   /// Is there a search that tells less apart, and has not been tried?
-  bool less_may_do() const { return one_order_may_do() || cone_; }
+  bool less_may_do() const {
+    return cone_ || one_order_may_do() || (options_.host_decides && host_got_data_);
+  }
   void with_less();
   void begin_again(const Seen& seen);
 
@@ -86,6 +90,7 @@ private:
   bool straight_ = false; // not tried yet
   bool kept_ = false;
   bool cone_ = false;                      // a search by decisions has not been tried yet
+  bool host_got_data_ = false;             // in it
   bool one_order_might_have_done_ = false; // before the search under way
   bool less_might_have_done_ = false;      // the same
   Options kept_with_;

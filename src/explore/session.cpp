@@ -146,6 +146,7 @@ Plan::Seen seen_in(const StateTable& table) {
       .host_clash = table.saw(Fact::HostClash),
       .retries = table.saw(Fact::Retries),
       .gave_up = table.saw(Fact::GaveUp),
+      .host_got_data = table.saw(Fact::HostGotData),
       .circle = table.saw(Fact::Circle),
       .learned = table.learned()
   };

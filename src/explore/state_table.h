@@ -70,6 +70,7 @@ enum class Fact : std::uint8_t {
   ActiveSets,  // activemask could have named more sets of lanes than were tried
   Reads,       // of a loop that reads one place not each read was a choice
   FloatSum,    // floating-point numbers were added up in one order of several
+  HostGotData, // that is no part of states, in a search by decisions
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order
   SumsClash,   // Options::sums does not hold: the search is void

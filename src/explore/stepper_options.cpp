@@ -29,6 +29,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .neighbours = options.neighbours && options.learned.holds(Assumption::Neighbours) &&
                     options.eager && !options.lockstep,
       .by_decisions = options.by_decisions && options.eager && !options.lockstep,
+      .host_decides = options.host_decides,
       .starts_at_once = options.starts_at_once,
       .ignore_grid_order = options.ignore_grid_order,
       .warp_rules = std::move(warp_rules)

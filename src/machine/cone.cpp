@@ -124,7 +124,7 @@ void Cone::carried_out(const Command& command) {
   if (!command.touches) {
     if (command.kind == CommandKind::Copy || command.kind == CommandKind::Set ||
         command.kind == CommandKind::Empty) {
-      host_may_decide_ = host_may_decide_ || some_written();
+      host_gets(all_written());
     }
     return;
   }
@@ -140,12 +140,26 @@ void Cone::carried_out(const Command& command) {
         continue;
       }
       if (space_.find_range(to.begin).size == 0) {
-        host_may_decide_ = true;
+        host_gets(data->bucket);
       } else if (find(to.begin) == nullptr) {
         refuted_.kept |= data->bucket; // what is kept comes from it
       }
     }
   }
+}
+
+/// Data in these buckets.
+void Cone::host_gets(std::uint64_t buckets) {
+  host_got_data_ = host_got_data_ || buckets != 0;
+  refuted_.kept |= host_decides_ ? buckets : 0;
+}
+
+std::uint64_t Cone::all_written() const {
+  std::uint64_t buckets = 0;
+  for (const Data& data : data_) {
+    buckets |= data.written ? data.bucket : 0;
+  }
+  return buckets;
 }
 
 void Cone::decided_by(memory::Address at) {

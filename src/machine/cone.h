@@ -8,7 +8,7 @@
 //   cone.in_block(kernel, shared);                  // before a thread of it runs
 //   if (cone.is_data(word)) …                       // it is no part of the state
 //   if (cone.clash()) … cone.refuted()              // what the next search keeps apart
-//   if (cone.host_may_decide()) …                   // the host has got some of the data
+//   if (cone.host_got_data()) …                     // by a copy
 //
 // An allocation is *kept* if something may be decided by what it holds: then it is part of each
 // state. The others are *data*. Decisive are all accesses but those that LiveState::At::only_data
@@ -18,7 +18,8 @@
 // blocks are always kept. A variable in shared memory counts like an allocation.
 //
 // May be wrong: it is not checked that a store lies within the object that its address was made
-// from (ptx/object_stores.h); the host is not followed.
+// from (ptx/object_stores.h); with `host_decides` false, what the host makes of data is not
+// followed.
 #pragma once
 
 #include "isa/exec.h"
@@ -28,7 +29,6 @@
 #include "machine/world.h"
 #include "memory/address_space.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -40,12 +40,14 @@ public:
       const isa::Exec& exec,
       const memory::AddressSpace& space,
       LiveState& live,
-      const Learned& learned
+      const Learned& learned,
+      bool host_decides
   )
       : exec_(exec),
         space_(space),
         live_(live),
-        learned_(learned) {}
+        learned_(learned),
+        host_decides_(host_decides) {}
 
   void find_data();
   /// Whose shared memory lies there, while a thread of it runs; nullptr: nobody's.
@@ -62,7 +64,7 @@ public:
   std::uint64_t data_in_shared(const isa::Kernel& kernel) const;
   bool clash() const { return refuted_ != Learned(); }
   const Learned& refuted() const { return refuted_; }
-  bool host_may_decide() const { return host_may_decide_; }
+  bool host_got_data() const { return host_got_data_; }
 
 private:
   struct Data { // an allocation, where its bytes are
@@ -75,7 +77,8 @@ private:
   const Data* find(const void* at) const { return const_cast<Cone*>(this)->find(at); }
   Data* find(memory::Address at);
   Data* find_in_shared(const std::byte* at);
-  bool some_written() const { return std::ranges::any_of(data_, &Data::written); }
+  std::uint64_t all_written() const;
+  void host_gets(std::uint64_t buckets);
 
   const isa::Exec& exec_;
   const memory::AddressSpace& space_;
@@ -86,7 +89,8 @@ private:
   const isa::Kernel* kernel_ = nullptr;
   const std::byte* shared_ = nullptr;
   Data in_shared_; // the variable that was accessed last
-  bool host_may_decide_ = false;
+  bool host_decides_;
+  bool host_got_data_ = false;
 };
 
 } // namespace heddle::machine

@@ -91,6 +91,7 @@ public:
     bool allocations = false;  // malloc and free in kernels commute (device_heap.h)
     bool neighbours = false;   // no block ends while others access its shared memory
     bool by_decisions = false; // what nothing is decided by is no part of a state (cone.h)
+    bool host_decides = false; // with it: by what is copied from devices (cone.h)
     // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
     // thread of another cluster, the same happens as if they start at any time, or never.
     bool starts_at_once = false;
@@ -298,8 +299,12 @@ public:
     }
     return result;
   }
+  /// Options::by_decisions: true once the host has got data of devices.
+  bool host_got_data() const { return cone_.host_got_data(); }
   /// True once data depended on an order that was not chosen, and the host may decide by it.
-  bool saw_unordered() const { return sums_.saw_unordered() || cone_.host_may_decide(); }
+  bool saw_unordered() const {
+    return sums_.saw_unordered() || (cone_.host_got_data() && !options_.host_decides);
+  }
   bool saw_retries() const { return order_data_.saw_retries(); }
   /// Options::phases, allocations or neighbours was wrong: what has been explored is not
   /// everything.
