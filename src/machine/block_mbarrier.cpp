@@ -102,9 +102,10 @@ void Block::gives_up_mbarrier(
         const std::string text = fmt::format("waits for a phase of it ({})", where.instruction);
         Waiters& waiters = waits[fmt::format("{}:{}: {}", own.file, own.line, text)];
         if (waiters.threads++ == 0) {
-          waiters.first = {own, text};
-          waiters.first_block = block.index();
-          waiters.first_thread = block.thread_index(w, other);
+          waiters.what = {.place = own, .text = text, .kernel = grid_.describe()};
+        }
+        if (waiters.named.size() < Waiters::most_named) {
+          waiters.named.emplace_back(block.index(), block.thread_index(w, other));
         }
         ++threads;
       }

@@ -108,14 +108,14 @@ void Cone::accessed(const std::byte* at, bool store) {
     data->written = true;
   }
   if (live_.at(code, op).only_data) {
-    if (store && data == nullptr) {
+    if (store && data == nullptr && mutant_ != Mutant::ConeForgetsStores) {
       refuted_.deciding |= std::uint64_t{1} << store_bucket_of(*code.function, op.instruction);
     }
     return;
   }
   const ptx::Effect& effect = ptx::effect_of(code.function->body[op.instruction]);
   const bool only_writes = effect.is(Kind::Store) && !effect.is_strong();
-  if (data != nullptr && !only_writes) {
+  if (data != nullptr && !only_writes && mutant_ != Mutant::ConeForgetsReads) {
     refuted_.kept |= data->bucket;
   }
 }

@@ -26,6 +26,7 @@
 #include "isa/program.h"
 #include "machine/learned.h"
 #include "machine/live_state.h"
+#include "machine/mutant.h"
 #include "machine/world.h"
 #include "memory/address_space.h"
 
@@ -41,13 +42,15 @@ public:
       const memory::AddressSpace& space,
       LiveState& live,
       const Learned& learned,
-      bool host_decides
+      bool host_decides,
+      Mutant mutant = Mutant::None
   )
       : exec_(exec),
         space_(space),
         live_(live),
         learned_(learned),
-        host_decides_(host_decides) {}
+        host_decides_(host_decides),
+        mutant_(mutant) {}
 
   void find_data();
   /// Whose shared memory lies there, while a thread of it runs; nullptr: nobody's.
@@ -90,6 +93,7 @@ private:
   const std::byte* shared_ = nullptr;
   Data in_shared_; // the variable that was accessed last
   bool host_decides_;
+  Mutant mutant_;
   bool host_got_data_ = false;
 };
 

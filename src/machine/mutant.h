@@ -44,8 +44,10 @@ enum class Mutant : std::uint8_t {
   ActiveOrNot, // whatever the lanes of a warp are about to do
   HostFirstForgetsFunctions, // a host function cannot tell what the host does
   HostFirstForgetsLasting,   // what waits for the host runs through
+  ConeForgetsReads,          // decisive reads of data are not noticed
+  ConeForgetsStores,         // nor stores of data to what is kept
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
-  AheadForgetsShared, // … what it reads in shared memory
+  AheadForgetsShared,        // … what it reads in shared memory
 };
 
 struct MutantName {
@@ -87,6 +89,8 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::ActiveOrNot, "straight", "active-or-not"},
     {Mutant::HostFirstForgetsFunctions, "host-first", "forgets-functions"},
     {Mutant::HostFirstForgetsLasting, "host-first", "forgets-lasting"},
+    {Mutant::ConeForgetsReads, "cone", "forgets-reads"},
+    {Mutant::ConeForgetsStores, "cone", "forgets-stores"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
 });

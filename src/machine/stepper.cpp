@@ -57,7 +57,7 @@ Stepper::Stepper(World& world, Options options)
           options_.retries,
           options_.mutant
       ),
-      cone_(exec_, world.space(), live_, options_.learned, options_.host_decides),
+      cone_(exec_, world.space(), live_, options_.learned, options_.host_decides, options_.mutant),
       sums_(options_.mutant) {
   if (mutant_is(Mutant::AheadForgetsValues)) {
     transitions_.forget_values();

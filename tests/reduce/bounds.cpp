@@ -431,6 +431,11 @@ std::span<const Bound> bounds() {
         .whose_operations = false
     };
     add("data", data, 2, 3);
+    // The same with something visible in between, and tickets that say who came first.
+    Bound::Size cone = data;
+    cone.kinds = {Load, PlainLoad, PlainStore};
+    cone.ticket = true;
+    add("cone", cone, 2, 4);
     Bound::Size phases{
         .kinds = {Load, Store, Arrive, WaitPhase, Ask},
         .shapes = {Shape::Block},

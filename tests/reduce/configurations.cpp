@@ -27,6 +27,7 @@ const std::array<Row, reductions>& rows() {
       {"phases", &Options::phases, {Eager}},
       {"allocations", &Options::allocations, {Eager}},
       {"neighbours", &Options::neighbours, {Eager}},
+      {"cone", &Options::cone, {Eager}},
       {"straight", &Options::straight, {Eager}},
       {"look-ahead", nullptr, {}},
       {"host-first", &Options::host_first, {}},

@@ -26,11 +26,12 @@ enum class Reduction : std::uint8_t {
   Phases,
   Allocations,
   Neighbours,
+  Cone,
   Straight,
   LookAhead,
   HostFirst
 };
-inline constexpr std::size_t reductions = 12;
+inline constexpr std::size_t reductions = 13;
 
 class Configuration {
 public:
