@@ -423,6 +423,8 @@ BlockUnwritten::origin_of(const Use& use, int lane, const Place& place, std::uin
         block.z,
         block_.grid().describe()
     );
+    const machine::Grid& grid = block_.grid();
+    report.read.launches = {{grid.describe(), grid.config().called_from}};
     report.bytes = use.element;
     if (place.space == Place::Space::Global) {
       if (const auto allocation = unwritten_.space().find(place.address)) {
