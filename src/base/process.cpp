@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -71,7 +73,21 @@ Result<int> run_as_is(
   for (const auto& [name, value] : variables) {
     setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
   }
-  TRY(const pid_t child, start(command, STDOUT_FILENO, Messages::Ours));
+  const std::vector<char*> words = pointers(command);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) {
+    return input_error(fmt::format("cannot start '{}': {}", command[0], std::strerror(errno)));
+  }
+  if (child == 0) {
+    // Whoever ends this process means the program: nobody else knows of it.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent) {
+      execvp(words[0], words.data());
+      fmt::print(stderr, "heddle: error: cannot start '{}': {}\n", words[0], std::strerror(errno));
+    }
+    _exit(127);
+  }
   return wait_for(child);
 }
 

@@ -13,7 +13,8 @@ namespace heddle {
 /// signal if it was killed.
 Result<int> run(const std::vector<std::string>& command);
 
-/// The same with our stdout, and with variables added to our environment.
+/// The same with our stdout, and with variables added to our environment. It gets SIGTERM if we end
+/// before it does.
 Result<int> run_as_is(
     const std::vector<std::string>& command,
     const std::map<std::string, std::string>& variables

@@ -5,11 +5,11 @@
 //
 // The string says everything that the execution depends on except the program's text itself, of
 // which it holds a hash: to say that it has changed, not to refuse it. Whether the program still
-// does the same is seen step by step. "v1:", then base64url without padding of a zstd frame of lines "key value"
-// (base64 -d | zstd -d shows them). v1 changes when the meaning of the lines or of a choice does.
-// May be wrong: an older string whose hash still fits is taken for good, although another version
-// of Heddle may number the moves of a state in another way; a replay that comes out differently
-// says so.
+// does the same is seen step by step. "v1:", then base64url without padding of a zstd frame of
+// lines "key value" (base64 -d | zstd -d shows them). v1 changes when the meaning of the lines or
+// of a choice does. May be wrong: an older string whose hash still fits is taken for good, although
+// another version of Heddle may number the moves of a state in another way; a replay that comes out
+// differently says so.
 #pragma once
 
 #include "base/hash.h"

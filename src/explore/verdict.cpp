@@ -4,6 +4,7 @@
 #include "explore/help.h"
 #include "explore/trace.h"
 #include "explore/unexpected_end.h"
+#include "explore/verdict_text.h"
 #include "report/diagnostic_lines.h"
 #include "report/names.h"
 #include "report/render.h"
@@ -68,7 +69,7 @@ public:
     report.states = graph_.states.size();
     report.executions = executions();
     report.seconds = options_.seconds;
-    report.bounds = bounds();
+    report.bounds = bounds(table_, kernels());
     const bool cut_short = add_events(report);
     const Analysis analysis = find_endless(graph_, out_);
     report.complete = options_.finished && !cut_short &&
@@ -192,23 +193,6 @@ private:
       }
     }
     return cut_short;
-  }
-
-  /// How somebody got to the place of the last label.
-  static void add_calls(Diagnostic& diagnostic, const Site& site, int number) {
-    for (const Site::Call& call : site.calls) {
-      const auto known = std::ranges::find_if(diagnostic.labels, [&](const report::Label& other) {
-        return other.place.file == call.file && other.place.line == call.line &&
-               other.text.ends_with(call.how);
-      });
-      if (known == diagnostic.labels.end()) {
-        diagnostic.labels.push_back(
-            {{call.file, call.line, call.column, 0}, fmt::format("({}) {}", number, call.how)}
-        );
-      } else { // where several threads come from is said once: "(1, 2) launched from here"
-        known->text.insert(known->text.find(')'), fmt::format(", {}", number));
-      }
-    }
   }
 
   /// A place of host code that is known by return addresses only.
@@ -750,39 +734,6 @@ private:
       }
     }
     return result;
-  }
-
-  std::string bounds() const {
-    std::string text = "1 input";
-    const std::set<std::string> moved = kernels();
-    for (const std::string& kernel : moved) {
-      text += ", " + kernel;
-    }
-    if (moved.empty()) {
-      text += ", no kernel ran";
-    }
-    if (table_.saw(Fact::HostUnseen)) {
-      text += ", host code seen only at API calls (not compiled with -fsanitize=thread)";
-    }
-    if (table_.saw(Fact::Choice)) {
-      text += ", memory sequentially consistent";
-    }
-    if (table_.saw(Fact::PlainAccess)) {
-      text += ", if free of data races";
-    }
-    if (table_.saw(Fact::ActiveSets)) {
-      text += ", not every answer of activemask";
-    }
-    if (table_.saw(Fact::Reads)) {
-      text += ", not every number of reads of a loop that waits";
-    }
-    if (table_.saw(Fact::FloatSum)) {
-      text += ", sums of floating-point numbers in one order";
-    }
-    if (table_.saw(Fact::DataOrder)) {
-      text += ", atomic accesses on which only data depends in one order";
-    }
-    return text;
   }
 
   const StateTable& table_;

@@ -86,6 +86,29 @@ void hash_live(const LiveState::At& at, const isa::Frame& frame, std::size_t lan
   }
 }
 
+/// Is there an instruction that may read memory without being an access that Notes sees?
+bool reads_otherwise(const ptx::Module& module) {
+  using Kind = ptx::Effect::Kind;
+  const auto is_here = [&](const std::string& name) {
+    return std::ranges::any_of(module.functions, [&](const auto& f) {
+      return f->name == name && !f->body.empty();
+    });
+  };
+  const auto reads = [&](const ptx::Instruction& i) {
+    const ptx::Effect& effect = ptx::effect_of(i);
+    if (effect.is(Kind::Call)) {
+      return ptx::library_function(i) == ptx::LibraryFunction::None &&
+             std::ranges::none_of(i.operands, [&](const ptx::Operand& operand) {
+               return is_here(operand.name);
+             });
+    }
+    return effect.reads() && !effect.is_access();
+  };
+  return std::ranges::any_of(module.functions, [&](const auto& f) {
+    return std::ranges::any_of(f->body, reads);
+  });
+}
+
 } // namespace
 
 /// Notes what a warp writes, and tells counters from other places.
@@ -163,8 +186,21 @@ Hash128 Probe::state_of(const Block& block, std::size_t w, const Block::WarpStat
   return hasher.finish();
 }
 
+void Probe::look_at_modules(const isa::Warp& warp) {
+  for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(m));
+    for (const isa::Frame* f = warp.frame[lane]; f != nullptr; f = f->caller) {
+      const ptx::Module* const module = f->code->module;
+      if (const auto [known, is_new] = reads_otherwise_.try_emplace(module, true); is_new) {
+        known->second = reads_otherwise(*module);
+      }
+    }
+  }
+}
+
 Probed Probe::warp(Block& block, std::size_t w) {
   Block::WarpState& state = block.warps()[w];
+  look_at_modules(state.warp);
   Notes notes(*this);              // since the state was remembered
   std::vector<Written> all_writes; // before that
   exec_.watch(&notes);
@@ -226,7 +262,12 @@ void Probe::begin_pass() {
 }
 
 bool Probe::nobody_reads_counters() const {
-  return std::ranges::none_of(counted_, [this](std::uintptr_t w) { return accessed_.contains(w); });
+  const bool otherwise =
+      std::ranges::any_of(reads_otherwise_, [](const auto& module) { return module.second; });
+  return counted_.empty() ||
+         (!otherwise && std::ranges::none_of(counted_, [this](std::uintptr_t w) {
+           return accessed_.contains(w);
+         }));
 }
 
 } // namespace heddle::machine

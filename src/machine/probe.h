@@ -12,9 +12,13 @@
 // run has reached an endless loop: nobody will ever write what they wait for.
 //
 // A *counter* is a place to which a warp only made atomic updates whose result it does not use:
-// `atomicAdd(&spins, 1)` in a loop that waits. Its value need not come back, because nothing that
-// the warps do depends on it, as long as no warp accesses it in another way.
-// nobody_reads_counters() says whether that holds for the whole pass.
+// `atomicAdd(&spins, 1)` in a loop that waits. Its value need not come back. For let s and t be two
+// states that differ only in counters and in registers that are not live ([RED-FAINT]). The same
+// moves lead from t to a state u that differs from t in the same way only: no move reads a counter
+// except to update it, and nobody uses what an update returns. So the way from s to t can be gone
+// again from t, and for ever. That needs a pass in which no warp accesses a counter in another way:
+// nobody_reads_counters() says whether it was one. Reads that are no plain accesses (textures,
+// copies, calls of other modules) are not noted; where a module has any, counters do not count.
 //
 // Misses: a program that counts its polls in a register and stores the count, and one that asks a
 // clock which may decide something: it may wait for a time limit ([CLOCK]). It invents no hang.
@@ -24,6 +28,7 @@
 #include "machine/live_state.h"
 
 #include <cstdint>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace heddle::machine {
@@ -50,12 +55,14 @@ public:
 private:
   class Notes;
   Probed warp(Block& block, std::size_t w);
+  void look_at_modules(const isa::Warp& warp);
   Hash128 state_of(const Block& block, std::size_t w, const Block::WarpState& state);
 
   isa::Exec& exec_;
   LiveState live_{ptx::Liveness::Of::Effects};
   // In this pass, as words of 4 bytes by their number.
   std::unordered_set<std::uintptr_t> counted_, accessed_;
+  std::unordered_map<const ptx::Module*, bool> reads_otherwise_; // seen so far
 };
 
 } // namespace heddle::machine

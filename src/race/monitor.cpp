@@ -128,6 +128,7 @@ void Races::submitted(const machine::Command& command) {
     info->label = fmt::format("kernel '{}'", command.grid->describe());
     info->grid = config.grid;
     info->block = config.block;
+    info->called_from = config.called_from;
     info->cluster = config.cluster;
   }
   const std::lock_guard lock(mutex_);
@@ -480,6 +481,7 @@ RaceSide Races::side(const Access& access) const {
       command.label
   );
   describe(access.site, side.place);
+  side.place.launches = {{command.label, command.called_from}};
   return side;
 }
 

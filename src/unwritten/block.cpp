@@ -482,6 +482,8 @@ BlockUnwritten::origin_of(const Use& use, int lane, const Place& place, std::uin
   }
   return unwritten_.origin(use, [&](Report& report) {
     report.who = name_of(lane);
+    const machine::Grid& grid = block_.grid();
+    report.read.launches = {{grid.describe(), grid.config().called_from}};
     report.bytes = use.element;
     if (place.space == Place::Space::Global) {
       if (const auto allocation = unwritten_.space().find(place.address)) {

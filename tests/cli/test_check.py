@@ -212,6 +212,21 @@ class Checked(unittest.TestCase):
                 tool.wait(10)
                 self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
 
+    def test_killing_a_run_with_a_report_leaves_no_process(self):
+        script = self.root / "sleeps"
+        script.write_text("#!/bin/sh\nexec sleep 60\n")
+        script.chmod(0o755)
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            with self.subTest(signal.Signals(number).name):
+                mark = f"run-{os.getpid()}-{number}"
+                tool = subprocess.Popen([HEDDLE, "run", "-o", "report", "./sleeps"], cwd=self.root,
+                                        env=dict(os.environ, HEDDLE_TEST_MARK=mark), stderr=subprocess.DEVNULL)
+                self.assertTrue(wait_until(lambda: len(processes_with(mark)) >= 2, 30))
+                time.sleep(0.3)
+                tool.send_signal(number)
+                tool.wait(10)
+                self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
+
     def test_an_interrupted_check_says_what_it_has_seen(self):
         self.heddle("check", "--max-time=1", "long.cu")  # compiled by now
         for number, arguments in ((signal.SIGINT, []), (signal.SIGTERM, ["--format=json"]), (signal.SIGINT, ["--races=40"])):

@@ -139,7 +139,7 @@ class Config(unittest.TestCase):
             "suppress:\n  - code: trapp\n    reason: x\n": ".heddle.yaml:2:11: there is no finding 'trapp'",
             "suppress:\n  - code: unsupported\n    reason: x\n": ".heddle.yaml:2:11: there is no finding 'unsupported'",
             "suppress:\n  - kode: trap\n    reason: x\n": ".heddle.yaml:2:5: there is no setting 'kode'",
-            "suppres:\n": ".heddle.yaml:1:1: there is no setting 'suppres'",
+            "hide:\n": ".heddle.yaml:1:1: there is no setting 'hide'",
             "suppress:\n  - code: trap\n    code: null\n    reason: x\n": ".heddle.yaml:3:5: 'code' is given twice",
             "suppress: [\n": ".heddle.yaml:2:1: ",
         }.items():

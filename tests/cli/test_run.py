@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
 CALLS = """
 #include <cstring>
 __device__ void put(int* p, int i) { p[i] = 1; }
-__global__ void store(int* p, int i) { put(p, i); }
+__global__ void store(int* p, int i) { put(p, i); } __global__ void branch(int* p) { if (p[0] > 0) p[1] = 1; }
 __global__ void pair(volatile int* p) {
   while (p[threadIdx.x] == 0) {
   }
@@ -81,12 +81,14 @@ static void helper(int* p, const char* what) {
   if (std::strcmp(what, "pair") == 0) pair<<<1, 2>>>(p);               // line 12
   if (std::strcmp(what, "twice") == 0) cudaFree(p);                    // line 13
   if (std::strcmp(what, "host") == 0) *p = 1;                          // line 14
+  if (std::strcmp(what, "race") == 0) store<<<1, 64>>>(p, 0);          // line 15
+  if (std::strcmp(what, "garbage") == 0) branch<<<1, 1>>>(p);          // line 16
 }
 int main(int argc, char** argv) {
   int* p;
   cudaMalloc(&p, 64);
-  cudaMemset(p, 0, 64);
-  helper(p, argv[1]);  // line 20
+  if (std::strcmp(argv[1], "garbage") != 0) cudaMemset(p, 0, 64);
+  helper(p, argv[1]);  // line 22
   cudaDeviceSynchronize();
   cudaFree(p);
   return 0;
@@ -280,10 +282,17 @@ int main() {
     def test_each_finding_says_how_it_came_about(self):
         self.assertEqual(self.lines("fault"), [
             (3, "thread (0,0,0) of block (0,0,0) of kernel store<<<1,32>>>, with 31 more threads of its warp"),
-            (4, "inlined from here"), (10, "launched from here"), (20, "called from here")])
-        self.assertIn((22, "called here"), self.lines("twice"))
-        self.assertEqual(self.lines("host"), [(14, "host code is here"), (20, "called from here")])
+            (4, "inlined from here"), (10, "launched from here"), (22, "called from here")])
+        self.assertIn((24, "called here"), self.lines("twice"))
+        self.assertEqual(self.lines("host"), [(14, "host code is here"), (22, "called from here")])
         self.assertIn("calls.cu:11:1: error[api-misuse]", self.heddle("calls.cu", "--", "refused", status=1).stderr)
+
+    def test_monitors_say_where_kernels_are_launched(self):
+        (finding,) = json.loads(self.report("--races", "calls.cu", "--", "race", status=1))["findings"]
+        self.assertEqual([(place["line"], place["text"]) for place in finding["locations"] if "launched" in place["text"]],
+                         [(15, "launched from here")])
+        (finding,) = json.loads(self.report("--uninitialized", "calls.cu", "--", "garbage", status=1))["findings"]
+        self.assertIn((16, "launched from here"), [(place["line"], place["text"]) for place in finding["locations"]])
 
     def test_a_few_threads_that_wait_have_a_line_each(self):
         places = self.lines("pair")

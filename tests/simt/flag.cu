@@ -6,8 +6,8 @@
 //@ heddle: --warps=lockstep
 //@ exit: 1
 //@ expect: error\[livelock\]
-//@ expect: thread \(0,0,0\) of block \(0,0,0\): spins \(
-//@ expect: thread \(1,0,0\) of block \(0,0,0\): has had no turn since the branch at .*flag\.cu:\d+ .*: lanes 0x00000001 of its warp go first.*SIMT-LIVENESS
+//@ expect: thread \(0,0,0\) of block \(0,0,0\) of kernel '.*': spins \(
+//@ expect: thread \(1,0,0\) of block \(0,0,0\) of kernel '.*': has had no turn since the branch at .*flag\.cu:\d+ .*: lanes 0x00000001 of its warp go first.*SIMT-LIVENESS
 //@ hardware: it hangs on a GPU of that time
 #include <cstdio>
 #include <cstring>

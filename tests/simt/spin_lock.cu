@@ -6,7 +6,7 @@
 //@ exit: 1
 //@ expect: error\[livelock\]
 //@ expect: 30 more: spins
-//@ expect: thread \(0,0,0\) of block \(0,0,0\): waits at the reconvergence point of the branch at .*spin_lock\.cu:17 .* for lanes 0xfffffffe of its warp.*SIMT-LIVENESS
+//@ expect: thread \(0,0,0\) of block \(0,0,0\) of kernel '.*': waits at the reconvergence point of the branch at .*spin_lock\.cu:17 .* for lanes 0xfffffffe of its warp.*SIMT-LIVENESS
 //@ hardware: it hangs on a GPU of that time
 #include <cstdio>
 

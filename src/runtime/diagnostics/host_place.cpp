@@ -3,6 +3,7 @@
 
 #include "explore/explorer.h"
 #include "explore/source_places.h"
+#include "report/names.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -10,11 +11,11 @@
 #include <link.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <set>
 
 namespace heddle::runtime {
 namespace {
@@ -177,17 +178,21 @@ void add_launches(
     report::Diagnostic& d,
     std::span<const std::pair<std::string, std::vector<const void*>>> launches
 ) {
-  std::set<std::vector<const void*>> seen;
-  report::Diagnostic places(d.finding, "");
-  for (const auto& [kernel, frames] : launches) {
-    if (!frames.empty() && seen.insert(frames).second) {
-      add_host_place(
-          places,
-          frames,
-          launches.size() == 1 ? "launched from here"
-                               : fmt::format("kernel '{}' is launched from here", kernel)
-      );
+  std::vector<std::pair<std::string, std::vector<const void*>>> distinct;
+  for (const auto& launch : launches) {
+    if (!launch.second.empty() && std::ranges::find(distinct, launch) == distinct.end()) {
+      distinct.push_back(launch);
     }
+  }
+  report::Diagnostic places(d.finding, "");
+  for (const auto& [kernel, frames] : distinct) {
+    const std::string name = report::kernel_in(kernel);
+    add_host_place(
+        places,
+        frames,
+        distinct.size() == 1 ? "launched from here"
+                             : fmt::format("kernel '{}' is launched from here", name)
+    );
   }
   d.notes.insert(d.notes.end(), places.notes.begin(), places.notes.end());
   const bool library = d.place.known() && explore::is_system_file(d.place.file);

@@ -4,6 +4,7 @@
 #include "machine/fault_diagnostic.h"
 #include "report/names.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_place.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/diagnostics/race_groups.h"
 
@@ -335,6 +336,11 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   if (race.first.place.source.line == 0 && race.second.place.source.line == 0) {
     d.notes.emplace_back("compile with -lineinfo to see the lines");
   }
+  std::vector<std::pair<std::string, std::vector<const void*>>> launches;
+  for (const RaceSide* side : {&race.first, &race.second}) {
+    launches.insert(launches.end(), side->place.launches.begin(), side->place.launches.end());
+  }
+  add_launches(d, launches);
   if (race.unordered_value) {
     d.notes.emplace_back(
         "both are volatile, so it is no data race; but what is read becomes data, and is the one "

@@ -5,6 +5,7 @@
 #include "machine/fault_diagnostic.h"
 #include "report/names.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_place.h"
 
 #include <fmt/format.h>
 
@@ -107,6 +108,7 @@ report::Diagnostic diagnose(const unwritten::Report& found) {
   if (found.matter != Matter::Copied && found.read.source.line == 0) {
     d.notes.emplace_back("compile with -lineinfo to see the lines");
   }
+  add_launches(d, found.read.launches);
   if (ended) {
     d.notes.push_back(
         fmt::format(

@@ -115,7 +115,7 @@ TEST(StateTable, ForkedProcessesShareIt) {
       "a.h",
       2,
       1,
-      "a\tread",
+      "two\twords",
       {{"a.cu", 7, 3, "inlined from here"}, {"@4012ab", 0, 0, "launched from here"}}
   };
   EXPECT_EQ(table.site(table.intern(inlined)), inlined);

@@ -1,0 +1,21 @@
+// Words of a verdict that need no graph: the bounds within which it holds, and how a thread got to
+// a place.
+#pragma once
+
+#include "explore/state_table.h"
+#include "report/diagnostic.h"
+
+#include <set>
+#include <string>
+
+namespace heddle::explore {
+
+/// "1 input, kernel 'scan<<<3,32>>>', memory sequentially consistent"; `kernels`: those of which a
+/// thread has moved.
+std::string bounds(const StateTable& table, const std::set<std::string>& kernels);
+
+/// Labels for the calls through which somebody got to `site`: "(1) inlined from here". What several
+/// have in common is said once: "(1, 2) launched from here".
+void add_calls(report::Diagnostic& diagnostic, const Site& site, int number);
+
+} // namespace heddle::explore
