@@ -41,7 +41,7 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   if (!has_result(asked.kind)) {
     return false;
   }
-  if (asked.kind == Kind::Allocate || asked.kind == Kind::Ask) {
+  if (asked.kind == Kind::Allocate || asked.kind == Kind::Ask || asked.kind == Kind::WaitOrLate) {
     return equals <= 1;
   }
   if (asked.kind == Kind::Neighbour) {
@@ -472,6 +472,24 @@ std::span<const Bound> bounds() {
     calls.host_operations = 4;
     calls.launch_first = calls.prompt = false;
     add("calls", calls, 1, 1);
+    // Two grids at the same time.
+    Bound::Size grids = hosts;
+    grids.kinds = {Load, Store, Sum, Increment, Wait};
+    grids.shapes = {Shape::Blocks, Shape::Block};
+    grids.results = 3;
+    grids.host = {HostKind::LaunchBeside, HostKind::Store, HostKind::HangIfP};
+    grids.host_operations = 2;
+    add("grids", grids, 1, 2);
+    add("grids", grids, 2, 1);
+    // Waits with a deadline.
+    Bound::Size deadlines{
+        .alike = false,
+        .kinds = {Load, Store, Exchange, WaitOrLate},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .places = {Place::P},
+        .results = 2
+    };
+    add("deadlines", deadlines, 2, 2);
     // Copies and sets beside a kernel.
     Bound::Size copies{
         .kinds = {Load, Store, Sum, Exchange, Increment, Wait},
