@@ -44,8 +44,9 @@ enum class Mutant : std::uint8_t {
   ActiveOrNot, // whatever the lanes of a warp are about to do
   HostFirstForgetsFunctions, // a host function cannot tell what the host does
   HostFirstForgetsLasting,   // what waits for the host runs through
+  ReturnsForgetOpened,       // a call that waits returns where the host has arrived, or never
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
-  AheadForgetsShared, // … what it reads in shared memory
+  AheadForgetsShared,        // … what it reads in shared memory
 };
 
 struct MutantName {
@@ -87,6 +88,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::ActiveOrNot, "straight", "active-or-not"},
     {Mutant::HostFirstForgetsFunctions, "host-first", "forgets-functions"},
     {Mutant::HostFirstForgetsLasting, "host-first", "forgets-lasting"},
+    {Mutant::ReturnsForgetOpened, "returns", "forget-opened"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
 });

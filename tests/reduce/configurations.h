@@ -28,9 +28,10 @@ enum class Reduction : std::uint8_t {
   Neighbours,
   Straight,
   LookAhead,
-  HostFirst
+  HostFirst,
+  Returns
 };
-inline constexpr std::size_t reductions = 12;
+inline constexpr std::size_t reductions = 13;
 
 class Configuration {
 public:
