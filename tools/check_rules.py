@@ -78,20 +78,27 @@ def check_reductions(root, rules):
     mutants = re.findall(r'\{Mutant::\w+, "([a-z-]+)", "([a-z-]+)"\}', (root / "src/machine/mutant.h").read_text(encoding="utf-8"))
     known = {f"{reduction}/{name}" for reduction, name in mutants}
     problems = []
+    entries_of = {}  # mutant -> entries that name it
     entries = re.split(r"^(?=### \[)", page.read_text(encoding="utf-8"), flags=re.M)[1:]
     for entry in entries:
         identifier = entry[5:entry.index("]")]
         place = rules[identifier][0]
         off = re.search(r"^Off: (.*)$", entry, re.M)
         words = re.findall(r"`(no-[a-z-]+)`", off[1]) if off else []
-        if not words or not set(words) - {"no-look-ahead"} <= switches:
+        if not words or not set(words) - {"no-look-ahead", "no-returns"} <= switches:
             problems.append(f"{place}: error: [{identifier}] names no option that switches it off: {words}")
         named = re.search(r"^Mutants: (.*)$", entry, re.M)
         names = re.findall(r"`([a-z-]+/[a-z-]+)`", named[1]) if named else []
+        for name in names:
+            entries_of.setdefault(name, []).append(identifier)
         for name in set(names) - known:
             problems.append(f"{place}: error: [{identifier}] names a mutant that does not exist: {name}")
         if len(names) < 2 and "Not enumerated: " not in entry:
             problems.append(f"{place}: error: [{identifier}] has no two mutants, and no reason for that")
+    problems += [f"{page.relative_to(root)}:1: error: no entry names the mutant {name}" for name in sorted(known - entries_of.keys())]
+    killed = set(re.findall(r"^killed +([a-z-]+):([a-z-]+) ", (root / "tests/reduce/killers.txt").read_text(encoding="utf-8"), re.M))
+    problems += [f"tests/reduce/killers.txt:1: error: no program notices the mutant {name}"
+                 for name in sorted(known - {f"{reduction}/{mutant}" for reduction, mutant in killed})]
     return problems
 
 

@@ -19,6 +19,7 @@
 
 #include "explore/explorer.h"
 #include "explore/explorer_sample.h"
+#include "explore/host_first.h"
 #include "explore/host_state.h"
 #include "explore/host_threads.h"
 #include "explore/schedule.h"
@@ -176,7 +177,7 @@ private:
   void note_circle();
   void give_up_if_straight();
   std::uint64_t open_waits();
-  bool hosts_are_alone(const Node& node);
+  std::vector<HostAt> hosts() const;
   Hash128 beside_device(std::uint64_t open) const;
   bool repeat();
   void reached(StateId state);

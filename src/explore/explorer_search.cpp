@@ -2,7 +2,6 @@
 #include "base/check.h"
 #include "explore/explorer_impl.h"
 #include "explore/few_moves.h"
-#include "explore/host_first.h"
 #include "explore/judged_move.h"
 #include "explore/schedule.h"
 #include "explore/trace.h"
@@ -50,16 +49,16 @@ std::uint64_t Explorer::open_waits() {
   return open;
 }
 
-/// Can all device moves of the state be put off (host_first.h)?
-bool Explorer::hosts_are_alone(const Node& node) {
-  std::vector<HostAt> hosts;
+/// Where the live host threads stand.
+std::vector<HostAt> Explorer::hosts() const {
+  std::vector<HostAt> result;
   for (unsigned t = 0; t < threads_.count(); ++t) {
     if (threads_.state(t) == HostThreads::State::Live) {
       const HostPoint& point = threads_.point(t);
-      hosts.push_back({point.kind, point.device_visible, ways_[t] != 0});
+      result.push_back({point.kind, point.device_visible, ways_[t] != 0, t});
     }
   }
-  return explore::hosts_are_alone(stepper_, options_, node.moves, hosts);
+  return result;
 }
 
 /// What is added to that of devices in a state's fingerprint.
@@ -101,44 +100,30 @@ void Explorer::all_choices(Node& node) const {
   }
 }
 
-/// Which choices of hosts are to be made in a state because of how it was reached; see
-/// explorer_impl.h.
+/// Which choices of hosts are to be made in a state because of how it was reached.
 Choices Explorer::asked_by(const Arrival& arrival, std::uint64_t open) const {
   const std::uint64_t arrived = arrival.host ? threads_.arrived() : 0;
-  std::uint64_t calls = 0; // what they do next need not commute with what another host thread did
-  for (unsigned t = 0; arrival.host && t < threads_.count(); ++t) {
-    if (threads_.state(t) == HostThreads::State::Live &&
-        threads_.point(t).kind == HostPoint::Kind::ApiCall) {
-      calls |= std::uint64_t{1} << t;
-    }
-  }
-  return {.first_ways = arrived | calls | (open & ~arrival.open), .other_ways = arrived};
+  return explore::asked_by({arrival.host, arrived, arrival.open}, hosts(), open);
 }
 
 /// All choices that somebody who arrives in a state wants to be made.
 Choices Explorer::wanted(const Node& node, const Choices& asked, bool first) {
-  using Kind = HostPoint::Kind;
   constexpr Choices all{true, ~std::uint64_t{0}, ~std::uint64_t{0}};
   if (table_.keeps_to_some()) {
     return all;
   }
+  const std::vector<HostAt> stand = hosts();
+  const Choices always = always_asked(stand);
   Choices result = asked;
-  for (unsigned t = 0; t < threads_.count(); ++t) {
-    if (threads_.state(t) != HostThreads::State::Live) {
-      continue;
-    }
-    const Kind kind = threads_.point(t).kind;
-    if (kind == Kind::Start || kind == Kind::Access || kind == Kind::Sync) {
-      result.first_ways |= std::uint64_t{1} << t;
-      result.other_ways |= std::uint64_t{1} << t;
-    }
-  }
+  result.first_ways |= always.first_ways;
+  result.other_ways |= always.other_ways;
   const bool some_host = std::ranges::any_of(node.choices, [&](const Choice& choice) {
     return choice.kind == Choice::Kind::Host && is_in(choice, result);
   });
   // Put off until the state is met again.
   const bool again = !first && !options_.starts_at_once; // no circles there, see session.cpp
-  result.device = again || node.moves.empty() || !some_host || !hosts_are_alone(node);
+  result.device = again || node.moves.empty() || !some_host ||
+                  !hosts_are_alone(stepper_, options_, node.moves, stand);
   return result;
 }
 

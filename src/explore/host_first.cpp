@@ -5,6 +5,37 @@ namespace heddle::explore {
 
 using machine::Stepper;
 
+// [RED-RETURNS]
+Choices asked_by(
+    const HostArrival& arrival,
+    std::span<const HostAt> hosts,
+    std::uint64_t open,
+    machine::Mutant mutant
+) {
+  const std::uint64_t arrived = arrival.host ? arrival.arrived : 0;
+  std::uint64_t calls = 0; // what they do next need not commute with what another host thread did
+  for (const HostAt& host : hosts) {
+    if (arrival.host && host.kind == HostPoint::Kind::ApiCall) {
+      calls |= std::uint64_t{1} << host.thread;
+    }
+  }
+  const bool forgets = mutant == machine::Mutant::ReturnsForgetOpened && !arrival.host;
+  const std::uint64_t opened = forgets ? 0 : open & ~arrival.open;
+  return {.first_ways = arrived | calls | opened, .other_ways = arrived};
+}
+
+Choices always_asked(std::span<const HostAt> hosts) {
+  using Kind = HostPoint::Kind;
+  Choices result;
+  for (const HostAt& host : hosts) {
+    if (host.kind == Kind::Start || host.kind == Kind::Access || host.kind == Kind::Sync) {
+      result.first_ways |= std::uint64_t{1} << host.thread;
+      result.other_ways |= std::uint64_t{1} << host.thread;
+    }
+  }
+  return result;
+}
+
 bool hosts_are_alone(
     Stepper& stepper,
     const Options& options,

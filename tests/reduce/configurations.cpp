@@ -31,6 +31,7 @@ const std::array<Row, reductions>& rows() {
       {"straight", &Options::straight, {Eager}},
       {"look-ahead", nullptr, {}},
       {"host-first", &Options::host_first, {}},
+      {"returns", nullptr, {}},
   }};
   return table;
 }
@@ -55,6 +56,7 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
   case Reduction::Allocations:
     return uses(program, {Kind::Allocate});
   case Reduction::HostFirst:
+  case Reduction::Returns:
     return !program.host.empty();
   default:
     return true;
@@ -104,6 +106,7 @@ Manner Configuration::manner() const {
     }
   }
   manner.looks_ahead = has(Reduction::LookAhead);
+  manner.returns_once = has(Reduction::Returns);
   return manner;
 }
 

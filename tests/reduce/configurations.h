@@ -29,7 +29,8 @@ enum class Reduction : std::uint8_t {
   Cone,
   Straight,
   LookAhead,
-  HostFirst
+  HostFirst,
+  Returns
 };
 inline constexpr std::size_t reductions = 13;
 

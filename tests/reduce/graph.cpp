@@ -133,6 +133,8 @@ void Graph::add_edge(
        .count = static_cast<std::uint32_t>(move.count),
        .step = step,
        .owed = explore::rule_of(move.guarantee),
+       .soon = move.time == Stepper::Time::Soon,
+       .late = move.time == Stepper::Time::Late,
        .site = site(move.op)}
   );
 }

@@ -88,7 +88,7 @@ private:
 
   /// Of a sample; larger programs count as several.
   bool enough(std::uint64_t programs) const {
-    constexpr std::uint64_t few_states = 10, at_least = 10;
+    constexpr std::uint64_t few_states = 10, at_least = 5;
     return programs == asked_.sample ||
            (programs >= at_least && states_ > few_states * asked_.sample);
   }

@@ -151,7 +151,7 @@ void MicroHost::submit(HostKind kind) {
   machine::CommandPtr command;
   std::byte* const p = services_.memory;
   const memory::Address address = services_.address;
-  if (kind == HostKind::Launch) {
+  if (kind == HostKind::Launch || kind == HostKind::LaunchBeside) {
     command = services_.kernel();
   } else {
     command = std::make_shared<machine::Command>();
@@ -190,7 +190,8 @@ void MicroHost::submit(HostKind kind) {
   default:
     break;
   }
-  const bool copies = kind == HostKind::Copy || kind == HostKind::Set;
+  const bool copies =
+      kind == HostKind::Copy || kind == HostKind::Set || kind == HostKind::LaunchBeside;
   std::vector<machine::CommandPtr>& stream = copies ? copies_ : kernels_;
   if (!stream.empty()) {
     command->after.push_back(stream.back());

@@ -249,6 +249,22 @@ private:
           value
       );
     }
+    case Kind::WaitOrLate: {
+      const int loop = label_++, found = label_++, over = label_++;
+      return fmt::format(
+          "{0}mov.u64 %x#, %globaltimer;\n"
+          "L{1}: ld.relaxed.gpu.u32 %b#, {2}; setp.eq.u32 %p#, %b#, {3}; @%p# bra L{4};\n"
+          "mov.u64 %y#, %globaltimer; sub.u64 %y#, %y#, %x#; setp.lt.u64 %p#, %y#, 1000000;\n"
+          "@%p# bra L{1};\nmov.u32 {5}, 0; bra L{6};\nL{4}: mov.u32 {5}, 1;\nL{6}:\n",
+          before,
+          loop,
+          at,
+          value,
+          found,
+          to,
+          over
+      );
+    }
     case Kind::PlainLoad:
       return fmt::format("{}ld.global.u32 {}, {};\n", before, to, at);
     case Kind::PlainStore:
@@ -313,12 +329,29 @@ std::string words(const Operation& operation, std::size_t n) {
     text += fmt::format("r{} = ", n);
   }
   static constexpr const char* names[] = {
-      "load",          "store",      "add 1 to",    "exchange",
-      "increment",     "cas 0",      "retry +1 of", "lock",
-      "wait for",      "plain load", "plain store", "barrier",
-      "warp barrier",  "active",     "arrive",      "wait for phase",
-      "ask for phase", "allocate",   "free",        "load of block 0",
-      "clock",         "end"
+      "load",
+      "store",
+      "add 1 to",
+      "exchange",
+      "increment",
+      "cas 0",
+      "retry +1 of",
+      "lock",
+      "wait for",
+      "wait a while for",
+      "plain load",
+      "plain store",
+      "barrier",
+      "warp barrier",
+      "active",
+      "arrive",
+      "wait for phase",
+      "ask for phase",
+      "allocate",
+      "free",
+      "load of block 0",
+      "clock",
+      "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
@@ -349,6 +382,7 @@ std::string words(const Code& code) {
 std::string words(const HostOperation& operation) {
   static constexpr const char* names[] = {
       "launch",
+      "launch beside",
       "call: set flag",
       "call: store P 1",
       "copy P to Q",
@@ -382,15 +416,15 @@ bool has_value(HostKind kind) {
 bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
-         kind == Kind::Active || kind == Kind::Ask || kind == Kind::Allocate ||
-         kind == Kind::Neighbour;
+         kind == Kind::Active || kind == Kind::Ask || kind == Kind::WaitOrLate ||
+         kind == Kind::Allocate || kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;
 }
 bool has_value(Kind kind) {
   return kind == Kind::Store || kind == Kind::Exchange || kind == Kind::CompareAndSwap ||
-         kind == Kind::Wait || kind == Kind::PlainStore;
+         kind == Kind::Wait || kind == Kind::WaitOrLate || kind == Kind::PlainStore;
 }
 bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||

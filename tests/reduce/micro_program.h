@@ -39,6 +39,7 @@ enum class Kind : std::uint8_t {
   Retry,          // adds one by compare-and-swap, again and again until it succeeds
   Lock,           // 0 becomes 1, as soon as it is 0
   Wait,           // until the place has the value
+  WaitOrLate,     // the same, or until a clock shows that a millisecond has gone: 0
   PlainLoad,
   PlainStore,
   Barrier,   // of the block or cluster
@@ -106,14 +107,15 @@ struct Code {
 /// What the host does: one operation after the other, and then it synchronises with the device. The
 /// kernel and its host functions are in one stream, copies in another one. P is in pinned memory.
 enum class HostKind : std::uint8_t {
-  Launch,    // the kernel
-  CallFlag,  // submits a host function that sets the flag, which only the host can see
-  CallStore, // … that makes P 1
-  Copy,      // submits a copy of P to Q
-  Set,       // … that makes P 1
-  SetBefore, // … that makes Q 1, into the stream of the kernel
-  Store,     // makes P 1
-  HangIfP,   // if P has the value
+  Launch,       // the kernel
+  LaunchBeside, // the same kernel, into the stream of the copies
+  CallFlag,     // submits a host function that sets the flag, which only the host can see
+  CallStore,    // … that makes P 1
+  Copy,         // submits a copy of P to Q
+  Set,          // … that makes P 1
+  SetBefore,    // … that makes Q 1, into the stream of the kernel
+  Store,        // makes P 1
+  HangIfP,      // if P has the value
   HangIfQ,
   HangIfFlag, // if the flag is set
   WaitCopies  // until all copies are done

@@ -33,7 +33,7 @@ public:
         walk_(device, with_mutant(explore::stepper_options(options), manner.mutant)) {}
 
   void run() {
-    visit(0);
+    visit({.hosts = {.host = true, .arrived = ~std::uint64_t{0}}});
     note_facts();
     if (seen_.sums_clash || seen_.host_clash || seen_.refuted) {
       seen_.learned = walk_.learned();
@@ -113,8 +113,13 @@ private:
     };
   }
 
+  struct Arrival {
+    std::uint64_t left = 0; // of keep_few
+    explore::HostArrival hosts{};
+  };
+
   /// The state that the machine is in; nothing: the search is over.
-  std::optional<StateId> visit(std::uint64_t left) {
+  std::optional<StateId> visit(const Arrival& arrival) {
     note_facts();
     if (over_) {
       return std::nullopt;
@@ -127,73 +132,79 @@ private:
     const auto [state, is_new] = graph_.state(now);
     if (!is_new) {
       look_for_circle(state);
-      // What has been put off is not left out of a circle. (Where blocks start at once there is
-      // none.)
-      if (!options_.starts_at_once && put_off_.erase(state) != 0) {
-        path_.push_back(state);
-        expand(state, left, Part::Devices);
-        path_.pop_back();
-      }
-      return state;
-    }
-    if (options_.gives_up && !seen_.circle && graph_.size() > options_.straight_after) {
+    } else if (options_.gives_up && !seen_.circle && graph_.size() > options_.straight_after) {
       seen_.gave_up = over_ = true;
       return std::nullopt;
     }
-    path_.push_back(state);
-    expand(state, left, Part::All);
-    path_.pop_back();
+    if (is_new || !walk_.host().none()) {
+      path_.push_back(state);
+      expand(state, arrival, is_new);
+      path_.pop_back();
+    }
     return state;
   }
 
-  enum class Part : std::uint8_t {
-    All,
-    Devices // hosts have made their moves
-  };
-
-  void expand(StateId state, std::uint64_t left, Part part) {
+  /// Makes the moves that are wanted of a state now and have not been made yet.
+  void expand(StateId state, const Arrival& arrival, bool is_new) {
     Walk::Place here = walk_.here();
     const std::vector<Stepper::Move> moves = walk_.stepper().moves();
-    std::vector<std::size_t> tried(moves.size());
-    std::iota(tried.begin(), tried.end(), 0);
-    std::vector<explore::HostAt> live;
-    std::vector<unsigned> hosts; // that can go on
+    std::vector<explore::HostAt> hosts;
+    std::uint64_t open = 0; // as Explorer::open_waits
     for (unsigned t = 0; t < walk_.host().threads(); ++t) {
       if (walk_.host().live(t)) {
-        live.push_back(walk_.host().at(t));
-        if (live.back().can_go_on) {
-          hosts.push_back(t);
-        }
+        hosts.push_back(walk_.host().at(t));
+        hosts.back().thread = t;
+        const bool waits = hosts.back().kind == explore::HostPoint::Kind::Wait;
+        open |= waits && hosts.back().can_go_on ? std::uint64_t{1} << t : 0;
       }
     }
-    graph_.describe(state, moves, walk_);
-    if (part == Part::All && !moves.empty() && !hosts.empty() &&
-        explore::hosts_are_alone(walk_.stepper(), options_, moves, live)) {
-      put_off_.insert(state);
-      tried.clear();
+    std::uint64_t asked = ~std::uint64_t{0};
+    if (manner_.returns_once) {
+      asked = explore::asked_by(arrival.hosts, hosts, open, manner_.mutant).first_ways |
+              explore::always_asked(hosts).first_ways;
     }
+    std::uint64_t ways = 0;
+    for (const explore::HostAt& host : hosts) {
+      ways |= host.can_go_on ? asked & std::uint64_t{1} << host.thread : 0;
+    }
+    // What has been put off is not left out of a circle. (Where blocks start at once there is
+    // none.)
+    const bool again = !is_new && !options_.starts_at_once;
+    const bool devices = again || moves.empty() || ways == 0 ||
+                         !explore::hosts_are_alone(walk_.stepper(), options_, moves, hosts);
+    Made& made = made_[state];
+    const bool move_devices = devices && !std::exchange(made.devices, made.devices || devices);
+    const std::uint64_t move_hosts = ways & ~std::exchange(made.hosts, made.hosts | ways);
+    graph_.describe(state, moves, walk_);
+    std::vector<std::size_t> tried(move_devices ? moves.size() : 0);
+    std::iota(tried.begin(), tried.end(), 0);
     std::uint64_t alike = 0;
-    if (options_.starts_at_once && !moves.empty() && hosts.empty()) {
-      alike = explore::keep_few(walk_.stepper(), moves, tried, left);
+    if (options_.starts_at_once && !tried.empty() && move_hosts == 0) {
+      alike = explore::keep_few(walk_.stepper(), moves, tried, arrival.left);
     }
     for (const std::size_t m : tried) {
       if (over_) {
         return;
       }
       walk_.back_to(here);
-      make(state, moves[m], alike > walk_.stepper().last_ones() ? alike - 1 : 0);
+      const std::uint64_t left = alike > walk_.stepper().last_ones() ? alike - 1 : 0;
+      make(state, moves[m], {.left = left, .hosts = {.open = open}});
     }
-    for (std::size_t h = 0; part == Part::All && h < hosts.size() && !over_; ++h) {
-      walk_.back_to(here);
-      const std::uint32_t site = walk_.host().site(hosts[h]);
-      walk_.move_host(hosts[h]);
-      if (const auto to = visit(0)) {
-        graph_.add_host_edge(state, *to, hosts[h], site);
+    for (const explore::HostAt& host : hosts) {
+      const unsigned t = host.thread;
+      if (!over_ && (move_hosts >> t & 1) != 0) {
+        walk_.back_to(here);
+        const std::uint32_t site = walk_.host().site(t);
+        walk_.move_host(t);
+        const Arrival then{.hosts = {.host = true, .arrived = std::uint64_t{1} << t}};
+        if (const auto to = visit(then)) {
+          graph_.add_host_edge(state, *to, t, site);
+        }
       }
     }
   }
 
-  void make(StateId state, const Stepper::Move& move, std::uint64_t left) {
+  void make(StateId state, const Stepper::Move& move, const Arrival& arrival) {
     const auto known = manner_.looks_ahead ? look_ahead(move) : std::nullopt;
     if (known && leads_to(state, move, *known)) {
       return;
@@ -207,7 +218,7 @@ private:
     const bool again = known && walk_.stepper().made_again();
     const Step step = again ? known->step : explore::step_of(walk_.stepper().taken());
     const std::vector<Stepper::Change> changes = again ? known->changes : walk_.stepper().changes();
-    if (const auto to = visit(left)) {
+    if (const auto to = visit(arrival)) {
       graph_.add_edge(actor, state, *to, move, step, changes);
     }
   }
@@ -219,7 +230,11 @@ private:
   Walk walk_;
   Graph graph_;
   std::vector<StateId> path_;
-  std::set<StateId> put_off_; // in which devices have not moved
+  struct Made { // of the moves of a state
+    bool devices = false;
+    std::uint64_t hosts = 0;
+  };
+  std::map<StateId, Made> made_;
   Plan::Seen seen_;
   int since_clash_ = 0;
   bool over_ = false;

@@ -13,7 +13,8 @@ namespace heddle::reduce {
 /// How a search goes, besides what it assumes.
 struct Manner {
   explore::Options options;
-  bool looks_ahead = false; // moves whose outcome is known are not made
+  bool looks_ahead = false;  // moves whose outcome is known are not made
+  bool returns_once = false; // calls return where the host has just arrived, or may just return
   machine::Mutant mutant = machine::Mutant::None;
 };
 

@@ -199,6 +199,29 @@ int set_half(Setup) {
   });
 }
 
+// Nobody owes the set to a kernel that waits for it, whichever reductions there are.
+//@ case: set-awaited
+//@ flags: --straight-after=1 --no-sums --no-orderly
+//@ verdict: may-hang
+//@ finding: starvation API
+__global__ void wait_for_zero(int* place) {
+  const cuda::atomic_ref<int, cuda::thread_scope_device> word(*place);
+  while (word.load() != 0) {
+  }
+}
+int set_awaited(Setup) {
+  int* word = nullptr;
+  cudaStream_t waits, sets;
+  cudaStreamCreateWithFlags(&waits, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&sets, cudaStreamNonBlocking);
+  cudaMalloc(&word, sizeof *word);
+  cudaMemset(word, 1, sizeof *word);
+  cudaDeviceSynchronize();
+  wait_for_zero<<<1, 1, 0, waits>>>(word);
+  cudaMemsetAsync(word, 0, sizeof *word, sets);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
@@ -217,6 +240,7 @@ int main(int argc, char** argv) {
           {"copy-half", copy_half},
           {"copy-half-between-devices", copy_half_between},
           {"set-half", set_half},
+          {"set-awaited", set_awaited},
       }
   );
 }

@@ -1,0 +1,229 @@
+// All bounds: which programs there are. (What a bound's numbers stand for: bounds.cpp.)
+#include "reduce/bounds.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::reduce {
+
+std::span<const Bound> bounds() {
+  using enum Kind;
+  const std::vector<Shape> all{Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Cooperative};
+  const std::vector<Kind> accesses{Load, Store, Sum, Exchange, Increment, CompareAndSwap, Wait};
+  const std::vector<Kind> of_block{
+      Load,
+      Store,
+      Exchange,
+      Increment,
+      Wait,
+      Barrier,
+      Vote,
+      Active,
+      Arrive,
+      WaitPhase,
+      End
+  };
+  const std::vector<Value> who{Value::One, Value::Who, Value::Last};
+  const std::vector<Place> own{Place::P, Place::Q, Place::Own};
+  const Bound::Size
+      alike{.kinds = accesses, .shapes = all, .places = own, .values = who, .rounds = 3};
+  const Bound::Size roles{.alike = false, .kinds = accesses, .shapes = all, .places = own};
+  const Bound::Size tickets{
+      .operations = 3,
+      .kinds = {Load, Store, Exchange},
+      .shapes = {Shape::Blocks},
+      .ticket = true
+  };
+  static const std::vector<Bound> table = [&] {
+    std::vector<Bound> result;
+    const auto add =
+        [&](std::string name, Bound::Size size, std::uint8_t actors, std::uint8_t operations) {
+          size.name = fmt::format("{}-{}x{}", name, actors, operations);
+          size.actors = actors;
+          size.operations = operations;
+          result.emplace_back(std::move(size));
+        };
+    add("alike", alike, 2, 1);
+    add("roles", roles, 2, 1);
+    Bound::Size retries = roles;
+    retries.kinds = {Store, Sum, Increment, Retry, Lock};
+    retries.shapes = {Shape::Blocks, Shape::Block};
+    add("retries", retries, 2, 1);
+    add("retries", retries, 2, 2);
+    Bound::Size heap{.kinds = {Load, Store, Increment, Allocate, Free}, .shapes = all};
+    add("heap", heap, 2, 2);
+    Bound::Size block = alike;
+    block.kinds = of_block;
+    block.shapes = {Shape::Block};
+    block.rounds = 0;
+    add("block", block, 2, 2);
+    Bound::Size shared = alike;
+    shared.shapes = {Shape::Block};
+    shared.places = {Place::P, Place::Shared};
+    shared.whose_operations = false;
+    add("shared", shared, 2, 2);
+    Bound::Size cluster{
+        .kinds = {Load, Store, Increment, Wait, Barrier, Neighbour, End},
+        .shapes = {Shape::Cluster}
+    };
+    add("cluster", cluster, 2, 2);
+    Bound::Size ranks = cluster;
+    ranks.alike = false;
+    ranks.results = 2;
+    add("ranks", ranks, 2, 2);
+    Bound::Size last = tickets; // … and the last ones do something else
+    last.kinds = {Load, Store};
+    last.places = {Place::Q};
+    last.values = {Value::Who};
+    last.whose_operations = false;
+    add("last", last, 3, 3);
+    add("last", last, 4, 3);
+    add("last", last, 5, 3);
+    // Some is done before the cluster is owed anything, and some behind.
+    Bound::Size owed{
+        .alike = false,
+        .kinds = {Load, Store, Wait},
+        .shapes = {Shape::Blocks},
+        .places = own,
+        .first_operations = 2,
+        .results = 2,
+        .may_hang = false
+    };
+    add("owed", owed, 2, 3);
+    // Reads that find nothing new, and then wait.
+    Bound::Size polls = owed;
+    polls.shapes = {Shape::Blocks, Shape::Block};
+    polls.places = {Place::P, Place::Q};
+    polls.results = 1;
+    polls.may_hang = true;
+    add("polls", polls, 2, 3);
+    // One goes round, others change what it and they find.
+    Bound::Size loops = owed;
+    loops.kinds = {Load, Store, Retry, Wait};
+    loops.places = {Place::P, Place::Q};
+    loops.values = {Value::One, Value::Two};
+    loops.shapes = {Shape::Block, Shape::Cooperative}; // where somebody is owed the end
+    loops.polls = true;
+    add("loops", loops, 2, 3);
+    // Several blocks of several threads: what one does changes what the others are to a search.
+    Bound::Size pairs{
+        .kinds = {Load, Store, Barrier},
+        .shapes = {Shape::Pairs},
+        .places = {Place::P},
+        .values = {Value::One, Value::Two},
+        .rounds = 2,
+        .whose_hang = false,
+        .whose_operations = false
+    };
+    add("pairs", pairs, 4, 3);
+    // Data takes its way through one's own memory, and then something is decided by it.
+    Bound::Size data{
+        .kinds = {Load, Store, Exchange, Increment, PlainLoad, PlainStore},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .places = {Place::P, Place::Own},
+        .values = {Value::One, Value::Last},
+        .whose_operations = false
+    };
+    add("data", data, 2, 3);
+    // The same with something visible in between, and tickets that say who came first.
+    Bound::Size cone = data;
+    cone.kinds = {Load, PlainLoad, PlainStore};
+    cone.ticket = true;
+    add("cone", cone, 2, 4);
+    Bound::Size phases{
+        .kinds = {Load, Store, Arrive, WaitPhase, Ask},
+        .shapes = {Shape::Block},
+        .whose_hang = false
+    };
+    add("phases", phases, 2, 3);
+    Bound::Size arrivals{
+        // one may complete several phases
+        .alike = false,
+        .kinds = {Load, Arrive, WaitPhase, Ask},
+        .shapes = {Shape::Block},
+        .places = {Place::P},
+        .first_operations = 2,
+        .results = 2,
+        .arrivals = 1
+    };
+    add("arrivals", arrivals, 2, 3);
+    // Host code beside a kernel, and host functions.
+    Bound::Size hosts{
+        .kinds = {Load, Store, Wait},
+        .shapes = {Shape::Blocks},
+        .places = {Place::P},
+        .whose_hang = false,
+        .whose_operations = false,
+        .results = 2,
+        .host =
+            {HostKind::CallFlag,
+             HostKind::CallStore,
+             HostKind::Store,
+             HostKind::HangIfP,
+             HostKind::HangIfFlag},
+        .host_operations = 3
+    };
+    add("hosts", hosts, 1, 1);
+    add("hosts", hosts, 1, 2);
+    // Calls that need not return while a device thread makes progress.
+    Bound::Size calls = hosts;
+    calls.host = {HostKind::Launch, HostKind::SetBefore, HostKind::Set, HostKind::Store};
+    calls.host_operations = 4;
+    calls.launch_first = calls.prompt = false;
+    add("calls", calls, 1, 1);
+    // Two grids at the same time.
+    Bound::Size grids = hosts;
+    grids.kinds = {Load, Store, Sum, Increment, Wait};
+    grids.shapes = {Shape::Blocks, Shape::Block};
+    grids.results = 3;
+    grids.host = {HostKind::LaunchBeside, HostKind::Store, HostKind::HangIfP};
+    grids.host_operations = 2;
+    add("grids", grids, 1, 2);
+    add("grids", grids, 2, 1);
+    // Waits with a deadline.
+    Bound::Size deadlines{
+        .alike = false,
+        .kinds = {Load, Store, Exchange, WaitOrLate},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .places = {Place::P},
+        .results = 2
+    };
+    add("deadlines", deadlines, 2, 2);
+    // Copies and sets beside a kernel.
+    Bound::Size copies{
+        .kinds = {Load, Store, Sum, Exchange, Increment, Wait},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .whose_hang = false,
+        .host = {HostKind::Copy, HostKind::Set, HostKind::HangIfQ, HostKind::WaitCopies},
+        .host_operations = 3
+    };
+    add("copies", copies, 2, 1);
+    add("alike", alike, 2, 2);
+    Bound::Size rounds = tickets;
+    rounds.shapes = {Shape::Blocks, Shape::Block};
+    rounds.values = {Value::One, Value::Two};
+    rounds.rounds = 3;
+    rounds.whose_hang = false;
+    add("tickets", rounds, 2, 3);
+    Bound::Size told_apart{
+        .kinds = {Load, Exchange, Increment},
+        .shapes = {Shape::Block},
+        .whose_hang = false
+    };
+    add("exchanges", told_apart, 2, 3);
+    add("roles", roles, 3, 1);
+    add("alike", alike, 3, 2);
+    add("roles", roles, 2, 2);
+    return result;
+  }();
+  return table;
+}
+
+const Bound* find_bound(std::string_view name) {
+  const std::span<const Bound> all = bounds();
+  const auto found = std::ranges::find(all, name, &Bound::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+} // namespace heddle::reduce
