@@ -145,8 +145,8 @@ public:
   virtual std::shared_ptr<const Bytes>
   warpgroup_reads(Exec&, const Op&, Bytes (*read)(Exec&, const Op&)) = 0;
 
-  /// `lane` is about to invalidate the mbarrier at `address` (generic, or an offset in shared memory),
-  /// or to initialise it again (`again`): nobody may still wait on it.
+  /// `lane` is about to invalidate the mbarrier at `address` (generic, or an offset in shared
+  /// memory), or to initialise it again (`again`): nobody may still wait on it.
   virtual void
   gives_up_mbarrier(Exec&, const Op&, int lane, memory::Address address, bool again) = 0;
 

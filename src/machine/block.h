@@ -184,8 +184,8 @@ public:
   BlockMonitor* monitor() const { return monitor_.get(); }
   Cluster& cluster() { return cluster_; }
 
-  // --- Barriers in divergent code: block_divergence.cpp; warpgroups: block_warpgroup.cpp; mbarriers
-  // that are given up too early: block_mbarrier.cpp
+  // --- Barriers in divergent code: block_divergence.cpp; warpgroups: block_warpgroup.cpp;
+  // mbarriers that are given up too early: block_mbarrier.cpp
   // -------------------------------------------------
   void look_for_divergence() { look_for_divergence_ = rules_ == nullptr; }
   /// What was found, as a fault of the thread that waits, arrives or ends; finding_of() knows it.

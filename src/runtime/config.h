@@ -19,7 +19,7 @@
 //   HEDDLE_ERROR_EXITCODE=N run: the exit code if a defect was found (default: 1)
 //   HEDDLE_WARNINGS_AS_ERRORS=1
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule
-//   HEDDLE_BARRIERS=WORD    ptx: threads that have ended hold up no barrier (default); guide: they do
+//   HEDDLE_BARRIERS=WORD    ptx: ended threads hold up no barrier (default); guide: they do
 //   HEDDLE_REMARKS_TO=FILE  check: what is only a warning is written there, in lines
 //   HEDDLE_LIBRARY_RACES=1  with HEDDLE_RACES: those inside of NVIDIA's own libraries, too
 //   HEDDLE_SAME_VALUE=error with HEDDLE_RACES: writes of the same value are findings like others
