@@ -135,7 +135,7 @@ Result<void> lower_setp(Lowering& l, const ptx::Instruction& i) {
 
 template <class T> const Op* select(Exec& exec, const Op& op) {
   const LaneMask chosen = exec.predicate(op.c);
-  alignas(64) T result[warp_size];
+  alignas(64) T result[lane_count];
   std::memcpy(result, exec.in<T>(op.b), sizeof result);
   store_lanes<sizeof(T)>(result, exec.in<T>(op.a), chosen);
   if (exec.mask() == all_lanes) {

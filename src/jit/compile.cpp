@@ -3,6 +3,7 @@
 
 #include "jit/code_hash.h"
 #include "jit/handlers.h"
+#include "jit/lane_function.h"
 #include "jit/image.h"
 #include "jit/object.h"
 #include "jit/region_builder.h"
@@ -10,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Linker/Linker.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cstdio>
@@ -42,26 +42,36 @@ void show(const llvm::Module& module, const char* when) {
 
 void show_left(const isa::Code& code, const BuiltRegion& region) {
   const auto& body = code.function->body;
-  for (const std::uint32_t op : region.left) {
-    const std::uint32_t i = code.ops[op].instruction;
-    fmt::print(
-        stderr,
-        "{}: op {}: {}\n",
-        code.function->name,
-        op,
-        i < body.size() ? ptx::print(*code.module, *code.function, body[i]) : "end"
-    );
-  }
+  const auto print = [&](const std::vector<std::uint32_t>& ops, const char* what) {
+    for (const std::uint32_t op : ops) {
+      const std::uint32_t i = code.ops[op].instruction;
+      fmt::print(
+          stderr,
+          "{}: op {} {}: {}\n",
+          code.function->name,
+          op,
+          what,
+          i < body.size() ? ptx::print(*code.module, *code.function, body[i]) : "end"
+      );
+    }
+  };
+  print(region.left, "left");
+  print(region.interpreted, "interpreted");
 }
 
 } // namespace
 
-Result<std::vector<std::byte>> compile_kernel(const Handlers& handlers, const isa::Kernel& kernel) {
+Result<std::vector<std::byte>> compile_kernel(
+    const Handlers& handlers,
+    const isa::Kernel& kernel,
+    const LaunchShape& shape
+) {
   llvm::LLVMContext context;
   TRY(auto bitcode, handlers.bitcode(context));
   llvm::Module module(kernel.name, context);
   module.setTargetTriple(bitcode->getTargetTriple());
   module.setDataLayout(bitcode->getDataLayout());
+  LaneFunctions lane_functions(handlers, *bitcode);
   struct Part {
     const isa::Code* code;
     BuiltRegion region;
@@ -72,7 +82,7 @@ Result<std::vector<std::byte>> compile_kernel(const Handlers& handlers, const is
       continue;
     }
     BuiltRegion region =
-        build_region(module, *bitcode, handlers, *code, fmt::format("region{}", parts.size()));
+        build_region(module, lane_functions, *code, shape, fmt::format("region{}", parts.size()));
     if (wants("left")) {
       show_left(*code, region);
     }
@@ -84,14 +94,6 @@ Result<std::vector<std::byte>> compile_kernel(const Handlers& handlers, const is
     return unsupported(fmt::format("compiling '{}'", kernel.name));
   }
   show(module, "built");
-  if (llvm::Linker::linkModules(module, std::move(bitcode), llvm::Linker::LinkOnlyNeeded)) {
-    return unexpected({ErrorKind::Internal, "the bitcode of handlers does not link"});
-  }
-  for (llvm::Function& f : module) {
-    if (!f.isDeclaration() && !f.getName().starts_with("region")) {
-      f.setLinkage(llvm::GlobalValue::InternalLinkage);
-    }
-  }
   std::string problem;
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems)) {

@@ -1,5 +1,5 @@
-// heddle-jit KERNEL OUTPUT PTX…: compiles a kernel of the PTX files, linked with each other, to an
-// image (image.h). A program of its own, so that LLVM is never loaded into a user's program.
+// heddle-jit KERNEL OUTPUT SHAPE PTX…: compiles a kernel of the PTX files, linked with each other,
+// to an image (image.h) for launches of a shape (launch_shape.h). A program of its own, so that LLVM is never loaded into a user's program.
 //
 // PTX files whose names begin with OUTPUT are removed. Exit codes: 0 the image has been written,
 // whole and at once; 2 usage or bad input; 3 nothing of the kernel can be compiled, and OUTPUT is
@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,26 @@ Result<void> write(const std::vector<std::byte>& image, const std::string& to) {
   return {};
 }
 
-Result<void> compile(const std::string& name, const std::string& to, char** first, char** last) {
+std::optional<LaunchShape> shape_of(const std::string& name) {
+  for (const LaunchShape& shape : {LaunchShape{16, true}, LaunchShape{8, true}, LaunchShape{16, false}}) {
+    if (shape.name() == name) {
+      return shape;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<void> compile(
+    const std::string& name,
+    const std::string& to,
+    const std::string& shape_name,
+    char** first,
+    char** last
+) {
+  const auto shape = shape_of(shape_name);
+  if (!shape) {
+    return input_error(fmt::format("unknown shape of launches '{}'", shape_name));
+  }
   std::vector<std::shared_ptr<const ptx::Module>> modules;
   for (char** file = first; file != last; ++file) {
     std::ifstream in(*file, std::ios::binary);
@@ -57,16 +77,16 @@ Result<void> compile(const std::string& name, const std::string& to, char** firs
   TRY(const auto program, isa::Program::link(std::move(modules), space, /*device=*/0));
   TRY(const isa::Kernel* kernel, program->kernel(name));
   TRY(const Handlers handlers, Handlers::load());
-  TRY(const std::vector<std::byte> image, compile_kernel(handlers, *kernel));
+  TRY(const std::vector<std::byte> image, compile_kernel(handlers, *kernel, *shape));
   return write(image, to);
 }
 
 int run(int argc, char** argv) {
-  if (argc < 4) {
-    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT PTX…\n");
+  if (argc < 5) {
+    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT 16|8|any PTX…\n");
     return 2;
   }
-  if (const auto done = compile(argv[1], argv[2], argv + 3, argv + argc); !done) {
+  if (const auto done = compile(argv[1], argv[2], argv[3], argv + 4, argv + argc); !done) {
     fmt::print(stderr, "heddle-jit: {}\n", done.error().message);
     switch (done.error().kind) {
     case ErrorKind::Input:

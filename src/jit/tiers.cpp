@@ -40,7 +40,7 @@ Tiers::Tiers(Options options) : options_(std::move(options)) {
   }
 }
 
-std::string Tiers::image_of(const isa::Kernel& kernel) const {
+std::string Tiers::image_of(const isa::Kernel& kernel, const LaunchShape& shape) const {
   // The order of addresses is that of no two processes; the set of functions is.
   std::vector<Hash128> hashes;
   for (const auto& [address, code] : kernel.functions) {
@@ -51,6 +51,8 @@ std::string Tiers::image_of(const isa::Kernel& kernel) const {
   std::ranges::sort(hashes, {}, [](const Hash128& h) { return std::pair(h.high, h.low); });
   Hasher all;
   all.text(compiler_state_);
+  all.text(shape.name());
+  all.value(processor_level());
   for (const Hash128& hash : hashes) {
     all.value(hash.low);
     all.value(hash.high);
@@ -77,7 +79,12 @@ bool Tiers::install(State& state, const isa::Kernel& kernel) {
 void Tiers::request(State& state, const isa::Program& program, const isa::Kernel& kernel) {
   std::error_code error;
   fs::create_directories(options_.cache, error);
-  std::vector<std::string> command = {options_.compiler, kernel.name, state.image};
+  std::vector<std::string> command = {
+      options_.compiler,
+      kernel.name,
+      state.image,
+      state.shape.name()
+  };
   for (const auto& module : program.modules()) {
     command.push_back(fmt::format("{}.{}.{}.ptx", state.image, ::getpid(), command.size()));
     std::ofstream out(command.back(), std::ios::binary);
@@ -99,13 +106,15 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
 void Tiers::worked(
     const isa::Program& program,
     const isa::Kernel& kernel,
+    std::uint32_t block_x,
     std::uint64_t instructions
 ) {
   const std::lock_guard lock(mutex_);
   State& state = kernels_[&kernel];
   switch (state.step) {
   case Step::New:
-    state.image = image_of(kernel);
+    state.shape = LaunchShape::of(block_x);
+    state.image = image_of(kernel, state.shape);
     state.step = install(state, kernel) ? Step::Done : Step::Cold;
     if (state.step == Step::Cold && options_.when == When::Always) {
       request(state, program, kernel);

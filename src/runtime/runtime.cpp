@@ -81,7 +81,8 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     options.worked = [tiers = std::make_shared<jit::Tiers>(std::move(tiers))](
                          const machine::Grid& grid,
                          std::uint64_t executed
-                     ) { tiers->worked(*grid.program(), grid.kernel(), executed); };
+                     ) { 
+                           tiers->worked(*grid.program(), grid.kernel(), grid.config().block.x, executed); };
   }
   report_on_interrupt(world);
   if (config.max_seconds) {
