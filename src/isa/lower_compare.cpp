@@ -195,7 +195,7 @@ Result<void> lower_set(Lowering& l, const ptx::Instruction& i) {
     chosen.execute = isa::select<std::uint16_t>;
   }
   TRY(Op comparison, comparison_op(form, type));
-  comparison.d = l.scratch(sizeof(LaneMask));
+  comparison.d = l.scratch_predicate();
   l.emit(comparison);
   chosen.c = comparison.d;
   chosen.d = form.destination();

@@ -23,7 +23,7 @@ RegisterMap::RegisterMap(const isa::Code& code) : code_(code) {
     add(place);
   }
   for (const auto& [offset, bytes] : code.scratch) {
-    add({offset, bytes, false});
+    add({offset, bytes, /*predicate=*/bytes == 0});
   }
   std::vector<std::uint32_t> user(places_.size(), ~0U);
   kept_.resize(places_.size());
