@@ -20,8 +20,9 @@
 namespace heddle::jit {
 namespace {
 
-/// A larger function is left to the interpreter: compiling it takes longer than it is worth.
-constexpr std::size_t largest_code = 4000; // ops
+/// BuiltRegion::size of all of an image. What is beyond it is left to the interpreter: compiling it
+/// would take more than some two seconds.
+constexpr std::size_t largest_image = 4000;
 
 template <class T> void append(std::vector<std::byte>& bytes, const T& value) {
   const auto* p = reinterpret_cast<const std::byte*>(&value);
@@ -55,6 +56,14 @@ void show_left(const isa::Code& code, const BuiltRegion& region) {
       );
     }
   };
+  fmt::print(
+      stderr,
+      "{}: {} ops, {} entries, size {}\n",
+      code.function->name,
+      code.ops.size(),
+      region.entries.size(),
+      region.size
+  );
   print(region.left, "left");
   print(region.interpreted, "interpreted");
 }
@@ -77,16 +86,18 @@ Result<std::vector<std::byte>> compile_kernel(
     BuiltRegion region;
   };
   std::vector<Part> parts;
+  std::size_t size = 0;
   for (const auto& [address, code] : kernel.functions) {
-    if (code->ops.empty() || code->ops.size() > largest_code) {
+    if (code->ops.empty()) {
       continue;
     }
     BuiltRegion region =
-        build_region(module, lane_functions, *code, shape, fmt::format("region{}", parts.size()));
+        build_region(module, lane_functions, *code, shape, fmt::format("region{}", parts.size()), largest_image - size);
     if (wants("left")) {
       show_left(*code, region);
     }
     if (!region.entries.empty()) {
+      size += region.size;
       parts.push_back({code, std::move(region)});
     }
   }

@@ -3,16 +3,19 @@
 //
 // PTX files whose names begin with OUTPUT are removed. Exit codes: 0 the image has been written,
 // whole and at once; 2 usage or bad input; 3 nothing of the kernel can be compiled, and OUTPUT is
-// an empty file that says so; 70 a defect of Heddle.
+// an empty file that says so (also if it takes too long, or dies); 70 a defect of Heddle.
 #include "isa/program.h"
 #include "jit/compile.h"
 #include "jit/handlers.h"
 #include "ptx/parse.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -100,9 +103,34 @@ int run(int argc, char** argv) {
   return 0;
 }
 
+/// A kernel that takes longer is not worth it: seconds of processor time.
+constexpr rlim_t most_seconds = 20;
+
+/// Compiles in a process of its own, so that somebody is left to say that nothing will come of it:
+/// when it takes too long, or dies.
+int compile_within_limits(int argc, char** argv) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit{most_seconds, most_seconds + 1};
+    ::setrlimit(RLIMIT_CPU, &limit);
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    std::_Exit(run(argc, argv));
+  }
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child) {
+    return 70;
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 70) {
+    return WEXITSTATUS(status);
+  }
+  (void)write({}, argv[2]);
+  return WIFEXITED(status) ? 70 : 3;
+}
+
 } // namespace
 } // namespace heddle::jit
 
 int main(int argc, char** argv) {
-  return heddle::jit::run(argc, argv);
+  return heddle::jit::compile_within_limits(argc, argv);
 }

@@ -44,7 +44,7 @@ public:
         b_(module.getContext()),
         lanes_(b_, launch.lanes, [this](llvm::Value* good) { leave_unless(good); }) {}
 
-  BuiltRegion build(const std::string& name);
+  BuiltRegion build(const std::string& name, std::size_t most);
 
 private:
   /// A forward branch whose code is executed under a mask: see find_detours.
@@ -79,7 +79,11 @@ private:
   void emit_op(std::uint32_t k);
   void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
-  void emit_exit(std::uint32_t k, const std::vector<Absent>& absent);
+  void emit_exit(
+      std::uint32_t k,
+      const std::vector<Absent>& absent,
+      const std::vector<std::uint32_t>& written = {}
+  );
   void finish(llvm::Value* answer);
   llvm::BasicBlock* exit_block(std::uint32_t k);
   void leave_if(llvm::Value* condition, std::uint32_t k);
@@ -383,7 +387,19 @@ void Builder::load_register(std::uint32_t index, llvm::Value*& irregular) {
     b_.CreateStore(all, variables_[index]);
     return;
   }
-  llvm::Value* base = b_.CreateExtractElement(all, some_lane_);
+  const RegisterPlace& place = registers_.place(index);
+  llvm::Value* base = nullptr;
+  if (place.predicate) {
+    llvm::Value* bit = b_.CreateLShr(as_bits(all), b_.CreateTrunc(some_lane_, bits_type()));
+    base = b_.CreateTrunc(bit, b_.getInt1Ty());
+  } else {
+    llvm::Value* from = b_.CreateGEP(
+        b_.getInt8Ty(),
+        frame_place(index),
+        b_.CreateMul(some_lane_, b_.getInt64(place.element_bytes))
+    );
+    base = b_.CreateLoad(element(place), from);
+  }
   if (wanted.stride != 0) {
     llvm::Value* distance = b_.CreateMul(
         b_.CreateTrunc(some_lane_, base->getType()),
@@ -465,7 +481,12 @@ void Builder::finish(llvm::Value* answer) {
   b_.CreateRet(answer);
 }
 
-void Builder::emit_exit(std::uint32_t k, const std::vector<Absent>& absent) {
+/// The registers `written` are in the frame already.
+void Builder::emit_exit(
+    std::uint32_t k,
+    const std::vector<Absent>& absent,
+    const std::vector<std::uint32_t>& written
+) {
   std::vector<std::uint32_t> live = registers_.live(k);
   for (const Absent& others : absent) {
     for (const std::uint32_t index : registers_.live(others.op)) {
@@ -475,7 +496,7 @@ void Builder::emit_exit(std::uint32_t k, const std::vector<Absent>& absent) {
     }
   }
   for (const std::uint32_t index : live) {
-    if (variables_[index] != nullptr) {
+    if (variables_[index] != nullptr && std::ranges::find(written, index) == written.end()) {
       store_register(index, mask_);
     }
   }
@@ -870,20 +891,38 @@ void Builder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   b_.SetInsertPoint(stopped);
   finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
   b_.SetInsertPoint(again);
+  std::vector<std::uint32_t> regular;
+  llvm::Value* differs = no_lanes();
   for (const isa::Ref ref : ops_[k].operands.outputs) {
     const std::uint32_t index = registers_.at(ref.offset());
     llvm::Value* all = load_lanes(index);
-    if (shape(index).is_regular()) { // what is loaded has no stride
-      llvm::Value* zeros = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, active_, b_.getTrue());
-      all = b_.CreateExtractElement(all, zeros);
-      b_.CreateStore(all, variables_[index]);
-    } else {
+    if (!shape(index).is_regular()) {
       write(index, {Shape::vector(), all}, chosen);
+      continue;
     }
+    // Loaded from one address, and the same for all unless that is each lane's own memory, or
+    // others write there.
+    HEDDLE_CHECK(shape(index).is_uniform(), "a loaded value with a stride");
+    llvm::Value* some = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, active_, b_.getTrue());
+    llvm::Value* one = b_.CreateExtractElement(all, some);
+    b_.CreateStore(one, variables_[index]);
+    llvm::Value* other = b_.CreateICmpNE(all, lanes_.vector({Shape::uniform(), one}));
+    differs = b_.CreateOr(differs, as_bits(other));
+    regular.push_back(index);
+  }
+  if (!regular.empty()) {
+    llvm::BasicBlock* same = block("same" + llvm::Twine(k));
+    llvm::BasicBlock* leave = block("differ" + llvm::Twine(k));
+    differs = b_.CreateAnd(differs, active_);
+    b_.CreateCondBr(b_.CreateICmpEQ(differs, no_lanes()), same, leave);
+    b_.SetInsertPoint(leave);
+    count(1);
+    emit_exit(k + 1, absent_, regular);
+    b_.SetInsertPoint(same);
   }
 }
 
-BuiltRegion Builder::build(const std::string& name) {
+BuiltRegion Builder::build(const std::string& name, std::size_t most) {
   BuiltRegion result;
   result.name = name;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
@@ -903,6 +942,16 @@ BuiltRegion Builder::build(const std::string& name) {
   );
   find_detours();
   result.entries = find_entries();
+  result.size = code_.ops.size();
+  for (const std::uint32_t k : result.entries) {
+    result.size += registers_.live(k).size();
+  }
+  for (const std::uint32_t k : result.left) {
+    result.size += registers_.live(k).size();
+  }
+  if (result.size > most) {
+    result.entries.clear();
+  }
   if (result.entries.empty()) {
     return result;
   }
@@ -940,9 +989,10 @@ BuiltRegion build_region(
     LaneFunctions& functions,
     const isa::Code& code,
     const LaunchShape& shape,
-    const std::string& name
+    const std::string& name,
+    std::size_t most
 ) {
-  return Builder(module, functions, code, shape).build(name);
+  return Builder(module, functions, code, shape).build(name, most);
 }
 
 } // namespace heddle::jit

@@ -28,15 +28,17 @@ struct BuiltRegion {
   std::vector<std::uint32_t> entries;
   std::vector<std::uint32_t> left;        // ops that are left to the interpreter
   std::vector<std::uint32_t> interpreted; // ops for which it is called
+  std::size_t size = 0; // ops, and registers at entries and exits: what the time to compile goes by
 };
 
-/// Empty `entries`: nothing of this code is worth it.
+/// Empty `entries`: nothing of this code is worth it, or its size is more than `most`.
 BuiltRegion build_region(
     llvm::Module& module,
     LaneFunctions& functions,
     const isa::Code& code,
     const LaunchShape& shape,
-    const std::string& name
+    const std::string& name,
+    std::size_t most
 );
 
 } // namespace heddle::jit
