@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <vector>
 
 namespace heddle::jit {
@@ -24,6 +26,14 @@ namespace fs = std::filesystem;
 // About 30 ms of the interpreter, a quarter of what compiling a kernel takes.
 constexpr std::uint64_t hot = 30'000'000;
 constexpr auto look_every = std::chrono::milliseconds(2);
+
+/// For whoever works on the compiler, and for tests: HEDDLE_JIT_SHOW=tiers.
+void tell(const isa::Kernel& kernel, const char* what) {
+  const char* wanted = std::getenv("HEDDLE_JIT_SHOW");
+  if (wanted != nullptr && std::string_view(wanted) == "tiers") {
+    fmt::print(stderr, "heddle-jit: {}: {}\n", kernel.name, what);
+  }
+}
 
 } // namespace
 
@@ -69,6 +79,7 @@ bool Tiers::install(State& state, const isa::Kernel& kernel) {
   }
   if (size != 0) { // else: heddle-jit can make nothing of it
     const Result<int> installed = load_image(kernel, state.image);
+    tell(kernel, installed && *installed != 0 ? "installed" : "refused");
     if (!installed && options_.when == When::Always) {
       fmt::print(stderr, "heddle: {}\n", installed.error().message);
     }
@@ -93,6 +104,7 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
       return;
     }
   }
+  tell(kernel, "requested");
   if (options_.when == When::Always) {
     const auto done = run_and_read(command);
     if (!done) {
