@@ -100,9 +100,7 @@ bool each_access(
         for (int lane = 0; lane < warp_size; ++lane) {
           access(
               lane,
-              reinterpret_cast<std::byte*>(
-                  address[lane] + static_cast<std::uint64_t>(range.delta)
-              )
+              reinterpret_cast<std::byte*>(address[lane] + static_cast<std::uint64_t>(range.delta))
           );
         }
         return true;

@@ -8,7 +8,8 @@
 
 /// Host pointer to `bytes` at the address; `how`: the Space, and region_store if they are written.
 /// There is no definition: src/jit/region_access.cpp makes code of each call.
-extern "C" std::byte* heddle_region_reach(std::uint64_t address, std::uint32_t bytes, std::uint32_t how);
+extern "C" std::byte*
+heddle_region_reach(std::uint64_t address, std::uint32_t bytes, std::uint32_t how);
 
 namespace heddle::isa {
 
@@ -38,7 +39,8 @@ template <Space S, class M, class R, bool Strong> const Op* load_vector(Exec& ex
   if constexpr (Strong) {
     return exec.block(op, &op);
   } else {
-    const std::byte* p = reach<S>(exec, op, static_cast<std::uint32_t>(op.count * sizeof(M)), false);
+    const std::byte* p =
+        reach<S>(exec, op, static_cast<std::uint32_t>(op.count * sizeof(M)), false);
     const Ref* refs = exec.refs(op);
 #pragma clang loop unroll(full)
     for (int k = 0; k < 8; ++k, p += sizeof(M)) { // unrolled, so that it has no loop

@@ -43,11 +43,7 @@ const Op* Exec::enter_region(const Op& op) {
   const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
   const auto [lanes, rows] = region_lanes(region);
   std::uint32_t block_x = 0;
-  std::memcpy(
-      &block_x,
-      bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX),
-      sizeof block_x
-  );
+  std::memcpy(&block_x, bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX), sizeof block_x);
   if (rows && block_x % lanes != 0) {
     return &op; // made for launches of another shape
   }
@@ -64,8 +60,7 @@ const Op* Exec::enter_region(const Op& op) {
   context.local = warp_->local;
   context.local_stride = warp_->local_stride;
   context.local_base = frame_->local_base;
-  context.behind =
-      (watch_ & Join) != 0 ? static_cast<std::uint64_t>(behind_ - context.ops) : ~0ULL;
+  context.behind = (watch_ & Join) != 0 ? static_cast<std::uint64_t>(behind_ - context.ops) : ~0ULL;
   context.interpret = interpret_for_region;
   context.exec = this;
   const auto at = static_cast<std::uint32_t>(&op - context.ops);
@@ -74,7 +69,7 @@ const Op* Exec::enter_region(const Op& op) {
     LaneMask lanes = 0;
     const Op* at = nullptr;
   };
-  std::array<Part, warp_size / fewest_region_lanes*(1 + RegionContext::most_rests)> parts;
+  std::array<Part, warp_size / fewest_region_lanes * (1 + RegionContext::most_rests)> parts;
   std::size_t count = 0;
   std::int64_t fuel = fuel_;
   for (std::uint32_t first = 0; first < warp_size; first += lanes) {

@@ -1,7 +1,7 @@
 // Regions: machine code that stands for many Ops of one Code, and how the interpreter enters it.
 //
-// A region is entered at an op with OpFlags::Compiled by a group of lanes, and executes ops for some
-// of a warp's lanes at a time (RegionLanes) until it comes to one that it leaves to the
+// A region is entered at an op with OpFlags::Compiled by a group of lanes, and executes ops for
+// some of a warp's lanes at a time (RegionLanes) until it comes to one that it leaves to the
 // interpreter: one it does not know, a branch on which the lanes part, a taken backward branch for
 // which the fuel does not suffice, or a place where lanes stand that are behind. It writes back
 // every register that may still be read, and returns that op; the interpreter executes it. So
@@ -34,10 +34,10 @@ struct RegionContext {
   std::uint64_t local_stride = 0;
   std::uint64_t local_base = 0; // of the frame
   std::int64_t fuel = 0;
-  std::uint64_t executed = 0;       // thread instructions
-  std::uint64_t behind = ~0ULL;     // index of the lowest op where others stand; ~0: stop for nobody
-  std::uint32_t first = 0;          // the lane with which this call begins
-  LaneMask mask = 0;                // lanes that execute, bit 0 is lane `first`
+  std::uint64_t executed = 0;   // thread instructions
+  std::uint64_t behind = ~0ULL; // index of the lowest op where others stand; ~0: stop for nobody
+  std::uint32_t first = 0;      // the lane with which this call begins
+  LaneMask mask = 0;            // lanes that execute, bit 0 is lane `first`
   static constexpr std::size_t most_rests = 4;
   struct Rest {
     LaneMask lanes = 0; // like `mask`
@@ -53,8 +53,8 @@ struct RegionContext {
 };
 
 inline constexpr std::uint32_t fewest_region_lanes = 8;
-/// For which launches a region is right, and how many lanes one call of it executes: the word before
-/// its first instruction says so.
+/// For which launches a region is right, and how many lanes one call of it executes: the word
+/// before its first instruction says so.
 inline constexpr std::uint32_t region_rows = 0x100; // such a group lies in one row of the block
 struct RegionLanes {
   std::uint32_t lanes = 0;

@@ -15,11 +15,8 @@
 namespace heddle::jit {
 
 void Access::go_on_if(llvm::Value* condition) {
-  llvm::BasicBlock* on = llvm::BasicBlock::Create(
-      b_.getContext(),
-      "in",
-      b_.GetInsertBlock()->getParent()
-  );
+  llvm::BasicBlock* on =
+      llvm::BasicBlock::Create(b_.getContext(), "in", b_.GetInsertBlock()->getParent());
   b_.CreateCondBr(
       condition,
       on,
@@ -30,10 +27,7 @@ void Access::go_on_if(llvm::Value* condition) {
 }
 
 llvm::Value* Access::mask() {
-  return b_.CreateBitCast(
-      active_,
-      llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_.lanes())
-  );
+  return b_.CreateBitCast(active_, llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_.lanes()));
 }
 
 void Access::reach(
@@ -60,7 +54,8 @@ void Access::reach(
     size = field(offsetof(memory::Range, size), i64);
     delta = field(offsetof(memory::Range, delta), i64);
     if (store) {
-      good = b_.CreateICmpNE(field(offsetof(memory::Range, writable), b_.getInt8Ty()), b_.getInt8(0));
+      good =
+          b_.CreateICmpNE(field(offsetof(memory::Range, writable), b_.getInt8Ty()), b_.getInt8(0));
     }
     break;
   }
@@ -90,10 +85,8 @@ void Access::reach(
                      : a.value;
     llvm::Value* span = b_.getInt64(static_cast<std::uint64_t>(std::abs(distance)) + bytes);
     good = b_.CreateAnd(good, b_.CreateICmpULE(span, size));
-    good = b_.CreateAnd(
-        good,
-        b_.CreateICmpULE(b_.CreateSub(lowest, begin), b_.CreateSub(size, span))
-    );
+    good =
+        b_.CreateAnd(good, b_.CreateICmpULE(b_.CreateSub(lowest, begin), b_.CreateSub(size, span)));
     if (!aligned_always) {
       llvm::Value* low = b_.CreateAnd(a.value, b_.getInt64(bytes - 1));
       good = b_.CreateAnd(good, b_.CreateICmpEQ(low, b_.getInt64(0)));
@@ -111,12 +104,9 @@ void Access::reach(
     llvm::Value* off = b_.CreateSub(all, b_.CreateVectorSplat(lanes, begin));
     llvm::Value* bad = b_.CreateICmpUGT(off, most);
     if (!aligned_always) {
-      llvm::Value* low =
-          b_.CreateAnd(all, b_.CreateVectorSplat(lanes, b_.getInt64(bytes - 1)));
-      bad = b_.CreateOr(
-          bad,
-          b_.CreateICmpNE(low, llvm::ConstantAggregateZero::get(low->getType()))
-      );
+      llvm::Value* low = b_.CreateAnd(all, b_.CreateVectorSplat(lanes, b_.getInt64(bytes - 1)));
+      bad =
+          b_.CreateOr(bad, b_.CreateICmpNE(low, llvm::ConstantAggregateZero::get(low->getType())));
     }
     llvm::Value* bits = b_.CreateBitCast(bad, b_.getIntNTy(lanes));
     bits = b_.CreateAnd(bits, active_);
@@ -146,8 +136,9 @@ llvm::Value* Access::pointers(std::int64_t offset) {
         llvm::FixedVectorType::get(b_.getPtrTy(), lanes)
     );
   }
-  return offset == 0 ? all_
-                     : b_.CreateGEP(b_.getInt8Ty(), all_, b_.getInt64(static_cast<std::uint64_t>(offset)));
+  return offset == 0
+             ? all_
+             : b_.CreateGEP(b_.getInt8Ty(), all_, b_.getInt64(static_cast<std::uint64_t>(offset)));
 }
 
 LaneValue Access::load(llvm::Type* type, std::int64_t offset) {
@@ -168,7 +159,9 @@ LaneValue Access::load(llvm::Type* type, std::int64_t offset) {
         b_.CreateAlignedLoad(llvm::FixedVectorType::get(type, count), at(0), unaligned);
     std::vector<int> chosen;
     for (unsigned lane = 0; lane < lanes_.lanes(); ++lane) {
-      chosen.push_back(static_cast<int>(lane * static_cast<unsigned>(elements)) + static_cast<int>(offset / size));
+      chosen.push_back(
+          static_cast<int>(lane * static_cast<unsigned>(elements)) + static_cast<int>(offset / size)
+      );
     }
     return {Shape::vector(), b_.CreateShuffleVector(all, chosen)};
   }

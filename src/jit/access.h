@@ -29,9 +29,13 @@ class Access {
 public:
   /// `active`: bits of the lanes that execute, not zero.
   Access(llvm::IRBuilder<>& b, LaneBuilder& lanes, llvm::Value* active, llvm::BasicBlock* fail)
-      : b_(b), lanes_(lanes), active_(active), fail_(fail) {}
+      : b_(b),
+        lanes_(lanes),
+        active_(active),
+        fail_(fail) {}
 
-  void reach(const LaneValue& address, std::uint32_t bytes, std::uint32_t how, const AccessContext& c);
+  void
+  reach(const LaneValue& address, std::uint32_t bytes, std::uint32_t how, const AccessContext& c);
   LaneValue load(llvm::Type* type, std::int64_t offset);
   void store(const LaneValue& value, std::int64_t offset);
 
@@ -45,7 +49,7 @@ private:
   LaneBuilder& lanes_;
   llvm::Value* active_;
   llvm::BasicBlock* fail_;
-  Shape shape_;                // of the addresses
+  Shape shape_;                 // of the addresses
   llvm::Value* base_ = nullptr; // pointer of lane 0, if regular
   llvm::Value* all_ = nullptr;  // pointers of all lanes otherwise
   std::uint32_t bytes_ = 0;

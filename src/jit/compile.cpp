@@ -3,8 +3,8 @@
 
 #include "jit/code_hash.h"
 #include "jit/handlers.h"
-#include "jit/lane_function.h"
 #include "jit/image.h"
+#include "jit/lane_function.h"
 #include "jit/object.h"
 #include "jit/region_builder.h"
 #include "ptx/parse.h"
@@ -70,11 +70,8 @@ void show_left(const isa::Code& code, const BuiltRegion& region) {
 
 } // namespace
 
-Result<std::vector<std::byte>> compile_kernel(
-    const Handlers& handlers,
-    const isa::Kernel& kernel,
-    const LaunchShape& shape
-) {
+Result<std::vector<std::byte>>
+compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const LaunchShape& shape) {
   llvm::LLVMContext context;
   TRY(auto bitcode, handlers.bitcode(context));
   llvm::Module module(kernel.name, context);
@@ -91,8 +88,14 @@ Result<std::vector<std::byte>> compile_kernel(
     if (code->ops.empty()) {
       continue;
     }
-    BuiltRegion region =
-        build_region(module, lane_functions, *code, shape, fmt::format("region{}", parts.size()), largest_image - size);
+    BuiltRegion region = build_region(
+        module,
+        lane_functions,
+        *code,
+        shape,
+        fmt::format("region{}", parts.size()),
+        largest_image - size
+    );
     if (wants("left")) {
       show_left(*code, region);
     }

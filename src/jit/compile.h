@@ -13,10 +13,7 @@ namespace heddle::jit {
 class Handlers; // handlers.h
 
 /// Unsupported: nothing of it can be compiled.
-Result<std::vector<std::byte>> compile_kernel(
-    const Handlers& handlers,
-    const isa::Kernel& kernel,
-    const LaunchShape& shape
-);
+Result<std::vector<std::byte>>
+compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const LaunchShape& shape);
 
 } // namespace heddle::jit

@@ -160,7 +160,9 @@ struct LaneFunctions::Passes {
 };
 
 LaneFunctions::LaneFunctions(const Handlers& handlers, llvm::Module& bitcode)
-    : handlers_(handlers), bitcode_(bitcode), passes_(std::make_unique<Passes>()) {}
+    : handlers_(handlers),
+      bitcode_(bitcode),
+      passes_(std::make_unique<Passes>()) {}
 LaneFunctions::~LaneFunctions() = default;
 
 LaneOperands LaneFunctions::operands(
@@ -329,8 +331,7 @@ const LaneFunction*
 LaneFunctions::of(const isa::Code& code, std::uint32_t k, const RegisterMap& registers) {
   const isa::Op& op = code.ops[k];
   const std::string_view name = handlers_.name(op.execute);
-  llvm::Function* handler =
-      name.empty() ? nullptr : bitcode_.getFunction(llvm::StringRef(name));
+  llvm::Function* handler = name.empty() ? nullptr : bitcode_.getFunction(llvm::StringRef(name));
   if (handler == nullptr) {
     return nullptr;
   }
@@ -344,7 +345,8 @@ LaneFunctions::of(const isa::Code& code, std::uint32_t k, const RegisterMap& reg
     const auto it = std::ranges::find(o.inputs, ref.raw, &isa::Ref::raw);
     add(ref.none() ? 255 : static_cast<int>(it - o.inputs.begin()));
     const bool frame = !ref.none() && ref.area() == isa::Area::Frame;
-    const RegisterPlace place = frame ? registers.place(registers.at(ref.offset())) : RegisterPlace{};
+    const RegisterPlace place =
+        frame ? registers.place(registers.at(ref.offset())) : RegisterPlace{};
     add(place.predicate);
     add(place.element_bytes);
     add(ref.none() ? 0 : static_cast<int>(ref.area()));

@@ -46,11 +46,16 @@ public:
   ~LaneFunctions();
 
   const LaneFunction* of(const isa::Code& code, std::uint32_t op, const RegisterMap& registers);
-  LaneOperands operands(const isa::Code& code, std::uint32_t op, const RegisterMap& registers) const;
+  LaneOperands
+  operands(const isa::Code& code, std::uint32_t op, const RegisterMap& registers) const;
 
 private:
-  LaneFunction
-  build(const isa::Code& code, std::uint32_t k, const RegisterMap& registers, const LaneOperands& o);
+  LaneFunction build(
+      const isa::Code& code,
+      std::uint32_t k,
+      const RegisterMap& registers,
+      const LaneOperands& o
+  );
   void optimise(llvm::Function& f);
 
   const Handlers& handlers_;

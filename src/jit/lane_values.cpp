@@ -50,8 +50,7 @@ Shape shape(
     return Shape::uniform();
   }
   if (!i.getType()->isIntegerTy() || i.getType()->getIntegerBitWidth() > 64 ||
-      i.getType()->getIntegerBitWidth() < 8 ||
-      !std::ranges::all_of(operands, &Shape::is_regular)) {
+      i.getType()->getIntegerBitWidth() < 8 || !std::ranges::all_of(operands, &Shape::is_regular)) {
     return Shape::vector();
   }
   const unsigned bits = i.getType()->getIntegerBitWidth();
@@ -66,8 +65,7 @@ Shape shape(
                : Shape::vector();
   case llvm::Instruction::Mul: {
     const bool first = operands[1].is_uniform();
-    const std::int64_t stride =
-        product(operands[first ? 0 : 1].stride, constants[first ? 1 : 0]);
+    const std::int64_t stride = product(operands[first ? 0 : 1].stride, constants[first ? 1 : 0]);
     return stride != std::numeric_limits<std::int64_t>::max() ? with_stride(stride, bits)
                                                               : Shape::vector();
   }
@@ -114,11 +112,13 @@ llvm::Value* LaneBuilder::vector(const LaneValue& v) {
   }
   std::vector<llvm::Constant*> steps;
   for (unsigned lane = 0; lane < lanes_; ++lane) {
-    steps.push_back(llvm::ConstantInt::getSigned(
-        v.value->getType(),
-        v.shape.stride * lane,
-        /*ImplicitTrunc=*/true
-    ));
+    steps.push_back(
+        llvm::ConstantInt::getSigned(
+            v.value->getType(),
+            v.shape.stride * lane,
+            /*ImplicitTrunc=*/true
+        )
+    );
   }
   return b_.CreateAdd(all, llvm::ConstantVector::get(steps));
 }
@@ -209,11 +209,8 @@ llvm::Value* LaneBuilder::scalar(const llvm::Instruction& i, std::span<const Lan
   }
   if (constants.size() == values.size() && !llvm::isa<llvm::FreezeInst>(i)) {
     const llvm::DataLayout& layout = b_.GetInsertBlock()->getModule()->getDataLayout();
-    if (llvm::Constant* folded = llvm::ConstantFoldInstOperands(
-            const_cast<llvm::Instruction*>(&i),
-            constants,
-            layout
-        )) {
+    if (llvm::Constant* folded =
+            llvm::ConstantFoldInstOperands(const_cast<llvm::Instruction*>(&i), constants, layout)) {
       return folded;
     }
   }
@@ -223,8 +220,8 @@ llvm::Value* LaneBuilder::scalar(const llvm::Instruction& i, std::span<const Lan
 llvm::Value* LaneBuilder::wide(const llvm::Instruction& i, std::span<const LaneValue> operands) {
   std::vector<llvm::Value*> values;
   for (unsigned n = 0; n < operands.size(); ++n) {
-    const bool stays = is_flag(i, n) || (n == 0 && llvm::isa<llvm::SelectInst>(i) &&
-                                         operands[0].shape.is_uniform());
+    const bool stays = is_flag(i, n) ||
+                       (n == 0 && llvm::isa<llvm::SelectInst>(i) && operands[0].shape.is_uniform());
     values.push_back(stays ? operands[n].value : vector(operands[n]));
   }
   return rebuild(b_, i, values, widened(i.getType()));
@@ -243,8 +240,8 @@ LaneValue LaneBuilder::apply(const llvm::Instruction& i, std::span<const LaneVal
   if (!result.is_regular()) {
     return {Shape::vector(), wide(i, operands)};
   }
-  if (result.stride != 0 && (i.getOpcode() == llvm::Instruction::SExt ||
-                             i.getOpcode() == llvm::Instruction::ZExt)) {
+  if (result.stride != 0 &&
+      (i.getOpcode() == llvm::Instruction::SExt || i.getOpcode() == llvm::Instruction::ZExt)) {
     check_widening(i, operands[0]);
   }
   return {result, scalar(i, operands)};

@@ -1,10 +1,10 @@
 // LaneValue: a value of each of the lanes that a region executes at once, and how the instructions
 // of a LaneFunction are executed for all of them.
 //
-// A value is *regular* if lane n has base + n × stride with a stride that is known: one scalar stands
-// for all lanes. Stride 0 is a uniform value, of any type; others are integers. Everything else is a
-// vector. shape() says what becomes of an instruction before any code exists; apply() makes the
-// code, and its results are as regular as shape() said, or more.
+// A value is *regular* if lane n has base + n × stride with a stride that is known: one scalar
+// stands for all lanes. Stride 0 is a uniform value, of any type; others are integers. Everything
+// else is a vector. shape() says what becomes of an instruction before any code exists; apply()
+// makes the code, and its results are as regular as shape() said, or more.
 //
 // Widening an integer (zext, sext) with a stride is right only if no lane wraps around; apply()
 // hands that condition to whoever can leave the region.
@@ -63,7 +63,9 @@ public:
       unsigned lanes,
       std::function<void(llvm::Value*)> leave_unless
   )
-      : b_(builder), lanes_(lanes), leave_unless_(std::move(leave_unless)) {}
+      : b_(builder),
+        lanes_(lanes),
+        leave_unless_(std::move(leave_unless)) {}
 
   unsigned lanes() const { return lanes_; }
   llvm::Type* widened(llvm::Type* type) const;

@@ -1,5 +1,6 @@
 // heddle-jit KERNEL OUTPUT SHAPE PTX…: compiles a kernel of the PTX files, linked with each other,
-// to an image (image.h) for launches of a shape (launch_shape.h). A program of its own, so that LLVM is never loaded into a user's program.
+// to an image (image.h) for launches of a shape (launch_shape.h). A program of its own, so that
+// LLVM is never loaded into a user's program.
 //
 // PTX files whose names begin with OUTPUT are removed. Exit codes: 0 the image has been written,
 // whole and at once; 2 usage or bad input; 3 nothing of the kernel can be compiled, and OUTPUT is
@@ -44,7 +45,8 @@ Result<void> write(const std::vector<std::byte>& image, const std::string& to) {
 }
 
 std::optional<LaunchShape> shape_of(const std::string& name) {
-  for (const LaunchShape& shape : {LaunchShape{16, true}, LaunchShape{8, true}, LaunchShape{16, false}}) {
+  for (const LaunchShape& shape :
+       {LaunchShape::of(32), LaunchShape::of(16), LaunchShape::of(8), LaunchShape::of(1)}) {
     if (shape.name() == name) {
       return shape;
     }
@@ -86,7 +88,7 @@ Result<void> compile(
 
 int run(int argc, char** argv) {
   if (argc < 5) {
-    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT 16|8|any PTX…\n");
+    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT 32|16|8|any PTX…\n");
     return 2;
   }
   if (const auto done = compile(argv[1], argv[2], argv[3], argv + 4, argv + argc); !done) {

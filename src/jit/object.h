@@ -20,7 +20,8 @@ struct FlatCode {
 
 /// Inlines the handlers and optimises; `module` has everything that its functions call.
 void optimise(llvm::Module& module);
-/// Machine code for this processor (processor_level). Unsupported: it needs a function of a library.
+/// Machine code for this processor (processor_level). Unsupported: it needs a function of a
+/// library.
 Result<FlatCode> emit(llvm::Module& module);
 
 } // namespace heddle::jit

@@ -137,8 +137,7 @@ private:
   }
   bool vector_guard(std::uint32_t k) const {
     const isa::Op& op = code_.ops[k];
-    return (op.flags & isa::Guarded) != 0 &&
-           !shape(registers_.at(op.guard.offset())).is_regular();
+    return (op.flags & isa::Guarded) != 0 && !shape(registers_.at(op.guard.offset())).is_regular();
   }
 
   llvm::Module& module_;
@@ -307,8 +306,8 @@ std::optional<Builder::Detour> Builder::detour_at(std::uint32_t k) const {
   const std::uint32_t target = op.target;
   // @p bra ELSE; …; bra END; ELSE: …; END:
   const isa::Op& last = code_.ops[target - 1];
-  if (ops_[target - 1].kind == Kind::Branch && (last.flags & isa::Guarded) == 0 &&
-      target - 1 > k && last.target > target) {
+  if (ops_[target - 1].kind == Kind::Branch && (last.flags & isa::Guarded) == 0 && target - 1 > k &&
+      last.target > target) {
     const std::size_t first = can_detour(k + 1, target - 1, k);
     const std::size_t second = can_detour(target, last.target, k);
     if (first != 0 && second != 0) {
@@ -357,13 +356,12 @@ void Builder::write(std::uint32_t index, const LaneValue& value, llvm::Value* ch
 llvm::Value* Builder::frame_place(std::uint32_t index) {
   const RegisterPlace& place = registers_.place(index);
   llvm::Value* all = at(frame_, place.offset);
-  return place.predicate
-             ? all
-             : b_.CreateGEP(
-                   b_.getInt8Ty(),
-                   all,
-                   b_.CreateMul(first_, b_.getInt64(place.element_bytes))
-               );
+  return place.predicate ? all
+                         : b_.CreateGEP(
+                               b_.getInt8Ty(),
+                               all,
+                               b_.CreateMul(first_, b_.getInt64(place.element_bytes))
+                           );
 }
 
 /// From the frame, in a vector.
@@ -566,10 +564,8 @@ void Builder::emit_prologue() {
   mask_ = b_.CreateTrunc(field(offsetof(RegionContext, mask), b_.getInt32Ty()), bits_type());
   active_ = mask_;
   lane_count_ = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_), i64);
-  some_lane_ = b_.CreateZExt(
-      b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_, b_.getTrue()),
-      i64
-  );
+  some_lane_ =
+      b_.CreateZExt(b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_, b_.getTrue()), i64);
   behind_ = field(offsetof(RegionContext, behind), i64);
   access_.shared = field(offsetof(RegionContext, shared), pointer);
   access_.shared_bytes = field(offsetof(RegionContext, shared_bytes), i64);
@@ -639,12 +635,7 @@ void Builder::emit_range(std::uint32_t first, std::uint32_t last) {
     }
     if ((code_.ops[k].flags & isa::Join) != 0 && absent_.empty()) {
       llvm::BasicBlock* exit = exit_block(k);
-      b_.CreateCondBr(
-          b_.CreateICmpULE(behind_, b_.getInt64(k)),
-          exit,
-          bodies_[k],
-          unlikely()
-      );
+      b_.CreateCondBr(b_.CreateICmpULE(behind_, b_.getInt64(k)), exit, bodies_[k], unlikely());
     } else {
       b_.CreateBr(bodies_[k]);
     }
@@ -749,7 +740,8 @@ void Builder::emit_op(std::uint32_t k) {
     b_.SetInsertPoint(some);
   }
   const bool interpreted = ops_[k].kind == Kind::Interpret;
-  llvm::BasicBlock* slow = interpreted || ops_[k].lane->reaches ? block("slow" + llvm::Twine(k)) : nullptr;
+  llvm::BasicBlock* slow =
+      interpreted || ops_[k].lane->reaches ? block("slow" + llvm::Twine(k)) : nullptr;
   if (interpreted) {
     b_.CreateBr(slow);
   } else {

@@ -46,7 +46,7 @@ private:
   const isa::Code& code_;
   std::vector<RegisterPlace> places_;
   std::map<std::uint32_t, std::uint32_t> by_offset_;
-  std::vector<ptx::BitVector> before_; // by instruction
+  std::vector<ptx::BitVector> before_;             // by instruction
   std::vector<std::vector<std::uint32_t>> writes_; // by instruction
   std::vector<bool> kept_; // by register: of the lowering, and used by more than one instruction
 };

@@ -23,8 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// About 30 ms of the interpreter, a quarter of what compiling a kernel takes.
-constexpr std::uint64_t hot = 30'000'000;
 constexpr auto look_every = std::chrono::milliseconds(2);
 
 /// For whoever works on the compiler, and for tests: HEDDLE_JIT_SHOW=tiers.
@@ -33,6 +31,17 @@ void tell(const isa::Kernel& kernel, const char* what) {
   if (wanted != nullptr && std::string_view(wanted) == "tiers") {
     fmt::print(stderr, "heddle-jit: {}: {}\n", kernel.name, what);
   }
+}
+
+/// Thread instructions after which compiling is worth it: as much of the interpreter's time as
+/// about half of what compiling takes, which is 30 ms and 0.4 ms for each op.
+std::uint64_t hot_after(const isa::Kernel& kernel) {
+  std::uint64_t ops = 0;
+  for (const auto& [address, code] : kernel.functions) {
+    ops += code->ops.size();
+  }
+  constexpr std::uint64_t per_millisecond = 1'500'000;
+  return per_millisecond * (30 + ops * 2 / 5);
 }
 
 } // namespace
@@ -90,12 +99,8 @@ bool Tiers::install(State& state, const isa::Kernel& kernel) {
 void Tiers::request(State& state, const isa::Program& program, const isa::Kernel& kernel) {
   std::error_code error;
   fs::create_directories(options_.cache, error);
-  std::vector<std::string> command = {
-      options_.compiler,
-      kernel.name,
-      state.image,
-      state.shape.name()
-  };
+  std::vector<std::string> command =
+      {options_.compiler, kernel.name, state.image, state.shape.name()};
   for (const auto& module : program.modules()) {
     command.push_back(fmt::format("{}.{}.{}.ptx", state.image, ::getpid(), command.size()));
     std::ofstream out(command.back(), std::ios::binary);
@@ -127,6 +132,7 @@ void Tiers::worked(
   case Step::New:
     state.shape = LaunchShape::of(block_x);
     state.image = image_of(kernel, state.shape);
+    state.hot = hot_after(kernel);
     state.step = install(state, kernel) ? Step::Done : Step::Cold;
     if (state.step == Step::Cold && options_.when == When::Always) {
       request(state, program, kernel);
@@ -136,7 +142,7 @@ void Tiers::worked(
     return;
   case Step::Cold:
     state.instructions += instructions;
-    if (state.instructions >= hot) {
+    if (state.instructions >= state.hot) {
       request(state, program, kernel);
       state.step = Step::Waiting;
     }

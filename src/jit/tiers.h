@@ -60,6 +60,7 @@ private:
     LaunchShape shape; // of the launch that came first
     std::string image;
     std::uint64_t instructions = 0;
+    std::uint64_t hot = 0; // from so many on
     std::chrono::steady_clock::time_point next_look;
   };
   std::string image_of(const isa::Kernel& kernel, const LaunchShape& shape) const;

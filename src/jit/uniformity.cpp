@@ -128,16 +128,19 @@ std::vector<Shape> Uniformity::results(const PlannedOp& op) const {
           known[&i] = {special_(static_cast<std::uint32_t>(place.offset))};
         } else {
           const Shape p = known[place.from].shape;
-          known[&i] = {p.kind == Shape::Kind::None ? p
-                       : p.is_uniform()            ? Shape::uniform()
-                                                   : Shape::vector()};
+          known[&i] = {
+              p.kind == Shape::Kind::None ? p
+              : p.is_uniform()            ? Shape::uniform()
+                                          : Shape::vector()
+          };
         }
       }
       continue;
     }
     std::vector<Shape> shapes;
     std::vector<llvm::Constant*> constants;
-    const unsigned count = is_reach(i) ? 1 : i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
+    const unsigned count =
+        is_reach(i) ? 1 : i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
     for (unsigned n = 0; n < count; ++n) {
       llvm::Value* operand = i.getOperand(n);
       if (auto* constant = llvm::dyn_cast<llvm::Constant>(operand)) {

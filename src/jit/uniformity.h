@@ -1,5 +1,5 @@
-// Uniformity: which registers hold one value for all lanes that a region executes together, or values
-// at a constant distance (lane_values.h).
+// Uniformity: which registers hold one value for all lanes that a region executes together, or
+// values at a constant distance (lane_values.h).
 //
 // The lanes of a region take all branches together, so what is computed from uniform values is
 // uniform. Registers that a region finds when it is entered have been written before, perhaps by
