@@ -1,351 +1,21 @@
-// Implements region_builder.h.
-#include "jit/region_builder.h"
-
+// Implements region_builder.h: the code of a region.
 #include "base/check.h"
-#include "isa/exec.h"
-#include "isa/region.h"
-#include "jit/access.h"
-#include "jit/code_hash.h"
-#include "jit/register_map.h"
-#include "jit/uniformity.h"
-
-#include <llvm/IR/Constants.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Instructions.h>
-#include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/MDBuilder.h>
+#include "jit/region_builder_impl.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstring>
-#include <map>
-#include <optional>
+#include <bit>
 #include <unordered_map>
 
 namespace heddle::jit {
-namespace {
-
-using isa::RegionContext;
-constexpr std::uint64_t op_bytes = sizeof(isa::Op);
-
-class Builder {
-public:
-  Builder(
-      llvm::Module& module,
-      LaneFunctions& functions,
-      const isa::Code& code,
-      const LaunchShape& launch
-  )
-      : module_(module),
-        functions_(functions),
-        code_(code),
-        launch_(launch),
-        registers_(code),
-        b_(module.getContext()),
-        lanes_(b_, launch.lanes, [this](llvm::Value* good) { leave_unless(good); }) {}
-
-  BuiltRegion build(const std::string& name, std::size_t most);
-
-private:
-  /// A forward branch whose code is executed under a mask: see find_detours.
-  struct Detour {
-    std::uint32_t otherwise = 0; // first op of the other side; `end` if there is none
-    std::uint32_t end = 0;
-    std::size_t depth = 1; // of detours within each other
-  };
-  /// Lanes that do not execute what is being emitted: they go on at an op behind it.
-  struct Absent {
-    llvm::Value* lanes = nullptr; // bits
-    std::uint32_t op = 0;
-  };
-
-  // --- Which op is what
-  PlannedOp plan(std::uint32_t k) const;
-  bool known_operands(std::uint32_t k) const;
-  std::vector<std::uint32_t> find_entries() const;
-  void find_detours();
-  bool is_end_of_side(std::uint32_t k) const;
-  std::optional<Detour> detour_at(std::uint32_t k) const;
-  std::size_t can_detour(std::uint32_t first, std::uint32_t last, std::uint32_t from) const;
-  Shape special_shape(std::uint32_t offset) const;
-  llvm::Constant* constant_word(isa::Ref ref) const;
-
-  // --- Parts of the function
-  void emit_prologue();
-  void emit_entries(const std::vector<std::uint32_t>& entries);
-  void emit_range(std::uint32_t first, std::uint32_t last);
-  void emit_branch(std::uint32_t k);
-  void emit_detour(std::uint32_t k, const Detour& detour);
-  void emit_op(std::uint32_t k);
-  void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
-  void emit_slow(std::uint32_t k, llvm::Value* chosen);
-  void emit_exit(
-      std::uint32_t k,
-      const std::vector<Absent>& absent,
-      const std::vector<std::uint32_t>& written = {}
-  );
-  void finish(llvm::Value* answer);
-  llvm::BasicBlock* exit_block(std::uint32_t k);
-  void leave_if(llvm::Value* condition, std::uint32_t k);
-  void leave_unless(llvm::Value* condition);
-  void count(std::uint32_t ops);
-
-  // --- Registers
-  llvm::Type* element(const RegisterPlace& place) {
-    return place.predicate ? b_.getInt1Ty() : b_.getIntNTy(place.element_bytes * 8);
-  }
-  llvm::Type* type_of(std::uint32_t index) {
-    llvm::Type* one = element(registers_.place(index));
-    return shape(index).is_regular() ? one : lanes_.widened(one);
-  }
-  Shape shape(std::uint32_t index) const {
-    const Shape s = uniformity_->of(index);
-    return s.kind == Shape::Kind::None ? Shape::vector() : s;
-  }
-  LaneValue read(std::uint32_t index);
-  void write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen);
-  llvm::Value* frame_place(std::uint32_t index);
-  llvm::Value* load_lanes(std::uint32_t index);
-  void load_register(std::uint32_t index, llvm::Value*& irregular);
-  void store_register(std::uint32_t index, llvm::Value* lanes);
-  LaneValue input(isa::Ref ref, llvm::Type* word);
-  LaneValue special(std::uint32_t offset);
-
-  // --- Small things
-  llvm::BasicBlock* block(const llvm::Twine& name) {
-    return llvm::BasicBlock::Create(b_.getContext(), name, function_);
-  }
-  llvm::Value* at(llvm::Value* pointer, std::uint64_t offset) {
-    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), pointer, offset);
-  }
-  llvm::Value* field(std::uint64_t offset, llvm::Type* type) {
-    return b_.CreateLoad(type, at(context_, offset));
-  }
-  llvm::AllocaInst* variable(llvm::Type* type, const llvm::Twine& name) {
-    llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
-    return entry.CreateAlloca(type, nullptr, name);
-  }
-  llvm::Type* bits_type() { return b_.getIntNTy(launch_.lanes); }
-  llvm::Value* no_lanes() { return llvm::ConstantInt::get(bits_type(), 0); }
-  llvm::Value* as_mask(llvm::Value* bits) {
-    return b_.CreateBitCast(bits, lanes_.widened(b_.getInt1Ty()));
-  }
-  llvm::Value* as_bits(llvm::Value* mask) { return b_.CreateBitCast(mask, bits_type()); }
-  llvm::Value* op_pointer(std::uint32_t k) { return at(ops_pointer_, k * op_bytes); }
-  llvm::MDNode* unlikely() {
-    return llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights();
-  }
-  bool vector_guard(std::uint32_t k) const {
-    const isa::Op& op = code_.ops[k];
-    return (op.flags & isa::Guarded) != 0 && !shape(registers_.at(op.guard.offset())).is_regular();
-  }
-
-  llvm::Module& module_;
-  LaneFunctions& functions_;
-  const isa::Code& code_;
-  const LaunchShape launch_;
-  RegisterMap registers_;
-  llvm::IRBuilder<> b_;
-  LaneBuilder lanes_;
-  std::vector<PlannedOp> ops_;
-  std::optional<Uniformity> uniformity_;
-  std::map<std::uint32_t, Detour> detours_;
-  std::vector<bool> in_detour_; // ops that only lanes of a detour come to
-  llvm::Function* function_ = nullptr;
-  std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
-  std::vector<llvm::BasicBlock*> arrivals_; // of ops
-  std::map<std::uint32_t, llvm::BasicBlock*> exits_;
-  std::vector<llvm::AllocaInst*> variables_; // of registers
-  std::vector<Absent> absent_;               // while a detour is emitted
-  llvm::Value* active_ = nullptr;            // bits of the lanes that execute what is emitted
-  std::uint32_t at_ = 0;                     // the op that is emitted
-  llvm::AllocaInst* fuel_ = nullptr;
-  llvm::AllocaInst* executed_ = nullptr;
-  // Fields of the context.
-  llvm::Value* context_ = nullptr;
-  llvm::Value* ops_pointer_ = nullptr;
-  llvm::Value* frame_ = nullptr;
-  llvm::Value* constants_ = nullptr;
-  llvm::Value* special_ = nullptr; // of the first lane
-  llvm::Value* ranges_ = nullptr;
-  llvm::Value* first_ = nullptr;      // lane, i64
-  llvm::Value* lane_count_ = nullptr; // of those that execute, i64
-  llvm::Value* behind_ = nullptr;
-  llvm::Value* some_lane_ = nullptr; // the lowest one that executes, i64
-  llvm::Value* mask_ = nullptr;      // bits of the lanes that execute
-  AccessContext access_;
-  llvm::Value* local_base_ = nullptr;
-};
-
-// --- Which op is what
-
-bool Builder::known_operands(std::uint32_t k) const {
-  return std::ranges::all_of(registers_.refs(k), [this](isa::Ref ref) {
-    if (ref.none() || ref.area() != isa::Area::Frame) {
-      return true;
-    }
-    const std::uint32_t index = registers_.at(ref.offset());
-    return index != registers_.count() && registers_.place(index).element_bytes <= 8;
-  });
-}
-
-PlannedOp Builder::plan(std::uint32_t k) const {
-  const isa::Op& op = code_.ops[k];
-  PlannedOp result;
-  if (op.instruction >= code_.function->body.size() || &op == &code_.ops.back() ||
-      !known_operands(k)) {
-    return result;
-  }
-  if (code_.function->body[op.instruction].opcode == ptx::Opcode::Bra) {
-    result.kind = Kind::Branch;
-    return result;
-  }
-  if (is_call(code_, op)) {
-    return result;
-  }
-  result.lane = functions_.of(code_, k, registers_);
-  if (result.lane != nullptr) {
-    result.operands = functions_.operands(code_, k, registers_);
-    result.kind = result.lane->straight ? Kind::Lanes : Kind::Interpret;
-  }
-  return result;
-}
-
-Shape Builder::special_shape(std::uint32_t offset) const {
-  using Layout = isa::SpecialLayout;
-  switch (offset / Layout::u32x32) {
-  case Layout::TidX:
-    return launch_.rows ? Shape::regular(1) : Shape::vector();
-  case Layout::TidY:
-  case Layout::TidZ:
-    return launch_.rows ? Shape::uniform() : Shape::vector();
-  case Layout::LaneId:
-    return Shape::regular(1);
-  case Layout::LanemaskEq:
-  case Layout::LanemaskLe:
-  case Layout::LanemaskLt:
-  case Layout::LanemaskGe:
-  case Layout::LanemaskGt:
-    return Shape::vector();
-  default:
-    return Shape::uniform(); // of the warp, the block or the grid
-  }
-}
-
-llvm::Constant* Builder::constant_word(isa::Ref ref) const {
-  const auto differs = [&](const auto& place) {
-    return ref.offset() >= place.first &&
-           ref.offset() < place.first + place.second * isa::warp_size;
-  };
-  if (std::ranges::any_of(code_.addresses, differs)) {
-    return nullptr;
-  }
-  std::uint64_t word = 0;
-  std::memcpy(&word, code_.constants.data() + ref.offset(), sizeof word);
-  return llvm::ConstantInt::get(llvm::Type::getInt64Ty(module_.getContext()), word);
-}
-
-std::vector<std::uint32_t> Builder::find_entries() const {
-  std::vector<std::uint32_t> entries;
-  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool after_branch = k != 0 && ops_[k - 1].kind == Kind::Branch &&
-                              uniformity_->parts(k - 1) && !detours_.contains(k - 1);
-    const bool begins = k == 0 || (code_.ops[k].flags & isa::Join) != 0 || after_branch ||
-                        ops_[k - 1].kind == Kind::Leave;
-    if (begins && ops_[k].kind != Kind::Leave && !in_detour_[k]) {
-      entries.push_back(k);
-    }
-  }
-  return entries;
-}
-
-/// May lanes that have parted at `from` execute the ops [first, last) under a mask? 0: no; else how
-/// many masks there are then.
-std::size_t Builder::can_detour(std::uint32_t first, std::uint32_t last, std::uint32_t from) const {
-  std::size_t depth = 1;
-  for (std::uint32_t k = first; k < last; ++k) {
-    if (ops_[k].kind == Kind::Leave) {
-      return 0;
-    }
-    if (ops_[k].kind == Kind::Branch) {
-      const auto inner = detours_.find(k);
-      const bool ends_side = inner == detours_.end() && is_end_of_side(k);
-      if (!ends_side && (inner == detours_.end() || inner->second.end > last)) {
-        return 0;
-      }
-      depth = ends_side ? depth : std::max(depth, inner->second.depth + 1);
-    }
-  }
-  // Nobody else comes there.
-  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool outside = k < first || k >= last;
-    const bool jumps = ops_[k].kind == Kind::Branch && k != from;
-    if (jumps && outside && code_.ops[k].target >= first && code_.ops[k].target < last) {
-      return 0;
-    }
-    if (ops_[k].kind == Kind::Leave && outside && code_.ops[k].target >= first &&
-        code_.ops[k].target < last && code_.ops[k].target != 0) {
-      return 0; // a branch of a kind that is the interpreter's
-    }
-  }
-  return depth <= RegionContext::most_rests ? depth : 0;
-}
-
-/// The branch behind the first side of a detour with two.
-bool Builder::is_end_of_side(std::uint32_t k) const {
-  return std::ranges::any_of(detours_, [k](const auto& detour) {
-    return detour.second.otherwise != detour.second.end && detour.second.otherwise - 1 == k;
-  });
-}
-
-std::optional<Builder::Detour> Builder::detour_at(std::uint32_t k) const {
-  const isa::Op& op = code_.ops[k];
-  if ((op.flags & isa::Guarded) == 0 || op.target <= k + 1 || !uniformity_->parts(k)) {
-    return std::nullopt;
-  }
-  const std::uint32_t target = op.target;
-  // @p bra ELSE; …; bra END; ELSE: …; END:
-  const isa::Op& last = code_.ops[target - 1];
-  if (ops_[target - 1].kind == Kind::Branch && (last.flags & isa::Guarded) == 0 && target - 1 > k &&
-      last.target > target) {
-    const std::size_t first = can_detour(k + 1, target - 1, k);
-    const std::size_t second = can_detour(target, last.target, k);
-    if (first != 0 && second != 0) {
-      return Detour{target, last.target, std::max(first, second)};
-    }
-    return std::nullopt;
-  }
-  if (const std::size_t depth = can_detour(k + 1, target, k)) {
-    return Detour{target, target, depth};
-  }
-  return std::nullopt;
-}
-
-/// Branches over code that has no end of the region and no way in or out but its own: from the last
-/// one, so that those within others are known.
-void Builder::find_detours() {
-  in_detour_.assign(code_.ops.size(), false);
-  for (auto k = static_cast<std::uint32_t>(code_.ops.size()); k-- > 0;) {
-    if (ops_[k].kind != Kind::Branch) {
-      continue;
-    }
-    if (const auto detour = detour_at(k)) {
-      detours_.emplace(k, *detour);
-      for (std::uint32_t inside = k + 1; inside < detour->end; ++inside) {
-        in_detour_[inside] = true;
-      }
-    }
-  }
-}
 
 // --- Registers
 
-LaneValue Builder::read(std::uint32_t index) {
+LaneValue RegionBuilder::read(std::uint32_t index) {
   return {shape(index), b_.CreateLoad(type_of(index), variables_[index])};
 }
 
 /// `chosen`: bits of the lanes that get the value; nullptr: the others' is of no interest.
-void Builder::write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen) {
+void RegionBuilder::write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen) {
   llvm::Value* all = lanes_.as(value, shape(index)).value;
   if (chosen != nullptr && !shape(index).is_regular()) {
     all = b_.CreateSelect(as_mask(chosen), all, read(index).value);
@@ -353,7 +23,7 @@ void Builder::write(std::uint32_t index, const LaneValue& value, llvm::Value* ch
   b_.CreateStore(all, variables_[index]);
 }
 
-llvm::Value* Builder::frame_place(std::uint32_t index) {
+llvm::Value* RegionBuilder::frame_place(std::uint32_t index) {
   const RegisterPlace& place = registers_.place(index);
   llvm::Value* all = at(frame_, place.offset);
   return place.predicate ? all
@@ -365,7 +35,7 @@ llvm::Value* Builder::frame_place(std::uint32_t index) {
 }
 
 /// From the frame, in a vector.
-llvm::Value* Builder::load_lanes(std::uint32_t index) {
+llvm::Value* RegionBuilder::load_lanes(std::uint32_t index) {
   const RegisterPlace& place = registers_.place(index);
   if (place.predicate) {
     llvm::Value* all = b_.CreateLoad(b_.getInt32Ty(), frame_place(index));
@@ -378,7 +48,7 @@ llvm::Value* Builder::load_lanes(std::uint32_t index) {
 }
 
 /// `irregular` collects the lanes in which it is not what shape() says.
-void Builder::load_register(std::uint32_t index, llvm::Value*& irregular) {
+void RegionBuilder::load_register(std::uint32_t index, llvm::Value*& irregular) {
   llvm::Value* all = load_lanes(index);
   const Shape wanted = shape(index);
   if (!wanted.is_regular()) {
@@ -411,7 +81,7 @@ void Builder::load_register(std::uint32_t index, llvm::Value*& irregular) {
 }
 
 /// To the frame, for these lanes.
-void Builder::store_register(std::uint32_t index, llvm::Value* lanes) {
+void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
   const RegisterPlace& place = registers_.place(index);
   llvm::Value* all = lanes_.vector(read(index));
   llvm::Value* to = frame_place(index);
@@ -430,7 +100,7 @@ void Builder::store_register(std::uint32_t index, llvm::Value* lanes) {
   b_.CreateAlignedStore(b_.CreateSelect(as_mask(lanes), all, old), to, align);
 }
 
-LaneValue Builder::special(std::uint32_t offset) {
+LaneValue RegionBuilder::special(std::uint32_t offset) {
   const Shape s = special_shape(offset);
   llvm::Value* from = at(special_, offset);
   if (s.is_regular()) {
@@ -439,7 +109,7 @@ LaneValue Builder::special(std::uint32_t offset) {
   return {s, b_.CreateAlignedLoad(lanes_.widened(b_.getInt32Ty()), from, llvm::Align(4))};
 }
 
-LaneValue Builder::input(isa::Ref ref, llvm::Type* word) {
+LaneValue RegionBuilder::input(isa::Ref ref, llvm::Type* word) {
   switch (ref.area()) {
   case isa::Area::Frame: {
     const LaneValue value = read(registers_.at(ref.offset()));
@@ -461,13 +131,13 @@ LaneValue Builder::input(isa::Ref ref, llvm::Type* word) {
 
 // --- The function
 
-void Builder::count(std::uint32_t ops) {
+void RegionBuilder::count(std::uint32_t ops) {
   llvm::Value* before = b_.CreateLoad(b_.getInt64Ty(), executed_);
   llvm::Value* more = b_.CreateMul(lane_count_, b_.getInt64(ops));
   b_.CreateStore(b_.CreateAdd(before, more), executed_);
 }
 
-void Builder::finish(llvm::Value* answer) {
+void RegionBuilder::finish(llvm::Value* answer) {
   b_.CreateStore(
       b_.CreateLoad(b_.getInt64Ty(), fuel_),
       at(context_, offsetof(RegionContext, fuel))
@@ -480,7 +150,7 @@ void Builder::finish(llvm::Value* answer) {
 }
 
 /// The registers `written` are in the frame already.
-void Builder::emit_exit(
+void RegionBuilder::emit_exit(
     std::uint32_t k,
     const std::vector<Absent>& absent,
     const std::vector<std::uint32_t>& written
@@ -515,7 +185,7 @@ void Builder::emit_exit(
   finish(op_pointer(k));
 }
 
-llvm::BasicBlock* Builder::exit_block(std::uint32_t k) {
+llvm::BasicBlock* RegionBuilder::exit_block(std::uint32_t k) {
   if (!absent_.empty()) { // of this place alone
     llvm::BasicBlock* exit = block("part" + llvm::Twine(k));
     const llvm::IRBuilderBase::InsertPointGuard guard(b_);
@@ -534,17 +204,17 @@ llvm::BasicBlock* Builder::exit_block(std::uint32_t k) {
 }
 
 /// Goes on in a new block unless `condition` holds.
-void Builder::leave_if(llvm::Value* condition, std::uint32_t k) {
+void RegionBuilder::leave_if(llvm::Value* condition, std::uint32_t k) {
   llvm::BasicBlock* on = block("on" + llvm::Twine(k));
   b_.CreateCondBr(condition, exit_block(k), on, unlikely());
   b_.SetInsertPoint(on);
 }
 
-void Builder::leave_unless(llvm::Value* condition) {
+void RegionBuilder::leave_unless(llvm::Value* condition) {
   leave_if(b_.CreateNot(condition), at_);
 }
 
-void Builder::emit_prologue() {
+void RegionBuilder::emit_prologue() {
   b_.SetInsertPoint(&function_->getEntryBlock());
   llvm::Type* i64 = b_.getInt64Ty();
   llvm::Type* pointer = b_.getPtrTy();
@@ -596,7 +266,7 @@ void Builder::emit_prologue() {
   }
 }
 
-void Builder::emit_entries(const std::vector<std::uint32_t>& entries) {
+void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
   llvm::BasicBlock* nowhere = block("nowhere");
   llvm::SwitchInst* to = b_.CreateSwitch(function_->getArg(1), nowhere);
   b_.SetInsertPoint(nowhere);
@@ -624,7 +294,7 @@ void Builder::emit_entries(const std::vector<std::uint32_t>& entries) {
 }
 
 /// Ops [first, last), with all that jumps among them.
-void Builder::emit_range(std::uint32_t first, std::uint32_t last) {
+void RegionBuilder::emit_range(std::uint32_t first, std::uint32_t last) {
   for (std::uint32_t k = first; k < last;) {
     b_.SetInsertPoint(arrivals_[k]);
     at_ = k;
@@ -656,7 +326,7 @@ void Builder::emit_range(std::uint32_t first, std::uint32_t last) {
   }
 }
 
-void Builder::emit_branch(std::uint32_t k) {
+void RegionBuilder::emit_branch(std::uint32_t k) {
   const isa::Op& op = code_.ops[k];
   llvm::BasicBlock* taken = block("taken" + llvm::Twine(k));
   if ((op.flags & isa::Guarded) != 0) {
@@ -686,7 +356,7 @@ void Builder::emit_branch(std::uint32_t k) {
 }
 
 /// One side of a branch after the other, each for its own lanes.
-void Builder::emit_detour(std::uint32_t k, const Detour& detour) {
+void RegionBuilder::emit_detour(std::uint32_t k, const Detour& detour) {
   const isa::Op& op = code_.ops[k];
   llvm::Value* p = read(registers_.at(op.guard.offset())).value;
   p = op.guard_negated ? b_.CreateNot(p) : p;
@@ -721,7 +391,7 @@ void Builder::emit_detour(std::uint32_t k, const Detour& detour) {
   b_.CreateBr(arrivals_[detour.end]);
 }
 
-void Builder::emit_op(std::uint32_t k) {
+void RegionBuilder::emit_op(std::uint32_t k) {
   const isa::Op& op = code_.ops[k];
   llvm::BasicBlock* done = block("done" + llvm::Twine(k));
   llvm::Value* all = active_;
@@ -758,7 +428,7 @@ void Builder::emit_op(std::uint32_t k) {
 }
 
 /// The op's LaneFunction, instruction by instruction.
-void Builder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow) {
+void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow) {
   const PlannedOp& planned = ops_[k];
   const llvm::Function& f = *planned.lane->function;
   std::unordered_map<const llvm::Value*, LaneValue> known;
@@ -858,7 +528,7 @@ void Builder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock*
 }
 
 /// The interpreter's handler for the active lanes.
-void Builder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
+void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   for (const isa::Ref ref : ops_[k].operands.inputs) {
     if (ref.area() == isa::Area::Frame) {
       store_register(registers_.at(ref.offset()), active_);
@@ -914,7 +584,7 @@ void Builder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   }
 }
 
-BuiltRegion Builder::build(const std::string& name, std::size_t most) {
+BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   BuiltRegion result;
   result.name = name;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
@@ -974,8 +644,6 @@ BuiltRegion Builder::build(const std::string& name, std::size_t most) {
   return result;
 }
 
-} // namespace
-
 BuiltRegion build_region(
     llvm::Module& module,
     LaneFunctions& functions,
@@ -984,7 +652,7 @@ BuiltRegion build_region(
     const std::string& name,
     std::size_t most
 ) {
-  return Builder(module, functions, code, shape).build(name, most);
+  return RegionBuilder(module, functions, code, shape).build(name, most);
 }
 
 } // namespace heddle::jit
