@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   options.workers = 1;
   options.worked = [compiler](const heddle::machine::Grid& grid, std::uint64_t) {
     if (!grid.kernel().name.ends_with(twin)) {
-      compiler->worked(grid.kernel());
+      compiler->worked(grid.kernel(), grid.config().block.x);
     }
   };
   Device device(std::move(options), cases);

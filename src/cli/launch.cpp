@@ -202,10 +202,12 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   variables["HEDDLE_JIT"] = "never"; // `check` does not compile, whatever the environment says
   if (const std::string compiler = own_path().parent_path() / "heddle-jit";
       options.jit != "never" && mode == "run" && access(compiler.c_str(), X_OK) == 0) {
-    TRY(const ProgramCache cache, ProgramCache::open());
-    variables["HEDDLE_JIT"] = options.jit;
-    variables["HEDDLE_JIT_COMPILER"] = compiler;
-    variables["HEDDLE_JIT_CACHE"] = cache.kernels().string();
+    // Without a place for compiled code everything is interpreted.
+    if (const auto cache = ProgramCache::open()) {
+      variables["HEDDLE_JIT"] = options.jit;
+      variables["HEDDLE_JIT_COMPILER"] = compiler;
+      variables["HEDDLE_JIT_CACHE"] = cache->kernels().string();
+    }
   }
   if (options.warps == "lockstep") {
     variables["HEDDLE_WARPS"] = options.warps;

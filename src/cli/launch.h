@@ -38,7 +38,7 @@ struct DeviceOptions {
   bool uninitialised = false;        // look for uses of memory that nobody has written
   std::string barriers = "ptx";      // or guide: threads that have ended hold them up
   std::string warps = "independent"; // or lockstep
-  std::string jit = "never";         // or hot, always
+  std::string jit = "hot";           // or never, always
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
   std::optional<double> max_seconds; // heddle run

@@ -145,7 +145,7 @@ Stop Exec::run(Warp& warp, LaneMask group, const Turn& turn) {
   why_ = Stop::None;
   reconverge_ = turn.reconverge;
   // Who stops before visible ops or watches accesses wants every op by itself.
-  const bool regions = group == all_lanes && !turn.stop_at_visible && access_watch_ == nullptr;
+  const bool regions = !turn.stop_at_visible && access_watch_ == nullptr;
   watch_ = static_cast<std::uint8_t>(
       Guarded | (turn.stop_at_visible ? Visible : 0) | (regions ? Compiled : 0)
   );
@@ -243,7 +243,6 @@ void Exec::leave(LaneMask lanes, const Op* at) {
   group_ &= ~lanes;
   mask_ &= ~lanes;
   lanes_ = static_cast<std::uint32_t>(std::popcount(group_));
-  watch_ = static_cast<std::uint8_t>(watch_ & ~Compiled); // regions are for whole warps
   look_behind();
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "isa/exec.h"
+#include "isa/lane_count.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -21,7 +22,14 @@ inline constexpr int dense_lanes = 8;
 
 /// Copies the 32 elements of `bytes` each from source to d, for the lanes of mask only.
 template <std::size_t bytes> inline void store_lanes(void* d, const void* source, LaneMask mask) {
-#if defined(__AVX2__)
+#if defined(HEDDLE_REGION_HANDLERS)
+  std::byte mixed[bytes];
+  for (std::size_t i = 0; i < bytes; ++i) {
+    mixed[i] = static_cast<const std::byte*>((mask & 1) != 0 ? source : d)[i];
+  }
+  std::memcpy(d, mixed, bytes);
+  return;
+#elif defined(__AVX2__)
   if constexpr (bytes == 2 || bytes == 4 || bytes == 8) {
     constexpr unsigned lanes_at_once = 32 / bytes;
     for (unsigned lane = 0; lane < warp_size; lane += lanes_at_once) {
@@ -86,9 +94,8 @@ template <class D, class F> inline void for_lanes(const Exec& exec, D* d, F&& f)
     }
     return;
   }
-  alignas(64) D result[warp_size];
-  HEDDLE_EACH_LANE
-  for (int lane = 0; lane < warp_size; ++lane) {
+  alignas(64) D result[lane_count];
+  for (int lane = 0; lane < lane_count; ++lane) {
     result[lane] = f(lane);
   }
   if (mask == all_lanes) {
@@ -134,17 +141,17 @@ const Op* quaternary(Exec& exec, const Op& op) {
 }
 
 /// Bit `lane` of the result is the sign bit of flags[lane].
-inline LaneMask mask_of(const std::int32_t (&flags)[warp_size]) {
-#if defined(__AVX2__)
+inline LaneMask mask_of(const std::int32_t (&flags)[lane_count]) {
+#if defined(__AVX2__) && !defined(HEDDLE_REGION_HANDLERS)
   LaneMask result = 0;
-  for (int i = 0; i < warp_size; i += 8) {
+  for (int i = 0; i < lane_count; i += 8) {
     const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(flags + i));
     result |= static_cast<LaneMask>(_mm256_movemask_ps(_mm256_castsi256_ps(eight))) << i;
   }
   return result;
 #else
   LaneMask result = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
+  for (int lane = 0; lane < lane_count; ++lane) {
     result |= (static_cast<LaneMask>(flags[lane]) >> 31) << lane;
   }
   return result;
@@ -161,9 +168,8 @@ template <auto F, class... A> LaneMask lanes_where(LaneMask mask, const A*... a)
     }
     return result;
   }
-  alignas(64) std::int32_t flags[warp_size];
-  HEDDLE_EACH_LANE
-  for (int lane = 0; lane < warp_size; ++lane) {
+  alignas(64) std::int32_t flags[lane_count];
+  for (int lane = 0; lane < lane_count; ++lane) {
     flags[lane] = F(a[lane]...) ? -1 : 0;
   }
   return mask_of(flags);

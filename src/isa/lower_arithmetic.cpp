@@ -116,7 +116,7 @@ Ref Form::source(const ptx::Operand& operand, ptx::Type type) {
       Op op = l_.op(instruction_);
       op.execute = negate_predicate;
       op.a = ref;
-      op.d = ref = l_.scratch(sizeof(LaneMask));
+      op.d = ref = l_.scratch_predicate();
       l_.emit(op);
     }
   }

@@ -135,7 +135,7 @@ Result<void> lower_setp(Lowering& l, const ptx::Instruction& i) {
 
 template <class T> const Op* select(Exec& exec, const Op& op) {
   const LaneMask chosen = exec.predicate(op.c);
-  alignas(64) T result[warp_size];
+  alignas(64) T result[lane_count];
   std::memcpy(result, exec.in<T>(op.b), sizeof result);
   store_lanes<sizeof(T)>(result, exec.in<T>(op.a), chosen);
   if (exec.mask() == all_lanes) {
@@ -195,7 +195,7 @@ Result<void> lower_set(Lowering& l, const ptx::Instruction& i) {
     chosen.execute = isa::select<std::uint16_t>;
   }
   TRY(Op comparison, comparison_op(form, type));
-  comparison.d = l.scratch(sizeof(LaneMask));
+  comparison.d = l.scratch_predicate();
   l.emit(comparison);
   chosen.c = comparison.d;
   chosen.d = form.destination();

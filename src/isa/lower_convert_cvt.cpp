@@ -64,6 +64,7 @@ public:
     op.a = from.ref;
     op.d = Ref{};
     ops_.push_back(op);
+    bits_.push_back(bits);
     bad_ |= handler == nullptr;
     return {Ref{}, bits};
   }
@@ -77,7 +78,7 @@ public:
       return form_.unsupported_form();
     }
     for (std::size_t n = 0; n < ops_.size(); ++n) {
-      ops_[n].d = n + 1 < ops_.size() ? l_.scratch(8) : form_.destination();
+      ops_[n].d = n + 1 < ops_.size() ? l_.scratch(static_cast<std::uint32_t>(bits_[n]) / 8) : form_.destination();
       if (n > 0) {
         ops_[n].a = ops_[n - 1].d;
       }
@@ -90,6 +91,7 @@ private:
   Form& form_;
   Lowering& l_;
   std::vector<Op> ops_;
+  std::vector<int> bits_; // of what each of them writes
   bool bad_ = false;
 };
 

@@ -250,8 +250,8 @@ Result<void> lower_packed_comparison(Form& form) {
         : type == Mod::F16x2 ? 0x3c00'3c00U
                              : 0x3f80'3f80U
     );
-    chosen.b = places[0] = l.scratch(sizeof(LaneMask));
-    chosen.c = places[1] = l.scratch(sizeof(LaneMask));
+    chosen.b = places[0] = l.scratch_predicate();
+    chosen.c = places[1] = l.scratch_predicate();
     chosen.d = form.destination();
   }
   const Ref a = form.source(1, type);
@@ -263,7 +263,7 @@ Result<void> lower_packed_comparison(Form& form) {
     Op copy = l.op(form.instruction());
     copy.execute = copy_predicate;
     copy.a = c;
-    copy.d = c = l.scratch(sizeof(LaneMask));
+    copy.d = c = l.scratch_predicate();
     l.emit(copy);
   }
   const Relations halves[2] = {

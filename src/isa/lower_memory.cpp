@@ -266,7 +266,7 @@ Result<void> lower_ld(Lowering& l, const ptx::Instruction& i) {
 /// st.bulk: op.b bytes of zeros, eight at a time (the size and the address are multiples of that).
 template <Space S, class Size> const Op* store_zeros(Exec& exec, const Op& op) {
   constexpr std::uint32_t step = 8;
-  std::uint64_t address[warp_size];
+  std::uint64_t address[lane_count];
   addresses<S>(exec, op, address);
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);

@@ -34,7 +34,7 @@ Ref predicate_source(Lowering& l, const ptx::Instruction& i, const ptx::Operand&
     return plain;
   }
   Op op = l.op(i);
-  op.d = l.scratch(sizeof(LaneMask));
+  op.d = l.scratch_predicate();
   op.a = plain;
   op.execute = run_not;
   l.emit(op);

@@ -316,9 +316,15 @@ Ref Lowering::scratch(std::uint32_t element_bytes) {
   return ref;
 }
 
+Ref Lowering::scratch_predicate() {
+  const Ref ref = Ref::at(Area::Frame, allocate_register(sizeof(LaneMask)));
+  code_.scratch.emplace_back(ref.offset(), 0);
+  return ref;
+}
+
 Ref Lowering::carry() {
   if (carry_.none()) {
-    carry_ = scratch(sizeof(LaneMask));
+    carry_ = scratch_predicate();
   }
   return carry_;
 }

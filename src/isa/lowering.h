@@ -94,6 +94,7 @@ public:
   /// The same for an address in this process: shared with nothing else, and in Code::addresses.
   Ref address_constant(std::uint64_t address, std::uint32_t bytes);
   Ref scratch(std::uint32_t element_bytes); // a fresh register
+  Ref scratch_predicate();                  // and a fresh predicate
   Ref carry();                              // the condition code register CC.CF, a predicate
   std::uint32_t list(const std::vector<Ref>& refs);
 

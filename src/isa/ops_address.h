@@ -13,6 +13,7 @@
 #pragma once
 
 #include "isa/exec.h"
+#include "isa/lane_count.h"
 
 namespace heddle::isa {
 
@@ -32,7 +33,7 @@ enum AddressFlags : std::uint64_t {
   NoWindow = 4       // as written .global or .const: shared, local and param windows are a fault
 };
 
-template <Space S> void addresses(Exec& exec, const Op& op, std::uint64_t (&address)[warp_size]) {
+template <Space S> void addresses(Exec& exec, const Op& op, std::uint64_t (&address)[lane_count]) {
   std::int64_t offset = op.imm;
   if constexpr (S == Space::Local) {
     if ((op.imm2 & FrameRelative) != 0) {
@@ -45,8 +46,7 @@ template <Space S> void addresses(Exec& exec, const Op& op, std::uint64_t (&addr
     }
   } else if ((op.imm2 & Base32) != 0) {
     const auto* base = exec.in<std::uint32_t>(op.a);
-    HEDDLE_EACH_LANE
-    for (int lane = 0; lane < warp_size; ++lane) {
+    for (int lane = 0; lane < lane_count; ++lane) {
       if constexpr (S == Space::Generic) {
         address[lane] = base[lane] + static_cast<std::uint64_t>(offset);
       } else {
@@ -55,26 +55,16 @@ template <Space S> void addresses(Exec& exec, const Op& op, std::uint64_t (&addr
     }
   } else {
     const auto* base = exec.in<std::uint64_t>(op.a);
-    HEDDLE_EACH_LANE
-    for (int lane = 0; lane < warp_size; ++lane) {
+    for (int lane = 0; lane < lane_count; ++lane) {
       address[lane] = base[lane] + static_cast<std::uint64_t>(offset);
     }
   }
 }
 
-#if defined(HEDDLE_REGION_HANDLERS) // a region leaves to the interpreter what may be a fault
-inline const Op* access_fault(Exec&, const Op&) {
-  return nullptr;
-}
-inline std::byte* wrong_space(Exec&, int, memory::Address, std::uint32_t, bool) {
-  return nullptr;
-}
-#else
 /// Completes fault() with the state space as written and stops.
 const Op* access_fault(Exec& exec, const Op& op);
 /// Fills fault(): `a` does not lie in the state space that the instruction names.
 std::byte* wrong_space(Exec& exec, int lane, memory::Address a, std::uint32_t bytes, bool store);
-#endif
 
 inline bool in_window(memory::Address a) {
   return a - memory::window_base < 3 * memory::window_size;
@@ -124,9 +114,7 @@ template <class T> Pattern pattern(const T* address, T size) {
 inline constexpr int pattern_lanes = 8;
 template <class T> Pattern pattern_of_eights(const T* address, T size) {
   T first[warp_size];
-  HEDDLE_UNROLLED
   for (int n = 0; n < warp_size; n += pattern_lanes) {
-    HEDDLE_UNROLLED
     for (int lane = 0; lane < pattern_lanes; ++lane) {
       first[n + lane] = address[n];
     }
@@ -200,7 +188,6 @@ inline bool eights_in(
     std::byte* (&at)[warp_size / pattern_lanes]
 ) {
   bool fit = true;
-  HEDDLE_UNROLLED
   for (int n = 0; n < warp_size / pattern_lanes; ++n) {
     at[n] = host_in(range, address[n * pattern_lanes], bytes, align, store);
     fit = fit && at[n] != nullptr;

@@ -70,54 +70,17 @@ template <class R, class M> R widen(M value) {
 
 } // namespace ops
 
+} // namespace heddle::isa
+
+#if defined(HEDDLE_REGION_HANDLERS)
+#include "isa/ops_memory_region.h"
+#else
+
+namespace heddle::isa {
+
 // --- Handlers
 // ------------------------------------------------------------------------------------------ S:
 // where; M: element in memory (signed: sign-extends); R: element of the register, at least as wide.
-
-// Elements of lanes that a variable indexes. In compiled code (region_exec.h) they are copies, so
-// that the originals may become values of registers there.
-#if defined(HEDDLE_REGION_HANDLERS)
-template <class T> class LaneSource {
-public:
-  explicit LaneSource(const T* from) {
-    std::memcpy(copy_, from, sizeof copy_);
-    __asm__("" : "+m"(copy_)); // else the compiler may use the original after all
-  }
-  const T& operator[](int lane) const { return copy_[lane]; }
-
-private:
-  T copy_[warp_size];
-};
-template <class T> class LaneSink {
-public:
-  explicit LaneSink(T* to) : to_(to) {}
-  ~LaneSink() { std::memcpy(to_, copy_, sizeof copy_); }
-  LaneSink(const LaneSink&) = delete;
-  LaneSink& operator=(const LaneSink&) = delete;
-  T& operator[](int lane) { return copy_[lane]; }
-
-private:
-  T* to_;
-  T copy_[warp_size];
-};
-#else
-template <class T> class LaneSource {
-public:
-  explicit LaneSource(const T* from) : from_(from) {}
-  const T& operator[](int lane) const { return from_[lane]; }
-
-private:
-  const T* from_;
-};
-template <class T> class LaneSink {
-public:
-  explicit LaneSink(T* to) : to_(to) {}
-  T& operator[](int lane) { return to_[lane]; }
-
-private:
-  T* to_;
-};
-#endif
 
 /// Calls access(lane, host pointer) for each executing lane, lowest first. False: fault() is filled
 /// in.
@@ -134,12 +97,10 @@ bool each_access(
     if (exec.mask() == all_lanes) {
       const memory::Range range = range_at_hand<S>(exec);
       if (all_in(range, address, bytes, store)) {
-        const LaneSource<std::uint64_t> at(address);
-        HEDDLE_ROLLED
         for (int lane = 0; lane < warp_size; ++lane) {
           access(
               lane,
-              reinterpret_cast<std::byte*>(at[lane] + static_cast<std::uint64_t>(range.delta))
+              reinterpret_cast<std::byte*>(address[lane] + static_cast<std::uint64_t>(range.delta))
           );
         }
         return true;
@@ -198,7 +159,6 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
                 host_in(range, address[0], warp_size * sizeof(M), sizeof(M), /*store=*/false)) {
           M value[warp_size];
           std::memcpy(value, from, sizeof value);
-          HEDDLE_EACH_LANE
           for (int lane = 0; lane < warp_size; ++lane) {
             d[lane] = ops::widen<R>(value[lane]);
           }
@@ -208,7 +168,6 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
         if (const std::byte* from =
                 host_in(range, address[0], sizeof(M), sizeof(M), /*store=*/false)) {
           const R value = ops::widen<R>(ops::weak_load<M>(from));
-          HEDDLE_EACH_LANE
           for (int lane = 0; lane < warp_size; ++lane) {
             d[lane] = value;
           }
@@ -226,11 +185,9 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
                                                /*store=*/false,
                                                from
                                            )) {
-          HEDDLE_UNROLLED
           for (int n = 0; n < rows; ++n) {
             M value[pattern_lanes];
             std::memcpy(value, from[n], sizeof value);
-            HEDDLE_EACH_LANE
             for (int lane = 0; lane < pattern_lanes; ++lane) {
               d[n * pattern_lanes + lane] = ops::widen<R>(value[lane]);
             }
@@ -239,10 +196,8 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
         }
         if (row == Pattern::Same &&
             eights_in(range, address, sizeof(M), sizeof(M), /*store=*/false, from)) {
-          HEDDLE_UNROLLED
           for (int n = 0; n < rows; ++n) {
             const R value = ops::widen<R>(ops::weak_load<M>(from[n]));
-            HEDDLE_EACH_LANE
             for (int lane = 0; lane < pattern_lanes; ++lane) {
               d[n * pattern_lanes + lane] = value;
             }
@@ -252,14 +207,13 @@ template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
       }
     }
   }
-  LaneSink<R> to(d);
   const bool done = each_access<S>(
       exec,
       op,
       address,
       sizeof(M),
       /*store=*/false,
-      [&](int lane, const std::byte* p) { to[lane] = ops::widen<R>(ops::weak_load<M>(p)); }
+      [&](int lane, const std::byte* p) { d[lane] = ops::widen<R>(ops::weak_load<M>(p)); }
   );
   return done ? &op + 1 : access_fault(exec, op);
 }
@@ -311,9 +265,7 @@ template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op&
                 host_in(range, address[0], N * sizeof(M), N * sizeof(M), /*store=*/false)) {
           M value[N];
           std::memcpy(value, from, sizeof value);
-          HEDDLE_UNROLLED
           for (int k = 0; k < N; ++k) {
-            HEDDLE_EACH_LANE
             for (int lane = 0; lane < warp_size; ++lane) {
               d[k][lane] = value[k];
             }
@@ -330,9 +282,7 @@ template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op&
             )) {
           M value[warp_size * N];
           std::memcpy(value, from, sizeof value);
-          HEDDLE_UNROLLED
           for (int k = 0; k < N; ++k) {
-            HEDDLE_UNROLLED
             for (int lane = 0; lane < warp_size; ++lane) {
               d[k][lane] = value[lane * N + k];
             }
@@ -343,7 +293,6 @@ template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op&
     }
   }
   return [&]<std::size_t... K>(std::index_sequence<K...>) {
-    LaneSink<M> to[N] = {LaneSink<M>(d[K])...};
     const bool done = each_access<S>(
         exec,
         op,
@@ -351,7 +300,7 @@ template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op&
         N * sizeof(M),
         /*store=*/false,
         [&](int lane, const std::byte* p) {
-          ((to[K][lane] = ops::weak_load<M>(p + K * sizeof(M))), ...);
+          ((d[K][lane] = ops::weak_load<M>(p + K * sizeof(M))), ...);
         }
     );
     return done ? &op + 1 : access_fault(exec, op);
@@ -375,7 +324,6 @@ template <Space S, class M, class R> const Op* store(Exec& exec, const Op& op) {
                 /*store=*/true
             )) {
           M value[warp_size];
-          HEDDLE_EACH_LANE
           for (int lane = 0; lane < warp_size; ++lane) {
             value[lane] = static_cast<M>(b[lane]);
           }
@@ -388,7 +336,6 @@ template <Space S, class M, class R> const Op* store(Exec& exec, const Op& op) {
         constexpr std::uint64_t bytes = pattern_lanes * sizeof(M);
         std::byte* to[warp_size / pattern_lanes];
         if (eights_in(range, address, bytes, sizeof(M), /*store=*/true, to)) {
-          HEDDLE_UNROLLED
           for (int n = 0; n < warp_size / pattern_lanes; ++n) { // rows may overlap: lowest first
             M value[pattern_lanes];
             for (int lane = 0; lane < pattern_lanes; ++lane) {
@@ -401,10 +348,9 @@ template <Space S, class M, class R> const Op* store(Exec& exec, const Op& op) {
       }
     }
   }
-  const LaneSource<R> from(b);
   const bool done =
       each_access<S>(exec, op, address, sizeof(M), /*store=*/true, [&](int lane, std::byte* p) {
-        ops::weak_store<M>(p, static_cast<M>(from[lane]));
+        ops::weak_store<M>(p, static_cast<M>(b[lane]));
       });
   return done ? &op + 1 : access_fault(exec, op);
 }
@@ -443,7 +389,7 @@ template <Space S, class M, int N> const Op* store_elements(Exec& exec, const Op
   addresses<S>(exec, op, address);
   const Ref* refs = exec.refs(op);
   return [&]<std::size_t... K>(std::index_sequence<K...>) {
-    const LaneSource<M> b[N] = {LaneSource<M>(exec.in<M>(refs[K]))...};
+    const M* b[N] = {exec.in<M>(refs[K])...};
     const bool done = each_access<S>(
         exec,
         op,
@@ -457,3 +403,5 @@ template <Space S, class M, int N> const Op* store_elements(Exec& exec, const Op
 }
 
 } // namespace heddle::isa
+
+#endif

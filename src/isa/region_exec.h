@@ -1,11 +1,11 @@
 // Exec as the handlers of a region see it: included by exec.h in the place of the interpreter's,
 // when the files with handlers are compiled to LLVM bitcode (HEDDLE_REGION_HANDLERS; src/jit).
 //
-// So a handler has one definition and is compiled twice. Here its operands lie in slots that the
-// compiler of regions has filled in (Ref::raw is an offset there), and all 32 lanes execute. What
-// is only declared makes a handler that calls it one that a region leaves to the interpreter. A
-// handler that answers nullptr has done nothing that may not be done again: the interpreter's
-// handler executes the op then.
+// So a handler has one definition and is compiled twice. Here it executes for one lane
+// (lane_count), and its operands lie in slots (Ref::raw is an offset there). The compiler of
+// regions makes of it a function of values without memory (jit/lane_function.h) and widens that to
+// as many lanes as it wants. What is only declared makes a handler that calls it one that a region
+// leaves to the interpreter.
 #pragma once
 
 #include "isa/op.h"
@@ -15,29 +15,21 @@ namespace heddle::isa {
 struct RegionFrame {
   std::uint32_t local_base = 0;
 };
-struct RegionWarp {
-  std::byte* local = nullptr;
-  std::uint64_t local_stride = 0;
-};
 
 class Exec {
 public:
-  // --- Filled in by the compiler of regions: jit/region_builder.cpp knows this layout
-  // -------------
+  // --- Filled in by the compiler of regions: jit/lane_function.cpp knows this layout
   std::byte* slots = nullptr;
-  const Ref* list = nullptr;            // the op's, from Op::list on
-  const memory::Range* range = nullptr; // where this op went last
-  std::byte* shared = nullptr;
-  std::uint64_t shared_bytes = 0;
-  std::byte* param = nullptr;
-  std::uint64_t param_bytes = 0;
-  RegionWarp region_warp;
+  const Ref* list = nullptr;          // the op's, from Op::list on
+  const std::byte* special = nullptr; // of the lane
   RegionFrame region_frame;
 
   // --- What handlers use
-  // ---------------------------------------------------------------------------
   template <class T> const T* in(Ref ref) const {
-    return reinterpret_cast<const T*>(slots + ref.raw);
+    // A special value that is no operand of the op keeps its place.
+    return reinterpret_cast<const T*>(
+        ref.area() == Area::Special ? special + ref.offset() : slots + ref.raw
+    );
   }
   template <class T> T* out(Ref ref) const { return reinterpret_cast<T*>(slots + ref.raw); }
   LaneMask predicate(Ref ref) const { return *in<LaneMask>(ref); }
@@ -45,32 +37,10 @@ public:
   const Ref* refs(const Op&) const { return list; }
   LaneMask mask() const { return all_lanes; }
   LaneMask group() const { return all_lanes; }
-  template <class F> void each(F&& f) const {
-    for (int lane = 0; lane < warp_size; ++lane) {
-      f(lane);
-    }
-  }
-
-  const memory::Range& last_range() const { return *range; }
-  memory::Range shared_range() const {
-    return {0, shared_bytes, reinterpret_cast<std::int64_t>(shared), true};
-  }
-  // Lane by lane is the interpreter's way: an access that needs it must not begin here.
-  std::byte* translate(int, memory::Address, std::uint32_t, bool) { return nullptr; }
-  std::byte* translate_shared(int, std::uint64_t, std::uint32_t, bool) { return nullptr; }
-  std::byte* translate_local(int lane, std::uint64_t offset, std::uint32_t bytes, bool) {
-    const std::uint64_t stride = region_warp.local_stride;
-    const bool fits = bytes <= stride && offset <= stride - bytes && (offset & (bytes - 1)) == 0;
-    return fits ? region_warp.local + static_cast<std::uint64_t>(lane) * stride + offset : nullptr;
-  }
-  std::byte* translate_param(int, std::uint64_t offset, std::uint32_t bytes) {
-    return bytes <= param_bytes && offset <= param_bytes - bytes ? param + offset : nullptr;
-  }
-  const RegionWarp& warp() const { return region_warp; }
+  template <class F> void each(F&& f) const { f(0); }
   const RegionFrame& frame() const { return region_frame; }
 
   // --- The interpreter's alone
-  // ---------------------------------------------------------------------
   const Op* stop_at(Stop why, const Op* next);
   const Op* stop_fault(Fault fault);
   const Op* stop_fault();
@@ -82,6 +52,13 @@ public:
   Environment& environment();
   const Code& code() const;
   const memory::AddressSpace& space() const;
+  Warp& warp();
+  const memory::Range& last_range() const;
+  memory::Range shared_range() const;
+  std::byte* translate(int, memory::Address, std::uint32_t, bool);
+  std::byte* translate_shared(int, std::uint64_t, std::uint32_t, bool);
+  std::byte* translate_local(int, std::uint64_t, std::uint32_t, bool);
+  std::byte* translate_param(int, std::uint64_t, std::uint32_t);
 };
 
 } // namespace heddle::isa

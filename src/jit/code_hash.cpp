@@ -100,10 +100,18 @@ Hash128 hash_code(const isa::Code& code) {
   return h.finish();
 }
 
+int processor_level() {
+  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+  return wide ? 4 : 3;
+}
+
 Hash128 build_hash() {
   Hasher h;
   h.text(HEDDLE_BUILD);
   h.value(static_cast<std::uint64_t>(sizeof(isa::RegionContext)));
+  h.value(processor_level());
   return h.finish();
 }
 

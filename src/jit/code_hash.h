@@ -15,6 +15,8 @@ namespace heddle::jit {
 Hash128 hash_code(const isa::Code& code);
 /// Of this build of Heddle: images of another one are refused.
 Hash128 build_hash();
+/// x86-64-v3, which Heddle needs, or v4 (AVX-512): for what images are made here.
+int processor_level();
 
 /// An access to a variable of the program: Op::imm is its address, which differs between processes.
 bool has_absolute_address(const isa::Code& code, const isa::Op& op);

@@ -4,13 +4,13 @@
 #include "jit/code_hash.h"
 #include "jit/handlers.h"
 #include "jit/image.h"
+#include "jit/lane_function.h"
 #include "jit/object.h"
 #include "jit/region_builder.h"
 #include "ptx/parse.h"
 
 #include <fmt/format.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Linker/Linker.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cstdio>
@@ -20,8 +20,9 @@
 namespace heddle::jit {
 namespace {
 
-/// A larger function is left to the interpreter: compiling it takes longer than it is worth.
-constexpr std::size_t largest_code = 4000; // ops
+/// BuiltRegion::size of all of an image. What is beyond it is left to the interpreter: compiling it
+/// would take more than some two seconds.
+constexpr std::size_t largest_image = 4000;
 
 template <class T> void append(std::vector<std::byte>& bytes, const T& value) {
   const auto* p = reinterpret_cast<const std::byte*>(&value);
@@ -42,41 +43,64 @@ void show(const llvm::Module& module, const char* when) {
 
 void show_left(const isa::Code& code, const BuiltRegion& region) {
   const auto& body = code.function->body;
-  for (const std::uint32_t op : region.left) {
-    const std::uint32_t i = code.ops[op].instruction;
-    fmt::print(
-        stderr,
-        "{}: op {}: {}\n",
-        code.function->name,
-        op,
-        i < body.size() ? ptx::print(*code.module, *code.function, body[i]) : "end"
-    );
-  }
+  const auto print = [&](const std::vector<std::uint32_t>& ops, const char* what) {
+    for (const std::uint32_t op : ops) {
+      const std::uint32_t i = code.ops[op].instruction;
+      fmt::print(
+          stderr,
+          "{}: op {} {}: {}\n",
+          code.function->name,
+          op,
+          what,
+          i < body.size() ? ptx::print(*code.module, *code.function, body[i]) : "end"
+      );
+    }
+  };
+  fmt::print(
+      stderr,
+      "{}: {} ops, {} entries, size {}\n",
+      code.function->name,
+      code.ops.size(),
+      region.entries.size(),
+      region.size
+  );
+  print(region.left, "left");
+  print(region.interpreted, "interpreted");
 }
 
 } // namespace
 
-Result<std::vector<std::byte>> compile_kernel(const Handlers& handlers, const isa::Kernel& kernel) {
+Result<std::vector<std::byte>>
+compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const LaunchShape& shape) {
   llvm::LLVMContext context;
   TRY(auto bitcode, handlers.bitcode(context));
   llvm::Module module(kernel.name, context);
   module.setTargetTriple(bitcode->getTargetTriple());
   module.setDataLayout(bitcode->getDataLayout());
+  LaneFunctions lane_functions(handlers, *bitcode);
   struct Part {
     const isa::Code* code;
     BuiltRegion region;
   };
   std::vector<Part> parts;
+  std::size_t size = 0;
   for (const auto& [address, code] : kernel.functions) {
-    if (code->ops.empty() || code->ops.size() > largest_code) {
+    if (code->ops.empty()) {
       continue;
     }
-    BuiltRegion region =
-        build_region(module, *bitcode, handlers, *code, fmt::format("region{}", parts.size()));
+    BuiltRegion region = build_region(
+        module,
+        lane_functions,
+        *code,
+        shape,
+        fmt::format("region{}", parts.size()),
+        largest_image - size
+    );
     if (wants("left")) {
       show_left(*code, region);
     }
     if (!region.entries.empty()) {
+      size += region.size;
       parts.push_back({code, std::move(region)});
     }
   }
@@ -84,14 +108,6 @@ Result<std::vector<std::byte>> compile_kernel(const Handlers& handlers, const is
     return unsupported(fmt::format("compiling '{}'", kernel.name));
   }
   show(module, "built");
-  if (llvm::Linker::linkModules(module, std::move(bitcode), llvm::Linker::LinkOnlyNeeded)) {
-    return unexpected({ErrorKind::Internal, "the bitcode of handlers does not link"});
-  }
-  for (llvm::Function& f : module) {
-    if (!f.isDeclaration() && !f.getName().starts_with("region")) {
-      f.setLinkage(llvm::GlobalValue::InternalLinkage);
-    }
-  }
   std::string problem;
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems)) {

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "isa/program.h"
+#include "jit/launch_shape.h"
 
 #include <cstddef>
 #include <vector>
@@ -12,6 +13,7 @@ namespace heddle::jit {
 class Handlers; // handlers.h
 
 /// Unsupported: nothing of it can be compiled.
-Result<std::vector<std::byte>> compile_kernel(const Handlers& handlers, const isa::Kernel& kernel);
+Result<std::vector<std::byte>>
+compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const LaunchShape& shape);
 
 } // namespace heddle::jit

@@ -1,21 +1,26 @@
-// heddle-jit KERNEL OUTPUT PTX…: compiles a kernel of the PTX files, linked with each other, to an
-// image (image.h). A program of its own, so that LLVM is never loaded into a user's program.
+// heddle-jit KERNEL OUTPUT SHAPE PTX…: compiles a kernel of the PTX files, linked with each other,
+// to an image (image.h) for launches of a shape (launch_shape.h). A program of its own, so that
+// LLVM is never loaded into a user's program.
 //
 // PTX files whose names begin with OUTPUT are removed. Exit codes: 0 the image has been written,
 // whole and at once; 2 usage or bad input; 3 nothing of the kernel can be compiled, and OUTPUT is
-// an empty file that says so; 70 a defect of Heddle.
+// an empty file that says so (also if it takes too long, or dies); 70 a defect of Heddle.
 #include "isa/program.h"
 #include "jit/compile.h"
 #include "jit/handlers.h"
 #include "ptx/parse.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +44,27 @@ Result<void> write(const std::vector<std::byte>& image, const std::string& to) {
   return {};
 }
 
-Result<void> compile(const std::string& name, const std::string& to, char** first, char** last) {
+std::optional<LaunchShape> shape_of(const std::string& name) {
+  for (const LaunchShape& shape :
+       {LaunchShape::of(32), LaunchShape::of(16), LaunchShape::of(8), LaunchShape::of(1)}) {
+    if (shape.name() == name) {
+      return shape;
+    }
+  }
+  return std::nullopt;
+}
+
+Result<void> compile(
+    const std::string& name,
+    const std::string& to,
+    const std::string& shape_name,
+    char** first,
+    char** last
+) {
+  const auto shape = shape_of(shape_name);
+  if (!shape) {
+    return input_error(fmt::format("unknown shape of launches '{}'", shape_name));
+  }
   std::vector<std::shared_ptr<const ptx::Module>> modules;
   for (char** file = first; file != last; ++file) {
     std::ifstream in(*file, std::ios::binary);
@@ -57,16 +82,16 @@ Result<void> compile(const std::string& name, const std::string& to, char** firs
   TRY(const auto program, isa::Program::link(std::move(modules), space, /*device=*/0));
   TRY(const isa::Kernel* kernel, program->kernel(name));
   TRY(const Handlers handlers, Handlers::load());
-  TRY(const std::vector<std::byte> image, compile_kernel(handlers, *kernel));
+  TRY(const std::vector<std::byte> image, compile_kernel(handlers, *kernel, *shape));
   return write(image, to);
 }
 
 int run(int argc, char** argv) {
-  if (argc < 4) {
-    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT PTX…\n");
+  if (argc < 5) {
+    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT 32|16|8|any PTX…\n");
     return 2;
   }
-  if (const auto done = compile(argv[1], argv[2], argv + 3, argv + argc); !done) {
+  if (const auto done = compile(argv[1], argv[2], argv[3], argv + 4, argv + argc); !done) {
     fmt::print(stderr, "heddle-jit: {}\n", done.error().message);
     switch (done.error().kind) {
     case ErrorKind::Input:
@@ -80,9 +105,34 @@ int run(int argc, char** argv) {
   return 0;
 }
 
+/// A kernel that takes longer is not worth it: seconds of processor time.
+constexpr rlim_t most_seconds = 20;
+
+/// Compiles in a process of its own, so that somebody is left to say that nothing will come of it:
+/// when it takes too long, or dies.
+int compile_within_limits(int argc, char** argv) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit{most_seconds, most_seconds + 1};
+    ::setrlimit(RLIMIT_CPU, &limit);
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    std::_Exit(run(argc, argv));
+  }
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child) {
+    return 70;
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 70) {
+    return WEXITSTATUS(status);
+  }
+  (void)write({}, argv[2]);
+  return WIFEXITED(status) ? 70 : 3;
+}
+
 } // namespace
 } // namespace heddle::jit
 
 int main(int argc, char** argv) {
-  return heddle::jit::run(argc, argv);
+  return heddle::jit::compile_within_limits(argc, argv);
 }

@@ -1,6 +1,8 @@
 // Implements object.h: LLVM's passes and code generator, and a linker for one object.
 #include "jit/object.h"
 
+#include "jit/code_hash.h"
+
 #include <fmt/format.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/BinaryFormat/ELF.h>
@@ -46,7 +48,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const llvm::Module& module, st
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       module.getTargetTriple(),
-      "x86-64-v3",
+      processor_level() == 4 ? "x86-64-v4" : "x86-64-v3",
       "+cx16",
       options,
       llvm::Reloc::PIC_,

@@ -20,8 +20,8 @@ struct FlatCode {
 
 /// Inlines the handlers and optimises; `module` has everything that its functions call.
 void optimise(llvm::Module& module);
-/// Machine code for processors with x86-64-v3, what Heddle itself is compiled for. Unsupported: it
-/// needs a function of a library.
+/// Machine code for this processor (processor_level). Unsupported: it needs a function of a
+/// library.
 Result<FlatCode> emit(llvm::Module& module);
 
 } // namespace heddle::jit

@@ -1,305 +1,143 @@
-// Implements region_builder.h.
-#include "jit/region_builder.h"
-
-#include "isa/region.h"
-#include "jit/code_hash.h"
-#include "jit/register_map.h"
-
-#include <llvm/IR/Constants.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Instructions.h>
-#include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/MDBuilder.h>
-#include <llvm/Support/Error.h>
+// Implements region_builder.h: the code of a region.
+#include "base/check.h"
+#include "jit/region_builder_impl.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <map>
-#include <optional>
+#include <bit>
+#include <unordered_map>
 
 namespace heddle::jit {
-namespace {
-
-using isa::RegionContext;
-constexpr std::uint64_t op_bytes = sizeof(isa::Op);
-constexpr std::uint64_t largest_slot = 16 * isa::warp_size;
-constexpr std::uint32_t special_bytes = 4 * isa::warp_size;
-
-/// Layout of isa/region_exec.h's Exec.
-struct ExecLayout {
-  static constexpr std::uint64_t slots = 0;
-  static constexpr std::uint64_t list = 8;
-  static constexpr std::uint64_t range = 16;
-  static constexpr std::uint64_t shared = 24;
-  static constexpr std::uint64_t shared_bytes = 32;
-  static constexpr std::uint64_t param = 40;
-  static constexpr std::uint64_t param_bytes = 48;
-  static constexpr std::uint64_t local = 56;
-  static constexpr std::uint64_t local_stride = 64;
-  static constexpr std::uint64_t local_base = 72;
-  static constexpr std::uint64_t bytes = 80;
-};
-
-enum class Kind : std::uint8_t {
-  Leave,  // the interpreter's
-  Branch, // bra
-  Pure,   // the handler always succeeds and touches registers only
-  Access  // the handler may fail
-};
-
-class Builder {
-public:
-  Builder(
-      llvm::Module& module,
-      const llvm::Module& bitcode,
-      const Handlers& handlers,
-      const isa::Code& code
-  )
-      : module_(module),
-        bitcode_(bitcode),
-        handlers_(handlers),
-        code_(code),
-        registers_(code),
-        b_(module.getContext()) {}
-
-  BuiltRegion build(const std::string& name);
-
-private:
-  // --- Which op is what
-  // ----------------------------------------------------------------------------
-  Kind classify(const isa::Op& op) const;
-  bool known_operands(const isa::Op& op) const;
-  bool may_fail(const llvm::Function& handler) const;
-  std::vector<isa::Ref> refs(const isa::Op& op) const;
-  std::vector<std::uint32_t> find_entries() const;
-
-  // --- Parts of the function
-  // -------------------------------------------------------------------------
-  void emit_prologue(const std::vector<std::uint32_t>& entries);
-  void emit_op(std::uint32_t k);
-  void emit_branch(std::uint32_t k);
-  void emit_handler(std::uint32_t k);
-  void emit_exit(std::uint32_t k);
-  void leave_if(llvm::Value* condition, std::uint32_t k);
-  llvm::BasicBlock* exit_block(std::uint32_t k);
-  void flush_executed();
-
-  // --- Registers
-  llvm::Type* vector_type(const RegisterPlace& place);
-  llvm::Value* read(std::uint32_t index);
-  void write(std::uint32_t index, llvm::Value* value);
-  llvm::Value* frame_place(std::uint32_t index);
-  void load_register(std::uint32_t index);  // from the frame
-  void store_register(std::uint32_t index); // to the frame
-  llvm::Value*
-  blend(const RegisterPlace& place, llvm::Value* mask, llvm::Value* yes, llvm::Value* no);
-
-  // --- Small things
-  llvm::BasicBlock* block(const llvm::Twine& name) {
-    return llvm::BasicBlock::Create(b_.getContext(), name, function_);
-  }
-  llvm::Value* at(llvm::Value* pointer, std::uint64_t offset) {
-    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), pointer, offset);
-  }
-  llvm::Value* context_field(std::uint64_t offset, llvm::Type* type) {
-    return b_.CreateLoad(type, at(context_, offset));
-  }
-  llvm::AllocaInst* stack(std::uint64_t bytes, const llvm::Twine& name) {
-    llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
-    auto* result =
-        entry.CreateAlloca(llvm::ArrayType::get(entry.getInt8Ty(), bytes), nullptr, name);
-    result->setAlignment(llvm::Align(64));
-    return result;
-  }
-  llvm::GlobalVariable* data(const void* bytes, std::size_t count, const llvm::Twine& name);
-  llvm::Value* op_pointer(std::uint32_t k) { return at(ops_, k * op_bytes); }
-
-  llvm::Module& module_;
-  const llvm::Module& bitcode_;
-  const Handlers& handlers_;
-  const isa::Code& code_;
-  RegisterMap registers_;
-  llvm::IRBuilder<> b_;
-  llvm::Function* function_ = nullptr;
-  std::vector<Kind> kinds_;
-  std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
-  std::vector<llvm::BasicBlock*> arrivals_; // of ops
-  std::map<std::uint32_t, llvm::BasicBlock*> exits_;
-  std::vector<llvm::AllocaInst*> variables_; // of registers
-  std::map<std::uint32_t, llvm::GlobalVariable*> constants_;
-  std::map<std::uint32_t, llvm::AllocaInst*> specials_;
-  std::uint32_t pending_ = 0; // ops executed in this block that are not counted yet
-  llvm::AllocaInst* fuel_ = nullptr;
-  llvm::AllocaInst* executed_ = nullptr;
-  // Fields of the context.
-  llvm::Value* context_ = nullptr;
-  llvm::Value* ops_ = nullptr;
-  llvm::Value* frame_ = nullptr;
-  llvm::Value* frame_constants_ = nullptr;
-  llvm::Value* special_ = nullptr;
-  llvm::Value* ranges_ = nullptr;
-  std::map<std::uint64_t, llvm::Value*> exec_fields_; // by offset in ExecLayout
-};
-
-// --- Which op is what
-// ------------------------------------------------------------------------------
-
-std::vector<isa::Ref> Builder::refs(const isa::Op& op) const {
-  std::vector<isa::Ref> result = {op.d, op.a, op.b, op.c, op.e};
-  for (std::uint32_t n = 0; n < op.count; ++n) {
-    result.push_back(code_.refs[op.list + n]);
-  }
-  return result;
-}
-
-bool Builder::known_operands(const isa::Op& op) const {
-  const auto known = [this](isa::Ref ref) {
-    if (ref.none() || ref.area() != isa::Area::Frame) {
-      return true;
-    }
-    const std::uint32_t index = registers_.at(ref.offset());
-    return index != registers_.count() && registers_.place(index).element_bytes <= 8;
-  };
-  return std::ranges::all_of(refs(op), known) &&
-         ((op.flags & isa::Guarded) == 0 || known(op.guard));
-}
-
-bool Builder::may_fail(const llvm::Function& handler) const {
-  // Handlers that succeed return &op + 1 and nothing else; the lazily read bitcode of the others
-  // has a null pointer among what is returned.
-  for (const llvm::BasicBlock& basic : handler) {
-    for (const llvm::Instruction& i : basic) {
-      for (const llvm::Value* operand : i.operands()) {
-        const bool returned = llvm::isa<llvm::ReturnInst>(i) ||
-                              (llvm::isa<llvm::PHINode>(i) && i.getType()->isPointerTy()) ||
-                              (llvm::isa<llvm::SelectInst>(i) && i.getType()->isPointerTy());
-        if (returned && llvm::isa<llvm::ConstantPointerNull>(operand)) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
-}
-
-Kind Builder::classify(const isa::Op& op) const {
-  if (op.instruction >= code_.function->body.size()) {
-    return Kind::Leave;
-  }
-  if (&op == &code_.ops.back()) {
-    return Kind::Leave; // the end of the function
-  }
-  if (code_.function->body[op.instruction].opcode == ptx::Opcode::Bra) {
-    return known_operands(op) ? Kind::Branch : Kind::Leave;
-  }
-  const std::string_view name = handlers_.name(op.execute);
-  if (name.empty() || is_call(code_, op) || !known_operands(op)) {
-    return Kind::Leave;
-  }
-  llvm::Function* handler = bitcode_.getFunction(llvm::StringRef(name));
-  if (handler == nullptr || llvm::errorToBool(handler->materialize())) {
-    return Kind::Leave;
-  }
-  return may_fail(*handler) ? Kind::Access : Kind::Pure;
-}
-
-std::vector<std::uint32_t> Builder::find_entries() const {
-  std::vector<std::uint32_t> entries;
-  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const isa::Op& op = code_.ops[k];
-    const bool begins = k == 0 || (op.flags & isa::Join) != 0 || kinds_[k - 1] == Kind::Leave ||
-                        kinds_[k - 1] == Kind::Branch;
-    if (begins && kinds_[k] != Kind::Leave) {
-      entries.push_back(k);
-    }
-  }
-  return entries;
-}
 
 // --- Registers
-// ---------------------------------------------------------------------------------------
 
-llvm::Type* Builder::vector_type(const RegisterPlace& place) {
-  if (place.predicate) {
-    return b_.getInt32Ty();
+LaneValue RegionBuilder::read(std::uint32_t index) {
+  return {shape(index), b_.CreateLoad(type_of(index), variables_[index])};
+}
+
+/// `chosen`: bits of the lanes that get the value; nullptr: the others' is of no interest.
+void RegionBuilder::write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen) {
+  llvm::Value* all = lanes_.as(value, shape(index)).value;
+  if (chosen != nullptr && !shape(index).is_regular()) {
+    all = b_.CreateSelect(as_mask(chosen), all, read(index).value);
   }
-  return llvm::FixedVectorType::get(b_.getIntNTy(place.element_bytes * 8), isa::warp_size);
+  b_.CreateStore(all, variables_[index]);
 }
 
-llvm::Value* Builder::read(std::uint32_t index) {
-  return b_
-      .CreateAlignedLoad(vector_type(registers_.place(index)), variables_[index], llvm::Align(64));
+llvm::Value* RegionBuilder::frame_place(std::uint32_t index) {
+  const RegisterPlace& place = registers_.place(index);
+  llvm::Value* all = at(frame_, place.offset);
+  return place.predicate ? all
+                         : b_.CreateGEP(
+                               b_.getInt8Ty(),
+                               all,
+                               b_.CreateMul(first_, b_.getInt64(place.element_bytes))
+                           );
 }
 
-void Builder::write(std::uint32_t index, llvm::Value* value) {
-  b_.CreateAlignedStore(value, variables_[index], llvm::Align(64));
-}
-
-llvm::Value* Builder::frame_place(std::uint32_t index) {
-  return at(frame_, registers_.place(index).offset);
-}
-
-void Builder::load_register(std::uint32_t index) {
+/// From the frame, in a vector.
+llvm::Value* RegionBuilder::load_lanes(std::uint32_t index) {
+  const RegisterPlace& place = registers_.place(index);
+  if (place.predicate) {
+    llvm::Value* all = b_.CreateLoad(b_.getInt32Ty(), frame_place(index));
+    all = b_.CreateLShr(all, b_.CreateTrunc(first_, b_.getInt32Ty()));
+    return as_mask(b_.CreateTrunc(all, bits_type()));
+  }
   // Registers begin at lines of the cache: Lowering::allocate_register.
-  write(
-      index,
-      b_.CreateAlignedLoad(
-          vector_type(registers_.place(index)),
-          frame_place(index),
-          llvm::Align(64)
-      )
-  );
+  const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
+  return b_.CreateAlignedLoad(lanes_.widened(element(place)), frame_place(index), align);
 }
 
-void Builder::store_register(std::uint32_t index) {
-  b_.CreateAlignedStore(read(index), frame_place(index), llvm::Align(64));
-}
-
-llvm::Value*
-Builder::blend(const RegisterPlace& place, llvm::Value* mask, llvm::Value* yes, llvm::Value* no) {
-  if (place.predicate) {
-    return b_.CreateOr(b_.CreateAnd(yes, mask), b_.CreateAnd(no, b_.CreateNot(mask)));
+/// `irregular` collects the lanes in which it is not what shape() says.
+void RegionBuilder::load_register(std::uint32_t index, llvm::Value*& irregular) {
+  llvm::Value* all = load_lanes(index);
+  const Shape wanted = shape(index);
+  if (!wanted.is_regular()) {
+    b_.CreateStore(all, variables_[index]);
+    return;
   }
-  llvm::Type* bits = llvm::FixedVectorType::get(b_.getInt1Ty(), isa::warp_size);
-  return b_.CreateSelect(b_.CreateBitCast(mask, bits), yes, no);
+  const RegisterPlace& place = registers_.place(index);
+  llvm::Value* base = nullptr;
+  if (place.predicate) {
+    llvm::Value* bit = b_.CreateLShr(as_bits(all), b_.CreateTrunc(some_lane_, bits_type()));
+    base = b_.CreateTrunc(bit, b_.getInt1Ty());
+  } else {
+    llvm::Value* from = b_.CreateGEP(
+        b_.getInt8Ty(),
+        frame_place(index),
+        b_.CreateMul(some_lane_, b_.getInt64(place.element_bytes))
+    );
+    base = b_.CreateLoad(element(place), from);
+  }
+  if (wanted.stride != 0) {
+    llvm::Value* distance = b_.CreateMul(
+        b_.CreateTrunc(some_lane_, base->getType()),
+        llvm::ConstantInt::getSigned(base->getType(), wanted.stride, /*ImplicitTrunc=*/true)
+    );
+    base = b_.CreateSub(base, distance);
+  }
+  llvm::Value* differs = b_.CreateICmpNE(all, lanes_.vector({wanted, base}));
+  irregular = b_.CreateOr(irregular, as_bits(differs));
+  b_.CreateStore(base, variables_[index]);
+}
+
+/// To the frame, for these lanes.
+void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
+  const RegisterPlace& place = registers_.place(index);
+  llvm::Value* all = lanes_.vector(read(index));
+  llvm::Value* to = frame_place(index);
+  if (place.predicate) {
+    llvm::Type* i32 = b_.getInt32Ty();
+    llvm::Value* by = b_.CreateTrunc(first_, i32);
+    llvm::Value* changed = b_.CreateShl(b_.CreateZExt(lanes, i32), by);
+    llvm::Value* value = b_.CreateShl(b_.CreateZExt(as_bits(all), i32), by);
+    llvm::Value* old = b_.CreateLoad(i32, to);
+    old = b_.CreateAnd(old, b_.CreateNot(changed));
+    b_.CreateStore(b_.CreateOr(old, b_.CreateAnd(value, changed)), to);
+    return;
+  }
+  const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
+  llvm::Value* old = b_.CreateAlignedLoad(all->getType(), to, align);
+  b_.CreateAlignedStore(b_.CreateSelect(as_mask(lanes), all, old), to, align);
+}
+
+LaneValue RegionBuilder::special(std::uint32_t offset) {
+  const Shape s = special_shape(offset);
+  llvm::Value* from = at(special_, offset);
+  if (s.is_regular()) {
+    return {s, b_.CreateLoad(b_.getInt32Ty(), from)};
+  }
+  return {s, b_.CreateAlignedLoad(lanes_.widened(b_.getInt32Ty()), from, llvm::Align(4))};
+}
+
+LaneValue RegionBuilder::input(isa::Ref ref, llvm::Type* word) {
+  switch (ref.area()) {
+  case isa::Area::Frame: {
+    const LaneValue value = read(registers_.at(ref.offset()));
+    if (!value.value->getType()->getScalarType()->isIntegerTy(1)) {
+      return value;
+    }
+    llvm::Type* type = value.shape.is_regular() ? word : lanes_.widened(word);
+    return {value.shape, b_.CreateZExt(value.value, type)};
+  }
+  case isa::Area::Special:
+    return special(ref.offset());
+  default:
+    if (llvm::Constant* constant = constant_word(ref)) {
+      return {Shape::uniform(), constant};
+    }
+    return {Shape::uniform(), b_.CreateLoad(word, at(constants_, ref.offset()))};
+  }
 }
 
 // --- The function
-// ------------------------------------------------------------------------------------
 
-llvm::GlobalVariable* Builder::data(const void* bytes, std::size_t count, const llvm::Twine& name) {
-  llvm::Constant* value = llvm::ConstantDataArray::get(
-      b_.getContext(),
-      llvm::ArrayRef(static_cast<const std::uint8_t*>(bytes), count)
-  );
-  auto* result = new llvm::GlobalVariable(
-      module_,
-      value->getType(),
-      /*isConstant=*/true,
-      llvm::GlobalValue::PrivateLinkage,
-      value,
-      name
-  );
-  result->setAlignment(llvm::Align(64));
-  return result;
-}
-
-void Builder::flush_executed() {
-  if (pending_ == 0) {
-    return;
-  }
-  llvm::Value* more = b_.getInt64(std::uint64_t{pending_} * isa::warp_size);
+void RegionBuilder::count(std::uint32_t ops) {
   llvm::Value* before = b_.CreateLoad(b_.getInt64Ty(), executed_);
+  llvm::Value* more = b_.CreateMul(lane_count_, b_.getInt64(ops));
   b_.CreateStore(b_.CreateAdd(before, more), executed_);
-  pending_ = 0;
 }
 
-void Builder::emit_exit(std::uint32_t k) {
-  for (const std::uint32_t index : registers_.live(k)) {
-    if (variables_[index] != nullptr) {
-      store_register(index);
-    }
-  }
+void RegionBuilder::finish(llvm::Value* answer) {
   b_.CreateStore(
       b_.CreateLoad(b_.getInt64Ty(), fuel_),
       at(context_, offsetof(RegionContext, fuel))
@@ -308,114 +146,203 @@ void Builder::emit_exit(std::uint32_t k) {
       b_.CreateLoad(b_.getInt64Ty(), executed_),
       at(context_, offsetof(RegionContext, executed))
   );
-  b_.CreateRet(op_pointer(k));
+  b_.CreateRet(answer);
 }
 
-llvm::BasicBlock* Builder::exit_block(std::uint32_t k) {
+/// The registers `written` are in the frame already.
+void RegionBuilder::emit_exit(
+    std::uint32_t k,
+    const std::vector<Absent>& absent,
+    const std::vector<std::uint32_t>& written
+) {
+  std::vector<std::uint32_t> live = registers_.live(k);
+  for (const Absent& others : absent) {
+    for (const std::uint32_t index : registers_.live(others.op)) {
+      if (std::ranges::find(live, index) == live.end()) {
+        live.push_back(index);
+      }
+    }
+  }
+  for (const std::uint32_t index : live) {
+    if (variables_[index] != nullptr && std::ranges::find(written, index) == written.end()) {
+      store_register(index, mask_);
+    }
+  }
+  for (std::size_t n = 0; n < absent.size(); ++n) {
+    const std::uint64_t place = offsetof(RegionContext, rest) + n * sizeof(RegionContext::Rest);
+    b_.CreateStore(
+        b_.CreateZExt(absent[n].lanes, b_.getInt32Ty()),
+        at(context_, place + offsetof(RegionContext::Rest, lanes))
+    );
+    b_.CreateStore(
+        b_.getInt32(absent[n].op),
+        at(context_, place + offsetof(RegionContext::Rest, op))
+    );
+  }
+  if (!absent.empty()) {
+    b_.CreateStore(b_.getInt64(absent.size()), at(context_, offsetof(RegionContext, rests)));
+  }
+  finish(op_pointer(k));
+}
+
+llvm::BasicBlock* RegionBuilder::exit_block(std::uint32_t k) {
+  if (!absent_.empty()) { // of this place alone
+    llvm::BasicBlock* exit = block("part" + llvm::Twine(k));
+    const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(exit);
+    emit_exit(k, absent_);
+    return exit;
+  }
   llvm::BasicBlock*& exit = exits_[k];
   if (exit == nullptr) {
     exit = block("exit" + llvm::Twine(k));
     const llvm::IRBuilderBase::InsertPointGuard guard(b_);
     b_.SetInsertPoint(exit);
-    emit_exit(k);
+    emit_exit(k, {});
   }
   return exit;
 }
 
 /// Goes on in a new block unless `condition` holds.
-void Builder::leave_if(llvm::Value* condition, std::uint32_t k) {
+void RegionBuilder::leave_if(llvm::Value* condition, std::uint32_t k) {
   llvm::BasicBlock* on = block("on" + llvm::Twine(k));
-  b_.CreateCondBr(
-      condition,
-      exit_block(k),
-      on,
-      llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights()
-  );
+  b_.CreateCondBr(condition, exit_block(k), on, unlikely());
   b_.SetInsertPoint(on);
 }
 
-void Builder::emit_prologue(const std::vector<std::uint32_t>& entries) {
+void RegionBuilder::leave_unless(llvm::Value* condition) {
+  leave_if(b_.CreateNot(condition), at_);
+}
+
+void RegionBuilder::emit_prologue() {
   b_.SetInsertPoint(&function_->getEntryBlock());
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::Type* pointer = b_.getPtrTy();
   context_ = function_->getArg(0);
-  fuel_ = b_.CreateAlloca(b_.getInt64Ty());
-  executed_ = b_.CreateAlloca(b_.getInt64Ty());
-  ops_ = context_field(offsetof(RegionContext, ops), b_.getPtrTy());
-  frame_ = context_field(offsetof(RegionContext, registers), b_.getPtrTy());
-  frame_constants_ = context_field(offsetof(RegionContext, constants), b_.getPtrTy());
-  special_ = context_field(offsetof(RegionContext, special), b_.getPtrTy());
-  ranges_ = context_field(offsetof(RegionContext, ranges), b_.getPtrTy());
-  const auto field = [&](std::uint64_t in_exec, std::size_t in_context, llvm::Type* type) {
-    exec_fields_[in_exec] = context_field(in_context, type);
-  };
-  field(ExecLayout::shared, offsetof(RegionContext, shared), b_.getPtrTy());
-  field(ExecLayout::shared_bytes, offsetof(RegionContext, shared_bytes), b_.getInt64Ty());
-  field(ExecLayout::param, offsetof(RegionContext, param), b_.getPtrTy());
-  field(ExecLayout::param_bytes, offsetof(RegionContext, param_bytes), b_.getInt64Ty());
-  field(ExecLayout::local, offsetof(RegionContext, local), b_.getPtrTy());
-  field(ExecLayout::local_stride, offsetof(RegionContext, local_stride), b_.getInt64Ty());
-  field(ExecLayout::local_base, offsetof(RegionContext, local_base), b_.getInt64Ty());
-  b_.CreateStore(context_field(offsetof(RegionContext, fuel), b_.getInt64Ty()), fuel_);
-  b_.CreateStore(b_.getInt64(0), executed_);
+  fuel_ = b_.CreateAlloca(i64);
+  executed_ = b_.CreateAlloca(i64);
+  ops_pointer_ = field(offsetof(RegionContext, ops), pointer);
+  frame_ = field(offsetof(RegionContext, registers), pointer);
+  constants_ = field(offsetof(RegionContext, constants), pointer);
+  ranges_ = field(offsetof(RegionContext, ranges), pointer);
+  first_ = b_.CreateZExt(field(offsetof(RegionContext, first), b_.getInt32Ty()), i64);
+  special_ = b_.CreateGEP(
+      b_.getInt8Ty(),
+      field(offsetof(RegionContext, special), pointer),
+      b_.CreateMul(first_, b_.getInt64(4))
+  );
+  mask_ = b_.CreateTrunc(field(offsetof(RegionContext, mask), b_.getInt32Ty()), bits_type());
+  active_ = mask_;
+  lane_count_ = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_), i64);
+  some_lane_ =
+      b_.CreateZExt(b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_, b_.getTrue()), i64);
+  behind_ = field(offsetof(RegionContext, behind), i64);
+  access_.shared = field(offsetof(RegionContext, shared), pointer);
+  access_.shared_bytes = field(offsetof(RegionContext, shared_bytes), i64);
+  access_.param = field(offsetof(RegionContext, param), pointer);
+  access_.param_bytes = field(offsetof(RegionContext, param_bytes), i64);
+  access_.local_stride = field(offsetof(RegionContext, local_stride), i64);
+  access_.local = b_.CreateGEP(
+      b_.getInt8Ty(),
+      field(offsetof(RegionContext, local), pointer),
+      b_.CreateMul(first_, access_.local_stride)
+  );
+  local_base_ = b_.CreateTrunc(field(offsetof(RegionContext, local_base), i64), b_.getInt32Ty());
+  b_.CreateStore(field(offsetof(RegionContext, fuel), i64), fuel_);
+  b_.CreateStore(field(offsetof(RegionContext, executed), i64), executed_);
   variables_.assign(registers_.count(), nullptr);
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    if (kinds_[k] == Kind::Leave) {
+    if (ops_[k].kind == Kind::Leave) {
       continue;
     }
-    std::vector<isa::Ref> used = refs(code_.ops[k]);
-    used.push_back(code_.ops[k].guard);
-    for (const isa::Ref ref : used) {
-      if (ref.none()) {
-        continue;
-      }
-      if (ref.area() == isa::Area::Special && specials_[ref.offset()] == nullptr) {
-        llvm::AllocaInst* value = stack(special_bytes, "special");
-        b_.CreateMemCpy(
-            value,
-            llvm::Align(64),
-            at(special_, ref.offset()),
-            llvm::Align(4),
-            special_bytes
-        );
-        specials_[ref.offset()] = value;
-      } else if (ref.area() == isa::Area::Frame) {
-        const std::uint32_t index = registers_.at(ref.offset());
-        if (variables_[index] == nullptr) {
-          const llvm::Twine name = "r" + llvm::Twine(index);
-          variables_[index] = stack(std::max(64U, registers_.place(index).bytes()), name);
-        }
+    for (const isa::Ref ref : registers_.refs(k)) {
+      const std::uint32_t index = registers_.frame_register(ref);
+      if (index != registers_.count() && variables_[index] == nullptr) {
+        variables_[index] = variable(type_of(index), "r" + llvm::Twine(index));
+        // What is not live holds something, or LLVM may think anything of what is computed from it.
+        b_.CreateStore(llvm::Constant::getNullValue(type_of(index)), variables_[index]);
       }
     }
   }
+}
+
+void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
   llvm::BasicBlock* nowhere = block("nowhere");
   llvm::SwitchInst* to = b_.CreateSwitch(function_->getArg(1), nowhere);
   b_.SetInsertPoint(nowhere);
-  b_.CreateUnreachable();
+  finish(b_.CreateGEP(
+      b_.getInt8Ty(),
+      ops_pointer_,
+      b_.CreateMul(b_.CreateZExt(function_->getArg(1), b_.getInt64Ty()), b_.getInt64(op_bytes))
+  ));
   for (const std::uint32_t k : entries) {
     llvm::BasicBlock* enter = block("enter" + llvm::Twine(k));
     b_.SetInsertPoint(enter);
+    llvm::Value* irregular = no_lanes();
     for (const std::uint32_t index : registers_.live(k)) {
       if (variables_[index] != nullptr) {
-        load_register(index);
+        load_register(index, irregular);
       }
     }
-    b_.CreateBr(bodies_[k]);
+    llvm::BasicBlock* refuse = block("refuse" + llvm::Twine(k));
+    irregular = b_.CreateAnd(irregular, mask_);
+    b_.CreateCondBr(b_.CreateICmpEQ(irregular, no_lanes()), bodies_[k], refuse);
+    b_.SetInsertPoint(refuse);
+    finish(op_pointer(k));
     to->addCase(b_.getInt32(k), enter);
   }
 }
 
-void Builder::emit_branch(std::uint32_t k) {
+/// Ops [first, last), with all that jumps among them.
+void RegionBuilder::emit_range(std::uint32_t first, std::uint32_t last) {
+  for (std::uint32_t k = first; k < last;) {
+    b_.SetInsertPoint(arrivals_[k]);
+    at_ = k;
+    if (ops_[k].kind == Kind::Leave) {
+      b_.CreateBr(exit_block(k));
+      ++k;
+      continue;
+    }
+    if ((code_.ops[k].flags & isa::Join) != 0 && absent_.empty()) {
+      llvm::BasicBlock* exit = exit_block(k);
+      b_.CreateCondBr(b_.CreateICmpULE(behind_, b_.getInt64(k)), exit, bodies_[k], unlikely());
+    } else {
+      b_.CreateBr(bodies_[k]);
+    }
+    b_.SetInsertPoint(bodies_[k]);
+    if (const auto detour = detours_.find(k); detour != detours_.end()) {
+      emit_detour(k, detour->second);
+      k = detour->second.end;
+      continue;
+    }
+    if (ops_[k].kind == Kind::Branch) {
+      emit_branch(k);
+    } else {
+      emit_op(k);
+      count(1);
+      b_.CreateBr(arrivals_[k + 1]);
+    }
+    ++k;
+  }
+}
+
+void RegionBuilder::emit_branch(std::uint32_t k) {
   const isa::Op& op = code_.ops[k];
   llvm::BasicBlock* taken = block("taken" + llvm::Twine(k));
   if ((op.flags & isa::Guarded) != 0) {
-    llvm::Value* p = read(registers_.at(op.guard.offset()));
-    p = op.guard_negated ? b_.CreateNot(p) : p;
-    flush_executed();
-    llvm::BasicBlock* some = block("some" + llvm::Twine(k));
-    b_.CreateCondBr(b_.CreateICmpEQ(p, b_.getInt32(0)), arrivals_[k + 1], some);
-    b_.SetInsertPoint(some);
-    leave_if(b_.CreateICmpNE(p, b_.getInt32(isa::all_lanes)), k);
-  } else {
-    flush_executed();
+    const LaneValue guard = read(registers_.at(op.guard.offset()));
+    llvm::Value* p = op.guard_negated ? b_.CreateNot(guard.value) : guard.value;
+    if (guard.shape.is_regular()) {
+      llvm::BasicBlock* chosen = block("chosen" + llvm::Twine(k));
+      b_.CreateCondBr(p, chosen, arrivals_[k + 1]);
+      b_.SetInsertPoint(chosen);
+    } else {
+      llvm::Value* lanes = b_.CreateAnd(as_bits(p), mask_);
+      llvm::BasicBlock* some = block("some" + llvm::Twine(k));
+      b_.CreateCondBr(b_.CreateICmpEQ(lanes, no_lanes()), arrivals_[k + 1], some);
+      b_.SetInsertPoint(some);
+      leave_if(b_.CreateICmpNE(lanes, mask_), k);
+    }
   }
   if (op.target <= k) { // a taken backward branch costs one op of fuel
     llvm::Value* fuel = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), fuel_), b_.getInt64(1));
@@ -424,253 +351,269 @@ void Builder::emit_branch(std::uint32_t k) {
   }
   b_.CreateBr(taken);
   b_.SetInsertPoint(taken);
-  pending_ = 1;
-  flush_executed();
+  count(1);
   b_.CreateBr(arrivals_[op.target]);
 }
 
-void Builder::emit_handler(std::uint32_t k) {
+/// One side of a branch after the other, each for its own lanes.
+void RegionBuilder::emit_detour(std::uint32_t k, const Detour& detour) {
   const isa::Op& op = code_.ops[k];
-  const std::string_view name = handlers_.name(op.execute);
-  // The mask: lanes that execute; the guard alone decides what is kept of the old values.
-  llvm::Value* guard = nullptr;
-  llvm::Value* active = b_.getInt32(isa::all_lanes);
-  llvm::BasicBlock* done = block("done" + llvm::Twine(k));
-  if ((op.flags & isa::Guarded) != 0) {
-    guard = read(registers_.at(op.guard.offset()));
-    guard = op.guard_negated ? b_.CreateNot(guard) : guard;
-    active = guard;
-    flush_executed();
-    llvm::BasicBlock* some = block("some" + llvm::Twine(k));
-    b_.CreateCondBr(b_.CreateICmpEQ(active, b_.getInt32(0)), done, some);
-    b_.SetInsertPoint(some);
-    pending_ = 1;
-    flush_executed();
-  } else {
-    ++pending_;
-  }
-  // Registers that it reads or writes, by their refs; equal refs share a slot.
-  std::map<std::uint32_t, std::uint64_t> slot_of;
-  std::vector<isa::Ref> used = refs(op);
-  for (const isa::Ref ref : used) {
-    if (!ref.none()) {
-      slot_of.try_emplace(ref.raw, slot_of.size() * largest_slot);
-    }
-  }
-  llvm::BasicBlock* slow = nullptr;
-  if (kinds_[k] == Kind::Access) {
-    flush_executed();
-    slow = block("slow" + llvm::Twine(k));
-    llvm::BasicBlock* fast = block("fast" + llvm::Twine(k));
-    if (guard == nullptr) {
-      b_.CreateBr(fast);
-    } else {
-      b_.CreateCondBr(b_.CreateICmpEQ(active, b_.getInt32(isa::all_lanes)), fast, slow);
-    }
-    b_.SetInsertPoint(fast);
-  }
-  llvm::AllocaInst* slots =
-      stack(std::max<std::size_t>(1, slot_of.size()) * largest_slot, "slots" + llvm::Twine(k));
-  for (const auto& [raw, offset] : slot_of) {
-    const isa::Ref ref{raw};
-    llvm::Value* slot = at(slots, offset);
-    if (ref.area() == isa::Area::Frame) {
-      const std::uint32_t index = registers_.at(ref.offset());
-      b_.CreateAlignedStore(read(index), slot, llvm::Align(64));
-    } else if (ref.area() == isa::Area::Special) {
-      b_.CreateMemCpy(
-          slot,
-          llvm::Align(64),
-          specials_.at(ref.offset()),
-          llvm::Align(64),
-          special_bytes
-      );
-    } else {
-      const auto address = std::ranges::find(
-          code_.addresses,
-          ref.offset(),
-          &std::pair<std::uint32_t, std::uint32_t>::first
-      );
-      const std::uint64_t bytes =
-          std::min<std::uint64_t>(largest_slot, code_.constants.size() - ref.offset());
-      llvm::Value* from = nullptr;
-      if (address != code_.addresses.end()) {
-        from = at(frame_constants_, ref.offset());
-      } else {
-        llvm::GlobalVariable*& constant = constants_[ref.offset()];
-        if (constant == nullptr) {
-          constant = data(code_.constants.data() + ref.offset(), bytes, "constant");
-        }
-        from = constant;
-      }
-      const bool moving = address != code_.addresses.end();
-      b_.CreateMemCpy(
-          slot,
-          llvm::Align(64),
-          from,
-          llvm::Align(moving ? 4 : 64),
-          moving ? address->second * isa::warp_size : bytes
-      );
-    }
-  }
-  // The op and its refs, with slots in the place of operands.
-  isa::Op fake = op;
-  fake.execute = nullptr;
-  fake.flags = 0;
-  fake.target = 0;
-  const auto slot_ref = [&](isa::Ref ref) {
-    return ref.none() ? ref : isa::Ref{static_cast<std::uint32_t>(slot_of.at(ref.raw))};
+  llvm::Value* p = read(registers_.at(op.guard.offset())).value;
+  p = op.guard_negated ? b_.CreateNot(p) : p;
+  llvm::Value* all = active_;
+  llvm::Value* taken = b_.CreateAnd(as_bits(p), all);
+  llvm::Value* stay = b_.CreateXor(taken, all);
+  count(1);
+  const auto side = [&](std::uint32_t first,
+                        std::uint32_t last,
+                        llvm::Value* lanes,
+                        llvm::Value* others,
+                        std::uint32_t others_at) {
+    llvm::BasicBlock* over = block("over" + llvm::Twine(first));
+    b_.CreateCondBr(b_.CreateICmpEQ(lanes, no_lanes()), over, arrivals_[first]);
+    active_ = lanes;
+    absent_.push_back({others, others_at});
+    // What comes behind the last op is the end of this side, not that op.
+    llvm::BasicBlock* behind = arrivals_[last];
+    arrivals_[last] = over;
+    emit_range(first, last);
+    arrivals_[last] = behind;
+    absent_.pop_back();
+    active_ = all;
+    b_.SetInsertPoint(over);
   };
-  for (isa::Ref* ref : {&fake.d, &fake.a, &fake.b, &fake.c, &fake.e}) {
-    *ref = slot_ref(*ref);
+  const bool has_other = detour.otherwise != detour.end;
+  // The branch that ends the first side is not executed as one.
+  side(k + 1, has_other ? detour.otherwise - 1 : detour.end, stay, taken, detour.otherwise);
+  if (has_other) {
+    side(detour.otherwise, detour.end, taken, stay, detour.end);
   }
-  llvm::Value* fake_op = nullptr;
-  if (has_absolute_address(code_, op)) {
-    llvm::AllocaInst* copy = stack(op_bytes, "op" + llvm::Twine(k));
-    b_.CreateMemCpy(copy, llvm::Align(8), data(&fake, op_bytes, "op"), llvm::Align(8), op_bytes);
-    for (const std::size_t field : {offsetof(isa::Op, imm), offsetof(isa::Op, imm2)}) {
-      llvm::Value* value = b_.CreateLoad(b_.getInt64Ty(), at(op_pointer(k), field));
-      b_.CreateStore(value, at(copy, field));
+  b_.CreateBr(arrivals_[detour.end]);
+}
+
+void RegionBuilder::emit_op(std::uint32_t k) {
+  const isa::Op& op = code_.ops[k];
+  llvm::BasicBlock* done = block("done" + llvm::Twine(k));
+  llvm::Value* all = active_;
+  llvm::Value* chosen = absent_.empty() ? nullptr : active_; // who gets the results
+  if ((op.flags & isa::Guarded) != 0) {
+    const LaneValue guard = read(registers_.at(op.guard.offset()));
+    llvm::Value* p = op.guard_negated ? b_.CreateNot(guard.value) : guard.value;
+    llvm::BasicBlock* some = block("some" + llvm::Twine(k));
+    if (guard.shape.is_regular()) {
+      b_.CreateCondBr(p, some, done);
+    } else {
+      active_ = b_.CreateAnd(as_bits(p), all);
+      chosen = active_;
+      b_.CreateCondBr(b_.CreateICmpEQ(active_, no_lanes()), done, some);
     }
-    fake_op = copy;
+    b_.SetInsertPoint(some);
+  }
+  const bool interpreted = ops_[k].kind == Kind::Interpret;
+  llvm::BasicBlock* slow =
+      interpreted || ops_[k].lane->reaches ? block("slow" + llvm::Twine(k)) : nullptr;
+  if (interpreted) {
+    b_.CreateBr(slow);
   } else {
-    fake_op = data(&fake, op_bytes, "op");
-  }
-  std::vector<isa::Ref> list;
-  for (std::uint32_t n = 0; n < op.count; ++n) {
-    list.push_back(slot_ref(code_.refs[op.list + n]));
-  }
-  llvm::AllocaInst* exec = stack(ExecLayout::bytes, "exec" + llvm::Twine(k));
-  b_.CreateStore(slots, at(exec, ExecLayout::slots));
-  if (!list.empty()) {
-    b_.CreateStore(
-        data(list.data(), list.size() * sizeof(isa::Ref), "list"),
-        at(exec, ExecLayout::list)
-    );
-  }
-  if (kinds_[k] == Kind::Access) {
-    llvm::Value* site = b_.CreateAdd(
-        b_.CreateLShr(
-            b_.CreatePtrToInt(ops_, b_.getInt64Ty()),
-            static_cast<std::uint64_t>(std::countr_zero(op_bytes))
-        ),
-        b_.getInt64(k)
-    );
-    site = b_.CreateAnd(site, b_.getInt64(isa::range_sites - 1));
-    b_.CreateStore(
-        b_.CreateGEP(
-            b_.getInt8Ty(),
-            ranges_,
-            b_.CreateMul(site, b_.getInt64(sizeof(memory::Range)))
-        ),
-        at(exec, ExecLayout::range)
-    );
-    for (const auto& [offset, value] : exec_fields_) {
-      const bool narrow = offset == ExecLayout::local_base;
-      b_.CreateStore(narrow ? b_.CreateTrunc(value, b_.getInt32Ty()) : value, at(exec, offset));
-    }
-  }
-  const llvm::Function* handler = bitcode_.getFunction(llvm::StringRef(name));
-  llvm::FunctionCallee callee =
-      module_.getOrInsertFunction(llvm::StringRef(name), handler->getFunctionType());
-  llvm::Value* next = b_.CreateCall(callee, {exec, fake_op});
-  if (slow != nullptr) {
-    llvm::BasicBlock* good = block("good" + llvm::Twine(k));
-    b_.CreateCondBr(
-        b_.CreateICmpEQ(next, llvm::ConstantPointerNull::get(b_.getPtrTy())),
-        slow,
-        good,
-        llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights()
-    );
-    b_.SetInsertPoint(good);
-  }
-  for (const auto& [raw, offset] : slot_of) {
-    const isa::Ref ref{raw};
-    if (ref.area() != isa::Area::Frame) {
-      continue;
-    }
-    const std::uint32_t index = registers_.at(ref.offset());
-    if (!registers_.written(k, index)) {
-      continue;
-    }
-    const RegisterPlace& place = registers_.place(index);
-    llvm::Value* value =
-        b_.CreateAlignedLoad(vector_type(place), at(slots, offset), llvm::Align(64));
-    // An access with compiled code is executed by all lanes.
-    const bool some = guard != nullptr && kinds_[k] != Kind::Access;
-    write(index, some ? blend(place, guard, value, read(index)) : value);
-  }
-  b_.CreateBr(done);
-  if (slow != nullptr) {
-    b_.SetInsertPoint(slow);
-    for (const auto& [raw, offset] : slot_of) {
-      if (isa::Ref{raw}.area() == isa::Area::Frame) {
-        store_register(registers_.at(isa::Ref{raw}.offset()));
-      }
-    }
-    llvm::Value* interpret = context_field(offsetof(RegionContext, interpret), b_.getPtrTy());
-    llvm::FunctionType* type = llvm::FunctionType::get(
-        b_.getPtrTy(),
-        {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()},
-        /*isVarArg=*/false
-    );
-    llvm::Value* answer = b_.CreateCall(type, interpret, {context_, op_pointer(k), active});
-    // Such a handler goes on behind its op or has stopped with a fault, and then nobody asks for
-    // registers any more.
-    llvm::BasicBlock* stopped = block("stopped" + llvm::Twine(k));
-    llvm::BasicBlock* again = block("again" + llvm::Twine(k));
-    b_.CreateCondBr(b_.CreateICmpEQ(answer, op_pointer(k + 1)), again, stopped);
-    b_.SetInsertPoint(stopped);
-    b_.CreateStore(
-        b_.CreateLoad(b_.getInt64Ty(), fuel_),
-        at(context_, offsetof(RegionContext, fuel))
-    );
-    b_.CreateStore(
-        b_.CreateLoad(b_.getInt64Ty(), executed_),
-        at(context_, offsetof(RegionContext, executed))
-    );
-    b_.CreateRet(answer);
-    b_.SetInsertPoint(again);
-    for (const auto& [raw, offset] : slot_of) {
-      if (isa::Ref{raw}.area() == isa::Area::Frame) {
-        const std::uint32_t index = registers_.at(isa::Ref{raw}.offset());
-        if (registers_.written(k, index)) {
-          load_register(index);
-        }
-      }
-    }
+    emit_lanes(k, chosen, slow);
     b_.CreateBr(done);
   }
+  if (slow != nullptr) {
+    b_.SetInsertPoint(slow);
+    emit_slow(k, chosen);
+    b_.CreateBr(done);
+  }
+  active_ = all;
   b_.SetInsertPoint(done);
 }
 
-void Builder::emit_op(std::uint32_t k) {
-  b_.SetInsertPoint(arrivals_[k]);
-  if (kinds_[k] == Kind::Leave) {
-    b_.CreateBr(exit_block(k));
-    return;
-  }
-  b_.CreateBr(bodies_[k]);
-  b_.SetInsertPoint(bodies_[k]);
-  if (kinds_[k] == Kind::Branch) {
-    emit_branch(k);
-    return;
-  }
-  emit_handler(k);
-  flush_executed();
-  b_.CreateBr(arrivals_[k + 1]);
-}
-
-BuiltRegion Builder::build(const std::string& name) {
-  BuiltRegion result;
-  result.name = name;
-  for (const isa::Op& op : code_.ops) {
-    kinds_.push_back(classify(op));
-    if (kinds_.back() == Kind::Leave) {
-      result.left.push_back(static_cast<std::uint32_t>(kinds_.size() - 1));
+/// The op's LaneFunction, instruction by instruction.
+void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow) {
+  const PlannedOp& planned = ops_[k];
+  const llvm::Function& f = *planned.lane->function;
+  std::unordered_map<const llvm::Value*, LaneValue> known;
+  const auto arguments = static_cast<unsigned>(planned.operands.inputs.size());
+  for (unsigned n = 0; n < arguments; ++n) {
+    if (!f.getArg(n)->use_empty()) {
+      known[f.getArg(n)] = input(planned.operands.inputs[n], f.getArg(n)->getType());
     }
   }
+  known[f.getArg(arguments)] = {Shape::uniform(), local_base_};
+  if (!f.getArg(arguments + 1)->use_empty()) {
+    known[f.getArg(arguments + 1)] = {
+        Shape::uniform(),
+        b_.CreateLoad(b_.getInt64Ty(), at(op_pointer(k), offsetof(isa::Op, imm)))
+    };
+  }
+  const auto value_of = [&](const llvm::Value* v) -> LaneValue {
+    if (const auto* constant = llvm::dyn_cast<llvm::Constant>(v)) {
+      return {Shape::uniform(), const_cast<llvm::Constant*>(constant)};
+    }
+    return known.at(v);
+  };
+  std::unordered_map<const llvm::Value*, Access> reached;
+  std::vector<LaneValue> results(planned.operands.outputs.size());
+  for (const llvm::Instruction& i : f.getEntryBlock()) {
+    if (is_reach(i)) {
+      llvm::Value* site = b_.CreateAdd(
+          b_.CreateLShr(
+              b_.CreatePtrToInt(ops_pointer_, b_.getInt64Ty()),
+              static_cast<std::uint64_t>(std::countr_zero(op_bytes))
+          ),
+          b_.getInt64(k)
+      );
+      site = b_.CreateAnd(site, b_.getInt64(isa::range_sites - 1));
+      AccessContext context = access_;
+      context.range = b_.CreateGEP(
+          b_.getInt8Ty(),
+          ranges_,
+          b_.CreateMul(site, b_.getInt64(sizeof(memory::Range)))
+      );
+      const auto number = [&](unsigned n) {
+        return static_cast<std::uint32_t>(
+            llvm::cast<llvm::ConstantInt>(i.getOperand(n))->getZExtValue()
+        );
+      };
+      const auto it = reached.try_emplace(&i, b_, lanes_, active_, slow).first;
+      it->second.reach(value_of(i.getOperand(0)), number(1), number(2), context);
+      continue;
+    }
+    if (llvm::isa<llvm::GetElementPtrInst>(i)) {
+      continue; // place_of() looks through it
+    }
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i)) {
+      const Place place = place_of(load->getPointerOperand());
+      known[&i] = llvm::isa<llvm::Argument>(place.from)
+                      ? special(static_cast<std::uint32_t>(place.offset))
+                      : reached.at(place.from).load(load->getType(), place.offset);
+      continue;
+    }
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&i)) {
+      const Place place = place_of(store->getPointerOperand());
+      reached.at(place.from).store(value_of(store->getValueOperand()), place.offset);
+      continue;
+    }
+    if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
+      results[insert->getIndices()[0]] = value_of(insert->getInsertedValueOperand());
+      continue;
+    }
+    if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
+      if (auto* constant = llvm::dyn_cast<llvm::Constant>(ret->getReturnValue())) {
+        for (unsigned n = 0; n < results.size(); ++n) {
+          results[n] = {Shape::uniform(), constant->getAggregateElement(n)};
+        }
+      }
+      continue;
+    }
+    std::vector<LaneValue> operands;
+    const unsigned operand_count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
+    for (unsigned n = 0; n < operand_count; ++n) {
+      operands.push_back(value_of(i.getOperand(n)));
+    }
+    known[&i] = lanes_.apply(i, operands);
+  }
+  for (std::size_t n = 0; n < results.size(); ++n) {
+    const std::uint32_t index = registers_.at(planned.operands.outputs[n].offset());
+    LaneValue value = results[n];
+    if (value.value == nullptr) { // an InsertValue of a constant aggregate
+      value = {Shape::uniform(), llvm::Constant::getNullValue(element(registers_.place(index)))};
+    }
+    if (registers_.place(index).predicate) {
+      llvm::Type* bit = b_.getInt1Ty();
+      value.value =
+          b_.CreateTrunc(value.value, value.shape.is_regular() ? bit : lanes_.widened(bit));
+    }
+    write(index, value, chosen);
+  }
+}
+
+/// The interpreter's handler for the active lanes.
+void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
+  for (const isa::Ref ref : ops_[k].operands.inputs) {
+    if (ref.area() == isa::Area::Frame) {
+      store_register(registers_.at(ref.offset()), active_);
+    }
+  }
+  llvm::Value* interpret = field(offsetof(RegionContext, interpret), b_.getPtrTy());
+  llvm::FunctionType* type = llvm::FunctionType::get(
+      b_.getPtrTy(),
+      {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()},
+      /*isVarArg=*/false
+  );
+  llvm::Value* answer = b_.CreateCall(
+      type,
+      interpret,
+      {context_, op_pointer(k), b_.CreateZExt(active_, b_.getInt32Ty())}
+  );
+  // Such a handler goes on behind its op or has stopped with a fault, and then nobody asks for
+  // registers any more.
+  llvm::BasicBlock* stopped = block("stopped" + llvm::Twine(k));
+  llvm::BasicBlock* again = block("again" + llvm::Twine(k));
+  b_.CreateCondBr(b_.CreateICmpEQ(answer, op_pointer(k + 1)), again, stopped);
+  b_.SetInsertPoint(stopped);
+  finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
+  b_.SetInsertPoint(again);
+  std::vector<std::uint32_t> regular;
+  llvm::Value* differs = no_lanes();
+  for (const isa::Ref ref : ops_[k].operands.outputs) {
+    const std::uint32_t index = registers_.at(ref.offset());
+    llvm::Value* all = load_lanes(index);
+    if (!shape(index).is_regular()) {
+      write(index, {Shape::vector(), all}, chosen);
+      continue;
+    }
+    // Loaded from one address, and the same for all unless that is each lane's own memory, or
+    // others write there.
+    HEDDLE_CHECK(shape(index).is_uniform(), "a loaded value with a stride");
+    llvm::Value* some = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, active_, b_.getTrue());
+    llvm::Value* one = b_.CreateExtractElement(all, some);
+    b_.CreateStore(one, variables_[index]);
+    llvm::Value* other = b_.CreateICmpNE(all, lanes_.vector({Shape::uniform(), one}));
+    differs = b_.CreateOr(differs, as_bits(other));
+    regular.push_back(index);
+  }
+  if (!regular.empty()) {
+    llvm::BasicBlock* same = block("same" + llvm::Twine(k));
+    llvm::BasicBlock* leave = block("differ" + llvm::Twine(k));
+    differs = b_.CreateAnd(differs, active_);
+    b_.CreateCondBr(b_.CreateICmpEQ(differs, no_lanes()), same, leave);
+    b_.SetInsertPoint(leave);
+    count(1);
+    emit_exit(k + 1, absent_, regular);
+    b_.SetInsertPoint(same);
+  }
+}
+
+BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
+  BuiltRegion result;
+  result.name = name;
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    ops_.push_back(plan(k));
+    if (ops_.back().kind == Kind::Leave) {
+      result.left.push_back(k);
+    } else if (ops_.back().kind == Kind::Interpret) {
+      result.interpreted.push_back(k);
+    }
+  }
+  uniformity_.emplace(
+      code_,
+      registers_,
+      ops_,
+      [this](std::uint32_t offset) { return special_shape(offset); },
+      [this](isa::Ref ref) { return constant_word(ref); }
+  );
+  find_detours();
   result.entries = find_entries();
+  result.size = code_.ops.size();
+  for (const std::uint32_t k : result.entries) {
+    result.size += registers_.live(k).size();
+  }
+  for (const std::uint32_t k : result.left) {
+    result.size += registers_.live(k).size();
+  }
+  if (result.size > most) {
+    result.entries.clear();
+  }
   if (result.entries.empty()) {
     return result;
   }
@@ -683,33 +626,33 @@ BuiltRegion Builder::build(const std::string& name) {
   function_->setVisibility(llvm::GlobalValue::HiddenVisibility);
   function_->setDSOLocal(true);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
+  function_->addFnAttr("prefer-vector-width", "512");
+  function_->setPrefixData(b_.getInt32(launch_.lanes | (launch_.rows ? isa::region_rows : 0)));
   block("entry");
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     arrivals_.push_back(block("op" + llvm::Twine(k)));
     bodies_.push_back(block("body" + llvm::Twine(k)));
   }
-  emit_prologue(result.entries);
-  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    emit_op(k);
-  }
-  for (llvm::BasicBlock* unused : bodies_) {
-    if (unused->empty()) {
-      unused->eraseFromParent();
+  emit_prologue();
+  emit_entries(result.entries);
+  emit_range(0, static_cast<std::uint32_t>(code_.ops.size()));
+  for (llvm::BasicBlock& unused : *function_) {
+    if (unused.empty()) {
+      new llvm::UnreachableInst(b_.getContext(), &unused);
     }
   }
   return result;
 }
 
-} // namespace
-
 BuiltRegion build_region(
     llvm::Module& module,
-    const llvm::Module& bitcode,
-    const Handlers& handlers,
+    LaneFunctions& functions,
     const isa::Code& code,
-    const std::string& name
+    const LaunchShape& shape,
+    const std::string& name,
+    std::size_t most
 ) {
-  return Builder(module, bitcode, handlers, code).build(name);
+  return RegionBuilder(module, functions, code, shape).build(name, most);
 }
 
 } // namespace heddle::jit

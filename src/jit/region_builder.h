@@ -1,22 +1,21 @@
 // RegionBuilder: one Code to one function of LLVM IR, a Region (isa/region.h).
 //
-//   RegionBuilder builder(module, bitcode, handlers, code);
-//   BuiltRegion region = builder.build("region0");
+//   BuiltRegion region = build_region(module, functions, code, shape, "region0");
 //
-// Each op becomes a call of its handler's bitcode, which is inlined later, on an Exec and an Op of
-// its own: the operands are copied into slots of the stack before, results back to the registers
-// behind it. Registers are variables of the stack, too; LLVM makes values of vectors of all of
-// them.
-// A region is for whole warps: a guarded op computes all 32 lanes and keeps the old values of the
-// others.
+// Each op becomes its LaneFunction's instructions, widened to so many lanes (lane_values.h), with
+// scalars where a register is the same in all lanes or regular (uniformity.h). Registers are
+// variables of the stack, of which LLVM makes values. Lanes outside of the mask compute what nobody
+// reads; a guarded op keeps the old values of the lanes that its guard leaves out. A forward branch
+// over code without an end of the region becomes a mask (find_detours).
 //
-// An op that may fail (its handler may return nullptr: accesses to memory) is executed in compiled
-// code only if all 32 lanes execute it and the handler finds nothing special; else the
-// interpreter's handler is called. An op without bitcode ends the region.
+// An op that touches memory looks first whether all addresses lie where it accessed last; else the
+// interpreter's handler is called, and so for ops that have no straight LaneFunction. An op without
+// bitcode ends the region.
 #pragma once
 
 #include "isa/op.h"
-#include "jit/handlers.h"
+#include "jit/lane_function.h"
+#include "jit/launch_shape.h"
 
 #include <cstdint>
 #include <string>
@@ -27,16 +26,19 @@ namespace heddle::jit {
 struct BuiltRegion {
   std::string name; // of the function
   std::vector<std::uint32_t> entries;
-  std::vector<std::uint32_t> left; // ops that are left to the interpreter
+  std::vector<std::uint32_t> left;        // ops that are left to the interpreter
+  std::vector<std::uint32_t> interpreted; // ops for which it is called
+  std::size_t size = 0; // ops, and registers at entries and exits: what the time to compile goes by
 };
 
-/// Empty `entries`: nothing of this code is worth it.
+/// Empty `entries`: nothing of this code is worth it, or its size is more than `most`.
 BuiltRegion build_region(
     llvm::Module& module,
-    const llvm::Module& bitcode,
-    const Handlers& handlers,
+    LaneFunctions& functions,
     const isa::Code& code,
-    const std::string& name
+    const LaunchShape& shape,
+    const std::string& name,
+    std::size_t most
 );
 
 } // namespace heddle::jit

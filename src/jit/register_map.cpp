@@ -23,7 +23,19 @@ RegisterMap::RegisterMap(const isa::Code& code) : code_(code) {
     add(place);
   }
   for (const auto& [offset, bytes] : code.scratch) {
-    add({offset, bytes, false});
+    add({offset, bytes, /*predicate=*/bytes == 0});
+  }
+  std::vector<std::uint32_t> user(places_.size(), ~0U);
+  kept_.resize(places_.size());
+  for (std::uint32_t k = 0; k < code.ops.size(); ++k) {
+    for (const isa::Ref ref : refs(k)) {
+      const std::uint32_t index = frame_register(ref);
+      if (index != count()) {
+        std::uint32_t& first = user[index];
+        kept_[index] = kept_[index] || (first != ~0U && first != code.ops[k].instruction);
+        first = code.ops[k].instruction;
+      }
+    }
   }
   if (!function.body.empty()) {
     const ptx::Cfg cfg(function);
@@ -51,9 +63,47 @@ std::vector<std::uint32_t> RegisterMap::live(std::uint32_t op) const {
   const bool inside = op != 0 && code_.ops[op - 1].instruction == instruction;
   for (std::uint32_t index = 0; index < count(); ++index) {
     const bool declared = index < code_.registers.size();
-    if (!declared || before_[instruction].test(index) || (inside && written(op, index))) {
+    const bool live = declared ? before_[instruction].test(index) : kept_[index];
+    if (live || (inside && written(op, index))) {
       result.push_back(index);
     }
+  }
+  return result;
+}
+
+std::vector<isa::Ref> RegisterMap::refs(std::uint32_t k) const {
+  const isa::Op& op = code_.ops[k];
+  std::vector<isa::Ref> result = {op.d, op.a, op.b, op.c, op.e};
+  for (std::uint32_t n = 0; n < op.count; ++n) {
+    if (op.list + n < code_.refs.size()) {
+      result.push_back(code_.refs[op.list + n]);
+    }
+  }
+  if ((op.flags & isa::Guarded) != 0) {
+    result.push_back(op.guard);
+  }
+  return result;
+}
+
+std::uint32_t RegisterMap::frame_register(isa::Ref ref) const {
+  return ref.none() || ref.area() != isa::Area::Frame ? count() : at(ref.offset());
+}
+
+std::vector<std::uint32_t> RegisterMap::writes(std::uint32_t op) const {
+  std::vector<std::uint32_t> result;
+  const auto add = [&](std::uint32_t index) {
+    if (std::ranges::find(result, index) == result.end()) {
+      result.push_back(index);
+    }
+  };
+  for (const isa::Ref ref : refs(op)) {
+    const std::uint32_t index = frame_register(ref);
+    if (index != count() && written(op, index)) {
+      add(index);
+    }
+  }
+  if (code_.ops[op].instruction < writes_.size()) {
+    std::ranges::for_each(writes_[code_.ops[op].instruction], add);
   }
   return result;
 }

@@ -1,7 +1,8 @@
 // RegisterMap: what lies where in the frame of a Code, and which registers may be read again.
 //
 // May be wrong in one direction: a register may be taken for live that is not (ptx/liveness.h),
-// never the other way round. Registers that the lowering has added are always live.
+// never the other way round. Of registers that the lowering has added, those are always live that
+// more than one instruction uses (the carry).
 #pragma once
 
 #include "isa/op.h"
@@ -28,17 +29,26 @@ public:
   const RegisterPlace& place(std::uint32_t index) const { return places_[index]; }
   /// Index of the register at an offset of the frame; count() if there is none.
   std::uint32_t at(std::uint32_t offset) const;
+  /// The op's operands and its guard.
+  std::vector<isa::Ref> refs(std::uint32_t op) const;
+  /// count() if it is none.
+  std::uint32_t frame_register(isa::Ref ref) const;
   /// Registers that may be read from this op on.
   std::vector<std::uint32_t> live(std::uint32_t op) const;
-  /// Registers that the op's instruction may write.
+  bool live_at_instruction(std::uint32_t instruction, std::uint32_t index) const {
+    return index >= code_.registers.size() || before_[instruction].test(index);
+  }
+  /// Registers among the op's operands that its instruction may write.
   bool written(std::uint32_t op, std::uint32_t index) const;
+  std::vector<std::uint32_t> writes(std::uint32_t op) const;
 
 private:
   const isa::Code& code_;
   std::vector<RegisterPlace> places_;
   std::map<std::uint32_t, std::uint32_t> by_offset_;
-  std::vector<ptx::BitVector> before_; // by instruction
-  std::vector<std::vector<std::uint32_t>> writes_;
+  std::vector<ptx::BitVector> before_;             // by instruction
+  std::vector<std::vector<std::uint32_t>> writes_; // by instruction
+  std::vector<bool> kept_; // by register: of the lowering, and used by more than one instruction
 };
 
 } // namespace heddle::jit

@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <vector>
 
 namespace heddle::jit {
@@ -21,9 +23,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// About 30 ms of the interpreter, a quarter of what compiling a kernel takes.
-constexpr std::uint64_t hot = 30'000'000;
 constexpr auto look_every = std::chrono::milliseconds(2);
+
+/// For whoever works on the compiler, and for tests: HEDDLE_JIT_SHOW=tiers.
+void tell(const isa::Kernel& kernel, const char* what) {
+  const char* wanted = std::getenv("HEDDLE_JIT_SHOW");
+  if (wanted != nullptr && std::string_view(wanted) == "tiers") {
+    fmt::print(stderr, "heddle-jit: {}: {}\n", kernel.name, what);
+  }
+}
+
+/// Thread instructions after which compiling is worth it: as much of the interpreter's time as
+/// about half of what compiling takes, which is 30 ms and 0.4 ms for each op.
+std::uint64_t hot_after(const isa::Kernel& kernel) {
+  std::uint64_t ops = 0;
+  for (const auto& [address, code] : kernel.functions) {
+    ops += code->ops.size();
+  }
+  constexpr std::uint64_t per_millisecond = 1'500'000;
+  return per_millisecond * (30 + ops * 2 / 5);
+}
 
 } // namespace
 
@@ -40,7 +59,7 @@ Tiers::Tiers(Options options) : options_(std::move(options)) {
   }
 }
 
-std::string Tiers::image_of(const isa::Kernel& kernel) const {
+std::string Tiers::image_of(const isa::Kernel& kernel, const LaunchShape& shape) const {
   // The order of addresses is that of no two processes; the set of functions is.
   std::vector<Hash128> hashes;
   for (const auto& [address, code] : kernel.functions) {
@@ -51,6 +70,8 @@ std::string Tiers::image_of(const isa::Kernel& kernel) const {
   std::ranges::sort(hashes, {}, [](const Hash128& h) { return std::pair(h.high, h.low); });
   Hasher all;
   all.text(compiler_state_);
+  all.text(shape.name());
+  all.value(processor_level());
   for (const Hash128& hash : hashes) {
     all.value(hash.low);
     all.value(hash.high);
@@ -67,6 +88,7 @@ bool Tiers::install(State& state, const isa::Kernel& kernel) {
   }
   if (size != 0) { // else: heddle-jit can make nothing of it
     const Result<int> installed = load_image(kernel, state.image);
+    tell(kernel, installed && *installed != 0 ? "installed" : "refused");
     if (!installed && options_.when == When::Always) {
       fmt::print(stderr, "heddle: {}\n", installed.error().message);
     }
@@ -77,7 +99,8 @@ bool Tiers::install(State& state, const isa::Kernel& kernel) {
 void Tiers::request(State& state, const isa::Program& program, const isa::Kernel& kernel) {
   std::error_code error;
   fs::create_directories(options_.cache, error);
-  std::vector<std::string> command = {options_.compiler, kernel.name, state.image};
+  std::vector<std::string> command =
+      {options_.compiler, kernel.name, state.image, state.shape.name()};
   for (const auto& module : program.modules()) {
     command.push_back(fmt::format("{}.{}.{}.ptx", state.image, ::getpid(), command.size()));
     std::ofstream out(command.back(), std::ios::binary);
@@ -86,6 +109,7 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
       return;
     }
   }
+  tell(kernel, "requested");
   if (options_.when == When::Always) {
     const auto done = run_and_read(command);
     if (!done) {
@@ -99,13 +123,16 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
 void Tiers::worked(
     const isa::Program& program,
     const isa::Kernel& kernel,
+    std::uint32_t block_x,
     std::uint64_t instructions
 ) {
   const std::lock_guard lock(mutex_);
   State& state = kernels_[&kernel];
   switch (state.step) {
   case Step::New:
-    state.image = image_of(kernel);
+    state.shape = LaunchShape::of(block_x);
+    state.image = image_of(kernel, state.shape);
+    state.hot = hot_after(kernel);
     state.step = install(state, kernel) ? Step::Done : Step::Cold;
     if (state.step == Step::Cold && options_.when == When::Always) {
       request(state, program, kernel);
@@ -115,7 +142,7 @@ void Tiers::worked(
     return;
   case Step::Cold:
     state.instructions += instructions;
-    if (state.instructions >= hot) {
+    if (state.instructions >= state.hot) {
       request(state, program, kernel);
       state.step = Step::Waiting;
     }

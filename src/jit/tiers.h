@@ -14,6 +14,7 @@
 #pragma once
 
 #include "isa/program.h"
+#include "jit/launch_shape.h"
 
 #include <atomic>
 #include <chrono>
@@ -40,7 +41,12 @@ public:
 
   /// Threads of the kernel have executed so many instructions more. Called between turns, by any
   /// worker; `program` is that of the kernel.
-  void worked(const isa::Program& program, const isa::Kernel& kernel, std::uint64_t instructions);
+  void worked(
+      const isa::Program& program,
+      const isa::Kernel& kernel,
+      std::uint32_t block_x,
+      std::uint64_t instructions
+  );
 
 private:
   enum class Step : std::uint8_t {
@@ -51,11 +57,13 @@ private:
   };
   struct State {
     Step step = Step::New;
+    LaunchShape shape; // of the launch that came first
     std::string image;
     std::uint64_t instructions = 0;
+    std::uint64_t hot = 0; // from so many on
     std::chrono::steady_clock::time_point next_look;
   };
-  std::string image_of(const isa::Kernel& kernel) const;
+  std::string image_of(const isa::Kernel& kernel, const LaunchShape& shape) const;
   bool install(State& state, const isa::Kernel& kernel);
   void request(State& state, const isa::Program& program, const isa::Kernel& kernel);
 

@@ -12,7 +12,9 @@ using S = isa::SpecialLayout;
 void Block::set_special(std::size_t warp, std::uint32_t which, std::uint32_t value) {
   auto* values =
       reinterpret_cast<std::uint32_t*>(specials_.data() + warp * S::bytes + S::offset(which));
-  std::fill_n(values, isa::warp_size, value);
+  if (values[0] != value) { // all lanes have the same
+    std::fill_n(values, isa::warp_size, value);
+  }
 }
 
 void Block::write_grid_specials() {

@@ -78,10 +78,11 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
   if (config.compile != jit::Tiers::When::Never && !config.races && !config.unwritten &&
       config.warps == Warps::Independent) {
     jit::Tiers::Options tiers{config.compile, config.compiler, config.compiled};
-    options.worked = [tiers = std::make_shared<jit::Tiers>(std::move(tiers))](
-                         const machine::Grid& grid,
-                         std::uint64_t executed
-                     ) { tiers->worked(*grid.program(), grid.kernel(), executed); };
+    options.worked = [tiers = std::make_shared<jit::Tiers>(
+                          std::move(tiers)
+                      )](const machine::Grid& grid, std::uint64_t executed) {
+      tiers->worked(*grid.program(), grid.kernel(), grid.config().block.x, executed);
+    };
   }
   report_on_interrupt(world);
   if (config.max_seconds) {

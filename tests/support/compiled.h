@@ -20,12 +20,12 @@ namespace heddle::test {
 
 class CompiledKernels {
 public:
-  void worked(const isa::Kernel& kernel) {
+  void worked(const isa::Kernel& kernel, std::uint32_t block_x) {
     const std::lock_guard lock(mutex_);
     if (!seen_.insert(&kernel).second) {
       return;
     }
-    const auto image = jit::compile_kernel(handlers(), kernel);
+    const auto image = jit::compile_kernel(handlers(), kernel, jit::LaunchShape::of(block_x));
     if (!image) {
       if (image.error().kind != ErrorKind::Unsupported) {
         throw std::runtime_error(image.error().message);
@@ -59,7 +59,7 @@ inline machine::EngineOptions
 compiled(const std::shared_ptr<CompiledKernels>& kernels = std::make_shared<CompiledKernels>()) {
   machine::EngineOptions options;
   options.worked = [kernels](const machine::Grid& grid, std::uint64_t) {
-    kernels->worked(grid.kernel());
+    kernels->worked(grid.kernel(), grid.config().block.x);
   };
   return options;
 }

@@ -1,0 +1,58 @@
+// Accesses of several lanes at once: what becomes of region_reach(), and of the loads and stores
+// behind the pointers that it returns.
+//
+// The range in which an op found its memory last is known to live (isa::Exec::last_range), and so
+// are the block's shared memory, the parameters and the lanes' local memory. reach() checks that
+// all executing lanes' bytes lie in that one range, aligned; if not, `fail` is where the code goes.
+// Regular addresses whose distance is the size of the access are one vector of memory; lanes that
+// do not execute may be read there too, if their bytes lie in the range.
+#pragma once
+
+#include "jit/lane_values.h"
+
+#include <cstdint>
+
+namespace heddle::jit {
+
+/// Values of isa::RegionContext that accesses need.
+struct AccessContext {
+  llvm::Value* range = nullptr; // of this op, in memory
+  llvm::Value* shared = nullptr;
+  llvm::Value* shared_bytes = nullptr;
+  llvm::Value* param = nullptr;
+  llvm::Value* param_bytes = nullptr;
+  llvm::Value* local = nullptr; // of the first lane
+  llvm::Value* local_stride = nullptr;
+};
+
+class Access {
+public:
+  /// `active`: bits of the lanes that execute, not zero.
+  Access(llvm::IRBuilder<>& b, LaneBuilder& lanes, llvm::Value* active, llvm::BasicBlock* fail)
+      : b_(b),
+        lanes_(lanes),
+        active_(active),
+        fail_(fail) {}
+
+  void
+  reach(const LaneValue& address, std::uint32_t bytes, std::uint32_t how, const AccessContext& c);
+  LaneValue load(llvm::Type* type, std::int64_t offset);
+  void store(const LaneValue& value, std::int64_t offset);
+
+private:
+  llvm::Value* mask();
+  void go_on_if(llvm::Value* condition);
+  llvm::Value* pointers(std::int64_t offset); // of all lanes
+  llvm::Value* at(std::int64_t offset);       // of the first lane
+
+  llvm::IRBuilder<>& b_;
+  LaneBuilder& lanes_;
+  llvm::Value* active_;
+  llvm::BasicBlock* fail_;
+  Shape shape_;                 // of the addresses
+  llvm::Value* base_ = nullptr; // pointer of lane 0, if regular
+  llvm::Value* all_ = nullptr;  // pointers of all lanes otherwise
+  std::uint32_t bytes_ = 0;
+};
+
+} // namespace heddle::jit

@@ -1,0 +1,88 @@
+// LaneValue: a value of each of the lanes that a region executes at once, and how the instructions
+// of a LaneFunction are executed for all of them.
+//
+// A value is *regular* if lane n has base + n × stride with a stride that is known: one scalar
+// stands for all lanes. Stride 0 is a uniform value, of any type; others are integers. Everything
+// else is a vector. shape() says what becomes of an instruction before any code exists; apply()
+// makes the code, and its results are as regular as shape() said, or more.
+//
+// Widening an integer (zext, sext) with a stride is right only if no lane wraps around; apply()
+// hands that condition to whoever can leave the region.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace heddle::jit {
+
+struct Shape {
+  enum class Kind : std::uint8_t {
+    None,    // nothing is known to be written yet
+    Regular, // base + lane × stride
+    Vector
+  };
+  Kind kind = Kind::None;
+  std::int64_t stride = 0;
+
+  static Shape uniform() { return {Kind::Regular, 0}; }
+  static Shape regular(std::int64_t stride) { return {Kind::Regular, stride}; }
+  static Shape vector() { return {Kind::Vector, 0}; }
+  bool is_uniform() const { return kind == Kind::Regular && stride == 0; }
+  bool is_regular() const { return kind == Kind::Regular; }
+  bool operator==(const Shape&) const = default;
+  /// What holds a value of either shape.
+  Shape join(Shape other) const {
+    return kind == Kind::None         ? other
+           : other.kind == Kind::None ? *this
+           : *this == other           ? *this
+                                      : vector();
+  }
+};
+
+struct LaneValue {
+  Shape shape;
+  llvm::Value* value = nullptr; // the base of a regular one
+};
+
+/// The result's shape; `constants[n]`: the n-th operand, if it is a constant, else nullptr.
+Shape shape(
+    const llvm::Instruction& i,
+    std::span<const Shape> operands,
+    std::span<llvm::Constant* const> constants
+);
+
+class LaneBuilder {
+public:
+  /// `leave_unless(condition)` goes on behind only if the condition holds.
+  LaneBuilder(
+      llvm::IRBuilder<>& builder,
+      unsigned lanes,
+      std::function<void(llvm::Value*)> leave_unless
+  )
+      : b_(builder),
+        lanes_(lanes),
+        leave_unless_(std::move(leave_unless)) {}
+
+  unsigned lanes() const { return lanes_; }
+  llvm::Type* widened(llvm::Type* type) const;
+  /// All lanes' values in a vector.
+  llvm::Value* vector(const LaneValue& value);
+  LaneValue as(const LaneValue& value, Shape shape);
+  /// An instruction without memory.
+  LaneValue apply(const llvm::Instruction& i, std::span<const LaneValue> operands);
+
+private:
+  llvm::Value* scalar(const llvm::Instruction& i, std::span<const LaneValue> operands);
+  llvm::Value* wide(const llvm::Instruction& i, std::span<const LaneValue> operands);
+  void check_widening(const llvm::Instruction& i, const LaneValue& operand);
+
+  llvm::IRBuilder<>& b_;
+  unsigned lanes_;
+  std::function<void(llvm::Value*)> leave_unless_;
+};
+
+} // namespace heddle::jit

@@ -1,0 +1,179 @@
+// RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what, and
+// region_builder.cpp makes the code.
+#pragma once
+
+#include "isa/exec.h"
+#include "isa/region.h"
+#include "jit/access.h"
+#include "jit/code_hash.h"
+#include "jit/region_builder.h"
+#include "jit/register_map.h"
+#include "jit/uniformity.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::jit {
+
+using isa::RegionContext;
+inline constexpr std::uint64_t op_bytes = sizeof(isa::Op);
+
+class RegionBuilder {
+public:
+  RegionBuilder(
+      llvm::Module& module,
+      LaneFunctions& functions,
+      const isa::Code& code,
+      const LaunchShape& launch
+  )
+      : module_(module),
+        functions_(functions),
+        code_(code),
+        launch_(launch),
+        registers_(code),
+        b_(module.getContext()),
+        lanes_(b_, launch.lanes, [this](llvm::Value* good) { leave_unless(good); }) {}
+
+  BuiltRegion build(const std::string& name, std::size_t most);
+
+private:
+  /// A forward branch whose code is executed under a mask: see find_detours.
+  struct Detour {
+    std::uint32_t otherwise = 0; // first op of the other side; `end` if there is none
+    std::uint32_t end = 0;
+    std::size_t depth = 1; // of detours within each other
+  };
+  /// Lanes that do not execute what is being emitted: they go on at an op behind it.
+  struct Absent {
+    llvm::Value* lanes = nullptr; // bits
+    std::uint32_t op = 0;
+  };
+
+  // --- Which op is what
+  PlannedOp plan(std::uint32_t k) const;
+  bool known_operands(std::uint32_t k) const;
+  std::vector<std::uint32_t> find_entries() const;
+  void find_detours();
+  bool is_end_of_side(std::uint32_t k) const;
+  std::optional<Detour> detour_at(std::uint32_t k) const;
+  std::size_t can_detour(std::uint32_t first, std::uint32_t last, std::uint32_t from) const;
+  Shape special_shape(std::uint32_t offset) const;
+  llvm::Constant* constant_word(isa::Ref ref) const;
+
+  // --- Parts of the function
+  void emit_prologue();
+  void emit_entries(const std::vector<std::uint32_t>& entries);
+  void emit_range(std::uint32_t first, std::uint32_t last);
+  void emit_branch(std::uint32_t k);
+  void emit_detour(std::uint32_t k, const Detour& detour);
+  void emit_op(std::uint32_t k);
+  void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
+  void emit_slow(std::uint32_t k, llvm::Value* chosen);
+  void emit_exit(
+      std::uint32_t k,
+      const std::vector<Absent>& absent,
+      const std::vector<std::uint32_t>& written = {}
+  );
+  void finish(llvm::Value* answer);
+  llvm::BasicBlock* exit_block(std::uint32_t k);
+  void leave_if(llvm::Value* condition, std::uint32_t k);
+  void leave_unless(llvm::Value* condition);
+  void count(std::uint32_t ops);
+
+  // --- Registers
+  llvm::Type* element(const RegisterPlace& place) {
+    return place.predicate ? b_.getInt1Ty() : b_.getIntNTy(place.element_bytes * 8);
+  }
+  llvm::Type* type_of(std::uint32_t index) {
+    llvm::Type* one = element(registers_.place(index));
+    return shape(index).is_regular() ? one : lanes_.widened(one);
+  }
+  Shape shape(std::uint32_t index) const {
+    const Shape s = uniformity_->of(index);
+    return s.kind == Shape::Kind::None ? Shape::vector() : s;
+  }
+  LaneValue read(std::uint32_t index);
+  void write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen);
+  llvm::Value* frame_place(std::uint32_t index);
+  llvm::Value* load_lanes(std::uint32_t index);
+  void load_register(std::uint32_t index, llvm::Value*& irregular);
+  void store_register(std::uint32_t index, llvm::Value* lanes);
+  LaneValue input(isa::Ref ref, llvm::Type* word);
+  LaneValue special(std::uint32_t offset);
+
+  // --- Small things
+  llvm::BasicBlock* block(const llvm::Twine& name) {
+    return llvm::BasicBlock::Create(b_.getContext(), name, function_);
+  }
+  llvm::Value* at(llvm::Value* pointer, std::uint64_t offset) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), pointer, offset);
+  }
+  llvm::Value* field(std::uint64_t offset, llvm::Type* type) {
+    return b_.CreateLoad(type, at(context_, offset));
+  }
+  llvm::AllocaInst* variable(llvm::Type* type, const llvm::Twine& name) {
+    llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
+    return entry.CreateAlloca(type, nullptr, name);
+  }
+  llvm::Type* bits_type() { return b_.getIntNTy(launch_.lanes); }
+  llvm::Value* no_lanes() { return llvm::ConstantInt::get(bits_type(), 0); }
+  llvm::Value* as_mask(llvm::Value* bits) {
+    return b_.CreateBitCast(bits, lanes_.widened(b_.getInt1Ty()));
+  }
+  llvm::Value* as_bits(llvm::Value* mask) { return b_.CreateBitCast(mask, bits_type()); }
+  llvm::Value* op_pointer(std::uint32_t k) { return at(ops_pointer_, k * op_bytes); }
+  llvm::MDNode* unlikely() {
+    return llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights();
+  }
+  bool vector_guard(std::uint32_t k) const {
+    const isa::Op& op = code_.ops[k];
+    return (op.flags & isa::Guarded) != 0 && !shape(registers_.at(op.guard.offset())).is_regular();
+  }
+
+  llvm::Module& module_;
+  LaneFunctions& functions_;
+  const isa::Code& code_;
+  const LaunchShape launch_;
+  RegisterMap registers_;
+  llvm::IRBuilder<> b_;
+  LaneBuilder lanes_;
+  std::vector<PlannedOp> ops_;
+  std::optional<Uniformity> uniformity_;
+  std::map<std::uint32_t, Detour> detours_;
+  std::vector<bool> in_detour_; // ops that only lanes of a detour come to
+  llvm::Function* function_ = nullptr;
+  std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
+  std::vector<llvm::BasicBlock*> arrivals_; // of ops
+  std::map<std::uint32_t, llvm::BasicBlock*> exits_;
+  std::vector<llvm::AllocaInst*> variables_; // of registers
+  std::vector<Absent> absent_;               // while a detour is emitted
+  llvm::Value* active_ = nullptr;            // bits of the lanes that execute what is emitted
+  std::uint32_t at_ = 0;                     // the op that is emitted
+  llvm::AllocaInst* fuel_ = nullptr;
+  llvm::AllocaInst* executed_ = nullptr;
+  // Fields of the context.
+  llvm::Value* context_ = nullptr;
+  llvm::Value* ops_pointer_ = nullptr;
+  llvm::Value* frame_ = nullptr;
+  llvm::Value* constants_ = nullptr;
+  llvm::Value* special_ = nullptr; // of the first lane
+  llvm::Value* ranges_ = nullptr;
+  llvm::Value* first_ = nullptr;      // lane, i64
+  llvm::Value* lane_count_ = nullptr; // of those that execute, i64
+  llvm::Value* behind_ = nullptr;
+  llvm::Value* some_lane_ = nullptr; // the lowest one that executes, i64
+  llvm::Value* mask_ = nullptr;      // bits of the lanes that execute
+  AccessContext access_;
+  llvm::Value* local_base_ = nullptr;
+};
+
+} // namespace heddle::jit

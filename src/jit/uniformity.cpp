@@ -1,0 +1,242 @@
+// Implements uniformity.h: shapes only grow, so the fixed point is the same in whatever order.
+#include "jit/uniformity.h"
+
+#include "isa/ops_address.h"
+
+#include <llvm/Analysis/ConstantFolding.h>
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace heddle::jit {
+
+namespace {
+
+/// Each lane has its own local memory, so equal addresses are different places.
+bool is_local(const llvm::Instruction& reach) {
+  const auto how = llvm::cast<llvm::ConstantInt>(reach.getOperand(2))->getZExtValue();
+  return static_cast<isa::Space>(how & 15) == isa::Space::Local;
+}
+
+} // namespace
+
+Place place_of(const llvm::Value* pointer) {
+  Place place{pointer, 0};
+  const llvm::DataLayout* layout = nullptr;
+  while (const auto* gep = llvm::dyn_cast<llvm::GetElementPtrInst>(place.from)) {
+    layout = &gep->getModule()->getDataLayout();
+    llvm::APInt offset(64, 0);
+    gep->accumulateConstantOffset(*layout, offset);
+    place.offset += offset.getSExtValue();
+    place.from = gep->getPointerOperand();
+  }
+  return place;
+}
+
+Uniformity::Uniformity(
+    const isa::Code& code,
+    const RegisterMap& registers,
+    const std::vector<PlannedOp>& ops,
+    std::function<Shape(std::uint32_t)> special,
+    std::function<llvm::Constant*(isa::Ref)> constant
+)
+    : code_(code),
+      registers_(registers),
+      ops_(ops),
+      special_(std::move(special)),
+      constant_(std::move(constant)),
+      cfg_(*code.function),
+      writes_(cfg_.blocks().size()),
+      followed_(ops.size()),
+      shapes_(registers.count()) {
+  std::vector<bool> written(registers.count());
+  for (std::uint32_t k = 0; k < ops.size(); ++k) {
+    const std::uint32_t instruction = code.ops[k].instruction;
+    for (const std::uint32_t index : registers.writes(k)) {
+      written[index] = written[index] || ops[k].kind == Kind::Lanes;
+      if (instruction < code.function->body.size()) {
+        writes_[cfg_.block_of(instruction)].push_back(index);
+      }
+    }
+  }
+  for (std::uint32_t index = 0; index < registers.count(); ++index) {
+    if (!written[index]) {
+      shapes_[index] = Shape::vector(); // whatever it is, it comes from outside
+    }
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (std::uint32_t k = 0; k < ops.size(); ++k) {
+      again = step(k) || again;
+    }
+  }
+}
+
+bool Uniformity::join(std::uint32_t index, Shape shape) {
+  const Shape joined = shapes_[index].join(shape);
+  const bool grown = !(joined == shapes_[index]);
+  shapes_[index] = joined;
+  return grown;
+}
+
+bool Uniformity::parts(std::uint32_t k) const {
+  const isa::Op& op = code_.ops[k];
+  if ((op.flags & isa::Guarded) == 0) {
+    return ops_[k].kind != Kind::Branch; // indexed branches and the like
+  }
+  return shapes_[registers_.at(op.guard.offset())].kind == Shape::Kind::Vector;
+}
+
+Uniformity::Known Uniformity::input(isa::Ref ref) const {
+  switch (ref.area()) {
+  case isa::Area::Frame:
+    return {shapes_[registers_.at(ref.offset())]};
+  case isa::Area::Special:
+    return {special_(ref.offset())};
+  default:
+    return {Shape::uniform(), constant_(ref)};
+  }
+}
+
+std::vector<Shape> Uniformity::results(const PlannedOp& op) const {
+  const llvm::Function& f = *op.lane->function;
+  std::unordered_map<const llvm::Value*, Known> known;
+  for (unsigned n = 0; n < f.arg_size(); ++n) {
+    known[f.getArg(n)] =
+        n < op.operands.inputs.size() ? input(op.operands.inputs[n]) : Known{Shape::uniform()};
+  }
+  std::vector<Shape> results(op.operands.outputs.size());
+  for (const llvm::Instruction& i : f.getEntryBlock()) {
+    if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
+      const llvm::Value* value = insert->getInsertedValueOperand();
+      const auto it = known.find(value);
+      results[insert->getIndices()[0]] = it != known.end() ? it->second.shape : Shape::uniform();
+      continue;
+    }
+    if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
+      if (llvm::isa<llvm::Constant>(ret->getReturnValue())) { // of no or constant results
+        std::ranges::fill(results, Shape::uniform());
+      }
+      continue;
+    }
+    const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i);
+    if (load != nullptr || llvm::isa<llvm::StoreInst>(i) || llvm::isa<llvm::GetElementPtrInst>(i)) {
+      if (load != nullptr) {
+        const Place place = place_of(load->getPointerOperand());
+        if (llvm::isa<llvm::Argument>(place.from)) {
+          known[&i] = {special_(static_cast<std::uint32_t>(place.offset))};
+        } else {
+          const Shape p = known[place.from].shape;
+          known[&i] = {
+              p.kind == Shape::Kind::None ? p
+              : p.is_uniform()            ? Shape::uniform()
+                                          : Shape::vector()
+          };
+        }
+      }
+      continue;
+    }
+    std::vector<Shape> shapes;
+    std::vector<llvm::Constant*> constants;
+    const unsigned count =
+        is_reach(i) ? 1 : i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
+    for (unsigned n = 0; n < count; ++n) {
+      llvm::Value* operand = i.getOperand(n);
+      if (auto* constant = llvm::dyn_cast<llvm::Constant>(operand)) {
+        shapes.push_back(Shape::uniform());
+        constants.push_back(constant);
+      } else {
+        shapes.push_back(known[operand].shape);
+        constants.push_back(known[operand].constant);
+      }
+    }
+    Known result;
+    if (is_reach(i)) {
+      result.shape = shapes[0].is_regular() && is_local(i) ? Shape::vector() : shapes[0];
+    } else {
+      result.shape = shape(i, shapes, constants);
+      const bool fold = std::ranges::none_of(constants, [](auto* c) { return c == nullptr; });
+      if (fold && !llvm::isa<llvm::FreezeInst>(i)) {
+        result.constant = llvm::ConstantFoldInstOperands(
+            const_cast<llvm::Instruction*>(&i),
+            constants,
+            i.getModule()->getDataLayout()
+        );
+      }
+    }
+    known[&i] = result;
+  }
+  return results;
+}
+
+bool Uniformity::step(std::uint32_t k) {
+  const isa::Op& op = code_.ops[k];
+  const PlannedOp& planned = ops_[k];
+  const bool guarded = (op.flags & isa::Guarded) != 0;
+  bool grown = false;
+  if (planned.kind == Kind::Lanes) {
+    const std::vector<Shape> shapes = results(planned);
+    const bool blended =
+        guarded && shapes_[registers_.at(op.guard.offset())].kind == Shape::Kind::Vector;
+    for (std::size_t n = 0; n < shapes.size(); ++n) {
+      const std::uint32_t index = registers_.at(planned.operands.outputs[n].offset());
+      grown = join(index, blended ? Shape::vector() : shapes[n]) || grown;
+    }
+    return grown;
+  }
+  if (planned.kind != Kind::Branch) {
+    for (const std::uint32_t index : registers_.writes(k)) {
+      grown = join(index, Shape::vector()) || grown;
+    }
+  }
+  return follow_branch(k) || grown;
+}
+
+// What is written before the lanes meet again, and read from there on, may differ between them.
+bool Uniformity::follow_branch(std::uint32_t k) {
+  const std::uint32_t instruction = code_.ops[k].instruction;
+  if (followed_[k] || instruction >= code_.function->body.size() || !parts(k)) {
+    return false;
+  }
+  const std::uint32_t from = cfg_.block_of(instruction);
+  if (cfg_.blocks()[from].successors.size() < 2) {
+    return false;
+  }
+  followed_[k] = true;
+  const std::optional<std::uint32_t> meet = cfg_.immediate_post_dominator(from);
+  if (!meet || *meet == cfg_.exit()) {
+    return false;
+  }
+  // Where the sides are executed one after the other, the second one must not see what the first
+  // one writes.
+  const auto& sides = cfg_.blocks()[from].successors;
+  const auto read_by_others = [&](std::uint32_t index) {
+    const auto reads = [&](std::uint32_t block) {
+      return block != cfg_.exit() &&
+             registers_.live_at_instruction(cfg_.blocks()[block].first, index);
+    };
+    return reads(*meet) || std::ranges::any_of(sides, reads);
+  };
+  std::vector<bool> seen(cfg_.blocks().size() + 1);
+  std::vector<std::uint32_t> open = cfg_.blocks()[from].successors;
+  bool grown = false;
+  while (!open.empty()) {
+    const std::uint32_t block = open.back();
+    open.pop_back();
+    if (block == *meet || block == cfg_.exit() || seen[block]) {
+      continue;
+    }
+    seen[block] = true;
+    for (const std::uint32_t index : writes_[block]) {
+      if (read_by_others(index)) {
+        grown = join(index, Shape::vector()) || grown;
+      }
+    }
+    const auto& next = cfg_.blocks()[block].successors;
+    open.insert(open.end(), next.begin(), next.end());
+  }
+  return grown;
+}
+
+} // namespace heddle::jit

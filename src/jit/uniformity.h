@@ -1,0 +1,82 @@
+// Uniformity: which registers hold one value for all lanes that a region executes together, or
+// values at a constant distance (lane_values.h).
+//
+// The lanes of a region take all branches together, so what is computed from uniform values is
+// uniform. Registers that a region finds when it is entered have been written before, perhaps by
+// lanes that went different ways; so each entry looks whether they are as regular as is said here,
+// and where they are not the interpreter goes on. Which registers those are is predicted: what is
+// written between a branch on which lanes part and the place where they meet again, and may be read
+// from there on. A wrong prediction costs time.
+#pragma once
+
+#include "isa/op.h"
+#include "jit/lane_function.h"
+#include "jit/lane_values.h"
+#include "jit/register_map.h"
+#include "ptx/cfg.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace heddle::jit {
+
+enum class Kind : std::uint8_t {
+  Leave,    // the interpreter's, and the region ends there
+  Branch,   // bra
+  Lanes,    // its LaneFunction, for all lanes
+  Interpret // the interpreter executes it and the region goes on
+};
+
+struct PlannedOp {
+  Kind kind = Kind::Leave;
+  const LaneFunction* lane = nullptr;
+  LaneOperands operands;
+};
+
+class Uniformity {
+public:
+  /// `special(offset)`: of the special value there; `constant(ref)`: the word of a constant, or
+  /// nullptr if it differs between processes.
+  Uniformity(
+      const isa::Code& code,
+      const RegisterMap& registers,
+      const std::vector<PlannedOp>& ops,
+      std::function<Shape(std::uint32_t)> special,
+      std::function<llvm::Constant*(isa::Ref)> constant
+  );
+  Shape of(std::uint32_t index) const { return shapes_[index]; }
+  /// May the lanes of a region part at this branch?
+  bool parts(std::uint32_t op) const;
+
+private:
+  struct Known {
+    Shape shape;
+    llvm::Constant* constant = nullptr;
+  };
+  bool join(std::uint32_t index, Shape shape);
+  bool step(std::uint32_t k);
+  bool follow_branch(std::uint32_t k);
+  Known input(isa::Ref ref) const;
+  std::vector<Shape> results(const PlannedOp& op) const;
+
+  const isa::Code& code_;
+  const RegisterMap& registers_;
+  const std::vector<PlannedOp>& ops_;
+  std::function<Shape(std::uint32_t)> special_;
+  std::function<llvm::Constant*(isa::Ref)> constant_;
+  ptx::Cfg cfg_;
+  std::vector<std::vector<std::uint32_t>> writes_; // registers by basic block
+  std::vector<bool> followed_;
+  std::vector<Shape> shapes_;
+};
+
+/// The offset behind the pointer that an access of a LaneFunction uses, and where that comes from:
+/// a call of region_reach() or the argument with the special values.
+struct Place {
+  const llvm::Value* from = nullptr;
+  std::int64_t offset = 0;
+};
+Place place_of(const llvm::Value* pointer);
+
+} // namespace heddle::jit

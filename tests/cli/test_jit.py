@@ -1,0 +1,125 @@
+"""Compiled code in `heddle run`: when it takes the interpreter's place, where it is kept, and what happens when it
+cannot be made. A kernel that runs long is enough for all of it. No result may depend on any of this."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import threading
+import unittest
+
+HEDDLE = pathlib.Path(os.environ["HEDDLE"])
+NVCC = os.environ["HEDDLE_NVCC"]
+LIBRARIES = HEDDLE.parent.parent / "lib"
+
+PROGRAM = r"""
+#include <cstdio>
+__global__ void spin(unsigned* out, int rounds) {
+  unsigned h = threadIdx.x;
+  for (int i = 0; i < rounds; ++i) {
+    h = h * 0x85ebca6bu + (h >> 13);
+    if (h % 3 == 0) { h ^= i; }
+  }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = h;
+}
+int main() {
+  unsigned* p;
+  cudaMalloc(&p, 512);
+  spin<<<1, 128>>>(p, 3000000);
+  unsigned host[128], sum = 0;
+  cudaMemcpy(host, p, 512, cudaMemcpyDeviceToHost);
+  for (unsigned value : host) { sum = sum * 31 + value; }
+  printf("%u %d\n", sum, (int)cudaGetLastError());
+}
+"""
+
+
+class Compiled(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        source = pathlib.Path(cls.folder.name) / "spin.cu"
+        source.write_text(PROGRAM)
+        cls.program = source.with_suffix("")
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-o", cls.program, source], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cls.expected = cls.run_tool(cls.folder.name, "--jit=never").stdout
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def run_tool(cls, cache, *flags):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "HEDDLE_JIT_SHOW": "tiers"}
+        environment.pop("HEDDLE_JIT", None)
+        return subprocess.run([HEDDLE, "run", *flags, cls.program], env=environment, capture_output=True, text=True,
+                              timeout=120)
+
+    def run_with(self, cache, compiler):
+        """The program by itself, with a compiler of our own."""
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(LIBRARIES), "HEDDLE_JIT": "hot", "HEDDLE_JIT_SHOW": "tiers",
+                       "HEDDLE_JIT_CACHE": str(cache), "HEDDLE_JIT_COMPILER": str(compiler)}
+        return subprocess.run([self.program], env=environment, capture_output=True, text=True, timeout=120)
+
+    def script(self, text):
+        path = pathlib.Path(tempfile.mkdtemp(dir=self.folder.name)) / "compiler"
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(0o755)
+        return path
+
+    def new_cache(self):
+        return tempfile.mkdtemp(dir=self.folder.name)
+
+    def test_takes_over_while_the_kernel_runs_and_is_found_again(self):
+        cache = self.new_cache()
+        first = self.run_tool(cache, "--jit=hot")
+        self.assertEqual(first.stdout, self.expected)
+        self.assertIn("requested", first.stderr)
+        self.assertIn("installed", first.stderr)
+        second = self.run_tool(cache, "--jit=hot")
+        self.assertEqual(second.stdout, self.expected)
+        self.assertIn("installed", second.stderr)
+        self.assertNotIn("requested", second.stderr)
+
+    def test_always_waits_for_the_compiler(self):
+        done = self.run_tool(self.new_cache(), "--jit=always")
+        self.assertEqual(done.stdout, self.expected)
+        self.assertIn("installed", done.stderr)
+
+    def test_a_schedule_with_a_seed_is_the_same_compiled(self):
+        cache = self.new_cache()
+        for jit in ("--jit=never", "--jit=always"):
+            self.assertEqual(self.run_tool(cache, "--seed=3", jit).stdout, self.expected)
+
+    def test_two_processes_at_once(self):
+        cache = self.new_cache()
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(self.run_tool(cache, "--jit=hot"))) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([result.stdout for result in results], [self.expected] * 2)
+        left = [name.name for name in pathlib.Path(cache).rglob("*") if "image." in name.name]
+        self.assertEqual(left, [], "nothing but images stays in the cache")
+
+    def test_a_cache_that_cannot_be_written(self):
+        cache = pathlib.Path(self.new_cache()) / "file"
+        cache.write_text("")
+        done = self.run_with(cache / "kernels", HEDDLE.parent / "heddle-jit")
+        self.assertEqual((done.stdout, done.returncode), (self.expected, 0))
+        self.assertNotIn("installed", done.stderr)
+
+    def test_compilers_that_fail(self):
+        for name, compiler in (("missing", "/nonexistent/heddle-jit"),
+                               ("killed", self.script("kill -9 $$\n")),
+                               ("rubbish", self.script('echo rubbish > "$2.new"; mv "$2.new" "$2"\n')),
+                               ("nothing", self.script(': > "$2"\n'))):
+            with self.subTest(name):
+                done = self.run_with(self.new_cache(), compiler)
+                self.assertEqual((done.stdout, done.returncode), (self.expected, 0))
+                self.assertNotIn("installed", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,264 @@
+// Random kernels, interpreted and compiled: the same words come out. Arithmetic of several types,
+// guards, branches on which all, some or no lanes part, one within the other, loops whose number of
+// rounds differs from lane to lane, memory of all spaces by regular and irregular addresses,
+// barriers, and blocks of many shapes. HEDDLE_RANDOM_KERNELS=N: how many (default 12).
+#include "support/compiled.h"
+#include "unit/isa/one_kernel.h"
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <string>
+
+namespace heddle::test {
+namespace {
+
+constexpr int registers = 10; // %r10 … %r19 hold values
+
+class Generator {
+public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+
+  std::string body() {
+    text_ = "mov.u32 %r31, %tid.y; mad.lo.u32 %r0, %r31, 64, %r0; and.b32 %r0, %r0, 1023;"
+            "mul.wide.u32 %rd4, %r0, 4; add.s64 %rd4, %rd4, %rd2; mov.u32 %r32, %ctaid.x;"
+            "mov.u32 %r33, %laneid; mov.u32 %r30, s;\n";
+    for (int n = 0; n < registers; ++n) {
+      text_ += n % 3 == 0
+                   ? fmt::format("mad.lo.u32 %r{}, %r0, {}, {};\n", 10 + n, 1 + below(9), below(99))
+                   : fmt::format("mov.u32 %r{}, {};\n", 10 + n, random_());
+    }
+    statements(6, 0);
+    if (below(2) == 0) {
+      text_ += "bar.sync 0;\n";
+      statements(4, 0);
+    }
+    text_ += "mov.u32 %r9, 0;\n";
+    for (int n = 0; n < registers; ++n) {
+      text_ += fmt::format("mad.lo.u32 %r9, %r9, 31, %r{};\n", 10 + n);
+    }
+    return text_ + "st.global.u32 [%rd4], %r9;";
+  }
+
+private:
+  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+  int reg() { return 10 + static_cast<int>(below(registers)); }
+  std::string source() {
+    switch (below(6)) {
+    case 0:
+      return fmt::format("{}", below(2) == 0 ? below(40) : static_cast<unsigned>(random_()));
+    case 1:
+      return below(2) == 0 ? "%r0" : below(2) == 0 ? "%r33" : "%r32";
+    default:
+      return fmt::format("%r{}", reg());
+    }
+  }
+  void line(const std::string& what) {
+    if (below(6) == 0) {
+      text_ += condition("%p4");
+      text_ += below(2) == 0 ? "@%p4 " : "@!%p4 ";
+    }
+    text_ += what + "\n";
+  }
+  std::string condition(const char* p) {
+    static constexpr const char* compare[] = {"lt.u32", "ge.s32", "eq.u32", "ne.u32", "gt.u32"};
+    const std::string bits = below(3) == 0 ? "63" : "7";
+    return fmt::format(
+        "and.b32 %r8, {}, {}; setp.{} {}, %r8, {};\n",
+        source(),
+        bits,
+        compare[below(5)],
+        p,
+        below(8)
+    );
+  }
+  void arithmetic() {
+    static constexpr const char* two[] = {
+        "add.u32",
+        "sub.u32",
+        "mul.lo.u32",
+        "xor.b32",
+        "and.b32",
+        "or.b32",
+        "min.s32",
+        "max.u32",
+        "shl.b32",
+        "shr.u32",
+        "shr.s32",
+        "div.u32",
+        "rem.s32",
+        "mul.hi.s32"
+    };
+    switch (below(7)) {
+    case 0:
+      line(fmt::format("mad.lo.s32 %r{}, {}, {}, {};", reg(), source(), source(), source()));
+      break;
+    case 1:
+      text_ += fmt::format("cvt.rn.f32.s32 %f1, {}; cvt.rn.f32.u32 %f2, {};", source(), source());
+      text_ += "fma.rn.f32 %f3, %f1, %f2, %f1; add.f32 %f3, %f3, 0f3e200000;";
+      line(fmt::format("mov.b32 %r{}, %f3;", reg()));
+      break;
+    case 2:
+      text_ +=
+          fmt::format("mul.wide.s32 %rd10, {}, {}; shr.u64 %rd10, %rd10, 7;", source(), source());
+      line(fmt::format("cvt.u32.u64 %r{}, %rd10;", reg()));
+      break;
+    case 3:
+      text_ += condition("%p5");
+      line(fmt::format("selp.b32 %r{}, {}, {}, %p5;", reg(), source(), source()));
+      break;
+    default:
+      line(fmt::format("{} %r{}, {}, {};", two[below(14)], reg(), source(), source()));
+      break;
+    }
+  }
+  /// %r7: offset of a word below 1024 bytes.
+  void offset() {
+    switch (below(4)) {
+    case 0:
+      text_ += fmt::format("and.b32 %r7, {}, 252;", source());
+      break;
+    case 1:
+      text_ += fmt::format("mov.u32 %r7, {};", 4 * below(64));
+      break;
+    default:
+      text_ += "and.b32 %r7, %r0, 63; shl.b32 %r7, %r7, 2;";
+      break;
+    }
+  }
+  void memory() {
+    offset();
+    switch (below(5)) {
+    case 0: // a word of one's own
+      text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
+      line(fmt::format("st.shared.u32 [%r7], {};", source()));
+      line(fmt::format("ld.shared.u32 %r{}, [%r7];", reg()));
+      break;
+    case 1:
+      text_ += "cvt.u64.u32 %rd11, %r7; add.s64 %rd11, %rd11, %rd3;";
+      line(fmt::format("ld.global.u32 %r{}, [%rd11];", reg()));
+      break;
+    case 2:
+      text_ += "and.b32 %r7, %r7, 240; cvt.u64.u32 %rd11, %r7; add.s64 %rd11, %rd11, %rd3;";
+      line(
+          fmt::format("ld.global.v2.u32 {{%r{}, %r{}}}, [%rd11+8];", 10 + below(5), 15 + below(5))
+      );
+      break;
+    case 3:
+      text_ += "and.b32 %r7, %r7, 12; cvt.u64.u32 %rd11, %r7; mov.u64 %rd12, l; add.s64 %rd11, "
+               "%rd11, %rd12;";
+      line(fmt::format("st.local.u32 [%rd11], {};", source()));
+      line(fmt::format("ld.local.u32 %r{}, [l+{}];", reg(), 4 * below(4)));
+      break;
+    default:
+      text_ += "cvt.u64.u32 %rd11, %r7; add.s64 %rd11, %rd11, %rd3;";
+      line(fmt::format("ld.global.s8 %r{}, [%rd11+{}];", reg(), below(4)));
+      break;
+    }
+  }
+  void branch(int depth) {
+    const int label = labels_++;
+    text_ += condition("%p1");
+    text_ += fmt::format("@%p1 bra ELSE{};\n", label);
+    statements(3, depth + 1);
+    const bool other = below(2) == 0;
+    if (other) {
+      text_ += fmt::format("bra END{};\n", label);
+    }
+    text_ += fmt::format("ELSE{}:\n", label);
+    if (other) {
+      statements(3, depth + 1);
+    }
+    text_ += fmt::format("END{}:\n", label);
+  }
+  void loop(int depth) {
+    const int label = labels_++;
+    const int counter = 20 + depth;
+    text_ += fmt::format(
+        "and.b32 %r{}, {}, {};\nLOOP{}:\n",
+        counter,
+        source(),
+        below(2) == 0 ? 3 : 15,
+        label
+    );
+    statements(3, depth + 1);
+    text_ += fmt::format(
+        "sub.u32 %r{0}, %r{0}, 1; setp.gt.s32 %p2, %r{0}, 0; @%p2 bra LOOP{1};\n",
+        counter,
+        label
+    );
+  }
+  void statements(unsigned count, int depth) {
+    for (unsigned n = 0; n < count; ++n) {
+      const unsigned kind = below(10);
+      if (kind == 0 && depth < 4) {
+        loop(depth);
+      } else if (kind <= 2 && depth < 4) {
+        branch(depth);
+      } else if (kind <= 4) {
+        memory();
+      } else if (kind == 5 && depth == 0) {
+        text_ += fmt::format("shfl.sync.bfly.b32 %r{}, %r{}, 1, 31, -1;\n", reg(), reg());
+      } else {
+        arithmetic();
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  std::string text_;
+  int labels_ = 0;
+};
+
+struct Outcome {
+  std::string error;
+  std::vector<std::uint32_t> out;
+};
+Outcome execute(
+    const std::string& body,
+    const machine::LaunchConfig& config,
+    machine::EngineOptions options
+) {
+  options.workers = 1;
+  OneKernel kernel(
+      ".local .align 4 .b8 l[16];\n" + body,
+      ".shared .align 4 .b8 s[4096];",
+      std::move(options)
+  );
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    kernel.in.push_back(i * 0x9e37'79b9U);
+  }
+  Outcome run;
+  run.error = kernel.run(config);
+  run.out = kernel.out;
+  return run;
+}
+
+TEST(RandomKernels, AreTheSameCompiled) {
+  const char* wanted = std::getenv("HEDDLE_RANDOM_KERNELS");
+  const char* from = std::getenv("HEDDLE_RANDOM_SEED");
+  const unsigned count = wanted != nullptr ? static_cast<unsigned>(std::atoi(wanted)) : 12;
+  const unsigned first = from != nullptr ? static_cast<unsigned>(std::atoi(from)) : 1;
+  const machine::LaunchConfig shapes[] = {
+      {.block = {64}},
+      {.block = {16, 4}},
+      {.block = {8, 6}},
+      {.block = {5, 7}},
+      {.block = {96}},
+      {.block = {40}}
+  };
+  for (unsigned seed = first; seed < first + count; ++seed) {
+    const std::string body = Generator(seed).body();
+    const machine::LaunchConfig& shape = shapes[seed % std::size(shapes)];
+    const auto kernels = std::make_shared<CompiledKernels>();
+    const Outcome interpreted = execute(body, shape, {});
+    const Outcome machine_code = execute(body, shape, compiled(kernels));
+    ASSERT_EQ(kernels->compiled, 1) << "seed " << seed << ": " << interpreted.error;
+    ASSERT_EQ(interpreted.error, machine_code.error) << "seed " << seed;
+    ASSERT_EQ(interpreted.out, machine_code.out) << "seed " << seed << '\n' << body;
+  }
+}
+
+} // namespace
+} // namespace heddle::test
