@@ -133,8 +133,7 @@ LaneValue RegionBuilder::input(isa::Ref ref, llvm::Type* word) {
 
 void RegionBuilder::count(std::uint32_t ops) {
   llvm::Value* before = b_.CreateLoad(b_.getInt64Ty(), executed_);
-  llvm::Value* more = b_.CreateMul(lane_count_, b_.getInt64(ops));
-  b_.CreateStore(b_.CreateAdd(before, more), executed_);
+  b_.CreateStore(b_.CreateAdd(before, b_.getInt64(ops)), executed_);
 }
 
 void RegionBuilder::finish(llvm::Value* answer) {
@@ -142,8 +141,10 @@ void RegionBuilder::finish(llvm::Value* answer) {
       b_.CreateLoad(b_.getInt64Ty(), fuel_),
       at(context_, offsetof(RegionContext, fuel))
   );
+  llvm::Value* ops = b_.CreateLoad(b_.getInt64Ty(), executed_); // each by all lanes
+  llvm::Value* before = field(offsetof(RegionContext, executed), b_.getInt64Ty());
   b_.CreateStore(
-      b_.CreateLoad(b_.getInt64Ty(), executed_),
+      b_.CreateAdd(before, b_.CreateMul(ops, lane_count_)),
       at(context_, offsetof(RegionContext, executed))
   );
   b_.CreateRet(answer);
@@ -249,7 +250,7 @@ void RegionBuilder::emit_prologue() {
   );
   local_base_ = b_.CreateTrunc(field(offsetof(RegionContext, local_base), i64), b_.getInt32Ty());
   b_.CreateStore(field(offsetof(RegionContext, fuel), i64), fuel_);
-  b_.CreateStore(field(offsetof(RegionContext, executed), i64), executed_);
+  b_.CreateStore(b_.getInt64(0), executed_);
   variables_.assign(registers_.count(), nullptr);
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     if (ops_[k].kind == Kind::Leave) {
