@@ -32,7 +32,7 @@ enum class Reduction : std::uint8_t {
   HostFirst,
   Returns
 };
-inline constexpr std::size_t reductions = 13;
+inline constexpr std::size_t reductions = 14;
 
 class Configuration {
 public:
