@@ -82,6 +82,32 @@ void Stepper::host_waited(const std::function<bool()>& condition) {
   std::erase_if(all_submitted_, [&](const Submitted& s) { return over.contains(s.command->id); });
 }
 
+void Stepper::host_accesses(std::uintptr_t address) {
+  constexpr std::uint32_t widest = 8; // bytes
+  const memory::Range range = world_.space().find_range(address);
+  if (range.size == 0) {
+    return;
+  }
+  std::vector<Sums::WorkId> under_way;
+  for (const auto& work : works_) {
+    if (!work->done) {
+      under_way.push_back(work->identity);
+    }
+  }
+  // Where blocks start at once: what has been carried out early could as well still be to come.
+  for (const Submitted& submitted : all_submitted_) {
+    if (submitted.command->done) {
+      under_way.push_back(submitted.identity);
+    }
+  }
+  const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
+  constexpr std::uint64_t host = ~std::uint64_t{0};
+  sums_.note_host(
+      {.place = place, .bytes = widest, .thread = host, .block = host, .contended = true},
+      under_way
+  );
+}
+
 std::uint64_t Stepper::only_last_matters(std::span<const Move> moves) {
   const auto goes_alone = [](const Image* image) {
     return image->ended ||

@@ -163,26 +163,6 @@ void Stepper::submitted(const CommandPtr& command) {
   }
 }
 
-void Stepper::host_accesses(std::uintptr_t address) {
-  constexpr std::uint32_t widest = 8; // bytes
-  const memory::Range range = world_.space().find_range(address);
-  if (range.size == 0) {
-    return;
-  }
-  std::vector<Sums::WorkId> under_way;
-  for (const auto& work : works_) {
-    if (!work->done) {
-      under_way.push_back(work->identity);
-    }
-  }
-  const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
-  constexpr std::uint64_t host = ~std::uint64_t{0};
-  sums_.note_host(
-      {.place = place, .bytes = widest, .thread = host, .block = host, .contended = true},
-      under_way
-  );
-}
-
 CommandPtr Stepper::host_function(const Move& move) const {
   const CommandPtr& command = works_[move.work]->command;
   return command->kind == CommandKind::HostFunction ? command : nullptr;

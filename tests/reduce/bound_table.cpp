@@ -129,6 +129,7 @@ std::span<const Bound> bounds() {
     // The same with something visible in between, and tickets that say who came first.
     Bound::Size cone = data;
     cone.kinds = {Load, PlainLoad, PlainStore};
+    cone.values = {Value::One, Value::First};
     cone.ticket = true;
     add("cone", cone, 2, 4);
     Bound::Size phases{

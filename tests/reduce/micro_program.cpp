@@ -178,7 +178,11 @@ private:
       value = "%c#";
       break;
     case Value::Last:
-      before += fmt::format("add.u32 %c#, %r{}, 1; ", result(n == 0 ? 0 : n - 1));
+    case Value::First:
+      before += fmt::format(
+          "add.u32 %c#, %r{}, 1; ",
+          result(n == 0 || operation.value == Value::First ? 0 : n - 1)
+      );
       value = "%c#";
       break;
     }
@@ -361,8 +365,9 @@ std::string words(const Operation& operation, std::size_t n) {
   if (has_value(operation.kind)) {
     text += operation.value == Value::One   ? " 1"
             : operation.value == Value::Two ? " 2"
-            : operation.value == Value::Who ? " me+1"
-                                            : fmt::format(" r{}+1", n == 0 ? 0 : n - 1);
+            : operation.value == Value::Who
+                ? " me+1"
+                : fmt::format(" r{}+1", n == 0 || operation.value == Value::First ? 0 : n - 1);
   }
   return text;
 }

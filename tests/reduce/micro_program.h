@@ -65,8 +65,9 @@ enum class Place : std::uint8_t {
 enum class Value : std::uint8_t {
   One,
   Two,
-  Who, // the actor's number + 1
-  Last // the result before this operation + 1
+  Who,  // the actor's number + 1
+  Last, // the result before this operation + 1
+  First // the first operation's result + 1
 };
 
 /// When an operation is done.

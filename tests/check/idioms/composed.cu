@@ -222,11 +222,43 @@ int set_awaited(Setup) {
   return static_cast<int>(cudaDeviceSynchronize());
 }
 
+// The host reads a sum of a grid that it has not waited for, after something else that it has.
+//@ case: sum-read-by-host
+//@ flags: --straight-after=1
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: sum-awaited-by-host
+//@ flags: --straight-after=1
+//@ verdict: terminates
+__global__ void add_one(int* sum) {
+  atomicAdd_system(sum, 1);
+}
+int sum_and_host(bool waits) {
+  int *sum = nullptr, *other = nullptr;
+  cudaStream_t adds, sets;
+  cudaStreamCreateWithFlags(&adds, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&sets, cudaStreamNonBlocking);
+  cudaMallocHost(&sum, sizeof *sum);
+  cudaMalloc(&other, sizeof *other);
+  *sum = 0;
+  add_one<<<2, 1, 0, adds>>>(sum);
+  cudaMemsetAsync(other, 0, sizeof *other, sets);
+  cudaStreamSynchronize(waits ? adds : sets);
+  if (cuda::std::atomic_ref<int>(*sum).load() == 0) {
+    for (;;) {
+      (void)cuda::std::atomic_ref<int>(*sum).load();
+    }
+  }
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
       argv,
       {
+          {"sum-read-by-host", [](Setup) { return sum_and_host(false); }},
+          {"sum-awaited-by-host", [](Setup) { return sum_and_host(true); }},
           {"last-but-one", [](Setup s) { return run_kernel(s, last_but_one); }, 3},
           {"last-but-one-ends", [](Setup s) { return run_kernel(s, last_but_one_ends); }, 3},
           {"alike", [](Setup s) { return run_kernel(s, alike); }},
