@@ -31,7 +31,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-orderly", &Options::orderly, false},
     {"no-data-order", &Options::data_order, false},
     {"no-retries", &Options::retries, false},
-    {"no-cone", &Options::cone, false},
+    {"cone", &Options::cone, true},
     {"states=by-decisions", &Options::by_decisions, true},
     {"host=decides", &Options::host_decides, true},
     {"no-phases", &Options::phases, false},
