@@ -368,13 +368,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
           "are interleaved, too. Same verdict, more states"
       )
       ->group("");
-  check.add_flag(
-      "--cone",
-      search.cone,
-      "In a search of more than 20,000 states, do not tell states apart by data that decides "
-      "nothing "
-      "(new; a verdict may say that the program is not the same when it is repeated)"
-  );
+  check
+      .add_flag_callback(
+          "--no-cone",
+          [&search] { search.cone = false; },
+          "To check Heddle itself: values by which nothing is decided are told apart in large "
+          "searches, too. Same verdict, more states"
+      )
+      ->group("");
   check
       .add_flag_callback(
           "--no-straight",
