@@ -365,6 +365,8 @@ int main() {
         done = self.heddle("--nvcc=-lcuda", "errors.cu", "--", "1", command="check", status=1)
         self.assertRegex(done.stdout, r"errors\.cu:\d+:\d+: error\[api-misuse\]: cudaSetDevice fails")
         self.heddle("--nvcc=-lcuda", "errors.cu", "--", "9", command="check", status=0)
+        done = self.heddle("--nvcc=-lcuda", "errors.cu", "--", "3", command="check", status=1)
+        self.assertRegex(done.stdout, r"errors\.cu:\d+:\d+: error\[out-of-bounds\]: cudaMemset")
 
     def test_exit_codes_that_ci_chooses(self):
         self.heddle("--error-exitcode=9", "app.cu", "--", "fault", status=9)

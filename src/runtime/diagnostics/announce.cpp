@@ -182,10 +182,8 @@ void warn_of_bad_range(
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
   add_call(d);
-  if (!explore::note_finding(d)) {
-    warn(d);
-    note_refusal(d);
-  }
+  warn(d);
+  note_refusal(d);
 }
 
 void warn_of_refused_launch(
