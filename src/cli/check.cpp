@@ -5,6 +5,7 @@
 #include "cli/file.h"
 #include "cli/lockstep.h"
 #include "cli/races.h"
+#include "cli/single_run.h"
 #include "explore/interruption.h"
 #include "explore/session.h"
 #include "report/diagnostic_lines.h"
@@ -137,6 +138,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.options.stale_reads = request.options.lockstep && options.device.stale_reads;
   request.options.guide_barriers = options.device.barriers == "guide";
   request.workers = options.workers;
+  request.fair_hangs = [&](unsigned seconds) {
+    return find_fair_hangs(target, options.device, seconds);
+  };
   request.show_progress = isatty(STDERR_FILENO) != 0;
   TRY(report::Report report, explore::check(request));
   if (options.device.warps == "both") {
