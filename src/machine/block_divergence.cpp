@@ -165,6 +165,7 @@ FaultReport Block::misuse(
   report.fault.kind = kind;
   report.fault.lane = lane;
   report.kernel = grid_.describe();
+  report.launches = {{report.kernel, grid_.config().called_from}};
   report.block = index_;
   report.thread = thread_index(w, lane);
   describe_instruction(code, op, report);
