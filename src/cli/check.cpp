@@ -96,6 +96,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   if (options.device.stale_reads && options.device.warps == "independent") {
     return input_error("--stale-reads needs --warps=lockstep or --warps=both");
   }
+  if (options.search.ptx_memory && options.device.warps != "independent") {
+    return input_error("--memory=ptx needs --warps=independent");
+  }
   if (options.races != 0 && options.device.warps == "lockstep") {
     return input_error(
         "--races looks for races of independent threads: it needs --warps=independent or "

@@ -338,6 +338,20 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->capture_default_str()
       ->group("");
   check
+      .add_option_function<std::string>(
+          "--memory",
+          [&search](const std::string& model) {
+            if (model == "ptx") {
+              search = explore::with_ptx_memory(search);
+            }
+          },
+          "sc: memory is sequentially consistent. ptx: every behaviour that PTX's memory "
+          "consistency model allows, but load buffering; many more states"
+      )
+      ->type_name("MODEL")
+      ->check(CLI::IsMember({"sc", "ptx"}))
+      ->default_str("sc");
+  check
       .add_flag_callback(
           "--no-symmetry",
           [&search] { search.symmetry = false; },

@@ -9,7 +9,13 @@
 namespace heddle::weak {
 
 void WeakMemory::add_thread(Thread thread, const Location& location) {
-  threads_[thread].location = location;
+  State& state = threads_[thread];
+  state.location = location;
+  for (std::size_t n = 0; n < events_.size(); ++n) {
+    if (events_[n].used && !threads_.contains(events_[n].thread)) {
+      state.view.add(n);
+    }
+  }
   locations_[thread] = location;
 }
 
@@ -102,9 +108,9 @@ WeakMemory::positions(Thread thread, const Range& range, const Access& access) c
   return result;
 }
 
-bool WeakMemory::is_newest(const Range& range, std::uint32_t rank) const {
+std::uint32_t WeakMemory::newest(const Range& range) const {
   const auto place = places_.find(range);
-  return place == places_.end() || rank + 1 == place->second.size();
+  return place == places_.end() ? 0 : static_cast<std::uint32_t>(place->second.size() - 1);
 }
 
 std::uint32_t WeakMemory::add_event(
@@ -341,6 +347,15 @@ void WeakMemory::leave(std::uint64_t barrier, Thread thread) {
   if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
     threads_.at(thread).view.add_all(b->second);
   }
+}
+
+void WeakMemory::rename(std::uint64_t barrier, std::uint64_t as) {
+  View view;
+  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
+    view = std::move(b->second);
+    barriers_.erase(b);
+  }
+  barriers_[as] = std::move(view);
 }
 
 void WeakMemory::forget_all() {

@@ -45,7 +45,7 @@
 
 namespace heddle::weak {
 
-using Thread = std::uint32_t;
+using Thread = std::uint64_t;
 
 /// The bytes that an access touches.
 struct Range {
@@ -94,6 +94,7 @@ class WeakMemory {
 public:
   static constexpr std::size_t most_events = 4, most_messages = 8;
 
+  /// It knows what threads have done that have ended.
   void add_thread(Thread thread, const Location& location);
   /// It will not make another access.
   void end_thread(Thread thread);
@@ -139,7 +140,7 @@ public:
       const Value& value,
       std::uint64_t tag = 0
   );
-  bool is_newest(const Range& range, std::uint32_t rank) const;
+  std::uint32_t newest(const Range& range) const; // its rank
 
   void fence(Thread thread, const Fence& fence, Scope scope);
 
@@ -150,6 +151,8 @@ public:
   void arrive(std::uint64_t barrier, Thread thread);
   void leave(std::uint64_t barrier, Thread thread);
   void clear(std::uint64_t barrier) { barriers_.erase(barrier); }
+  /// From now on it has that name, in the place of what had it.
+  void rename(std::uint64_t barrier, std::uint64_t as);
 
   /// Everything until now is known to everybody.
   void forget_all();
