@@ -4,6 +4,7 @@
 #include "cli/config_file.h"
 #include "cli/file.h"
 #include "cli/lockstep.h"
+#include "cli/page.h"
 #include "cli/races.h"
 #include "cli/single_run.h"
 #include "explore/interruption.h"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 namespace heddle::cli {
@@ -90,6 +92,22 @@ std::string second_program(const Target& target) {
                    target.path
                )
              : "";
+}
+
+/// The execution behind each finding; nothing where there is none, and after the first few, which
+/// are more than anybody steps through.
+std::vector<std::optional<report::Trace>>
+repeat_findings(const explore::CheckRequest& request, const report::Report& report) {
+  constexpr std::size_t most = 20;
+  std::vector<std::optional<report::Trace>> traces(report.findings.size());
+  for (std::size_t i = 0; i < std::min(traces.size(), most); ++i) {
+    if (const auto schedule = explore::decode(report.findings[i].replay)) {
+      if (auto trace = explore::replay(request, *schedule)) {
+        traces[i] = std::move(*trace);
+      }
+    }
+  }
+  return traces;
 }
 
 Result<report::Report> check_program(const CheckOptions& options) {
@@ -173,6 +191,15 @@ Result<report::Report> check_program(const CheckOptions& options) {
       .uninitialised = options.uninitialised
   };
   TRY_VOID(suppress(report, config, options.config, looked_for));
+  if (!options.html.empty()) {
+    TRY_VOID(write_page(
+        {.program = options.program,
+         .version = {},
+         .report = &report,
+         .traces = repeat_findings(request, report)},
+        options.html
+    ));
+  }
   return report;
 }
 

@@ -1,6 +1,7 @@
 // Implements session.h.
 #include "explore/session.h"
 
+#include "explore/accesses.h"
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
 #include "explore/interruption.h"
@@ -464,10 +465,12 @@ Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedu
         .actor = column->second,
         .place = {site.file, site.line, site.column, 0},
         .what = site.what,
-        .note = std::string(table.text(row.note)),
+        .note = {},
         .calls = {},
+        .memory = accesses_from(table.text(row.note)),
         .is_noise = site.of_stub
     };
+    step.note = in_words(step.memory);
     for (const Site::Call& call : site.calls) {
       step.calls.push_back({{call.file, call.line, call.column, 0}, call.how});
     }
