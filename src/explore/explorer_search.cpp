@@ -384,6 +384,11 @@ void Explorer::hash_host() {
   Hasher hasher;
   threads_.hash(hasher);
   host_.hash_memory(hasher);
+  hasher.value(changed_);
+  stepper_.hash_contents(hasher);
+  world_.hash_api_state(hasher, [this](const machine::Command& command) {
+    return stepper_.name_of(command);
+  });
   host_hash_ = hasher.finish();
 }
 

@@ -136,6 +136,11 @@ Runtime::Runtime(Config config)
   world_->set_driver(make_driver(*world_, config_));
   modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices);
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
+  world_->set_api_state(
+      [this](Hasher& hasher, const machine::World::NameOfCommand& name) {
+        streams_->hash(hasher, name);
+      }
+  );
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
   }
@@ -255,6 +260,7 @@ Runtime::enqueue(Stream& stream, Operation operation) {
     return tl::unexpected(error);
   }
   if (stream.capture != nullptr) {
+    world_->driver().api_changed();
     if (const cudaError_t error = stream.capture->add(stream, operation); error != cudaSuccess) {
       return tl::unexpected(error);
     }
@@ -390,9 +396,11 @@ cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
   }
   // Waiting for an event that was recorded in a capture makes this stream part of that capture.
   if (const auto target = event->captured_by.lock()) {
+    world_->driver().api_changed();
     return target->wait(stream, event);
   }
   if (stream.capture != nullptr) {
+    world_->driver().api_changed();
     return stream.capture->wait(stream, event);
   }
   if (event->ipc != nullptr) { // another process may have recorded it last

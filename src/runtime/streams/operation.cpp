@@ -1,6 +1,7 @@
 // Implements operation.h.
 #include "runtime/streams/operation.h"
 
+#include "base/hash.h"
 #include "machine/fault_diagnostic.h"
 #include "machine/monitor.h"
 #include "runtime/diagnostics/announce.h"
@@ -172,11 +173,66 @@ void perform(memory::AddressSpace& space, const Set& set, const std::string& lab
   }
 }
 
+namespace {
+
+template <class... T> std::uint64_t name_of(const T&... parts) {
+  Hasher hasher;
+  (hasher.value(parts), ...);
+  return hasher.finish().low;
+}
+
+/// What a command of it does, in all that its label does not say; a kernel's grid says it itself.
+std::uint64_t content_of(const Work& work) {
+  return std::visit(
+      Overload{
+          [](const Copy& copy) {
+            const std::uint64_t staged =
+                copy.staged == nullptr ? 0 : XXH3_64bits(copy.staged->data(), copy.staged->size());
+            return name_of(
+                copy.to,
+                copy.from,
+                copy.width,
+                copy.height,
+                copy.depth,
+                copy.to_pitch,
+                copy.to_slice,
+                copy.from_pitch,
+                copy.from_slice,
+                staged
+            );
+          },
+          [](const Set& set) {
+            return name_of(
+                set.to,
+                set.value,
+                set.element_bytes,
+                set.width,
+                set.height,
+                set.depth,
+                set.pitch,
+                set.slice
+            );
+          },
+          [](const HostCall& host) {
+            return name_of(reinterpret_cast<std::uintptr_t>(host.function), host.data);
+          },
+          [](const EventRecord& record) { return name_of(record.event->handle); },
+          [](const Allocate& allocate) { return name_of(allocate.address, allocate.bytes); },
+          [](const Free& free) { return name_of(free.address); },
+          [](const auto&) { return std::uint64_t{0}; },
+      },
+      work
+  );
+}
+
+} // namespace
+
 tl::expected<machine::CommandPtr, cudaError_t>
 make_command(Runtime& runtime, const Operation& operation) {
   auto command = std::make_shared<machine::Command>();
   command->device = operation.device;
   command->label = operation.label;
+  command->content = content_of(operation.work);
   memory::AddressSpace* space = &runtime.space();
   // The monitor is told what a command does when it does it; the command is there then.
   machine::Monitor* monitor = runtime.world().monitor();
