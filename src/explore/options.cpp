@@ -43,6 +43,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"gives-up", &Options::gives_up, true},
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
+    {"reconvergence=common-exit", &Options::common_exit, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},
 });
 

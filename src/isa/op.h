@@ -162,6 +162,7 @@ enum class FaultKind : std::uint8_t {
   ReadOnly,
   BadSpace,
   HostMemory,
+  PeerMemory,
   StackOverflow,
   Assert,
   Trap,
