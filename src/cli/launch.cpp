@@ -232,6 +232,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (options.stale_reads) {
     variables["HEDDLE_STALE_READS"] = "1";
   }
+  if (options.reconvergence != "early-ends") {
+    variables["HEDDLE_RECONVERGENCE"] = options.reconvergence;
+  }
   std::string preload = HEDDLE_SANITIZER_RUNTIME;
   const auto add_preload = [&](std::string_view library) {
     preload += (preload.empty() ? "" : " ") + (fs::path(folder) / library).string();

@@ -7,6 +7,7 @@
 //   HEDDLE_BARRIERS=ptx|guide
 //   HEDDLE_JIT=hot|always   with HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE
 //   HEDDLE_WARPS=independent|lockstep   HEDDLE_WARP_TRACE=N   HEDDLE_STALE_READS=1
+//   HEDDLE_RECONVERGENCE=early-ends|common-exit
 //   LD_LIBRARY_PATH         our library folder first
 //   LD_PRELOAD              our libcudart, where the program's own DT_RPATH would be searched
 //   earlier; libheddle_bind.so for those whose runtime library is linked statically
@@ -42,6 +43,7 @@ struct DeviceOptions {
   std::string jit = "hot";           // or never, always
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
+  std::string reconvergence = "early-ends"; // or common-exit; both (check)
   std::optional<double> max_seconds; // heddle run
   bool leaks = false;
   std::optional<unsigned> error_exit_code; // instead of 1

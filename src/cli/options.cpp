@@ -203,6 +203,17 @@ void define_run(CLI::App& app, Options& options) {
          "With --warps=lockstep: print the first N steps of a warp, rule by rule, to stderr"
   )
       ->type_name("N");
+  run->add_option(
+         "--reconvergence",
+         options.run.device.reconvergence,
+         "With --warps=lockstep: where lanes that have parted meet. early-ends: at the immediate "
+         "post-dominator, for which lanes that end early do not count; common-exit: there, as if "
+         "all "
+         "ends were one place"
+  )
+      ->check(CLI::IsMember({"early-ends", "common-exit"}))
+      ->type_name("MODEL")
+      ->capture_default_str();
   run->add_flag(
       "--stale-reads",
       options.run.device.stale_reads,
@@ -456,6 +467,17 @@ void define_check(CLI::App& app, Options& options) {
           "the one and then the other, and what hangs in lockstep only"
       )
       ->check(CLI::IsMember({"independent", "lockstep", "both"}))
+      ->type_name("MODEL")
+      ->capture_default_str();
+  check
+      ->add_option(
+          "--reconvergence",
+          options.check.device.reconvergence,
+          "With lockstep warps: where lanes that have parted meet. early-ends: at the immediate "
+          "post-dominator, for which lanes that end early do not count; common-exit: there, as if "
+          "all ends were one place; both: one search of each"
+      )
+      ->check(CLI::IsMember({"early-ends", "common-exit", "both"}))
       ->type_name("MODEL")
       ->capture_default_str();
   check->add_flag(

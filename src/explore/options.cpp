@@ -44,6 +44,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
     {"memory=ptx", &Options::ptx_memory, true},
+    {"reconvergence=common-exit", &Options::common_exit, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},
 });
 

@@ -149,6 +149,9 @@ public:
   /// memory), or to initialise it again (`again`): nobody may still wait on it.
   virtual void
   gives_up_mbarrier(Exec&, const Op&, int lane, memory::Address address, bool again) = 0;
+  /// `lanes` have asked the mbarriers at address[lane], and their phases are over.
+  virtual void
+  passes_mbarrier(Exec&, const Op&, LaneMask /*lanes*/, const memory::Address* /*address*/) {}
 
   // --- Clocks ------------------------------------------------------------------------------------
   virtual std::uint64_t clock() = 0;       // cycles
@@ -355,9 +358,11 @@ public:
     std::byte* reserved = nullptr; // memory::reserved_shared_bytes of the system
     std::byte* param = nullptr;
     std::uint64_t param_bytes = 0;
+    int device = 0; // whose code it is
   };
   explicit Exec(memory::AddressSpace& space) : space_(space) {}
   void enter_block(const Block& block);
+  bool is_watched() const { return access_watch_ != nullptr; }
   struct Turn {
     std::int64_t fuel = 0;
     bool stop_at_visible =

@@ -163,6 +163,7 @@ enum class FaultKind : std::uint8_t {
   ReadOnly,
   BadSpace,
   HostMemory,
+  PeerMemory,
   StackOverflow,
   Assert,
   Trap,

@@ -129,6 +129,7 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     state.grid_waiting = 0;
     state.red_popc = state.red_and = state.red_or = 0;
     state.warpgroup_ahead.clear();
+    state.passed.clear();
   }
   if (rules_ != nullptr) {
     rules_->start();
@@ -145,7 +146,8 @@ isa::Exec::Block Block::exec_block() {
       shared_bytes_,
       shared_.data() + round_up(shared_bytes_, 16),
       grid_.parameters(),
-      grid_.parameter_bytes()
+      grid_.parameter_bytes(),
+      grid_.device()
   };
 }
 

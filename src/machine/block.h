@@ -149,6 +149,14 @@ public:
       }
     };
     std::vector<WarpgroupOp> warpgroup_ahead;
+    /// The question to an mbarrier that a lane has asked last and that was answered "yes"
+    /// ([BAR-REUSE]); not in a search, which goes every way.
+    struct Passed {
+      memory::Address object = 0; // in_cluster(); 0: none
+      const isa::Code* code = nullptr;
+      std::uint32_t instruction = 0;
+    };
+    std::vector<Passed> passed; // by lane; empty: none has
   };
   std::vector<WarpState>& warps() { return warps_; }
   Grid& grid() { return grid_; }
@@ -221,6 +229,12 @@ public:
       memory::Address address,
       bool again
   ) override;
+  void passes_mbarrier(
+      isa::Exec&,
+      const isa::Op&,
+      isa::LaneMask lanes,
+      const memory::Address* address
+  ) override;
   std::uint64_t clock() override;
   std::uint64_t globaltimer() override;
   const isa::Op* nanosleep(isa::Exec&, const isa::Op&, std::uint32_t nanoseconds) override;
@@ -290,6 +304,7 @@ private:
   void look_who_ended(const isa::Code& code, const isa::Op& op, std::size_t w, int lane);
   void look_who_left_collective(std::size_t w, int lane);
   void look_who_left_warpgroup(std::size_t w, int lane);
+  isa::LaneMask might_still_ask(std::size_t w, memory::Address object, isa::LaneMask lanes) const;
   std::optional<memory::Address> awaited_mbarrier(std::size_t w, int lane);
   isa::Stop own_turn(isa::Exec& exec, std::size_t w);
   bool is_gone_around(const isa::Op& op, std::size_t w, int lane);

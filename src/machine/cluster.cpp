@@ -56,7 +56,9 @@ Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* ran
           return stop == Stop::Fault ? Outcome::Fault : Outcome::Unsupported;
         }
         moved = moved || exec.executed() != before;
-        --budget;
+        // A monitor has let others go first: other clusters, too.
+        const bool yields = block.monitor() != nullptr && exec.why() == Stop::Yield;
+        budget = yields ? 0 : budget - 1;
       }
     }
     next_block_ = next_warp_ = 0;

@@ -51,6 +51,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     auto explorer = explore::make_explorer(world, config.explore, [](const explore::Options& o) {
       simt::LockstepOptions lockstep;
       lockstep.stale_reads = o.stale_reads;
+      lockstep.common_exit = o.common_exit;
       return o.lockstep ? simt::lockstep(std::move(lockstep)) : machine::MakeWarpRules();
     });
     if (!explorer) {
@@ -70,6 +71,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     simt::LockstepOptions lockstep;
     lockstep.seed = config.seed;
     lockstep.stale_reads = config.stale_reads;
+    lockstep.common_exit = config.common_exit;
     lockstep.trace_steps = config.warp_trace;
     lockstep.trace = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
     options.workers = config.stale_reads ? 1 : options.workers;

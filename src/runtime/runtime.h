@@ -61,7 +61,8 @@ struct Device {
   std::atomic<unsigned> flags{cudaDeviceMapHost};
   std::atomic<int> cache_config{cudaFuncCachePreferNone};
   std::atomic<std::size_t> limits[8];
-  std::atomic<unsigned> peers{0}; // bit n: access to device n is enabled
+  std::atomic<unsigned> fixed_limits{0}; // bit n: limit n is in use, and cannot be set any more
+  std::atomic<unsigned> peers{0};        // bit n: access to device n is enabled
   /// Reset after a fault: the device stays unavailable, as measured on an H200.
   std::atomic<bool> unavailable{false};
   Device();
