@@ -1,6 +1,7 @@
 // The definitions of all flags, parsing, and the reference page made from them.
 #include "cli/options.h"
 
+#include "cli/compile.h"
 #include "cli/file.h"
 #include "report/diagnostic.h"
 
@@ -566,6 +567,29 @@ Split split_arguments(
   return split;
 }
 
+/// Options on both sides of FILE.cu, and further sources, which become flags for nvcc. What is left
+/// over is neither.
+std::vector<std::string> parse_around_source(
+    CLI::App& app,
+    const std::string& name,
+    std::vector<std::string> ours,
+    ProgramOptions& target
+) {
+  std::vector<std::string> sources;
+  for (;;) {
+    parse(app, ours);
+    const auto unknown = app.get_subcommand(name)->remaining();
+    if (unknown.empty() || !is_for_nvcc(unknown.front())) {
+      for (const std::string& source : sources) {
+        target.nvcc += (target.nvcc.empty() ? "" : " ") + as_word(source);
+      }
+      return unknown;
+    }
+    sources.push_back(unknown.front());
+    ours.erase(ours.end() - static_cast<std::ptrdiff_t>(unknown.size()));
+  }
+}
+
 Parsed parse_program(
     const std::vector<std::string>& arguments,
     const std::string& name,
@@ -577,13 +601,17 @@ Parsed parse_program(
   if (remaining.empty()) {
     return failure(name, fmt::format("{}: which program? usage:\n  {}", name, usage(name)));
   }
+  if (remaining.front() == "-m" && remaining.size() > 1) { // as in "python3 -m module"
+    target.program = "python3";
+    target.arguments = remaining;
+    return {command, 0, ""};
+  }
   if (remaining.front().starts_with('-')) {
     return failure(name, fmt::format("{}: unknown option {}", name, remaining.front()));
   }
   Split split = split_arguments(arguments, remaining);
   if (split.program.ends_with(".cu")) {
-    parse(app, split.ours);
-    const auto unknown = app.get_subcommand(name)->remaining();
+    const auto unknown = parse_around_source(app, name, split.ours, target);
     if (!unknown.empty()) {
       return failure(
           name,

@@ -242,6 +242,11 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         }
       }
     }
+    if (std::ranges::any_of(fault.waits, [](const Waiting& waiting) {
+          return waiting.place.line == 0 && !waiting.kernel.empty();
+        })) {
+      d.notes.emplace_back("compile with -lineinfo to see the lines");
+    }
     return d;
   }
   if (fault.fault.kind == FaultKind::BarrierEnded) {

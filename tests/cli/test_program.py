@@ -109,10 +109,6 @@ class Refused(Program):
         path.write_bytes(path.read_bytes()[:2000])
         self.expect(self.heddle("run", "./app"), 2, "truncated")
 
-    def test_static_runtime_library(self):
-        self.program(text="int cudaLaunchKernel(void) { return 0; } int main() { return cudaLaunchKernel(); }")
-        self.expect(self.heddle("run", "./app"), 2, "-cudart shared", "CMAKE_CUDA_RUNTIME_LIBRARY")
-
     def test_kernels_without_any_runtime_library(self):
         self.program(text='__attribute__((section(".nv_fatbin"), used)) static const char x[64]; int main() { return 0; }')
         self.expect(self.heddle("run", "./app"), 2, "-cudart shared")
