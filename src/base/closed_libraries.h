@@ -1,4 +1,5 @@
-// NVIDIA's libraries whose kernels exist only as machine code of its GPUs.
+// NVIDIA's libraries whose kernels exist only as machine code of its GPUs, and those of them that
+// Heddle has a stand-in for.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +7,11 @@
 #include <string_view>
 
 namespace heddle {
+
+/// Has src/libraries one of this name?
+inline bool has_stand_in(std::string_view file) {
+  return file.starts_with("libcublas.so.");
+}
 
 /// `file`: a name without a folder, "libcudnn.so.9".
 inline bool is_closed_library(std::string_view file) {

@@ -129,7 +129,7 @@ Result<Inspection> inspect(const std::string& path) {
     result.instrumented = elf->instrumented || elf->launched;
     result.rpath_wins = !elf->rpath.empty() && elf->runpath.empty();
     for (const std::string& library : elf->needed) {
-      if (is_closed_library(library)) {
+      if (is_closed_library(library) && !has_stand_in(library)) {
         result.warnings.push_back(
             fmt::format(
                 "'{}' needs {}, whose kernels exist only as machine code of NVIDIA's GPUs; calls "

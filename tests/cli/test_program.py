@@ -152,8 +152,8 @@ class Started(Program):
             self.expect(self.heddle("run", "./app"), 7)
 
     def test_libraries_that_need_a_gpu_are_named(self):
-        self.program(*self.library("libcudart.so.13"), *self.library("libcublas.so.13"), f"-Wl,-rpath,{self.root}")
-        self.expect(self.heddle("run", "./app"), 7, "libcublas.so.13")
+        self.program(*self.library("libcudart.so.13"), *self.library("libcufft.so.12"), f"-Wl,-rpath,{self.root}")
+        self.expect(self.heddle("run", "./app"), 7, "libcufft.so.12")
 
 
 @unittest.skipUnless((LIBRARIES / "libcudart.so.13").exists(), "libcudart is not built")

@@ -1,6 +1,7 @@
 // Implements host_place.h.
 #include "runtime/diagnostics/host_place.h"
 
+#include "base/closed_libraries.h"
 #include "explore/explorer.h"
 #include "explore/source_places.h"
 #include "report/names.h"
@@ -63,7 +64,8 @@ std::string name_of(const Object& object, const void* address) {
 }
 
 bool is_library_of_the_system(const std::string& file) {
-  return file.find("/libc.so") != std::string::npos ||
+  return is_closed_library(std::string_view(file).substr(file.rfind('/') + 1)) ||
+         file.find("/libc.so") != std::string::npos ||
          file.find("/libstdc++.so") != std::string::npos ||
          file.find("/libgcc_s.so") != std::string::npos;
 }

@@ -1,7 +1,6 @@
 // Implements outcome.h.
 #include "runtime/diagnostics/outcome.h"
 
-#include "base/closed_libraries.h"
 #include "explore/explorer.h"
 #include "runtime/diagnostics/announce.h"
 
@@ -100,28 +99,6 @@ void complain_unsupported(std::string_view name) {
           name,
           name.starts_with("cu") && !name.starts_with("cuda") ? "CUDA_ERROR_NOT_SUPPORTED"
                                                               : "cudaErrorNotSupported"
-      )
-  );
-}
-
-void complain_closed(std::string_view library) {
-  if (!is_closed_library(library)) {
-    complain_gap(
-        library,
-        fmt::format(
-            "{} contains NVIDIA's runtime library, but no symbol table that shows where: it was "
-            "stripped. Do not strip it (strip -g keeps the names), or link it with -cudart shared",
-            library
-        )
-    );
-    return;
-  }
-  complain_gap(
-      library,
-      fmt::format(
-          "{} brings machine code for NVIDIA's GPUs and a runtime of its own, so its calls that "
-          "need a GPU fail",
-          library
       )
   );
 }

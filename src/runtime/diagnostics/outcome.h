@@ -32,10 +32,6 @@ int exit_code_of(Outcome outcome);
 void complain_once(std::string_view text);
 /// The entry point `name` is not implemented: says so once and records Unsupported.
 void complain_unsupported(std::string_view name);
-/// A library or program with a runtime of its own (cuBLAS and its kind; what was stripped) is to
-/// use the device: likewise.
-void complain_closed(std::string_view library);
-
 /// Registers the exit handler (once).
 void install_exit_handler();
 
