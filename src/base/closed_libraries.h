@@ -10,7 +10,7 @@ namespace heddle {
 
 /// Has src/libraries one of this name?
 inline bool has_stand_in(std::string_view file) {
-  return file.starts_with("libcublas.so.");
+  return file.starts_with("libcublas.so.") || file == "libcurand.so.10";
 }
 
 /// `file`: a name without a folder, "libcudnn.so.9".

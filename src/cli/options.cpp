@@ -109,8 +109,8 @@ std::string usage(std::string_view command) {
            "[FILE…]";
   }
   return fmt::format(
-      "heddle {0} [OPTIONS] PROGRAM [ARGUMENTS…]\n  heddle {0} [OPTIONS] FILE.cu [OPTIONS] [-- "
-      "ARGUMENTS…]",
+      "heddle {0} [OPTIONS] PROGRAM|SCRIPT.py|-m MODULE [ARGUMENTS…]\n"
+      "  heddle {0} [OPTIONS] FILE.cu [SOURCES…] [OPTIONS] [-- ARGUMENTS…]",
       command
   );
 }
@@ -575,17 +575,15 @@ std::vector<std::string> parse_around_source(
     std::vector<std::string> ours,
     ProgramOptions& target
 ) {
-  std::vector<std::string> sources;
+  std::string sources;
   for (;;) {
     parse(app, ours);
     const auto unknown = app.get_subcommand(name)->remaining();
     if (unknown.empty() || !is_for_nvcc(unknown.front())) {
-      for (const std::string& source : sources) {
-        target.nvcc += (target.nvcc.empty() ? "" : " ") + as_word(source);
-      }
+      target.nvcc += target.nvcc.empty() && !sources.empty() ? sources.substr(1) : sources;
       return unknown;
     }
-    sources.push_back(unknown.front());
+    sources += ' ' + as_word(unknown.front());
     ours.erase(ours.end() - static_cast<std::ptrdiff_t>(unknown.size()));
   }
 }

@@ -12,9 +12,12 @@ namespace {
 
 constexpr const char* runtime_name = "libcudart.so." HEDDLE_CUDA_MAJOR;
 
+/// One library may serve programs of either version (libcurand.so.10).
 void* open_runtime() {
-  if (void* const loaded = ::dlopen(runtime_name, RTLD_LAZY | RTLD_NOLOAD)) {
-    return loaded;
+  for (const char* name : {runtime_name, "libcudart.so.13", "libcudart.so.12"}) {
+    if (void* const loaded = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
+      return loaded;
+    }
   }
   Dl_info info = {};
   if (::dladdr(reinterpret_cast<const void*>(&cudart), &info) == 0) {
