@@ -148,6 +148,7 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
   machine::note_if_near(d, nearest, p);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
   add_call(d);
+  note_told();
   announce(d);
 }
 
@@ -158,6 +159,7 @@ void warn_of_free_after_reset(memory::Address p, const char* call) {
   );
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
   add_call(d);
+  note_told();
   warn(std::move(d));
 }
 
@@ -181,10 +183,8 @@ void warn_of_bad_range(
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
   add_call(d);
-  if (!explore::note_finding(d)) {
-    warn(d);
-    note_refusal(d);
-  }
+  warn(d);
+  note_refusal(d);
 }
 
 void warn_of_refused_launch(
@@ -212,6 +212,7 @@ void announce_stale_handle(const char* what) {
       "the call returns cudaErrorInvalidResourceHandle; NVIDIA's library may crash"
   );
   add_call(d);
+  note_told();
   announce(d);
 }
 
