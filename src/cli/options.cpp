@@ -1,10 +1,10 @@
 // The definitions of all flags, parsing, and the reference page made from them.
 #include "cli/options.h"
 
-#include "cli/compile.h"
 #include "cli/file.h"
 #include "cli/options_groups.h"
 #include "cli/page.h"
+#include "cli/program_arguments.h"
 #include "report/diagnostic.h"
 
 #include <CLI/CLI.hpp>
@@ -561,58 +561,6 @@ Parsed failure(std::string_view command, std::string_view message) {
           command.empty() ? "" : std::string(command) + " "
       )
   };
-}
-
-/// CLI11 takes the arguments last first.
-void parse(CLI::App& app, std::vector<std::string> arguments) {
-  std::ranges::reverse(arguments);
-  app.parse(std::move(arguments));
-}
-
-struct Split {
-  std::vector<std::string> ours; // for a second look at options behind FILE.cu
-  std::string program;
-  std::vector<std::string> arguments; // of the program
-};
-
-/// PROGRAM takes everything that follows; FILE.cu only what follows "--".
-Split split_arguments(
-    const std::vector<std::string>& all,
-    const std::vector<std::string>& remaining
-) {
-  Split split;
-  split.program = remaining.front();
-  const auto rest = remaining.begin() + 1;
-  const bool source = split.program.ends_with(".cu");
-  const auto dashes = source ? std::find(rest, remaining.end(), "--") : rest;
-  split.ours.assign(all.begin(), all.end() - static_cast<std::ptrdiff_t>(remaining.size()));
-  split.ours.insert(split.ours.end(), rest, dashes);
-  split.arguments.assign(dashes, remaining.end());
-  if (!split.arguments.empty() && split.arguments.front() == "--") {
-    split.arguments.erase(split.arguments.begin());
-  }
-  return split;
-}
-
-/// Options on both sides of FILE.cu, and further sources, which become flags for nvcc. What is left
-/// over is neither.
-std::vector<std::string> parse_around_source(
-    CLI::App& app,
-    const std::string& name,
-    std::vector<std::string> ours,
-    ProgramOptions& target
-) {
-  std::string sources;
-  for (;;) {
-    parse(app, ours);
-    const auto unknown = app.get_subcommand(name)->remaining();
-    if (unknown.empty() || !is_for_nvcc(unknown.front())) {
-      target.nvcc += target.nvcc.empty() && !sources.empty() ? sources.substr(1) : sources;
-      return unknown;
-    }
-    sources += ' ' + as_word(unknown.front());
-    ours.erase(ours.end() - static_cast<std::ptrdiff_t>(unknown.size()));
-  }
 }
 
 Parsed parse_program(
