@@ -4,6 +4,7 @@
 #include "cli/file.h"
 #include "cli/options_groups.h"
 #include "cli/page.h"
+#include "cli/program_arguments.h"
 #include "report/diagnostic.h"
 
 #include <CLI/CLI.hpp>
@@ -110,8 +111,8 @@ std::string usage(std::string_view command) {
            "[FILE…]";
   }
   return fmt::format(
-      "heddle {0} [OPTIONS] PROGRAM [ARGUMENTS…]\n  heddle {0} [OPTIONS] FILE.cu [OPTIONS] [-- "
-      "ARGUMENTS…]",
+      "heddle {0} [OPTIONS] PROGRAM|SCRIPT.py|-m MODULE [ARGUMENTS…]\n"
+      "  heddle {0} [OPTIONS] FILE.cu [SOURCES…] [OPTIONS] [-- ARGUMENTS…]",
       command
   );
 }
@@ -584,37 +585,6 @@ Parsed failure(std::string_view command, std::string_view message) {
   };
 }
 
-/// CLI11 takes the arguments last first.
-void parse(CLI::App& app, std::vector<std::string> arguments) {
-  std::ranges::reverse(arguments);
-  app.parse(std::move(arguments));
-}
-
-struct Split {
-  std::vector<std::string> ours; // for a second look at options behind FILE.cu
-  std::string program;
-  std::vector<std::string> arguments; // of the program
-};
-
-/// PROGRAM takes everything that follows; FILE.cu only what follows "--".
-Split split_arguments(
-    const std::vector<std::string>& all,
-    const std::vector<std::string>& remaining
-) {
-  Split split;
-  split.program = remaining.front();
-  const auto rest = remaining.begin() + 1;
-  const bool source = split.program.ends_with(".cu");
-  const auto dashes = source ? std::find(rest, remaining.end(), "--") : rest;
-  split.ours.assign(all.begin(), all.end() - static_cast<std::ptrdiff_t>(remaining.size()));
-  split.ours.insert(split.ours.end(), rest, dashes);
-  split.arguments.assign(dashes, remaining.end());
-  if (!split.arguments.empty() && split.arguments.front() == "--") {
-    split.arguments.erase(split.arguments.begin());
-  }
-  return split;
-}
-
 Parsed parse_program(
     const std::vector<std::string>& arguments,
     const std::string& name,
@@ -626,13 +596,17 @@ Parsed parse_program(
   if (remaining.empty()) {
     return failure(name, fmt::format("{}: which program? usage:\n  {}", name, usage(name)));
   }
+  if (remaining.front() == "-m" && remaining.size() > 1) { // as in "python3 -m module"
+    target.program = "python3";
+    target.arguments = remaining;
+    return {command, 0, ""};
+  }
   if (remaining.front().starts_with('-')) {
     return failure(name, fmt::format("{}: unknown option {}", name, remaining.front()));
   }
   Split split = split_arguments(arguments, remaining);
   if (split.program.ends_with(".cu")) {
-    parse(app, split.ours);
-    const auto unknown = app.get_subcommand(name)->remaining();
+    const auto unknown = parse_around_source(app, name, split.ours, target);
     if (!unknown.empty()) {
       return failure(
           name,

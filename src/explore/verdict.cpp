@@ -556,6 +556,13 @@ private:
     if (const std::string help = advice(hang); !help.empty()) {
       diagnostic.help.push_back(help);
     }
+    const auto has_no_line = [&](const Part& part) {
+      return graph_.by_device(part.actor) && site(*part.sites.begin()).line == 0;
+    };
+    if (std::ranges::any_of(hang.moving, has_no_line) ||
+        std::ranges::any_of(hang.waiting, has_no_line)) {
+      diagnostic.notes.emplace_back("compile with -lineinfo to see the lines");
+    }
     return diagnostic;
   }
 

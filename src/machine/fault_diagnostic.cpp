@@ -251,6 +251,11 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         d.place = place_of(waiting.place);
       }
     }
+    if (std::ranges::any_of(fault.waits, [](const Waiting& waiting) {
+          return waiting.place.line == 0 && !waiting.kernel.empty();
+        })) {
+      d.notes.emplace_back("compile with -lineinfo to see the lines");
+    }
     return d;
   }
   if (fault.fault.kind == FaultKind::BarrierEnded) {

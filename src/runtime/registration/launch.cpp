@@ -472,7 +472,7 @@ launch(Runtime& rt, const LaunchRequest& request, cudaStream_t handle, const cha
     return prepared.error();
   }
   if (rt.config().mode == Mode::Run) { // the explorer keeps books of its own
-    prepared->config.called_from = callers();
+    prepared->config.called_from = callers_of_api();
   }
   const auto wishes = read_attributes(request.attributes);
   const auto command =
