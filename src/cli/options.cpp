@@ -102,8 +102,8 @@ std::string usage(std::string_view command) {
   if (command == "replay") {
     return "heddle replay [OPTIONS] SCHEDULE";
   }
-  if (command == "config") {
-    return "heddle config [OPTIONS]";
+  if (command == "config" || command == "doctor") {
+    return fmt::format("heddle {} [OPTIONS]", command);
   }
   if (command == "lint") {
     return "heddle lint [OPTIONS] FILE… [-- COMPILER FLAGS]\n  heddle lint [OPTIONS] -p FOLDER "
@@ -639,6 +639,7 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
       options.lint
   );
   define_config(*app, options.show_config);
+  app->add_subcommand("doctor", "Say what this machine lacks of what Heddle needs");
   group_options(*app);
   for (const char* name : {"run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
     for (CLI::Option* option : app->get_subcommand(name)->get_options()) {
@@ -667,7 +668,7 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
       return failure(
           "",
           fmt::format(
-              "there is no command '{}' (run, check, replay, lint, config)",
+              "there is no command '{}' (run, check, replay, lint, config, doctor)",
               arguments.front()
           )
       );
@@ -704,6 +705,9 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
     }
     if (command == "config") {
       return {Command::Config, 0, ""};
+    }
+    if (command == "doctor") {
+      return {Command::Doctor, 0, ""};
     }
     return {Command::None, report::exit_code::usage, app->help()};
   } catch (const CLI::CallForHelp&) {
