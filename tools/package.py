@@ -19,6 +19,7 @@ import sys
 import tempfile
 import zipfile
 
+LLVM = 22
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Of the system, by the rules for manylinux wheels.
 OF_SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|z|util|resolv)\.so|ld-linux|linux-vdso")
@@ -116,9 +117,9 @@ def make_wheel(build, folder):
             install(build, tree, component)
         links = [p for p in tree.rglob("*") if p.is_symlink()]
         for link in links:  # a wheel holds none
-            content = link.resolve().name
+            content = link.resolve().read_bytes()
             link.unlink()
-            link.write_text(f"INPUT({content})\n")
+            link.write_bytes(content)
         extra = f"Provides-Extra: lint\nRequires-Dist: heddle-llvm == {version} ; extra == 'lint'\n"
         readme = "Description-Content-Type: text/markdown\n\n" + (ROOT / "README.md").read_text()
         return write_wheel(folder, "heddle", version, tree, "Runs and checks CUDA C++ programs on the CPU",
@@ -138,6 +139,9 @@ def make_llvm_wheel(build, folder):
                 continue  # of the wheel heddle
             shutil.copy(file, libraries / soname)
             call("patchelf", "--set-rpath", "$ORIGIN", libraries / soname)
+        # Clang's own headers, which src/lint/frontend.cpp looks for there.
+        resources = pathlib.Path(call(f"clang-{LLVM}", "-print-resource-dir").strip()) / "include"
+        shutil.copytree(resources, libraries / "clang" / "include")
         return write_wheel(folder, "heddle_llvm", version, tree, "heddle lint, and machine code for heddle run",
                            [f"Requires-Dist: heddle == {version}\n"])
 

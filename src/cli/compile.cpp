@@ -103,6 +103,7 @@ std::vector<std::string> wheel_flags(const std::string& nvcc) {
   }
   std::vector<std::string> flags = {"-L" + (toolkit / "lib").string()};
   if (const auto own = library_folder()) {
+    flags.push_back("-L" + *own + "/link");
     flags.push_back("-L" + *own);
   }
   return flags;
