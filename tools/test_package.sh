@@ -23,15 +23,14 @@ rm -f "$root/etc/apt/sources.list"
 cp -r /etc/apt/sources.list* /etc/apt/apt.conf.d "$root/etc/apt/" 2>/dev/null || true
 [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/"
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
-mkdir -p "$root/usr/share/ca-certificates" "$root/etc/ssl" "$root/packages" "$root/example"
-mkdir -p "$root/etc/ssl/certs"
-cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" 2>/dev/null || true
+mkdir -p "$root/packages" "$root/example"
 cp "$packages"/* "$root/packages/"
+cp -L /etc/ssl/certs/ca-certificates.crt "$root/packages/ca.crt" # of this machine, for pip
 cp "$here/examples/look_back_scan.cu" "$root/example/"
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 trap 'umount "$root/proc" 2>/dev/null || true' EXIT
 
-inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive HOME=/root PIP_CERT=/etc/ssl/certs/ca-certificates.crt HEDDLE_NVCC="${HEDDLE_NVCC:-}" PATH=/env/bin:/opt/heddle/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
+inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive HOME=/root PIP_CERT=/packages/ca.crt HEDDLE_NVCC="${HEDDLE_NVCC:-}" PATH=/env/bin:/opt/heddle/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 quiet() { "$@" >"$root/log" 2>&1 || { tail -20 "$root/log" >&2; exit 1; }; }
 if [ -n "${HEDDLE_NVCC:-}" ]; then # a toolkit of this machine, below the same path
   toolkit=$(dirname "$(dirname "$(realpath "$HEDDLE_NVCC")")")
