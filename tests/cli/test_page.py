@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -137,6 +138,7 @@ class InABrowser(unittest.TestCase):
         hostile.write_text(HOSTILE)
         for name, words in {
             "hang": ["check", GALLERY / "grid_barrier.cu"],
+            "locks": ["check", GALLERY / "lock_order.cu"],
             "race": ["run", "--races", GALLERY / "missing_barrier.cu"],
             "hostile": ["check", hostile],
         }.items():
@@ -208,6 +210,16 @@ class InABrowser(unittest.TestCase):
         self.assertEqual(page.locator("#graph svg[role=img] rect").count(), 3)
         self.assertIn("waits for", page.locator("#graph svg desc").text_content())
         self.assertGreaterEqual(page.locator("#graph-words li").count(), 2)
+
+    def test_two_locks_each_wait_for_the_writer_of_the_word(self):
+        page = self.open("locks")
+        words = page.inner_text("#graph-words")
+        first, second = "thread (0,0,0) of block (0,0,0)", "thread (0,0,0) of block (1,0,0)"
+        kernel = "of kernel 'transfer<<<2,1>>>'"
+        self.assertRegex(words, rf"{re.escape(first)} {re.escape(kernel)} reads locks \+ 4, .* by {re.escape(second)}")
+        self.assertRegex(words, rf"{re.escape(second)} {re.escape(kernel)} reads locks \+ 0, .* by {re.escape(first)}")
+        self.assertNotIn("goes on for ever", words)
+        self.assertEqual(self.problems, [])
 
     def test_a_race_shows_both_accesses_and_what_would_have_ordered_them(self):
         page = self.open("race")
