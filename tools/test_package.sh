@@ -30,7 +30,7 @@ cp "$here/examples/look_back_scan.cu" "$root/example/"
 mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
 trap 'umount "$root/proc" 2>/dev/null || true' EXIT
 
-inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive HOME=/root PIP_CERT=/packages/ca.crt HEDDLE_NVCC="${HEDDLE_NVCC:-}" PATH=/env/bin:/opt/heddle/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
+inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive HOME=/root PIP_CERT=/packages/ca.crt REQUESTS_CA_BUNDLE=/packages/ca.crt HEDDLE_NVCC="${HEDDLE_NVCC:-}" PATH=/env/bin:/opt/heddle/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 quiet() { "$@" >"$root/log" 2>&1 || { tail -20 "$root/log" >&2; exit 1; }; }
 if [ -n "${HEDDLE_NVCC:-}" ]; then # a toolkit of this machine, below the same path
   toolkit=$(dirname "$(dirname "$(realpath "$HEDDLE_NVCC")")")

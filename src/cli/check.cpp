@@ -6,6 +6,7 @@
 #include "cli/lockstep.h"
 #include "cli/page.h"
 #include "cli/races.h"
+#include "cli/single_run.h"
 #include "explore/interruption.h"
 #include "explore/session.h"
 #include "report/diagnostic_lines.h"
@@ -113,6 +114,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   if (options.device.stale_reads && options.device.warps == "independent") {
     return input_error("--stale-reads needs --warps=lockstep or --warps=both");
   }
+  if (options.search.ptx_memory && options.device.warps != "independent") {
+    return input_error("--memory=ptx needs --warps=independent");
+  }
   if (options.races != 0 && options.device.warps == "lockstep") {
     return input_error(
         "--races looks for races of independent threads: it needs --warps=independent or "
@@ -155,6 +159,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.options.stale_reads = request.options.lockstep && options.device.stale_reads;
   request.options.guide_barriers = options.device.barriers == "guide";
   request.workers = options.workers;
+  request.fair_hangs = [&](unsigned seconds) {
+    return find_fair_hangs(target, options.device, seconds);
+  };
   request.show_progress = isatty(STDERR_FILENO) != 0;
   TRY(report::Report report, explore::check(request));
   if (options.device.warps == "both") {

@@ -3,6 +3,7 @@
 
 #include "cli/file.h"
 #include "cli/options_groups.h"
+#include "cli/options_replay.h"
 #include "cli/page.h"
 #include "report/diagnostic.h"
 
@@ -341,6 +342,20 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->capture_default_str()
       ->group("");
   check
+      .add_option_function<std::string>(
+          "--memory",
+          [&search](const std::string& model) {
+            if (model == "ptx") {
+              search = explore::with_ptx_memory(search);
+            }
+          },
+          "sc: memory is sequentially consistent. ptx: every behaviour that PTX's memory "
+          "consistency model allows, but load buffering; many more states"
+      )
+      ->type_name("MODEL")
+      ->check(CLI::IsMember({"sc", "ptx"}))
+      ->default_str("sc");
+  check
       .add_flag_callback(
           "--no-symmetry",
           [&search] { search.symmetry = false; },
@@ -371,13 +386,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
           "are interleaved, too. Same verdict, more states"
       )
       ->group("");
-  check.add_flag(
-      "--cone",
-      search.cone,
-      "In a search of more than 20,000 states, do not tell states apart by data that decides "
-      "nothing "
-      "(new; a verdict may say that the program is not the same when it is repeated)"
-  );
+  check
+      .add_flag_callback(
+          "--no-cone",
+          [&search] { search.cone = false; },
+          "To check Heddle itself: values by which nothing is decided are told apart in large "
+          "searches, too. Same verdict, more states"
+      )
+      ->group("");
   check
       .add_flag_callback(
           "--no-straight",
@@ -485,56 +501,6 @@ void define_check(CLI::App& app, Options& options) {
   define_limits(*check, options.check.search, options.check.workers);
 }
 
-void define_replay(CLI::App& app, Options& options) {
-  CLI::App* replay =
-      app.add_subcommand("replay", "Repeat the execution that a finding of heddle check is about");
-  replay
-      ->add_option(
-          "schedule",
-          options.replay.schedule,
-          "What stands behind 'replay:' in a finding: v1:…"
-      )
-      ->type_name("SCHEDULE")
-      ->required();
-  replay
-      ->add_option(
-          "--program",
-          options.replay.program,
-          "Where the program is now (default: where it was, or the same file below the current "
-          "folder)"
-      )
-      ->type_name("FILE");
-  replay
-      ->add_option(
-          "--warps",
-          options.replay.warps,
-          "What the schedule must be of; it says so itself (default: any)"
-      )
-      ->check(CLI::IsMember({"independent", "lockstep"}))
-      ->type_name("MODEL");
-  replay->add_flag(
-      "--trace",
-      options.replay.trace,
-      "Print every step, with a column for each thread and the source line"
-  );
-  define_html(*replay, options.replay.html);
-  replay
-      ->add_option(
-          "--perfetto",
-          options.replay.perfetto,
-          "Also write the steps in the trace-event format, which ui.perfetto.dev opens"
-      )
-      ->type_name("FILE");
-  replay->add_option("--format", options.replay.format, "How to print the result")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  replay->add_option("--max-time", options.replay.max_seconds, "Give up after that many seconds")
-      ->check(CLI::PositiveNumber)
-      ->type_name("SECONDS")
-      ->capture_default_str();
-}
-
 Parsed failure(std::string_view command, std::string_view message) {
   return {
       Command::None,
@@ -633,7 +599,7 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
   app->require_subcommand(0, 1);
   define_run(*app, options);
   define_check(*app, options);
-  define_replay(*app, options);
+  define_replay(*app, options.replay);
   define_lint_options(
       *app->add_subcommand("lint", "Check CUDA sources against rules, without running them"),
       options.lint

@@ -33,9 +33,10 @@ enum class Rule : std::uint8_t {
   Query,
   Dependency,
   Clock,
+  Visible,
   None
 };
-inline constexpr int rule_count = 8;
+inline constexpr int rule_count = 9;
 
 /// What kind of step a move was. None: the actor moved, but that does not count as progress.
 enum class Step : std::uint8_t {
@@ -63,6 +64,8 @@ struct Edge {
   bool late = false;          // … or that much time has passed
   std::uint32_t site = 0;     // where and what, for reports
   std::uint32_t choice = 0;   // for replays (schedule.h)
+  // The number of the place of which it read an older value, or the newest one; 0: none.
+  std::uint32_t stale = 0, fresh = 0;
 };
 
 /// What edges have in common. Without padding, so that equal ones are equal byte for byte.
@@ -74,9 +77,10 @@ struct Label {
   Rule owed = Rule::None;
   bool not_ready = false, query_obliged = false, failed = false, tried = false;
   bool soon = false, late = false;
+  std::uint32_t stale = 0, fresh = 0;
   bool operator==(const Label&) const = default;
 };
-static_assert(sizeof(Label) == 32);
+static_assert(sizeof(Label) == 40);
 
 struct ShortEdge {
   StateId from = 0, to = 0;
@@ -97,7 +101,9 @@ inline Label label_of(const Edge& edge) {
       edge.failed,
       edge.tried,
       edge.soon,
-      edge.late
+      edge.late,
+      edge.stale,
+      edge.fresh
   };
 }
 
@@ -160,7 +166,9 @@ private:
         label.soon,
         label.late,
         label.site,
-        edge.choice
+        edge.choice,
+        label.stale,
+        label.fresh
     };
   }
 

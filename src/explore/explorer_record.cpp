@@ -141,6 +141,8 @@ Edge Explorer::edge_for(const Node& node, const Choice& choice) {
     edge.site = names.site;
     edge.soon = move.time == Stepper::Time::Soon;
     edge.late = move.time == Stepper::Time::Late;
+    edge.stale = move.stale;
+    edge.fresh = move.fresh;
   }
   return edge;
 }
@@ -163,7 +165,7 @@ void Explorer::note_failure() {
                               : fmt::format("{} in kernel '{}'", report.fault.text, report.kernel)
     );
   } else {
-    const std::string text = report::to_lines(diagnose(report));
+    const std::string text = report::to_lines(failure.race ? *failure.race : diagnose(report));
     table_.add_event(EventKind::Fault, from, table_.intern(place), text);
   }
   end_here();

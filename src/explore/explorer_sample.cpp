@@ -285,7 +285,7 @@ Explorer::Node Explorer::arrive_in_sample() {
     return node;
   }
   if (stepper_.failure()) {
-    const auto& [report, incomplete] = *stepper_.failure();
+    const auto& [report, incomplete, race] = *stepper_.failure();
     note_in_sample(report.kernel + report.instruction + report.fault.text + incomplete);
     end_sample(SampleEnd::Event);
   }

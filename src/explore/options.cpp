@@ -31,7 +31,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-orderly", &Options::orderly, false},
     {"no-data-order", &Options::data_order, false},
     {"no-retries", &Options::retries, false},
-    {"cone", &Options::cone, true},
+    {"no-cone", &Options::cone, false},
     {"states=by-decisions", &Options::by_decisions, true},
     {"host=decides", &Options::host_decides, true},
     {"no-phases", &Options::phases, false},
@@ -43,6 +43,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"gives-up", &Options::gives_up, true},
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
+    {"memory=ptx", &Options::ptx_memory, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},
 });
 
@@ -192,6 +193,14 @@ std::string to_text(const Options& options) {
     add(seed_key, options.seed);
   }
   return text;
+}
+
+Options with_ptx_memory(Options options) {
+  options.ptx_memory = true;
+  options.symmetry = options.sums = options.orderly = options.data_order = false;
+  options.retries = options.cone = options.phases = options.allocations = false;
+  options.neighbours = options.straight = false;
+  return options;
 }
 
 Options without_limits(const Options& options) {

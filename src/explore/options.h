@@ -51,7 +51,7 @@ struct Options {
   bool retries = true;
   // What nothing is decided by need not be told apart (machine/cone.h), where a search of
   // everything is large.
-  bool cone = false;
+  bool cone = true;
   bool by_decisions = false; // that is what this search does
   // With it: the host decides by what it copies from devices; else that is not followed.
   bool host_decides = false;
@@ -85,6 +85,8 @@ struct Options {
   bool lockstep = false;
   // With them: plain reads of global memory may see old values until a fence.
   bool stale_reads = false;
+  // The PTX memory model in the place of sequential consistency (spec/memory-model.md).
+  bool ptx_memory = false;
   std::uint32_t expect_exit = 0; // the exit status that the program is expected to end with [EXIT]
   // As if grids did not wait for each other: to learn whether a verdict rests on [DEP].
   bool ignore_grid_order = false;
@@ -97,6 +99,8 @@ struct Options {
   std::uint64_t seed = 1;
   bool operator==(const Options&) const = default;
 };
+/// With Options::ptx_memory, and without the reductions that are not known to be sound then.
+Options with_ptx_memory(Options options);
 
 /// Who searches. The report does not depend on it.
 struct Workers {

@@ -30,6 +30,8 @@ std::string_view rule_id(Rule rule) {
     return "DEP";
   case Rule::Clock:
     return "CLOCK";
+  case Rule::Visible:
+    return "MEM-VISIBLE";
   case Rule::None:
     break;
   }
@@ -450,6 +452,16 @@ private:
       if (label.soon && ignored_ != Rule::Clock &&
           !followed_.finds_time_gone(all.from(e), label.who)) {
         leave_out(e, Rule::Clock);
+      }
+    }
+    // [MEM-VISIBLE] Who reads a place for ever comes to see the newest value.
+    for (const EdgeId e : edges_) {
+      const Label& old = all.label(e);
+      const auto sees = [&](EdgeId other) {
+        return all.label(other).fresh == old.stale && all.label(other).actor == old.actor;
+      };
+      if (old.stale != 0 && ignored_ != Rule::Visible && std::ranges::none_of(edges_, sees)) {
+        leave_out(e, Rule::Visible);
       }
     }
     if (broken == 0) {

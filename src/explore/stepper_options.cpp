@@ -32,6 +32,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .host_decides = options.host_decides,
       .starts_at_once = options.starts_at_once,
       .ignore_grid_order = options.ignore_grid_order,
+      .weak = options.ptx_memory,
       .warp_rules = std::move(warp_rules)
   };
 }

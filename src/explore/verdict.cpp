@@ -69,7 +69,7 @@ public:
     report.states = graph_.states.size();
     report.executions = executions();
     report.seconds = options_.seconds;
-    report.bounds = bounds(table_, kernels());
+    report.bounds = bounds(table_, ptx_memory(), kernels());
     const bool cut_short = add_events(report);
     const Analysis analysis = find_endless(graph_, out_);
     report.complete = options_.finished && !cut_short &&
@@ -695,6 +695,7 @@ private:
   static std::string and_more(std::size_t count) {
     return count == 1 ? "" : fmt::format(" and {} more", count - 1);
   }
+  bool ptx_memory() const { return options_.schedule && options_.schedule->options.ptx_memory; }
   bool lockstep() const { return options_.schedule && options_.schedule->options.lockstep; }
   std::string name(const Part& part) const { return graph_.actors[part.actor].name; }
   Site site(std::uint32_t id) const { return resolve_(table_.site(id)); }

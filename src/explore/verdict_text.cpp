@@ -7,7 +7,7 @@
 
 namespace heddle::explore {
 
-std::string bounds(const StateTable& table, const std::set<std::string>& kernels) {
+std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels) {
   std::string text = "1 input";
   for (const std::string& kernel : kernels) {
     text += ", " + kernel;
@@ -18,10 +18,12 @@ std::string bounds(const StateTable& table, const std::set<std::string>& kernels
   if (table.saw(Fact::HostUnseen)) {
     text += ", host code seen only at API calls (not compiled with -fsanitize=thread)";
   }
-  if (table.saw(Fact::Choice)) {
+  if (ptx_memory) {
+    text += ", memory as in PTX without load buffering";
+  } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
   }
-  if (table.saw(Fact::PlainAccess)) {
+  if (table.saw(Fact::PlainAccess) && !ptx_memory) {
     text += ", if free of data races";
   }
   if (table.saw(Fact::ActiveSets)) {

@@ -11,8 +11,8 @@
 namespace heddle::explore {
 
 /// "1 input, kernel 'scan<<<3,32>>>', memory sequentially consistent"; `kernels`: those of which a
-/// thread has moved.
-std::string bounds(const StateTable& table, const std::set<std::string>& kernels);
+/// thread has moved. `ptx_memory`: Options::ptx_memory.
+std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels);
 
 /// Labels for the calls through which somebody got to `site`: "(1) inlined from here". What several
 /// have in common is said once: "(1, 2) launched from here".

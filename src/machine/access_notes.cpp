@@ -4,6 +4,7 @@
 #include "machine/cone.h"
 #include "machine/device_heap.h"
 #include "machine/order_data.h"
+#include "machine/weak_order.h"
 #include "ptx/effect.h"
 
 #include <algorithm>
@@ -67,6 +68,9 @@ void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool st
     } else if (misuse.op == nullptr) {
       misuse = {op, &exec_.code(), lane, at, bytes, store};
     }
+  }
+  if (weak_ != nullptr) { // last: it may change what the instruction finds there
+    weak_->accessed(lane, at, bytes, store);
   }
 }
 

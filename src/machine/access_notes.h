@@ -21,6 +21,7 @@ namespace heddle::machine {
 class Cone;
 class OrderData;
 class DeviceHeap;
+class WeakOrder;
 
 /// A place that was written, with its bytes before.
 struct Written {
@@ -34,6 +35,7 @@ public:
   /// Is told of each access, too; nullptr: nobody is.
   void tell(OrderData* data) { order_data_ = data; }
   void tell(Cone* cone) { cone_ = cone; }
+  void tell(WeakOrder* weak) { weak_ = weak; }
   /// Whose allocations accesses have to lie in, if they are to its memory.
   void watch(const DeviceHeap* heap) { heap_ = heap; }
   /// Notes the reads of `exec` too, up to so many.
@@ -77,6 +79,7 @@ private:
   std::size_t max_reads_;
   OrderData* order_data_ = nullptr;
   Cone* cone_ = nullptr;
+  WeakOrder* weak_ = nullptr;
   const DeviceHeap* heap_ = nullptr;
   bool complete_ = true;
 };

@@ -78,6 +78,7 @@ public:
     cone_ = cone;
     notes_.tell(cone);
   }
+  void tell(WeakOrder* weak) { notes_.tell(weak); }
   void watch(const DeviceHeap* heap) {
     heap_ = heap;
     notes_.watch(heap);

@@ -63,6 +63,10 @@ Stepper::Stepper(World& world, Options options)
     transitions_.forget_values();
     lane_transitions_.forget_values();
   }
+  if (options_.weak) {
+    weak_ = std::make_unique<WeakOrder>(exec_);
+    journal_.tell(weak_.get());
+  }
   if (options_.data_order) {
     journal_.tell(&order_data_);
   }
@@ -202,6 +206,10 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     };
   }
   case Kind::Fence:
+    if (weak_ && weak_fence(i) && weak_fence(i)->first.sc) { // [MEM-SC] in some order
+      return {Class::Access, effect.step, effect.name};
+    }
+    [[fallthrough]];
   case Kind::Dependency:
     return {Class::Silent, effect.step, effect.name};
   case Kind::Barrier: {
@@ -375,7 +383,8 @@ Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconve
   if (!look_at_clock(at, bit(at.lane) | with, std::exchange(time_, Time::None))) {
     return Stop::Unsupported;
   }
-  const Stop stop = run_noting(at, fuel, with, reconverge);
+  const Stop stop =
+      weak_ ? run_weakly(at, fuel, with, reconverge) : run_noting(at, fuel, with, reconverge);
   const bool wrong = journal_.misuse().op != nullptr ||
                      at.work->clusters[at.cluster]->block(at.block).divergence();
   return wrong ? Stop::Fault : stop;
@@ -683,6 +692,9 @@ void Stepper::settle(Work& work, std::size_t cluster) {
 void Stepper::fail(const Lane& at) {
   if (failure_ && !failure_->incomplete.empty()) {
     return; // it is our own gap
+  }
+  if (weak_ && fail_weakly()) {
+    return;
   }
   failure_ = Failure{};
   Block& block = at.work->clusters[at.cluster]->block(at.block);

@@ -51,8 +51,10 @@
 #include "machine/progress_model.h"
 #include "machine/sums.h"
 #include "machine/transitions.h"
+#include "machine/weak_order.h"
 #include "machine/world.h"
 #include "ptx/effect.h"
+#include "report/diagnostic.h"
 
 #include <array>
 #include <map>
@@ -98,6 +100,9 @@ public:
     // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
     // verdict rests on it.
     bool ignore_grid_order = false;
+    // The PTX memory model in the place of sequential consistency (stepper_weak.cpp). All other
+    // reductions but `eager` have to be off.
+    bool weak = false;
     // Empty: threads are independent.
     MakeWarpRules warp_rules = {};
     Mutant mutant = Mutant::None; // for tests of tests
@@ -147,11 +152,15 @@ public:
     const isa::Code* code = nullptr;
     bool heap = false; // see can_undo
     // With warp rules; `lane` is then the lowest of those that go.
+    // With Options::weak: which way to make the access.
     std::uint32_t pick = 0; // which of the warp's choices; 0: there is none
     // Who moves. Without warp rules: `lane` and those whose activemask names it; 0: only `lane`.
     isa::LaneMask lanes = 0;
     isa::LaneMask first = 0; // who goes first, or writes last
     Time time{};
+    // With Options::weak: the number of the place of which it reads an older value, or the newest
+    // one; 0: it reads none.
+    std::uint32_t stale = 0, fresh = 0;
   };
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
   std::vector<Move> moves() const;
@@ -220,7 +229,7 @@ public:
   /// Copies, frees, host functions and the device's heap change what lies outside of the machine.
   bool can_undo(const Move& move) const { return move.thread ? !move.heap : simple(move); }
   struct Mark {
-    std::size_t log = 0, memory = 0, output = 0;
+    std::size_t log = 0, memory = 0, output = 0, weak = 0;
   };
   Mark mark() const;
   /// Everything is as it was then, failure() too. Marks made later are void.
@@ -233,6 +242,7 @@ public:
   struct Failure {
     FaultReport report;     // of a device thread; kind Unsupported: Heddle's gap
     std::string incomplete; // not empty: no fault, but the search cannot go on from here
+    std::optional<heddle::report::Diagnostic> race = {}; // then it is that
   };
   const std::optional<Failure>& failure() const { return failure_; }
 
@@ -510,6 +520,43 @@ private:
   void leave_grid_wait(std::size_t n);
   bool may_wait(const Work& work) const;
 
+  // stepper_weak.cpp
+  struct WeakNext {
+    WeakOrder::Next next;
+    std::optional<std::uint64_t> in_shared; // where in the cluster's shared memory
+  };
+  class WeakBarriers {
+  public:
+    /// Of a block whose first thread that is; `cluster` names it and its neighbours, and is even.
+    WeakBarriers(WeakOrder* weak, weak::Thread first, std::uint64_t cluster)
+        : weak_(weak),
+          first_(first),
+          cluster_(cluster) {}
+    explicit operator bool() const { return weak_ != nullptr; }
+    void opened(std::size_t id, std::span<const isa::LaneMask> waiting);
+    void arrived(std::uint64_t key, std::size_t w, isa::LaneMask lanes);
+    void left(std::uint64_t key, std::size_t w, isa::LaneMask lanes);
+    void met(std::size_t w, isa::LaneMask lanes);
+    void cluster_opened();
+    std::uint64_t key(std::size_t id) const { return first_ << 5 ^ (id + 1); }
+    std::uint64_t cluster() const { return cluster_; }
+
+  private:
+    void add(std::vector<weak::Thread>& threads, std::size_t w, isa::LaneMask lanes) const;
+    WeakOrder* weak_;
+    weak::Thread first_;
+    std::uint64_t cluster_;
+  };
+  static weak::Thread weak_thread(const Lane& at);
+  static std::size_t warps_of(const Lane& at);
+  void begin_weak_threads(Work& work);
+  void note_weak_ends(Work& work, std::size_t cluster);
+  static WeakOrder::Turn weak_turn(const Lane& at);
+  std::optional<WeakNext> weak_next(const Lane& at);
+  void add_ways(Move move, const Image& image, std::vector<Move>& result) const;
+  isa::Stop run_weakly(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
+  bool fail_weakly();
+
   // stepper_moves.cpp: commands and moves
   bool held_back(const Work& work) const;
   void complete(Work& work);
@@ -650,6 +697,8 @@ private:
   mutable LiveState live_;
   mutable OrderData order_data_;
   mutable Cone cone_;
+  std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
+  std::uint32_t weak_pick_ = 0;              // of the move under way
   std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   Interned<Image> images_;

@@ -26,6 +26,9 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
     }
     return Ahead{now, move.step, {}, nullptr, {}};
   }
+  if (weak_) {
+    return std::nullopt; // who may read what is no part of an image
+  }
   const Found found = find(move);
   if (found.of_lane) {
     return ahead_of_lane(move, found.of_lane, now);

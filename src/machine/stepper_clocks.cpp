@@ -132,7 +132,7 @@ std::uint64_t Stepper::time_shown(const Lane& at) const {
 
 /// Would the lane, if no time passes, come back to where it is now without having done anything?
 bool Stepper::asks_only_the_time(const Lane& at) const {
-  if (!options_.eager || by_warps() || !Trial::possible(at)) {
+  if (!options_.eager || by_warps() || weak_ || !Trial::possible(at)) {
     return false;
   }
   const Hash128 state = lane_state(at);

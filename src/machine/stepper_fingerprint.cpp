@@ -25,6 +25,9 @@ Hash128 Stepper::fingerprint() const {
     return n;
   };
   HashSum state = journal_.fingerprint();
+  if (weak_) {
+    state.add(weak_->name());
+  }
   std::uint64_t place = 0;
   for (const auto& work : works_) {
     if (work->done) {

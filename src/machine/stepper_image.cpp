@@ -659,6 +659,9 @@ void Stepper::capture(std::size_t n, std::size_t c) {
   Work& work = *works_[n];
   absorb_writes(work, c);
   note_ends(work, c);
+  if (weak_) {
+    note_weak_ends(work, c);
+  }
   const Image* image = intern(work, c);
   work.loaded[c] = image;
   replace_image(n, c, image);

@@ -2,7 +2,7 @@
 // and is owed it, making a move and taking it back.
 #include "base/check.h"
 #include "machine/device_launches.h"
-#include "machine/parameter_bytes.h"
+#include "machine/launch_identity.h"
 #include "machine/stepper_work.h"
 
 #include <fmt/format.h>
@@ -92,10 +92,7 @@ void Stepper::submitted(const CommandPtr& command) {
   hasher.text(command->label);
   hasher.text(command->stream);
   if (work->kernel()) {
-    hasher.text(command->grid->kernel().name);
-    for (const ByteRange& read : parameter_bytes_read(command->grid->kernel())) {
-      hasher.bytes(command->grid->parameters() + read.begin, read.end - read.begin);
-    }
+    hasher.value(launch_identity(*command->grid));
   }
   if (const auto& wait = command->value) {
     hasher.value(wait->address);
@@ -191,6 +188,10 @@ void Stepper::host_moved() {
   output_bytes_ = world_.output_bytes();
   log_.clear();
   journal_.recount();
+  if (weak_) { // what the host or a copy has done is seen at once, and sees everything
+    weak_->forget_undo();
+    weak_->forget_all();
+  }
   for (const auto& work : works_) {
     if (work->done) {
       work->command->after.clear();
@@ -240,6 +241,9 @@ void Stepper::make_ready(std::size_t n) {
     work.progress.resize(count);
     work.loaded.resize(count);
     watch_barriers(work);
+  }
+  if (weak_) {
+    begin_weak_threads(work);
   }
   work.grids_over = grids_are_over(work);
   work.images.assign(count, nullptr);
@@ -441,7 +445,7 @@ void Stepper::moves(std::vector<Move>& result) const {
             continue;
           }
         }
-        result.push_back({
+        const Move move{
             .work = n,
             .command = work.command->id,
             .thread = true,
@@ -465,7 +469,12 @@ void Stepper::moves(std::vector<Move>& result) const {
             .lanes = ready.lanes,
             .first = ready.pick != 0 ? image.picks[ready.pick - 1].first : 0,
             .time = ready.time,
-        });
+        };
+        if (weak_) {
+          add_ways(move, image, result);
+        } else {
+          result.push_back(move);
+        }
         if (starts) {
           break;
         }
@@ -486,6 +495,9 @@ bool Stepper::step(const Move& move, const Again& again) {
   submitted_ = false;
   stepping_ = true;
   made_again_ = false;
+  if (weak_) {
+    weak_->keep();
+  }
   const bool fine = move.thread ? step_thread(move, again) : step_command(move);
   stepping_ = false;
   if (submitted_) {
@@ -497,6 +509,9 @@ bool Stepper::step(const Move& move, const Again& again) {
   if (fine) {
     advance();
   }
+  if (weak_) {
+    weak_->tidy();
+  }
   if (heap_ != nullptr && heap_->gave_up() && !failure_) {
     failure_ = Failure{};
     failure_->incomplete =
@@ -504,12 +519,6 @@ bool Stepper::step(const Move& move, const Again& again) {
   }
   output_bytes_ = world_.output_bytes(); // what failed has not been absorbed
   return !failure_;
-}
-
-void Stepper::collect_accesses(MemoryJournal::Accesses* all) {
-  transitions_.clear();
-  lane_transitions_.clear();
-  journal_.collect(all);
 }
 
 /// False: nothing can have become possible by it.
@@ -575,7 +584,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   using OfImage = Transitions<Outcome>::Transition;
   using OfLane = Transitions<LaneOutcome>::Transition;
   const bool known = again.epoch == epoch() && !has_dependents(work);
-  const Found found = known ? Found() : find(move);
+  const Found found = known || weak_ ? Found() : find(move);
   const auto* of_image =
       known ? static_cast<const OfImage*>(again.of_image) : found.of_image.transition;
   const auto* of_lane =
@@ -608,7 +617,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   if (!done) {
     return false;
   }
-  if (repeatable_) {
+  if (repeatable_ && !weak_) {
     remember(move, *before, logged);
   }
   return true;
@@ -676,12 +685,13 @@ bool Stepper::execute(const Move& move) {
     }
     const auto lane = static_cast<std::size_t>(at.lane);
     if (warp.pc[lane] != from && (asks_for_active(*warp.frame[lane]->code, *warp.pc[lane]) ||
-                                  operation.kind == Class::Clock)) {
-      // Others may come and be named with it; more than one time may be shown: a move of its own.
+                                  operation.kind == Class::Clock || weak_)) {
+      // Others may come and be named with it; more than one time may be shown, or value be read: a
+      // move of its own.
       return end_move(move, was_made);
     }
     taken_ = operation.step;
-    const bool may_stay = was_made && operation.kind == Class::Access && move.lanes == 0;
+    const bool may_stay = was_made && operation.kind == Class::Access && move.lanes == 0 && !weak_;
     if (const Vain vain = may_stay ? reads_in_vain(at) : Vain::No; vain != Vain::No) {
       // It reads, which others may have to know, and stays where it is.
       const Stop stop = run(at, plain_fuel);
@@ -695,6 +705,7 @@ bool Stepper::execute(const Move& move) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
       begin_look(at, move.time);
+      weak_pick_ = move.pick;
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
         fail(at);
@@ -750,12 +761,15 @@ bool Stepper::end_move(const Move& move, bool was_made) {
 // --- Going back ----------------------------------------------------------------------------------
 
 Stepper::Mark Stepper::mark() const {
-  return {log_.size(), journal_.mark(), output_bytes_};
+  return {log_.size(), journal_.mark(), output_bytes_, weak_ ? weak_->mark() : 0};
 }
 
 void Stepper::undo_to(const Mark& mark) {
   failure_.reset();
   journal_.undo_to(mark.memory);
+  if (weak_) {
+    weak_->undo_to(mark.weak);
+  }
   if (mark.output != output_bytes_) {
     world_.drop_output_from(mark.output);
     output_bytes_ = mark.output;

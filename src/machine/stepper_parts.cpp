@@ -250,6 +250,9 @@ void Stepper::forget() {
   constexpr std::size_t worth_it = 1024; // images
   log_.clear();
   journal_.forget();
+  if (weak_) {
+    weak_->forget_undo();
+  }
   if (images_.size() < worth_it) {
     return;
   }

@@ -70,6 +70,11 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         image.by_thread = image.by_thread && ready.operation.kind != Class::Aligned &&
                           !asks_for_active(*ready.code, *ready.op);
         ready.who = who;
+        if (weak_ && !ready.endless && ready.operation.kind == Class::Access) {
+          if (const auto next = weak_next(at)) {
+            ready.weak_next = std::make_shared<const WeakNext>(*next);
+          }
+        }
         if (!ready.endless && ready.operation.kind == Class::Clock) {
           image.by_thread = false; // two moves of one thread
           left_out_looks_ |=

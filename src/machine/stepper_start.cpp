@@ -60,6 +60,9 @@ void Stepper::find_start(Work& work, std::size_t c) {
     return;
   }
   const Mark here = mark();
+  if (weak_) {
+    weak_->keep();
+  }
   bundling_ = true;
   const bool alike = by_warps() || first_steps_are_joins(work, c);
   bundling_ = false;

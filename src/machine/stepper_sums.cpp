@@ -34,16 +34,21 @@ public:
       Cluster& cluster,
       Block& block,
       std::size_t number,
-      std::uint32_t first
+      std::uint32_t first,
+      WeakBarriers weak
   )
       : PhaseMonitor(progress.phases, block, first),
         progress_(progress),
         cluster_(cluster),
         block_(block),
-        number_(number) {}
+        number_(number),
+        weak_(weak) {}
 
   void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) override {
     PhaseMonitor::opened(id, waiting, counted);
+    if (weak_) {
+      weak_.opened(id, waiting);
+    }
     for (std::size_t w = 0; !counted && w < waiting.size(); ++w) {
       if (waiting[w] != 0) {
         // The last ones to arrive still stand at the barrier, unless it gives them a result.
@@ -59,6 +64,31 @@ public:
     }
   }
 
+  void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) override {
+    PhaseMonitor::arrived(id, w, lanes);
+    if (weak_) {
+      weak_.arrived(weak_.key(id), w, lanes);
+    }
+  }
+  void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) override {
+    PhaseMonitor::cluster_arrived(w, lanes, release);
+    if (weak_ && release) {
+      weak_.arrived(weak_.cluster(), w, lanes);
+    }
+  }
+  void cluster_passed(std::size_t w, isa::LaneMask lanes) override {
+    PhaseMonitor::cluster_passed(w, lanes);
+    if (weak_) {
+      weak_.left(weak_.cluster() + 1, w, lanes);
+    }
+  }
+  void warp_synced(std::size_t w, isa::LaneMask lanes) override {
+    PhaseMonitor::warp_synced(w, lanes);
+    if (weak_) {
+      weak_.met(w, lanes);
+    }
+  }
+
   // What a thread does behind its arrival at the cluster's barrier is not before the barrier.
   void neighbour_accessed(std::uint32_t rank) override {
     const bool late = block_.warps()[progress_.running_warp].cluster_arrived != 0;
@@ -66,6 +96,9 @@ public:
   }
   void cluster_opened() override {
     PhaseMonitor::cluster_opened();
+    if (weak_) {
+      weak_.cluster_opened();
+    }
     progress_.visited_gone = progress_.visited_gone || some_gone(progress_, cluster_);
     progress_.visited = std::exchange(progress_.visited_late, 0);
   }
@@ -75,11 +108,12 @@ private:
   Cluster& cluster_;
   Block& block_;
   std::size_t number_;
+  WeakBarriers weak_;
 };
 
 /// Once for each work, when its clusters and Work::progress have been made.
 void Stepper::watch_barriers(Work& work) const {
-  const bool any = options_.phases || options_.orderly || options_.neighbours;
+  const bool any = options_.phases || options_.orderly || options_.neighbours || weak_;
   for (std::size_t c = 0; any && c < work.clusters.size(); ++c) {
     Cluster& cluster = *work.clusters[c];
     for (std::size_t b = 0; b < cluster.size(); ++b) {
@@ -89,7 +123,12 @@ void Stepper::watch_barriers(Work& work) const {
           cluster,
           block,
           b,
-          number_in_cluster({&work, c, b, 0, 0})
+          number_in_cluster({&work, c, b, 0, 0}),
+          WeakBarriers(
+              weak_.get(),
+              weak_thread({&work, c, b, 0, 0}),
+              weak_thread({&work, c, 0, 0, 0}) << 8
+          )
       );
     }
   }

@@ -87,10 +87,11 @@ struct Stepper::Image {
     const isa::Op* op = nullptr;
     const isa::Code* code = nullptr;
     ThreadClass who = 0;
-    std::uint32_t count = 1; // so many threads of this class
-    std::uint32_t pick = 0;  // in `picks`, from 1; 0: nothing is left open
-    isa::LaneMask lanes = 0; // Move::lanes
-    Time time{};             // Move::time
+    std::uint32_t count = 1;                   // so many threads of this class
+    std::uint32_t pick = 0;                    // in `picks`, from 1; 0: nothing is left open
+    isa::LaneMask lanes = 0;                   // Move::lanes
+    Time time{};                               // Move::time
+    std::shared_ptr<const WeakNext> weak_next; // Options::weak: the strong access that it is
     mutable Transitions<Outcome>::Hint hint;
   };
   Hash128 content; // of its parts

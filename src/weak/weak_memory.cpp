@@ -1,0 +1,371 @@
+// Implements weak_memory.h: [MEM-VIEW], rule by rule.
+#include "weak/weak_memory.h"
+
+#include "base/check.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::weak {
+
+void WeakMemory::add_thread(Thread thread, const Location& location) {
+  State& state = threads_[thread];
+  state.location = location;
+  for (std::size_t n = 0; n < events_.size(); ++n) {
+    if (events_[n].used && !threads_.contains(events_[n].thread)) {
+      state.view.add(n);
+    }
+  }
+  locations_[thread] = location;
+}
+
+void WeakMemory::end_thread(Thread thread) {
+  threads_.erase(thread);
+}
+
+/// [MEM-STRONG] for two scopes: each contains the thread of the other one.
+bool WeakMemory::reach(Thread a, Scope of_a, Thread b, Scope of_b) const {
+  const Location &at_a = locations_.at(a), &at_b = locations_.at(b);
+  return includes(of_a, at_a, at_b) && includes(of_b, at_b, at_a);
+}
+
+/// [MEM-STRONG] of two accesses to the same bytes. (Those of one thread are ordered anyway.)
+bool WeakMemory::morally_strong(
+    Thread a,
+    const Access& of_a,
+    Thread b,
+    bool strong,
+    Scope scope
+) const {
+  return a == b || (of_a.strong && strong && reach(a, of_a.scope, b, scope));
+}
+
+/// [MEM-RACE] Conflicting, not morally strong, and not ordered by causality.
+std::optional<Race>
+WeakMemory::race(Thread thread, const Range& range, const Access& access, bool writes) const {
+  const View& view = threads_.at(thread).view;
+  for (std::size_t n = 0; n < events_.size(); ++n) {
+    const Event& e = events_[n];
+    if (e.used && (e.write || writes) && e.range.overlaps(range) && !view.has(n) &&
+        !(e.range == range && morally_strong(thread, access, e.thread, e.strong, e.scope))) {
+      return Race{e.thread, e.write, e.strong, e.scope, e.range, e.tag};
+    }
+  }
+  return std::nullopt;
+}
+
+/// [MEM-COHERENCE] The newest message that the view has: what is older may not be read any more.
+std::uint32_t WeakMemory::least_rank(const Messages& messages, const View& view) const {
+  for (auto rank = static_cast<std::uint32_t>(messages.size() - 1); rank > 0; --rank) {
+    if (messages[rank].event == known || view.has(messages[rank].event)) {
+      return rank;
+    }
+  }
+  return 0;
+}
+
+std::vector<Choice>
+WeakMemory::readable(Thread thread, const Range& range, const Access& access, bool update) const {
+  const auto place = places_.find(range);
+  if (place == places_.end()) {
+    return {Choice{}};
+  }
+  const Messages& messages = place->second;
+  const auto last = static_cast<std::uint32_t>(messages.size() - 1);
+  std::vector<Choice> result;
+  // A weak read has no race, so it knows all of them.
+  for (std::uint32_t rank = access.strong ? least_rank(messages, threads_.at(thread).view) : last;
+       rank <= last;
+       ++rank) {
+    // [MEM-ATOMIC] Nothing comes between an update and what it has read.
+    if (update && rank < last && messages[rank + 1].update) {
+      continue;
+    }
+    const Message& m = messages[rank];
+    result.push_back(
+        {rank, rank == last, m.value, m.writer, m.event != known || !m.releases.empty()}
+    );
+  }
+  return result;
+}
+
+std::vector<std::uint32_t>
+WeakMemory::positions(Thread thread, const Range& range, const Access& access) const {
+  const auto place = places_.find(range);
+  if (place == places_.end()) {
+    return {1};
+  }
+  const Messages& messages = place->second;
+  const auto end = static_cast<std::uint32_t>(messages.size());
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t at = access.strong ? least_rank(messages, threads_.at(thread).view) + 1 : end;
+       at <= end;
+       ++at) {
+    if (at == end || !messages[at].update) { // [MEM-ATOMIC]
+      result.push_back(at);
+    }
+  }
+  return result;
+}
+
+std::uint32_t WeakMemory::newest(const Range& range) const {
+  const auto place = places_.find(range);
+  return place == places_.end() ? 0 : static_cast<std::uint32_t>(place->second.size() - 1);
+}
+
+std::uint32_t WeakMemory::add_event(
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    bool write,
+    bool message,
+    std::uint64_t tag
+) {
+  // Of reads of one kind the last one stands for all: who knows it knows those before it. That is
+  // not so of writes, which may be known because they were read.
+  for (;;) {
+    std::size_t alike = 0;
+    std::uint32_t oldest = known;
+    for (std::uint32_t n = 0; n < events_.size(); ++n) {
+      const Event& e = events_[n];
+      if (e.used && e.thread == thread && e.range == range && e.write == write && !e.message &&
+          e.strong == access.strong && e.scope == access.scope) {
+        ++alike;
+        if (oldest == known || e.number < events_[oldest].number) {
+          oldest = n;
+        }
+      }
+    }
+    if (alike < (write ? most_events : 1)) {
+      break;
+    }
+    remove_event(oldest);
+  }
+  auto slot =
+      static_cast<std::uint32_t>(std::ranges::find(events_, false, &Event::used) - events_.begin());
+  if (slot == events_.size()) {
+    events_.emplace_back();
+  }
+  events_[slot] =
+      {true, write, access.strong, message, access.scope, thread, range, next_number_++, tag};
+  threads_.at(thread).view.add(slot);
+  return slot;
+}
+
+void WeakMemory::remove_event(std::uint32_t event) {
+  events_[event].used = false;
+  View removed;
+  removed.add(event);
+  remove_from_views(removed);
+}
+
+/// [MEM-OBSERVE] What has been read morally strongly comes before what the thread does next; and
+/// the release patterns that the message is in wait for an acquire.
+void WeakMemory::observe(
+    State& state,
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    const Message& m
+) {
+  if (!access.strong || !m.strong || !morally_strong(thread, access, m.writer, m.strong, m.scope)) {
+    return;
+  }
+  if (m.event != known) {
+    state.view.add(m.event);
+  }
+  state.view.add_all(m.observed);
+  for (const Release& r : m.releases) {
+    if (r.thread != thread && includes(r.scope, locations_.at(r.thread), state.location)) {
+      state.pending.push_back({range, r});
+    }
+  }
+}
+
+/// [MEM-ACQUIRE] Takes what morally strong release patterns pass on: those read at `place`, or any.
+void WeakMemory::acquire(State& state, Thread thread, const Range* place, Scope scope) {
+  for (const Pending& p : state.pending) {
+    if ((place == nullptr || p.place == *place) &&
+        reach(thread, scope, p.release.thread, p.release.scope)) {
+      state.view.add_all(p.release.view);
+    }
+  }
+  std::erase_if(state.pending, [&](const Pending& p) { return p.release.view.is_in(state.view); });
+}
+
+void WeakMemory::read(
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    std::uint32_t rank,
+    std::uint64_t tag
+) {
+  State& state = threads_.at(thread);
+  if (const auto place = places_.find(range); place != places_.end()) {
+    observe(state, thread, range, access, place->second.at(rank));
+  }
+  add_event(thread, range, access, /*write=*/false, /*message=*/false, tag);
+  if (access.acquire) {
+    acquire(state, thread, &range, access.scope);
+  }
+}
+
+/// Opens a release pattern, in the place of those that pass on less.
+static void open_pattern(auto& open, auto&& fresh) {
+  std::erase_if(open, [&](const auto& o) {
+    return o.scope <= fresh.scope && (fresh.anywhere || (!o.anywhere && o.place == fresh.place));
+  });
+  open.push_back(std::forward<decltype(fresh)>(fresh));
+}
+
+/// [MEM-RELEASE] The thread's next write at `range`, with the release patterns that it ends.
+WeakMemory::Message WeakMemory::make_message(
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    const Value& value,
+    std::uint64_t tag
+) {
+  Message m;
+  m.event = add_event(thread, range, access, /*write=*/true, access.strong, tag);
+  m.strong = access.strong;
+  m.scope = access.scope;
+  m.writer = thread;
+  m.value = value;
+  State& state = threads_.at(thread);
+  if (access.release) {
+    open_pattern(state.open, Open{false, range, access.scope, state.view});
+  }
+  if (access.strong) {
+    for (const Open& o : state.open) {
+      if (o.anywhere || o.place == range) {
+        m.releases.push_back({thread, o.scope, o.view});
+      }
+    }
+  }
+  return m;
+}
+
+/// Places that a write of `range` makes one value again: who reads it later knows the write.
+void WeakMemory::drop_places(const Range& range, bool but_same) {
+  std::erase_if(places_, [&](const auto& place) {
+    const bool drop = place.first.overlaps(range) && !(but_same && place.first == range);
+    if (drop) {
+      for (const Message& m : place.second) {
+        if (m.event != known) {
+          events_[m.event].message = false;
+        }
+      }
+    }
+    return drop;
+  });
+}
+
+void WeakMemory::write(
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    std::uint32_t position,
+    const Value& before,
+    const Value& value,
+    std::uint64_t tag
+) {
+  drop_places(range, /*but_same=*/access.strong);
+  Message m = make_message(thread, range, access, value, tag);
+  if (!access.strong) {
+    return;
+  }
+  Messages& messages = places_[range];
+  if (messages.empty()) {
+    messages.emplace_back().value = before;
+  }
+  HEDDLE_CHECK(position > 0 && position <= messages.size(), "no such position: {}", position);
+  messages.insert(messages.begin() + position, std::move(m));
+}
+
+void WeakMemory::update(
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    std::uint32_t rank,
+    const Value& before,
+    const Value& value,
+    std::uint64_t tag
+) {
+  drop_places(range, /*but_same=*/true);
+  Messages& messages = places_[range];
+  if (messages.empty()) {
+    messages.emplace_back().value = before;
+  }
+  State& state = threads_.at(thread);
+  observe(state, thread, range, access, messages.at(rank));
+  if (access.acquire) {
+    acquire(state, thread, &range, access.scope);
+  }
+  Message m = make_message(thread, range, access, value, tag);
+  m.update = true;
+  const Message& from = messages[rank];
+  if (from.strong && morally_strong(thread, access, from.writer, from.strong, from.scope)) {
+    // [MEM-OBSERVE] Observation order goes on through updates.
+    m.observed = from.observed;
+    if (from.event != known) {
+      m.observed.add(from.event);
+    }
+    m.releases.insert(m.releases.end(), from.releases.begin(), from.releases.end());
+  }
+  messages.insert(messages.begin() + rank + 1, std::move(m));
+}
+
+void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
+  State& state = threads_.at(thread);
+  if (fence.acquire) {
+    acquire(state, thread, nullptr, scope);
+  }
+  if (fence.sc) { // [MEM-SC] Fences happen in Fence-SC order.
+    for (const Release& f : sc_) {
+      if (reach(thread, scope, f.thread, f.scope)) {
+        state.view.add_all(f.view);
+      }
+    }
+    std::erase_if(sc_, [&](const Release& f) { return f.thread == thread && f.scope <= scope; });
+    sc_.push_back({thread, scope, state.view});
+  }
+  if (fence.release) {
+    open_pattern(state.open, Open{true, {}, scope, state.view});
+  }
+}
+
+void WeakMemory::learn(Thread thread, const View& view) {
+  threads_.at(thread).view.add_all(view);
+}
+
+void WeakMemory::arrive(std::uint64_t barrier, Thread thread) {
+  barriers_[barrier].add_all(threads_.at(thread).view);
+}
+
+void WeakMemory::leave(std::uint64_t barrier, Thread thread) {
+  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
+    threads_.at(thread).view.add_all(b->second);
+  }
+}
+
+void WeakMemory::rename(std::uint64_t barrier, std::uint64_t as) {
+  View view;
+  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
+    view = std::move(b->second);
+    barriers_.erase(b);
+  }
+  barriers_[as] = std::move(view);
+}
+
+void WeakMemory::forget_all() {
+  events_.clear();
+  places_.clear();
+  sc_.clear();
+  barriers_.clear();
+  for (auto& [_, state] : threads_) {
+    state = {.location = state.location, .view = {}, .pending = {}, .open = {}};
+  }
+}
+
+} // namespace heddle::weak

@@ -1,0 +1,235 @@
+// WeakMemory: what each thread may see of memory under the PTX memory consistency model.
+//
+//   WeakMemory memory;
+//   memory.add_thread(0, location);
+//   if (const auto race = memory.race(0, range, access, /*writes=*/false)) …    // [MEM-RACE]
+//   for (const Choice& c : memory.readable(0, range, access, /*update=*/false)) // any of them:
+//     memory.read(0, range, access, c.rank);
+//   for (const std::uint32_t p : memory.positions(0, range, access))            // any of them:
+//     memory.write(0, range, access, p, before, value);
+//   memory.fence(0, {.acquire = true, .release = true, .sc = true}, scope);
+//   memory.name(hasher);                          // equal up to a renaming of events: equal
+//   futures
+//
+// An operational form of the axioms in spec/memory-model.md ([MEM-VIEW] has the argument that the
+// two agree). Each write of a strong place is a *message*, and the messages of a place are in
+// coherence order. Each access is an *event*. A thread has a *view*: the set of events that precede
+// what it does next in causality order. It may read every message that is not older than one in its
+// view, and put its own message behind every one in its view. A message carries the views of the
+// release patterns that it is in; an acquire pattern takes those views that are morally strong with
+// it.
+//
+// Events that every live thread knows, and messages that nobody can read any more, are forgotten:
+// a place with one message, known by all, has no record at all.
+//
+// It is a value: a copy is another state. The bytes of the newest message are in the caller's
+// memory.
+//
+// May be wrong: executions are built in an order that program order, reads-from and Fence-SC order
+// agree with, so what needs a circle of these (load buffering) is missed ([MEM-BOUND]). Of more
+// than `most_events` writes of one thread to one place that others do not know, the oldest are not
+// compared any more (misses a race). No more than `most_messages` of a place can be read: the
+// oldest ones are then forgotten, and left_out_messages() says so.
+#pragma once
+
+#include "base/hash.h"
+
+#include "weak/scope.h"
+#include "weak/view.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace heddle::weak {
+
+using Thread = std::uint64_t;
+
+/// The bytes that an access touches.
+struct Range {
+  std::uint64_t at = 0;
+  std::uint32_t bytes = 0;
+  auto operator<=>(const Range&) const = default;
+  bool overlaps(const Range& other) const {
+    return at < other.at + other.bytes && other.at < at + bytes;
+  }
+};
+
+/// What an access is, apart from its place.
+struct Access {
+  bool strong = false;
+  Scope scope = Scope::Cta; // of a strong one
+  bool acquire = false, release = false;
+  bool operator==(const Access&) const = default;
+};
+
+struct Fence {
+  bool acquire = false, release = false, sc = false;
+};
+
+/// Up to 16 bytes.
+using Value = std::array<std::uint64_t, 2>;
+
+/// A message that a thread may read.
+struct Choice {
+  std::uint32_t rank = 0; // in coherence order
+  bool newest = true;     // then the value is what memory holds
+  Value value{};
+  Thread writer = 0;
+  bool by_thread = false; // else by something that everybody has seen
+};
+
+/// An access that conflicts with one that its thread has no order with.
+struct Race {
+  Thread thread = 0;
+  bool write = false, strong = false;
+  Scope scope{};
+  Range range;
+  std::uint64_t tag = 0; // what the caller said of it
+};
+
+class WeakMemory {
+public:
+  static constexpr std::size_t most_events = 4, most_messages = 8;
+
+  /// It knows what threads have done that have ended.
+  void add_thread(Thread thread, const Location& location);
+  /// It will not make another access.
+  void end_thread(Thread thread);
+  bool has_thread(Thread thread) const { return threads_.contains(thread); }
+
+  /// [MEM-RACE] An access that the thread is about to make: does it race with an earlier one?
+  std::optional<Race>
+  race(Thread thread, const Range& range, const Access& access, bool writes) const;
+
+  /// Messages that a read may read, oldest first; never empty. `update`: it writes behind that.
+  std::vector<Choice>
+  readable(Thread thread, const Range& range, const Access& access, bool update) const;
+  /// `tag`: for Race.
+  void read(
+      Thread thread,
+      const Range& range,
+      const Access& access,
+      std::uint32_t rank,
+      std::uint64_t tag = 0
+  );
+
+  /// Where in coherence order a write may be put, as the rank that it gets; never empty. The last
+  /// one makes it the newest.
+  std::vector<std::uint32_t>
+  positions(Thread thread, const Range& range, const Access& access) const;
+  /// `before`: what memory holds.
+  void write(
+      Thread thread,
+      const Range& range,
+      const Access& access,
+      std::uint32_t position,
+      const Value& before,
+      const Value& value,
+      std::uint64_t tag = 0
+  );
+  /// A read-modify-write that reads the message of that rank.
+  void update(
+      Thread thread,
+      const Range& range,
+      const Access& access,
+      std::uint32_t rank,
+      const Value& before,
+      const Value& value,
+      std::uint64_t tag = 0
+  );
+  std::uint32_t newest(const Range& range) const; // its rank
+
+  void fence(Thread thread, const Fence& fence, Scope scope);
+
+  /// What the thread knows, to hand it over at a barrier; and taking it.
+  const View& view(Thread thread) const { return threads_.at(thread).view; }
+  void learn(Thread thread, const View& view);
+  /// A barrier's own view is kept here, by a name of the caller's, since events are forgotten.
+  void arrive(std::uint64_t barrier, Thread thread);
+  void leave(std::uint64_t barrier, Thread thread);
+  void clear(std::uint64_t barrier) { barriers_.erase(barrier); }
+  /// From now on it has that name, in the place of what had it.
+  void rename(std::uint64_t barrier, std::uint64_t as);
+
+  /// Everything until now is known to everybody.
+  void forget_all();
+  bool empty() const { return events_.empty(); }
+  bool left_out_messages() const { return left_out_messages_; }
+
+  /// Forgets what makes no difference any more. To be called after each step.
+  void tidy();
+  void name(Hasher& hasher) const;
+
+private:
+  struct Event {
+    bool used = false, write = false, strong = false, message = false;
+    Scope scope{};
+    Thread thread = 0;
+    Range range;
+    std::uint64_t number = 0; // rises with time
+    std::uint64_t tag = 0;
+  };
+  static constexpr std::uint32_t known = ~std::uint32_t{0}; // of an event that all have seen
+  struct Release {                                          // what a release pattern passes on
+    Thread thread = 0;
+    Scope scope{};
+    View view;
+  };
+  struct Message {
+    std::uint32_t event = known;
+    bool update = false; // directly behind the message that it has read
+    bool strong = false;
+    Scope scope{};
+    Thread writer = 0;
+    Value value{};
+    std::vector<Release> releases;
+    View observed; // events that precede it in observation order
+  };
+  struct Pending { // what a later acquire may take
+    Range place;
+    Release release;
+  };
+  struct Open { // a release pattern that a strong write may end
+    bool anywhere = false;
+    Range place; // else
+    Scope scope{};
+    View view;
+  };
+  struct State {
+    Location location;
+    View view;
+    std::vector<Pending> pending;
+    std::vector<Open> open;
+  };
+  using Messages = std::vector<Message>;
+
+  bool morally_strong(Thread a, const Access& of_a, Thread b, bool strong, Scope scope) const;
+  bool reach(Thread a, Scope of_a, Thread b, Scope of_b) const;
+  std::uint32_t least_rank(const Messages& messages, const View& view) const;
+  std::uint32_t
+  add_event(Thread, const Range&, const Access&, bool write, bool message, std::uint64_t tag);
+  void remove_event(std::uint32_t event);
+  void remove_from_views(const View& events);
+  void
+  observe(State& state, Thread thread, const Range& range, const Access& access, const Message& m);
+  void acquire(State& state, Thread thread, const Range* place, Scope scope);
+  void drop_places(const Range& range, bool but_same);
+  Message make_message(Thread, const Range&, const Access&, const Value&, std::uint64_t tag);
+  void tidy_places();
+  std::vector<std::uint32_t> canonical() const;
+  static void name_view(Hasher& hasher, const View& view, const std::vector<std::uint32_t>& order);
+
+  std::vector<Event> events_; // some unused
+  std::map<Thread, State> threads_;
+  std::map<Thread, Location> locations_; // of ended ones, too
+  std::map<Range, Messages> places_;
+  std::vector<Release> sc_; // fences, in Fence-SC order
+  std::map<std::uint64_t, View> barriers_;
+  std::uint64_t next_number_ = 0;
+  bool left_out_messages_ = false;
+};
+
+} // namespace heddle::weak

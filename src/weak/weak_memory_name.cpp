@@ -1,0 +1,256 @@
+// Implements weak_memory.h: what is forgotten, and the name of a state.
+#include "weak/weak_memory.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace heddle::weak {
+
+/// Messages that every thread knows a newer one of cannot be read any more, nor can anything be put
+/// before them.
+void WeakMemory::tidy_places() {
+  for (auto place = places_.begin(); place != places_.end();) {
+    Messages& messages = place->second;
+    auto least = static_cast<std::uint32_t>(messages.size() - 1);
+    for (const auto& [_, state] : threads_) {
+      least = std::min(least, least_rank(messages, state.view));
+    }
+    if (messages.size() - least > most_messages) {
+      least = static_cast<std::uint32_t>(messages.size() - most_messages);
+      left_out_messages_ = true;
+    }
+    for (std::uint32_t rank = 0; rank < least; ++rank) {
+      if (messages[rank].event != known) {
+        events_[messages[rank].event].message = false;
+      }
+    }
+    messages.erase(messages.begin(), messages.begin() + least);
+    Message& first = messages.front();
+    first.update = false;
+    std::erase_if(first.releases, [](const Release& r) { return r.view.empty(); });
+    if (first.event == known && first.releases.empty() && first.observed.empty()) {
+      first = {.value = first.value, .releases = {}, .observed = {}};
+      if (messages.size() == 1) {
+        place = places_.erase(place);
+        continue;
+      }
+    }
+    ++place;
+  }
+}
+
+void WeakMemory::remove_from_views(const View& events) {
+  for (auto& [_, state] : threads_) {
+    state.view.remove_all(events);
+    for (Pending& p : state.pending) {
+      p.release.view.remove_all(events);
+    }
+    for (Open& o : state.open) {
+      o.view.remove_all(events);
+    }
+  }
+  for (auto& [_, messages] : places_) {
+    for (Message& m : messages) {
+      m.observed.remove_all(events);
+      for (Release& r : m.releases) {
+        r.view.remove_all(events);
+      }
+    }
+  }
+  for (Release& r : sc_) {
+    r.view.remove_all(events);
+  }
+  for (auto& [_, view] : barriers_) {
+    view.remove_all(events);
+  }
+}
+
+void WeakMemory::tidy() {
+  tidy_places();
+  View by_all;
+  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+    if (events_[n].used) {
+      by_all.add(n);
+    }
+  }
+  for (const auto& [_, state] : threads_) {
+    by_all.keep_only(state.view);
+  }
+  if (!by_all.empty()) {
+    for (auto& [_, messages] : places_) {
+      for (Message& m : messages) {
+        if (m.event != known && by_all.has(m.event)) {
+          m.event = known;
+        }
+      }
+    }
+    for (std::uint32_t n = 0; n < events_.size(); ++n) {
+      if (by_all.has(n)) {
+        events_[n].used = false;
+      }
+    }
+    remove_from_views(by_all);
+    tidy_places();
+  }
+  for (auto& [_, state] : threads_) {
+    std::erase_if(state.pending, [&](const Pending& p) {
+      return p.release.view.is_in(state.view);
+    });
+    // A pattern that passes on nothing that anybody lacks.
+    std::erase_if(state.open, [](const Open& o) { return o.view.empty(); });
+  }
+  for (auto& [_, messages] : places_) {
+    for (Message& m : messages) {
+      std::erase_if(m.releases, [](const Release& r) { return r.view.empty(); });
+    }
+  }
+  std::erase_if(sc_, [](const Release& r) { return r.view.empty(); });
+  std::erase_if(barriers_, [](const auto& b) { return b.second.empty(); });
+  while (!events_.empty() && !events_.back().used) {
+    events_.pop_back();
+  }
+}
+
+/// Events in an order that does not depend on their numbers: messages by their place and rank,
+/// others by their place, thread and kind, and then as the thread made them.
+std::vector<std::uint32_t> WeakMemory::canonical() const {
+  struct Key {
+    Range range;
+    std::uint64_t rank;
+    Thread thread;
+    bool write, strong;
+    Scope scope;
+    std::uint64_t number;
+    std::uint32_t event;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::vector<Key> keys;
+  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+    const Event& e = events_[n];
+    if (!e.used) {
+      continue;
+    }
+    std::uint64_t rank = std::numeric_limits<std::uint64_t>::max();
+    if (e.message) {
+      const Messages& messages = places_.at(e.range);
+      rank = static_cast<std::uint64_t>(
+          std::ranges::find(messages, n, &Message::event) - messages.begin()
+      );
+    }
+    keys.push_back({e.range, rank, e.thread, e.write, e.strong, e.scope, e.number, n});
+  }
+  std::ranges::sort(keys);
+  std::vector<std::uint32_t> result;
+  for (const Key& k : keys) {
+    result.push_back(k.event);
+  }
+  return result;
+}
+
+void WeakMemory::name_view(
+    Hasher& hasher,
+    const View& view,
+    const std::vector<std::uint32_t>& order
+) {
+  for (std::size_t i = 0; i < order.size(); i += 64) {
+    std::uint64_t word = 0;
+    for (std::size_t k = i; k < std::min(i + 64, order.size()); ++k) {
+      word |= std::uint64_t{view.has(order[k])} << (k - i);
+    }
+    hasher.value(word);
+  }
+}
+
+namespace {
+
+void name_range(Hasher& hasher, const Range& range) {
+  hasher.value(range.at);
+  hasher.value(range.bytes);
+}
+
+} // namespace
+
+void WeakMemory::name(Hasher& hasher) const {
+  const std::vector<std::uint32_t> order = canonical();
+  hasher.value(order.size());
+  for (const std::uint32_t n : order) {
+    const Event& e = events_[n];
+    name_range(hasher, e.range);
+    hasher.value(e.thread);
+    hasher.value(
+        static_cast<std::uint8_t>(
+            (e.write ? 1 : 0) | (e.strong ? 2 : 0) | (e.message ? 4 : 0) |
+            static_cast<int>(e.scope) << 3
+        )
+    );
+  }
+  const auto name_releases = [&](std::vector<Release> releases) {
+    // Only what they are counts, not in which order they came.
+    std::vector<std::tuple<Thread, Scope, std::uint64_t, std::uint64_t>> names;
+    for (const Release& r : releases) {
+      Hasher of_view;
+      name_view(of_view, r.view, order);
+      const Hash128 name = of_view.finish();
+      names.emplace_back(r.thread, r.scope, name.low, name.high);
+    }
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    hasher.value(names.size());
+    for (const auto& [thread, scope, low, high] : names) {
+      hasher.value(thread);
+      hasher.value(static_cast<std::uint8_t>(scope));
+      hasher.value(low);
+      hasher.value(high);
+    }
+  };
+  hasher.value(places_.size());
+  for (const auto& [range, messages] : places_) {
+    name_range(hasher, range);
+    hasher.value(messages.size());
+    for (const Message& m : messages) {
+      hasher.value(
+          static_cast<std::uint8_t>(
+              (m.event == known ? 1 : 0) | (m.update ? 2 : 0) | (m.strong ? 4 : 0) |
+              static_cast<int>(m.scope) << 3
+          )
+      );
+      hasher.value(m.writer);
+      hasher.value(m.value[0]);
+      hasher.value(m.value[1]);
+      name_view(hasher, m.observed, order);
+      name_releases(m.releases);
+    }
+  }
+  hasher.value(threads_.size());
+  for (const auto& [thread, state] : threads_) {
+    hasher.value(thread);
+    name_view(hasher, state.view, order);
+    for (const bool pending : {true, false}) {
+      std::map<std::tuple<bool, Range>, std::vector<Release>> by_place;
+      if (pending) {
+        for (const Pending& p : state.pending) {
+          by_place[{false, p.place}].push_back(p.release);
+        }
+      } else {
+        for (const Open& o : state.open) {
+          by_place[{o.anywhere, o.place}].push_back({thread, o.scope, o.view});
+        }
+      }
+      hasher.value(by_place.size());
+      for (const auto& [place, releases] : by_place) {
+        name_range(hasher, std::get<1>(place));
+        hasher.value(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
+        name_releases(releases);
+      }
+    }
+  }
+  name_releases(sc_);
+  hasher.value(barriers_.size());
+  for (const auto& [barrier, view] : barriers_) {
+    hasher.value(barrier);
+    name_view(hasher, view, order);
+  }
+}
+
+} // namespace heddle::weak

@@ -1,0 +1,72 @@
+// Litmus programs and their outcomes as text.
+#include "memory/litmus.h"
+
+#include <fmt/format.h>
+
+namespace heddle::litmus {
+
+namespace {
+
+const char* scope_name(weak::Scope s) {
+  switch (s) {
+  case weak::Scope::Cta:
+    return ".cta";
+  case weak::Scope::Cluster:
+    return ".cluster";
+  case weak::Scope::Gpu:
+    return ".gpu";
+  case weak::Scope::Sys:
+    break;
+  }
+  return ".sys";
+}
+
+std::string text(const Instruction& i) {
+  std::string order;
+  if (i.sc) {
+    order = ".sc";
+  } else if (i.acquire && i.release) {
+    order = ".acq_rel";
+  } else if (i.acquire) {
+    order = ".acquire";
+  } else if (i.release) {
+    order = ".release";
+  } else if (i.strong) {
+    order = ".relaxed";
+  }
+  if (i.strong) {
+    order += scope_name(i.scope);
+  }
+  constexpr const char* names[] = {"ld", "st", "exch", "fence"};
+  std::string result = names[static_cast<int>(i.kind)] + order;
+  return i.is_fence() ? result : result + " " + std::string(1, static_cast<char>('x' + i.place));
+}
+
+} // namespace
+
+std::string text(const Program& p) {
+  std::string result;
+  for (std::size_t t = 0; t < p.threads.size(); ++t) {
+    const weak::Location& at = p.locations[t];
+    result +=
+        fmt::format("T{} (block {}, cluster {}, device {}):", t, at.block, at.cluster, at.device);
+    for (const Instruction& i : p.threads[t]) {
+      result += " " + text(i) + ";";
+    }
+    result += "\n";
+  }
+  return result;
+}
+
+std::string text(const Outcomes& o) {
+  if (o.race) {
+    return "a data race";
+  }
+  std::string result;
+  for (const std::uint64_t value : o.outcomes) {
+    result += fmt::format("{:x} ", value);
+  }
+  return result;
+}
+
+} // namespace heddle::litmus

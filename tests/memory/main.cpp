@@ -1,0 +1,356 @@
+// All litmus programs of a bound: the machine of src/weak allows exactly what the axioms allow.
+//
+//   heddle_litmus                            lists bounds
+//   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
+//   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
+//   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
+//
+// Programs that are equal up to a renaming of places, or of threads that run at equivalent places,
+// are looked at once. Scopes that contain the same threads of a program are one, and a volatile
+// access is a relaxed one of system scope, so a bound names only scopes that differ.
+#include "memory/axioms/axioms.h"
+#include "memory/litmus.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <string_view>
+
+namespace heddle::litmus {
+
+namespace {
+
+using weak::Scope;
+
+struct Bound {
+  const char* name;
+  const char* about;
+  std::size_t length;
+  std::vector<weak::Location> locations;
+  std::vector<Instruction> alphabet;
+};
+
+enum What : unsigned {
+  Weak = 1,
+  Relaxed = 2,
+  Ordered = 4,     // acquire loads, release stores
+  Updates = 8,     // relaxed, acquire, release, acq_rel
+  FewUpdates = 16, // acq_rel
+  Fences = 32,     // acq_rel and sc
+  OneSidedFences = 64,
+  ScFences = 128
+};
+
+std::vector<Instruction> alphabet(unsigned what, const std::vector<Scope>& scopes) {
+  using Kind = Instruction::Kind;
+  std::vector<Instruction> result;
+  for (std::uint8_t place = 0; place < 2; ++place) {
+    if ((what & Weak) != 0) {
+      result.push_back({.kind = Kind::Load, .place = place});
+      result.push_back({.kind = Kind::Store, .place = place});
+    }
+    for (const Scope s : scopes) {
+      const auto add = [&](Kind kind, bool acquire, bool release) {
+        result.push_back({kind, place, true, s, acquire, release, false});
+      };
+      if ((what & Relaxed) != 0) {
+        add(Kind::Load, false, false);
+        add(Kind::Store, false, false);
+      }
+      if ((what & Ordered) != 0) {
+        add(Kind::Load, true, false);
+        add(Kind::Store, false, true);
+      }
+      if ((what & Updates) != 0) {
+        add(Kind::Update, false, false);
+        add(Kind::Update, true, false);
+        add(Kind::Update, false, true);
+      }
+      if ((what & (Updates | FewUpdates)) != 0) {
+        add(Kind::Update, true, true);
+      }
+    }
+  }
+  for (const Scope s : scopes) {
+    const auto add = [&](bool acquire, bool release, bool sc) {
+      result.push_back({Kind::Fence, 0, true, s, acquire, release, sc});
+    };
+    if ((what & Fences) != 0) {
+      add(true, true, false);
+    }
+    if ((what & (Fences | ScFences)) != 0) {
+      add(true, true, true);
+    }
+    if ((what & OneSidedFences) != 0) {
+      add(true, false, false);
+      add(false, true, false);
+    }
+  }
+  return result;
+}
+
+// Blocks and clusters and devices of threads.
+const std::vector<weak::Location> together2{{0, 0, 0}, {0, 0, 0}}, apart2{{0, 0, 0}, {1, 1, 0}},
+    together3{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, two_one{{0, 0, 0}, {0, 0, 0}, {1, 1, 0}},
+    apart3{{0, 0, 0}, {1, 1, 0}, {2, 2, 0}},
+    // Two in a block, one more of its cluster, one elsewhere on the device.
+    hierarchy3{{0, 0, 0}, {1, 0, 0}, {2, 1, 0}},
+    together4{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}},
+    pairs4{{0, 0, 0}, {0, 0, 0}, {1, 1, 0}, {1, 1, 0}},
+    apart4{{0, 0, 0}, {1, 1, 0}, {2, 2, 0}, {3, 3, 0}};
+
+std::vector<Bound> bounds() {
+  const std::vector<Scope> one{Scope::Gpu}, two{Scope::Cta, Scope::Gpu},
+      three{Scope::Cta, Scope::Cluster, Scope::Gpu};
+  const unsigned all = Weak | Relaxed | Ordered | Updates | Fences | OneSidedFences;
+  return {
+      {"2x2-together", "one block, every strength", 2, together2, alphabet(all, one)},
+      {"2x2-apart", "two blocks, every strength and scope", 2, apart2, alphabet(all, two)},
+      {"2x3-together",
+       "one block, loads, stores, fences",
+       3,
+       together2,
+       alphabet(Weak | Relaxed | Ordered | Fences, one)},
+      {"2x3-updates",
+       "one block, updates of every order",
+       3,
+       together2,
+       alphabet(Relaxed | Updates | ScFences, one)},
+      {"2x3-apart",
+       "two blocks, loads and stores of every scope",
+       3,
+       apart2,
+       alphabet(Relaxed | Ordered, two)},
+      {"2x3-fences",
+       "two blocks, relaxed accesses and fences of every scope",
+       3,
+       apart2,
+       alphabet(Relaxed | Fences, two)},
+      {"2x4-fences",
+       "one block, relaxed accesses and fences",
+       4,
+       together2,
+       alphabet(Relaxed | Fences, one)},
+      {"3x2-together",
+       "one block, every strength of loads and stores, updates, fences",
+       2,
+       together3,
+       alphabet(Weak | Relaxed | Ordered | FewUpdates | Fences, one)},
+      {"3x2-two-one",
+       "two threads of a block and one of another, loads and stores of each scope",
+       2,
+       two_one,
+       alphabet(Relaxed | Ordered, two)},
+      {"3x2-hierarchy",
+       "three blocks, two of them a cluster",
+       2,
+       hierarchy3,
+       alphabet(Relaxed | Ordered, {Scope::Cluster, Scope::Gpu})},
+      {"3x3-relaxed",
+       "three threads, relaxed accesses, fence.sc",
+       3,
+       together3,
+       alphabet(Relaxed | ScFences, one)},
+      {"3x3-scopes",
+       "two of a block and one of another, fence.sc of each scope",
+       3,
+       two_one,
+       alphabet(Relaxed | ScFences, two)},
+      {"4x2-together",
+       "four threads, relaxed, acquire, release",
+       2,
+       together4,
+       alphabet(Relaxed | Ordered, one)},
+      {"4x2-pairs",
+       "two blocks of two threads, relaxed accesses of each scope",
+       2,
+       pairs4,
+       alphabet(Relaxed, two)},
+      {"4x2-apart",
+       "four blocks, relaxed accesses, fences",
+       2,
+       apart4,
+       alphabet(Relaxed | Fences, one)},
+  };
+}
+
+class Programs {
+public:
+  explicit Programs(const Bound& b) : bound_(b) {
+    count_ = 1;
+    for (std::size_t i = 0; i < b.length * b.locations.size(); ++i) {
+      count_ *= b.alphabet.size();
+    }
+    for (const Instruction& i : b.alphabet) {
+      Instruction other = i;
+      other.place = i.is_fence() ? i.place : static_cast<std::uint8_t>(1 - i.place);
+      swapped_.push_back(
+          static_cast<std::size_t>(std::ranges::find(b.alphabet, other) - b.alphabet.begin())
+      );
+    }
+    std::vector<std::size_t> order(b.locations.size());
+    std::iota(order.begin(), order.end(), 0);
+    do {
+      if (keeps_scopes(order)) {
+        orders_.push_back(order);
+      }
+    } while (std::ranges::next_permutation(order).found);
+  }
+
+  std::uint64_t count() const { return count_; }
+
+  std::vector<std::size_t> digits(std::uint64_t number) const {
+    std::vector<std::size_t> result(bound_.length * bound_.locations.size());
+    for (std::size_t& d : result) {
+      d = number % bound_.alphabet.size();
+      number /= bound_.alphabet.size();
+    }
+    return result;
+  }
+
+  /// The least of all programs that are equal to it up to a renaming?
+  bool is_first(const std::vector<std::size_t>& digits) const {
+    std::vector<std::size_t> other(digits.size());
+    for (const auto& order : orders_) {
+      for (const bool swap : {false, true}) {
+        for (std::size_t t = 0; t < order.size(); ++t) {
+          for (std::size_t k = 0; k < bound_.length; ++k) {
+            const std::size_t d = digits[order[t] * bound_.length + k];
+            other[t * bound_.length + k] = swap ? swapped_[d] : d;
+          }
+        }
+        if (other < digits) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  Program program(const std::vector<std::size_t>& digits) const {
+    Program p;
+    p.locations = bound_.locations;
+    p.threads.resize(bound_.locations.size());
+    for (std::size_t t = 0; t < p.threads.size(); ++t) {
+      for (std::size_t k = 0; k < bound_.length; ++k) {
+        p.threads[t].push_back(bound_.alphabet[digits[t * bound_.length + k]]);
+      }
+    }
+    return p;
+  }
+
+private:
+  bool keeps_scopes(const std::vector<std::size_t>& order) const {
+    const auto& at = bound_.locations;
+    for (std::size_t a = 0; a < at.size(); ++a) {
+      for (std::size_t b = 0; b < at.size(); ++b) {
+        for (const Scope s : {Scope::Cta, Scope::Cluster, Scope::Gpu}) {
+          if (weak::includes(s, at[a], at[b]) != weak::includes(s, at[order[a]], at[order[b]])) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  const Bound& bound_;
+  std::uint64_t count_ = 0;
+  std::vector<std::size_t> swapped_;
+  std::vector<std::vector<std::size_t>> orders_;
+};
+
+struct Counts {
+  std::uint64_t programs = 0, races = 0, beyond = 0, different = 0, outcomes = 0;
+};
+
+void compare(const Program& p, std::uint64_t number, Counts& counts) {
+  const axioms::Result expected = axioms::outcomes(p);
+  const Outcomes found = machine_outcomes(p);
+  ++counts.programs;
+  counts.races += expected.bounded.race ? 1 : 0;
+  counts.beyond += expected.all != expected.bounded ? 1 : 0;
+  counts.outcomes += found.outcomes.size();
+  if (found != expected.bounded && ++counts.different <= 5) {
+    fmt::print(
+        "program {}:\n{}  axioms:  {}\n  machine: {}\n",
+        number,
+        text(p),
+        text(expected.bounded),
+        text(found)
+    );
+  }
+}
+
+int list() {
+  for (const Bound& b : bounds()) {
+    fmt::print("{:14} {:>14} programs: {}\n", b.name, Programs(b).count(), b.about);
+  }
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2) {
+    return list();
+  }
+  const std::vector<Bound> all = bounds();
+  const auto bound = std::ranges::find_if(all, [&](const Bound& b) {
+    return std::string_view(b.name) == argv[1];
+  });
+  if (bound == all.end()) {
+    return list();
+  }
+  const Programs programs(*bound);
+  std::uint64_t first = 0, step = 1;
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view a = argv[i];
+    if (a.starts_with("--program=")) {
+      const std::uint64_t number = std::strtoull(argv[i] + std::strlen("--program="), nullptr, 10);
+      const Program p = programs.program(programs.digits(number));
+      const axioms::Result expected = axioms::outcomes(p);
+      fmt::print("{}  axioms:  {}\n", text(p), text(expected.all));
+      fmt::print("  bounded: {}\n", text(expected.bounded));
+      fmt::print("  machine: {}\n", text(machine_outcomes(p)));
+      return 0;
+    }
+    if (a.starts_with("--slice=")) {
+      char* rest = nullptr;
+      first = std::strtoull(argv[i] + std::strlen("--slice="), &rest, 10);
+      step = std::max(std::uint64_t{1}, std::uint64_t{std::strtoull(rest + 1, nullptr, 10)});
+    } else if (a.starts_with("--sample=")) {
+      const std::uint64_t count = std::strtoull(argv[i] + std::strlen("--sample="), nullptr, 10);
+      step = std::max(std::uint64_t{1}, programs.count() / std::max(std::uint64_t{1}, count)) | 1U;
+    } else {
+      return list();
+    }
+  }
+  Counts counts;
+  for (std::uint64_t n = first; n < programs.count(); n += step) {
+    const std::vector<std::size_t> digits = programs.digits(n);
+    if (programs.is_first(digits)) {
+      compare(programs.program(digits), n, counts);
+    }
+  }
+  fmt::print(
+      "{}: {} programs, {} with a data race, {} outcomes, {} allow more beyond the bound, {} "
+      "differ\n",
+      bound->name,
+      counts.programs,
+      counts.races,
+      counts.outcomes,
+      counts.beyond,
+      counts.different
+  );
+  return counts.different == 0 && counts.programs > 0 ? 0 : 1;
+}
+
+} // namespace
+
+} // namespace heddle::litmus
+
+int main(int argc, char** argv) {
+  return heddle::litmus::run(argc, argv);
+}
