@@ -9,6 +9,7 @@ int run_command(const RunOptions& options);
 int check_command(const CheckOptions& options);
 int replay_command(const ReplayOptions& options);
 int config_command(const ShowConfigOptions& options);
+int doctor_command();
 
 /// Becomes heddle-lint, which takes the same arguments; returns only on failure.
 int lint_command(const std::vector<std::string>& arguments);

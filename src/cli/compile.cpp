@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "cli/architecture.h"
 #include "cli/file.h"
+#include "cli/launch.h"
 #include "cli/program_cache.h"
 
 #include <fmt/format.h>
@@ -76,6 +77,38 @@ Result<void> check_flags(const std::vector<std::string>& flags) {
   return {};
 }
 
+/// Where NVIDIA's wheels lie if they were installed with a wheel of Heddle's.
+std::vector<fs::path> wheel_toolkits() {
+  std::vector<fs::path> result;
+  std::error_code failure;
+  const fs::path libraries = own_path().parent_path().parent_path() / "lib";
+  for (const auto& entry : fs::directory_iterator(libraries, failure)) {
+    if (!entry.path().filename().string().starts_with("python3")) {
+      continue;
+    }
+    for (const char* packages : {"site-packages", "dist-packages"}) {
+      result.push_back(entry.path() / packages / "nvidia" / "cu13");
+    }
+  }
+  std::ranges::sort(result);
+  return result;
+}
+
+/// The wheels have lib and no lib64, where nvcc looks, and no libcudart.so, for which ours serves.
+std::vector<std::string> wheel_flags(const std::string& nvcc) {
+  std::error_code failure;
+  const fs::path toolkit = fs::path(nvcc).parent_path().parent_path();
+  if (!fs::is_directory(toolkit / "lib", failure) || fs::exists(toolkit / "lib64", failure)) {
+    return {};
+  }
+  std::vector<std::string> flags = {"-L" + (toolkit / "lib").string()};
+  if (const auto own = library_folder()) {
+    flags.push_back("-L" + *own + "/link");
+    flags.push_back("-L" + *own);
+  }
+  return flags;
+}
+
 std::vector<std::string> command_line(const CompileRequest& request, const std::string& nvcc) {
   std::vector<std::string> command = {nvcc, "-cudart", "shared"};
   const auto& flags = request.nvcc_flags;
@@ -86,6 +119,8 @@ std::vector<std::string> command_line(const CompileRequest& request, const std::
     command.emplace_back("-lineinfo");
   }
   command.insert(command.end(), request.heddle_flags.begin(), request.heddle_flags.end());
+  const auto of_wheels = wheel_flags(nvcc);
+  command.insert(command.end(), of_wheels.begin(), of_wheels.end());
   const auto ptx = ptx_too(flags); // what a Makefile says may leave machine code only
   command.insert(command.end(), ptx.begin(), ptx.end());
   std::ranges::remove_copy_if(flags, std::back_inserter(command), asks_for_link_time_code);
@@ -195,6 +230,9 @@ Result<std::string> find_nvcc() {
     }
   }
   candidates.emplace_back("/usr/local/cuda/bin/nvcc");
+  for (const fs::path& folder : wheel_toolkits()) {
+    candidates.push_back(folder / "bin/nvcc");
+  }
   candidates.emplace_back(HEDDLE_BUILT_WITH_NVCC);
   for (const fs::path& candidate : candidates) {
     if (access(candidate.c_str(), X_OK) == 0) {
@@ -203,7 +241,9 @@ Result<std::string> find_nvcc() {
   }
   return input_error(
       "nvcc was not found, and a .cu file needs it\n"
-      "  put the bin folder of a CUDA toolkit on PATH, or set HEDDLE_NVCC\n"
+      "  put the bin folder of a CUDA toolkit on PATH, or set HEDDLE_NVCC; beside a wheel of "
+      "Heddle:\n"
+      "  pip install 'heddle[cuda]'\n"
       "  ('./dev setup' in Heddle's repository fetches one; a program that is already compiled "
       "needs none)"
   );

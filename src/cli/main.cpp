@@ -29,6 +29,8 @@ int main(int count, char** values) {
       return lint_command({values + 2, values + count});
     case Command::Config:
       return config_command(options.show_config);
+    case Command::Doctor:
+      return doctor_command();
     case Command::Reference:
       fmt::print("{}", flags_reference());
       return 0;

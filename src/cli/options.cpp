@@ -3,6 +3,7 @@
 
 #include "cli/file.h"
 #include "cli/options_groups.h"
+#include "cli/options_replay.h"
 #include "cli/page.h"
 #include "cli/program_arguments.h"
 #include "report/diagnostic.h"
@@ -103,8 +104,8 @@ std::string usage(std::string_view command) {
   if (command == "replay") {
     return "heddle replay [OPTIONS] SCHEDULE";
   }
-  if (command == "config") {
-    return "heddle config [OPTIONS]";
+  if (command == "config" || command == "doctor") {
+    return fmt::format("heddle {} [OPTIONS]", command);
   }
   if (command == "lint") {
     return "heddle lint [OPTIONS] FILE… [-- COMPILER FLAGS]\n  heddle lint [OPTIONS] -p FOLDER "
@@ -523,56 +524,6 @@ void define_check(CLI::App& app, Options& options) {
   define_limits(*check, options.check.search, options.check.workers);
 }
 
-void define_replay(CLI::App& app, Options& options) {
-  CLI::App* replay =
-      app.add_subcommand("replay", "Repeat the execution that a finding of heddle check is about");
-  replay
-      ->add_option(
-          "schedule",
-          options.replay.schedule,
-          "What stands behind 'replay:' in a finding: v1:…"
-      )
-      ->type_name("SCHEDULE")
-      ->required();
-  replay
-      ->add_option(
-          "--program",
-          options.replay.program,
-          "Where the program is now (default: where it was, or the same file below the current "
-          "folder)"
-      )
-      ->type_name("FILE");
-  replay
-      ->add_option(
-          "--warps",
-          options.replay.warps,
-          "What the schedule must be of; it says so itself (default: any)"
-      )
-      ->check(CLI::IsMember({"independent", "lockstep"}))
-      ->type_name("MODEL");
-  replay->add_flag(
-      "--trace",
-      options.replay.trace,
-      "Print every step, with a column for each thread and the source line"
-  );
-  define_html(*replay, options.replay.html);
-  replay
-      ->add_option(
-          "--perfetto",
-          options.replay.perfetto,
-          "Also write the steps in the trace-event format, which ui.perfetto.dev opens"
-      )
-      ->type_name("FILE");
-  replay->add_option("--format", options.replay.format, "How to print the result")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  replay->add_option("--max-time", options.replay.max_seconds, "Give up after that many seconds")
-      ->check(CLI::PositiveNumber)
-      ->type_name("SECONDS")
-      ->capture_default_str();
-}
-
 Parsed failure(std::string_view command, std::string_view message) {
   return {
       Command::None,
@@ -644,12 +595,13 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
   app->require_subcommand(0, 1);
   define_run(*app, options);
   define_check(*app, options);
-  define_replay(*app, options);
+  define_replay(*app, options.replay);
   define_lint_options(
       *app->add_subcommand("lint", "Check CUDA sources against rules, without running them"),
       options.lint
   );
   define_config(*app, options.show_config);
+  app->add_subcommand("doctor", "Say what this machine lacks of what Heddle needs");
   group_options(*app);
   for (const char* name : {"run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
     for (CLI::Option* option : app->get_subcommand(name)->get_options()) {
@@ -678,7 +630,7 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
       return failure(
           "",
           fmt::format(
-              "there is no command '{}' (run, check, replay, lint, config)",
+              "there is no command '{}' (run, check, replay, lint, config, doctor)",
               arguments.front()
           )
       );
@@ -715,6 +667,9 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
     }
     if (command == "config") {
       return {Command::Config, 0, ""};
+    }
+    if (command == "doctor") {
+      return {Command::Doctor, 0, ""};
     }
     return {Command::None, report::exit_code::usage, app->help()};
   } catch (const CLI::CallForHelp&) {

@@ -69,6 +69,7 @@ enum class Command {
   Replay,
   Lint,
   Config,
+  Doctor,
   Version,
   Reference
 };

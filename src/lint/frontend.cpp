@@ -108,6 +108,17 @@ private:
   Unit& unit_;
 };
 
+/// Clang's own headers: those that a package has brought along, else those of the LLVM that this
+/// was built with.
+std::string clang_resources() {
+  namespace fs = std::filesystem;
+  std::error_code failure;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failure);
+  const fs::path packaged = program.parent_path().parent_path() / "lib" / "heddle" / "clang";
+  return fs::is_directory(packaged / "include", failure) ? packaged.string()
+                                                         : HEDDLE_CLANG_RESOURCES;
+}
+
 std::vector<std::string> command_line(const FrontEnd& request) {
   std::vector<std::string> line = {
       "clang++",
@@ -125,7 +136,7 @@ std::vector<std::string> command_line(const FrontEnd& request) {
       "-target-sdk-version=12.3",
       // Cooperative groups ask for nvcc before they declare clusters.
       "-D_CG_CLUSTER_INTRINSICS_AVAILABLE",
-      std::string("-resource-dir=") + HEDDLE_CLANG_RESOURCES,
+      "-resource-dir=" + clang_resources(),
   };
   if (request.toolkit.empty()) {
     line.insert(

@@ -537,12 +537,6 @@ bool Stepper::step(const Move& move, const Again& again) {
   return !failure_;
 }
 
-void Stepper::collect_accesses(MemoryJournal::Accesses* all) {
-  transitions_.clear();
-  lane_transitions_.clear();
-  journal_.collect(all);
-}
-
 /// False: nothing can have become possible by it.
 bool Stepper::step_command(const Move& move) {
   Work& work = *works_[move.work];

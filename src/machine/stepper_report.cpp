@@ -13,6 +13,12 @@ using isa::Op;
 
 // --- Reports -------------------------------------------------------------------------------------
 
+void Stepper::collect_accesses(MemoryJournal::Accesses* all) {
+  transitions_.clear();
+  lane_transitions_.clear();
+  journal_.collect(all);
+}
+
 std::string Stepper::kernel_name(const Move& move) const {
   const Work& work = *works_[move.work];
   if (!work.kernel()) {

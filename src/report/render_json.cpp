@@ -251,6 +251,7 @@ std::string render_json(const Page& page, SourceCache& sources) {
   Json report;
   if (page.report != nullptr) {
     report = report_json(*page.report);
+    report.erase("seconds"); // the same page each time
     for (const Diagnostic& d : page.report->findings) {
       shown.add(d.place);
       for (const Label& label : d.labels) {

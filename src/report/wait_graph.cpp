@@ -12,7 +12,7 @@ struct Phrase {
   std::string_view text; // where it begins, the name of the party ends
   WaitRole role;
 };
-// In this order: "need not go on; it waits" is about somebody who could go on.
+// The first one in a label decides: "need not go on; it waits" is about somebody who could go on.
 constexpr std::array phrases = {
     Phrase{" need not", WaitRole::Left},
     Phrase{" has not taken a step yet", WaitRole::Left},
@@ -43,16 +43,17 @@ std::optional<WaitGraph::Node> node_of(const Label& label) {
   if (!text) {
     return std::nullopt;
   }
-  for (const Phrase& phrase : phrases) {
-    if (const std::size_t at = text->find(phrase.text); at != std::string_view::npos) {
-      return WaitGraph::Node{
-          std::string(text->substr(0, at)),
-          std::string(text->substr(at + 1)),
-          phrase.role
-      };
-    }
+  const auto place = [&](const Phrase& phrase) { return text->find(phrase.text); };
+  const Phrase& first = *std::ranges::min_element(phrases, {}, place);
+  const std::size_t at = place(first);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  return WaitGraph::Node{
+      std::string(text->substr(0, at)),
+      std::string(text->substr(at + 1)),
+      first.role
+  };
 }
 
 } // namespace

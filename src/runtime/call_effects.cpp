@@ -69,7 +69,7 @@ constexpr auto others = std::to_array<std::string_view>({
 bool leaves_nothing_else(std::string_view function) {
   constexpr std::string_view prefix = "cuda", asks = "Get";
   const std::size_t get = function.find(asks, prefix.size());
-  return get != std::string_view::npos ||
+  return (function.starts_with(prefix) && get != std::string_view::npos) ||
          std::ranges::find(others, function) != others.end();
 }
 

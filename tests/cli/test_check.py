@@ -276,7 +276,7 @@ class Checked(unittest.TestCase):
         self.assertRegex(done.stdout, r"^\d+ steps: steps? .* for ever\n$")
         text = self.heddle("replay", "--trace", schedule, status=1).stdout
         self.assertRegex(text, r"(?m)^  A = the host thread$")
-        self.assertRegex(text, r"hang\.cu:5 +a volatile read +while \(flag == 0\)")
+        self.assertRegex(text, r"hang\.cu:5 +a volatile read: reads 0 +while \(flag == 0\)")
         self.assertLess(text.index("from here on for ever"), text.index("again from step"))
         # The launch is where it is written, and what nvcc generates for it is left out.
         launch = next(n for n, line in enumerate((self.root / "hang.cu").read_text().split("\n"), 1) if "<<<" in line)

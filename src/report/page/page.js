@@ -45,7 +45,7 @@
     return lines.length ? lines : [make("p", { class: "gap" }, "This page does not hold the source.")];
   }
   function place_box(location) {
-    const where = location.file ? `${location.file}:${location.line}` : "no source is known";
+    const where = place_text(location) || "no source is known";
     const box = make("div", { class: "place" }, make("p", {}, location.text ? `${location.text} ` : "", make("code", {}, where)));
     if (location.file && sources.has(location.file)) box.append(...listing(location.file, location.line, 2));
     return box;
@@ -93,6 +93,26 @@
       if (line && (line + " " + word).length > width) { lines.push(line); line = word; } else { line = line ? line + " " + word : word; }
     }
     return lines.concat(line).slice(0, 5);
+  }
+  /** Who runs for ever reads some word again and again. Where another party wrote it last, that one is
+      whom it waits for: this is known of the execution that the page shows, and of no other. */
+  function with_writers(graph, t) {
+    if (!graph || !t || t.loop_from === null) return graph;
+    const node_of = (actor) => graph.nodes.findIndex((n) => n.name.startsWith(t.actors[actor]));
+    const found = new Map();
+    const last = new Map(); // by word: who changed it, and in which step
+    t.steps.forEach((s, i) => (s.memory || []).forEach((m) => {
+      const before = last.get(word_key(m));
+      if (m.write && (!before || before.value !== m.value)) last.set(word_key(m), { actor: s.actor, step: i, value: m.value, m });
+    }));
+    t.steps.slice(t.loop_from).forEach((s) => (s.memory || []).forEach((m) => {
+      const writer = last.get(word_key(m)), from = node_of(s.actor);
+      if (m.write || !writer || writer.actor === s.actor || from < 0) return;
+      const to = node_of(writer.actor);
+      if (to >= 0 && to !== from) found.set(`${from} ${to} ${word_key(m)}`, { from, to, text: `reads ${word_name(m)}, written in step ${writer.step + 1} by` });
+    }));
+    const waiting = new Set([...found.values()].map((e) => e.from));
+    return { nodes: graph.nodes, edges: [...graph.edges.filter((e) => e.from !== e.to || !waiting.has(e.from)), ...found.values()] };
   }
   /** Rows from top to bottom: who waits without moving, who moves for ever, who could end it. */
   function show_graph(graph) {
@@ -142,8 +162,9 @@
   }
 
   // --- A race: two accesses that nothing orders -----------------------------------------------------
+  const accesses = (finding) => finding.locations.filter((l) => /^\((1|2)\) /.test(l.text));
   function show_race(finding) {
-    const numbered = finding.locations.filter((l) => /^\((1|2)\) /.test(l.text));
+    const numbered = accesses(finding);
     const race = finding.rule.startsWith("RACE") && numbered.length === 2;
     at("race-box").hidden = !race;
     if (!race) return;
@@ -171,10 +192,12 @@
       const remarks = [...(finding.rule_text ? [`rule [${finding.rule}]: ${finding.rule_text}`] : []), ...(finding.notes || []),
         ...(finding.help || []).map((h) => `help: ${h}`), ...(finding.searched ? [`searched: ${finding.searched}`] : [])];
       fill(at("remarks"), ...remarks.map((text) => make("li", {}, text)));
-      show_graph(finding.waits);
+      show_graph(with_writers(finding.waits, trace()));
       show_race(finding);
-      at("places-box").hidden = !at("race-box").hidden && finding.locations.length === 2;
-      fill(at("places"), ...finding.locations.map(place_box));
+      const shown = at("race-box").hidden ? [] : accesses(finding);
+      const others = finding.locations.filter((l) => !shown.includes(l));
+      at("places-box").hidden = others.length === 0;
+      fill(at("places"), ...others.map(place_box));
       at("replay-box").hidden = !finding.replay;
       at("replay").textContent = finding.replay ? `heddle replay --trace ${finding.replay}` : "";
     }
@@ -269,7 +292,7 @@
     }
     const list = at("timeline");
     if (here) list.scrollTop = here.offsetTop - list.clientHeight / 2;
-    at("source-title").textContent = s.file ? `Source: ${s.file}:${s.line}` : "Source";
+    at("source-title").textContent = s.file ? `Source: ${place_text(s)}` : "Source";
     fill(at("source"), ...(s.file ? listing(s.file, s.line) : [make("p", { class: "gap" }, "This step has no source line.")]));
     const line = at("source").querySelector(".here");
     if (line) at("source").scrollTop = line.offsetTop - at("source").offsetTop - at("source").clientHeight / 2;

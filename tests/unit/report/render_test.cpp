@@ -239,7 +239,31 @@ TEST(RenderJson, HasTheDocumentedKeysInOrder) {
       "functions": [
         "ring"
       ],
-      "replay": "v1:abc"
+      "replay": "v1:abc",
+      "rule_text": "nothing is guaranteed about a cluster of which no thread has taken a step; one step obliges the whole cluster",
+      "notes": [
+        "this is a defect in the program; it may well pass on the GPU you have"
+      ],
+      "help": [
+        "launch with cudaLaunchCooperativeKernel"
+      ],
+      "searched": "41 states, 3 executions",
+      "waits": {
+        "nodes": [
+          {
+            "name": "thread (0,0,0) of block (0,0,0)",
+            "state": "spins here",
+            "role": "runs"
+          }
+        ],
+        "edges": [
+          {
+            "from": 0,
+            "to": 0,
+            "text": "goes on for ever"
+          }
+        ]
+      }
     }
   ],
   "states": 41,

@@ -1,0 +1,56 @@
+// Implements options_replay.h.
+#include "cli/options_replay.h"
+
+#include "cli/page.h"
+
+#include <CLI/CLI.hpp>
+
+namespace heddle::cli {
+
+void define_replay(CLI::App& app, ReplayOptions& options) {
+  CLI::App* replay =
+      app.add_subcommand("replay", "Repeat the execution that a finding of heddle check is about");
+  replay
+      ->add_option("schedule", options.schedule, "What stands behind 'replay:' in a finding: v1:…")
+      ->type_name("SCHEDULE")
+      ->required();
+  replay
+      ->add_option(
+          "--program",
+          options.program,
+          "Where the program is now (default: where it was, or the same file below the current "
+          "folder)"
+      )
+      ->type_name("FILE");
+  replay
+      ->add_option(
+          "--warps",
+          options.warps,
+          "What the schedule must be of; it says so itself (default: any)"
+      )
+      ->check(CLI::IsMember({"independent", "lockstep"}))
+      ->type_name("MODEL");
+  replay->add_flag(
+      "--trace",
+      options.trace,
+      "Print every step, with a column for each thread and the source line"
+  );
+  define_html(*replay, options.html);
+  replay
+      ->add_option(
+          "--perfetto",
+          options.perfetto,
+          "Also write the steps in the trace-event format, which ui.perfetto.dev opens"
+      )
+      ->type_name("FILE");
+  replay->add_option("--format", options.format, "How to print the result")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  replay->add_option("--max-time", options.max_seconds, "Give up after that many seconds")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Installs a package on a bare Debian 12 made with debootstrap, and checks an example with it.
+#
+#   tools/test_package.sh FOLDER deb|tarball|wheel [ROOT]
+#
+# Needs root, debootstrap and Debian's archive; the wheel also needs PyPI. Without ROOT a new root is made.
+# Prints how long it took from the package to the first finding.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+packages=$(cd "$1" && pwd)
+kind=$2
+root=${3:-}
+if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
+  echo "test_package: needs root and debootstrap" >&2
+  exit 77 # skipped
+fi
+if [ -z "$root" ]; then
+  root=$(mktemp -d)
+  debootstrap --variant=minbase bookworm "$root" >"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
+fi
+# Where packages come from is as on this machine.
+rm -f "$root/etc/apt/sources.list"
+cp -r /etc/apt/sources.list* /etc/apt/apt.conf.d "$root/etc/apt/" 2>/dev/null || true
+[ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/"
+cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
+mkdir -p "$root/packages" "$root/example"
+cp "$packages"/* "$root/packages/"
+cp -L /etc/ssl/certs/ca-certificates.crt "$root/packages/ca.crt" # of this machine, for pip
+cp "$here/examples/look_back_scan.cu" "$root/example/"
+mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+trap 'umount "$root/proc" 2>/dev/null || true' EXIT
+
+inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive HOME=/root PIP_CERT=/packages/ca.crt REQUESTS_CA_BUNDLE=/packages/ca.crt HEDDLE_NVCC="${HEDDLE_NVCC:-}" PATH=/env/bin:/opt/heddle/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
+quiet() { "$@" >"$root/log" 2>&1 || { tail -20 "$root/log" >&2; exit 1; }; }
+if [ -n "${HEDDLE_NVCC:-}" ]; then # a toolkit of this machine, below the same path
+  toolkit=$(dirname "$(dirname "$(realpath "$HEDDLE_NVCC")")")
+  mkdir -p "$root$toolkit"
+  mount --bind "$toolkit" "$root$toolkit"
+  HEDDLE_NVCC=$toolkit/bin/nvcc
+  trap 'umount "$root$toolkit" "$root/proc" 2>/dev/null || true' EXIT
+fi
+quiet inside apt-get update -qq
+
+start=$(date +%s)
+case $kind in
+  deb) quiet inside apt-get install -y -qq --no-install-recommends "/packages/$(basename "$packages"/heddle_*.deb)" g++ binutils ;;
+  tarball)
+    quiet inside apt-get install -y -qq --no-install-recommends g++ binutils
+    mkdir -p "$root/opt/heddle"
+    tar -xzf "$packages"/heddle-*.tar.gz --strip-components=1 -C "$root/opt/heddle"
+    ;;
+  wheel)
+    quiet inside apt-get install -y -qq --no-install-recommends g++ binutils python3-venv
+    quiet inside python3 -m venv /env
+    wheel=$(basename "$packages"/heddle-*.whl)
+    extra=$([ -n "${HEDDLE_NVCC:-}" ] || echo "[cuda]")
+    quiet inside pip install --no-compile "/packages/$wheel$extra"
+    ;;
+esac
+inside heddle doctor || true
+status=0
+inside bash -c 'cd /example && heddle check look_back_scan.cu -- index' >"$root/finding" 2>&1 || status=$?
+end=$(date +%s)
+if [ "$status" -ne 1 ] || ! grep -q 'error\[starvation\]' "$root/finding"; then
+  cat "$root/finding" >&2
+  echo "test_package: $kind: exit code $status where 1 is expected" >&2
+  exit 1
+fi
+echo "test_package: $kind: from the package to the first finding: $((end - start)) s"
