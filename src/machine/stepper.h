@@ -329,6 +329,8 @@ public:
   bool left_out_active() const { return left_out_active_; }
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
   bool left_out_reads() const { return left_out_reads_; }
+  /// True once more old values of a place could have been read than are kept.
+  bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
   /// True once a thread made a plain access to memory that others see.

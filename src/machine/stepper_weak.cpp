@@ -87,7 +87,7 @@ WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
   turn.first = weak_thread(at);
   turn.block = &cluster.block(at.block);
   turn.warp = at.warp;
-  turn.kernel = at.work->command->label;
+  turn.grid = at.work->command->grid.get();
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     const Block& block = cluster.block(b);
     const std::uint64_t number = at.cluster * cluster.size() + b;
@@ -252,6 +252,9 @@ bool Stepper::fail_weakly() {
     FaultReport place;
     describe_instruction(*side.code, *side.op, place);
     add_place(d, place, fmt::format("{}: {}", side.who, side.what), fmt::format("({}) ", ++number));
+  }
+  if (!d.labels.empty()) {
+    d.place = d.labels.front().place;
   }
   d.notes.emplace_back(
       "with weak memory: a release orders only what is before it, and only for an acquire that "

@@ -80,7 +80,7 @@ public:
     weak::Thread first = 0; // of lane 0 of the warp
     const Block* block = nullptr;
     std::size_t warp = 0;
-    std::string kernel; // "kernel 'k<<<1,1>>>'"
+    const Grid* grid = nullptr;
     std::vector<Memory> memories;
     std::uint32_t pick = 0; // from 1: which of the ways; 0: memory as it is
   };

@@ -4,6 +4,9 @@
 //   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
+//   heddle_litmus --mutants                  finds for each mutant of the machine a program on
+//   which it
+//                                            differs from the axioms; fails if there is none
 //
 // Programs that are equal up to a renaming of places, or of threads that run at equivalent places,
 // are looked at once. Scopes that contain the same threads of a program are one, and a volatile
@@ -31,6 +34,7 @@ struct Bound {
   std::size_t length;
   std::vector<weak::Location> locations;
   std::vector<Instruction> alphabet;
+  bool equal_updates = false;
 };
 
 enum What : unsigned {
@@ -159,6 +163,24 @@ std::vector<Bound> bounds() {
        3,
        two_one,
        alphabet(Relaxed | ScFences, two)},
+      {"2x3-equal",
+       "one block, updates of every order that all write the same",
+       3,
+       together2,
+       alphabet(Relaxed | Updates, one),
+       true},
+      {"2x3-equal-apart",
+       "two blocks, the same, and fences of every scope",
+       3,
+       apart2,
+       alphabet(Relaxed | FewUpdates | Fences, two),
+       true},
+      {"3x2-equal",
+       "two of a block and one of another, the same without fences",
+       2,
+       two_one,
+       alphabet(Relaxed | Updates, two),
+       true},
       {"4x2-together",
        "four threads, relaxed, acquire, release",
        2,
@@ -233,6 +255,7 @@ public:
   Program program(const std::vector<std::size_t>& digits) const {
     Program p;
     p.locations = bound_.locations;
+    p.equal_updates = bound_.equal_updates;
     p.threads.resize(bound_.locations.size());
     for (std::size_t t = 0; t < p.threads.size(); ++t) {
       for (std::size_t k = 0; k < bound_.length; ++k) {
@@ -285,6 +308,39 @@ void compare(const Program& p, std::uint64_t number, Counts& counts) {
   }
 }
 
+/// A program that tells the mutant from the machine, among some of each bound.
+bool is_noticed(weak::Mutant mutant, const std::vector<Bound>& all) {
+  constexpr std::uint64_t looked_at = 20'000;
+  for (const Bound& b : all) {
+    const Programs programs(b);
+    const std::uint64_t step = std::max(std::uint64_t{1}, programs.count() / looked_at) | 1U;
+    for (std::uint64_t n = 0; n < programs.count(); n += step) {
+      const std::vector<std::size_t> digits = programs.digits(n);
+      if (!programs.is_first(digits)) {
+        continue;
+      }
+      const Program p = programs.program(digits);
+      const Outcomes right = machine_outcomes(p);
+      if (machine_outcomes(p, mutant) != right) {
+        const bool as_axioms = axioms::outcomes(p).bounded == right;
+        fmt::print("mutant {}: {} {}\n", static_cast<int>(mutant), b.name, n);
+        return as_axioms;
+      }
+    }
+  }
+  fmt::print("mutant {}: not noticed\n", static_cast<int>(mutant));
+  return false;
+}
+
+int check_mutants() {
+  bool all_noticed = true;
+  const std::vector<Bound> all = bounds();
+  for (int m = 1; m < static_cast<int>(weak::Mutant::Count); ++m) {
+    all_noticed = is_noticed(static_cast<weak::Mutant>(m), all) && all_noticed;
+  }
+  return all_noticed ? 0 : 1;
+}
+
 int list() {
   for (const Bound& b : bounds()) {
     fmt::print("{:14} {:>14} programs: {}\n", b.name, Programs(b).count(), b.about);
@@ -295,6 +351,9 @@ int list() {
 int run(int argc, char** argv) {
   if (argc < 2) {
     return list();
+  }
+  if (std::string_view(argv[1]) == "--mutants") {
+    return check_mutants();
   }
   const std::vector<Bound> all = bounds();
   const auto bound = std::ranges::find_if(all, [&](const Bound& b) {
