@@ -697,6 +697,7 @@ private:
   mutable Cone cone_;
   std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
   std::uint32_t weak_pick_ = 0;              // of the move under way
+  std::uint64_t weak_generation_ = 0;        // of allocations, when the host moved last
   std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   Interned<Image> images_;

@@ -91,11 +91,11 @@ WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     const Block& block = cluster.block(b);
     const std::uint64_t number = at.cluster * cluster.size() + b;
-    constexpr std::uint64_t not_an_address = std::uint64_t{1} << 63, room = std::uint64_t{1} << 32;
+    constexpr std::uint64_t room = std::uint64_t{1} << 32;
     turn.memories.push_back(
         {block.shared_.data(),
          block.shared_.size(),
-         not_an_address | combine(at.work->identity, number).low / room * room}
+         WeakOrder::not_an_address | combine(at.work->identity, number).low / room * room}
     );
     if (b == at.block) {
       turn.memories.push_back({block.local_, block.local_bytes_, 0});

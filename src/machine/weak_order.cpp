@@ -177,6 +177,17 @@ void WeakOrder::forget_all() {
 
 // --- Turns ---------------------------------------------------------------------------------------
 
+void WeakOrder::look_again(bool same_allocations) {
+  if (!same_allocations) {
+    forget_all(); // what is gone cannot be looked at
+  } else if (!now_->empty()) {
+    change().look_again([](const weak::Range& range, const weak::Value& value) {
+      return (range.at & not_an_address) != 0 || // of a block: nobody else writes there
+             value_at(reinterpret_cast<const std::byte*>(range.at), range.bytes) == value;
+    });
+  }
+}
+
 void WeakOrder::begin_turn(Turn turn) {
   turn_ = std::move(turn);
   behind_.clear();

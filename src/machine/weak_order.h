@@ -68,6 +68,8 @@ public:
   void end_thread(weak::Thread thread);
   /// Whatever was done until now is seen by everybody.
   void forget_all();
+  /// The host, or a copy, has moved: what it has written is seen at once.
+  void look_again(bool same_allocations);
 
   // --- A turn of some lanes of a warp
   // -------------------------------------------------------------
@@ -76,6 +78,7 @@ public:
     std::uint64_t size = 0;
     std::uint64_t name = 0; // of its first byte; 0: local memory, which is nobody else's
   };
+  static constexpr std::uint64_t not_an_address = std::uint64_t{1} << 63;
   struct Turn {
     weak::Thread first = 0; // of lane 0 of the warp
     const Block* block = nullptr;

@@ -27,8 +27,7 @@ void WeakMemory::end_thread(Thread thread) {
 bool WeakMemory::reach(Thread a, Scope of_a, Thread b, Scope of_b) const {
   const Location &at_a = locations_.at(a), &at_b = locations_.at(b);
   return is(Mutant::StrongWhateverScope) ||
-         (includes(of_a, at_a, at_b) &&
-          (is(Mutant::StrongWhateverOther) || includes(of_b, at_b, at_a)));
+         (includes(of_a, at_a, at_b) && includes(of_b, at_b, at_a));
 }
 
 /// [MEM-STRONG] of two accesses to the same bytes. (Those of one thread are ordered anyway.)
@@ -190,7 +189,8 @@ void WeakMemory::observe(
 void WeakMemory::acquire(State& state, Thread thread, const Range* place, Scope scope) {
   for (const Pending& p : state.pending) {
     if ((place == nullptr || p.place == *place) &&
-        reach(thread, scope, p.release.thread, p.release.scope)) {
+        (is(Mutant::AcquireWhateverScope) ||
+         reach(thread, scope, p.release.thread, p.release.scope))) {
       state.view.add_all(p.release.view);
     }
   }

@@ -14,10 +14,10 @@
 // An operational form of the axioms in spec/memory-model.md ([MEM-VIEW] has the argument that the
 // two agree). Each write of a strong place is a *message*, and the messages of a place are in
 // coherence order. Each access is an *event*. A thread has a *view*: the set of events that precede
-// what it does next in causality order. It may read every message that is not older than one in its
-// view, and put its own message behind every one in its view. A message carries the views of the
-// release patterns that it is in; an acquire pattern takes those views that are morally strong with
-// it.
+// what it does next in causality order ([MEM-CAUSE]). It may read every message that is not older
+// than one in its view, and put its own message behind every one in its view. A message carries the
+// views of the release patterns that it is in; an acquire pattern takes those views that are
+// morally strong with it.
 //
 // Events that every live thread knows, and messages that nobody can read any more, are forgotten:
 // a place with one message, known by all, has no record at all.
@@ -86,7 +86,7 @@ struct Choice {
 enum class Mutant : std::uint8_t {
   None,
   StrongWhateverScope,  // scopes contain everybody
-  StrongWhateverOther,  // … of the other one of two operations
+  AcquireWhateverScope, // the scope of an acquire contains everybody
   ReadsAcquire,         // relaxed reads acquire
   ReadsForget,          // what a thread has read it may read an older one of
   WritesAreNewest,      // no write is put before another one
@@ -184,6 +184,19 @@ public:
   /// From now on it has that name, in the place of what had it.
   void rename(std::uint64_t barrier, std::uint64_t as);
 
+  /// What somebody else has written is seen at once: places whose newest message is not what is
+  /// there, says `is_there(range, value)`, have one that everybody knows.
+  template <class F> void look_again(F is_there) {
+    std::vector<Range> gone;
+    for (const auto& [range, messages] : places_) {
+      if (!is_there(range, messages.back().value)) {
+        gone.push_back(range);
+      }
+    }
+    for (const Range& range : gone) {
+      drop_places(range, /*but_same=*/false);
+    }
+  }
   /// Everything until now is known to everybody.
   void forget_all();
   bool empty() const { return events_.empty(); }

@@ -64,6 +64,8 @@ struct Outcomes {
 };
 
 std::string text(const Program& p);
+/// The program as tests/memory/interpret.cu reads it: "lrgx,srgx".
+std::string code(const Program& p);
 std::string text(const Outcomes& o);
 
 Outcomes machine_outcomes(const Program& p, weak::Mutant mutant = weak::Mutant::None);
