@@ -74,7 +74,7 @@ def check_reductions(root, rules):
     page = root / "spec/reductions.md"
     if not page.exists():
         return []
-    switches = set(re.findall(r'\{"([a-z-]+)"', (root / "src/explore/options.cpp").read_text(encoding="utf-8")))
+    switches = set(re.findall(r'\{"(no-[a-z-]+)"', (root / "src/explore/options.cpp").read_text(encoding="utf-8")))
     mutants = re.findall(r'\{Mutant::\w+, "([a-z-]+)", "([a-z-]+)"\}', (root / "src/machine/mutant.h").read_text(encoding="utf-8"))
     known = {f"{reduction}/{name}" for reduction, name in mutants}
     problems = []
@@ -84,7 +84,7 @@ def check_reductions(root, rules):
         identifier = entry[5:entry.index("]")]
         place = rules[identifier][0]
         off = re.search(r"^Off: (.*)$", entry, re.M)
-        words = re.findall(r"`([a-z-]+)`", off[1]) if off else []
+        words = re.findall(r"`(no-[a-z-]+)`", off[1]) if off else []
         if not words or not set(words) - {"no-look-ahead", "no-returns"} <= switches:
             problems.append(f"{place}: error: [{identifier}] names no option that switches it off: {words}")
         named = re.search(r"^Mutants: (.*)$", entry, re.M)

@@ -1,10 +1,11 @@
-// Implements config_file.h. The only file that knows a YAML library.
+// Implements config_file.h.
 //
 // A baseline is a file of the same form. `--write-baseline` appends to it, so comments in it stay.
 #include "cli/config_file.h"
 
 #include "cli/config_text.h"
 #include "cli/file.h"
+#include "cli/yaml_file.h"
 #include "report/finding.h"
 #include "report/render.h"
 
@@ -28,60 +29,6 @@ using report::Suppression;
 constexpr std::string_view file_name = ".heddle.yaml";
 constexpr std::string_view baseline_reason = "was there when the baseline was written";
 
-/// The nearest one at or above `folder`.
-std::string find_upwards(fs::path folder) {
-  std::error_code failure;
-  folder = fs::absolute(folder, failure).lexically_normal();
-  if (failure) {
-    return {};
-  }
-  for (; !folder.empty(); folder = folder.parent_path()) {
-    if (const fs::path candidate = folder / file_name; fs::is_regular_file(candidate, failure)) {
-      return candidate.string();
-    }
-    if (folder == folder.root_path()) {
-      break;
-    }
-  }
-  return {};
-}
-
-/// Everything that a reader of one file needs for its messages.
-class Reader {
-public:
-  Reader(const std::string& file, const std::string& text)
-      : shown_(report::shown_path(file)),
-        text_(text) {}
-
-  tl::unexpected<Error> problem(const YAML::Mark& at, const std::string& text) const {
-    return input_error(
-        at.is_null() ? fmt::format("{}: {}", shown_, text)
-                     : fmt::format("{}:{}:{}: {}", shown_, at.line + 1, at.column + 1, text)
-    );
-  }
-  std::string written(const YAML::Mark& at) const {
-    return fmt::format("{}:{}", shown_, at.line + 1);
-  }
-
-  Result<std::string> scalar(const std::string& key, const YAML::Node& value) const {
-    constexpr std::string_view null = "null"; // a finding's code, and a word of YAML
-    if (value.IsNull() && !value.Mark().is_null() &&
-        std::string_view(text_)
-            .substr(static_cast<std::size_t>(value.Mark().pos))
-            .starts_with(null)) {
-      return std::string(null);
-    }
-    if (!value.IsScalar() || value.Scalar().empty()) {
-      return problem(value.Mark(), fmt::format("'{}' needs one word or text", key));
-    }
-    return value.Scalar();
-  }
-
-private:
-  std::string shown_;
-  const std::string& text_;
-};
-
 /// Codes of findings are words with hyphens; those of lint have underscores, digits or begin with
 /// "cuda". heddle-lint, which knows them, checks the latter.
 bool is_code(const std::string& code) {
@@ -92,7 +39,7 @@ bool is_code(const std::string& code) {
          code == "suppression";
 }
 
-Result<Suppression> read_entry(const Reader& reader, const YAML::Node& node) {
+Result<Suppression> read_entry(const YamlFile& reader, const YAML::Node& node) {
   if (!node.IsMap()) {
     return reader.problem(node.Mark(), "an entry of 'suppress' is a list of 'key: value'");
   }
@@ -142,7 +89,7 @@ struct FileContents {
 
 Result<FileContents> read_yaml(const std::string& file, bool is_baseline) {
   TRY(const std::string text, read_file(file));
-  const Reader reader(file, text);
+  const YamlFile reader(file, text);
   FileContents contents;
   try {
     const YAML::Node root = YAML::Load(text);
@@ -162,6 +109,10 @@ Result<FileContents> read_yaml(const std::string& file, bool is_baseline) {
           TRY(Suppression one, read_entry(reader, node));
           one.baseline = is_baseline;
           contents.entries.push_back(std::move(one));
+        }
+      } else if (key == "lint" && !is_baseline) { // lint_settings.h reads them
+        if (!pair.second.IsMap()) {
+          return reader.problem(pair.second.Mark(), "'lint' is a list of 'option: value'");
         }
       } else if (key == "baseline" && !is_baseline) {
         TRY(contents.baseline, reader.scalar(key, pair.second));
@@ -286,8 +237,10 @@ void define_config_options(CLI::App& command, ConfigOptions& options) {
 
 std::string find_config_file(const std::string& program) {
   std::error_code failure;
-  std::string found = find_upwards(fs::current_path(failure));
-  return found.empty() && !program.empty() ? find_upwards(fs::path(program).parent_path()) : found;
+  std::string found = find_upwards(fs::current_path(failure), file_name);
+  return found.empty() && !program.empty()
+             ? find_upwards(fs::path(program).parent_path(), file_name)
+             : found;
 }
 
 Result<ProjectConfig> read_config(const ConfigOptions& options, const std::string& program) {

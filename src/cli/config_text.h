@@ -54,6 +54,7 @@ is used: in the current folder or above, else in the folder of the program or so
 
 suppress    findings that do not count: they are not printed and do not change the exit code. The
             result says how many there are. An entry names a finding if everything in it fits.
+lint        options of heddle lint: docs/lint/options.md.
 baseline    a file with findings that were known before. Its path is relative to .heddle.yaml. The
             option --write-baseline makes it and adds to it.
 

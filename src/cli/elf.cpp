@@ -119,8 +119,16 @@ void read_symbols(
     if (symbol.st_shndx == SHN_UNDEF) {
       elf.instrumented = elf.instrumented || name == "__tsan_func_entry";
       elf.loads = elf.loads || name == "dlopen";
+    } else if (name.starts_with("libcudart_static_")) { // NVIDIA renames what is local in the
+                                                        // archive
+      elf.static_runtime = true;
     } else if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
-      elf.defines_cudart = elf.defines_cudart || name == "cudaLaunchKernel";
+      // CUDA 13 has it without _v2; CUDA 12 has removed the other one.
+      if (name == "cudaBindTexture") {
+        elf.static_runtime_major = 11;
+      } else if (name == "cudaGetDeviceProperties_v2" && elf.static_runtime_major == 13) {
+        elf.static_runtime_major = 12;
+      }
     }
   }
 }

@@ -23,11 +23,12 @@ struct Elf {
   std::vector<std::string> needed; // DT_NEEDED
   std::string rpath;               // DT_RPATH
   std::string runpath;             // DT_RUNPATH; where it is set, DT_RPATH is ignored
-  bool defines_cudart = false;     // cudaLaunchKernel is in the file itself: static cudart
-  bool loads = false;              // refers to dlopen: may load libraries itself
-  bool instrumented = false;       // refers to __tsan_func_entry: -fsanitize=thread
-  bool launched = false;           // has a section .heddle_cc: compiled with heddle-cc
-  bool has_kernels = false;        // has a section .nv_fatbin or __nv_relfatbin
+  bool static_runtime = false;   // NVIDIA's runtime library is in the file itself (nvcc's default)
+  int static_runtime_major = 13; // of which version; 11 stands for all before 12
+  bool loads = false;            // refers to dlopen: may load libraries itself
+  bool instrumented = false;     // refers to __tsan_func_entry: -fsanitize=thread
+  bool launched = false;         // has a section .heddle_cc: compiled with heddle-cc
+  bool has_kernels = false;      // has a section .nv_fatbin or __nv_relfatbin
 
   bool needs(std::string_view prefix) const;
 };

@@ -73,12 +73,24 @@ Result<void> check_runtime_library(const std::string& path, const Elf& elf) {
       );
     }
   }
-  if (!elf.launched && !elf.needs("libcudart.so") && (elf.defines_cudart || elf.has_kernels)) {
+  if (elf.static_runtime && elf.static_runtime_major < 12) {
+    return unsupported(
+        fmt::format(
+            "'{}' contains NVIDIA's runtime library of CUDA 11 or older; heddle stands in for "
+            "those "
+            "of CUDA 12 and 13",
+            path
+        )
+    );
+  }
+  if (elf.has_kernels && !elf.launched && !elf.needs("libcudart.so") && !elf.static_runtime) {
     return input_error(
         fmt::format(
-            "'{}' contains NVIDIA's runtime library (nvcc links it statically unless told "
-            "otherwise), so "
-            "heddle cannot take its place\n{}",
+            "'{}' contains kernels, but no symbol table that shows where NVIDIA's runtime library "
+            "is: it was stripped\n"
+            "  do not strip it (no strip, no -s), or strip it with strip -g, which keeps the "
+            "names\n"
+            "  or link it with a shared runtime library:\n{}",
             path,
             how_to_link
         )
@@ -112,14 +124,16 @@ Result<Inspection> inspect(const std::string& path) {
     TRY_VOID(check_runtime_library(path, *elf));
     result.launched = elf->launched;
     result.driver = elf->needs("libcuda.so.1");
-    result.cuda = elf->needs("libcudart.so") || elf->launched || result.driver;
+    result.static_runtime = elf->static_runtime ? elf->static_runtime_major : 0;
+    result.cuda =
+        elf->needs("libcudart.so") || elf->static_runtime || elf->launched || result.driver;
     // A program that shows no sign of CUDA (Python) may have libraries that load others.
     result.may_compile =
         elf->needs("libnvrtc.so") || elf->needs("libnvJitLink.so") || elf->loads || !result.cuda;
     if (!elf->dynamic) {
       return input_error(
           fmt::format(
-              "'{}' is linked statically (-static), so heddle cannot take the place of "
+              "'{}' is linked statically as a whole (-static), so heddle cannot take the place of "
               "libcudart\n{}",
               path,
               how_to_link

@@ -1,8 +1,7 @@
 // inspect(path): can this file be run with Heddle's libcudart in place of NVIDIA's?
 //
 // The answers a user gets before the program is started: what to change in the build, not a
-// symptom. It looks at the file alone; libraries that it loads are not inspected (misses: a shared
-// library with a static cudart of its own).
+// symptom. It looks at the file alone; libraries that it loads are not inspected.
 #pragma once
 
 #include "base/result.h"
@@ -16,6 +15,7 @@ struct Inspection {
   bool script = false;               // begins with #!
   bool cuda = false;                 // has kernels, or needs libcudart or libcuda
   bool driver = false;               // needs libcuda
+  int static_runtime = 0;            // 12 or 13: NVIDIA's runtime library is inside; 0: it is not
   bool may_compile = false;          // needs libnvrtc or libnvJitLink, or may load them
   bool instrumented = false;         // host code compiled with -fsanitize=thread
   bool launched = false;             // compiled with heddle-cc: needs our libraries preloaded

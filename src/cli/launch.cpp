@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view library_name = "libcudart.so.13";
 constexpr std::string_view driver_name = "libcuda.so.1";
 constexpr std::string_view compiler_shim_name = "libheddle_nvrtc.so";
+constexpr std::string_view audit_name = "libheddle_audit.so";
+constexpr std::string_view bind_name = "libheddle_bind.so";
 constexpr std::string_view instrumentation_name = "libtsan.so.2";
 
 std::string prepend(const std::string& first, const char* variable, char separator) {
@@ -237,7 +239,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (target.inspection.launched) {
     add_preload(instrumentation_name);
   }
-  if (target.inspection.launched || target.inspection.rpath_wins) {
+  if (target.inspection.static_runtime != 0) {
+    add_preload(fmt::format("libcudart.so.{}", target.inspection.static_runtime));
+  } else if (target.inspection.launched || target.inspection.rpath_wins) {
     add_preload(library_name);
   }
   if (target.inspection.driver && target.inspection.rpath_wins) {
@@ -245,6 +249,11 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if (target.inspection.may_compile) {
     add_preload(compiler_shim_name);
+  }
+  // What is loaded later may have a runtime library inside, too.
+  if (target.inspection.static_runtime != 0 || target.inspection.may_compile) {
+    add_preload(bind_name);
+    variables["LD_AUDIT"] = prepend((fs::path(folder) / audit_name).string(), "LD_AUDIT", ':');
   }
   if (!preload.empty()) {
     variables["LD_PRELOAD"] = prepend(preload, "LD_PRELOAD", ' ');

@@ -9,7 +9,8 @@
 //   HEDDLE_WARPS=independent|lockstep   HEDDLE_WARP_TRACE=N   HEDDLE_STALE_READS=1
 //   LD_LIBRARY_PATH         our library folder first
 //   LD_PRELOAD              our libcudart, where the program's own DT_RPATH would be searched
-//   earlier
+//   earlier; libheddle_bind.so for those whose runtime library is linked statically
+//   LD_AUDIT                libheddle_audit.so, for those and for programs that load libraries
 #pragma once
 
 #include "base/result.h"

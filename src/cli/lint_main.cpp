@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "cli/config_file.h"
 #include "cli/lint_options.h"
+#include "cli/lint_settings.h"
 #include "cli/output.h"
 #include "lint/lint.h"
 #include "report/diagnostic.h"
@@ -165,7 +166,12 @@ int run(const cli::LintOptions& options) {
   request.architecture = options.architecture;
   request.version = HEDDLE_VERSION;
   request.jobs = options.jobs;
-  request.settings = options.settings;
+  auto settings = cli::parse_lint_settings(options.settings);
+  if (!settings) {
+    return usage_error(settings.error().message);
+  }
+  request.settings = std::move(*settings);
+  request.file_settings = cli::read_lint_settings;
   auto config = cli::read_config(options.config, options.files.empty() ? "" : options.files[0]);
   if (!config) {
     return usage_error(config.error().message);

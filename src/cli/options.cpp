@@ -2,6 +2,8 @@
 #include "cli/options.h"
 
 #include "cli/file.h"
+#include "cli/options_groups.h"
+#include "cli/page.h"
 #include "report/diagnostic.h"
 
 #include <CLI/CLI.hpp>
@@ -134,6 +136,7 @@ void define_run(CLI::App& app, Options& options) {
       "Write a report to a file (-: standard output, which is the program's). Without it, findings "
       "go to standard error: as text at once, or as --format says when the program has ended"
   );
+  define_html(*run, options.run.html);
   run->add_option(
          "--max-time",
          options.run.device.max_seconds,
@@ -382,13 +385,14 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
           "are interleaved, too. Same verdict, more states"
       )
       ->group("");
-  check.add_flag(
-      "--cone",
-      search.cone,
-      "In a search of more than 20,000 states, do not tell states apart by data that decides "
-      "nothing "
-      "(new; a verdict may say that the program is not the same when it is repeated)"
-  );
+  check
+      .add_flag_callback(
+          "--no-cone",
+          [&search] { search.cone = false; },
+          "To check Heddle itself: values by which nothing is decided are told apart in large "
+          "searches, too. Same verdict, more states"
+      )
+      ->group("");
   check
       .add_flag_callback(
           "--no-straight",
@@ -482,6 +486,7 @@ void define_check(CLI::App& app, Options& options) {
       options.check.output,
       "Write the result to a file instead of standard output (-: standard output)"
   );
+  define_html(*check, options.check.html);
   check
       ->add_option(
           "--expect-exit",
@@ -527,6 +532,14 @@ void define_replay(CLI::App& app, Options& options) {
       options.replay.trace,
       "Print every step, with a column for each thread and the source line"
   );
+  define_html(*replay, options.replay.html);
+  replay
+      ->add_option(
+          "--perfetto",
+          options.replay.perfetto,
+          "Also write the steps in the trace-event format, which ui.perfetto.dev opens"
+      )
+      ->type_name("FILE");
   replay->add_option("--format", options.replay.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
@@ -641,6 +654,7 @@ std::unique_ptr<CLI::App> make_app(Options& options, bool& reference) {
       options.lint
   );
   define_config(*app, options.show_config);
+  group_options(*app);
   for (const char* name : {"run", "check"}) { // HEDDLE_FLAGS come first, and the command line wins
     for (CLI::Option* option : app->get_subcommand(name)->get_options()) {
       if (option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw &&
@@ -709,6 +723,10 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
     return {Command::None, report::exit_code::usage, app->help()};
   } catch (const CLI::CallForHelp&) {
     return {Command::None, 0, command.empty() ? app->help() : app->get_subcommand(command)->help()};
+  } catch (const CLI::CallForAllHelp&) {
+    CLI::App& shown = command.empty() ? *app : *app->get_subcommand(command);
+    show_hidden_options(shown);
+    return {Command::None, 0, shown.help()};
   } catch (const CLI::CallForVersion& version) {
     return {Command::Version, 0, std::string(version.what()) + "\n"};
   } catch (const CLI::Error& error) {

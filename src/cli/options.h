@@ -26,11 +26,13 @@ struct ProgramOptions {
 
 struct RunOptions : ProgramOptions {
   OutputOptions output;
+  std::string html;    // a page about what was found; empty: none
   bool source = false; // with races: look in a build without optimisation, too
 };
 
 struct CheckOptions : ProgramOptions {
   OutputOptions output;
+  std::string html;           // a page about what was found; empty: none
   unsigned races = 0;         // schedules under the race monitor before the search
   bool uninitialised = false; // one schedule under the monitor of unwritten memory
   explore::Options search;
@@ -42,6 +44,7 @@ struct ReplayOptions {
   std::string program;  // where it is now; empty: looked for
   std::string warps;    // empty: as the schedule says
   bool trace = false;
+  std::string html, perfetto;  // files; empty: none
   std::string format = "text"; // or json
   double max_seconds = 60;
 };

@@ -1,23 +1,17 @@
 // Implements races.h.
 //
 // Each schedule is an execution of the program by itself, as `heddle run --races --seed=N` makes
-// it; what it finds it writes into a file that HEDDLE_FOUND_TO names (report/diagnostic_lines.h).
-// What it prints is dropped, and so are faults and hangs, which the search finds for itself. May be
-// wrong in this direction: misses races that need a schedule that was not among them.
+// it (single_run.h). Faults and hangs are dropped: the search finds them for itself. May be wrong
+// in this direction: misses races that need a schedule that was not among them.
 #include "cli/races.h"
 
-#include "base/process.h"
+#include "cli/single_run.h"
 #include "explore/interruption.h"
-#include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <sstream>
 
 namespace heddle::cli {
 
@@ -32,46 +26,24 @@ Result<RacesFound> find(
     unsigned schedules,
     unsigned seconds
 ) {
-  constexpr int timed_out = 124;
   RacesFound found;
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / fmt::format("heddle-races-{}", ::getpid());
   for (unsigned seed = 0; seed < schedules && explore::Interruption::received() == 0; ++seed) {
     DeviceOptions one = device;
     one.warps = "independent";
     one.stale_reads = false;
     set(one);
     one.seed = seed;
-    TRY(auto variables, launch_environment(target, one, "run"));
-    variables["HEDDLE_FOUND_TO"] = file.string();
-    // The program's environment is set last: it is not meant for the shell.
-    std::vector<std::string> command = {
-        "sh",
-        "-c",
-        "exec timeout -k 1 \"$@\" >/dev/null 2>&1",
-        "sh",
-        std::to_string(seconds),
-        "env"
-    };
-    for (const auto& [name, value] : variables) {
-      command.push_back(name + "=" + value);
-    }
-    command.push_back(target.path);
-    command.insert(command.end(), target.arguments.begin(), target.arguments.end());
-    std::filesystem::remove(file);
-    TRY(const Output output, run_and_read(command));
+    TRY(SingleRun run, run_once(target, one, "HEDDLE_FOUND_TO", seconds));
     if (explore::Interruption::received() != 0) {
-      break; // whatever it has written
+      break;
     }
-    if (output.status == timed_out) {
+    if (run.timed_out) {
       ++found.stopped;
     } else {
       ++found.schedules;
     }
-    std::stringstream text;
-    text << std::ifstream(file).rdbuf();
     const bool first = found.notes.empty();
-    for (report::Diagnostic& d : report::from_lines(text.str())) {
+    for (report::Diagnostic& d : run.found) {
       if (d.severity == report::Severity::Note) { // counts differ a little from seed to seed
         if (first) {
           found.notes.push_back(std::move(d.message));
@@ -88,7 +60,6 @@ Result<RacesFound> find(
       }
     }
   }
-  std::filesystem::remove(file);
   return found;
 }
 

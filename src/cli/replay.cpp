@@ -2,6 +2,8 @@
 #include "cli/commands.h"
 #include "cli/file.h"
 #include "cli/launch.h"
+#include "cli/output.h"
+#include "cli/page.h"
 #include "explore/session.h"
 #include "report/trace.h"
 
@@ -67,12 +69,29 @@ Result<report::Trace> replay(const ReplayOptions& options) {
   return explore::replay(request, schedule);
 }
 
+/// The page and the trace events, as far as they are asked for.
+Result<void> write_files(const ReplayOptions& options, const report::Trace& trace) {
+  if (!options.html.empty()) {
+    TRY(const explore::Schedule schedule, explore::decode(options.schedule));
+    const std::string program = options.program.empty() ? schedule.program : options.program;
+    TRY_VOID(write_page(
+        {.program = program, .version = {}, .report = nullptr, .traces = {trace}},
+        options.html
+    ));
+  }
+  return options.perfetto.empty() ? Result<void>()
+                                  : write_result(report::render_perfetto(trace), options.perfetto);
+}
+
 } // namespace
 
 int replay_command(const ReplayOptions& options) {
   const auto trace = replay(options);
   if (!trace) {
     return report_error(trace.error());
+  }
+  if (const auto written = write_files(options, *trace); !written) {
+    return report_error(written.error());
   }
   if (options.format == "json") {
     fmt::print("{}", report::render_json(*trace));

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/config_file.h"
 #include "cli/file.h"
+#include "cli/page.h"
 #include "cli/races.h"
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
@@ -197,6 +198,15 @@ Result<int> run_with_report(
     print_suppressed(report);
     print_found(left_of(report, of_source));
   }
+  if (!options.html.empty()) {
+    TRY_VOID(write_page(
+        {.program = options.program,
+         .version = {},
+         .report = &report,
+         .traces = std::vector<std::optional<report::Trace>>(report.findings.size())},
+        options.html
+    ));
+  }
   const auto is_error = [](const report::Diagnostic& d) {
     return d.severity == report::Severity::Error;
   };
@@ -222,7 +232,7 @@ Result<int> run_program(const RunOptions& options) {
   TRY(const auto variables, launch_environment(target, options.device, "run"));
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
-  if (wants_report(options.output) || !config.suppressions.empty() ||
+  if (wants_report(options.output) || !options.html.empty() || !config.suppressions.empty() ||
       !options.config.write_baseline.empty() || options.source) {
     return run_with_report(options, nvcc_flags, command, variables, config);
   }

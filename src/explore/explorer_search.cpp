@@ -1,5 +1,6 @@
 // The search: depth first, in place where moves can be undone, in forked processes where not.
 #include "base/check.h"
+#include "explore/accesses.h"
 #include "explore/explorer_impl.h"
 #include "explore/few_moves.h"
 #include "explore/judged_move.h"
@@ -661,11 +662,23 @@ bool Explorer::repeat() {
       chosen = fits != candidates.end() ? *fits : chosen;
     }
     expected_ = check;
+    machine::MemoryJournal::Accesses accesses;
+    std::string owner;
+    const bool traced = replay_->trace >= 0;
+    if (traced && chosen.kind == Choice::Kind::Thread) {
+      owner = stepper_.cluster_name(node.moves[chosen.move]);
+      stepper_.collect_accesses(&accesses);
+    }
     const bool host = go(node, chosen);
-    if (replay_->trace >= 0) {
+    if (traced) {
+      stepper_.collect_accesses(nullptr);
       append_row(
           replay_->trace,
-          {.from = last_->from, .actor = last_->actor, .site = last_->site, .choice = chosen.number}
+          {.from = last_->from,
+           .actor = last_->actor,
+           .site = last_->site,
+           .note = table_.intern(to_text(accesses, world_.space(), owner)),
+           .choice = chosen.number}
       );
     }
     if (host) {

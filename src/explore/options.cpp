@@ -31,7 +31,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-orderly", &Options::orderly, false},
     {"no-data-order", &Options::data_order, false},
     {"no-retries", &Options::retries, false},
-    {"cone", &Options::cone, true},
+    {"no-cone", &Options::cone, false},
     {"states=by-decisions", &Options::by_decisions, true},
     {"host=decides", &Options::host_decides, true},
     {"no-phases", &Options::phases, false},

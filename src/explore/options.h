@@ -51,7 +51,7 @@ struct Options {
   bool retries = true;
   // What nothing is decided by need not be told apart (machine/cone.h), where a search of
   // everything is large.
-  bool cone = false;
+  bool cone = true;
   bool by_decisions = false; // that is what this search does
   // With it: the host decides by what it copies from devices; else that is not followed.
   bool host_decides = false;

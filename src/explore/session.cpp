@@ -1,6 +1,7 @@
 // Implements session.h.
 #include "explore/session.h"
 
+#include "explore/accesses.h"
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
 #include "explore/interruption.h"
@@ -57,21 +58,21 @@ Judgement judge_search(
   return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
 }
 
+/// Where somebody spins in all schedules: " at line 7", or nothing if there are several places.
+std::string at_line(const std::vector<report::Label>& labels) {
+  const report::Place& first = labels.front().place;
+  const bool one = first.line != 0 && std::ranges::all_of(labels, [&](const report::Label& label) {
+                     return label.place.file == first.file && label.place.line == first.line;
+                   });
+  return one ? fmt::format(" at line {}", first.line) : "";
+}
+
 /// None of the schedules has ended. That proves nothing, since each was cut off after a number of
 /// steps; but a loop that counts its rounds never comes back to a state, and this is all that can
 /// be said of it.
 report::Diagnostic
 still_spinning(const StateTable& table, const SampleSheet& sheet, HostSources& sources) {
-  report::Diagnostic d(
-      report::Finding::Livelock,
-      sheet.done == 1
-          ? "the one schedule that was tried still spins when it is cut off"
-          : fmt::format(
-                "every schedule still spins: {} were tried, with {} steps, and none has ended",
-                report::with_thousands(sheet.done),
-                report::with_thousands(sheet.steps)
-            )
-  );
+  report::Diagnostic d(report::Finding::Livelock, "");
   d.severity = report::Severity::Warning;
   for (std::uint32_t i = 0; i < sheet.spins.count; ++i) {
     const Site site = sources.resolve(table.site(sheet.spins.sites[i]));
@@ -88,6 +89,18 @@ still_spinning(const StateTable& table, const SampleSheet& sheet, HostSources& s
         label.place.column
     );
   });
+  d.message = sheet.done == 1
+                  ? fmt::format(
+                        "the one schedule that was tried still spins{} when it is cut off",
+                        at_line(d.labels)
+                    )
+                  : fmt::format(
+                        "every schedule still spins{}: {} were tried, with {} steps, and none has "
+                        "ended",
+                        at_line(d.labels),
+                        report::with_thousands(sheet.done),
+                        report::with_thousands(sheet.steps)
+                    );
   d.place = d.labels.front().place;
   d.notes.emplace_back(
       "a loop that counts its rounds never comes back to a state, so no search can end"
@@ -171,9 +184,52 @@ Result<Plan::Seen> learned_alone(
   return plan.is_void(met) ? met : seen;
 }
 
-/// The searches of the plan, until one holds.
-Result<Search>
-search_all(CheckRequest& request, ForkServer& server, Handover& handover, double share) {
+/// A search that has come to `options.straight_after` states is large: before it goes on, the
+/// program runs once under a fair schedule, which is quicker by far. What hangs there hangs.
+class FairRun {
+public:
+  explicit FairRun(const CheckRequest& request) : request_(request) {}
+
+  /// The options of an attempt, which this may stop early.
+  Options first(const Options& options) {
+    capped_ = !done_ && request_.fair_hangs && !options.lockstep &&
+              options.straight_after < options.max_states;
+    Options result = options;
+    if (capped_) {
+      result.max_states = options.straight_after;
+    }
+    return result;
+  }
+  /// Did the last attempt end for that reason only? Then it begins again.
+  bool was_stopped(const Search& search) const {
+    return capped_ && (search.table.saw(Fact::GaveUp) ||
+                       search.table.state_count() >= request_.options.straight_after);
+  }
+  /// Once.
+  const std::vector<report::Diagnostic>& run() {
+    if (!done_ && request_.fair_hangs && !request_.options.lockstep) {
+      constexpr double share = 1.0 / 6;
+      const double seconds = std::max(1.0, request_.options.max_seconds * share);
+      hangs_ = request_.fair_hangs(static_cast<unsigned>(seconds));
+    }
+    done_ = true;
+    return hangs_;
+  }
+
+private:
+  const CheckRequest& request_;
+  bool capped_ = false, done_ = false;
+  std::vector<report::Diagnostic> hangs_;
+};
+
+/// The searches of the plan, until one holds, or `fair` shows a hang.
+Result<Search> search_all(
+    CheckRequest& request,
+    ForkServer& server,
+    Handover& handover,
+    double share,
+    FairRun* fair = nullptr
+) {
   Plan plan(handover.options);
   std::optional<Search> kept; // true, but not everything
   const auto start = std::chrono::steady_clock::now();
@@ -181,11 +237,19 @@ search_all(CheckRequest& request, ForkServer& server, Handover& handover, double
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
     const double left = std::max(share - gone.count() / handover.options.max_seconds, least_share);
     const Plan::Attempt attempt = plan.next(left);
-    handover.options = attempt.options;
+    handover.options = fair != nullptr ? fair->first(attempt.options) : attempt.options;
     auto tried = search(request, server, handover, {.share = attempt.share, .sheet = nullptr});
     handover.options = plan.options();
     if (!tried) {
       return tried;
+    }
+    if (fair != nullptr && fair->was_stopped(*tried) && Interruption::received() == 0) {
+      if (!fair->run().empty()) {
+        return tried;
+      }
+      if (!tried->table.saw(Fact::GaveUp)) {
+        continue;
+      }
     }
     if (tried->table.saw(Fact::HostAllocates) && tried->table.had_several()) {
       request.workers.jobs = 1; // for the same states each time
@@ -257,6 +321,51 @@ void retrace(
   report.findings = std::move(findings);
 }
 
+bool is_hang(const report::Diagnostic& d) {
+  return report::describe(d.finding).group == report::FindingGroup::Hang;
+}
+
+/// A call of the host that need not return while a kernel runs [API] is the assumption that
+/// explains least: says how the program hangs without it, if it does.
+Result<void> prefer_prompt_hangs(
+    const CheckRequest& asked,
+    ForkServer& server,
+    double share,
+    report::Report& report
+) {
+  const auto rests_on_call = [](const report::Diagnostic& d) {
+    return is_hang(d) && d.rule == rule_id(Rule::Api);
+  };
+  if (asked.options.prompt_api || std::ranges::none_of(report.findings, rests_on_call)) {
+    return {};
+  }
+  CheckRequest request = asked;
+  request.options.prompt_api = true;
+  Handover handover;
+  handover.options = request.options;
+  TRY(const Search prompt, search_all(request, server, handover, share));
+  HostSources sources(request.program);
+  report::Report found = judge_search(request, prompt.table, sources, prompt.finished).report;
+  std::erase_if(found.findings, [](const report::Diagnostic& d) { return !is_hang(d); });
+  if (found.findings.empty()) {
+    return {};
+  }
+  std::erase_if(report.findings, [&](const report::Diagnostic& d) {
+    return is_hang(d) && std::ranges::any_of(found.findings, [&](const report::Diagnostic& other) {
+             return other.place.file == d.place.file && other.place.line == d.place.line;
+           });
+  });
+  for (report::Diagnostic& d : found.findings) {
+    d.notes.emplace_back("it hangs although all calls return that need not wait (--api=prompt)");
+  }
+  report.findings.insert(
+      report.findings.begin(),
+      std::make_move_iterator(found.findings.begin()),
+      std::make_move_iterator(found.findings.end())
+  );
+  return {};
+}
+
 } // namespace
 
 Result<report::Report> check(const CheckRequest& asked) {
@@ -269,17 +378,26 @@ Result<report::Report> check(const CheckRequest& asked) {
   Handover handover;
   handover.options = request.options;
   const double share = request.options.schedules > 0 ? share_of_search : 1;
-  auto searched = search_all(request, servers.fixed, handover, share);
-  if (!searched) {
-    return unexpected(searched.error());
+  FairRun fair(request);
+  auto found = search_all(request, servers.fixed, handover, share, &fair);
+  if (!found) {
+    return unexpected(found.error());
   }
-  std::optional<Search> all(std::move(*searched));
+  std::optional<Search> all(std::move(*found));
   const double left = std::max(1 - seconds() / request.options.max_seconds, least_share);
   HostSources sources(request.program);
   auto [report, shown, straight, ends] = judge_search(request, all->table, sources, all->finished);
   if (all->table.for_several() && !report.findings.empty()) {
     retrace(request, servers.fixed, handover, *all, left, sources, report);
   }
+  const bool unknown = !report.complete && report.findings.empty();
+  if (unknown && Interruption::received() == 0) {
+    for (report::Diagnostic hang : fair.run()) {
+      hang.searched = searched(report) + ", and one fair schedule";
+      report.findings.push_back(std::move(hang));
+    }
+  }
+  TRY_VOID(prefer_prompt_hangs(asked, servers.fixed, left, report));
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {
     report.bounds += ", assuming " + assumed;
   }
@@ -347,10 +465,12 @@ Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedu
         .actor = column->second,
         .place = {site.file, site.line, site.column, 0},
         .what = site.what,
-        .note = std::string(table.text(row.note)),
+        .note = {},
         .calls = {},
+        .memory = accesses_from(table.text(row.note)),
         .is_noise = site.of_stub
     };
+    step.note = in_words(step.memory);
     for (const Site::Call& call : site.calls) {
       step.calls.push_back({{call.file, call.line, call.column, 0}, call.how});
     }

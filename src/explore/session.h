@@ -14,6 +14,7 @@
 #include "report/trace.h"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct CheckRequest {
   Schedule schedule;          // what a replay needs to know to find the same program; no choices
   bool show_progress = false; // a line on stderr while it lasts
   Workers workers;
+  // Asked once a search turns out to be large: hangs that one fair schedule of the program shows,
+  // within so many seconds. Empty: nobody can tell.
+  std::function<std::vector<report::Diagnostic>(unsigned seconds)> fair_hangs;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
 

@@ -25,7 +25,7 @@ struct TraceRow {
   StateId from = 0; // the state in which it moved
   ActorId actor = no_actor;
   std::uint32_t site = 0;
-  std::uint32_t note = 0;   // a text of the table, "reads 0"; 0: none
+  std::uint32_t note = 0;   // a text of the table: its accesses (accesses.h); 0: none
   std::uint32_t choice = 0; // the number of the move that was taken
   bool operator==(const TraceRow&) const = default;
 };

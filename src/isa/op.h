@@ -103,6 +103,7 @@ using Region = const Op* (*)(RegionContext & context, std::uint32_t at);
 struct Code {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
+  const ptx::Function* kernel = nullptr; // for which it has been lowered
   std::vector<Op> ops;
   std::vector<Ref> refs;
   LaneBytes constants;               // elements, broadcast

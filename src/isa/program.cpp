@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/environment.h"
+#include "base/hash.h"
 #include "isa/lower_device_runtime.h"
 
 #include <sys/mman.h>
@@ -391,6 +392,7 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
   const auto reach = [&](const LinkedFunction& f) {
     if (f.function->defined && !image.codes.contains(f.function)) {
       auto code = std::make_unique<Code>();
+      code->kernel = image.kernel.function;
       code->module = f.module;
       code->function = f.function;
       image.codes.emplace(f.function, std::move(code));
@@ -575,6 +577,27 @@ const ptx::Function* Program::find_kernel(std::string_view name) const {
   return it != impl_->functions.end() && it->second.function->entry && it->second.function->defined
              ? it->second.function
              : nullptr;
+}
+
+std::uint64_t Program::content() const {
+  const auto name_of = [](std::uint64_t module, std::string_view name, memory::Address address) {
+    Hasher hasher;
+    hasher.value(module);
+    hasher.text(name);
+    hasher.value(address);
+    return hasher.finish().low;
+  };
+  std::uint64_t sum = 0; // so that the order of modules, which are kept by place, does not count
+  for (const auto& module : impl_->modules) {
+    sum += name_of(module->content, "", 0);
+  }
+  for (const auto& [name, variable] : impl_->variables) {
+    sum += name_of(0, name, variable.address);
+  }
+  for (const auto& [where, variable] : impl_->local_variables) {
+    sum += name_of(where.first->content, where.second, variable.address);
+  }
+  return sum;
 }
 
 const std::vector<std::shared_ptr<const ptx::Module>>& Program::modules() const {

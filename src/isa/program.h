@@ -71,6 +71,9 @@ public:
   Result<const Kernel*> kernel(std::string_view name);
   const ptx::Function* find_kernel(std::string_view name) const; // without lowering
   const std::vector<std::shared_ptr<const ptx::Module>>& modules() const;
+  /// The same for programs of the same text whose variables lie at the same addresses, in every
+  /// process.
+  std::uint64_t content() const;
 
 private:
   struct Impl;

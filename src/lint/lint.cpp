@@ -169,7 +169,12 @@ unsigned architecture_number(const std::string& name) {
 
 Result<FileResult>
 lint_file(const LintRequest& request, const Job& job, const std::string& toolkit) {
-  TRY(const Settings settings, read_settings(job.file, request.settings));
+  std::vector<Setting> given;
+  if (request.file_settings) {
+    TRY(given, request.file_settings(job.file));
+  }
+  given.insert(given.end(), request.settings.begin(), request.settings.end());
+  TRY(const Settings settings, make_settings(given));
   const RuleOptions barrier_options = settings.of("CUDA-1.14");
   FrontEnd front;
   front.file = job.file;

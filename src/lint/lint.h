@@ -8,10 +8,18 @@
 #include "base/result.h"
 #include "report/static_report.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace heddle::lint {
+
+/// An option as somebody has given it (docs/lint/options.md).
+struct Setting {
+  std::string name; // "severity", or "CUDA-1.14.severity"
+  std::vector<std::string> values;
+  std::string written; // where: ".heddle.yaml:4"
+};
 
 struct LintRequest {
   std::vector<std::string> files;
@@ -21,8 +29,9 @@ struct LintRequest {
   std::string architecture = "sm_90";
   std::string version;
   unsigned jobs = 1;
-  /// "name=value", over what .heddle-lint says (docs/lint/options.md)
-  std::vector<std::string> settings;
+  /// What files say about a source; called by several threads at a time. Then `settings`.
+  std::function<Result<std::vector<Setting>>(const std::string& file)> file_settings;
+  std::vector<Setting> settings;
 };
 
 Result<report::StaticReport> lint(const LintRequest& request);

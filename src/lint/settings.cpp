@@ -1,161 +1,17 @@
 #include "lint/settings.h"
 
-#include "lint/lint.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <regex>
 
 namespace heddle::lint {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) {
-    return "";
-  }
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
-
-std::string unquoted(std::string text) {
-  if (text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
-      text.back() == text.front()) {
-    return text.substr(1, text.size() - 2);
-  }
-  return text;
-}
-
-std::vector<std::string> list_of(const std::string& value) {
-  if (value.size() >= 2 && (value.front() == '[' || value.front() == '{') &&
-      (value.back() == ']' || value.back() == '}')) {
-    std::vector<std::string> items;
-    std::string item;
-    char quote = 0;
-    for (const char c : value.substr(1, value.size() - 2) + ",") {
-      if (c == ',' && quote == 0) {
-        if (const std::string one = unquoted(trimmed(item)); !one.empty()) {
-          items.push_back(one);
-        }
-        item.clear();
-        continue;
-      }
-      if (c == '"' || c == '\'') {
-        quote = quote == 0 ? c : quote == c ? 0 : quote;
-      }
-      item += c;
-    }
-    return items;
-  }
-  return {unquoted(value)};
-}
-
-/// A comment begins at a # that follows a blank or nothing.
-std::string without_comment(const std::string& line) {
-  char quote = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"' || line[i] == '\'') {
-      quote = quote == 0 ? line[i] : quote == line[i] ? 0 : quote;
-    } else if (
-        line[i] == '#' && quote == 0 && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t')
-    ) {
-      return line.substr(0, i);
-    }
-  }
-  return line;
-}
-
 bool is_rule(const std::string& name) {
   return std::ranges::any_of(all_rules(), [&](const report::StaticRule& rule) {
     return equal_names(rule.rule, name) || rule.key == name;
   });
-}
-
-Result<Settings> parse(const std::string& file, Settings settings) {
-  std::ifstream in(file);
-  if (!in || !fs::is_regular_file(file)) {
-    return input_error(fmt::format("{}: the configuration cannot be read", file));
-  }
-  std::string line;
-  struct Level {
-    std::size_t indent;
-    std::string name;
-  };
-  std::vector<Level> path;
-  std::string pending; // the option that "- item" lines belong to
-  std::string pending_rule;
-  std::size_t pending_indent = 0;
-  std::vector<std::string> items;
-  std::size_t number = 0;
-  const auto problem = [&](const std::string& text) {
-    return input_error(fmt::format("{}:{}: {}", file, number, text));
-  };
-  const auto flush = [&]() -> Result<bool> {
-    if (pending.empty()) {
-      return true;
-    }
-    const std::string name = pending_rule.empty() ? pending : pending_rule + "." + pending;
-    pending.clear();
-    return settings.set(name, items);
-  };
-  while (std::getline(in, line)) {
-    ++number;
-    line = without_comment(line);
-    const std::string text = trimmed(line);
-    if (text.empty() || text == "---") {
-      continue;
-    }
-    const std::size_t indent = line.find_first_not_of(' ');
-    if (line.find('\t') < indent + 1 && line[indent] == '\t') {
-      return problem("YAML does not allow tabs for indentation");
-    }
-    if (text.starts_with("- ") && !pending.empty() && indent >= pending_indent) {
-      items.push_back(unquoted(trimmed(text.substr(2))));
-      continue;
-    }
-    if (auto done = flush(); !done) {
-      return problem(done.error().message);
-    }
-    while (!path.empty() && path.back().indent >= indent) {
-      path.pop_back();
-    }
-    const std::size_t colon = text.find(": ") != std::string::npos ? text.find(": ")
-                              : text.ends_with(":")                ? text.size() - 1
-                                                                   : std::string::npos;
-    if (colon == std::string::npos) {
-      return problem(fmt::format("'{}' is neither 'name: value' nor '- item'", text));
-    }
-    const std::string name = unquoted(trimmed(text.substr(0, colon)));
-    const std::string value = trimmed(text.substr(colon + 1));
-    std::string rule;
-    for (const Level& level : path) {
-      rule = level.name == "rules" ? rule : level.name;
-    }
-    if (value.empty()) {
-      if (name == "rules" || is_rule(name)) {
-        path.push_back({indent, name});
-      } else if (!path.empty() && path.back().name == "rules") {
-        return problem(fmt::format("there is no rule '{}' (heddle lint --list-rules)", name));
-      } else {
-        pending = name;
-        pending_rule = rule;
-        pending_indent = indent;
-        items.clear();
-      }
-      continue;
-    }
-    if (auto done = settings.set(rule.empty() ? name : rule + "." + name, list_of(value)); !done) {
-      return problem(done.error().message);
-    }
-  }
-  if (auto done = flush(); !done) {
-    return problem(done.error().message);
-  }
-  return settings;
 }
 
 Result<bool> boolean(const std::string& name, const std::string& value) {
@@ -282,26 +138,12 @@ RuleOptions Settings::of(const std::string& rule, const std::string& key) const 
   return result;
 }
 
-Result<Settings> read_settings(const std::string& file, const std::vector<std::string>& overrides) {
+Result<Settings> make_settings(const std::vector<Setting>& given) {
   Settings settings;
-  std::error_code failure;
-  fs::path folder = fs::absolute(file, failure).parent_path();
-  for (; !failure; folder = folder.parent_path()) {
-    const fs::path candidate = folder / ".heddle-lint";
-    if (fs::exists(candidate, failure)) {
-      TRY(settings, parse(candidate.string(), std::move(settings)));
-      break;
+  for (const Setting& one : given) {
+    if (auto done = settings.set(one.name, one.values); !done) {
+      return input_error(fmt::format("{}: {}", one.written, done.error().message));
     }
-    if (folder == folder.root_path()) {
-      break;
-    }
-  }
-  for (const std::string& one : overrides) {
-    const std::size_t equals = one.find('=');
-    if (equals == std::string::npos) {
-      return input_error(fmt::format("--set {}: NAME=VALUE or RULE.NAME=VALUE", one));
-    }
-    TRY_VOID(settings.set(one.substr(0, equals), list_of(one.substr(equals + 1))));
   }
   return settings;
 }

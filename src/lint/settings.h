@@ -1,15 +1,15 @@
 // settings.h: the options of .heddle-lint and of --set, with their documented meaning
 // (docs/lint/options.md), and who they apply to.
 //
-//   TRY(Settings settings, read_settings("src/k.cu", {"CUDA-1.14.severity=error"}));
+//   TRY(Settings settings, make_settings(given));
 //   settings.of(rule).severity
 //
-// The file is a small part of YAML: nested mappings by indentation, lists as "- item" or [a, b].
-// `post_processing` and `provider` are read; a value that names something else than Heddle has is
-// an error, not ignored.
+// Who reads the files hands over what stands there (lint.h). `post_processing` and `provider` are
+// read; a value that names something else than Heddle has is an error, not ignored.
 #pragma once
 
 #include "base/result.h"
+#include "lint/lint.h"
 #include "report/static_report.h"
 
 #include <map>
@@ -48,8 +48,8 @@ private:
       given_; // rule, name, values
 };
 
-/// From the nearest .heddle-lint at or above the folder of `file`, then `overrides`.
-Result<Settings> read_settings(const std::string& file, const std::vector<std::string>& overrides);
+/// Later ones come over earlier ones. Input error: with the place where it is written.
+Result<Settings> make_settings(const std::vector<Setting>& given);
 
 bool equal_names(const std::string& a, const std::string& b); // without regard to case
 

@@ -120,6 +120,37 @@ bool same_activation(const Frame* a, const Frame* b) {
   return a == b;
 }
 
+/// `text` at the user's place of the instruction.
+Waiting label(const isa::Code& code, const Op& op, std::string text) {
+  FaultReport where;
+  describe_instruction(code, op, where);
+  std::vector<SourcePlace> places = where.inlined_at;
+  places.insert(places.begin(), where.source);
+  const SourcePlace own = users_place(places);
+  const auto behind = std::ranges::find_if(places, [&](const SourcePlace& place) {
+    return place.file == own.file && place.line == own.line && place.column == own.column;
+  });
+  places.erase(places.begin(), behind == places.end() ? behind : std::next(behind));
+  return {own, std::move(text), {}, std::move(places)};
+}
+
+/// Where the ways part of threads that come to the barrier `op` and those that do not: in the
+/// kernel.
+std::vector<Waiting> partings(const Op& op, const Frame* frame, const std::string& text) {
+  const Op* at = &op;
+  for (; frame->caller != nullptr; frame = frame->caller) {
+    at = frame->return_op - 1;
+  }
+  std::vector<Waiting> found;
+  for (const std::uint32_t branch : ways_past(*frame->code->function, at->instruction)) {
+    const auto there = std::ranges::find(frame->code->ops, branch, &Op::instruction);
+    if (there != frame->code->ops.end()) {
+      found.push_back(label(*frame->code, *there, text));
+    }
+  }
+  return found;
+}
+
 } // namespace
 
 /// By a lane of warp `w`, of the instruction.
@@ -134,6 +165,7 @@ FaultReport Block::misuse(
   report.fault.kind = kind;
   report.fault.lane = lane;
   report.kernel = grid_.describe();
+  report.launches = {{report.kernel, grid_.config().called_from}};
   report.block = index_;
   report.thread = thread_index(w, lane);
   describe_instruction(code, op, report);
@@ -166,6 +198,9 @@ void Block::look_where_others_wait(
 ) {
   std::uint32_t elsewhere = 0;
   std::string where;
+  const Op* their_op = nullptr;
+  const isa::Code* their_code = nullptr;
+  Dim3 they;
   const Frame* frame = warps_[w].warp.frame[static_cast<std::size_t>(std::countr_zero(lanes))];
   const auto same_place = [&](std::size_t other, std::size_t lane) {
     const isa::Warp& warp = warps_[other].warp;
@@ -190,6 +225,9 @@ void Block::look_where_others_wait(
       }
       if (elsewhere++ == 0) {
         where = describe_place(*warp.frame[lane]->code, theirs);
+        their_op = &theirs;
+        their_code = warp.frame[lane]->code;
+        they = thread_index(other, static_cast<int>(lane));
       }
     }
   }
@@ -207,6 +245,18 @@ void Block::look_where_others_wait(
             where
         )
     );
+    divergence_->waits.push_back(label(
+        *their_code,
+        *their_op,
+        fmt::format(
+            "thread ({},{},{}){} wait{} at this one",
+            they.x,
+            they.y,
+            they.z,
+            elsewhere == 1 ? "" : fmt::format(" and {} more", elsewhere - 1),
+            elsewhere == 1 ? "s" : ""
+        )
+    ));
   }
 }
 
@@ -274,6 +324,11 @@ void Block::look_who_went_around(const isa::Code& code, const Op& op, std::size_
               t.z
           )
       );
+      divergence_->waits = partings(
+          op,
+          warps_[w].warp.frame[static_cast<std::size_t>(lane)],
+          "threads that go around it leave here"
+      );
       return;
     }
   }
@@ -289,23 +344,11 @@ void Block::look_who_ended(const isa::Code& code, const Op& op, std::size_t w, i
   report.fault.text =
       "a barrier of all threads completes although threads of the block have ended without coming "
       "to it";
-  // Where the ways part of those who come to the barrier and those who do not: in the kernel.
-  const Op* at = &op;
-  const Frame* frame = warps_[w].warp.frame[static_cast<std::size_t>(lane)];
-  for (; frame->caller != nullptr; frame = frame->caller) {
-    at = frame->return_op - 1;
-  }
-  for (const std::uint32_t branch : ways_past(*frame->code->function, at->instruction)) {
-    const auto there = std::ranges::find(frame->code->ops, branch, &Op::instruction);
-    if (there != frame->code->ops.end()) {
-      FaultReport where;
-      describe_instruction(*frame->code, *there, where);
-      where.inlined_at.insert(where.inlined_at.begin(), where.source);
-      report.waits.push_back(
-          {users_place(where.inlined_at), "threads that end without coming to it leave here"}
-      );
-    }
-  }
+  report.waits = partings(
+      op,
+      warps_[w].warp.frame[static_cast<std::size_t>(lane)],
+      "threads that end without coming to it leave here"
+  );
   if (wrong) {
     divergence_ = std::move(report);
   } else {

@@ -216,6 +216,24 @@ void add_place(
   }
 }
 
+namespace {
+
+void add_place(report::Diagnostic& d, const Waiting& waiting, const std::string& text) {
+  d.labels.push_back({place_of(waiting.place), text});
+  for (const SourcePlace& call : waiting.inlined_at) {
+    const report::Label label{place_of(call), "inlined from here"};
+    const bool told = std::ranges::any_of(d.labels, [&](const report::Label& other) {
+      return other.text == label.text && other.place.file == label.place.file &&
+             other.place.line == label.place.line;
+    });
+    if (!told && call.line != 0) {
+      d.labels.push_back(label);
+    }
+  }
+}
+
+} // namespace
+
 report::Diagnostic diagnose(const FaultReport& fault) {
   report::Diagnostic d(finding_of(fault), headline(fault));
   note_function(d, report::kernel_in(fault.kernel));
@@ -227,19 +245,9 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         d.notes.push_back(waiting.text);
         continue;
       }
-      d.labels.push_back({place_of(waiting.place), waiting.text});
+      add_place(d, waiting, waiting.text);
       if (!d.place.known()) {
-        d.place = d.labels.back().place;
-      }
-      for (const SourcePlace& call : waiting.inlined_at) {
-        const report::Label label{place_of(call), "inlined from here"};
-        const bool told = std::ranges::any_of(d.labels, [&](const report::Label& other) {
-          return other.text == label.text && other.place.file == label.place.file &&
-                 other.place.line == label.place.line;
-        });
-        if (!told && call.line != 0) {
-          d.labels.push_back(label);
-        }
+        d.place = place_of(waiting.place);
       }
     }
     return d;
@@ -283,7 +291,7 @@ report::Diagnostic diagnose(const FaultReport& fault) {
   for (const Waiting& other : fault.waits) {
     const std::string text = "(2) " + other.text;
     if (other.place.line != 0) {
-      d.labels.push_back({place_of(other.place), text});
+      add_place(d, other, text);
     } else {
       d.notes.push_back(text);
     }

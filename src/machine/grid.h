@@ -53,6 +53,7 @@ public:
   // --- Launches by its threads -------------------------------------------------------------------
   /// How many launches led to it: 0 for the host's.
   void set_depth(unsigned depth) { depth_ = depth; }
+  unsigned depth() const { return depth_; }
   /// By drivers, before the grid, which is that of the command, begins.
   void allow_launches(World& world, Command& command);
   /// nullptr: its threads cannot launch anything.

@@ -296,9 +296,11 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   at.op = &op;
   Hasher name;
   name.text(code.function->name);
+  name.text(code.kernel != nullptr ? code.kernel->name : "");
+  name.value(code.module != nullptr ? code.module->content : std::uint64_t{0});
   name.value(&op - code.ops.data());
   at.name = name.finish().low;
-  while (!by_name_.try_emplace(at.name, &at).second) { // a static function of another module
+  while (!by_name_.try_emplace(at.name, &at).second) { // the same text, loaded twice
     ++at.name;
   }
   if (op.instruction >= facts.live.size()) {

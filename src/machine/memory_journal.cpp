@@ -173,6 +173,17 @@ void MemoryJournal::absorb(std::span<const Bytes> elsewhere) {
     join_parts(*read_);
     join_parts(read_shared_);
   }
+  if (all_ != nullptr) {
+    const auto append = [](std::vector<WordPart>& to, const std::vector<WordPart>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(all_->written, written_);
+    append(all_->written, written_shared_);
+    if (read_) {
+      append(all_->read, *read_);
+      append(all_->read, read_shared_);
+    }
+  }
   notes_.clear();
 }
 

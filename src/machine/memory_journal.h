@@ -106,6 +106,12 @@ public:
   void write(std::span<const WordPart> parts);
   /// What fingerprint() would change by if that were done, added to `sum`.
   void change_after(std::span<const WordPart> parts, HashSum& sum) const;
+  /// From now on read() and written() of every absorb() are appended to `*all`, those of shared
+  /// memory too: a move may consist of several. nullptr: no more.
+  struct Accesses {
+    std::vector<WordPart> read, written;
+  };
+  void collect(Accesses* all) { all_ = all; }
   /// As if the instruction were one.
   void count_as_strong(const isa::Op& op) { notes_.also_strong.insert(&op); }
   /// Since the last absorb().
@@ -157,6 +163,7 @@ private:
   std::vector<Word> touched_; // scratch of absorb
   std::optional<std::vector<WordPart>> read_;
   std::vector<WordPart> written_, read_shared_, written_shared_;
+  Accesses* all_ = nullptr;
   std::unordered_map<const std::uint64_t*, std::size_t> index_;
   std::vector<Word> undo_;
   HashSum sum_;

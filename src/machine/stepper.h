@@ -336,6 +336,10 @@ public:
   /// True once a thread made a plain access to memory that others see.
   bool saw_plain_access() const { return saw_plain_access_; }
 
+  /// The next step() executes its move and does not look it up, and `all` gets the words that it
+  /// reads and writes. At most 256 reads are known; what the host and copies do is not among them.
+  void collect_accesses(MemoryJournal::Accesses* all);
+
   /// Equal: equal futures.
   Hash128 fingerprint() const;
   /// True once device threads can see addresses of the host's own memory (cudaHostRegister, or what

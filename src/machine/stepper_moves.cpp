@@ -2,7 +2,7 @@
 // and is owed it, making a move and taking it back.
 #include "base/check.h"
 #include "machine/device_launches.h"
-#include "machine/parameter_bytes.h"
+#include "machine/launch_identity.h"
 #include "machine/stepper_work.h"
 
 #include <fmt/format.h>
@@ -92,10 +92,7 @@ void Stepper::submitted(const CommandPtr& command) {
   hasher.text(command->label);
   hasher.text(command->stream);
   if (work->kernel()) {
-    hasher.text(command->grid->kernel().name);
-    for (const ByteRange& read : parameter_bytes_read(command->grid->kernel())) {
-      hasher.bytes(command->grid->parameters() + read.begin, read.end - read.begin);
-    }
+    hasher.value(launch_identity(*command->grid));
   }
   if (const auto& wait = command->value) {
     hasher.value(wait->address);
@@ -523,6 +520,12 @@ bool Stepper::step(const Move& move, const Again& again) {
   }
   output_bytes_ = world_.output_bytes(); // what failed has not been absorbed
   return !failure_;
+}
+
+void Stepper::collect_accesses(MemoryJournal::Accesses* all) {
+  transitions_.clear();
+  lane_transitions_.clear();
+  journal_.collect(all);
 }
 
 /// False: nothing can have become possible by it.

@@ -1,6 +1,7 @@
 // Errors of the parser, and the entry point parse().
 #include "ptx/parser.h"
 
+#include "base/hash.h"
 #include "ptx/parse.h"
 
 #include <fmt/format.h>
@@ -112,7 +113,13 @@ Result<std::unique_ptr<Module>> parse(std::string_view text, std::string_view na
   if (text.size() >= 0xffff'ffffU) {
     return input_error(fmt::format("{}:1:1: error: PTX of 4 GiB or more", name));
   }
-  return Parser(text, name).run();
+  auto module = Parser(text, name).run();
+  if (module) {
+    Hasher content;
+    content.text(text);
+    (*module)->content = content.finish().low;
+  }
+  return module;
 }
 
 } // namespace heddle::ptx

@@ -1,9 +1,15 @@
 // Reports as JSON, for editors, CI and scripts. Keys keep the order in which they are documented.
-// The only file that knows a JSON library.
+// The files render_*json.cpp and render_perfetto.cpp are the only ones that know a JSON library.
+#include "report/html.h"
 #include "report/render.h"
 #include "report/trace.h"
+#include "report/wait_graph.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <map>
+#include <set>
 
 namespace heddle::report {
 namespace {
@@ -26,6 +32,18 @@ std::string_view severity_name(Severity severity) {
   return "error";
 }
 
+/// {"nodes": [{"name", "state", "role"}], "edges": [{"from", "to", "text"}]}
+Json graph_json(const WaitGraph& graph) {
+  Json nodes = Json::array(), edges = Json::array();
+  for (const WaitGraph::Node& node : graph.nodes) {
+    nodes.push_back({{"name", node.name}, {"state", node.state}, {"role", name(node.role)}});
+  }
+  for (const WaitGraph::Edge& edge : graph.edges) {
+    edges.push_back({{"from", edge.from}, {"to", edge.to}, {"text", edge.text}});
+  }
+  return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
+}
+
 Json finding_json(const Diagnostic& d) {
   Json locations = Json::array();
   if (d.labels.empty() && d.place.known()) {
@@ -44,6 +62,21 @@ Json finding_json(const Diagnostic& d) {
       {"functions", d.functions},
       {"replay", d.replay.empty() ? Json(nullptr) : Json(d.replay)},
   };
+  if (const std::string_view rule = rule_text(d.rule_id()); !rule.empty()) {
+    finding["rule_text"] = rule;
+  }
+  if (!d.notes.empty()) {
+    finding["notes"] = d.notes;
+  }
+  if (!d.help.empty()) {
+    finding["help"] = d.help;
+  }
+  if (!d.searched.empty()) {
+    finding["searched"] = d.searched;
+  }
+  if (const auto graph = wait_graph(d)) {
+    finding["waits"] = graph_json(*graph);
+  }
   if (!d.suppressed.empty()) {
     finding["suppressed"] = {{"reason", d.suppressed}, {"by", d.suppressed_by}};
   }
@@ -60,9 +93,7 @@ void add_suppressed(Json& json, const Report& report) {
   }
 }
 
-} // namespace
-
-std::string render_json(const Report& report) {
+Json report_json(const Report& report) {
   Json findings = Json::array();
   for (const Diagnostic& d : report.findings) {
     findings.push_back(finding_json(d));
@@ -75,7 +106,7 @@ std::string render_json(const Report& report) {
         {"seconds", report.seconds},
     };
     add_suppressed(run, report);
-    return run.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+    return run;
   }
   Json json = {
       {"verdict", name(report.verdict())},
@@ -111,35 +142,143 @@ std::string render_json(const Report& report) {
     json["rests_on"] = report.rests_on;
   }
   add_suppressed(json, report);
-  // Names and paths of the user's may hold any bytes.
-  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+  return json;
 }
 
-std::string render_json(const Trace& trace) {
+Json trace_json(const Trace& trace) {
   Json steps = Json::array();
   for (const TraceStep& step : trace.steps) {
     Json calls = Json::array();
     for (const Label& call : step.calls) {
       calls.push_back(place_json(call.place, call.text));
     }
-    steps.push_back(
-        {{"actor", step.actor},
-         {"file", step.place.file},
-         {"line", step.place.line},
-         {"column", step.place.column},
-         {"what", step.what},
-         {"note", step.note},
-         {"calls", std::move(calls)}}
-    );
+    Json json = {
+        {"actor", step.actor},
+        {"file", step.place.file},
+        {"line", step.place.line},
+        {"column", step.place.column},
+        {"what", step.what},
+        {"note", step.note},
+        {"calls", std::move(calls)}
+    };
+    for (const MemoryAccess& access : step.memory) {
+      json["memory"].push_back(
+          {{"name", access.name},
+           {"offset", access.offset},
+           {"bytes", access.bytes},
+           {"value", fmt::format("{:x}", access.value)}, // a number of JSON holds 53 bits
+           {"write", access.write}}
+      );
+    }
+    if (step.is_noise) {
+      json["noise"] = true;
+    }
+    steps.push_back(std::move(json));
   }
-  const Json json = {
+  return {
       {"end", name(trace.end)},
       {"outcome", trace.outcome},
       {"actors", trace.actors},
       {"loop_from", trace.loop_from ? Json(*trace.loop_from) : Json(nullptr)},
       {"steps", std::move(steps)},
   };
-  return json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+}
+
+/// Which lines of which files a page shows: those that it names, with the ones around them.
+class ShownSource {
+public:
+  explicit ShownSource(SourceCache& sources) : sources_(sources) {}
+
+  void add(const Place& place) {
+    if (place.known()) {
+      std::set<std::uint32_t>& lines = lines_[place.file];
+      for (std::uint32_t n = place.line > around ? place.line - around : 1;
+           n <= place.line + around;
+           ++n) {
+        lines.insert(n);
+      }
+    }
+  }
+  /// [{"file", "chunks": [{"from", "lines"}]}]; without files that cannot be read.
+  Json json() {
+    Json files = Json::array();
+    for (const auto& [file, lines] : lines_) {
+      Json chunks = Json::array();
+      std::uint32_t before = 0;
+      for (const std::uint32_t n : lines) {
+        const auto text = sources_.line(file, n);
+        if (!text) {
+          continue;
+        }
+        if (before == 0 || n != before + 1) {
+          chunks.push_back({{"from", n}, {"lines", Json::array()}});
+        }
+        chunks.back()["lines"].push_back(std::string(*text));
+        before = n;
+      }
+      if (!chunks.empty()) {
+        files.push_back({{"file", file}, {"chunks", std::move(chunks)}});
+      }
+    }
+    return files;
+  }
+
+private:
+  static constexpr std::uint32_t around = 15;
+  SourceCache& sources_;
+  std::map<std::string, std::set<std::uint32_t>> lines_;
+};
+
+/// Names and paths of the user's may hold any bytes.
+std::string dumped(const Json& json, int indent) {
+  return json.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
+constexpr int readable = 2, in_one_line = -1;
+
+} // namespace
+
+std::string render_json(const Report& report) {
+  return dumped(report_json(report), readable) + "\n";
+}
+
+std::string render_json(const Trace& trace) {
+  return dumped(trace_json(trace), readable) + "\n";
+}
+
+std::string render_json(const Page& page, SourceCache& sources) {
+  ShownSource shown(sources);
+  Json report;
+  if (page.report != nullptr) {
+    report = report_json(*page.report);
+    for (const Diagnostic& d : page.report->findings) {
+      shown.add(d.place);
+      for (const Label& label : d.labels) {
+        shown.add(label.place);
+      }
+    }
+  }
+  Json traces = Json::array();
+  for (const std::optional<Trace>& trace : page.traces) {
+    traces.push_back(trace ? trace_json(*trace) : Json(nullptr));
+    if (!trace) {
+      continue;
+    }
+    for (const TraceStep& step : trace->steps) {
+      shown.add(step.place);
+    }
+    if (page.report == nullptr) {
+      report = {{"verdict", name(trace->end)}};
+    }
+  }
+  const Json json = {
+      {"program", page.program},
+      {"version", page.version},
+      {"report", std::move(report)},
+      {"traces", std::move(traces)},
+      {"sources", shown.json()},
+  };
+  return dumped(json, in_one_line);
 }
 
 } // namespace heddle::report

@@ -14,13 +14,23 @@
 
 namespace heddle::report {
 
+/// A place in memory that a step has read or written.
+struct MemoryAccess {
+  bool write = false;
+  std::uint32_t bytes = 0;  // 1 to 8
+  std::uint64_t value = 0;  // what it read, or what is there afterwards
+  std::uint64_t offset = 0; // bytes from the start of `name`
+  std::string name{};       // a variable, "device memory 3", "shared memory of …"
+};
+
 struct TraceStep {
   std::uint32_t actor = 0; // index into Trace::actors
   Place place;
   std::string what;           // "an atomic read"
   std::string note;           // "reads 0"; may be empty
   std::vector<Label> calls{}; // how it got there, innermost first
-  bool is_noise = false;      // of no interest to people: render_text leaves it out, not its number
+  std::vector<MemoryAccess> memory{};
+  bool is_noise = false; // of no interest to people: render_text leaves it out, not its number
 };
 
 /// How a repeated execution ended.
@@ -50,7 +60,9 @@ std::string render_text(const Trace& trace, SourceCache& sources, TextStyle styl
 /// Only how it ended.
 std::string render_outcome(const Trace& trace);
 /// {"end", "outcome", "actors", "loop_from", "steps": [{"actor", "file", "line", "column", "what",
-/// "note", "calls"}]} and a newline; actors and steps count from 0.
+/// "note", "calls", "memory"}]} and a newline; actors and steps count from 0. "memory" holds
+/// {"name", "offset", "bytes", "value", "write"}, the value in hexadecimal digits, and is left out
+/// if empty; so is "noise", which is true of steps that render_text leaves out.
 std::string render_json(const Trace& trace);
 
 } // namespace heddle::report

@@ -446,6 +446,7 @@ cudaError_t record_error(ThreadState& thread, cudaError_t code) {
   // Measured: a query's NotReady is no error to remember.
   if (code != cudaSuccess && code != cudaErrorNotReady) {
     thread.last_error = code;
+    note_failure(code);
   }
   return code;
 }

@@ -30,8 +30,8 @@ import random_kernels
 
 HEDDLE = os.environ.get("HEDDLE", "heddle")
 EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-data-order", "--no-straight", "--no-phases", "--no-host-first",
-        "--no-allocations", "--no-eager")
-LARGE = (["--straight-after=1"], ["--straight-after=1", "--one-order-after=1"])
+        "--no-allocations", "--no-cone", "--no-eager")
+LARGE = (["--straight-after=1"], ["--one-order-after=1"], ["--straight-after=1", "--one-order-after=1"])
 KINDS = {**random_kernels.KINDS, **random_hosts.KINDS}
 LIMITS = {"hosts": 1500}  # states: each is a process
 NVCC = "-arch=sm_90 -std=c++17"

@@ -94,6 +94,63 @@ int main(int argc, char** argv) {
   return 0;
 }
 """
+FLAGS = """
+__global__ void first(volatile int* p) {
+  while (p[0] == 0) {
+  }
+}
+__global__ void second(volatile int* p) {
+  while (p[1] == 0) {
+  }
+}
+int main(int argc, char**) {
+  int *p, *other;
+  cudaMallocHost(&p, 64);
+  p[0] = p[1] = 0;
+  first<<<1, 1>>>(p);
+  cudaMalloc(&other, 64);
+  *static_cast<volatile int*>(p) = 1;
+  if (argc == 1) second<<<1, 1>>>(p);
+  cudaDeviceSynchronize();
+  return 0;
+}
+"""
+# What becomes of the code that a refused call returns: the comment says whether it is dropped.
+ERRORS = """
+#include <cstdio>
+#include <cstdlib>
+#include <cuda.h>
+__global__ void k(int* p) { p[0] = 1; }
+cudaError_t kept;
+static cudaError_t pass_on(int* p) { return cudaMemset(p, 2, 4096); }
+static bool failed(cudaError_t code) { return code != cudaSuccess; }
+static void look(const cudaError_t* code) { if (*code != cudaSuccess) std::puts("failed"); }
+int main(int, char** argv) {
+  int* p;
+  if (cudaMalloc(&p, 64) != cudaSuccess) return 2;
+  switch (std::atoi(argv[1])) {
+  case 1: cudaSetDevice(99); break;                                        // dropped
+  case 2: { int* q; cudaMalloc(&q, size_t{1} << 50); break; }              // dropped
+  case 3: cudaMemset(p, 0, 4096); break;                                   // dropped
+  case 4: cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(0x1234)); break; // dropped
+  case 5: pass_on(p); break;                                               // dropped
+  case 6: { cudaError_t code = cudaMemset(p, 1, 4096); (void)code; break; } // dropped
+  case 7: k<<<1, 4096>>>(p); break;                                        // dropped
+  case 8: cuMemsetD8(reinterpret_cast<CUdeviceptr>(p), 0, 4096); break;    // dropped
+  case 9: if (cudaMemset(p, 0, 4096) != cudaSuccess) std::puts("failed"); break;
+  case 10: if (failed(cudaMemset(p, 0, 4096))) std::puts("failed"); break;
+  case 11: { cudaError_t code = cudaMemset(p, 0, 4096); if (code) std::puts("failed"); break; }
+  case 12: std::printf("%d", cudaMemset(p, 0, 4096)); break;
+  case 13: kept = cudaMemset(p, 0, 4096); break;
+  case 14: if (pass_on(p) == cudaErrorInvalidValue) std::puts("failed"); break;
+  case 15: { cudaError_t code = cudaMemset(p, 0, 4096); look(&code); break; }
+  case 16: cudaSetDevice(99); std::puts(cudaGetErrorString(cudaGetLastError())); break;
+  case 17: { int* q; if (cudaMalloc(&q, size_t{1} << 50) == cudaErrorMemoryAllocation) break; return 3; }
+  case 18: if (cuMemsetD8(reinterpret_cast<CUdeviceptr>(p), 0, 4096) != CUDA_SUCCESS) std::puts("failed"); break;
+  }
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
 # A thread that belongs to nobody, and a pool whose workers have nothing to do, beside a kernel that hangs.
 THREADS = """
 #include <condition_variable>
@@ -139,6 +196,8 @@ class Run(unittest.TestCase):
         (cls.root / "app.cu").write_text(PROGRAM)
         (cls.root / "threads.cu").write_text(THREADS)
         (cls.root / "calls.cu").write_text(CALLS)
+        (cls.root / "calls_and_flags.cu").write_text(FLAGS)
+        (cls.root / "errors.cu").write_text(ERRORS)
 
     def heddle(self, *arguments, status, command="run", flags=None):
         environment = dict(os.environ, **({"HEDDLE_FLAGS": flags} if flags else {}))
@@ -262,12 +321,52 @@ int main() {
         self.heddle("app.cu", "--", "refused-seen", command="check", status=0)
 
     def test_a_livelock_that_counts_its_rounds_is_named_by_check(self):
-        done = self.heddle("--max-states=300", "--schedules=18", "app.cu", "--", "count", command="check", status=4)
-        self.assertRegex(done.stdout, r"app\.cu:1[12]:\d+: warning\[livelock\]: every schedule still spins: 18 were tried")
-        self.assertRegex(done.stdout, r"thread .* of kernel 'count<<<1,32>>>'.* spin")
+        for arguments in ((), ("--max-states=300",)):
+            done = self.heddle(*arguments, "app.cu", "--", "count", command="check", status=1)
+            self.assertRegex(done.stdout, r"app\.cu:1[12]:\d+: error\[livelock\]: the program hangs")
+            self.assertRegex(done.stdout, r"thread .* of kernel 'count<<<1,32>>>'.* spin")
+            self.assertIn("seen by: heddle run --seed=1", done.stdout)
+            again = self.heddle(*arguments, "app.cu", "--", "count", command="check", status=1)
+            self.assertEqual(done.stdout, again.stdout)
+        # A fair schedule in which a register counts never comes back to a state: this is no proof.
+        arguments = ("--max-states=300", "--schedules=18", "app.cu", "--", "tally")
+        done = self.heddle(*arguments, command="check", status=4)
+        self.assertRegex(done.stdout, r"app\.cu:1[67]:\d+: warning\[livelock\]: every schedule still spins at line 1[67]: 18 were tried")
+        self.assertRegex(done.stdout, r"thread .* of kernel 'tally<<<1,32>>>'.* spin")
         self.assertIn("no defect found within", done.stdout)
-        again = self.heddle("--max-states=300", "--schedules=18", "app.cu", "--", "count", command="check", status=4)
-        self.assertEqual(done.stdout, again.stdout)
+
+    def test_a_hang_without_the_api_assumption_comes_first(self):
+        # The first kernel waits for a host that may stay inside a call; the second one for nobody.
+        done = self.heddle("calls_and_flags.cu", command="check", status=1)
+        first = done.stdout.split("error[")[1]
+        self.assertIn("livelock]: kernel 'second<<<1,1>>>' may hang", first)
+        self.assertIn("(--api=prompt)", first)
+        self.assertIn("starvation]: kernel 'first<<<1,1>>>' may hang: it waits for the host thread", done.stdout.split("error[")[2])
+        # Each hang by itself.
+        done = self.heddle("calls_and_flags.cu", "--", "1", command="check", status=1)
+        self.assertEqual(done.stdout.count("error["), 1)
+        self.assertIn("= rule: [API]", done.stdout)
+
+    def test_the_code_that_a_call_returns_is_looked_at_or_dropped(self):
+        lines = ERRORS.splitlines()
+        for optimised in ("-O0", "-O2"):
+            for number in range(1, 100):
+                at = next((i for i, line in enumerate(lines, 1) if f"case {number}:" in line), None)
+                if at is None:
+                    break
+                dropped = "dropped" in lines[at - 1]
+                done = self.heddle(f"--nvcc={optimised} -lcuda", "errors.cu", "--", str(number), status=1 if dropped else 0)
+                if dropped:
+                    self.assertRegex(done.stderr, rf"(?s)error\[.*\n +{at} \|   case {number}:", number)
+                    self.assertIn("the program has ended without having asked for the error code", done.stderr)
+                else:
+                    self.assertNotIn("error[", done.stderr, number)
+            self.assertGreater(number, 15)
+        done = self.heddle("--nvcc=-lcuda", "errors.cu", "--", "1", command="check", status=1)
+        self.assertRegex(done.stdout, r"errors\.cu:\d+:\d+: error\[api-misuse\]: cudaSetDevice fails")
+        self.heddle("--nvcc=-lcuda", "errors.cu", "--", "9", command="check", status=0)
+        done = self.heddle("--nvcc=-lcuda", "errors.cu", "--", "3", command="check", status=1)
+        self.assertRegex(done.stdout, r"errors\.cu:\d+:\d+: error\[out-of-bounds\]: cudaMemset")
 
     def test_exit_codes_that_ci_chooses(self):
         self.heddle("--error-exitcode=9", "app.cu", "--", "fault", status=9)

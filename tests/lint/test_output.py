@@ -104,10 +104,10 @@ class Output(unittest.TestCase):
         self.path = pathlib.Path(self.folder.name)
         (self.path / "a.cu").write_text(SOURCE)
 
-    def run_lint(self, *arguments, code):
+    def run_lint(self, *arguments, code, errors=False):
         done = subprocess.run([LINT, "--cuda-path=none", *arguments], cwd=self.path, capture_output=True, text=True)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done.stdout
+        return done.stderr if errors else done.stdout
 
     def keys(self, *arguments, code=1):
         result = json.loads(self.run_lint("--format=json", *arguments, "a.cu", code=code))
@@ -229,6 +229,19 @@ class Output(unittest.TestCase):
         (self.path / ".heddle-lint").write_text("nonsense: 1\n")
         self.run_lint("a.cu", code=2)
         os.remove(self.path / ".heddle-lint")
+        # The project's own file has them, too.
+        (self.path / ".heddle.yaml").write_text("lint:\n  rules: {CUDA-1.14: {disabled: true}}\n")
+        self.assertNotIn("divergent", str(self.keys()))
+        (self.path / ".heddle-lint").write_text("rules:\n  CUDA-1.14: {disabled: false}\n") # the nearer one
+        self.assertIn("divergent", str(self.keys()))
+        os.remove(self.path / ".heddle-lint")
+        (self.path / ".heddle.yaml").write_text("lint:\n  severity: error\n  nonsense: 1\n")
+        self.assertIn(".heddle.yaml:3: there is no option 'nonsense'", self.run_lint("a.cu", code=2, errors=True))
+        (self.path / ".heddle.yaml").write_text("lint: [\n")
+        self.run_lint("a.cu", code=2)
+        os.remove(self.path / ".heddle.yaml")
+        self.assertNotIn("divergent", str(self.keys("--set", "excludes=[\"*.cu\", b]")))
+        self.assertNotIn("divergent", str(self.keys("--set", "excludes=*.cu")))
         self.assertNotIn("divergent", str(self.keys("--set", "CUDA-1.14.includes=other/*")))
         self.assertIn("(7, 'thread", str(self.keys("--set", "justification_checker=^JIRA-")))
         self.run_lint("--set", "CUDA-1.14.provider=other", "a.cu", code=2)

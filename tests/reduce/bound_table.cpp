@@ -182,6 +182,17 @@ std::span<const Bound> bounds() {
     grids.host_operations = 2;
     add("grids", grids, 1, 2);
     add("grids", grids, 2, 1);
+    // The same kernel again, with fewer blocks: they may ask how many they are.
+    Bound::Size launches{
+        .kinds = {Size, Exchange, Increment},
+        .shapes = {Shape::Blocks},
+        .places = {Place::P},
+        .whose_hang = false,
+        .whose_operations = false,
+        .host = {HostKind::LaunchOne, HostKind::WaitAll},
+        .host_operations = 3
+    };
+    add("launches", launches, 2, 2);
     // Waits with a deadline.
     Bound::Size deadlines{
         .alike = false,

@@ -45,7 +45,7 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   if (asked.kind == Kind::Neighbour) {
     return equals == 0;
   }
-  if (asked.kind == Kind::Active) {
+  if (asked.kind == Kind::Active || asked.kind == Kind::Size) {
     return equals != 0 && equals <= program.actors;
   }
   if (equals == 0) {

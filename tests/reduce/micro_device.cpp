@@ -59,13 +59,15 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
   world_->use_virtual_time();
   world_->set_heap_limit(heap_bytes);
   world_->set_driver(std::make_unique<Passive>(*stepper_));
-  const auto make_kernel = [this, &device] {
+  const auto make_kernel = [this, &device](bool one) {
     const isa::Kernel* kernel = *device.program_->kernel("k");
     std::vector<std::byte> parameters(kernel->parameter_bytes);
     std::memcpy(parameters.data(), &device.memory_, sizeof device.memory_);
     auto command = std::make_shared<machine::Command>();
     command->kind = machine::CommandKind::Kernel;
-    command->grid = *world_->make_grid(device.program_, *kernel, device.launch_, parameters, 0);
+    machine::LaunchConfig launch = device.launch_;
+    launch.grid = one ? machine::Dim3{1} : launch.grid;
+    command->grid = *world_->make_grid(device.program_, *kernel, launch, parameters, 0);
     command->label = "kernel 'k'";
     return command;
   };
@@ -82,7 +84,7 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
       *stepper_
   );
   if (host_->none()) {
-    world_->submit(make_kernel());
+    world_->submit(make_kernel(/*one=*/false));
   }
 }
 

@@ -11,10 +11,10 @@ using Point = HostPoint::Kind;
 
 namespace {
 
-constexpr HostOperation synchronise{.kind = HostKind::WaitCopies, .value = 1}; // with everything
+constexpr HostOperation synchronise{.kind = HostKind::WaitAll};
 
 bool is_wait(const HostOperation& operation) {
-  return operation.kind == HostKind::WaitCopies;
+  return operation.kind == HostKind::WaitCopies || operation.kind == HostKind::WaitAll;
 }
 
 } // namespace
@@ -151,8 +151,8 @@ void MicroHost::submit(HostKind kind) {
   machine::CommandPtr command;
   std::byte* const p = services_.memory;
   const memory::Address address = services_.address;
-  if (kind == HostKind::Launch || kind == HostKind::LaunchBeside) {
-    command = services_.kernel();
+  if (kind == HostKind::Launch || kind == HostKind::LaunchBeside || kind == HostKind::LaunchOne) {
+    command = services_.kernel(kind == HostKind::LaunchOne);
   } else {
     command = std::make_shared<machine::Command>();
   }

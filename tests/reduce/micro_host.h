@@ -21,7 +21,7 @@ namespace heddle::reduce {
 class MicroHost {
 public:
   struct Services {
-    std::function<machine::CommandPtr()> kernel; // a command for the kernel, not submitted
+    std::function<machine::CommandPtr(bool one)> kernel; // a command, not submitted; one block
     std::function<void(const machine::CommandPtr&)> submit;
     std::byte* memory = nullptr; // P
     memory::Address address = 0; // of it, on the device

@@ -280,6 +280,8 @@ private:
       return fmt::format("bar.warp.sync {};\n", (1U << program_.actors) - 1);
     case Kind::Active:
       return fmt::format("activemask.b32 %b#; popc.b32 {}, %b#;\n", to);
+    case Kind::Size:
+      return fmt::format("mov.u32 {}, %nctaid.x;\n", to);
     case Kind::Arrive:
       return "mbarrier.arrive.shared.b64 %y#, [bar];\n";
     case Kind::WaitPhase: {
@@ -355,6 +357,7 @@ std::string words(const Operation& operation, std::size_t n) {
       "free",
       "load of block 0",
       "clock",
+      "size",
       "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
@@ -388,6 +391,7 @@ std::string words(const HostOperation& operation) {
   static constexpr const char* names[] = {
       "launch",
       "launch beside",
+      "launch one block",
       "call: set flag",
       "call: store P 1",
       "copy P to Q",
@@ -397,7 +401,8 @@ std::string words(const HostOperation& operation) {
       "if P == {}: hang",
       "if Q == {}: hang",
       "if flag: hang",
-      "wait for copies"
+      "wait for copies",
+      "wait for all"
   };
   return fmt::format(
       fmt::runtime(names[static_cast<std::size_t>(operation.kind)]),
@@ -421,7 +426,7 @@ bool has_value(HostKind kind) {
 bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
-         kind == Kind::Active || kind == Kind::Ask || kind == Kind::WaitOrLate ||
+         kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size || kind == Kind::WaitOrLate ||
          kind == Kind::Allocate || kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {

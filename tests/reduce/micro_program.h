@@ -52,6 +52,7 @@ enum class Kind : std::uint8_t {
   Free,      // that
   Neighbour, // reads shared memory of the first block of the cluster
   Clock,     // is read
+  Size,      // how many blocks the grid has
   End,
 };
 
@@ -110,6 +111,7 @@ struct Code {
 enum class HostKind : std::uint8_t {
   Launch,       // the kernel
   LaunchBeside, // the same kernel, into the stream of the copies
+  LaunchOne,    // one block of the same kernel
   CallFlag,     // submits a host function that sets the flag, which only the host can see
   CallStore,    // … that makes P 1
   Copy,         // submits a copy of P to Q
@@ -119,7 +121,8 @@ enum class HostKind : std::uint8_t {
   HangIfP,      // if P has the value
   HangIfQ,
   HangIfFlag, // if the flag is set
-  WaitCopies  // until all copies are done
+  WaitCopies, // until all copies are done
+  WaitAll     // with everything
 };
 
 struct HostOperation {

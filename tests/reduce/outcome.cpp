@@ -106,6 +106,9 @@ Outcome outcome_of(
 }
 
 std::string contradiction(const Outcome& reference, const Outcome& reduced) {
+  if (!reference.one_name) {
+    return "states of one name go on in different ways";
+  }
   if (!reduced.complete && !reduced.hangs()) {
     return "incomplete";
   }

@@ -29,6 +29,7 @@ struct Outcome {
   bool complete = true;
   std::map<std::string, Finding> findings; // by what is done for ever
   bool straight = false;                   // no way leads back to any state
+  bool one_name = true;                    // states of one name go on in the same ways
   std::size_t states = 0;
   bool hangs() const { return !findings.empty(); }
 };

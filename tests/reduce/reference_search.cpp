@@ -5,6 +5,11 @@
 
 #include "reduce/graph.h"
 
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
 namespace heddle::reduce {
 
 using machine::Stepper;
@@ -32,24 +37,55 @@ public:
 
   Outcome run() {
     visit();
-    return graph_.outcome();
+    Outcome outcome = graph_.outcome();
+    outcome.one_name = one_name_;
+    return outcome;
   }
 
 private:
-  StateId visit() {
-    const auto [state, is_new] = graph_.state(walk_.fingerprint());
-    if (!is_new) {
-      return state;
-    }
-    Walk::Place here = walk_.here();
-    const std::vector<Stepper::Move> moves = walk_.stepper().moves();
-    graph_.describe(state, moves, walk_);
+  /// Where a move leads, and as what it counts.
+  using Ways = std::multiset<std::pair<std::uint64_t, std::uint64_t>>;
+
+  std::vector<unsigned> hosts_that_go_on() {
     std::vector<unsigned> hosts;
     for (unsigned t = 0; t < walk_.host().threads(); ++t) {
       if (walk_.host().live(t) && walk_.host().at(t).can_go_on) {
         hosts.push_back(t);
       }
     }
+    return hosts;
+  }
+
+  Ways ways_on(const std::vector<Stepper::Move>& moves, const std::vector<unsigned>& hosts) {
+    Ways ways;
+    Walk::Place here = walk_.here();
+    for (const Stepper::Move& move : moves) {
+      walk_.back_to(here);
+      const bool fine = walk_.step(move);
+      const auto taken = static_cast<std::uint64_t>(walk_.stepper().taken());
+      ways.emplace(fine ? walk_.fingerprint().low : 0, taken);
+    }
+    for (const unsigned t : hosts) {
+      walk_.back_to(here);
+      walk_.move_host(t);
+      ways.emplace(walk_.fingerprint().low, ~std::uint64_t{0});
+    }
+    walk_.back_to(here);
+    return ways;
+  }
+
+  StateId visit() {
+    const auto [state, is_new] = graph_.state(walk_.fingerprint());
+    Walk::Place here = walk_.here();
+    const std::vector<Stepper::Move> moves = walk_.stepper().moves();
+    const std::vector<unsigned> hosts = hosts_that_go_on();
+    // The first way to a state is not taken for all ways: they go on alike, or it has no name.
+    if (!is_new) {
+      one_name_ = one_name_ && ways_on(moves, hosts) == ways_[state];
+      return state;
+    }
+    ways_[state] = ways_on(moves, hosts);
+    graph_.describe(state, moves, walk_);
     for (const Stepper::Move& move : moves) {
       walk_.back_to(here);
       const explore::ActorId actor = graph_.actor(walk_.stepper(), move);
@@ -73,6 +109,8 @@ private:
 
   Walk walk_;
   Graph graph_;
+  std::map<StateId, Ways> ways_;
+  bool one_name_ = true;
 };
 
 } // namespace

@@ -28,7 +28,7 @@ import shutil
 import subprocess
 import tempfile
 
-COMMON_FLAGS = ["-cudart", "shared", "-arch=sm_90", "-std=c++17"]
+COMMON_FLAGS = ["-arch=sm_90", "-std=c++17"]
 ONCE = {"exercises", "flags", "needs", "sources", "args", "heddle", "seeds", "exit", "hardware", "gap", "timeout"}
 REPEATED = {"also-flags", "expect"}
 DIRECTIVE = re.compile(r"^\s*//\s*@\s*([\w-]*)\s*(:?)\s*(.*?)\s*$")
@@ -104,8 +104,9 @@ def _closure(sources):
 class Compiler:
     """nvcc with a cache addressed by the contents of everything that goes in."""
 
-    def __init__(self, nvcc, cache, libraries=None):
+    def __init__(self, nvcc, cache, libraries=None, runtime="shared"):
         self.nvcc = nvcc
+        self.runtime = runtime  # what -cudart says
         self.cache = cache
         self.libraries = libraries  # where -lcuda is found if the toolkit has no stub of it
         self._version = None
@@ -121,7 +122,7 @@ class Compiler:
         if "-G" not in flags:
             flags.append("-lineinfo")
         # A program's own -std, -arch or -gencode takes the place of the common one.
-        common = list(COMMON_FLAGS)
+        common = ["-cudart", self.runtime, *COMMON_FLAGS]
         if any(flag.startswith("-std") for flag in flags):
             common.remove("-std=c++17")
         if any(flag.startswith(("-arch", "-gencode")) for flag in flags):

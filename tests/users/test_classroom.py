@@ -22,6 +22,12 @@ class Classroom(unittest.TestCase):
     def test_divergence(self):
         said = self.heddle("check", "divergence.cu", status=1)
         self.assertRegex(said, r"divergence\.cu:(7|10):\d+: error\[barrier-divergence\]")
+        # Both barriers, and the launch, in check and in run.
+        for said in (said, self.heddle("run", "divergence.cu", status=1)):
+            for line in (7, 10, 18):
+                self.assertRegex(said, rf"\n +{line} \| .*\n +\| .*\^", line)
+            self.assertIn("at this one", said)
+            self.assertIn("launched from here", said)
 
     def test_deadlock(self):
         said = self.heddle("check", "deadlock.cu", status=1)

@@ -147,6 +147,7 @@ void announce_bad_free(const memory::AddressSpace& space, memory::Address p, con
   machine::note_if_near(d, nearest, p);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
   add_call(d);
+  note_told();
   announce(d);
 }
 
@@ -157,6 +158,7 @@ void warn_of_free_after_reset(memory::Address p, const char* call) {
   );
   d.notes.emplace_back("the call returns cudaErrorInvalidValue, as on a real device");
   add_call(d);
+  note_told();
   warn(std::move(d));
 }
 
@@ -180,10 +182,8 @@ void warn_of_bad_range(
   machine::note_if_near(d, nearest, at);
   d.notes.emplace_back("the call returns cudaErrorInvalidValue and does nothing");
   add_call(d);
-  if (!explore::note_finding(d)) {
-    warn(d);
-    note_refusal(d);
-  }
+  warn(d);
+  note_refusal(d);
 }
 
 void warn_of_refused_launch(
@@ -211,6 +211,7 @@ void announce_stale_handle(const char* what) {
       "the call returns cudaErrorInvalidResourceHandle; NVIDIA's library may crash"
   );
   add_call(d);
+  note_told();
   announce(d);
 }
 

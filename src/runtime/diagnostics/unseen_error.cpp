@@ -3,9 +3,20 @@
 
 #include "explore/explorer.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/host_place.h"
+#include "runtime/diagnostics/result_use.h"
+#include "runtime/driver/driver.h"
+#include "runtime/error.h"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <mutex>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +27,7 @@ namespace {
 struct State {
   std::mutex mutex;
   std::vector<report::Diagnostic> refusals;
+  std::set<const void*> told; // return addresses of calls of which something has been said
 };
 
 State& state() {
@@ -43,19 +55,112 @@ void at_exit(int status, void* /*unused*/) {
   }
 }
 
+/// A call of the API, from outside.
+struct Call {
+  std::string name;                 // "cudaMemcpy"
+  std::vector<const void*> callers; // innermost first; empty: not known
+};
+
+Call call_under_way() {
+  Dl_info own{};
+  if (::dladdr(reinterpret_cast<const void*>(&call_under_way), &own) == 0) {
+    return {};
+  }
+  Call call;
+  const std::vector<const void*> frames = callers();
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    Dl_info in{};
+    if (::dladdr(frames[i], &in) == 0 || in.dli_fbase != own.dli_fbase) {
+      call.callers.assign(frames.begin() + static_cast<std::ptrdiff_t>(i), frames.end());
+      break;
+    }
+    if (in.dli_sname != nullptr) {
+      call.name = in.dli_sname;
+    }
+  }
+  return call;
+}
+
+bool of_driver(const std::string& call) {
+  return call.size() > 2 && call.starts_with("cu") &&
+         std::isupper(static_cast<unsigned char>(call[2])) != 0;
+}
+
+/// Answers rather than mistakes; and what has been said as Heddle's own gap.
+bool is_answer(cudaError_t code) {
+  static constexpr cudaError_t answers[] = {
+      cudaSuccess,
+      cudaErrorNotReady,
+      cudaErrorPeerAccessAlreadyEnabled,
+      cudaErrorPeerAccessNotEnabled,
+      cudaErrorHostMemoryAlreadyRegistered,
+      cudaErrorCudartUnloading,
+      cudaErrorNotSupported,
+      cudaErrorNoDevice,
+      cudaErrorNoKernelImageForDevice, // said, too
+      cudaErrorNotPermitted            // in a host function: said where it happens
+  };
+  return std::ranges::find(answers, code) != std::end(answers);
+}
+
+/// `d` is about the call that is under way.
+void note(report::Diagnostic d, const Call& call) {
+  const bool dropped = result_is_dropped(call.callers);
+  const std::lock_guard lock(state().mutex);
+  const void* place = call.callers.empty() ? nullptr : call.callers.front();
+  if (!state().told.insert(place).second || !dropped) {
+    return;
+  }
+  if (explore::is_exploring()) {
+    d.place.file = explore::host_position();
+  }
+  state().refusals.push_back(std::move(d));
+}
+
 } // namespace
 
 void note_refusal(const report::Diagnostic& diagnostic) {
-  const std::lock_guard lock(state().mutex);
-  state().refusals.push_back(diagnostic);
-  if (explore::is_exploring()) {
-    state().refusals.back().place.file = explore::host_position();
+  note(diagnostic, call_under_way());
+}
+
+void note_told() {
+  const Call call = call_under_way();
+  if (!call.callers.empty()) {
+    const std::lock_guard lock(state().mutex);
+    state().told.insert(call.callers.front());
   }
+}
+
+void note_failure(cudaError_t code) {
+  if (is_answer(code)) {
+    return;
+  }
+  const Runtime* runtime = Runtime::existing();
+  if (runtime != nullptr && runtime->health(thread_state().device) != cudaSuccess) {
+    return; // after a fault every call fails
+  }
+  const Call call = call_under_way();
+  if (call.callers.empty()) {
+    return;
+  }
+  const char* name = error_name(code);
+  if (of_driver(call.name)) {
+    const char* of_code = driver_error_name(driver_error(code));
+    name = of_code != nullptr ? of_code : name;
+  }
+  report::Diagnostic d(
+      report::Finding::ApiMisuse,
+      fmt::format("{} fails, and the program drops its error code", call.name)
+  );
+  d.notes.push_back(fmt::format("the call returns {} ({})", name, error_text(code)));
+  add_call(d);
+  note(std::move(d), call);
 }
 
 void error_was_asked_for() {
   const std::lock_guard lock(state().mutex);
   state().refusals.clear();
+  state().told.clear();
 }
 
 void announce_unseen_errors_at_exit() {

@@ -2,19 +2,24 @@
 // launch that did not take place, a copy that was not made.
 //
 //   note_refusal(diagnostic);      // when it happens; a warning has been printed
+//   note_failure(code);            // a call is about to return it; tells of it if nothing else has
 //   error_was_asked_for();         // cudaGetLastError and its kind
 //
 // A program that asks for the last error, or for the name or text of a code, has seen all errors so
-// far. May be wrong: a program that compares the code which the call itself returns and goes on,
-// without asking for anything and without clearing the last error, is reported (invents); of
-// several refused launches of one kernel only the first one counts (misses).
+// far. So has one that uses the code which the call itself returns (result_use.h). May be wrong in
+// this direction: of several calls from one place only the first one counts, and where the code
+// that follows a call is not understood, its result is taken to be used (both miss).
 #pragma once
 
 #include "report/diagnostic.h"
+#include "runtime/cudart.h"
 
 namespace heddle::runtime {
 
 void note_refusal(const report::Diagnostic& diagnostic);
+/// What is wrong with the call that is under way has been said, and needs no second finding.
+void note_told();
+void note_failure(cudaError_t code);
 void error_was_asked_for();
 
 /// At the end of the program, unless it reports an error by its exit status: each one is an error

@@ -54,8 +54,7 @@ template <class Body> CUresult after_init(Body&& body) {
   const cudaError_t before = thread.last_error;
   const cudaError_t error = body();
   if (error != cudaSuccess) {
-    error_was_asked_for(); // the driver has no last error: the code that is returned is all there
-                           // is
+    note_failure(error); // the code that is returned is all there is
   }
   thread.last_error = before;
   return driver_error(error);

@@ -252,11 +252,89 @@ int sum_and_host(bool waits) {
   return static_cast<int>(cudaDeviceSynchronize());
 }
 
+// --- Launches of one kernel ----------------------------------------------------------------------
+
+// A grid of two blocks one of which has ended is no grid of one block: its threads can tell.
+//@ case: shape-of-grid
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: shape-of-block
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: size-of-shared-memory
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: shape-awaited
+//@ verdict: terminates
+__global__ void flip(int blocks) {
+  if (turn.fetch_xor(1) == 1 && gridDim.x == blocks) {
+    wait_for_ever();
+  }
+}
+__global__ void flip_block(int threads) {
+  if (threadIdx.x == 0 && turn.fetch_xor(1) == 1 && blockDim.x == threads) {
+    wait_for_ever();
+  }
+}
+__global__ void flip_shared(unsigned bytes) {
+  unsigned size;
+  asm volatile("mov.u32 %0, %dynamic_smem_size;" : "=r"(size));
+  if (turn.fetch_xor(1) == 1 && size == bytes) {
+    wait_for_ever();
+  }
+}
+int shape_of_grid(int blocks) {
+  flip<<<2, 1>>>(blocks);
+  cudaDeviceSynchronize();
+  flip<<<1, 1>>>(blocks);
+  cudaDeviceSynchronize();
+  flip<<<1, 1>>>(blocks);
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+int shape_of_block() {
+  for (int threads : {2, 2, 1, 1}) {
+    flip_block<<<1, threads>>>(1);
+    cudaDeviceSynchronize();
+  }
+  return 0;
+}
+int size_of_shared_memory() {
+  for (int bytes : {32, 32, 16, 16}) {
+    flip_shared<<<1, 1, bytes>>>(16);
+    cudaDeviceSynchronize();
+  }
+  return 0;
+}
+
+// The same kernel again while the host asks how far the first launch is.
+//@ case: launched-again
+//@ verdict: terminates
+//@ case: launched-again
+//@ flags: --one-order-after=1 --no-sums --no-orderly
+//@ verdict: terminates
+__global__ void add_more() {
+  tickets.fetch_add(blockIdx.x + tickets.load(cuda::std::memory_order_relaxed));
+}
+int launched_again() {
+  cudaStream_t stream;
+  cudaStreamCreate(&stream);
+  add_more<<<2, 1, 0, stream>>>();
+  while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+  }
+  add_more<<<1, 1, 0, stream>>>();
+  return static_cast<int>(cudaStreamSynchronize(stream));
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
       argv,
       {
+          {"shape-of-grid", [](Setup) { return shape_of_grid(1); }},
+          {"shape-awaited", [](Setup) { return shape_of_grid(3); }},
+          {"shape-of-block", [](Setup) { return shape_of_block(); }},
+          {"size-of-shared-memory", [](Setup) { return size_of_shared_memory(); }},
+          {"launched-again", [](Setup) { return launched_again(); }},
           {"sum-read-by-host", [](Setup) { return sum_and_host(false); }},
           {"sum-awaited-by-host", [](Setup) { return sum_and_host(true); }},
           {"last-but-one", [](Setup s) { return run_kernel(s, last_but_one); }, 3},

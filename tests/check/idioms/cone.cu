@@ -1,7 +1,7 @@
 // Values by which nothing is decided are no part of a state in a large search, and those by which
 // something is decided are, however they get there ([RED-CONE]). Each way has a twin that hangs.
 //
-// With --cone and --one-order-after=1 the search takes to this at once, small as the programs are.
+// With --one-order-after=1 the search takes to this at once, small as the programs are.
 #include "cases.h"
 
 constexpr int most = 256;
@@ -55,10 +55,9 @@ __device__ void barrier() {
 }
 
 //@ case: exchange 64
-//@ flags: --cone
 //@ verdict: terminates
 //@ case: exchange 8
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: terminates
 __global__ void exchange() {
   if (threadIdx.x == 0) {
@@ -72,7 +71,7 @@ __global__ void exchange() {
 
 // What is exchanged depends on who came when, and decides.
 //@ case: exchange-tickets 3
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void exchange_tickets() {
@@ -88,7 +87,7 @@ __global__ void exchange_tickets() {
 // --- Who wrote it ------------------------------------------------------------------------------------
 
 //@ case: winner plain 3
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: terminates
 __global__ void winner() {
   if (first_works([] { first[me()] = 1; })) {
@@ -98,7 +97,7 @@ __global__ void winner() {
 
 // The representative of those that are alike has written another element.
 //@ case: winner-decides plain 3
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void winner_decides() {
@@ -109,7 +108,7 @@ __global__ void winner_decides() {
 
 // … another object, by a pointer from memory, or by one of two that are chosen.
 //@ case: pointer-from-memory plain 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void pointer_from_memory() {
@@ -119,7 +118,7 @@ __global__ void pointer_from_memory() {
 }
 
 //@ case: chosen-pointer plain 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void chosen_pointer() {
@@ -130,7 +129,7 @@ __global__ void chosen_pointer() {
 
 // Whether it is written depends on data.
 //@ case: guarded plain 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void guarded() {
@@ -154,7 +153,7 @@ __device__ __noinline__ void decide(int value) {
   }
 }
 //@ case: through-memory plain 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void through_memory() {
@@ -168,7 +167,7 @@ __global__ void through_memory() {
 
 // Through shared memory.
 //@ case: through-shared 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void through_shared() {
@@ -189,7 +188,7 @@ __global__ void through_shared() {
 
 // Through a copy to memory that another kernel decides by.
 //@ case: through-copy 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void write_winner() {
@@ -216,10 +215,9 @@ int through_copy(Setup setup) {
 
 // What it holds before the next number is fetched is no part of a state: it is written before it is read.
 //@ case: queue 16
-//@ flags: --cone
 //@ verdict: terminates
 //@ case: queue 3
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: terminates
 __global__ void queue() {
   __shared__ int item;
@@ -241,7 +239,7 @@ __global__ void queue() {
 
 // Unless it is not always written: who got the number before the last one still has it.
 //@ case: queue-of-even 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void queue_of_even() {
@@ -263,10 +261,10 @@ __global__ void queue_of_even() {
 
 // What is computed in it may be data, too.
 //@ case: tiles 3
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: terminates
 //@ case: tiles-decide 3
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 template <bool decides> __global__ void tiles() {
@@ -288,10 +286,10 @@ template <bool decides> __global__ void tiles() {
 
 // Counts its rounds; nobody asks how many there were.
 //@ case: rounds block 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: terminates
 //@ case: rounds plain 2
-//@ flags: --cone --one-order-after=1
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: starvation CLUSTER
 __global__ void rounds() {

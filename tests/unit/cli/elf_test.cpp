@@ -29,7 +29,7 @@ TEST(ParseElf, ReadsThisProgram) {
   EXPECT_THAT(elf->needed, testing::Contains("libc.so.6"));
   EXPECT_TRUE(elf->needs("libstdc++.so"));
   EXPECT_FALSE(elf->needs("libcudart.so"));
-  EXPECT_FALSE(elf->defines_cudart);
+  EXPECT_FALSE(elf->static_runtime);
   EXPECT_FALSE(elf->has_kernels);
 }
 

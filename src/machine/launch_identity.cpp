@@ -1,5 +1,7 @@
-// Implements parameter_bytes.h.
-#include "machine/parameter_bytes.h"
+// Implements launch_identity.h.
+#include "machine/launch_identity.h"
+
+#include "base/hash.h"
 
 #include <algorithm>
 
@@ -67,6 +69,52 @@ std::vector<ByteRange> parameter_bytes_read(const isa::Kernel& kernel) {
     }
   }
   return result;
+}
+
+namespace {
+
+bool asks_for_grid(const ptx::Operand& operand) {
+  return (operand.kind == OperandKind::Special && operand.name.starts_with("%gridid")) ||
+         std::ranges::any_of(operand.elements, asks_for_grid);
+}
+
+bool asks_for_grid(const ptx::Function& function) {
+  return std::ranges::any_of(function.body, [](const ptx::Instruction& i) {
+    return std::ranges::any_of(i.operands, [](const auto& o) { return asks_for_grid(o); });
+  });
+}
+
+bool asks_for_grid(const Grid& grid) {
+  if (!grid.kernel().calls) {
+    return asks_for_grid(*grid.kernel().function);
+  }
+  return std::ranges::any_of(grid.program()->modules(), [](const auto& module) {
+    return std::ranges::any_of(module->functions, [](const auto& f) { return asks_for_grid(*f); });
+  });
+}
+
+} // namespace
+
+std::uint64_t launch_identity(Grid& grid) {
+  Hasher hasher;
+  hasher.text(grid.kernel().name);
+  hasher.value(grid.program()->content());
+  const LaunchConfig& config = grid.config();
+  for (const Dim3& shape : {config.grid, config.block, config.cluster}) {
+    hasher.value(shape);
+  }
+  hasher.value(config.explicit_cluster);
+  hasher.value(config.cooperative);
+  hasher.value(config.programmatic);
+  hasher.value(config.dynamic_shared);
+  hasher.value(grid.device());
+  hasher.value(grid.depth());
+  hasher.value(grid.cooperative_workspace());
+  hasher.value(asks_for_grid(grid) ? grid.id() : 0);
+  for (const ByteRange& read : parameter_bytes_read(grid.kernel())) {
+    hasher.bytes(grid.parameters() + read.begin, read.end - read.begin);
+  }
+  return hasher.finish().low;
 }
 
 } // namespace heddle::machine

@@ -1,0 +1,28 @@
+// Implements page.h.
+#include "cli/page.h"
+
+#include "cli/output.h"
+
+#include <CLI/CLI.hpp>
+
+namespace heddle::cli {
+
+void define_html(CLI::App& command, std::string& html) {
+  command
+      .add_option(
+          "--html",
+          html,
+          "Also write a page that a browser opens without network: the verdict, who waits for "
+          "whom, "
+          "and each step with source and memory"
+      )
+      ->type_name("FILE");
+}
+
+Result<void> write_page(report::Page page, const std::string& file) {
+  report::SourceCache sources;
+  page.version = HEDDLE_VERSION;
+  return write_result(render_html(page, sources), file);
+}
+
+} // namespace heddle::cli

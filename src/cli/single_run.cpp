@@ -1,0 +1,71 @@
+// Implements single_run.h.
+#include "cli/single_run.h"
+
+#include "base/process.h"
+#include "cli/file.h"
+#include "report/diagnostic_lines.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace heddle::cli {
+
+Result<SingleRun> run_once(
+    const Target& target,
+    const DeviceOptions& device,
+    std::string_view variable,
+    unsigned seconds
+) {
+  constexpr int timed_out = 124;
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("heddle-single-{}", ::getpid());
+  TRY(auto variables, launch_environment(target, device, "run"));
+  variables[std::string(variable)] = file.string();
+  // The program's environment is set last: it is not meant for the shell.
+  std::vector<std::string> command = {
+      "sh",
+      "-c",
+      "exec timeout -k 1 \"$@\" </dev/null >/dev/null 2>&1",
+      "sh",
+      std::to_string(seconds),
+      "env"
+  };
+  for (const auto& [name, value] : variables) {
+    command.push_back(name + "=" + value);
+  }
+  command.push_back(target.path);
+  command.insert(command.end(), target.arguments.begin(), target.arguments.end());
+  std::filesystem::remove(file);
+  TRY(const Output output, run_and_read(command));
+  SingleRun result{
+      .found = report::from_lines(read_file(file.string()).value_or("")),
+      .timed_out = output.status == timed_out
+  };
+  std::filesystem::remove(file);
+  return result;
+}
+
+std::vector<report::Diagnostic>
+find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds) {
+  DeviceOptions fair = device;
+  fair.warps = "independent";
+  fair.stale_reads = false;
+  fair.jit = "never"; // the number of seconds is small
+  fair.seed = 1;
+  auto run = run_once(target, fair, "HEDDLE_REPORT_TO", seconds);
+  if (!run) {
+    return {}; // the search says what is wrong
+  }
+  std::erase_if(run->found, [](const report::Diagnostic& d) {
+    return report::describe(d.finding).group != report::FindingGroup::Hang ||
+           d.severity != report::Severity::Error;
+  });
+  for (report::Diagnostic& d : run->found) {
+    d.notes.emplace_back("seen by: heddle run --seed=1");
+  }
+  return std::move(run->found);
+}
+
+} // namespace heddle::cli

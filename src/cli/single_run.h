@@ -1,0 +1,36 @@
+// One execution of the program by itself, as `heddle run` makes it, for what `heddle check` asks
+// before and beside its search: data races, uses of unwritten memory, a hang under a fair schedule.
+//
+//   TRY(const SingleRun run, run_once(target, device, "HEDDLE_FOUND_TO", 20));
+//
+// The program reads and prints nothing. What it finds it writes into a file that one of two
+// variables names (report/diagnostic_lines.h): HEDDLE_FOUND_TO what monitors find, HEDDLE_REPORT_TO
+// everything.
+#pragma once
+
+#include "cli/launch.h"
+#include "report/diagnostic.h"
+
+#include <string_view>
+#include <vector>
+
+namespace heddle::cli {
+
+struct SingleRun {
+  std::vector<report::Diagnostic> found;
+  bool timed_out = false;
+};
+
+/// Stopped after `seconds`.
+Result<SingleRun> run_once(
+    const Target& target,
+    const DeviceOptions& device,
+    std::string_view variable,
+    unsigned seconds
+);
+
+/// Hangs under the fair schedule of `heddle run --seed=1`: proven ones (machine/probe.h).
+std::vector<report::Diagnostic>
+find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seconds);
+
+} // namespace heddle::cli

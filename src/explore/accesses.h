@@ -1,0 +1,34 @@
+// Accesses: which words of memory a step of a repeated execution has read and written, as a text
+// that the explored process hands to the tool.
+//
+//   row.note = table.intern(to_text(accesses, space, "cluster 0 of kernel 'k<<<1,1>>>'"));
+//   step.memory = accesses_from(table.text(row.note));
+//
+// Knows what device threads access with instructions. Misses what the host, copies and a grid that
+// is carried out in one move access, and what comes after the first 32 places of a step. Accesses
+// of one step that lie side by side in a word of eight bytes are told as one.
+#pragma once
+
+#include "machine/memory_journal.h"
+#include "memory/address_space.h"
+#include "report/trace.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::explore {
+
+/// `owner`: whose shared memory it is.
+std::string to_text(
+    const machine::MemoryJournal::Accesses& accesses,
+    const memory::AddressSpace& space,
+    std::string_view owner
+);
+/// The other way round. Lines that are not understood are left out.
+std::vector<report::MemoryAccess> accesses_from(std::string_view text);
+
+/// "reads 0", "writes 1", "reads 0, writes 1"; empty if there are more.
+std::string in_words(const std::vector<report::MemoryAccess>& accesses);
+
+} // namespace heddle::explore
