@@ -347,12 +347,11 @@ constexpr Killer killers[] = {
     {weak::Mutant::FencesReleaseOnce, "2x3-together", 5277246},
     {weak::Mutant::FencesForgetReads, "2x3-together", 1599234},
     {weak::Mutant::ScFencesApart, "2x4-fences", 90055},
-    {weak::Mutant::ScFencesTogether, "2x3-fences", 0},
-    {weak::Mutant::ReleasesWithoutPlace, "2x3-together", 0},
-    {weak::Mutant::EqualUpdatesRelease, "2x3-equal", 0},
-    {weak::Mutant::RacesForgetReads, "2x2-together", 0},
+    {weak::Mutant::ScFencesTogether, "2x3-fences", 697359},
+    {weak::Mutant::ReleasesWithoutPlace, "2x3-together", 145940},
+    {weak::Mutant::EqualUpdatesRelease, "2x3-equal", 201577},
 };
-static_assert(std::size(killers) + 1 == static_cast<std::size_t>(weak::Mutant::Count));
+static_assert(std::size(killers) + 2 == static_cast<std::size_t>(weak::Mutant::Count));
 
 bool is_noticed(const Killer& killer, const Bound& bound) {
   const Programs programs(bound);
@@ -372,8 +371,19 @@ bool is_noticed(const Killer& killer, const Bound& bound) {
   return false;
 }
 
+/// A read, and a write that nothing orders behind it. No program of a bound tells whether that is
+/// forgotten: without branches the write may come first as well, and then the read races with it.
+bool finds_race_with_read(weak::Mutant mutant) {
+  weak::WeakMemory memory({}, mutant);
+  memory.add_thread(0, {});
+  memory.add_thread(1, {});
+  memory.read(0, {0, 4}, {}, 0);
+  return memory.race(1, {0, 4}, {}, /*writes=*/true).has_value();
+}
+
 int check_mutants() {
-  bool all_noticed = true;
+  bool all_noticed = finds_race_with_read(weak::Mutant::None) &&
+                     !finds_race_with_read(weak::Mutant::RacesForgetReads);
   const std::vector<Bound> all = bounds();
   for (const Killer& killer : killers) {
     const auto bound = std::ranges::find_if(all, [&](const Bound& b) {
