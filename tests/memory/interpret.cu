@@ -2,9 +2,10 @@
 //
 //   interpret SHAPE PROGRAM WANT OUTCOME…
 //
-// SHAPE: threads of one block ("together"), each in a block ("apart"), or two of one block and the others of
-// another one ("pairs"). PROGRAM: instructions of four letters, threads separated by commas (litmus.cpp, code()).
-// WANT "in": ends with 1 if the outcome is not among those that follow; "not": if it is.
+// SHAPE: threads of one block ("together"), each in a block ("apart"), or two of one block and the
+// others of another one ("pairs"). PROGRAM: instructions of four letters, threads separated by
+// commas (litmus.cpp, code()). WANT "in": ends with 1 if the outcome is not among those that
+// follow; "not": if it is.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,11 +24,18 @@ struct Program {
 __device__ unsigned places[2 * 32]; // x and y, apart
 __device__ unsigned result[most][most];
 
-#define LOAD(words) asm volatile("ld." words ".global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory")
-#define STORE(words) asm volatile("st." words ".global.u32 [%1], %0;" ::"r"(value), "l"(at) : "memory")
-#define UPDATE(words) asm volatile("atom." words ".global.exch.b32 %0, [%1], %2;" : "=r"(value) : "l"(at), "r"(value) : "memory")
+#define LOAD(words)                                                                                \
+  asm volatile("ld." words ".global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory")
+#define STORE(words)                                                                               \
+  asm volatile("st." words ".global.u32 [%1], %0;" ::"r"(value), "l"(at) : "memory")
+#define UPDATE(words)                                                                              \
+  asm volatile("atom." words ".global.exch.b32 %0, [%1], %2;"                                      \
+               : "=r"(value)                                                                       \
+               : "l"(at), "r"(value)                                                               \
+               : "memory")
 #define FENCE(words) asm volatile("fence." words ";" ::: "memory")
-#define SCOPES(DO, order, scope) ((scope) == 'c' ? [&] { DO(order ".cta"); }() : [&] { DO(order ".gpu"); }())
+#define SCOPES(DO, order, scope)                                                                   \
+  ((scope) == 'c' ? [&] { DO(order ".cta"); }() : [&] { DO(order ".gpu"); }())
 
 __global__ void interpret(Program p) {
   if (threadIdx.x >= p.per_block) {
