@@ -149,6 +149,9 @@ void Explorer::note_facts() {
   if (stepper_.left_out_reads()) {
     table_.note(Fact::Reads);
   }
+  if (stepper_.left_out_values()) {
+    table_.note(Fact::OldValues);
+  }
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }

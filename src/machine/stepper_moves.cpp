@@ -204,9 +204,10 @@ void Stepper::host_moved() {
   output_bytes_ = world_.output_bytes();
   log_.clear();
   journal_.recount();
-  if (weak_) { // what the host or a copy has done is seen at once, and sees everything
+  if (weak_) {
+    const std::uint64_t before = std::exchange(weak_generation_, world_.space().generation());
     weak_->forget_undo();
-    weak_->forget_all();
+    weak_->look_again(weak_generation_ == before);
   }
   for (const auto& work : works_) {
     if (work->done) {
