@@ -30,6 +30,25 @@ llvm::Value* Access::mask() {
   return b_.CreateBitCast(active_, llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_.lanes()));
 }
 
+/// Do `span` bytes at an offset lie in memory of a size that is known at the start of the region,
+/// and is the offset aligned? In one comparison: what is not aligned becomes large.
+llvm::Value*
+Access::fits(llvm::Value* offset, llvm::Value* span, llvm::Value* size, std::uint32_t align) {
+  const auto shift = static_cast<std::uint64_t>(std::countr_zero(align));
+  llvm::Value* places = nullptr; // at which the bytes may begin
+  {
+    const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(b_.GetInsertBlock()->getParent()->getEntryBlock().getTerminator());
+    places = b_.CreateAdd(b_.CreateLShr(b_.CreateSub(size, span), shift), b_.getInt64(1));
+    places = b_.CreateSelect(b_.CreateICmpULE(span, size), places, b_.getInt64(0));
+  }
+  if (shift != 0) {
+    llvm::Value* by = b_.getInt64(shift);
+    offset = b_.CreateIntrinsic(llvm::Intrinsic::fshr, {b_.getInt64Ty()}, {offset, offset, by});
+  }
+  return b_.CreateICmpULT(offset, places);
+}
+
 void Access::reach(
     const LaneValue& address,
     std::uint32_t bytes,
@@ -84,12 +103,16 @@ void Access::reach(
         distance < 0 ? b_.CreateAdd(a.value, b_.getInt64(static_cast<std::uint64_t>(distance)))
                      : a.value;
     llvm::Value* span = b_.getInt64(static_cast<std::uint64_t>(std::abs(distance)) + bytes);
-    good = b_.CreateAnd(good, b_.CreateICmpULE(span, size));
-    good =
-        b_.CreateAnd(good, b_.CreateICmpULE(b_.CreateSub(lowest, begin), b_.CreateSub(size, span)));
-    if (!aligned_always) {
+    if (space == isa::Space::Generic) {
+      good = b_.CreateAnd(good, b_.CreateICmpULE(span, size));
+      good = b_.CreateAnd(
+          good,
+          b_.CreateICmpULE(b_.CreateSub(lowest, begin), b_.CreateSub(size, span))
+      );
       llvm::Value* low = b_.CreateAnd(a.value, b_.getInt64(bytes - 1));
       good = b_.CreateAnd(good, b_.CreateICmpEQ(low, b_.getInt64(0)));
+    } else {
+      good = b_.CreateAnd(good, fits(lowest, span, size, aligned_always ? 1 : bytes));
     }
     go_on_if(good);
     if (space != isa::Space::Local) {
