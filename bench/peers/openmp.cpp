@@ -3,6 +3,7 @@
 #include "timing.h"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace {
 

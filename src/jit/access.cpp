@@ -7,6 +7,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
@@ -47,6 +48,21 @@ Access::fits(llvm::Value* offset, llvm::Value* span, llvm::Value* size, std::uin
     offset = b_.CreateIntrinsic(llvm::Intrinsic::fshr, {b_.getInt64Ty()}, {offset, offset, by});
   }
   return b_.CreateICmpULT(offset, places);
+}
+
+/// The next groups' bytes lie behind this one's in most kernels. Too few instructions of groups that
+/// follow each other are under way at once for the processor to see that.
+void Access::fetch_ahead(bool store) {
+  constexpr std::int64_t ahead = 2048;
+  constexpr std::int64_t line = 64;
+  const std::int64_t all = shape_.stride * static_cast<std::int64_t>(lanes_.lanes());
+  for (std::int64_t n = 0; n < std::min<std::int64_t>(all, 4 * line); n += line) {
+    b_.CreateIntrinsic(
+        llvm::Intrinsic::prefetch,
+        {b_.getPtrTy()},
+        {at(ahead + n), b_.getInt32(store ? 1 : 0), b_.getInt32(3), b_.getInt32(1)}
+    );
+  }
 }
 
 void Access::reach(
@@ -118,6 +134,9 @@ void Access::reach(
     if (space != isa::Space::Local) {
       shape_ = a.shape;
       base_ = b_.CreateIntToPtr(b_.CreateAdd(a.value, delta), b_.getPtrTy());
+      if (space == isa::Space::Generic && a.shape.stride == bytes) {
+        fetch_ahead(store);
+      }
       return;
     }
   } else {
