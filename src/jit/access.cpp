@@ -50,8 +50,8 @@ Access::fits(llvm::Value* offset, llvm::Value* span, llvm::Value* size, std::uin
   return b_.CreateICmpULT(offset, places);
 }
 
-/// The next groups' bytes lie behind this one's in most kernels. Too few instructions of groups that
-/// follow each other are under way at once for the processor to see that.
+/// The next groups' bytes lie behind this one's in most kernels. Too few instructions of groups
+/// that follow each other are under way at once for the processor to see that.
 void Access::fetch_ahead(bool store) {
   constexpr std::int64_t ahead = 2048;
   constexpr std::int64_t line = 64;
