@@ -1,4 +1,4 @@
-// The four problems by hand, as one would write them for a CPU: g++ -O3 -march=native -fopenmp
+// The four problems by hand, as one would write them for a CPU: g++ -O3 -fopenmp
 #define _POSIX_C_SOURCE 200809L
 #include "timing.h"
 

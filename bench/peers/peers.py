@@ -65,7 +65,7 @@ def vendor(work, name, library):
 def measure(work, heddle, rounds, core):
     """[(name, {kernel: ms})], Heddle last."""
     rows = []
-    if build(["g++", "-O3", "-march=native", "-ffast-math", "-fopenmp", HERE / "openmp.cpp", "-o", work / "openmp"]):
+    if build(["g++", "-O3", "-fopenmp", HERE / "openmp.cpp", "-o", work / "openmp"]):
         rows.append(("OpenMP, g++ -O3", times([work / "openmp", rounds], {"OMP_NUM_THREADS": "1"}, core)))
     if build(["gcc", "-O2", HERE / "opencl.c", "-o", work / "opencl", "-lOpenCL", "-lm"]):
         command = [work / "opencl", HERE / "kernels.cl", rounds]
