@@ -91,7 +91,7 @@ template <class T> int weak_exchange(volatile T* p, T* expected, T desired, cons
 #define HEDDLE_PC __builtin_return_address(0)
 #define HEDDLE_UPDATE(bits, name, result)                                                          \
   HEDDLE_EXPORT a##bits __tsan_atomic##bits##_##name(volatile a##bits* p, a##bits v, int) {        \
-    return update(p, v, HEDDLE_PC, [v]([[maybe_unused]] a##bits old) {                                \
+    return update(p, v, HEDDLE_PC, [v]([[maybe_unused]] a##bits old) {                             \
       return static_cast<a##bits>(result);                                                         \
     });                                                                                            \
   }

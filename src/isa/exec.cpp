@@ -55,6 +55,16 @@ Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, La
   return frames_.back().get();
 }
 
+Frame& Warp::only_frame(const Code* code, LaneMask lanes) {
+  if (frames_.size() != 1 || frames_[0]->code != code || frames_[0]->caller != nullptr ||
+      frames_[0]->allocated != 0) {
+    reset();
+    push_frame(code, nullptr, nullptr, lanes);
+  }
+  frames_[0]->lanes = lanes;
+  return *frames_[0];
+}
+
 void Warp::pop_lanes(Frame* frame, LaneMask lanes) {
   frame->lanes &= ~lanes;
   if (frame->lanes != 0) {

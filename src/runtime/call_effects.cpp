@@ -1,11 +1,12 @@
-// What calls leave behind, for whoever names states (heddle check): implements the part of runtime.h
-// that is about it.
+// What calls leave behind, for whoever names states (heddle check): implements the part of
+// runtime.h that is about it.
 //
-// A state is told by memory, by the commands that are not complete, by where the host threads stand,
-// by what the API keeps of each thread (name_of), and by its streams and events (StreamTable::hash).
-// What else a call leaves behind (a graph's nodes, an attribute, a texture) is not looked at: the
-// driver is told that there was such a call, and tells states apart by all those that there were.
-// So a function that is missing here costs states, and none that is here may keep anything else.
+// A state is told by memory, by the commands that are not complete, by where the host threads
+// stand, by what the API keeps of each thread (name_of), and by its streams and events
+// (StreamTable::hash). What else a call leaves behind (a graph's nodes, an attribute, a texture) is
+// not looked at: the driver is told that there was such a call, and tells states apart by all those
+// that there were. So a function that is missing here costs states, and none that is here may keep
+// anything else.
 #include "base/hash.h"
 #include "runtime/runtime.h"
 

@@ -138,11 +138,9 @@ Runtime::Runtime(Config config)
   world_->set_driver(make_driver(*world_, config_));
   modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices);
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
-  world_->set_api_state(
-      [this](Hasher& hasher, const machine::World::NameOfCommand& name) {
-        streams_->hash(hasher, name);
-      }
-  );
+  world_->set_api_state([this](Hasher& hasher, const machine::World::NameOfCommand& name) {
+    streams_->hash(hasher, name);
+  });
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
   }
