@@ -16,8 +16,8 @@ namespace {
 
 // Turns of warps that a cluster gets before it goes to the back of the queue.
 constexpr std::uint64_t rounds_per_turn = 16;
-// While a monitor watches, a few clusters take turns after each round: it ends the turns of warps
-// where others should go first (race/access.cpp), which are warps of other blocks, too.
+// A monitor that ends the turn of a warp wants others to go first (race/access.cpp): of a few other
+// clusters, too, which start then.
 constexpr std::uint64_t watched_clusters = 4;
 // With a seed device work is done by the host thread while it waits; when it does not call for this
 // long (it spins on a flag) another thread does it.
@@ -52,7 +52,7 @@ Engine::Engine(World& world, EngineOptions options) : world_(world), options_(st
     random_.emplace(*options_.seed);
     host_exec_ = std::make_unique<isa::Exec>(world.space());
   }
-  soft_limit_ = least_resident();
+  soft_limit_ = options_.workers;
 }
 
 Engine::~Engine() {
@@ -234,12 +234,6 @@ bool Engine::may_start(const Running& running) const {
   return resident_.size() < soft_limit_ || grid.config().cooperative;
 }
 
-/// Clusters that are started although others have not ended.
-std::uint64_t Engine::least_resident() const {
-  const std::uint64_t workers = options_.workers;
-  return options_.one_at_a_time ? std::max(workers, watched_clusters) : workers;
-}
-
 std::uint64_t Engine::Running::unstarted() const {
   std::uint64_t count = command->grid->cluster_count() - command->grid->next_cluster;
   for (const Clusters& clusters : returned) {
@@ -376,11 +370,7 @@ void Engine::run_cluster(
         cluster.block(rank).look_for_divergence(); // [BAR-6], [WARP-MASK]
       }
     }
-    outcome = cluster.run(
-        exec,
-        options_.one_at_a_time ? warps : rounds_per_turn * warps,
-        random_ ? &*random_ : nullptr
-    );
+    outcome = cluster.run(exec, rounds_per_turn * warps, random_ ? &*random_ : nullptr);
     ended += outcome == Cluster::Outcome::Ended ? 1 : 0;
     start = true;
   } while (outcome == Cluster::Outcome::Ended && resident->next.count() != 0 &&
@@ -402,12 +392,16 @@ void Engine::run_cluster(
   const std::uint64_t all_ended = grid.clusters_ended.fetch_add(ended) + ended;
   switch (outcome) {
   case Cluster::Outcome::Yielded:
+    if (options_.one_at_a_time && exec.why() == isa::Stop::Yield &&
+        soft_limit_ < watched_clusters) {
+      ++soft_limit_;
+    }
     ++turns_since_end_;
     turns_ = cluster.progressed() ? 0 : turns_ + 1;
     progress_ += cluster.progressed() ? 1 : 0;
     if (turns_ > 2 * resident_.size() || turns_since_end_ > 64 * resident_.size()) {
       // They may wait for one that has not begun. Doubling reaches the limit of the device soon.
-      soft_limit_ = 2 * resident_.size() + least_resident();
+      soft_limit_ = 2 * resident_.size() + options_.workers;
       turns_ = turns_since_end_ = 0;
     }
     wake_another();
@@ -418,7 +412,7 @@ void Engine::run_cluster(
     --running->resident;
     turns_ = turns_since_end_ = 0;
     if (resident_.empty()) {
-      soft_limit_ = least_resident();
+      soft_limit_ = options_.workers;
     }
     cluster.stop();
     running->spare.push_back(std::move(resident->cluster));

@@ -113,7 +113,6 @@ private:
   std::deque<CommandPtr> waiting_;        // for values: ready
   std::deque<std::shared_ptr<Running>> running_;
   std::deque<std::shared_ptr<Resident>> resident_; // in the order of their next turn
-  std::uint64_t least_resident() const;
   std::uint64_t soft_limit_ = 0; // clusters that may be resident before others end
   std::uint64_t turns_ = 0;      // of clusters since one ended or a barrier opened
   std::uint64_t turns_since_end_ = 0;

@@ -3,6 +3,8 @@
 
 #include "ptx/effect.h"
 
+#include <algorithm>
+
 namespace heddle::race {
 
 std::vector<bool> blocks_behind(const ptx::Cfg& cfg, std::uint32_t from) {
@@ -43,6 +45,37 @@ bool ValueUse::in_waiting_loop(std::uint32_t instruction) {
     }
   }
   return false;
+}
+
+/// Is it in a loop that does not change the address from which it reads?
+bool ValueUse::polls(std::uint32_t instruction) const {
+  const std::uint32_t at = cfg_.block_of(instruction);
+  const std::vector<bool> behind = blocks_behind(cfg_, at);
+  if (!behind[at]) {
+    return false;
+  }
+  const auto address = std::ranges::find(
+      function_.body[instruction].operands,
+      ptx::OperandKind::Address,
+      &ptx::Operand::kind
+  );
+  if (address == function_.body[instruction].operands.end() ||
+      address->elements[0].kind != ptx::OperandKind::Register) {
+    return true;
+  }
+  for (std::uint32_t b = 0; b < cfg_.blocks().size(); ++b) {
+    if (!behind[b] || !blocks_behind(cfg_, b)[at]) {
+      continue;
+    }
+    for (std::uint32_t i = cfg_.blocks()[b].first; i < cfg_.blocks()[b].last; ++i) {
+      const auto& operands = function_.body[i].operands;
+      if (!operands.empty() && operands[0].kind == ptx::OperandKind::Register &&
+          operands[0].index == address->elements[0].index) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 bool ValueUse::is_data(std::uint32_t instruction) {

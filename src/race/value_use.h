@@ -22,11 +22,14 @@ public:
         flow_(function),
         cfg_(function) {}
   bool is_data(std::uint32_t instruction);
-  /// A branch may depend on what it reads.
-  bool decides(std::uint32_t instruction) { return flow_.from(instruction).decides; }
+  /// A branch may depend on what it reads, and it is not read again and again.
+  bool decides(std::uint32_t instruction) {
+    return flow_.from(instruction).decides && !polls(instruction);
+  }
 
 private:
   bool in_waiting_loop(std::uint32_t instruction);
+  bool polls(std::uint32_t instruction) const;
 
   const ptx::Function& function_;
   ptx::ValueFlow flow_;

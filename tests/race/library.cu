@@ -15,4 +15,4 @@ template <int size> __global__ void sum(int* out) {
   const auto tile = cg::tiled_partition<size>(block);
   out[threadIdx.x] = cg::reduce(tile, static_cast<int>(threadIdx.x), cg::plus<int>());
 }
-CASE(tile_of_several_warps, "RACE-BARRIER") { sum<right ? 32 : 64><<<1, 128>>>(device_memory<int>(128)); }
+CASE(tile_of_several_warps, "RACE-(BARRIER|SYNC)") { sum<right ? 32 : 64><<<1, 128>>>(device_memory<int>(128)); }
