@@ -261,7 +261,9 @@ void RegionBuilder::emit_prologue() {
     if (ops_[k].kind == Kind::Leave) {
       continue;
     }
-    for (const isa::Ref ref : registers_.refs(k)) {
+    std::vector<isa::Ref> refs = registers_.refs(k);
+    refs.push_back(membermask(k));
+    for (const isa::Ref ref : refs) {
       const std::uint32_t index = registers_.frame_register(ref);
       if (index != registers_.count() && variables_[index] == nullptr) {
         variables_[index] = variable(type_of(index), "r" + llvm::Twine(index));
@@ -706,13 +708,17 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
 
 /// A collective of other lanes than those that execute it is the interpreter's.
 void RegionBuilder::leave_unless_converged(std::uint32_t k) {
-  const isa::Ref members{static_cast<std::uint32_t>(code_.ops[k].imm2)};
+  const isa::Ref members = membermask(k);
   if (members.none()) {
     return;
   }
-  const auto* mask = llvm::cast<llvm::ConstantInt>(constant_word(members));
-  llvm::Value* named = b_.getInt32(static_cast<std::uint32_t>(mask->getZExtValue()));
-  llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(named, live_), active_);
+  const LaneValue named = input(members, b_.getInt32Ty());
+  if (!named.shape.is_uniform()) {
+    leave_if(b_.getTrue(), k);
+    return;
+  }
+  llvm::Value* mask = b_.CreateTrunc(named.value, b_.getInt32Ty());
+  llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(mask, live_), active_);
   leave_if(b_.CreateNot(whole), k);
 }
 

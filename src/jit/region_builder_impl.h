@@ -63,6 +63,7 @@ private:
   PlannedOp plan(std::uint32_t k) const;
   bool known_operands(std::uint32_t k) const;
   bool may_interpret(std::uint32_t k) const;
+  isa::Ref membermask(std::uint32_t k) const;
   bool is_barrier(std::uint32_t k) const;
   bool is_end(std::uint32_t k) const;
   bool whole_blocks() const;
