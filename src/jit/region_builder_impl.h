@@ -1,5 +1,5 @@
-// RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what, and
-// region_builder.cpp makes the code.
+// RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what,
+// region_builder.cpp makes the code, and region_blocks.cpp that of whole blocks.
 #pragma once
 
 #include "isa/exec.h"
