@@ -1,5 +1,5 @@
-// Kernels of the kinds that benchmark collections have, at sizes that take the interpreter about a
-// second each: kinds NAME. Prints a sum of the result's words, which must not depend on how the kernel
+// Kernels of the kinds that benchmark collections have, at sizes that take the interpreter 30
+// to 400 ms each: kinds NAME. Prints a sum of the result's words, which must not depend on how the kernel
 // is executed.
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what, and
-// region_builder.cpp makes the code.
+// RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what,
+// region_builder.cpp makes the code, and region_blocks.cpp that of whole blocks.
 #pragma once
 
 #include "isa/exec.h"
@@ -63,6 +63,7 @@ private:
   PlannedOp plan(std::uint32_t k) const;
   bool known_operands(std::uint32_t k) const;
   bool may_interpret(std::uint32_t k) const;
+  isa::Ref membermask(std::uint32_t k) const;
   bool is_barrier(std::uint32_t k) const;
   bool is_end(std::uint32_t k) const;
   bool whole_blocks() const;

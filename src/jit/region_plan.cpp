@@ -39,6 +39,10 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
   } else if (may_interpret(k)) {
     result.operands = functions_.operands(code_, k, registers_);
     result.kind = Kind::Interpret;
+    const isa::Ref members = membermask(k);
+    if (!members.none() && members.area() == isa::Area::Frame) {
+      result.operands.inputs.push_back(members);
+    }
   }
   return result;
 }
@@ -53,13 +57,25 @@ bool RegionBuilder::may_interpret(std::uint32_t k) const {
   }
   const ptx::Effect& effect = ptx::effect_of(*instruction(k));
   if (is_collective(effect)) {
-    const isa::Ref members{static_cast<std::uint32_t>(op.imm2)};
-    return (op.flags & isa::Visible) != 0 &&
-           (members.none() ||
-            (members.area() == isa::Area::Constant && constant_word(members) != nullptr));
+    const isa::Ref members = membermask(k);
+    const bool known =
+        members.none() ||
+        (members.area() == isa::Area::Constant && constant_word(members) != nullptr) ||
+        (members.area() == isa::Area::Frame &&
+         registers_.at(members.offset()) != registers_.count());
+    return (op.flags & isa::Visible) != 0 && known;
   }
   return effect.is(ptx::Effect::Kind::Fence) || effect.is(ptx::Effect::Kind::ActiveLanes) ||
          (effect.is_access() && !effect.is_async());
+}
+
+/// Of a collective.
+isa::Ref RegionBuilder::membermask(std::uint32_t k) const {
+  const ptx::Instruction* i = instruction(k);
+  if (i == nullptr || !is_collective(ptx::effect_of(*i))) {
+    return {};
+  }
+  return {static_cast<std::uint32_t>(code_.ops[k].imm2)};
 }
 
 /// bar.sync 0 of all threads, by all lanes.

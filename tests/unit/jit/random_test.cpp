@@ -223,7 +223,9 @@ private:
           fmt::format("and.b32 %r8, %r{}, 3; match.any.sync.b32 %r{}, %r8, -1;\n", reg(), reg());
       break;
     default:
-      text_ += fmt::format("shfl.sync.bfly.b32 %r{}, %r{}, {}, 31, -1;\n", reg(), reg(), below(32));
+      text_ += "mov.u32 %r7, -1;";
+      text_ +=
+          fmt::format("shfl.sync.bfly.b32 %r{}, %r{}, {}, 31, %r7;\n", reg(), reg(), below(32));
       break;
     }
   }
