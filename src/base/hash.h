@@ -20,6 +20,12 @@ struct Hash128 {
   bool operator==(const Hash128&) const = default;
 };
 
+/// A number for both, in this order.
+inline std::uint64_t combined(std::uint64_t first, std::uint64_t second) {
+  const std::uint64_t both[2] = {first, second};
+  return XXH3_64bits(both, sizeof both);
+}
+
 class Hasher {
 public:
   Hasher() { XXH3_128bits_reset(&state_); }

@@ -116,6 +116,9 @@ Result<report::Report> check_program(const CheckOptions& options) {
   }
   if (options.search.ptx_memory && options.device.warps != "independent") {
     return input_error("--memory=ptx needs --warps=independent");
+    }
+  if (options.device.reconvergence != "early-ends" && options.device.warps == "independent") {
+    return input_error("--reconvergence needs --warps=lockstep or --warps=both");
   }
   if (options.races != 0 && options.device.warps == "lockstep") {
     return input_error(
@@ -144,6 +147,7 @@ Result<report::Report> check_program(const CheckOptions& options) {
   DeviceOptions device = options.device;
   device.warps = "independent"; // the explorer is told by its own options
   device.stale_reads = false;
+  device.reconvergence = "early-ends";
   TRY(request.environment, launch_environment(target, device, "check"));
   const Remarks remarks;
   request.environment["HEDDLE_REMARKS_TO"] = remarks.file();
@@ -157,6 +161,8 @@ Result<report::Report> check_program(const CheckOptions& options) {
   request.options = options.search;
   request.options.lockstep = options.device.warps == "lockstep";
   request.options.stale_reads = request.options.lockstep && options.device.stale_reads;
+  request.options.common_exit =
+      request.options.lockstep && options.device.reconvergence == "common-exit";
   request.options.guide_barriers = options.device.barriers == "guide";
   request.workers = options.workers;
   request.fair_hangs = [&](unsigned seconds) {
@@ -167,8 +173,21 @@ Result<report::Report> check_program(const CheckOptions& options) {
   if (options.device.warps == "both") {
     request.options.lockstep = true;
     request.options.stale_reads = options.device.stale_reads;
+    request.options.common_exit = options.device.reconvergence == "common-exit";
     TRY(report::Report lockstep, explore::check(request));
     add_lockstep(report, std::move(lockstep));
+  }
+  if (options.device.reconvergence == "both") {
+    request.options.common_exit = true;
+    TRY(report::Report common, explore::check(request));
+    for (report::Diagnostic& finding : common.findings) {
+      finding.notes.emplace_back("this is where lanes meet with --reconvergence=common-exit");
+    }
+    if (options.device.warps == "both") {
+      add_lockstep(report, std::move(common));
+    } else {
+      add_same_machine(report, std::move(common));
+    }
   }
   if (options.races != 0) {
     add_races(report, std::move(races));

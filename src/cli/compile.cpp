@@ -249,6 +249,11 @@ Result<std::string> find_nvcc() {
   );
 }
 
+bool is_for_nvcc(const std::string& word) {
+  const std::string suffix = fs::path(word).extension();
+  return !word.starts_with('-') && (is_compiled(word) || suffix == ".o" || suffix == ".a");
+}
+
 std::vector<std::string> parse_dependencies(std::string_view rule) {
   std::vector<std::string> files;
   const std::size_t colon = rule.find(": ");

@@ -32,6 +32,9 @@ Result<std::string> compile(const CompileRequest& request);
 /// with.
 Result<std::string> find_nvcc();
 
+/// Is it a source, an object or an archive by its name, and no option?
+bool is_for_nvcc(const std::string& word);
+
 /// The files in a make rule as compilers write them ("a.o: x.cu \<newline> y.h"), without the
 /// target.
 std::vector<std::string> parse_dependencies(std::string_view rule);

@@ -98,6 +98,17 @@ fs::path own_path() {
   return fs::read_symlink("/proc/self/exe", failure);
 }
 
+std::string as_word(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\\' || c == '\'' || c == '"') {
+      result += '\\';
+    }
+    result += c;
+  }
+  return result;
+}
+
 Result<std::vector<std::string>> split_words(std::string_view text) {
   std::vector<std::string> words;
   std::string word;

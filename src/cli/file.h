@@ -31,6 +31,8 @@ std::filesystem::path own_path();
 /// Splits like a shell does: blanks separate, '…', "…" and \ quote. Input error: a quote is left
 /// open.
 Result<std::vector<std::string>> split_words(std::string_view text);
+/// The other way round: split_words gives exactly this word.
+std::string as_word(std::string_view text);
 
 /// getenv, empty if unset.
 std::string environment(const char* name);

@@ -1,14 +1,13 @@
 // Messages for programs that cannot run with Heddle as they were built.
 #include "cli/inspect.h"
 
+#include "base/closed_libraries.h"
 #include "cli/elf.h"
 #include "cli/file.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <span>
 
 namespace heddle::cli {
@@ -20,19 +19,6 @@ constexpr std::string_view how_to_link =
     "  with make:   make NVCC=\"heddle-cc nvcc\" CXX=\"heddle-cc g++\", which changes nothing "
     "else\n"
     "  or give heddle the source file: heddle run app.cu";
-
-/// Libraries whose kernels are SASS and that talk to the driver: we cannot stand in for them.
-constexpr auto closed_libraries = std::to_array<std::string_view>(
-    {"libcublas",
-     "libcudnn",
-     "libcufft",
-     "libcusolver",
-     "libcusparse",
-     "libcurand",
-     "libnccl",
-     "libnpp",
-     "libnvjpeg"}
-);
 
 std::string_view extension(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -143,9 +129,7 @@ Result<Inspection> inspect(const std::string& path) {
     result.instrumented = elf->instrumented || elf->launched;
     result.rpath_wins = !elf->rpath.empty() && elf->runpath.empty();
     for (const std::string& library : elf->needed) {
-      if (std::ranges::any_of(closed_libraries, [&](auto name) {
-            return library.starts_with(name);
-          })) {
+      if (is_closed_library(library) && !has_stand_in(library)) {
         result.warnings.push_back(
             fmt::format(
                 "'{}' needs {}, whose kernels exist only as machine code of NVIDIA's GPUs; calls "
@@ -156,7 +140,8 @@ Result<Inspection> inspect(const std::string& path) {
         );
       }
     }
-    if (!result.cuda) {
+    // A program that may load libraries (an interpreter) need not show that it uses CUDA.
+    if (!result.cuda && !elf->loads && !elf->needs("libpython")) {
       result.warnings.push_back(
           fmt::format(
               "'{}' shows no sign of CUDA (no kernels, not linked with libcudart); running it as "

@@ -25,6 +25,7 @@ constexpr std::string_view driver_name = "libcuda.so.1";
 constexpr std::string_view compiler_shim_name = "libheddle_nvrtc.so";
 constexpr std::string_view audit_name = "libheddle_audit.so";
 constexpr std::string_view bind_name = "libheddle_bind.so";
+constexpr std::string_view ptxas_name = "heddle-ptxas";
 constexpr std::string_view instrumentation_name = "libtsan.so.2";
 
 std::string prepend(const std::string& first, const char* variable, char separator) {
@@ -121,16 +122,23 @@ Result<Target> prepare(
           fmt::format("--nvcc: '{}' is not compiled by heddle (it does not end in .cu)", program)
       );
     }
-    if (program.find('/') == std::string::npos) {
+    if (program.ends_with(".py")) {
+      if (!fs::is_regular_file(program, failure)) {
+        return input_error(fmt::format("there is no program '{}'", program));
+      }
+      target.path = "python3";
+      target.arguments.insert(target.arguments.begin(), program);
+    }
+    if (target.path.find('/') == std::string::npos) {
       // A file here wins over PATH: `heddle run app` means the app one has just built.
-      if (fs::is_regular_file(program, failure)) {
+      if (target.path == program && fs::is_regular_file(program, failure)) {
         target.path = "./" + program;
-      } else if (const auto found = find_in_path(program)) {
+      } else if (const auto found = find_in_path(target.path)) {
         target.path = found->string();
       }
     }
     if (!fs::exists(target.path, failure)) {
-      return input_error(fmt::format("there is no program '{}'", program));
+      return input_error(fmt::format("there is no program '{}'", target.path));
     }
   }
   TRY(target.inspection, inspect(target.path));
@@ -172,6 +180,21 @@ Result<std::string> library_folder() {
       )
   );
 }
+
+namespace {
+
+/// Triton calls ptxas as a program, and keeps what it has made. That must not be found by a Triton
+/// that has a GPU.
+void add_triton(std::map<std::string, std::string>& variables, const fs::path& folder) {
+  variables["TRITON_PTXAS_PATH"] = folder / ptxas_name;
+  variables["TRITON_PTXAS_BLACKWELL_PATH"] = folder / ptxas_name;
+  variables["TRITON_LIBCUDA_PATH"] = folder;
+  if (const auto cache = ProgramCache::open(); cache && environment("TRITON_CACHE_DIR").empty()) {
+    variables["TRITON_CACHE_DIR"] = cache->triton().string();
+  }
+}
+
+} // namespace
 
 Result<std::map<std::string, std::string>>
 launch_environment(const Target& target, const DeviceOptions& options, const std::string& mode) {
@@ -232,6 +255,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   if (options.stale_reads) {
     variables["HEDDLE_STALE_READS"] = "1";
   }
+  if (options.reconvergence != "early-ends") {
+    variables["HEDDLE_RECONVERGENCE"] = options.reconvergence;
+  }
   std::string preload = HEDDLE_SANITIZER_RUNTIME;
   const auto add_preload = [&](std::string_view library) {
     preload += (preload.empty() ? "" : " ") + (fs::path(folder) / library).string();
@@ -248,6 +274,7 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
     add_preload(driver_name);
   }
   if (target.inspection.may_compile) {
+    add_triton(variables, folder);
     add_preload(compiler_shim_name);
   }
   // What is loaded later may have a runtime library inside, too.

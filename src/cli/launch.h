@@ -7,9 +7,11 @@
 //   HEDDLE_BARRIERS=ptx|guide
 //   HEDDLE_JIT=hot|always   with HEDDLE_JIT_COMPILER and HEDDLE_JIT_CACHE
 //   HEDDLE_WARPS=independent|lockstep   HEDDLE_WARP_TRACE=N   HEDDLE_STALE_READS=1
+//   HEDDLE_RECONVERGENCE=early-ends|common-exit
 //   LD_LIBRARY_PATH         our library folder first
 //   LD_PRELOAD              our libcudart, where the program's own DT_RPATH would be searched
 //   earlier; libheddle_bind.so for those whose runtime library is linked statically
+//   TRITON_PTXAS_PATH, TRITON_LIBCUDA_PATH, TRITON_CACHE_DIR: for programs that load libraries
 //   LD_AUDIT                libheddle_audit.so, for those and for programs that load libraries
 #pragma once
 
@@ -42,6 +44,7 @@ struct DeviceOptions {
   std::string jit = "hot";           // or never, always
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
+  std::string reconvergence = "early-ends"; // or common-exit; both (check)
   std::optional<double> max_seconds; // heddle run
   bool leaks = false;
   std::optional<unsigned> error_exit_code; // instead of 1
@@ -59,7 +62,8 @@ struct Target {
 /// `device`, or, if `nvcc_flags` ask for code that it is too old for, the oldest that can run it.
 std::string device_for(const std::string& device, const std::vector<std::string>& nvcc_flags);
 
-/// Compiles `program` if it is a .cu file, finds it in PATH if it has no slash, and inspects it.
+/// Compiles `program` if it is a .cu file, takes python3 for a .py file, finds what has no slash in
+/// PATH, and inspects it.
 /// Warnings go to stderr.
 Result<Target> prepare(
     const std::string& program,

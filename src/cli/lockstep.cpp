@@ -64,4 +64,19 @@ void add_lockstep(Report& report, Report lockstep) {
   report.seconds += lockstep.seconds;
 }
 
+void add_same_machine(Report& report, Report other) {
+  for (Diagnostic& finding : other.findings) {
+    const bool known = std::ranges::any_of(report.findings, [&](const Diagnostic& d) {
+      return d.finding == finding.finding && d.rule_id() == finding.rule_id() &&
+             d.place.file == finding.place.file && d.place.line == finding.place.line;
+    });
+    if (!known) {
+      report.findings.push_back(std::move(finding));
+    }
+  }
+  report.limits.insert(report.limits.end(), other.limits.begin(), other.limits.end());
+  report.complete = report.complete && other.complete;
+  report.seconds += other.seconds;
+}
+
 } // namespace heddle::cli

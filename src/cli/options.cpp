@@ -5,6 +5,7 @@
 #include "cli/options_groups.h"
 #include "cli/options_replay.h"
 #include "cli/page.h"
+#include "cli/program_arguments.h"
 #include "report/diagnostic.h"
 
 #include <CLI/CLI.hpp>
@@ -111,8 +112,8 @@ std::string usage(std::string_view command) {
            "[FILE…]";
   }
   return fmt::format(
-      "heddle {0} [OPTIONS] PROGRAM [ARGUMENTS…]\n  heddle {0} [OPTIONS] FILE.cu [OPTIONS] [-- "
-      "ARGUMENTS…]",
+      "heddle {0} [OPTIONS] PROGRAM|SCRIPT.py|-m MODULE [ARGUMENTS…]\n"
+      "  heddle {0} [OPTIONS] FILE.cu [SOURCES…] [OPTIONS] [-- ARGUMENTS…]",
       command
   );
 }
@@ -204,6 +205,17 @@ void define_run(CLI::App& app, Options& options) {
          "With --warps=lockstep: print the first N steps of a warp, rule by rule, to stderr"
   )
       ->type_name("N");
+  run->add_option(
+         "--reconvergence",
+         options.run.device.reconvergence,
+         "With --warps=lockstep: where lanes that have parted meet. early-ends: at the immediate "
+         "post-dominator, for which lanes that end early do not count; common-exit: there, as if "
+         "all "
+         "ends were one place"
+  )
+      ->check(CLI::IsMember({"early-ends", "common-exit"}))
+      ->type_name("MODEL")
+      ->capture_default_str();
   run->add_flag(
       "--stale-reads",
       options.run.device.stale_reads,
@@ -459,6 +471,17 @@ void define_check(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"independent", "lockstep", "both"}))
       ->type_name("MODEL")
       ->capture_default_str();
+  check
+      ->add_option(
+          "--reconvergence",
+          options.check.device.reconvergence,
+          "With lockstep warps: where lanes that have parted meet. early-ends: at the immediate "
+          "post-dominator, for which lanes that end early do not count; common-exit: there, as if "
+          "all ends were one place; both: one search of each"
+      )
+      ->check(CLI::IsMember({"early-ends", "common-exit", "both"}))
+      ->type_name("MODEL")
+      ->capture_default_str();
   check->add_flag(
       "--stale-reads",
       options.check.device.stale_reads,
@@ -513,37 +536,6 @@ Parsed failure(std::string_view command, std::string_view message) {
   };
 }
 
-/// CLI11 takes the arguments last first.
-void parse(CLI::App& app, std::vector<std::string> arguments) {
-  std::ranges::reverse(arguments);
-  app.parse(std::move(arguments));
-}
-
-struct Split {
-  std::vector<std::string> ours; // for a second look at options behind FILE.cu
-  std::string program;
-  std::vector<std::string> arguments; // of the program
-};
-
-/// PROGRAM takes everything that follows; FILE.cu only what follows "--".
-Split split_arguments(
-    const std::vector<std::string>& all,
-    const std::vector<std::string>& remaining
-) {
-  Split split;
-  split.program = remaining.front();
-  const auto rest = remaining.begin() + 1;
-  const bool source = split.program.ends_with(".cu");
-  const auto dashes = source ? std::find(rest, remaining.end(), "--") : rest;
-  split.ours.assign(all.begin(), all.end() - static_cast<std::ptrdiff_t>(remaining.size()));
-  split.ours.insert(split.ours.end(), rest, dashes);
-  split.arguments.assign(dashes, remaining.end());
-  if (!split.arguments.empty() && split.arguments.front() == "--") {
-    split.arguments.erase(split.arguments.begin());
-  }
-  return split;
-}
-
 Parsed parse_program(
     const std::vector<std::string>& arguments,
     const std::string& name,
@@ -555,13 +547,17 @@ Parsed parse_program(
   if (remaining.empty()) {
     return failure(name, fmt::format("{}: which program? usage:\n  {}", name, usage(name)));
   }
+  if (remaining.front() == "-m" && remaining.size() > 1) { // as in "python3 -m module"
+    target.program = "python3";
+    target.arguments = remaining;
+    return {command, 0, ""};
+  }
   if (remaining.front().starts_with('-')) {
     return failure(name, fmt::format("{}: unknown option {}", name, remaining.front()));
   }
   Split split = split_arguments(arguments, remaining);
   if (split.program.ends_with(".cu")) {
-    parse(app, split.ours);
-    const auto unknown = app.get_subcommand(name)->remaining();
+    const auto unknown = parse_around_source(app, name, split.ours, target);
     if (!unknown.empty()) {
       return failure(
           name,

@@ -49,6 +49,8 @@ public:
 
   /// Where compiled code of kernels is kept: jit/tiers.h.
   std::filesystem::path kernels() const { return folder_.parent_path() / "kernels"; }
+  /// What Triton compiles under Heddle.
+  std::filesystem::path triton() const { return folder_.parent_path() / "triton"; }
 
 private:
   explicit ProgramCache(std::filesystem::path folder) : folder_(std::move(folder)) {}

@@ -31,6 +31,7 @@ Result<RacesFound> find(
     DeviceOptions one = device;
     one.warps = "independent";
     one.stale_reads = false;
+    one.reconvergence = "early-ends";
     set(one);
     one.seed = seed;
     TRY(SingleRun run, run_once(target, one, "HEDDLE_FOUND_TO", seconds));

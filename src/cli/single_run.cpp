@@ -52,6 +52,7 @@ find_fair_hangs(const Target& target, const DeviceOptions& device, unsigned seco
   DeviceOptions fair = device;
   fair.warps = "independent";
   fair.stale_reads = false;
+  fair.reconvergence = "early-ends";
   fair.jit = "never"; // the number of seconds is small
   fair.seed = 1;
   auto run = run_once(target, fair, "HEDDLE_REPORT_TO", seconds);

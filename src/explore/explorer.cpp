@@ -22,8 +22,8 @@ Explorer* the_explorer = nullptr; // hooks and exit handlers carry no context
 
 HeddleHostHooks hooks = {
     .before_event =
-        [](HeddleHostEvent event, const void* address, std::size_t bytes) {
-          return the_explorer->host_event(event, address, bytes);
+        [](HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands) {
+          return the_explorer->host_event(event, address, bytes, operands);
         },
     .wrote = [](const void* p,
                 std::size_t bytes,
@@ -116,7 +116,21 @@ void Explorer::observe(const char* name) {
 void Explorer::api_call(const char* name) {
   last_call_[threads_.current()] = name;
   in_calls_ |= std::uint64_t{1} << threads_.current();
-  threads_.stop({.kind = HostPoint::Kind::ApiCall, .what = name});
+  // What it is called with lies in registers that nobody saves. It comes from where the thread was
+  // before.
+  threads_.stop({.kind = HostPoint::Kind::ApiCall, .what = name, .operands = threads_.origin()});
+}
+
+void Explorer::api_changed() {
+  changed_ = combined(changed_, threads_.origin());
+}
+
+void Explorer::api_holds(std::uint64_t held) {
+  threads_.hold(held);
+}
+
+void Explorer::api_returned(std::uint64_t code) {
+  threads_.came_back(code);
 }
 
 void Explorer::submitted(const machine::CommandPtr& command) {
@@ -166,7 +180,12 @@ private:
   std::uint64_t thread_;
 };
 
-unsigned Explorer::host_event(HeddleHostEvent event, const void* address, std::size_t bytes) {
+unsigned Explorer::host_event(
+    HeddleHostEvent event,
+    const void* address,
+    std::size_t bytes,
+    std::uint64_t operands
+) {
   if (threads_.inside() || (event == HeddleYield && !threads_.worth_stopping_to_yield())) {
     return 0;
   }
@@ -189,17 +208,21 @@ unsigned Explorer::host_event(HeddleHostEvent event, const void* address, std::s
   HostPosition position;
   if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
     table_.note(Fact::Reads);
+    threads_.reads(address, bytes);
     return 0;
   }
   const bool may_fail = event == HeddleWeakExchange && options_.spurious_failures;
-  return threads_.stop(
+  const unsigned way = threads_.stop(
       {.kind = HostPoint::Kind::Access,
        .what = may_fail ? "a weak exchange" : what[event],
        .device_visible = event != HeddleYield && world_.space().find_range(a).size != 0,
        .may_fail = may_fail,
        .reads = reads,
+       .operands = combined(a, operands),
        .position = std::move(position)}
   );
+  threads_.reads(address, bytes);
+  return way;
 }
 
 void Explorer::host_wrote(const void* p, std::size_t bytes, const void* pc) {

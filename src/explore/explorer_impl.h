@@ -73,13 +73,21 @@ public:
   void observe(const char* name) override;
   void api_call(const char* name) override;
   void api_return(const char* name) override;
+  void api_changed() override;
+  void api_holds(std::uint64_t held) override;
+  void api_returned(std::uint64_t code) override;
 
   // --- HostScheduler -----------------------------------------------------------------------------
   void next(HostThreads& threads) override;
   void unsupported(const char* what) override { stop_unsupported(what); }
 
   // --- Told by the instrumentation ---------------------------------------------------------------
-  unsigned host_event(HeddleHostEvent event, const void* address, std::size_t bytes);
+  unsigned host_event(
+      HeddleHostEvent event,
+      const void* address,
+      std::size_t bytes,
+      std::uint64_t operands
+  );
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
   void host_allocates();
@@ -267,6 +275,7 @@ private:
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
   std::vector<ClassChange> changes_;                   // scratch
   std::vector<Demand> demands_;                        // scratch
+  std::uint64_t changed_ = 0; // names what api_changed() has told of, in its order
   Hash128 host_hash_;                                  // of the host threads, where they stand now
   std::uint64_t ways_seen_ = 0;                        // counts what ways_ has been about
   bool ways_vary_ = false;   // they depend on more than which commands are complete

@@ -149,6 +149,9 @@ void Explorer::note_facts() {
   if (stepper_.left_out_reads()) {
     table_.note(Fact::Reads);
   }
+  if (stepper_.left_out_values()) {
+    table_.note(Fact::OldValues);
+  }
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }
@@ -384,6 +387,11 @@ void Explorer::hash_host() {
   Hasher hasher;
   threads_.hash(hasher);
   host_.hash_memory(hasher);
+  hasher.value(changed_);
+  stepper_.hash_contents(hasher);
+  world_.hash_api_state(hasher, [this](const machine::Command& command) {
+    return stepper_.name_of(command);
+  });
   host_hash_ = hasher.finish();
 }
 

@@ -325,6 +325,7 @@ unsigned HostThreads::stop(HostPoint point) {
   self.point = &point;
   arrived_ |= std::uint64_t{1} << current_;
   leave();
+  self.origin = origin_at(point.position, combined(point.operands, self.way));
   scrub_stack();
   self.point = nullptr;
   self.stopped_since_yield = true;
@@ -333,6 +334,33 @@ unsigned HostThreads::stop(HostPoint point) {
   }
   inside_ = false;
   return self.way;
+}
+
+/// Where the running thread goes on, with what it is given there.
+std::uint64_t HostThreads::origin_at(const HostPosition& position, std::uint64_t given) const {
+  Hasher hasher;
+  state_.hash(position, hasher);
+  hasher.value(given);
+  return hasher.finish().low;
+}
+
+void HostThreads::reads(const void* address, std::size_t bytes) {
+  if (!inside_ && address != nullptr) {
+    std::uint64_t& origin = threads_[current_].origin;
+    origin = combined(origin, XXH3_64bits(address, bytes));
+  }
+}
+
+void HostThreads::came_back(std::uint64_t code) {
+  if (inside_) {
+    return;
+  }
+  inside_ = true; // what it takes to find out is no move
+  HostPosition position = state_.capture();
+  complete(position);
+  threads_[current_].origin = origin_at(position, code);
+  scrub_stack();
+  inside_ = false;
 }
 
 void HostThreads::leave() {
@@ -554,6 +582,7 @@ int HostThreads::create(
   thread.started = false;
   thread.point = &begins;
   thread.waiter = {};
+  thread.origin = thread.held = 0;
   thread.looks = {};
   thread.poll = {};
   thread.name[0] = '\0';
@@ -640,6 +669,13 @@ void HostThreads::begin() {
   Thread& self = all.threads_[all.current_];
   self.started = true;
   self.point = nullptr;
+  self.origin = all.origin_at(
+      {},
+      combined(
+          reinterpret_cast<std::uintptr_t>(self.start),
+          reinterpret_cast<std::uintptr_t>(self.argument)
+      )
+  );
   all.library_->initialise_ctype();
   all.inside_ = false;
   self.result = self.start(self.argument);

@@ -57,6 +57,7 @@ struct HostPoint {
   bool device_visible = true;                       // Access: device threads could tell
   bool may_fail = false;                            // Access: way 1 is to fail without a reason
   bool reads = false;                               // Access: worth_stopping_to_read() was asked
+  std::uint64_t operands = 0;                       // names what the operation is given
   HostPosition position{};                          // set by HostThreads::stop, if empty
 };
 
@@ -102,6 +103,16 @@ public:
   /// The running thread yields or sleeps. False: no point to stop at. To yield is to do nothing
   /// that others could see; it only has to be seen in loops that do nothing else.
   bool worth_stopping_to_yield();
+  // What a thread keeps in registers across no call comes from its state when it last went on, and
+  // from what the operation gave it at which it stood. Together these are its origin.
+  /// Names that of the running thread.
+  std::uint64_t origin() const { return threads_[current_].origin; }
+  /// It is about to find what lies there.
+  void reads(const void* address, std::size_t bytes);
+  /// A call of the API has come back to it, with this code.
+  void came_back(std::uint64_t code);
+  /// Names what the API keeps of the running thread: part of its state.
+  void hold(std::uint64_t held) { threads_[current_].held = held; }
   /// The scheduler is running, not the program.
   bool inside() const { return inside_; }
 
@@ -185,6 +196,8 @@ private:
     unsigned way = 0;                  // out: how it goes on
     unsigned after = HeddleMaxThreads; // who goes on when it stops: go_first()
     Poll poll;
+    std::uint64_t origin = 0; // see origin()
+    std::uint64_t held = 0;   // see hold()
     HeddleWaiter waiter{};
     HostClock::Looks looks;
     char name[HeddleNameBytes] = ""; // that the program has given it; no part of the state
@@ -197,6 +210,7 @@ private:
   struct Library; // what we must know of the C library
 
   unsigned stop_for(const HeddleHostPoint& point, const void* pc);
+  std::uint64_t origin_at(const HostPosition& position, std::uint64_t given) const;
   int create(
       pthread_t* id,
       const pthread_attr_t* attributes,

@@ -87,6 +87,8 @@ void HostThreads::hash(Hasher& hasher) const {
     const HostPoint& point = *thread.point;
     hasher.value(point.kind);
     hasher.text(point.what);
+    hasher.value(point.operands);
+    hasher.value(thread.held);
     if (point.kind == HostPoint::Kind::Start) {
       hasher.value(reinterpret_cast<std::uintptr_t>(thread.start));
       number(thread.argument);

@@ -43,10 +43,11 @@ constexpr auto switches = std::to_array<Switch>({
     {"gives-up", &Options::gives_up, true},
     {"warps=lockstep", &Options::lockstep, true},
     {"stale-reads", &Options::stale_reads, true},
-    {"memory=ptx", &Options::ptx_memory, true},
+    {"reconvergence=common-exit", &Options::common_exit, true},
     {"ignore=DEP", &Options::ignore_grid_order, true},
 });
 
+constexpr std::string_view ptx_key = "memory=ptx"; // stands for several switches, too
 constexpr std::string_view progress_key = "progress=";
 /// What has been learned of the program: a set of instructions or kernels each.
 struct LearnedSet {
@@ -94,6 +95,10 @@ bool read_option(std::string_view word, Options& options) {
   const auto* known = std::ranges::find(switches, word, &Switch::text);
   if (known != switches.end()) {
     options.*known->member = known->value;
+    return true;
+  }
+  if (word == ptx_key) {
+    options = with_ptx_memory(options);
     return true;
   }
   if (word.starts_with(progress_key)) {
@@ -158,8 +163,12 @@ std::string to_text(const Options& options) {
   if (options.progress != defaults.progress) {
     add(progress_key, name(options.progress));
   }
+  if (options.ptx_memory) {
+    add(ptx_key, "");
+  }
+  const Options usual = options.ptx_memory ? with_ptx_memory({}) : defaults;
   for (const Switch& s : switches) {
-    if (options.*s.member == s.value) {
+    if (options.*s.member == s.value && usual.*s.member != s.value) {
       add(s.text, "");
     }
   }

@@ -87,6 +87,8 @@ struct Options {
   bool stale_reads = false;
   // The PTX memory model in the place of sequential consistency (spec/memory-model.md).
   bool ptx_memory = false;
+  // With them: lanes meet as if all ends of a function were one place.
+  bool common_exit = false;
   std::uint32_t expect_exit = 0; // the exit status that the program is expected to end with [EXIT]
   // As if grids did not wait for each other: to learn whether a verdict rests on [DEP].
   bool ignore_grid_order = false;

@@ -69,6 +69,7 @@ enum class Fact : std::uint8_t {
   Choice,      // a device thread made a move that was not bound to end by itself
   ActiveSets,  // activemask could have named more sets of lanes than were tried
   Reads,       // of a loop that reads one place not each read was a choice
+  OldValues,   // … nor every older value of a place
   FloatSum,    // floating-point numbers were added up in one order of several
   HostGotData, // that is no part of states, in a search by decisions
   DataOrder,   // so were accesses on whose order only data depends

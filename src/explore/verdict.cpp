@@ -82,12 +82,9 @@ public:
       diagnostic.searched = searched(report);
       show(hang.component->states);
       if (options_.schedule) {
-        diagnostic.replay = replay_of(
-            find_witness(graph_, out_, *hang.component),
-            graph_,
-            table_,
-            *options_.schedule
-        );
+        const Witness witness = find_witness(graph_, out_, *hang.component);
+        add_stale_reads(diagnostic, witness);
+        diagnostic.replay = replay_of(witness, graph_, table_, *options_.schedule);
       }
       report.findings.push_back(std::move(diagnostic));
     }
@@ -108,10 +105,27 @@ public:
   }
 
 private:
+  /// [MEM-VIEW] Who reads on the way to it what is no longer the newest.
+  void add_stale_reads(Diagnostic& diagnostic, const Witness& witness) const {
+    constexpr std::size_t most = 4;
+    std::set<std::pair<ActorId, std::uint32_t>> said;
+    for (const EdgeId e : witness.edges) {
+      const Edge edge = graph_.edges[e];
+      if (edge.stale == 0 || said.size() == most || !said.emplace(edge.actor, edge.site).second) {
+        continue;
+      }
+      const Site where = site(edge.site);
+      diagnostic.labels.push_back(
+          {{where.file, where.line, where.column, 0},
+           fmt::format("{}: {}", graph_.actors[edge.actor].name, where.what)}
+      );
+    }
+  }
   void add_ends(report::Report& report) {
     const bool others = !report.findings.empty() || !report.complete;
     for (UnexpectedEnd& end : unexpected_ends(table_, graph_, out_, resolve_, options_, others)) {
       end.finding.searched = searched(report);
+      add_stale_reads(end.finding, end.way);
       if (options_.schedule) {
         end.finding.replay = replay_of(end.way, graph_, table_, *options_.schedule);
       }
@@ -555,6 +569,13 @@ private:
     }
     if (const std::string help = advice(hang); !help.empty()) {
       diagnostic.help.push_back(help);
+    }
+    const auto has_no_line = [&](const Part& part) {
+      return graph_.by_device(part.actor) && site(*part.sites.begin()).line == 0;
+    };
+    if (std::ranges::any_of(hang.moving, has_no_line) ||
+        std::ranges::any_of(hang.waiting, has_no_line)) {
+      diagnostic.notes.emplace_back("compile with -lineinfo to see the lines");
     }
     return diagnostic;
   }

@@ -19,7 +19,10 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
     text += ", host code seen only at API calls (not compiled with -fsanitize=thread)";
   }
   if (ptx_memory) {
-    text += ", memory as in PTX without load buffering";
+    text += ", memory as in PTX without load buffering, the host's accesses seen at once";
+    if (table.saw(Fact::OldValues)) {
+      text += ", not every older value of a place";
+    }
   } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
   }

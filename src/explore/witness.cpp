@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace heddle::explore {
 
@@ -33,6 +34,10 @@ public:
         const ActorId who = *look;
         if (!walk([&](EdgeId e) { return graph_.edges[e].late && graph_.edges[e].actor == who; })) {
           never_late_.insert(who);
+        }
+      } else if (const auto old = stale_only()) {
+        if (!walk([&](EdgeId e) { return is_fresh(e, *old); })) {
+          never_fresh_.insert(*old);
         }
       } else if (const auto open = unanswered()) {
         if (!walk([&](EdgeId e) { return answers(graph_.edges[e], *open); })) {
@@ -79,6 +84,23 @@ private:
       };
       if (look.soon && !never_late_.contains(look.actor) && std::ranges::none_of(walked_, later)) {
         return look.actor;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// [MEM-VISIBLE]: somebody who has read an older value on the walk so far, and never the newest.
+  using ReadOf = std::pair<ActorId, std::uint32_t>; // and the place
+  bool is_fresh(EdgeId e, const ReadOf& read) const {
+    return graph_.edges.label(e).actor == read.first && graph_.edges.label(e).fresh == read.second;
+  }
+  std::optional<ReadOf> stale_only() const {
+    for (const EdgeId e : walked_) {
+      const Label& label = graph_.edges.label(e);
+      const ReadOf read{label.actor, label.stale};
+      if (label.stale != 0 && !never_fresh_.contains(read) &&
+          std::ranges::none_of(walked_, [&](EdgeId other) { return is_fresh(other, read); })) {
+        return read;
       }
     }
     return std::nullopt;
@@ -148,6 +170,7 @@ private:
   std::vector<EdgeId> walked_;
   std::set<Owed> given_up_;      // who moves only where equal threads have changed places
   std::set<ActorId> never_late_; // the same of looks at clocks
+  std::set<std::pair<ActorId, std::uint32_t>> never_fresh_;
   bool device_moves_ = false;
 };
 

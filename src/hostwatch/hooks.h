@@ -105,7 +105,13 @@ struct HeddleThreadHooks {
 struct HeddleHostHooks {
   /// Called before the access is performed; returns when the host thread may go on. Returns 1 if a
   /// weak exchange is to fail whatever it finds, else 0.
-  unsigned (*before_event)(HeddleHostEvent event, const void* address, std::size_t bytes);
+  /// `operands`: what it will write or compare with, as a number; part of the state.
+  unsigned (*before_event)(
+      HeddleHostEvent event,
+      const void* address,
+      std::size_t bytes,
+      std::uint64_t operands
+  );
   /// [p, p + bytes) was or is about to be written by code that returns to `pc`.
   void (*wrote)(const void* p, std::size_t bytes, const void* pc);
   /// [p, p + bytes) is being returned to the heap: its contents mean nothing any more.

@@ -23,9 +23,15 @@ extern const HeddleHostHooks* hooks;
 /// its stack frames) is nobody's business.
 extern bool noting;
 
-inline unsigned before(HeddleHostEvent event, const volatile void* address, std::size_t bytes) {
+/// `operands` as in HeddleHostHooks.
+inline unsigned before(
+    HeddleHostEvent event,
+    const volatile void* address,
+    std::size_t bytes,
+    std::uint64_t operands = 0
+) {
   if (hooks != nullptr) [[likely]] {
-    return hooks->before_event(event, const_cast<const void*>(address), bytes);
+    return hooks->before_event(event, const_cast<const void*>(address), bytes, operands);
   }
   return 0;
 }

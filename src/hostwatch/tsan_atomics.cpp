@@ -16,9 +16,19 @@ using a32 = unsigned;
 using a64 = unsigned long;
 using a128 = unsigned __int128;
 
+/// Operands as one number, by which states are told apart.
+template <class T> std::uint64_t number_of(T value) {
+  return sizeof(T) <= 8 ? static_cast<std::uint64_t>(value)
+                        : static_cast<std::uint64_t>(value) * 0x9e37'79b9'7f4a'7c15ULL ^
+                              static_cast<std::uint64_t>(static_cast<a128>(value) >> 64);
+}
+template <class T> std::uint64_t number_of(T first, T second) {
+  return number_of(first) * 0x9e37'79b9'7f4a'7c15ULL + number_of(second);
+}
+
 /// Atomically replaces *p by change(*p); returns the old value.
-template <class T, class F> T update(volatile T* p, const void* pc, F change) {
-  before(HeddleAtomicUpdate, p, sizeof(T));
+template <class T, class F> T update(volatile T* p, T operand, const void* pc, F change) {
+  before(HeddleAtomicUpdate, p, sizeof(T), number_of(operand));
   wrote(p, sizeof(T), pc);
   T old = *p;
   for (;;) {
@@ -40,7 +50,7 @@ template <class T> T load(const volatile T* p) {
 }
 
 template <class T> void store(volatile T* p, T value, const void* pc) {
-  before(HeddleAtomicStore, p, sizeof(T));
+  before(HeddleAtomicStore, p, sizeof(T), number_of(value));
   wrote(p, sizeof(T), pc);
   if constexpr (sizeof(T) == 16) {
     T old = *p;
@@ -52,14 +62,15 @@ template <class T> void store(volatile T* p, T value, const void* pc) {
 }
 
 template <class T> T compare_exchange(volatile T* p, T expected, T desired, const void* pc) {
-  before(HeddleAtomicUpdate, p, sizeof(T));
+  before(HeddleAtomicUpdate, p, sizeof(T), number_of(expected, desired));
   wrote(p, sizeof(T), pc);
   return __sync_val_compare_and_swap(p, expected, desired);
 }
 
 /// x86 has no exchange that fails without a reason, but C++ allows one.
 template <class T> int weak_exchange(volatile T* p, T* expected, T desired, const void* pc) {
-  const bool fails = before(HeddleWeakExchange, p, sizeof(T)) != 0;
+  const std::uint64_t operands = number_of<T>(*expected, desired);
+  const bool fails = before(HeddleWeakExchange, p, sizeof(T), operands) != 0;
   const T wanted = *expected;
   T seen = wanted;
   if (fails) {
@@ -80,7 +91,7 @@ template <class T> int weak_exchange(volatile T* p, T* expected, T desired, cons
 #define HEDDLE_PC __builtin_return_address(0)
 #define HEDDLE_UPDATE(bits, name, result)                                                          \
   HEDDLE_EXPORT a##bits __tsan_atomic##bits##_##name(volatile a##bits* p, a##bits v, int) {        \
-    return update(p, HEDDLE_PC, [v]([[maybe_unused]] a##bits old) {                                \
+    return update(p, v, HEDDLE_PC, [v]([[maybe_unused]] a##bits old) {                             \
       return static_cast<a##bits>(result);                                                         \
     });                                                                                            \
   }

@@ -55,6 +55,16 @@ Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, La
   return frames_.back().get();
 }
 
+Frame& Warp::only_frame(const Code* code, LaneMask lanes) {
+  if (frames_.size() != 1 || frames_[0]->code != code || frames_[0]->caller != nullptr ||
+      frames_[0]->allocated != 0) {
+    reset();
+    push_frame(code, nullptr, nullptr, lanes);
+  }
+  frames_[0]->lanes = lanes;
+  return *frames_[0];
+}
+
 void Warp::pop_lanes(Frame* frame, LaneMask lanes) {
   frame->lanes &= ~lanes;
   if (frame->lanes != 0) {
@@ -85,6 +95,9 @@ void Warp::reset() {
 // ----------------------------------------------------------------------------------------
 
 void Exec::enter_block(const Block& block) {
+  if (block.device != block_.device) {
+    forget_ranges(); // another device may not reach what this one does
+  }
   block_ = block;
   environment_ = block.environment;
   shared_ = block.shared;
@@ -392,7 +405,7 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
   if (cache_generation_ != space_.generation()) {
     forget_ranges();
   }
-  const memory::Range range = space_.find_range(a);
+  const memory::Range range = space_.find_range(a, block_.device);
   if (bytes <= range.size && a - range.base <= range.size - bytes) {
     if (store && !range.writable) {
       return bad_access(FaultKind::ReadOnly, lane, a, bytes, store);
@@ -409,6 +422,10 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
   }
   if (a < 4096) {
     return bad_access(FaultKind::Null, lane, a, bytes, store);
+  }
+  if (const memory::Range hidden = space_.find_range(a);
+      bytes <= hidden.size && a - hidden.base <= hidden.size - bytes) {
+    return bad_access(FaultKind::PeerMemory, lane, a, bytes, store);
   }
   if (bytes <= 4 && reads_word_around(*frame_, *op_)) {
     const memory::Address word = a & ~memory::Address{3};

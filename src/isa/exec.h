@@ -6,7 +6,6 @@
 #pragma once
 
 #include "isa/op.h"
-#include "isa/region.h"
 
 #include <array>
 #include <cstring>
@@ -149,6 +148,9 @@ public:
   /// memory), or to initialise it again (`again`): nobody may still wait on it.
   virtual void
   gives_up_mbarrier(Exec&, const Op&, int lane, memory::Address address, bool again) = 0;
+  /// `lanes` have asked the mbarriers at address[lane], and their phases are over.
+  virtual void
+  passes_mbarrier(Exec&, const Op&, LaneMask /*lanes*/, const memory::Address* /*address*/) {}
 
   // --- Clocks ------------------------------------------------------------------------------------
   virtual std::uint64_t clock() = 0;       // cycles
@@ -180,6 +182,9 @@ public:
   virtual const Code* function_at(memory::Address address) = 0;
 };
 
+/// Which of Exec's ranges an op uses: its place in memory in units of Ops, modulo their number.
+inline constexpr std::size_t range_sites = 64;
+
 /// The lanes of one warp.
 class Warp {
 public:
@@ -194,6 +199,8 @@ public:
   Frame* push_frame(const Code* code, Frame* caller, const Op* return_op, LaneMask lanes);
   /// Lanes leave `frame`; it is freed when none is left.
   void pop_lanes(Frame* frame, LaneMask lanes);
+  /// The one frame of lanes that are at the start of `code`. Its registers hold anything.
+  Frame& only_frame(const Code* code, LaneMask lanes);
   /// No lanes, no frames; memory is kept for the next block.
   void reset();
 
@@ -212,20 +219,6 @@ public:
 protected:
   ~AccessWatch() = default;
 };
-
-// Before loops over lanes, for the compiler of regions (region_exec.h), to which operands are places in
-// memory that should become values of registers. EACH_LANE: iterations have nothing to do with each
-// other, for a lane's operands overlap with no other lane's results. UNROLLED: few iterations, of
-// which each has its own places. ROLLED: a rare way, which should be short.
-#if defined(HEDDLE_REGION_HANDLERS)
-#define HEDDLE_EACH_LANE _Pragma("clang loop vectorize(assume_safety)")
-#define HEDDLE_UNROLLED _Pragma("clang loop unroll(full)")
-#define HEDDLE_ROLLED _Pragma("clang loop unroll(disable) vectorize(disable)")
-#else
-#define HEDDLE_EACH_LANE
-#define HEDDLE_UNROLLED
-#define HEDDLE_ROLLED
-#endif
 
 #if !defined(HEDDLE_REGION_HANDLERS) // see region_exec.h
 /// Execution of one group. Created per worker and reused.
@@ -355,9 +348,11 @@ public:
     std::byte* reserved = nullptr; // memory::reserved_shared_bytes of the system
     std::byte* param = nullptr;
     std::uint64_t param_bytes = 0;
+    int device = 0; // whose code it is
   };
   explicit Exec(memory::AddressSpace& space) : space_(space) {}
   void enter_block(const Block& block);
+  bool is_watched() const { return access_watch_ != nullptr; }
   struct Turn {
     std::int64_t fuel = 0;
     bool stop_at_visible =
@@ -375,12 +370,17 @@ public:
   void select(Warp& warp, Frame& frame, LaneMask lanes);
   std::uint64_t executed() const { return executed_; } // thread instructions so far
   const Op* current() const { return op_; }            // the op being executed, for reports
+  /// Fills in what compiled code needs to know of the exec and its block, and that it executes
+  /// `code`: for whoever runs a whole block by it. `add_executed`: what it has executed.
+  void enter_code(RegionContext& context, const Code& code);
+  void add_executed(std::uint64_t instructions) { executed_ += instructions; }
   /// Forgets cached ranges: an allocation has gone.
   void forget_ranges();
   /// While set, it is told of every access; nullptr: nobody is.
   void watch(AccessWatch* watch);
 
 private:
+  friend struct RegionFault;
   std::byte* translate_slow(int lane, memory::Address a, std::uint32_t bytes, bool store);
   const Op* next_or_stop(const Op& op, Stop why);
   void enter_frame(Frame& frame);

@@ -132,6 +132,9 @@ template <Space S, bool Parity, bool Try> const Op* run_test(Exec& exec, const O
     complete |= static_cast<LaneMask>(done) << lane;
   }
   exec.set_predicate(op.d, complete);
+  if (complete != 0) {
+    exec.environment().passes_mbarrier(exec, op, complete, address);
+  }
   if (Try && complete != exec.mask()) {
     return exec.stop_at(Stop::Yield, &op + 1);
   }

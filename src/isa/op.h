@@ -118,9 +118,11 @@ struct Code {
   std::vector<std::uint32_t> return_offsets;    // .func: in the frame's local memory
   std::vector<std::uint32_t> variable_offsets;  // .local and .param variables: in the frame's local
                                                 // memory; others 0
-  /// Registers that the function does not have, and constants that are addresses in this process
-  /// (all others are the same in every process): offset and bytes of an element.
+  /// Offset in the frame and bytes of an element (0: a predicate) of the registers that the
+  /// lowering has added to the function's own.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> scratch;
+  /// Offset in `constants` and bytes of an element of those that are addresses in this process; all
+  /// others are the same in every process.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> addresses;
   mutable Region region = nullptr;
 };
@@ -163,6 +165,7 @@ enum class FaultKind : std::uint8_t {
   ReadOnly,
   BadSpace,
   HostMemory,
+  PeerMemory,
   StackOverflow,
   Assert,
   Trap,

@@ -2,8 +2,10 @@
 #include "isa/region.h"
 
 #include "isa/exec.h"
+#include "isa/region_fault.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace heddle::isa {
 namespace {
@@ -31,38 +33,80 @@ void install_region(const Code& code, Region region, std::span<const std::uint32
 
 const Op* Exec::interpret_for_region(RegionContext& context, const Op& op, LaneMask lanes) {
   Exec& exec = *context.exec;
+  const RegionGroup& group = *context.group;
+  if (context.first_group != nullptr) {
+    exec.select(*group.warp, *group.frame, group.mask << group.first);
+  }
   exec.op_ = &op;
-  exec.mask_ = lanes << context.first;
+  exec.mask_ = lanes << group.first;
+  // Turns are the region's business: it has counted the poll.
+  const std::int64_t fuel = std::exchange(exec.fuel_, std::numeric_limits<std::int64_t>::max());
   const Op* next = op.execute(exec, op);
+  exec.fuel_ = fuel;
+  if (next == nullptr) {
+    context.fault_lanes = lanes << group.first;
+  }
   exec.mask_ = exec.group_;
   return next;
 }
 
-const Op* Exec::enter_region(const Op& op) {
-  const Code& code = *frame_->code;
-  const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
-  const auto [lanes, rows] = region_lanes(region);
-  std::uint32_t block_x = 0;
-  std::memcpy(&block_x, bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX), sizeof block_x);
-  if (rows && block_x % lanes != 0) {
-    return &op; // made for launches of another shape
+void RegionFault::add(Exec& exec, const RegionContext& context) {
+  if (lanes == 0) {
+    op = exec.op_;
+    why = exec.why_;
+    fault = exec.fault_;
   }
-  RegionContext context;
+  if (exec.op_ == op && exec.why_ == why && exec.fault_.kind == fault.kind) {
+    lanes |= context.fault_lanes;
+  }
+}
+
+void RegionFault::put(Exec& exec) const {
+  exec.op_ = op;
+  exec.why_ = why;
+  exec.fault_ = fault;
+  exec.mask_ = lanes;
+}
+
+void Exec::enter_code(RegionContext& context, const Code& code) {
+  if (cache_generation_ != space_.generation()) {
+    forget_ranges();
+  }
   context.ops = code.ops.data();
-  context.registers = bases_[0];
-  context.constants = bases_[1];
-  context.special = bases_[2];
+  context.constants = code.constants.data();
   context.ranges = cache_.data();
   context.shared = shared_;
   context.shared_bytes = shared_bytes_;
   context.param = param_;
   context.param_bytes = param_bytes_;
-  context.local = warp_->local;
+  context.interpret = interpret_for_region;
+  context.exec = this;
+}
+
+const Op* Exec::enter_region(const Op& op) {
+  const Code& code = *frame_->code;
+  const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
+  const RegionWords words = region_words(region);
+  const std::uint32_t lanes = words.lanes();
+  std::uint32_t block_x = 0;
+  std::memcpy(&block_x, bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX), sizeof block_x);
+  if (words.in_rows() && block_x % lanes != 0) {
+    return &op; // made for launches of another shape
+  }
+  RegionContext context;
+  enter_code(context, code);
   context.local_stride = warp_->local_stride;
   context.local_base = frame_->local_base;
   context.behind = (watch_ & Join) != 0 ? static_cast<std::uint64_t>(behind_ - context.ops) : ~0ULL;
-  context.interpret = interpret_for_region;
-  context.exec = this;
+  RegionGroup part;
+  part.registers = bases_[0];
+  part.special = bases_[2];
+  part.uniform = bases_[2];
+  part.local = warp_->local;
+  part.warp = warp_;
+  part.frame = frame_;
+  part.live = warp_->live;
+  context.group = &part;
   const auto at = static_cast<std::uint32_t>(&op - context.ops);
   const LaneMask ones = lanes == warp_size ? all_lanes : (LaneMask{1} << lanes) - 1;
   struct Part {
@@ -71,31 +115,38 @@ const Op* Exec::enter_region(const Op& op) {
   };
   std::array<Part, warp_size / fewest_region_lanes * (1 + RegionContext::most_rests)> parts;
   std::size_t count = 0;
+  RegionFault fault;
   std::int64_t fuel = fuel_;
   for (std::uint32_t first = 0; first < warp_size; first += lanes) {
-    context.first = first;
-    context.mask = group_ >> first & ones;
-    if (context.mask == 0) {
+    part.first = first;
+    part.mask = group_ >> first & ones;
+    if (part.mask == 0) {
       continue;
     }
     context.fuel = fuel_; // each its own: none of them makes the others wait
     const Op* goes_on = region(context, at);
     fuel = std::min(fuel, context.fuel);
     if (goes_on == nullptr) {
-      executed_ += context.executed;
-      return nullptr;
+      // The rest of the group may fail at the same op: the report says how many lanes do.
+      fault.add(*this, context);
+      continue;
     }
     for (std::uint64_t n = 0; n < context.rests; ++n) {
       const RegionContext::Rest& rest = context.rest[n];
       parts[count++] = {rest.lanes << first, context.ops + rest.op};
-      context.mask &= ~rest.lanes;
+      part.mask &= ~rest.lanes;
     }
     context.rests = 0;
-    parts[count++] = {context.mask << first, goes_on};
+    parts[count++] = {part.mask << first, goes_on};
   }
   fuel_ = fuel;
   executed_ += context.executed;
-  const auto elsewhere = [&](const Part& part) { return part.at != parts[0].at; };
+  if (fault.lanes != 0) {
+    fault.put(*this);
+    set_lanes(warp_->pc, group_, op_);
+    return nullptr;
+  }
+  const auto elsewhere = [&](const Part& other) { return other.at != parts[0].at; };
   if (std::none_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count), elsewhere)) {
     return parts[0].at;
   }

@@ -1,12 +1,20 @@
 // Regions: machine code that stands for many Ops of one Code, and how the interpreter enters it.
 //
-// A region is entered at an op with OpFlags::Compiled by a group of lanes, and executes ops for
-// some of a warp's lanes at a time (RegionLanes) until it comes to one that it leaves to the
-// interpreter: one it does not know, a branch on which the lanes part, a taken backward branch for
-// which the fuel does not suffice, or a place where lanes stand that are behind. It writes back
-// every register that may still be read, and returns that op; the interpreter executes it. So
-// whatever is special (faults, divergence, turns) happens in the interpreter. Where lanes have gone
-// different ways within a region they may leave it at different ops: RegionContext::rest.
+// A region is entered at an op by a group of lanes (RegionGroup), and executes ops until it comes
+// to one that it leaves to the interpreter: one it does not know, a branch on which the lanes part,
+// a taken backward branch for which the fuel does not suffice, or a place where lanes stand that
+// are behind. It writes back every register that may still be read, and returns that op; the
+// interpreter executes it. So whatever is special (faults, divergence, turns) happens in the
+// interpreter. Where lanes have gone different ways within a region they may leave it at different
+// ops: RegionContext::rest.
+//
+// There are two ways in. From the interpreter's loop (Exec::enter_region), at an op with
+// OpFlags::Compiled, for one group. And for a whole block that has just started
+// (machine/block_compiled.cpp): then `groups` has all lanes of the block. Each group executes as
+// far as a barrier of the block or its end, in the order of the groups; when all of them have come
+// to one and the same barrier, they go on behind it. When one of them leaves the region, the others
+// are where RegionContext says; what of their registers is in slots is written to their frames by a
+// call for each of them with `spill`.
 //
 // RegionContext is all that compiled code knows of the machine. Its layout is part of the format of
 // images (jit/image.h): whoever changes it changes their version.
@@ -20,57 +28,84 @@
 
 namespace heddle::isa {
 
+/// Lanes of one warp that are executed together.
+struct RegionGroup {
+  std::byte* registers = nullptr;     // of the frame
+  const std::byte* special = nullptr; // of the warp
+  const std::byte* uniform = nullptr; // the same for those that are equal in all lanes of a block
+  std::byte* local = nullptr;         // of the warp
+  std::byte* slots = nullptr;         // of a block's group: RegionWords::slots words
+  Warp* warp = nullptr;
+  Frame* frame = nullptr;
+  std::uint32_t first = 0; // lane
+  LaneMask mask = 0;       // lanes that execute, bit 0 is lane `first`
+  LaneMask live = 0;       // of the warp
+};
+
 struct RegionContext {
   const Op* ops = nullptr;               // of the Code
-  std::byte* registers = nullptr;        // of the frame
   const std::byte* constants = nullptr;  // of the Code
-  const std::byte* special = nullptr;    // of the warp
-  const memory::Range* ranges = nullptr; // where memory instructions went last: range_site()
+  const memory::Range* ranges = nullptr; // where memory instructions went last: range_sites
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
   std::byte* param = nullptr;
   std::uint64_t param_bytes = 0;
-  std::byte* local = nullptr; // of the warp
-  std::uint64_t local_stride = 0;
-  std::uint64_t local_base = 0; // of the frame
-  std::int64_t fuel = 0;
-  std::uint64_t executed = 0;   // thread instructions
-  std::uint64_t behind = ~0ULL; // index of the lowest op where others stand; ~0: stop for nobody
-  std::uint32_t first = 0;      // the lane with which this call begins
-  LaneMask mask = 0;            // lanes that execute, bit 0 is lane `first`
+  std::uint64_t local_stride = 0; // of the warps
+  std::uint64_t local_base = 0;   // of the frame
+  std::int64_t fuel = 0;          // of each group, up to a barrier; then what is left of it
+  std::uint64_t executed = 0;     // thread instructions
+  std::uint64_t behind = ~0ULL;   // index of the lowest op where others stand; ~0: stop for nobody
   static constexpr std::size_t most_rests = 4;
   struct Rest {
-    LaneMask lanes = 0; // like `mask`
+    LaneMask lanes = 0; // like RegionGroup::mask
     std::uint32_t op = 0;
   };
   /// Lanes that go on elsewhere than at the op that is returned.
   Rest rest[most_rests];
   std::uint64_t rests = 0;
-  /// Executes one op by its handler, for the lanes given (not none; like `mask`). Its operands have
-  /// been written to `registers`. Returns what the handler returns.
+  /// Executes one op by its handler, for the lanes given (not none; like `mask`) of `group`. Its
+  /// operands have been written to the registers. Returns what the handler returns.
   const Op* (*interpret)(RegionContext& context, const Op& op, LaneMask lanes) = nullptr;
-  Exec* exec = nullptr; // for `interpret`
+  Exec* exec = nullptr;     // for `interpret`
+  LaneMask fault_lanes = 0; // which executed the op with which a handler has stopped
+
+  // --- Groups. In: the first one; out, and while a handler is called: the one that executes.
+  RegionGroup* group = nullptr;
+
+  // --- Of a whole block
+  const RegionGroup* first_group = nullptr; // nullptr: for one group
+  const RegionGroup* groups_end = nullptr;
+  std::int64_t barriers = 0; // so many may open, then all groups stay in front of one
+  std::uint64_t spill = 0;   // 1: the group writes its slots to its frame, and that is all
+  std::uint64_t ended = 0;   // out, 1: all lanes are at an end of the kernel
+  std::uint32_t begin = 0;   // out: where `group` began, as in a call; so do the groups behind it
+  std::uint32_t arrived = 0; // out: the barrier or end in front of which the groups before it are
 };
 
+/// Or-ed to the op with which a call begins: the registers are in the slots (at op 0: there are
+/// none).
+inline constexpr std::uint32_t region_from_slots = 0x8000'0000;
+
 inline constexpr std::uint32_t fewest_region_lanes = 8;
-/// For which launches a region is right, and how many lanes one call of it executes: the word
-/// before its first instruction says so.
-inline constexpr std::uint32_t region_rows = 0x100; // such a group lies in one row of the block
-struct RegionLanes {
-  std::uint32_t lanes = 0;
-  bool rows = false;
+/// For which launches a region is right, and how many lanes a group of it has: the words before its
+/// first instruction say so.
+struct RegionWords {
+  std::uint32_t slots = 0; // words of 8 bytes in a group's slots
+  std::uint32_t flags = 0;
+  static constexpr std::uint32_t rows = 0x100;  // such a group lies in one row of the block
+  static constexpr std::uint32_t block = 0x200; // can execute a whole block
+  std::uint32_t lanes() const { return flags & 0xffU; }
+  bool in_rows() const { return (flags & rows) != 0; }
+  bool whole_blocks() const { return (flags & block) != 0; }
 };
-inline RegionLanes region_lanes(Region region) {
-  std::uint32_t word = 0;
-  __builtin_memcpy(&word, reinterpret_cast<const std::byte*>(region) - sizeof word, sizeof word);
-  return {word & 0xffU, (word & region_rows) != 0};
+inline RegionWords region_words(Region region) {
+  RegionWords words;
+  __builtin_memcpy(&words, reinterpret_cast<const std::byte*>(region) - sizeof words, sizeof words);
+  return words;
 }
 
 /// Lets groups that come to these ops of `code` go on in `region` from now on, also groups that
 /// execute it already. Both must stay where they are for as long as the process lives.
 void install_region(const Code& code, Region region, std::span<const std::uint32_t> entries);
-
-/// Which of Exec's ranges an op uses: its place in memory in units of Ops, modulo their number.
-inline constexpr std::size_t range_sites = 64;
 
 } // namespace heddle::isa

@@ -7,6 +7,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
@@ -28,6 +29,40 @@ void Access::go_on_if(llvm::Value* condition) {
 
 llvm::Value* Access::mask() {
   return b_.CreateBitCast(active_, llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_.lanes()));
+}
+
+/// Do `span` bytes at an offset lie in memory of a size that is known at the start of the region,
+/// and is the offset aligned? In one comparison: what is not aligned becomes large.
+llvm::Value*
+Access::fits(llvm::Value* offset, llvm::Value* span, llvm::Value* size, std::uint32_t align) {
+  const auto shift = static_cast<std::uint64_t>(std::countr_zero(align));
+  llvm::Value* places = nullptr; // at which the bytes may begin
+  {
+    const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(b_.GetInsertBlock()->getParent()->getEntryBlock().getTerminator());
+    places = b_.CreateAdd(b_.CreateLShr(b_.CreateSub(size, span), shift), b_.getInt64(1));
+    places = b_.CreateSelect(b_.CreateICmpULE(span, size), places, b_.getInt64(0));
+  }
+  if (shift != 0) {
+    llvm::Value* by = b_.getInt64(shift);
+    offset = b_.CreateIntrinsic(llvm::Intrinsic::fshr, {b_.getInt64Ty()}, {offset, offset, by});
+  }
+  return b_.CreateICmpULT(offset, places);
+}
+
+/// The next groups' bytes lie behind this one's in most kernels. Too few instructions of groups
+/// that follow each other are under way at once for the processor to see that.
+void Access::fetch_ahead(bool store) {
+  constexpr std::int64_t ahead = 2048;
+  constexpr std::int64_t line = 64;
+  const std::int64_t all = shape_.stride * static_cast<std::int64_t>(lanes_.lanes());
+  for (std::int64_t n = 0; n < std::min<std::int64_t>(all, 4 * line); n += line) {
+    b_.CreateIntrinsic(
+        llvm::Intrinsic::prefetch,
+        {b_.getPtrTy()},
+        {at(ahead + n), b_.getInt32(store ? 1 : 0), b_.getInt32(3), b_.getInt32(1)}
+    );
+  }
 }
 
 void Access::reach(
@@ -84,17 +119,24 @@ void Access::reach(
         distance < 0 ? b_.CreateAdd(a.value, b_.getInt64(static_cast<std::uint64_t>(distance)))
                      : a.value;
     llvm::Value* span = b_.getInt64(static_cast<std::uint64_t>(std::abs(distance)) + bytes);
-    good = b_.CreateAnd(good, b_.CreateICmpULE(span, size));
-    good =
-        b_.CreateAnd(good, b_.CreateICmpULE(b_.CreateSub(lowest, begin), b_.CreateSub(size, span)));
-    if (!aligned_always) {
+    if (space == isa::Space::Generic) {
+      good = b_.CreateAnd(good, b_.CreateICmpULE(span, size));
+      good = b_.CreateAnd(
+          good,
+          b_.CreateICmpULE(b_.CreateSub(lowest, begin), b_.CreateSub(size, span))
+      );
       llvm::Value* low = b_.CreateAnd(a.value, b_.getInt64(bytes - 1));
       good = b_.CreateAnd(good, b_.CreateICmpEQ(low, b_.getInt64(0)));
+    } else {
+      good = b_.CreateAnd(good, fits(lowest, span, size, aligned_always ? 1 : bytes));
     }
     go_on_if(good);
     if (space != isa::Space::Local) {
       shape_ = a.shape;
       base_ = b_.CreateIntToPtr(b_.CreateAdd(a.value, delta), b_.getPtrTy());
+      if (space == isa::Space::Generic && a.shape.stride == bytes) {
+        fetch_ahead(store);
+      }
       return;
     }
   } else {

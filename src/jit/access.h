@@ -42,6 +42,8 @@ public:
 private:
   llvm::Value* mask();
   void go_on_if(llvm::Value* condition);
+  void fetch_ahead(bool store);
+  llvm::Value* fits(llvm::Value* offset, llvm::Value* span, llvm::Value* size, std::uint32_t align);
   llvm::Value* pointers(std::int64_t offset); // of all lanes
   llvm::Value* at(std::int64_t offset);       // of the first lane
 

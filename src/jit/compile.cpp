@@ -21,8 +21,8 @@ namespace heddle::jit {
 namespace {
 
 /// BuiltRegion::size of all of an image. What is beyond it is left to the interpreter: compiling it
-/// would take more than some two seconds.
-constexpr std::size_t largest_image = 4000;
+/// would take more than some five seconds.
+constexpr std::size_t largest_image = 6'000;
 
 template <class T> void append(std::vector<std::byte>& bytes, const T& value) {
   const auto* p = reinterpret_cast<const std::byte*>(&value);

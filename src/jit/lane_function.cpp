@@ -82,6 +82,11 @@ bool is_reach(const llvm::Instruction& i) {
          call->getCalledFunction()->getName() == reach_name;
 }
 
+isa::Space space_of(const llvm::Instruction& reach) {
+  const auto how = llvm::cast<llvm::ConstantInt>(reach.getOperand(2))->getZExtValue();
+  return static_cast<isa::Space>(how & 15);
+}
+
 bool can_widen(const llvm::Instruction& i) {
   if (is_reach(i)) {
     return true;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "isa/op.h"
+#include "isa/ops_address.h"
 #include "jit/handlers.h"
 #include "jit/register_map.h"
 
@@ -69,5 +70,6 @@ private:
 bool can_widen(const llvm::Instruction& instruction);
 /// The call of region_reach().
 bool is_reach(const llvm::Instruction& instruction);
+isa::Space space_of(const llvm::Instruction& reach);
 
 } // namespace heddle::jit

@@ -77,6 +77,9 @@ Shape shape(
     return with_stride(operands[0].stride << by->getZExtValue(), bits);
   }
   case llvm::Instruction::Select:
+    if (const auto* chosen = llvm::dyn_cast_or_null<llvm::ConstantInt>(constants[0])) {
+      return operands[chosen->isOne() ? 1 : 2];
+    }
     return operands[0].is_uniform() && operands[1] == operands[2] ? operands[1] : Shape::vector();
   case llvm::Instruction::Trunc:
   case llvm::Instruction::Freeze:
@@ -227,7 +230,8 @@ llvm::Value* LaneBuilder::wide(const llvm::Instruction& i, std::span<const LaneV
   return rebuild(b_, i, values, widened(i.getType()));
 }
 
-LaneValue LaneBuilder::apply(const llvm::Instruction& i, std::span<const LaneValue> operands) {
+LaneValue
+LaneBuilder::apply(const llvm::Instruction& i, std::span<const LaneValue> operands, bool checked) {
   std::vector<Shape> shapes;
   std::vector<llvm::Constant*> constants;
   for (const LaneValue& operand : operands) {
@@ -237,10 +241,14 @@ LaneValue LaneBuilder::apply(const llvm::Instruction& i, std::span<const LaneVal
     );
   }
   const Shape result = shape(i, shapes, constants);
+  if (llvm::isa<llvm::SelectInst>(i) && constants[0] != nullptr &&
+      llvm::isa<llvm::ConstantInt>(constants[0])) {
+    return operands[llvm::cast<llvm::ConstantInt>(constants[0])->isOne() ? 1 : 2];
+  }
   if (!result.is_regular()) {
     return {Shape::vector(), wide(i, operands)};
   }
-  if (result.stride != 0 &&
+  if (checked && result.stride != 0 &&
       (i.getOpcode() == llvm::Instruction::SExt || i.getOpcode() == llvm::Instruction::ZExt)) {
     check_widening(i, operands[0]);
   }

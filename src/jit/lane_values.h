@@ -72,8 +72,10 @@ public:
   /// All lanes' values in a vector.
   llvm::Value* vector(const LaneValue& value);
   LaneValue as(const LaneValue& value, Shape shape);
-  /// An instruction without memory.
-  LaneValue apply(const llvm::Instruction& i, std::span<const LaneValue> operands);
+  /// An instruction without memory. `checked`: a widening that might wrap around leaves the region;
+  /// else whoever uses the result finds that out.
+  LaneValue
+  apply(const llvm::Instruction& i, std::span<const LaneValue> operands, bool checked = true);
 
 private:
   llvm::Value* scalar(const llvm::Instruction& i, std::span<const LaneValue> operands);

@@ -1,10 +1,36 @@
 // LaunchShape: what the blocks of the launches have in common for which a region is made.
 #pragma once
 
+#include "isa/program.h"
+#include "ptx/effect.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace heddle::jit {
+
+/// A collective of a warp whose membermask is Ref{op.imm2}: isa/lower_collective.h.
+inline bool is_collective(const ptx::Effect& effect) {
+  return effect.is(ptx::Effect::Kind::Collective) ||
+         (effect.is(ptx::Effect::Kind::Barrier) && effect.meets == ptx::Effect::Meets::Warp);
+}
+
+/// Has the kernel instructions by which the lanes of a warp tell each other something? Then a whole
+/// warp executes each of them, as in the interpreter.
+inline bool communicates(const isa::Kernel& kernel) {
+  for (const auto& [address, code] : kernel.functions) {
+    for (const ptx::Instruction& i : code->function->body) {
+      const ptx::Effect& effect = ptx::effect_of(i);
+      if (is_collective(effect) || effect.is(ptx::Effect::Kind::ActiveLanes) ||
+          effect.is(ptx::Effect::Kind::Fence) || (effect.is_access() && effect.is_strong())) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
 
 struct LaunchShape {
   /// Lanes that are executed together: 32, 16 or 8.
@@ -13,14 +39,29 @@ struct LaunchShape {
   /// are the same.
   bool rows = true;
 
-  static LaunchShape of(std::uint32_t block_x) {
-    return block_x % 32 == 0   ? LaunchShape{32, true}
-           : block_x % 16 == 0 ? LaunchShape{16, true}
-           : block_x % 8 == 0  ? LaunchShape{8, true}
-                               : LaunchShape{16, false};
+  static LaunchShape of(const isa::Kernel& kernel, std::uint32_t block_x) {
+    return block_x % 32 == 0      ? LaunchShape{32, true}
+           : communicates(kernel) ? LaunchShape{32, false}
+           : block_x % 16 == 0    ? LaunchShape{16, true}
+           : block_x % 8 == 0     ? LaunchShape{8, true}
+                                  : LaunchShape{16, false};
   }
-  /// "32", "16", "8" or "any": how heddle-jit is told.
-  std::string name() const { return rows ? std::to_string(lanes) : "any"; }
+  /// "32", "16", "8", "any16" or "any32": how heddle-jit is told.
+  std::string name() const { return (rows ? "" : "any") + std::to_string(lanes); }
+  static std::optional<LaunchShape> named(std::string_view name) {
+    for (const LaunchShape& shape : {
+             LaunchShape{32, true},
+             LaunchShape{16, true},
+             LaunchShape{8, true},
+             LaunchShape{16, false},
+             LaunchShape{32, false},
+         }) {
+      if (shape.name() == name) {
+        return shape;
+      }
+    }
+    return std::nullopt;
+  }
   bool operator==(const LaunchShape&) const = default;
 };
 

@@ -2,12 +2,14 @@
 // to an image (image.h) for launches of a shape (launch_shape.h). A program of its own, so that
 // LLVM is never loaded into a user's program.
 //
-// PTX files whose names begin with OUTPUT are removed. Exit codes: 0 the image has been written,
+// PTX files whose names begin with OUTPUT are removed, and the oldest images beside OUTPUT if there
+// are too many (image_folder.h). Exit codes: 0 the image has been written,
 // whole and at once; 2 usage or bad input; 3 nothing of the kernel can be compiled, and OUTPUT is
 // an empty file that says so (also if it takes too long, or dies); 70 a defect of Heddle.
 #include "isa/program.h"
 #include "jit/compile.h"
 #include "jit/handlers.h"
+#include "jit/image_folder.h"
 #include "ptx/parse.h"
 
 #include <fmt/format.h>
@@ -20,7 +22,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,17 +42,8 @@ Result<void> write(const std::vector<std::byte>& image, const std::string& to) {
     }
   }
   std::filesystem::rename(temporary, to);
+  bound_image_folder(std::filesystem::path(to).parent_path());
   return {};
-}
-
-std::optional<LaunchShape> shape_of(const std::string& name) {
-  for (const LaunchShape& shape :
-       {LaunchShape::of(32), LaunchShape::of(16), LaunchShape::of(8), LaunchShape::of(1)}) {
-    if (shape.name() == name) {
-      return shape;
-    }
-  }
-  return std::nullopt;
 }
 
 Result<void> compile(
@@ -61,7 +53,7 @@ Result<void> compile(
     char** first,
     char** last
 ) {
-  const auto shape = shape_of(shape_name);
+  const auto shape = LaunchShape::named(shape_name);
   if (!shape) {
     return input_error(fmt::format("unknown shape of launches '{}'", shape_name));
   }
@@ -88,7 +80,7 @@ Result<void> compile(
 
 int run(int argc, char** argv) {
   if (argc < 5) {
-    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT 32|16|8|any PTX…\n");
+    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT 32|16|8|any16|any32 PTX…\n");
     return 2;
   }
   if (const auto done = compile(argv[1], argv[2], argv[3], argv + 4, argv + argc); !done) {

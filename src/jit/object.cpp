@@ -11,6 +11,7 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -30,6 +31,14 @@
 namespace heddle::jit {
 namespace {
 
+/// One of LLVM's options that have no other interface.
+template <class T> void set_option(const char* name, T value) {
+  const auto& options = llvm::cl::getRegisteredOptions();
+  if (const auto option = options.find(name); option != options.end()) {
+    static_cast<llvm::cl::opt<T>*>(option->second)->setValue(value);
+  }
+}
+
 std::unique_ptr<llvm::TargetMachine> make_machine(const llvm::Module& module, std::string& why) {
   static const bool initialised = [] {
     LLVMInitializeX86TargetInfo();
@@ -37,6 +46,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const llvm::Module& module, st
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser(); // of inline assembler
+    // How far the register allocator looks for places to split a value. By default it takes most of
+    // the time and more than linear time, for code that is no better.
+    set_option("grow-region-complexity-budget", 100U);
     return true;
   }();
   (void)initialised;

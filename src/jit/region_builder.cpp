@@ -1,5 +1,6 @@
 // Implements region_builder.h: the code of a region.
 #include "base/check.h"
+#include "isa/ops_memory.h"
 #include "jit/region_builder_impl.h"
 
 #include <algorithm>
@@ -102,7 +103,10 @@ void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
 
 LaneValue RegionBuilder::special(std::uint32_t offset) {
   const Shape s = special_shape(offset);
-  llvm::Value* from = at(special_, offset);
+  const std::uint32_t which = offset / isa::SpecialLayout::u32x32;
+  const bool of_threads = which == isa::SpecialLayout::TidX || which == isa::SpecialLayout::TidY ||
+                          which == isa::SpecialLayout::TidZ;
+  llvm::Value* from = at(s.is_uniform() && !of_threads ? uniform_ : special_, offset);
   if (s.is_regular()) {
     return {s, b_.CreateLoad(b_.getInt32Ty(), from)};
   }
@@ -137,17 +141,22 @@ void RegionBuilder::count(std::uint32_t ops) {
 }
 
 void RegionBuilder::finish(llvm::Value* answer) {
-  b_.CreateStore(
-      b_.CreateLoad(b_.getInt64Ty(), fuel_),
-      at(context_, offsetof(RegionContext, fuel))
-  );
-  llvm::Value* ops = b_.CreateLoad(b_.getInt64Ty(), executed_); // each by all lanes
-  llvm::Value* before = field(offsetof(RegionContext, executed), b_.getInt64Ty());
-  b_.CreateStore(
-      b_.CreateAdd(before, b_.CreateMul(ops, lane_count_)),
-      at(context_, offsetof(RegionContext, executed))
-  );
-  b_.CreateRet(answer);
+  b_.CreateStore(answer, answer_);
+  b_.CreateBr(done_);
+}
+
+void RegionBuilder::emit_done() {
+  b_.SetInsertPoint(done_);
+  llvm::Type* i64 = b_.getInt64Ty();
+  set_field(offsetof(RegionContext, fuel), b_.CreateLoad(i64, fuel_));
+  llvm::Value* ops = b_.CreateMul(b_.CreateLoad(i64, executed_), lane_count_);
+  ops = b_.CreateAdd(ops, b_.CreateLoad(i64, total_));
+  ops = b_.CreateAdd(ops, field(offsetof(RegionContext, executed), i64));
+  set_field(offsetof(RegionContext, executed), ops);
+  set_field(offsetof(RegionContext, group), b_.CreateLoad(b_.getPtrTy(), group_));
+  set_field(offsetof(RegionContext, begin), b_.CreateLoad(b_.getInt32Ty(), begin_));
+  set_field(offsetof(RegionContext, arrived), b_.CreateLoad(b_.getInt32Ty(), arrived_));
+  b_.CreateRet(b_.CreateLoad(b_.getPtrTy(), answer_));
 }
 
 /// The registers `written` are in the frame already.
@@ -218,39 +227,35 @@ void RegionBuilder::leave_unless(llvm::Value* condition) {
 void RegionBuilder::emit_prologue() {
   b_.SetInsertPoint(&function_->getEntryBlock());
   llvm::Type* i64 = b_.getInt64Ty();
+  llvm::Type* i32 = b_.getInt32Ty();
   llvm::Type* pointer = b_.getPtrTy();
   context_ = function_->getArg(0);
-  fuel_ = b_.CreateAlloca(i64);
-  executed_ = b_.CreateAlloca(i64);
+  for (llvm::AllocaInst** place : {&fuel_, &executed_, &total_, &barriers_}) {
+    *place = b_.CreateAlloca(i64);
+  }
+  answer_ = b_.CreateAlloca(pointer);
+  group_ = b_.CreateAlloca(pointer);
+  begin_ = b_.CreateAlloca(i32);
+  arrived_ = b_.CreateAlloca(i32);
   ops_pointer_ = field(offsetof(RegionContext, ops), pointer);
-  frame_ = field(offsetof(RegionContext, registers), pointer);
   constants_ = field(offsetof(RegionContext, constants), pointer);
   ranges_ = field(offsetof(RegionContext, ranges), pointer);
-  first_ = b_.CreateZExt(field(offsetof(RegionContext, first), b_.getInt32Ty()), i64);
-  special_ = b_.CreateGEP(
-      b_.getInt8Ty(),
-      field(offsetof(RegionContext, special), pointer),
-      b_.CreateMul(first_, b_.getInt64(4))
-  );
-  mask_ = b_.CreateTrunc(field(offsetof(RegionContext, mask), b_.getInt32Ty()), bits_type());
-  active_ = mask_;
-  lane_count_ = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_), i64);
-  some_lane_ =
-      b_.CreateZExt(b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_, b_.getTrue()), i64);
   behind_ = field(offsetof(RegionContext, behind), i64);
   access_.shared = field(offsetof(RegionContext, shared), pointer);
   access_.shared_bytes = field(offsetof(RegionContext, shared_bytes), i64);
   access_.param = field(offsetof(RegionContext, param), pointer);
   access_.param_bytes = field(offsetof(RegionContext, param_bytes), i64);
   access_.local_stride = field(offsetof(RegionContext, local_stride), i64);
-  access_.local = b_.CreateGEP(
-      b_.getInt8Ty(),
-      field(offsetof(RegionContext, local), pointer),
-      b_.CreateMul(first_, access_.local_stride)
-  );
-  local_base_ = b_.CreateTrunc(field(offsetof(RegionContext, local_base), i64), b_.getInt32Ty());
-  b_.CreateStore(field(offsetof(RegionContext, fuel), i64), fuel_);
-  b_.CreateStore(b_.getInt64(0), executed_);
+  local_base_ = b_.CreateTrunc(field(offsetof(RegionContext, local_base), i64), i32);
+  first_group_ = field(offsetof(RegionContext, first_group), pointer);
+  groups_end_ = field(offsetof(RegionContext, groups_end), pointer);
+  spill_ = field(offsetof(RegionContext, spill), i64);
+  whole_fuel_ = field(offsetof(RegionContext, fuel), i64);
+  b_.CreateStore(b_.getInt64(0), total_);
+  b_.CreateStore(field(offsetof(RegionContext, barriers), i64), barriers_);
+  b_.CreateStore(field(offsetof(RegionContext, group), pointer), group_);
+  b_.CreateStore(function_->getArg(1), begin_);
+  b_.CreateStore(b_.getInt32(~0U), arrived_);
   variables_.assign(registers_.count(), nullptr);
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     if (ops_[k].kind == Kind::Leave) {
@@ -260,22 +265,65 @@ void RegionBuilder::emit_prologue() {
       const std::uint32_t index = registers_.frame_register(ref);
       if (index != registers_.count() && variables_[index] == nullptr) {
         variables_[index] = variable(type_of(index), "r" + llvm::Twine(index));
-        // What is not live holds something, or LLVM may think anything of what is computed from it.
-        b_.CreateStore(llvm::Constant::getNullValue(type_of(index)), variables_[index]);
       }
     }
   }
+  head_ = block("head");
+  done_ = block("done");
+  b_.CreateBr(head_);
+  emit_head();
 }
 
-void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
+/// What differs from group to group.
+void RegionBuilder::emit_head() {
+  b_.SetInsertPoint(head_);
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::Type* i32 = b_.getInt32Ty();
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::Value* group = b_.CreateLoad(pointer, group_);
+  const auto of_group = [&](std::uint64_t offset, llvm::Type* type) {
+    return b_.CreateLoad(type, at(group, offset));
+  };
+  frame_ = of_group(offsetof(isa::RegionGroup, registers), pointer);
+  first_ = b_.CreateZExt(of_group(offsetof(isa::RegionGroup, first), i32), i64);
+  special_ = b_.CreateGEP(
+      b_.getInt8Ty(),
+      of_group(offsetof(isa::RegionGroup, special), pointer),
+      b_.CreateMul(first_, b_.getInt64(4))
+  );
+  uniform_ = of_group(offsetof(isa::RegionGroup, uniform), pointer);
+  group_slots_ = of_group(offsetof(isa::RegionGroup, slots), pointer);
+  live_ = of_group(offsetof(isa::RegionGroup, live), i32);
+  mask_ = b_.CreateTrunc(of_group(offsetof(isa::RegionGroup, mask), i32), bits_type());
+  active_ = mask_;
+  lane_count_ = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_), i64);
+  some_lane_ =
+      b_.CreateZExt(b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_, b_.getTrue()), i64);
+  access_.local = b_.CreateGEP(
+      b_.getInt8Ty(),
+      of_group(offsetof(isa::RegionGroup, local), pointer),
+      b_.CreateMul(first_, access_.local_stride)
+  );
+  b_.CreateStore(whole_fuel_, fuel_);
+  b_.CreateStore(b_.getInt64(0), executed_);
+  for (llvm::AllocaInst* variable : variables_) {
+    if (variable != nullptr) {
+      // What is not live holds something, or LLVM may think anything of what is computed from it.
+      b_.CreateStore(llvm::Constant::getNullValue(variable->getAllocatedType()), variable);
+    }
+  }
+  llvm::Value* begin = b_.CreateLoad(i32, begin_);
   llvm::BasicBlock* nowhere = block("nowhere");
-  llvm::SwitchInst* to = b_.CreateSwitch(function_->getArg(1), nowhere);
+  ways_in_ = b_.CreateSwitch(begin, nowhere);
   b_.SetInsertPoint(nowhere);
   finish(b_.CreateGEP(
       b_.getInt8Ty(),
       ops_pointer_,
-      b_.CreateMul(b_.CreateZExt(function_->getArg(1), b_.getInt64Ty()), b_.getInt64(op_bytes))
+      b_.CreateMul(b_.CreateZExt(begin, i64), b_.getInt64(op_bytes))
   ));
+}
+
+void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
   for (const std::uint32_t k : entries) {
     llvm::BasicBlock* enter = block("enter" + llvm::Twine(k));
     b_.SetInsertPoint(enter);
@@ -290,8 +338,122 @@ void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
     b_.CreateCondBr(b_.CreateICmpEQ(irregular, no_lanes()), bodies_[k], refuse);
     b_.SetInsertPoint(refuse);
     finish(op_pointer(k));
-    to->addCase(b_.getInt32(k), enter);
+    ways_in_->addCase(b_.getInt32(k), enter);
   }
+  if (!whole_blocks()) {
+    return;
+  }
+  emit_slot_entry(0);
+  for (std::uint32_t k = 0; k + 1 < code_.ops.size(); ++k) {
+    if (is_barrier(k)) {
+      emit_slot_entry(k + 1);
+    }
+  }
+}
+
+// --- Whole blocks
+
+llvm::Value* RegionBuilder::slot_place(std::uint32_t index) {
+  const auto place = slots_.try_emplace(index, static_cast<std::uint32_t>(slots_.size())).first;
+  return at(group_slots_, std::uint64_t{place->second} * 8);
+}
+
+/// Vectors stay in the frame: the group's lanes are a vector of memory there.
+void RegionBuilder::load_slot(std::uint32_t index) {
+  if (!shape(index).is_regular() && !registers_.place(index).predicate) {
+    b_.CreateStore(load_lanes(index), variables_[index]);
+    return;
+  }
+  const bool bits = !shape(index).is_regular();
+  llvm::Value* value = b_.CreateLoad(bits ? bits_type() : type_of(index), slot_place(index));
+  b_.CreateStore(bits ? as_mask(value) : value, variables_[index]);
+}
+
+void RegionBuilder::store_slot(std::uint32_t index) {
+  const RegisterPlace& place = registers_.place(index);
+  llvm::Value* value = read(index).value;
+  if (shape(index).is_regular()) {
+    b_.CreateStore(value, slot_place(index));
+  } else if (place.predicate) {
+    b_.CreateStore(as_bits(value), slot_place(index));
+  } else {
+    const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
+    b_.CreateAlignedStore(value, frame_place(index), align);
+  }
+}
+
+/// Where a group begins behind a barrier, or at the start.
+void RegionBuilder::emit_slot_entry(std::uint32_t k) {
+  llvm::BasicBlock* enter = block("behind" + llvm::Twine(k));
+  b_.SetInsertPoint(enter);
+  if (k != 0) {
+    for (const std::uint32_t index : registers_.live(k)) {
+      if (variables_[index] != nullptr) {
+        load_slot(index);
+      }
+    }
+  }
+  b_.CreateCondBr(
+      b_.CreateICmpEQ(spill_, b_.getInt64(0)),
+      arrivals_[k],
+      exit_block(k),
+      llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
+  );
+  ways_in_->addCase(b_.getInt32(k | isa::region_from_slots), enter);
+}
+
+/// A group of a block has come to a barrier or its end: the next one has its turn.
+void RegionBuilder::emit_arrival(std::uint32_t k) {
+  llvm::Type* i32 = b_.getInt32Ty();
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::BasicBlock* exit = exit_block(k);
+  llvm::BasicBlock* arrive = block("arrive" + llvm::Twine(k));
+  llvm::BasicBlock* pass = block("pass" + llvm::Twine(k));
+  llvm::BasicBlock* all = block("all" + llvm::Twine(k));
+  b_.CreateCondBr(
+      b_.CreateICmpEQ(first_group_, llvm::ConstantPointerNull::get(b_.getPtrTy())),
+      exit,
+      arrive
+  );
+  b_.SetInsertPoint(arrive);
+  llvm::Value* others = b_.CreateLoad(i32, arrived_);
+  llvm::Value* first = b_.CreateICmpEQ(others, b_.getInt32(~0U));
+  llvm::Value* same = b_.CreateICmpEQ(others, b_.getInt32(k));
+  b_.CreateCondBr(b_.CreateOr(first, same), pass, exit);
+  b_.SetInsertPoint(pass);
+  b_.CreateStore(b_.getInt32(k), arrived_);
+  if (!is_end(k)) {
+    for (const std::uint32_t index : registers_.live(k + 1)) {
+      if (variables_[index] != nullptr) {
+        store_slot(index);
+      }
+    }
+  }
+  llvm::Value* executed = b_.CreateAdd(b_.CreateLoad(i64, executed_), b_.getInt64(1));
+  executed = b_.CreateAdd(b_.CreateLoad(i64, total_), b_.CreateMul(executed, lane_count_));
+  b_.CreateStore(executed, total_);
+  b_.CreateStore(b_.getInt64(0), executed_);
+  llvm::Value* next = at(b_.CreateLoad(b_.getPtrTy(), group_), sizeof(isa::RegionGroup));
+  b_.CreateStore(next, group_);
+  b_.CreateCondBr(b_.CreateICmpNE(next, groups_end_), head_, all);
+  b_.SetInsertPoint(all);
+  if (is_end(k)) {
+    set_field(offsetof(RegionContext, ended), b_.getInt64(1));
+    finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
+    return;
+  }
+  llvm::BasicBlock* open = block("open" + llvm::Twine(k));
+  llvm::BasicBlock* stay = block("stay" + llvm::Twine(k));
+  llvm::Value* left = b_.CreateSub(b_.CreateLoad(i64, barriers_), b_.getInt64(1));
+  b_.CreateStore(left, barriers_);
+  b_.CreateCondBr(b_.CreateICmpSLT(left, b_.getInt64(0)), stay, open, unlikely());
+  b_.SetInsertPoint(stay);
+  finish(op_pointer(k));
+  b_.SetInsertPoint(open);
+  b_.CreateStore(first_group_, group_);
+  b_.CreateStore(b_.getInt32((k + 1) | isa::region_from_slots), begin_);
+  b_.CreateStore(b_.getInt32(~0U), arrived_);
+  b_.CreateBr(head_);
 }
 
 /// Ops [first, last), with all that jumps among them.
@@ -300,7 +462,11 @@ void RegionBuilder::emit_range(std::uint32_t first, std::uint32_t last) {
     b_.SetInsertPoint(arrivals_[k]);
     at_ = k;
     if (ops_[k].kind == Kind::Leave) {
-      b_.CreateBr(exit_block(k));
+      if (whole_blocks() && (is_end(k) || is_barrier(k))) {
+        emit_arrival(k);
+      } else {
+        b_.CreateBr(exit_block(k));
+      }
       ++k;
       continue;
     }
@@ -346,9 +512,7 @@ void RegionBuilder::emit_branch(std::uint32_t k) {
     }
   }
   if (op.target <= k) { // a taken backward branch costs one op of fuel
-    llvm::Value* fuel = b_.CreateSub(b_.CreateLoad(b_.getInt64Ty(), fuel_), b_.getInt64(1));
-    leave_if(b_.CreateICmpSLT(fuel, b_.getInt64(0)), k);
-    b_.CreateStore(fuel, fuel_);
+    spend(1, k);
   }
   b_.CreateBr(taken);
   b_.SetInsertPoint(taken);
@@ -427,6 +591,18 @@ void RegionBuilder::emit_op(std::uint32_t k) {
   active_ = all;
   b_.SetInsertPoint(done);
 }
+
+namespace {
+
+/// Is the result the address of an access that fails if a lane's wraps around: in the first 4 GiB?
+bool finds_wrapping(const llvm::Instruction& i) {
+  return llvm::isa<llvm::ZExtInst>(i) && std::ranges::all_of(i.users(), [](const llvm::User* user) {
+           const auto* use = llvm::dyn_cast<llvm::Instruction>(user);
+           return use != nullptr && is_reach(*use) && space_of(*use) == isa::Space::Shared;
+         });
+}
+
+} // namespace
 
 /// The op's LaneFunction, instruction by instruction.
 void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow) {
@@ -511,7 +687,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     for (unsigned n = 0; n < operand_count; ++n) {
       operands.push_back(value_of(i.getOperand(n)));
     }
-    known[&i] = lanes_.apply(i, operands);
+    known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
   }
   for (std::size_t n = 0; n < results.size(); ++n) {
     const std::uint32_t index = registers_.at(planned.operands.outputs[n].offset());
@@ -528,13 +704,42 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
   }
 }
 
+/// A collective of other lanes than those that execute it is the interpreter's.
+void RegionBuilder::leave_unless_converged(std::uint32_t k) {
+  const isa::Ref members{static_cast<std::uint32_t>(code_.ops[k].imm2)};
+  if (members.none()) {
+    return;
+  }
+  const auto* mask = llvm::cast<llvm::ConstantInt>(constant_word(members));
+  llvm::Value* named = b_.getInt32(static_cast<std::uint32_t>(mask->getZExtValue()));
+  llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(named, live_), active_);
+  leave_if(b_.CreateNot(whole), k);
+}
+
+void RegionBuilder::spend(std::uint32_t amount, std::uint32_t k) {
+  llvm::Value* fuel = b_.CreateLoad(b_.getInt64Ty(), fuel_);
+  fuel = b_.CreateSub(fuel, b_.getInt64(amount));
+  leave_if(b_.CreateICmpSLT(fuel, b_.getInt64(0)), k);
+  b_.CreateStore(fuel, fuel_);
+}
+
 /// The interpreter's handler for the active lanes.
 void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
+  const ptx::Effect& effect = ptx::effect_of(*instruction(k));
+  if (is_collective(effect)) {
+    leave_unless_converged(k);
+  } else if (ops_[k].lane == nullptr && effect.is_strong() && effect.reads()) {
+    spend(isa::poll_cost, k);
+  }
   for (const isa::Ref ref : ops_[k].operands.inputs) {
     if (ref.area() == isa::Area::Frame) {
       store_register(registers_.at(ref.offset()), active_);
     }
   }
+  if ((code_.ops[k].flags & isa::Guarded) != 0) { // for reports: machine/fault_diagnostic.cpp
+    store_register(registers_.at(code_.ops[k].guard.offset()), active_);
+  }
+  set_field(offsetof(RegionContext, group), b_.CreateLoad(b_.getPtrTy(), group_));
   llvm::Value* interpret = field(offsetof(RegionContext, interpret), b_.getPtrTy());
   llvm::FunctionType* type = llvm::FunctionType::get(
       b_.getPtrTy(),
@@ -628,7 +833,6 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   function_->setDSOLocal(true);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   function_->addFnAttr("prefer-vector-width", "512");
-  function_->setPrefixData(b_.getInt32(launch_.lanes | (launch_.rows ? isa::region_rows : 0)));
   block("entry");
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     arrivals_.push_back(block("op" + llvm::Twine(k)));
@@ -637,6 +841,14 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   emit_prologue();
   emit_entries(result.entries);
   emit_range(0, static_cast<std::uint32_t>(code_.ops.size()));
+  emit_done();
+  const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
+                              (whole_blocks() ? isa::RegionWords::block : 0);
+  llvm::Constant* words[] = {
+      b_.getInt32(static_cast<std::uint32_t>(slots_.size())),
+      b_.getInt32(flags)
+  };
+  function_->setPrefixData(llvm::ConstantStruct::getAnon(words));
   for (llvm::BasicBlock& unused : *function_) {
     if (unused.empty()) {
       new llvm::UnreachableInst(b_.getContext(), &unused);

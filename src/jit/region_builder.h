@@ -9,8 +9,9 @@
 // over code without an end of the region becomes a mask (find_detours).
 //
 // An op that touches memory looks first whether all addresses lie where it accessed last; else the
-// interpreter's handler is called, and so for ops that have no straight LaneFunction. An op without
-// bitcode ends the region.
+// interpreter's handler is called, and so for ops that have no straight LaneFunction, and for strong
+// accesses, fences and collectives (RegionBuilder::may_interpret). Another op without bitcode ends
+// the region, but for barriers and ends of a whole block (isa/region.h).
 #pragma once
 
 #include "isa/op.h"

@@ -9,6 +9,7 @@
 #include "jit/region_builder.h"
 #include "jit/register_map.h"
 #include "jit/uniformity.h"
+#include "ptx/effect.h"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
@@ -61,6 +62,10 @@ private:
   // --- Which op is what
   PlannedOp plan(std::uint32_t k) const;
   bool known_operands(std::uint32_t k) const;
+  bool may_interpret(std::uint32_t k) const;
+  bool is_barrier(std::uint32_t k) const;
+  bool is_end(std::uint32_t k) const;
+  bool whole_blocks() const;
   std::vector<std::uint32_t> find_entries() const;
   void find_detours();
   bool is_end_of_side(std::uint32_t k) const;
@@ -71,13 +76,19 @@ private:
 
   // --- Parts of the function
   void emit_prologue();
+  void emit_head();
+  void emit_done();
   void emit_entries(const std::vector<std::uint32_t>& entries);
+  void emit_slot_entry(std::uint32_t k);
+  void emit_arrival(std::uint32_t k);
   void emit_range(std::uint32_t first, std::uint32_t last);
   void emit_branch(std::uint32_t k);
   void emit_detour(std::uint32_t k, const Detour& detour);
   void emit_op(std::uint32_t k);
   void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
+  void leave_unless_converged(std::uint32_t k);
+  void spend(std::uint32_t fuel, std::uint32_t k);
   void emit_exit(
       std::uint32_t k,
       const std::vector<Absent>& absent,
@@ -107,6 +118,9 @@ private:
   llvm::Value* load_lanes(std::uint32_t index);
   void load_register(std::uint32_t index, llvm::Value*& irregular);
   void store_register(std::uint32_t index, llvm::Value* lanes);
+  llvm::Value* slot_place(std::uint32_t index);
+  void load_slot(std::uint32_t index);
+  void store_slot(std::uint32_t index);
   LaneValue input(isa::Ref ref, llvm::Type* word);
   LaneValue special(std::uint32_t offset);
 
@@ -119,6 +133,14 @@ private:
   }
   llvm::Value* field(std::uint64_t offset, llvm::Type* type) {
     return b_.CreateLoad(type, at(context_, offset));
+  }
+  void set_field(std::uint64_t offset, llvm::Value* value) {
+    b_.CreateStore(value, at(context_, offset));
+  }
+  const ptx::Instruction* instruction(std::uint32_t k) const {
+    const auto& body = code_.function->body;
+    const std::uint32_t i = code_.ops[k].instruction;
+    return i < body.size() ? &body[i] : nullptr;
   }
   llvm::AllocaInst* variable(llvm::Type* type, const llvm::Twine& name) {
     llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
@@ -134,11 +156,6 @@ private:
   llvm::MDNode* unlikely() {
     return llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights();
   }
-  bool vector_guard(std::uint32_t k) const {
-    const isa::Op& op = code_.ops[k];
-    return (op.flags & isa::Guarded) != 0 && !shape(registers_.at(op.guard.offset())).is_regular();
-  }
-
   llvm::Module& module_;
   LaneFunctions& functions_;
   const isa::Code& code_;
@@ -154,18 +171,36 @@ private:
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
   std::map<std::uint32_t, llvm::BasicBlock*> exits_;
-  std::vector<llvm::AllocaInst*> variables_; // of registers
-  std::vector<Absent> absent_;               // while a detour is emitted
-  llvm::Value* active_ = nullptr;            // bits of the lanes that execute what is emitted
-  std::uint32_t at_ = 0;                     // the op that is emitted
+  std::vector<llvm::AllocaInst*> variables_;     // of registers
+  std::vector<Absent> absent_;                   // while a detour is emitted
+  llvm::Value* active_ = nullptr;                // bits of the lanes that execute what is emitted
+  std::uint32_t at_ = 0;                         // the op that is emitted
+  std::map<std::uint32_t, std::uint32_t> slots_; // of registers
+  llvm::SwitchInst* ways_in_ = nullptr;
+  llvm::BasicBlock* head_ = nullptr; // where a group begins
+  llvm::BasicBlock* done_ = nullptr; // where the function ends
+  llvm::AllocaInst* answer_ = nullptr;
   llvm::AllocaInst* fuel_ = nullptr;
-  llvm::AllocaInst* executed_ = nullptr;
-  // Fields of the context.
+  llvm::AllocaInst* executed_ = nullptr; // by each lane of the group
+  llvm::AllocaInst* total_ = nullptr;    // by lanes of all groups before
+  // Of a whole block: RegionContext's.
+  llvm::AllocaInst* group_ = nullptr;
+  llvm::AllocaInst* begin_ = nullptr;
+  llvm::AllocaInst* arrived_ = nullptr;
+  llvm::AllocaInst* barriers_ = nullptr;
+  llvm::Value* first_group_ = nullptr;
+  llvm::Value* groups_end_ = nullptr;
+  llvm::Value* spill_ = nullptr;
+  llvm::Value* whole_fuel_ = nullptr; // of a group
+  // Fields of the context and of the group.
   llvm::Value* context_ = nullptr;
   llvm::Value* ops_pointer_ = nullptr;
   llvm::Value* frame_ = nullptr;
   llvm::Value* constants_ = nullptr;
   llvm::Value* special_ = nullptr; // of the first lane
+  llvm::Value* uniform_ = nullptr;
+  llvm::Value* group_slots_ = nullptr;
+  llvm::Value* live_ = nullptr; // lanes of the warp
   llvm::Value* ranges_ = nullptr;
   llvm::Value* first_ = nullptr;      // lane, i64
   llvm::Value* lane_count_ = nullptr; // of those that execute, i64

@@ -36,8 +36,67 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
   if (result.lane != nullptr) {
     result.operands = functions_.operands(code_, k, registers_);
     result.kind = result.lane->straight ? Kind::Lanes : Kind::Interpret;
+  } else if (may_interpret(k)) {
+    result.operands = functions_.operands(code_, k, registers_);
+    result.kind = Kind::Interpret;
   }
   return result;
+}
+
+/// Ops without bitcode whose handlers go on behind them, or stop with a fault: strong accesses,
+/// fences, and warp collectives of converged lanes. Whole warps execute them, as in the
+/// interpreter.
+bool RegionBuilder::may_interpret(std::uint32_t k) const {
+  const isa::Op& op = code_.ops[k];
+  if (launch_.lanes != isa::warp_size) {
+    return false;
+  }
+  const ptx::Effect& effect = ptx::effect_of(*instruction(k));
+  if (is_collective(effect)) {
+    const isa::Ref members{static_cast<std::uint32_t>(op.imm2)};
+    return (op.flags & isa::Visible) != 0 &&
+           (members.none() ||
+            (members.area() == isa::Area::Constant && constant_word(members) != nullptr));
+  }
+  return effect.is(ptx::Effect::Kind::Fence) || effect.is(ptx::Effect::Kind::ActiveLanes) ||
+         (effect.is_access() && !effect.is_async());
+}
+
+/// bar.sync 0 of all threads, by all lanes.
+bool RegionBuilder::is_barrier(std::uint32_t k) const {
+  const isa::Op& op = code_.ops[k];
+  const ptx::Instruction* i = instruction(k);
+  if (i == nullptr || (op.flags & isa::Guarded) != 0 || op.a.none() || !op.b.none() ||
+      op.a.area() != isa::Area::Constant || i->has(ptx::Mod::Red) || i->has(ptx::Mod::Arrive)) {
+    return false;
+  }
+  const ptx::Effect& effect = ptx::effect_of(*i);
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant_word(op.a));
+  return effect.is(ptx::Effect::Kind::Barrier) && effect.meets == ptx::Effect::Meets::Block &&
+         number != nullptr && (number->getZExtValue() & 0xffff'ffffU) == 0;
+}
+
+/// The end of the kernel for all lanes.
+bool RegionBuilder::is_end(std::uint32_t k) const {
+  if ((code_.ops[k].flags & isa::Guarded) != 0 || !code_.function->entry) {
+    return false;
+  }
+  const ptx::Instruction* i = instruction(k);
+  return i == nullptr || ptx::effect_of(*i).is(ptx::Effect::Kind::Return) ||
+         ptx::effect_of(*i).is(ptx::Effect::Kind::Exit);
+}
+
+/// Blocks of which each warp has its own special values only when its warps have turns: handlers
+/// must not ask for them.
+bool RegionBuilder::whole_blocks() const {
+  const auto special = [](isa::Ref ref) { return ref.area() == isa::Area::Special; };
+  for (const PlannedOp& op : ops_) {
+    const bool calls = op.kind == Kind::Interpret || (op.lane != nullptr && op.lane->reaches);
+    if (calls && std::ranges::any_of(op.operands.inputs, special)) {
+      return false;
+    }
+  }
+  return code_.function->entry;
 }
 
 Shape RegionBuilder::special_shape(std::uint32_t offset) const {
@@ -56,8 +115,10 @@ Shape RegionBuilder::special_shape(std::uint32_t offset) const {
   case Layout::LanemaskGe:
   case Layout::LanemaskGt:
     return Shape::vector();
+  case Layout::WarpId: // what is the same for the warps of a block has one place: special()
+    return Shape::vector();
   default:
-    return Shape::uniform(); // of the warp, the block or the grid
+    return Shape::uniform(); // of the block or the grid
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/process.h"
 #include "jit/code_hash.h"
+#include "jit/image_folder.h"
 #include "jit/loader.h"
 #include "ptx/parse.h"
 
@@ -88,6 +89,7 @@ bool Tiers::install(State& state, const isa::Kernel& kernel) {
   }
   if (size != 0) { // else: heddle-jit can make nothing of it
     const Result<int> installed = load_image(kernel, state.image);
+    note_image_used(state.image);
     tell(kernel, installed && *installed != 0 ? "installed" : "refused");
     if (!installed && options_.when == When::Always) {
       fmt::print(stderr, "heddle: {}\n", installed.error().message);
@@ -130,7 +132,7 @@ void Tiers::worked(
   State& state = kernels_[&kernel];
   switch (state.step) {
   case Step::New:
-    state.shape = LaunchShape::of(block_x);
+    state.shape = LaunchShape::of(kernel, block_x);
     state.image = image_of(kernel, state.shape);
     state.hot = hot_after(kernel);
     state.step = install(state, kernel) ? Step::Done : Step::Cold;

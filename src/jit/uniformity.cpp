@@ -1,8 +1,6 @@
 // Implements uniformity.h: shapes only grow, so the fixed point is the same in whatever order.
 #include "jit/uniformity.h"
 
-#include "isa/ops_address.h"
-
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/IR/Module.h>
 
@@ -15,8 +13,7 @@ namespace {
 
 /// Each lane has its own local memory, so equal addresses are different places.
 bool is_local(const llvm::Instruction& reach) {
-  const auto how = llvm::cast<llvm::ConstantInt>(reach.getOperand(2))->getZExtValue();
-  return static_cast<isa::Space>(how & 15) == isa::Space::Local;
+  return space_of(reach) == isa::Space::Local;
 }
 
 } // namespace
@@ -200,8 +197,8 @@ bool Uniformity::follow_branch(std::uint32_t k) {
     return false;
   }
   const std::uint32_t from = cfg_.block_of(instruction);
-  if (cfg_.blocks()[from].successors.size() < 2) {
-    return false;
+  if (cfg_.blocks()[from].successors.size() < 2 || instruction + 1 != cfg_.blocks()[from].last) {
+    return false; // whoever else ends the region does not part lanes
   }
   followed_[k] = true;
   const std::optional<std::uint32_t> meet = cfg_.immediate_post_dominator(from);

@@ -30,6 +30,9 @@ std::optional<std::int64_t> Arithmetic::constant(ValueId id) const {
   if (code->op == Op::Constant) {
     return code->number;
   }
+  if (code->op == Op::Symbol && code->symbol == Symbol::BlockSizeX) {
+    return uniformity_.facts.size_x;
+  }
   if (code->op != Op::Arithmetic || flow_.values[id].operands.empty() ||
       flow_.values[id].operands.size() > 2) {
     return std::nullopt;
@@ -177,14 +180,21 @@ Arithmetic::decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open
     return result;
   }
   if (const auto which = symbol(id)) {
-    // Bounds are the values of blockDim, found by what they are.
-    const auto extent = [&](Symbol size) {
+    const auto mention = [&](Symbol wanted) -> std::optional<ValueId> {
       for (ValueId i = 0; i < flow_.graph.code.size(); ++i) {
-        if (flow_.graph.code[i].op == Op::Symbol && flow_.graph.code[i].symbol == size) {
-          return Product{1, {flow_.canonical(i)}};
+        if (flow_.graph.code[i].op == Op::Symbol && flow_.graph.code[i].symbol == wanted) {
+          return flow_.canonical(i);
         }
       }
-      return Product{0, {}}; // not mentioned
+      return std::nullopt;
+    };
+    // Bounds are the values of blockDim, found by what they are.
+    const auto extent = [&](Symbol size) {
+      if (size == Symbol::BlockSizeX && uniformity_.facts.size_x) {
+        return Product{*uniformity_.facts.size_x, {}};
+      }
+      const auto at = mention(size);
+      return at ? Product{1, {*at}} : Product{0, {}};
     };
     result.thread = id;
     result.valid = true;
@@ -200,6 +210,10 @@ Arithmetic::decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open
       break;
     case Symbol::ThreadRank:
       result.bound = extent(Symbol::BlockSize);
+      if (uniformity_.facts.flat_y && uniformity_.facts.flat_z) { // threadIdx.x by another name
+        result.bound = extent(Symbol::BlockSizeX);
+        result.thread = mention(Symbol::ThreadIndexX).value_or(id);
+      }
       break;
     default:
       result.valid = false;
@@ -239,6 +253,12 @@ Arithmetic::decompose(ValueId id, std::uint32_t user, std::vector<ValueId>& open
     }
     return result;
   }
+  case Operator::Divide:
+  case Operator::ShiftRight:
+    // By one.
+    return constant(flow_.canonical(operands[1])) == (code->arithmetic == Operator::Divide ? 1 : 0)
+               ? decompose(operands[0], flow_.values[id].block, open)
+               : result;
   default:
     return result;
   }

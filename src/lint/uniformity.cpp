@@ -72,6 +72,8 @@ LaunchFacts launch_facts(const Unit& unit, std::uint32_t entry) {
     if (launch.kernel != entry) {
       continue;
     }
+    facts.size_x =
+        known && facts.size_x != launch.block_size[0] ? std::nullopt : launch.block_size[0];
     known = true;
     flat_y = flat_y && launch.block_size[1] == 1;
     flat_z = flat_z && launch.block_size[2] == 1;

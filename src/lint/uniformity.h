@@ -49,6 +49,7 @@ struct Cause {
 /// What is known about every launch of the entry.
 struct LaunchFacts {
   std::optional<std::uint32_t> max_threads; // of a block
+  std::optional<std::int64_t> size_x;       // blockDim.x, if it is the same constant everywhere
   bool flat_y = false;                      // blockDim.y == 1
   bool flat_z = false;
 };

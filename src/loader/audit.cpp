@@ -86,10 +86,16 @@ void find_own_folder() {
   system_call(SYS_close, file);
 }
 
-/// libcudart.so.13 of any folder is Heddle's.
+/// libcudart.so.13 of any folder is Heddle's, and so are the libraries of src/libraries.
 bool has_stand_in(const char* name) {
-  constexpr const char* all[] =
-      {"libcudart.so.12", "libcudart.so.13", "libcuda.so.1", "libcuda.so"};
+  constexpr const char* all[] = {
+      "libcudart.so.12",
+      "libcudart.so.13",
+      "libcuda.so.1",
+      "libcuda.so",
+      "libcublas.so.12",
+      "libcublas.so.13"
+  };
   for (const char* ours : all) {
     if (compare(name, ours) == 0) {
       return true;

@@ -90,15 +90,23 @@ Block::~Block() {
   }
 }
 
-void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
+void Block::start(std::uint64_t cluster_index, std::uint32_t rank, bool compiled) {
   rank_ = rank;
+  cluster_index_ = cluster_index;
   index_ = grid_.block_index(cluster_index, rank);
   live_ = threads_;
   launched_dependents_ = false;
   grids_before_over_ = true;
   divergence_.reset();
   std::ranges::fill(shared_, std::byte{0});
-  write_block_specials(cluster_index);
+  starts_compiled_ = compiled && prepare_compiled();
+  if (!starts_compiled_) {
+    start_warps(/*keep_frames=*/false);
+  }
+}
+
+void Block::start_warps(bool keep_frames) {
+  write_block_specials(cluster_index_, warps_.size());
   for (Barrier& barrier : barriers_) {
     std::ranges::fill(barrier.waiting, 0);
     std::ranges::fill(barrier.arrived, 0);
@@ -111,8 +119,16 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     WarpState& state = warps_[w];
     const LaneMask lanes = created(w);
     isa::Warp& warp = state.warp;
-    warp.reset();
-    isa::Frame* frame = warp.push_frame(code, nullptr, nullptr, lanes);
+    isa::Frame* frame = nullptr;
+    if (keep_frames) {
+      frame = &warp.only_frame(code, lanes);
+      warp.blocked = 0;
+      warp.pc.fill(nullptr);
+      warp.frame.fill(nullptr);
+    } else {
+      warp.reset();
+      frame = warp.push_frame(code, nullptr, nullptr, lanes);
+    }
     warp.live = lanes;
     if (lanes == isa::all_lanes) {
       warp.pc.fill(code->ops.data());
@@ -129,6 +145,7 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank) {
     state.grid_waiting = 0;
     state.red_popc = state.red_and = state.red_or = 0;
     state.warpgroup_ahead.clear();
+    state.passed.clear();
   }
   if (rules_ != nullptr) {
     rules_->start();
@@ -145,7 +162,8 @@ isa::Exec::Block Block::exec_block() {
       shared_bytes_,
       shared_.data() + round_up(shared_bytes_, 16),
       grid_.parameters(),
-      grid_.parameter_bytes()
+      grid_.parameter_bytes(),
+      grid_.device()
   };
 }
 

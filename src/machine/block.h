@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "isa/device_runtime.h"
 #include "isa/exec.h"
+#include "isa/region.h"
 #include "machine/grid.h"
 #include "machine/monitor.h"
 
@@ -113,8 +114,10 @@ public:
   Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules = {});
   ~Block() override;
 
-  /// Becomes block `rank` of cluster `cluster_index`, at its first instruction.
-  void start(std::uint64_t cluster_index, std::uint32_t rank);
+  /// Becomes block `rank` of cluster `cluster_index`, at its first instruction. `compiled`: a block
+  /// of its own cluster whose next call is run_compiled(), if that is possible; see
+  /// starts_compiled().
+  void start(std::uint64_t cluster_index, std::uint32_t rank, bool compiled = false);
 
   struct WarpState {
     isa::Warp warp;
@@ -149,6 +152,14 @@ public:
       }
     };
     std::vector<WarpgroupOp> warpgroup_ahead;
+    /// The question to an mbarrier that a lane has asked last and that was answered "yes"
+    /// ([BAR-REUSE]); not in a search, which goes every way.
+    struct Passed {
+      memory::Address object = 0; // in_cluster(); 0: none
+      const isa::Code* code = nullptr;
+      std::uint32_t instruction = 0;
+    };
+    std::vector<Passed> passed; // by lane; empty: none has
   };
   std::vector<WarpState>& warps() { return warps_; }
   Grid& grid() { return grid_; }
@@ -183,6 +194,13 @@ public:
   /// nullptr: nobody watches.
   BlockMonitor* monitor() const { return monitor_.get(); }
   Cluster& cluster() { return cluster_; }
+
+  // --- Compiled code for a whole block: block_compiled.cpp
+  // --------------------------------------------------------------------------------
+  bool starts_compiled() const { return starts_compiled_; }
+  /// Runs the block that has just started as far as compiled code goes. Exited: it has ended;
+  /// Blocked: its warps have their turns now; Fault, Unsupported: of the warp; see exec.
+  isa::Stop run_compiled(isa::Exec& exec, std::size_t& warp);
 
   // --- Barriers in divergent code: block_divergence.cpp; warpgroups: block_warpgroup.cpp;
   // mbarriers that are given up too early: block_mbarrier.cpp
@@ -220,6 +238,12 @@ public:
       int lane,
       memory::Address address,
       bool again
+  ) override;
+  void passes_mbarrier(
+      isa::Exec&,
+      const isa::Op&,
+      isa::LaneMask lanes,
+      const memory::Address* address
   ) override;
   std::uint64_t clock() override;
   std::uint64_t globaltimer() override;
@@ -265,7 +289,10 @@ private:
     bool in_use = false;
   };
   void write_grid_specials(); // those that no block of the grid changes
-  void write_block_specials(std::uint64_t cluster_index);
+  void write_block_specials(std::uint64_t cluster_index, std::size_t warps);
+  void start_warps(bool keep_frames);
+  bool prepare_compiled();
+  void spread(isa::RegionContext& context, const isa::Op* at);
   void set_special(std::size_t warp, std::uint32_t which, std::uint32_t value);
   isa::LaneMask created(std::size_t warp) const; // lanes of a warp at the start
   bool complete(const Barrier& barrier) const;
@@ -290,6 +317,7 @@ private:
   void look_who_ended(const isa::Code& code, const isa::Op& op, std::size_t w, int lane);
   void look_who_left_collective(std::size_t w, int lane);
   void look_who_left_warpgroup(std::size_t w, int lane);
+  isa::LaneMask might_still_ask(std::size_t w, memory::Address object, isa::LaneMask lanes) const;
   std::optional<memory::Address> awaited_mbarrier(std::size_t w, int lane);
   isa::Stop own_turn(isa::Exec& exec, std::size_t w);
   bool is_gone_around(const isa::Op& op, std::size_t w, int lane);
@@ -300,6 +328,7 @@ private:
   Grid& grid_;
   Dim3 index_;
   std::uint32_t rank_ = 0;
+  std::uint64_t cluster_index_ = 0;
   std::uint32_t threads_ = 0;
   std::uint32_t live_ = 0;
   bool launched_dependents_ = false;
@@ -320,6 +349,10 @@ private:
   std::unique_ptr<WarpRules> rules_;
   std::unique_ptr<BlockMonitor> monitor_;
   HeapServer* heap_ = nullptr; // in the place of the world's
+  bool starts_compiled_ = false;
+  isa::Region region_ = nullptr; // for which groups_ is
+  std::vector<isa::RegionGroup> groups_;
+  std::vector<std::uint64_t> slots_; // of groups_
   isa::Exec results_; // writes results of barriers and collectives into other lanes' registers
 };
 
@@ -346,7 +379,8 @@ void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport&
 class Cluster {
 public:
   explicit Cluster(std::shared_ptr<Grid> grid, const MakeWarpRules& make_rules = {});
-  void start(std::uint64_t index);
+  /// `compiled`: the next call is run(), without `random`.
+  void start(std::uint64_t index, bool compiled = false);
   void stop() { started_ = false; }
   bool started() const { return started_; }
 

@@ -20,17 +20,29 @@ Cluster::Cluster(std::shared_ptr<Grid> grid, const MakeWarpRules& make_rules)
   }
 }
 
-void Cluster::start(std::uint64_t index) {
+void Cluster::start(std::uint64_t index, bool compiled) {
   index_ = index;
   started_ = true;
   next_block_ = next_warp_ = 0;
   for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
-    blocks_[rank]->start(index, static_cast<std::uint32_t>(rank));
+    blocks_[rank]->start(index, static_cast<std::uint32_t>(rank), compiled);
   }
 }
 
 Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random) {
   progressed_ = false;
+  if (Block& block = *blocks_.front(); block.starts_compiled()) {
+    switch (const Stop stop = block.run_compiled(exec, fault_warp_)) {
+    case Stop::Exited:
+      return Outcome::Ended;
+    case Stop::Fault:
+    case Stop::Unsupported:
+      fault_block_ = 0;
+      return stop == Stop::Fault ? Outcome::Fault : Outcome::Unsupported;
+    default:
+      break;
+    }
+  }
   // Who has had a turn in a round that the last run left unfinished may have moved in it.
   bool moved = next_block_ != 0 || next_warp_ != 0;
   while (true) {
@@ -56,7 +68,9 @@ Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* ran
           return stop == Stop::Fault ? Outcome::Fault : Outcome::Unsupported;
         }
         moved = moved || exec.executed() != before;
-        --budget;
+        // A monitor has let others go first: other clusters, too.
+        const bool yields = block.monitor() != nullptr && exec.why() == Stop::Yield;
+        budget = yields ? 0 : budget - 1;
       }
     }
     next_block_ = next_warp_ = 0;

@@ -16,6 +16,9 @@ namespace {
 
 // Turns of warps that a cluster gets before it goes to the back of the queue.
 constexpr std::uint64_t rounds_per_turn = 16;
+// While a monitor watches, a few clusters take turns after each round: it ends the turns of warps
+// where others should go first (race/access.cpp), which are warps of other blocks, too.
+constexpr std::uint64_t watched_clusters = 4;
 // With a seed device work is done by the host thread while it waits; when it does not call for this
 // long (it spins on a flag) another thread does it.
 constexpr auto host_away = std::chrono::milliseconds(50);
@@ -27,6 +30,12 @@ constexpr auto interrupt_poll = std::chrono::milliseconds(100);
 // A waiting host thread looks whether the device is stuck after this long without any progress,
 // then after twice as long, and so on.
 constexpr std::chrono::steady_clock::duration first_probe_after = std::chrono::milliseconds(500);
+
+// So many clusters a worker takes at a time if they are short: one after the other, without asking
+// for the next one. As soon as one of them does not end at once, or they have taken longer than
+// this many thread instructions, the worker gives back those that it has not started.
+constexpr std::uint64_t most_clusters_at_once = 256;
+constexpr std::uint64_t instructions_at_once = 1 << 20;
 
 std::string describe_wait(const Command& command) {
   return fmt::format("{} in {} waits {}", command.label, command.stream, command.value->describe());
@@ -43,7 +52,7 @@ Engine::Engine(World& world, EngineOptions options) : world_(world), options_(st
     random_.emplace(*options_.seed);
     host_exec_ = std::make_unique<isa::Exec>(world.space());
   }
-  soft_limit_ = options_.workers;
+  soft_limit_ = least_resident();
 }
 
 Engine::~Engine() {
@@ -218,11 +227,46 @@ void Engine::wake_another() {
 
 bool Engine::may_start(const Running& running) const {
   const Grid& grid = *running.command->grid;
-  if (grid.next_cluster >= grid.cluster_count() || running.resident >= running.resident_limit) {
+  if (running.unstarted() == 0 || running.resident >= running.resident_limit) {
     return false;
   }
   // [COOP]: all of a cooperative grid; others when few are resident.
   return resident_.size() < soft_limit_ || grid.config().cooperative;
+}
+
+/// Clusters that are started although others have not ended.
+std::uint64_t Engine::least_resident() const {
+  const std::uint64_t workers = options_.workers;
+  return options_.one_at_a_time ? std::max(workers, watched_clusters) : workers;
+}
+
+std::uint64_t Engine::Running::unstarted() const {
+  std::uint64_t count = command->grid->cluster_count() - command->grid->next_cluster;
+  for (const Clusters& clusters : returned) {
+    count += clusters.count();
+  }
+  return count;
+}
+
+/// In the order of their numbers, as far as possible.
+Engine::Clusters Engine::take_clusters(Running& running) const {
+  if (!running.returned.empty()) {
+    const auto lowest = std::ranges::min_element(running.returned, {}, &Clusters::first);
+    const Clusters taken{lowest->first, lowest->first + 1};
+    if (++lowest->first == lowest->end) {
+      running.returned.erase(lowest);
+    }
+    return taken;
+  }
+  Grid& grid = *running.command->grid;
+  const std::uint64_t left = grid.cluster_count() - grid.next_cluster;
+  // With a seed the order is that of one at a time. Somebody else has to get some, too.
+  const std::uint64_t count =
+      random_ || options_.one_at_a_time
+          ? 1
+          : std::clamp<std::uint64_t>(left / (4 * options_.workers), 1, most_clusters_at_once);
+  const std::uint64_t first = std::exchange(grid.next_cluster, grid.next_cluster + count);
+  return {first, first + count};
 }
 
 Engine::Task Engine::pick() {
@@ -250,7 +294,7 @@ Engine::Task Engine::pick() {
     if (may_start(*running)) {
       auto resident = std::make_shared<Resident>();
       resident->running = running;
-      resident->index = running->command->grid->next_cluster++;
+      resident->next = take_clusters(*running);
       resident->busy = true;
       ++running->resident;
       if (!running->spare.empty()) {
@@ -314,22 +358,34 @@ void Engine::run_cluster(
     resident->cluster = std::make_unique<Cluster>(running->command->grid, options_.warp_rules);
   }
   Cluster& cluster = *resident->cluster;
-  if (fresh) {
-    if (options_.worked) {
-      options_.worked(grid, 0);
-    }
-    cluster.start(resident->index);
-    for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
-      cluster.block(rank).look_for_divergence(); // [BAR-6], [WARP-MASK]
-    }
+  if (fresh && options_.worked) {
+    options_.worked(grid, 0);
   }
   std::uint64_t warps = 0;
   for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
     warps += cluster.block(rank).warps().size();
   }
   const std::uint64_t before = exec.executed();
-  const Cluster::Outcome outcome =
-      cluster.run(exec, rounds_per_turn * warps, random_ ? &*random_ : nullptr);
+  std::uint64_t ended = 0;
+  bool start = fresh;
+  Cluster::Outcome outcome{};
+  do {
+    if (start) {
+      cluster.start(resident->next.first++, /*compiled=*/!random_);
+      for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
+        cluster.block(rank).look_for_divergence(); // [BAR-6], [WARP-MASK]
+      }
+    }
+    outcome = cluster.run(
+        exec,
+        options_.one_at_a_time ? warps : rounds_per_turn * warps,
+        random_ ? &*random_ : nullptr
+    );
+    ended += outcome == Cluster::Outcome::Ended ? 1 : 0;
+    start = true;
+  } while (outcome == Cluster::Outcome::Ended && resident->next.count() != 0 &&
+           !options_.one_at_a_time && exec.executed() - before < instructions_at_once &&
+           !probing_.load(std::memory_order_relaxed));
   executed_.fetch_add(exec.executed() - before, std::memory_order_relaxed);
   if (options_.worked) {
     options_.worked(grid, exec.executed() - before);
@@ -340,6 +396,10 @@ void Engine::run_cluster(
   if (place == resident_.end()) {
     return; // everything was dropped meanwhile, after a fault
   }
+  if (resident->next.count() != 0) {
+    running->returned.push_back(std::exchange(resident->next, {}));
+  }
+  const std::uint64_t all_ended = grid.clusters_ended.fetch_add(ended) + ended;
   switch (outcome) {
   case Cluster::Outcome::Yielded:
     ++turns_since_end_;
@@ -347,7 +407,7 @@ void Engine::run_cluster(
     progress_ += cluster.progressed() ? 1 : 0;
     if (turns_ > 2 * resident_.size() || turns_since_end_ > 64 * resident_.size()) {
       // They may wait for one that has not begun. Doubling reaches the limit of the device soon.
-      soft_limit_ = 2 * resident_.size() + options_.workers;
+      soft_limit_ = 2 * resident_.size() + least_resident();
       turns_ = turns_since_end_ = 0;
     }
     wake_another();
@@ -358,11 +418,11 @@ void Engine::run_cluster(
     --running->resident;
     turns_ = turns_since_end_ = 0;
     if (resident_.empty()) {
-      soft_limit_ = options_.workers;
+      soft_limit_ = least_resident();
     }
     cluster.stop();
     running->spare.push_back(std::move(resident->cluster));
-    if (grid.clusters_ended.fetch_add(1) + 1 == grid.cluster_count()) {
+    if (all_ended == grid.cluster_count()) {
       std::erase(running_, running);
       own_part_done(running->command, lock);
     }
@@ -500,8 +560,7 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   let_nobody_run(lock);
   bool stuck = (!resident_.empty() || !waiting_.empty()) && !others_may_act();
   for (const auto& running : running_) {
-    const Grid& grid = *running->command->grid;
-    if (grid.next_cluster < grid.cluster_count() && running->resident < running->resident_limit) {
+    if (running->unstarted() != 0 && running->resident < running->resident_limit) {
       soft_limit_ = ~0ULL; // first start what fits
       stuck = false;
     }
@@ -542,13 +601,13 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   for (const auto& running : running_) {
     const Grid& grid = *running->command->grid;
     report.launches.emplace_back(grid.describe(), grid.config().called_from);
-    if (grid.next_cluster < grid.cluster_count()) {
+    if (running->unstarted() != 0) {
       report.kind = FaultReport::Kind::Starvation;
       report.waits.push_back(
           {{},
            fmt::format(
                "{} of {} blocks of '{}' have not started: {} are resident, more do not fit",
-               (grid.cluster_count() - grid.next_cluster) * grid.blocks_per_cluster(),
+               running->unstarted() * grid.blocks_per_cluster(),
                grid.cluster_count() * grid.blocks_per_cluster(),
                grid.describe(),
                running->resident * grid.blocks_per_cluster()
@@ -604,7 +663,7 @@ std::vector<std::string> Engine::describe(std::unique_lock<std::mutex>& lock) {
             grid.clusters_ended.load() * grid.blocks_per_cluster(),
             grid.cluster_count() * grid.blocks_per_cluster(),
             running->resident * grid.blocks_per_cluster(),
-            (grid.cluster_count() - grid.next_cluster) * grid.blocks_per_cluster()
+            running->unstarted() * grid.blocks_per_cluster()
         )
     );
     for (const auto& resident : resident_) {

@@ -46,17 +46,24 @@ public:
   std::uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }
 
 private:
+  struct Clusters { // of a grid that have not started: [first, end)
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+    std::uint64_t count() const { return end - first; }
+  };
   struct Running { // a kernel whose dependencies have completed
     CommandPtr command;
     std::uint64_t resident_limit = 0; // clusters of it that fit on the device
     std::uint64_t resident = 0;
+    std::vector<Clusters> returned;              // taken by a worker that did not come to them
+    std::uint64_t unstarted() const;             // clusters; exact while nobody runs
     std::vector<std::unique_ptr<Cluster>> spare; // ended, to be started again
   };
   struct Resident {
     std::shared_ptr<Running> running;
     std::unique_ptr<Cluster> cluster; // nullptr until its worker has started it
-    std::uint64_t index = 0;
-    bool busy = false; // a worker has it
+    Clusters next;                    // that its worker starts, one after the other has ended
+    bool busy = false;                // a worker has it
   };
   struct Task { // what a worker does next
     CommandPtr command;
@@ -74,6 +81,7 @@ private:
   Task pick();
   void wake_another();
   bool may_start(const Running& running) const;
+  Clusters take_clusters(Running& running) const;
   void perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mutex>& lock);
   void run_cluster(
       const std::shared_ptr<Resident>& resident,
@@ -105,6 +113,7 @@ private:
   std::deque<CommandPtr> waiting_;        // for values: ready
   std::deque<std::shared_ptr<Running>> running_;
   std::deque<std::shared_ptr<Resident>> resident_; // in the order of their next turn
+  std::uint64_t least_resident() const;
   std::uint64_t soft_limit_ = 0; // clusters that may be resident before others end
   std::uint64_t turns_ = 0;      // of clusters since one ended or a barrier opened
   std::uint64_t turns_since_end_ = 0;
@@ -115,7 +124,7 @@ private:
   std::set<pid_t> own_threads_; // that do not count as host threads which may act: ours, and those
                                 // that wait in here
   bool host_function_runs_ = false;
-  bool probing_ = false;
+  std::atomic<bool> probing_{false};     // written under the lock
   bool performing_ = false;              // with one_at_a_time: a task is under way
   std::optional<Random> random_;         // with a seed
   std::unique_ptr<isa::Exec> host_exec_; // with a seed: of the host thread that does the work

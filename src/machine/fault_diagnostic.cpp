@@ -47,6 +47,7 @@ bool is_access(FaultKind kind) {
   case FaultKind::ReadOnly:
   case FaultKind::BadSpace:
   case FaultKind::HostMemory:
+  case FaultKind::PeerMemory:
     return true;
   default:
     return false;
@@ -250,6 +251,11 @@ report::Diagnostic diagnose(const FaultReport& fault) {
         d.place = place_of(waiting.place);
       }
     }
+    if (std::ranges::any_of(fault.waits, [](const Waiting& waiting) {
+          return waiting.place.line == 0 && !waiting.kernel.empty();
+        })) {
+      d.notes.emplace_back("compile with -lineinfo to see the lines");
+    }
     return d;
   }
   if (fault.fault.kind == FaultKind::BarrierEnded) {
@@ -302,7 +308,15 @@ report::Diagnostic diagnose(const FaultReport& fault) {
   if (!fault.instruction.empty()) {
     d.notes.push_back("PTX: " + fault.instruction);
   }
-  if (fault.fault.kind == FaultKind::BarrierEnded) {
+  if (fault.fault.kind == FaultKind::PeerMemory && fault.nearest) {
+    d.help.push_back(
+        fmt::format(
+            "call cudaDeviceEnablePeerAccess({}, 0) while the kernel's own device is the current "
+            "one",
+            fault.nearest->device
+        )
+    );
+  } else if (fault.fault.kind == FaultKind::BarrierEnded) {
     d.help.emplace_back("let every thread of the block come to the barrier, and return behind it");
   } else if (fault.fault.kind == FaultKind::BarrierReused) {
     d.help.emplace_back(

@@ -27,6 +27,8 @@ inline report::Finding finding_of(isa::FaultKind kind) {
     return Finding::WrongSpace;
   case FaultKind::HostMemory:
     return Finding::HostMemory;
+  case FaultKind::PeerMemory:
+    return Finding::PeerMemory;
   case FaultKind::StackOverflow:
     return Finding::StackOverflow;
   case FaultKind::Assert:

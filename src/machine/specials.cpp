@@ -76,7 +76,8 @@ void Block::write_grid_specials() {
   }
 }
 
-void Block::write_block_specials(std::uint64_t cluster_index) {
+/// Of the first warps.
+void Block::write_block_specials(std::uint64_t cluster_index, std::size_t warps) {
   const Dim3 clusters = grid_.clusters();
   const Dim3& cluster = grid_.config().cluster;
   const std::pair<std::uint32_t, std::uint32_t> own[] = {
@@ -93,7 +94,7 @@ void Block::write_block_specials(std::uint64_t cluster_index) {
       {S::ClusterCtaidZ, rank_ / cluster.x / cluster.y},
       {S::ClusterCtarank, rank_},
   };
-  for (std::size_t w = 0; w < warps_.size(); ++w) {
+  for (std::size_t w = 0; w < warps; ++w) {
     for (const auto& [which, value] : own) {
       set_special(w, which, value);
     }

@@ -111,6 +111,11 @@ public:
   ~Stepper();
 
   void submitted(const CommandPtr& command);
+  /// Names a command that is not complete: no other one of these has the name. 0: it is complete.
+  std::uint64_t name_of(const Command& command) const;
+  /// What the commands that are not complete will do (Command::content). It is no part of
+  /// fingerprint(), since addresses of host memory are others where the program is run again.
+  void hash_contents(Hasher& hasher) const;
   /// A host function that a move has begun has returned.
   void returned(const CommandPtr& command);
 
@@ -329,6 +334,8 @@ public:
   bool left_out_active() const { return left_out_active_; }
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
   bool left_out_reads() const { return left_out_reads_; }
+  /// True once more old values of a place could have been read than are kept.
+  bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
   /// True once a thread made a plain access to memory that others see.
@@ -699,6 +706,7 @@ private:
   mutable Cone cone_;
   std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
   std::uint32_t weak_pick_ = 0;              // of the move under way
+  std::uint64_t weak_generation_ = 0;        // of allocations, when the host moved last
   std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   Interned<Image> images_;

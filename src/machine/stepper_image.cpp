@@ -743,6 +743,7 @@ void Stepper::load(Work& work, std::size_t c) {
         state.exchange.words.resize(words);
         reader.raw(state.exchange.words.data(), words * sizeof(std::uint32_t));
       }
+      state.passed.clear();
       state.warpgroup_ahead.resize(reader.get<std::uint32_t>());
       for (Block::WarpState::WarpgroupOp& ahead : state.warpgroup_ahead) {
         const LiveState::At& at = live_.named(reader.get<std::uint64_t>());

@@ -160,6 +160,22 @@ void Stepper::submitted(const CommandPtr& command) {
   }
 }
 
+std::uint64_t Stepper::name_of(const Command& command) const {
+  const auto known = std::ranges::find_if(works_, [&](const auto& work) {
+    return work->command.get() == &command && !work->done;
+  });
+  return known != works_.end() ? (*known)->identity : 0;
+}
+
+void Stepper::hash_contents(Hasher& hasher) const {
+  for (const auto& work : works_) {
+    if (!work->done) {
+      hasher.value(work->identity);
+      hasher.value(work->command->content);
+    }
+  }
+}
+
 CommandPtr Stepper::host_function(const Move& move) const {
   const CommandPtr& command = works_[move.work]->command;
   return command->kind == CommandKind::HostFunction ? command : nullptr;
@@ -188,9 +204,10 @@ void Stepper::host_moved() {
   output_bytes_ = world_.output_bytes();
   log_.clear();
   journal_.recount();
-  if (weak_) { // what the host or a copy has done is seen at once, and sees everything
+  if (weak_) {
+    const std::uint64_t before = std::exchange(weak_generation_, world_.space().generation());
     weak_->forget_undo();
-    weak_->forget_all();
+    weak_->look_again(weak_generation_ == before);
   }
   for (const auto& work : works_) {
     if (work->done) {

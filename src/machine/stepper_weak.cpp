@@ -87,15 +87,15 @@ WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
   turn.first = weak_thread(at);
   turn.block = &cluster.block(at.block);
   turn.warp = at.warp;
-  turn.kernel = at.work->command->label;
+  turn.grid = at.work->command->grid.get();
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     const Block& block = cluster.block(b);
     const std::uint64_t number = at.cluster * cluster.size() + b;
-    constexpr std::uint64_t not_an_address = std::uint64_t{1} << 63, room = std::uint64_t{1} << 32;
+    constexpr std::uint64_t room = std::uint64_t{1} << 32;
     turn.memories.push_back(
         {block.shared_.data(),
          block.shared_.size(),
-         not_an_address | combine(at.work->identity, number).low / room * room}
+         WeakOrder::not_an_address | combine(at.work->identity, number).low / room * room}
     );
     if (b == at.block) {
       turn.memories.push_back({block.local_, block.local_bytes_, 0});
@@ -252,6 +252,9 @@ bool Stepper::fail_weakly() {
     FaultReport place;
     describe_instruction(*side.code, *side.op, place);
     add_place(d, place, fmt::format("{}: {}", side.who, side.what), fmt::format("({}) ", ++number));
+  }
+  if (!d.labels.empty()) {
+    d.place = d.labels.front().place;
   }
   d.notes.emplace_back(
       "with weak memory: a release orders only what is before it, and only for an acquire that "

@@ -1,6 +1,7 @@
 // Implements weak_order.h.
 #include "machine/weak_order.h"
 
+#include "machine/grid.h"
 #include "ptx/effect.h"
 
 #include <fmt/format.h>
@@ -83,9 +84,15 @@ std::uint32_t access_bytes(const ptx::Instruction& i) {
   return bytes;
 }
 
+namespace {
+
+constexpr weak::Limits kept{.events = 1, .messages = 6};
+
+}
+
 WeakOrder::WeakOrder(const isa::Exec& exec)
     : exec_(exec),
-      now_(std::make_shared<weak::WeakMemory>()) {}
+      now_(std::make_shared<weak::WeakMemory>(kept)) {}
 
 weak::WeakMemory& WeakOrder::change() {
   if (now_.use_count() > 1) {
@@ -170,6 +177,17 @@ void WeakOrder::forget_all() {
 
 // --- Turns ---------------------------------------------------------------------------------------
 
+void WeakOrder::look_again(bool same_allocations) {
+  if (!same_allocations) {
+    forget_all(); // what is gone cannot be looked at
+  } else if (!now_->empty()) {
+    change().look_again([](const weak::Range& range, const weak::Value& value) {
+      return (range.at & not_an_address) != 0 || // of a block: nobody else writes there
+             value_at(reinterpret_cast<const std::byte*>(range.at), range.bytes) == value;
+    });
+  }
+}
+
 void WeakOrder::begin_turn(Turn turn) {
   turn_ = std::move(turn);
   behind_.clear();
@@ -197,14 +215,14 @@ std::uint64_t WeakOrder::tag(int lane) {
         {op,
          &code,
          fmt::format(
-             "thread ({},{},{}) of block ({},{},{}) of {}",
+             "thread ({},{},{}) of block ({},{},{}) of kernel '{}'",
              t.x,
              t.y,
              t.z,
              b.x,
              b.y,
              b.z,
-             turn_.kernel
+             turn_.grid->describe()
          ),
          effect.name}
     );

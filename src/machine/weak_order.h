@@ -68,6 +68,8 @@ public:
   void end_thread(weak::Thread thread);
   /// Whatever was done until now is seen by everybody.
   void forget_all();
+  /// The host, or a copy, has moved: what it has written is seen at once.
+  void look_again(bool same_allocations);
 
   // --- A turn of some lanes of a warp
   // -------------------------------------------------------------
@@ -76,11 +78,12 @@ public:
     std::uint64_t size = 0;
     std::uint64_t name = 0; // of its first byte; 0: local memory, which is nobody else's
   };
+  static constexpr std::uint64_t not_an_address = std::uint64_t{1} << 63;
   struct Turn {
     weak::Thread first = 0; // of lane 0 of the warp
     const Block* block = nullptr;
     std::size_t warp = 0;
-    std::string kernel; // "kernel 'k<<<1,1>>>'"
+    const Grid* grid = nullptr;
     std::vector<Memory> memories;
     std::uint32_t pick = 0; // from 1: which of the ways; 0: memory as it is
   };

@@ -23,6 +23,10 @@
 #include <string>
 #include <vector>
 
+namespace heddle {
+class Hasher;
+}
+
 namespace heddle::machine {
 
 struct Dim3 {
@@ -95,6 +99,7 @@ struct Command {
   /// stand for their completion; set by submit.
   std::vector<Overlap> overlaps;
   std::function<void()> work; // every kind but Kernel: what is done when it runs
+  std::uint64_t content = 0;  // names what that is, in all that the label does not say
   struct Region {             // bytes, from the first to the last, as the program names them
     memory::Address begin = 0;
     std::uint64_t bytes = 0;
@@ -169,6 +174,13 @@ public:
   virtual void api_call(const char* name) = 0;
   /// The call is about to return.
   virtual void api_return(const char* /*name*/) {}
+  /// It has left something behind that neither memory, nor commands, nor World::hash_api_state()
+  /// tell.
+  virtual void api_changed() {}
+  /// Names what the API keeps of the calling thread.
+  virtual void api_holds(std::uint64_t /*held*/) {}
+  /// The call has returned `code`, and is over.
+  virtual void api_returned(std::uint64_t /*code*/) {}
 };
 
 /// What device code asks of the world around its grid.
@@ -259,6 +271,18 @@ public:
   void set_heap_limit(std::uint64_t bytes) { heap_limit_ = bytes; } // cudaLimitMallocHeapSize
   std::uint64_t heap_limit() const { return heap_limit_; }
 
+  // --- Names of states ---------------------------------------------------------------------------
+  /// Names a command that is not complete; 0: it is.
+  using NameOfCommand = std::function<std::uint64_t(const Command&)>;
+  /// What the API keeps besides memory and commands (streams, events).
+  using ApiState = std::function<void(Hasher&, const NameOfCommand&)>;
+  void set_api_state(ApiState state) { api_state_ = std::move(state); }
+  void hash_api_state(Hasher& hasher, const NameOfCommand& name) const {
+    if (api_state_) {
+      api_state_(hasher, name);
+    }
+  }
+
 private:
   static std::vector<Overlap> overlaps_of(const Command& command);
 
@@ -280,6 +304,7 @@ private:
   bool ended_hold_up_ = false;
   std::function<void(const FaultReport&)> remarks_; // once for each place
   std::set<std::string> remarked_;
+  ApiState api_state_;
   std::string output_;
   std::uint64_t heap_used_ = 0;
   std::uint64_t heap_limit_ = 8ULL << 20;

@@ -15,6 +15,8 @@
 namespace heddle::memory {
 namespace {
 
+constexpr int any_device = -1;
+
 constexpr Address device_base = 0x0000'2000'0000'0000ULL;
 constexpr std::uint64_t device_range_bytes = 1ULL << 40;
 constexpr Address bytes_base = 0x0000'2200'0000'0000ULL;
@@ -222,6 +224,27 @@ std::optional<Allocation> AddressSpace::find(Address a) const {
 }
 
 Range AddressSpace::find_range(Address a) const {
+  return find_range(a, any_device);
+}
+
+void AddressSpace::restrict_to_peers(Address base) {
+  const std::unique_lock lock(mutex_);
+  if (const auto it = allocations_.find(base); it != allocations_.end()) {
+    it->second.by_peers = true;
+  }
+}
+
+void AddressSpace::set_peer_access(int device, int peer, bool may) {
+  const std::unique_lock lock(mutex_);
+  if (may) {
+    peer_access_.emplace(device, peer);
+  } else {
+    peer_access_.erase({device, peer});
+  }
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+Range AddressSpace::find_range(Address a, int device) const {
   std::shared_lock lock(mutex_);
   auto it = allocations_.upper_bound(a);
   if (it == allocations_.begin()) {
@@ -229,6 +252,10 @@ Range AddressSpace::find_range(Address a) const {
   }
   const Allocation& allocation = std::prev(it)->second;
   if (allocation.freed || a >= allocation.end()) {
+    return {};
+  }
+  if (allocation.by_peers && device != any_device && device != allocation.device &&
+      !peer_access_.contains({device, allocation.device})) {
     return {};
   }
   return Range{

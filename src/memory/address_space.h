@@ -17,8 +17,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::memory {
@@ -59,6 +61,8 @@ struct Allocation {
   int device = 0;
   std::uint64_t id = 0; // dense, in order of allocation
   bool freed = false;
+  bool by_peers =
+      false;        // code of another device reaches it only with peer access: restrict_to_peers()
   std::string name; // variable name, or empty
 
   bool contains(Address a, std::uint64_t n) const {
@@ -106,6 +110,12 @@ public:
   std::optional<Allocation> find(Address a) const;
   /// Range for the fast path; size 0 if none.
   Range find_range(Address a) const;
+  /// The same for code of `device`: none, too, if it does not reach the allocation [MEM-PEER].
+  Range find_range(Address a, int device) const;
+  /// Code of other devices reaches the live allocation at `base` with peer access only.
+  void restrict_to_peers(Address base);
+  /// May code of `device` access such memory of `peer`? At first it may not.
+  void set_peer_access(int device, int peer, bool may);
   /// For messages: the live or freed allocation nearest to a ("12 bytes past the end of …").
   std::optional<Allocation> nearest(Address a) const;
   /// Host pointer to n bytes at a, or nullptr if they do not lie in one live allocation.
@@ -127,7 +137,8 @@ private:
   std::atomic<std::uint64_t> generation_{1};
   Address next_ = 0;
   std::uint64_t next_id_ = 1;
-  std::map<int, std::uint64_t> in_use_; // bytes of device-side memory, per device
+  std::set<std::pair<int, int>> peer_access_; // device, peer
+  std::map<int, std::uint64_t> in_use_;       // bytes of device-side memory, per device
 };
 
 } // namespace heddle::memory

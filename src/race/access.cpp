@@ -269,7 +269,33 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       }
     }
   }
-  return first ? site.handler(exec, op) : next;
+  return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
+}
+
+/// Behind a read that decides what follows others go first, a few times: what they write now, the
+/// value that was read does not know of. So threads act by values that are out of date, as they may
+/// in some schedule, and what is wrong about that happens in this one.
+const isa::Op* BlockRaces::let_others_go(
+    isa::Exec& exec,
+    const isa::Op& op,
+    const Site& site,
+    const isa::Op* next
+) {
+  constexpr std::uint8_t most = 4;
+  constexpr std::uint32_t all_fuel = 1U << 30;
+  if (!site.decides || next != &op + 1) {
+    return next;
+  }
+  if (turns_given_.size() <= op.target) {
+    turns_given_.resize(op.target + 1);
+  }
+  // The lanes of all warps once, and then a few times more.
+  if (turns_given_[op.target] >= most + block_.warps().size()) {
+    return next;
+  }
+  ++turns_given_[op.target];
+  exec.spend(all_fuel);
+  return exec.stop_at(isa::Stop::Yield, next);
 }
 
 // --- Races -------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ void BlockRaces::started() {
   if (command_ == nullptr) {
     command_ = races_.command_of(block_.grid());
   }
+  turns_given_.clear();
   const machine::Dim3 index = block_.index();
   Agent agent;
   agent.device = static_cast<std::uint8_t>(block_.grid().device());

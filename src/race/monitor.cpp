@@ -108,6 +108,12 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
           }
           site->is_data = use->is_data(op.instruction);
         }
+        if (site->kind == SiteKind::Load || (site->kind == SiteKind::Update && !op.d.none())) {
+          if (!use) {
+            use.emplace(*code->function);
+          }
+          site->decides = use->decides(op.instruction);
+        }
         op.target = static_cast<std::uint32_t>(sites_.size());
         op.execute = BlockRaces::execute;
         sites_.push_back(*site);

@@ -2,6 +2,7 @@
 //
 //   ValueUse use(function);
 //   if (use.is_data(i)) …     // what volatile read i gives is stored somewhere, and does no more
+//   if (use.decides(i)) …     // which instructions follow depends on read i
 //
 // May be wrong in this direction: a value that is stored, read again by somebody else and looked at
 // then counts as data. Everything that value_flow.h is not sure of counts as no data.
@@ -21,6 +22,8 @@ public:
         flow_(function),
         cfg_(function) {}
   bool is_data(std::uint32_t instruction);
+  /// A branch may depend on what it reads.
+  bool decides(std::uint32_t instruction) { return flow_.from(instruction).decides; }
 
 private:
   bool in_waiting_loop(std::uint32_t instruction);

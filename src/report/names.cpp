@@ -31,6 +31,18 @@ std::optional<std::size_t> past_bracket(std::string_view text, std::size_t open)
   return std::nullopt;
 }
 
+/// Tags of an ABI, "[abi:cxx11]": part of a name that nobody has written. Numba keeps a kernel's
+/// flags in them.
+void skip_tags(std::string_view text, std::size_t& at) {
+  while (text.substr(at).starts_with("[abi:")) {
+    const std::size_t end = text.find(']', at);
+    if (end == std::string_view::npos) {
+      return;
+    }
+    at = end + 1;
+  }
+}
+
 struct Component {
   std::string_view name, arguments;
 };
@@ -44,6 +56,7 @@ std::vector<Component> read_name(std::string_view text, std::size_t& at) {
       ++at;
     }
     name.push_back({text.substr(begin, at - begin), {}});
+    skip_tags(text, at);
     const bool list = at < text.size() && text[at] == '<' && !text.substr(at).starts_with("<<<");
     if (const auto end = list ? past_bracket(text, at) : std::nullopt) {
       name.back().arguments = text.substr(at, *end - at);
@@ -81,7 +94,8 @@ std::string shortened_names(std::string_view text) {
     const std::vector<Component> name = read_name(text, at);
     const bool is_long =
         at - begin > long_name && (name.size() > 1 || !name.back().arguments.empty());
-    if (!is_long) {
+    const bool has_tags = text.substr(begin, at - begin).find("[abi:") != std::string_view::npos;
+    if (!is_long && !has_tags) {
       out += text.substr(begin, at - begin);
       continue;
     }

@@ -10,12 +10,17 @@ extern "C" {
 
 cudaError_t cudaGetLastError() {
   error_was_asked_for();
-  return std::exchange(thread_state().last_error, cudaSuccess);
+  ThreadState& thread = thread_state();
+  const cudaError_t error = std::exchange(thread.last_error, cudaSuccess);
+  call_is_over(thread, error);
+  return error;
 }
 
 cudaError_t cudaPeekAtLastError() {
   error_was_asked_for();
-  return thread_state().last_error;
+  const ThreadState& thread = thread_state();
+  call_is_over(thread, thread.last_error);
+  return thread.last_error;
 }
 
 const char* cudaGetErrorName(cudaError_t error) {

@@ -91,6 +91,9 @@ Result<Config> read_config(const std::function<const char*(const char*)>& get) {
   if (const char* text = get("HEDDLE_STALE_READS")) {
     config.stale_reads = std::strcmp(text, "1") == 0;
   }
+  if (const char* text = get("HEDDLE_RECONVERGENCE")) {
+    config.common_exit = std::strcmp(text, "common-exit") == 0;
+  }
   if (config.warps == Warps::Independent && (config.warp_trace != 0 || config.stale_reads)) {
     return input_error("HEDDLE_WARP_TRACE and HEDDLE_STALE_READS need HEDDLE_WARPS=lockstep");
   }

@@ -25,6 +25,7 @@
 //   HEDDLE_SAME_VALUE=error with HEDDLE_RACES: writes of the same value are findings like others
 //   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as once
 //   HEDDLE_WARP_TRACE=N     lockstep: prints the first N steps of a warp
+//   HEDDLE_RECONVERGENCE=common-exit   lockstep: lanes meet as if all ends were one place
 //   HEDDLE_STALE_READS=1    lockstep: plain reads of global memory may be old (one worker)
 //   HEDDLE_JIT=WORD         run: which kernels become machine code: never (default), hot, always;
 //                           needs HEDDLE_JIT_COMPILER, the path of heddle-jit, and
@@ -68,6 +69,7 @@ struct Config {
   Warps warps = Warps::Independent;
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
+  bool common_exit = false;
   jit::Tiers::When compile = jit::Tiers::When::Never;
   std::string compiler; // path of heddle-jit
   std::string compiled; // folder of images

@@ -44,6 +44,7 @@ cudaError_t error_of(const machine::FaultReport& fault) {
   case isa::FaultKind::UseAfterFree:
   case isa::FaultKind::ReadOnly:
   case isa::FaultKind::HostMemory:
+  case isa::FaultKind::PeerMemory:
   case isa::FaultKind::StackOverflow: // measured: an H200 says illegal address
   case isa::FaultKind::HeapMisuse:    // measured likewise
     return cudaErrorIllegalAddress;

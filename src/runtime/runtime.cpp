@@ -51,6 +51,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     auto explorer = explore::make_explorer(world, config.explore, [](const explore::Options& o) {
       simt::LockstepOptions lockstep;
       lockstep.stale_reads = o.stale_reads;
+      lockstep.common_exit = o.common_exit;
       return o.lockstep ? simt::lockstep(std::move(lockstep)) : machine::MakeWarpRules();
     });
     if (!explorer) {
@@ -70,6 +71,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     simt::LockstepOptions lockstep;
     lockstep.seed = config.seed;
     lockstep.stale_reads = config.stale_reads;
+    lockstep.common_exit = config.common_exit;
     lockstep.trace_steps = config.warp_trace;
     lockstep.trace = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
     options.workers = config.stale_reads ? 1 : options.workers;
@@ -136,6 +138,9 @@ Runtime::Runtime(Config config)
   world_->set_driver(make_driver(*world_, config_));
   modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices);
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
+  world_->set_api_state([this](Hasher& hasher, const machine::World::NameOfCommand& name) {
+    streams_->hash(hasher, name);
+  });
   for (int i = 0; i < std::max(config_.devices, 1); ++i) {
     devices_.push_back(std::make_unique<Device>());
   }
@@ -255,6 +260,7 @@ Runtime::enqueue(Stream& stream, Operation operation) {
     return tl::unexpected(error);
   }
   if (stream.capture != nullptr) {
+    world_->driver().api_changed();
     if (const cudaError_t error = stream.capture->add(stream, operation); error != cudaSuccess) {
       return tl::unexpected(error);
     }
@@ -390,9 +396,11 @@ cudaError_t Runtime::wait_event(Stream& stream, const EventPtr& event) {
   }
   // Waiting for an event that was recorded in a capture makes this stream part of that capture.
   if (const auto target = event->captured_by.lock()) {
+    world_->driver().api_changed();
     return target->wait(stream, event);
   }
   if (stream.capture != nullptr) {
+    world_->driver().api_changed();
     return stream.capture->wait(stream, event);
   }
   if (event->ipc != nullptr) { // another process may have recorded it last

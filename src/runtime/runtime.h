@@ -51,6 +51,7 @@ struct ThreadState {
   // thread has the primary context of `device` as soon as it has used it (Contexts::current).
   std::vector<Context*> contexts;
   bool uses_primary = false;
+  std::uint64_t calls = 0; // so far, that api() has carried out
   ~ThreadState();
 };
 ThreadState& thread_state();
@@ -60,7 +61,8 @@ struct Device {
   std::atomic<unsigned> flags{cudaDeviceMapHost};
   std::atomic<int> cache_config{cudaFuncCachePreferNone};
   std::atomic<std::size_t> limits[8];
-  std::atomic<unsigned> peers{0}; // bit n: access to device n is enabled
+  std::atomic<unsigned> fixed_limits{0}; // bit n: limit n is in use, and cannot be set any more
+  std::atomic<unsigned> peers{0};        // bit n: access to device n is enabled
   /// Reset after a fault: the device stays unavailable, as measured on an H200.
   std::atomic<bool> unavailable{false};
   Device();
@@ -151,6 +153,14 @@ private:
 /// Records a call's result as the thread's last error, as the real library does.
 cudaError_t record_error(ThreadState& thread, cudaError_t code);
 
+/// Names what the API keeps of a thread.
+std::uint64_t name_of(const ThreadState& thread);
+/// Is all that a call of the function leaves behind in memory, in commands, or named by name_of()
+/// and StreamTable::hash()? False: who names states has to be told of each call.
+bool leaves_nothing_else(std::string_view function);
+/// A call of a thread comes back with `code`.
+void call_is_over(const ThreadState& thread, std::uint64_t code);
+
 /// The body of an entry point that needs neither a device nor its driver.
 ///   return api_bare([&](Runtime& rt, ThreadState& thread) { … return cudaSuccess; });
 template <class Body> cudaError_t api_bare(Body&& body) {
@@ -158,11 +168,14 @@ template <class Body> cudaError_t api_bare(Body&& body) {
   if (thread.in_callback) {
     return record_error(thread, cudaErrorNotPermitted);
   }
+  cudaError_t error = cudaErrorMemoryAllocation;
   try {
-    return record_error(thread, body(Runtime::get(), thread));
+    error = body(Runtime::get(), thread);
   } catch (const std::bad_alloc&) {
-    return record_error(thread, cudaErrorMemoryAllocation);
   }
+  record_error(thread, error);
+  call_is_over(thread, error);
+  return error;
 }
 
 /// The body of an entry point that needs no working device, but the driver, whose cuInit it does.
@@ -181,7 +194,11 @@ template <class Body> cudaError_t api(const char* name, Body&& body) {
     if (const cudaError_t sick = rt.health(thread.device); sick != cudaSuccess) {
       return sick;
     }
+    ++thread.calls;
     const cudaError_t error = body(rt, thread);
+    if (!leaves_nothing_else(name)) {
+      rt.world().driver().api_changed();
+    }
     rt.world().driver().api_return(name);
     return error;
   });

@@ -456,8 +456,7 @@ std::uint64_t Lockstep::place(std::size_t w, int lane) const {
 }
 
 machine::MakeWarpRules lockstep(LockstepOptions options) {
-  auto common = std::make_shared<Lockstep::Common>();
-  common->options = std::move(options);
+  auto common = std::make_shared<Lockstep::Common>(std::move(options));
   return [common](machine::Block& block) -> std::unique_ptr<machine::WarpRules> {
     return std::make_unique<Lockstep>(block, common);
   };

@@ -21,6 +21,7 @@ namespace heddle::simt {
 struct LockstepOptions {
   std::optional<std::uint64_t> seed;             // choices at random; else the defaults of Choices
   bool stale_reads = false;                      // see cache.h; an engine must have one worker
+  bool common_exit = false;                      // reconvergence as if all ends were one place
   std::uint64_t trace_steps = 0;                 // of the first warp of the first block that starts
   std::function<void(const std::string&)> trace; // gets its lines
 };
@@ -31,6 +32,10 @@ machine::MakeWarpRules lockstep(LockstepOptions options);
 class Lockstep final : public machine::WarpRules {
 public:
   struct Common { // of all blocks
+    explicit Common(LockstepOptions given)
+        : options(std::move(given)),
+          codes(options.common_exit ? ptx::Ends::Meet : ptx::Ends::Leave) {}
+
     LockstepOptions options;
     CodeTable codes;
     std::atomic<bool> traced{false};

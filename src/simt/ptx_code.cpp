@@ -42,9 +42,9 @@ Kind kind_of(const ptx::Instruction& i) {
   }
 }
 
-std::unique_ptr<CodeFacts> compute(const isa::Code& code) {
+std::unique_ptr<CodeFacts> compute(const isa::Code& code, ptx::Ends ends) {
   const ptx::Function& function = *code.function;
-  auto facts = std::make_unique<CodeFacts>(CodeFacts{{}, ptx::Cfg(function, ptx::Ends::Leave)});
+  auto facts = std::make_unique<CodeFacts>(CodeFacts{{}, ptx::Cfg(function, ends)});
   facts->of.resize(code.ops.size());
   // The first op of each instruction; instructions that lower to nothing have that of the next.
   std::vector<const isa::Op*> first(function.body.size(), nullptr);
@@ -86,7 +86,7 @@ const CodeFacts& CodeTable::facts(const isa::Code& code) {
       return *entry.facts;
     }
   }
-  entries.push_back({code.ops.data(), code.ops.size(), compute(code)});
+  entries.push_back({code.ops.data(), code.ops.size(), compute(code, ends_)});
   return *entries.back().facts;
 }
 

@@ -31,9 +31,12 @@ struct CodeFacts {
 /// Computes the facts once per code. Thread safe; references stay valid as long as the table.
 class CodeTable {
 public:
+  /// `ends`: whether lanes that end early are waited for where others meet.
+  explicit CodeTable(ptx::Ends ends) : ends_(ends) {}
   const CodeFacts& facts(const isa::Code& code);
 
 private:
+  const ptx::Ends ends_;
   std::mutex mutex_;
   // New code may have the address of destroyed code, so the ops are compared too.
   struct Entry {

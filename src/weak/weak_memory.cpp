@@ -26,7 +26,8 @@ void WeakMemory::end_thread(Thread thread) {
 /// [MEM-STRONG] for two scopes: each contains the thread of the other one.
 bool WeakMemory::reach(Thread a, Scope of_a, Thread b, Scope of_b) const {
   const Location &at_a = locations_.at(a), &at_b = locations_.at(b);
-  return includes(of_a, at_a, at_b) && includes(of_b, at_b, at_a);
+  return is(Mutant::StrongWhateverScope) ||
+         (includes(of_a, at_a, at_b) && includes(of_b, at_b, at_a));
 }
 
 /// [MEM-STRONG] of two accesses to the same bytes. (Those of one thread are ordered anyway.)
@@ -46,7 +47,8 @@ WeakMemory::race(Thread thread, const Range& range, const Access& access, bool w
   const View& view = threads_.at(thread).view;
   for (std::size_t n = 0; n < events_.size(); ++n) {
     const Event& e = events_[n];
-    if (e.used && (e.write || writes) && e.range.overlaps(range) && !view.has(n) &&
+    if (e.used && (e.write || (writes && !is(Mutant::RacesForgetReads))) &&
+        e.range.overlaps(range) && !view.has(n) &&
         !(e.range == range && morally_strong(thread, access, e.thread, e.strong, e.scope))) {
       return Race{e.thread, e.write, e.strong, e.scope, e.range, e.tag};
     }
@@ -78,7 +80,7 @@ WeakMemory::readable(Thread thread, const Range& range, const Access& access, bo
        rank <= last;
        ++rank) {
     // [MEM-ATOMIC] Nothing comes between an update and what it has read.
-    if (update && rank < last && messages[rank + 1].update) {
+    if (update && rank < last && messages[rank + 1].update && !is(Mutant::UpdatesApart)) {
       continue;
     }
     const Message& m = messages[rank];
@@ -101,7 +103,8 @@ WeakMemory::positions(Thread thread, const Range& range, const Access& access) c
   for (std::uint32_t at = access.strong ? least_rank(messages, threads_.at(thread).view) + 1 : end;
        at <= end;
        ++at) {
-    if (at == end || !messages[at].update) { // [MEM-ATOMIC]
+    if (at == end || (!messages[at].update && !is(Mutant::WritesAreNewest)) ||
+        is(Mutant::UpdatesApart)) { // [MEM-ATOMIC]
       result.push_back(at);
     }
   }
@@ -136,7 +139,7 @@ std::uint32_t WeakMemory::add_event(
         }
       }
     }
-    if (alike < (write ? most_events : 1)) {
+    if (alike < (write ? limits_.events : 1)) {
       break;
     }
     remove_event(oldest);
@@ -171,7 +174,7 @@ void WeakMemory::observe(
   if (!access.strong || !m.strong || !morally_strong(thread, access, m.writer, m.strong, m.scope)) {
     return;
   }
-  if (m.event != known) {
+  if (m.event != known && !is(Mutant::ReadsForget)) {
     state.view.add(m.event);
   }
   state.view.add_all(m.observed);
@@ -186,7 +189,8 @@ void WeakMemory::observe(
 void WeakMemory::acquire(State& state, Thread thread, const Range* place, Scope scope) {
   for (const Pending& p : state.pending) {
     if ((place == nullptr || p.place == *place) &&
-        reach(thread, scope, p.release.thread, p.release.scope)) {
+        (is(Mutant::AcquireWhateverScope) ||
+         reach(thread, scope, p.release.thread, p.release.scope))) {
       state.view.add_all(p.release.view);
     }
   }
@@ -205,7 +209,7 @@ void WeakMemory::read(
     observe(state, thread, range, access, place->second.at(rank));
   }
   add_event(thread, range, access, /*write=*/false, /*message=*/false, tag);
-  if (access.acquire) {
+  if (access.acquire || is(Mutant::ReadsAcquire)) {
     acquire(state, thread, &range, access.scope);
   }
 }
@@ -238,9 +242,12 @@ WeakMemory::Message WeakMemory::make_message(
   }
   if (access.strong) {
     for (const Open& o : state.open) {
-      if (o.anywhere || o.place == range) {
+      if (o.anywhere || o.place == range || is(Mutant::ReleasesWithoutPlace)) {
         m.releases.push_back({thread, o.scope, o.view});
       }
+    }
+    if (is(Mutant::FencesReleaseOnce)) {
+      state.open.clear();
     }
   }
   return m;
@@ -283,6 +290,25 @@ void WeakMemory::write(
   messages.insert(messages.begin() + position, std::move(m));
 }
 
+/// Would the message of an update say what the one that it reads says already? It is not needed
+/// then: nothing can come between the two, and whoever reads the first could as well read the
+/// second.
+bool WeakMemory::changes_nothing(
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    const Message& from,
+    const Value& value
+) const {
+  const State& state = threads_.at(thread);
+  const bool releases = access.release || std::ranges::any_of(state.open, [&](const Open& o) {
+                          return o.anywhere || o.place == range;
+                        });
+  return value == from.value && access.strong && from.strong && from.scope == access.scope &&
+         includes(access.scope, locations_.at(from.writer), state.location) &&
+         (!releases || is(Mutant::EqualUpdatesRelease));
+}
+
 void WeakMemory::update(
     Thread thread,
     const Range& range,
@@ -302,28 +328,36 @@ void WeakMemory::update(
   if (access.acquire) {
     acquire(state, thread, &range, access.scope);
   }
+  Message& from = messages[rank];
+  if (changes_nothing(thread, range, access, from, value)) {
+    const std::uint32_t event =
+        add_event(thread, range, access, /*write=*/true, /*message=*/false, tag);
+    from.observed.add(event); // whoever reads it
+    return;
+  }
   Message m = make_message(thread, range, access, value, tag);
   m.update = true;
-  const Message& from = messages[rank];
   if (from.strong && morally_strong(thread, access, from.writer, from.strong, from.scope)) {
     // [MEM-OBSERVE] Observation order goes on through updates.
     m.observed = from.observed;
     if (from.event != known) {
       m.observed.add(from.event);
     }
-    m.releases.insert(m.releases.end(), from.releases.begin(), from.releases.end());
+    if (!is(Mutant::UpdatesEndReleases)) {
+      m.releases.insert(m.releases.end(), from.releases.begin(), from.releases.end());
+    }
   }
   messages.insert(messages.begin() + rank + 1, std::move(m));
 }
 
 void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
   State& state = threads_.at(thread);
-  if (fence.acquire) {
+  if (fence.acquire && !is(Mutant::FencesForgetReads)) {
     acquire(state, thread, nullptr, scope);
   }
-  if (fence.sc) { // [MEM-SC] Fences happen in Fence-SC order.
+  if (fence.sc && !is(Mutant::ScFencesApart)) { // [MEM-SC] Fences happen in Fence-SC order.
     for (const Release& f : sc_) {
-      if (reach(thread, scope, f.thread, f.scope)) {
+      if (is(Mutant::ScFencesTogether) || reach(thread, scope, f.thread, f.scope)) {
         state.view.add_all(f.view);
       }
     }

@@ -14,10 +14,10 @@
 // An operational form of the axioms in spec/memory-model.md ([MEM-VIEW] has the argument that the
 // two agree). Each write of a strong place is a *message*, and the messages of a place are in
 // coherence order. Each access is an *event*. A thread has a *view*: the set of events that precede
-// what it does next in causality order. It may read every message that is not older than one in its
-// view, and put its own message behind every one in its view. A message carries the views of the
-// release patterns that it is in; an acquire pattern takes those views that are morally strong with
-// it.
+// what it does next in causality order ([MEM-CAUSE]). It may read every message that is not older
+// than one in its view, and put its own message behind every one in its view. A message carries the
+// views of the release patterns that it is in; an acquire pattern takes those views that are
+// morally strong with it.
 //
 // Events that every live thread knows, and messages that nobody can read any more, are forgotten:
 // a place with one message, known by all, has no record at all.
@@ -27,9 +27,9 @@
 //
 // May be wrong: executions are built in an order that program order, reads-from and Fence-SC order
 // agree with, so what needs a circle of these (load buffering) is missed ([MEM-BOUND]). Of more
-// than `most_events` writes of one thread to one place that others do not know, the oldest are not
-// compared any more (misses a race). No more than `most_messages` of a place can be read: the
-// oldest ones are then forgotten, and left_out_messages() says so.
+// than `Limits::events` writes of one thread to one place that others do not know, the oldest are
+// not compared any more (misses a race). No more than `Limits::messages` of a place can be read:
+// the oldest ones are then forgotten, and left_out_messages() says so.
 #pragma once
 
 #include "base/hash.h"
@@ -81,6 +81,27 @@ struct Choice {
   bool by_thread = false; // else by something that everybody has seen
 };
 
+/// Ways to break the machine on purpose: the comparison with the axioms must notice each of them
+/// (tests/memory). Nobody else sets one.
+enum class Mutant : std::uint8_t {
+  None,
+  StrongWhateverScope,  // scopes contain everybody
+  AcquireWhateverScope, // the scope of an acquire contains everybody
+  ReadsAcquire,         // relaxed reads acquire
+  ReadsForget,          // what a thread has read it may read an older one of
+  WritesAreNewest,      // no write is put before another one
+  UpdatesApart,         // something may come between an update and what it has read
+  UpdatesEndReleases,   // an update does not hand on what it has read
+  FencesReleaseOnce,    // a release fence counts for the next write only
+  FencesForgetReads,    // an acquire fence counts for nothing that was read before it
+  ScFencesApart,        // fence.sc orders nothing but by what is read
+  ScFencesTogether,     // fence.sc orders all of them, whatever their scopes
+  ReleasesWithoutPlace, // a release operation counts for writes of other places, too
+  EqualUpdatesRelease,  // an update that changes no value hands on nothing of its own
+  RacesForgetReads,     // a write does not race with a read before it
+  Count
+};
+
 /// An access that conflicts with one that its thread has no order with.
 struct Race {
   Thread thread = 0;
@@ -90,9 +111,18 @@ struct Race {
   std::uint64_t tag = 0; // what the caller said of it
 };
 
+/// How much of the past is kept. Less makes fewer states.
+struct Limits {
+  std::size_t events = 4;   // writes of one kind, of one thread to one place, for race()
+  std::size_t messages = 8; // of a place
+};
+
 class WeakMemory {
 public:
-  static constexpr std::size_t most_events = 4, most_messages = 8;
+  WeakMemory() = default;
+  explicit WeakMemory(Limits limits, Mutant mutant = Mutant::None)
+      : limits_(limits),
+        mutant_(mutant) {}
 
   /// It knows what threads have done that have ended.
   void add_thread(Thread thread, const Location& location);
@@ -154,6 +184,19 @@ public:
   /// From now on it has that name, in the place of what had it.
   void rename(std::uint64_t barrier, std::uint64_t as);
 
+  /// What somebody else has written is seen at once: places whose newest message is not what is
+  /// there, says `is_there(range, value)`, have one that everybody knows.
+  template <class F> void look_again(F is_there) {
+    std::vector<Range> gone;
+    for (const auto& [range, messages] : places_) {
+      if (!is_there(range, messages.back().value)) {
+        gone.push_back(range);
+      }
+    }
+    for (const Range& range : gone) {
+      drop_places(range, /*but_same=*/false);
+    }
+  }
   /// Everything until now is known to everybody.
   void forget_all();
   bool empty() const { return events_.empty(); }
@@ -206,6 +249,7 @@ private:
   };
   using Messages = std::vector<Message>;
 
+  bool is(Mutant mutant) const { return mutant_ == mutant; }
   bool morally_strong(Thread a, const Access& of_a, Thread b, bool strong, Scope scope) const;
   bool reach(Thread a, Scope of_a, Thread b, Scope of_b) const;
   std::uint32_t least_rank(const Messages& messages, const View& view) const;
@@ -218,6 +262,7 @@ private:
   void acquire(State& state, Thread thread, const Range* place, Scope scope);
   void drop_places(const Range& range, bool but_same);
   Message make_message(Thread, const Range&, const Access&, const Value&, std::uint64_t tag);
+  bool changes_nothing(Thread, const Range&, const Access&, const Message&, const Value&) const;
   void tidy_places();
   std::vector<std::uint32_t> canonical() const;
   static void name_view(Hasher& hasher, const View& view, const std::vector<std::uint32_t>& order);
@@ -229,6 +274,8 @@ private:
   std::vector<Release> sc_; // fences, in Fence-SC order
   std::map<std::uint64_t, View> barriers_;
   std::uint64_t next_number_ = 0;
+  Limits limits_;
+  Mutant mutant_ = Mutant::None;
   bool left_out_messages_ = false;
 };
 

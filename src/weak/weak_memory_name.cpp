@@ -16,8 +16,8 @@ void WeakMemory::tidy_places() {
     for (const auto& [_, state] : threads_) {
       least = std::min(least, least_rank(messages, state.view));
     }
-    if (messages.size() - least > most_messages) {
-      least = static_cast<std::uint32_t>(messages.size() - most_messages);
+    if (messages.size() - least > limits_.messages) {
+      least = static_cast<std::uint32_t>(messages.size() - limits_.messages);
       left_out_messages_ = true;
     }
     for (std::uint32_t rank = 0; rank < least; ++rank) {

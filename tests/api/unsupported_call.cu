@@ -4,7 +4,7 @@
 //@ exercises: unsupported.def, cuGetExportTable
 //@ exit: 3
 //@ expect: heddle: unsupported: cudaImportExternalMemory
-//@ expect: heddle: unsupported: .* brings machine code for NVIDIA's GPUs and a runtime of its own
+//@ expect: error\[unsupported\]: .* asks the driver for NVIDIA's private tables
 #include <cuda.h>
 #include <cuda_runtime.h>
 

@@ -100,7 +100,7 @@ class Case:
         for finding in answer["findings"]:
             if finding["code"] == "data-race":
                 continue
-            done = subprocess.run([HEDDLE, "replay", "--format=json", finding.get("replay", "")],
+            done = subprocess.run([HEDDLE, "replay", "--format=json", finding.get("replay") or ""],
                                   capture_output=True, text=True, env=self.environment())
             try:
                 end = json.loads(done.stdout)["end"]

@@ -58,6 +58,25 @@ std::string text(const Program& p) {
   return result;
 }
 
+std::string code(const Program& p) {
+  std::string result;
+  for (const auto& thread : p.threads) {
+    result += result.empty() ? "" : ",";
+    for (const Instruction& i : thread) {
+      result += "lsuf"[static_cast<int>(i.kind)];
+      result += i.sc                     ? 'c'
+                : i.acquire && i.release ? 'b'
+                : i.acquire              ? 'a'
+                : i.release              ? 'e'
+                : i.strong               ? 'r'
+                                         : 'w';
+      result += "clgs"[static_cast<int>(i.scope)];
+      result += static_cast<char>('x' + i.place);
+    }
+  }
+  return result;
+}
+
 std::string text(const Outcomes& o) {
   if (o.race) {
     return "a data race";

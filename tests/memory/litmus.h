@@ -6,6 +6,7 @@
 #pragma once
 
 #include "weak/scope.h"
+#include "weak/weak_memory.h"
 
 #include <cstdint>
 #include <string>
@@ -35,15 +36,23 @@ struct Program {
   std::vector<weak::Location> locations; // of its threads
   std::vector<std::vector<Instruction>> threads;
   int places = 2;
+  bool equal_updates = false; // they all write the same value
 };
 
-/// Instruction `slot` of thread `thread` as a value that it writes: 1 to 15.
-inline std::uint64_t written_by(const Program& p, std::size_t thread, std::size_t slot) {
+/// Instruction `slot` of thread `thread` as a number from 1 to 14.
+inline std::uint64_t number_of(const Program& p, std::size_t thread, std::size_t slot) {
   std::uint64_t value = 1 + slot;
   for (std::size_t t = 0; t < thread; ++t) {
     value += p.threads[t].size();
   }
   return value;
+}
+
+/// The value that it writes.
+inline std::uint64_t value_of(const Program& p, std::size_t thread, std::size_t slot) {
+  constexpr std::uint64_t of_all = 15;
+  const bool update = p.threads[thread][slot].kind == Instruction::Kind::Update;
+  return p.equal_updates && update ? of_all : number_of(p, thread, slot);
 }
 
 /// What each read has read, in the order of threads and instructions, then what each place holds at
@@ -55,8 +64,10 @@ struct Outcomes {
 };
 
 std::string text(const Program& p);
+/// The program as tests/memory/interpret.cu reads it: "lrgx,srgx".
+std::string code(const Program& p);
 std::string text(const Outcomes& o);
 
-Outcomes machine_outcomes(const Program& p);
+Outcomes machine_outcomes(const Program& p, weak::Mutant mutant = weak::Mutant::None);
 
 } // namespace heddle::litmus

@@ -22,10 +22,10 @@ struct State {
 
 class Search {
 public:
-  explicit Search(const Program& p) : program_(p) {}
+  Search(const Program& p, weak::Mutant mutant) : program_(p), mutant_(mutant) {}
 
   Outcomes run() {
-    State first;
+    State first{.memory = weak::WeakMemory({}, mutant_), .next = {}, .read = {}};
     std::size_t reads = 0;
     for (std::size_t t = 0; t < program_.threads.size(); ++t) {
       first.memory.add_thread(static_cast<weak::Thread>(t), program_.locations[t]);
@@ -106,7 +106,7 @@ private:
       return;
     }
     const std::uint64_t now = s.now[i.place];
-    const std::uint64_t value = written_by(program_, t, s.next[t]);
+    const std::uint64_t value = value_of(program_, t, s.next[t]);
     std::size_t which = first_read_[t];
     for (std::size_t k = 0; k < s.next[t]; ++k) {
       which += program_.threads[t][k].reads() ? 1 : 0;
@@ -135,6 +135,7 @@ private:
   }
 
   const Program& program_;
+  weak::Mutant mutant_;
   std::vector<std::size_t> first_read_;
   std::unordered_set<std::uint64_t> visited_;
   std::set<std::uint64_t> outcomes_;
@@ -143,8 +144,8 @@ private:
 
 } // namespace
 
-Outcomes machine_outcomes(const Program& p) {
-  return Search(p).run();
+Outcomes machine_outcomes(const Program& p, weak::Mutant mutant) {
+  return Search(p, mutant).run();
 }
 
 } // namespace heddle::litmus

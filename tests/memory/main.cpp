@@ -4,6 +4,10 @@
 //   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
+//   heddle_litmus BOUND --list=COUNT         so many as code() and the outcomes that the axioms
+//   allow heddle_litmus --mutants                  finds for each mutant of the machine a program
+//   on which it
+//                                            differs from the axioms; fails if there is none
 //
 // Programs that are equal up to a renaming of places, or of threads that run at equivalent places,
 // are looked at once. Scopes that contain the same threads of a program are one, and a volatile
@@ -31,6 +35,7 @@ struct Bound {
   std::size_t length;
   std::vector<weak::Location> locations;
   std::vector<Instruction> alphabet;
+  bool equal_updates = false;
 };
 
 enum What : unsigned {
@@ -90,6 +95,16 @@ std::vector<Instruction> alphabet(unsigned what, const std::vector<Scope>& scope
     }
   }
   return result;
+}
+
+Instruction load(std::uint8_t place, bool acquire) {
+  return {Instruction::Kind::Load, place, true, Scope::Gpu, acquire, false, false};
+}
+Instruction store(std::uint8_t place, bool release) {
+  return {Instruction::Kind::Store, place, true, Scope::Gpu, false, release, false};
+}
+Instruction relaxed_update(std::uint8_t place) {
+  return {Instruction::Kind::Update, place, true, Scope::Gpu, false, false, false};
 }
 
 // Blocks and clusters and devices of threads.
@@ -159,6 +174,29 @@ std::vector<Bound> bounds() {
        3,
        two_one,
        alphabet(Relaxed | ScFences, two)},
+      {"2x3-equal",
+       "one block, updates of every order that all write the same",
+       3,
+       together2,
+       alphabet(Relaxed | Updates, one),
+       true},
+      {"2x3-equal-apart",
+       "two blocks, the same, and fences of every scope",
+       3,
+       apart2,
+       alphabet(Relaxed | FewUpdates | Fences, two),
+       true},
+      {"3x2-equal",
+       "two of a block and one of another, the same without fences",
+       2,
+       two_one,
+       alphabet(Relaxed | Updates, two),
+       true},
+      {"3x2-sequences",
+       "one block, what makes and reads a release sequence",
+       2,
+       together3,
+       {load(0, false), store(0, false), store(1, true), load(1, true), relaxed_update(1)}},
       {"4x2-together",
        "four threads, relaxed, acquire, release",
        2,
@@ -191,6 +229,7 @@ public:
           static_cast<std::size_t>(std::ranges::find(b.alphabet, other) - b.alphabet.begin())
       );
     }
+    swaps_ = std::ranges::all_of(swapped_, [&](std::size_t n) { return n < b.alphabet.size(); });
     std::vector<std::size_t> order(b.locations.size());
     std::iota(order.begin(), order.end(), 0);
     do {
@@ -216,6 +255,9 @@ public:
     std::vector<std::size_t> other(digits.size());
     for (const auto& order : orders_) {
       for (const bool swap : {false, true}) {
+        if (swap && !swaps_) {
+          continue;
+        }
         for (std::size_t t = 0; t < order.size(); ++t) {
           for (std::size_t k = 0; k < bound_.length; ++k) {
             const std::size_t d = digits[order[t] * bound_.length + k];
@@ -233,6 +275,7 @@ public:
   Program program(const std::vector<std::size_t>& digits) const {
     Program p;
     p.locations = bound_.locations;
+    p.equal_updates = bound_.equal_updates;
     p.threads.resize(bound_.locations.size());
     for (std::size_t t = 0; t < p.threads.size(); ++t) {
       for (std::size_t k = 0; k < bound_.length; ++k) {
@@ -260,6 +303,7 @@ private:
   const Bound& bound_;
   std::uint64_t count_ = 0;
   std::vector<std::size_t> swapped_;
+  bool swaps_ = false; // the places can be renamed within the alphabet
   std::vector<std::vector<std::size_t>> orders_;
 };
 
@@ -285,6 +329,88 @@ void compare(const Program& p, std::uint64_t number, Counts& counts) {
   }
 }
 
+/// A program that tells the mutant from the machine. If the bound has changed, the next one that
+/// does is looked for.
+struct Killer {
+  weak::Mutant mutant;
+  const char* bound;
+  std::uint64_t number;
+};
+constexpr Killer killers[] = {
+    {weak::Mutant::StrongWhateverScope, "2x2-apart", 5898},
+    {weak::Mutant::AcquireWhateverScope, "2x3-fences", 966914},
+    {weak::Mutant::ReadsAcquire, "2x2-together", 76898},
+    {weak::Mutant::ReadsForget, "2x2-together", 1778},
+    {weak::Mutant::WritesAreNewest, "2x2-together", 49274},
+    {weak::Mutant::UpdatesApart, "2x2-together", 7872},
+    {weak::Mutant::UpdatesEndReleases, "3x2-sequences", 2170},
+    {weak::Mutant::FencesReleaseOnce, "2x3-together", 5277246},
+    {weak::Mutant::FencesForgetReads, "2x3-together", 1599234},
+    {weak::Mutant::ScFencesApart, "2x4-fences", 90055},
+    {weak::Mutant::ScFencesTogether, "2x3-fences", 697359},
+    {weak::Mutant::ReleasesWithoutPlace, "2x3-together", 145940},
+    {weak::Mutant::EqualUpdatesRelease, "2x3-equal", 201577},
+};
+static_assert(std::size(killers) + 2 == static_cast<std::size_t>(weak::Mutant::Count));
+
+bool is_noticed(const Killer& killer, const Bound& bound) {
+  const Programs programs(bound);
+  for (std::uint64_t n = killer.number; n < programs.count(); ++n) {
+    const std::vector<std::size_t> digits = programs.digits(n);
+    if (!programs.is_first(digits)) {
+      continue;
+    }
+    const Program p = programs.program(digits);
+    const Outcomes right = machine_outcomes(p);
+    if (machine_outcomes(p, killer.mutant) != right) {
+      fmt::print("mutant {}: {} {}\n", static_cast<int>(killer.mutant), bound.name, n);
+      return axioms::outcomes(p).bounded == right;
+    }
+  }
+  fmt::print("mutant {}: not noticed\n", static_cast<int>(killer.mutant));
+  return false;
+}
+
+/// A read, and a write that nothing orders behind it. No program of a bound tells whether that is
+/// forgotten: without branches the write may come first as well, and then the read races with it.
+bool finds_race_with_read(weak::Mutant mutant) {
+  weak::WeakMemory memory({}, mutant);
+  memory.add_thread(0, {});
+  memory.add_thread(1, {});
+  memory.read(0, {0, 4}, {}, 0);
+  return memory.race(1, {0, 4}, {}, /*writes=*/true).has_value();
+}
+
+int check_mutants() {
+  bool all_noticed = finds_race_with_read(weak::Mutant::None) &&
+                     !finds_race_with_read(weak::Mutant::RacesForgetReads);
+  const std::vector<Bound> all = bounds();
+  for (const Killer& killer : killers) {
+    const auto bound = std::ranges::find_if(all, [&](const Bound& b) {
+      return std::string_view(b.name) == killer.bound;
+    });
+    all_noticed = bound != all.end() && is_noticed(killer, *bound) && all_noticed;
+  }
+  return all_noticed ? 0 : 1;
+}
+
+/// Spread evenly, by a step that is coprime to most alphabets.
+int list_programs(const Programs& programs, std::uint64_t wanted) {
+  const std::uint64_t step = 7919 * (programs.count() / 7919 / (4 * wanted + 1) + 1) + 2;
+  std::uint64_t n = 0;
+  for (std::uint64_t seen = 0; seen < wanted && n < programs.count(); n += step) {
+    const std::vector<std::size_t> digits = programs.digits(n);
+    if (!programs.is_first(digits)) {
+      continue;
+    }
+    ++seen;
+    const Program p = programs.program(digits);
+    const Outcomes o = axioms::outcomes(p).bounded;
+    fmt::print("{} {}\n", code(p), o.race ? "race" : text(o));
+  }
+  return 0;
+}
+
 int list() {
   for (const Bound& b : bounds()) {
     fmt::print("{:14} {:>14} programs: {}\n", b.name, Programs(b).count(), b.about);
@@ -295,6 +421,9 @@ int list() {
 int run(int argc, char** argv) {
   if (argc < 2) {
     return list();
+  }
+  if (std::string_view(argv[1]) == "--mutants") {
+    return check_mutants();
   }
   const std::vector<Bound> all = bounds();
   const auto bound = std::ranges::find_if(all, [&](const Bound& b) {
@@ -315,6 +444,9 @@ int run(int argc, char** argv) {
       fmt::print("  bounded: {}\n", text(expected.bounded));
       fmt::print("  machine: {}\n", text(machine_outcomes(p)));
       return 0;
+    }
+    if (a.starts_with("--list=")) {
+      return list_programs(programs, std::strtoull(argv[i] + std::strlen("--list="), nullptr, 10));
     }
     if (a.starts_with("--slice=")) {
       char* rest = nullptr;

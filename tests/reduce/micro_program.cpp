@@ -426,8 +426,8 @@ bool has_value(HostKind kind) {
 bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
-         kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size || kind == Kind::WaitOrLate ||
-         kind == Kind::Allocate || kind == Kind::Neighbour;
+         kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size ||
+         kind == Kind::WaitOrLate || kind == Kind::Allocate || kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;

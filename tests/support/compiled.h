@@ -25,7 +25,8 @@ public:
     if (!seen_.insert(&kernel).second) {
       return;
     }
-    const auto image = jit::compile_kernel(handlers(), kernel, jit::LaunchShape::of(block_x));
+    const auto image =
+        jit::compile_kernel(handlers(), kernel, jit::LaunchShape::of(kernel, block_x));
     if (!image) {
       if (image.error().kind != ErrorKind::Unsupported) {
         throw std::runtime_error(image.error().message);

@@ -129,6 +129,7 @@ cudaError_t cudaDeviceReset() {
     }
     rt.world().driver().api_call("cudaDeviceReset");
     const cudaError_t result = rt.wait_for_device(thread.device, "cudaDeviceReset");
+    rt.device(thread.device).fixed_limits = 0;
     rt.streams().reset(thread.device);
     rt.modules().reset(thread.device);
     rt.arrays().release_device(thread.device);
@@ -191,6 +192,9 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
     constexpr std::size_t max_stack = 512 * 1024; // local memory of a thread, every architecture
     if (static_cast<std::size_t>(limit) >= limit_count ||
         (limit == cudaLimitStackSize && value > max_stack)) {
+      return cudaErrorInvalidValue;
+    }
+    if ((rt.device(thread.device).fixed_limits >> static_cast<unsigned>(limit) & 1U) != 0) {
       return cudaErrorInvalidValue;
     }
     rt.device(thread.device).limits[limit] = value;

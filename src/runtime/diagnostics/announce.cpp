@@ -1,6 +1,7 @@
 // Implements announce.h.
 #include "runtime/diagnostics/announce.h"
 
+#include "base/closed_libraries.h"
 #include "explore/explorer.h"
 #include "machine/fault_diagnostic.h"
 #include "report/diagnostic_lines.h"
@@ -213,6 +214,40 @@ void announce_stale_handle(const char* what) {
   add_call(d);
   note_told();
   announce(d);
+}
+
+void complain_library(const std::string& text, std::string_view what) {
+  explore::stop_unsupported(what); // under `heddle check` the search ends here
+  static std::mutex mutex;
+  static auto* const said = new std::set<std::string>;
+  {
+    const std::lock_guard lock(mutex);
+    if (!said->insert(text).second) {
+      return;
+    }
+  }
+  report::Diagnostic d(report::Finding::Unsupported, text);
+  d.notes.emplace_back("a gap of Heddle, not a defect of the program");
+  add_call(d);
+  announce(d);
+}
+
+void complain_closed(std::string_view library) {
+  complain_library(
+      is_closed_library(library)
+          ? fmt::format(
+                "{} brings machine code for NVIDIA's GPUs and a runtime of its own, so its calls "
+                "that need a GPU fail",
+                library
+            )
+          : fmt::format(
+                "{} asks the driver for NVIDIA's private tables, as a runtime library does that is "
+                "linked statically and whose symbol table was stripped. Do not strip it (strip -g "
+                "keeps the names), or link with -cudart shared",
+                library
+            ),
+      library
+  );
 }
 
 } // namespace heddle::runtime

@@ -48,4 +48,11 @@ void warn_of_refused_launch(
 /// A handle used after its destruction (the real library would crash).
 void announce_stale_handle(const char* what);
 
+/// A gap of Heddle in the call of a library that is under way; `what` names it for `heddle check`.
+/// Once for each text.
+void complain_library(const std::string& text, std::string_view what);
+/// A library or program with a runtime of its own (cuBLAS and its kind; what was stripped) is to
+/// use the device.
+void complain_closed(std::string_view library);
+
 } // namespace heddle::runtime

@@ -1,9 +1,11 @@
 // Implements host_place.h.
 #include "runtime/diagnostics/host_place.h"
 
+#include "base/closed_libraries.h"
 #include "explore/explorer.h"
 #include "explore/source_places.h"
 #include "report/names.h"
+#include "runtime/diagnostics/python_place.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -62,7 +64,8 @@ std::string name_of(const Object& object, const void* address) {
 }
 
 bool is_library_of_the_system(const std::string& file) {
-  return file.find("/libc.so") != std::string::npos ||
+  return is_closed_library(std::string_view(file).substr(file.rfind('/') + 1)) ||
+         file.find("/libc.so") != std::string::npos ||
          file.find("/libstdc++.so") != std::string::npos ||
          file.find("/libgcc_s.so") != std::string::npos;
 }
@@ -127,11 +130,28 @@ std::vector<const void*> callers() {
   return last.frames;
 }
 
+std::vector<const void*> callers_of_api() {
+  std::vector<const void*> frames = callers();
+  if (const void* const script = explore::is_exploring() ? nullptr : python_caller()) {
+    frames.insert(frames.begin(), script);
+  }
+  return frames;
+}
+
 void add_host_place(
     report::Diagnostic& d,
     std::span<const void* const> frames,
     std::string_view what
 ) {
+  if (const PythonPlace* const script = frames.empty() ? nullptr : python_place(frames.front())) {
+    d.labels.push_back(
+        {{script->file, static_cast<std::uint32_t>(script->line), 0, 0}, std::string(what)}
+    );
+    if (!d.place.known()) {
+      d.place = d.labels.back().place;
+    }
+    return;
+  }
   const auto own = object_of(reinterpret_cast<const void*>(&callers));
   std::optional<Object> object;
   const void* innermost = nullptr;
@@ -170,7 +190,7 @@ void add_host_place(
 
 void add_call(report::Diagnostic& d) {
   if (!explore::is_exploring()) {
-    add_host_place(d, callers(), "called here");
+    add_host_place(d, callers_of_api(), "called here");
   }
 }
 

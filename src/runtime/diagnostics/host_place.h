@@ -1,6 +1,6 @@
 // Which line of host code makes a call, for `heddle run`: the explorer has its own way to know.
 //
-//   launch.called_from = callers();                       // cheap: addresses only
+//   launch.called_from = callers_of_api();                // cheap: addresses only
 //   add_host_place(d, launch.called_from, "launched from here");
 //
 // Lines come from the program's debug information (-g; `heddle run` asks for it when it compiles a
@@ -20,6 +20,9 @@ namespace heddle::runtime {
 
 /// Return addresses of the program's code that has called this library, innermost first.
 std::vector<const void*> callers();
+/// The same; where a Python script makes the call its line stands first. Not in a signal handler,
+/// and not with a lock of ours (python_place.h).
+std::vector<const void*> callers_of_api();
 
 /// Adds a label `what` for the innermost place in the user's source, and one for each of a few
 /// callers. It becomes the place of the diagnostic if there is none.

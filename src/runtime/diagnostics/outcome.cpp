@@ -103,18 +103,6 @@ void complain_unsupported(std::string_view name) {
   );
 }
 
-void complain_closed(std::string_view library) {
-  complain_gap(
-      library,
-      fmt::format(
-          "{} brings machine code for NVIDIA's GPUs and a runtime of its own, so its calls that "
-          "need "
-          "a GPU fail",
-          library
-      )
-  );
-}
-
 void install_exit_handler() {
   static std::once_flag once;
   std::call_once(once, [] { ::on_exit(at_exit, nullptr); });

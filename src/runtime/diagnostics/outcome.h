@@ -32,9 +32,6 @@ int exit_code_of(Outcome outcome);
 void complain_once(std::string_view text);
 /// The entry point `name` is not implemented: says so once and records Unsupported.
 void complain_unsupported(std::string_view name);
-/// A library that does not go through us (cuBLAS and its kind) is to use the device: likewise.
-void complain_closed(std::string_view library);
-
 /// Registers the exit handler (once).
 void install_exit_handler();
 

@@ -52,11 +52,16 @@ template <class Body> CUresult after_init(Body&& body) {
     return CUDA_ERROR_NOT_INITIALIZED; // the runtime API initialises the driver, too
   }
   const cudaError_t before = thread.last_error;
+  const std::uint64_t calls = thread.calls;
   const cudaError_t error = body();
   if (error != cudaSuccess) {
     note_failure(error); // the code that is returned is all there is
   }
   thread.last_error = before;
+  if (thread.calls == calls) { // what it has done, no call of the runtime has
+    Runtime::get().world().driver().api_changed();
+  }
+  call_is_over(thread, error);
   return driver_error(error);
 }
 

@@ -3,7 +3,7 @@
 //
 // A name may stand for several functions: programs compiled with a newer CUDA mean the newer form
 // (version.def), and those whose default stream is the thread's own mean …_ptsz or …_ptds.
-#include "runtime/diagnostics/outcome.h"
+#include "runtime/diagnostics/announce.h"
 #include "runtime/driver/driver.h"
 #include "runtime/version.h"
 

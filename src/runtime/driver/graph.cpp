@@ -1,6 +1,7 @@
 // The driver API: graphs. Handles are the runtime's; parameters of nodes are translated.
 #include "runtime/driver/driver.h"
 #include "runtime/driver/region.h"
+#include "runtime/registration/launch.h"
 
 #include <cstring>
 
@@ -54,8 +55,13 @@ template <class Parameters> cudaError_t get_kernel(CUgraphNode node, Parameters*
   if (error != cudaSuccess) {
     return error;
   }
+  // The driver's own name for it, not that of host code.
+  const auto function = find_function(Runtime::get(), same.func);
+  if (!function) {
+    return function.error();
+  }
   *p = {};
-  p->func = static_cast<CUfunction>(same.func);
+  p->func = reinterpret_cast<CUfunction>(*function);
   p->gridDimX = same.gridDim.x;
   p->gridDimY = same.gridDim.y;
   p->gridDimZ = same.gridDim.z;

@@ -89,6 +89,7 @@ cudaError_t cudaMalloc(void** p, std::size_t bytes) {
     if (!at) {
       return at.error();
     }
+    rt.space().restrict_to_peers(*at);
     *p = reinterpret_cast<void*>(*at);
     return cudaSuccess;
   });

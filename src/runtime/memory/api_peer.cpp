@@ -1,7 +1,6 @@
 // Peer access between virtual devices, and copies between them.
 //
-// Every device reaches every other one; a kernel that uses a peer's memory without having enabled
-// access is not noticed.
+// Every device can reach every other one, once it has enabled that [MEM-PEER].
 #include "runtime/memory/copy.h"
 
 using namespace heddle::runtime;
@@ -64,6 +63,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
       return cudaErrorPeerAccessUnsupported;
     }
     const unsigned bit = 1U << peer;
+    rt.space().set_peer_access(thread.device, peer, true);
     return (rt.device(thread.device).peers.fetch_or(bit) & bit) != 0
                ? cudaErrorPeerAccessAlreadyEnabled
                : cudaSuccess;
@@ -76,6 +76,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
       return cudaErrorInvalidDevice;
     }
     const unsigned bit = 1U << peer;
+    rt.space().set_peer_access(thread.device, peer, false);
     return (rt.device(thread.device).peers.fetch_and(~bit) & bit) != 0
                ? cudaSuccess
                : cudaErrorPeerAccessNotEnabled;

@@ -33,6 +33,7 @@ cudaError_t allocate_rows(
   if (!at) {
     return at.error();
   }
+  rt.space().restrict_to_peers(*at);
   *p = reinterpret_cast<void*>(*at);
   return cudaSuccess;
 }

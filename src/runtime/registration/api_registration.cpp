@@ -88,7 +88,9 @@ char __cudaInitModule(void** handle) {
 
 unsigned
 __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, struct CUstream_st* stream) {
-  thread_state().setups.push_back(LaunchSetup{grid, block, shared, stream});
+  ThreadState& thread = thread_state();
+  thread.setups.push_back(LaunchSetup{grid, block, shared, stream});
+  call_is_over(thread, cudaSuccess);
   return 0;
 }
 
@@ -103,6 +105,7 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
   *block = setup.block;
   *shared = setup.shared;
   *static_cast<cudaStream_t*>(stream) = setup.stream;
+  call_is_over(thread, cudaSuccess);
   return cudaSuccess;
 }
 

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <set>
+#include <vector>
 
 namespace heddle::runtime {
 namespace {
@@ -300,11 +302,68 @@ std::uint32_t max_threads(const Runtime& rt, const isa::Kernel& kernel) {
 
 namespace {
 
+constexpr unsigned limit_bit(cudaLimit limit) {
+  return 1U << static_cast<unsigned>(limit);
+}
+
+/// Which limits a kernel depends on by what it may call: printf, and malloc or free. Calls of
+/// functions in other modules are not followed (misses).
+unsigned limits_of(const isa::Kernel& kernel) {
+  unsigned limits = 0;
+  const ptx::Module& module = *kernel.code->module;
+  std::set<const ptx::Function*> seen;
+  std::vector<const ptx::Function*> open{kernel.function};
+  while (!open.empty()) {
+    const ptx::Function& function = *open.back();
+    open.pop_back();
+    if (!seen.insert(&function).second) {
+      continue;
+    }
+    for (const ptx::Instruction& i : function.body) {
+      for (const ptx::Operand& operand : i.operands) {
+        if (operand.kind != ptx::OperandKind::Symbol || operand.name.empty()) {
+          continue;
+        }
+        if (operand.name == "vprintf") {
+          limits |= limit_bit(cudaLimitPrintfFifoSize);
+        } else if (operand.name == "malloc" || operand.name == "free") {
+          limits |= limit_bit(cudaLimitMallocHeapSize);
+        }
+        if (const ptx::Function* called = module.find_function(operand.name)) {
+          open.push_back(called);
+        }
+      }
+    }
+  }
+  return limits;
+}
+
+/// cudaDeviceSetLimit: "must not be performed after launching any kernel that uses" them.
+void fix_limits(Runtime& rt, const isa::Kernel& kernel, Function& function, int device) {
+  int limits = function.limits.load();
+  if (limits < 0) {
+    limits = kernel.calls ? static_cast<int>(limits_of(kernel)) : 0;
+    function.limits = limits;
+  }
+  rt.device(device).fixed_limits |= static_cast<unsigned>(limits);
+}
+
 tl::expected<KernelLaunch, Refusal>
 try_to_prepare(Runtime& rt, Function& function, const LaunchRequest& request, int device) {
   const auto wishes = read_attributes(request.attributes);
   if (!wishes) {
     return refused(wishes.error(), "");
+  }
+  // CUDA C++ Programming Guide, "Stream and Event Behavior" with several devices.
+  if (request.current_device.value_or(device) != device) {
+    return refused(
+        cudaErrorInvalidResourceHandle,
+        fmt::format(
+            "its stream belongs to device {}, and the current device is {}",
+            device,
+            *request.current_device
+        )
+    );
   }
   if (auto refusal = check_shape(rt, request)) {
     return tl::unexpected(std::move(*refusal));
@@ -369,6 +428,9 @@ try_to_prepare(Runtime& rt, Function& function, const LaunchRequest& request, in
     return refused(parameters.error(), "an argument is missing");
   }
   launch.parameters = std::move(*parameters);
+  if (request.current_device) { // not a node of a graph, which may never be launched
+    fix_limits(rt, kernel, function, device);
+  }
   return launch;
 }
 
@@ -410,7 +472,7 @@ launch(Runtime& rt, const LaunchRequest& request, cudaStream_t handle, const cha
     return prepared.error();
   }
   if (rt.config().mode == Mode::Run) { // the explorer keeps books of its own
-    prepared->config.called_from = callers();
+    prepared->config.called_from = callers_of_api();
   }
   const auto wishes = read_attributes(request.attributes);
   const auto command =

@@ -109,7 +109,10 @@ void Modules::add_function(FatBinary& owner, const void* host, std::string name)
   const std::lock_guard lock(mutex_);
   // The stub of an inline or template kernel is one function however many objects contain it; each
   // registers it with its own copy of the device code. The first one serves.
-  function_by_host_.emplace(host, add_function_locked(owner, std::move(name)));
+  Function* function = add_function_locked(owner, std::move(name));
+  if (function_by_host_.emplace(host, function).second) {
+    function->host = host;
+  }
 }
 
 void Modules::add_variable(

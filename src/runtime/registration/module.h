@@ -29,13 +29,15 @@ struct FatBinary;
 /// A kernel as the host knows it. Its address serves as cudaKernel_t and cudaFunction_t.
 struct Function {
   FatBinary* owner = nullptr;
-  std::string name; // mangled
+  std::string name;           // mangled
+  const void* host = nullptr; // what host code calls it by; nullptr: it has no such name
   // What cudaFuncSetAttribute sets.
   std::atomic<int> max_dynamic_shared{-1}; // -1: what needs no opting in
   std::atomic<int> carveout{-1};
   std::atomic<bool> non_portable_cluster{false};
   std::atomic<int> required_cluster[3]{0, 0, 0};
   std::atomic<int> cluster_scheduling{0};
+  std::atomic<int> limits{-1};           // of cudaLimit, that a launch of it fixes; -1: not known
   std::atomic<bool> refusal_told{false}; // that a launch of it was refused has been printed
 };
 

@@ -85,7 +85,8 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, cudaKernelNodeP
           node.arguments.push_back(launch.parameters.data() + parameter.offset);
         }
         const auto dimensions = [](const heddle::machine::Dim3& d) { return dim3(d.x, d.y, d.z); };
-        p->func = launch.function;
+        p->func = launch.function->host != nullptr ? const_cast<void*>(launch.function->host)
+                                                   : launch.function;
         p->gridDim = dimensions(launch.config.grid);
         p->blockDim = dimensions(launch.config.block);
         p->sharedMemBytes = launch.config.dynamic_shared;

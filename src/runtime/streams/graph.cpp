@@ -253,6 +253,7 @@ cudaGraphNodeType type_of(const Work& work) {
   struct Visitor {
     cudaGraphNodeType operator()(const Nothing&) const { return cudaGraphNodeTypeEmpty; }
     cudaGraphNodeType operator()(const KernelLaunch&) const { return cudaGraphNodeTypeKernel; }
+    cudaGraphNodeType operator()(const LibraryWork&) const { return cudaGraphNodeTypeKernel; }
     cudaGraphNodeType operator()(const Copy&) const { return cudaGraphNodeTypeMemcpy; }
     cudaGraphNodeType operator()(const Set&) const { return cudaGraphNodeTypeMemset; }
     cudaGraphNodeType operator()(const WaitForValue&) const {

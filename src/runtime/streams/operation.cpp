@@ -1,6 +1,7 @@
 // Implements operation.h.
 #include "runtime/streams/operation.h"
 
+#include "base/hash.h"
 #include "machine/fault_diagnostic.h"
 #include "machine/monitor.h"
 #include "runtime/diagnostics/announce.h"
@@ -112,6 +113,37 @@ void watch(
   }
 }
 
+memory::Address address_of(const LibraryMemory& memory) {
+  return reinterpret_cast<memory::Address>(memory.at);
+}
+
+std::uint64_t bytes_of(const LibraryMemory& memory) {
+  return extent(memory.width, memory.count, 1, memory.pitch, 0);
+}
+
+void watch(
+    machine::Monitor* monitor,
+    const machine::Command& command,
+    const memory::AddressSpace& space,
+    const LibraryWork& work
+) {
+  struct Shape {
+    std::uint64_t width, height, depth;
+  };
+  for (const LibraryMemory& m : work.memory) {
+    if (monitor == nullptr || m.on_host) {
+      continue;
+    }
+    const Shape shape{m.width, m.count, 1};
+    if (m.access != LibraryAccess::Write) {
+      watch_rows(*monitor, command, space, address_of(m), m.pitch, 0, shape, /*store=*/false);
+    }
+    if (m.access != LibraryAccess::Read) {
+      watch_rows(*monitor, command, space, address_of(m), m.pitch, 0, shape, /*store=*/true);
+    }
+  }
+}
+
 void fill(std::byte* at, std::uint32_t value, std::uint32_t element_bytes, std::uint64_t bytes) {
   if (element_bytes == 1) {
     std::memset(at, static_cast<int>(value), bytes);
@@ -172,11 +204,78 @@ void perform(memory::AddressSpace& space, const Set& set, const std::string& lab
   }
 }
 
+namespace {
+
+template <class... T> std::uint64_t name_of(const T&... parts) {
+  Hasher hasher;
+  (hasher.value(parts), ...);
+  return hasher.finish().low;
+}
+
+/// What a command of it does, in all that its label does not say; a kernel's grid says it itself.
+std::uint64_t content_of(const Work& work) {
+  return std::visit(
+      Overload{
+          [](const Copy& copy) {
+            const std::uint64_t staged =
+                copy.staged == nullptr ? 0 : XXH3_64bits(copy.staged->data(), copy.staged->size());
+            return name_of(
+                copy.to,
+                copy.from,
+                copy.width,
+                copy.height,
+                copy.depth,
+                copy.to_pitch,
+                copy.to_slice,
+                copy.from_pitch,
+                copy.from_slice,
+                staged
+            );
+          },
+          [](const Set& set) {
+            return name_of(
+                set.to,
+                set.value,
+                set.element_bytes,
+                set.width,
+                set.height,
+                set.depth,
+                set.pitch,
+                set.slice
+            );
+          },
+          [](const HostCall& host) {
+            return name_of(reinterpret_cast<std::uintptr_t>(host.function), host.data);
+          },
+          [](const EventRecord& record) { return name_of(record.event->handle); },
+          [](const Allocate& allocate) { return name_of(allocate.address, allocate.bytes); },
+          [](const Free& free) { return name_of(free.address); },
+          [](const auto&) { return std::uint64_t{0}; },
+      },
+      work
+  );
+}
+
+} // namespace
+
+void perform(memory::AddressSpace& space, const LibraryWork& work, const std::string& label) {
+  std::vector<std::byte*> at;
+  for (const LibraryMemory& m : work.memory) {
+    at.push_back(bytes_of(m) == 0 ? nullptr : reach(space, address_of(m), bytes_of(m)));
+    if (at.back() == nullptr && bytes_of(m) != 0) {
+      freed_meanwhile(space, label, address_of(m), bytes_of(m));
+      return;
+    }
+  }
+  work.compute(at.data());
+}
+
 tl::expected<machine::CommandPtr, cudaError_t>
 make_command(Runtime& runtime, const Operation& operation) {
   auto command = std::make_shared<machine::Command>();
   command->device = operation.device;
   command->label = operation.label;
+  command->content = content_of(operation.work);
   memory::AddressSpace* space = &runtime.space();
   // The monitor is told what a command does when it does it; the command is there then.
   machine::Monitor* monitor = runtime.world().monitor();
@@ -237,6 +336,19 @@ make_command(Runtime& runtime, const Operation& operation) {
             command->work = [space, set, label = operation.label, monitor, self] {
               watch(monitor, *self, *space, set);
               perform(*space, set, label);
+            };
+          },
+          [&](const LibraryWork& library) {
+            command->kind = machine::CommandKind::Copy;
+            command->touches.emplace();
+            for (const LibraryMemory& m : library.memory) {
+              command->touches->push_back(
+                  {address_of(m), bytes_of(m), m.access != LibraryAccess::Read}
+              );
+            }
+            command->work = [space, library, label = operation.label, monitor, self] {
+              watch(monitor, *self, *space, library);
+              perform(*space, library, label);
             };
           },
           [&](const HostCall& host) {

@@ -9,6 +9,7 @@
 #include "machine/world.h"
 #include "memory/address_space.h"
 #include "runtime/cudart.h"
+#include "runtime/streams/library_work.h"
 
 #include <cstdint>
 #include <functional>
@@ -80,6 +81,12 @@ struct WaitForValue {
   machine::ValueWait value;
 };
 
+/// What a stand-in for one of NVIDIA's libraries computes. Names are not kept.
+struct LibraryWork {
+  std::vector<LibraryMemory> memory;
+  std::function<void(std::byte* const*)> compute;
+};
+
 /// Orders, does nothing (cudaStreamWaitEvent, empty graph nodes).
 struct Nothing {};
 
@@ -93,7 +100,8 @@ using Work = std::variant<
     EventWait,
     Allocate,
     Free,
-    WaitForValue>;
+    WaitForValue,
+    LibraryWork>;
 
 struct Operation {
   Work work;
@@ -113,5 +121,6 @@ make_command(Runtime& runtime, const Operation& operation);
 /// it is reported and nothing is written.
 void perform(memory::AddressSpace& space, const Copy& copy, const std::string& label);
 void perform(memory::AddressSpace& space, const Set& set, const std::string& label);
+void perform(memory::AddressSpace& space, const LibraryWork& work, const std::string& label);
 
 } // namespace heddle::runtime

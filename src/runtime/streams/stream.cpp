@@ -1,6 +1,7 @@
 // Implements stream.h.
 #include "runtime/streams/stream.h"
 
+#include "base/hash.h"
 #include "machine/grid.h"
 
 #include <fmt/format.h>
@@ -256,6 +257,41 @@ std::vector<machine::CommandPtr> StreamTable::pending_on_device(int device) cons
     add(stream);
   }
   return commands;
+}
+
+void StreamTable::hash(Hasher& hasher, const machine::World::NameOfCommand& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto add_command = [&](const machine::CommandPtr& command) {
+    const std::uint64_t recorded = command != nullptr ? 1 : 0;
+    hasher.value(recorded == 0 || command->done.load() ? recorded : name(*command));
+  };
+  const auto add_stream = [&](const StreamPtr& stream) {
+    hasher.value(stream->id);
+    hasher.value(stream->device);
+    hasher.value(stream->flags);
+    hasher.value(stream->priority);
+    hasher.value(stream->capture != nullptr);
+    add_command(unfinished(stream->tail) ? stream->tail : nullptr);
+  };
+  hasher.value(next_id_);
+  hasher.value(next_event_);
+  std::ranges::for_each(legacy_, add_stream);
+  for (const auto& [id, stream] : streams_) {
+    add_stream(stream);
+  }
+  for (const StreamPtr& stream : destroyed_) {
+    if (unfinished(stream->tail)) {
+      add_stream(stream);
+    }
+  }
+  for (const auto& [id, event] : events_) {
+    hasher.value(id);
+    hasher.value(event->device);
+    hasher.value(event->flags);
+    hasher.value(event->captured);
+    hasher.value(event->captured_by.expired());
+    add_command(event->command);
+  }
 }
 
 void StreamTable::reset(int device) {

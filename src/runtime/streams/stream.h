@@ -141,6 +141,8 @@ public:
   std::vector<machine::CommandPtr> pending(const Stream& stream) const;
   /// The last command of every stream of the device that is not complete.
   std::vector<machine::CommandPtr> pending_on_device(int device) const;
+  /// What a state has to tell of streams and events, besides their commands.
+  void hash(Hasher& hasher, const machine::World::NameOfCommand& name) const;
   /// cudaDeviceReset: every handle of the device dies.
   void reset(int device);
 

@@ -57,14 +57,15 @@ Relation then(const Relation& a, const Relation& b) {
 struct Event {
   Instruction i;
   std::size_t thread = 0;
+  std::uint64_t value = 0; // that it writes
 };
 
 class Executions {
 public:
   explicit Executions(const Program& p) : program_(p) {
     for (std::size_t t = 0; t < p.threads.size(); ++t) {
-      for (const Instruction& i : p.threads[t]) {
-        events_.push_back({i, t});
+      for (std::size_t slot = 0; slot < p.threads[t].size(); ++slot) {
+        events_.push_back({p.threads[t][slot], t, value_of(p, t, slot)});
       }
     }
     n_ = events_.size();
@@ -362,10 +363,11 @@ private:
   std::uint64_t outcome() const {
     std::uint64_t result = 0;
     for (const std::size_t r : readers_) {
-      result = result << 4 | static_cast<std::uint64_t>(rf_[r] + 1);
+      const int from = rf_[r];
+      result = result << 4 | (from == initial ? 0 : events_[static_cast<std::size_t>(from)].value);
     }
     for (const auto& order : writes_) {
-      result = result << 4 | (order.empty() ? 0 : order.back() + 1);
+      result = result << 4 | (order.empty() ? 0 : events_[order.back()].value);
     }
     return result;
   }

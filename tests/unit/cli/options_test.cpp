@@ -51,6 +51,28 @@ TEST(CommandLine, OptionsMayStandOnBothSidesOfASourceFile) {
   EXPECT_THAT(o.run.arguments, ElementsAre("--seed", "9"));
 }
 
+TEST(CommandLine, SourcesBehindASourceAreForTheCompiler) {
+  Options o;
+  const Parsed p = parse_command_line(
+      {"run", "a.cu", "b.cu", "--nvcc", "-O1", "my file.cpp", "--seed", "2", "--", "c.cu"},
+      o
+  );
+  EXPECT_EQ(p.command, Command::Run) << p.text;
+  EXPECT_EQ(o.run.program, "a.cu");
+  EXPECT_EQ(o.run.nvcc, "-O1 b.cu my\\ file.cpp");
+  EXPECT_EQ(o.run.device.seed, 2U);
+  EXPECT_THAT(o.run.arguments, ElementsAre("c.cu"));
+}
+
+TEST(CommandLine, AModuleOfPython) {
+  Options o;
+  const Parsed p = parse_command_line({"run", "--seed", "2", "-m", "pytest", "-x"}, o);
+  EXPECT_EQ(p.command, Command::Run) << p.text;
+  EXPECT_EQ(o.run.program, "python3");
+  EXPECT_EQ(o.run.device.seed, 2U);
+  EXPECT_THAT(o.run.arguments, ElementsAre("-m", "pytest", "-x"));
+}
+
 TEST(CommandLine, FlagsOfTheEnvironmentComeFirst) {
   const auto words = with_flags({"check", "--jobs=2", "a.cu"}, "--max-time=5 --color=never");
   EXPECT_THAT(

@@ -44,6 +44,15 @@ TEST(ExploreOptions, EverythingThatDiffersIsSaidInAFixedOrder) {
   EXPECT_EQ(to_text(without_limits(options)), text.substr(0, text.find(",max-states")));
 }
 
+TEST(ExploreOptions, OneWordStandsForWhatTheMemoryModelSwitchesOff) {
+  Options options = with_ptx_memory(Options());
+  EXPECT_FALSE(options.symmetry);
+  EXPECT_EQ(to_text(options), "memory=ptx");
+  EXPECT_EQ(parse_options("memory=ptx").value(), options);
+  options.eager = false;
+  EXPECT_EQ(parse_options(to_text(options)).value(), options);
+}
+
 TEST(ExploreOptions, EveryModelHasAName) {
   for (const ProgressModel model :
        {ProgressModel::Cuda,

@@ -59,6 +59,14 @@ struct Graph : ProgressGraph {
     states[s].demands = demands.add(all);
     return *this;
   }
+  Graph& read(StateId from, ActorId actor, StateId to, std::uint32_t place, bool newest) {
+    Edge edge{.from = from, .to = to, .actor = actor};
+    edge.who = actor;
+    edge.step = Step::Sync;
+    (newest ? edge.fresh : edge.stale) = place;
+    edges.push_back(edge);
+    return *this;
+  }
   Graph& ends(StateId s) {
     states[s].terminal = true;
     return *this;
@@ -76,6 +84,28 @@ std::vector<std::vector<StateId>> endless(const ProgressGraph& graph) {
 bool rests_on(const ProgressGraph& graph, Rule rule) {
   const OutEdges out(graph);
   return has_endless(graph, out, find_endless(graph, out), rule);
+}
+
+TEST(FindEndless, WhoReadsAgainAndAgainSeesTheNewestAtLast) { // [MEM-VISIBLE]
+  Graph g(2);
+  g.read(0, a, 0, 7, /*newest=*/false).read(0, a, 1, 7, /*newest=*/true);
+  g.demand(0, Rule::Device, a).ends(1);
+  EXPECT_THAT(endless(g), IsEmpty());
+  EXPECT_TRUE(rests_on(g, Rule::Visible));
+}
+
+TEST(FindEndless, TheNewestOfOnePlaceDoesNotMakeUpForAnotherOne) { // [MEM-VISIBLE]
+  Graph g(3);
+  g.read(0, a, 1, 7, /*newest=*/false).read(0, a, 2, 7, /*newest=*/true);
+  g.read(1, a, 0, 8, /*newest=*/true).demand(0, Rule::Device, a).demand(1, Rule::Device, a).ends(2);
+  EXPECT_THAT(endless(g), IsEmpty());
+}
+
+TEST(FindEndless, WhoSeesTheNewestAgainAndAgainMayAlsoSeeOlderOnes) { // [MEM-VISIBLE]
+  Graph g(2);
+  g.read(0, a, 1, 7, /*newest=*/false).read(0, a, 1, 7, /*newest=*/true).move(1, a, 0);
+  g.demand(0, Rule::Device, a).demand(1, Rule::Device, a);
+  EXPECT_THAT(endless(g), ElementsAre(ElementsAre(0, 1)));
 }
 
 TEST(FindEndless, WhoOnlyAsksTheTimeComesToTheEndOfIt) { // [CLOCK]

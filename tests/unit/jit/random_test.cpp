@@ -1,7 +1,8 @@
 // Random kernels, interpreted and compiled: the same words come out. Arithmetic of several types,
 // guards, branches on which all, some or no lanes part, one within the other, loops whose number of
 // rounds differs from lane to lane, memory of all spaces by regular and irregular addresses,
-// barriers, and blocks of many shapes. HEDDLE_RANDOM_KERNELS=N: how many (default 12).
+// barriers, also in loops, collectives, atomic and volatile accesses, and blocks of many shapes.
+// HEDDLE_RANDOM_KERNELS=N: how many (default 12).
 #include "support/compiled.h"
 #include "unit/isa/one_kernel.h"
 #include <fmt/format.h>
@@ -29,15 +30,20 @@ public:
                    ? fmt::format("mad.lo.u32 %r{}, %r0, {}, {};\n", 10 + n, 1 + below(9), below(99))
                    : fmt::format("mov.u32 %r{}, {};\n", 10 + n, random_());
     }
+    collectives_ = below(2) == 0;
     statements(6, 0);
     if (below(2) == 0) {
       text_ += "bar.sync 0;\n";
       statements(4, 0);
     }
+    if (below(2) == 0) {
+      rounds_with_barriers();
+    }
     text_ += "mov.u32 %r9, 0;\n";
     for (int n = 0; n < registers; ++n) {
       text_ += fmt::format("mad.lo.u32 %r9, %r9, 31, %r{};\n", 10 + n);
     }
+    text_ += "bar.sync 0; ld.shared.u32 %r8, [t]; add.u32 %r9, %r9, %r8;\n";
     return text_ + "st.global.u32 [%rd4], %r9;";
   }
 
@@ -189,6 +195,69 @@ private:
         label
     );
   }
+  /// All lanes of the warp, together.
+  void collective() {
+    switch (below(6)) {
+    case 0:
+      text_ += condition("%p6");
+      text_ += fmt::format("vote.sync.ballot.b32 %r{}, %p6, -1;\n", reg());
+      break;
+    case 1:
+      text_ += condition("%p6") + "vote.sync.any.pred %p7, %p6, -1;\n";
+      text_ += fmt::format("selp.b32 %r{}, {}, {}, %p7;\n", reg(), source(), source());
+      break;
+    case 2:
+      text_ += fmt::format("redux.sync.add.s32 %r{}, %r{}, -1;\n", reg(), reg());
+      break;
+    case 3:
+      text_ += fmt::format(
+          "bar.warp.sync -1; shfl.sync.down.b32 %r{}|%p6, %r{}, {}, 31, -1;\n",
+          reg(),
+          reg(),
+          below(33)
+      );
+      text_ += fmt::format("@%p6 add.u32 %r{0}, %r{0}, 3;\n", reg());
+      break;
+    case 4:
+      text_ +=
+          fmt::format("and.b32 %r8, %r{}, 3; match.any.sync.b32 %r{}, %r8, -1;\n", reg(), reg());
+      break;
+    default:
+      text_ += fmt::format("shfl.sync.bfly.b32 %r{}, %r{}, {}, 31, -1;\n", reg(), reg(), below(32));
+      break;
+    }
+  }
+  /// Updates of which no order shows, and strong accesses to a word of one's own.
+  void communicate() {
+    switch (below(3)) {
+    case 0:
+      line(fmt::format("red.shared.add.u32 [t], {};", source()));
+      break;
+    case 1:
+      text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
+      line(fmt::format("atom.shared.add.u32 %r{}, [%r7], {};", reg(), source()));
+      break;
+    default:
+      text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
+      line(fmt::format("st.volatile.shared.u32 [%r7], {};", source()));
+      line("membar.cta;");
+      line(fmt::format("ld.volatile.shared.u32 %r{}, [%r7];", reg()));
+      break;
+    }
+  }
+  /// All threads of the block make the same number of rounds.
+  void rounds_with_barriers() {
+    const int label = labels_++;
+    text_ += fmt::format("mov.u32 %r29, {};\nROUND{}:\n", 1 + below(4), label);
+    statements(3, 1);
+    text_ += "bar.sync 0;\n";
+    statements(2, 1);
+    if (below(2) == 0) {
+      text_ += "bar.sync 0;\n";
+    }
+    text_ +=
+        fmt::format("sub.u32 %r29, %r29, 1; setp.ne.u32 %p8, %r29, 0; @%p8 bra ROUND{};\n", label);
+  }
   void statements(unsigned count, int depth) {
     for (unsigned n = 0; n < count; ++n) {
       const unsigned kind = below(10);
@@ -198,8 +267,10 @@ private:
         branch(depth);
       } else if (kind <= 4) {
         memory();
-      } else if (kind == 5 && depth == 0) {
-        text_ += fmt::format("shfl.sync.bfly.b32 %r{}, %r{}, 1, 31, -1;\n", reg(), reg());
+      } else if (kind == 5 && depth == 0 && collectives_) {
+        collective();
+      } else if (kind == 6 && collectives_) {
+        communicate();
       } else {
         arithmetic();
       }
@@ -209,6 +280,7 @@ private:
   std::mt19937 random_;
   std::string text_;
   int labels_ = 0;
+  bool collectives_ = false;
 };
 
 struct Outcome {
@@ -223,7 +295,7 @@ Outcome execute(
   options.workers = 1;
   OneKernel kernel(
       ".local .align 4 .b8 l[16];\n" + body,
-      ".shared .align 4 .b8 s[4096];",
+      ".shared .align 4 .b8 s[4096]; .shared .align 4 .b8 t[4];",
       std::move(options)
   );
   for (std::uint32_t i = 0; i < 64; ++i) {

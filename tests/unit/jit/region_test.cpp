@@ -155,14 +155,51 @@ TEST(Region, FaultsAreTheInterpretersOwn) {
            "shl.b32 %r1, %r0, 12; ld.shared.u32 %r2, [%r1];",
        }) {
     const std::string text = std::string(body) + "st.global.u32 [%rd4], %r0;";
-    const Result interpreted = run(text, {.block = {64}}, {}, "");
-    const Result machine_code = run(text, {.block = {64}}, compiled(), "");
-    ASSERT_TRUE(interpreted.fault && machine_code.fault) << body;
-    EXPECT_EQ(machine_code.fault->fault.kind, interpreted.fault->fault.kind) << body;
-    EXPECT_EQ(machine_code.fault->fault.lane, interpreted.fault->fault.lane) << body;
-    EXPECT_EQ(machine_code.fault->fault.bytes, interpreted.fault->fault.bytes) << body;
-    EXPECT_EQ(machine_code.fault->instruction, interpreted.fault->instruction) << body;
-    EXPECT_EQ(machine_code.fault->thread.x, interpreted.fault->thread.x) << body;
+    // Groups of 32, 16 and 8 lanes, and warps that are not full.
+    for (const machine::LaunchConfig& shape : std::initializer_list<machine::LaunchConfig>{
+             {.block = {64}},
+             {.block = {16, 4}},
+             {.block = {8, 7}},
+             {.block = {50}}
+         }) {
+      const Result interpreted = run(text, shape, {}, "");
+      const Result machine_code = run(text, shape, compiled(), "");
+      ASSERT_EQ(machine_code.fault.has_value(), interpreted.fault.has_value()) << body;
+      if (!interpreted.fault) {
+        continue; // thread 40 does not exist
+      }
+      EXPECT_EQ(machine_code.fault->fault.kind, interpreted.fault->fault.kind) << body;
+      EXPECT_EQ(machine_code.fault->fault.lane, interpreted.fault->fault.lane) << body;
+      EXPECT_EQ(machine_code.fault->fault.bytes, interpreted.fault->fault.bytes) << body;
+      EXPECT_EQ(machine_code.fault->instruction, interpreted.fault->instruction) << body;
+      EXPECT_EQ(machine_code.fault->thread.x, interpreted.fault->thread.x) << body;
+      EXPECT_EQ(machine_code.fault->thread.y, interpreted.fault->thread.y) << body;
+      EXPECT_EQ(machine_code.fault->lanes, interpreted.fault->lanes) << body;
+    }
+  }
+}
+
+// A block whose second warp leaves compiled code between two barriers, while the first one waits
+// and the third one has not begun: what they hold in registers is still there.
+TEST(Region, ABlockIsLeftBetweenBarriers) {
+  for (const char* leaves : {
+           "setp.ge.u32 %p2, %r0, 60; @!%p2 bra ON; and.b32 %r7, %r0, 3;"
+           "ROUND: add.u32 %r5, %r5, %r7; sub.s32 %r7, %r7, 1; setp.gt.s32 %p3, %r7, 0;"
+           "@%p3 bra ROUND; ON:",
+           "setp.eq.u32 %p2, %r0, 40; @%p2 nanosleep.u32 20;",
+           "setp.eq.u32 %p2, %r0, 40; @%p2 trap;",
+           "setp.lt.u32 %p2, %r0, 64; @!%p2 bra ON; bar.sync 1, 64; ON:",
+       }) {
+    both(
+        std::string(
+            "mul.lo.u32 %r4, %r0, 3; mov.u32 %r5, 7; setp.lt.u32 %p4, %r0, 50; mov.u32 %r6, s;"
+            "shl.b32 %r8, %r0, 2; add.u32 %r8, %r8, %r6; st.shared.u32 [%r8], %r4; bar.sync 0;"
+        ) + leaves +
+            "bar.sync 0; ld.shared.u32 %r9, [%r6+160]; @%p4 add.u32 %r5, %r5, %r9;"
+            "add.u32 %r5, %r5, %r4; st.global.u32 [%rd4], %r5;",
+        {.grid = {2}, .block = {96}},
+        ".shared .align 4 .b8 s[1024];"
+    );
   }
 }
 

@@ -19,10 +19,11 @@ TEST(Settings, Patterns) {
 }
 
 TEST(Settings, KeyOverRuleOverAll) {
-  const auto settings = read_settings(
-      "/nowhere/k.cu",
-      {"severity=error", "CUDA-1.14.severity=warning", "unaligned_synchronization.severity=note"}
-  );
+  const auto settings = make_settings({
+      {"severity", {"error"}, "--set"},
+      {"CUDA-1.14.severity", {"warning"}, "--set"},
+      {"unaligned_synchronization.severity", {"note"}, "--set"},
+  });
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->of("CUDA-2.1").severity, report::Severity::Error);
   EXPECT_EQ(settings->of("CUDA-1.14").severity, report::Severity::Warning);
@@ -33,7 +34,7 @@ TEST(Settings, KeyOverRuleOverAll) {
 }
 
 TEST(Settings, UnknownNamesAreErrors) {
-  EXPECT_FALSE(read_settings("/nowhere/k.cu", {"nonsense=1"}));
+  EXPECT_FALSE(make_settings({{"nonsense", {"1"}, "--set"}}));
 }
 
 TEST(Rules, EveryKeyIsUniqueAndHasAPage) {

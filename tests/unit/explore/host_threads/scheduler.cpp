@@ -62,7 +62,7 @@ public:
     shared_ = static_cast<Shared*>(p);
     the_scheduler = this;
     static HeddleHostHooks hooks;
-    hooks.before_event = [](HeddleHostEvent event, const void*, std::size_t) {
+    hooks.before_event = [](HeddleHostEvent event, const void*, std::size_t, std::uint64_t) {
       HostThreads& threads = the_scheduler->threads_;
       if (!threads.inside() && (event != HeddleYield || threads.worth_stopping_to_yield())) {
         static constexpr const char* what[] =

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""What compiled code gains or costs in whole programs: kinds.cu, or programs without arguments.
+
+  bench/suite/suite.py [--heddle HEDDLE] [--rounds N] [PROGRAM.cu …]
+
+Processor time of each (user and system, of all threads and processes) with --jit=never and with --jit=hot,
+whose cache of compiled kernels is warm: the least of ROUNDS runs, by turns. Prints the ratio of each, their
+geometric mean, and which are slower by more than 5 % (and by more than 10 ms, for two runs of one and the
+same program differ by as much). Fails if a program prints something else when it is compiled.
+"""
+
+import argparse
+import math
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def execute(command):
+    """(seconds of processor time, what it prints); (None, "") if it fails."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=300)
+    except subprocess.TimeoutExpired:
+        return None, b""
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return (used, done.stdout) if done.returncode == 0 else (None, b"")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heddle", default=str(HERE.parents[1] / "heddle"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("programs", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    cases = [(program.stem, [program]) for program in arguments.programs]
+    if not cases:
+        names = execute([arguments.heddle, "run", HERE / "kinds.cu"])[1].decode().split()
+        cases = [(name, [HERE / "kinds.cu", "--", name]) for name in names]
+    ratios, slower, wrong = [], [], []
+    for name, words in cases:
+        execute([arguments.heddle, "run", "--jit=always", *words])  # compiles it, and its kernels
+        times = {"never": [], "hot": []}
+        texts = set()
+        for _ in range(arguments.rounds):
+            for kernels, measured in times.items():
+                seconds, text = execute([arguments.heddle, "run", f"--jit={kernels}", *words])
+                measured.append(seconds)
+                texts.add(text)
+        if None in times["never"] + times["hot"]:
+            print(f"{name:24} fails")
+            continue
+        if len(texts) != 1:
+            wrong.append(name)
+        never, hot = min(times["never"]), min(times["hot"])
+        ratios.append(never / hot)
+        if hot > 1.05 * never and hot - never > 0.01:
+            slower.append(name)
+        print(f"{name:24} {never * 1e3:9.0f} ms {hot * 1e3:9.0f} ms {never / hot:7.2f}", flush=True)
+    if not ratios:
+        return 1
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"{len(ratios)} programs, geometric mean {mean:.2f}; slower: {', '.join(slower) or 'none'}; "
+          f"other output: {', '.join(wrong) or 'none'}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

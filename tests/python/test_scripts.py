@@ -1,0 +1,100 @@
+"""Python under `heddle run`: scripts, modules, programs on PATH; numba-cuda, cuda-python, CuPy, Triton.
+
+HEDDLE is the program under test. HEDDLE_PYTHON_CUDA is an environment with the packages of
+tools/python-cuda-requirements.txt, which `./dev` makes; without it the tests that need them are skipped.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+HEDDLE = os.environ["HEDDLE"]
+PACKAGES = os.environ.get("HEDDLE_PYTHON_CUDA")
+TOOLKIT = pathlib.Path(os.path.realpath(shutil.which(os.environ["HEDDLE_NVCC"]))).parent.parent
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def heddle(self, *arguments, status=0, **variables):
+        path = os.environ["PATH"] if PACKAGES is None else f"{PACKAGES}/bin:{os.environ['PATH']}"
+        environment = dict(os.environ, PATH=path, CUDA_PATH=str(TOOLKIT), CUDA_HOME=str(TOOLKIT),
+                           XDG_CACHE_HOME=str(self.root / "cache"), CUPY_CACHE_DIR=str(self.root / "cupy"), **variables)
+        environment.pop("PYTHONPATH", None)
+        done = subprocess.run([HEDDLE, "run", *arguments], cwd=self.root, env=environment, capture_output=True,
+                              text=True, timeout=400)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+
+class Start(Run):
+    """What needs no package."""
+
+    def test_a_script(self):
+        (self.root / "app.py").write_text("import sys\nprint(sys.argv)\nsys.exit(4)\n")
+        done = self.heddle("app.py", "--seed", "x", status=4)
+        self.assertEqual(done.stdout, "['app.py', '--seed', 'x']\n")
+        self.assertEqual(done.stderr, "")  # no word of "no sign of CUDA"
+
+    def test_a_module(self):
+        (self.root / "mine.py").write_text("import sys\nprint(sys.argv[1:])\n")
+        self.assertEqual(self.heddle("-m", "mine", "1").stdout, "['1']\n")
+
+    def test_a_program_on_path(self):
+        tool = self.root / "tool"
+        tool.write_text("#!/usr/bin/env python3\nprint('a tool')\n")
+        tool.chmod(0o755)
+        self.assertEqual(self.heddle("tool").stdout, "a tool\n")
+
+    def test_a_script_that_is_not_there(self):
+        self.assertIn("there is no program 'nowhere.py'", self.heddle("nowhere.py", status=2).stderr)
+
+
+@unittest.skipUnless(PACKAGES, "the packages of tools/python-cuda-requirements.txt are not there (HEDDLE_PYTHON_CUDA)")
+class Packages(Run):
+    def script(self, name, **arguments):
+        return self.heddle(str(HERE / name), **arguments)
+
+    def finding(self, name, line_text):
+        """The script's finding names its own line, as kernel `fill`, and where it is launched."""
+        lines = (HERE / name).read_text().splitlines()
+        number = 1 + next(i for i, line in enumerate(lines) if line_text in line)
+        launch = 1 + next(i for i, line in enumerate(lines) if line.lstrip().startswith("fill["))
+        done = self.script(name, status=1)
+        self.assertRegex(done.stderr, rf"{name}:{number}:\d+: error\[out-of-bounds\]")
+        self.assertRegex(done.stderr, r"kernel (__main__::)?fill<<<")
+        label = re.search(rf"\n *{launch} \|.*\n[^\n]*launched from here", done.stderr)
+        self.assertTrue(label, done.stderr)
+
+    def test_numba(self):
+        self.assertEqual(self.script("numba_axpy.py").stdout,
+                         "[1.0, 3.0, 5.0, 7.0]\n[63.0, 62.0, 61.0]\n[250, 250, 250, 250]\n4950.0\n")
+
+    def test_a_finding_in_a_kernel_of_numba(self):
+        self.finding("numba_bounds.py", "# beyond its end")
+
+    def test_cuda_python(self):
+        self.assertEqual(self.script("cuda_python.py").stdout, "[0, 2, 4, 6, 8] 9900\n42 42 True\n")
+
+    def test_cupy(self):
+        self.assertEqual(self.script("cupy_kernels.py", CUPY_ACCELERATORS="").stdout,
+                         "[2.0, 3.0, 4.0, 5.0]\n[6.0, 9.0, 12.0, 15.0, 6.0]\n[0.0, 1.0, 4.0, 9.0, 16.0]\n18243.725\n"
+                         "1001.0 499500.0 499\n[0.0, 1.0, 2.0, -1.0, -1.0] True\n")
+
+    @unittest.skipUnless(os.path.exists(sysconfig.get_path("include") + "/Python.h"),
+                         "Triton compiles its launcher: needs Python.h (python3-dev)")
+    def test_triton(self):
+        self.assertEqual(self.script("triton_sum.py").stdout, "501500.0\n[4950.0, 14950.0, 24950.0]\nTrue\n")
+        self.finding("triton_bounds.py", "# no mask")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,52 @@
+// Reads that decide a branch and may be out of date: what the branch leads to races only if they are. One
+// schedule has to show it ([RACE]; race/access.cpp, let_others_go()).
+#include "cases.h"
+
+// Whoever finds the slot free takes it. Two blocks (or warps, or threads) may both find it so.
+template <bool right> __device__ void claim(int* slot, int* owner, int who) {
+  if (right ? atomicCAS(slot, 0, 1) == 0 : atomicAdd(slot, 0) == 0) {
+    if (!right) {
+      atomicExch(slot, 1);
+    }
+    *owner = who;
+  }
+}
+template <bool right> __global__ void one_of_each_block(int* slot, int* owner) {
+  if (threadIdx.x == 0) {
+    claim<right>(slot, owner, static_cast<int>(blockIdx.x));
+  }
+}
+CASE(claim_of_two_blocks, "data-race") {
+  one_of_each_block<right><<<2, 64>>>(device_memory<int>(1), device_memory<int>(1));
+}
+CASE(claim_of_eight_blocks, "data-race") {
+  one_of_each_block<right><<<8, 256>>>(device_memory<int>(1), device_memory<int>(1));
+}
+template <bool right> __global__ void one_of_each_warp(int* slot, int* owner) {
+  if (threadIdx.x % 32 == 0) {
+    claim<right>(slot, owner, static_cast<int>(threadIdx.x));
+  }
+}
+CASE(claim_of_two_warps, "data-race") {
+  one_of_each_warp<right><<<1, 64>>>(device_memory<int>(1), device_memory<int>(1));
+}
+
+// A maximum over edges: the guard reads the largest value so far, the update is a plain write.
+template <bool right> __global__ void maximum(const int* values, int* largest) {
+  const int value = values[blockIdx.x * blockDim.x + threadIdx.x];
+  if (atomicAdd(largest, 0) < value) {
+    if (right) {
+      atomicMax(largest, value);
+    } else {
+      *largest = value;
+    }
+  }
+}
+template <bool right> __global__ void fill(int* values) {
+  values[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<int>(blockDim.x - threadIdx.x);
+}
+CASE(maximum_with_a_guard, "data-race") {
+  int* values = device_memory<int>(128);
+  fill<right><<<2, 64>>>(values);
+  maximum<right><<<2, 64>>>(values, device_memory<int>(1));
+}
