@@ -15,6 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "build" / "site-source"
+CODE = re.compile(r"^```.*?^```|^(?: {4}|\t).*?$|`[^`\n]*`", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -27,7 +28,7 @@ def documents():
 
 def broken_links(names):
     for name in names:
-        for target, _ in LINK.findall((ROOT / name).read_text()):
+        for target, _ in LINK.findall(CODE.sub("", (ROOT / name).read_text())):
             if re.match(r"[a-z]+:", target):
                 continue
             path = (ROOT / name).parent / target

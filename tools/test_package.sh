@@ -6,6 +6,10 @@
 # Needs root, debootstrap and Debian's archive; the wheel also needs PyPI. Without ROOT a new root is made.
 # Prints how long it took from the package to the first finding.
 set -euo pipefail
+# What is mounted below the root is gone when this script ends, however it ends.
+if [ -z "${HEDDLE_OWN_MOUNTS:-}" ] && [ "$(id -u)" -eq 0 ]; then
+  exec env HEDDLE_OWN_MOUNTS=1 unshare --mount --propagation private "$0" "$@"
+fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages=$(cd "$1" && pwd)
 kind=$2
@@ -16,6 +20,8 @@ if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
 fi
 if [ -z "$root" ]; then
   root=$(mktemp -d)
+  # What is mounted there is not ours to remove.
+  trap 'rm -rf --one-file-system "$root" "$root.log"' EXIT
   debootstrap --variant=minbase bookworm "$root" >"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
 fi
 # Where packages come from is as on this machine.
@@ -27,8 +33,7 @@ mkdir -p "$root/packages" "$root/example"
 cp "$packages"/* "$root/packages/"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/packages/ca.crt" # of this machine, for pip
 cp "$here/examples/look_back_scan.cu" "$root/example/"
-mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
-trap 'umount "$root/proc" 2>/dev/null || true' EXIT
+mount -t proc proc "$root/proc"
 
 inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive HOME=/root PIP_CERT=/packages/ca.crt REQUESTS_CA_BUNDLE=/packages/ca.crt HEDDLE_NVCC="${HEDDLE_NVCC:-}" PATH=/env/bin:/opt/heddle/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 quiet() { "$@" >"$root/log" 2>&1 || { tail -20 "$root/log" >&2; exit 1; }; }
@@ -36,8 +41,8 @@ if [ -n "${HEDDLE_NVCC:-}" ]; then # a toolkit of this machine, below the same p
   toolkit=$(dirname "$(dirname "$(realpath "$HEDDLE_NVCC")")")
   mkdir -p "$root$toolkit"
   mount --bind "$toolkit" "$root$toolkit"
+  mount -o remount,bind,ro "$root$toolkit"
   HEDDLE_NVCC=$toolkit/bin/nvcc
-  trap 'umount "$root$toolkit" "$root/proc" 2>/dev/null || true' EXIT
 fi
 quiet inside apt-get update -qq
 

@@ -3,6 +3,8 @@
 // gallery: check; expect: may-hang
 #include <cuda/atomic>
 
+#include <new>
+
 using Flag = cuda::atomic<int, cuda::thread_scope_system>;
 
 __global__ void set(Flag* flag) {
