@@ -336,33 +336,6 @@ unsigned HostThreads::stop(HostPoint point) {
   return self.way;
 }
 
-/// Where the running thread goes on, with what it is given there.
-std::uint64_t HostThreads::origin_at(const HostPosition& position, std::uint64_t given) const {
-  Hasher hasher;
-  state_.hash(position, hasher);
-  hasher.value(given);
-  return hasher.finish().low;
-}
-
-void HostThreads::reads(const void* address, std::size_t bytes) {
-  if (!inside_ && address != nullptr) {
-    std::uint64_t& origin = threads_[current_].origin;
-    origin = combined(origin, XXH3_64bits(address, bytes));
-  }
-}
-
-void HostThreads::came_back(std::uint64_t code) {
-  if (inside_) {
-    return;
-  }
-  inside_ = true; // what it takes to find out is no move
-  HostPosition position = state_.capture();
-  complete(position);
-  threads_[current_].origin = origin_at(position, code);
-  scrub_stack();
-  inside_ = false;
-}
-
 void HostThreads::leave() {
   heddle_leave_fiber(
       &threads_[current_].saved_stack_pointer,

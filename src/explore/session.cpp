@@ -12,6 +12,7 @@
 #include "explore/state_table.h"
 #include "explore/trace.h"
 #include "explore/verdict.h"
+#include "explore/verdict_text.h"
 #include "report/render.h"
 
 #include <fmt/format.h>

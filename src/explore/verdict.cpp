@@ -795,12 +795,4 @@ Judgement judge(const StateTable& table, const ResolveSite& resolve, const Judge
   return Judge(table, resolve, options).run();
 }
 
-std::string searched(const report::Report& report) {
-  return fmt::format(
-      "{} states, {} executions",
-      report::with_thousands(report.states),
-      report::with_thousands(report.executions)
-  );
-}
-
 } // namespace heddle::explore

@@ -47,7 +47,4 @@ struct Judgement {
 };
 Judgement judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options);
 
-/// "1,234 states, 5 executions": what has been searched.
-std::string searched(const report::Report& report);
-
 } // namespace heddle::explore

@@ -1,6 +1,8 @@
 // Implements verdict_text.h.
 #include "explore/verdict_text.h"
 
+#include "report/render.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,6 +60,14 @@ void add_calls(report::Diagnostic& diagnostic, const Site& site, int number) {
       known->text.insert(known->text.find(')'), fmt::format(", {}", number));
     }
   }
+}
+
+std::string searched(const report::Report& report) {
+  return fmt::format(
+      "{} states, {} executions",
+      report::with_thousands(report.states),
+      report::with_thousands(report.executions)
+  );
 }
 
 } // namespace heddle::explore

@@ -14,6 +14,9 @@ namespace heddle::explore {
 /// thread has moved. `ptx_memory`: Options::ptx_memory.
 std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels);
 
+/// "1,234 states, 5 executions": what has been searched.
+std::string searched(const report::Report& report);
+
 /// Labels for the calls through which somebody got to `site`: "(1) inlined from here". What several
 /// have in common is said once: "(1, 2) launched from here".
 void add_calls(report::Diagnostic& diagnostic, const Site& site, int number);
