@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 
 namespace heddle::ptx {
@@ -32,9 +33,10 @@ bool reads_clock(const Function& function) {
   return std::ranges::any_of(function.body, [](const Instruction& i) { return reads_clock(i); });
 }
 
-ClockFlow::Holds ClockFlow::of(const Operand& operand, const State& state) {
+ClockFlow::Holds ClockFlow::of(const Operand& operand, const State& state) const {
   if (operand.kind == OperandKind::Register) {
-    return state[operand.index];
+    const std::uint32_t slot = slots_[operand.index];
+    return slot == no_slot ? Holds::Nothing : state[slot];
   }
   if (is_clock(operand)) {
     const std::string_view name = operand.name;
@@ -68,7 +70,7 @@ ClockFlow::Holds ClockFlow::convert(const Instruction& i, Holds from) {
 }
 
 /// What the destination holds behind an instruction that has one.
-ClockFlow::Holds ClockFlow::made_by(const Instruction& i, const State& state) {
+ClockFlow::Holds ClockFlow::made_by(const Instruction& i, const State& state) const {
   const auto source = [&](std::size_t n) {
     return n < i.operands.size() ? of(i.operands[n], state) : Holds::Nothing;
   };
@@ -112,8 +114,9 @@ void ClockFlow::step(std::uint32_t instruction, State& state) const {
   const bool other = readings_[instruction] != Reading::Decides && reads_clock(i);
   const Holds made = other ? Holds::Nothing : made_by(i, state);
   each_register(i, [&](RegisterUse use) {
-    if (use.write) {
-      state[use.index] = i.guard ? join(state[use.index], made) : made;
+    if (use.write && slots_[use.index] != no_slot) {
+      Holds& held = state[slots_[use.index]];
+      held = i.guard ? join(held, made) : made;
     }
   });
 }
@@ -172,18 +175,41 @@ void ClockFlow::note_times(std::uint32_t n, const State& state, const BitVector&
     return;
   }
   std::vector<Time> times;
-  for (std::uint32_t r = 0; r < state.size(); ++r) {
-    if (!live.test(r) || state[r] <= Holds::Duration) {
+  for (std::size_t s = 0; s < state.size(); ++s) {
+    if (!live.test(carriers_[s]) || state[s] <= Holds::Duration) {
       continue;
     }
-    if (state[r] == Holds::Made) {
+    if (state[s] == Holds::Made) {
       return;
     }
     times.push_back(
-        {r, static_cast<Clock>(static_cast<int>(state[r]) - static_cast<int>(Holds::Cycles))}
+        {carriers_[s],
+         static_cast<Clock>(static_cast<int>(state[s]) - static_cast<int>(Holds::Cycles))}
     );
   }
+  std::ranges::sort(times, {}, &Time::index);
   times_.emplace(n, std::move(times));
+}
+
+void ClockFlow::find_carriers() {
+  slots_.assign(function_.registers.size(), no_slot);
+  carriers_.clear();
+  for (std::size_t before = ~std::size_t{0}; before != carriers_.size();) {
+    before = carriers_.size();
+    for (std::uint32_t n = 0; n < function_.body.size(); ++n) {
+      const Instruction& i = function_.body[n];
+      bool carries = readings_[n] == Reading::Decides;
+      each_register(i, [&](RegisterUse use) {
+        carries = carries || (!use.write && slots_[use.index] != no_slot);
+      });
+      each_register(i, [&](RegisterUse use) {
+        if (carries && use.write && slots_[use.index] == no_slot) {
+          slots_[use.index] = static_cast<std::uint32_t>(carriers_.size());
+          carriers_.push_back(use.index);
+        }
+      });
+    }
+  }
 }
 
 ClockFlow::ClockFlow(const Function& function, const Cfg& cfg)
@@ -197,31 +223,54 @@ ClockFlow::ClockFlow(const Function& function, const Cfg& cfg)
     return n + 1 < cfg.blocks()[block].last ? live[n + 1] : liveness.at_end(block);
   };
   find_readings(live_behind);
+  // A block in which nothing holds a time, at its beginning and by its readings, has no part in it:
+  // its state is empty.
   std::vector<State> entry;
   const auto run = [&] {
-    entry.assign(cfg.blocks().size(), State(function.registers.size(), Holds::Nothing));
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (std::uint32_t b = 0; b < cfg.blocks().size(); ++b) {
-        State state = entry[b];
-        for (std::uint32_t n = cfg.blocks()[b].first; n < cfg.blocks()[b].last; ++n) {
-          step(n, state);
+    find_carriers();
+    entry.assign(cfg.blocks().size(), {});
+    std::set<std::uint32_t> todo;
+    for (std::uint32_t n = 0; n < readings_.size(); ++n) {
+      if (readings_[n] == Reading::Decides) {
+        const std::uint32_t block = cfg.block_of(n);
+        entry[block].resize(carriers_.size(), Holds::Nothing);
+        todo.insert(block);
+      }
+    }
+    while (!todo.empty()) {
+      const std::uint32_t b = *todo.begin();
+      todo.erase(todo.begin());
+      State state = entry[b];
+      for (std::uint32_t n = cfg.blocks()[b].first; n < cfg.blocks()[b].last; ++n) {
+        step(n, state);
+      }
+      if (std::ranges::count(state, Holds::Nothing) == std::ssize(state)) {
+        continue;
+      }
+      for (const std::uint32_t to : cfg.blocks()[b].successors) {
+        if (to == cfg.exit()) {
+          continue;
         }
-        for (const std::uint32_t to : cfg.blocks()[b].successors) {
-          for (std::size_t r = 0; to != cfg.exit() && r < state.size(); ++r) {
-            const Holds both = join(state[r], entry[to][r]);
-            changed = changed || both != entry[to][r];
+        entry[to].resize(carriers_.size(), Holds::Nothing);
+        for (std::size_t r = 0; r < state.size(); ++r) {
+          const Holds both = join(state[r], entry[to][r]);
+          if (both != entry[to][r]) {
             entry[to][r] = both;
+            todo.insert(to);
           }
         }
       }
     }
     held_ = BitVector(function.body.size());
+    times_.clear();
     for (std::uint32_t b = 0; b < cfg.blocks().size(); ++b) {
       State state = entry[b];
+      if (state.empty()) {
+        continue;
+      }
       for (std::uint32_t n = cfg.blocks()[b].first; n < cfg.blocks()[b].last; ++n) {
-        for (std::size_t r = 0; r < state.size(); ++r) {
-          if (state[r] > Holds::Duration && live[n].test(r)) {
+        for (std::size_t s = 0; s < state.size(); ++s) {
+          if (state[s] > Holds::Duration && live[n].test(carriers_[s])) {
             held_.set(n);
           }
         }

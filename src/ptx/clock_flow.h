@@ -77,10 +77,13 @@ private:
   };
   static bool is_time(Holds holds) { return holds >= Holds::Cycles && holds < Holds::Made; }
 
-  using State = std::vector<Holds>; // by register
+  using State = std::vector<Holds>; // by slot
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+  /// Gives a slot to each register that may hold something that comes from a reading.
+  void find_carriers();
   static Holds join(Holds a, Holds b);
-  static Holds of(const Operand& operand, const State& state);
-  static Holds made_by(const Instruction& i, const State& state);
+  Holds of(const Operand& operand, const State& state) const;
+  Holds made_by(const Instruction& i, const State& state) const;
   static Holds convert(const Instruction& i, Holds from);
   void step(std::uint32_t instruction, State& state) const;
   void note_times(std::uint32_t n, const State& state, const BitVector& live);
@@ -89,6 +92,8 @@ private:
 
   const Function& function_;
   std::vector<Reading> readings_;
+  std::vector<std::uint32_t> slots_;    // by register
+  std::vector<std::uint32_t> carriers_; // registers by slot
   BitVector held_;
   std::map<std::uint32_t, std::vector<Time>> times_;
   bool compares_ = false, absolute_ = false;

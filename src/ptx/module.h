@@ -217,7 +217,7 @@ struct Alias {
 
 struct Module {
   std::string name;          // how diagnostics name the PTX text
-  std::uint64_t content = 0; // names the text itself: equal texts, equal numbers
+  std::uint64_t content = 0; // names the code, whatever its places in the source
   int version_major = 0;
   int version_minor = 0;
   std::string target;                      // "sm_90a"

@@ -227,7 +227,7 @@ bool Parser::initialiser_list(
       return fail(offset, "more values than elements in this initialiser");
     }
     if (lexer_.peek().is('{')) {
-      if (next % row != 0) {
+      if (row == 0 || next % row != 0) { // 0: only the first extent may be left open
         return fail_here("nested braces and single values are mixed");
       }
       if (!initialiser_list(variable, shape.subspan(1), first + next, depth + 1)) {

@@ -105,6 +105,27 @@ Result<std::unique_ptr<Module>> Parser::run() {
   return std::move(module_);
 }
 
+namespace {
+
+/// Names the code: lines about places in the source are left out, which may have moved.
+std::uint64_t content_of(std::string_view text) {
+  Hasher content;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+    if (line.starts_with(".section")) {
+      break; // debugging information, which ends the text
+    }
+    if (!line.starts_with(".loc") && !line.starts_with(".file") && !line.starts_with("//")) {
+      content.text(line);
+    }
+  }
+  return content.finish().low;
+}
+
+} // namespace
+
 Result<std::unique_ptr<Module>> parse(std::string_view text, std::string_view name) {
   // Fat binaries pad PTX with NUL bytes.
   while (!text.empty() && text.back() == '\0') {
@@ -115,9 +136,7 @@ Result<std::unique_ptr<Module>> parse(std::string_view text, std::string_view na
   }
   auto module = Parser(text, name).run();
   if (module) {
-    Hasher content;
-    content.text(text);
-    (*module)->content = content.finish().low;
+    (*module)->content = content_of(text);
   }
   return module;
 }

@@ -22,9 +22,8 @@ cudaError_t launch_plain(
     bool cooperative,
     const char* what
 ) {
-  return api(what, [&](Runtime& rt, ThreadState& thread) {
+  return api(what, [&](Runtime& rt, ThreadState&) {
     LaunchRequest request;
-    request.current_device = thread.device;
     request.function = function;
     request.grid = grid;
     request.block = block;
@@ -173,12 +172,11 @@ cudaError_t cudaLaunchCooperativeKernel_ptsz(
 
 cudaError_t
 cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
-  return api("cudaLaunchKernelExC", [&](Runtime& rt, ThreadState& thread) {
+  return api("cudaLaunchKernelExC", [&](Runtime& rt, ThreadState&) {
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
       return cudaErrorInvalidValue;
     }
     LaunchRequest request;
-    request.current_device = thread.device;
     request.function = function;
     request.grid = config->gridDim;
     request.block = config->blockDim;

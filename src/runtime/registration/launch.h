@@ -19,8 +19,7 @@ struct LaunchRequest {
   std::optional<std::span<const std::byte>> packed; // in place of arguments: laid out already
   std::span<const cudaLaunchAttribute> attributes;
   bool cooperative = false;
-  /// Of the runtime API: the stream has to belong to it.
-  std::optional<int> current_device;
+  bool of_graph = false; // a node, which may be launched later, or never
 };
 
 /// What the list CU_LAUNCH_PARAM_… (`extra` of a driver's launch) describes.

@@ -18,6 +18,7 @@ Made kernel_work(Runtime& rt, const cudaKernelNodeParams* p, int device) {
     return tl::unexpected(cudaErrorInvalidValue);
   }
   LaunchRequest request;
+  request.of_graph = true;
   if (p->extra != nullptr) {
     const auto packed = packed_arguments(p->extra);
     if (!packed) {

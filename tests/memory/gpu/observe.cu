@@ -50,14 +50,24 @@ enum class Placement {
   Grid
 };
 
+__device__ unsigned long long now() {
+  unsigned long long nanoseconds;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(nanoseconds));
+  return nanoseconds;
+}
+
 template <class F> __device__ void all(F f, int roles, int n, Instance* at, unsigned* met) {
   const int role = gridDim.x == 1 ? threadIdx.x / 32 : blockIdx.x;
   if (threadIdx.x % 32 != 0 || role >= roles) {
     return;
   }
+  const unsigned long long began = now();
   for (int i = 0; i < n; ++i) {
     Ref(*met).fetch_add(1, cuda::memory_order_relaxed);
     while (Ref(*met).load(cuda::memory_order_relaxed) < static_cast<unsigned>(roles) * (i + 1)) {
+      if (now() - began > 2'000'000'000) {
+        return; // somebody did not come: the GPU is not held up
+      }
     }
     f(role, at[i]);
   }
