@@ -241,8 +241,8 @@ class Run(unittest.TestCase):
         self.heddle("--format=junit", "-o", "junit.xml", "app.cu", command="check", status=0)
         suite = xml.parse(self.root / "junit.xml").getroot().find("testsuite")
         self.assertEqual((suite.get("name"), suite.get("failures")), ("heddle check", "0"))
-        self.heddle("--max-states=2", "--schedules=0", "--format=junit", "-o", "junit.xml", "app.cu", "--", "leak",
-                    command="check", status=4)
+        self.heddle("--max-states=50", "--no-cone", "--schedules=0", "--format=junit", "-o", "junit.xml", "app.cu", "--",
+                    "tally", command="check", status=4)
         suite = xml.parse(self.root / "junit.xml").getroot().find("testsuite")
         self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "1"))
         self.assertIn("cannot write", self.heddle("-o", "no/such/folder", "app.cu", command="check", status=2).stderr)
@@ -407,7 +407,8 @@ int main() {
         done = self.heddle("app.cu", "--", "leak", status=7, flags="--leaks --error-exitcode=7 --max-states=5 --color=always")
         self.assertIn("\033[", done.stderr)
         self.assertNotIn("\033[", self.heddle("--color=never", "app.cu", "--", "fault", status=1, flags="--color=always").stderr)
-        self.heddle("--schedules=0", "app.cu", "--", "leak", command="check", status=4, flags="--leaks --max-states=2")
+        self.heddle("--schedules=0", "app.cu", "--", "tally", command="check", status=4,
+                    flags="--leaks --no-cone --max-states=50")
         done = self.heddle("app.cu", status=2, flags="--nonsense")
         self.assertIn("HEDDLE_FLAGS: '--nonsense'", done.stderr)
 
