@@ -64,6 +64,9 @@ Program start() {
 //@ nvcc: -O2
 //@ verdict: may-hang
 //@ finding: livelock
+//@ case: last-error-2
+//@ nvcc: -O2
+//@ verdict: terminates
 __attribute__((noinline)) void fail_if(const Program& p, int value) {
   if (p.read() == value) {
     void* memory = nullptr;
@@ -216,6 +219,7 @@ int main(int argc, char** argv) {
       {
           {"last-error-0", [](Setup) { return last_error(0); }},
           {"last-error-1", [](Setup) { return last_error(1); }},
+          {"last-error-2", [](Setup) { return last_error(2); }}, // the flag never is
           {"event-recorded-0", [](Setup) { return event_recorded(0); }},
           {"event-recorded-1", [](Setup) { return event_recorded(1); }},
           {"graph-parameters-0", [](Setup) { return graph_parameters(0); }},
