@@ -208,7 +208,7 @@ unsigned Explorer::host_event(
   HostPosition position;
   if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
     table_.note(Fact::Reads);
-    threads_.reads(address, bytes);
+    threads_.reads_on(position, address, bytes);
     return 0;
   }
   const bool may_fail = event == HeddleWeakExchange && options_.spurious_failures;

@@ -107,8 +107,10 @@ public:
   // from what the operation gave it at which it stood. Together these are its origin.
   /// Names that of the running thread.
   std::uint64_t origin() const { return threads_[current_].origin; }
-  /// It is about to find what lies there.
+  /// It is about to find what lies there, where it has stopped.
   void reads(const void* address, std::size_t bytes);
+  /// The same where it does not stop: it stands at `position`.
+  void reads_on(HostPosition position, const void* address, std::size_t bytes);
   /// A call of the API has come back to it, with this code.
   void came_back(std::uint64_t code);
   /// Names what the API keeps of the running thread: part of its state.

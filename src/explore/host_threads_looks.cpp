@@ -128,6 +128,17 @@ void HostThreads::reads(const void* address, std::size_t bytes) {
   }
 }
 
+void HostThreads::reads_on(HostPosition position, const void* address, std::size_t bytes) {
+  if (inside_) {
+    return;
+  }
+  inside_ = true;
+  complete(position);
+  threads_[current_].origin = origin_at(position, XXH3_64bits(address, bytes));
+  scrub_stack();
+  inside_ = false;
+}
+
 void HostThreads::came_back(std::uint64_t code) {
   if (inside_) {
     return;
