@@ -213,6 +213,7 @@ private:
 
   unsigned stop_for(const HeddleHostPoint& point, const void* pc);
   std::uint64_t origin_at(const HostPosition& position, std::uint64_t given) const;
+  void goes_on_from(HostPosition position, std::uint64_t given);
   int create(
       pthread_t* id,
       const pthread_attr_t* attributes,

@@ -129,24 +129,24 @@ void HostThreads::reads(const void* address, std::size_t bytes) {
 }
 
 void HostThreads::reads_on(HostPosition position, const void* address, std::size_t bytes) {
-  if (inside_) {
-    return;
-  }
-  inside_ = true;
-  complete(position);
-  threads_[current_].origin = origin_at(position, XXH3_64bits(address, bytes));
-  scrub_stack();
-  inside_ = false;
+  goes_on_from(std::move(position), XXH3_64bits(address, bytes));
 }
 
 void HostThreads::came_back(std::uint64_t code) {
+  goes_on_from({}, code);
+}
+
+/// The running thread goes on from there, if it is known where that is, with what it is given.
+void HostThreads::goes_on_from(HostPosition position, std::uint64_t given) {
   if (inside_) {
     return;
   }
   inside_ = true; // what it takes to find out is no move
-  HostPosition position = state_.capture();
+  if (position.stack_pointer == 0) {
+    position = state_.capture();
+  }
   complete(position);
-  threads_[current_].origin = origin_at(position, code);
+  threads_[current_].origin = origin_at(position, given);
   scrub_stack();
   inside_ = false;
 }
