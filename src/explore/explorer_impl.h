@@ -68,8 +68,13 @@ public:
 
   // --- machine::Driver ---------------------------------------------------------------------------
   void submitted(const machine::CommandPtr& command) override;
-  void wait(const std::function<bool()>& done, const char* what) override;
-  bool query(const std::function<bool()>& ready) override;
+  void wait(
+      const std::function<bool()>& done,
+      std::span<const machine::CommandPtr> commands,
+      const char* what
+  ) override;
+  bool
+  query(const std::function<bool()>& ready, std::span<const machine::CommandPtr> commands) override;
   void observe(const char* name) override;
   void api_call(const char* name) override;
   void api_return(const char* name) override;
@@ -82,12 +87,8 @@ public:
   void unsupported(const char* what) override { stop_unsupported(what); }
 
   // --- Told by the instrumentation ---------------------------------------------------------------
-  unsigned host_event(
-      HeddleHostEvent event,
-      const void* address,
-      std::size_t bytes,
-      std::uint64_t operands
-  );
+  unsigned
+  host_event(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
   void host_allocates();
@@ -168,6 +169,7 @@ private:
   void note_facts();
   bool search();
   void hash_host();
+  void hash_commands();
   void begin_host_function(const machine::CommandPtr& command);
   bool go(const Node& node, const Choice& choice);
   void look_ahead(const Node& node, Choice& choice);
@@ -186,7 +188,7 @@ private:
   void give_up_if_straight();
   std::uint64_t open_waits();
   std::vector<HostAt> hosts() const;
-  Hash128 beside_device(std::uint64_t open) const;
+  Hash128 beside_device(std::uint64_t open);
   bool repeat();
   void reached(StateId state);
 
@@ -275,11 +277,13 @@ private:
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
   std::vector<ClassChange> changes_;                   // scratch
   std::vector<Demand> demands_;                        // scratch
-  std::uint64_t changed_ = 0; // names what api_changed() has told of, in its order
-  Hash128 host_hash_;                                  // of the host threads, where they stand now
-  std::uint64_t ways_seen_ = 0;                        // counts what ways_ has been about
-  bool ways_vary_ = false;   // they depend on more than which commands are complete
-  std::optional<Edge> last_; // the move under way; `to` is not known yet
+  std::uint64_t changed_ = 0;        // names what api_changed() has told of, in its order
+  Hash128 host_hash_;                // of the host threads, where they stand now
+  Hash128 command_hash_;             // see hash_commands(): of those that these names are of
+  std::uint64_t named_commands_ = 0; // Stepper::names_of_commands()
+  std::uint64_t ways_seen_ = 0;      // counts what ways_ has been about
+  bool ways_vary_ = false;           // they depend on more than which commands are complete
+  std::optional<Edge> last_;         // the move under way; `to` is not known yet
   std::uint32_t last_label_ =
       0; // 0: it is to be made of last_; else that has no more than `from` and `choice`
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like

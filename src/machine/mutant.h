@@ -46,6 +46,8 @@ enum class Mutant : std::uint8_t {
   HostFirstForgetsLasting,   // what waits for the host runs through
   ConeForgetsReads,          // decisive reads of data are not noticed
   ConeForgetsStores,         // nor stores of data to what is kept
+  OverwrittenForgetsReads,   // a variable that will be written may be read before that
+  OverwrittenForgetsWrites,  // … that nobody reads before the barrier need not be written
   ReturnsForgetOpened,       // a call that waits returns where the host has arrived, or never
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
   AheadForgetsShared,        // … what it reads in shared memory
@@ -92,6 +94,8 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::HostFirstForgetsLasting, "host-first", "forgets-lasting"},
     {Mutant::ConeForgetsReads, "cone", "forgets-reads"},
     {Mutant::ConeForgetsStores, "cone", "forgets-stores"},
+    {Mutant::OverwrittenForgetsReads, "cone", "overwritten-forgets-reads"},
+    {Mutant::OverwrittenForgetsWrites, "cone", "overwritten-forgets-writes"},
     {Mutant::ReturnsForgetOpened, "returns", "forget-opened"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},

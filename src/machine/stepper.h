@@ -113,6 +113,8 @@ public:
   void submitted(const CommandPtr& command);
   /// Names a command that is not complete: no other one of these has the name. 0: it is complete.
   std::uint64_t name_of(const Command& command) const;
+  /// Differs where other commands are not complete.
+  std::uint64_t names_of_commands() const;
   /// What the commands that are not complete will do (Command::content). It is no part of
   /// fingerprint(), since addresses of host memory are others where the program is run again.
   void hash_contents(Hasher& hasher) const;

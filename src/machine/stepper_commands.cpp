@@ -158,6 +158,16 @@ std::uint64_t Stepper::name_of(const Command& command) const {
   return known != works_.end() ? (*known)->identity : 0;
 }
 
+std::uint64_t Stepper::names_of_commands() const {
+  std::uint64_t names = 0;
+  for (const auto& work : works_) {
+    if (!work->done) {
+      names = names * 31 + (work->identity << 1 | 1);
+    }
+  }
+  return names;
+}
+
 void Stepper::hash_contents(Hasher& hasher) const {
   for (const auto& work : works_) {
     if (!work->done) {

@@ -93,6 +93,8 @@ Stepper::left_out_of_shared(const Work& work, std::uint64_t read, std::uint64_t 
   if (!options_.by_decisions || work.clusters.front()->size() != 1) {
     return 0;
   }
+  read = mutant_is(Mutant::OverwrittenForgetsReads) ? 0 : read;
+  written = mutant_is(Mutant::OverwrittenForgetsWrites) ? ~std::uint64_t{0} : written;
   return (written & ~read) | cone_.data_in_shared(work.command->grid->kernel());
 }
 

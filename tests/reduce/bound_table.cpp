@@ -132,6 +132,17 @@ std::span<const Bound> bounds() {
     cone.values = {Value::One, Value::First};
     cone.ticket = true;
     add("cone", cone, 2, 4);
+    // A variable of the block that is written again before anybody reads it, or perhaps not.
+    Bound::Size published{
+        .kinds = {Load, Publish, PublishSome, Republish, Observe},
+        .shapes = {Shape::Block},
+        .places = {Place::P},
+        .values = {Value::One, Value::First},
+        .ticket = true,
+        .whose_operations = false,
+        .results = 2
+    };
+    add("published", published, 2, 5);
     Bound::Size phases{
         .kinds = {Load, Store, Arrive, WaitPhase, Ask},
         .shapes = {Shape::Block},

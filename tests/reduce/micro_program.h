@@ -53,6 +53,12 @@ enum class Kind : std::uint8_t {
   Neighbour, // reads shared memory of the first block of the cluster
   Clock,     // is read
   Size,      // how many blocks the grid has
+  // Actor 0 uses a plain variable of the block, and then all meet at the barrier. No program has a
+  // data race by these, since an operation that all do together ends each access.
+  Publish,     // it stores the value there
+  PublishSome, // … if the result before this operation is 1
+  Republish,   // … and tells what was there before; the others get 0
+  Observe,     // all read it
   End,
 };
 
@@ -152,6 +158,7 @@ bool has_value(Kind kind);
 bool writes(Kind kind);
 bool reads(Kind kind);
 bool is_plain(Kind kind);
+bool meets(Kind kind); // all actors do it together
 
 bool submits(HostKind kind);
 bool writes(HostKind kind); // P or Q

@@ -26,8 +26,11 @@ class Passive final : public Driver {
 public:
   explicit Passive(Stepper& stepper) : stepper_(stepper) {}
   void submitted(const CommandPtr& command) override { stepper_.submitted(command); }
-  void wait(const std::function<bool()>&, const char*) override {}
-  bool query(const std::function<bool()>& ready) override { return ready(); }
+  void
+  wait(const std::function<bool()>&, std::span<const machine::CommandPtr>, const char*) override {}
+  bool query(const std::function<bool()>& ready, std::span<const machine::CommandPtr>) override {
+    return ready();
+  }
   void api_call(const char*) override {}
 
 private:
