@@ -1,7 +1,7 @@
 // The explorer itself; shared by its source files, included by nobody else.
 //
 // Where the host threads stand, the machine is explored in place: a state is gone back to by
-// undoing (machine/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
+// undoing (reduce/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
 // out) are made in a forked process each, the last one by this process. Several processes explore
 // at the same time (explorer_processes.cpp); what they find does not depend on who goes where. What
 // commutes with every move of others is not tried in each state:
@@ -24,9 +24,9 @@
 #include "explore/host_threads.h"
 #include "explore/schedule.h"
 #include "explore/state_table.h"
-#include "machine/stepper.h"
 
 #include "hostwatch/hooks.h"
+#include "reduce/stepper.h"
 
 #include <array>
 #include <chrono>
@@ -40,7 +40,7 @@
 
 namespace heddle::explore {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 /// An execution to repeat instead of a search.
 struct Replay {
@@ -82,12 +82,8 @@ public:
   void unsupported(const char* what) override { stop_unsupported(what); }
 
   // --- Told by the instrumentation ---------------------------------------------------------------
-  unsigned host_event(
-      HeddleHostEvent event,
-      const void* address,
-      std::size_t bytes,
-      std::uint64_t operands
-  );
+  unsigned
+  host_event(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
   void host_allocates();
@@ -275,11 +271,11 @@ private:
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
   std::vector<ClassChange> changes_;                   // scratch
   std::vector<Demand> demands_;                        // scratch
-  std::uint64_t changed_ = 0; // names what api_changed() has told of, in its order
-  Hash128 host_hash_;                                  // of the host threads, where they stand now
-  std::uint64_t ways_seen_ = 0;                        // counts what ways_ has been about
-  bool ways_vary_ = false;   // they depend on more than which commands are complete
-  std::optional<Edge> last_; // the move under way; `to` is not known yet
+  std::uint64_t changed_ = 0;   // names what api_changed() has told of, in its order
+  Hash128 host_hash_;           // of the host threads, where they stand now
+  std::uint64_t ways_seen_ = 0; // counts what ways_ has been about
+  bool ways_vary_ = false;      // they depend on more than which commands are complete
+  std::optional<Edge> last_;    // the move under way; `to` is not known yet
   std::uint32_t last_label_ =
       0; // 0: it is to be made of last_; else that has no more than `from` and `choice`
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
