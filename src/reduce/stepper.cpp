@@ -66,6 +66,7 @@ Stepper::Stepper(World& world, Options options)
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
           live_options(options_.learned, options_.by_decisions, options_.mutant)
       ),
+      access_kinds_(live_, options_.learned, by_warps()),
       order_data_(
           exec_,
           world.space(),
@@ -74,6 +75,7 @@ Stepper::Stepper(World& world, Options options)
           options_.mutant
       ),
       cone_(exec_, world.space(), live_, options_.learned, options_.host_decides, options_.mutant),
+      images_(options_.by_decisions),
       sums_(options_.mutant) {
   if (mutant_is(Mutant::AheadForgetsValues)) {
     transitions_.forget_values();
@@ -118,43 +120,15 @@ bool Stepper::stands_at_visible(const Lane& at) const {
   return true;
 }
 
-/// Names the kind of sum that the operation is; 0: none.
-std::uint32_t Stepper::sum_kind(const isa::Code& code, const Op& op) const {
-  const auto [known, is_new] = sum_kinds_.try_emplace(&op, 0);
-  if (!is_new) {
-    return known->second;
-  }
-  const ptx::Instruction& i = code.function->body[op.instruction];
-  const std::uint32_t kind = access_kind(i);
-  if (kind <= AccessKind::Read || by_warps()) {
-    return 0;
-  }
-  if (i.opcode == Opcode::Atom && live_.is_result_used(code, op)) {
-    return 0; // somebody will know who came first
-  }
-  saw_float_sum_ = saw_float_sum_ ||
-                   (i.one_of(ptx::Category::Operation) == Mod::Add && ptx::is_float(*i.type()));
-  return known->second = kind;
-}
-
-/// Of instructions that are told apart where it matters whether accesses are independent.
-unsigned Stepper::bucket(const isa::Code& code, const Op& op) const {
-  const auto [known, is_new] = buckets_.try_emplace(&op, 0);
-  if (is_new) {
-    known->second = bucket_of(*code.function, op.instruction);
-  }
-  return known->second;
-}
-
 /// What an atomic or volatile access is to the search.
-Stepper::Operation Stepper::strong_access(const Lane& at, Operation as) const {
+Operation Stepper::strong_access(const Lane& at, Operation as) const {
   as = classify_library_op(at, as);
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Code& code = *warp.frame[index]->code;
-  if (options_.orderly && as.kind == Class::Access && !contended(code, *warp.pc[index]) &&
-      !library_op(at)) {
-    as.kind = Class::Orderly;
+  if (options_.orderly && as.kind == OperationKind::Access &&
+      !access_kinds_.contended(code, *warp.pc[index]) && !library_op(at)) {
+    as.kind = OperationKind::Orderly;
     as.plain_read =
         !ptx::effect_of(code.function->body[warp.pc[index]->instruction]).is(Kind::Store);
   }
@@ -174,7 +148,7 @@ bool Stepper::is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint
 
 // [STEP.1] to [STEP.4]: atomic writes and fences are no steps, nor is anything done to an object of
 // automatic storage.
-Stepper::Operation Stepper::classify(const Lane& at) const {
+Operation Stepper::classify(const Lane& at) const {
   isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const Op& op = *warp.pc[index];
@@ -191,31 +165,36 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
     isa::addresses<isa::Space::Generic>(exec_, op, address);
     if (!i.one_of(ptx::Category::Space)) {
       if (address[index] - memory::local_window < memory::window_size) {
-        return {Class::Silent, StepKind::None, "an access to a local variable", /*local=*/true};
+        return {
+            OperationKind::Silent,
+            StepKind::None,
+            "an access to a local variable",
+            /*local=*/true
+        };
       }
       if (address[index] - memory::param_window < memory::window_size) {
-        return {Class::Silent, StepKind::None, "a read of a parameter"};
+        return {OperationKind::Silent, StepKind::None, "a read of a parameter"};
       }
     }
     if (!options_.neighbours && at.work->clusters[at.cluster]->size() > 1 && !by_warps() &&
         is_neighbours(at, i, address[index])) {
-      return {Class::Access, effect.step, effect.name};
+      return {OperationKind::Access, effect.step, effect.name};
     }
-    if (effect.is(Kind::Update) && options_.sums && sum_kind(code, op) != 0 &&
-        !contended(code, op) && !library_op(at)) {
-      return {Class::Sum, effect.step, effect.name};
+    if (effect.is(Kind::Update) && options_.sums && access_kinds_.sum_kind(code, op) != 0 &&
+        !access_kinds_.contended(code, op) && !library_op(at)) {
+      return {OperationKind::Sum, effect.step, effect.name};
     }
     if (effect.is_strong()) {
-      return strong_access(at, {Class::Access, effect.step, effect.name});
+      return strong_access(at, {OperationKind::Access, effect.step, effect.name});
     }
     saw_plain_access_ = true;
     if (live_.at(code, op).before_dead_end && !by_warps()) {
       // As racy as can be, and yet what `while (flag == 0) {}` becomes: exact at least here.
       journal_.count_as_strong(op);
-      return {Class::Access, effect.step, effect.name};
+      return {OperationKind::Access, effect.step, effect.name};
     }
     return {
-        Class::Plain,
+        OperationKind::Plain,
         effect.step,
         effect.name,
         /*local=*/false,
@@ -224,23 +203,23 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   }
   case Kind::Fence:
     if (weak_ && weak_fence(i) && weak_fence(i)->first.sc) { // [MEM-SC] in some order
-      return {Class::Access, effect.step, effect.name};
+      return {OperationKind::Access, effect.step, effect.name};
     }
     [[fallthrough]];
   case Kind::Dependency:
-    return {Class::Silent, effect.step, effect.name};
+    return {OperationKind::Silent, effect.step, effect.name};
   case Kind::Barrier: {
     const bool aligned = effect.meets == ptx::Effect::Meets::Block &&
                          (i.opcode == Opcode::Bar || i.has(Mod::Aligned));
-    return {aligned ? Class::Aligned : Class::Join, effect.step, effect.name};
+    return {aligned ? OperationKind::Aligned : OperationKind::Join, effect.step, effect.name};
   }
   case Kind::Collective:
   case Kind::WarpWide: // those that load and store do so as weakly as plain accesses
     saw_plain_access_ = saw_plain_access_ || effect.reads() || effect.writes();
-    return {Class::Join, effect.step, effect.name};
+    return {OperationKind::Join, effect.step, effect.name};
   case Kind::Object: // [RACE]: weak, like other accesses to data
     saw_plain_access_ = true;
-    return {Class::Plain, effect.step, effect.name};
+    return {OperationKind::Plain, effect.step, effect.name};
   case Kind::Mbarrier: {
     Operation result = classify_phase_op(at);
     result.step = effect.step;
@@ -248,16 +227,17 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
   }
   case Kind::Copy: {
     if (effect.is_strong()) {
-      const bool sum = options_.sums && sum_kind(code, op) != 0 && !contended(code, op);
-      return {sum ? Class::Sum : Class::Access, effect.step, effect.name};
+      const bool sum = options_.sums && access_kinds_.sum_kind(code, op) != 0 &&
+                       !access_kinds_.contended(code, op);
+      return {sum ? OperationKind::Sum : OperationKind::Access, effect.step, effect.name};
     }
     if (!options_.neighbours && i.has(Mod::SharedCluster)) {
-      return {Class::Access, effect.step, effect.name};
+      return {OperationKind::Access, effect.step, effect.name};
     }
     // Those that tell an mbarrier in the same go are seen by who waits for it.
     const bool tells = i.has(Mod::MbarrierCompleteTxBytes);
     if (i.has(Mod::MulticastCluster) || (i.has(Mod::Tensor) && tells)) {
-      return {Class::Access, effect.step, effect.name};
+      return {OperationKind::Access, effect.step, effect.name};
     }
     if (tells && (&op + 1)->instruction != op.instruction) {
       Operation result = classify_phase_op(at);
@@ -265,31 +245,31 @@ Stepper::Operation Stepper::classify(const Lane& at) const {
       return result;
     }
     saw_plain_access_ = true; // as weak as a plain access; here it happens at once
-    return {Class::Plain, effect.step, effect.name};
+    return {OperationKind::Plain, effect.step, effect.name};
   }
   case Kind::Call:
     return classify_call(i);
   case Kind::Return:
   case Kind::Exit:
-    return {Class::End, effect.step, effect.name};
+    return {OperationKind::End, effect.step, effect.name};
   default:
     if (clock_reading(at) != nullptr) {
       return classify_clock(at);
     }
-    return {Class::Access, effect.step, effect.name};
+    return {OperationKind::Access, effect.step, effect.name};
   }
 }
 
 /// What a call of a function of the device library is.
-Stepper::Operation Stepper::classify_call(const ptx::Instruction& call) const {
+Operation Stepper::classify_call(const ptx::Instruction& call) const {
   repeatable_ = false;
   switch (ptx::library_function(call)) {
   case ptx::LibraryFunction::Output:
-    return {Class::Io, StepKind::Io, "printf"}; // [STEP.2]
+    return {OperationKind::Io, StepKind::Io, "printf"}; // [STEP.2]
   case ptx::LibraryFunction::Memory: {
     const bool of_its_own = heap_ != nullptr && !by_warps();
     return {
-        of_its_own ? Class::Allocation : Class::Heap,
+        of_its_own ? OperationKind::Allocation : OperationKind::Heap,
         StepKind::None,
         "a call of malloc or free"
     };
@@ -303,39 +283,39 @@ Stepper::Operation Stepper::classify_call(const ptx::Instruction& call) const {
   const bool runtime = std::ranges::any_of(call.operands, [](const ptx::Operand& operand) {
     return isa::device_runtime_function(operand.name) != nullptr;
   });
-  return runtime ? Operation{Class::Heap, StepKind::None, "a call of the device runtime"}
-                 : Operation{Class::Access, StepKind::None, ptx::effect_of(call).name};
+  return runtime ? Operation{OperationKind::Heap, StepKind::None, "a call of the device runtime"}
+                 : Operation{OperationKind::Access, StepKind::None, ptx::effect_of(call).name};
 }
 
 /// Does the explorer choose when an operation of that kind happens ([RED-JOIN], [RED-PLAIN])? (A
 /// plain or orderly read of a thread that loops on such reads is a choice, whatever other such
 /// accesses are.)
-bool Stepper::is_choice(const Lane& at, Class kind) const {
+bool Stepper::is_choice(const Lane& at, OperationKind kind) const {
   const Work::Progress& progress = at.work->progress[at.cluster];
   switch (kind) {
-  case Class::Silent:
+  case OperationKind::Silent:
     return false;
-  case Class::Clock:
+  case OperationKind::Clock:
     return !asks_only_the_time(at);
-  case Class::Allocation:
+  case OperationKind::Allocation:
     if (!options_.allocations) {
       return true;
     }
     [[fallthrough]];
-  case Class::Plain:
+  case OperationKind::Plain:
     return (!progress.made || !options_.eager) && !bundling_;
-  case Class::Access:
-  case Class::Heap:
-  case Class::Aligned: // its warp decides, see open_aligned
+  case OperationKind::Access:
+  case OperationKind::Heap:
+  case OperationKind::Aligned: // its warp decides, see open_aligned
     return true;
-  case Class::Wait: // it stands there, but the move is not its own
+  case OperationKind::Wait: // it stands there, but the move is not its own
     return true;
-  case Class::Join:
-  case Class::Sum:
-  case Class::Orderly:
-  case Class::Phase:
-  case Class::End:
-  case Class::Io:
+  case OperationKind::Join:
+  case OperationKind::Sum:
+  case OperationKind::Orderly:
+  case OperationKind::Phase:
+  case OperationKind::End:
+  case OperationKind::Io:
     break;
   }
   return (!progress.made && !mutant_is(Mutant::EagerJoinsBeforeStart)) ||
@@ -353,9 +333,9 @@ bool Stepper::is_choice(const Lane& at) const {
   if (!stands_at_visible(at)) {
     return false;
   }
-  const Class kind = classify(at).kind;
-  return is_choice(at, kind) ||
-         ((kind == Class::Plain || kind == Class::Orderly) && (waiting(at) & bit(at.lane)) != 0);
+  const OperationKind kind = classify(at).kind;
+  return is_choice(at, kind) || ((kind == OperationKind::Plain || kind == OperationKind::Orderly) &&
+                                 (waiting(at) & bit(at.lane)) != 0);
 }
 
 /// Which lanes of a group (same frame, same pc) stand at such an operation?
@@ -372,10 +352,11 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
   const bool alike = !effect.is(Kind::Mbarrier) && !effect.is(Kind::Copy);
   if (alike && (op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
     // What kind of access it is does not depend on its address.
-    const Class kind = classify(first).kind;
-    result = is_choice(first, kind)                           ? group
-             : kind == Class::Plain || kind == Class::Orderly ? group & waiting(first)
-                                                              : 0;
+    const OperationKind kind = classify(first).kind;
+    result = is_choice(first, kind) ? group
+             : kind == OperationKind::Plain || kind == OperationKind::Orderly
+                 ? group & waiting(first)
+                 : 0;
   } else {
     for (LaneMask m = group; m != 0; m &= m - 1) {
       Lane at = first;
@@ -500,7 +481,7 @@ LaneMask Stepper::together(const Lane& at) const {
     Lane other = at;
     other.lane = std::countr_zero(m);
     const auto i = static_cast<std::size_t>(other.lane);
-    if (!stands_at_visible(other) || classify(other).kind != Class::Aligned) {
+    if (!stands_at_visible(other) || classify(other).kind != OperationKind::Aligned) {
       return 0;
     }
     if (warp.pc[i] == warp.pc[index] && warp.frame[i] == warp.frame[index]) {
@@ -544,7 +525,7 @@ std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
 /// lane of its group the move?
 bool Stepper::waits_for_warp(const Lane& at) const {
   const Work::Progress& progress = at.work->progress[at.cluster];
-  if (!progress.made || !stands_at_visible(at) || classify(at).kind != Class::Aligned) {
+  if (!progress.made || !stands_at_visible(at) || classify(at).kind != OperationKind::Aligned) {
     return false; // as the first step of its cluster, arriving is a move of each
   }
   const LaneMask group = together(at);
@@ -624,8 +605,8 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
     at.lane = std::countr_zero(group);
     if (const bool own = heap_ != nullptr || clock_reading(at) != nullptr;
         own && stands_at_visible(at)) {
-      const Class kind = classify(at).kind;
-      if (kind == Class::Allocation || kind == Class::Clock) {
+      const OperationKind kind = classify(at).kind;
+      if (kind == OperationKind::Allocation || kind == OperationKind::Clock) {
         group = bit(at.lane); // each call, and each time, is somebody's
       }
     }

@@ -48,15 +48,19 @@
 #include "model/interned.h"
 #include "model/memory_journal.h"
 #include "model/progress_model.h"
+#include "model/warp_choices.h"
 #include "model/weak_order.h"
+#include "reduce/access_kinds.h"
 #include "reduce/cone.h"
 #include "reduce/device_heap.h"
+#include "reduce/early_commands.h"
 #include "reduce/learned.h"
 #include "reduce/mutant.h"
 #include "reduce/order_data.h"
 #include "reduce/phases.h"
 #include "reduce/sums.h"
 #include "reduce/transitions.h"
+#include "reduce/work.h"
 
 #include <array>
 #include <map>
@@ -74,10 +78,6 @@ using namespace machine;
 using namespace model;
 
 using ptx::StepKind;
-
-/// Names threads that are alike: equal within a state if and only if they behave alike in it, and
-/// from state to state as long as nothing about the thread and its cluster changes.
-using ThreadClass = std::uint64_t;
 
 class Stepper {
 public:
@@ -113,6 +113,11 @@ public:
   Stepper(World& world, Options options);
   ~Stepper();
 
+  using Guarantee = model::Guarantee;
+  using Time = model::Time;
+  using Move = model::Move;
+  using Change = model::Change;
+
   void submitted(const CommandPtr& command);
   /// Names a command that is not complete: no other one of these has the name. 0: it is complete.
   std::uint64_t name_of(const Command& command) const;
@@ -122,54 +127,6 @@ public:
   /// A host function that a move has begun has returned.
   void returned(const CommandPtr& command);
 
-  /// Why a thread is obliged to make progress.
-  enum class Guarantee : std::uint8_t {
-    None,
-    Itself,     // [DEV]
-    Cluster,    // [CLUSTER]
-    Cooperative // [COOP]
-  };
-
-  /// What a clock shows to a thread that looks at it ([CLOCK]).
-  enum class Time : std::uint8_t {
-    None, // it looks at none, or what that shows decides nothing
-    Soon, // what it has shown to it before
-    Late  // so much more that every time limit is over
-  };
-  struct Move {
-    std::size_t work = 0;      // which command
-    std::uint64_t command = 0; // its number; that of `work` is used again
-    bool thread = false;       // else the command itself; what follows is for threads
-    bool endless = false;      // loops without any visible operation: moving changes nothing
-    // Clusters that have only plain accesses and joins start and end: their grid is over, or what
-    // is left of it nobody has started yet.
-    bool through = false;
-    // Nothing obliges it to be made before others have come to an end: it may wait, whoever waits
-    // for it ([DEP-EARLY], [HOST-CALL]).
-    bool may_wait = false;
-    Guarantee guarantee{};
-    std::size_t cluster = 0, block = 0, warp = 0;
-    int lane = 0;
-    std::size_t ready = 0; // number among the moves of its cluster
-    ThreadClass who = 0;
-    std::uint64_t count = 1; // threads that are alike and could make this move
-    // For reports: what it does and where; op is nullptr for a command.
-    StepKind step{};
-    const char* what = ""; // "an atomic read", "a loop without a step", …
-    const isa::Op* op = nullptr;
-    const isa::Code* code = nullptr;
-    bool heap = false; // see can_undo
-    // With warp rules; `lane` is then the lowest of those that go.
-    // With Options::weak: which way to make the access.
-    std::uint32_t pick = 0; // which of the warp's choices; 0: there is none
-    // Who moves. Without warp rules: `lane` and those whose activemask names it; 0: only `lane`.
-    isa::LaneMask lanes = 0;
-    isa::LaneMask first = 0; // who goes first, or writes last
-    Time time{};
-    // With Options::weak: the number of the place of which it reads an older value, or the newest
-    // one; 0: it reads none.
-    std::uint32_t stale = 0, fresh = 0;
-  };
   /// Every move that could be made now, in a fixed order; one for threads that are alike.
   std::vector<Move> moves() const;
   void moves(std::vector<Move>& result) const; // in the place of what is in it
@@ -196,17 +153,9 @@ public:
   StepKind taken() const { return taken_; }
   /// How the last step() changed the classes of threads, its own first. A class may become several;
   /// threads whose class is not named kept it.
-  struct Change {
-    ThreadClass from = 0, to = 0; // to 0: it has ended
-    bool operator==(const Change&) const = default;
-  };
   const std::vector<Change>& changes() const { return changes_; }
 
-  /// What look_ahead's caller keeps of a move that is made again and again: zero at first.
-  struct Note {
-    std::uint32_t changes = 0, label = 0;
-    std::array<std::uint64_t, 3> of{}; // what `label` is about
-  };
+  using Note = reduce::Note;
 
   /// How to make a move as it was made before.
   struct Again {
@@ -282,7 +231,7 @@ public:
   };
   std::vector<LeftBehind> left_behind() const;
   /// True once there were more orders of lanes or sides than are tried.
-  bool left_out_orders() const { return left_out_orders_; }
+  bool left_out_orders() const { return warp_choices_.left_out(); }
   /// True once a thread could have looked at a clock more often before a time limit than is tried.
   bool left_out_looks() const { return left_out_looks_; }
   /// True once a grid had to wait for another one.
@@ -291,7 +240,9 @@ public:
   bool saw_choice() const { return saw_choice_; }
   /// The only host thread has waited for that to hold: with Options::starts_at_once, commands
   /// without which it would not hold come before whatever is submitted from now on.
-  void host_waited(const std::function<bool()>& condition);
+  void host_waited(const std::function<bool()>& condition) {
+    early_commands_.host_waited(condition);
+  }
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
@@ -340,7 +291,7 @@ public:
   /// True once more old values of a place could have been read than are kept.
   bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
   /// True once floating-point numbers were added up in one order of several.
-  bool saw_float_sum() const { return saw_float_sum_; }
+  bool saw_float_sum() const { return access_kinds_.saw_float_sum(); }
   /// True once a thread made a plain access to memory that others see.
   bool saw_plain_access() const { return saw_plain_access_; }
 
@@ -358,28 +309,9 @@ public:
   bool busy() const;
 
 private:
-  struct Work;
-  struct Image;
-  struct ImageRest; // parts of images
-  struct ImageShared;
-  struct ImageThread;
   class ImageReader;
   class ImageWriter;
-  enum class Class : std::uint8_t;
-  enum class Start : std::uint8_t;
   using Starts = std::map<const Image*, Start>;
-  struct Operation {
-    Class kind{};
-    StepKind step{};
-    const char* what = "";
-    bool local = false;      // an object of automatic storage
-    bool plain_read = false; // of memory that others see, or an orderly one
-  };
-  struct Lane { // of a work's cluster
-    Work* work;
-    std::size_t cluster, block, warp;
-    int lane;
-  };
 
   static constexpr std::uint64_t last_ones_matter = 3;
   bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
@@ -391,16 +323,11 @@ private:
   // stepper.cpp: threads
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
-  std::uint32_t sum_kind(const isa::Code& code, const isa::Op& op) const;
-  unsigned bucket(const isa::Code& code, const isa::Op& op) const;
-  bool contended(const isa::Code& code, const isa::Op& op) const {
-    return (options_.learned.contended >> bucket(code, op) & 1) != 0;
-  }
   Operation classify_call(const ptx::Instruction& call) const;
   Operation strong_access(const Lane& at, Operation as) const;
   static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
   bool is_choice(const Lane& at) const;
-  bool is_choice(const Lane& at, Class kind) const;
+  bool is_choice(const Lane& at, OperationKind kind) const;
   static isa::LaneMask waiting(const Lane& at);
   isa::LaneMask choices(const Lane& first, isa::LaneMask group) const;
   isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
@@ -437,7 +364,6 @@ private:
   static std::uint8_t& late_readings(const Lane& at);
 
   // stepper_last.cpp
-  void note_before(const Work& work);
   isa::LaneMask live_lanes(const Move& move) const;
   static std::span<const Move> of_one_warp(std::span<const Move> moves, std::size_t first);
   std::optional<std::vector<WordPart>> changed_at_end(const Move& move);
@@ -518,7 +444,10 @@ private:
   std::vector<Hash128>
   name_warps(Cluster& cluster, std::span<const Hash128> lanes, HashSum& sum) const;
   std::vector<Pick>
-  picks(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like);
+  open_choices(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like) {
+    Block& block = at.work->clusters[at.cluster]->block(at.block);
+    return warp_choices_.picks(block, at.warp, at.lane, next, like);
+  }
   void find_warp_moves(Work& work, std::size_t c, Image& image, std::span<const Hash128> lanes);
 
   // stepper_dependents.cpp: programmatic dependencies
@@ -531,10 +460,6 @@ private:
   bool may_wait(const Work& work) const;
 
   // stepper_weak.cpp
-  struct WeakNext {
-    WeakOrder::Next next;
-    std::optional<std::uint64_t> in_shared; // where in the cluster's shared memory
-  };
   class WeakBarriers {
   public:
     /// Of a block whose first thread that is; `cluster` names it and its neighbours, and is even.
@@ -635,26 +560,8 @@ private:
   bool tells_blocks_apart(std::uint8_t identity) const;
   bool tells_places_apart(const Work& work, std::uint8_t identity) const;
   static std::size_t thread_of(const Work& work, const Move& move);
-  // What a thread has done, whatever the other threads of its cluster are up to.
-  struct LaneOutcome {
-    const ImageThread* thread = nullptr; // nullptr: it has ended
-    const ImageRest* rest = nullptr;
-    std::vector<WordPart> shared; // what it has written there
-    StepKind taken{};
-    mutable std::array<Note, 2> notes{}; // as Outcome::changes
-  };
   using KnownOfLane = Transitions<LaneOutcome>::Known;
   KnownOfLane find_lane(const Work& work, const Move& move);
-  struct Outcome {
-    const Image* image = nullptr;
-    StepKind taken{};
-    struct Changes { // without and with other clusters that are like it
-      bool known = false;
-      std::vector<Change> list;
-      Note note; // of look_ahead's caller
-    };
-    mutable std::array<Changes, 2> changes{};
-  };
   struct Found { // one of the two, or nothing
     KnownOfLane of_lane;
     Transitions<Outcome>::Known of_image;
@@ -665,14 +572,7 @@ private:
   std::uint64_t
   left_out_of_shared(const Work& work, std::uint64_t read, std::uint64_t written) const;
   static HashSum shared_hash(const Work& work, const ImageShared& shared, std::uint64_t left_out);
-  const Image* add(std::unique_ptr<Image> image);
-  void find_alike(const Image& image);
-  const ImageRest* intern(std::unique_ptr<ImageRest> rest);
-  const ImageThread* intern(std::unique_ptr<ImageThread> thread);
   const ImageShared* intern_shared(const Work& work, std::size_t cluster);
-  const ImageShared* written(const ImageShared& before, std::span<const WordPart> writes);
-  static Hash128
-  image_content(const ImageRest& rest, const ImageShared& shared, const HashSum& threads);
   const Image* intern(Work& work, std::size_t cluster);
   void forget_owners(Work& work, std::size_t cluster);
   const Image* derive(
@@ -705,6 +605,8 @@ private:
   mutable isa::Exec exec_;
   mutable MemoryJournal journal_;
   mutable LiveState live_;
+  WarpChoices warp_choices_{exec_, live_};
+  mutable AccessKinds access_kinds_;
   mutable OrderData order_data_;
   mutable Cone cone_;
   std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
@@ -712,11 +614,7 @@ private:
   std::uint64_t weak_generation_ = 0;        // of allocations, when the host moved last
   std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
-  Interned<Image> images_;
-  std::unordered_map<std::uint64_t, const Image*> first_alike_; // by the low half of the hash
-  Interned<ImageRest> rests_;
-  Interned<ImageShared> shared_;
-  Interned<ImageThread> threads_;
+  ImageStore images_;
   Transitions<Outcome> transitions_;
   Transitions<LaneOutcome> lane_transitions_;
   bool made_again_ = false;       // what Again says, by the last step()
@@ -732,16 +630,8 @@ private:
   bool saw_dependency_ = false;
   bool saw_early_ = false; // a command with a programmatic dependency
   bool saw_choice_ = false;
-  // With Options::starts_at_once: commands that what is submitted next need not wait for, in the
-  // order in which they were submitted; and what each had to wait for. By Command::id.
-  struct Submitted {
-    CommandPtr command;
-    std::uint64_t identity = 0; // of its work
-  };
-  std::vector<Submitted> all_submitted_;
-  std::map<std::uint64_t, std::set<std::uint64_t>> before_;
+  EarlyCommands early_commands_; // with Options::starts_at_once
   bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
-  mutable bool saw_float_sum_ = false;
   bool left_out_active_ = false;
   std::uint64_t lasting_ = 0;
   static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
@@ -752,7 +642,6 @@ private:
   };
   std::vector<By> strong_by_;
   std::uint64_t unknown_threads_ = 0;
-  mutable std::unordered_map<const isa::Op*, unsigned> buckets_;
   mutable bool phases_clash_ = false;
   bool neighbour_gone_ = false;      // a block may end while another one accesses its shared memory
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
@@ -762,12 +651,10 @@ private:
   mutable std::unordered_map<std::uint64_t, Vain> reads_in_vain_;      // the same
   mutable std::unordered_map<std::uint64_t, bool> asks_only_the_time_; // the same
   bool left_out_reads_ = false;
-  mutable std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   mutable bool saw_plain_access_ = false;
   mutable std::uint64_t pass_ = 0;                             // of moves()
   mutable std::unordered_map<ThreadClass, std::size_t> loose_; // in it: moves of loose threads
   mutable bool repeatable_ = true; // the move under way touches nothing but images and memory
-  bool left_out_orders_ = false;
   bool left_out_looks_ = false;
   Time time_{};           // what the clock shows at which the move under way looks
   Hash128 looks_from_;    // the state of its lane before that

@@ -153,7 +153,7 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
   if (!effect.is_access() && effect.step != StepKind::End) {
     return false; // it may depend on where others stand, as activemask does
   }
-  if (written(*before.shared, journal_.written_shared()) != after.shared) {
+  if (images_.written(*before.shared, journal_.written_shared()) != after.shared) {
     return false; // something has changed it of which the journal knows nothing
   }
   std::vector<WordPart> read = *journal_.read();
@@ -293,7 +293,7 @@ bool Stepper::is_alone(const Work& work, const Image& image) {
 }
 
 /// The image of a cluster that was `before`, after one thread of it has made a move that is known.
-const Stepper::Image* Stepper::derive(
+const Image* Stepper::derive(
     const Work& work,
     std::size_t c,
     const Image& before,
@@ -307,8 +307,8 @@ const Stepper::Image* Stepper::derive(
   if (to != nullptr) {
     sum_of_bytes.add(to->summand);
   }
-  const ImageShared& shared = *written(*before.shared, outcome.shared);
-  const Hash128 content = image_content(*outcome.rest, shared, sum_of_bytes);
+  const ImageShared& shared = *images_.written(*before.shared, outcome.shared);
+  const Hash128 content = ImageStore::content_of(*outcome.rest, shared, sum_of_bytes);
   if (const Image* known = images_.find(content)) {
     return known;
   }
@@ -364,7 +364,7 @@ const Stepper::Image* Stepper::derive(
     image->ready.push_back(part->ready);
     image->ready.back().who = who;
   }
-  return add(std::move(image));
+  return images_.add(std::move(image));
 }
 
 } // namespace heddle::reduce

@@ -178,8 +178,8 @@ private:
       });
       const bool guarded_by_it = i.guard && terms.contains(i.guard->register_index);
       if ((op.flags & isa::Visible) != 0 &&
-          (unknown ||
-           (stepper_.stands_at_visible(at_) && stepper_.classify(at_).kind != Class::Silent))) {
+          (unknown || (stepper_.stands_at_visible(at_) &&
+                       stepper_.classify(at_).kind != OperationKind::Silent))) {
         return leaf(terms);
       }
       if (i.opcode == Opcode::Bra && guarded_by_it) {

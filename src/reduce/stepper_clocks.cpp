@@ -110,10 +110,10 @@ bool Stepper::remembers_times(const Lane& at) const {
   return false;
 }
 
-Stepper::Operation Stepper::classify_clock(const Lane& at) const {
+Operation Stepper::classify_clock(const Lane& at) const {
   const bool open = clock_reading(at)->clock == ptx::ClockFlow::Reading::Decides;
   return {
-      open && remembers_times(at) ? Class::Clock : Class::Silent,
+      open && remembers_times(at) ? OperationKind::Clock : OperationKind::Silent,
       StepKind::None,
       "a look at a clock"
   };

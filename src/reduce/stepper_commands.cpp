@@ -123,7 +123,9 @@ void Stepper::submitted(const CommandPtr& command) {
   }
   saw_early_ = saw_early_ || !command->early.empty();
   if (options_.starts_at_once) {
-    note_before(*work);
+    early_commands_.submitted(command, work->identity, [&](std::uint64_t other) {
+      sums_.overlap(work->identity, other);
+    });
   }
   if (const auto& wait = command->value) { // it may look at any time
     const memory::Range range = world_.space().find_range(wait->address);

@@ -28,7 +28,7 @@ bool launches_anything(const Command& command) {
 }
 
 /// nullptr: it has completed.
-const Stepper::Work* Stepper::work_of(const Command& command) const {
+const Work* Stepper::work_of(const Command& command) const {
   const auto found = std::ranges::find_if(works_, [&](const auto& work) {
     return work->command.get() == &command;
   });

@@ -387,7 +387,7 @@ bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const 
 }
 
 /// Writes the cluster into scratch_ and finds its image, or makes one.
-const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
+const Image* Stepper::intern(Work& work, std::size_t c) {
   forget_owners(work, c);
   Cluster& cluster = *work.clusters[c];
   const Work::Progress& progress = work.progress[c];
@@ -395,15 +395,6 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   ImageWriter lane_writer(lane_scratch_);
   ImageWriter decisive_writer(decisive_scratch_); // one lane
   ImageWriter* const decisive = options_.by_decisions ? &decisive_writer : nullptr;
-  writer.put(progress.made);
-  writer.put(progress.joins_are_moves);
-  writer.put(progress.polls);
-  writer.put(progress.owner);
-  writer.put(progress.visited);
-  writer.put(progress.visited_late);
-  for (const std::uint64_t epoch : progress.epochs) {
-    writer.put(epoch);
-  }
 
   struct Slot {
     bool live = false;
@@ -417,15 +408,10 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   std::vector<Slot> threads;
   std::uint8_t all = LiveState::Nothing; // what some thread may learn about itself
   Hasher shared;                         // of everything that belongs to no thread
-  shared.value(progress.made);
-  shared.value(progress.joins_are_moves);
-  shared.value(progress.polls);
-  shared.value(progress.owner);
-  shared.value(progress.visited);
-  shared.value(progress.visited_late);
-  for (const std::uint64_t epoch : progress.epochs) {
-    shared.value(epoch);
-  }
+  Work::Progress::each_member(progress, [&](const auto& member) {
+    writer.put(member);
+    shared.value(member);
+  });
   bool ended = true;
   bool lets_dependents_begin = true;
   bool apart = cluster.size() == 1 && !progress.joins_are_moves && !progress.polls &&
@@ -534,7 +520,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   const std::uint64_t of_cluster = options_.by_decisions ? std::uint64_t{c} + 1 : where;
   rest->content = combine(own.low, own.high, of_cluster, std::uint64_t{places}, work.identity);
   const ImageShared& own_shared = *intern_shared(work, c);
-  const Hash128 content = image_content(*rest, own_shared, sum_of_bytes);
+  const Hash128 content = ImageStore::content_of(*rest, own_shared, sum_of_bytes);
   if (const Image* known = images_.find(content)) {
     return known;
   }
@@ -551,7 +537,7 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
   image->owner = progress.owner;
   image->places = places;
   image->where = where;
-  image->rest = intern(std::move(rest));
+  image->rest = images_.intern(std::move(rest));
   image->shared = &own_shared;
   for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
     for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
@@ -633,9 +619,9 @@ const Stepper::Image* Stepper::intern(Work& work, std::size_t c) {
       part->ready.who = 0;
       part->ready.count = 1;
     }
-    image->parts[t] = intern(std::move(part));
+    image->parts[t] = images_.intern(std::move(part));
   }
-  return add(std::move(image));
+  return images_.add(std::move(image));
 }
 
 /// The journal takes over what the cluster has written, except what is in its image.
@@ -699,15 +685,7 @@ void Stepper::load(Work& work, std::size_t c) {
   Cluster& cluster = *work.clusters[c];
   Work::Progress& progress = work.progress[c];
   ImageReader reader(image->rest->bytes);
-  reader.get(progress.made);
-  reader.get(progress.joins_are_moves);
-  reader.get(progress.polls);
-  reader.get(progress.owner);
-  reader.get(progress.visited);
-  reader.get(progress.visited_late);
-  for (std::uint64_t& epoch : progress.epochs) {
-    reader.get(epoch);
-  }
+  Work::Progress::each_member(progress, [&](auto& member) { reader.get(member); });
   std::size_t first = 0; // thread of the warp
   for (std::size_t b = 0; b < cluster.size(); ++b) {
     Block& block = cluster.block(b);

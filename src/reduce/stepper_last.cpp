@@ -44,44 +44,6 @@ bool Stepper::commutes(const Move& move) const {
   return move.thread ? move.through : kind == CommandKind::Copy || kind == CommandKind::Set;
 }
 
-/// What has been carried out early could as well still be to come, unless the new work has to wait
-/// for it in any case: they count as works that are under way together (sums.h).
-void Stepper::note_before(const Work& work) {
-  std::set<std::uint64_t>& before = before_[work.command->id];
-  for (const std::uint64_t other : work.command->behind) {
-    before.insert(other);
-    if (const auto known = before_.find(other); known != before_.end()) {
-      before.insert(known->second.begin(), known->second.end());
-    }
-  }
-  for (const Submitted& other : all_submitted_) {
-    if (!before.contains(other.command->id)) {
-      sums_.overlap(work.identity, other.identity);
-    }
-  }
-  all_submitted_.push_back({work.command, work.identity});
-}
-
-/// A command has been waited for if the condition would not hold without it, or if one has that it
-/// comes before.
-void Stepper::host_waited(const std::function<bool()>& condition) {
-  std::set<std::uint64_t> over;
-  for (const Submitted& submitted : all_submitted_) {
-    Command& command = *submitted.command;
-    if (over.contains(command.id) || !command.done) {
-      continue;
-    }
-    command.done = false;
-    const bool holds = condition();
-    command.done = true;
-    if (!holds) {
-      over.insert(command.id);
-      over.insert(before_[command.id].begin(), before_[command.id].end());
-    }
-  }
-  std::erase_if(all_submitted_, [&](const Submitted& s) { return over.contains(s.command->id); });
-}
-
 void Stepper::host_accesses(std::uintptr_t address) {
   constexpr std::uint32_t widest = 8; // bytes
   const memory::Range range = world_.space().find_range(address);
@@ -95,11 +57,7 @@ void Stepper::host_accesses(std::uintptr_t address) {
     }
   }
   // Where blocks start at once: what has been carried out early could as well still be to come.
-  for (const Submitted& submitted : all_submitted_) {
-    if (submitted.command->done) {
-      under_way.push_back(submitted.identity);
-    }
-  }
+  early_commands_.add_carried_out(under_way);
   const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
   constexpr std::uint64_t host = ~std::uint64_t{0};
   sums_.note_host(

@@ -67,7 +67,8 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
     if (stands_at_visible(at)) {
       const Operation operation = classify(at);
       note_acts(operation, circle);
-      if (operation.kind == Class::Orderly && operation.plain_read && ++asked > most_asked) {
+      if (operation.kind == OperationKind::Orderly && operation.plain_read &&
+          ++asked > most_asked) {
         // It counts how often it asks, or backs off: who would answer must have a turn.
         progress.loops[at.block][at.warp].plain |= bit(at.lane);
         return settle_lane(at);

@@ -142,7 +142,7 @@ void Stepper::moves(std::vector<Move>& result) const {
             .what = ready.operation.what,
             .op = ready.op,
             .code = ready.code,
-            .heap = ready.operation.kind == Class::Heap,
+            .heap = ready.operation.kind == OperationKind::Heap,
             .pick = ready.pick,
             .lanes = ready.lanes,
             .first = ready.pick != 0 ? image.picks[ready.pick - 1].first : 0,
@@ -343,9 +343,10 @@ bool Stepper::execute(const Move& move) {
     }
     return end_move(move, was_made);
   }
-  const Class first = classify(at).kind;
+  const OperationKind first = classify(at).kind;
   const isa::Op* const from = warp_state(at).warp.pc[static_cast<std::size_t>(at.lane)];
-  if ((first == Class::Plain || (first == Class::Allocation && options_.allocations)) &&
+  if ((first == OperationKind::Plain ||
+       (first == OperationKind::Allocation && options_.allocations)) &&
       (!was_made || !options_.eager)) {
     // Plain accesses go together with the operation that follows them.
     bundling_ = true;
@@ -358,18 +359,19 @@ bool Stepper::execute(const Move& move) {
   const isa::Warp& warp = warp_state(at).warp;
   if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) != 0 && is_choice(at)) {
     const Operation operation = classify(at);
-    if (operation.kind == Class::Heap && !move.heap) {
+    if (operation.kind == OperationKind::Heap && !move.heap) {
       return end_move(move, was_made); // that cannot be taken back: a move of its own
     }
     const auto lane = static_cast<std::size_t>(at.lane);
     if (warp.pc[lane] != from && (asks_for_active(*warp.frame[lane]->code, *warp.pc[lane]) ||
-                                  operation.kind == Class::Clock || weak_)) {
+                                  operation.kind == OperationKind::Clock || weak_)) {
       // Others may come and be named with it; more than one time may be shown, or value be read: a
       // move of its own.
       return end_move(move, was_made);
     }
     taken_ = operation.step;
-    const bool may_stay = was_made && operation.kind == Class::Access && move.lanes == 0 && !weak_;
+    const bool may_stay =
+        was_made && operation.kind == OperationKind::Access && move.lanes == 0 && !weak_;
     if (const Vain vain = may_stay ? reads_in_vain(at) : Vain::No; vain != Vain::No) {
       // It reads, which others may have to know, and stays where it is.
       const Stop stop = run(at, plain_fuel);
@@ -378,7 +380,7 @@ bool Stepper::execute(const Move& move) {
       left_out_reads_ = left_out_reads_ || vain == Vain::ForSome;
       return stop != Stop::Fault && stop != Stop::Unsupported;
     }
-    const bool aligned = operation.kind == Class::Aligned;
+    const bool aligned = operation.kind == OperationKind::Aligned;
     if (aligned && !was_made) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
@@ -390,7 +392,7 @@ bool Stepper::execute(const Move& move) {
         return failed();
       }
       // What the thread does before its next choice belongs to this move, and may be a step.
-      for (int rounds = 0; operation.kind == Class::Allocation && rounds < 64; ++rounds) {
+      for (int rounds = 0; operation.kind == OperationKind::Allocation && rounds < 64; ++rounds) {
         if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) == 0 || is_choice(at)) {
           break;
         }

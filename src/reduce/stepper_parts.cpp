@@ -9,38 +9,6 @@
 
 namespace heddle::reduce {
 
-namespace {
-
-/// Shared memory whose words add up to `sum`: the one that is known, or a new one with `bytes()`.
-template <class Shared, class Bytes>
-const Shared* find_or_add(Interned<Shared>& all, const HashSum& sum, Bytes&& bytes) {
-  const Hash128 content{sum.low, sum.high};
-  if (const Shared* known = all.find(content)) {
-    return known;
-  }
-  auto shared = std::make_unique<Shared>();
-  shared->content = content;
-  shared->sum = sum;
-  shared->bytes = bytes();
-  return all.add(std::move(shared));
-}
-
-} // namespace
-
-/// Takes over an image that is new.
-const Stepper::Image* Stepper::add(std::unique_ptr<Image> image) {
-  find_alike(*image);
-  return images_.add(std::move(image));
-}
-
-void Stepper::find_alike(const Image& image) {
-  image.alike = &image;
-  if (options_.by_decisions) {
-    const Image* first = first_alike_.try_emplace(image.hash.low, &image).first->second;
-    image.alike = first->hash == image.hash ? first : &image;
-  }
-}
-
 /// What an image is called whose threads add up to `lanes`.
 Hash128 Stepper::image_hash(
     const Work& work,
@@ -122,37 +90,8 @@ HashSum Stepper::shared_hash(const Work& work, const ImageShared& shared, std::u
   return known->second;
 }
 
-const Stepper::ImageRest* Stepper::intern(std::unique_ptr<ImageRest> rest) {
-  const ImageRest* known = rests_.find(rest->content);
-  return known != nullptr ? known : rests_.add(std::move(rest));
-}
-
-const Stepper::ImageThread* Stepper::intern(std::unique_ptr<ImageThread> thread) {
-  const Image::Ready& ready = thread->ready;
-  const Hash128 own = hash_of(thread->bytes.data(), thread->bytes.size());
-  thread->content = combine(
-      own.low,
-      own.high,
-      thread->summand.low,
-      thread->summand.high,
-      thread->lane.low,
-      thread->lane.high,
-      std::uint64_t{thread->identity} << 2 | std::uint64_t{thread->placed} << 1 |
-          std::uint64_t{thread->can_move},
-      std::uint64_t{ready.block} << 32 | ready.warp,
-      static_cast<std::uint64_t>(ready.lane) << 32 | ready.lanes,
-      std::uint64_t{ready.endless} << 16 | static_cast<std::uint64_t>(ready.operation.kind) << 8 |
-          static_cast<std::uint64_t>(ready.operation.step),
-      reinterpret_cast<std::uintptr_t>(ready.operation.what),
-      std::uint64_t{ready.operation.local} << 1 | std::uint64_t{ready.operation.plain_read},
-      reinterpret_cast<std::uintptr_t>(ready.op)
-  );
-  const ImageThread* known = threads_.find(thread->content);
-  return known != nullptr ? known : threads_.add(std::move(thread));
-}
-
 /// The shared memory of a cluster; one that has moved mostly differs little from what it was.
-const Stepper::ImageShared* Stepper::intern_shared(const Work& work, std::size_t c) {
+const ImageShared* Stepper::intern_shared(const Work& work, std::size_t c) {
   Cluster& cluster = *work.clusters[c];
   const std::size_t each = cluster.block(0).all_shared().size(), size = each * cluster.size();
   const ImageShared* like = work.loaded[c] != nullptr ? work.loaded[c]->shared : nullptr;
@@ -190,7 +129,7 @@ const Stepper::ImageShared* Stepper::intern_shared(const Work& work, std::size_t
   if (like != nullptr && !changed) {
     return like;
   }
-  return find_or_add(shared_, sum, [&] {
+  return images_.shared(sum, [&] {
     decltype(ImageShared::bytes) bytes(size);
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       if (!cluster.block(b).ended()) {
@@ -199,48 +138,6 @@ const Stepper::ImageShared* Stepper::intern_shared(const Work& work, std::size_t
             bytes.begin() + static_cast<std::ptrdiff_t>(b * each)
         );
       }
-    }
-    return bytes;
-  });
-}
-
-/// What images are known by whose threads add up to `threads`.
-Hash128
-Stepper::image_content(const ImageRest& rest, const ImageShared& shared, const HashSum& threads) {
-  return combine(
-      rest.content.low,
-      rest.content.high,
-      shared.sum.low,
-      shared.sum.high,
-      threads.low,
-      threads.high
-  );
-}
-
-/// What the sum is after that has been written there.
-HashSum Stepper::ImageShared::after(std::span<const WordPart> writes) const {
-  HashSum result = sum;
-  for (const WordPart& part : writes) {
-    const std::uint64_t before = contents(part.at, bytes.data());
-    const std::uint64_t then = (before & ~part.mask) | part.value;
-    if (then != before) {
-      result.subtract(MemoryJournal::hash(part.at, before));
-      result.add(MemoryJournal::hash(part.at, then));
-    }
-  }
-  return result;
-}
-
-/// Shared memory that was `before` after that has been written there.
-const Stepper::ImageShared*
-Stepper::written(const ImageShared& before, std::span<const WordPart> writes) {
-  return find_or_add(shared_, before.after(writes), [&] {
-    auto bytes = before.bytes;
-    for (const WordPart& part : writes) {
-      const std::uint64_t after =
-          (contents(part.at, before.bytes.data()) & ~part.mask) | part.value;
-      const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(part.at) & ~in_shared_memory;
-      std::memcpy(bytes.data() + offset, &after, sizeof after);
     }
     return bytes;
   });
@@ -263,24 +160,7 @@ void Stepper::forget() {
     used.insert(work->images.begin(), work->images.end());
     used.insert(work->loaded.begin(), work->loaded.end());
   }
-  images_.erase_if([&](const Image& image) { return !used.contains(&image); });
-  first_alike_.clear();
-  for (const Image* image : used) {
-    if (image != nullptr) {
-      find_alike(*image);
-    }
-  }
-  std::unordered_set<const void*> parts;
-  for (const Image* image : used) {
-    if (image != nullptr) {
-      parts.insert(image->rest);
-      parts.insert(image->shared);
-      parts.insert(image->parts.begin(), image->parts.end());
-    }
-  }
-  rests_.erase_if([&](const ImageRest& rest) { return !parts.contains(&rest); });
-  shared_.erase_if([&](const ImageShared& shared) { return !parts.contains(&shared); });
-  threads_.erase_if([&](const ImageThread& thread) { return !parts.contains(&thread); });
+  images_.keep_only(used);
 }
 
 } // namespace heddle::reduce

@@ -146,8 +146,8 @@ std::optional<Phases::Waited> Stepper::waited(const Lane& at, const PhaseOp& op)
 }
 
 /// What an operation on an mbarrier is to the search.
-Stepper::Operation Stepper::classify_phase_op(const Lane& at) const {
-  const Operation choice{Class::Access, StepKind::Sync, "an mbarrier operation"};
+Operation Stepper::classify_phase_op(const Lane& at) const {
+  const Operation choice{OperationKind::Access, StepKind::Sync, "an mbarrier operation"};
   const std::optional<PhaseOp> op = options_.phases ? phase_op(at) : std::nullopt;
   if (!op) {
     return choice;
@@ -160,16 +160,16 @@ Stepper::Operation Stepper::classify_phase_op(const Lane& at) const {
     if (is_new) {
       asks->second = asks_for_pending(function);
     }
-    result.kind = asks->second ? Class::Access : Class::Phase;
+    result.kind = asks->second ? OperationKind::Access : OperationKind::Phase;
     return result;
   }
   if (at.work->progress[at.cluster].polls) {
-    result.kind = Class::Silent;
+    result.kind = OperationKind::Silent;
     return result;
   }
   const auto wait = waited(at, *op);
   if (wait && wait->known) {
-    result.kind = Class::Phase;
+    result.kind = OperationKind::Phase;
     return result;
   }
   const unsigned now = read(op->word).phase;
@@ -180,7 +180,7 @@ Stepper::Operation Stepper::classify_phase_op(const Lane& at) const {
     ); // who asks may be answered one thing or the other
     return choice;
   }
-  result.kind = now == wait->phase ? Class::Wait : Class::Phase;
+  result.kind = now == wait->phase ? OperationKind::Wait : OperationKind::Phase;
   return result;
 }
 
@@ -293,17 +293,17 @@ bool Stepper::polls_library_word(const Lane& at) const {
 
 /// What an access to a barrier of a library is to the search: arrivals happen at once, and who asks
 /// in vain is blocked.
-Stepper::Operation Stepper::classify_library_op(const Lane& at, Operation as) const {
+Operation Stepper::classify_library_op(const Lane& at, Operation as) const {
   const auto op = library_op(at);
-  if (!op || as.kind != Class::Access) {
+  if (!op || as.kind != OperationKind::Access) {
     return as;
   }
   if (!op->load) {
-    as.kind = Class::Phase;
+    as.kind = OperationKind::Phase;
     return as;
   }
   if (at.work->progress[at.cluster].polls) {
-    as.kind = Class::Silent;
+    as.kind = OperationKind::Silent;
     return as;
   }
   if (!Trial::possible(at)) {
@@ -312,14 +312,14 @@ Stepper::Operation Stepper::classify_library_op(const Lane& at, Operation as) co
   Trial trial(*this, at);
   for (ShortRecurrence circle; circle.size() < most_questions;) {
     if (!circle.is_new(trial.state())) {
-      as.kind = Class::Wait;
+      as.kind = OperationKind::Wait;
       return as;
     }
     if (!trial.go_on()) {
       return as;
     }
     if (!polls_library_word(at)) {
-      as.kind = Class::Phase;
+      as.kind = OperationKind::Phase;
       return as;
     }
   }
@@ -390,10 +390,10 @@ std::vector<Stepper::Handover> Stepper::handovers(const Lane& first, LaneMask la
   if (i.opcode != Opcode::Atom || (space && *space == Mod::Global)) {
     return result;
   }
-  const std::uint64_t own = std::uint64_t{1} << bucket(*frame.code, op);
+  const std::uint64_t own = std::uint64_t{1} << access_kinds_.bucket(*frame.code, op);
   const bool chosen =
       (options_.learned.contended & own) != 0 || (options_.learned.unordered & own) == 0;
-  if (!chosen || (options_.sums && sum_kind(*frame.code, op) != 0)) {
+  if (!chosen || (options_.sums && access_kinds_.sum_kind(*frame.code, op) != 0)) {
     return result;
   }
   exec_.enter_block(first.work->clusters[first.cluster]->block(first.block).exec_block());
@@ -422,7 +422,7 @@ std::vector<Stepper::Handover> Stepper::handovers(const Lane& first, LaneMask la
 bool Stepper::waits_for_phase(const Lane& at) const {
   const Work::Progress& progress = at.work->progress[at.cluster];
   return progress.made && !progress.polls && !progress.joins_are_moves && stands_at_visible(at) &&
-         classify(at).kind == Class::Wait;
+         classify(at).kind == OperationKind::Wait;
 }
 
 /// Executes the operation on an mbarrier at which the lanes stand, one after the other, and takes

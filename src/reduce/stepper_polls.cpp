@@ -34,7 +34,7 @@ std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
   }
   const ptx::Instruction& i = frame.code->function->body[op.instruction];
   if (i.opcode != Opcode::Ld || !ptx::is_strong(i) || i.guard || !i.type() ||
-      i.one_of(ptx::Category::Vector) || classify(at).kind != Class::Access) {
+      i.one_of(ptx::Category::Vector) || classify(at).kind != OperationKind::Access) {
     return std::nullopt;
   }
   const auto space = i.one_of(ptx::Category::Space);

@@ -20,9 +20,9 @@ std::size_t slot(int lane) {
 } // namespace
 
 /// What a thread in a loop that has no choices does in it.
-Stepper::Operation Stepper::loop_operation(const Lane& at) const {
+Operation Stepper::loop_operation(const Lane& at) const {
   const auto& loops = at.work->progress[at.cluster].loops[at.block][at.warp];
-  Operation result{Class::Access, StepKind::None, "a loop without a step"};
+  Operation result{OperationKind::Access, StepKind::None, "a loop without a step"};
   if ((loops.stepping & bit(at.lane)) != 0) {
     result.step = StepKind::Sync;
     result.what = "a loop that waits for nobody";
@@ -67,15 +67,15 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         ready.operation = ready.endless ? loop_operation(at) : classify(at);
         ready.op = warp.pc[slot(at.lane)];
         ready.code = warp.frame[slot(at.lane)]->code;
-        image.by_thread = image.by_thread && ready.operation.kind != Class::Aligned &&
+        image.by_thread = image.by_thread && ready.operation.kind != OperationKind::Aligned &&
                           !asks_for_active(*ready.code, *ready.op);
         ready.who = who;
-        if (weak_ && !ready.endless && ready.operation.kind == Class::Access) {
+        if (weak_ && !ready.endless && ready.operation.kind == OperationKind::Access) {
           if (const auto next = weak_next(at)) {
             ready.weak_next = std::make_shared<const WeakNext>(*next);
           }
         }
-        if (!ready.endless && ready.operation.kind == Class::Clock) {
+        if (!ready.endless && ready.operation.kind == OperationKind::Clock) {
           image.by_thread = false; // two moves of one thread
           left_out_looks_ |=
               !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);

@@ -38,13 +38,13 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
           return false; // others may take the cluster's first step
         }
         switch (first.kind) {
-        case Class::Join:
-        case Class::Sum:
-        case Class::Orderly:
-        case Class::Phase:
-        case Class::Aligned:
-        case Class::End:
-        case Class::Io:
+        case OperationKind::Join:
+        case OperationKind::Sum:
+        case OperationKind::Orderly:
+        case OperationKind::Phase:
+        case OperationKind::Aligned:
+        case OperationKind::End:
+        case OperationKind::Io:
           break;
         default:
           return false;

@@ -226,12 +226,13 @@ void Stepper::note_strong_accesses(
     const ptx::Function& function = *access.code->function;
     const ptx::Instruction& instruction = function.body[access.op->instruction];
     const ptx::Effect& effect = ptx::effect_of(instruction);
-    const std::uint32_t sum = options_.sums ? sum_kind(*access.code, *access.op) : 0;
+    const std::uint32_t sum = options_.sums ? access_kinds_.sum_kind(*access.code, *access.op) : 0;
     noted.kind = sum != 0                             ? sum
                  : effect.is(ptx::Effect::Kind::Load) ? AccessKind::Read
                                                       : AccessKind::Other;
-    noted.bucket = bucket(*access.code, *access.op);
-    noted.contended = contended(*access.code, *access.op) || (sum == 0 && !options_.orderly) ||
+    noted.bucket = access_kinds_.bucket(*access.code, *access.op);
+    noted.contended = access_kinds_.contended(*access.code, *access.op) ||
+                      (sum == 0 && !options_.orderly) ||
                       (!effect.is_strong() && live_.at(*access.code, *access.op).before_dead_end);
     const bool may_be = may_be_owned(function, access.op->instruction, options_.learned);
     const bool asked_for = (options_.learned.owned >> noted.bucket & 1) != 0;

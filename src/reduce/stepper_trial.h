@@ -86,7 +86,7 @@ public:
       }
       if (stepper_.stands_at_visible(at_) &&
           (stepper_.polls_library_word(at_) || opcode() == ptx::Opcode::Mbarrier ||
-           stepper_.classify(at_).kind != Class::Silent)) {
+           stepper_.classify(at_).kind != OperationKind::Silent)) {
         return true;
       }
     }

@@ -105,7 +105,7 @@ WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
 }
 
 /// The strong access at which the lane stands, if it is one that others may see.
-std::optional<Stepper::WeakNext> Stepper::weak_next(const Lane& at) {
+std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
   isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   isa::Frame& frame = *warp.frame[index];

@@ -29,6 +29,12 @@ namespace heddle::reduce {
 
 using namespace model;
 
+/// Where a key was found, for who asks again. Zero at first.
+struct TransitionHint {
+  std::uint64_t epoch = 0;
+  std::uint32_t question = 0;
+};
+
 /// `Result` is what there is to be known of a move besides its writes.
 template <class Result> class Transitions {
 public:
@@ -55,11 +61,7 @@ public:
     explicit operator bool() const { return transition != nullptr; }
     const Transition* operator->() const { return transition; }
   };
-  /// Where a key was found, for who asks again. Zero at first.
-  struct Hint {
-    std::uint64_t epoch = 0;
-    std::uint32_t question = 0;
-  };
+  using Hint = TransitionHint;
   /// What that move did when it read what it would read now.
   /// `shared`: its cluster's shared memory, if parts of it are among what is read.
   Known find(const Key& key, const std::byte* shared) const {
