@@ -1,7 +1,7 @@
 // The explorer itself; shared by its source files, included by nobody else.
 //
 // Where the host threads stand, the machine is explored in place: a state is gone back to by
-// undoing (machine/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
+// undoing (reduce/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
 // out) are made in a forked process each, the last one by this process. Several processes explore
 // at the same time (explorer_processes.cpp); what they find does not depend on who goes where. What
 // commutes with every move of others is not tried in each state:
@@ -24,9 +24,9 @@
 #include "explore/host_threads.h"
 #include "explore/schedule.h"
 #include "explore/state_table.h"
-#include "machine/stepper.h"
 
 #include "hostwatch/hooks.h"
+#include "reduce/stepper.h"
 
 #include <array>
 #include <chrono>
@@ -40,7 +40,7 @@
 
 namespace heddle::explore {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 /// An execution to repeat instead of a search.
 struct Replay {

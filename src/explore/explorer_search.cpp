@@ -694,7 +694,7 @@ bool Explorer::repeat() {
       chosen = fits != candidates.end() ? *fits : chosen;
     }
     expected_ = check;
-    machine::MemoryJournal::Accesses accesses;
+    model::MemoryJournal::Accesses accesses;
     std::string owner;
     const bool traced = replay_->trace >= 0;
     if (traced && chosen.kind == Choice::Kind::Thread) {

@@ -9,7 +9,7 @@
 
 namespace heddle::reduce {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 namespace {
 

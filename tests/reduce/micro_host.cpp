@@ -19,7 +19,7 @@ bool is_wait(const HostOperation& operation) {
 
 } // namespace
 
-MicroHost::MicroHost(const MicroProgram& program, Services services, machine::Stepper& stepper)
+MicroHost::MicroHost(const MicroProgram& program, Services services, reduce::Stepper& stepper)
     : prompt_(program.prompt),
       services_(std::move(services)),
       stepper_(stepper) {

@@ -10,7 +10,7 @@
 namespace heddle::reduce {
 
 using namespace explore;
-using machine::Stepper;
+using reduce::Stepper;
 
 namespace {
 

@@ -11,7 +11,8 @@
 #pragma once
 
 #include "explore/progress_graph.h"
-#include "machine/stepper.h"
+
+#include "reduce/stepper.h"
 
 #include <map>
 #include <set>

@@ -15,7 +15,7 @@ struct Manner {
   explore::Options options;
   bool looks_ahead = false;  // moves whose outcome is known are not made
   bool returns_once = false; // calls return where the host has just arrived, or may just return
-  machine::Mutant mutant = machine::Mutant::None;
+  reduce::Mutant mutant = reduce::Mutant::None;
 };
 
 Outcome reduced_search(MicroDevice& device, const Manner& manner);

@@ -12,7 +12,7 @@
 
 namespace heddle::reduce {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 namespace {
 

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "base/check.h"
-#include "machine/stepper.h"
 #include "ptx/parse.h"
 
+#include "reduce/stepper.h"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +20,8 @@
 namespace heddle::test {
 
 using namespace machine;
+using namespace model;
+using namespace reduce;
 
 /// Hands commands to the stepper; the test makes the moves.
 class Passive final : public Driver {
