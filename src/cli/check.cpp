@@ -1,4 +1,6 @@
 // heddle check: the program under a driver that tries every schedule, and what to say about it.
+#include "cli/check.h"
+
 #include "base/process.h"
 #include "cli/commands.h"
 #include "cli/config_file.h"
@@ -7,6 +9,7 @@
 #include "cli/page.h"
 #include "cli/races.h"
 #include "cli/single_run.h"
+#include "cli/suite.h"
 #include "explore/interruption.h"
 #include "explore/session.h"
 #include "report/diagnostic_lines.h"
@@ -110,13 +113,15 @@ repeat_findings(const explore::CheckRequest& request, const report::Report& repo
   return traces;
 }
 
+} // namespace
+
 Result<report::Report> check_program(const CheckOptions& options) {
   if (options.device.stale_reads && options.device.warps == "independent") {
     return input_error("--stale-reads needs --warps=lockstep or --warps=both");
   }
   if (options.search.ptx_memory && options.device.warps != "independent") {
     return input_error("--memory=ptx needs --warps=independent");
-    }
+  }
   if (options.device.reconvergence != "early-ends" && options.device.warps == "independent") {
     return input_error("--reconvergence needs --warps=lockstep or --warps=both");
   }
@@ -222,9 +227,18 @@ Result<report::Report> check_program(const CheckOptions& options) {
   return report;
 }
 
-} // namespace
+int exit_code_of(const CheckOptions& options, const report::Report& report) {
+  const int code = report.exit_code();
+  const bool strict = options.device.warnings_as_errors && !report.warnings.empty();
+  return code == report::exit_code::defect || (strict && code == report::exit_code::clean)
+             ? static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect))
+             : code;
+}
 
 int check_command(const CheckOptions& options) {
+  if (!options.suite.empty()) {
+    return suite_command(options);
+  }
   const auto report = check_program(options);
   if (!report) {
     return report_error(report.error());
@@ -238,11 +252,7 @@ int check_command(const CheckOptions& options) {
   if (signal != 0) {
     return report::exit_code::signal + signal;
   }
-  const int code = report->exit_code();
-  const bool strict = options.device.warnings_as_errors && !report->warnings.empty();
-  return code == report::exit_code::defect || (strict && code == report::exit_code::clean)
-             ? static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect))
-             : code;
+  return exit_code_of(options, *report);
 }
 
 } // namespace heddle::cli

@@ -1,0 +1,11 @@
+// `heddle check --suite FILE`: every program of a suite, several at the same time, one report.
+#pragma once
+
+#include "cli/options.h"
+
+namespace heddle::cli {
+
+/// The exit code is that of the suite (report/suite.h).
+int suite_command(const CheckOptions& options);
+
+} // namespace heddle::cli
