@@ -113,9 +113,23 @@ repeat_findings(const explore::CheckRequest& request, const report::Report& repo
   return traces;
 }
 
+/// What all ranks have to have in common.
+Result<std::map<std::string, std::string>>
+identity(const CheckOptions& options, const Result<Target>& target) {
+  if (!target) {
+    return unexpected(target.error());
+  }
+  const std::string& source = options.program.ends_with(".cu") ? options.program : target->path;
+  return std::map<std::string, std::string>{
+      {"version of Heddle", HEDDLE_VERSION},
+      {"processor", processor_name()},
+      {"program", hash_file(source).value_or("none")}
+  };
+}
+
 } // namespace
 
-Result<report::Report> check_program(const CheckOptions& options) {
+Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) {
   if (options.device.stale_reads && options.device.warps == "independent") {
     return input_error("--stale-reads needs --warps=lockstep or --warps=both");
   }
@@ -133,13 +147,20 @@ Result<report::Report> check_program(const CheckOptions& options) {
   }
   TRY(ProjectConfig config, read_config(options.config, options.program));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(const Target target,
-      prepare_check(options.program, options.arguments, options.device, nvcc_flags));
+  const auto prepared =
+      prepare_check(options.program, options.arguments, options.device, nvcc_flags);
+  if (ranks != nullptr) {
+    TRY_VOID(ranks->agree(identity(options, prepared)));
+  }
+  TRY(const Target target, prepared);
   const explore::Interruption interruption;
   RacesFound races;
   if (options.races != 0) {
     constexpr unsigned seconds_each = 20;
-    TRY(races, find_races(target, options.device, options.races, seconds_each));
+    TRY(races, find_races(target, options.device, options.races, seconds_each, ranks));
+  }
+  if (ranks != nullptr && ranks->rank() != 0) {
+    return report::Report(); // the search is rank 0's
   }
   RacesFound unwritten;
   if (options.uninitialised) {
@@ -235,11 +256,16 @@ int exit_code_of(const CheckOptions& options, const report::Report& report) {
              : code;
 }
 
-int check_command(const CheckOptions& options) {
+namespace {
+
+int check_command(const CheckOptions& options, Ranks* ranks) {
   if (!options.suite.empty()) {
-    return suite_command(options);
+    return suite_command(options, ranks);
   }
-  const auto report = check_program(options);
+  const auto report = check_program(options, ranks);
+  if (ranks != nullptr && ranks->rank() != 0) {
+    return report ? report::exit_code::clean : report::exit_code::usage; // rank 0 says it
+  }
   if (!report) {
     return report_error(report.error());
   }
@@ -253,6 +279,20 @@ int check_command(const CheckOptions& options) {
     return report::exit_code::signal + signal;
   }
   return exit_code_of(options, *report);
+}
+
+} // namespace
+
+int check_command(const CheckOptions& options) {
+  const auto ranks = Ranks::join();
+  if (!ranks) {
+    return report_error(ranks.error());
+  }
+  const int code = check_command(options, ranks->get());
+  if (*ranks) {
+    (*ranks)->ends_with(code);
+  }
+  return code;
 }
 
 } // namespace heddle::cli

@@ -2,58 +2,26 @@
 // that crashes, or takes too much memory, does not take the others with it.
 #include "cli/suite.h"
 
-#include "base/check.h"
 #include "cli/check.h"
 #include "cli/commands.h"
+#include "cli/file.h"
+#include "cli/spread.h"
 #include "cli/suite_file.h"
 #include "explore/explored_process.h"
 #include "explore/interruption.h"
 #include "report/render.h"
 #include "report/suite.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <map>
 
 namespace heddle::cli {
 namespace {
-
-std::string contents_of(int fd) {
-  std::string text(static_cast<std::size_t>(std::max<off_t>(::lseek(fd, 0, SEEK_END), 0)), '\0');
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const ssize_t bytes = ::pread(fd, text.data() + at, text.size() - at, static_cast<off_t>(at));
-    if (bytes <= 0) {
-      break;
-    }
-    at += static_cast<std::size_t>(bytes);
-  }
-  text.resize(at);
-  return text;
-}
-
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t bytes = ::write(fd, text.data(), text.size());
-    if (bytes < 0 && errno == EINTR) {
-      continue;
-    }
-    if (bytes <= 0) {
-      return; // what is cut off is no result, and the reader says so
-    }
-    text.remove_prefix(static_cast<std::size_t>(bytes));
-  }
-}
 
 /// The options of one program, as if they stood on a command line of their own.
 Result<CheckOptions> options_of(const SuiteEntry& entry) {
@@ -84,6 +52,14 @@ report::SuiteResult empty_result(const SuiteEntry& entry) {
   return result;
 }
 
+/// How many tasks a rank does at the same time: those of one machine share its cores.
+std::size_t jobs_of_rank(const explore::Workers& workers, const Ranks* ranks) {
+  const std::size_t jobs = explore::jobs_of(workers);
+  return workers.jobs != 0 || ranks == nullptr
+             ? jobs
+             : std::max<std::size_t>(jobs / static_cast<std::size_t>(ranks->size_here()), 1);
+}
+
 /// In the process of that program.
 report::SuiteResult check_entry(const SuiteEntry& entry, const CheckOptions& options) {
   report::SuiteResult result = empty_result(entry);
@@ -109,80 +85,18 @@ report::SuiteResult check_entry(const SuiteEntry& entry, const CheckOptions& opt
   return result;
 }
 
-/// The programs that are being checked, each by a process.
-class Running {
-public:
-  std::size_t count() const { return running_.size(); }
-
-  void start(std::size_t number, const SuiteEntry& entry, const CheckOptions& options) {
-    const One one{
-        .number = number,
-        .result = ::memfd_create("heddle-result", MFD_CLOEXEC),
-        .messages = ::memfd_create("heddle-messages", MFD_CLOEXEC)
-    };
-    const pid_t parent = ::getpid();
-    const pid_t child = ::fork();
-    HEDDLE_CHECK(child >= 0, "cannot fork: {}", std::strerror(errno));
-    if (child == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL); // and with it all that it has started
-      if (::getppid() != parent) {
-        ::_exit(report::exit_code::internal);
-      }
-      ::setpgid(0, 0); // Ctrl-C is for the suite, which passes it on
-      ::dup2(one.messages, STDOUT_FILENO);
-      ::dup2(one.messages, STDERR_FILENO);
-      const report::SuiteResult result = check_entry(entry, options);
-      std::fflush(nullptr);
-      write_all(one.result, report::encode(result));
-      ::_exit(0);
-    }
-    running_.emplace(child, one);
+/// The same, with what compilers and programs print kept out of the report.
+std::string check_quietly(const SuiteEntry& entry, const CheckOptions& options) {
+  const int messages = ::memfd_create("heddle-messages", MFD_CLOEXEC);
+  ::dup2(messages, STDOUT_FILENO);
+  ::dup2(messages, STDERR_FILENO);
+  report::SuiteResult result = check_entry(entry, options);
+  std::fflush(nullptr);
+  if (result.verdict.empty()) {
+    result.text = read_file(fmt::format("/proc/self/fd/{}", messages)).value_or("");
   }
-
-  /// Waits for one of them: its number and what it has found.
-  std::pair<std::size_t, report::SuiteResult> wait(const Suite& suite) {
-    int status = 0;
-    pid_t child = 0;
-    bool told = false;
-    for (;;) {
-      child = ::waitpid(-1, &status, 0);
-      if (child > 0 && running_.contains(child)) {
-        break;
-      }
-      if (const int signal = explore::Interruption::received(); signal != 0 && !told) {
-        told = true;
-        for (const auto& [process, one] : running_) {
-          ::kill(process, signal); // each says what it has seen so far
-        }
-      }
-    }
-    const One one = running_.at(child);
-    running_.erase(child);
-    const SuiteEntry& entry = suite.entries[one.number];
-    auto result = report::decode_suite_result(contents_of(one.result));
-    const std::string messages = contents_of(one.messages);
-    ::close(one.result);
-    ::close(one.messages);
-    if (!result) {
-      result = empty_result(entry);
-      result->exit_code = report::exit_code::internal;
-      result->error = WIFSIGNALED(status)
-                          ? fmt::format("the check was ended by {}", ::strsignal(WTERMSIG(status)))
-                          : fmt::format("the check ended with code {}", WEXITSTATUS(status));
-    }
-    if (result->verdict.empty() && !messages.empty()) { // what nvcc says is in them
-      result->text = messages;
-    }
-    return {one.number, std::move(*result)};
-  }
-
-private:
-  struct One {
-    std::size_t number = 0;
-    int result = -1, messages = -1;
-  };
-  std::map<pid_t, One> running_;
-};
+  return report::encode(result);
+}
 
 std::string rendered(const report::SuiteReport& suite, const std::string& format) {
   if (format == "json") {
@@ -197,50 +111,85 @@ std::string rendered(const report::SuiteReport& suite, const std::string& format
   return report::render_text(suite);
 }
 
+/// What all ranks have to have in common.
+Result<std::map<std::string, std::string>> identity(const std::string& file, const Suite& suite) {
+  std::map<std::string, std::string> what{
+      {"version of Heddle", HEDDLE_VERSION},
+      {"processor", processor_name()},
+      {"file " + suite.file, hash_file(file).value_or("")}
+  };
+  for (const SuiteEntry& entry : suite.entries) {
+    what["program " + entry.program] = hash_file(entry.program).value_or("none");
+  }
+  return what;
+}
+
+Result<std::vector<CheckOptions>> checks_of(const Suite& suite, std::uint32_t jobs) {
+  std::vector<CheckOptions> checks;
+  for (const SuiteEntry& entry : suite.entries) {
+    TRY(CheckOptions own, options_of(entry));
+    if (own.workers.jobs == 0) {
+      own.workers.jobs = jobs;
+    }
+    checks.push_back(std::move(own));
+  }
+  return checks;
+}
+
 } // namespace
 
-int suite_command(const CheckOptions& options) {
+int suite_command(const CheckOptions& options, Ranks* ranks) {
   const auto begun = std::chrono::steady_clock::now();
+  const bool reports = ranks == nullptr || ranks->rank() == 0;
   const auto suite = read_suite(options.suite);
+  if (ranks != nullptr) {
+    const auto agreed = ranks->agree(
+        suite ? identity(options.suite, *suite)
+              : Result<std::map<std::string, std::string>>(unexpected(suite.error()))
+    );
+    if (!agreed) {
+      return reports ? report_error(agreed.error()) : report::exit_code::usage;
+    }
+  }
   if (!suite) {
     return report_error(suite.error());
   }
-  const std::size_t jobs = explore::jobs_of(options.workers);
+  const std::size_t jobs = jobs_of_rank(options.workers, ranks);
   // What the cores are not needed for otherwise, each search may use.
   const auto each = static_cast<std::uint32_t>(
       std::max<std::size_t>(jobs / std::max<std::size_t>(suite->entries.size(), 1), 1)
   );
-  std::vector<CheckOptions> checks;
-  for (const SuiteEntry& entry : suite->entries) { // all errors before hours have gone by
-    auto own = options_of(entry);
-    if (!own) {
-      return report_error(own.error());
-    }
-    if (own->workers.jobs == 0) {
-      own->workers.jobs = each;
-    }
-    checks.push_back(std::move(*own));
+  const auto checks = checks_of(*suite, each); // all errors before hours have gone by
+  if (!checks) {
+    return reports ? report_error(checks.error()) : report::exit_code::usage;
   }
   const explore::Interruption interruption;
   report::SuiteReport report;
   report.file = suite->file;
-  report.results.resize(suite->entries.size());
-  Running running;
-  std::size_t next = 0;
-  while (next < suite->entries.size() || running.count() != 0) {
-    if (explore::Interruption::received() != 0) {
-      for (; next < suite->entries.size(); ++next) {
-        report.results[next] = empty_result(suite->entries[next]);
-        report.results[next].error = explore::Interruption::text();
-        report.results[next].exit_code = report::exit_code::budget;
-      }
+  for (const SuiteEntry& entry : suite->entries) {
+    report::SuiteResult& result = report.results.emplace_back(empty_result(entry));
+    result.exit_code = report::exit_code::budget;
+  }
+  const auto done = [&](std::size_t number, const Outcome& outcome) {
+    report::SuiteResult& result = report.results[number];
+    if (auto found = report::decode_suite_result(outcome.text)) {
+      result = std::move(*found);
+    } else {
+      result.exit_code = report::exit_code::internal;
+      result.error = "the check " + outcome.error;
     }
-    if (next < suite->entries.size() && running.count() < jobs) {
-      running.start(next, suite->entries[next], checks[next]);
-      ++next;
-    } else if (running.count() != 0) {
-      auto [number, result] = running.wait(*suite);
-      report.results[number] = std::move(result);
+  };
+  const auto work = [&](std::size_t number) {
+    return check_quietly(suite->entries[number], (*checks)[number]);
+  };
+  spread(ranks, {.count = suite->entries.size(), .at_once = jobs, .work = work}, done);
+  if (!reports) {
+    return report::exit_code::clean;
+  }
+  const int signal = explore::Interruption::received();
+  for (report::SuiteResult& result : report.results) {
+    if (result.verdict.empty() && result.error.empty()) {
+      result.error = explore::Interruption::text();
     }
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -249,7 +198,6 @@ int suite_command(const CheckOptions& options) {
       !written) {
     return report_error(written.error());
   }
-  const int signal = explore::Interruption::received();
   return signal != 0 ? report::exit_code::signal + signal : report.exit_code();
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "cli/options.h"
+#include "cli/ranks.h"
 
 namespace heddle::cli {
 
 /// The exit code is that of the suite (report/suite.h).
-int suite_command(const CheckOptions& options);
+/// `ranks` may be null.
+int suite_command(const CheckOptions& options, Ranks* ranks);
 
 } // namespace heddle::cli

@@ -147,7 +147,7 @@ class Suite(unittest.TestCase):
 
     def test_errors_in_the_file_name_the_place(self):
         for text, words in [
-                ("programs:\n  - progam: a.cu\n", "one.yaml:2:5: there is no setting 'progam'"),
+                ("programs:\n  - prog: a.cu\n", "one.yaml:2:5: there is no setting 'prog'"),
                 ("programs:\n  - arguments: [a]\n", "one.yaml:2:5: which program?"),
                 ("programs:\n  - program: a.cu\n    expect: ends\n", "one.yaml:3:13: there is no verdict and no finding 'ends'"),
                 ("programs:\n  - program: a.cu\n    options: --max-tim=3\n", "--max-tim"),
