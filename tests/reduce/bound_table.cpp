@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 std::span<const Bound> bounds() {
   using enum Kind;
@@ -249,4 +249,4 @@ const Bound* find_bound(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -329,4 +329,4 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
                                                              : std::nullopt;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 class Bound {
 public:
@@ -72,4 +72,4 @@ private:
 std::span<const Bound> bounds(); // smallest first
 const Bound* find_bound(std::string_view name);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

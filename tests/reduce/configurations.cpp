@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -152,4 +152,4 @@ std::vector<Configuration> configurations_for(const MicroProgram& program) {
   return result;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

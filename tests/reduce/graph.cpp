@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using namespace explore;
 using reduce::Stepper;
@@ -158,4 +158,4 @@ Outcome Graph::outcome() const {
   return outcome_of(graph_, blocked_, faults_);
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using explore::StateId;
 using explore::Step;
@@ -59,4 +59,4 @@ private:
   std::optional<StateId> crashed_;
 };
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

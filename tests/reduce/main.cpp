@@ -29,7 +29,7 @@
 #include <string>
 #include <string_view>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -355,19 +355,19 @@ bool read_flag(std::string_view flag, Asked& asked) {
 
 } // namespace
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration
 
 int main(int argc, char** argv) {
-  heddle::reduce::Asked asked;
+  heddle::enumeration::Asked asked;
   for (int n = 1; n < argc; ++n) {
-    if (!heddle::reduce::read_flag(argv[n], asked)) {
+    if (!heddle::enumeration::read_flag(argv[n], asked)) {
       fmt::print(stderr, "heddle_enumerate: what is '{}'?\n", argv[n]);
       return 2;
     }
   }
   if (!asked.killers.empty()) {
-    return heddle::reduce::Mutants(asked).run_known();
+    return heddle::enumeration::Mutants(asked).run_known();
   }
-  return asked.mutants ? heddle::reduce::Mutants(asked).run()
+  return asked.mutants ? heddle::enumeration::Mutants(asked).run()
                        : heddle::reduce::Enumeration(asked).run();
 }

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using reduce::Stepper;
 
@@ -91,4 +91,4 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
   }
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

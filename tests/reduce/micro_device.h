@@ -13,7 +13,7 @@
 
 #include <memory>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 class MicroDevice {
 public:
@@ -46,4 +46,4 @@ private:
   MicroProgram micro_;
 };
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

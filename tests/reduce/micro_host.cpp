@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using explore::HostPoint;
 using Point = HostPoint::Kind;
@@ -211,4 +211,4 @@ void MicroHost::begin(const machine::CommandPtr& function) {
   );
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

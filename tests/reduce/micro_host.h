@@ -16,7 +16,7 @@
 #include <functional>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 class MicroHost {
 public:
@@ -63,4 +63,4 @@ private:
   bool flag_ = false;
 };
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

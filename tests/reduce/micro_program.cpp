@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -515,4 +515,4 @@ machine::LaunchConfig MicroProgram::launch() const {
   return config;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

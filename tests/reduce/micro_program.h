@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 enum class Shape : std::uint8_t {
   Blocks,      // of one thread
@@ -170,4 +170,4 @@ inline constexpr std::uint64_t heap_bytes = 1024;
 /// Bytes of memory that a program uses.
 inline constexpr std::size_t memory_bytes = 256;
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -18,7 +18,7 @@
 #include <set>
 #include <string>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 struct Finding {
   std::string kind;             // "deadlock"
@@ -51,4 +51,4 @@ Outcome outcome_of(
 /// What a reduced search says that the reference does not, or does not say; empty: nothing.
 std::string contradiction(const Outcome& reference, const Outcome& reduced);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

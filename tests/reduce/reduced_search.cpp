@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using explore::Plan;
 using reduce::Stepper;
@@ -271,4 +271,4 @@ Outcome reduced_search(MicroDevice& device, const Manner& manner) {
   }
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

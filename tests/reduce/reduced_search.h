@@ -8,7 +8,7 @@
 #include "reduce/micro_device.h"
 #include "reduce/outcome.h"
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 /// How a search goes, besides what it assumes.
 struct Manner {
@@ -20,4 +20,4 @@ struct Manner {
 
 Outcome reduced_search(MicroDevice& device, const Manner& manner);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using reduce::Stepper;
 
@@ -119,4 +119,4 @@ Outcome reference_search(MicroDevice& device) {
   return Search(device).run();
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -1,7 +1,7 @@
 // Implements walk.h.
 #include "reduce/walk.h"
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using reduce::Stepper;
 
@@ -86,4 +86,4 @@ reduce::Learned Walk::learned() const {
   return result;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

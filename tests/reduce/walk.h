@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 class Walk {
 public:
@@ -55,4 +55,4 @@ private:
   reduce::Learned learned_;
 };
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

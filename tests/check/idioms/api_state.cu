@@ -233,12 +233,15 @@ __global__ void second(Shared* shared, bool waits) {
 }
 
 //@ case: waits-for-later
+//@ flags: --api=prompt
 //@ verdict: may-hang
-//@ finding: starvation
+//@ finding: livelock
 //@ case: waits-not-for-later
+//@ flags: --api=prompt
 //@ verdict: may-hang
 //@ finding: livelock
 //@ case: waits-for-both
+//@ flags: --api=prompt
 //@ verdict: terminates
 int waits(bool for_second, bool after_launch) {
   void* memory = nullptr;
