@@ -206,7 +206,7 @@ std::string to_text(const Options& options) {
 
 Options with_ptx_memory(Options options) {
   options.ptx_memory = true;
-  options.symmetry = options.sums = options.orderly = options.data_order = false;
+  options.symmetry = options.sums = options.data_order = false;
   options.retries = options.cone = options.phases = options.allocations = false;
   options.neighbours = options.straight = false;
   return options;

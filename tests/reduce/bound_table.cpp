@@ -184,6 +184,19 @@ std::span<const Bound> bounds() {
     calls.host_operations = 4;
     calls.launch_first = calls.prompt = false;
     add("calls", calls, 1, 1);
+    // Memory as in PTX: which accesses have one message, and which updates one order.
+    Bound::Size weak{
+        .kinds = {Load, Store, Sum, Increment, Wait, Barrier},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .places = own,
+        .whose_hang = false,
+        .weak = true
+    };
+    add("weak", weak, 2, 2);
+    Bound::Size weak_roles = weak;
+    weak_roles.alike = false;
+    weak_roles.kinds = {Load, Store, Sum, Exchange, Wait};
+    add("weak-roles", weak_roles, 2, 2);
     // Two grids at the same time.
     Bound::Size grids = hosts;
     grids.kinds = {Load, Store, Sum, Increment, Wait};

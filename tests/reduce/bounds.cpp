@@ -310,6 +310,7 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   }
   program.host = std::move(*host);
   program.prompt = size_.prompt;
+  program.weak = size_.weak;
   const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;
   for (const Role& role : roles_) {

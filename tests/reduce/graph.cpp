@@ -135,7 +135,9 @@ void Graph::add_edge(
        .owed = explore::rule_of(move.guarantee),
        .soon = move.time == Stepper::Time::Soon,
        .late = move.time == Stepper::Time::Late,
-       .site = site(move.op)}
+       .site = site(move.op),
+       .stale = move.stale,
+       .fresh = move.fresh}
   );
 }
 

@@ -57,7 +57,9 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
     device.link();
   }
   world_ = std::make_unique<machine::World>(*device.space_, *machine::device_model("sm_90"), 1);
-  stepper_ = std::make_unique<Stepper>(*world_, options);
+  Stepper::Options own = options;
+  own.weak = device.micro_.weak;
+  stepper_ = std::make_unique<Stepper>(*world_, std::move(own));
   std::memset(device.space_->host_pointer(device.memory_, memory_bytes), 0, memory_bytes);
   world_->use_virtual_time();
   world_->set_heap_limit(heap_bytes);

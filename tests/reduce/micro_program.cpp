@@ -187,7 +187,21 @@ private:
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
-    return in_space(operation, access(operation, n, before, to, at, value));
+    return in_space(operation, in_order(operation, access(operation, n, before, to, at, value)));
+  }
+
+  /// With weak memory: what a program needs to pass something on, and beside it what passes nothing.
+  std::string in_order(const Operation& operation, std::string text) const {
+    const std::string_view order = operation.kind == Kind::Store       ? ".release."
+                                   : operation.kind == Kind::Wait      ? ".acquire."
+                                   : operation.kind == Kind::Increment ? ".acq_rel."
+                                                                       : "";
+    constexpr std::string_view relaxed = ".relaxed.";
+    const std::size_t at = text.find(relaxed);
+    if (program_.weak && !order.empty() && at != std::string::npos) {
+      text.replace(at, relaxed.size(), order);
+    }
+    return text;
   }
 
   /// An access to shared memory says so.
@@ -492,6 +506,7 @@ std::string MicroProgram::as_words() const {
   if (arrivals != 0) {
     text += fmt::format(", mbarrier of {}", arrivals);
   }
+  text += weak ? ", weak memory" : "";
   for (std::size_t c = 0; c < codes.size(); ++c) {
     text += alike() ? ": " : fmt::format("{} {}: ", c == 0 ? ":" : " |", c);
     text += words(codes[c]);

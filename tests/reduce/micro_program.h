@@ -145,6 +145,8 @@ struct MicroProgram {
   // Empty: the kernel has been launched, and the host waits for the device.
   std::vector<HostOperation> host{};
   bool prompt = true; // calls return, whatever devices do
+  // The memory model of PTX: stores release, waits acquire, increments do both; the rest is relaxed.
+  bool weak = false;
 
   bool alike() const { return codes.size() == 1; }
   std::string as_ptx() const;
