@@ -134,7 +134,7 @@ std::span<const Bound> bounds() {
     add("cone", cone, 2, 4);
     // A variable of the block that is written again before anybody reads it, or perhaps not.
     Bound::Size published{
-        .kinds = {Load, Publish, PublishSome, Republish, Observe},
+        .kinds = {Publish, PublishSome, Republish, Observe},
         .shapes = {Shape::Block},
         .places = {Place::P},
         .values = {Value::One, Value::First},
@@ -142,7 +142,7 @@ std::span<const Bound> bounds() {
         .whose_operations = false,
         .results = 2
     };
-    add("published", published, 2, 5);
+    add("published", published, 2, 4);
     Bound::Size phases{
         .kinds = {Load, Store, Arrive, WaitPhase, Ask},
         .shapes = {Shape::Block},

@@ -96,8 +96,6 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
     const Guard& guard = operation.guard;
     if (!fits(operation.kind, program.shape) ||
         (meets(operation.kind) && guard.on != Guard::On::Always) ||
-        (operation.kind == Kind::PublishSome &&
-         (n == 0 || !may_be(program, code, static_cast<std::uint8_t>(n - 1), 1))) ||
         (guard.on == Guard::On::Result &&
          (guard.of >= n || !may_be(program, code, guard.of, guard.equals))) ||
         (guard.on == Guard::On::Who && guard.equals >= program.actors) ||

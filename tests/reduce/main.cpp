@@ -369,5 +369,5 @@ int main(int argc, char** argv) {
     return heddle::enumeration::Mutants(asked).run_known();
   }
   return asked.mutants ? heddle::enumeration::Mutants(asked).run()
-                       : heddle::reduce::Enumeration(asked).run();
+                       : heddle::enumeration::Enumeration(asked).run();
 }

@@ -187,10 +187,11 @@ private:
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
-    return in_space(operation, in_order(operation, access(operation, n, before, to, at, value)));
+    return in_space(operation, in_order(operation, access(operation, before, to, at, value)));
   }
 
-  /// With weak memory: what a program needs to pass something on, and beside it what passes nothing.
+  /// With weak memory: what a program needs to pass something on, and beside it what passes
+  /// nothing.
   std::string in_order(const Operation& operation, std::string text) const {
     const std::string_view order = operation.kind == Kind::Store       ? ".release."
                                    : operation.kind == Kind::Wait      ? ".acquire."
@@ -217,7 +218,6 @@ private:
 
   std::string access(
       const Operation& operation,
-      std::size_t n,
       const std::string& before,
       const std::string& to,
       const std::string& at,
@@ -301,14 +301,14 @@ private:
     case Kind::PublishSome:
     case Kind::Republish: {
       const int over = label_++;
-      const std::string unless_one = operation.kind == Kind::PublishSome
-                                         ? unless(fmt::format("%r{}", result(n - 1)), 1, over)
-                                         : std::string();
+      const std::string unless_one =
+          operation.kind == Kind::PublishSome ? unless("%b#", 1, over) : std::string();
       const std::string old = operation.kind == Kind::Republish
                                   ? fmt::format("ld.shared.u32 {}, [common];\n", to)
                                   : std::string();
       return fmt::format(
-          "{}{}{}{}{}st.shared.u32 [common], {};\nL{}: bar.sync 0;\n",
+          "{}{}{}ld.relaxed.gpu.u32 %b#, [%memory+0];\n{}{}st.shared.u32 [common], {};\n"
+          "L{}: bar.sync 0;\n",
           operation.kind == Kind::Republish ? fmt::format("mov.u32 {}, 0;\n", to) : "",
           before,
           who() + unless("%a#", 0, over),
@@ -397,7 +397,7 @@ std::string words(const Operation& operation, std::size_t n) {
       "clock",
       "size",
       "publish",
-      "publish if that was 1",
+      "publish if P is 1",
       "publish again",
       "observe",
       "end"

@@ -53,10 +53,10 @@ enum class Kind : std::uint8_t {
   Neighbour, // reads shared memory of the first block of the cluster
   Clock,     // is read
   Size,      // how many blocks the grid has
-  // Actor 0 uses a plain variable of the block, and then all meet at the barrier. No program has a
-  // data race by these, since an operation that all do together ends each access.
+  // Actor 0 loads P and uses a plain variable of the block, and then all meet at the barrier. No
+  // program has a data race by these, since an operation that all do together ends each access.
   Publish,     // it stores the value there
-  PublishSome, // … if the result before this operation is 1
+  PublishSome, // … if P is 1
   Republish,   // … and tells what was there before; the others get 0
   Observe,     // all read it
   End,
@@ -145,7 +145,8 @@ struct MicroProgram {
   // Empty: the kernel has been launched, and the host waits for the device.
   std::vector<HostOperation> host{};
   bool prompt = true; // calls return, whatever devices do
-  // The memory model of PTX: stores release, waits acquire, increments do both; the rest is relaxed.
+  // The memory model of PTX: stores release, waits acquire, increments do both; the rest is
+  // relaxed.
   bool weak = false;
 
   bool alike() const { return codes.size() == 1; }
