@@ -252,7 +252,8 @@ Result<Search> search_all(
         continue;
       }
     }
-    if (tried->table.saw(Fact::HostAllocates) && tried->table.had_several()) {
+    if ((tried->table.saw(Fact::HostAllocates) || tried->table.saw(Fact::Unrepeatable)) &&
+        tried->table.had_several()) {
       request.workers.jobs = 1; // for the same states each time
       continue;
     }

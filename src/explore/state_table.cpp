@@ -20,7 +20,7 @@ namespace heddle::explore {
 namespace {
 
 constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
-constexpr std::uint32_t edges_at_once = 64; // that a process takes
+constexpr std::uint32_t edges_at_once = 64, states_at_once = 16; // that a process takes
 constexpr std::size_t labels_known = 2048;  // to a process
 constexpr auto relaxed = std::memory_order_relaxed;
 
@@ -46,7 +46,8 @@ StateTable::StateTable(StateTable&& other) noexcept
       visited_number_(other.visited_number_),
       visited_(std::move(other.visited_)),
       wanted_(std::move(other.wanted_)),
-      spare_state_(other.spare_state_),
+      next_state_(other.next_state_),
+      end_of_states_(other.end_of_states_),
       next_edge_(other.next_edge_),
       end_of_edges_(other.end_of_edges_),
       process_(other.process_),
@@ -96,6 +97,7 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.events_at = place(h.max_events * sizeof(Event));
   h.told_at = place(h.max_told * sizeof(StoredTold));
   h.processes_at = place(h.max_processes * sizeof(StoredProcess));
+  h.work_at = place(WorkBoard::bytes(h.max_processes));
   h.total_bytes = place(0);
 
   const int fd = ::memfd_create("heddle-states", 0); // inherited by the explored process
@@ -158,29 +160,40 @@ StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
   auto* states = region<StoredState>(h.states_at);
   std::optional<StateId> id = seen == Seen::Never ? std::nullopt : visited().find(hash);
   if (!id) {
-    if (!spare_state_) {
-      const StateId fresh = count(h.several, h.states, 1U);
-      if (fresh + 1 >= h.max_states) {
-        count(h.several, h.states, ~0U);
-        return std::nullopt;
-      }
-      spare_state_ = fresh;
-      if (fresh >= visited_room(visited_number_, h.max_states)) {
-        enlarge_visited(visited_number_ + 1);
-      }
+    if (next_state_ == end_of_states_ && !take_states()) {
+      return std::nullopt;
     }
-    states[*spare_state_].hash = hash;
-    id = visited().insert(hash, *spare_state_);
-    if (*id == *spare_state_) {
-      spare_state_.reset();
+    states[next_state_].hash = hash;
+    id = visited().insert(hash, next_state_);
+    if (*id == next_state_) {
+      ++next_state_;
     }
   }
   StoredState& state = states[*id];
-  const bool first = count(h.several, state.visits, 1U) == 0;
+  const bool first =
+      atomic_of(state.visits).load(relaxed) == 0 && count(h.several, state.visits, 1U) == 0;
   const bool nothing_new = !first && is_done(*id) &&
                            (asked.first_ways & ~atomic_of(state.first_ways).load(relaxed)) == 0 &&
                            (asked.other_ways & ~atomic_of(state.other_ways).load(relaxed)) == 0;
   return Visit{*id, first, nothing_new};
+}
+
+/// Numbers for states that are new. False: the table is full.
+bool StateTable::take_states() {
+  Header& h = header();
+  // As long as there is one process, no number is left out.
+  const std::uint32_t some = atomic_of(h.several).load(relaxed) != 0 ? states_at_once : 1;
+  const StateId fresh = count(h.several, h.states, some);
+  if (fresh + 1 >= h.max_states) {
+    count(h.several, h.states, 0U - some);
+    return false;
+  }
+  next_state_ = fresh;
+  end_of_states_ = std::min(fresh + some, h.max_states - 1);
+  if (fresh >= visited_room(visited_number_, h.max_states)) {
+    enlarge_visited(visited_number_ + 1);
+  }
+  return true;
 }
 
 bool StateTable::is_done(StateId id) const {
@@ -518,8 +531,13 @@ void StateTable::remove_process(std::uint32_t process) {
 void StateTable::become(std::uint32_t process) {
   process_ = process;
   // These are the parent's.
-  spare_state_.reset();
+  next_state_ = end_of_states_ = 0;
   next_edge_ = end_of_edges_ = 0;
+}
+
+WorkBoard StateTable::work_board() const {
+  const Header& h = header();
+  return {base_ + h.work_at, h.max_processes};
 }
 
 void StateTable::set_position(StateId from, std::uint32_t site) {

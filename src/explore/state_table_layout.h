@@ -98,7 +98,7 @@ struct StateTable::Header {
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
   std::size_t wanted_at, devices_at, states_at, edges_at, texts_at, text_bytes_at, actors_at,
-      events_at, told_at, processes_at;
+      events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
   std::array<std::uint64_t, 7> learned; // machine::Learned
