@@ -54,6 +54,7 @@ Judgement judge_search(
   JudgeOptions options;
   options.finished = finished;
   options.numbering = numbering;
+  options.threads = jobs_of(request.workers);
   options.schedule = request.schedule;
   options.schedule->options = without_limits(request.options);
   return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace heddle::explore {
@@ -20,7 +22,10 @@ namespace heddle::explore {
 namespace {
 
 constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
-constexpr std::uint32_t edges_at_once = 64, states_at_once = 16; // that a process takes
+// So many a process takes: a page of each, so that no two write to the same one.
+constexpr std::uint32_t edges_at_once = 4096 / sizeof(ShortEdge),
+                        states_at_once = 4096 / sizeof(StoredState);
+constexpr auto short_time = std::chrono::microseconds(20);
 constexpr std::size_t labels_known = 2048;  // to a process
 constexpr auto relaxed = std::memory_order_relaxed;
 
@@ -147,7 +152,7 @@ VisitedSet& StateTable::visited() const {
   return visited_;
 }
 
-/// Nobody else searches meanwhile.
+/// Nobody else inserts meanwhile.
 void StateTable::enlarge_visited(std::uint32_t number) {
   Header& h = header();
   visited_set(number).insert_all(visited());
@@ -164,7 +169,9 @@ StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
       return std::nullopt;
     }
     states[next_state_].hash = hash;
+    begin_insertion();
     id = visited().insert(hash, next_state_);
+    end_insertion();
     if (*id == next_state_) {
       ++next_state_;
     }
@@ -190,10 +197,61 @@ bool StateTable::take_states() {
   }
   next_state_ = fresh;
   end_of_states_ = std::min(fresh + some, h.max_states - 1);
-  if (fresh >= visited_room(visited_number_, h.max_states)) {
-    enlarge_visited(visited_number_ + 1);
+  if (end_of_states_ > visited_room(visited_number_, h.max_states)) {
+    make_room(end_of_states_);
   }
   return true;
+}
+
+/// Until end_insertion() the set of visited states is not replaced.
+void StateTable::begin_insertion() {
+  Header& h = header();
+  if (atomic_of(h.several).load(relaxed) == 0) {
+    return;
+  }
+  std::uint32_t& inserts = region<StoredProcess>(h.processes_at)[process_].inserts;
+  for (;;) {
+    atomic_of(inserts).store(1); // before the look at `enlarging`, for everybody
+    if (atomic_of(h.enlarging).load() == 0) {
+      return;
+    }
+    atomic_of(inserts).store(0);
+    std::this_thread::sleep_for(short_time);
+  }
+}
+
+void StateTable::end_insertion() {
+  Header& h = header();
+  if (atomic_of(h.several).load(relaxed) != 0) {
+    atomic_of(region<StoredProcess>(h.processes_at)[process_].inserts)
+        .store(0, std::memory_order_release);
+  }
+}
+
+/// For so many states in the set of visited ones. Nobody inserts while they move to a larger set;
+/// who looks for one meanwhile may miss it, and finds it when it inserts it.
+void StateTable::make_room(std::uint32_t states) {
+  Header& h = header();
+  const heddle::lock_guard hold(h.enlarge_mutex);
+  std::uint32_t number = atomic_of(h.visited).load(std::memory_order_acquire);
+  if (states <= visited_room(number, h.max_states)) {
+    return; // another process has been faster
+  }
+  while (states > visited_room(number, h.max_states)) {
+    ++number;
+  }
+  atomic_of(h.enlarging).store(1);
+  auto* processes = region<StoredProcess>(h.processes_at);
+  for (std::uint32_t n = 0; n < h.max_processes; ++n) {
+    // One that dies within an insertion ends the search, at its limit of time at the latest.
+    while (atomic_of(processes[n].used).load(relaxed) != 0 &&
+           atomic_of(processes[n].inserts).load() != 0) {
+      std::this_thread::sleep_for(short_time);
+    }
+  }
+  visited();
+  enlarge_visited(number);
+  atomic_of(h.enlarging).store(0);
 }
 
 bool StateTable::is_done(StateId id) const {
@@ -444,6 +502,7 @@ ActorId StateTable::add_actor(const Actor& actor) {
 
 void StateTable::users_have_died() {
   header().mutex.unlock();
+  header().enlarge_mutex.unlock();
 }
 
 void StateTable::note(Fact fact) {
@@ -516,6 +575,7 @@ std::optional<std::uint32_t> StateTable::add_process() {
   for (std::uint32_t n = 0; n < h.max_processes; ++n) {
     if (atomic_of(processes[n].used).exchange(1, relaxed) == 0) {
       processes[n].depth = processes[n].queue = 0;
+      processes[n].inserts = 0;
       return n;
     }
   }
@@ -583,13 +643,6 @@ bool StateTable::take_permit() {
   std::int32_t permits = atomic_of(h.permits).load(relaxed);
   while (help_wanted() && permits > 0) {
     if (atomic_of(h.permits).compare_exchange_weak(permits, permits - 1, relaxed)) {
-      if (atomic_of(h.several).load(relaxed) == 0) {
-        visited(); // the last moment at which nobody else searches
-        if (const std::uint32_t largest = largest_visited(h.max_states);
-            visited_number_ != largest) {
-          enlarge_visited(largest);
-        }
-      }
       atomic_of(h.several).store(1, relaxed);
       return true;
     }

@@ -201,6 +201,7 @@ public:
     ByContent // the same then, too; takes longer
   };
   ProgressGraph load(Numbering numbering = Numbering::AsFound) const;
+  ProgressGraph load(Numbering numbering, Team& team) const;
   std::uint32_t state_count() const;
   std::pair<std::uint64_t, std::uint64_t> frontier() const; // depth, queue
   bool saw(Fact fact) const;
@@ -242,6 +243,9 @@ private:
   void enlarge_visited(std::uint32_t number);
   bool is_done(StateId id) const;
   bool take_states();
+  void begin_insertion();
+  void end_insertion();
+  void make_room(std::uint32_t states);
 
   mutable std::uint32_t visited_number_ = 0; // visited_ is the set of this number
   mutable VisitedSet visited_;
