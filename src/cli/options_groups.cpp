@@ -43,6 +43,7 @@ const std::vector<Heading>& headings() {
         "--max-memory",
         "--schedules",
         "--jobs",
+        "--suite",
         "--states-alone",
         "--seed",
         "--cone"}},

@@ -96,16 +96,26 @@ Explorer::~Explorer() {
 
 // --- The host stops ------------------------------------------------------------------------------
 
-void Explorer::wait(const std::function<bool()>& done, const char* what) {
-  threads_.stop({.kind = HostPoint::Kind::Wait, .what = what, .condition = &done});
+void Explorer::wait(
+    const std::function<bool()>& done,
+    std::span<const machine::CommandPtr> commands,
+    const char* what
+) {
+  threads_.stop(
+      {.kind = HostPoint::Kind::Wait, .what = what, .condition = &done, .commands = commands}
+  );
 }
 
-bool Explorer::query(const std::function<bool()>& ready) {
+bool Explorer::query(
+    const std::function<bool()>& ready,
+    std::span<const machine::CommandPtr> commands
+) {
   note_circle(); // it depends on what devices have not done yet
   return threads_.stop(
              {.kind = HostPoint::Kind::Query,
               .what = last_call_[threads_.current()],
-              .condition = &ready}
+              .condition = &ready,
+              .commands = commands}
          ) == 0;
 }
 

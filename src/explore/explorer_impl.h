@@ -1,7 +1,7 @@
 // The explorer itself; shared by its source files, included by nobody else.
 //
 // Where the host threads stand, the machine is explored in place: a state is gone back to by
-// undoing (machine/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
+// undoing (reduce/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
 // out) are made in a forked process each, the last one by this process. Several processes explore
 // at the same time (explorer_processes.cpp); what they find does not depend on who goes where. What
 // commutes with every move of others is not tried in each state:
@@ -26,9 +26,9 @@
 #include "explore/state_table.h"
 #include "explore/work.h"
 #include "explore/work_board.h"
-#include "machine/stepper.h"
 
 #include "hostwatch/hooks.h"
+#include "reduce/stepper.h"
 
 #include <array>
 #include <chrono>
@@ -42,7 +42,7 @@
 
 namespace heddle::explore {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 /// An execution to repeat instead of a search.
 struct Replay {
@@ -70,8 +70,13 @@ public:
 
   // --- machine::Driver ---------------------------------------------------------------------------
   void submitted(const machine::CommandPtr& command) override;
-  void wait(const std::function<bool()>& done, const char* what) override;
-  bool query(const std::function<bool()>& ready) override;
+  void wait(
+      const std::function<bool()>& done,
+      std::span<const machine::CommandPtr> commands,
+      const char* what
+  ) override;
+  bool
+  query(const std::function<bool()>& ready, std::span<const machine::CommandPtr> commands) override;
   void observe(const char* name) override;
   void api_call(const char* name) override;
   void api_return(const char* name) override;
@@ -84,12 +89,8 @@ public:
   void unsupported(const char* what) override { stop_unsupported(what); }
 
   // --- Told by the instrumentation ---------------------------------------------------------------
-  unsigned host_event(
-      HeddleHostEvent event,
-      const void* address,
-      std::size_t bytes,
-      std::uint64_t operands
-  );
+  unsigned
+  host_event(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
   void host_allocates();
@@ -173,6 +174,7 @@ private:
   void note_facts();
   bool search();
   void hash_host();
+  void hash_commands();
   void begin_host_function(const machine::CommandPtr& command);
   bool go(const Node& node, const Choice& choice);
   void look_ahead(const Node& node, Choice& choice);
@@ -191,7 +193,7 @@ private:
   void give_up_if_straight();
   std::uint64_t open_waits();
   std::vector<HostAt> hosts() const;
-  Hash128 beside_device(std::uint64_t open) const;
+  Hash128 beside_device(std::uint64_t open);
   bool repeat();
   void reached(StateId state);
 
@@ -291,11 +293,13 @@ private:
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
   std::vector<ClassChange> changes_;                   // scratch
   std::vector<Demand> demands_;                        // scratch
-  std::uint64_t changed_ = 0; // names what api_changed() has told of, in its order
-  Hash128 host_hash_;                                  // of the host threads, where they stand now
-  std::uint64_t ways_seen_ = 0;                        // counts what ways_ has been about
-  bool ways_vary_ = false;   // they depend on more than which commands are complete
-  std::optional<Edge> last_; // the move under way; `to` is not known yet
+  std::uint64_t changed_ = 0;        // names what api_changed() has told of, in its order
+  Hash128 host_hash_;                // of the host threads, where they stand now
+  Hash128 command_hash_;             // see hash_commands(): of those that these names are of
+  std::uint64_t named_commands_ = 0; // Stepper::names_of_commands()
+  std::uint64_t ways_seen_ = 0;      // counts what ways_ has been about
+  bool ways_vary_ = false;           // they depend on more than which commands are complete
+  std::optional<Edge> last_;         // the move under way; `to` is not known yet
   std::uint32_t last_label_ =
       0; // 0: it is to be made of last_; else that has no more than `from` and `choice`
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like

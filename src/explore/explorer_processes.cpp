@@ -145,13 +145,13 @@ bool Explorer::look_at_end_of_child(int status, std::uint32_t process) {
   return false;
 }
 
-/// What this process has noted of accesses (machine/sums.h) the others have to know, and the other
+/// What this process has noted of accesses (reduce/sums.h) the others have to know, and the other
 /// way round: an assumption may be wrong because of what two of them have seen.
 void Explorer::exchange_news() {
   if (one_way()) {
     return;
   }
-  for (const machine::Sums::Note& note : stepper_.take_news()) {
+  for (const reduce::Sums::Note& note : stepper_.take_news()) {
     static_assert(sizeof note <= StateTable::most_told);
     const auto number = table_.tell(std::as_bytes(std::span(&note, 1)));
     if (!number) {
@@ -161,7 +161,7 @@ void Explorer::exchange_news() {
     heard_ += *number == heard_ ? 1 : 0; // nobody else has said anything meanwhile
   }
   for (; heard_ < table_.told(); ++heard_) {
-    machine::Sums::Note note;
+    reduce::Sums::Note note;
     std::memcpy(&note, table_.told(heard_).data(), sizeof note);
     stepper_.learn(note);
   }

@@ -63,8 +63,14 @@ std::vector<HostAt> Explorer::hosts() const {
 }
 
 /// What is added to that of devices in a state's fingerprint.
-Hash128 Explorer::beside_device(std::uint64_t open) const {
-  const std::uint64_t words[] = {host_hash_.low, host_hash_.high, open};
+Hash128 Explorer::beside_device(std::uint64_t open) {
+  // The move that led here, or going back, may have completed a kernel that a stream ends with.
+  if (const auto commands = stepper_.names_of_commands(); commands != named_commands_) {
+    named_commands_ = commands;
+    hash_commands();
+  }
+  const std::uint64_t words[] =
+      {host_hash_.low, host_hash_.high, command_hash_.low, command_hash_.high, open};
   const XXH128_hash_t h = XXH3_128bits(words, sizeof words);
   return {h.low64, h.high64};
 }
@@ -402,11 +408,32 @@ void Explorer::hash_host() {
   threads_.hash(hasher);
   host_.hash_memory(hasher);
   hasher.value(changed_);
+  host_hash_ = hasher.finish();
+  named_commands_ = stepper_.names_of_commands();
+  hash_commands();
+}
+
+/// What commands that are not complete will do, and how the API's objects and calls that wait refer
+/// to them.
+void Explorer::hash_commands() {
+  Hasher hasher;
   stepper_.hash_contents(hasher);
   world_.hash_api_state(hasher, [this](const machine::Command& command) {
     return stepper_.name_of(command);
   });
-  host_hash_ = hasher.finish();
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    if (threads_.state(t) != HostThreads::State::Live) {
+      continue;
+    }
+    // A call that began before another thread submitted more does not wait for that.
+    for (const machine::CommandPtr& command : threads_.point(t).commands) {
+      if (const std::uint64_t name = stepper_.name_of(*command); name != 0) {
+        hasher.value(t);
+        hasher.value(name);
+      }
+    }
+  }
+  command_hash_ = hasher.finish();
 }
 
 /// Host functions run on a host thread of their own. It gets no memory that was allocated here:
@@ -689,7 +716,7 @@ bool Explorer::repeat() {
       chosen = fits != candidates.end() ? *fits : chosen;
     }
     expected_ = check;
-    machine::MemoryJournal::Accesses accesses;
+    model::MemoryJournal::Accesses accesses;
     std::string owner;
     const bool traced = replay_->trace >= 0;
     if (traced && chosen.kind == Choice::Kind::Thread) {

@@ -28,7 +28,7 @@
 // A guaranteed actor that is blocked demands nothing: it may wait for as long as it is blocked.
 //
 // A state may stand for several that differ only in the places of equal threads. Then a demand is
-// not that of one thread but of its class (machine/stepper.h), and an edge says which class became
+// not that of one thread but of its class (reduce/stepper.h), and an edge says which class became
 // which. A thread is followed through the graph by its classes; as a way that leads back to a state
 // can be repeated, whatever one thread of a class can get in a component, each of them can
 // (Emerson and Sistla, "Utilizing symmetry when model checking under fairness assumptions").

@@ -515,7 +515,7 @@ bool StateTable::saw(Fact fact) const {
   return (atomic_of(header().facts).load(relaxed) >> static_cast<unsigned>(fact) & 1) != 0;
 }
 
-void StateTable::learn(const machine::Learned& refuted) {
+void StateTable::learn(const reduce::Learned& refuted) {
   const std::array<std::uint64_t, 7> sets{
       refuted.contended,
       refuted.owned,
@@ -530,7 +530,7 @@ void StateTable::learn(const machine::Learned& refuted) {
   }
 }
 
-machine::Learned StateTable::learned() const {
+reduce::Learned StateTable::learned() const {
   const auto set = [&](std::size_t i) { return atomic_of(header().learned[i]).load(relaxed); };
   return {
       .contended = set(0),

@@ -18,7 +18,8 @@
 #include "explore/progress_graph.h"
 #include "explore/visited_set.h"
 #include "explore/work_board.h"
-#include "machine/learned.h"
+
+#include "reduce/learned.h"
 
 #include <cstddef>
 #include <memory>
@@ -76,7 +77,7 @@ enum class Fact : std::uint8_t {
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order
   SumsClash,   // Options::sums does not hold: the search is void
-  Refuted,     // some machine::Assumption: the search is void
+  Refuted,     // some reduce::Assumption: the search is void
   Circle, // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp, // Options::gives_up
   HostAllocates, // … memory while others may go on: one process searches
@@ -157,8 +158,8 @@ public:
   ActorId add_actor(const Actor& actor);
   void note(Fact fact);
   /// What the search has refuted of its assumptions, and what was known before.
-  void learn(const machine::Learned& refuted);
-  machine::Learned learned() const;
+  void learn(const reduce::Learned& refuted);
+  reduce::Learned learned() const;
   /// What a process has found out that the others must know: plain data of up to `most_told` bytes.
   /// All is told in one order, and who tells something and then hears has heard whatever was told
   /// before. Returns its number; none: there is no room for more.

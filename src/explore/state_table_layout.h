@@ -95,7 +95,7 @@ struct StateTable::Header {
       events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
-  std::array<std::uint64_t, 7> learned; // machine::Learned
+  std::array<std::uint64_t, 7> learned; // reduce::Learned
   std::uint32_t keeps_to;               // so many states; 0: to none
   std::uint32_t irrevocable;            // moves
   std::int32_t permits;                 // of processes that could take part and do not
