@@ -59,7 +59,8 @@ Explorer::Explorer(
       options_(options),
       stepper_(world, stepper_options(options, std::move(warp_rules))),
       threads_(*this, host_),
-      replay_(std::move(replay)) {
+      replay_(std::move(replay)),
+      board_(table_.work_board()) {
   threads_.set_eager(options.eager && options.host_progress);
   world_.use_virtual_time();
   if (options.guide_barriers) {

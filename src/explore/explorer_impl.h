@@ -24,6 +24,8 @@
 #include "explore/host_threads.h"
 #include "explore/schedule.h"
 #include "explore/state_table.h"
+#include "explore/work.h"
+#include "explore/work_board.h"
 
 #include "hostwatch/hooks.h"
 #include "reduce/stepper.h"
@@ -130,7 +132,8 @@ private:
     std::vector<Stepper::Move> moves;
     std::vector<Choice> choices; // those that are tried here
     std::size_t next = 0;
-    std::uint64_t open = 0; // host threads whose wait could end
+    std::uint32_t taken = 0, check = 0; // number of the choice under way; check_of() this state
+    std::uint64_t open = 0;             // host threads whose wait could end
     Hash128 device, beside; // what the fingerprint consists of
     std::uint64_t ways = 0; // ways_seen_, when ways_ was about this state
     bool looked_ahead = false;
@@ -163,6 +166,8 @@ private:
   };
 
   // explorer_search.cpp
+  Look look_around();
+  Node& add_node(StateId state, const Look& look);
   bool enter(const Arrival& arrival);
   bool enter_again(const Node& before, const Choice& choice, const Arrival& arrival);
   bool arrive(const Look& look, const Choices& asked);
@@ -183,7 +188,7 @@ private:
   Choices wanted(const Node& node, const Choices& asked, bool first);
   void keep_few(Node& node, std::uint64_t left);
   static bool is_in(const Choice& choice, const Choices& choices);
-  void look_for_circle(StateId state);
+  void look_for_circle(StateId state, std::size_t way);
   void note_circle();
   void give_up_if_straight();
   std::uint64_t open_waits();
@@ -195,14 +200,25 @@ private:
   // explorer_processes.cpp
   pid_t fork_child();
   static int wait_for(pid_t child);
-  pid_t fork_searcher(Searcher& searcher);
+  pid_t fork_searcher(Searcher& searcher, std::optional<WorkBoard::Family> family = std::nullopt);
   bool ended_well(const Searcher& searcher);
   bool fork_for(const Node& node);
-  void share_work();
   bool look_at_end_of_child(int status, std::uint32_t process);
   void exchange_news();
   [[noreturn]] void finish();
   [[noreturn]] void leave();
+
+  // explorer_work.cpp
+  std::size_t first_to_give(const Node& node) const;
+  void drop_known(Node& node);
+  std::vector<std::size_t> halve();
+  Work piece_of_work(std::span<const std::size_t> kept) const;
+  void keep(std::span<const std::size_t> kept);
+  void share_work();
+  void fork_member(std::span<const std::size_t> kept);
+  bool take_work();
+  bool repeat_way(const Work& work);
+  void leave_family();
 
   // explorer_sample.cpp
   void sample();
@@ -291,7 +307,10 @@ private:
   std::uint64_t taken_ = 0;            // moves on the way to the first state of path_
   std::uint64_t queue_ = 0;            // choices of this process, not tried yet
   std::vector<Searcher> helpers_;      // that explore at the same time, and end before this one
-  std::chrono::steady_clock::time_point next_share_{};
+  WorkBoard board_;
+  std::optional<WorkBoard::Family> family_; // whose base is the first state of path_
+  bool has_permit_ = true;                  // to search
+  std::chrono::steady_clock::time_point next_piece_{}, next_fork_{}; // of work to give away
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   std::uint64_t in_calls_ = 0;                            // host threads, as bits
   std::uint64_t submitted_ = 0;                           // by the call under way: the same

@@ -212,13 +212,19 @@ bool Explorer::enter(const Arrival& arrival) {
   if (options_.starts_at_once && stepper_.choice_met_command()) {
     note_circle(); // what keep_few() takes for granted does not hold
   }
+  Look look = look_around();
+  look.alike = arrival.alike;
+  return arrive(look, asked_by(arrival, look.open));
+}
+
+/// What the state is like in which the machine and the host are.
+Explorer::Look Explorer::look_around() {
   Look look;
   look.open = open_waits();
   look.device = stepper_.fingerprint();
   look.beside = beside_device(look.open);
   look.check = stepper_.saw_host_addresses() ? unchecked : check_of(look.device);
-  look.alike = arrival.alike;
-  return arrive(look, asked_by(arrival, look.open));
+  return look;
 }
 
 /// The same after a move that was made again, which changes nothing but what is known of it: no
@@ -286,29 +292,14 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     finish();
   }
   if (!visit->first) {
-    look_for_circle(visit->id);
+    look_for_circle(visit->id, path_.size());
   } else if (options_.gives_up && !one_way()) {
     give_up_if_straight();
   }
   if (!one_way() && (visit->nothing_new || table_.keeps_out(hash))) {
     return false;
   }
-  if (spare_.empty()) {
-    path_.emplace_back();
-  } else {
-    path_.push_back(std::move(spare_.back()));
-    spare_.pop_back();
-  }
-  Node& node = path_.back();
-  node.state = visit->id;
-  node.mark = stepper_.mark();
-  node.open = look.open;
-  node.device = look.device;
-  node.beside = look.beside;
-  node.ways = ways_seen_;
-  node.next = 0;
-  node.looked_ahead = false;
-  stepper_.moves(node.moves);
+  Node& node = add_node(visit->id, look);
   all_choices(node);
   const Choices mine = table_.claim(node.state, wanted(node, asked, visit->first));
   if (!one_way()) {
@@ -328,13 +319,36 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   return true;
 }
 
-/// The last move has led to `state`: is it one on the way there?
-void Explorer::look_for_circle(StateId state) {
+/// The state where the search is, which is the last one of path_ from now on, without choices.
+Explorer::Node& Explorer::add_node(StateId state, const Look& look) {
+  if (spare_.empty()) {
+    path_.emplace_back();
+  } else {
+    path_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+  }
+  Node& node = path_.back();
+  node.state = state;
+  node.mark = stepper_.mark();
+  node.check = look.check;
+  node.open = look.open;
+  node.device = look.device;
+  node.beside = look.beside;
+  node.ways = ways_seen_;
+  node.next = 0;
+  node.looked_ahead = false;
+  node.choices.clear();
+  stepper_.moves(node.moves);
+  return node;
+}
+
+/// A move has led from the last of so many states of path_ to `state`: is it one of them?
+void Explorer::look_for_circle(StateId state, std::size_t way) {
   if (!options_.gives_up && !options_.starts_at_once) {
     return;
   }
-  for (std::size_t i = 1; i <= std::min(path_.size(), longest_circle); ++i) {
-    if (path_[path_.size() - i].state == state) {
+  for (std::size_t i = 1; i <= std::min(way, longest_circle); ++i) {
+    if (path_[way - i].state == state) {
       note_circle();
     }
   }
@@ -550,7 +564,7 @@ std::uint32_t Explorer::label_of(const Node& node, const Choice& choice) {
   return label;
 }
 
-/// True: what the choice does is known, and so is the state that it leads to. Five of six moves are
+/// `node` is one of path_. True: what the choice does is known, and so is the state that it leads to. Five of six moves are
 /// like that where six threads move; they are written down and not made.
 bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   if (!choice.ahead) {
@@ -563,7 +577,7 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   table_.add_edge(
       ShortEdge{node.state, *to, label_of(node, choice), pack_choice(choice.number, choice.check)}
   );
-  look_for_circle(*to);
+  look_for_circle(*to, static_cast<std::size_t>(&node - path_.data()) + 1);
   return true;
 }
 
@@ -596,6 +610,7 @@ bool Explorer::search() {
   while (!path_.empty()) {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::Refuted) ||
         table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) ||
+        table_.saw(Fact::Unrepeatable) ||
         (options_.starts_at_once && table_.saw(Fact::Circle))) {
       finish(); // another process has found out
     }
@@ -605,6 +620,9 @@ bool Explorer::search() {
     share_work();
     Node& node = path_.back();
     if (node.next == node.choices.size()) {
+      if (path_.size() == 1 && take_work()) {
+        continue;
+      }
       leave_node();
       if (!path_.empty()) {
         stepper_.undo_to(path_.back().mark);
@@ -613,6 +631,7 @@ bool Explorer::search() {
     }
     Choice& choice = node.choices[node.next++]; // stays where it is, unlike the node
     --queue_;
+    node.taken = choice.number;
     const Arrival arrival{
         .host = false,
         .open = node.open,
@@ -633,11 +652,14 @@ bool Explorer::search() {
       continue;
     }
     // A crash ends all processes that this one waits for.
-    const bool last = path_.size() == 1 && node.next == node.choices.size() && helpers_.empty();
+    const bool last = helpers_.empty() && std::ranges::all_of(path_, [](const Node& n) {
+                        return n.next == n.choices.size();
+                      });
     if (!last && !fork_for(node)) {
       continue;
     }
     // Nobody goes back from here.
+    leave_family();
     taken_ += path_.size();
     if (go(node, choice)) {
       return true;

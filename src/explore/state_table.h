@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "explore/progress_graph.h"
 #include "explore/visited_set.h"
+#include "explore/work_board.h"
 
 #include "reduce/learned.h"
 
@@ -82,7 +83,8 @@ enum class Fact : std::uint8_t {
   HostAllocates, // … memory while others may go on: one process searches
   HostClash,     // Options::host_first does not hold: the search is void
   HostUnseen,    // host code is not instrumented
-  EndsAsExpected // an execution ended with the exit status that is expected [EXIT]
+  EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
+  Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void
 };
 
 /// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,
@@ -172,6 +174,9 @@ public:
   void remove_process(std::uint32_t process);
   /// This process is `process` now; the first one is 0.
   void become(std::uint32_t process);
+  std::uint32_t process() const { return process_; }
+  /// Where its processes hand work to each other.
+  WorkBoard work_board() const;
   /// What this process is about to do, so that its parent can say where it died.
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position(std::uint32_t process) const;
@@ -197,6 +202,7 @@ public:
     ByContent // the same then, too; takes longer
   };
   ProgressGraph load(Numbering numbering = Numbering::AsFound) const;
+  ProgressGraph load(Numbering numbering, Team& team) const;
   std::uint32_t state_count() const;
   std::pair<std::uint64_t, std::uint64_t> frontier() const; // depth, queue
   bool saw(Fact fact) const;
@@ -237,11 +243,15 @@ private:
   VisitedSet& visited() const;
   void enlarge_visited(std::uint32_t number);
   bool is_done(StateId id) const;
+  bool take_states();
+  void begin_insertion();
+  void end_insertion();
+  void make_room(std::uint32_t states);
 
   mutable std::uint32_t visited_number_ = 0; // visited_ is the set of this number
   mutable VisitedSet visited_;
   VisitedSet wanted_;                              // see keep_to()
-  std::optional<StateId> spare_state_;             // taken, and not used
+  StateId next_state_ = 0, end_of_states_ = 0;     // taken, and not used
   std::uint32_t next_edge_ = 0, end_of_edges_ = 0; // of those that this process has taken
   std::uint32_t process_ = 0;
   struct KnownLabel {
