@@ -513,6 +513,23 @@ void define_check(CLI::App& app, Options& options) {
           "and make one report of all; -j N: N of them at the same time"
       )
       ->type_name("FILE");
+  CLI::Option* checkpoint =
+      check
+          ->add_option(
+              "--checkpoint",
+              options.check.checkpoint,
+              "With --suite: keep in FILE what has been found, after each program"
+          )
+          ->type_name("FILE");
+  checkpoint->needs("--suite");
+  check
+      ->add_flag(
+          "--resume",
+          options.check.resume,
+          "With --checkpoint: programs that are in the file, and have not changed, are not checked "
+          "again"
+      )
+      ->needs(checkpoint);
   define_rules(*check, options.check.device);
   define_output(
       *check,

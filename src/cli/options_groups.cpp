@@ -44,6 +44,8 @@ const std::vector<Heading>& headings() {
         "--schedules",
         "--jobs",
         "--suite",
+        "--checkpoint",
+        "--resume",
         "--states-alone",
         "--seed",
         "--cone"}},

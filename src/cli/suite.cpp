@@ -5,7 +5,9 @@
 #include "cli/check.h"
 #include "cli/commands.h"
 #include "cli/file.h"
+#include "cli/launch.h"
 #include "cli/spread.h"
+#include "cli/suite_checkpoint.h"
 #include "cli/suite_file.h"
 #include "explore/explored_process.h"
 #include "explore/interruption.h"
@@ -60,14 +62,49 @@ std::size_t jobs_of_rank(const explore::Workers& workers, const Ranks* ranks) {
              : std::max<std::size_t>(jobs / static_cast<std::size_t>(ranks->size_here()), 1);
 }
 
+/// Everything that the result rests on: the program as compiled, with all that it includes, what it
+/// is told, and who checks it. Libraries that it loads, and files that it reads, are not looked at.
+std::string identity_of(const SuiteEntry& entry, const CheckOptions& options) {
+  const auto flags = split_words(options.nvcc);
+  const auto target =
+      flags ? prepare_check(options.program, options.arguments, options.device, *flags)
+            : Result<Target>(unexpected(flags.error()));
+  const auto content = target ? hash_file(target->path) : std::nullopt;
+  if (!content) {
+    return ""; // the check says why
+  }
+  Hasher hasher;
+  for (const std::string& text :
+       {std::string(HEDDLE_VERSION), processor_name(), *content, entry.program}) {
+    hasher.text(text);
+  }
+  for (const auto* words : {&entry.arguments, &entry.options, &entry.expected}) {
+    hasher.value(words->size());
+    for (const std::string& word : *words) {
+      hasher.text(word);
+    }
+  }
+  return hex(hasher.finish());
+}
+
 /// In the process of that program.
-report::SuiteResult check_entry(const SuiteEntry& entry, const CheckOptions& options) {
+report::SuiteResult
+check_entry(const SuiteEntry& entry, const CheckOptions& options, const SuiteCheckpoint& before) {
   report::SuiteResult result = empty_result(entry);
+  const std::string identity = identity_of(entry, options);
+  if (const report::SuiteResult* known = before.find(identity); known != nullptr) {
+    result = *known;
+    result.name = entry.name;
+    return result;
+  }
   auto report = check_program(options);
   if (!report) {
     result.error = report.error().message;
     result.exit_code = report_error(report.error());
     return result;
+  }
+  if (explore::Interruption::received() == 0) {
+    result.identity = identity;
   }
   result.verdict = report::name(report->verdict());
   result.exit_code = exit_code_of(options, *report);
@@ -86,11 +123,12 @@ report::SuiteResult check_entry(const SuiteEntry& entry, const CheckOptions& opt
 }
 
 /// The same, with what compilers and programs print kept out of the report.
-std::string check_quietly(const SuiteEntry& entry, const CheckOptions& options) {
+std::string
+check_quietly(const SuiteEntry& entry, const CheckOptions& options, const SuiteCheckpoint& before) {
   const int messages = ::memfd_create("heddle-messages", MFD_CLOEXEC);
   ::dup2(messages, STDOUT_FILENO);
   ::dup2(messages, STDERR_FILENO);
-  report::SuiteResult result = check_entry(entry, options);
+  report::SuiteResult result = check_entry(entry, options, before);
   std::fflush(nullptr);
   if (result.verdict.empty()) {
     result.text = read_file(fmt::format("/proc/self/fd/{}", messages)).value_or("");
@@ -163,6 +201,14 @@ int suite_command(const CheckOptions& options, Ranks* ranks) {
   if (!checks) {
     return reports ? report_error(checks.error()) : report::exit_code::usage;
   }
+  SuiteCheckpoint checkpoint(options.checkpoint);
+  if (options.resume) {
+    const auto read = checkpoint.read();
+    if (!read && reports) { // another rank does what it is given
+      return report_error(read.error());
+    }
+  }
+  const SuiteCheckpoint before = checkpoint;
   const explore::Interruption interruption;
   report::SuiteReport report;
   report.file = suite->file;
@@ -174,13 +220,16 @@ int suite_command(const CheckOptions& options, Ranks* ranks) {
     report::SuiteResult& result = report.results[number];
     if (auto found = report::decode_suite_result(outcome.text)) {
       result = std::move(*found);
+      if (const auto kept = checkpoint.add(result); !kept) {
+        fmt::print(stderr, "heddle: warning: {}\n", kept.error().message);
+      }
     } else {
       result.exit_code = report::exit_code::internal;
       result.error = "the check " + outcome.error;
     }
   };
   const auto work = [&](std::size_t number) {
-    return check_quietly(suite->entries[number], (*checks)[number]);
+    return check_quietly(suite->entries[number], (*checks)[number], before);
   };
   spread(ranks, {.count = suite->entries.size(), .at_once = jobs, .work = work}, done);
   if (!reports) {

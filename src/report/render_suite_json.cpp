@@ -83,7 +83,8 @@ std::string encode(const SuiteResult& result) {
        {"seconds", result.seconds},
        {"text", result.text},
        {"json", result.json},
-       {"sarif", result.sarif}},
+       {"sarif", result.sarif},
+       {"identity", result.identity}},
       -1
   );
 }
@@ -104,6 +105,7 @@ std::optional<SuiteResult> decode_suite_result(std::string_view text) {
   result.text = json.value("text", "");
   result.json = json.value("json", "");
   result.sarif = json.value("sarif", "");
+  result.identity = json.value("identity", "");
   return result;
 }
 

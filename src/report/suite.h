@@ -26,6 +26,8 @@ struct SuiteResult {
   int exit_code = 0; // of the check by itself
   double seconds = 0;
   std::string text, json, sarif; // the report of the program
+  // Names everything that it rests on; empty: it is not to be taken for the result of another time.
+  std::string identity;
   bool operator==(const SuiteResult&) const = default;
 };
 

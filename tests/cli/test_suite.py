@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as xml
 
@@ -144,6 +145,38 @@ class Suite(unittest.TestCase):
         report = json.loads(self.heddle("--suite", suite, "--format=json", status=2).stdout)
         self.assertIn("gone.cu", report["programs"][0]["error"])
         self.assertTrue(report["programs"][1]["as_expected"])
+
+    def test_goes_on_after_it_was_killed(self):
+        suite = self.write("programs:\n  - program: hang.cu\n    expect: may-hang\n"
+                           "  - program: long.cu\n    options: --max-states=30000 --schedules=0\n    expect: unknown\n  - program: ends.cu\n", "kept.yaml")
+        kept = self.folder / "kept"
+        job = subprocess.Popen([HEDDLE, "check", "--suite", suite, "-j1", "--checkpoint=kept"], cwd=self.folder, stdout=subprocess.DEVNULL)
+        for _ in range(300):
+            time.sleep(0.1)
+            if kept.exists():
+                break
+        job.kill()  # most likely in the second program
+        job.wait()
+        whole = json.loads(self.heddle("--suite", suite, "--format=json").stdout)
+        again = json.loads(self.heddle("--suite", suite, "--format=json", "--checkpoint=kept", "--resume").stdout)
+        self.assertEqual([(p["name"], p["verdict"], p["as_expected"]) for p in again["programs"]],
+                         [(p["name"], p["verdict"], p["as_expected"]) for p in whole["programs"]])
+        third = json.loads(self.heddle("--suite", suite, "--format=json", "--checkpoint=kept", "--resume").stdout)
+        self.assertEqual(third["programs"], again["programs"])  # to the seconds: nothing is checked again
+        changed = (self.folder / "sub/hang.cu").read_text()
+        try:
+            (self.folder / "sub/hang.cu").write_text(ENDS)
+            other = json.loads(self.heddle("--suite", suite, "--format=json", "--checkpoint=kept", "--resume", status=1).stdout)
+            self.assertEqual(other["programs"][0]["verdict"], "terminates")
+        finally:
+            (self.folder / "sub/hang.cu").write_text(changed)
+        kept.write_bytes(kept.read_bytes()[:-20])
+        self.assertIn("not whole", self.heddle("--suite", suite, "--checkpoint=kept", "--resume", status=2).stderr)
+
+    def test_a_checkpoint_that_cannot_be_written_is_a_warning(self):
+        done = self.heddle("--suite=sub/all.yaml", "--checkpoint=nowhere/kept")
+        self.assertIn("cannot write the checkpoint nowhere/kept", done.stderr)
+        self.assertIn("--suite", self.heddle("--checkpoint=kept", "sub/ends.cu", status=2).stderr)
 
     def test_errors_in_the_file_name_the_place(self):
         for text, words in [
