@@ -1,14 +1,7 @@
-// Kernels of the kinds that benchmark collections have, at sizes that take the interpreter 30
-// to 400 ms each: kinds NAME. Prints a sum of the result's words, which must not depend on how the kernel
-// is executed.
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <vector>
+// Kernels of the kinds that benchmark collections have.
+#include "kinds.h"
 
 namespace {
-
-constexpr int threads = 256;
 
 __global__ void mandelbrot(float* out, const float*, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -164,45 +157,19 @@ __global__ void doubles(float* out, const float* in, int n) {
   out[i] = static_cast<float>(sum + sqrt(fabs(x)));
 }
 
-struct Kind {
-  const char* name;
-  void (*kernel)(float*, const float*, int);
-  int n, per_thread, rounds;
-};
+template <auto kernel, int per_thread = 1> void over(float* out, float* in, int n) {
+  kernel<<<n / threads / per_thread, threads>>>(out, in, n);
+}
+
 const Kind kinds[] = {
-    {"mandelbrot", mandelbrot, 1 << 18, 1, 2},   {"black_scholes", black_scholes, 1 << 18, 1, 8},
-    {"histogram", histogram, 1 << 20, 16, 4},    {"softmax", softmax, 1 << 20, 8, 4},
-    {"transpose", transpose, 1 << 20, 4, 32},    {"stencil", stencil, 1 << 20, 1, 16},
-    {"sparse", sparse, 1 << 18, 1, 2},           {"cipher", cipher, 1 << 18, 1, 2},
-    {"monte_carlo", monte_carlo, 1 << 17, 1, 2}, {"sort_block", sort_block, 1 << 19, 1, 2},
-    {"scan_block", scan_block, 1 << 20, 1, 4},   {"doubles", doubles, 1 << 17, 1, 4},
+    {"mandelbrot", 1 << 18, over<mandelbrot>},       {"black_scholes", 1 << 18, over<black_scholes>},
+    {"histogram", 1 << 20, over<histogram, 16>},     {"softmax", 1 << 20, over<softmax, 8>},
+    {"transpose", 1 << 20, over<transpose, 4>},      {"stencil", 1 << 20, over<stencil>},
+    {"sparse", 1 << 18, over<sparse>},               {"cipher", 1 << 18, over<cipher>},
+    {"monte_carlo", 1 << 17, over<monte_carlo>},     {"sort_block", 1 << 19, over<sort_block>},
+    {"scan_block", 1 << 20, over<scan_block>},       {"doubles", 1 << 17, over<doubles>},
 };
 
 } // namespace
 
-int main(int argc, char** argv) {
-  for (const Kind& kind : kinds) {
-    if (argc < 2) {
-      std::puts(kind.name);
-    } else if (std::strcmp(argv[1], kind.name) == 0) {
-      std::vector<float> host(kind.n);
-      for (int i = 0; i < kind.n; ++i) host[i] = (i * 2654435761u >> 8) * (1.0f / 16777216);
-      float *in, *out;
-      cudaMalloc(&in, kind.n * sizeof(float));
-      cudaMalloc(&out, kind.n * sizeof(float));
-      cudaMemcpy(in, host.data(), kind.n * sizeof(float), cudaMemcpyHostToDevice);
-      cudaMemset(out, 0, kind.n * sizeof(float));
-      for (int round = 0; round < kind.rounds; ++round) {
-        kind.kernel<<<kind.n / threads / kind.per_thread, threads>>>(out, in, kind.n);
-      }
-      cudaMemcpy(host.data(), out, kind.n * sizeof(float), cudaMemcpyDeviceToHost);
-      uint64_t sum = 0;
-      for (const float& v : host) {
-        uint32_t word;
-        std::memcpy(&word, &v, sizeof word);
-        sum = sum * 31 + word;
-      }
-      std::printf("%s %016llx %s\n", kind.name, static_cast<unsigned long long>(sum), cudaGetErrorString(cudaDeviceSynchronize()));
-    }
-  }
-}
+int main(int argc, char** argv) { return run_kinds(kinds, argc, argv); }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What compiled code gains or costs in whole programs: kinds.cu, or programs without arguments.
+"""What compiled code gains or costs in whole programs: those of the files here, or programs without arguments.
 
   bench/suite/suite.py [--heddle HEDDLE] [--rounds N] [PROGRAM.cu …]
 
@@ -39,8 +39,9 @@ def main():
     arguments = parser.parse_args()
     cases = [(program.stem, [program]) for program in arguments.programs]
     if not cases:
-        names = execute([arguments.heddle, "run", HERE / "kinds.cu"])[1].decode().split()
-        cases = [(name, [HERE / "kinds.cu", "--", name]) for name in names]
+        for file in sorted(HERE.glob("*.cu")):
+            names = execute([arguments.heddle, "run", file])[1].decode().split()
+            cases += [(name, [file, "--", name]) for name in names]
     ratios, slower, wrong = [], [], []
     for name, words in cases:
         execute([arguments.heddle, "run", "--jit=always", *words])  # compiles it, and its kernels
