@@ -636,9 +636,8 @@ void Stepper::absorb_writes(Work& work, std::size_t c) {
   }
   // Where blocks start at once it matters whether a choice meets a command.
   if (options_.sums || options_.orderly || options_.starts_at_once) {
-    note_strong_accesses(work, c, own);
+    saw_choice_ = access_monitor_.note(work, c, own) || saw_choice_;
   }
-  strong_by_.clear();
   journal_.absorb(own);
   output_bytes_ = world_.output_bytes();
 }
