@@ -49,6 +49,7 @@
 #include "model/memory_journal.h"
 #include "model/progress_model.h"
 #include "model/warp_choices.h"
+#include "model/weak_barriers.h"
 #include "model/weak_order.h"
 #include "reduce/access_kinds.h"
 #include "reduce/access_monitor.h"
@@ -315,8 +316,6 @@ public:
   bool busy() const;
 
 private:
-  class ImageReader;
-  class ImageWriter;
   using Starts = std::map<const Image*, Start>;
 
   static constexpr std::uint64_t last_ones_matter = 3;
@@ -466,28 +465,6 @@ private:
   bool may_wait(const Work& work) const;
 
   // stepper_weak.cpp
-  class WeakBarriers {
-  public:
-    /// Of a block whose first thread that is; `cluster` names it and its neighbours, and is even.
-    WeakBarriers(WeakOrder* weak, weak::Thread first, std::uint64_t cluster)
-        : weak_(weak),
-          first_(first),
-          cluster_(cluster) {}
-    explicit operator bool() const { return weak_ != nullptr; }
-    void opened(std::size_t id, std::span<const isa::LaneMask> waiting);
-    void arrived(std::uint64_t key, std::size_t w, isa::LaneMask lanes);
-    void left(std::uint64_t key, std::size_t w, isa::LaneMask lanes);
-    void met(std::size_t w, isa::LaneMask lanes);
-    void cluster_opened();
-    std::uint64_t key(std::size_t id) const { return first_ << 5 ^ (id + 1); }
-    std::uint64_t cluster() const { return cluster_; }
-
-  private:
-    void add(std::vector<weak::Thread>& threads, std::size_t w, isa::LaneMask lanes) const;
-    WeakOrder* weak_;
-    weak::Thread first_;
-    std::uint64_t cluster_;
-  };
   static weak::Thread weak_thread(const Lane& at);
   static std::size_t warps_of(const Lane& at);
   void begin_weak_threads(Work& work);
