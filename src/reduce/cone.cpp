@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "ptx/effect.h"
 
+#include "reduce/memory_object.h"
 #include "reduce/owned.h"
 
 #include <algorithm>
@@ -44,9 +45,7 @@ void Cone::look_again() {
   space_.each_live([&](const memory::Allocation& allocation) {
     const std::uint64_t bucket = bucket_of(allocation);
     if (only_of_devices(allocation.kind) && (learned_.kept & bucket) == 0) {
-      const auto* begin = reinterpret_cast<const std::byte*>(
-          allocation.base + static_cast<std::uint64_t>(allocation.delta)
-      );
+      const std::byte* const begin = bytes_of(allocation).data();
       const auto known = std::ranges::find(before, begin, &Data::begin);
       data_.push_back(
           {begin, begin + allocation.size, bucket, known != before.end() && known->written}
@@ -86,16 +85,12 @@ Cone::Data* Cone::find_in_shared(const std::byte* at) {
   if (kernel_ == nullptr || at < shared_) {
     return nullptr;
   }
-  const auto offset = static_cast<std::uint64_t>(at - shared_);
-  const auto& variables = kernel_->shared_variables;
-  for (std::size_t v = 0; v < std::min(variables.size(), most_in_shared); ++v) {
-    const std::uint64_t bucket = bucket_in_shared(*kernel_, v);
-    if (offset - variables[v].offset < variables[v].bytes) {
-      in_shared_ = {.bucket = bucket};
-      return (learned_.kept & bucket) == 0 ? &in_shared_ : nullptr;
-    }
+  const auto variable = shared_variable_at(*kernel_, static_cast<std::uint64_t>(at - shared_));
+  if (!variable || *variable >= most_in_shared) {
+    return nullptr;
   }
-  return nullptr;
+  in_shared_ = {.bucket = bucket_in_shared(*kernel_, *variable)};
+  return (learned_.kept & in_shared_.bucket) == 0 ? &in_shared_ : nullptr;
 }
 
 void Cone::accessed(int, std::byte* at, std::uint32_t, bool store) {

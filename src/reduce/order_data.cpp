@@ -3,6 +3,8 @@
 
 #include "ptx/effect.h"
 
+#include "reduce/memory_object.h"
+
 #include <algorithm>
 
 namespace heddle::reduce {
@@ -131,12 +133,11 @@ void OrderData::mark_around(const std::byte* at, std::uint64_t buckets) {
   }
   if (at >= shared_.begin && at < shared_.begin + shared_.bytes) {
     const auto offset = static_cast<std::uint64_t>(at - shared_.begin);
-    for (const isa::SharedVariable& variable : shared_.kernel->shared_variables) {
-      if (offset - variable.offset < variable.bytes) {
-        const std::byte* begin = shared_.begin + variable.offset;
-        mark_region(begin, begin + variable.bytes, buckets);
-        return;
-      }
+    if (const auto n = shared_variable_at(*shared_.kernel, offset)) {
+      const isa::SharedVariable& variable = shared_.kernel->shared_variables[*n];
+      const std::byte* begin = shared_.begin + variable.offset;
+      mark_region(begin, begin + variable.bytes, buckets);
+      return;
     }
     const std::uint64_t dynamic = shared_.kernel->dynamic_shared_offset;
     mark_region(
@@ -148,12 +149,10 @@ void OrderData::mark_around(const std::byte* at, std::uint64_t buckets) {
   }
   bool found = false;
   space_.each_live([&](const memory::Allocation& allocation) {
-    const auto* begin = reinterpret_cast<const std::byte*>(
-        allocation.base + static_cast<std::uint64_t>(allocation.delta)
-    );
-    if (at >= begin && at < begin + allocation.size) {
+    const std::span<const std::byte> bytes = bytes_of(allocation);
+    if (at >= bytes.data() && at < bytes.data() + bytes.size()) {
       found = true;
-      mark_region(begin, begin + allocation.size, buckets);
+      mark_region(bytes.data(), bytes.data() + bytes.size(), buckets);
     }
   });
   if (!found) { // local memory, or another block's

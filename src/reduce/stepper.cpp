@@ -76,10 +76,21 @@ Stepper::Stepper(World& world, Options options)
       ),
       cone_(exec_, world.space(), live_, options_.learned, options_.host_decides, options_.mutant),
       images_(options_.by_decisions),
-      sums_(options_.mutant) {
+      access_monitor_(
+          {options_.sums,
+           options_.orderly,
+           options_.data_order,
+           options_.phases,
+           options_.learned,
+           options_.mutant},
+          journal_,
+          world.space(),
+          live_,
+          access_kinds_,
+          order_data_
+      ) {
   if (mutant_is(Mutant::AheadForgetsValues)) {
-    transitions_.forget_values();
-    lane_transitions_.forget_values();
+    known_moves_.forget_values();
   }
   if (options_.weak) {
     weak_ = std::make_unique<WeakOrder>(exec_);
@@ -407,14 +418,11 @@ Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool 
          &at.work->command->grid->kernel()}
     );
   }
-  const std::size_t before = journal_.strong().size();
-  strong_by_.resize(before);
+  access_monitor_.begin_turn();
   const std::uint32_t first = number_in_cluster({at.work, at.cluster, at.block, at.warp, 0});
   const std::uint64_t epoch = at.work->progress[at.cluster].epochs[at.block];
   const Stop stop = run_turn(at, fuel, with, reconverge);
-  for (const AccessNotes::Strong& access : journal_.strong().subspan(before)) {
-    strong_by_.push_back({first + static_cast<std::uint32_t>(access.lane), epoch});
-  }
+  access_monitor_.end_turn(first, epoch);
   return stop;
 }
 

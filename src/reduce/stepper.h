@@ -49,11 +49,14 @@
 #include "model/memory_journal.h"
 #include "model/progress_model.h"
 #include "model/warp_choices.h"
+#include "model/weak_barriers.h"
 #include "model/weak_order.h"
 #include "reduce/access_kinds.h"
+#include "reduce/access_monitor.h"
 #include "reduce/cone.h"
 #include "reduce/device_heap.h"
 #include "reduce/early_commands.h"
+#include "reduce/known_moves.h"
 #include "reduce/learned.h"
 #include "reduce/mutant.h"
 #include "reduce/order_data.h"
@@ -145,7 +148,8 @@ public:
   /// and where choice_met_command() says otherwise.
   bool commutes(const Move& move) const;
   bool choice_met_command() const {
-    return sums_.choice_met_command() && !mutant_is(Mutant::StraightForgetsCommands);
+    return access_monitor_.sums().choice_met_command() &&
+           !mutant_is(Mutant::StraightForgetsCommands);
   }
   /// These are all moves of a state. The number of their clusters, if moves of any last_ones() of
   /// them stand for all, as long as there are more (stepper_last.cpp); else 0.
@@ -179,7 +183,7 @@ public:
   /// The last step() was made as `again` said: changes() says nothing, it is what was told then.
   bool made_again() const { return made_again_; }
   /// What is known of moves is forgotten when it may not hold any more: then this changes.
-  std::uint64_t epoch() const { return transitions_.epoch() + lane_transitions_.epoch(); }
+  std::uint64_t epoch() const { return known_moves_.epoch(); }
   /// Nothing if that is not known yet, or if more is concerned than a cluster and memory. `now` is
   /// fingerprint().
   std::optional<Ahead> look_ahead(const Move& move, const Hash128& now);
@@ -248,14 +252,16 @@ public:
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
-  bool sums_clash() const { return sums_.clash() || decided_by() != 0 || cone_.clash(); }
+  bool sums_clash() const {
+    return access_monitor_.sums().clash() || decided_by() != 0 || cone_.clash();
+  }
   /// For searches in several processes: what one has noted, the others have to learn.
-  std::vector<Sums::Note> take_news() { return sums_.take_news(); }
-  void learn(const Sums::Note& note) { sums_.learn(note); }
+  std::vector<Sums::Note> take_news() { return access_monitor_.sums().take_news(); }
+  void learn(const Sums::Note& note) { access_monitor_.sums().learn(note); }
   /// Options::learned with what this search has refuted.
   Learned learned() const {
     Learned result = options_.learned;
-    result |= sums_.refuted();
+    result |= access_monitor_.sums().refuted();
     result |= cone_.refuted();
     result.contended |= decided_by();
     result.lasting |= lasting_;
@@ -274,7 +280,8 @@ public:
   bool host_got_data() const { return cone_.host_got_data(); }
   /// True once data depended on an order that was not chosen, and the host may decide by it.
   bool saw_unordered() const {
-    return sums_.saw_unordered() || (cone_.host_got_data() && !options_.host_decides);
+    return access_monitor_.sums().saw_unordered() ||
+           (cone_.host_got_data() && !options_.host_decides);
   }
   bool saw_retries() const { return order_data_.saw_retries(); }
   /// Options::phases, allocations or neighbours was wrong: what has been explored is not
@@ -311,8 +318,6 @@ public:
   bool busy() const;
 
 private:
-  class ImageReader;
-  class ImageWriter;
   using Starts = std::map<const Image*, Start>;
 
   static constexpr std::uint64_t last_ones_matter = 3;
@@ -462,28 +467,6 @@ private:
   bool may_wait(const Work& work) const;
 
   // stepper_weak.cpp
-  class WeakBarriers {
-  public:
-    /// Of a block whose first thread that is; `cluster` names it and its neighbours, and is even.
-    WeakBarriers(WeakOrder* weak, weak::Thread first, std::uint64_t cluster)
-        : weak_(weak),
-          first_(first),
-          cluster_(cluster) {}
-    explicit operator bool() const { return weak_ != nullptr; }
-    void opened(std::size_t id, std::span<const isa::LaneMask> waiting);
-    void arrived(std::uint64_t key, std::size_t w, isa::LaneMask lanes);
-    void left(std::uint64_t key, std::size_t w, isa::LaneMask lanes);
-    void met(std::size_t w, isa::LaneMask lanes);
-    void cluster_opened();
-    std::uint64_t key(std::size_t id) const { return first_ << 5 ^ (id + 1); }
-    std::uint64_t cluster() const { return cluster_; }
-
-  private:
-    void add(std::vector<weak::Thread>& threads, std::size_t w, isa::LaneMask lanes) const;
-    WeakOrder* weak_;
-    weak::Thread first_;
-    std::uint64_t cluster_;
-  };
   static weak::Thread weak_thread(const Lane& at);
   static std::size_t warps_of(const Lane& at);
   void begin_weak_threads(Work& work);
@@ -519,13 +502,10 @@ private:
   static bool runs_through(const Work& work, std::size_t cluster);
   bool move_all(const Move& move, const Again& again);
 
-  // stepper_sums.cpp
+  // stepper_barriers.cpp
   class BarrierMonitor;
-  void note_command(const Work& work);
   void note_ends(Work& work, std::size_t cluster);
   void watch_barriers(Work& work) const;
-  void
-  note_strong_accesses(Work& work, std::size_t cluster, std::span<const MemoryJournal::Bytes> own);
 
   // stepper_image.cpp: states of clusters
   struct Log { // what undo_to takes back
@@ -617,10 +597,8 @@ private:
   std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   ImageStore images_;
-  Transitions<Outcome> transitions_;
-  Transitions<LaneOutcome> lane_transitions_;
-  bool made_again_ = false;       // what Again says, by the last step()
-  std::uint64_t allocations_ = 0; // generation of memory that transitions_ is about
+  KnownMoves known_moves_;
+  bool made_again_ = false; // what Again says, by the last step()
   std::vector<Log> log_;
   std::size_t output_bytes_ = 0; // that threads have written
   std::vector<Change> changes_;
@@ -637,13 +615,7 @@ private:
   bool left_out_active_ = false;
   std::uint64_t lasting_ = 0;
   static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
-  Sums sums_;
-  struct By {                 // whom one of the journal's strong accesses is by
-    std::uint32_t thread = 0; // in its cluster, 32 for each warp
-    std::uint64_t epoch = 0;
-  };
-  std::vector<By> strong_by_;
-  std::uint64_t unknown_threads_ = 0;
+  AccessMonitor access_monitor_;
   mutable bool phases_clash_ = false;
   bool neighbour_gone_ = false;      // a block may end while another one accesses its shared memory
   mutable std::uint64_t tried_ = 0;  // instructions that were only tried out

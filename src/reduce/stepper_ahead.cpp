@@ -17,7 +17,7 @@
 namespace heddle::reduce {
 
 std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash128& now) {
-  if (!move.thread || move.through || world_.space().generation() != allocations_ ||
+  if (!move.thread || move.through || world_.space().generation() != known_moves_.generation() ||
       has_dependents(*works_[move.work])) {
     return std::nullopt;
   }
@@ -79,8 +79,8 @@ Stepper::Found Stepper::find(const Move& move) {
       return found;
     }
   }
-  const auto key = transitions_.key(before, move.ready);
-  found.of_image = transitions_.find(key, before->ready[move.ready].hint);
+  const auto key = known_moves_.of_images.key(before, move.ready);
+  found.of_image = known_moves_.of_images.find(key, before->ready[move.ready].hint);
   if (const KnownOfLane lane = found.of_image || alone ? KnownOfLane() : find_lane(work, move)) {
     const Image* after = derive(work, move.cluster, *before, thread_of(work, move), lane->result);
     if (!after->ready.empty()) {  // else the grid may be over, or stuck
@@ -90,8 +90,8 @@ Stepper::Found Stepper::find(const Move& move) {
           read.push_back({part.at, part.mask, *part.at & part.mask});
         }
       }
-      transitions_.add(key, read, {lane->writes, {after, lane->result.taken, {}}});
-      found.of_image = transitions_.find(key, nullptr);
+      known_moves_.of_images.add(key, read, {lane->writes, {after, lane->result.taken, {}}});
+      found.of_image = known_moves_.of_images.find(key, nullptr);
     }
   }
   return found;
@@ -106,8 +106,8 @@ Stepper::KnownOfLane Stepper::find_lane(const Work& work, const Move& move) {
   }
   const std::size_t thread = thread_of(work, move);
   const ImageThread& part = *before.parts[thread];
-  const KnownOfLane known = lane_transitions_.find(
-      lane_transitions_.key(before.rest, &part),
+  const KnownOfLane known = known_moves_.of_lanes.find(
+      known_moves_.of_lanes.key(before.rest, &part),
       before.shared->bytes.data()
   );
   if (!known) {
@@ -160,8 +160,8 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
   if (!mutant_is(Mutant::AheadForgetsShared)) {
     read.insert(read.end(), journal_.read_shared().begin(), journal_.read_shared().end());
   }
-  lane_transitions_.add(
-      lane_transitions_.key(before.rest, before.parts[thread]),
+  known_moves_.of_lanes.add(
+      known_moves_.of_lanes.key(before.rest, before.parts[thread]),
       read,
       {journal_.written(), {after.parts[thread], after.rest, journal_.written_shared(), taken_, {}}}
   );

@@ -118,18 +118,18 @@ void Stepper::submitted(const CommandPtr& command) {
   }
   for (const auto& other : works_) {
     if (!other->done && (options_.ignore_grid_order || !before.contains(other->command.get()))) {
-      sums_.overlap(work->identity, other->identity);
+      access_monitor_.sums().overlap(work->identity, other->identity);
     }
   }
   saw_early_ = saw_early_ || !command->early.empty();
   if (options_.starts_at_once) {
     early_commands_.submitted(command, work->identity, [&](std::uint64_t other) {
-      sums_.overlap(work->identity, other);
+      access_monitor_.sums().overlap(work->identity, other);
     });
   }
   if (const auto& wait = command->value) { // it may look at any time
     const memory::Range range = world_.space().find_range(wait->address);
-    sums_.note(
+    access_monitor_.sums().note(
         work->identity,
         {.place = wait->address + static_cast<std::uint64_t>(range.delta),
          .bytes = wait->bytes,

@@ -60,7 +60,7 @@ void Stepper::host_accesses(std::uintptr_t address) {
   early_commands_.add_carried_out(under_way);
   const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
   constexpr std::uint64_t host = ~std::uint64_t{0};
-  sums_.note_host(
+  access_monitor_.sums().note_host(
       {.place = place, .bytes = widest, .thread = host, .block = host, .contended = true},
       under_way
   );

@@ -220,7 +220,8 @@ bool Stepper::step_command(const Move& move) {
   log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
   if (!simple(move)) {
     if (!command->more) {
-      note_command(work);
+      cone_.carried_out(*command);
+      access_monitor_.carried_out(work);
     }
     host_moved();
   }
@@ -252,11 +253,7 @@ bool Stepper::step_thread(const Move& move, const Again& again) {
 
 /// As it was done before, or by executing it; false if it failed.
 bool Stepper::move_thread(const Move& move, const Again& again) {
-  if (const std::uint64_t now = world_.space().generation(); now != allocations_) {
-    transitions_.clear();
-    lane_transitions_.clear();
-    allocations_ = now;
-  }
+  known_moves_.forget_if_changed(world_.space().generation());
   Work& work = *works_[move.work];
   const Image* before = work.images[move.cluster];
   using OfImage = Transitions<Outcome>::Transition;
@@ -289,8 +286,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   if (order_data_.take_news()) { // what is known may read what has been marked, or write what is
-    transitions_.clear();
-    lane_transitions_.clear();
+    known_moves_.forget();
   }
   if (!done) {
     return false;
@@ -313,13 +309,13 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
                            works_[move.work]->cooperative();
   if (made_others || log_.size() > logged + 1 || !journal_.read() ||
       journal_.written().size() + journal_.written_shared().size() > most_writes ||
-      world_.space().generation() != allocations_) {
+      world_.space().generation() != known_moves_.generation()) {
     return;
   }
   // With several clusters, this one will look the same while others do not.
   if (!remember_lane(move, before, *after) || works_[move.work]->clusters.size() > 1) {
-    transitions_.add(
-        transitions_.key(&before, move.ready),
+    known_moves_.of_images.add(
+        known_moves_.of_images.key(&before, move.ready),
         *journal_.read(),
         {journal_.written(), {after, taken_, {}}}
     );

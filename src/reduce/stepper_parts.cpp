@@ -155,8 +155,7 @@ void Stepper::forget() {
   if (images_.size() < worth_it) {
     return;
   }
-  transitions_.clear(); // names images
-  lane_transitions_.clear();
+  known_moves_.forget(); // names images
   std::unordered_set<const Image*> used;
   for (const auto& work : works_) {
     used.insert(work->images.begin(), work->images.end());

@@ -13,8 +13,7 @@ using isa::Op;
 // --- Reports -------------------------------------------------------------------------------------
 
 void Stepper::collect_accesses(MemoryJournal::Accesses* all) {
-  transitions_.clear();
-  lane_transitions_.clear();
+  known_moves_.forget();
   journal_.collect(all);
 }
 
