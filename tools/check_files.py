@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Fails on source files that are too long, do not say what they are, or name this machine.
 
+Also on classes of model/ and reduce/ that are too large. Members are what the formatter leaves: lines of a class
+that end with a name_ (or several) and ';', with a value or without.
+
     check_files.py [ROOT]        ctest runs it as static.files
 """
 import pathlib
@@ -12,6 +15,24 @@ LONGEST = 800
 # Tables and data may be long: they are read a row at a time.
 LONG_ALLOWED = {".def", ".tsv", ".json", ".ptx", ".golden"}
 SOURCES = {".h", ".cpp", ".cu", ".py", ".cmake", ".sh"}
+LARGEST_CLASS = (600, 20)  # lines, members
+# Larger ones, which may only shrink.
+LARGER = {"src/reduce/stepper.h:Stepper": (580, 53)}
+CLASS = re.compile(r"^(?:template <[^\n]*> )?class ([\w:]+)[^;]*\{$.*?^\};$", re.M | re.S)
+MEMBER = re.compile(r"^  [\w:<][^()\n]*?\b(\w+_(?:, \w+_)*)(?: = [^;]*|\{[^;]*\})?;", re.M)
+
+
+def large_classes(name, text):
+    for found in CLASS.finditer(text):
+        lines = found[0].count("\n") + 1
+        members = sum(m[1].count(",") + 1 for m in MEMBER.finditer(found[0]))
+        most = LARGER.get(f"{name}:{found[1]}", LARGEST_CLASS)
+        if lines > most[0] or members > most[1]:
+            number = text[:found.start()].count("\n") + 1
+            yield (f"{name}:{number}: error: class {found[1]} has {lines} lines and {members} members; "
+                   f"split it (limit {most[0]} and {most[1]})")
+
+
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|root)/\w")
 
 
@@ -34,6 +55,8 @@ def main(argv):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         if len(lines) > LONGEST and path.suffix not in LONG_ALLOWED:
             problems.append(f"{name}:{LONGEST}: error: {len(lines)} lines; split it (limit {LONGEST})")
+        if name.startswith(("src/model/", "src/reduce/")) and path.suffix == ".h":
+            problems += large_classes(name, "\n".join(lines))
         # A .cpp beside its header is explained there.
         explained = path.suffix == ".cpp" and path.with_suffix(".h").exists()
         if name.startswith("src/") and path.suffix in {".h", ".cpp"} and not explained:

@@ -5,7 +5,7 @@
 
 A reduction of the search is a claim about Heddle, stated in spec/reductions.md as [RED-…]. It has no row in
 the table, since no diagnostic cites it. It must be cited by a source or test, and say which option switches
-it off ("Off: `no-…`") and which mutants of src/machine/mutant.h the enumeration has to notice ("Mutants: `…`",
+it off ("Off: `no-…`") and which mutants of src/reduce/mutant.h the enumeration has to notice ("Mutants: `…`",
 two of them at least), or why it has none ("Not enumerated: …").
 
 A rule is stated by a heading in spec/*.md:      ### [CLUSTER] one step obliges the whole cluster
@@ -75,7 +75,7 @@ def check_reductions(root, rules):
     if not page.exists():
         return []
     switches = set(re.findall(r'\{"(no-[a-z-]+)"', (root / "src/explore/options.cpp").read_text(encoding="utf-8")))
-    mutants = re.findall(r'\{Mutant::\w+, "([a-z-]+)", "([a-z-]+)"\}', (root / "src/machine/mutant.h").read_text(encoding="utf-8"))
+    mutants = re.findall(r'\{Mutant::\w+, "([a-z-]+)", "([a-z-]+)"\}', (root / "src/reduce/mutant.h").read_text(encoding="utf-8"))
     known = {f"{reduction}/{name}" for reduction, name in mutants}
     problems = []
     entries_of = {}  # mutant -> entries that name it

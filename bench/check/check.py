@@ -92,17 +92,35 @@ def speed():
           f"{host.get('executions', 0) / max(host.get('seconds') or 1, 1e-9):,.0f} executions/s")
 
 
+def processor_time(program, words, *options):
+    """Answer, and processor seconds and page faults of all processes of the check, those that the tool does not wait for, too."""
+    case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}", "--schedules=0"]})
+    with tempfile.TemporaryDirectory() as folder:
+        counts = pathlib.Path(folder) / "counts"
+        done = subprocess.run(["perf", "stat", "-x,", "-o", counts, "-e", "task-clock,page-faults", *case.command(*options)],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        rows = [line.split(",") for line in counts.read_text().splitlines() if line and line[0] != "#"]
+        numbers = {row[2].split(":")[0]: float(row[0]) for row in rows}
+    return json.loads(done.stdout), numbers["task-clock"] / 1000, int(numbers["page-faults"])
+
+
 def cores():
     most = len(os.sched_getaffinity(0))
-    print(f"== cores: the same search with 1 to {most} processes (wall clock of the whole check; processor time)")
+    print(f"== cores: the same search with 1, 2, … processes on {most} processors: wall clock of the whole check, the judgement and one "
+          "repetition included; processor time and page faults of all processes (perf stat). More processes than processors show what "
+          "they cost, not what they gain.")
     for program, words, options in ((LOCKS, "philosophers-ordered plain 6", REDUCTIONS["neither"]),
                                     (LOCKS, "philosophers-ordered plain 7", ["--max-states=3000000"]),
+                                    (LOCKS, "philosophers-ordered plain 7", ["--max-states=3000000", *REDUCTIONS["neither"]]),
                                     ("tests/check/idioms/host_threads.cu", "two-launchers", ["--states-alone=0"])):
-        row = []
-        for jobs in sorted({1, 2, 4, 8, 16, most} & set(range(1, most + 1))):
-            answer, seconds, _ = measure(program, words, *options, jobs=jobs)
-            row.append(f"-j{jobs} {answer['seconds'] or 0:>6.2f} s ({seconds:.2f} s)")
-        print(f"{words:<32}{answer['states']:>9,} states   {'   '.join(row)}{'' if finished(answer) else '   CUT SHORT'}", flush=True)
+        check(program, words, "--max-states=16")  # compiles, once
+        alone = None
+        for jobs in sorted({1, 2, 4, 8, 16, 32, most} & set(range(1, max(most, 16) + 1))):
+            answer, seconds, faults = processor_time(program, words, *options, f"-j{jobs}")
+            wall = answer["seconds"] or 0
+            alone = alone or wall
+            print(f"{words:<30}{answer['states']:>10,} states  -j{jobs:<3}{wall:>7.2f} s  x{alone / max(wall, 1e-9):<5.2f}"
+                  f"processor {seconds:>7.2f} s  {faults:>8,} faults{'' if finished(answer) else '   CUT SHORT'}", flush=True)
 
 
 def examples():

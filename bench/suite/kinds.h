@@ -17,7 +17,7 @@ struct Kind {
   void (*run)(float* out, float* in, int n);
 };
 
-/// NAME [ROUNDS]; without an argument: prints the names.
+/// Arguments: a name, and how many rounds; without any: prints the names.
 template <int count> int run_kinds(const Kind (&kinds)[count], int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 16;
   for (const Kind& kind : kinds) {

@@ -1,4 +1,6 @@
 // heddle check: the program under a driver that tries every schedule, and what to say about it.
+#include "cli/check.h"
+
 #include "base/process.h"
 #include "cli/commands.h"
 #include "cli/config_file.h"
@@ -7,6 +9,7 @@
 #include "cli/page.h"
 #include "cli/races.h"
 #include "cli/single_run.h"
+#include "cli/suite.h"
 #include "explore/interruption.h"
 #include "explore/session.h"
 #include "report/diagnostic_lines.h"
@@ -110,13 +113,29 @@ repeat_findings(const explore::CheckRequest& request, const report::Report& repo
   return traces;
 }
 
-Result<report::Report> check_program(const CheckOptions& options) {
+/// What all ranks have to have in common.
+Result<std::map<std::string, std::string>>
+identity(const CheckOptions& options, const Result<Target>& target) {
+  if (!target) {
+    return unexpected(target.error());
+  }
+  const std::string& source = options.program.ends_with(".cu") ? options.program : target->path;
+  return std::map<std::string, std::string>{
+      {"version of Heddle", HEDDLE_VERSION},
+      {"processor", processor_name()},
+      {"program", hash_file(source).value_or("none")}
+  };
+}
+
+} // namespace
+
+Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) {
   if (options.device.stale_reads && options.device.warps == "independent") {
     return input_error("--stale-reads needs --warps=lockstep or --warps=both");
   }
   if (options.search.ptx_memory && options.device.warps != "independent") {
     return input_error("--memory=ptx needs --warps=independent");
-    }
+  }
   if (options.device.reconvergence != "early-ends" && options.device.warps == "independent") {
     return input_error("--reconvergence needs --warps=lockstep or --warps=both");
   }
@@ -128,13 +147,20 @@ Result<report::Report> check_program(const CheckOptions& options) {
   }
   TRY(ProjectConfig config, read_config(options.config, options.program));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(const Target target,
-      prepare_check(options.program, options.arguments, options.device, nvcc_flags));
+  const auto prepared =
+      prepare_check(options.program, options.arguments, options.device, nvcc_flags);
+  if (ranks != nullptr) {
+    TRY_VOID(ranks->agree(identity(options, prepared)));
+  }
+  TRY(const Target target, prepared);
   const explore::Interruption interruption;
   RacesFound races;
   if (options.races != 0) {
     constexpr unsigned seconds_each = 20;
-    TRY(races, find_races(target, options.device, options.races, seconds_each));
+    TRY(races, find_races(target, options.device, options.races, seconds_each, ranks));
+  }
+  if (ranks != nullptr && ranks->rank() != 0) {
+    return report::Report(); // the search is rank 0's
   }
   RacesFound unwritten;
   if (options.uninitialised) {
@@ -222,10 +248,24 @@ Result<report::Report> check_program(const CheckOptions& options) {
   return report;
 }
 
-} // namespace
+int exit_code_of(const CheckOptions& options, const report::Report& report) {
+  const int code = report.exit_code();
+  const bool strict = options.device.warnings_as_errors && !report.warnings.empty();
+  return code == report::exit_code::defect || (strict && code == report::exit_code::clean)
+             ? static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect))
+             : code;
+}
 
-int check_command(const CheckOptions& options) {
-  const auto report = check_program(options);
+namespace {
+
+int check_command(const CheckOptions& options, Ranks* ranks) {
+  if (!options.suite.empty()) {
+    return suite_command(options, ranks);
+  }
+  const auto report = check_program(options, ranks);
+  if (ranks != nullptr && ranks->rank() != 0) {
+    return report ? report::exit_code::clean : report::exit_code::usage; // rank 0 says it
+  }
   if (!report) {
     return report_error(report.error());
   }
@@ -238,11 +278,21 @@ int check_command(const CheckOptions& options) {
   if (signal != 0) {
     return report::exit_code::signal + signal;
   }
-  const int code = report->exit_code();
-  const bool strict = options.device.warnings_as_errors && !report->warnings.empty();
-  return code == report::exit_code::defect || (strict && code == report::exit_code::clean)
-             ? static_cast<int>(options.device.error_exit_code.value_or(report::exit_code::defect))
-             : code;
+  return exit_code_of(options, *report);
+}
+
+} // namespace
+
+int check_command(const CheckOptions& options) {
+  const auto ranks = Ranks::join();
+  if (!ranks) {
+    return report_error(ranks.error());
+  }
+  const int code = check_command(options, ranks->get());
+  if (*ranks) {
+    (*ranks)->ends_with(code);
+  }
+  return code;
 }
 
 } // namespace heddle::cli

@@ -113,8 +113,9 @@ std::string usage(std::string_view command) {
   }
   return fmt::format(
       "heddle {0} [OPTIONS] PROGRAM|SCRIPT.py|-m MODULE [ARGUMENTS…]\n"
-      "  heddle {0} [OPTIONS] FILE.cu [SOURCES…] [OPTIONS] [-- ARGUMENTS…]",
-      command
+      "  heddle {0} [OPTIONS] FILE.cu [SOURCES…] [OPTIONS] [-- ARGUMENTS…]{1}",
+      command,
+      command == "check" ? "\n  heddle check [OPTIONS] --suite FILE.yaml" : ""
   );
 }
 
@@ -504,6 +505,31 @@ void define_check(CLI::App& app, Options& options) {
       options.check.uninitialised,
       "Look for uses of memory that nobody has written in one schedule before the search"
   );
+  check
+      ->add_option(
+          "--suite",
+          options.check.suite,
+          "Check the programs that FILE lists, with what is expected of each (docs/checking.md), "
+          "and make one report of all; -j N: N of them at the same time"
+      )
+      ->type_name("FILE");
+  CLI::Option* checkpoint =
+      check
+          ->add_option(
+              "--checkpoint",
+              options.check.checkpoint,
+              "With --suite: keep in FILE what has been found, after each program"
+          )
+          ->type_name("FILE");
+  checkpoint->needs("--suite");
+  check
+      ->add_flag(
+          "--resume",
+          options.check.resume,
+          "With --checkpoint: programs that are in the file, and have not changed, are not checked "
+          "again"
+      )
+      ->needs(checkpoint);
   define_rules(*check, options.check.device);
   define_output(
       *check,
@@ -651,6 +677,16 @@ Parsed parse_command_line(const std::vector<std::string>& arguments, Options& op
           app->get_subcommand(command)->remaining(),
           *app
       );
+    }
+    if (command == "check" && !options.check.suite.empty()) {
+      const auto remaining = app->get_subcommand(command)->remaining();
+      if (!remaining.empty()) {
+        return failure(
+            command,
+            fmt::format("'{}': with --suite the file says which programs", remaining.front())
+        );
+      }
+      return {Command::Check, 0, ""};
     }
     if (command == "check") {
       return parse_program(

@@ -6,7 +6,9 @@
 #include "cli/races.h"
 
 #include "cli/single_run.h"
+#include "cli/spread.h"
 #include "explore/interruption.h"
+#include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
 
@@ -17,6 +19,45 @@ namespace heddle::cli {
 
 namespace {
 
+/// What comes between ranks: "1" if the run took too long, else "0", and what it has found.
+std::string encode(const SingleRun& run) {
+  std::string text(run.timed_out ? "1" : "0");
+  for (const report::Diagnostic& d : run.found) {
+    text += report::to_lines(d);
+  }
+  return text;
+}
+SingleRun decode(std::string_view text) {
+  return {.found = report::from_lines(text.substr(1)), .timed_out = text.front() == '1'};
+}
+
+/// Every run by whoever has room for it.
+Result<std::vector<SingleRun>> run_spread(
+    Ranks& ranks,
+    unsigned schedules,
+    const std::function<Result<SingleRun>(unsigned)>& run_seed
+) {
+  std::vector<SingleRun> runs(schedules);
+  std::string error;
+  const Tasks tasks{.count = schedules, .at_once = 1, .work = [&](std::size_t seed) {
+                      const auto run = run_seed(static_cast<unsigned>(seed));
+                      return run ? encode(*run) : "!" + run.error().message;
+                    }};
+  spread(&ranks, tasks, [&](std::size_t seed, const Outcome& outcome) {
+    if (!outcome.error.empty() || outcome.text.empty() || outcome.text.front() == '!') {
+      error = outcome.error.empty()
+                  ? outcome.text.substr(std::min<std::size_t>(1, outcome.text.size()))
+                  : "a single schedule " + outcome.error;
+    } else {
+      runs[seed] = decode(outcome.text);
+    }
+  });
+  if (!error.empty()) {
+    return input_error(error);
+  }
+  return runs;
+}
+
 /// `monitor`: the flag of `heddle run`; `set` sets it.
 Result<RacesFound> find(
     const Target& target,
@@ -24,17 +65,30 @@ Result<RacesFound> find(
     std::string_view monitor,
     const std::function<void(DeviceOptions&)>& set,
     unsigned schedules,
-    unsigned seconds
+    unsigned seconds,
+    Ranks* ranks
 ) {
   RacesFound found;
-  for (unsigned seed = 0; seed < schedules && explore::Interruption::received() == 0; ++seed) {
+  const auto run_seed = [&](unsigned seed) {
     DeviceOptions one = device;
     one.warps = "independent";
     one.stale_reads = false;
     one.reconvergence = "early-ends";
     set(one);
     one.seed = seed;
-    TRY(SingleRun run, run_once(target, one, "HEDDLE_FOUND_TO", seconds));
+    return run_once(target, one, "HEDDLE_FOUND_TO", seconds);
+  };
+  std::vector<SingleRun> runs;
+  if (ranks != nullptr) {
+    TRY(runs, run_spread(*ranks, schedules, run_seed));
+  }
+  for (unsigned seed = 0; seed < schedules && explore::Interruption::received() == 0; ++seed) {
+    SingleRun run;
+    if (ranks != nullptr) {
+      run = std::move(runs[seed]);
+    } else {
+      TRY(run, run_seed(seed));
+    }
     if (explore::Interruption::received() != 0) {
       break;
     }
@@ -78,7 +132,8 @@ Result<RacesFound> find_races(
     const Target& target,
     const DeviceOptions& device,
     unsigned schedules,
-    unsigned seconds
+    unsigned seconds,
+    Ranks* ranks
 ) {
   return find(
       target,
@@ -86,7 +141,8 @@ Result<RacesFound> find_races(
       "--races",
       [](DeviceOptions& one) { one.races = true; },
       schedules,
-      seconds
+      seconds,
+      ranks
   );
 }
 
@@ -98,7 +154,8 @@ find_unwritten(const Target& target, const DeviceOptions& device, unsigned secon
       "--uninitialised",
       [](DeviceOptions& one) { one.uninitialised = true; },
       1,
-      seconds
+      seconds,
+      nullptr
   );
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/launch.h"
+#include "cli/ranks.h"
 #include "report/diagnostic.h"
 
 namespace heddle::cli {
@@ -14,9 +15,15 @@ struct RacesFound {
   unsigned stopped = 0;                     // that took too long
 };
 
-/// Runs the program with the seeds 0 to schedules - 1, at most `seconds` each.
-Result<RacesFound>
-find_races(const Target& target, const DeviceOptions& device, unsigned schedules, unsigned seconds);
+/// Runs the program with the seeds 0 to schedules - 1, at most `seconds` each; if there are ranks,
+/// spread over them: the union is that of one machine.
+Result<RacesFound> find_races(
+    const Target& target,
+    const DeviceOptions& device,
+    unsigned schedules,
+    unsigned seconds,
+    Ranks* ranks = nullptr
+);
 
 /// The same of uses of unwritten memory, with seed 0.
 Result<RacesFound>

@@ -12,7 +12,7 @@
 namespace heddle::explore {
 namespace {
 
-using machine::WordPart;
+using model::WordPart;
 using report::MemoryAccess;
 
 constexpr std::size_t most_places = 32;
@@ -46,8 +46,8 @@ public:
   /// Where the byte lies; nothing if it is in no allocation.
   std::optional<std::pair<std::string, std::uint64_t>> place(const WordPart& part) const {
     const auto at = reinterpret_cast<std::uintptr_t>(part.at);
-    if (machine::is_shared(part.at)) {
-      return std::pair("shared memory of " + owner_, at & ~machine::in_shared_memory);
+    if (model::is_shared(part.at)) {
+      return std::pair("shared memory of " + owner_, at & ~model::in_shared_memory);
     }
     for (const memory::Allocation& allocation : live_) {
       const std::uint64_t address = at - static_cast<std::uint64_t>(allocation.delta);
@@ -128,7 +128,7 @@ std::string value_text(const MemoryAccess& access) {
 } // namespace
 
 std::string to_text(
-    const machine::MemoryJournal::Accesses& accesses,
+    const model::MemoryJournal::Accesses& accesses,
     const memory::AddressSpace& space,
     std::string_view owner
 ) {

@@ -9,9 +9,10 @@
 // of one step that lie side by side in a word of eight bytes are told as one.
 #pragma once
 
-#include "machine/memory_journal.h"
 #include "memory/address_space.h"
 #include "report/trace.h"
+
+#include "model/memory_journal.h"
 
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ namespace heddle::explore {
 
 /// `owner`: whose shared memory it is.
 std::string to_text(
-    const machine::MemoryJournal::Accesses& accesses,
+    const model::MemoryJournal::Accesses& accesses,
     const memory::AddressSpace& space,
     std::string_view owner
 );

@@ -59,7 +59,8 @@ Explorer::Explorer(
       options_(options),
       stepper_(world, stepper_options(options, std::move(warp_rules))),
       threads_(*this, host_),
-      replay_(std::move(replay)) {
+      replay_(std::move(replay)),
+      board_(table_.work_board()) {
   threads_.set_eager(options.eager && options.host_progress);
   world_.use_virtual_time();
   if (options.guide_barriers) {
@@ -95,16 +96,26 @@ Explorer::~Explorer() {
 
 // --- The host stops ------------------------------------------------------------------------------
 
-void Explorer::wait(const std::function<bool()>& done, const char* what) {
-  threads_.stop({.kind = HostPoint::Kind::Wait, .what = what, .condition = &done});
+void Explorer::wait(
+    const std::function<bool()>& done,
+    std::span<const machine::CommandPtr> commands,
+    const char* what
+) {
+  threads_.stop(
+      {.kind = HostPoint::Kind::Wait, .what = what, .condition = &done, .commands = commands}
+  );
 }
 
-bool Explorer::query(const std::function<bool()>& ready) {
+bool Explorer::query(
+    const std::function<bool()>& ready,
+    std::span<const machine::CommandPtr> commands
+) {
   note_circle(); // it depends on what devices have not done yet
   return threads_.stop(
              {.kind = HostPoint::Kind::Query,
               .what = last_call_[threads_.current()],
-              .condition = &ready}
+              .condition = &ready,
+              .commands = commands}
          ) == 0;
 }
 

@@ -13,7 +13,7 @@
 // started or not; a copy is carried out. Nothing decides here who *must* move: that is
 // progress_graph.h's business.
 //
-// May be wrong: see host_state.h, host_threads.h and machine/stepper.h.
+// May be wrong: see host_state.h, host_threads.h and reduce/stepper.h.
 #pragma once
 
 #include "base/result.h"

@@ -1,7 +1,7 @@
 // The explorer itself; shared by its source files, included by nobody else.
 //
 // Where the host threads stand, the machine is explored in place: a state is gone back to by
-// undoing (machine/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
+// undoing (reduce/stepper.h). Moves that cannot be undone (the host goes on, a copy is carried
 // out) are made in a forked process each, the last one by this process. Several processes explore
 // at the same time (explorer_processes.cpp); what they find does not depend on who goes where. What
 // commutes with every move of others is not tried in each state:
@@ -24,9 +24,11 @@
 #include "explore/host_threads.h"
 #include "explore/schedule.h"
 #include "explore/state_table.h"
-#include "machine/stepper.h"
+#include "explore/work.h"
+#include "explore/work_board.h"
 
 #include "hostwatch/hooks.h"
+#include "reduce/stepper.h"
 
 #include <array>
 #include <chrono>
@@ -40,7 +42,7 @@
 
 namespace heddle::explore {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 /// An execution to repeat instead of a search.
 struct Replay {
@@ -68,8 +70,13 @@ public:
 
   // --- machine::Driver ---------------------------------------------------------------------------
   void submitted(const machine::CommandPtr& command) override;
-  void wait(const std::function<bool()>& done, const char* what) override;
-  bool query(const std::function<bool()>& ready) override;
+  void wait(
+      const std::function<bool()>& done,
+      std::span<const machine::CommandPtr> commands,
+      const char* what
+  ) override;
+  bool
+  query(const std::function<bool()>& ready, std::span<const machine::CommandPtr> commands) override;
   void observe(const char* name) override;
   void api_call(const char* name) override;
   void api_return(const char* name) override;
@@ -82,12 +89,8 @@ public:
   void unsupported(const char* what) override { stop_unsupported(what); }
 
   // --- Told by the instrumentation ---------------------------------------------------------------
-  unsigned host_event(
-      HeddleHostEvent event,
-      const void* address,
-      std::size_t bytes,
-      std::uint64_t operands
-  );
+  unsigned
+  host_event(HeddleHostEvent event, const void* address, std::size_t bytes, std::uint64_t operands);
   void host_wrote(const void* p, std::size_t bytes, const void* pc);
   void host_freed(const void* p, std::size_t bytes);
   void host_allocates();
@@ -129,7 +132,8 @@ private:
     std::vector<Stepper::Move> moves;
     std::vector<Choice> choices; // those that are tried here
     std::size_t next = 0;
-    std::uint64_t open = 0; // host threads whose wait could end
+    std::uint32_t taken = 0, check = 0; // number of the choice under way; check_of() this state
+    std::uint64_t open = 0;             // host threads whose wait could end
     Hash128 device, beside; // what the fingerprint consists of
     std::uint64_t ways = 0; // ways_seen_, when ways_ was about this state
     bool looked_ahead = false;
@@ -162,12 +166,15 @@ private:
   };
 
   // explorer_search.cpp
+  Look look_around();
+  Node& add_node(StateId state, const Look& look);
   bool enter(const Arrival& arrival);
   bool enter_again(const Node& before, const Choice& choice, const Arrival& arrival);
   bool arrive(const Look& look, const Choices& asked);
   void note_facts();
   bool search();
   void hash_host();
+  void hash_commands();
   void begin_host_function(const machine::CommandPtr& command);
   bool go(const Node& node, const Choice& choice);
   void look_ahead(const Node& node, Choice& choice);
@@ -181,26 +188,37 @@ private:
   Choices wanted(const Node& node, const Choices& asked, bool first);
   void keep_few(Node& node, std::uint64_t left);
   static bool is_in(const Choice& choice, const Choices& choices);
-  void look_for_circle(StateId state);
+  void look_for_circle(StateId state, std::size_t way);
   void note_circle();
   void give_up_if_straight();
   std::uint64_t open_waits();
   std::vector<HostAt> hosts() const;
-  Hash128 beside_device(std::uint64_t open) const;
+  Hash128 beside_device(std::uint64_t open);
   bool repeat();
   void reached(StateId state);
 
   // explorer_processes.cpp
   pid_t fork_child();
   static int wait_for(pid_t child);
-  pid_t fork_searcher(Searcher& searcher);
+  pid_t fork_searcher(Searcher& searcher, std::optional<WorkBoard::Family> family = std::nullopt);
   bool ended_well(const Searcher& searcher);
   bool fork_for(const Node& node);
-  void share_work();
   bool look_at_end_of_child(int status, std::uint32_t process);
   void exchange_news();
   [[noreturn]] void finish();
   [[noreturn]] void leave();
+
+  // explorer_work.cpp
+  std::size_t first_to_give(const Node& node) const;
+  void drop_known(Node& node);
+  std::vector<std::size_t> halve();
+  Work piece_of_work(std::span<const std::size_t> kept) const;
+  void keep(std::span<const std::size_t> kept);
+  void share_work();
+  void fork_member(std::span<const std::size_t> kept);
+  bool take_work();
+  bool repeat_way(const Work& work);
+  void leave_family();
 
   // explorer_sample.cpp
   void sample();
@@ -275,11 +293,13 @@ private:
   std::array<std::uint64_t, HeddleMaxThreads> ways_{}; // of host threads, in the present state
   std::vector<ClassChange> changes_;                   // scratch
   std::vector<Demand> demands_;                        // scratch
-  std::uint64_t changed_ = 0; // names what api_changed() has told of, in its order
-  Hash128 host_hash_;                                  // of the host threads, where they stand now
-  std::uint64_t ways_seen_ = 0;                        // counts what ways_ has been about
-  bool ways_vary_ = false;   // they depend on more than which commands are complete
-  std::optional<Edge> last_; // the move under way; `to` is not known yet
+  std::uint64_t changed_ = 0;        // names what api_changed() has told of, in its order
+  Hash128 host_hash_;                // of the host threads, where they stand now
+  Hash128 command_hash_;             // see hash_commands(): of those that these names are of
+  std::uint64_t named_commands_ = 0; // Stepper::names_of_commands()
+  std::uint64_t ways_seen_ = 0;      // counts what ways_ has been about
+  bool ways_vary_ = false;           // they depend on more than which commands are complete
+  std::optional<Edge> last_;         // the move under way; `to` is not known yet
   std::uint32_t last_label_ =
       0; // 0: it is to be made of last_; else that has no more than `from` and `choice`
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
@@ -287,7 +307,10 @@ private:
   std::uint64_t taken_ = 0;            // moves on the way to the first state of path_
   std::uint64_t queue_ = 0;            // choices of this process, not tried yet
   std::vector<Searcher> helpers_;      // that explore at the same time, and end before this one
-  std::chrono::steady_clock::time_point next_share_{};
+  WorkBoard board_;
+  std::optional<WorkBoard::Family> family_; // whose base is the first state of path_
+  bool has_permit_ = true;                  // to search
+  std::chrono::steady_clock::time_point next_piece_{}, next_fork_{}; // of work to give away
   std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
   std::uint64_t in_calls_ = 0;                            // host threads, as bits
   std::uint64_t submitted_ = 0;                           // by the call under way: the same

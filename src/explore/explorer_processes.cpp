@@ -1,7 +1,5 @@
 // The processes of a search: one for each way that cannot be gone back, and as many at the same
-// time as have a permit of the table. Whoever has choices left that it has not tried gives some
-// away as soon as a permit is free: those nearest to the beginning, which are likely to lead to
-// most.
+// time as have a permit of the table (explorer_work.cpp has how they share the work).
 #include "explore/explorer_impl.h"
 #include "explore/fresh_memory.h"
 
@@ -22,10 +20,6 @@ namespace {
 
 // Processes that wait for a child, at most: each holds a copy of what it has touched.
 constexpr int max_depth = 4000;
-// A process also waits for those that it has given work to; that must not bring the limit nearer.
-constexpr int max_depth_of_helpers = 1000;
-// A process that is given too little is back soon; that must not cost more than it brings.
-constexpr auto between_shares = std::chrono::milliseconds(5);
 
 } // namespace
 
@@ -50,14 +44,17 @@ int Explorer::wait_for(pid_t child) {
   return status;
 }
 
-/// As fork_child(), for a part of this search.
-pid_t Explorer::fork_searcher(Searcher& searcher) {
+/// As fork_child(), for a part of this search; for a member of `family`, if there is one.
+pid_t Explorer::fork_searcher(Searcher& searcher, std::optional<WorkBoard::Family> family) {
   const auto process = table_.add_process();
   if (!process) {
     errno = EAGAIN;
     return -1;
   }
   searcher.process = *process;
+  if (family) {
+    board_.join(*family, *process);
+  }
   searcher.id = fork_child();
   if (searcher.id == 0) {
     ++depth_;
@@ -66,8 +63,12 @@ pid_t Explorer::fork_searcher(Searcher& searcher) {
     }
     queue_ = 0;
     helpers_.clear();
+    family_ = family;
     table_.become(searcher.process);
   } else if (searcher.id < 0) {
+    if (family) {
+      board_.quit(*process);
+    }
     table_.remove_process(searcher.process);
   }
   return searcher.id;
@@ -117,45 +118,6 @@ bool Explorer::fork_for(const Node& node) {
   return false;
 }
 
-/// Gives choices away if another process may take part.
-void Explorer::share_work() {
-  if (!table_.help_wanted() || depth_ >= max_depth_of_helpers) {
-    return;
-  }
-  const auto now = std::chrono::steady_clock::now();
-  if (now < next_share_) {
-    return;
-  }
-  next_share_ = now + between_shares;
-  const auto kept = [&](const Node& node) { // of its choices: this process goes on somewhere
-    return node.next + (&node == &path_.back() ? 1 : 0);
-  };
-  const auto node =
-      std::ranges::find_if(path_, [&](const Node& n) { return n.choices.size() > kept(n); });
-  if (node == path_.end() || !table_.take_permit()) {
-    return;
-  }
-  const std::size_t keeps = kept(*node);
-  Searcher helper;
-  const pid_t id = fork_searcher(helper);
-  if (id < 0) {
-    table_.give_permit();
-    return;
-  }
-  if (id == 0) {
-    node->next = keeps;
-    queue_ = node->choices.size() - keeps;
-    taken_ += static_cast<std::uint64_t>(node - path_.begin());
-    stepper_.undo_to(node->mark);
-    path_.erase(node + 1, path_.end());
-    path_.erase(path_.begin(), node);
-    return;
-  }
-  queue_ -= node->choices.size() - keeps;
-  node->choices.resize(keeps);
-  helpers_.push_back(helper);
-}
-
 /// False if it has left something undone; then it is noted what.
 bool Explorer::look_at_end_of_child(int status, std::uint32_t process) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == finished_exit_code) {
@@ -183,13 +145,13 @@ bool Explorer::look_at_end_of_child(int status, std::uint32_t process) {
   return false;
 }
 
-/// What this process has noted of accesses (machine/sums.h) the others have to know, and the other
+/// What this process has noted of accesses (reduce/sums.h) the others have to know, and the other
 /// way round: an assumption may be wrong because of what two of them have seen.
 void Explorer::exchange_news() {
   if (one_way()) {
     return;
   }
-  for (const machine::Sums::Note& note : stepper_.take_news()) {
+  for (const reduce::Sums::Note& note : stepper_.take_news()) {
     static_assert(sizeof note <= StateTable::most_told);
     const auto number = table_.tell(std::as_bytes(std::span(&note, 1)));
     if (!number) {
@@ -199,7 +161,7 @@ void Explorer::exchange_news() {
     heard_ += *number == heard_ ? 1 : 0; // nobody else has said anything meanwhile
   }
   for (; heard_ < table_.told(); ++heard_) {
-    machine::Sums::Note note;
+    reduce::Sums::Note note;
     std::memcpy(&note, table_.told(heard_).data(), sizeof note);
     stepper_.learn(note);
   }
@@ -218,7 +180,10 @@ void Explorer::finish() {
   if (options_.starts_at_once && stepper_.choice_met_command()) {
     table_.note(Fact::Circle); // the same: one has seen the command, another one the choice
   }
-  table_.give_permit();
+  leave_family();
+  if (has_permit_) {
+    table_.give_permit();
+  }
   for (const Searcher& helper : helpers_) {
     if (!ended_well(helper)) {
       table_.give_permit();

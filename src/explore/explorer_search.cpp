@@ -63,8 +63,14 @@ std::vector<HostAt> Explorer::hosts() const {
 }
 
 /// What is added to that of devices in a state's fingerprint.
-Hash128 Explorer::beside_device(std::uint64_t open) const {
-  const std::uint64_t words[] = {host_hash_.low, host_hash_.high, open};
+Hash128 Explorer::beside_device(std::uint64_t open) {
+  // The move that led here, or going back, may have completed a kernel that a stream ends with.
+  if (const auto commands = stepper_.names_of_commands(); commands != named_commands_) {
+    named_commands_ = commands;
+    hash_commands();
+  }
+  const std::uint64_t words[] =
+      {host_hash_.low, host_hash_.high, command_hash_.low, command_hash_.high, open};
   const XXH128_hash_t h = XXH3_128bits(words, sizeof words);
   return {h.low64, h.high64};
 }
@@ -206,13 +212,19 @@ bool Explorer::enter(const Arrival& arrival) {
   if (options_.starts_at_once && stepper_.choice_met_command()) {
     note_circle(); // what keep_few() takes for granted does not hold
   }
+  Look look = look_around();
+  look.alike = arrival.alike;
+  return arrive(look, asked_by(arrival, look.open));
+}
+
+/// What the state is like in which the machine and the host are.
+Explorer::Look Explorer::look_around() {
   Look look;
   look.open = open_waits();
   look.device = stepper_.fingerprint();
   look.beside = beside_device(look.open);
   look.check = stepper_.saw_host_addresses() ? unchecked : check_of(look.device);
-  look.alike = arrival.alike;
-  return arrive(look, asked_by(arrival, look.open));
+  return look;
 }
 
 /// The same after a move that was made again, which changes nothing but what is known of it: no
@@ -280,29 +292,14 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     finish();
   }
   if (!visit->first) {
-    look_for_circle(visit->id);
+    look_for_circle(visit->id, path_.size());
   } else if (options_.gives_up && !one_way()) {
     give_up_if_straight();
   }
   if (!one_way() && (visit->nothing_new || table_.keeps_out(hash))) {
     return false;
   }
-  if (spare_.empty()) {
-    path_.emplace_back();
-  } else {
-    path_.push_back(std::move(spare_.back()));
-    spare_.pop_back();
-  }
-  Node& node = path_.back();
-  node.state = visit->id;
-  node.mark = stepper_.mark();
-  node.open = look.open;
-  node.device = look.device;
-  node.beside = look.beside;
-  node.ways = ways_seen_;
-  node.next = 0;
-  node.looked_ahead = false;
-  stepper_.moves(node.moves);
+  Node& node = add_node(visit->id, look);
   all_choices(node);
   const Choices mine = table_.claim(node.state, wanted(node, asked, visit->first));
   if (!one_way()) {
@@ -322,13 +319,36 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   return true;
 }
 
-/// The last move has led to `state`: is it one on the way there?
-void Explorer::look_for_circle(StateId state) {
+/// The state where the search is, which is the last one of path_ from now on, without choices.
+Explorer::Node& Explorer::add_node(StateId state, const Look& look) {
+  if (spare_.empty()) {
+    path_.emplace_back();
+  } else {
+    path_.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+  }
+  Node& node = path_.back();
+  node.state = state;
+  node.mark = stepper_.mark();
+  node.check = look.check;
+  node.open = look.open;
+  node.device = look.device;
+  node.beside = look.beside;
+  node.ways = ways_seen_;
+  node.next = 0;
+  node.looked_ahead = false;
+  node.choices.clear();
+  stepper_.moves(node.moves);
+  return node;
+}
+
+/// A move has led from the last of so many states of path_ to `state`: is it one of them?
+void Explorer::look_for_circle(StateId state, std::size_t way) {
   if (!options_.gives_up && !options_.starts_at_once) {
     return;
   }
-  for (std::size_t i = 1; i <= std::min(path_.size(), longest_circle); ++i) {
-    if (path_[path_.size() - i].state == state) {
+  for (std::size_t i = 1; i <= std::min(way, longest_circle); ++i) {
+    if (path_[way - i].state == state) {
       note_circle();
     }
   }
@@ -388,11 +408,32 @@ void Explorer::hash_host() {
   threads_.hash(hasher);
   host_.hash_memory(hasher);
   hasher.value(changed_);
+  host_hash_ = hasher.finish();
+  named_commands_ = stepper_.names_of_commands();
+  hash_commands();
+}
+
+/// What commands that are not complete will do, and how the API's objects and calls that wait refer
+/// to them.
+void Explorer::hash_commands() {
+  Hasher hasher;
   stepper_.hash_contents(hasher);
   world_.hash_api_state(hasher, [this](const machine::Command& command) {
     return stepper_.name_of(command);
   });
-  host_hash_ = hasher.finish();
+  for (unsigned t = 0; t < threads_.count(); ++t) {
+    if (threads_.state(t) != HostThreads::State::Live) {
+      continue;
+    }
+    // A call that began before another thread submitted more does not wait for that.
+    for (const machine::CommandPtr& command : threads_.point(t).commands) {
+      if (const std::uint64_t name = stepper_.name_of(*command); name != 0) {
+        hasher.value(t);
+        hasher.value(name);
+      }
+    }
+  }
+  command_hash_ = hasher.finish();
 }
 
 /// Host functions run on a host thread of their own. It gets no memory that was allocated here:
@@ -523,7 +564,7 @@ std::uint32_t Explorer::label_of(const Node& node, const Choice& choice) {
   return label;
 }
 
-/// True: what the choice does is known, and so is the state that it leads to. Five of six moves are
+/// `node` is one of path_. True: what the choice does is known, and so is the state that it leads to. Five of six moves are
 /// like that where six threads move; they are written down and not made.
 bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   if (!choice.ahead) {
@@ -536,7 +577,7 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   table_.add_edge(
       ShortEdge{node.state, *to, label_of(node, choice), pack_choice(choice.number, choice.check)}
   );
-  look_for_circle(*to);
+  look_for_circle(*to, static_cast<std::size_t>(&node - path_.data()) + 1);
   return true;
 }
 
@@ -569,6 +610,7 @@ bool Explorer::search() {
   while (!path_.empty()) {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::Refuted) ||
         table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) ||
+        table_.saw(Fact::Unrepeatable) ||
         (options_.starts_at_once && table_.saw(Fact::Circle))) {
       finish(); // another process has found out
     }
@@ -578,6 +620,9 @@ bool Explorer::search() {
     share_work();
     Node& node = path_.back();
     if (node.next == node.choices.size()) {
+      if (path_.size() == 1 && take_work()) {
+        continue;
+      }
       leave_node();
       if (!path_.empty()) {
         stepper_.undo_to(path_.back().mark);
@@ -586,6 +631,7 @@ bool Explorer::search() {
     }
     Choice& choice = node.choices[node.next++]; // stays where it is, unlike the node
     --queue_;
+    node.taken = choice.number;
     const Arrival arrival{
         .host = false,
         .open = node.open,
@@ -606,11 +652,14 @@ bool Explorer::search() {
       continue;
     }
     // A crash ends all processes that this one waits for.
-    const bool last = path_.size() == 1 && node.next == node.choices.size() && helpers_.empty();
+    const bool last = helpers_.empty() && std::ranges::all_of(path_, [](const Node& n) {
+                        return n.next == n.choices.size();
+                      });
     if (!last && !fork_for(node)) {
       continue;
     }
     // Nobody goes back from here.
+    leave_family();
     taken_ += path_.size();
     if (go(node, choice)) {
       return true;
@@ -667,7 +716,7 @@ bool Explorer::repeat() {
       chosen = fits != candidates.end() ? *fits : chosen;
     }
     expected_ = check;
-    machine::MemoryJournal::Accesses accesses;
+    model::MemoryJournal::Accesses accesses;
     std::string owner;
     const bool traced = replay_->trace >= 0;
     if (traced && chosen.kind == Choice::Kind::Thread) {

@@ -6,8 +6,8 @@
 namespace heddle::explore {
 
 std::uint64_t keep_few(
-    machine::Stepper& stepper,
-    std::span<const machine::Stepper::Move> moves,
+    reduce::Stepper& stepper,
+    std::span<const reduce::Stepper::Move> moves,
     std::vector<std::size_t>& tried,
     std::uint64_t left
 ) {

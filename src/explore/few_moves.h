@@ -5,10 +5,10 @@
 //
 // One move stands for all if it commutes with everything that others do. If only the last clusters
 // behave differently, any Stepper::last_ones() of them stand for all. If a warp asks which lanes
-// are active, its moves do (machine/stepper_last.cpp).
+// are active, its moves do (reduce/stepper_last.cpp).
 #pragma once
 
-#include "machine/stepper.h"
+#include "reduce/stepper.h"
 
 #include <cstdint>
 #include <span>
@@ -20,8 +20,8 @@ namespace heddle::explore {
 /// returned in the state before, less one, if that is more than Stepper::last_ones(); else 0.
 /// Returns how many clusters are left of which only the last ones matter; 0: not known.
 std::uint64_t keep_few(
-    machine::Stepper& stepper,
-    std::span<const machine::Stepper::Move> moves,
+    reduce::Stepper& stepper,
+    std::span<const reduce::Stepper::Move> moves,
     std::vector<std::size_t>& tried,
     std::uint64_t left
 );

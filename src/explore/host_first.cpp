@@ -3,14 +3,14 @@
 
 namespace heddle::explore {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 // [RED-RETURNS]
 Choices asked_by(
     const HostArrival& arrival,
     std::span<const HostAt> hosts,
     std::uint64_t open,
-    machine::Mutant mutant
+    reduce::Mutant mutant
 ) {
   const std::uint64_t arrived = arrival.host ? arrival.arrived : 0;
   std::uint64_t calls = 0; // what they do next need not commute with what another host thread did
@@ -19,7 +19,7 @@ Choices asked_by(
       calls |= std::uint64_t{1} << host.thread;
     }
   }
-  const bool forgets = mutant == machine::Mutant::ReturnsForgetOpened && !arrival.host;
+  const bool forgets = mutant == reduce::Mutant::ReturnsForgetOpened && !arrival.host;
   const std::uint64_t opened = forgets ? 0 : open & ~arrival.open;
   return {.first_ways = arrived | calls | opened, .other_ways = arrived};
 }

@@ -12,7 +12,8 @@
 #include "explore/host_threads.h"
 #include "explore/options.h"
 #include "explore/state_table.h"
-#include "machine/stepper.h"
+
+#include "reduce/stepper.h"
 
 #include <span>
 
@@ -38,7 +39,7 @@ Choices asked_by(
     const HostArrival& arrival,
     std::span<const HostAt> hosts,
     std::uint64_t open,
-    machine::Mutant mutant = machine::Mutant::None
+    reduce::Mutant mutant = reduce::Mutant::None
 );
 /// … and those that are made in any case.
 Choices always_asked(std::span<const HostAt> hosts);
@@ -46,9 +47,9 @@ Choices always_asked(std::span<const HostAt> hosts);
 /// Are all host threads at operations that no device thread can tell, and one of them can go on?
 /// `moves` are all of the state. What is relied on is noted in the stepper.
 bool hosts_are_alone(
-    machine::Stepper& stepper,
+    reduce::Stepper& stepper,
     const Options& options,
-    std::span<const machine::Stepper::Move> moves,
+    std::span<const reduce::Stepper::Move> moves,
     std::span<const HostAt> hosts
 );
 

@@ -26,6 +26,7 @@
 #include "base/hash.h"
 #include "explore/host_clock.h"
 #include "explore/host_state.h"
+#include "machine/world.h"
 
 #include "hostwatch/hooks.h"
 #include <unistd.h>
@@ -34,6 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,7 +54,8 @@ struct HostPoint {
   };
   Kind kind{};
   const char* what = "";
-  const std::function<bool()>* condition = nullptr; // Wait, Query
+  const std::function<bool()>* condition = nullptr; // Wait, Query: are `commands` complete …
+  std::span<const machine::CommandPtr> commands{};  // … which were there when the call was made
   const HeddleHostPoint* sync = nullptr;            // Sync
   bool device_visible = true;                       // Access: device threads could tell
   bool may_fail = false;                            // Access: way 1 is to fail without a reason

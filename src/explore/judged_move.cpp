@@ -3,8 +3,8 @@
 
 namespace heddle::explore {
 
-Step step_of(machine::StepKind kind) {
-  using machine::StepKind;
+Step step_of(reduce::StepKind kind) {
+  using reduce::StepKind;
   switch (kind) {
   case StepKind::None:
     return Step::None;
@@ -20,8 +20,8 @@ Step step_of(machine::StepKind kind) {
   return Step::None;
 }
 
-Rule rule_of(machine::Stepper::Guarantee guarantee) {
-  using Guarantee = machine::Stepper::Guarantee;
+Rule rule_of(reduce::Stepper::Guarantee guarantee) {
+  using Guarantee = reduce::Stepper::Guarantee;
   switch (guarantee) {
   case Guarantee::None:
     break;

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "explore/edges.h"
-#include "machine/stepper.h"
+
+#include "reduce/stepper.h"
 
 namespace heddle::explore {
 
 /// The step that a device thread has taken.
-Step step_of(machine::StepKind kind);
+Step step_of(reduce::StepKind kind);
 /// The rule by which a device thread is owed its next move; Rule::None: it is owed nothing.
-Rule rule_of(machine::Stepper::Guarantee guarantee);
+Rule rule_of(reduce::Stepper::Guarantee guarantee);
 
 } // namespace heddle::explore

@@ -52,16 +52,16 @@ constexpr std::string_view progress_key = "progress=";
 /// What has been learned of the program: a set of instructions or kernels each.
 struct LearnedSet {
   std::string_view key;
-  std::uint64_t machine::Learned::* member;
+  std::uint64_t reduce::Learned::* member;
 };
 constexpr auto learned_sets = std::to_array<LearnedSet>({
-    {"contended=", &machine::Learned::contended},
-    {"owned=", &machine::Learned::owned},
-    {"unordered=", &machine::Learned::unordered},
-    {"lasting=", &machine::Learned::lasting},
-    {"deciding=", &machine::Learned::deciding},
-    {"kept=", &machine::Learned::kept},
-    {"refuted=", &machine::Learned::refuted},
+    {"contended=", &reduce::Learned::contended},
+    {"owned=", &reduce::Learned::owned},
+    {"unordered=", &reduce::Learned::unordered},
+    {"lasting=", &reduce::Learned::lasting},
+    {"deciding=", &reduce::Learned::deciding},
+    {"kept=", &reduce::Learned::kept},
+    {"refuted=", &reduce::Learned::refuted},
 });
 constexpr std::string_view expect_exit_key = "expect-exit=";
 constexpr std::string_view straight_key = "straight-after=";
@@ -206,7 +206,7 @@ std::string to_text(const Options& options) {
 
 Options with_ptx_memory(Options options) {
   options.ptx_memory = true;
-  options.symmetry = options.sums = options.orderly = options.data_order = false;
+  options.symmetry = options.sums = options.data_order = false;
   options.retries = options.cone = options.phases = options.allocations = false;
   options.neighbours = options.straight = false;
   return options;

@@ -9,8 +9,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "machine/learned.h"
-#include "machine/progress_model.h"
+
+#include "model/progress_model.h"
+#include "reduce/learned.h"
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +20,7 @@
 
 namespace heddle::explore {
 
-using machine::ProgressModel;
+using model::ProgressModel;
 
 struct Options {
   ProgressModel progress = ProgressModel::Cuda;
@@ -41,15 +42,15 @@ struct Options {
   // Updates that commute and whose results nobody uses happen as soon as they can. Found out to be
   // wrong for a program, it is turned off for the whole search.
   bool sums = true;
-  // So do accesses to what no other thread accesses meanwhile (machine/sums.h), but for those of
+  // So do accesses to what no other thread accesses meanwhile (reduce/sums.h), but for those of
   // instructions that were found out to be of another kind.
   bool orderly = true;
-  // So do atomic and volatile accesses on whose order only data depends (machine/order_data.h):
+  // So do atomic and volatile accesses on whose order only data depends (reduce/order_data.h):
   // those of instructions that have met others.
   bool data_order = true;
   // For that an update made of compare-and-swap is one operation. Not if a state comes back.
   bool retries = true;
-  // What nothing is decided by need not be told apart (machine/cone.h), where a search of
+  // What nothing is decided by need not be told apart (reduce/cone.h), where a search of
   // everything is large.
   bool cone = true;
   bool by_decisions = false; // that is what this search does
@@ -59,7 +60,7 @@ struct Options {
   // out to be wrong for a program, it is turned off for the whole search.
   bool phases = true;
   // malloc and free in kernels happen as soon as they can: there is always room. Found out to be
-  // wrong for a program, each call is a move (machine/device_heap.h).
+  // wrong for a program, each call is a move (reduce/device_heap.h).
   bool allocations = true;
   // Accesses to the shared memory of another block of the cluster are like others: the block does
   // not end meanwhile. Found out to be wrong for a program, each is a move.
@@ -69,7 +70,7 @@ struct Options {
   // were found out to be of another kind.
   bool host_first = true;
   // What earlier searches of the program have refuted of all this.
-  machine::Learned learned;
+  reduce::Learned learned;
   // Of a program in which no state ever comes back: blocks start as soon as they can, and where
   // only the last of several blocks does something else it is chosen who that is, not the order of
   // the others (plan.h says why that is everything).

@@ -5,7 +5,7 @@
 
 namespace heddle::explore {
 
-using machine::Mutant;
+using reduce::Mutant;
 
 namespace {
 
@@ -66,7 +66,7 @@ Plan::Attempt Plan::next(double left) {
 void Plan::begin_again(const Seen& seen) {
   const bool sums = (options_.sums || options_.orderly || options_.by_decisions) && seen.sums_clash;
   const bool host = options_.host_first && seen.host_clash;
-  machine::Learned blamed = options_.learned;
+  reduce::Learned blamed = options_.learned;
   if (sums || host || seen.refuted) {
     blamed |= seen.learned;
   }

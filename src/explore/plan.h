@@ -23,12 +23,13 @@
 //   data depends ([RED-DATA-ORDER]) are not chosen. The verdict names that, so the searches before
 //   are better if they are small;
 // - like the first, to the end.
-// Each begins again without the assumptions about sums and phases (machine/sums.h, phases.h), and
+// Each begins again without the assumptions about sums and phases (reduce/sums.h, phases.h), and
 // about what a host need not wait for, that turn out to be wrong.
 #pragma once
 
 #include "explore/options.h"
-#include "machine/mutant.h"
+
+#include "reduce/mutant.h"
 
 #include <cstdint>
 #include <functional>
@@ -37,7 +38,7 @@ namespace heddle::explore {
 
 class Plan {
 public:
-  explicit Plan(const Options& asked, machine::Mutant mutant = machine::Mutant::None);
+  explicit Plan(const Options& asked, reduce::Mutant mutant = reduce::Mutant::None);
 
   struct Attempt {
     Options options;
@@ -53,7 +54,7 @@ public:
     bool sums_clash = false, refuted = false, host_clash = false;
     bool retries = false, gave_up = false; // Fact::Retries and so on
     bool host_got_data = false, circle = false;
-    machine::Learned learned{}; // what is to blame for clashes
+    reduce::Learned learned{}; // what is to blame for clashes
   };
   /// What its judge says.
   struct Found {
@@ -82,7 +83,7 @@ private:
   void begin_again(const Seen& seen);
 
   Options asked_, options_;
-  machine::Mutant mutant_;
+  reduce::Mutant mutant_;
   std::uint64_t could_be_ = 0;  // unordered
   std::uint64_t contended_ = 0; // that could not be
   bool every_order_ = false;

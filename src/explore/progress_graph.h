@@ -28,7 +28,7 @@
 // A guaranteed actor that is blocked demands nothing: it may wait for as long as it is blocked.
 //
 // A state may stand for several that differ only in the places of equal threads. Then a demand is
-// not that of one thread but of its class (machine/stepper.h), and an edge says which class became
+// not that of one thread but of its class (reduce/stepper.h), and an edge says which class became
 // which. A thread is followed through the graph by its classes; as a way that leads back to a state
 // can be repeated, whatever one thread of a class can get in a component, each of them can
 // (Emerson and Sistla, "Utilizing symmetry when model checking under fairness assumptions").
@@ -38,6 +38,7 @@
 
 #include "explore/edges.h"
 #include "explore/lists.h"
+#include "explore/team.h"
 
 #include <array>
 #include <compare>
@@ -124,6 +125,7 @@ struct Component {
 class OutEdges {
 public:
   explicit OutEdges(const ProgressGraph& graph);
+  OutEdges(const ProgressGraph& graph, Team& team);
   std::span<const EdgeId> of(StateId s) const { // ascending
     return {edges_.data() + first_[s], edges_.data() + first_[s + 1]};
   }
@@ -159,6 +161,9 @@ struct Analysis {
   std::vector<StateId> circles;
 };
 
+/// The members of the team share the work; what comes out is the same for all teams, but for the
+/// order of Analysis::circles.
+Analysis find_endless(const ProgressGraph& graph, const OutEdges& out, Team& team);
 Analysis find_endless(const ProgressGraph& graph, const OutEdges& out);
 Analysis find_endless(const ProgressGraph& graph);
 /// Would there be any if this rule did not exist? To learn whether a verdict rests on it.
@@ -167,7 +172,8 @@ bool has_endless(
     const ProgressGraph& graph,
     const OutEdges& out,
     const Analysis& analysis,
-    Rule ignored
+    Rule ignored,
+    Team& team
 );
 
 /// Edges of a shortest way from state 0 to any state of `targets`.

@@ -54,6 +54,7 @@ Judgement judge_search(
   JudgeOptions options;
   options.finished = finished;
   options.numbering = numbering;
+  options.threads = jobs_of(request.workers);
   options.schedule = request.schedule;
   options.schedule->options = without_limits(request.options);
   return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
@@ -252,7 +253,8 @@ Result<Search> search_all(
         continue;
       }
     }
-    if (tried->table.saw(Fact::HostAllocates) && tried->table.had_several()) {
+    if ((tried->table.saw(Fact::HostAllocates) || tried->table.saw(Fact::Unrepeatable)) &&
+        tried->table.had_several()) {
       request.workers.jobs = 1; // for the same states each time
       continue;
     }

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace heddle::explore {
@@ -20,7 +22,10 @@ namespace heddle::explore {
 namespace {
 
 constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
-constexpr std::uint32_t edges_at_once = 64; // that a process takes
+// So many a process takes: a page of each, so that no two write to the same one.
+constexpr std::uint32_t edges_at_once = 4096 / sizeof(ShortEdge),
+                        states_at_once = 4096 / sizeof(StoredState);
+constexpr auto short_time = std::chrono::microseconds(20);
 constexpr std::size_t labels_known = 2048;  // to a process
 constexpr auto relaxed = std::memory_order_relaxed;
 
@@ -46,7 +51,8 @@ StateTable::StateTable(StateTable&& other) noexcept
       visited_number_(other.visited_number_),
       visited_(std::move(other.visited_)),
       wanted_(std::move(other.wanted_)),
-      spare_state_(other.spare_state_),
+      next_state_(other.next_state_),
+      end_of_states_(other.end_of_states_),
       next_edge_(other.next_edge_),
       end_of_edges_(other.end_of_edges_),
       process_(other.process_),
@@ -96,6 +102,7 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.events_at = place(h.max_events * sizeof(Event));
   h.told_at = place(h.max_told * sizeof(StoredTold));
   h.processes_at = place(h.max_processes * sizeof(StoredProcess));
+  h.work_at = place(WorkBoard::bytes(h.max_processes));
   h.total_bytes = place(0);
 
   const int fd = ::memfd_create("heddle-states", 0); // inherited by the explored process
@@ -145,7 +152,7 @@ VisitedSet& StateTable::visited() const {
   return visited_;
 }
 
-/// Nobody else searches meanwhile.
+/// Nobody else inserts meanwhile.
 void StateTable::enlarge_visited(std::uint32_t number) {
   Header& h = header();
   visited_set(number).insert_all(visited());
@@ -158,29 +165,93 @@ StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
   auto* states = region<StoredState>(h.states_at);
   std::optional<StateId> id = seen == Seen::Never ? std::nullopt : visited().find(hash);
   if (!id) {
-    if (!spare_state_) {
-      const StateId fresh = count(h.several, h.states, 1U);
-      if (fresh + 1 >= h.max_states) {
-        count(h.several, h.states, ~0U);
-        return std::nullopt;
-      }
-      spare_state_ = fresh;
-      if (fresh >= visited_room(visited_number_, h.max_states)) {
-        enlarge_visited(visited_number_ + 1);
-      }
+    if (next_state_ == end_of_states_ && !take_states()) {
+      return std::nullopt;
     }
-    states[*spare_state_].hash = hash;
-    id = visited().insert(hash, *spare_state_);
-    if (*id == *spare_state_) {
-      spare_state_.reset();
+    states[next_state_].hash = hash;
+    begin_insertion();
+    id = visited().insert(hash, next_state_);
+    end_insertion();
+    if (*id == next_state_) {
+      ++next_state_;
     }
   }
   StoredState& state = states[*id];
-  const bool first = count(h.several, state.visits, 1U) == 0;
+  const bool first =
+      atomic_of(state.visits).load(relaxed) == 0 && count(h.several, state.visits, 1U) == 0;
   const bool nothing_new = !first && is_done(*id) &&
                            (asked.first_ways & ~atomic_of(state.first_ways).load(relaxed)) == 0 &&
                            (asked.other_ways & ~atomic_of(state.other_ways).load(relaxed)) == 0;
   return Visit{*id, first, nothing_new};
+}
+
+/// Numbers for states that are new. False: the table is full.
+bool StateTable::take_states() {
+  Header& h = header();
+  // As long as there is one process, no number is left out.
+  const std::uint32_t some = atomic_of(h.several).load(relaxed) != 0 ? states_at_once : 1;
+  const StateId fresh = count(h.several, h.states, some);
+  if (fresh + 1 >= h.max_states) {
+    count(h.several, h.states, 0U - some);
+    return false;
+  }
+  next_state_ = fresh;
+  end_of_states_ = std::min(fresh + some, h.max_states - 1);
+  if (end_of_states_ > visited_room(visited_number_, h.max_states)) {
+    make_room(end_of_states_);
+  }
+  return true;
+}
+
+/// Until end_insertion() the set of visited states is not replaced.
+void StateTable::begin_insertion() {
+  Header& h = header();
+  if (atomic_of(h.several).load(relaxed) == 0) {
+    return;
+  }
+  std::uint32_t& inserts = region<StoredProcess>(h.processes_at)[process_].inserts;
+  for (;;) {
+    atomic_of(inserts).store(1); // before the look at `enlarging`, for everybody
+    if (atomic_of(h.enlarging).load() == 0) {
+      return;
+    }
+    atomic_of(inserts).store(0);
+    std::this_thread::sleep_for(short_time);
+  }
+}
+
+void StateTable::end_insertion() {
+  Header& h = header();
+  if (atomic_of(h.several).load(relaxed) != 0) {
+    atomic_of(region<StoredProcess>(h.processes_at)[process_].inserts)
+        .store(0, std::memory_order_release);
+  }
+}
+
+/// For so many states in the set of visited ones. Nobody inserts while they move to a larger set;
+/// who looks for one meanwhile may miss it, and finds it when it inserts it.
+void StateTable::make_room(std::uint32_t states) {
+  Header& h = header();
+  const heddle::lock_guard hold(h.enlarge_mutex);
+  std::uint32_t number = atomic_of(h.visited).load(std::memory_order_acquire);
+  if (states <= visited_room(number, h.max_states)) {
+    return; // another process has been faster
+  }
+  while (states > visited_room(number, h.max_states)) {
+    ++number;
+  }
+  atomic_of(h.enlarging).store(1);
+  auto* processes = region<StoredProcess>(h.processes_at);
+  for (std::uint32_t n = 0; n < h.max_processes; ++n) {
+    // One that dies within an insertion ends the search, at its limit of time at the latest.
+    while (atomic_of(processes[n].used).load(relaxed) != 0 &&
+           atomic_of(processes[n].inserts).load() != 0) {
+      std::this_thread::sleep_for(short_time);
+    }
+  }
+  visited();
+  enlarge_visited(number);
+  atomic_of(h.enlarging).store(0);
 }
 
 bool StateTable::is_done(StateId id) const {
@@ -431,6 +502,7 @@ ActorId StateTable::add_actor(const Actor& actor) {
 
 void StateTable::users_have_died() {
   header().mutex.unlock();
+  header().enlarge_mutex.unlock();
 }
 
 void StateTable::note(Fact fact) {
@@ -443,7 +515,7 @@ bool StateTable::saw(Fact fact) const {
   return (atomic_of(header().facts).load(relaxed) >> static_cast<unsigned>(fact) & 1) != 0;
 }
 
-void StateTable::learn(const machine::Learned& refuted) {
+void StateTable::learn(const reduce::Learned& refuted) {
   const std::array<std::uint64_t, 7> sets{
       refuted.contended,
       refuted.owned,
@@ -458,7 +530,7 @@ void StateTable::learn(const machine::Learned& refuted) {
   }
 }
 
-machine::Learned StateTable::learned() const {
+reduce::Learned StateTable::learned() const {
   const auto set = [&](std::size_t i) { return atomic_of(header().learned[i]).load(relaxed); };
   return {
       .contended = set(0),
@@ -503,6 +575,7 @@ std::optional<std::uint32_t> StateTable::add_process() {
   for (std::uint32_t n = 0; n < h.max_processes; ++n) {
     if (atomic_of(processes[n].used).exchange(1, relaxed) == 0) {
       processes[n].depth = processes[n].queue = 0;
+      processes[n].inserts = 0;
       return n;
     }
   }
@@ -518,8 +591,13 @@ void StateTable::remove_process(std::uint32_t process) {
 void StateTable::become(std::uint32_t process) {
   process_ = process;
   // These are the parent's.
-  spare_state_.reset();
+  next_state_ = end_of_states_ = 0;
   next_edge_ = end_of_edges_ = 0;
+}
+
+WorkBoard StateTable::work_board() const {
+  const Header& h = header();
+  return {base_ + h.work_at, h.max_processes};
 }
 
 void StateTable::set_position(StateId from, std::uint32_t site) {
@@ -565,13 +643,6 @@ bool StateTable::take_permit() {
   std::int32_t permits = atomic_of(h.permits).load(relaxed);
   while (help_wanted() && permits > 0) {
     if (atomic_of(h.permits).compare_exchange_weak(permits, permits - 1, relaxed)) {
-      if (atomic_of(h.several).load(relaxed) == 0) {
-        visited(); // the last moment at which nobody else searches
-        if (const std::uint32_t largest = largest_visited(h.max_states);
-            visited_number_ != largest) {
-          enlarge_visited(largest);
-        }
-      }
       atomic_of(h.several).store(1, relaxed);
       return true;
     }

@@ -17,7 +17,9 @@
 #include "base/result.h"
 #include "explore/progress_graph.h"
 #include "explore/visited_set.h"
-#include "machine/learned.h"
+#include "explore/work_board.h"
+
+#include "reduce/learned.h"
 
 #include <cstddef>
 #include <memory>
@@ -75,13 +77,14 @@ enum class Fact : std::uint8_t {
   DataOrder,   // so were accesses on whose order only data depends
   Retries,     // how often an update made of compare-and-swap is tried depended on such an order
   SumsClash,   // Options::sums does not hold: the search is void
-  Refuted,     // some machine::Assumption: the search is void
+  Refuted,     // some reduce::Assumption: the search is void
   Circle, // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp, // Options::gives_up
   HostAllocates, // … memory while others may go on: one process searches
   HostClash,     // Options::host_first does not hold: the search is void
   HostUnseen,    // host code is not instrumented
-  EndsAsExpected // an execution ended with the exit status that is expected [EXIT]
+  EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
+  Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void
 };
 
 /// Some of the choices of a state: the moves of devices, all or none; and of host threads, by bits,
@@ -155,8 +158,8 @@ public:
   ActorId add_actor(const Actor& actor);
   void note(Fact fact);
   /// What the search has refuted of its assumptions, and what was known before.
-  void learn(const machine::Learned& refuted);
-  machine::Learned learned() const;
+  void learn(const reduce::Learned& refuted);
+  reduce::Learned learned() const;
   /// What a process has found out that the others must know: plain data of up to `most_told` bytes.
   /// All is told in one order, and who tells something and then hears has heard whatever was told
   /// before. Returns its number; none: there is no room for more.
@@ -171,6 +174,9 @@ public:
   void remove_process(std::uint32_t process);
   /// This process is `process` now; the first one is 0.
   void become(std::uint32_t process);
+  std::uint32_t process() const { return process_; }
+  /// Where its processes hand work to each other.
+  WorkBoard work_board() const;
   /// What this process is about to do, so that its parent can say where it died.
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position(std::uint32_t process) const;
@@ -196,6 +202,7 @@ public:
     ByContent // the same then, too; takes longer
   };
   ProgressGraph load(Numbering numbering = Numbering::AsFound) const;
+  ProgressGraph load(Numbering numbering, Team& team) const;
   std::uint32_t state_count() const;
   std::pair<std::uint64_t, std::uint64_t> frontier() const; // depth, queue
   bool saw(Fact fact) const;
@@ -236,11 +243,15 @@ private:
   VisitedSet& visited() const;
   void enlarge_visited(std::uint32_t number);
   bool is_done(StateId id) const;
+  bool take_states();
+  void begin_insertion();
+  void end_insertion();
+  void make_room(std::uint32_t states);
 
   mutable std::uint32_t visited_number_ = 0; // visited_ is the set of this number
   mutable VisitedSet visited_;
   VisitedSet wanted_;                              // see keep_to()
-  std::optional<StateId> spare_state_;             // taken, and not used
+  StateId next_state_ = 0, end_of_states_ = 0;     // taken, and not used
   std::uint32_t next_edge_ = 0, end_of_edges_ = 0; // of those that this process has taken
   std::uint32_t process_ = 0;
   struct KnownLabel {

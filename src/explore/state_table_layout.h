@@ -60,6 +60,7 @@ constexpr std::size_t apart = 128;
 struct alignas(apart) StoredProcess {
   std::uint64_t depth, queue;
   std::uint32_t used;
+  std::uint32_t inserts; // a visited state, just now
   std::uint32_t position_state, position_site;
 };
 
@@ -77,13 +78,6 @@ constexpr std::size_t visited_sets = 10, text_tables = 8;
 constexpr std::uint32_t visited_room(std::size_t number, std::uint32_t max_states) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(4096ULL << 2 * number, max_states));
 }
-constexpr std::uint32_t largest_visited(std::uint32_t max_states) {
-  std::uint32_t number = 0;
-  while (number + 1 < visited_sets && visited_room(number, max_states) < max_states) {
-    ++number;
-  }
-  return number;
-}
 /// Of this table and those before it.
 constexpr std::uint32_t text_room(std::size_t table, std::uint32_t max_texts) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(2048ULL << 3 * table, max_texts));
@@ -98,10 +92,10 @@ struct StateTable::Header {
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
   std::size_t wanted_at, devices_at, states_at, edges_at, texts_at, text_bytes_at, actors_at,
-      events_at, told_at, processes_at;
+      events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
-  std::array<std::uint64_t, 7> learned; // machine::Learned
+  std::array<std::uint64_t, 7> learned; // reduce::Learned
   std::uint32_t keeps_to;               // so many states; 0: to none
   std::uint32_t irrevocable;            // moves
   std::int32_t permits;                 // of processes that could take part and do not
@@ -111,6 +105,9 @@ struct StateTable::Header {
 
   alignas(apart) std::uint32_t states;
   alignas(apart) std::uint32_t edges;
+
+  heddle::mutex<cuda::thread_scope_system> enlarge_mutex; // who makes room for visited states
+  std::uint32_t enlarging; // somebody does, and waits for those who insert, or they for it
 
   // Of what follows, of new texts, and of what is told.
   alignas(apart) heddle::mutex<cuda::thread_scope_system> mutex;

@@ -71,9 +71,42 @@ void read_description(std::string_view text, ProgressGraph& graph, State& state)
   graph.abouts.push_back({fixed.host_site, fixed.waits, fixed.could_return});
 }
 
+/// f(edge) of all edges but those that nobody has used, in their order.
+template <class F>
+std::vector<ShortEdge> in_order(std::span<const ShortEdge> edges, Team& team, const F& f) {
+  constexpr std::size_t some = 1 << 16; // edges of a part
+  std::vector<std::size_t> places((edges.size() + some - 1) / some + 1);
+  const auto part = [&](std::size_t n) {
+    return edges.subspan(n * some, std::min(some, edges.size() - n * some));
+  };
+  team.each_of(places.size() - 1, [&](std::size_t n) {
+    places[n + 1] = static_cast<std::size_t>(
+        std::ranges::count_if(part(n), [](const ShortEdge& edge) { return edge.label != 0; })
+    );
+  });
+  for (std::size_t n = 1; n < places.size(); ++n) {
+    places[n] += places[n - 1];
+  }
+  std::vector<ShortEdge> result(places.back());
+  team.each_of(places.size() - 1, [&](std::size_t n) {
+    std::size_t at = places[n];
+    for (const ShortEdge& edge : part(n)) {
+      if (edge.label != 0) {
+        result[at++] = f(edge);
+      }
+    }
+  });
+  return result;
+}
+
 } // namespace
 
 ProgressGraph StateTable::load(Numbering numbering) const {
+  Team alone(1);
+  return load(numbering, alone);
+}
+
+ProgressGraph StateTable::load(Numbering numbering, Team& team) const {
   const Header& h = header();
   const Order order = this->order(numbering);
   ProgressGraph graph;
@@ -90,20 +123,24 @@ ProgressGraph StateTable::load(Numbering numbering) const {
   graph.states.resize(order.size);
   constexpr std::uint32_t unread = ~0U;
   std::vector<State> descriptions(h.texts, {.demands = unread}); // by text
-  for (StateId place = 0; place < graph.states.size(); ++place) {
-    const StoredState& stored = states[order.stored(place)];
-    State& description = descriptions[stored.description];
+  for (StateId place = 0; place < graph.states.size(); ++place) { // few of them
+    State& description = descriptions[states[order.stored(place)].description];
     if (description.demands == unread) {
       description = {};
-      read_description(text(stored.description), graph, description);
+      read_description(text(states[order.stored(place)].description), graph, description);
     }
-    State& state = graph.states[place];
-    state = description;
-    state.terminal = stored.terminal != 0;
-    state.unexpected = stored.unexpected != 0;
-    state.exit_status = stored.exit_status;
-    state.expanded = stored.described != 0 && stored.claims == 0 && stored.edges >= stored.moves;
   }
+  team.each(graph.states.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t place = begin; place < end; ++place) {
+      const StoredState& stored = states[order.stored(static_cast<StateId>(place))];
+      State& state = graph.states[place];
+      state = descriptions[stored.description];
+      state.terminal = stored.terminal != 0;
+      state.unexpected = stored.unexpected != 0;
+      state.exit_status = stored.exit_status;
+      state.expanded = stored.described != 0 && stored.claims == 0 && stored.edges >= stored.moves;
+    }
+  });
   std::vector<Label> labels(h.texts); // by text
   std::vector<std::uint32_t> change_lists(h.texts, unread);
   change_lists[0] = 0;
@@ -126,13 +163,9 @@ ProgressGraph StateTable::load(Numbering numbering) const {
     graph.edges = Edges(edges, std::move(labels));
     return graph;
   }
-  std::vector<ShortEdge> renumbered;
-  renumbered.reserve(edges.size());
-  for (const ShortEdge& edge : edges) {
-    if (edge.label != 0) {
-      renumbered.push_back({order.place(edge.from), order.place(edge.to), edge.label, edge.choice});
-    }
-  }
+  std::vector<ShortEdge> renumbered = in_order(edges, team, [&](const ShortEdge& edge) {
+    return ShortEdge{order.place(edge.from), order.place(edge.to), edge.label, edge.choice};
+  });
   if (numbering == Numbering::ByContent) {
     std::ranges::sort(renumbered, [&](const ShortEdge& a, const ShortEdge& b) {
       const auto key = [&](const ShortEdge& e) {

@@ -5,9 +5,9 @@
 
 namespace heddle::explore {
 
-using machine::Assumption;
+using reduce::Assumption;
 
-machine::Stepper::Options
+reduce::Stepper::Options
 stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
   return {
       .progress = options.progress,

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "explore/options.h"
-#include "machine/stepper.h"
+
+#include "reduce/stepper.h"
 
 namespace heddle::explore {
 
-machine::Stepper::Options
+reduce::Stepper::Options
 stepper_options(const Options& options, machine::MakeWarpRules warp_rules = {});
 
 } // namespace heddle::explore

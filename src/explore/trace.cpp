@@ -3,8 +3,8 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "machine/stepper.h"
 
+#include "reduce/stepper.h"
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ std::string digest(const StateTable& table, std::span<const TraceRow> rows) {
   for (const TraceRow& row : rows) {
     if (row.actor < graph.actors.size()) {
       const std::string_view kernel = graph.actors[row.actor].kernel;
-      hasher.text(kernel.substr(0, kernel.rfind(machine::Stepper::launch_number)));
+      hasher.text(kernel.substr(0, kernel.rfind(reduce::Stepper::launch_number)));
       hasher.text(table.site(row.site).what);
     }
   }

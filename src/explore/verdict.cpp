@@ -61,8 +61,9 @@ public:
       : table_(table),
         resolve_(resolve),
         options_(options),
-        graph_(table.load(options.numbering)),
-        out_(graph_) {}
+        team_(options.threads),
+        graph_(table.load(options.numbering, team_)),
+        out_(graph_, team_) {}
 
   Judgement run() {
     report::Report report;
@@ -71,7 +72,7 @@ public:
     report.seconds = options_.seconds;
     report.bounds = bounds(table_, ptx_memory(), kernels());
     const bool cut_short = add_events(report);
-    const Analysis analysis = find_endless(graph_, out_);
+    const Analysis analysis = find_endless(graph_, out_, team_);
     report.complete = options_.finished && !cut_short &&
                       std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
                         return s.expanded || s.terminal;
@@ -730,7 +731,7 @@ private:
     for (int r = 0; r < rule_count; ++r) {
       const auto rule = static_cast<Rule>(r);
       if (rule == Rule::Host || !analysis.used(rule) ||
-          !has_endless(graph_, out_, analysis, rule)) {
+          !has_endless(graph_, out_, analysis, rule, team_)) {
         continue;
       }
       result.emplace_back(rule_id(rule));
@@ -761,6 +762,7 @@ private:
   const StateTable& table_;
   const ResolveSite& resolve_;
   JudgeOptions options_;
+  mutable Team team_;
   ProgressGraph graph_;
   OutEdges out_;
   std::optional<std::vector<EdgeId>> by_host_;

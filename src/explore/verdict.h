@@ -25,6 +25,7 @@ using ResolveSite = std::function<Site(const Site&)>;
 struct JudgeOptions {
   bool finished = true; // the search ran to its end: no limit was reached, nobody was killed
   double seconds = 0;
+  std::uint32_t threads = 1; // that judge; the judgement does not depend on it
   StateTable::Numbering numbering = StateTable::Numbering::AsFound;
   // What every replay has in common; none: findings get no replay line.
   std::optional<Schedule> schedule = std::nullopt;

@@ -1,10 +1,6 @@
 // Implements access_notes.h.
 #include "machine/access_notes.h"
 
-#include "machine/cone.h"
-#include "machine/device_heap.h"
-#include "machine/order_data.h"
-#include "machine/weak_order.h"
 #include "ptx/effect.h"
 
 #include <algorithm>
@@ -40,11 +36,8 @@ void AccessNotes::written(std::byte* at, std::uint32_t bytes) {
 }
 
 void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) {
-  if (order_data_ != nullptr) {
-    order_data_->accessed(at, bytes, store);
-  }
-  if (cone_ != nullptr) {
-    cone_->accessed(at, store);
+  for (isa::AccessWatch* watcher : first_) {
+    watcher->accessed(lane, at, bytes, store);
   }
   const isa::Op* op = exec_.current();
   using Kind = ptx::Effect::Kind;
@@ -62,15 +55,15 @@ void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool st
   if (reads_it) {
     read(at, bytes);
   }
-  if (heap_ != nullptr && heap_->contains(at)) {
-    if (DeviceHeap::Slot* slot = heap_->find(at, bytes)) {
-      read(reinterpret_cast<std::byte*>(slot), sizeof *slot);
+  if (records_ != nullptr && records_->contains(at)) {
+    if (const auto record = records_->record_of(at, bytes); !record.empty()) {
+      read(record.data(), static_cast<std::uint32_t>(record.size()));
     } else if (misuse.op == nullptr) {
       misuse = {op, &exec_.code(), lane, at, bytes, store};
     }
   }
-  if (weak_ != nullptr) { // last: it may change what the instruction finds there
-    weak_->accessed(lane, at, bytes, store);
+  for (isa::AccessWatch* watcher : last_) {
+    watcher->accessed(lane, at, bytes, store);
   }
 }
 

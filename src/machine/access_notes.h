@@ -13,15 +13,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <unordered_set>
 #include <vector>
 
 namespace heddle::machine {
-
-class Cone;
-class OrderData;
-class DeviceHeap;
-class WeakOrder;
 
 /// A place that was written, with its bytes before.
 struct Written {
@@ -32,12 +28,22 @@ struct Written {
 
 class AccessNotes final : public isa::AccessWatch {
 public:
-  /// Is told of each access, too; nullptr: nobody is.
-  void tell(OrderData* data) { order_data_ = data; }
-  void tell(Cone* cone) { cone_ = cone; }
-  void tell(WeakOrder* weak) { weak_ = weak; }
-  /// Whose allocations accesses have to lie in, if they are to its memory.
-  void watch(const DeviceHeap* heap) { heap_ = heap; }
+  /// Are told of each access, too, before it is noted …
+  void tell(isa::AccessWatch& watcher) { first_.push_back(&watcher); }
+  /// … or behind that: it may change what the instruction finds there.
+  void tell_last(isa::AccessWatch& watcher) { last_.push_back(&watcher); }
+  /// Memory that has a record of each part that may be accessed.
+  class Records {
+  public:
+    virtual bool contains(const std::byte* at) const = 0;
+    /// Empty: these bytes may not be accessed.
+    virtual std::span<std::byte> record_of(const std::byte* at, std::uint32_t bytes) const = 0;
+
+  protected:
+    ~Records() = default;
+  };
+  /// Accesses there read the records.
+  void check(const Records& records) { records_ = &records; }
   /// Notes the reads of `exec` too, up to so many.
   AccessNotes(const isa::Exec& exec, std::size_t max_reads) : exec_(exec), max_reads_(max_reads) {}
 
@@ -53,7 +59,7 @@ public:
     const isa::Code* code = nullptr;
     int lane = 0;
   };
-  struct Misuse {                // of the device's heap
+  struct Misuse {                // of memory that has records
     const isa::Op* op = nullptr; // nullptr: there was none
     const isa::Code* code = nullptr;
     int lane = 0;
@@ -77,10 +83,8 @@ public:
 private:
   const isa::Exec& exec_;
   std::size_t max_reads_;
-  OrderData* order_data_ = nullptr;
-  Cone* cone_ = nullptr;
-  WeakOrder* weak_ = nullptr;
-  const DeviceHeap* heap_ = nullptr;
+  std::vector<isa::AccessWatch*> first_, last_;
+  const Records* records_ = nullptr;
   bool complete_ = true;
 };
 

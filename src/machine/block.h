@@ -20,7 +20,9 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::machine {
@@ -161,7 +163,35 @@ public:
     };
     std::vector<Passed> passed; // by lane; empty: none has
   };
+  struct Barrier {
+    std::uint32_t expected = 0;         // 0: all threads of the block that have not ended
+    std::uint32_t arrivals = 0;         // of whole warps by bar.arrive, in threads
+    std::vector<isa::LaneMask> arrived; // by bar.arrive, per warp, while it is not all of the warp
+    std::vector<isa::LaneMask> waiting; // per warp
+    std::uint32_t popc = 0;
+    bool all = true;
+    bool any = false;
+    bool in_use = false;
+  };
+  /// With its warps, its shared and its local memory: all that its future depends on. For whoever
+  /// writes that down and puts it back.
+  struct Own {
+    std::uint32_t& live;
+    bool& launched_dependents;
+    bool& grids_before_over;
+    std::array<Barrier, 16>& barriers;
+  };
+  Own own() { return {live_, launched_dependents_, grids_before_over_, barriers_}; }
+  /// Shared memory with what is reserved there; local memory of all threads.
+  std::span<std::byte> all_shared() { return shared_; }
+  std::span<const std::byte> all_shared() const { return shared_; }
+  std::span<std::byte> local() { return {local_, local_bytes_}; }
+  std::span<const std::byte> local() const { return {local_, local_bytes_}; }
+  void watch(std::unique_ptr<BlockMonitor> monitor) { monitor_ = std::move(monitor); }
+  /// Serves malloc and free in the place of the world's heap; nullptr: that does.
+  void take_heap(HeapServer* heap) { heap_ = heap; }
   std::vector<WarpState>& warps() { return warps_; }
+  const std::vector<WarpState>& warps() const { return warps_; }
   Grid& grid() { return grid_; }
   Dim3 index() const { return index_; }
   std::uint32_t rank() const { return rank_; }
@@ -277,17 +307,6 @@ public:
 
 private:
   friend class Cluster;
-  friend class Stepper; // fingerprints all of it
-  struct Barrier {
-    std::uint32_t expected = 0;         // 0: all threads of the block that have not ended
-    std::uint32_t arrivals = 0;         // of whole warps by bar.arrive, in threads
-    std::vector<isa::LaneMask> arrived; // by bar.arrive, per warp, while it is not all of the warp
-    std::vector<isa::LaneMask> waiting; // per warp
-    std::uint32_t popc = 0;
-    bool all = true;
-    bool any = false;
-    bool in_use = false;
-  };
   void write_grid_specials(); // those that no block of the grid changes
   void write_block_specials(std::uint64_t cluster_index, std::size_t warps);
   void start_warps(bool keep_frames);

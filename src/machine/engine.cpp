@@ -509,7 +509,11 @@ void Engine::run_host_functions() {
 
 // --- The host ----------------------------------------------------------------------------------
 
-void Engine::wait(const std::function<bool()>& done, const char* what) {
+void Engine::wait(
+    const std::function<bool()>& done,
+    std::span<const CommandPtr> /*commands*/,
+    const char* what
+) {
   using namespace std::chrono;
   std::unique_lock lock(mutex_);
   const bool outermost = own_threads_.insert(::gettid()).second;
@@ -614,7 +618,10 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-bool Engine::query(const std::function<bool()>& ready) {
+bool Engine::query(
+    const std::function<bool()>& ready,
+    std::span<const CommandPtr> /*commands*/
+) {
   if (ready()) {
     world_.flush_output();
     return true;

@@ -39,8 +39,12 @@ public:
   ~Engine() override;
 
   void submitted(const CommandPtr& command) override;
-  void wait(const std::function<bool()>& done, const char* what) override;
-  bool query(const std::function<bool()>& ready) override;
+  void wait(
+      const std::function<bool()>& done,
+      std::span<const CommandPtr> commands,
+      const char* what
+  ) override;
+  bool query(const std::function<bool()>& ready, std::span<const CommandPtr> commands) override;
   void api_call(const char* name) override;
 
   std::uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }

@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "isa/ops_collective.h"
-#include "machine/owned.h"
 #include "ptx/dead_ends.h"
 #include "ptx/effect.h"
 #include "ptx/object_stores.h"
@@ -179,7 +178,7 @@ const LiveState::Function& LiveState::function(const ptx::Function& f) {
     facts.clocks.emplace(f, cfg);
   }
   facts.identity = identities(f, cfg, nullptr);
-  if (by_decisions_) {
+  if (options_.by_decisions) {
     find_decisions(f, facts);
   } else {
     facts.asked = facts.identity;
@@ -192,7 +191,7 @@ void LiveState::find_decisions(const ptx::Function& f, Function& facts) const {
   ptx::BitVector stores = ptx::stores_into_known_objects(f);
   facts.only_data = stores;
   stores.each([&](std::size_t n) {
-    if ((learned_.deciding >> store_bucket_of(f, static_cast<std::uint32_t>(n)) & 1) != 0) {
+    if (options_.decisive_store && options_.decisive_store(f, static_cast<std::uint32_t>(n))) {
       facts.only_data.reset(n);
     }
   });
@@ -243,7 +242,7 @@ std::vector<std::uint8_t> LiveState::identities(
       for (std::uint32_t i = block.last; i-- > block.first;) {
         const bool is_idle = idle != nullptr && idle->test(i);
         identity |= identity_of(f.body[i]) & (is_idle ? ~number : ~0);
-        identity |= may_be_owned(f, i, learned_) ? Owns : Nothing;
+        identity |= options_.owns && options_.owns(f, i) ? Owns : Nothing;
         result[i] = identity;
       }
       changed = changed || identity != entry[b];
@@ -338,11 +337,11 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
         {code.registers[r].offset(),
          static_cast<std::uint8_t>(predicate ? 0 : bits / 8),
          handed_over == r ? at.handed_over : ~isa::LaneMask{0},
-         mutant_ == Mutant::FaintLowBit ? demanded[r] & ~std::uint64_t{1} : demanded[r],
+         options_.forgets_low_bit ? demanded[r] & ~std::uint64_t{1} : demanded[r],
          facts.decisive && !(*facts.decisive)[op.instruction].test(r)}
     );
   }
-  if (mutant_ == Mutant::FaintFirstRegister) {
+  if (options_.forgets_first_register) {
     const auto first = std::ranges::find(at.registers, 4, &Register::bytes);
     at.registers.erase(first, first == at.registers.end() ? first : first + 1);
   }

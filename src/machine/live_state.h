@@ -13,8 +13,6 @@
 
 #include "isa/op.h"
 #include "isa/program.h"
-#include "machine/learned.h"
-#include "machine/mutant.h"
 #include "ptx/cfg.h"
 #include "ptx/clock_flow.h"
 #include "ptx/demanded_bits.h"
@@ -22,28 +20,29 @@
 #include "ptx/shared_life.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace heddle::machine {
 
 class LiveState {
 public:
+  /// A question about an instruction of a function; empty: the answer is no.
+  using Asks = std::function<bool(const ptx::Function&, std::uint32_t)>;
+  struct Options {
+    Asks owns = {}; // what Identity::Owns is about
+    /// Finds out what nothing is decided by; else everything counts as decisive.
+    bool by_decisions = false;
+    Asks decisive_store = {}; // with it: a plain store of which that is known
+    // For tests of tests.
+    bool forgets_low_bit = false, forgets_first_register = false;
+  };
   explicit LiveState(ptx::Liveness::Of of = ptx::Liveness::Of::Reads) : of_(of) {}
-  /// What Identity::Owns is about.
-  /// `by_decisions`: finds out what nothing is decided by; else everything counts as decisive.
-  LiveState(
-      ptx::Liveness::Of of,
-      const Learned& learned,
-      bool by_decisions,
-      Mutant mutant = Mutant::None
-  )
-      : of_(of),
-        learned_(learned),
-        by_decisions_(by_decisions),
-        mutant_(mutant) {}
+  LiveState(ptx::Liveness::Of of, Options options) : of_(of), options_(std::move(options)) {}
 
   /// What a thread may still learn about itself, or do with threads of its block, as bits.
   enum Identity : std::uint8_t {
@@ -53,7 +52,7 @@ public:
     Block = 4,    // %ctaid, %clusterid, %smid …
     Together = 8, // barriers, collectives, shared memory
     Generic = 16, // a generic address, which may point to shared memory if there is any
-    Owns = 32,    // an access that may be owned (owned.h), or a call of malloc or free
+    Owns = 32,    // an access that may be owned (reduce/owned.h), or a call of malloc or free
     Everything = 63
   };
   struct Register {
@@ -125,9 +124,7 @@ private:
   void find_clocks(const Function& facts, At& at);
 
   ptx::Liveness::Of of_;
-  Learned learned_;
-  bool by_decisions_ = false;
-  Mutant mutant_ = Mutant::None;
+  Options options_;
   std::unordered_map<const isa::Op*, At> at_; // node-based: elements keep their address
   std::unordered_map<std::uint64_t, const At*> by_name_;
   std::unordered_map<const ptx::Function*, Function> functions_;

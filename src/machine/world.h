@@ -163,10 +163,15 @@ class Driver {
 public:
   virtual ~Driver() = default;
   virtual void submitted(const CommandPtr& command) = 0;
-  /// Blocks the calling host thread until done() holds. `what` names the API call for reports.
-  virtual void wait(const std::function<bool()>& done, const char* what) = 0;
+  /// Blocks the calling host thread until done() holds, which it does when `commands` are complete
+  /// or a fault has happened. `what` names the API call for reports.
+  virtual void wait(
+      const std::function<bool()>& done,
+      std::span<const CommandPtr> commands,
+      const char* what
+  ) = 0;
   /// A query (cudaStreamQuery & co.) found !ready; lets others move. Returns what it may answer.
-  virtual bool query(const std::function<bool()>& ready) = 0;
+  virtual bool query(const std::function<bool()>& ready, std::span<const CommandPtr> commands) = 0;
   /// The call under way answers by what devices have done so far, other than by "not ready" (a
   /// pool's use of memory): it may be asked before and after each of their moves.
   virtual void observe(const char* /*name*/) {}

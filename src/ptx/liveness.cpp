@@ -70,9 +70,16 @@ void each_register(const Instruction& i, const std::function<void(RegisterUse)>&
 }
 
 Liveness::Liveness(const Function& function, const Cfg& cfg, Of of)
+    : Liveness(function, cfg, of, BitVector()) {}
+
+Liveness::Liveness(const Function& function, const Cfg& cfg, BitVector data_stores)
+    : Liveness(function, cfg, Of::Decisions, std::move(data_stores)) {}
+
+Liveness::Liveness(const Function& function, const Cfg& cfg, Of of, BitVector data_stores)
     : function_(function),
       cfg_(cfg),
       of_(of),
+      data_stores_(std::move(data_stores)),
       entry_(cfg.blocks().size(), BitVector(function.registers.size())),
       end_(entry_) {
   if (of == Of::Reads) {
@@ -80,16 +87,6 @@ Liveness::Liveness(const Function& function, const Cfg& cfg, Of of)
   } else {
     find_effects();
   }
-}
-
-Liveness::Liveness(const Function& function, const Cfg& cfg, BitVector data_stores)
-    : function_(function),
-      cfg_(cfg),
-      of_(Of::Decisions),
-      data_stores_(std::move(data_stores)),
-      entry_(cfg.blocks().size(), BitVector(function.registers.size())),
-      end_(entry_) {
-  find_effects();
 }
 
 /// Return values in registers come first among the registers of a body; the caller reads them.

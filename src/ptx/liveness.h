@@ -56,6 +56,7 @@ public:
   BitVector idle() const;
 
 private:
+  Liveness(const Function& function, const Cfg& cfg, Of of, BitVector data_stores);
   void find_reads();
   void find_effects();
   void find_detours();

@@ -96,7 +96,8 @@ bool classify_access(const isa::Code& code, const ptx::Instruction& i, Site& sit
     site.flags |= Strong;
     site.scope = scope_of(i, Scope::Sys);
   }
-  if (store && value.elements.empty()) {
+  // A strong store is carried out before it is looked at: what it has overwritten is not known.
+  if (store && value.elements.empty() && (site.flags & Strong) == 0) {
     site.value_bytes = register_bytes(code, value, site.element);
   }
   return true;

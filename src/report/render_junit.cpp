@@ -2,8 +2,10 @@
 // have an error, and nothing else: so each finding is a test that fails, and a program without any
 // is one that passes. Readers of the form differ; only what all of them know is used.
 #include "report/render.h"
+#include "report/suite.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -101,6 +103,44 @@ std::string render_junit(const Report& report, std::string_view program) {
       failures,
       error ? 1 : 0,
       report.seconds,
+      cases
+  );
+}
+
+/// A test for each program, which passes if the verdict is the expected one.
+std::string render_junit(const SuiteReport& suite) {
+  std::string cases;
+  std::size_t errors = 0;
+  for (const SuiteResult& result : suite.results) {
+    const bool error = result.verdict.empty();
+    errors += error ? 1 : 0;
+    const std::string message =
+        error ? result.error
+              : fmt::format("{}, expected: {}", result.verdict, fmt::join(result.expected, ", "));
+    cases += fmt::format(
+        "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">{}</testcase>\n",
+        escaped(suite.file),
+        escaped(result.name),
+        result.seconds,
+        result.as_expected ? ""
+                           : fmt::format(
+                                 "<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>",
+                                 error ? "error" : "failure",
+                                 error ? "not-checked" : result.verdict,
+                                 escaped(message),
+                                 escaped(result.text)
+                             )
+    );
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"{}\" "
+      "tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}  </testsuite>\n"
+      "</testsuites>\n",
+      escaped(suite.file),
+      suite.results.size(),
+      suite.results.size() - suite.as_expected() - errors,
+      errors,
+      suite.seconds,
       cases
   );
 }

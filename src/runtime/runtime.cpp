@@ -313,6 +313,7 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
   if (!complete(commands)) {
     world_->driver().wait(
         [this, &commands] { return complete(commands) || world_->has_fault(); },
+        commands,
         what
     );
   }
@@ -335,9 +336,8 @@ cudaError_t Runtime::wait_for_device(int device, const char* what) {
 }
 
 cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int device) {
-  const bool ready = complete(commands) || world_->driver().query([this, &commands] {
-    return complete(commands) || world_->has_fault();
-  });
+  const auto done = [this, &commands] { return complete(commands) || world_->has_fault(); };
+  const bool ready = complete(commands) || world_->driver().query(done, commands);
   if (const cudaError_t sick = health(device); sick != cudaSuccess) {
     return sick;
   }

@@ -4,7 +4,7 @@
 //   EngineOptions options;
 //   options.warp_rules = simt::lockstep({});
 //
-// Whoever wants to choose every step itself (machine/stepper.h) makes the clusters with the same
+// Whoever wants to choose every step itself (reduce/stepper.h) makes the clusters with the same
 // factory and moves warps, not threads, through machine::WarpRules.
 #pragma once
 

@@ -20,7 +20,7 @@ HEAD = """#include <cooperative_groups.h>
 #include <cstring>
 namespace cg = cooperative_groups;
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
-__device__ int cells[4], data_of_lock, out[6], tickets, places[8], drawn[8];
+__device__ int cells[4], data_of_lock, out[6], tickets, handed, places[8], drawn[8];
 __device__ unsigned long long slots[2];
 template <cuda::thread_scope S> __device__ auto cell(int n) { return cuda::atomic_ref<int, S>(cells[n]); }
 __device__ void take(int n) { while (atomicCAS(&cells[n], 0, 1) != 0) ; __threadfence(); }
@@ -266,15 +266,22 @@ def tickets(source, number):
     take = source.choice(("atomicAdd(&tickets, 1)", f"(int)atomicInc((unsigned*)&tickets, {wrap})", "cuda::atomic_ref<int>(tickets).fetch_add(1)"))
     mine = source.choice(("rank + 1", "1", f"{of[0].reading()}"))
     body = source.choice((f"  {of[0].short()}\n", "", "", each([t.short() for t in of])))
-    body += source.choice((f"  places[rank] = {mine};\n", f"  places[atomicAdd(&data_of_lock, 1) & 7] = {mine};\n", f"  atomicAdd(&cells[0], {mine});\n", ""))
+    who = source.choice((threads - 1, threads - 1, threads - 1, threads - 2, 0))
+    # Only who comes when all others have drawn may read what they have left in a plain way, and only one does.
+    alone = who == threads - 1 and ("Inc" not in take or wrap >= threads - 1)
+    leave, read = ("{} = {};", "{}") if alone else ("atomicExch(&{}, {});", "atomicAdd(&{}, 0)")
+    body += source.choice((f"  {leave.format('places[rank]', mine)}\n", f"  {leave.format('places[atomicAdd(&handed, 1)]', mine)}\n",
+                           f"  atomicAdd(&cells[0], {mine});\n", ""))
     body += source.choice(("  __threadfence();\n", "  __threadfence();\n", "")) + f"  const int ticket = {take};\n"
-    last = source.choice(("out[5] = places[0] + 2 * places[1];", "out[5] = places[0]; tickets = 0;", of[0].effect(), of[0].statement(),
+    first, second = read.format("places[0]"), read.format("places[1]")
+    again = leave.format("tickets", "0")
+    last = source.choice((leave.format("out[5]", f"{first} + 2 * {second}"), f"{leave.format('out[5]', first)} {again}", of[0].effect(), of[0].statement(),
                           f"while (atomicAdd(&cells[0], 0) < {source.randrange(3)}) ;"))
     others = source.choice(("", "", f"else {{ {of[1].effect()} }}", f"else {{ {of[1].short()} }}",
                             f"else if (ticket == 0) {{ {of[1].statement()} }}"))
     if source.randrange(5) == 0:
-        body += f"  drawn[ticket & 7] = {mine};\n"
-    body += f"  if (ticket == {source.choice((threads - 1, threads - 1, threads - 1, threads - 2, 0))}) {{ {last} }} {others}\n"
+        body += f"  {leave.format('drawn[ticket]', mine)}\n"
+    body += f"  if (ticket == {who}) {{ {last} }} {others}\n"
     return finished(source, number, body, shape, threads, per_block)
 
 

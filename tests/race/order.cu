@@ -378,3 +378,16 @@ template <bool right> __global__ void counted(int* out) {
   }
 }
 CASE(counter_of_releases, "data-race") { counted<right><<<4, 1>>>(device_memory<int>(1)); }
+
+// A relaxed store is carried out before it is looked at: memory holds its value by then.
+template <bool right> __global__ void plain_and_relaxed_store(int* parent, int value) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> a(*parent);
+  if (blockIdx.x == 1) {
+    a.store(value, memory_order_relaxed);
+  } else if (right) {
+    a.store(value + 1, memory_order_relaxed);
+  } else {
+    *parent = value + 1;
+  }
+}
+CASE(plain_and_relaxed_stores, "data-race") { plain_and_relaxed_store<right><<<2, 1>>>(device_memory<int>(1), 2); }

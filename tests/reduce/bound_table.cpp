@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 std::span<const Bound> bounds() {
   using enum Kind;
@@ -132,6 +132,17 @@ std::span<const Bound> bounds() {
     cone.values = {Value::One, Value::First};
     cone.ticket = true;
     add("cone", cone, 2, 4);
+    // A variable of the block that is written again before anybody reads it, or perhaps not.
+    Bound::Size published{
+        .kinds = {Publish, PublishSome, Republish, Observe},
+        .shapes = {Shape::Block},
+        .places = {Place::P},
+        .values = {Value::One, Value::First},
+        .ticket = true,
+        .whose_operations = false,
+        .results = 2
+    };
+    add("published", published, 2, 4);
     Bound::Size phases{
         .kinds = {Load, Store, Arrive, WaitPhase, Ask},
         .shapes = {Shape::Block},
@@ -173,6 +184,19 @@ std::span<const Bound> bounds() {
     calls.host_operations = 4;
     calls.launch_first = calls.prompt = false;
     add("calls", calls, 1, 1);
+    // Memory as in PTX: which accesses have one message, and which updates one order.
+    Bound::Size weak{
+        .kinds = {Load, Store, Sum, Increment, Wait, Barrier},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .places = own,
+        .whose_hang = false,
+        .weak = true
+    };
+    add("weak", weak, 2, 2);
+    Bound::Size weak_roles = weak;
+    weak_roles.alike = false;
+    weak_roles.kinds = {Load, Store, Sum, Exchange, Wait};
+    add("weak-roles", weak_roles, 2, 2);
     // Two grids at the same time.
     Bound::Size grids = hosts;
     grids.kinds = {Load, Store, Sum, Increment, Wait};
@@ -238,4 +262,4 @@ const Bound* find_bound(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

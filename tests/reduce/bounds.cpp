@@ -2,9 +2,10 @@
 #include "reduce/bounds.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -24,6 +25,10 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Arrive:
   case Kind::WaitPhase:
   case Kind::Ask:
+  case Kind::Publish:
+  case Kind::PublishSome:
+  case Kind::Republish:
+  case Kind::Observe:
     return shape == Shape::Block;
   default:
     return true;
@@ -50,6 +55,12 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   }
   if (equals == 0) {
     return true;
+  }
+  if (meets(asked.kind)) {
+    const auto before = std::span(code.operations).first(of);
+    return std::ranges::any_of(before, [](const Operation& operation) {
+      return meets(operation.kind) && has_value(operation.kind);
+    });
   }
   const auto by_host = [&](const HostOperation& operation) {
     const bool to_q = operation.kind == HostKind::Copy || operation.kind == HostKind::SetBefore;
@@ -84,6 +95,7 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
     const Operation& operation = code.operations[n];
     const Guard& guard = operation.guard;
     if (!fits(operation.kind, program.shape) ||
+        (meets(operation.kind) && guard.on != Guard::On::Always) ||
         (guard.on == Guard::On::Result &&
          (guard.of >= n || !may_be(program, code, guard.of, guard.equals))) ||
         (guard.on == Guard::On::Who && guard.equals >= program.actors) ||
@@ -155,7 +167,10 @@ std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
   }
   for (const Kind kind : size.kinds) {
     if (!has_place(kind)) {
-      result.emplace_back(Operation{.kind = kind});
+      const std::span values(size.values);
+      for (const Value value : values.first(has_value(kind) ? values.size() : 1)) {
+        result.emplace_back(Operation{.kind = kind, .value = value});
+      }
       continue;
     }
     for (const Place place : size.places) {
@@ -293,6 +308,7 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   }
   program.host = std::move(*host);
   program.prompt = size_.prompt;
+  program.weak = size_.weak;
   const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;
   for (const Role& role : roles_) {
@@ -312,4 +328,4 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
                                                              : std::nullopt;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

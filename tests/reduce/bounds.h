@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 class Bound {
 public:
@@ -42,6 +42,7 @@ public:
     bool launch_first = true; // of all that the host does, and no more among it
     bool prompt = true;       // MicroProgram's
     std::uint8_t host_operations = 0;
+    bool weak = false; // MicroProgram's
   };
   explicit Bound(Size size);
   const std::string& name() const { return size_.name; }
@@ -72,4 +73,4 @@ private:
 std::span<const Bound> bounds(); // smallest first
 const Bound* find_bound(std::string_view name);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -46,6 +46,10 @@ bool uses(const MicroProgram& program, std::initializer_list<Kind> kinds) {
 
 /// Could it make a difference for the program?
 bool concerns(Reduction reduction, const MicroProgram& program) {
+  const auto member = rows()[static_cast<std::size_t>(reduction)].member;
+  if (program.weak && member != nullptr && !(explore::with_ptx_memory({}).*member)) {
+    return false;
+  }
   switch (reduction) {
   case Reduction::Retries:
     return uses(program, {Kind::Retry, Kind::Lock});
@@ -152,4 +156,4 @@ std::vector<Configuration> configurations_for(const MicroProgram& program) {
   return result;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 enum class Reduction : std::uint8_t {
   Symmetry,
@@ -57,4 +57,4 @@ private:
 
 std::vector<Configuration> configurations_for(const MicroProgram& program);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

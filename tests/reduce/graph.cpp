@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using namespace explore;
-using machine::Stepper;
+using reduce::Stepper;
 
 namespace {
 
@@ -135,7 +135,9 @@ void Graph::add_edge(
        .owed = explore::rule_of(move.guarantee),
        .soon = move.time == Stepper::Time::Soon,
        .late = move.time == Stepper::Time::Late,
-       .site = site(move.op)}
+       .site = site(move.op),
+       .stale = move.stale,
+       .fresh = move.fresh}
   );
 }
 
@@ -158,4 +160,4 @@ Outcome Graph::outcome() const {
   return outcome_of(graph_, blocked_, faults_);
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using explore::StateId;
 using explore::Step;
@@ -26,24 +26,24 @@ public:
   std::size_t size() const { return numbers_.size(); }
 
   /// All moves of a state are going to be made, or others stand for them.
-  void describe(StateId state, std::span<const machine::Stepper::Move> moves, Walk& walk);
+  void describe(StateId state, std::span<const reduce::Stepper::Move> moves, Walk& walk);
   /// Who makes the move: asked before it is made.
-  explore::ActorId actor(const machine::Stepper& stepper, const machine::Stepper::Move& move);
+  explore::ActorId actor(const reduce::Stepper& stepper, const reduce::Stepper::Move& move);
   void add_edge(
       explore::ActorId actor,
       StateId from,
       StateId to,
-      const machine::Stepper::Move& move,
+      const reduce::Stepper::Move& move,
       Step step,
-      std::span<const machine::Stepper::Change> changes
+      std::span<const reduce::Stepper::Change> changes
   );
   void add_host_edge(StateId from, StateId to, unsigned thread, std::uint32_t site);
   /// The move has ended the program.
   void add_fault(
       explore::ActorId actor,
-      const machine::Stepper& stepper,
+      const reduce::Stepper& stepper,
       StateId from,
-      const machine::Stepper::Move& move
+      const reduce::Stepper::Move& move
   );
   /// A limit was reached: states that have not been described are not complete.
   Outcome outcome() const;
@@ -59,4 +59,4 @@ private:
   std::optional<StateId> crashed_;
 };
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -9,7 +9,7 @@
 //                                                 status 1: some mutant has no program that kills
 //
 // With --mutants each reduction is broken on purpose, one condition after the other
-// (machine/mutant.h): the enumeration must notice. Else prints how many programs and searches there
+// (reduce/mutant.h): the enumeration must notice. Else prints how many programs and searches there
 // were, and each disagreement: the smallest program of its kind, and with which reductions. Exit
 // status 1: there was one.
 #include "base/hash.h"
@@ -29,7 +29,7 @@
 #include <string>
 #include <string_view>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -225,7 +225,7 @@ public:
       }
     }
     int survivors = 0;
-    for (const machine::MutantName& mutant : machine::mutant_names) {
+    for (const reduce::MutantName& mutant : reduce::mutant_names) {
       const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
       const auto known = killers.find(name);
       const Bound* bound =
@@ -240,7 +240,7 @@ public:
 
   int run() {
     bool all = true;
-    for (const machine::MutantName& mutant : machine::mutant_names) {
+    for (const reduce::MutantName& mutant : reduce::mutant_names) {
       const std::string name = fmt::format("{}:{}", mutant.reduction, mutant.name);
       if (asked_.mutant.empty() || asked_.mutant == name) {
         all = kill(mutant, name) && all;
@@ -251,7 +251,7 @@ public:
 
 private:
   /// So many programs of each bound: one that kills need not be in the smallest one.
-  bool kill(const machine::MutantName& mutant, const std::string& name) {
+  bool kill(const reduce::MutantName& mutant, const std::string& name) {
     const std::uint64_t sample = asked_.sample != 0 ? asked_.sample : 1000;
     std::uint64_t programs = 0;
     for (const Bound& bound : bounds()) {
@@ -286,7 +286,7 @@ private:
     return false;
   }
 
-  bool kills(const MicroProgram& program, const machine::MutantName& mutant) {
+  bool kills(const MicroProgram& program, const reduce::MutantName& mutant) {
     device_.load(program);
     const Outcome reference = reference_search(device_);
     for (const Configuration& configuration : configurations_for(program)) {
@@ -355,19 +355,19 @@ bool read_flag(std::string_view flag, Asked& asked) {
 
 } // namespace
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration
 
 int main(int argc, char** argv) {
-  heddle::reduce::Asked asked;
+  heddle::enumeration::Asked asked;
   for (int n = 1; n < argc; ++n) {
-    if (!heddle::reduce::read_flag(argv[n], asked)) {
+    if (!heddle::enumeration::read_flag(argv[n], asked)) {
       fmt::print(stderr, "heddle_enumerate: what is '{}'?\n", argv[n]);
       return 2;
     }
   }
   if (!asked.killers.empty()) {
-    return heddle::reduce::Mutants(asked).run_known();
+    return heddle::enumeration::Mutants(asked).run_known();
   }
-  return asked.mutants ? heddle::reduce::Mutants(asked).run()
-                       : heddle::reduce::Enumeration(asked).run();
+  return asked.mutants ? heddle::enumeration::Mutants(asked).run()
+                       : heddle::enumeration::Enumeration(asked).run();
 }

@@ -7,9 +7,9 @@
 #include <array>
 #include <cstring>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 namespace {
 
@@ -18,8 +18,11 @@ class Passive final : public machine::Driver {
 public:
   explicit Passive(Stepper& stepper) : stepper_(stepper) {}
   void submitted(const machine::CommandPtr& command) override { stepper_.submitted(command); }
-  void wait(const std::function<bool()>&, const char*) override {}
-  bool query(const std::function<bool()>& ready) override { return ready(); }
+  void
+  wait(const std::function<bool()>&, std::span<const machine::CommandPtr>, const char*) override {}
+  bool query(const std::function<bool()>& ready, std::span<const machine::CommandPtr>) override {
+    return ready();
+  }
   void api_call(const char*) override {}
 
 private:
@@ -54,7 +57,9 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
     device.link();
   }
   world_ = std::make_unique<machine::World>(*device.space_, *machine::device_model("sm_90"), 1);
-  stepper_ = std::make_unique<Stepper>(*world_, options);
+  Stepper::Options own = options;
+  own.weak = device.micro_.weak;
+  stepper_ = std::make_unique<Stepper>(*world_, std::move(own));
   std::memset(device.space_->host_pointer(device.memory_, memory_bytes), 0, memory_bytes);
   world_->use_virtual_time();
   world_->set_heap_limit(heap_bytes);
@@ -88,4 +93,4 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
   }
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

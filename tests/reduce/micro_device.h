@@ -7,14 +7,13 @@
 //   run.stepper().moves() …
 #pragma once
 
-#include "machine/stepper.h"
-
 #include "reduce/micro_host.h"
 #include "reduce/micro_program.h"
+#include "reduce/stepper.h"
 
 #include <memory>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 class MicroDevice {
 public:
@@ -23,15 +22,15 @@ public:
   /// One search from the launch on.
   class Run {
   public:
-    Run(MicroDevice& device, const machine::Stepper::Options& options);
-    machine::Stepper& stepper() { return *stepper_; }
-    const machine::Stepper& stepper() const { return *stepper_; }
+    Run(MicroDevice& device, const reduce::Stepper::Options& options);
+    reduce::Stepper& stepper() { return *stepper_; }
+    const reduce::Stepper& stepper() const { return *stepper_; }
     MicroHost& host() { return *host_; }
     const MicroHost& host() const { return *host_; }
 
   private:
     std::unique_ptr<machine::World> world_;
-    std::unique_ptr<machine::Stepper> stepper_;
+    std::unique_ptr<reduce::Stepper> stepper_;
     std::unique_ptr<MicroHost> host_;
   };
 
@@ -47,4 +46,4 @@ private:
   MicroProgram micro_;
 };
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

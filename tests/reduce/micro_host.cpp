@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using explore::HostPoint;
 using Point = HostPoint::Kind;
@@ -19,7 +19,7 @@ bool is_wait(const HostOperation& operation) {
 
 } // namespace
 
-MicroHost::MicroHost(const MicroProgram& program, Services services, machine::Stepper& stepper)
+MicroHost::MicroHost(const MicroProgram& program, Services services, reduce::Stepper& stepper)
     : prompt_(program.prompt),
       services_(std::move(services)),
       stepper_(stepper) {
@@ -211,4 +211,4 @@ void MicroHost::begin(const machine::CommandPtr& function) {
   );
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -16,7 +16,7 @@
 #include <functional>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 class MicroHost {
 public:
@@ -26,7 +26,7 @@ public:
     std::byte* memory = nullptr; // P
     memory::Address address = 0; // of it, on the device
   };
-  MicroHost(const MicroProgram& program, Services services, machine::Stepper& stepper);
+  MicroHost(const MicroProgram& program, Services services, reduce::Stepper& stepper);
 
   bool prompt() const { return prompt_; }
   bool none() const { return threads_.empty(); } // the program has no host code
@@ -56,11 +56,11 @@ private:
 
   bool prompt_;
   Services services_;
-  machine::Stepper& stepper_;
+  reduce::Stepper& stepper_;
   std::vector<Thread> threads_;
   std::vector<std::pair<machine::CommandPtr, HostKind>> functions_;
   std::vector<machine::CommandPtr> kernels_, copies_; // the streams
   bool flag_ = false;
 };
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -50,7 +50,7 @@ public:
         "{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
         ".reg .b32 %r<{2}>; .reg .b64 %memory, %heap;\n"
-        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4];\n"
+        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4], common[4];\n"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
@@ -187,7 +187,22 @@ private:
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
-    return in_space(operation, access(operation, before, to, at, value));
+    return in_space(operation, in_order(operation, access(operation, before, to, at, value)));
+  }
+
+  /// With weak memory: what a program needs to pass something on, and beside it what passes
+  /// nothing.
+  std::string in_order(const Operation& operation, std::string text) const {
+    const std::string_view order = operation.kind == Kind::Store       ? ".release."
+                                   : operation.kind == Kind::Wait      ? ".acquire."
+                                   : operation.kind == Kind::Increment ? ".acq_rel."
+                                                                       : "";
+    constexpr std::string_view relaxed = ".relaxed.";
+    const std::size_t at = text.find(relaxed);
+    if (program_.weak && !order.empty() && at != std::string::npos) {
+      text.replace(at, relaxed.size(), order);
+    }
+    return text;
   }
 
   /// An access to shared memory says so.
@@ -282,6 +297,29 @@ private:
       return fmt::format("activemask.b32 %b#; popc.b32 {}, %b#;\n", to);
     case Kind::Size:
       return fmt::format("mov.u32 {}, %nctaid.x;\n", to);
+    case Kind::Publish:
+    case Kind::PublishSome:
+    case Kind::Republish: {
+      const int over = label_++;
+      const std::string unless_one =
+          operation.kind == Kind::PublishSome ? unless("%b#", 1, over) : std::string();
+      const std::string old = operation.kind == Kind::Republish
+                                  ? fmt::format("ld.shared.u32 {}, [common];\n", to)
+                                  : std::string();
+      return fmt::format(
+          "{}{}{}ld.relaxed.gpu.u32 %b#, [%memory+0];\n{}{}st.shared.u32 [common], {};\n"
+          "L{}: bar.sync 0;\n",
+          operation.kind == Kind::Republish ? fmt::format("mov.u32 {}, 0;\n", to) : "",
+          before,
+          who() + unless("%a#", 0, over),
+          unless_one,
+          old,
+          value,
+          over
+      );
+    }
+    case Kind::Observe:
+      return fmt::format("ld.shared.u32 {}, [common];\nbar.sync 0;\n", to);
     case Kind::Arrive:
       return "mbarrier.arrive.shared.b64 %y#, [bar];\n";
     case Kind::WaitPhase: {
@@ -358,6 +396,10 @@ std::string words(const Operation& operation, std::size_t n) {
       "load of block 0",
       "clock",
       "size",
+      "publish",
+      "publish if P is 1",
+      "publish again",
+      "observe",
       "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
@@ -427,14 +469,19 @@ bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
          kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size ||
-         kind == Kind::WaitOrLate || kind == Kind::Allocate || kind == Kind::Neighbour;
+         kind == Kind::Republish || kind == Kind::Observe || kind == Kind::WaitOrLate ||
+         kind == Kind::Allocate || kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;
 }
 bool has_value(Kind kind) {
   return kind == Kind::Store || kind == Kind::Exchange || kind == Kind::CompareAndSwap ||
-         kind == Kind::Wait || kind == Kind::WaitOrLate || kind == Kind::PlainStore;
+         kind == Kind::Wait || kind == Kind::WaitOrLate || kind == Kind::PlainStore ||
+         kind == Kind::Publish || kind == Kind::PublishSome || kind == Kind::Republish;
+}
+bool meets(Kind kind) {
+  return kind >= Kind::Publish && kind <= Kind::Observe;
 }
 bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
@@ -459,6 +506,7 @@ std::string MicroProgram::as_words() const {
   if (arrivals != 0) {
     text += fmt::format(", mbarrier of {}", arrivals);
   }
+  text += weak ? ", weak memory" : "";
   for (std::size_t c = 0; c < codes.size(); ++c) {
     text += alike() ? ": " : fmt::format("{} {}: ", c == 0 ? ":" : " |", c);
     text += words(codes[c]);
@@ -482,4 +530,4 @@ machine::LaunchConfig MicroProgram::launch() const {
   return config;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 enum class Shape : std::uint8_t {
   Blocks,      // of one thread
@@ -53,6 +53,12 @@ enum class Kind : std::uint8_t {
   Neighbour, // reads shared memory of the first block of the cluster
   Clock,     // is read
   Size,      // how many blocks the grid has
+  // Actor 0 loads P and uses a plain variable of the block, and then all meet at the barrier. No
+  // program has a data race by these, since an operation that all do together ends each access.
+  Publish,     // it stores the value there
+  PublishSome, // … if P is 1
+  Republish,   // … and tells what was there before; the others get 0
+  Observe,     // all read it
   End,
 };
 
@@ -139,6 +145,9 @@ struct MicroProgram {
   // Empty: the kernel has been launched, and the host waits for the device.
   std::vector<HostOperation> host{};
   bool prompt = true; // calls return, whatever devices do
+  // The memory model of PTX: stores release, waits acquire, increments do both; the rest is
+  // relaxed.
+  bool weak = false;
 
   bool alike() const { return codes.size() == 1; }
   std::string as_ptx() const;
@@ -152,6 +161,7 @@ bool has_value(Kind kind);
 bool writes(Kind kind);
 bool reads(Kind kind);
 bool is_plain(Kind kind);
+bool meets(Kind kind); // all actors do it together
 
 bool submits(HostKind kind);
 bool writes(HostKind kind); // P or Q
@@ -163,4 +173,4 @@ inline constexpr std::uint64_t heap_bytes = 1024;
 /// Bytes of memory that a program uses.
 inline constexpr std::size_t memory_bytes = 256;
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -1,7 +1,7 @@
 // Implements minimise.h: leaves out whatever can be left out, until nothing can.
 #include "reduce/minimise.h"
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 namespace {
 
@@ -99,4 +99,4 @@ Case minimised(Case found, const std::function<bool(const Case&)>& fails) {
   return found;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

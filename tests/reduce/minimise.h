@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 struct Case {
   MicroProgram program;
@@ -15,4 +15,4 @@ struct Case {
 /// `fails(c)`: the searches disagree. It holds for `found`, and for what is returned.
 Case minimised(Case found, const std::function<bool(const Case&)>& fails);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <ranges>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using namespace explore;
-using machine::Stepper;
+using reduce::Stepper;
 
 namespace {
 
@@ -132,4 +132,4 @@ std::string contradiction(const Outcome& reference, const Outcome& reduced) {
   return {};
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -11,13 +11,14 @@
 #pragma once
 
 #include "explore/progress_graph.h"
-#include "machine/stepper.h"
+
+#include "reduce/stepper.h"
 
 #include <map>
 #include <set>
 #include <string>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 struct Finding {
   std::string kind;             // "deadlock"
@@ -50,4 +51,4 @@ Outcome outcome_of(
 /// What a reduced search says that the reference does not, or does not say; empty: nothing.
 std::string contradiction(const Outcome& reference, const Outcome& reduced);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

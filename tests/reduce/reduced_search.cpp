@@ -12,14 +12,14 @@
 #include <algorithm>
 #include <numeric>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 using explore::Plan;
-using machine::Stepper;
+using reduce::Stepper;
 
 namespace {
 
-Stepper::Options with_mutant(Stepper::Options options, machine::Mutant mutant) {
+Stepper::Options with_mutant(Stepper::Options options, reduce::Mutant mutant) {
   options.mutant = mutant;
   return options;
 }
@@ -72,7 +72,7 @@ private:
   void note_circle() {
     seen_.circle = true;
     over_ = over_ ||
-            (options_.starts_at_once && manner_.mutant != machine::Mutant::StraightForgetsCircles);
+            (options_.starts_at_once && manner_.mutant != reduce::Mutant::StraightForgetsCircles);
   }
 
   void look_for_circle(StateId state) {
@@ -271,4 +271,4 @@ Outcome reduced_search(MicroDevice& device, const Manner& manner) {
   }
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

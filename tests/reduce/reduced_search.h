@@ -8,16 +8,16 @@
 #include "reduce/micro_device.h"
 #include "reduce/outcome.h"
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 /// How a search goes, besides what it assumes.
 struct Manner {
   explore::Options options;
   bool looks_ahead = false;  // moves whose outcome is known are not made
   bool returns_once = false; // calls return where the host has just arrived, or may just return
-  machine::Mutant mutant = machine::Mutant::None;
+  reduce::Mutant mutant = reduce::Mutant::None;
 };
 
 Outcome reduced_search(MicroDevice& device, const Manner& manner);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 namespace {
 
@@ -119,4 +119,4 @@ Outcome reference_search(MicroDevice& device) {
   return Search(device).run();
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -7,8 +7,8 @@
 #include "reduce/micro_device.h"
 #include "reduce/outcome.h"
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 Outcome reference_search(MicroDevice& device);
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

@@ -1,9 +1,9 @@
 // Implements walk.h.
 #include "reduce/walk.h"
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 Walk::Walk(MicroDevice& device, const Stepper::Options& options)
     : device_(device),
@@ -64,12 +64,12 @@ void Walk::back_to(Place& place) {
     return;
   }
   learned_ |= stepper().learned();
-  for (machine::Sums::Note& note : stepper().take_news()) {
+  for (reduce::Sums::Note& note : stepper().take_news()) {
     notes_.push_back(std::move(note));
   }
   run_.reset();
   run_ = std::make_unique<MicroDevice::Run>(device_, options_);
-  for (const machine::Sums::Note& note : notes_) {
+  for (const reduce::Sums::Note& note : notes_) {
     stepper().learn(note);
   }
   for (const Done& done : trail_) {
@@ -80,10 +80,10 @@ void Walk::back_to(Place& place) {
   place.life = life_;
 }
 
-machine::Learned Walk::learned() const {
-  machine::Learned result = learned_;
+reduce::Learned Walk::learned() const {
+  reduce::Learned result = learned_;
   result |= run_->stepper().learned();
   return result;
 }
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

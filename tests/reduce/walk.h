@@ -15,44 +15,44 @@
 #include <optional>
 #include <vector>
 
-namespace heddle::reduce {
+namespace heddle::enumeration {
 
 class Walk {
 public:
-  Walk(MicroDevice& device, const machine::Stepper::Options& options);
-  machine::Stepper& stepper() { return run_->stepper(); }
-  const machine::Stepper& stepper() const { return run_->stepper(); }
+  Walk(MicroDevice& device, const reduce::Stepper::Options& options);
+  reduce::Stepper& stepper() { return run_->stepper(); }
+  const reduce::Stepper& stepper() const { return run_->stepper(); }
   MicroHost& host() { return run_->host(); }
   Hash128 fingerprint() const { return with_host(run_->stepper().fingerprint()); }
   /// That of a state in which the device is as `device` says, and the host as now.
   Hash128 with_host(const Hash128& device) const;
 
-  bool step(const machine::Stepper::Move& move, const machine::Stepper::Again& again = {});
+  bool step(const reduce::Stepper::Move& move, const reduce::Stepper::Again& again = {});
   void move_host(unsigned thread);
   struct Place {
-    machine::Stepper::Mark mark;
+    reduce::Stepper::Mark mark;
     std::size_t length = 0;
     std::uint64_t life = 0;
   };
   Place here() const { return {stepper().mark(), trail_.size(), life_}; }
   void back_to(Place& place);
   /// What all that has been done has refuted.
-  machine::Learned learned() const;
+  reduce::Learned learned() const;
 
 private:
   struct Done {
-    std::optional<machine::Stepper::Move> move{}; // none: the host's
+    std::optional<reduce::Stepper::Move> move{}; // none: the host's
     unsigned thread = 0;
   };
-  bool make(const Done& done, const machine::Stepper::Again& again);
+  bool make(const Done& done, const reduce::Stepper::Again& again);
 
   MicroDevice& device_;
-  machine::Stepper::Options options_;
+  reduce::Stepper::Options options_;
   std::unique_ptr<MicroDevice::Run> run_;
   std::vector<Done> trail_;
   std::uint64_t life_ = 1; // marks of another one are void
-  std::vector<machine::Sums::Note> notes_;
-  machine::Learned learned_;
+  std::vector<reduce::Sums::Note> notes_;
+  reduce::Learned learned_;
 };
 
-} // namespace heddle::reduce
+} // namespace heddle::enumeration

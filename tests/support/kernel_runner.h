@@ -76,7 +76,7 @@ public:
     command->kind = machine::CommandKind::Kernel;
     command->grid = *grid;
     world_.submit(command);
-    world_.driver().wait([&] { return command->done.load(); }, "test");
+    world_.driver().wait([&] { return command->done.load(); }, {&command, 1}, "test");
     auto fault = world_.fault();
     world_.clear_fault();
     return {std::move(fault), {}};

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "base/check.h"
-#include "machine/stepper.h"
 #include "ptx/parse.h"
 
+#include "reduce/stepper.h"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,14 +20,19 @@
 namespace heddle::test {
 
 using namespace machine;
+using namespace model;
+using namespace reduce;
 
 /// Hands commands to the stepper; the test makes the moves.
 class Passive final : public Driver {
 public:
   explicit Passive(Stepper& stepper) : stepper_(stepper) {}
   void submitted(const CommandPtr& command) override { stepper_.submitted(command); }
-  void wait(const std::function<bool()>&, const char*) override {}
-  bool query(const std::function<bool()>& ready) override { return ready(); }
+  void
+  wait(const std::function<bool()>&, std::span<const machine::CommandPtr>, const char*) override {}
+  bool query(const std::function<bool()>& ready, std::span<const machine::CommandPtr>) override {
+    return ready();
+  }
   void api_call(const char*) override {}
 
 private:

@@ -3,6 +3,10 @@
 // depends on it; nothing else remembers what it has read. Later it goes round for ever if it was 0,
 // or if it was 1. Both happen.
 #include "cases.h"
+#include <cuda/std/atomic>
+
+#include <new>
+#include <thread>
 
 namespace {
 
@@ -210,6 +214,57 @@ int function_called(int value) {
   return static_cast<int>(cudaDeviceSynchronize());
 }
 
+// --- What a call waits for
+// ----------------------------------------------------------------------------------------
+
+// Another thread launches a second kernel into the stream while the first one is under way. A call
+// that waits for the stream waits for it too, or not, by when it began.
+struct Shared {
+  cuda::std::atomic<int> launched{0}, go{0}, done{0};
+};
+__global__ void first(Shared* shared) {
+  while (shared->launched.load() == 0) {
+  }
+}
+__global__ void second(Shared* shared, bool waits) {
+  while (waits && shared->go.load() == 0) {
+  }
+  shared->done.store(1);
+}
+
+//@ case: waits-for-later
+//@ flags: --api=prompt
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: waits-not-for-later
+//@ flags: --api=prompt
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: waits-for-both
+//@ flags: --api=prompt
+//@ verdict: terminates
+int waits(bool for_second, bool after_launch) {
+  void* memory = nullptr;
+  cudaMallocHost(&memory, sizeof(Shared));
+  auto* const shared = new (memory) Shared();
+  cudaStream_t stream{};
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  first<<<1, 1, 0, stream>>>(shared);
+  std::thread other([=] {
+    second<<<1, 1, 0, stream>>>(shared, for_second);
+    shared->launched.store(1);
+  });
+  while (after_launch && shared->launched.load() == 0) {
+  }
+  cudaStreamSynchronize(stream);
+  if (!for_second && shared->done.load() == 0) {
+    for_ever();
+  }
+  shared->go.store(1);
+  other.join();
+  return static_cast<int>(cudaDeviceSynchronize());
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -228,6 +283,9 @@ int main(int argc, char** argv) {
           {"value-set-1", [](Setup) { return value_set(1); }},
           {"function-called-0", [](Setup) { return function_called(0); }},
           {"function-called-1", [](Setup) { return function_called(1); }},
+          {"waits-for-later", [](Setup) { return waits(true, false); }},
+          {"waits-not-for-later", [](Setup) { return waits(false, false); }},
+          {"waits-for-both", [](Setup) { return waits(false, true); }},
       }
   );
 }

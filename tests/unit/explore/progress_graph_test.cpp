@@ -83,7 +83,8 @@ std::vector<std::vector<StateId>> endless(const ProgressGraph& graph) {
 
 bool rests_on(const ProgressGraph& graph, Rule rule) {
   const OutEdges out(graph);
-  return has_endless(graph, out, find_endless(graph, out), rule);
+  Team alone(1);
+  return has_endless(graph, out, find_endless(graph, out), rule, alone);
 }
 
 TEST(FindEndless, WhoReadsAgainAndAgainSeesTheNewestAtLast) { // [MEM-VISIBLE]

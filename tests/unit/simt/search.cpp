@@ -6,7 +6,7 @@
 namespace heddle::simt {
 namespace {
 
-using machine::Stepper;
+using reduce::Stepper;
 
 class Search {
 public:

@@ -11,7 +11,7 @@
 namespace heddle::simt {
 namespace {
 
-using machine::Stepper;
+using reduce::Stepper;
 using test::Device;
 using test::kernel;
 using test::shape;

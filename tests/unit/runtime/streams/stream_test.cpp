@@ -15,8 +15,11 @@ using testing::UnorderedElementsAre;
 class Idle : public machine::Driver {
 public:
   void submitted(const CommandPtr&) override {}
-  void wait(const std::function<bool()>&, const char*) override {}
-  bool query(const std::function<bool()>& ready) override { return ready(); }
+  void
+  wait(const std::function<bool()>&, std::span<const machine::CommandPtr>, const char*) override {}
+  bool query(const std::function<bool()>& ready, std::span<const machine::CommandPtr>) override {
+    return ready();
+  }
   void api_call(const char*) override {}
 };
 

@@ -1,0 +1,106 @@
+// Implements suite_checkpoint.h.
+#include "cli/suite_checkpoint.h"
+
+#include "cli/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+namespace heddle::cli {
+namespace {
+
+constexpr std::string_view head = "heddle suite checkpoint 1\n";
+constexpr unsigned long long most_bytes = 1ULL << 32;
+
+std::string compressed(const std::string& text) {
+  std::string result(ZSTD_compressBound(text.size()), '\0');
+  const std::size_t bytes =
+      ZSTD_compress(result.data(), result.size(), text.data(), text.size(), ZSTD_CLEVEL_DEFAULT);
+  result.resize(ZSTD_isError(bytes) != 0 ? 0 : bytes);
+  return result;
+}
+
+/// Empty: it is not whole.
+std::string decompressed(const std::string& bytes) {
+  const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
+  if (size > most_bytes) { // errors are large numbers
+    return "";
+  }
+  std::string text(size, '\0');
+  const std::size_t got = ZSTD_decompress(text.data(), text.size(), bytes.data(), bytes.size());
+  return got == size ? text : "";
+}
+
+/// On the disk, not only in its cache. False, and errno: it is not.
+bool write_through(const std::string& file, std::string_view bytes) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    return false;
+  }
+  bool good = true;
+  while (good && !bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    good = count >= 0 || errno == EINTR;
+    bytes.remove_prefix(count > 0 ? static_cast<std::size_t>(count) : 0);
+  }
+  good = good && ::fsync(fd) == 0;
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return good;
+}
+
+} // namespace
+
+Result<void> SuiteCheckpoint::read() {
+  TRY(const std::string bytes, read_file(file_));
+  const std::string text = decompressed(bytes);
+  const auto broken = [&] {
+    return input_error(fmt::format("{}: is no checkpoint of a suite, or not whole", file_));
+  };
+  if (!text.starts_with(head)) {
+    return broken();
+  }
+  for (std::size_t at = head.size(); at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    auto result = report::decode_suite_result(std::string_view(text).substr(at, end - at));
+    if (!result || result->identity.empty()) {
+      return broken();
+    }
+    results_[result->identity] = std::move(*result);
+    at = end + 1;
+  }
+  return {};
+}
+
+const report::SuiteResult* SuiteCheckpoint::find(const std::string& identity) const {
+  const auto known = results_.find(identity);
+  return known != results_.end() ? &known->second : nullptr;
+}
+
+Result<void> SuiteCheckpoint::add(const report::SuiteResult& result) {
+  if (file_.empty() || result.identity.empty()) {
+    return {};
+  }
+  results_[result.identity] = result;
+  std::string text(head);
+  for (const auto& [identity, one] : results_) {
+    text += report::encode(one) + "\n";
+  }
+  const std::string fresh = file_ + ".new";
+  if (!write_through(fresh, compressed(text)) || std::rename(fresh.c_str(), file_.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    ::unlink(fresh.c_str());
+    return input_error(fmt::format("cannot write the checkpoint {}: {}", file_, why));
+  }
+  return {};
+}
+
+} // namespace heddle::cli

@@ -1,0 +1,370 @@
+// Implements weak_order.h.
+#include "model/weak_order.h"
+
+#include "machine/grid.h"
+#include "ptx/effect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::model {
+
+using Kind = ptx::Effect::Kind;
+using ptx::Category;
+using ptx::Mod;
+using ptx::Opcode;
+
+namespace {
+
+weak::Scope scope_of(const ptx::Instruction& i) {
+  const auto scope = i.one_of(Category::Scope);
+  if (!scope) {
+    // PTX ISA 9.0, 9.7.13.5: .gpu if nothing is said; a volatile access has the scope .sys (8.4.1).
+    return i.has(Mod::Volatile) ? weak::Scope::Sys : weak::Scope::Gpu;
+  }
+  switch (*scope) {
+  case Mod::Cta:
+    return weak::Scope::Cta;
+  case Mod::Cluster:
+    return weak::Scope::Cluster;
+  case Mod::Sys:
+    return weak::Scope::Sys;
+  default:
+    return weak::Scope::Gpu;
+  }
+}
+
+weak::Value value_at(const std::byte* at, std::uint32_t bytes) {
+  weak::Value value{};
+  std::memcpy(value.data(), at, std::min<std::size_t>(bytes, sizeof value));
+  return value;
+}
+
+std::string text(const weak::Value& value, std::uint32_t bytes) {
+  return bytes <= sizeof value[0] ? fmt::format("{}", value[0])
+                                  : fmt::format("{:#x}:{:016x}", value[1], value[0]);
+}
+
+} // namespace
+
+weak::Access weak_access(const ptx::Instruction& i) {
+  weak::Access access;
+  access.strong = ptx::effect_of(i).is_strong();
+  access.scope = scope_of(i);
+  access.acquire = i.has(Mod::Acquire) || i.has(Mod::AcqRel);
+  access.release = i.has(Mod::Release) || i.has(Mod::AcqRel);
+  return access;
+}
+
+std::optional<std::pair<weak::Fence, weak::Scope>> weak_fence(const ptx::Instruction& i) {
+  if (i.opcode == Opcode::Membar) { // a synonym of fence.sc since sm_70 (9.7.13.4)
+    return i.one_of(Category::Scope)
+               ? std::optional(std::pair(weak::Fence{true, true, true}, scope_of(i)))
+               : std::nullopt;
+  }
+  if (i.has(Mod::Proxy) || !i.one_of(Category::Scope)) {
+    return std::nullopt;
+  }
+  const bool sc = i.has(Mod::Sc);
+  const bool acquire = i.has(Mod::Acquire), release = i.has(Mod::Release);
+  const bool both = sc || i.has(Mod::AcqRel) || (!acquire && !release); // .acq_rel by default
+  return std::pair(weak::Fence{acquire || both, release || both, sc}, scope_of(i));
+}
+
+std::uint32_t access_bytes(const ptx::Instruction& i) {
+  const auto type = i.type();
+  std::uint32_t bytes =
+      type ? static_cast<std::uint32_t>(std::max(ptx::type_bits(*type), 8)) / 8 : 0;
+  if (const auto vector = i.one_of(Category::Vector)) {
+    const std::string_view words = ptx::text(*vector);
+    bytes *= static_cast<std::uint32_t>(words.back() - '0');
+  }
+  return bytes;
+}
+
+namespace {
+
+constexpr weak::Limits kept{.events = 1, .messages = 6};
+
+}
+
+WeakOrder::WeakOrder(const isa::Exec& exec)
+    : exec_(exec),
+      now_(std::make_shared<weak::WeakMemory>(kept)) {}
+
+weak::WeakMemory& WeakOrder::change() {
+  if (now_.use_count() > 1) {
+    now_ = std::make_shared<weak::WeakMemory>(*now_);
+  }
+  return *now_;
+}
+
+std::uint32_t WeakOrder::number(const weak::Range& range) {
+  const std::uint64_t words[] = {range.at, range.bytes};
+  return static_cast<std::uint32_t>(XXH3_64bits(words, sizeof words)) | 1U;
+}
+
+// --- Ways ----------------------------------------------------------------------------------------
+
+std::vector<WeakOrder::Way> WeakOrder::ways(weak::Thread thread, const Next& next) const {
+  std::vector<Way> result;
+  if (!next.reads) {
+    const auto positions = now_->positions(thread, next.range, next.access);
+    for (const std::uint32_t p : positions) {
+      result.push_back({p, p == positions.back(), true, {}});
+    }
+    return result;
+  }
+  const weak::Value now = value_at(next.at, next.range.bytes);
+  const auto add = [&](bool update, auto&& wanted) {
+    for (const weak::Choice& c : now_->readable(thread, next.range, next.access, update)) {
+      const weak::Value value = c.newest ? now : c.value;
+      if (wanted(value)) {
+        result.push_back({c.rank, c.newest, update, value});
+      }
+    }
+  };
+  if (next.compares) {
+    add(false, [&](const weak::Value& v) { return v != next.expected; });
+    add(true, [&](const weak::Value& v) { return v == next.expected; });
+    std::ranges::sort(result, {}, &Way::rank);
+  } else {
+    add(next.writes, [](const weak::Value&) { return true; });
+  }
+  return result;
+}
+
+const char* WeakOrder::name(const Next& next, const Way& way) const {
+  if (way.newest) {
+    return next.what;
+  }
+  const std::string newest = text(value_at(next.at, next.range.bytes), next.range.bytes);
+  std::string name =
+      next.reads
+          ? fmt::format(
+                "{} that finds {} and does not see the newer {}",
+                next.what,
+                text(way.value, next.range.bytes),
+                newest
+            )
+          : fmt::format("{} that becomes older than the {} that is there", next.what, newest);
+  std::unique_ptr<std::string>& kept = names_[name];
+  if (kept == nullptr) {
+    kept = std::make_unique<std::string>(std::move(name));
+  }
+  return kept->c_str();
+}
+
+// --- Threads -------------------------------------------------------------------------------------
+
+void WeakOrder::begin_thread(weak::Thread thread, const weak::Location& location) {
+  change().add_thread(thread, location);
+}
+
+void WeakOrder::end_thread(weak::Thread thread) {
+  if (now_->has_thread(thread)) {
+    change().end_thread(thread);
+  }
+}
+
+void WeakOrder::forget_all() {
+  if (!now_->empty()) {
+    change().forget_all();
+  }
+}
+
+// --- Turns ---------------------------------------------------------------------------------------
+
+void WeakOrder::look_again(bool same_allocations) {
+  if (!same_allocations) {
+    forget_all(); // what is gone cannot be looked at
+  } else if (!now_->empty()) {
+    change().look_again([](const weak::Range& range, const weak::Value& value) {
+      return (range.at & not_an_address) != 0 || // of a block: nobody else writes there
+             value_at(reinterpret_cast<const std::byte*>(range.at), range.bytes) == value;
+    });
+  }
+}
+
+void WeakOrder::begin_turn(Turn turn) {
+  turn_ = std::move(turn);
+  behind_.clear();
+}
+
+/// What an address is called: the same in each execution.
+std::uint64_t WeakOrder::name_of(const std::byte* at) const {
+  for (const Memory& m : turn_.memories) {
+    if (static_cast<std::uint64_t>(at - m.begin) < m.size) {
+      return m.name == 0 ? 0 : m.name + static_cast<std::uint64_t>(at - m.begin);
+    }
+  }
+  return reinterpret_cast<std::uint64_t>(at);
+}
+
+std::uint64_t WeakOrder::tag(int lane) {
+  const isa::Op* op = exec_.current();
+  const weak::Thread thread = turn_.first + static_cast<weak::Thread>(lane);
+  const auto [known, is_new] = tags_.try_emplace({op, thread}, sides_.size());
+  if (is_new) {
+    const isa::Code& code = exec_.code();
+    const ptx::Effect& effect = ptx::effect_of(code.function->body[op->instruction]);
+    const Dim3 t = turn_.block->thread_index(turn_.warp, lane), b = turn_.block->index();
+    sides_.push_back(
+        {op,
+         &code,
+         fmt::format(
+             "thread ({},{},{}) of block ({},{},{}) of kernel '{}'",
+             t.x,
+             t.y,
+             t.z,
+             b.x,
+             b.y,
+             b.z,
+             turn_.grid->describe()
+         ),
+         effect.name}
+    );
+  }
+  return known->second;
+}
+
+void WeakOrder::not_modelled(std::string_view what) {
+  if (gap_.empty()) {
+    gap_ = what;
+  }
+}
+
+void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) {
+  const std::uint64_t name = name_of(at);
+  const weak::Thread thread = turn_.first + static_cast<weak::Thread>(lane);
+  if (name == 0 || !now_->has_thread(thread) || race_) {
+    return;
+  }
+  const isa::Op& op = *exec_.current();
+  const ptx::Instruction& i = exec_.code().function->body[op.instruction];
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const bool synchronous = effect.is_access() && !effect.is_async();
+  if (effect.is_async() || effect.is(Kind::Copy) || effect.is(Kind::Mbarrier) ||
+      effect.is(Kind::Other) || (effect.is_strong() && !synchronous) ||
+      (effect.is_strong() && bytes > sizeof(weak::Value))) {
+    not_modelled(effect.name);
+    return;
+  }
+  Next next;
+  next.range = {name, bytes};
+  next.access = effect.is_strong() ? weak_access(i) : weak::Access{};
+  next.at = at;
+  next.reads = effect.reads();
+  next.writes = store;
+  const std::uint64_t own = tag(lane);
+  if (const auto found = now_->race(thread, next.range, next.access, store)) {
+    race_ = Found{
+        sides_[found->tag],
+        sides_[own],
+        bytes,
+        found->strong && next.access.strong && found->range == next.range
+    };
+    return;
+  }
+  if (!effect.is_strong()) {
+    if (store) {
+      change().write(thread, next.range, next.access, 0, {}, {}, own);
+    } else {
+      change().read(thread, next.range, next.access, now_->newest(next.range), own);
+    }
+    return;
+  }
+  if (i.opcode == Opcode::Atom && i.has(Mod::Cas)) {
+    next.compares = true;
+    const auto* operand = exec_.in<std::byte>(op.b);
+    next.expected = value_at(operand + static_cast<std::size_t>(lane) * bytes, bytes);
+  }
+  const std::vector<Way> all = ways(thread, next);
+  const Way way = turn_.pick != 0 && turn_.pick <= all.size() ? all[turn_.pick - 1] : all.back();
+  const weak::Value before = value_at(at, bytes);
+  if (next.reads && !way.newest) {
+    std::memcpy(at, way.value.data(), bytes);
+  }
+  if (!way.writes) {
+    change().read(thread, next.range, next.access, way.rank, own);
+  }
+  behind_.push_back({thread, next, way, at, before, own});
+}
+
+void WeakOrder::fence(int lane, const ptx::Instruction& i) {
+  const weak::Thread thread = turn_.first + static_cast<weak::Thread>(lane);
+  if (const auto fence = weak_fence(i); fence && now_->has_thread(thread)) {
+    change().fence(thread, fence->first, fence->second);
+  }
+}
+
+void WeakOrder::end_turn() {
+  for (const Behind& b : behind_) {
+    const std::uint32_t bytes = b.next.range.bytes;
+    if (b.way.writes) {
+      const weak::Value value = value_at(b.at, bytes);
+      if (b.next.reads) {
+        change().update(b.thread, b.next.range, b.next.access, b.way.rank, b.before, value, b.tag);
+      } else {
+        change().write(b.thread, b.next.range, b.next.access, b.way.rank, b.before, value, b.tag);
+      }
+    }
+    if (!b.way.newest) {
+      std::memcpy(b.at, b.before.data(), bytes);
+    }
+  }
+  behind_.clear();
+}
+
+// --- Barriers ------------------------------------------------------------------------------------
+
+/// They all know what each of them knows, and what came to the barrier without waiting.
+void WeakOrder::meet(const std::vector<weak::Thread>& threads, std::uint64_t arrived_at) {
+  weak::WeakMemory& memory = change();
+  for (const weak::Thread t : threads) {
+    if (memory.has_thread(t)) {
+      memory.arrive(arrived_at, t);
+    }
+  }
+  for (const weak::Thread t : threads) {
+    if (memory.has_thread(t)) {
+      memory.leave(arrived_at, t);
+    }
+  }
+  memory.clear(arrived_at);
+}
+
+void WeakOrder::open(std::uint64_t barrier, std::uint64_t as) {
+  change().rename(barrier, as);
+}
+
+// --- States --------------------------------------------------------------------------------------
+
+void WeakOrder::forget_found() {
+  race_.reset();
+  gap_.clear();
+}
+
+void WeakOrder::undo_to(std::size_t mark) {
+  if (undo_.size() > mark) {
+    now_ = undo_[mark];
+    undo_.resize(mark);
+  }
+  forget_found();
+}
+
+void WeakOrder::tidy() {
+  if (!now_->empty()) {
+    change().tidy();
+  }
+}
+
+Hash128 WeakOrder::name() const {
+  Hasher hasher;
+  now_->name(hasher);
+  return hasher.finish();
+}
+
+} // namespace heddle::model

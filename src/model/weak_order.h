@@ -1,0 +1,163 @@
+// WeakOrder: what the instructions of device threads are to the PTX memory model (src/weak), for a
+// search with Options::weak (spec/memory-model.md).
+//
+//   WeakOrder weak(exec);
+//   journal.tell_last(weak);                   // of each access, right before it happens
+//   weak.keep();                             // before a move: undo_to(mark()) goes back to here
+//   weak.begin_turn(turn, pick);             // before one lane makes its next visible operation
+//   …                                        // it runs
+//   weak.end_turn();
+//   if (weak.race()) …                       // [MEM-RACE]
+//
+// Memory itself holds the newest message of each place. A read of an older one finds it there: its
+// bytes are put there for the one instruction, and taken away behind it. A write that is older than
+// what is there is taken away in the same way.
+//
+// May be wrong: see src/weak/weak_memory.h. A strong access of a vector counts as one of all its
+// bytes. What is not an access, an update, a fence or a barrier is a gap().
+#pragma once
+
+#include "isa/exec.h"
+#include "machine/block.h"
+#include "machine/world.h"
+#include "ptx/module.h"
+
+#include "weak/weak_memory.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace heddle::model {
+
+using namespace machine;
+
+class WeakOrder final : public isa::AccessWatch {
+public:
+  explicit WeakOrder(const isa::Exec& exec);
+
+  /// A strong access that a lane is about to make.
+  struct Next {
+    weak::Range range;
+    weak::Access access;
+    bool reads = false, writes = false;
+    bool compares = false; // atom.cas: writes only if it finds `expected`
+    weak::Value expected{};
+    const std::byte* at = nullptr;
+    const char* what = "";
+  };
+  /// One way to make it.
+  struct Way {
+    std::uint32_t rank = 0; // message that is read, or position of what is written
+    bool newest = true;     // … or becomes the newest
+    bool writes = false;
+    weak::Value value{}; // that is read
+  };
+  /// All of them, the one that accesses memory as it is last.
+  std::vector<Way> ways(weak::Thread thread, const Next& next) const;
+  /// What a move that makes it in that way is called; stays where it is.
+  const char* name(const Next& next, const Way& way) const;
+  /// A number of the place, not 0.
+  static std::uint32_t number(const weak::Range& range);
+
+  // --- Threads -----------------------------------------------------------------------------------
+  void begin_thread(weak::Thread thread, const weak::Location& location);
+  void end_thread(weak::Thread thread);
+  /// Whatever was done until now is seen by everybody.
+  void forget_all();
+  /// The host, or a copy, has moved: what it has written is seen at once.
+  void look_again(bool same_allocations);
+
+  // --- A turn of some lanes of a warp
+  // -------------------------------------------------------------
+  struct Memory { // of a block of the cluster
+    const std::byte* begin = nullptr;
+    std::uint64_t size = 0;
+    std::uint64_t name = 0; // of its first byte; 0: local memory, which is nobody else's
+  };
+  static constexpr std::uint64_t not_an_address = std::uint64_t{1} << 63;
+  struct Turn {
+    weak::Thread first = 0; // of lane 0 of the warp
+    const Block* block = nullptr;
+    std::size_t warp = 0;
+    const Grid* grid = nullptr;
+    std::vector<Memory> memories;
+    std::uint32_t pick = 0; // from 1: which of the ways; 0: memory as it is
+  };
+  void begin_turn(Turn turn);
+  void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
+  void fence(int lane, const ptx::Instruction& i);
+  void end_turn();
+  std::uint64_t name_of(const std::byte* at) const;
+
+  // --- Barriers ----------------------------------------------------------------------------------
+  void meet(const std::vector<weak::Thread>& threads, std::uint64_t arrived_at);
+  void arrive(std::uint64_t barrier, weak::Thread thread) { change().arrive(barrier, thread); }
+  void open(std::uint64_t barrier, std::uint64_t as);
+  void leave(std::uint64_t barrier, weak::Thread thread) { change().leave(barrier, thread); }
+
+  // --- What was found ----------------------------------------------------------------------------
+  struct Side {
+    const isa::Op* op = nullptr;
+    const isa::Code* code = nullptr;
+    std::string who;
+    const char* what = "";
+  };
+  struct Found {
+    Side first, second;
+    std::uint32_t bytes = 0;
+    bool scopes = false; // both are strong
+  };
+  const std::optional<Found>& race() const { return race_; }
+  /// An operation that is not modelled: what it is. Empty: there was none.
+  const std::string& gap() const { return gap_; }
+  void not_modelled(std::string_view what);
+  void forget_found();
+  bool left_out_messages() const { return now_->left_out_messages(); }
+
+  // --- States ------------------------------------------------------------------------------------
+  std::size_t mark() const { return undo_.size(); }
+  void keep() { undo_.push_back(now_); }
+  void undo_to(std::size_t mark);
+  void forget_undo() { undo_.clear(); }
+  void tidy();
+  Hash128 name() const;
+
+private:
+  weak::WeakMemory& change();
+  std::uint64_t tag(int lane);
+
+  struct Behind { // what is left to do when the operation has been made
+    weak::Thread thread = 0;
+    Next next;
+    Way way;
+    std::byte* at = nullptr;
+    weak::Value before{};
+    std::uint64_t tag = 0;
+  };
+
+  const isa::Exec& exec_;
+  std::shared_ptr<weak::WeakMemory> now_;
+  std::vector<std::shared_ptr<weak::WeakMemory>> undo_;
+  Turn turn_;
+  std::vector<Behind> behind_;
+  std::optional<Found> race_;
+  std::string gap_;
+  std::vector<Side> sides_;
+  std::map<std::tuple<const isa::Op*, weak::Thread>, std::uint64_t> tags_;
+  mutable std::map<std::string, std::unique_ptr<std::string>> names_;
+};
+
+/// What a strong access is to the memory model.
+weak::Access weak_access(const ptx::Instruction& i);
+/// What a fence is: nothing, if it is one for proxies only.
+std::optional<std::pair<weak::Fence, weak::Scope>> weak_fence(const ptx::Instruction& i);
+/// Bytes that an access touches.
+std::uint32_t access_bytes(const ptx::Instruction& i);
+
+} // namespace heddle::model

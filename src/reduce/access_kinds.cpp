@@ -1,0 +1,37 @@
+// Implements access_kinds.h.
+#include "reduce/access_kinds.h"
+
+#include "ptx/effect.h"
+
+namespace heddle::reduce {
+
+using ptx::Mod;
+using ptx::Opcode;
+
+std::uint32_t AccessKinds::sum_kind(const isa::Code& code, const isa::Op& op) {
+  const auto [known, is_new] = sum_kinds_.try_emplace(&op, 0);
+  if (!is_new) {
+    return known->second;
+  }
+  const ptx::Instruction& i = code.function->body[op.instruction];
+  const std::uint32_t kind = access_kind(i);
+  if (kind <= AccessKind::Read || by_warps_) {
+    return 0;
+  }
+  if (i.opcode == Opcode::Atom && live_.is_result_used(code, op)) {
+    return 0; // somebody will know who came first
+  }
+  saw_float_sum_ = saw_float_sum_ ||
+                   (i.one_of(ptx::Category::Operation) == Mod::Add && ptx::is_float(*i.type()));
+  return known->second = kind;
+}
+
+unsigned AccessKinds::bucket(const isa::Code& code, const isa::Op& op) {
+  const auto [known, is_new] = buckets_.try_emplace(&op, 0);
+  if (is_new) {
+    known->second = bucket_of(*code.function, op.instruction);
+  }
+  return known->second;
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,44 @@
+// AccessKinds: what instructions are to the assumption that accesses are independent
+// ([RED-INDEPENDENT], sums.h), found out once for each.
+#pragma once
+
+#include "isa/program.h"
+#include "machine/live_state.h"
+
+#include "reduce/owned.h"
+
+#include <cstdint>
+#include <unordered_map>
+
+namespace heddle::reduce {
+
+using namespace machine;
+
+class AccessKinds {
+public:
+  /// `by_warps`: lanes go by rules, so that no update is a sum.
+  AccessKinds(LiveState& live, const Learned& learned, bool by_warps)
+      : live_(live),
+        contended_(learned.contended),
+        by_warps_(by_warps) {}
+
+  /// Names the kind of sum that the operation is; 0: none.
+  std::uint32_t sum_kind(const isa::Code& code, const isa::Op& op);
+  /// Of instructions that are told apart where it matters whether accesses are independent.
+  unsigned bucket(const isa::Code& code, const isa::Op& op);
+  bool contended(const isa::Code& code, const isa::Op& op) {
+    return (contended_ >> bucket(code, op) & 1) != 0;
+  }
+  /// True once floating-point numbers were added up in one order of several.
+  bool saw_float_sum() const { return saw_float_sum_; }
+
+private:
+  LiveState& live_;
+  std::uint64_t contended_;
+  bool by_warps_;
+  std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
+  std::unordered_map<const isa::Op*, unsigned> buckets_;
+  bool saw_float_sum_ = false;
+};
+
+} // namespace heddle::reduce

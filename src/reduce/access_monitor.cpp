@@ -1,0 +1,135 @@
+// Implements access_monitor.h.
+#include "reduce/access_monitor.h"
+
+#include "ptx/effect.h"
+
+#include "reduce/owned.h"
+
+namespace heddle::reduce {
+
+void AccessMonitor::end_turn(std::uint32_t first, std::uint64_t epoch) {
+  for (const AccessNotes::Strong& access : journal_.strong().subspan(by_.size())) {
+    by_.push_back({first + static_cast<std::uint32_t>(access.lane), epoch});
+  }
+}
+
+bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJournal::Bytes> own) {
+  Cluster& cluster = *work.clusters[c];
+  const auto threads = static_cast<std::uint32_t>(cluster.block(0).warps().size() * isa::warp_size);
+  // What lies in the cluster is named by its offset there. It is another place in each launch, and
+  // its address differs between processes. 0: it lies elsewhere.
+  const auto place_in_cluster = [&](const std::byte* at) -> std::uint64_t {
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i].contains(at)) {
+        const std::uint64_t words[] = {work.identity, i};
+        constexpr std::uint64_t room = std::uint64_t{1} << 32, not_an_address = 1ULL << 63;
+        return (XXH3_64bits(words, sizeof words) / room * room | not_an_address) +
+               static_cast<std::uint64_t>(at - own[i].begin);
+      }
+    }
+    return 0;
+  };
+  const auto of_library = [&](const std::byte* at) { // see stepper_phases.cpp
+    for (std::size_t b = 0; assumed_.phases && b < cluster.size(); ++b) {
+      const Block& block = cluster.block(b);
+      const std::byte* const end = block.all_shared().data() + block.all_shared().size();
+      if (at < end && at >= end - memory::reserved_shared_bytes) {
+        return true;
+      }
+    }
+    return false;
+  };
+  bool some_choice = false;
+  for (std::size_t i = 0; i < journal_.strong().size(); ++i) {
+    const AccessNotes::Strong& access = journal_.strong()[i];
+    if (of_library(access.at)) {
+      continue;
+    }
+    const std::uint64_t in_cluster = place_in_cluster(access.at);
+    Sums::Access noted{
+        .place = in_cluster != 0 ? in_cluster : reinterpret_cast<std::uint64_t>(access.at),
+        .bytes = access.bytes,
+        .shared = in_cluster != 0
+    };
+    const ptx::Function& function = *access.code->function;
+    const ptx::Instruction& instruction = function.body[access.op->instruction];
+    const ptx::Effect& effect = ptx::effect_of(instruction);
+    const std::uint32_t sum = assumed_.sums ? kinds_.sum_kind(*access.code, *access.op) : 0;
+    noted.kind = sum != 0                             ? sum
+                 : effect.is(ptx::Effect::Kind::Load) ? AccessKind::Read
+                                                      : AccessKind::Other;
+    noted.bucket = kinds_.bucket(*access.code, *access.op);
+    noted.contended = kinds_.contended(*access.code, *access.op) ||
+                      (sum == 0 && !assumed_.orderly) ||
+                      (!effect.is_strong() && live_.at(*access.code, *access.op).before_dead_end);
+    const bool may_be = may_be_owned(function, access.op->instruction, assumed_.learned);
+    const bool asked_for = (assumed_.learned.owned >> noted.bucket & 1) != 0;
+    noted.owned = !noted.contended && may_be && (noted.kind == AccessKind::Other || asked_for);
+    noted.effect = access_kind(instruction);
+    // A block of a cluster may end, and with it memory that others access: more than data.
+    noted.only_data = assumed_.data_order && cluster.size() == 1 &&
+                      (assumed_.mutant == Mutant::DataOrderTakesAll ||
+                       order_data_.only_data(*access.code, *access.op));
+    noted.unordered = noted.only_data && !noted.contended &&
+                      (assumed_.learned.unordered >> noted.bucket & 1) != 0;
+    if (noted.contended) { // those who are like it do the same without executing it
+      noted.thread = noted.block = Sums::many;
+    } else if (i < by_.size()) {
+      const By& by = by_[i];
+      const bool anywhere = noted.shared || assumed_.mutant == Mutant::IndependentForgetsBlock;
+      noted.thread = (anywhere ? 0 : c * cluster.size() * threads) + by.thread;
+      noted.block = (noted.shared ? 0 : c * cluster.size()) + by.thread / threads;
+      noted.epoch = by.epoch;
+      if (noted.owned && assumed_.mutant != Mutant::SymmetryForgetsOwners) {
+        work.progress[c].loops[by.thread / threads][by.thread % threads / isa::warp_size].owners |=
+            isa::LaneMask{1} << by.thread % isa::warp_size;
+        work.progress[c].owner = work.progress[c].owner || !noted.shared;
+      }
+    } else {
+      noted.thread = ++unknown_threads_; // nobody that was there before
+      noted.block = ~noted.thread;
+    }
+    some_choice = some_choice || sum == 0;
+    sums_.note(work.identity, noted);
+    if (const std::uint64_t mixed = sums_.take_mixed(); mixed != 0) {
+      order_data_.mark(access.at, access.bytes, mixed);
+    }
+  }
+  by_.clear();
+  return some_choice;
+}
+
+void AccessMonitor::carried_out(const Work& work) {
+  if (assumed_.mutant == Mutant::IndependentForgetsCommands) {
+    return;
+  }
+  if (!work.command->touches) {
+    sums_.note_command(work.identity, {});
+    return;
+  }
+  const auto& touched = *work.command->touches;
+  const auto place_of = [&](const Command::Region& region) {
+    const memory::Range range = space_.find_range(region.begin); // none: the host's own
+    return region.begin + static_cast<std::uint64_t>(range.delta);
+  };
+  for (const Command::Region& from : touched) {
+    for (const Command::Region& to : touched) {
+      if (!from.write && to.write && space_.find_range(to.begin).size != 0) {
+        order_data_.copied(
+            reinterpret_cast<const std::byte*>(place_of(from)),
+            from.bytes,
+            reinterpret_cast<const std::byte*>(place_of(to))
+        );
+      }
+    }
+  }
+  for (const Command::Region& region : touched) {
+    const std::uint64_t begin = place_of(region);
+    sums_.note_command(
+        work.identity,
+        {.begin = begin, .end = begin + region.bytes, .write = region.write}
+    );
+  }
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,82 @@
+// AccessMonitor: watches over the assumption that accesses are independent ([RED-INDEPENDENT],
+// [RED-OWNED]): finds out whose strong accesses there were, what is assumed of each, and tells
+// Sums.
+//
+//   AccessMonitor monitor(assumed, journal, space, live, kinds, order_data);
+//   monitor.begin_turn();  …  monitor.end_turn(first_thread, epoch);   // around each turn of a
+//   warp if (monitor.note(work, cluster, own)) …        // before the journal absorbs what it has
+//   noted monitor.carried_out(work);                     // a copy, or anything else that is no
+//   kernel monitor.sums().clash()
+//
+// May be wrong: as Sums.
+#pragma once
+
+#include "machine/live_state.h"
+#include "memory/address_space.h"
+
+#include "model/memory_journal.h"
+#include "reduce/access_kinds.h"
+#include "reduce/learned.h"
+#include "reduce/mutant.h"
+#include "reduce/order_data.h"
+#include "reduce/sums.h"
+#include "reduce/work.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace heddle::reduce {
+
+class AccessMonitor {
+public:
+  struct Assumed { // Stepper::Options
+    bool sums = false, orderly = false, data_order = false, phases = false;
+    Learned learned;
+    Mutant mutant = Mutant::None;
+  };
+  AccessMonitor(
+      const Assumed& assumed,
+      const MemoryJournal& journal,
+      const memory::AddressSpace& space,
+      LiveState& live,
+      AccessKinds& kinds,
+      OrderData& order_data
+  )
+      : assumed_(assumed),
+        journal_(journal),
+        space_(space),
+        live_(live),
+        kinds_(kinds),
+        order_data_(order_data),
+        sums_(assumed.mutant) {}
+
+  /// A warp is about to run. Accesses that were noted since the last turn are by nobody known.
+  void begin_turn() { by_.resize(journal_.strong().size()); }
+  /// It has run; `first`: the number of its first thread in the cluster.
+  void end_turn(std::uint32_t first, std::uint64_t epoch);
+  /// Strong accesses since the last call; `own`: memory that belongs to the cluster. True: some are
+  /// no sums, so that in another order of grids they may find something else.
+  bool note(Work& work, std::size_t cluster, std::span<const MemoryJournal::Bytes> own);
+  void carried_out(const Work& work);
+  Sums& sums() { return sums_; }
+  const Sums& sums() const { return sums_; }
+
+private:
+  struct By {                 // whom one of the journal's strong accesses is by
+    std::uint32_t thread = 0; // in its cluster, 32 for each warp
+    std::uint64_t epoch = 0;
+  };
+
+  Assumed assumed_;
+  const MemoryJournal& journal_;
+  const memory::AddressSpace& space_;
+  LiveState& live_;
+  AccessKinds& kinds_;
+  OrderData& order_data_;
+  Sums sums_;
+  std::vector<By> by_;
+  std::uint64_t unknown_threads_ = 0;
+};
+
+} // namespace heddle::reduce

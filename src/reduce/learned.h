@@ -1,0 +1,60 @@
+// Learned: which assumptions about a program's instructions and kernels a search has refuted, so
+// that the next search of the same program does without them.
+//
+//   options.learned |= table.learned();     // after a search that is void
+//
+// Instructions, kernels and allocations are told apart by 6 bits of a hash of their names, so two
+// may share a bit. That costs states and never misses anything, because each member only takes a
+// reduction away.
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::reduce {
+
+/// Assumptions about a program as a whole.
+enum class Assumption : std::uint8_t {
+  Phases,    // operations on mbarriers commute or block ([RED-PHASES])
+  HeapRoom,  // the device's heap always has room ([RED-HEAP])
+  Neighbours // a block does not end while others access its shared memory ([RED-NEIGHBOURS])
+};
+
+struct Learned {
+  /// Instructions whose accesses may conflict with those of other threads that are under way at the
+  /// same time: the search chooses when such an access happens ([RED-INDEPENDENT]).
+  std::uint64_t contended = 0;
+  /// Instructions whose accesses conflict with others of the same thread or block only. Threads
+  /// that have made one are told apart ([RED-OWNED]).
+  std::uint64_t owned = 0;
+  /// Instructions whose accesses conflict with others in a way on which only data depends
+  /// ([RED-DATA-ORDER]).
+  std::uint64_t unordered = 0;
+  /// Kernels whose grids do not come to an end by themselves ([RED-HOST-FIRST]).
+  std::uint64_t lasting = 0;
+  /// Plain stores to memory by which something is decided ([RED-CONE]).
+  std::uint64_t deciding = 0;
+  /// Allocations by whose contents something is decided ([RED-CONE]).
+  std::uint64_t kept = 0;
+  /// Assumptions, a bit each, that do not hold.
+  std::uint64_t refuted = 0;
+
+  bool holds(Assumption assumption) const {
+    return (refuted >> static_cast<unsigned>(assumption) & 1) == 0;
+  }
+  void refute(Assumption assumption) {
+    refuted |= std::uint64_t{1} << static_cast<unsigned>(assumption);
+  }
+  Learned& operator|=(const Learned& other) {
+    contended |= other.contended;
+    owned |= other.owned;
+    unordered |= other.unordered;
+    lasting |= other.lasting;
+    deciding |= other.deciding;
+    kept |= other.kept;
+    refuted |= other.refuted;
+    return *this;
+  }
+  bool operator==(const Learned&) const = default;
+};
+
+} // namespace heddle::reduce

@@ -1,0 +1,104 @@
+// Mutants: ways to break a reduction on purpose, a condition left out or a bound off by one. The
+// enumeration of small programs (tests/reduce) must notice each of them; nobody else sets one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace heddle::reduce {
+
+enum class Mutant : std::uint8_t {
+  None,
+  SymmetryForgetsBlocks, // threads are alike that depend on their block's number
+  SymmetryForgetsPlaces, // … on their number in the block
+  SymmetryForgetsOwners, // … that have made owned accesses
+  EagerJoinsBeforeStart, // barriers, ends, sums and such are done by threads that are owed nothing
+  EagerStartsByAnything, // a cluster may start by its first thread whatever its threads do first
+  ThroughUnended,        // clusters that do not run through to their end move together, too
+  FaintLowBit,           // the lowest bit of a register decides nothing
+  FaintFirstRegister,    // nor does the first of all registers
+  PollsAnyEnd,           // a read that goes round leads to the same wherever the value changes
+  PollsOfOthers,         // what is known of one thread's reads holds for threads with other numbers
+  SumsMeetReads,         // sums do not conflict with reads
+  SumsMeetUpdates,       // nor with other updates
+  IndependentMeetsWrites,     // reads do not conflict with writes
+  IndependentForgetsBlock,    // threads of different blocks are taken for one
+  IndependentForgetsCommands, // copies and sets meet nobody
+  OwnedForgotten,             // accesses of one thread need not be owned
+  DataOrderTakesAll,          // of any access it is said that only data depends on it
+  DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
+  RetriesForgetCircles,       // a retry loop may go round for ever
+  RetriesTakeAnyGuess,        // what a retry loop expects need not be what it has found
+  PhasesForgetDoubts,         // arrivals whose phase is in doubt commute, too
+  PhasesForgetQuestions,      // so do waits
+  HeapForgetsOverflow,        // there is always room
+  HeapBoundTooHigh,           // the bound is off by one allocation
+  NeighboursForgetEnds,       // a visit that nothing orders before the end of the block
+  NeighboursForgetOpenings,   // a visit of a block that ends without meeting the visitor
+  StraightForgetsCircles,     // a circle does not end a search with blocks that start at once
+  StraightForgetsCommands,    // nobody chooses by what a copy brings
+  LastOnesTwo,                // the last two of several clusters matter: any two stand for all
+  LastOnesUntried,            // clusters do later what they do at first
+  ActiveFirst, // of the lanes that are about to ask for activemask the first one goes first
+  ActiveOrNot, // whatever the lanes of a warp are about to do
+  HostFirstForgetsFunctions, // a host function cannot tell what the host does
+  HostFirstForgetsLasting,   // what waits for the host runs through
+  ConeForgetsReads,          // decisive reads of data are not noticed
+  ConeForgetsStores,         // nor stores of data to what is kept
+  OverwrittenForgetsReads,   // a variable that will be written may be read before that
+  OverwrittenForgetsWrites,  // … that nobody reads before the barrier need not be written
+  ReturnsForgetOpened,       // a call that waits returns where the host has arrived, or never
+  AheadForgetsValues,        // what a move has done it does again, whatever it reads
+  AheadForgetsShared,        // … what it reads in shared memory
+};
+
+struct MutantName {
+  Mutant mutant;
+  std::string_view reduction, name;
+};
+inline constexpr auto mutant_names = std::to_array<MutantName>({
+    {Mutant::SymmetryForgetsBlocks, "symmetry", "forgets-blocks"},
+    {Mutant::SymmetryForgetsPlaces, "symmetry", "forgets-places"},
+    {Mutant::SymmetryForgetsOwners, "symmetry", "forgets-owners"},
+    {Mutant::EagerJoinsBeforeStart, "eager", "joins-before-start"},
+    {Mutant::EagerStartsByAnything, "eager", "starts-by-anything"},
+    {Mutant::ThroughUnended, "eager", "through-unended"},
+    {Mutant::FaintLowBit, "eager", "faint-low-bit"},
+    {Mutant::FaintFirstRegister, "eager", "faint-first-register"},
+    {Mutant::PollsAnyEnd, "eager", "polls-any-end"},
+    {Mutant::PollsOfOthers, "eager", "polls-of-others"},
+    {Mutant::SumsMeetReads, "sums", "meet-reads"},
+    {Mutant::SumsMeetUpdates, "sums", "meet-updates"},
+    {Mutant::IndependentMeetsWrites, "orderly", "meets-writes"},
+    {Mutant::IndependentForgetsBlock, "orderly", "forgets-block"},
+    {Mutant::IndependentForgetsCommands, "orderly", "forgets-commands"},
+    {Mutant::OwnedForgotten, "orderly", "forgets-owned"},
+    {Mutant::DataOrderTakesAll, "data-order", "takes-all"},
+    {Mutant::DataOrderNeverDecides, "data-order", "never-decides"},
+    {Mutant::RetriesForgetCircles, "retries", "forget-circles"},
+    {Mutant::RetriesTakeAnyGuess, "retries", "take-any-guess"},
+    {Mutant::PhasesForgetDoubts, "phases", "forget-doubts"},
+    {Mutant::PhasesForgetQuestions, "phases", "forget-questions"},
+    {Mutant::HeapForgetsOverflow, "allocations", "forget-overflow"},
+    {Mutant::HeapBoundTooHigh, "allocations", "bound-too-high"},
+    {Mutant::NeighboursForgetEnds, "neighbours", "forget-ends"},
+    {Mutant::NeighboursForgetOpenings, "neighbours", "forget-openings"},
+    {Mutant::StraightForgetsCircles, "straight", "forgets-circles"},
+    {Mutant::StraightForgetsCommands, "straight", "forgets-commands"},
+    {Mutant::LastOnesTwo, "straight", "last-ones-two"},
+    {Mutant::LastOnesUntried, "straight", "last-ones-untried"},
+    {Mutant::ActiveFirst, "straight", "active-first"},
+    {Mutant::ActiveOrNot, "straight", "active-or-not"},
+    {Mutant::HostFirstForgetsFunctions, "host-first", "forgets-functions"},
+    {Mutant::HostFirstForgetsLasting, "host-first", "forgets-lasting"},
+    {Mutant::ConeForgetsReads, "cone", "forgets-reads"},
+    {Mutant::ConeForgetsStores, "cone", "forgets-stores"},
+    {Mutant::OverwrittenForgetsReads, "cone", "overwritten-forgets-reads"},
+    {Mutant::OverwrittenForgetsWrites, "cone", "overwritten-forgets-writes"},
+    {Mutant::ReturnsForgetOpened, "returns", "forget-opened"},
+    {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
+    {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
+});
+
+} // namespace heddle::reduce

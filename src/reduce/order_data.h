@@ -1,0 +1,128 @@
+// Order data: what depends on the order of accesses that the search does not choose.
+//
+// An atomic or volatile access whose result nothing is decided by (ptx/value_flow.h) need not be
+// chosen although others access the same place meanwhile: whoever comes first, all threads execute
+// the same instructions (tickets that only say where something is written, old values that are
+// added up, the last of several writers). Such accesses are called *unordered* (Sums::Access). What
+// they give differs from order to order, and so does what is made of it. So these values are
+// followed through registers and memory: if something is decided by one after all, the accesses
+// that it comes from are contended, and the search begins again.
+//
+//   OrderData data(exec, space, /*unordered=*/buckets);
+//   data.in_block(block, kernel);                  // before a thread of it runs
+//   data.accessed(lane, at, bytes, store);         // as isa::AccessWatch
+//   data.mark(at, bytes, buckets);                 // the bytes depend on the order of those
+//   if (data.take_news()) …                        // known moves may have something to mark
+//   data.decided_by()                              // buckets: these must be chosen
+//   data.saw_retries()                             // … or nothing may go on for ever, see below
+//
+// Why that is enough: take an execution, and the one that was explored. As long as nothing is
+// decided by what differs, each thread executes the same instructions in both, and reads and writes
+// the same places but where a place itself is such data; then all of the variable or allocation
+// counts. So does it where only some threads write, and others in another order; if none has until
+// its kernel ends, nobody knows where, and the order is chosen after all. Marks are never taken
+// back. An update that a thread makes of compare-and-swap, again and again until it succeeds
+// (ptx/retry_loops.h), counts as one instruction; that it succeeds is certain only if others do not
+// change the place for ever, which they cannot if no state ever comes back.
+//
+// May be wrong: that a place which depends on the order lies in the allocation for each order is
+// not checked; stores that only some threads make are looked for in the first launch of a kernel.
+// Values that the host hands on are not followed.
+#pragma once
+
+#include "isa/exec.h"
+#include "isa/program.h"
+#include "memory/address_space.h"
+#include "ptx/value_flow.h"
+
+#include "reduce/mutant.h"
+#include "reduce/owned.h"
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace heddle::reduce {
+
+class OrderData final : public isa::AccessWatch {
+public:
+  OrderData(
+      const isa::Exec& exec,
+      const memory::AddressSpace& space,
+      std::uint64_t unordered,
+      bool retries,
+      Mutant mutant = Mutant::None
+  )
+      : exec_(exec),
+        space_(space),
+        unordered_(unordered),
+        retries_(retries),
+        mutant_(mutant) {}
+
+  /// Is nothing but data made of what the access gives? (It may be made into what decides later.)
+  bool only_data(const isa::Code& code, const isa::Op& op);
+
+  struct Shared { // of the block that runs
+    const std::byte* begin = nullptr;
+    std::uint64_t bytes = 0;
+    const isa::Kernel* kernel = nullptr;
+  };
+  void in_block(const Shared& shared) { shared_ = shared; }
+  void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
+  void mark(const std::byte* at, std::uint64_t bytes, std::uint64_t buckets);
+  /// A copy has been carried out.
+  void copied(const std::byte* from, std::uint64_t bytes, const std::byte* to);
+  /// All threads of a kernel have ended.
+  void ended(const isa::Kernel& kernel);
+  /// A call of which nobody knows what it reads.
+  void called_library();
+  bool take_news() { return std::exchange(news_, false); }
+  std::uint64_t decided_by() const { return decided_by_; }
+  /// True once how often a retry loop goes round has depended on the order.
+  bool saw_retries() const { return saw_retries_; }
+
+private:
+  struct Function {
+    Function(const ptx::Function& f, bool any_guess)
+        : flow(f, any_guess),
+          read(f.body.size()),
+          stored(f.body.size()),
+          placed(f.body.size()) {}
+    ptx::ValueFlow flow;
+    // By instruction, the buckets on whose order depends: what it has read, what it writes, where.
+    std::vector<std::uint64_t> read, stored, placed;
+    std::map<std::uint32_t, std::uint64_t> owed; // stores that only another order might show
+  };
+  Function& function(const ptx::Function& f);
+  bool decides(const ptx::ValueFlow::Reach& reach) const {
+    return reach.decides || (reach.retries && !retries_);
+  }
+  void has_read(Function& f, std::uint32_t instruction, std::uint64_t buckets);
+  std::uint64_t marks_of(const std::byte* at, std::uint64_t bytes) const;
+  void mark_around(const std::byte* at, std::uint64_t buckets);
+  void mark_region(const std::byte* begin, const std::byte* end, std::uint64_t buckets);
+
+  const isa::Exec& exec_;
+  const memory::AddressSpace& space_;
+  std::uint64_t unordered_;
+  bool retries_;
+  Mutant mutant_;
+  bool saw_retries_ = false;
+  Shared shared_;
+  std::unordered_map<const ptx::Function*, Function> functions_;
+  static constexpr std::uint64_t granule = 4;
+  std::unordered_map<std::uint64_t, std::uint64_t> marks_; // by granule
+  struct Region {
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+    std::uint64_t buckets = 0;
+  };
+  std::vector<Region> regions_;
+  std::uint64_t all_marks_ = 0;
+  std::uint64_t decided_by_ = 0;
+  bool news_ = false;
+};
+
+} // namespace heddle::reduce

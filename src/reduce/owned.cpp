@@ -1,0 +1,61 @@
+// Implements owned.h.
+#include "reduce/owned.h"
+
+#include "base/hash.h"
+#include "ptx/effect.h"
+
+#include <algorithm>
+
+namespace heddle::reduce {
+
+using Kind = ptx::Effect::Kind;
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::OperandKind;
+
+unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction) {
+  Hasher name;
+  name.text(function.name);
+  name.value(instruction);
+  return static_cast<unsigned>(name.finish().low >> 58);
+}
+
+unsigned store_bucket_of(const ptx::Function& function, std::uint32_t instruction) {
+  Hasher name;
+  name.text(function.name);
+  const auto before = std::ranges::count_if(
+      function.body.begin(),
+      function.body.begin() + instruction,
+      [](const ptx::Instruction& i) { return ptx::effect_of(i).is(Kind::Store); }
+  );
+  return static_cast<unsigned>((name.finish().low + static_cast<std::uint64_t>(before)) % 64);
+}
+
+std::uint32_t access_kind(const ptx::Instruction& i) {
+  const auto operation = i.one_of(ptx::Category::Operation);
+  const auto type = i.type();
+  const bool commutes = operation == Mod::Add || operation == Mod::Min || operation == Mod::Max ||
+                        operation == Mod::And || operation == Mod::Or || operation == Mod::Xor;
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (effect.is(Kind::Load)) {
+    return AccessKind::Read;
+  }
+  if (!commutes || !type || effect.is(Kind::Store)) {
+    return AccessKind::Other;
+  }
+  return static_cast<std::uint32_t>(*operation) << 16 | static_cast<std::uint32_t>(*type);
+}
+
+bool may_be_owned(const ptx::Function& f, std::uint32_t instruction, const Learned& learned) {
+  const ptx::Instruction& i = f.body[instruction];
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (!effect.is_strong() || !(effect.is_access() || effect.is(Kind::Copy))) {
+    return false;
+  }
+  const bool gives_result = i.opcode == Opcode::Atom && i.operands[0].kind != OperandKind::Sink;
+  const bool always = access_kind(i) == AccessKind::Other || gives_result;
+  const unsigned bucket = bucket_of(f, instruction);
+  return (learned.contended >> bucket & 1) == 0 && (always || (learned.owned >> bucket & 1) != 0);
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,36 @@
+// Which instructions make accesses that may be *owned*: such as conflict with accesses of the same
+// thread or block only ([RED-OWNED]).
+//
+//   if (may_be_owned(function, instruction, learned)) …   // a thread that has made it is told
+//   apart
+#pragma once
+
+#include "ptx/module.h"
+
+#include "reduce/learned.h"
+
+#include <cstdint>
+
+namespace heddle::reduce {
+
+/// The member of a Learned set that the instruction is: a number below 64, the same in every
+/// process.
+unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction);
+
+/// The same of Learned::deciding. Two stores of a function share a number only if it has more than
+/// 64.
+unsigned store_bucket_of(const ptx::Function& function, std::uint32_t instruction);
+
+/// What an access does to its place, whatever the result is used for. Equal kinds commute, but for
+/// `Other`; greater numbers are updates that commute with those of the same number.
+enum AccessKind : std::uint32_t {
+  Other = 0,
+  Read = 1
+};
+std::uint32_t access_kind(const ptx::Instruction& instruction);
+
+/// May the instruction's accesses be owned? Errs to the safe side: says so of updates that turn out
+/// to commute because nobody uses their result.
+bool may_be_owned(const ptx::Function& function, std::uint32_t instruction, const Learned& learned);
+
+} // namespace heddle::reduce

@@ -1,0 +1,744 @@
+// Implements the part of stepper.h that is about threads: what they stand at, and running them
+// until they stand at something that is a choice.
+#include "reduce/stepper.h"
+
+#include "base/check.h"
+#include "isa/lower_device_runtime.h"
+#include "isa/lower_memory_address.h"
+#include "isa/ops_address.h"
+#include "machine/fault_diagnostic.h"
+#include "ptx/effect.h"
+
+#include "reduce/owned.h"
+#include "reduce/stepper_work.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace heddle::reduce {
+
+using isa::LaneMask;
+using isa::Op;
+using isa::Stop;
+using ptx::Mod;
+using ptx::Opcode;
+using Kind = ptx::Effect::Kind;
+
+namespace {
+
+// After so many instructions or loops without a choice the threads of a warp are asked that for the
+// first time, then after twice as many …
+constexpr int first_patience = 1 << 12;
+// … and after so many they may be meeting each other for ever.
+constexpr int last_patience = 1 << 20;
+
+LaneMask bit(int lane) {
+  return LaneMask{1} << lane;
+}
+
+/// What the reductions want to know of each place in the code.
+LiveState::Options live_options(const Learned& learned, bool by_decisions, Mutant mutant) {
+  return {
+      .owns =
+          [learned](const ptx::Function& f, std::uint32_t i) {
+            return may_be_owned(f, i, learned);
+          },
+      .by_decisions = by_decisions,
+      .decisive_store =
+          [learned](const ptx::Function& f, std::uint32_t i) {
+            return (learned.deciding >> store_bucket_of(f, i) & 1) != 0;
+          },
+      .forgets_low_bit = mutant == Mutant::FaintLowBit,
+      .forgets_first_register = mutant == Mutant::FaintFirstRegister
+  };
+}
+
+} // namespace
+
+Stepper::Stepper(World& world, Options options)
+    : world_(world),
+      options_(options),
+      exec_(world.space()),
+      journal_(world.space(), exec_),
+      // Where lanes of a warp wait for each other a branch that does nothing is one all the same.
+      live_(
+          by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
+          live_options(options_.learned, options_.by_decisions, options_.mutant)
+      ),
+      access_kinds_(live_, options_.learned, by_warps()),
+      order_data_(
+          exec_,
+          world.space(),
+          options_.learned.unordered & ~options_.learned.contended,
+          options_.retries,
+          options_.mutant
+      ),
+      cone_(exec_, world.space(), live_, options_.learned, options_.host_decides, options_.mutant),
+      images_(options_.by_decisions),
+      access_monitor_(
+          {options_.sums,
+           options_.orderly,
+           options_.data_order,
+           options_.phases,
+           options_.learned,
+           options_.mutant},
+          journal_,
+          world.space(),
+          live_,
+          access_kinds_,
+          order_data_
+      ) {
+  if (mutant_is(Mutant::AheadForgetsValues)) {
+    known_moves_.forget_values();
+  }
+  if (options_.weak) {
+    weak_ = std::make_unique<WeakOrder>(exec_);
+    journal_.tell_last(*weak_);
+  }
+  if (options_.data_order) {
+    journal_.tell(order_data_);
+  }
+  if (options_.by_decisions) {
+    journal_.tell(cone_);
+    journal_.leave_out(cone_);
+  }
+}
+Stepper::~Stepper() = default;
+
+Block::WarpState& Stepper::warp_state(const Lane& at) {
+  return at.work->clusters[at.cluster]->block(at.block).warps()[at.warp];
+}
+
+bool Stepper::busy() const {
+  return std::ranges::any_of(works_, [](const auto& work) { return !work->done; });
+}
+
+// --- Operations --------------------------------------------------------------------------------
+
+bool Stepper::stands_at_visible(const Lane& at) const {
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const Op& op = *warp.pc[index];
+  if ((op.flags & isa::Visible) == 0) {
+    return false;
+  }
+  if ((op.flags & isa::Guarded) != 0) {
+    LaneMask guard = 0;
+    std::memcpy(&guard, warp.frame[index]->registers.data() + op.guard.offset(), sizeof guard);
+    return (((op.guard_negated ? ~guard : guard) >> at.lane) & 1) != 0;
+  }
+  return true;
+}
+
+/// What an atomic or volatile access is to the search.
+Operation Stepper::strong_access(const Lane& at, Operation as) const {
+  as = classify_library_op(at, as);
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const isa::Code& code = *warp.frame[index]->code;
+  if (options_.orderly && as.kind == OperationKind::Access &&
+      !access_kinds_.contended(code, *warp.pc[index]) && !library_op(at)) {
+    as.kind = OperationKind::Orderly;
+    as.plain_read =
+        !ptx::effect_of(code.function->body[warp.pc[index]->instruction]).is(Kind::Store);
+  }
+  return as;
+}
+
+/// Is the address one of another block's shared memory?
+bool Stepper::is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address) {
+  const auto space = i.one_of(ptx::Category::Space);
+  if (space && *space != Mod::SharedCluster) {
+    return false;
+  }
+  const std::uint64_t offset = space ? address : address - memory::shared_window;
+  const std::uint64_t rank = offset >> memory::shared_rank_shift; // from 1; 0: one's own
+  return offset < memory::window_size && rank != 0 && rank != at.block + 1;
+}
+
+// [STEP.1] to [STEP.4]: atomic writes and fences are no steps, nor is anything done to an object of
+// automatic storage.
+Operation Stepper::classify(const Lane& at) const {
+  isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const Op& op = *warp.pc[index];
+  const isa::Code& code = *warp.frame[index]->code;
+  const ptx::Instruction& i = code.function->body[op.instruction];
+  const ptx::Effect& effect = ptx::effect_of(i);
+  switch (effect.kind) {
+  case Kind::Load:
+  case Kind::Store:
+  case Kind::Update: {
+    std::uint64_t address[isa::warp_size];
+    exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+    exec_.select(warp, *warp.frame[index], bit(at.lane));
+    isa::addresses<isa::Space::Generic>(exec_, op, address);
+    if (!i.one_of(ptx::Category::Space)) {
+      if (address[index] - memory::local_window < memory::window_size) {
+        return {
+            OperationKind::Silent,
+            StepKind::None,
+            "an access to a local variable",
+            /*local=*/true
+        };
+      }
+      if (address[index] - memory::param_window < memory::window_size) {
+        return {OperationKind::Silent, StepKind::None, "a read of a parameter"};
+      }
+    }
+    if (!options_.neighbours && at.work->clusters[at.cluster]->size() > 1 && !by_warps() &&
+        is_neighbours(at, i, address[index])) {
+      return {OperationKind::Access, effect.step, effect.name};
+    }
+    if (effect.is(Kind::Update) && options_.sums && access_kinds_.sum_kind(code, op) != 0 &&
+        !access_kinds_.contended(code, op) && !library_op(at)) {
+      return {OperationKind::Sum, effect.step, effect.name};
+    }
+    if (effect.is_strong()) {
+      return strong_access(at, {OperationKind::Access, effect.step, effect.name});
+    }
+    saw_plain_access_ = true;
+    if (live_.at(code, op).before_dead_end && !by_warps()) {
+      // As racy as can be, and yet what `while (flag == 0) {}` becomes: exact at least here.
+      journal_.count_as_strong(op);
+      return {OperationKind::Access, effect.step, effect.name};
+    }
+    return {
+        OperationKind::Plain,
+        effect.step,
+        effect.name,
+        /*local=*/false,
+        /*plain_read=*/effect.is(Kind::Load)
+    };
+  }
+  case Kind::Fence:
+    if (weak_ && weak_fence(i) && weak_fence(i)->first.sc) { // [MEM-SC] in some order
+      return {OperationKind::Access, effect.step, effect.name};
+    }
+    [[fallthrough]];
+  case Kind::Dependency:
+    return {OperationKind::Silent, effect.step, effect.name};
+  case Kind::Barrier: {
+    const bool aligned = effect.meets == ptx::Effect::Meets::Block &&
+                         (i.opcode == Opcode::Bar || i.has(Mod::Aligned));
+    return {aligned ? OperationKind::Aligned : OperationKind::Join, effect.step, effect.name};
+  }
+  case Kind::Collective:
+  case Kind::WarpWide: // those that load and store do so as weakly as plain accesses
+    saw_plain_access_ = saw_plain_access_ || effect.reads() || effect.writes();
+    return {OperationKind::Join, effect.step, effect.name};
+  case Kind::Object: // [RACE]: weak, like other accesses to data
+    saw_plain_access_ = true;
+    return {OperationKind::Plain, effect.step, effect.name};
+  case Kind::Mbarrier: {
+    Operation result = classify_phase_op(at);
+    result.step = effect.step;
+    return result;
+  }
+  case Kind::Copy: {
+    if (effect.is_strong()) {
+      const bool sum = options_.sums && access_kinds_.sum_kind(code, op) != 0 &&
+                       !access_kinds_.contended(code, op);
+      return {sum ? OperationKind::Sum : OperationKind::Access, effect.step, effect.name};
+    }
+    if (!options_.neighbours && i.has(Mod::SharedCluster)) {
+      return {OperationKind::Access, effect.step, effect.name};
+    }
+    // Those that tell an mbarrier in the same go are seen by who waits for it.
+    const bool tells = i.has(Mod::MbarrierCompleteTxBytes);
+    if (i.has(Mod::MulticastCluster) || (i.has(Mod::Tensor) && tells)) {
+      return {OperationKind::Access, effect.step, effect.name};
+    }
+    if (tells && (&op + 1)->instruction != op.instruction) {
+      Operation result = classify_phase_op(at);
+      result.step = effect.step;
+      return result;
+    }
+    saw_plain_access_ = true; // as weak as a plain access; here it happens at once
+    return {OperationKind::Plain, effect.step, effect.name};
+  }
+  case Kind::Call:
+    return classify_call(i);
+  case Kind::Return:
+  case Kind::Exit:
+    return {OperationKind::End, effect.step, effect.name};
+  default:
+    if (clock_reading(at) != nullptr) {
+      return classify_clock(at);
+    }
+    return {OperationKind::Access, effect.step, effect.name};
+  }
+}
+
+/// What a call of a function of the device library is.
+Operation Stepper::classify_call(const ptx::Instruction& call) const {
+  repeatable_ = false;
+  switch (ptx::library_function(call)) {
+  case ptx::LibraryFunction::Output:
+    return {OperationKind::Io, StepKind::Io, "printf"}; // [STEP.2]
+  case ptx::LibraryFunction::Memory: {
+    const bool of_its_own = heap_ != nullptr && !by_warps();
+    return {
+        of_its_own ? OperationKind::Allocation : OperationKind::Heap,
+        StepKind::None,
+        "a call of malloc or free"
+    };
+  }
+  case ptx::LibraryFunction::Failure:
+  case ptx::LibraryFunction::None:
+    break;
+  }
+  order_data_.called_library();
+  cone_.decided_by_anything();
+  const bool runtime = std::ranges::any_of(call.operands, [](const ptx::Operand& operand) {
+    return isa::device_runtime_function(operand.name) != nullptr;
+  });
+  return runtime ? Operation{OperationKind::Heap, StepKind::None, "a call of the device runtime"}
+                 : Operation{OperationKind::Access, StepKind::None, ptx::effect_of(call).name};
+}
+
+/// Does the explorer choose when an operation of that kind happens ([RED-JOIN], [RED-PLAIN])? (A
+/// plain or orderly read of a thread that loops on such reads is a choice, whatever other such
+/// accesses are.)
+bool Stepper::is_choice(const Lane& at, OperationKind kind) const {
+  const Work::Progress& progress = at.work->progress[at.cluster];
+  switch (kind) {
+  case OperationKind::Silent:
+    return false;
+  case OperationKind::Clock:
+    return !asks_only_the_time(at);
+  case OperationKind::Allocation:
+    if (!options_.allocations) {
+      return true;
+    }
+    [[fallthrough]];
+  case OperationKind::Plain:
+    return (!progress.made || !options_.eager) && !bundling_;
+  case OperationKind::Access:
+  case OperationKind::Heap:
+  case OperationKind::Aligned: // its warp decides, see open_aligned
+    return true;
+  case OperationKind::Wait: // it stands there, but the move is not its own
+    return true;
+  case OperationKind::Join:
+  case OperationKind::Sum:
+  case OperationKind::Orderly:
+  case OperationKind::Phase:
+  case OperationKind::End:
+  case OperationKind::Io:
+    break;
+  }
+  return (!progress.made && !mutant_is(Mutant::EagerJoinsBeforeStart)) ||
+         progress.joins_are_moves || !options_.eager ||
+         options_.progress == ProgressModel::Hsa; // nobody is guaranteed for good
+}
+
+/// Lanes of the warp that loop on plain or orderly reads.
+LaneMask Stepper::waiting(const Lane& at) {
+  return at.work->progress[at.cluster].loops[at.block][at.warp].plain;
+}
+
+/// Does the thread stand at an operation of which the explorer chooses when it happens?
+bool Stepper::is_choice(const Lane& at) const {
+  if (!stands_at_visible(at)) {
+    return false;
+  }
+  const OperationKind kind = classify(at).kind;
+  return is_choice(at, kind) || ((kind == OperationKind::Plain || kind == OperationKind::Orderly) &&
+                                 (waiting(at) & bit(at.lane)) != 0);
+}
+
+/// Which lanes of a group (same frame, same pc) stand at such an operation?
+LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
+  const isa::Warp& warp = warp_state(first).warp;
+  const auto index = static_cast<std::size_t>(first.lane);
+  const Op& op = *warp.pc[index];
+  if ((op.flags & isa::Visible) == 0) {
+    return 0;
+  }
+  const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
+  LaneMask result = 0;
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const bool alike = !effect.is(Kind::Mbarrier) && !effect.is(Kind::Copy);
+  if (alike && (op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
+    // What kind of access it is does not depend on its address.
+    const OperationKind kind = classify(first).kind;
+    result = is_choice(first, kind) ? group
+             : kind == OperationKind::Plain || kind == OperationKind::Orderly
+                 ? group & waiting(first)
+                 : 0;
+  } else {
+    for (LaneMask m = group; m != 0; m &= m - 1) {
+      Lane at = first;
+      at.lane = std::countr_zero(m);
+      result |= is_choice(at) ? bit(at.lane) : 0;
+    }
+  }
+  return result;
+}
+
+// --- Running threads ---------------------------------------------------------------------------
+
+/// Lets the lanes run, and takes down whose accesses those are that are strong. (A turn ends before
+/// the second operation that others see, so all accesses are of the epoch in which it began.)
+Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+  if (heap_ != nullptr) {
+    const Cluster& cluster = *at.work->clusters[at.cluster];
+    const std::uint64_t block = at.cluster * cluster.size() + at.block;
+    const std::uint64_t threads = at.work->command->grid->config().block.count();
+    heap_->turn(at.work->identity, block * threads + at.warp * isa::warp_size);
+  }
+  if (!look_at_clock(at, bit(at.lane) | with, std::exchange(time_, Time::None))) {
+    return Stop::Unsupported;
+  }
+  const Stop stop =
+      weak_ ? run_weakly(at, fuel, with, reconverge) : run_noting(at, fuel, with, reconverge);
+  const bool wrong = journal_.misuse().op != nullptr ||
+                     at.work->clusters[at.cluster]->block(at.block).divergence();
+  return wrong ? Stop::Fault : stop;
+}
+
+Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+  Cluster& cluster = *at.work->clusters[at.cluster];
+  Block& running = cluster.block(at.block);
+  if (options_.by_decisions) { // others visit the shared memory of a larger cluster
+    cone_.in_block(
+        cluster.size() == 1 ? &at.work->command->grid->kernel() : nullptr,
+        running.all_shared().data()
+    );
+  }
+  if (!options_.orderly) {
+    return run_turn(at, fuel, with, reconverge);
+  }
+  if (options_.data_order) {
+    order_data_.in_block(
+        {running.all_shared().data(),
+         running.all_shared().size(),
+         &at.work->command->grid->kernel()}
+    );
+  }
+  access_monitor_.begin_turn();
+  const std::uint32_t first = number_in_cluster({at.work, at.cluster, at.block, at.warp, 0});
+  const std::uint64_t epoch = at.work->progress[at.cluster].epochs[at.block];
+  const Stop stop = run_turn(at, fuel, with, reconverge);
+  access_monitor_.end_turn(first, epoch);
+  return stop;
+}
+
+Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+  exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+  at.work->progress[at.cluster].running_warp = at.warp;
+  isa::Exec::Turn turn;
+  turn.fuel = fuel;
+  turn.stop_at_visible = true;
+  turn.reconverge = reconverge;
+  isa::Warp& warp = warp_state(at).warp;
+  LaneMask lanes = bit(at.lane) | with;
+  if (!options_.phases) {
+    return exec_.run(warp, lanes, turn);
+  }
+  const auto index = static_cast<std::size_t>(at.lane);
+  const Op& op = *warp.pc[index];
+  if ((op.flags & isa::Visible) == 0) {
+    return exec_.run(warp, lanes, turn);
+  }
+  const ptx::Effect& effect =
+      ptx::effect_of(warp.frame[index]->code->function->body[op.instruction]);
+  if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy)) {
+    const Stop stop = run_phase_op(at, lanes);
+    if (stop == Stop::Fault || stop == Stop::Unsupported ||
+        (warp.pc[index]->flags & isa::Visible) != 0) {
+      return stop;
+    }
+    exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+    return exec_.run(warp, lanes, turn);
+  }
+  Phases& phases = at.work->progress[at.cluster].phases;
+  const std::vector<Handover> word =
+      phases.in_use() ? handovers(at, lanes) : std::vector<Handover>();
+  if (!word.empty()) {
+    exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
+  }
+  const Stop stop = exec_.run(warp, lanes, turn);
+  for (const Handover& handover : word) {
+    phases.take_word({&handover.thread, 1}, handover.word);
+    phases.leave_word({&handover.thread, 1}, handover.word);
+  }
+  if (phases.in_use() && (effect.is(Kind::Barrier) || effect.is_of_warp())) {
+    // Lanes that met at once; of others Block tells.
+    std::vector<Phases::Thread> met;
+    for (lanes &= ~warp.blocked; lanes != 0; lanes &= lanes - 1) {
+      Lane other = at;
+      other.lane = std::countr_zero(lanes);
+      met.push_back(number_in_cluster(other));
+    }
+    phases.meet(met);
+  }
+  return stop;
+}
+
+// [BAR-4]: threads of a warp execute an aligned barrier together. Lanes that have come to one wait
+// for the others of their warp, wherever those go; when all that can run stand at some aligned
+// barrier, each group of them executes its own.
+LaneMask Stepper::together(const Lane& at) const {
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  LaneMask group = 0;
+  for (LaneMask m = warp.live & ~warp.blocked; m != 0; m &= m - 1) {
+    Lane other = at;
+    other.lane = std::countr_zero(m);
+    const auto i = static_cast<std::size_t>(other.lane);
+    if (!stands_at_visible(other) || classify(other).kind != OperationKind::Aligned) {
+      return 0;
+    }
+    if (warp.pc[i] == warp.pc[index] && warp.frame[i] == warp.frame[index]) {
+      group |= bit(other.lane);
+    }
+  }
+  return group;
+}
+
+// [WARP-MASK]: activemask names the lanes that execute it together, which may be any of those that
+// have come to it. Sets that contain the lane and others: all of them if so few have come, else
+// one, of all. (Then only the first lane also goes alone.)
+std::vector<LaneMask> Stepper::active_with(const Lane& at) const {
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  if (!stands_at_visible(at) || !asks_for_active(*warp.frame[index]->code, *warp.pc[index])) {
+    return {};
+  }
+  LaneMask others = 0;
+  for (LaneMask m = warp.live & ~warp.blocked & ~bit(at.lane); m != 0; m &= m - 1) {
+    Lane other = at;
+    other.lane = std::countr_zero(m);
+    const auto i = static_cast<std::size_t>(other.lane);
+    if (warp.pc[i] == warp.pc[index] && warp.frame[i] == warp.frame[index] &&
+        stands_at_visible(other)) {
+      others |= bit(other.lane);
+    }
+  }
+  std::vector<LaneMask> sets;
+  if (std::popcount(others) < few_active) {
+    for (LaneMask set = others; set != 0; set = (set - 1) & others) {
+      sets.push_back(set | bit(at.lane));
+    }
+  } else {
+    sets.push_back(others | bit(at.lane));
+  }
+  return sets;
+}
+
+/// Has the lane come to an aligned barrier and waits there for the rest of its warp, or has another
+/// lane of its group the move?
+bool Stepper::waits_for_warp(const Lane& at) const {
+  const Work::Progress& progress = at.work->progress[at.cluster];
+  if (!progress.made || !stands_at_visible(at) || classify(at).kind != OperationKind::Aligned) {
+    return false; // as the first step of its cluster, arriving is a move of each
+  }
+  const LaneMask group = together(at);
+  return group == 0 || std::countr_zero(group) != at.lane;
+}
+
+bool Stepper::open_aligned(const Lane& at) {
+  const LaneMask group = together(at);
+  if (group == 0) {
+    return true;
+  }
+  const Stop stop = run(at, plain_fuel, group);
+  if (stop == Stop::Fault || stop == Stop::Unsupported) {
+    fail(at);
+    return false;
+  }
+  return true;
+}
+
+/// Lets a thread run until it stands at an operation that is somebody's choice; false if it failed.
+bool Stepper::settle_lane(const Lane& at) {
+  const isa::Warp& warp = warp_state(at).warp;
+  Work::Progress& progress = at.work->progress[at.cluster];
+  int rounds = 0;
+  while ((warp.live & ~warp.blocked & ~progress.loops[at.block][at.warp].endless & bit(at.lane)) !=
+         0) {
+    if (is_choice(at)) {
+      return true;
+    }
+    if (++rounds > 64) {
+      return loops_for_ever(at, loop_rounds);
+    }
+    const Stop stop = run(at, plain_fuel);
+    if (stop == Stop::Fault || stop == Stop::Unsupported) {
+      fail(at);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Lets the threads of a warp run, those together that stand at the same place, until each stands
+/// at something that is somebody's choice, or waits, or `rounds` are over; false if one failed.
+bool Stepper::settle_lanes(const Lane& any, int& rounds) {
+  isa::Warp& warp = warp_state(any).warp;
+  const Work::Progress& progress = any.work->progress[any.cluster];
+  constexpr std::uint64_t instructions = 16; // of a lane, as good as one that others can see
+  LaneMask chosen = 0;                       // these stand at a choice
+  while (rounds > 0) {
+    const LaneMask can_run =
+        warp.live & ~warp.blocked & ~progress.loops[any.block][any.warp].endless & ~chosen;
+    if (can_run == 0) {
+      return true;
+    }
+    // Those that are behind go first, so that lanes meet again.
+    Lane at = any;
+    at.lane = std::countr_zero(can_run);
+    for (LaneMask m = can_run; m != 0; m &= m - 1) {
+      const int lane = std::countr_zero(m);
+      const auto pc = [&](int l) { return warp.pc[static_cast<std::size_t>(l)]; };
+      at.lane = std::less<>()(pc(lane), pc(at.lane)) ? lane : at.lane;
+    }
+    const auto index = static_cast<std::size_t>(at.lane);
+    LaneMask group = 0;
+    for (LaneMask m = can_run; m != 0; m &= m - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(m));
+      group |= warp.pc[i] == warp.pc[index] && warp.frame[i] == warp.frame[index]
+                   ? bit(static_cast<int>(i))
+                   : 0;
+    }
+    const LaneMask now = choices(at, group);
+    chosen |= now;
+    group &= ~now;
+    if (group == 0) {
+      continue;
+    }
+    at.lane = std::countr_zero(group);
+    if (const bool own = heap_ != nullptr || clock_reading(at) != nullptr;
+        own && stands_at_visible(at)) {
+      const OperationKind kind = classify(at).kind;
+      if (kind == OperationKind::Allocation || kind == OperationKind::Clock) {
+        group = bit(at.lane); // each call, and each time, is somebody's
+      }
+    }
+    const std::uint64_t executed = exec_.executed();
+    const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
+    const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
+    rounds -= 1 + static_cast<int>((exec_.executed() - executed) / lanes / instructions);
+    if (stop == Stop::Fault || stop == Stop::Unsupported) {
+      fail(at);
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Lets the threads of a warp run until each stands at a choice, waits, or loops for ever.
+bool Stepper::settle_lanes(const Lane& any) {
+  const isa::Warp& warp = warp_state(any).warp;
+  Work::Progress& progress = any.work->progress[any.cluster];
+  for (int patience = first_patience;; patience = std::min(2 * patience, last_patience)) {
+    int rounds = patience;
+    if (!settle_lanes(any, rounds)) {
+      return false;
+    }
+    if (rounds > 0) {
+      return true;
+    }
+    const bool last = patience == last_patience;
+    progress.joins_are_moves = progress.joins_are_moves || last;
+    for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+      Lane at = any;
+      at.lane = std::countr_zero(m);
+      const LaneMask can_run =
+          warp.live & ~warp.blocked & ~progress.loops[any.block][any.warp].endless;
+      if ((can_run & bit(at.lane)) != 0 && !is_choice(at) &&
+          !loops_for_ever(at, last ? loop_rounds : static_cast<std::uint64_t>(patience) / 64)) {
+        return false;
+      }
+    }
+  }
+}
+
+void Stepper::settle(Work& work, std::size_t cluster) {
+  // A barrier that opens lets lanes go that were looked at before: repeat until nothing changes.
+  constexpr int many_passes = 4096;
+  std::uint64_t executed = 0;
+  bool moved = false; // a warp
+  int passes = 0;
+  do {
+    if (++passes > many_passes) {
+      work.progress[cluster].joins_are_moves = true;
+    }
+    executed = by_warps() ? 0 : exec_.executed() - tried_;
+    moved = false;
+    Cluster& c = *work.clusters[cluster];
+    for (std::size_t b = 0; b < c.size(); ++b) {
+      for (std::size_t w = 0; w < c.block(b).warps().size(); ++w) {
+        const isa::Warp& warp = c.block(b).warps()[w].warp;
+        if (by_warps()) {
+          if (!settle_warp({&work, cluster, b, w, 0}, &moved)) {
+            return;
+          }
+          continue;
+        }
+        if (!settle_lanes({&work, cluster, b, w, 0})) {
+          return;
+        }
+        const Work::Progress& progress = work.progress[cluster];
+        const LaneMask can_run = warp.live & ~warp.blocked;
+        if (can_run != 0 && progress.made && !progress.joins_are_moves && options_.eager &&
+            !open_aligned({&work, cluster, b, w, std::countr_zero(can_run)})) {
+          return;
+        }
+      }
+    }
+    if (!by_warps() && exec_.executed() - tried_ == executed && waits_for_ever(work, cluster)) {
+      work.progress[cluster].polls = true;
+      moved = true;
+    }
+  } while (moved || (!by_warps() && exec_.executed() - tried_ != executed));
+}
+
+void Stepper::fail(const Lane& at) {
+  if (failure_ && !failure_->incomplete.empty()) {
+    return; // it is our own gap
+  }
+  if (weak_ && fail_weakly()) {
+    return;
+  }
+  failure_ = Failure{};
+  Block& block = at.work->clusters[at.cluster]->block(at.block);
+  failure_->report = report_fault(*at.work->command->grid, block, at.warp, exec_);
+  if (failure_->report.fault.kind == isa::FaultKind::HeapMisuse && heap_ != nullptr) {
+    failure_->report.nearest = heap_->nearest(failure_->report.fault.address);
+  }
+  if (const AccessNotes::Misuse& misuse = journal_.misuse(); misuse.op != nullptr) {
+    FaultReport& report = failure_->report;
+    report.kind = FaultReport::Kind::Fault;
+    report.nearest = heap_->nearest(misuse.at);
+    report.fault = {};
+    report.fault.kind = report.nearest && report.nearest->freed ? isa::FaultKind::UseAfterFree
+                                                                : isa::FaultKind::OutOfBounds;
+    report.fault.lane = misuse.lane;
+    report.fault.address = heap_->address_of(misuse.at);
+    report.fault.bytes = misuse.bytes;
+    report.fault.store = misuse.store;
+    report.thread = block.thread_index(at.warp, misuse.lane);
+    report.lanes = 1;
+    describe_instruction(*misuse.code, *misuse.op, report);
+  }
+}
+
+/// Before the first launch of a kernel that may call malloc.
+void Stepper::make_heap(const isa::Kernel& kernel) {
+  if (heap_ != nullptr || !kernel.calls) {
+    return;
+  }
+  heap_ =
+      std::make_unique<DeviceHeap>(world_, journal_, exec_, options_.allocations, options_.mutant);
+  if (!heap_->exists()) {
+    heap_.reset();
+    return;
+  }
+  journal_.check(*heap_);
+}
+
+} // namespace heddle::reduce

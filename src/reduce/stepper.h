@@ -1,0 +1,639 @@
+// Stepper: the machine one move at a time, for whoever wants to choose every move (the explorer).
+//
+//   Stepper stepper(world, options);
+//   stepper.submitted(command);                  // from Driver::submitted
+//   const auto here = stepper.mark();
+//   for (const Stepper::Move& m : stepper.moves())
+//     if (stepper.can_undo(m)) {
+//       stepper.step(m);                         // false: stepper.failure() says what went wrong
+//       stepper.fingerprint();                   // equal fingerprints: equal futures
+//       stepper.undo_to(here);
+//     }
+//
+// A move is one *visible* operation of one thread (an atomic or volatile access, a barrier, its
+// end) with everything invisible after it, or one command that is not a kernel. Threads of a grid
+// can move as soon as everything before the grid has completed ([DEP]), each on its own; whether it
+// must is told by `guarantee`. Done at once, because no order can make a difference:
+// - fences and sleeps (accesses are sequentially consistent here) and accesses to local memory;
+// - plain accesses: together with the next operation of the thread that is none, or at once where
+// the
+//   thread is guaranteed to make them. Both orders are the same in a program without data races;
+// - in a cluster whose threads are guaranteed: ends, barriers, warp collectives and output, which
+//   commute with every move of others until all have arrived.
+// A cluster whose threads all come to an end or a barrier first starts by its first thread; all
+// such clusters of a grid that have nothing else start, and end, in one move.
+//
+// A cluster that does not move is an image: the bytes that its future depends on, kept once however
+// many clusters and states have it. Threads whose live state is equal are alike: their moves are
+// one move, and states that differ only in which of them is where have one fingerprint
+// (Options::symmetry).
+//
+// With Options::warp_rules warps move, not threads: one instruction that others can see, executed
+// by the lanes that the rules let go (src/simt), with everything invisible after it. What the rules
+// leave open is a move each: which side of a branch goes first, in which order lanes do an atomic
+// operation, whose write is the last (stepper_warps.cpp).
+//
+// May be wrong: of a program with a data race on plain accesses not every interleaving is explored
+// (what is found is real); of clocks see stepper_clocks.cpp.
+#pragma once
+
+#include "base/hash.h"
+#include "machine/block.h"
+#include "machine/live_state.h"
+#include "machine/recurrence.h"
+#include "machine/world.h"
+#include "ptx/effect.h"
+#include "report/diagnostic.h"
+
+#include "model/interned.h"
+#include "model/memory_journal.h"
+#include "model/progress_model.h"
+#include "model/warp_choices.h"
+#include "model/weak_barriers.h"
+#include "model/weak_order.h"
+#include "reduce/access_kinds.h"
+#include "reduce/access_monitor.h"
+#include "reduce/cone.h"
+#include "reduce/device_heap.h"
+#include "reduce/early_commands.h"
+#include "reduce/known_moves.h"
+#include "reduce/learned.h"
+#include "reduce/mutant.h"
+#include "reduce/order_data.h"
+#include "reduce/phases.h"
+#include "reduce/sums.h"
+#include "reduce/transitions.h"
+#include "reduce/work.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::reduce {
+
+using namespace machine;
+using namespace model;
+
+using ptx::StepKind;
+
+class Stepper {
+public:
+  struct Options {
+    ProgressModel progress = ProgressModel::Cuda;
+    bool symmetry = false;
+    bool eager = true;    // false: plain accesses and joins are moves, always
+    bool sums = true;     // false: updates that commute are moves, always
+    bool orderly = false; // accesses to what nobody else accesses meanwhile are none (sums.h)
+    // Nor are accesses on whose order only data depends (order_data.h): those of
+    // Learned::unordered that can be.
+    bool data_order = false;
+    bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
+    Learned learned = {};      // what is known not to hold of all this
+    bool phases = false;       // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool allocations = false;  // malloc and free in kernels commute (device_heap.h)
+    bool neighbours = false;   // no block ends while others access its shared memory
+    bool by_decisions = false; // what nothing is decided by is no part of a state (cone.h)
+    bool host_decides = false; // with it: by what is copied from devices (cone.h)
+    // All clusters of a grid have started as soon as it is ready. Where nobody ever waits for a
+    // thread of another cluster, the same happens as if they start at any time, or never.
+    bool starts_at_once = false;
+    // A grid does not wait for grids before it: as if there were no [DEP]. To learn whether a
+    // verdict rests on it.
+    bool ignore_grid_order = false;
+    // The PTX memory model in the place of sequential consistency (stepper_weak.cpp). All other
+    // reductions but `eager` have to be off.
+    bool weak = false;
+    // Empty: threads are independent.
+    MakeWarpRules warp_rules = {};
+    Mutant mutant = Mutant::None; // for tests of tests
+  };
+  Stepper(World& world, Options options);
+  ~Stepper();
+
+  using Guarantee = model::Guarantee;
+  using Time = model::Time;
+  using Move = model::Move;
+  using Change = model::Change;
+
+  void submitted(const CommandPtr& command);
+  /// Names a command that is not complete: no other one of these has the name. 0: it is complete.
+  std::uint64_t name_of(const Command& command) const;
+  /// Differs where other commands are not complete.
+  std::uint64_t names_of_commands() const;
+  /// What the commands that are not complete will do (Command::content). It is no part of
+  /// fingerprint(), since addresses of host memory are others where the program is run again.
+  void hash_contents(Hasher& hasher) const;
+  /// A host function that a move has begun has returned.
+  void returned(const CommandPtr& command);
+
+  /// Every move that could be made now, in a fixed order; one for threads that are alike.
+  std::vector<Move> moves() const;
+  void moves(std::vector<Move>& result) const; // in the place of what is in it
+  bool step(const Move& move) { return step(move, {}); }
+  /// The command of a move, if it is a host function: then step() only says that it has begun.
+  CommandPtr host_function(const Move& move) const;
+  /// Is there a host function that has not begun, or may there be one yet?
+  bool may_call_host() const;
+  /// Of all moves of a state those by which lanes of one warp learn what activemask names, if that
+  /// is what all of its lanes are about to do: nobody else can tell.
+  std::span<const Move> answers_of_one_warp(std::span<const Move> moves) const;
+  /// A copy, or a grid that runs through: if the program has no data races, whatever others do
+  /// comes to the same before it and behind it, but for a host that asks whether it has happened,
+  /// and where choice_met_command() says otherwise.
+  bool commutes(const Move& move) const;
+  bool choice_met_command() const {
+    return access_monitor_.sums().choice_met_command() &&
+           !mutant_is(Mutant::StraightForgetsCommands);
+  }
+  /// These are all moves of a state. The number of their clusters, if moves of any last_ones() of
+  /// them stand for all, as long as there are more (stepper_last.cpp); else 0.
+  std::uint64_t last_ones() const { return mutant_is(Mutant::LastOnesTwo) ? 2 : last_ones_matter; }
+  std::uint64_t only_last_matters(std::span<const Move> moves);
+  /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
+  StepKind taken() const { return taken_; }
+  /// How the last step() changed the classes of threads, its own first. A class may become several;
+  /// threads whose class is not named kept it.
+  const std::vector<Change>& changes() const { return changes_; }
+
+  using Note = reduce::Note;
+
+  /// How to make a move as it was made before.
+  struct Again {
+    const void* of_image = nullptr; // one of the two, or nothing
+    const void* of_lane = nullptr;
+    std::uint64_t epoch = 0; // 0: nothing
+  };
+
+  /// What step() would do, as far as a search has to know if the state that it leads to is no news.
+  struct Ahead {
+    Hash128 fingerprint; // of that state
+    StepKind taken{};
+    std::span<const Change> changes;
+    Note* note = nullptr; // the caller's own about what is done; nullptr: there is none
+    Again again;
+  };
+  /// The move that `again` was told of, in the same state.
+  bool step(const Move& move, const Again& again);
+  /// The last step() was made as `again` said: changes() says nothing, it is what was told then.
+  bool made_again() const { return made_again_; }
+  /// What is known of moves is forgotten when it may not hold any more: then this changes.
+  std::uint64_t epoch() const { return known_moves_.epoch(); }
+  /// Nothing if that is not known yet, or if more is concerned than a cluster and memory. `now` is
+  /// fingerprint().
+  std::optional<Ahead> look_ahead(const Move& move, const Hash128& now);
+
+  // --- Going back --------------------------------------------------------------------------------
+  /// Copies, frees, host functions and the device's heap change what lies outside of the machine.
+  bool can_undo(const Move& move) const { return move.thread ? !move.heap : simple(move); }
+  struct Mark {
+    std::size_t log = 0, memory = 0, output = 0, weak = 0;
+  };
+  Mark mark() const;
+  /// Everything is as it was then, failure() too. Marks made later are void.
+  void undo_to(const Mark& mark);
+  /// Nobody goes back: all marks are void, and states that are not the present one take no memory.
+  void forget();
+  /// The host has moved: it may have changed memory. All marks are void.
+  void host_moved();
+
+  struct Failure {
+    FaultReport report;     // of a device thread; kind Unsupported: Heddle's gap
+    std::string incomplete; // not empty: no fault, but the search cannot go on from here
+    std::optional<heddle::report::Diagnostic> race = {}; // then it is that
+  };
+  const std::optional<Failure>& failure() const { return failure_; }
+
+  // --- For reports -----------------------------------------------------------------------------
+  /// "kernel 'add<<<1,32>>>'", or the command's. Of a launch that is under way together with others
+  /// of the kernel before it there follows launch_number and its number: another one where the host
+  /// has come to the same state on another way.
+  std::string kernel_name(const Move& move) const;
+  static constexpr std::string_view launch_number = " (launch ";
+  std::string cluster_name(const Move& move) const; // what is obliged to progress together
+  std::string thread_name(const Move& move) const;  // "thread (0,0,0) of block (0,0,0)"
+  std::string actor_name(const Move& move) const;   // the same, or "warp 0 of block (0,0,0)"
+  /// The command, and the thread's number in its grid: names the actor of a move.
+  std::pair<std::uint64_t, std::uint64_t> actor(const Move& move) const;
+  struct Wait {
+    Move first;                // one of those who are blocked at `op`
+    std::uint64_t threads = 0; // how many they are
+    const isa::Op* op = nullptr;
+    const isa::Code* code = nullptr;
+    const char* what = "";
+  };
+  std::vector<Wait> waits();
+  /// Streams whose turn it is to wait for a value that memory does not hold.
+  std::vector<CommandPtr> value_waits() const;
+  /// Lanes that nothing blocks and that have no turn, because their warp's rules let others go.
+  struct LeftBehind {
+    Move first; // one of them
+    WarpRules::Behind behind;
+  };
+  std::vector<LeftBehind> left_behind() const;
+  /// True once there were more orders of lanes or sides than are tried.
+  bool left_out_orders() const { return warp_choices_.left_out(); }
+  /// True once a thread could have looked at a clock more often before a time limit than is tried.
+  bool left_out_looks() const { return left_out_looks_; }
+  /// True once a grid had to wait for another one.
+  bool saw_dependency() const { return saw_dependency_; }
+  /// True once a thread made a move that its cluster does not run through, or a strong access.
+  bool saw_choice() const { return saw_choice_; }
+  /// The only host thread has waited for that to hold: with Options::starts_at_once, commands
+  /// without which it would not hold come before whatever is submitted from now on.
+  void host_waited(const std::function<bool()>& condition) {
+    early_commands_.host_waited(condition);
+  }
+  /// The host has made a strong access.
+  void host_accesses(std::uintptr_t address);
+  /// Options::sums or orderly was wrong: what has been explored is not everything.
+  bool sums_clash() const {
+    return access_monitor_.sums().clash() || decided_by() != 0 || cone_.clash();
+  }
+  /// For searches in several processes: what one has noted, the others have to learn.
+  std::vector<Sums::Note> take_news() { return access_monitor_.sums().take_news(); }
+  void learn(const Sums::Note& note) { access_monitor_.sums().learn(note); }
+  /// Options::learned with what this search has refuted.
+  Learned learned() const {
+    Learned result = options_.learned;
+    result |= access_monitor_.sums().refuted();
+    result |= cone_.refuted();
+    result.contended |= decided_by();
+    result.lasting |= lasting_;
+    if (phases_clash_ && options_.phases) {
+      result.refute(Assumption::Phases);
+    }
+    if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
+      result.refute(Assumption::HeapRoom);
+    }
+    if (neighbour_gone_ && options_.neighbours) {
+      result.refute(Assumption::Neighbours);
+    }
+    return result;
+  }
+  /// Options::by_decisions: true once the host has got data of devices.
+  bool host_got_data() const { return cone_.host_got_data(); }
+  /// True once data depended on an order that was not chosen, and the host may decide by it.
+  bool saw_unordered() const {
+    return access_monitor_.sums().saw_unordered() ||
+           (cone_.host_got_data() && !options_.host_decides);
+  }
+  bool saw_retries() const { return order_data_.saw_retries(); }
+  /// Options::phases, allocations or neighbours was wrong: what has been explored is not
+  /// everything.
+  bool refuted() const { return learned().refuted != options_.learned.refuted; }
+  /// Have all grids that could not start yet been seen to run through, as far as anybody knows?
+  bool waiting_may_run_through() const;
+  /// The host goes first, because that is so.
+  void host_passes();
+  /// True once that was wrong for some grid.
+  bool some_last() const { return lasting_ != 0; }
+  /// True once activemask could have named more sets of lanes than are tried.
+  bool left_out_active() const { return left_out_active_; }
+  /// True once it was not tried in which of several reads a thread finds that a word has changed.
+  bool left_out_reads() const { return left_out_reads_; }
+  /// True once more old values of a place could have been read than are kept.
+  bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
+  /// True once floating-point numbers were added up in one order of several.
+  bool saw_float_sum() const { return access_kinds_.saw_float_sum(); }
+  /// True once a thread made a plain access to memory that others see.
+  bool saw_plain_access() const { return saw_plain_access_; }
+
+  /// The next step() executes its move and does not look it up, and `all` gets the words that it
+  /// reads and writes. At most 256 reads are known; what the host and copies do is not among them.
+  void collect_accesses(MemoryJournal::Accesses* all);
+
+  /// Equal: equal futures.
+  Hash128 fingerprint() const;
+  /// True once device threads can see addresses of the host's own memory (cudaHostRegister, or what
+  /// looks like one in parameters): these are others in each execution, and with them the
+  /// fingerprints.
+  bool saw_host_addresses() const { return journal_.saw_host_addresses() || host_parameters_; }
+  /// Is there a command that is not complete?
+  bool busy() const;
+
+private:
+  using Starts = std::map<const Image*, Start>;
+
+  static constexpr std::uint64_t last_ones_matter = 3;
+  bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
+  /// Unordered accesses whose order has decided something.
+  std::uint64_t decided_by() const {
+    return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : order_data_.decided_by();
+  }
+
+  // stepper.cpp: threads
+  Operation classify(const Lane& at) const;
+  bool stands_at_visible(const Lane& at) const;
+  Operation classify_call(const ptx::Instruction& call) const;
+  Operation strong_access(const Lane& at, Operation as) const;
+  static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
+  bool is_choice(const Lane& at) const;
+  bool is_choice(const Lane& at, OperationKind kind) const;
+  static isa::LaneMask waiting(const Lane& at);
+  isa::LaneMask choices(const Lane& first, isa::LaneMask group) const;
+  isa::Stop run(const Lane& at, std::int64_t fuel, isa::LaneMask with = 0, bool reconverge = false);
+  isa::Stop run_noting(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
+  isa::Stop run_turn(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
+  isa::LaneMask together(const Lane& at) const;
+  std::vector<isa::LaneMask> active_with(const Lane& at) const;
+  bool open_aligned(const Lane& at);
+  bool waits_for_warp(const Lane& at) const;
+  bool settle_lane(const Lane& at);
+  bool settle_lanes(const Lane& any, int& rounds);
+  bool settle_lanes(const Lane& any);
+  static void note_acts(const Operation& operation, Recurrence& circle);
+  static void note_endless(const Lane& at, isa::LaneMask lanes, const Recurrence& circle);
+  bool loops_for_ever(const Lane& at, std::uint64_t rounds);
+  void settle(Work& work, std::size_t cluster);
+  void fail(const Lane& at);
+  void make_heap(const isa::Kernel& kernel);
+  Hash128 lane_state(const Lane& at) const;
+  Hash128 lane_by_itself(const Lane& at) const;
+  static Block::WarpState& warp_state(const Lane& at);
+
+  // stepper_clocks.cpp
+  const LiveState::At* clock_reading(const Lane& at) const;
+  bool remembers_times(const Lane& at) const;
+  Operation classify_clock(const Lane& at) const;
+  bool asks_only_the_time(const Lane& at) const;
+  std::uint64_t time_shown(const Lane& at) const;
+  bool look_at_clock(const Lane& at, isa::LaneMask lanes, Time time);
+  bool much_later(const Lane& at, const LiveState::At& reading);
+  void begin_look(const Lane& at, Time time);
+  void end_look(const Move& move);
+  void looks_first(std::vector<Move>& moves) const;
+  static std::uint8_t& late_readings(const Lane& at);
+
+  // stepper_last.cpp
+  isa::LaneMask live_lanes(const Move& move) const;
+  static std::span<const Move> of_one_warp(std::span<const Move> moves, std::size_t first);
+  std::optional<std::vector<WordPart>> changed_at_end(const Move& move);
+
+  // stepper_phases.cpp: mbarriers
+  struct PhaseOp {
+    enum class Kind : std::uint8_t {
+      Init,
+      Inval,
+      Arrive, // and what else may complete a phase
+      Wait
+    } kind{};
+    bool by_parity = false;
+    std::uint64_t operand = 0; // token or parity
+    Phases::Object object = 0;
+    std::byte* word = nullptr;
+  };
+  static std::uint32_t number_in_cluster(const Lane& at);
+  static std::uint32_t threads_of(Cluster& cluster);
+  static std::optional<std::pair<std::size_t, std::uint64_t>>
+  shared_place(const Lane& at, std::uint64_t address, std::size_t bytes);
+  std::optional<PhaseOp> phase_op(const Lane& at) const;
+  std::optional<Phases::Waited> waited(const Lane& at, const PhaseOp& op) const;
+  Operation classify_phase_op(const Lane& at) const;
+  class Trial;
+  struct LibraryOp {
+    bool load = false;
+    bool of_grid = false;
+  };
+  const std::byte* library_word(const Lane& at, std::uint64_t address) const;
+  std::optional<LibraryOp> library_op(const Lane& at) const;
+  bool polls_library_word(const Lane& at) const;
+  Operation classify_library_op(const Lane& at, Operation as) const;
+  std::uint64_t grid_barrier(const Work& work) const;
+  void settle_grid(std::size_t n, std::uint64_t before);
+  bool asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const;
+  bool waits_for_phase(const Lane& at) const;
+
+  // stepper_polls.cpp
+  struct Polled { // a word that is read again and again
+    std::byte* at = nullptr;
+    std::size_t bytes = 0;
+    bool operator==(const Polled&) const = default;
+  };
+  struct TrialPlace;
+  using Places = std::vector<TrialPlace>;
+  std::optional<Polled> polled(const Lane& at) const;
+  std::optional<Hash128>
+  polls_until(Trial& trial, const Lane& at, const Polled& word, Places* places) const;
+  enum class Vain : std::uint8_t {
+    No,
+    ForSome, // for each value that was tried
+    ForAny
+  };
+  Vain reads_in_vain(const Lane& at) const;
+  class AnyValue; // stepper_any_value.cpp
+  bool same_for_any_value(Trial& trial, const Lane& at, const Places& places) const;
+  struct Handover { // of what a thread knows, through a place in memory
+    Phases::Thread thread = 0;
+    std::uint32_t word = 0;
+  };
+  std::vector<Handover> handovers(const Lane& first, isa::LaneMask lanes) const;
+  isa::Stop run_phase_op(const Lane& first, isa::LaneMask lanes);
+  bool waits_for_ever(Work& work, std::size_t cluster) const;
+
+  // stepper_warps.cpp: warps, where rules decide which lanes go
+  using Pick = WarpRules::Pick;
+  bool by_warps() const { return static_cast<bool>(options_.warp_rules); }
+  static WarpRules& rules(const Lane& at);
+  isa::LaneMask acting(const Lane& at, const WarpRules::Next& next) const;
+  Operation classify_warp(const Lane& at, isa::LaneMask acting) const;
+  bool is_move(const Lane& at, const WarpRules::Next& next);
+  bool settle_warp(const Lane& at, bool* moved);
+  bool warp_loops_for_ever(const Lane& at);
+  bool step_warp(const Lane& at, const Pick& pick);
+  bool begin_move(const Move& move);
+  Hash128 warp_fingerprint(const Lane& at) const;
+  std::vector<Hash128>
+  name_warps(Cluster& cluster, std::span<const Hash128> lanes, HashSum& sum) const;
+  std::vector<Pick>
+  open_choices(const Lane& at, const WarpRules::Next& next, std::span<const Hash128> like) {
+    Block& block = at.work->clusters[at.cluster]->block(at.block);
+    return warp_choices_.picks(block, at.warp, at.lane, next, like);
+  }
+  void find_warp_moves(Work& work, std::size_t c, Image& image, std::span<const Hash128> lanes);
+
+  // stepper_dependents.cpp: programmatic dependencies
+  const Work* work_of(const Command& command) const;
+  bool has_dependents(const Work& work) const;
+  bool triggered(const EarlyDependency& early) const;
+  bool is_over(const Command& grid) const;
+  bool grids_are_over(const Work& work) const;
+  void leave_grid_wait(std::size_t n);
+  bool may_wait(const Work& work) const;
+
+  // stepper_weak.cpp
+  static weak::Thread weak_thread(const Lane& at);
+  static std::size_t warps_of(const Lane& at);
+  void begin_weak_threads(Work& work);
+  void note_weak_ends(Work& work, std::size_t cluster);
+  static WeakOrder::Turn weak_turn(const Lane& at);
+  std::optional<WeakNext> weak_next(const Lane& at);
+  void add_ways(Move move, const Image& image, std::vector<Move>& result) const;
+  isa::Stop run_weakly(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
+  bool fail_weakly();
+
+  // stepper_moves.cpp: commands and moves
+  bool held_back(const Work& work) const;
+  void complete(Work& work);
+  void make_ready(std::size_t n);
+  void advance();
+  bool simple(const Move& move) const;
+  Guarantee guarantee(const Work& work, std::size_t cluster) const;
+  bool step_command(const Move& move);
+  bool step_thread(const Move& move, const Again& again);
+  bool move_thread(const Move& move, const Again& again);
+  bool execute(const Move& move);
+  bool end_move(const Move& move, bool was_made);
+  void remember(const Move& move, const Image& before, std::size_t logged);
+
+  void add_wait(const Block::WarpState& state, const Move& move, std::vector<Wait>& result) const;
+
+  // stepper_start.cpp
+  void find_start(Work& work, std::size_t cluster);
+  void find_start(Work& work, std::size_t cluster, Starts& known);
+  void start_at_once(std::size_t work, std::size_t cluster);
+  static std::uint64_t lasting_bit(const Work& work);
+  bool first_steps_are_joins(Work& work, std::size_t cluster);
+  static bool runs_through(const Work& work, std::size_t cluster);
+  bool move_all(const Move& move, const Again& again);
+
+  // stepper_barriers.cpp
+  class BarrierMonitor;
+  void note_ends(Work& work, std::size_t cluster);
+  void watch_barriers(Work& work) const;
+
+  // stepper_image.cpp: states of clusters
+  struct Log { // what undo_to takes back
+    enum class Kind : std::uint8_t {
+      Image,
+      Ready,
+      Done,
+      GridsOver
+    } kind{};
+    std::uint32_t work = 0, cluster = 0;
+    const Image* before = nullptr;
+  };
+  void load(Work& work, std::size_t cluster);
+  void capture(std::size_t n, std::size_t cluster);
+  void absorb_writes(Work& work, std::size_t cluster);
+  void replace_image(std::size_t n, std::size_t cluster, const Image* image);
+  static void set_image(Work& work, std::size_t cluster, const Image* image);
+  static void add_images(HashSum& state, const Work& work, const Hash128& images);
+  Hash128 fingerprint_after(
+      const Hash128& now,
+      std::span<const WordPart> writes,
+      const Work& work,
+      const Hash128& before,
+      const Hash128& after
+  ) const;
+  static Hash128 image_hash(
+      const Work& work,
+      const Hash128& rest,
+      const HashSum& shared,
+      const HashSum& lanes,
+      std::uint64_t where
+  );
+  void set_hash(const Work& work, std::uint8_t identity, Image& image) const;
+  bool tells_blocks_apart(std::uint8_t identity) const;
+  bool tells_places_apart(const Work& work, std::uint8_t identity) const;
+  static std::size_t thread_of(const Work& work, const Move& move);
+  using KnownOfLane = Transitions<LaneOutcome>::Known;
+  KnownOfLane find_lane(const Work& work, const Move& move);
+  struct Found { // one of the two, or nothing
+    KnownOfLane of_lane;
+    Transitions<Outcome>::Known of_image;
+  };
+  Found find(const Move& move);
+  bool remember_lane(const Move& move, const Image& before, const Image& after);
+  Ahead ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128& now);
+  std::uint64_t
+  left_out_of_shared(const Work& work, std::uint64_t read, std::uint64_t written) const;
+  static HashSum shared_hash(const Work& work, const ImageShared& shared, std::uint64_t left_out);
+  const ImageShared* intern_shared(const Work& work, std::size_t cluster);
+  const Image* intern(Work& work, std::size_t cluster);
+  void forget_owners(Work& work, std::size_t cluster);
+  const Image* derive(
+      const Work& work,
+      std::size_t cluster,
+      const Image& before,
+      std::size_t thread,
+      const LaneOutcome& outcome
+  );
+  ThreadClass class_of(
+      const Work& work,
+      std::size_t cluster,
+      const Image& image,
+      std::size_t thread,
+      const Hash128& mover,
+      bool placed
+  ) const;
+  void note_changes(const Image& before, const Image& after);
+  void note_kept(const Image& image);
+  static bool
+  like_others(const Work& work, std::size_t cluster, const Image& image, ThreadClass who);
+  static bool is_alone(const Work& work, const Image& image);
+  static bool is_last(const Work& work, std::size_t cluster);
+  static constexpr std::size_t no_turn = ~std::size_t{0};
+  void find_moves(Work& work, std::size_t cluster, Image& image, std::vector<std::size_t>& turns);
+  Operation loop_operation(const Lane& at) const;
+
+  World& world_;
+  Options options_;
+  mutable isa::Exec exec_;
+  mutable MemoryJournal journal_;
+  mutable LiveState live_;
+  WarpChoices warp_choices_{exec_, live_};
+  mutable AccessKinds access_kinds_;
+  mutable OrderData order_data_;
+  mutable Cone cone_;
+  std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
+  std::uint32_t weak_pick_ = 0;              // of the move under way
+  std::uint64_t weak_generation_ = 0;        // of allocations, when the host moved last
+  std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
+  std::vector<std::unique_ptr<Work>> works_; // in order of submission
+  ImageStore images_;
+  KnownMoves known_moves_;
+  bool made_again_ = false; // what Again says, by the last step()
+  std::vector<Log> log_;
+  std::size_t output_bytes_ = 0; // that threads have written
+  std::vector<Change> changes_;
+  std::vector<std::byte> scratch_, lane_scratch_, decisive_scratch_; // of intern()
+  mutable std::vector<std::uint64_t> words_;                         // of fingerprint()
+  std::optional<Failure> failure_;
+  bool stepping_ = false;  // a move is under way …
+  bool submitted_ = false; // … and has submitted something
+  bool saw_dependency_ = false;
+  bool saw_early_ = false; // a command with a programmatic dependency
+  bool saw_choice_ = false;
+  EarlyCommands early_commands_; // with Options::starts_at_once
+  bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
+  bool left_out_active_ = false;
+  std::uint64_t lasting_ = 0;
+  static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
+  AccessMonitor access_monitor_;
+  mutable bool phases_clash_ = false;
+  bool neighbour_gone_ = false;      // a block may end while another one accesses its shared memory
+  mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
+  std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
+  mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;
+  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_;       // by state of a lane
+  mutable std::unordered_map<std::uint64_t, Vain> reads_in_vain_;      // the same
+  mutable std::unordered_map<std::uint64_t, bool> asks_only_the_time_; // the same
+  bool left_out_reads_ = false;
+  mutable bool saw_plain_access_ = false;
+  mutable std::uint64_t pass_ = 0;                             // of moves()
+  mutable std::unordered_map<ThreadClass, std::size_t> loose_; // in it: moves of loose threads
+  mutable bool repeatable_ = true; // the move under way touches nothing but images and memory
+  bool left_out_looks_ = false;
+  Time time_{};           // what the clock shows at which the move under way looks
+  Hash128 looks_from_;    // the state of its lane before that
+  bool bundling_ = false; // plain accesses of a thread that is about to take its next step
+  StepKind taken_{};
+};
+
+} // namespace heddle::reduce

@@ -1,0 +1,262 @@
+// Implements the part of stepper.h that shows of several reads of one word that it makes no
+// difference which of them finds the word changed, whatever its value is then
+// (spec/reductions/polls.md).
+//
+// From each of the reads the thread is followed with an unknown value: what is made of it becomes a
+// term, everything else is computed. A branch on a term goes both ways. So what each read leads to
+// is a tree of questions; its leaves are states, or one of the reads again. Two reads with the same
+// tree lead to the same states for each value.
+//
+// May be wrong: never says that of reads that differ, but for a collision of hashes. Trees that are
+// large, and code that stores or calls something with the value, are not followed.
+#include "ptx/liveness.h"
+
+#include "reduce/stepper_trial.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace heddle::reduce {
+
+using ptx::Opcode;
+using ptx::OperandKind;
+
+class Stepper::AnyValue {
+public:
+  AnyValue(const Stepper& stepper, Trial& trial, const Lane& at)
+      : stepper_(stepper),
+        trial_(trial),
+        at_(at),
+        warp_(warp_state(at).warp),
+        lane_(static_cast<std::size_t>(at.lane)),
+        frame_(*warp_.frame[lane_]),
+        function_(*frame_.code->function) {}
+
+  /// Coming to this state is to read again.
+  void is_read(const Hash128& state) { reads_.push_back(state); }
+
+  /// What the read at which the thread stands leads to; nothing: it is not known.
+  std::optional<Hash128> outcome() {
+    left_ = most_instructions;
+    const ptx::Instruction& read = function_.body[warp_.pc[lane_]->instruction];
+    Hasher hasher;
+    for (const ptx::Mod mod : read.modifiers) {
+      hasher.value(mod);
+    }
+    Terms terms;
+    const Hash128 term = hasher.finish();
+    if (!execute()) {
+      return std::nullopt;
+    }
+    ptx::each_register(read, [&](ptx::RegisterUse use) {
+      if (use.write) {
+        terms[use.index] = term;
+      }
+    });
+    return follow(std::move(terms));
+  }
+
+private:
+  using Terms = std::map<std::uint32_t, Hash128>; // by register
+  static constexpr int most_instructions = 1 << 10;
+
+  /// All ops of the instruction; false: the thread waits, ends, or calls.
+  bool execute() {
+    const std::uint32_t instruction = warp_.pc[lane_]->instruction;
+    const isa::Op* last = nullptr;
+    do {
+      last = warp_.pc[lane_];
+      Block& block = at_.work->clusters[at_.cluster]->block(at_.block);
+      if (stepper_.clock_reading(at_) != nullptr) {
+        block.stop_time_at(stepper_.time_shown(at_));
+      }
+      stepper_.exec_.enter_block(block.exec_block());
+      const isa::Stop stop = stepper_.exec_.step(warp_, isa::LaneMask{1} << at_.lane);
+      if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || !trial_.is_there()) {
+        return false;
+      }
+    } while (warp_.pc[lane_] == last + 1 && warp_.pc[lane_]->instruction == instruction);
+    return true;
+  }
+
+  bool predicate(std::uint32_t index) const {
+    isa::LaneMask mask = 0;
+    std::memcpy(
+        &mask,
+        frame_.registers.data() + frame_.code->registers[index].offset(),
+        sizeof mask
+    );
+    return (mask >> at_.lane & 1) != 0;
+  }
+  std::size_t bytes_of(std::uint32_t index) const {
+    return static_cast<std::size_t>(std::max(ptx::type_bits(function_.registers[index].type), 16)) /
+           8;
+  }
+  std::byte* value_of(std::uint32_t index) const {
+    return frame_.registers.data() + frame_.code->registers[index].offset() +
+           bytes_of(index) * lane_;
+  }
+  void hash(Hasher& hasher, const ptx::Operand& operand, const Terms& terms) const {
+    hasher.value(operand.kind);
+    hasher.value(operand.negated);
+    hasher.value(operand.part);
+    hasher.value(operand.offset);
+    hasher.value(operand.bits);
+    hasher.text(operand.name);
+    if (operand.kind == OperandKind::Register) {
+      const auto term = terms.find(operand.index);
+      hasher.value(term != terms.end());
+      if (term != terms.end()) {
+        hasher.value(term->second);
+      } else if (function_.registers[operand.index].type == ptx::Mod::Pred) {
+        hasher.value(predicate(operand.index));
+      } else {
+        hasher.bytes(value_of(operand.index), bytes_of(operand.index));
+      }
+    }
+    for (const ptx::Operand& element : operand.elements) {
+      hash(hasher, element, terms);
+    }
+  }
+
+  /// Of the values that the instruction makes.
+  Hash128 term_of(const ptx::Instruction& i, const Terms& terms) const {
+    Hasher hasher;
+    hasher.value(i.opcode);
+    for (const ptx::Mod mod : i.modifiers) {
+      hasher.value(mod);
+    }
+    for (std::size_t o = 1; o < i.operands.size(); ++o) {
+      hash(hasher, i.operands[o], terms);
+    }
+    return hasher.finish();
+  }
+
+  /// The state in which the thread is now, as far as it can still matter.
+  Hash128 leaf(const Terms& terms) {
+    const isa::Op& op = *warp_.pc[lane_];
+    const auto& live = stepper_.live_.at(*frame_.code, op).registers;
+    Hasher hasher;
+    bool some = false;
+    for (const auto& [index, term] : terms) {
+      const std::uint32_t offset = frame_.code->registers[index].offset();
+      if (std::ranges::find(live, offset, &LiveState::Register::offset) != live.end()) {
+        hasher.value(index);
+        hasher.value(term);
+        some = true;
+      }
+      if (function_.registers[index].type == ptx::Mod::Pred) {
+        isa::LaneMask mask = 0;
+        std::memcpy(&mask, frame_.registers.data() + offset, sizeof mask);
+        mask &= ~(isa::LaneMask{1} << at_.lane);
+        std::memcpy(frame_.registers.data() + offset, &mask, sizeof mask);
+      } else {
+        std::memset(value_of(index), 0, bytes_of(index));
+      }
+    }
+    const Hash128 state = trial_.state();
+    if (!some && std::ranges::find(reads_, state) != reads_.end()) {
+      return {}; // it reads again
+    }
+    hasher.value(state);
+    return hasher.finish();
+  }
+
+  std::optional<Hash128> follow(Terms terms) {
+    while (left_-- > 0) {
+      const isa::Op& op = *warp_.pc[lane_];
+      if (op.instruction >= function_.body.size()) {
+        return std::nullopt;
+      }
+      const ptx::Instruction& i = function_.body[op.instruction];
+      bool unknown = false;
+      ptx::each_register(i, [&](ptx::RegisterUse use) {
+        unknown = unknown || (!use.write && terms.contains(use.index));
+      });
+      const bool guarded_by_it = i.guard && terms.contains(i.guard->register_index);
+      if ((op.flags & isa::Visible) != 0 &&
+          (unknown || (stepper_.stands_at_visible(at_) &&
+                       stepper_.classify(at_).kind != OperationKind::Silent))) {
+        return leaf(terms);
+      }
+      if (i.opcode == Opcode::Bra && guarded_by_it) {
+        return both_ways(i, op, terms);
+      }
+      const bool runs =
+          !i.guard || guarded_by_it || predicate(i.guard->register_index) != i.guard->negated;
+      const bool computes = i.opcode <= Opcode::Mov || i.opcode == Opcode::Cvt ||
+                            i.opcode == Opcode::Cvta || i.opcode == Opcode::Nanosleep;
+      if (guarded_by_it || i.has(ptx::Mod::Cc) || (unknown && !computes) ||
+          i.opcode == Opcode::St || i.opcode == Opcode::Call || i.opcode == Opcode::Brx) {
+        return std::nullopt;
+      }
+      const Hash128 term = unknown ? term_of(i, terms) : Hash128{};
+      if (!execute()) {
+        return std::nullopt;
+      }
+      std::uint64_t destination = 0;
+      ptx::each_register(i, [&](ptx::RegisterUse use) {
+        if (!use.write || !runs) {
+          return;
+        }
+        if (unknown) {
+          terms[use.index] = combine(term.low, term.high, ++destination);
+        } else {
+          terms.erase(use.index);
+        }
+      });
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Hash128>
+  both_ways(const ptx::Instruction& branch, const isa::Op& op, const Terms& terms) {
+    const Hash128 question = terms.at(branch.guard->register_index);
+    const Trial::Here here = trial_.here();
+    warp_.pc[lane_] = &frame_.code->ops[op.target];
+    const auto taken = follow(terms);
+    trial_.back_to(here);
+    warp_.pc[lane_] = &op + 1;
+    const auto passed = follow(terms);
+    if (!taken || !passed) {
+      return std::nullopt;
+    }
+    const Hash128& yes = branch.guard->negated ? *passed : *taken;
+    const Hash128& no = branch.guard->negated ? *taken : *passed;
+    return combine(question.low, question.high, yes.low, yes.high, no.low, no.high);
+  }
+
+  const Stepper& stepper_;
+  Trial& trial_;
+  const Lane at_;
+  isa::Warp& warp_;
+  std::size_t lane_;
+  isa::Frame& frame_;
+  const ptx::Function& function_;
+  std::vector<Hash128> reads_;
+  int left_ = 0;
+};
+
+/// `places`: all reads between which the thread goes on while the word stays as it is.
+bool Stepper::same_for_any_value(Trial& trial, const Lane& at, const Places& places) const {
+  AnyValue value(*this, trial, at);
+  for (const TrialPlace& place : places) {
+    trial.back_to(place);
+    value.is_read(trial.state());
+  }
+  std::optional<Hash128> all;
+  for (const TrialPlace& place : places) {
+    trial.back_to(place);
+    const std::optional<Hash128> outcome = value.outcome();
+    if (!outcome || all.value_or(*outcome) != *outcome) {
+      return false;
+    }
+    all = outcome;
+  }
+  return true;
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,145 @@
+// Implements the part of stepper.h that is told of barriers: which epoch of a block has begun
+// (sums.h), and whether a block ends that others visit ([RED-NEIGHBOURS]).
+#include "reduce/stepper_work.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace heddle::reduce {
+
+namespace {
+
+/// Has a block ended that others have visited since the cluster met? Then it may end before such a
+/// visit, unless something else orders them.
+template <class Progress> bool some_gone(const Progress& progress, Cluster& cluster) {
+  const std::uint64_t visited = progress.visited | progress.visited_late;
+  bool gone = false;
+  for (std::size_t b = 0; visited != 0 && b < cluster.size(); ++b) {
+    gone = gone || ((visited >> b & 1) != 0 && cluster.block(b).ended());
+  }
+  return gone;
+}
+
+} // namespace
+
+/// Tells Phases of the barriers of a block, and begins its epochs.
+class Stepper::BarrierMonitor final : public PhaseMonitor {
+public:
+  BarrierMonitor(
+      Work::Progress& progress,
+      Cluster& cluster,
+      Block& block,
+      std::size_t number,
+      std::uint32_t first,
+      WeakBarriers weak
+  )
+      : PhaseMonitor(progress.phases, block, first),
+        progress_(progress),
+        cluster_(cluster),
+        block_(block),
+        number_(number),
+        weak_(weak) {}
+
+  void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) override {
+    PhaseMonitor::opened(id, waiting, counted);
+    if (weak_) {
+      weak_.opened(id, waiting);
+    }
+    for (std::size_t w = 0; !counted && w < waiting.size(); ++w) {
+      if (waiting[w] != 0) {
+        // The last ones to arrive still stand at the barrier, unless it gives them a result.
+        const int lane = std::countr_zero(waiting[w]);
+        const Block::WarpState& state = block_.warps()[w];
+        const isa::LaneMask behind =
+            state.warp.blocked | state.red_popc | state.red_and | state.red_or;
+        const isa::Op* const pc = state.warp.pc[static_cast<std::size_t>(lane)];
+        const isa::Op& barrier = (behind >> lane & 1) != 0 ? pc[-1] : *pc;
+        progress_.epochs[number_] = std::uint64_t{1} + barrier.instruction;
+        break;
+      }
+    }
+  }
+
+  void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) override {
+    PhaseMonitor::arrived(id, w, lanes);
+    if (weak_) {
+      weak_.arrived(weak_.key(id), w, lanes);
+    }
+  }
+  void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) override {
+    PhaseMonitor::cluster_arrived(w, lanes, release);
+    if (weak_ && release) {
+      weak_.arrived(weak_.cluster(), w, lanes);
+    }
+  }
+  void cluster_passed(std::size_t w, isa::LaneMask lanes) override {
+    PhaseMonitor::cluster_passed(w, lanes);
+    if (weak_) {
+      weak_.left(weak_.cluster() + 1, w, lanes);
+    }
+  }
+  void warp_synced(std::size_t w, isa::LaneMask lanes) override {
+    PhaseMonitor::warp_synced(w, lanes);
+    if (weak_) {
+      weak_.met(w, lanes);
+    }
+  }
+
+  // What a thread does behind its arrival at the cluster's barrier is not before the barrier.
+  void neighbour_accessed(std::uint32_t rank) override {
+    const bool late = block_.warps()[progress_.running_warp].cluster_arrived != 0;
+    (late ? progress_.visited_late : progress_.visited) |= std::uint64_t{1} << rank;
+  }
+  void cluster_opened() override {
+    PhaseMonitor::cluster_opened();
+    if (weak_) {
+      weak_.cluster_opened();
+    }
+    progress_.visited_gone = progress_.visited_gone || some_gone(progress_, cluster_);
+    progress_.visited = std::exchange(progress_.visited_late, 0);
+  }
+
+private:
+  Work::Progress& progress_; // stays where it is
+  Cluster& cluster_;
+  Block& block_;
+  std::size_t number_;
+  WeakBarriers weak_;
+};
+
+/// Once for each work, when its clusters and Work::progress have been made.
+void Stepper::watch_barriers(Work& work) const {
+  const bool any = options_.phases || options_.orderly || options_.neighbours || weak_;
+  for (std::size_t c = 0; any && c < work.clusters.size(); ++c) {
+    Cluster& cluster = *work.clusters[c];
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      Block& block = cluster.block(b);
+      block.watch(
+          std::make_unique<BarrierMonitor>(
+              work.progress[c],
+              cluster,
+              block,
+              b,
+              number_in_cluster({&work, c, b, 0, 0}),
+              WeakBarriers(
+                  weak_.get(),
+                  weak_thread({&work, c, b, 0, 0}),
+                  weak_thread({&work, c, 0, 0, 0}) << 8
+              )
+          )
+      );
+    }
+  }
+}
+
+void Stepper::note_ends(Work& work, std::size_t c) {
+  Work::Progress& progress = work.progress[c];
+  const bool met_without =
+      std::exchange(progress.visited_gone, false) && !mutant_is(Mutant::NeighboursForgetOpenings);
+  const bool gone =
+      some_gone(progress, *work.clusters[c]) && !mutant_is(Mutant::NeighboursForgetEnds);
+  neighbour_gone_ = neighbour_gone_ || met_without || gone;
+}
+
+} // namespace heddle::reduce

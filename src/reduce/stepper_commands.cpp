@@ -1,0 +1,362 @@
+// Implements the part of stepper.h that is about commands: what is submitted and what names it,
+// when it is ready, what follows when it is complete.
+#include "base/check.h"
+#include "machine/device_launches.h"
+#include "machine/launch_identity.h"
+
+#include "reduce/stepper_work.h"
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <utility>
+
+namespace heddle::reduce {
+
+namespace {
+
+// Grids of up to so many threads take what memory they need; of larger ones it is estimated by as
+// many of their threads.
+constexpr std::uint64_t few_threads = 1 << 20;
+
+/// Of the process, and what the system could still give it, in bytes.
+struct MemoryUse {
+  std::uint64_t resident = 0, available = 0;
+};
+MemoryUse memory_use() {
+  MemoryUse use;
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  use.resident = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::ifstream system("/proc/meminfo");
+  std::string name;
+  for (std::uint64_t kilobytes = 0; system >> name >> kilobytes;) {
+    if (name == "MemAvailable:") {
+      use.available = kilobytes * 1024;
+    }
+    std::getline(system, name);
+  }
+  return use;
+}
+
+/// Some of the clusters of a large grid have been made ready, at the cost of what the process has
+/// grown by: why the rest does not fit, if it does not.
+std::optional<std::string>
+too_large(const Command& command, const MemoryUse& before, std::size_t some, std::size_t all) {
+  const MemoryUse now = memory_use();
+  const std::uint64_t each = (now.resident - std::min(before.resident, now.resident)) / some;
+  if (each * all <= now.available / 2) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "{} has {} threads, which would take about {} MiB of memory to explore",
+      command.label,
+      command.grid->config().grid.count() * command.grid->config().block.count(),
+      each * all >> 20
+  );
+}
+
+} // namespace
+void Stepper::submitted(const CommandPtr& command) {
+  if (world_.has_fault()) {
+    command->done.store(true);
+    return;
+  }
+  if (command->kind == CommandKind::Kernel) {
+    make_heap(command->grid->kernel());
+    live_.know(command->grid->kernel());
+  }
+  if (!stepping_) {
+    host_moved();
+  }
+  auto work = std::make_unique<Work>();
+  work->command = command;
+  work->after = command->after;
+  work->passed = std::ranges::any_of(works_, [&](const auto& other) {
+    return other->passed && other->command->id == command->part_of;
+  });
+  Hasher hasher;
+  hasher.text(command->label);
+  hasher.text(command->stream);
+  if (work->kernel()) {
+    hasher.value(launch_identity(*command->grid));
+  }
+  if (const auto& wait = command->value) {
+    hasher.value(wait->address);
+    hasher.value(wait->wanted);
+    hasher.value(static_cast<std::uint64_t>(wait->condition) << 8 | wait->bytes);
+  }
+  work->identity = hasher.finish().low;
+  // Commands that are otherwise the same are told apart by their order.
+  while (std::any_of(works_.begin(), works_.end(), [&](const auto& other) {
+    return other->identity == work->identity;
+  })) {
+    ++work->identity;
+  }
+  // Those that it does not have to wait for may be under way at the same time.
+  std::set<const Command*> before;
+  std::vector<const Command*> todo{command.get()};
+  while (!todo.empty()) {
+    const Command* next = todo.back();
+    todo.pop_back();
+    const auto comes_before = [&](const CommandPtr& other) {
+      if (before.insert(other.get()).second) {
+        todo.push_back(other.get());
+      }
+    };
+    std::ranges::for_each(next->after, comes_before);
+    // The kernel itself may overlap with these, who comes after it does not.
+    for (const EarlyDependency& early : next->early) {
+      if (next != command.get() && next->kind == CommandKind::Kernel) {
+        comes_before(early.grid);
+      }
+    }
+  }
+  for (const auto& other : works_) {
+    if (!other->done && (options_.ignore_grid_order || !before.contains(other->command.get()))) {
+      access_monitor_.sums().overlap(work->identity, other->identity);
+    }
+  }
+  saw_early_ = saw_early_ || !command->early.empty();
+  if (options_.starts_at_once) {
+    early_commands_.submitted(command, work->identity, [&](std::uint64_t other) {
+      access_monitor_.sums().overlap(work->identity, other);
+    });
+  }
+  if (const auto& wait = command->value) { // it may look at any time
+    const memory::Range range = world_.space().find_range(wait->address);
+    access_monitor_.sums().note(
+        work->identity,
+        {.place = wait->address + static_cast<std::uint64_t>(range.delta),
+         .bytes = wait->bytes,
+         .contended = true}
+    );
+  }
+  if (work->kernel()) {
+    Grid& grid = *work->command->grid;
+    for (std::uint64_t at = 0; at + sizeof(memory::Address) <= grid.parameter_bytes(); at += 8) {
+      memory::Address word = 0;
+      std::memcpy(&word, grid.parameters() + at, sizeof word);
+      host_parameters_ = host_parameters_ || (memory::AddressSpace::is_host_memory(word) &&
+                                              !world_.space().find(word)); // not pinned
+    }
+  }
+  works_.push_back(std::move(work));
+  if (stepping_) {
+    submitted_ = true; // by a thread or a command, in whose move it is
+  } else {
+    advance();
+  }
+}
+
+std::uint64_t Stepper::name_of(const Command& command) const {
+  const auto known = std::ranges::find_if(works_, [&](const auto& work) {
+    return work->command.get() == &command && !work->done;
+  });
+  return known != works_.end() ? (*known)->identity : 0;
+}
+
+std::uint64_t Stepper::names_of_commands() const {
+  std::uint64_t names = 0;
+  for (const auto& work : works_) {
+    if (!work->done) {
+      names = names * 31 + (work->identity << 1 | 1);
+    }
+  }
+  return names;
+}
+
+void Stepper::hash_contents(Hasher& hasher) const {
+  for (const auto& work : works_) {
+    if (!work->done) {
+      hasher.value(work->identity);
+      hasher.value(work->command->content);
+    }
+  }
+}
+
+CommandPtr Stepper::host_function(const Move& move) const {
+  const CommandPtr& command = works_[move.work]->command;
+  return command->kind == CommandKind::HostFunction ? command : nullptr;
+}
+
+void Stepper::complete(Work& work) {
+  if (work.kernel()) {
+    order_data_.ended(work.command->grid->kernel());
+  }
+  work.done = true;
+  work.command->completed_at = world_.now();
+  work.command->done.store(true);
+}
+
+void Stepper::returned(const CommandPtr& command) {
+  host_moved();
+  for (const auto& work : works_) {
+    if (work->command == command) {
+      complete(*work);
+    }
+  }
+  advance();
+}
+
+void Stepper::host_moved() {
+  output_bytes_ = world_.output_bytes();
+  log_.clear();
+  journal_.recount();
+  if (weak_) {
+    const std::uint64_t before = std::exchange(weak_generation_, world_.space().generation());
+    weak_->forget_undo();
+    weak_->look_again(weak_generation_ == before);
+  }
+  for (const auto& work : works_) {
+    if (work->done) {
+      work->command->after.clear();
+      work->command->early.clear();
+      if (work->kernel()) { // others pass them on
+        work->command->overlaps.clear();
+      }
+    }
+  }
+  std::erase_if(works_, [](const auto& work) { return work->done; });
+}
+
+void Stepper::make_ready(std::size_t n) {
+  Work& work = *works_[n];
+  work.ready = true;
+  log_.push_back({.kind = Log::Kind::Ready, .work = static_cast<std::uint32_t>(n)});
+  if (!work.kernel()) {
+    return;
+  }
+  const auto& grid = work.command->grid;
+  grid->allow_launches(world_, *work.command);
+  const auto count = static_cast<std::size_t>(grid->cluster_count());
+  const std::uint64_t threads = grid->config().grid.count() * grid->config().block.count();
+  const std::size_t some =
+      threads > few_threads ? std::max<std::size_t>(1, few_threads * count / threads) : count;
+  MemoryUse before = some != count ? memory_use() : MemoryUse{};
+  const auto fits = [&](std::size_t done) {
+    const auto why = done == some ? too_large(*work.command, before, some, count) : std::nullopt;
+    if (why) {
+      failure_ = Failure{};
+      failure_->incomplete = *why;
+    }
+    return !why;
+  };
+  if (work.clusters.empty()) {
+    for (std::size_t c = 0; c < count; ++c) {
+      if (!fits(c)) {
+        work.clusters.clear();
+        return;
+      }
+      work.clusters.push_back(std::make_unique<Cluster>(grid, options_.warp_rules));
+      for (std::size_t b = 0; b < work.clusters.back()->size(); ++b) {
+        work.clusters.back()->block(b).look_for_divergence();
+        work.clusters.back()->block(b).take_heap(heap_.get());
+      }
+    }
+    work.progress.resize(count);
+    work.loaded.resize(count);
+    watch_barriers(work);
+  }
+  if (weak_) {
+    begin_weak_threads(work);
+  }
+  work.grids_over = grids_are_over(work);
+  work.images.assign(count, nullptr);
+  work.starts.assign(count, Start::Free);
+  work.sum = {};
+  for (const auto& cluster : work.clusters) { // it may have run before and been taken back
+    for (std::size_t b = 0; b < cluster->size(); ++b) {
+      if (Block& block = cluster->block(b); !block.local().empty()) {
+        ::madvise(block.local().data(), block.local().size(), MADV_DONTNEED); // zero again
+      }
+    }
+  }
+  before = some != count ? memory_use() : MemoryUse{};
+  Starts starts;
+  for (std::size_t c = 0; c < count && !failure_; ++c) {
+    if (!fits(c)) {
+      return;
+    }
+    Cluster& cluster = *work.clusters[c];
+    cluster.start(c);
+    Work::Progress progress;
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      if (!work.grids_over) {
+        cluster.block(b).hold_at_grid_wait();
+      }
+      progress.loops.emplace_back(cluster.block(b).warps().size());
+    }
+    progress.phases.start(threads_of(cluster));
+    progress.epochs.assign(cluster.size(), 0);
+    work.progress[c] = std::move(progress);
+    settle(work, c);
+    capture(n, c);
+    if (work.grids_over) { // else in leave_grid_wait()
+      find_start(work, c, starts);
+    }
+    if (options_.starts_at_once && !failure_ && !runs_through(work, c)) {
+      start_at_once(n, c);
+    }
+  }
+}
+
+/// Does whatever nobody can choose about: readiness, completion, records and orders.
+void Stepper::advance() {
+  for (bool changed = true; changed && !failure_;) {
+    changed = false;
+    for (std::size_t n = 0; n < works_.size() && !failure_; ++n) {
+      Work& work = *works_[n];
+      if (work.done) {
+        continue;
+      }
+      if (!work.ready) {
+        const bool first = std::all_of(work.after.begin(), work.after.end(), [](const auto& c) {
+          return c->done.load();
+        });
+        saw_dependency_ =
+            saw_dependency_ || (work.kernel() && !(first && work.command->early.empty()));
+        if (held_back(work)) {
+          continue;
+        }
+        make_ready(n);
+        changed = true;
+      }
+      if (work.kernel() && !failure_ && !work.grids_over && grids_are_over(work)) {
+        leave_grid_wait(n);
+        changed = true;
+        if (failure_) {
+          break;
+        }
+      }
+      const Command& command = *work.command;
+      if (command.value || (command.more && !work.kernel())) {
+        order_data_.called_library(); // it decides by what is in memory
+      }
+      if (command.value) {
+        cone_.decided_by(command.value->address);
+      } else if (command.more && !work.kernel()) {
+        cone_.decided_by_anything();
+      }
+      const bool ended =
+          work.kernel()
+              ? !failure_ && work.ended() && !launches_anything(command) &&
+                    std::ranges::all_of(
+                        command.early,
+                        [](const EarlyDependency& early) { return early.grid->done.load(); }
+                    )
+              : happens_by_itself(command);
+      if (ended) {
+        complete(work);
+        log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(n)});
+        changed = true;
+      }
+    }
+  }
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,478 @@
+// Implements the part of stepper.h that is about moves: who can move and is owed it, making a move
+// and taking it back.
+#include "base/check.h"
+#include "machine/device_launches.h"
+
+#include "reduce/stepper_work.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace heddle::reduce {
+
+using isa::LaneMask;
+using isa::Stop;
+using ptx::Mod;
+using ptx::Opcode;
+
+// --- Moves ---------------------------------------------------------------------------------------
+
+Stepper::Guarantee Stepper::guarantee(const Work& work, std::size_t cluster) const {
+  const bool alone =
+      work.clusters[cluster]->size() == 1 && work.command->grid->config().block.count() == 1;
+  const Guarantee own = work.cooperative() ? Guarantee::Cooperative
+                        : alone            ? Guarantee::Itself
+                                           : Guarantee::Cluster;
+  if (work.images[cluster]->made && options_.progress != ProgressModel::Hsa) {
+    return own;
+  }
+  switch (options_.progress) {
+  case ProgressModel::Cuda:
+  case ProgressModel::Obe:
+    return Guarantee::None;
+  case ProgressModel::Fair:
+    return own;
+  case ProgressModel::Hsa: {
+    const auto first = std::ranges::find(work.images, false, &Image::ended);
+    return work.cooperative() || first - work.images.begin() == static_cast<std::ptrdiff_t>(cluster)
+               ? own
+               : Guarantee::None;
+  }
+  case ProgressModel::Lobe:
+    return std::any_of(
+               work.images.begin() + static_cast<std::ptrdiff_t>(cluster),
+               work.images.end(),
+               [](const Image* image) { return image->made; }
+           )
+               ? own
+               : Guarantee::None;
+  }
+  return Guarantee::None;
+}
+
+std::vector<Stepper::Move> Stepper::moves() const {
+  std::vector<Move> result;
+  moves(result);
+  return result;
+}
+
+void Stepper::moves(std::vector<Move>& result) const {
+  result.clear();
+  for (std::size_t n = 0; n < works_.size(); ++n) {
+    const Work& work = *works_[n];
+    if (work.done || !work.ready || work.begun) {
+      continue;
+    }
+    if (!work.kernel()) {
+      const auto& wait = work.command->value;
+      if (wait ? wait->holds() : all_done(work.parts)) {
+        result.push_back(
+            {.work = n,
+             .command = work.command->id,
+             .may_wait = may_wait(work),
+             .what = wait ? "finds its value" : "is ready to be carried out"}
+        );
+      }
+      continue;
+    }
+    if (work.ended()) {
+      if (work.command->grid->launches()->next_is_tail()) {
+        result.push_back(
+            {.work = n, .command = work.command->id, .what = "goes on with its tail launches"}
+        );
+      }
+      continue;
+    }
+    ++pass_;
+    if (options_.symmetry) {
+      for (const Image* image : work.images) {
+        const Image& like = *image->alike;
+        like.like_it = like.looked_at == pass_ ? like.like_it + 1 : 1;
+        like.looked_at = pass_;
+      }
+    }
+    ++pass_;
+    loose_.clear();
+    bool one_runs_through = false;
+    const bool put_off = may_wait(work);
+    const bool one_starts_all = work.cooperative() && work.starts_alike();
+    for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
+      const Image& image = *work.images[c];
+      const Image& like = *image.alike;
+      if (image.ready.empty() || (options_.symmetry && like.looked_at == pass_)) {
+        continue; // a cluster like it has had its turn
+      }
+      const bool starts = !image.made && work.starts[c] != Start::Free;
+      const bool through = runs_through(work, c);
+      if (through && std::exchange(one_runs_through, true)) {
+        continue; // moves with that one
+      }
+      like.looked_at = pass_;
+      const Guarantee guaranteed = guarantee(work, c);
+      for (std::size_t r = 0; r < image.ready.size(); ++r) {
+        const Image::Ready& ready = image.ready[r];
+        const std::uint64_t count =
+            std::uint64_t{ready.count} * (options_.symmetry ? like.like_it : 1);
+        if (image.loose) {
+          const ThreadClass who = ready.who + static_cast<ThreadClass>(ready.time);
+          const auto [known, is_new] = loose_.try_emplace(who, result.size());
+          if (!is_new) { // a thread of another cluster that is like it has its turn
+            result[known->second].count += count;
+            continue;
+          }
+        }
+        const Move move{
+            .work = n,
+            .command = work.command->id,
+            .thread = true,
+            .endless = ready.endless,
+            .through = through,
+            .may_wait = put_off && !image.made,
+            .guarantee = guaranteed,
+            .cluster = c,
+            .block = ready.block,
+            .warp = ready.warp,
+            .lane = ready.lane,
+            .ready = r,
+            .who = ready.who,
+            .count = count,
+            .step = ready.operation.step,
+            .what = ready.operation.what,
+            .op = ready.op,
+            .code = ready.code,
+            .heap = ready.operation.kind == OperationKind::Heap,
+            .pick = ready.pick,
+            .lanes = ready.lanes,
+            .first = ready.pick != 0 ? image.picks[ready.pick - 1].first : 0,
+            .time = ready.time,
+        };
+        if (weak_) {
+          add_ways(move, image, result);
+        } else {
+          result.push_back(move);
+        }
+        if (starts) {
+          break;
+        }
+      }
+    }
+  }
+  looks_first(result);
+}
+
+bool Stepper::simple(const Move& move) const {
+  const CommandKind kind = works_[move.work]->command->kind;
+  return kind == CommandKind::Allocate || kind == CommandKind::ValueWait;
+}
+
+bool Stepper::step(const Move& move, const Again& again) {
+  taken_ = StepKind::None;
+  changes_.clear();
+  submitted_ = false;
+  stepping_ = true;
+  made_again_ = false;
+  if (weak_) {
+    weak_->keep();
+  }
+  const bool fine = move.thread ? step_thread(move, again) : step_command(move);
+  stepping_ = false;
+  if (submitted_) {
+    host_moved(); // there is no way back
+  }
+  if (made_again_) {
+    return true; // that ends no grid and says nothing
+  }
+  if (fine) {
+    advance();
+  }
+  if (weak_) {
+    weak_->tidy();
+  }
+  if (heap_ != nullptr && heap_->gave_up() && !failure_) {
+    failure_ = Failure{};
+    failure_->incomplete =
+        "the device's heap has more, or larger, allocations than a search has room for";
+  }
+  output_bytes_ = world_.output_bytes(); // what failed has not been absorbed
+  return !failure_;
+}
+
+/// False: nothing can have become possible by it.
+bool Stepper::step_command(const Move& move) {
+  Work& work = *works_[move.work];
+  const CommandPtr& command = work.command;
+  if (command->kind == CommandKind::HostFunction) {
+    work.begun = true;
+    return false;
+  }
+  if (command->work) {
+    command->work();
+  }
+  if (command->more) {
+    work.parts = command->more();
+    if (!work.parts.empty()) {
+      return true;
+    }
+  }
+  complete(work);
+  log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
+  if (!simple(move)) {
+    if (!command->more) {
+      cone_.carried_out(*command);
+      access_monitor_.carried_out(work);
+    }
+    host_moved();
+  }
+  return true;
+}
+
+bool Stepper::step_thread(const Move& move, const Again& again) {
+  saw_choice_ = saw_choice_ || !move.through;
+  if (move.endless) {
+    taken_ = move.step;
+    return false;
+  }
+  const std::size_t before = log_.size();
+  const bool fine = move_all(move, again);
+  // Nobody was owed anything by threads that were not guaranteed and are gone.
+  const bool followed = (!move.through || move.guarantee != Guarantee::None) && !made_again_;
+  for (std::size_t i = before; fine && followed && i < log_.size(); ++i) {
+    const Log& entry = log_[i];
+    if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
+      const Work& work = *works_[entry.work];
+      note_changes(*entry.before, *work.images[entry.cluster]);
+      if (like_others(work, entry.cluster, *entry.before, move.who)) {
+        note_kept(*entry.before);
+      }
+    }
+  }
+  return fine;
+}
+
+/// As it was done before, or by executing it; false if it failed.
+bool Stepper::move_thread(const Move& move, const Again& again) {
+  known_moves_.forget_if_changed(world_.space().generation());
+  Work& work = *works_[move.work];
+  const Image* before = work.images[move.cluster];
+  using OfImage = Transitions<Outcome>::Transition;
+  using OfLane = Transitions<LaneOutcome>::Transition;
+  const bool known = again.epoch == epoch() && !has_dependents(work);
+  const Found found = known || weak_ ? Found() : find(move);
+  const auto* of_image =
+      known ? static_cast<const OfImage*>(again.of_image) : found.of_image.transition;
+  const auto* of_lane =
+      known ? static_cast<const OfLane*>(again.of_lane) : found.of_lane.transition;
+  if (of_image != nullptr) {
+    journal_.write(of_image->writes);
+    replace_image(move.work, move.cluster, of_image->result.image);
+    taken_ = of_image->result.taken;
+    made_again_ = known;
+    return true;
+  }
+  if (of_lane != nullptr) {
+    const LaneOutcome& outcome = of_lane->result;
+    const Image* after = derive(work, move.cluster, *before, thread_of(work, move), outcome);
+    if (!after->ready.empty()) { // else the grid may be over, or stuck
+      journal_.write(of_lane->writes);
+      replace_image(move.work, move.cluster, after);
+      taken_ = outcome.taken;
+      made_again_ = known;
+      return true;
+    }
+  }
+  repeatable_ = true;
+  const std::size_t logged = log_.size();
+  const bool done = execute(move);
+  if (order_data_.take_news()) { // what is known may read what has been marked, or write what is
+    known_moves_.forget();
+  }
+  if (!done) {
+    return false;
+  }
+  if (repeatable_ && !weak_) {
+    remember(move, *before, logged);
+  }
+  return true;
+}
+
+/// Keeps what the move has done, if it concerned its own cluster only.
+void Stepper::remember(const Move& move, const Image& before, std::size_t logged) {
+  constexpr std::size_t most_writes = 64;
+  const Image* after = works_[move.work]->images[move.cluster];
+  // The next cluster that looks like this one will be told apart by another number.
+  if (before.where == 0 && after->where != 0 && works_[move.work]->clusters.size() > 1) {
+    return;
+  }
+  const bool made_others = !before.made && works_[move.work]->images[move.cluster]->made &&
+                           works_[move.work]->cooperative();
+  if (made_others || log_.size() > logged + 1 || !journal_.read() ||
+      journal_.written().size() + journal_.written_shared().size() > most_writes ||
+      world_.space().generation() != known_moves_.generation()) {
+    return;
+  }
+  // With several clusters, this one will look the same while others do not.
+  if (!remember_lane(move, before, *after) || works_[move.work]->clusters.size() > 1) {
+    known_moves_.of_images.add(
+        known_moves_.of_images.key(&before, move.ready),
+        *journal_.read(),
+        {journal_.written(), {after, taken_, {}}}
+    );
+  }
+}
+
+bool Stepper::execute(const Move& move) {
+  Work& work = *works_[move.work];
+  load(work, move.cluster);
+  const Lane at{&work, move.cluster, move.block, move.warp, move.lane};
+  const auto failed = [&] {
+    work.loaded[move.cluster] = nullptr;
+    journal_.absorb({});
+    return false;
+  };
+  const bool was_made = work.progress[move.cluster].made;
+  barrier_before_ = grid_barrier(work);
+  if (by_warps()) {
+    if (!begin_move(move)) {
+      return failed();
+    }
+    return end_move(move, was_made);
+  }
+  const OperationKind first = classify(at).kind;
+  const isa::Op* const from = warp_state(at).warp.pc[static_cast<std::size_t>(at.lane)];
+  if ((first == OperationKind::Plain ||
+       (first == OperationKind::Allocation && options_.allocations)) &&
+      (!was_made || !options_.eager)) {
+    // Plain accesses go together with the operation that follows them.
+    bundling_ = true;
+    const bool fine = settle_lane(at);
+    bundling_ = false;
+    if (!fine) {
+      return failed();
+    }
+  }
+  const isa::Warp& warp = warp_state(at).warp;
+  if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) != 0 && is_choice(at)) {
+    const Operation operation = classify(at);
+    if (operation.kind == OperationKind::Heap && !move.heap) {
+      return end_move(move, was_made); // that cannot be taken back: a move of its own
+    }
+    const auto lane = static_cast<std::size_t>(at.lane);
+    if (warp.pc[lane] != from && (asks_for_active(*warp.frame[lane]->code, *warp.pc[lane]) ||
+                                  operation.kind == OperationKind::Clock || weak_)) {
+      // Others may come and be named with it; more than one time may be shown, or value be read: a
+      // move of its own.
+      return end_move(move, was_made);
+    }
+    taken_ = operation.step;
+    const bool may_stay =
+        was_made && operation.kind == OperationKind::Access && move.lanes == 0 && !weak_;
+    if (const Vain vain = may_stay ? reads_in_vain(at) : Vain::No; vain != Vain::No) {
+      // It reads, which others may have to know, and stays where it is.
+      const Stop stop = run(at, plain_fuel);
+      absorb_writes(work, move.cluster);
+      work.loaded[move.cluster] = nullptr;
+      left_out_reads_ = left_out_reads_ || vain == Vain::ForSome;
+      return stop != Stop::Fault && stop != Stop::Unsupported;
+    }
+    const bool aligned = operation.kind == OperationKind::Aligned;
+    if (aligned && !was_made) {
+      // It has arrived; settling brings the others of its warp, then they pass together.
+    } else {
+      begin_look(at, move.time);
+      weak_pick_ = move.pick;
+      const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
+      if (stop == Stop::Fault || stop == Stop::Unsupported) {
+        fail(at);
+        return failed();
+      }
+      // What the thread does before its next choice belongs to this move, and may be a step.
+      for (int rounds = 0; operation.kind == OperationKind::Allocation && rounds < 64; ++rounds) {
+        if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) == 0 || is_choice(at)) {
+          break;
+        }
+        if (stands_at_visible(at) && taken_ == StepKind::None) {
+          taken_ = classify(at).step;
+        }
+        const Stop next = run(at, plain_fuel);
+        if (next == Stop::Fault || next == Stop::Unsupported) {
+          fail(at);
+          return failed();
+        }
+      }
+    }
+  }
+  return end_move(move, was_made);
+}
+
+/// Lets whoever may go on without a choice do so, and takes down where everybody is.
+bool Stepper::end_move(const Move& move, bool was_made) {
+  Work& work = *works_[move.work];
+  // [CLUSTER] [COOP]: from now on they are all guaranteed.
+  if (move.through && taken_ == StepKind::None) {
+    taken_ = StepKind::End; // [STEP.1]
+  }
+  // The literature's occupancy begins with any operation.
+  const bool makes =
+      (taken_ != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
+  work.progress[move.cluster].made = was_made || makes;
+  settle(work, move.cluster);
+  end_look(move);
+  capture(move.work, move.cluster);
+  for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
+    if (c != move.cluster && !failure_) {
+      load(work, c);
+      work.progress[c].made = true;
+      settle(work, c);
+      capture(move.work, c);
+    }
+  }
+  if (!failure_ && options_.phases && work.cooperative()) {
+    settle_grid(move.work, barrier_before_);
+  }
+  return !failure_;
+}
+
+// --- Going back ----------------------------------------------------------------------------------
+
+Stepper::Mark Stepper::mark() const {
+  return {log_.size(), journal_.mark(), output_bytes_, weak_ ? weak_->mark() : 0};
+}
+
+void Stepper::undo_to(const Mark& mark) {
+  failure_.reset();
+  journal_.undo_to(mark.memory);
+  if (weak_) {
+    weak_->undo_to(mark.weak);
+  }
+  if (mark.output != output_bytes_) {
+    world_.drop_output_from(mark.output);
+    output_bytes_ = mark.output;
+  }
+  for (; log_.size() > mark.log; log_.pop_back()) {
+    const Log& entry = log_.back();
+    Work& work = *works_[entry.work];
+    switch (entry.kind) {
+    case Log::Kind::Image:
+      set_image(work, entry.cluster, entry.before);
+      break;
+    case Log::Kind::Ready:
+      work.ready = false;
+      work.images.clear();
+      work.sum = {};
+      std::ranges::fill(work.loaded, nullptr);
+      break;
+    case Log::Kind::GridsOver:
+      work.grids_over = false;
+      std::ranges::fill(work.starts, Start::Free);
+      break;
+    case Log::Kind::Done:
+      work.done = false;
+      work.command->done.store(false);
+      break;
+    }
+  }
+}
+
+} // namespace heddle::reduce

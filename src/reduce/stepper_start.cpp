@@ -1,0 +1,174 @@
+// Implements the part of stepper.h that is about how clusters start. Nobody is obliged to take the
+// first step of a cluster, so each thread's is a move of its own; but if what all of them come to
+// first commutes with every move of others, it makes no difference which of them it is. Clusters
+// that run through from there to their end, so that nobody ever can tell which of them have
+// started, all start together.
+//
+// To know that, the threads of a cluster that becomes ready are tried out, then everything is taken
+// back. May be wrong: as with all plain accesses, of a program with a data race on what they read
+// before their first step not every interleaving is explored.
+#include "reduce/stepper_work.h"
+
+#include <bit>
+
+namespace heddle::reduce {
+
+using isa::LaneMask;
+
+/// Lets each thread run until right before its first step; true if all of these commute
+/// ([RED-START]).
+bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
+  Cluster& cluster = *work.clusters[c];
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
+      const isa::Warp& warp = cluster.block(b).warps()[w].warp;
+      if (!settle_lanes({&work, c, b, w, 0})) {
+        return false;
+      }
+      for (LaneMask m = warp.live; m != 0; m &= m - 1) {
+        const Lane at{&work, c, b, w, std::countr_zero(m)};
+        if (!is_choice(at)) {
+          return false; // it loops
+        }
+        const Operation first = classify(at);
+        if (mutant_is(Mutant::EagerStartsByAnything)) {
+          continue;
+        }
+        if (first.step == StepKind::None) {
+          return false; // others may take the cluster's first step
+        }
+        switch (first.kind) {
+        case OperationKind::Join:
+        case OperationKind::Sum:
+        case OperationKind::Orderly:
+        case OperationKind::Phase:
+        case OperationKind::Aligned:
+        case OperationKind::End:
+        case OperationKind::Io:
+          break;
+        default:
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+void Stepper::find_start(Work& work, std::size_t c) {
+  if (!options_.eager || options_.progress == ProgressModel::Hsa || work.images[c]->ready.empty()) {
+    return;
+  }
+  const Mark here = mark();
+  if (weak_) {
+    weak_->keep();
+  }
+  bundling_ = true;
+  const bool alike = by_warps() || first_steps_are_joins(work, c);
+  bundling_ = false;
+  if (alike) {
+    work.starts[c] = by_warps() ? Start::Free : Start::Alike;
+    work.progress[c].made = true;
+    settle(work, c);
+    Cluster& cluster = *work.clusters[c];
+    bool ended = !failure_;
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      ended = ended && cluster.block(b).ended();
+    }
+    if (ended || mutant_is(Mutant::ThroughUnended)) {
+      work.starts[c] = Start::Through;
+    }
+  }
+  absorb_writes(work, c);
+  work.loaded[c] = nullptr;
+  undo_to(here);
+}
+
+/// `known` has the starts of clusters with the same memory.
+void Stepper::find_start(Work& work, std::size_t c, Starts& known) {
+  const Image* image = work.images[c];
+  const auto [start, is_new] = known.try_emplace(image, Start::Free);
+  if (is_new && !failure_) {
+    find_start(work, c);
+    start->second = work.starts[c];
+  }
+  work.starts[c] = start->second;
+  if (work.passed && !runs_through(work, c) && !image->ended &&
+      !mutant_is(Mutant::HostFirstForgetsLasting)) {
+    lasting_ |= lasting_bit(work);
+  }
+}
+
+/// Not if it would end at once: others may be submitted yet that are under way at the same time
+/// (sums.h).
+void Stepper::start_at_once(std::size_t n, std::size_t c) {
+  Work& work = *works_[n];
+  const Mark here = mark();
+  load(work, c);
+  work.progress[c].made = true;
+  settle(work, c);
+  capture(n, c);
+  if (!failure_ && work.images[c]->ended) {
+    undo_to(here);
+    work.loaded[c] = nullptr;
+  }
+}
+
+/// Does the move start its cluster, and everything like it in its grid ([RED-THROUGH])?
+bool Stepper::runs_through(const Work& work, std::size_t c) {
+  const Image& image = *work.images[c];
+  return !image.made && !image.ended && work.starts[c] == Start::Through;
+}
+
+/// Kernels by their names.
+std::uint64_t Stepper::lasting_bit(const Work& work) {
+  Hasher hasher;
+  hasher.text(work.command->grid->kernel().name);
+  return std::uint64_t{1} << (hasher.finish().low & 63);
+}
+
+/// Those that a command submits by itself are not known yet.
+bool Stepper::waiting_may_run_through() const {
+  const bool overlap = std::ranges::any_of(works_, [](const auto& work) {
+    return !work->done && !work->command->overlaps.empty();
+  });
+  if (overlap) {
+    return false; // what it does before it waits may meet what the grid before it does
+  }
+  return options_.learned.lasting == 0 || std::ranges::none_of(works_, [&](const auto& work) {
+           return !work->done && (work->kernel() ? !work->ready && (options_.learned.lasting &
+                                                                    lasting_bit(*work)) != 0
+                                                 : static_cast<bool>(work->command->more));
+         });
+}
+
+void Stepper::host_passes() {
+  for (const auto& work : works_) {
+    work->passed = work->passed || (!work->done && !(work->kernel() && work->ready));
+  }
+}
+
+/// The move and, if its cluster runs through, those of the clusters behind it that do as well.
+bool Stepper::move_all(const Move& move, const Again& again) {
+  const Work& work = *works_[move.work];
+  if (!runs_through(work, move.cluster)) {
+    return move_thread(move, again);
+  }
+  Move next = move;
+  for (; next.cluster < work.images.size(); ++next.cluster) {
+    if (!runs_through(work, next.cluster)) {
+      continue;
+    }
+    const Image::Ready& first = work.images[next.cluster]->ready.front();
+    next.block = first.block;
+    next.warp = first.warp;
+    next.lane = first.lane;
+    next.ready = 0;
+    if (!move_thread(next, {})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,267 @@
+// Implements the part of stepper.h that is about the PTX memory model (Options::weak,
+// spec/memory-model.md): which lanes do what to it, and the moves that a read or a write becomes of
+// which several are allowed.
+//
+// May be wrong: see weak_order.h. The host, copies and sets are seen at once by everybody, and see
+// the newest of everything.
+#include "isa/lower_memory_address.h"
+#include "isa/ops_address.h"
+#include "machine/fault_diagnostic.h"
+
+#include "model/weak_order.h"
+#include "reduce/stepper_work.h"
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace heddle::reduce {
+
+using isa::LaneMask;
+using Kind = ptx::Effect::Kind;
+using ptx::Mod;
+
+namespace {
+
+// A state names what each thread knows of each access.
+constexpr std::uint64_t most_threads = 4096;
+constexpr unsigned thread_bits = 24;
+
+} // namespace
+
+/// Of lane 0 of the warp.
+weak::Thread Stepper::weak_thread(const Lane& at) {
+  const Cluster& cluster = *at.work->clusters[at.cluster];
+  const std::uint64_t block = at.cluster * cluster.size() + at.block;
+  const std::uint64_t warp = block * warps_of(at) + at.warp;
+  return at.work->identity << thread_bits | warp * isa::warp_size;
+}
+
+std::size_t Stepper::warps_of(const Lane& at) {
+  return at.work->clusters[at.cluster]->block(at.block).warps().size();
+}
+
+void Stepper::begin_weak_threads(Work& work) {
+  const std::uint64_t blocks = work.command->grid->config().grid.count();
+  if (blocks * work.command->grid->config().block.count() > most_threads) {
+    failure_ = Failure{};
+    failure_->incomplete =
+        fmt::format("{} has more than {} threads", work.command->label, most_threads);
+    return;
+  }
+  const auto name = [&](std::uint64_t kind, std::uint64_t number) {
+    return static_cast<std::uint32_t>(combine(work.identity, kind, number).low);
+  };
+  for (std::size_t c = 0; c < work.clusters.size(); ++c) {
+    Cluster& cluster = *work.clusters[c];
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      const weak::Location location{
+          name(0, c * cluster.size() + b),
+          name(1, c),
+          static_cast<std::uint32_t>(work.command->device)
+      };
+      const std::uint64_t threads = work.command->grid->config().block.count();
+      const weak::Thread first = weak_thread({&work, c, b, 0, 0});
+      for (std::uint64_t t = 0; t < threads; ++t) {
+        weak_->begin_thread(first + t, location);
+      }
+    }
+  }
+}
+
+void Stepper::note_weak_ends(Work& work, std::size_t c) {
+  Cluster& cluster = *work.clusters[c];
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
+      const Lane at{&work, c, b, w, 0};
+      const weak::Thread first = weak_thread(at);
+      for (LaneMask m = ~warp_state(at).warp.live; m != 0; m &= m - 1) {
+        weak_->end_thread(first + static_cast<weak::Thread>(std::countr_zero(m)));
+      }
+    }
+  }
+}
+
+WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
+  Cluster& cluster = *at.work->clusters[at.cluster];
+  WeakOrder::Turn turn;
+  turn.first = weak_thread(at);
+  turn.block = &cluster.block(at.block);
+  turn.warp = at.warp;
+  turn.grid = at.work->command->grid.get();
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    const Block& block = cluster.block(b);
+    const std::uint64_t number = at.cluster * cluster.size() + b;
+    constexpr std::uint64_t room = std::uint64_t{1} << 32;
+    turn.memories.push_back(
+        {block.all_shared().data(),
+         block.all_shared().size(),
+         WeakOrder::not_an_address | combine(at.work->identity, number).low / room * room}
+    );
+    if (b == at.block) {
+      turn.memories.push_back({block.local().data(), block.local().size(), 0});
+    }
+  }
+  return turn;
+}
+
+/// The strong access at which the lane stands, if it is one that others may see.
+std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
+  isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  isa::Frame& frame = *warp.frame[index];
+  const isa::Op& op = *warp.pc[index];
+  if (!stands_at_visible(at) || op.instruction >= frame.code->function->body.size()) {
+    return std::nullopt;
+  }
+  const ptx::Instruction& i = frame.code->function->body[op.instruction];
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const std::uint32_t bytes = access_bytes(i);
+  if (!effect.is_access() || !effect.is_strong() || effect.is_async() || bytes == 0 ||
+      bytes > sizeof(weak::Value)) {
+    return std::nullopt;
+  }
+  Cluster& cluster = *at.work->clusters[at.cluster];
+  std::uint64_t addresses[isa::warp_size];
+  exec_.enter_block(cluster.block(at.block).exec_block());
+  exec_.select(warp, frame, LaneMask{1} << at.lane);
+  isa::addresses<isa::Space::Generic>(exec_, op, addresses);
+  const std::uint64_t address = addresses[index];
+  const auto space = i.one_of(ptx::Category::Space);
+  WeakNext result;
+  WeakOrder::Next& next = result.next;
+  if ((space && *space != Mod::Global) ||
+      address - memory::shared_window < memory::window_size) { // of the cluster
+    const auto place = shared_place(at, address, bytes);
+    if (!place) {
+      return std::nullopt;
+    }
+    const Block& block = cluster.block(place->first);
+    next.at = block.all_shared().data() + place->second;
+    result.in_shared = place->first * block.all_shared().size() + place->second;
+  } else {
+    next.at = static_cast<const std::byte*>(world_.space().host_pointer(address, bytes));
+    if (next.at == nullptr) {
+      return std::nullopt;
+    }
+  }
+  weak_->begin_turn(weak_turn(at));
+  next.range = {weak_->name_of(next.at), bytes};
+  next.access = weak_access(i);
+  next.reads = effect.reads();
+  next.writes = effect.writes();
+  next.what = effect.name;
+  if (i.opcode == ptx::Opcode::Atom && i.has(Mod::Cas)) {
+    next.compares = true;
+    const auto* operand = exec_.in<std::byte>(op.b) + index * bytes;
+    std::memcpy(next.expected.data(), operand, bytes);
+  }
+  return result;
+}
+
+/// The move, or one for each way to make its access.
+void Stepper::add_ways(Move move, const Image& image, std::vector<Move>& result) const {
+  const auto& known = image.ready[move.ready].weak_next;
+  if (known == nullptr) {
+    result.push_back(move);
+    return;
+  }
+  WeakOrder::Next next = known->next;
+  if (known->in_shared) {
+    next.at = image.shared->bytes.data() + *known->in_shared;
+  }
+  const Lane at{works_[move.work].get(), move.cluster, move.block, move.warp, move.lane};
+  const weak::Thread thread = weak_thread(at) + static_cast<weak::Thread>(move.lane);
+  const std::vector<WeakOrder::Way> ways = weak_->ways(thread, next);
+  for (std::size_t n = 0; n < ways.size(); ++n) {
+    move.pick = ways.size() == 1 ? 0 : static_cast<std::uint32_t>(n + 1);
+    move.what = weak_->name(next, ways[n]);
+    if (next.reads) {
+      (ways[n].newest ? move.fresh : move.stale) = WeakOrder::number(next.range);
+    }
+    result.push_back(move);
+    move.fresh = move.stale = 0;
+  }
+}
+
+/// Lets the lanes run, as run_noting() does.
+isa::Stop Stepper::run_weakly(const Lane& at, std::int64_t fuel, LaneMask with, bool reconverge) {
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const isa::Op& op = *warp.pc[index];
+  const auto& body = warp.frame[index]->code->function->body;
+  const LaneMask lanes = LaneMask{1} << at.lane | with;
+  WeakOrder::Turn turn = weak_turn(at);
+  turn.pick = std::exchange(weak_pick_, 0);
+  weak_->begin_turn(std::move(turn));
+  bool meets = false;
+  if ((op.flags & isa::Visible) != 0 && op.instruction < body.size()) {
+    const ptx::Instruction& i = body[op.instruction];
+    const ptx::Effect& effect = ptx::effect_of(i);
+    meets = effect.is(Kind::Barrier) && effect.meets == ptx::Effect::Meets::Warp;
+    for (LaneMask m = lanes; m != 0 && effect.is(Kind::Fence); m &= m - 1) {
+      Lane own = at;
+      own.lane = std::countr_zero(m);
+      if (stands_at_visible(own)) {
+        weak_->fence(own.lane, i);
+      }
+    }
+    const bool library =
+        effect.is(Kind::Call) && ptx::library_function(i) == ptx::LibraryFunction::Memory;
+    if (library || effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || effect.is_async() ||
+        effect.is(Kind::Dependency)) {
+      weak_->not_modelled(effect.name);
+    }
+  }
+  const isa::Stop stop = run_noting(at, fuel, with, reconverge);
+  weak_->end_turn();
+  if (meets && stop != isa::Stop::Fault) { // at once; of others Block tells
+    std::vector<weak::Thread> met;
+    const weak::Thread first = weak_thread(at);
+    for (LaneMask m = lanes & ~warp.blocked; m != 0; m &= m - 1) {
+      met.push_back(first + static_cast<weak::Thread>(std::countr_zero(m)));
+    }
+    weak_->meet(met, first);
+  }
+  return weak_->race() || !weak_->gap().empty() ? isa::Stop::Fault : stop;
+}
+
+/// Has the lane's turn failed because of that?
+bool Stepper::fail_weakly() {
+  if (!weak_->gap().empty()) {
+    failure_ = Failure{};
+    failure_->incomplete = fmt::format("--memory=ptx does not model {}", weak_->gap());
+    return true;
+  }
+  if (!weak_->race()) {
+    return false;
+  }
+  const WeakOrder::Found& found = *weak_->race();
+  failure_ = Failure{};
+  report::Diagnostic d(
+      report::Finding::DataRace,
+      fmt::format(
+          "data race: {} and {} access the same {} bytes, and nothing orders the two",
+          found.first.who,
+          found.second.who,
+          found.bytes
+      )
+  );
+  d.rule = found.scopes ? "RACE-STRONG" : "RACE";
+  int number = 0;
+  for (const WeakOrder::Side& side : {found.second, found.first}) {
+    FaultReport place;
+    describe_instruction(*side.code, *side.op, place);
+    add_place(d, place, fmt::format("{}: {}", side.who, side.what), fmt::format("({}) ", ++number));
+  }
+  if (!d.labels.empty()) {
+    d.place = d.labels.front().place;
+  }
+  d.notes.emplace_back(
+      "with weak memory: a release orders only what is before it, and only for an acquire that "
+      "reads from it"
+  );
+  failure_->race = std::move(d);
+  return true;
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,37 @@
+// What the stepper's source files share; included by nobody else.
+#pragma once
+
+#include "ptx/module.h"
+
+#include "reduce/stepper.h"
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::reduce {
+
+/// Backward branches that a thread may take in one go before it is asked whether it loops for ever.
+inline constexpr std::int64_t plain_fuel = 1 << 14;
+/// How often it is asked that until we give up.
+inline constexpr std::uint64_t loop_rounds = 1 << 22;
+
+/// Does an instruction's result depend on which other lanes stand at it ([WARP-MASK])?
+inline bool asks_for_active(const isa::Code& code, const isa::Op& op) {
+  const auto& body = code.function->body;
+  return op.instruction < body.size() &&
+         ptx::effect_of(body[op.instruction]).is(ptx::Effect::Kind::ActiveLanes);
+}
+
+inline bool all_done(const std::vector<CommandPtr>& commands) {
+  return std::ranges::all_of(commands, [](const CommandPtr& command) {
+    return command->done.load();
+  });
+}
+
+/// Complete as soon as what is before them is?
+bool happens_by_itself(const Command& command);
+
+/// Has a grid whose threads have ended launched what has not completed?
+bool launches_anything(const Command& command);
+
+} // namespace heddle::reduce

@@ -1,0 +1,216 @@
+// Implements sums.h.
+#include "reduce/sums.h"
+
+#include <algorithm>
+
+namespace heddle::reduce {
+
+namespace {
+
+std::uint64_t bit(unsigned bucket) {
+  return std::uint64_t{1} << bucket;
+}
+
+} // namespace
+
+template <class F> void Sums::each_place(const Access& access, F&& f) {
+  for (std::uint64_t p = access.place / granule; p <= (access.place + access.bytes - 1) / granule;
+       ++p) {
+    f(p);
+  }
+}
+
+/// What must not commute, but does with some mutants.
+bool Sums::commute_for_mutant(const Access& x, const Access& y) const {
+  const auto kinds = std::minmax(x.kind, y.kind);
+  switch (mutant_) {
+  case Mutant::SumsMeetReads:
+    return kinds.first == AccessKind::Read && kinds.second > AccessKind::Read;
+  case Mutant::SumsMeetUpdates:
+    return kinds.first == AccessKind::Other && kinds.second > AccessKind::Read;
+  case Mutant::IndependentMeetsWrites:
+    return kinds.first == AccessKind::Other && kinds.second == AccessKind::Read;
+  default:
+    return false;
+  }
+}
+
+void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
+  if (x.contended && y.contended) {
+    return;
+  }
+  const bool same_place = x.place == y.place && x.bytes == y.bytes;
+  const bool commute =
+      x.kind == y.kind && x.kind != AccessKind::Other && (x.kind == AccessKind::Read || same_place);
+  if (commute || commute_for_mutant(x, y) || !overlapping(a, b)) {
+    return;
+  }
+  const bool one_thread = a == b && x.thread == y.thread && x.thread != many;
+  const bool epochs = a == b && x.block == y.block && x.block != many && x.epoch != y.epoch;
+  if (epochs && x.shared && y.shared) {
+    return; // whichever cluster it is
+  }
+  if ((one_thread || epochs) && !x.contended && !y.contended) {
+    if ((!x.owned || !y.owned) && mutant_ != Mutant::OwnedForgotten) {
+      clash_ = true;
+      refuted_.owned |= (x.owned ? 0 : bit(x.bucket)) | (y.owned ? 0 : bit(y.bucket));
+    }
+    return;
+  }
+  if (x.only_data && y.only_data && !x.contended && !y.contended) {
+    meet_unordered(x, y);
+  } else {
+    blame((x.contended ? 0 : bit(x.bucket)) | (y.contended ? 0 : bit(y.bucket)));
+  }
+}
+
+void Sums::meet_unordered(const Access& x, const Access& y) {
+  if (!x.unordered || !y.unordered) { // they could be
+    clash_ = true;
+    refuted_.unordered |= bit(x.bucket) | bit(y.bucket);
+    return;
+  }
+  saw_unordered_ = true;
+  const bool same_place = x.place == y.place && x.bytes == y.bytes;
+  if (x.effect != y.effect || x.effect == AccessKind::Other ||
+      (x.effect != AccessKind::Read && !same_place)) {
+    mixed_ |= bit(x.bucket) | bit(y.bucket);
+  }
+}
+
+/// Makes `known` stand for the access, too. True: that is news.
+bool Sums::merge(std::vector<Known>& all, WorkId work, const Access& access) {
+  for (Known& known : all) {
+    Access& k = known.access;
+    if (known.work != work || k.place != access.place || k.bytes != access.bytes ||
+        k.kind != access.kind || k.bucket != access.bucket || k.contended != access.contended ||
+        k.effect != access.effect || k.only_data != access.only_data ||
+        k.unordered != access.unordered || k.owned != access.owned || k.shared != access.shared) {
+      continue;
+    }
+    const bool same_block = k.block == access.block;
+    if (k.block == many || (same_block && k.epoch == access.epoch &&
+                            (k.thread == many || k.thread == access.thread))) {
+      return false;
+    }
+    if (!same_block) {
+      k.block = k.thread = many;
+      return true;
+    }
+    if (k.epoch == access.epoch) {
+      k.thread = many;
+      return true;
+    }
+  }
+  all.push_back({work, access});
+  return true;
+}
+
+void Sums::note(WorkId work, const Access& access) {
+  bool is_news = false;
+  each_place(access, [&](std::uint64_t place) {
+    std::vector<Known>& known = places_[place];
+    for (const Known& before : known) {
+      check(work, access, before.work, before.access);
+    }
+    is_news = merge(known, work, access) || is_news;
+  });
+  if (is_news && !learning_) {
+    news_.push_back({.kind = Note::Kind::Access, .work = work, .access = access});
+  }
+  for (const auto& [command, region] : commands_) {
+    if (is_news) {
+      meet(work, access, command, region);
+    }
+  }
+}
+
+void Sums::overlap(WorkId a, WorkId b) {
+  if (overlapping(a, b)) {
+    return;
+  }
+  overlap_.insert({a, b});
+  if (!learning_) {
+    news_.push_back({.kind = Note::Kind::Overlap, .work = a, .other = b, .access = {}});
+  }
+  // What is known of them may be of earlier works that were the same, or learned.
+  for (const auto& [place, known] : places_) {
+    for (const Known& x : known) {
+      for (const Known& y : known) {
+        if (x.work == a && y.work == b) {
+          check(a, x.access, b, y.access);
+        }
+      }
+    }
+  }
+  for (const auto& [command, region] : commands_) {
+    if (command == a || command == b) {
+      meet_all(command == a ? b : a, command, region);
+    }
+  }
+}
+
+/// An access may be made while the command is under way.
+void Sums::meet(WorkId work, const Access& access, WorkId command, const Region& region) {
+  const bool apart = access.shared || access.place >= region.end ||
+                     access.place + access.bytes <= region.begin ||
+                     (!region.write && access.kind == AccessKind::Read);
+  if (apart || work == command || !overlapping(work, command)) {
+    return;
+  }
+  if (access.contended) {
+    choice_met_command_ = true;
+  } else {
+    blame(bit(access.bucket));
+  }
+}
+
+void Sums::meet_all(WorkId work, WorkId command, const Region& region) {
+  for (const auto& [place, known] : places_) {
+    for (const Known& k : known) {
+      if (k.work == work) {
+        meet(work, k.access, command, region);
+      }
+    }
+  }
+}
+
+void Sums::learn(const Note& note) {
+  learning_ = true;
+  switch (note.kind) {
+  case Note::Kind::Access:
+    this->note(note.work, note.access);
+    break;
+  case Note::Kind::Overlap:
+    overlap(note.work, note.other);
+    break;
+  case Note::Kind::Command:
+    note_command(note.work, note.region);
+    break;
+  }
+  learning_ = false;
+}
+
+void Sums::note_host(const Access& access, std::span<const WorkId> under_way) {
+  // As if each of them had made it.
+  for (const WorkId work : under_way) {
+    note(work, access);
+  }
+}
+
+void Sums::note_command(WorkId command, const Region& region) {
+  if (std::ranges::find(commands_, std::pair(command, region)) != commands_.end()) {
+    return;
+  }
+  commands_.emplace_back(command, region);
+  if (!learning_) {
+    news_.push_back({.kind = Note::Kind::Command, .work = command, .access = {}, .region = region});
+  }
+  for (const auto& [place, known] : places_) {
+    for (const Known& k : known) {
+      meet(k.work, k.access, command, region);
+    }
+  }
+}
+
+} // namespace heddle::reduce

@@ -1,0 +1,140 @@
+// Sums: which accesses are independent of whatever others do meanwhile, so that a search need not
+// choose when they happen. It monitors that assumption and says which instructions refute it.
+//
+// An access is assumed to be independent if nobody makes a conflicting access to the place while it
+// could happen ([RED-INDEPENDENT]). These do not conflict:
+//
+// - updates that commute and whose result nobody uses (red.add, and such like), with their kind;
+// - reads with reads;
+// - accesses of works of which one waits for the other;
+// - accesses of one block in different epochs, that is with a barrier of the whole block in
+//   between; an epoch is named by the barrier that began it, so two of them may have one name;
+// - accesses of one thread.
+//
+// The last two need to know whose access it was when the search comes to the other one. The search
+// may have taken threads for each other meanwhile (symmetry). So they count only for *owned*
+// accesses: a thread that has made one is told apart for as long as it may make another one
+// ([RED-OWNED], owned.h). A place in the cluster's own shared memory is the same place for all
+// clusters of a grid, and its threads and blocks are known by their numbers in the cluster, since
+// clusters may be taken for each other.
+//
+// - *Unordered* accesses, see order_data.h: to a place that others access in the same way.
+//
+//   Sums sums;
+//   sums.overlap(a, b);                  // works that may be under way at the same time
+//   sums.note(a, {.place = p, .bytes = 4, .kind = k, …});
+//   if (sums.clash()) …                  // the assumption does not hold: the search is void
+//   sums.refuted()                       // … and would hold if it were not made of these
+//   for (const Sums::Note& note : sums.take_news()) …  // for the Sums of other processes: learn()
+//
+// spec/reductions.md has the proof that what was explored on the assumption shows whether it holds.
+// Conservative: may report a conflict that cannot occur. Instructions are told apart by 6 bits of a
+// hash.
+#pragma once
+
+#include "reduce/learned.h"
+#include "reduce/mutant.h"
+#include "reduce/owned.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace heddle::reduce {
+
+class Sums {
+public:
+  using WorkId = std::uint64_t;
+  explicit Sums(Mutant mutant = Mutant::None) : mutant_(mutant) {}
+  // Stands for several threads, or threads of several blocks: of as many accesses one is kept.
+  static constexpr std::uint64_t many = ~std::uint64_t{1};
+  struct Access {
+    std::uint64_t place = 0; // an address, or what names one in every process of a search
+    std::uint32_t bytes = 0;
+    std::uint32_t kind = AccessKind::Other;
+    // Of the work; of the cluster if the place is in its shared memory.
+    std::uint64_t thread = 0, block = 0;
+    std::uint64_t epoch = 0;
+    unsigned bucket = 0;    // of the instruction
+    bool contended = false; // the search chooses when it happens
+    bool owned = false;     // thread and block are what they were, whatever happened since
+    bool shared = false;    // the place is in the cluster's shared memory
+    // For unordered accesses (order_data.h): what it does to the place, whatever it gives; it could
+    // be one; it is one.
+    std::uint32_t effect = AccessKind::Other;
+    bool only_data = false, unordered = false;
+  };
+
+  void overlap(WorkId a, WorkId b);
+  void note(WorkId work, const Access& access);
+  /// The host has made a strong access while these were under way.
+  void note_host(const Access& access, std::span<const WorkId> under_way);
+  struct Region { // of memory, from its first byte to behind its last
+    std::uint64_t begin = 0, end = ~std::uint64_t{0};
+    bool write = true;
+    bool operator==(const Region&) const = default;
+  };
+  /// A copy, or anything else that is no kernel, has accessed a region.
+  void note_command(WorkId command, const Region& region);
+  /// Something that was noted: plain data.
+  struct Note {
+    enum class Kind : std::uint8_t {
+      Access,
+      Overlap, // of work and other
+      Command  // of work, to region
+    } kind{};
+    WorkId work = 0, other = 0;
+    Access access;
+    Region region{};
+  };
+  /// What was noted for the first time since the last call, but for what was learned.
+  std::vector<Note> take_news() { return std::exchange(news_, {}); }
+  void learn(const Note& note);
+  bool clash() const { return clash_; }
+  const Learned& refuted() const { return refuted_; }
+  /// True once a contended access could have met a command: what the command does could be seen.
+  bool choice_met_command() const { return choice_met_command_; }
+  /// True once unordered accesses have met.
+  bool saw_unordered() const { return saw_unordered_; }
+  /// Buckets on whose order the bytes of the access noted last depend.
+  std::uint64_t take_mixed() { return std::exchange(mixed_, 0); }
+
+private:
+  Mutant mutant_ = Mutant::None;
+  struct Known {
+    WorkId work = 0;
+    Access access;
+  };
+  static bool merge(std::vector<Known>& known, WorkId work, const Access& access);
+  static constexpr std::uint64_t granule = 4;
+  bool overlapping(WorkId a, WorkId b) const {
+    return a == b || overlap_.contains({a, b}) || overlap_.contains({b, a});
+  }
+  bool commute_for_mutant(const Access& x, const Access& y) const;
+  void check(WorkId a, const Access& x, WorkId b, const Access& y);
+  void blame(std::uint64_t buckets) {
+    clash_ = true;
+    refuted_.contended |= buckets;
+  }
+  void meet_all(WorkId work, WorkId command, const Region& region);
+  void meet(WorkId work, const Access& access, WorkId command, const Region& region);
+  void meet_unordered(const Access& x, const Access& y);
+  template <class F> static void each_place(const Access& access, F&& f);
+
+  std::set<std::pair<WorkId, WorkId>> overlap_;
+  std::unordered_map<std::uint64_t, std::vector<Known>> places_; // by granule
+  std::vector<Note> news_;
+  bool learning_ = false;
+  std::vector<std::pair<WorkId, Region>> commands_; // and what they have accessed
+  bool choice_met_command_ = false;
+  bool clash_ = false;
+  Learned refuted_;
+  std::uint64_t mixed_ = 0;
+  bool saw_unordered_ = false;
+};
+
+} // namespace heddle::reduce

@@ -1,0 +1,182 @@
+"""`mpirun heddle check`: the same reports as on one machine, printed once; ranks that differ, or die."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+HEDDLE = os.environ["HEDDLE"]
+MPIRUN = os.environ["HEDDLE_MPIRUN"].split()
+
+RACE = """
+__global__ void k(int* p) { p[blockIdx.x & 1] = threadIdx.x + blockIdx.x; }
+int main() {
+  int* p;
+  cudaMalloc(&p, 8);
+  k<<<4, 2>>>(p);
+  return cudaDeviceSynchronize();
+}
+"""
+HANG = """
+__device__ volatile int flag;
+__global__ void wait_for_next_block() {
+  if (blockIdx.x == 0) {
+    while (flag == 0) {
+    }
+  } else {
+    flag = 1;
+  }
+}
+int main() {
+  wait_for_next_block<<<2, 1>>>();
+  return cudaDeviceSynchronize();
+}
+"""
+# Far too many interleavings: it takes all the time that it is given.
+LONG = """
+__global__ void k(int* p) {
+  int x = threadIdx.x + 100 * blockIdx.x;
+  for (int i = 0; i < 50; ++i) x = atomicAdd(p + (x & 3), x + 1);
+}
+int main() {
+  int* p;
+  cudaMalloc(&p, 64);
+  cudaMemset(p, 0, 64);
+  k<<<2, 16>>>(p);
+  return cudaDeviceSynchronize();
+}
+"""
+SUITE = "programs:\n" + "".join(f"  - program: hang.cu\n    name: h{i}\n    expect: may-hang\n" for i in range(4)) + \
+    "".join(f"  - program: race.cu\n    name: r{i}\n" for i in range(3))
+SLOW = "options: --max-time=60 --max-states=100000000\nprograms:\n  - program: hang.cu\n    expect: may-hang\n" + \
+    "".join(f"  - program: long.cu\n    name: l{i}\n" for i in range(4))
+
+
+def without_times(text):
+    report = json.loads(text)
+
+    def strip(value):
+        if isinstance(value, dict):
+            return {k: strip(v) for k, v in value.items() if k != "seconds"}
+        return [strip(v) for v in value] if isinstance(value, list) else value
+    return strip(report)
+
+
+class Ranks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-ranks-"))
+        for name, text in {"race.cu": RACE, "hang.cu": HANG, "long.cu": LONG, "suite.yaml": SUITE, "slow.yaml": SLOW}.items():
+            (cls.folder / name).write_text(text)
+        for name in ["race.cu", "hang.cu", "long.cu"]:  # compiled once, for all tests
+            subprocess.run([HEDDLE, "check", "--max-states=16", "--schedules=0", name], cwd=cls.folder, capture_output=True, timeout=120)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def alone(self, *words, status):
+        done = subprocess.run([HEDDLE, "check", *words], cwd=self.folder, capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def ranks(self, count, *words, status, each=()):
+        done = subprocess.run([*MPIRUN, "-n", str(count), *each, HEDDLE, "check", *words], cwd=self.folder,
+                              capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def test_suite(self):
+        one = without_times(self.alone("--suite=suite.yaml", "--format=json", status=0))
+        for count in 2, 4:
+            with self.subTest(count):
+                self.assertEqual(without_times(self.ranks(count, "--suite=suite.yaml", "--format=json", status=0).stdout), one)
+
+    def test_one_program(self):
+        self.assertEqual(self.ranks(4, "hang.cu", status=1).stdout, self.alone("hang.cu", status=1))
+
+    def test_single_schedules(self):
+        words = ["--races=6", "race.cu"]
+        self.assertIn("data-race", self.alone(*words, status=1))
+        self.assertEqual(self.ranks(4, *words, status=1).stdout, self.alone(*words, status=1))
+
+    def test_errors_are_said_once(self):
+        done = self.ranks(3, "gone.cu", status=2)
+        self.assertEqual(done.stderr.count("heddle: error"), 1, done.stderr)
+
+    def test_ranks_that_differ_are_refused(self):
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "race.cu").write_text(HANG)
+        script = self.folder / "elsewhere"
+        script.write_text('#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && cd other\nexec "$@"\n')
+        script.chmod(0o755)
+        done = self.ranks(2, "race.cu", status=2, each=[str(script)])
+        self.assertRegex(done.stderr, "rank 1 on .* has another program than rank 0")
+
+    def setUp(self):
+        (self.folder / "slow.yaml").write_text(SLOW)
+
+    def kill_a_rank(self, *options):
+        (self.folder / "pids").unlink(missing_ok=True)
+        script = self.folder / "noted"
+        script.write_text('#!/bin/sh\necho "${OMPI_COMM_WORLD_RANK:-$PMI_RANK} $$" >> pids\nexec "$@"\n')
+        script.chmod(0o755)
+        job = subprocess.Popen([*MPIRUN, *options, "-n", "3", str(script), HEDDLE, "check", "--suite=slow.yaml", "--format=json", "-j1",
+                                "-o", "killed.json"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            for _ in range(600):
+                time.sleep(0.1)
+                lines = (self.folder / "pids").read_text().split("\n") if (self.folder / "pids").exists() else []
+                pids = dict(line.split() for line in lines if line)
+                if len(pids) == 3 and children(int(pids["2"])):
+                    break
+            time.sleep(2)
+            below = [p for pid in pids.values() for p in descendants(int(pid))]
+            os.kill(int(pids["2"]), signal.SIGKILL)
+            job.communicate(timeout=100)
+        finally:
+            job.kill()
+        time.sleep(1)
+        self.assertEqual([p for p in below if alive(p)], [], "processes were left behind")
+        return job.returncode, json.loads((self.folder / "killed.json").read_text())
+
+    @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks at once, without a signal that they notice")
+    def test_a_rank_that_dies_leaves_a_partial_report_and_no_orphan(self):
+        code, report = self.kill_a_rank()
+        self.assertNotEqual(code, 0)
+        self.assertEqual(len(report["programs"]), 5)
+        self.assertTrue(report["programs"][0]["as_expected"])
+        self.assertIn("interrupted", report["programs"][4]["error"])
+
+    @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
+    def test_the_others_go_on_where_the_launcher_lets_them(self):
+        (self.folder / "slow.yaml").write_text(SLOW.replace("--max-time=60", "--max-time=3"))
+        _, report = self.kill_a_rank("--enable-recovery")
+        self.assertEqual([p["verdict"] for p in report["programs"]], ["may-hang"] + ["unknown"] * 4)
+
+
+def children(pid):
+    try:
+        return [int(p) for p in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def descendants(pid):
+    return [q for p in children(pid) for q in [p, *descendants(p)]]
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    unittest.main()
