@@ -132,7 +132,7 @@ template <bool Ftz> inline float ex2_approx(float a) {
 inline float tanh_approx(float a) {
   const auto x = static_cast<double>(a);
   const double large = 1 - 2 / (power_of_two(x * 2.88539008177792681) + 1);
-  const double small = x - x * x * x / 3;
+  const double small = x * (1 - x * x / 3); // keeps the sign of zero
   return approximated<false>(std::fabs(x) < 0x1p-10 ? small : large);
 }
 
