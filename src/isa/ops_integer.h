@@ -111,28 +111,42 @@ template <class T> constexpr T sad(T a, T b, T c) {
 
 // --- div, rem ------------------------------------------------------------------------------------
 
+/// a / b for a b that is neither 0 nor -1. Up to 32 bits by way of double, which many lanes can do
+/// at once: two numbers below 2^32 have no quotient so close below a whole number (at least
+/// 2^-33 of it) that the one rounding, 2^-53 of it, would reach that.
+template <class T> constexpr T quotient(T a, T b) {
+  if constexpr (sizeof(T) <= 4) {
+    return static_cast<T>(static_cast<double>(a) / static_cast<double>(b));
+  } else {
+    return static_cast<T>(a / b);
+  }
+}
+/// b if it is neither 0 nor -1, else 1.
+template <class T> constexpr T plain_divisor(T b) {
+  if constexpr (std::is_signed_v<T>) {
+    return b == 0 || b == -1 ? T{1} : b;
+  } else {
+    return b == 0 ? T{1} : b;
+  }
+}
 /// Division by zero gives all ones, as on hardware; the smallest number divided by -1 wraps.
 template <class T> constexpr T div(T a, T b) {
-  if (b == 0) {
-    return static_cast<T>(~T{0});
-  }
+  T result = quotient<T>(a, plain_divisor<T>(b));
   if constexpr (std::is_signed_v<T>) {
-    if (b == -1) {
-      return sub<T>(0, a);
-    }
+    result = b == -1 ? sub<T>(0, a) : result;
   }
-  return static_cast<T>(a / b);
+  return b == 0 ? static_cast<T>(~T{0}) : result;
 }
 template <class T> constexpr T rem(T a, T b) {
-  if (b == 0) {
-    return static_cast<T>(~T{0});
-  }
+  const T divisor = plain_divisor<T>(b);
+  using U = std::make_unsigned_t<T>;
+  const auto whole = static_cast<std::uint64_t>(static_cast<U>(quotient<T>(a, divisor))) *
+                     static_cast<std::uint64_t>(static_cast<U>(divisor));
+  T result = static_cast<T>(static_cast<U>(static_cast<std::uint64_t>(static_cast<U>(a)) - whole));
   if constexpr (std::is_signed_v<T>) {
-    if (b == -1) {
-      return 0;
-    }
+    result = b == -1 ? T{0} : result;
   }
-  return static_cast<T>(a % b);
+  return b == 0 ? static_cast<T>(~T{0}) : result;
 }
 
 // --- abs, neg, min, max --------------------------------------------------------------------------
