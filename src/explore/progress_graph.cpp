@@ -471,6 +471,9 @@ public:
   }
 
 private:
+  // Peeling counts edges for all states of the graph.
+  static constexpr std::size_t worth_peeling = 1U << 12;
+
   Analysis all_together() {
     Analysis all;
     all.circles = std::move(circles_);
@@ -559,6 +562,11 @@ private:
     }
     Lists<StateId> found;
     std::vector<StateId> circling;
+    // One thread alone, or a few states, are done sooner without.
+    if (team_.members() == 1 || states.size() < worth_peeling) {
+      split(states, found);
+      return found;
+    }
     const std::vector<StateId> rest = peel(states, circling);
     for (const StateId s : circling) {
       region_.places[s].component = static_cast<std::uint32_t>(found.size());
