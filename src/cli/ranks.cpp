@@ -25,7 +25,7 @@ bool is_set(const char* name) {
   return std::getenv(name) != nullptr;
 }
 
-/// Which library talks to the launcher; null: there is no launcher.
+/// The library that talks to the launcher; null without a launcher.
 const char* library_name() {
   if (is_set("OMPI_COMM_WORLD_SIZE")) {
     return "libheddle_mpi.so";

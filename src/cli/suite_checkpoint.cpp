@@ -63,7 +63,7 @@ Result<void> SuiteCheckpoint::read() {
   TRY(const std::string bytes, read_file(file_));
   const std::string text = decompressed(bytes);
   const auto broken = [&] {
-    return input_error(fmt::format("{}: is no checkpoint of a suite, or not whole", file_));
+    return input_error(fmt::format("{}: not a checkpoint of a suite, or not whole", file_));
   };
   if (!text.starts_with(head)) {
     return broken();

@@ -24,7 +24,7 @@ public:
   /// Empty: nothing is kept.
   explicit SuiteCheckpoint(std::string file) : file_(std::move(file)) {}
 
-  /// Input error: it cannot be read, or is no such file.
+  /// Input error: the file cannot be read, or is not a checkpoint.
   Result<void> read();
   const report::SuiteResult* find(const std::string& identity) const;
   /// Input error: it cannot be written; then the file is as it was.

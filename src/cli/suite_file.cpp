@@ -66,7 +66,7 @@ public:
       }
     }
     if (!programs.IsDefined() || programs.IsNull()) {
-      return reader_.problem(root.Mark(), "there are no programs: 'programs:' is a list of them");
+      return reader_.problem(root.Mark(), "no programs: list them under 'programs:'");
     }
     if (!programs.IsSequence()) {
       return reader_.problem(programs.Mark(), "'programs' is a list: '  - program: …'");

@@ -66,7 +66,6 @@ std::vector<HostAt> Explorer::hosts() const {
 Hash128 Explorer::beside_device(std::uint64_t open) {
   // The move that led here, or going back, may have completed a kernel that a stream ends with.
   if (const auto commands = stepper_.names_of_commands(); commands != named_commands_) {
-    named_commands_ = commands;
     hash_commands();
   }
   const std::uint64_t words[] =
@@ -409,13 +408,13 @@ void Explorer::hash_host() {
   host_.hash_memory(hasher);
   hasher.value(changed_);
   host_hash_ = hasher.finish();
-  named_commands_ = stepper_.names_of_commands();
   hash_commands();
 }
 
 /// What commands that are not complete will do, and how the API's objects and calls that wait refer
 /// to them.
 void Explorer::hash_commands() {
+  named_commands_ = stepper_.names_of_commands();
   Hasher hasher;
   stepper_.hash_contents(hasher);
   world_.hash_api_state(hasher, [this](const machine::Command& command) {

@@ -49,7 +49,8 @@ std::size_t Explorer::first_to_give(const Node& node) const {
   return node.next + (&node == &path_.back() && node.next < node.choices.size() ? 1 : 0);
 }
 
-/// Choices that turn out to lead to known states are no work; writes down the moves.
+/// Records the moves that lead to known states and removes their choices: nothing is left to do
+/// there.
 void Explorer::drop_known(Node& node) {
   const auto begin = node.choices.begin() + static_cast<std::ptrdiff_t>(first_to_give(node));
   const auto rest = std::remove_if(begin, node.choices.end(), [&](const Choice& choice) {

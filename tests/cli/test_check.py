@@ -12,38 +12,11 @@ import tempfile
 import time
 import unittest
 
+from programs import HANG, LONG
+
 HEDDLE = os.environ["HEDDLE"]
 NVCC = os.environ["HEDDLE_NVCC"]
 
-# Far too many interleavings for any test: what each of 32 threads reads decides what it does next.
-LONG = """
-__global__ void k(int* p) {
-  int x = threadIdx.x + 100 * blockIdx.x;
-  for (int i = 0; i < 50; ++i) x = atomicAdd(p + (x & 3), x + 1);
-}
-int main() {
-  int* p;
-  cudaMalloc(&p, 64);
-  cudaMemset(p, 0, 64);
-  k<<<2, 16>>>(p);
-  return cudaDeviceSynchronize();
-}
-"""
-HANG = """
-__device__ volatile int flag;
-__global__ void wait_for_next_block() {
-  if (blockIdx.x == 0) {
-    while (flag == 0) {
-    }
-  } else {
-    flag = 1;
-  }
-}
-int main() {
-  wait_for_next_block<<<2, 1>>>();
-  return cudaDeviceSynchronize();
-}
-"""
 FAULT = """
 __global__ void k(int* p, int i) { p[i] = 1; }
 int main() {

@@ -1,0 +1,31 @@
+"""Programs that several of the tests here check."""
+# A block waits for one that need not start.
+HANG = """
+__device__ volatile int flag;
+__global__ void wait_for_next_block() {
+  if (blockIdx.x == 0) {
+    while (flag == 0) {
+    }
+  } else {
+    flag = 1;
+  }
+}
+int main() {
+  wait_for_next_block<<<2, 1>>>();
+  return cudaDeviceSynchronize();
+}
+"""
+# Far too many interleavings: it takes all the time that it is given.
+LONG = """
+__global__ void k(int* p) {
+  int x = threadIdx.x + 100 * blockIdx.x;
+  for (int i = 0; i < 50; ++i) x = atomicAdd(p + (x & 3), x + 1);
+}
+int main() {
+  int* p;
+  cudaMalloc(&p, 64);
+  cudaMemset(p, 0, 64);
+  k<<<2, 16>>>(p);
+  return cudaDeviceSynchronize();
+}
+"""
