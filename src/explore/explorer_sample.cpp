@@ -114,7 +114,7 @@ bool Explorer::begin_sample(std::uint32_t number, bool record) {
   run = {.end = SampleEnd::Running, .step = 0, .hang_at = 0, .signature = 0};
   const pid_t child = fork_child();
   if (child == 0) {
-    Plan plan = plan_for(sampling_->sheet->seed, number);
+    SamplePlan plan = plan_for(sampling_->sheet->seed, number);
     plan.stop_at = record ? hang_at : plan.stop_at;
     sampling_->number = number;
     sampling_->record = record;

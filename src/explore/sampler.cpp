@@ -35,9 +35,9 @@ std::string_view name(Strategy strategy) {
   return names[static_cast<std::size_t>(strategy)];
 }
 
-Plan plan_for(std::uint64_t seed, std::uint32_t number) {
+SamplePlan plan_for(std::uint64_t seed, std::uint32_t number) {
   std::mt19937_64 random(mix(seed, number));
-  Plan plan;
+  SamplePlan plan;
   plan.strategy = static_cast<Strategy>(number % strategy_count);
   plan.seed = random();
   plan.most_steps = first_most_steps << std::min(number / sweep, most_doublings);
@@ -51,7 +51,7 @@ Plan plan_for(std::uint64_t seed, std::uint32_t number) {
   return plan;
 }
 
-Sampler::Sampler(const Plan& plan)
+Sampler::Sampler(const SamplePlan& plan)
     : plan_(plan),
       random_(plan.seed),
       first_part_ends_(plan.first_part),

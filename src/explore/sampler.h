@@ -52,7 +52,7 @@ inline constexpr int strategy_count = 9;
 std::string_view name(Strategy strategy);
 
 /// Everything that a schedule depends on, but for the program.
-struct Plan {
+struct SamplePlan {
   Strategy strategy = Strategy::Turns;
   std::uint64_t seed = 0;
   std::uint32_t first_part = 0; // steps of it
@@ -63,11 +63,11 @@ struct Plan {
 /// The same for the same arguments. Schedules come in sweeps that try each strategy twice; those of
 /// later sweeps may be longer.
 inline constexpr std::uint32_t sweep = 2 * strategy_count;
-Plan plan_for(std::uint64_t seed, std::uint32_t number);
+SamplePlan plan_for(std::uint64_t seed, std::uint32_t number);
 
 class Sampler {
 public:
-  explicit Sampler(const Plan& plan);
+  explicit Sampler(const SamplePlan& plan);
 
   /// A move that could be made.
   struct Candidate {
@@ -127,7 +127,7 @@ private:
   std::uint64_t& priority(std::uint64_t actor);
   std::size_t any_of(std::span<const std::size_t> numbers);
 
-  Plan plan_;
+  SamplePlan plan_;
   Random random_;
   std::uint32_t steps_ = 0;
   std::uint32_t first_part_ends_;

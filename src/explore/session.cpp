@@ -8,6 +8,7 @@
 #include "explore/plan.h"
 #include "explore/repetition.h"
 #include "explore/sample_sheet.h"
+#include "explore/sampler.h"
 #include "explore/source_places.h"
 #include "explore/state_table.h"
 #include "explore/trace.h"
@@ -41,7 +42,7 @@ namespace {
 constexpr double share_of_search = 2.0 / 3;
 constexpr double least_share = 0.1; // of what comes last
 // Where one order has been searched of several: how many single schedules look at the others.
-constexpr std::uint32_t schedules_of_other_orders = 3 * 18;
+constexpr std::uint32_t schedules_of_other_orders = 3 * sweep;
 constexpr double share_of_other_orders = 1.0 / 10;
 
 Judgement judge_search(
@@ -111,6 +112,57 @@ still_spinning(const StateTable& table, const SampleSheet& sheet, HostSources& s
   return d;
 }
 
+/// Single schedules, and what they come to.
+struct Schedules {
+  Search search;
+  SharedSheet sheet;
+  report::Report report;
+};
+
+Result<Schedules> make_schedules(
+    CheckRequest request,
+    ForkServer& server,
+    std::uint32_t most,
+    double share,
+    HostSources& sources
+) {
+  // Nobody would repeat them if these were wrong.
+  request.options.sums = request.options.orderly = request.options.phases = false;
+  request.options.allocations = false;
+  request.options.starts_at_once = false;
+  Handover handover;
+  handover.options = request.options;
+  handover.options.max_states = Options().max_states; // of recorded schedules: not a search
+  TRY(SharedSheet sheet,
+      SharedSheet::create(
+          {.seed = request.options.seed,
+           .schedules = most,
+           .at_once = std::min(jobs_of(request.workers), SampleSheet::most_at_once),
+           .runs = {}}
+      ));
+  handover.samples = sheet.fd();
+  TRY(Search tried, search(request, server, handover, {.share = share, .sheet = &*sheet}));
+  report::Report found = judge_search(request, tried.table, sources, /*finished=*/false).report;
+  return Schedules{std::move(tried), std::move(sheet), std::move(found)};
+}
+
+/// Adds what schedules have found, and their counts, to the report of a search before them.
+void add_schedules(const Schedules& tried, report::Report& report) {
+  report.schedules = {
+      .tried = tried.sheet->done,
+      .cut_off = tried.sheet->cut_off,
+      .steps = tried.sheet->steps
+  };
+  for (report::Diagnostic finding : tried.report.findings) {
+    finding.searched = fmt::format(
+        "{}, then {} single schedules",
+        searched(report),
+        report::with_thousands(tried.sheet->done)
+    );
+    report.findings.push_back(std::move(finding));
+  }
+}
+
 /// After a limit: single schedules for the rest of the time. Adds what they find and their counts.
 Result<void> try_schedules(
     const CheckRequest& request,
@@ -119,34 +171,17 @@ Result<void> try_schedules(
     HostSources& sources,
     report::Report& report
 ) {
-  Handover handover;
-  handover.options = request.options;
-  handover.options.max_states = Options().max_states; // of recorded schedules: not a search
-  TRY(SharedSheet sheet,
-      SharedSheet::create(
-          {.seed = request.options.seed,
-           .schedules = request.options.schedules,
-           .at_once = std::min(jobs_of(request.workers), SampleSheet::most_at_once),
-           .runs = {}}
-      ));
-  handover.samples = sheet.fd();
-  TRY(const Search tried, search(request, server, handover, {.share = share, .sheet = &*sheet}));
-  report::Report found = judge_search(request, tried.table, sources, /*finished=*/false).report;
-  report.schedules = {.tried = sheet->done, .cut_off = sheet->cut_off, .steps = sheet->steps};
-  for (report::Diagnostic& finding : found.findings) {
-    finding.searched = fmt::format(
-        "{}, then {} single schedules",
-        searched(report),
-        report::with_thousands(sheet->done)
-    );
-    report.findings.push_back(std::move(finding));
+  TRY(const Schedules tried,
+      make_schedules(request, server, request.options.schedules, share, sources));
+  add_schedules(tried, report);
+  const SampleSheet& sheet = *tried.sheet;
+  const bool none_ended = sheet.done > 0 && sheet.cut_off == sheet.done;
+  if (none_ended && !report.complete && sheet.spins.count > 0) {
+    report.findings.push_back(still_spinning(tried.search.table, sheet, sources));
   }
-  const bool none_ended = sheet->done > 0 && sheet->cut_off == sheet->done;
-  if (none_ended && !report.complete && sheet->spins.count > 0) {
-    report.findings.push_back(still_spinning(tried.table, *sheet, sources));
-  }
-  for (const std::string& limit : found.limits) {
-    if (limit != tried.limit && std::ranges::find(report.limits, limit) == report.limits.end()) {
+  for (const std::string& limit : tried.report.limits) {
+    if (limit != tried.search.limit &&
+        std::ranges::find(report.limits, limit) == report.limits.end()) {
       report.limits.push_back(limit);
     }
   }
@@ -186,51 +221,91 @@ Result<Plan::Seen> learned_alone(
   return plan.is_void(met) ? met : seen;
 }
 
-/// A search that has come to `options.straight_after` states is large: before it goes on, the
-/// program runs once under a fair schedule, which is quicker by far. What hangs there hangs.
-class FairRun {
+/// Before a search that turns out to be long goes on, the program runs under schedules that are
+/// quicker by far, and what hangs there hangs: under a fair one after `options.straight_after`
+/// states, and under one sweep of the sampler's (sampler.h) after `long_search` instructions, which
+/// take some seconds. Then the search begins again.
+class FirstLook {
 public:
-  explicit FairRun(const CheckRequest& request) : request_(request) {}
+  FirstLook(const CheckRequest& request, ForkServer& server)
+      : request_(request),
+        server_(server),
+        fair_(request.fair_hangs && !request.options.lockstep ? Stage::Wanted : Stage::Done),
+        sweep_(request.options.schedules > 0 ? Stage::Wanted : Stage::Done) {}
 
   /// The options of an attempt, which this may stop early.
-  Options first(const Options& options) {
-    capped_ = !done_ && request_.fair_hangs && !options.lockstep &&
-              options.straight_after < options.max_states;
-    Options result = options;
-    if (capped_) {
-      result.max_states = options.straight_after;
+  Options first(Options options) {
+    stops_at_states_ = fair_ == Stage::Wanted && options.straight_after < options.max_states;
+    stops_at_instructions_ = sweep_ == Stage::Wanted;
+    if (stops_at_states_) {
+      options.max_states = options.straight_after;
     }
-    return result;
-  }
-  /// Did the last attempt end for that reason only? Then it begins again.
-  bool was_stopped(const Search& search) const {
-    return capped_ && (search.table.saw(Fact::GaveUp) ||
-                       search.table.state_count() >= request_.options.straight_after);
-  }
-  /// Once.
-  const std::vector<report::Diagnostic>& run() {
-    if (!done_ && request_.fair_hangs && !request_.options.lockstep) {
-      constexpr double share = 1.0 / 6;
-      const double seconds = std::max(1.0, request_.options.max_seconds * share);
-      hangs_ = request_.fair_hangs(static_cast<unsigned>(seconds));
+    if (stops_at_instructions_) {
+      options.max_instructions = long_search;
     }
-    done_ = true;
-    return hangs_;
+    return options;
+  }
+  /// The last attempt ended for that reason only, and nothing hangs here: it begins again.
+  Result<bool> looked_in_vain(const CheckRequest& request, const StateTable& table) {
+    const bool many = stops_at_states_ && (table.saw(Fact::GaveUp) ||
+                                           table.state_count() >= request.options.straight_after);
+    const bool is_long = stops_at_instructions_ && table.instructions() >= long_search;
+    if (many || is_long) {
+      run_fair();
+    }
+    if (is_long && hangs_.empty() && sweep_ == Stage::Wanted) {
+      sweep_ = Stage::Done;
+      HostSources sources(request.program);
+      const std::uint32_t most = std::min(sweep, request.options.schedules);
+      TRY(Schedules swept, make_schedules(request, server_, most, share_of_sweep, sources));
+      swept_.emplace(std::move(swept));
+    }
+    return (many || is_long) && !found();
+  }
+  bool found() const { return !hangs_.empty() || (swept_ && !swept_->report.findings.empty()); }
+  /// Where the search itself has found nothing.
+  void add_to(report::Report& report) {
+    run_fair();
+    for (report::Diagnostic hang : hangs_) {
+      hang.searched = searched(report) + ", and one fair schedule";
+      report.findings.push_back(std::move(hang));
+    }
+    if (swept_ && hangs_.empty()) {
+      add_schedules(*swept_, report);
+    }
   }
 
 private:
+  enum class Stage : std::uint8_t {
+    Wanted,
+    Done
+  };
+  static constexpr std::uint64_t long_search = 60'000'000;
+  static constexpr double share_of_fair = 1.0 / 6, share_of_sweep = 1.0 / 6;
+
+  void run_fair() {
+    if (fair_ == Stage::Wanted) {
+      const double seconds = std::max(1.0, request_.options.max_seconds * share_of_fair);
+      hangs_ = request_.fair_hangs(static_cast<unsigned>(seconds));
+    }
+    fair_ = Stage::Done;
+  }
+
   const CheckRequest& request_;
-  bool capped_ = false, done_ = false;
+  ForkServer& server_;
+  Stage fair_, sweep_;
+  bool stops_at_states_ = false, stops_at_instructions_ = false;
   std::vector<report::Diagnostic> hangs_;
+  std::optional<Schedules> swept_;
 };
 
-/// The searches of the plan, until one holds, or `fair` shows a hang.
+/// The searches of the plan, until one holds, or `look` shows a hang.
 Result<Search> search_all(
     CheckRequest& request,
     ForkServer& server,
     Handover& handover,
     double share,
-    FairRun* fair = nullptr
+    FirstLook* look = nullptr
 ) {
   Plan plan(handover.options);
   std::optional<Search> kept; // true, but not everything
@@ -239,17 +314,18 @@ Result<Search> search_all(
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
     const double left = std::max(share - gone.count() / handover.options.max_seconds, least_share);
     const Plan::Attempt attempt = plan.next(left);
-    handover.options = fair != nullptr ? fair->first(attempt.options) : attempt.options;
+    handover.options = look != nullptr ? look->first(attempt.options) : attempt.options;
     auto tried = search(request, server, handover, {.share = attempt.share, .sheet = nullptr});
     handover.options = plan.options();
     if (!tried) {
       return tried;
     }
-    if (fair != nullptr && fair->was_stopped(*tried) && Interruption::received() == 0) {
-      if (!fair->run().empty()) {
+    if (look != nullptr && Interruption::received() == 0) {
+      TRY(const bool in_vain, look->looked_in_vain(request, tried->table));
+      if (look->found()) {
         return tried;
       }
-      if (!tried->table.saw(Fact::GaveUp)) {
+      if (in_vain && !tried->table.saw(Fact::GaveUp)) {
         continue;
       }
     }
@@ -381,8 +457,8 @@ Result<report::Report> check(const CheckRequest& asked) {
   Handover handover;
   handover.options = request.options;
   const double share = request.options.schedules > 0 ? share_of_search : 1;
-  FairRun fair(request);
-  auto found = search_all(request, servers.fixed, handover, share, &fair);
+  FirstLook look(asked, servers.fixed);
+  auto found = search_all(request, servers.fixed, handover, share, &look);
   if (!found) {
     return unexpected(found.error());
   }
@@ -395,10 +471,7 @@ Result<report::Report> check(const CheckRequest& asked) {
   }
   const bool unknown = !report.complete && report.findings.empty();
   if (unknown && Interruption::received() == 0) {
-    for (report::Diagnostic hang : fair.run()) {
-      hang.searched = searched(report) + ", and one fair schedule";
-      report.findings.push_back(std::move(hang));
-    }
+    look.add_to(report);
   }
   TRY_VOID(prefer_prompt_hangs(asked, servers.fixed, left, report));
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {
@@ -412,10 +485,6 @@ Result<report::Report> check(const CheckRequest& asked) {
     } else {
       all.reset(); // its memory may be needed
     }
-    // Nobody would repeat them if these were wrong.
-    request.options.sums = request.options.orderly = request.options.phases = false;
-    request.options.allocations = false;
-    request.options.starts_at_once = false;
     const double share_of_schedules = one_order ? std::min(left, share_of_other_orders) : left;
     TRY_VOID(try_schedules(request, servers.fixed, share_of_schedules, sources, report));
     if (!report.findings.empty()) {

@@ -205,7 +205,7 @@ constexpr LibraryRow library[] = {
 
 } // namespace
 
-const Effect& effect_of(const Instruction& i) {
+const Effect& find_effect(const Instruction& i) {
   const std::span<const Effect> of_opcode = rows_of(i.opcode);
   for (const Effect& row : of_opcode) {
     bool applies = true;

@@ -116,7 +116,11 @@ inline bool reads_carry(const Instruction& i) {
 }
 
 /// The first row of the opcode whose modifiers the instruction has.
-const Effect& effect_of(const Instruction& i);
+const Effect& find_effect(const Instruction& i);
+/// The same, found once for each instruction that was parsed: a search asks this of each access.
+inline const Effect& effect_of(const Instruction& i) {
+  return i.effect != nullptr ? *i.effect : find_effect(i);
+}
 
 /// A function of CUDA's device library.
 enum class LibraryFunction : std::uint8_t {

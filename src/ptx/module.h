@@ -99,6 +99,8 @@ struct Guard {
   bool negated = false;
 };
 
+struct Effect; // effect.h
+
 struct Instruction {
   Opcode opcode{};
   std::uint16_t form = 0;        // row of opcode.def this instruction matched
@@ -107,6 +109,7 @@ struct Instruction {
   std::optional<Guard> guard;
   TextPosition at;
   std::uint32_t location = no_location; // index into Module::source_locations
+  const Effect* effect = nullptr;       // its row, once it has been parsed: for effect_of() alone
 
   static constexpr std::uint32_t no_location = ~0U;
 

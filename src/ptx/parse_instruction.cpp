@@ -3,6 +3,7 @@
 // PTX ISA 9.0 sections 6, 9.1-9.4. What an instruction may look like stands in opcode.def; here is
 // only how operands are written.
 #include "ptx/check_operands.h"
+#include "ptx/effect.h"
 #include "ptx/parser.h"
 #include "ptx/special_register.h"
 #include "ptx/suggest.h"
@@ -65,6 +66,7 @@ bool Parser::instruction(
   Instruction& instruction = function_->body.emplace_back();
   instruction.opcode = decoded->opcode;
   instruction.modifiers = decoded->modifiers;
+  instruction.effect = &find_effect(instruction);
   instruction.guard = guard;
   instruction.at = at;
   instruction.location = location_;

@@ -643,6 +643,9 @@ bool Stepper::settle_lanes(const Lane& any) {
       return true;
     }
     const bool last = patience == last_patience;
+    // Enough to see that a loop only asks, though it backs off for a different time each time.
+    const std::uint64_t loops =
+        std::max(static_cast<std::uint64_t>(patience) / 64, 2 * most_asked);
     progress.joins_are_moves = progress.joins_are_moves || last;
     for (LaneMask m = warp.live; m != 0; m &= m - 1) {
       Lane at = any;
@@ -650,7 +653,7 @@ bool Stepper::settle_lanes(const Lane& any) {
       const LaneMask can_run =
           warp.live & ~warp.blocked & ~progress.loops[any.block][any.warp].endless;
       if ((can_run & bit(at.lane)) != 0 && !is_choice(at) &&
-          !loops_for_ever(at, last ? loop_rounds : static_cast<std::uint64_t>(patience) / 64)) {
+          !loops_for_ever(at, last ? loop_rounds : loops)) {
         return false;
       }
     }

@@ -14,9 +14,6 @@ using isa::Stop;
 
 namespace {
 
-// Orderly reads that a thread makes in one go; then each is a choice.
-constexpr std::uint64_t most_asked = 1 << 9;
-
 LaneMask bit(int lane) {
   return LaneMask{1} << lane;
 }

@@ -14,6 +14,8 @@ namespace heddle::reduce {
 inline constexpr std::int64_t plain_fuel = 1 << 14;
 /// How often it is asked that until we give up.
 inline constexpr std::uint64_t loop_rounds = 1 << 22;
+/// Orderly reads that a thread makes in one go; then each is a choice.
+inline constexpr std::uint64_t most_asked = 1 << 9;
 
 /// Does an instruction's result depend on which other lanes stand at it ([WARP-MASK])?
 inline bool asks_for_active(const isa::Code& code, const isa::Op& op) {

@@ -47,7 +47,7 @@ struct Course {
   std::vector<std::size_t> order;
 };
 
-Course run(System system, const Plan& plan) {
+Course run(System system, const SamplePlan& plan) {
   Sampler sampler(plan);
   Course result;
   for (;;) {
@@ -188,7 +188,7 @@ TEST(Sampler, TheHangThatLeavesOutFewestIsTold) {
 
 TEST(Sampler, AHangCanBeMetAgain) {
   for (std::uint32_t n = 0; n < sweep; ++n) {
-    Plan plan = plan_for(1, n);
+    SamplePlan plan = plan_for(1, n);
     const Course first = run(chain(false), plan);
     if (!first.hang) {
       continue;
@@ -222,7 +222,7 @@ TEST(Sampler, TheSameScheduleForTheSameNumbers) {
 
 TEST(Sampler, EveryStrategyHasANameAndASchedule) {
   for (std::uint32_t n = 0; n < sweep; ++n) {
-    const Plan plan = plan_for(3, n);
+    const SamplePlan plan = plan_for(3, n);
     EXPECT_EQ(plan.strategy, static_cast<Strategy>(n % strategy_count));
     EXPECT_FALSE(name(plan.strategy).empty());
     EXPECT_LT(plan.first_part, plan.most_steps);
