@@ -84,6 +84,7 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
         work.progress[c].loops[by.thread / threads][by.thread % threads / isa::warp_size].owners |=
             isa::LaneMask{1} << by.thread % isa::warp_size;
         work.progress[c].owner = work.progress[c].owner || !noted.shared;
+        made_owned_ = made_owned_ || !noted.shared;
       }
     } else {
       noted.thread = ++unknown_threads_; // nobody that was there before

@@ -51,6 +51,10 @@ public:
         order_data_(order_data),
         sums_(assumed.mutant) {}
 
+  /// Has a move made an access since then that its cluster may keep its number for ([RED-OWNED])?
+  void begin_move() { made_owned_ = false; }
+  bool made_owned() const { return made_owned_; }
+
   /// A warp is about to run. Accesses that were noted since the last turn are by nobody known.
   void begin_turn() { by_.resize(journal_.strong().size()); }
   /// It has run; `first`: the number of its first thread in the cluster.
@@ -77,6 +81,7 @@ private:
   Sums sums_;
   std::vector<By> by_;
   std::uint64_t unknown_threads_ = 0;
+  bool made_owned_ = false;
 };
 
 } // namespace heddle::reduce

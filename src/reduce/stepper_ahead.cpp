@@ -138,6 +138,10 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
       after.ready.empty()) {
     return false;
   }
+  // The cluster has had its number and may have lost it again: that depends on all of its threads.
+  if (!before.owner && access_monitor_.made_owned() && !mutant_is(Mutant::AheadForgetsOwners)) {
+    return false;
+  }
   const std::size_t thread = thread_of(*works_[move.work], move);
   for (std::size_t t = 0; t < before.parts.size(); ++t) {
     if (t != thread && before.parts[t] != after.parts[t]) {

@@ -283,6 +283,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     }
   }
   repeatable_ = true;
+  access_monitor_.begin_move();
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   if (order_data_.take_news()) { // what is known may read what has been marked, or write what is

@@ -32,6 +32,7 @@ const std::array<Row, reductions>& rows() {
       {"look-ahead", nullptr, {}},
       {"host-first", &Options::host_first, {}},
       {"returns", nullptr, {}},
+      {"checked-look-ahead", nullptr, {LookAhead}},
   }};
   return table;
 }
@@ -62,6 +63,8 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
   case Reduction::HostFirst:
   case Reduction::Returns:
     return !program.host.empty();
+  case Reduction::CheckedLookAhead:
+    return false; // where it matters, see below
   default:
     return true;
   }
@@ -111,6 +114,7 @@ Manner Configuration::manner() const {
   }
   manner.looks_ahead = has(Reduction::LookAhead);
   manner.returns_once = has(Reduction::Returns);
+  manner.checks_look_ahead = has(Reduction::CheckedLookAhead);
   return manner;
 }
 
@@ -152,7 +156,10 @@ std::vector<Configuration> configurations_for(const MicroProgram& program) {
   // together.
   add(all.without(Reduction::Straight));
   add(all.without(Reduction::DataOrder));
-  add(all.without(Reduction::Straight).without(Reduction::DataOrder));
+  const Configuration others = all.without(Reduction::Straight).without(Reduction::DataOrder);
+  add(others);
+  // Not in their place: a move that is made is noted by the monitors, one that is not made is not.
+  add(others.with(Reduction::CheckedLookAhead));
   return result;
 }
 

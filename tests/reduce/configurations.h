@@ -30,9 +30,10 @@ enum class Reduction : std::uint8_t {
   Straight,
   LookAhead,
   HostFirst,
-  Returns
+  Returns,
+  CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
-inline constexpr std::size_t reductions = 14;
+inline constexpr std::size_t reductions = 15;
 
 class Configuration {
 public:

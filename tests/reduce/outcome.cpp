@@ -109,6 +109,9 @@ std::string contradiction(const Outcome& reference, const Outcome& reduced) {
   if (!reference.one_name) {
     return "states of one name go on in different ways";
   }
+  if (!reduced.known_is_true) {
+    return "a move does something else than what is known of it";
+  }
   if (!reduced.complete && !reduced.hangs()) {
     return "incomplete";
   }

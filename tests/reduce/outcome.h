@@ -31,6 +31,7 @@ struct Outcome {
   std::map<std::string, Finding> findings; // by what is done for ever
   bool straight = false;                   // no way leads back to any state
   bool one_name = true;                    // states of one name go on in the same ways
+  bool known_is_true = true;               // moves do what is known of them
   std::size_t states = 0;
   bool hangs() const { return !findings.empty(); }
 };

@@ -15,6 +15,7 @@
 namespace heddle::enumeration {
 
 using explore::Plan;
+using model::MemoryJournal;
 using reduce::Stepper;
 
 namespace {
@@ -43,6 +44,7 @@ public:
   Outcome outcome() const {
     Outcome outcome = graph_.outcome();
     outcome.complete = outcome.complete && !over_;
+    outcome.known_is_true = known_is_true_;
     return outcome;
   }
 
@@ -204,8 +206,23 @@ private:
     }
   }
 
+  /// Makes it without looking it up, and takes it back.
+  void compare(const Stepper::Move& move, const Known& known) {
+    Walk::Place here = walk_.here();
+    MemoryJournal::Accesses accesses;
+    walk_.stepper().collect_accesses(&accesses);
+    const bool done = walk_.step(move);
+    walk_.stepper().collect_accesses(nullptr);
+    known_is_true_ = known_is_true_ && done && walk_.fingerprint() == known.state &&
+                     explore::step_of(walk_.stepper().taken()) == known.step;
+    walk_.back_to(here);
+  }
+
   void make(StateId state, const Stepper::Move& move, const Arrival& arrival) {
     const auto known = manner_.looks_ahead ? look_ahead(move) : std::nullopt;
+    if (known && manner_.checks_look_ahead) {
+      compare(move, *known);
+    }
     if (known && leads_to(state, move, *known)) {
       return;
     }
@@ -237,7 +254,7 @@ private:
   std::map<StateId, Made> made_;
   Plan::Seen seen_;
   int since_clash_ = 0;
-  bool over_ = false;
+  bool over_ = false, known_is_true_ = true;
 };
 
 } // namespace
