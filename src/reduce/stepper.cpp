@@ -618,10 +618,11 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
         group = bit(at.lane); // each call, and each time, is somebody's
       }
     }
-    const std::uint64_t executed = exec_.executed();
+    // Without what is only tried out: that is remembered, so it depends on other states.
+    const std::uint64_t executed = exec_.executed() - tried_;
     const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
     const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
-    rounds -= 1 + static_cast<int>((exec_.executed() - executed) / lanes / instructions);
+    rounds -= 1 + static_cast<int>((exec_.executed() - tried_ - executed) / lanes / instructions);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
       fail(at);
       return false;
