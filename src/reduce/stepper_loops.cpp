@@ -14,6 +14,9 @@ using isa::Stop;
 
 namespace {
 
+// Of a loop that does nothing but such operations each one is looked at.
+constexpr std::uint64_t most_silent = 64;
+
 LaneMask bit(int lane) {
   return LaneMask{1} << lane;
 }
@@ -48,7 +51,7 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   const isa::Warp& warp = warp_state(at).warp;
   Work::Progress& progress = at.work->progress[at.cluster];
   Recurrence circle(lane_state(at));
-  std::uint64_t asked = 0;
+  std::uint64_t asked = 0, silent_in_row = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const Stop stop = run(at, /*fuel=*/1);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -61,9 +64,11 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
     if (is_choice(at)) {
       return true;
     }
+    bool silent = false;
     if (stands_at_visible(at)) {
       const Operation operation = classify(at);
       note_acts(operation, circle);
+      silent = operation.kind == OperationKind::Silent;
       if (operation.kind == OperationKind::Orderly && operation.plain_read &&
           ++asked > most_asked) {
         // It counts how often it asks, or backs off: who would answer must have a turn.
@@ -73,6 +78,12 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
     }
     if (stop == Stop::Yield) {
       circle.did(Recurrence::Sleeps);
+    }
+    // Whether it comes by a fence or a look at a clock may depend on registers that decide nothing
+    // else, and that no state is known by. So it is left at something that each round comes by.
+    silent_in_row = silent ? silent_in_row + 1 : 0;
+    if (silent_in_row != 0 && silent_in_row < most_silent) {
+      continue;
     }
     const Hash128 state = lane_state(at);
     if (circle.is_back(state)) {
