@@ -122,6 +122,49 @@ template <Ask ask> static int repeated(Setup) {
   return 0;
 }
 
+// The kernel goes round for ever, and so does whoever asks whether it has ended: neither is owed anything by the other.
+//@ case: polls-for-ever
+//@ flags: --api=prompt
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: polls-for-ever
+//@ verdict: may-hang
+//@ finding: livelock
+//@ finding: starvation API
+//@ case: polls-event-for-ever
+//@ flags: --api=prompt
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: polls-elapsed-for-ever
+//@ flags: --api=prompt
+//@ verdict: may-hang
+//@ finding: livelock
+//@ case: polls-until-set
+//@ flags: --api=prompt
+//@ verdict: terminates
+__global__ void wait_until(SystemAtomic<int>* flag, int wanted) {
+  while (flag->load(memory_order_relaxed) != wanted) {
+  }
+}
+template <Ask ask, bool sets> static int polls(Setup) {
+  void* memory = nullptr;
+  cudaMallocHost(&memory, sizeof(SystemAtomic<int>));
+  auto* flag = new (memory) SystemAtomic<int>{0};
+  Work work;
+  cudaStreamCreate(&work.stream);
+  cudaEventCreate(&work.before);
+  cudaEventCreate(&work.behind);
+  cudaEventRecord(work.before, work.stream);
+  wait_until<<<1, 1, 0, work.stream>>>(flag, 1);
+  cudaEventRecord(work.behind, work.stream);
+  if (sets) {
+    flag->store(1);
+  }
+  while (not_ready<ask>(work)) {
+  }
+  return 0;
+}
+
 // One query proves nothing, promptly or not.
 //@ case: one-query
 //@ flags: --api=prompt
@@ -267,6 +310,10 @@ int main(int argc, char** argv) {
       {"elapsed-repeated", repeated<Ask::Elapsed>},
       {"stream-repeated", repeated<Ask::Stream>},
       {"event-repeated", repeated<Ask::Event>},
+      {"polls-for-ever", polls<Ask::Stream, false>},
+      {"polls-event-for-ever", polls<Ask::Event, false>},
+      {"polls-elapsed-for-ever", polls<Ask::Elapsed, false>},
+      {"polls-until-set", polls<Ask::Stream, true>},
       {"one-query", one_query},
       {"memory-if-freed", memory<false, false, false>},
       {"memory-if-in-use", memory<false, true, false>},
