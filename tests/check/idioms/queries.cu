@@ -130,7 +130,7 @@ template <Ask ask> static int repeated(Setup) {
 //@ case: polls-for-ever
 //@ verdict: may-hang
 //@ finding: livelock
-//@ finding: starvation API
+//@ finding: starvation
 //@ case: polls-event-for-ever
 //@ flags: --api=prompt
 //@ verdict: may-hang
