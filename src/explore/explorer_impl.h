@@ -320,7 +320,6 @@ private:
   std::uint32_t heard_ = 0; // of what is told in the table
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   int since_clash_ = 0; // states since Options::orderly failed
-  std::uint64_t instructions_told_ = 0; // of those that the stepper has executed
 
   std::array<MoveNames, 1024> last_names_; // by hash: those looked up last
   std::map<unsigned, ActorId> host_actors_;

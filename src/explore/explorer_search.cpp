@@ -262,14 +262,6 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
     finish();
   }
-  if (options_.max_instructions != 0 && visit->first && !one_way()) {
-    table_.count_instructions(stepper_.executed() - instructions_told_);
-    instructions_told_ = stepper_.executed();
-    if (table_.instructions() >= options_.max_instructions) {
-      table_.add_event(EventKind::Incomplete, 0, 0, "it was long, so single schedules came first");
-      finish();
-    }
-  }
   if (look.seen == StateTable::Seen::Never && visit->id % between_looks == 0) {
     HEDDLE_CHECK(
         stepper_.fingerprint() == look.device,

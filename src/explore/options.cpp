@@ -67,7 +67,6 @@ constexpr std::string_view expect_exit_key = "expect-exit=";
 constexpr std::string_view straight_key = "straight-after=";
 constexpr std::string_view one_order_key = "one-order-after=";
 constexpr std::string_view states_key = "max-states=";
-constexpr std::string_view instructions_key = "max-instructions=";
 constexpr std::string_view seconds_key = "max-time=";
 constexpr std::string_view mebibytes_key = "max-memory=";
 constexpr std::string_view schedules_key = "schedules=";
@@ -116,7 +115,6 @@ bool read_option(std::string_view word, Options& options) {
          read_number(word, straight_key, options.straight_after) ||
          read_number(word, one_order_key, options.one_order_after) ||
          read_number(word, states_key, options.max_states) ||
-         read_number(word, instructions_key, options.max_instructions) ||
          read_number(word, seconds_key, options.max_seconds) ||
          read_number(word, mebibytes_key, options.max_mebibytes) ||
          read_number(word, schedules_key, options.schedules) ||
@@ -191,9 +189,6 @@ std::string to_text(const Options& options) {
   if (options.max_states != defaults.max_states) {
     add(states_key, options.max_states);
   }
-  if (options.max_instructions != defaults.max_instructions) {
-    add(instructions_key, options.max_instructions);
-  }
   if (options.max_seconds != defaults.max_seconds) {
     add(seconds_key, options.max_seconds);
   }
@@ -225,7 +220,6 @@ Options without_limits(const Options& options) {
   result.straight_after = defaults.straight_after;
   result.one_order_after = defaults.one_order_after;
   result.max_states = defaults.max_states;
-  result.max_instructions = defaults.max_instructions;
   result.max_seconds = defaults.max_seconds;
   result.max_mebibytes = defaults.max_mebibytes;
   result.schedules = defaults.schedules;

@@ -94,7 +94,6 @@ struct Options {
   // As if grids did not wait for each other: to learn whether a verdict rests on [DEP].
   bool ignore_grid_order = false;
   std::uint32_t max_states = 1'000'000;
-  std::uint64_t max_instructions = 0; // of device threads, in the search; 0: no limit
   double max_seconds = 60;
   // Of the table and of all processes of the search together. 0: as much as the machine has.
   std::uint32_t max_mebibytes = 0;

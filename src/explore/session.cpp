@@ -223,8 +223,8 @@ Result<Plan::Seen> learned_alone(
 
 /// Before a search that turns out to be long goes on, the program runs under schedules that are
 /// quicker by far, and what hangs there hangs: under a fair one after `options.straight_after`
-/// states, and under one sweep of the sampler's (sampler.h) after `long_search` instructions, which
-/// take some seconds. Then the search begins again.
+/// states, and under one sweep of the sampler's (sampler.h) after a twelfth of the time. Then the
+/// search begins again.
 class FirstLook {
 public:
   FirstLook(const CheckRequest& request, ForkServer& server)
@@ -236,20 +236,25 @@ public:
   /// The options of an attempt, which this may stop early.
   Options first(Options options) {
     stops_at_states_ = fair_ == Stage::Wanted && options.straight_after < options.max_states;
-    stops_at_instructions_ = sweep_ == Stage::Wanted;
     if (stops_at_states_) {
       options.max_states = options.straight_after;
     }
-    if (stops_at_instructions_) {
-      options.max_instructions = long_search;
-    }
     return options;
   }
+  /// Of the time limit, for an attempt that may have `share`.
+  double share(double share) {
+    stops_by_time_ = sweep_ == Stage::Wanted && share > share_of_look;
+    begun_ = std::chrono::steady_clock::now();
+    return stops_by_time_ ? share_of_look : share;
+  }
   /// The last attempt ended for that reason only, and nothing hangs here: it begins again.
-  Result<bool> looked_in_vain(const CheckRequest& request, const StateTable& table) {
+  Result<bool> looked_in_vain(const CheckRequest& request, const Search& search) {
+    const StateTable& table = search.table;
+    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begun_;
     const bool many = stops_at_states_ && (table.saw(Fact::GaveUp) ||
                                            table.state_count() >= request.options.straight_after);
-    const bool is_long = stops_at_instructions_ && table.instructions() >= long_search;
+    const bool is_long = stops_by_time_ && !search.finished &&
+                         gone.count() >= share_of_look * request.options.max_seconds;
     if (many || is_long) {
       run_fair();
     }
@@ -280,8 +285,8 @@ private:
     Wanted,
     Done
   };
-  static constexpr std::uint64_t long_search = 60'000'000;
-  static constexpr double share_of_fair = 1.0 / 6, share_of_sweep = 1.0 / 6;
+  static constexpr double share_of_fair = 1.0 / 6, share_of_look = 1.0 / 12,
+                          share_of_sweep = 1.0 / 6;
 
   void run_fair() {
     if (fair_ == Stage::Wanted) {
@@ -294,7 +299,8 @@ private:
   const CheckRequest& request_;
   ForkServer& server_;
   Stage fair_, sweep_;
-  bool stops_at_states_ = false, stops_at_instructions_ = false;
+  bool stops_at_states_ = false, stops_by_time_ = false;
+  std::chrono::steady_clock::time_point begun_;
   std::vector<report::Diagnostic> hangs_;
   std::optional<Schedules> swept_;
 };
@@ -315,13 +321,14 @@ Result<Search> search_all(
     const double left = std::max(share - gone.count() / handover.options.max_seconds, least_share);
     const Plan::Attempt attempt = plan.next(left);
     handover.options = look != nullptr ? look->first(attempt.options) : attempt.options;
-    auto tried = search(request, server, handover, {.share = attempt.share, .sheet = nullptr});
+    const double most = look != nullptr ? look->share(attempt.share) : attempt.share;
+    auto tried = search(request, server, handover, {.share = most, .sheet = nullptr});
     handover.options = plan.options();
     if (!tried) {
       return tried;
     }
     if (look != nullptr && Interruption::received() == 0) {
-      TRY(const bool in_vain, look->looked_in_vain(request, tried->table));
+      TRY(const bool in_vain, look->looked_in_vain(request, *tried));
       if (look->found()) {
         return tried;
       }

@@ -626,14 +626,6 @@ void StateTable::count_irrevocable() {
   atomic_of(header().irrevocable).fetch_add(1, relaxed);
 }
 
-void StateTable::count_instructions(std::uint64_t more) {
-  count(header().several, header().instructions, more);
-}
-
-std::uint64_t StateTable::instructions() const {
-  return atomic_of(header().instructions).load(relaxed);
-}
-
 std::uint64_t StateTable::effort() const {
   constexpr std::uint64_t states_for_one = 20; // irrevocable move: it takes much longer
   Header& h = header();

@@ -186,10 +186,6 @@ public:
   /// A move is made that cannot be taken back: it needs a process, which takes as long as many
   /// states.
   void count_irrevocable();
-  /// Instructions of device threads that this process has executed since it said so last.
-  void count_instructions(std::uint64_t more);
-  /// All of them so far.
-  std::uint64_t instructions() const;
   /// States so far, and what moves that cannot be taken back are worth.
   std::uint64_t effort() const;
   /// A process could take part that does not. Then whoever has work to give away takes its permit.

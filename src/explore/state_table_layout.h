@@ -98,7 +98,6 @@ struct StateTable::Header {
   std::array<std::uint64_t, 7> learned; // reduce::Learned
   std::uint32_t keeps_to;               // so many states; 0: to none
   std::uint32_t irrevocable;            // moves
-  std::uint64_t instructions;           // of device threads, as far as they have been told
   std::int32_t permits;                 // of processes that could take part and do not
   std::uint32_t several;                // processes have taken part
   std::uint32_t visited;                // which of the sets of visited states is in use

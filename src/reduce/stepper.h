@@ -316,8 +316,6 @@ public:
   bool saw_host_addresses() const { return journal_.saw_host_addresses() || host_parameters_; }
   /// Is there a command that is not complete?
   bool busy() const;
-  /// Thread instructions so far, those among them that were only tried out.
-  std::uint64_t executed() const { return exec_.executed(); }
 
 private:
   using Starts = std::map<const Image*, Start>;
