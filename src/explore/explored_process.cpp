@@ -106,6 +106,10 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
         )
     );
   }
+  if (everything) {
+    Team team(jobs_of(request.workers));
+    table.close_gaps(team);
+  }
   return Search{std::move(table), orderly, limit};
 }
 

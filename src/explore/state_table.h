@@ -219,6 +219,9 @@ public:
 
   /// Nobody else uses the table any more, whatever they were doing with it when they were killed.
   void users_have_died();
+  /// After that: puts states and edges into the places of those that processes had taken and have not
+  /// used, so that nothing has to be copied to be judged. Nobody can search with it any more.
+  void close_gaps(Team& team);
 
 private:
   struct Header;

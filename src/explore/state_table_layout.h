@@ -102,6 +102,7 @@ struct StateTable::Header {
   std::uint32_t several;                // processes have taken part
   std::uint32_t visited;                // which of the sets of visited states is in use
   std::uint32_t told;
+  std::uint32_t gapless; // StateTable::close_gaps()
 
   alignas(apart) std::uint32_t states;
   alignas(apart) std::uint32_t edges;
