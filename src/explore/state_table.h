@@ -244,7 +244,11 @@ private:
   std::size_t bytes_ = 0;
   VisitedSet visited_set(std::uint32_t number) const;
   VisitedSet& visited() const;
-  void enlarge_visited(std::uint32_t number);
+  bool all_claimed(StateId id, const Choices& asked) const;
+  void enlarge_visited(std::uint32_t before, std::uint32_t number);
+  void help_enlarging();
+  void copy_visited();
+  void give_back(std::size_t at, std::size_t bytes);
   bool is_done(StateId id) const;
   bool take_states();
   void begin_insertion();

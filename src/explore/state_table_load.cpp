@@ -28,19 +28,19 @@ StateTable::Order StateTable::order(Numbering numbering) const {
     order.size = h.states;
   } else if (numbering == Numbering::AsFound && h.several == 0) {
     order.size = h.states;
-    while (order.size != 0 && states[order.size - 1].visits == 0) {
+    while (order.size != 0 && states[order.size - 1].visited == 0) {
       --order.size; // its process was ended
     }
     // A process that has found a state known, which it took for new, may have ended, too.
     order.as_stored = std::none_of(states, states + order.size, [](const StoredState& state) {
-      return state.visits == 0;
+      return state.visited == 0;
     });
   }
   if (order.as_stored) {
     return order;
   }
   for (StateId id = 0; id < h.states; ++id) {
-    if (states[id].visits != 0) { // else taken by a process that then found it known
+    if (states[id].visited != 0) { // else taken by a process that then found it known
       order.by_place.push_back(id);
     }
   }
@@ -156,10 +156,10 @@ ProgressGraph StateTable::load(Numbering numbering, Team& team) const {
   each_state([&](std::size_t place, const StoredState& stored) {
     State& state = graph.states[place];
     state = descriptions[stored.description];
-    state.terminal = stored.terminal != 0;
-    state.unexpected = stored.unexpected != 0;
+    state.terminal = stored.end != NoEnd;
+    state.unexpected = stored.end == UnexpectedEnd;
     state.exit_status = stored.exit_status;
-    state.expanded = stored.described != 0 && stored.claims == 0 && stored.edges >= stored.moves;
+    state.expanded = stored.described != 0 && stored.claims == 0 && stored.missing <= 0;
   });
   constexpr std::uint32_t unread = ~0U;
   std::vector<Label> labels(h.texts); // by text
@@ -253,7 +253,7 @@ void StateTable::close_gaps(Team& team) {
   auto* edges = region<ShortEdge>(h.edges_at);
   const std::uint32_t states_before = h.states;
   std::vector<std::uint32_t> gaps =
-      gaps_in(states_before, team, [&](std::size_t s) { return states[s].visits == 0; });
+      gaps_in(states_before, team, [&](std::size_t s) { return states[s].visited == 0; });
   // Of the states that were behind what is left: where they are.
   const std::uint32_t left = states_before - static_cast<std::uint32_t>(gaps.size());
   std::vector<StateId> now(gaps.size());
@@ -285,6 +285,7 @@ void StateTable::close_gaps(Team& team) {
     moved(events[e].from);
   }
   h.gapless = 1;
+  give_back(h.visited_at.front(), h.devices_at - h.visited_at.front());
 }
 
 std::uint32_t StateTable::state_count() const {
