@@ -548,6 +548,14 @@ void define_check(CLI::App& app, Options& options) {
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
   define_limits(*check, options.check.search, options.check.workers);
+  check
+      ->add_option(
+          "--progress-file",
+          options.check.progress_file,
+          "Write a line of JSON to FILE each second while a search lasts: states, how many in a second, depth, "
+          "open moves, processes, memory, and the part of random executions that is explored"
+      )
+      ->type_name("FILE");
 }
 
 Parsed failure(std::string_view command, std::string_view message) {

@@ -62,7 +62,8 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       .log = log,
       .share = part.share,
       .sheet = part.sheet,
-      .begun = request.begun
+      .begun = request.begun,
+      .file = request.progress_file
   };
   const auto [status, limit] =
       Watch(table, options, of).wait_for({server.leader(), server.ended(), [&] {

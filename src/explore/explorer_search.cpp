@@ -19,6 +19,7 @@ namespace {
 
 // States that a void search goes on for, to learn more of what it has to begin again without.
 constexpr int after_clash = 200;
+constexpr unsigned between_shows = 1024; // states; see show_open()
 // Of so many states that are known from looking ahead one is looked at.
 constexpr StateId between_looks = 256;
 
@@ -300,6 +301,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   }
   Node& node = add_node(visit->id, look);
   all_choices(node);
+  node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
   const Choices mine = table_.claim(node.state, wanted(node, asked, visit->first));
   if (!one_way()) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
@@ -603,6 +605,40 @@ void Explorer::leave_node() {
   path_.pop_back();
 }
 
+/// How likely it is that an execution that makes its choices at random comes to the choice that is under
+/// way in the last state of path_.
+double Explorer::weight_of_next() const {
+  double weight = weight_;
+  for (const Node& node : path_) {
+    weight /= node.width;
+  }
+  return weight;
+}
+
+/// How likely an execution goes where this process has not been yet (the weights of Kilby, Slaney,
+/// Thiébaux and Walsh, "Estimating search tree size", AAAI 2006).
+double Explorer::open_share() const {
+  double weight = weight_, open = 0;
+  for (const Node& node : path_) {
+    weight /= node.width;
+    open += weight * static_cast<double>(node.choices.size() - node.next);
+  }
+  return open;
+}
+
+void Explorer::show_open() {
+  since_open_ = 0;
+  table_.set_open(open_share());
+}
+
+/// This process ends; if that is before it has tried everything, nobody else does.
+void Explorer::abandon_open() {
+  if (!path_.empty()) {
+    table_.abandon(open_share());
+  }
+  table_.set_open(0);
+}
+
 /// Tries everything from the first state of path_ on. True: the host goes on in this process;
 /// false: all is done.
 bool Explorer::search() {
@@ -617,6 +653,9 @@ bool Explorer::search() {
       look_ahead(path_.back());
     }
     share_work();
+    if (since_open_++ % between_shows == 0) {
+      show_open();
+    }
     Node& node = path_.back();
     if (node.next == node.choices.size()) {
       if (path_.size() == 1 && take_work()) {
@@ -659,6 +698,7 @@ bool Explorer::search() {
     }
     // Nobody goes back from here.
     leave_family();
+    weight_ = weight_of_next();
     taken_ += path_.size();
     if (go(node, choice)) {
       return true;

@@ -194,6 +194,7 @@ bool Explorer::take_work() {
   note_facts();
   exchange_news();
   table_.set_frontier(0, 0);
+  table_.set_open(0);
   const std::uint32_t process = table_.process();
   board_.rest(process);
   table_.give_permit();
@@ -227,6 +228,7 @@ bool Explorer::repeat_way(const Work& work) {
       return false;
     }
     all_choices(node);
+    node.width = static_cast<std::uint32_t>(node.choices.size());
     std::erase_if(node.choices, [&](const Choice& choice) {
       return std::ranges::find(next->choices, choice.number) == next->choices.end();
     });
@@ -243,6 +245,7 @@ bool Explorer::repeat_way(const Work& work) {
     const Work::Step& step = work.steps[n];
     scratch.moves = path_.back().moves;
     all_choices(scratch);
+    path_.back().width = static_cast<std::uint32_t>(scratch.choices.size());
     const auto choice = std::ranges::find(scratch.choices, step.choice, &Choice::number);
     if (choice == scratch.choices.end() || choice->kind != Choice::Kind::Thread) {
       return false;

@@ -658,6 +658,7 @@ std::optional<std::uint32_t> StateTable::add_process() {
   for (std::uint32_t n = 0; n < h.max_processes; ++n) {
     if (atomic_of(processes[n].used).exchange(1, relaxed) == 0) {
       processes[n].depth = processes[n].queue = 0;
+      processes[n].open = n == 0 ? 1 : 0; // the first one has everything before it
       processes[n].inserts = 0;
       return n;
     }
@@ -668,6 +669,7 @@ std::optional<std::uint32_t> StateTable::add_process() {
 void StateTable::remove_process(std::uint32_t process) {
   StoredProcess& record = region<StoredProcess>(header().processes_at)[process];
   atomic_of(record.queue).store(0, relaxed);
+  atomic_of(record.open).store(0, relaxed);
   atomic_of(record.used).store(0, std::memory_order_release);
 }
 
@@ -698,6 +700,15 @@ void StateTable::set_frontier(std::uint64_t depth, std::uint64_t queue) {
   StoredProcess& own = region<StoredProcess>(header().processes_at)[process_];
   atomic_of(own.depth).store(depth, relaxed);
   atomic_of(own.queue).store(queue, relaxed);
+}
+
+void StateTable::set_open(double share) {
+  StoredProcess& own = region<StoredProcess>(header().processes_at)[process_];
+  atomic_of(own.open).store(share, relaxed);
+}
+
+void StateTable::abandon(double share) {
+  atomic_of(header().abandoned).fetch_add(share, relaxed);
 }
 
 bool StateTable::help_wanted() const {

@@ -183,6 +183,10 @@ public:
   bool has_fault_from(StateId from) const;
   /// How far this process has gone from the beginning, and how many choices it has not tried yet.
   void set_frontier(std::uint64_t depth, std::uint64_t queue);
+  /// How likely it is that an execution goes where this process has not been yet (Frontier::explored).
+  void set_open(double share);
+  /// The same for what is left where nobody is going to go.
+  void abandon(double share);
   /// A move is made that cannot be taken back: it needs a process, which takes as long as many
   /// states.
   void count_irrevocable();
@@ -204,7 +208,14 @@ public:
   ProgressGraph load(Numbering numbering = Numbering::AsFound) const;
   ProgressGraph load(Numbering numbering, Team& team) const;
   std::uint32_t state_count() const;
-  std::pair<std::uint64_t, std::uint64_t> frontier() const; // depth, queue
+  struct Frontier {
+    std::uint64_t depth = 0, queue = 0;
+    std::uint32_t processes = 0; // that have something left to try
+    // How likely it is that an execution that makes a choice at random in each state has been explored
+    // to its end: 1 when a search is over.
+    double explored = 0;
+  };
+  Frontier frontier() const;
   bool saw(Fact fact) const;
   /// Large enough for several processes. Then which of several equal threads an edge names, and the
   /// number of its choice, may differ from run to run, however it is numbered.

@@ -67,6 +67,7 @@ constexpr std::size_t apart = 128;
 
 struct alignas(apart) StoredProcess {
   std::uint64_t depth, queue;
+  double open; // see Frontier::explored: of what this process has not explored
   std::uint32_t used;
   std::uint32_t inserts; // a visited state, just now
   std::uint32_t position_state, position_site;
@@ -117,6 +118,7 @@ struct StateTable::Header {
   std::uint32_t visited;                // which of the sets of visited states is in use
   std::uint32_t told;
   std::uint32_t gapless; // StateTable::close_gaps()
+  double abandoned;      // see Frontier::explored
 
   alignas(apart) std::uint32_t states;
   alignas(apart) std::uint32_t edges;

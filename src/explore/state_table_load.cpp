@@ -292,16 +292,20 @@ std::uint32_t StateTable::state_count() const {
   return header().states;
 }
 
-std::pair<std::uint64_t, std::uint64_t> StateTable::frontier() const {
+StateTable::Frontier StateTable::frontier() const {
   const Header& h = header();
   const auto* processes = region<StoredProcess>(h.processes_at);
-  std::pair<std::uint64_t, std::uint64_t> result;
+  Frontier result;
+  double open = h.abandoned;
   for (std::uint32_t n = 0; n < h.max_processes; ++n) {
     if (processes[n].used != 0) {
-      result.first = std::max(result.first, processes[n].depth);
-      result.second += processes[n].queue;
+      result.depth = std::max(result.depth, processes[n].depth);
+      result.queue += processes[n].queue;
+      result.processes += processes[n].queue != 0 ? 1 : 0;
+      open += processes[n].open;
     }
   }
+  result.explored = std::clamp(1 - open, 0.0, 1.0);
   return result;
 }
 
