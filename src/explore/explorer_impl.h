@@ -132,7 +132,7 @@ private:
     std::vector<Stepper::Move> moves;
     std::vector<Choice> choices; // those that are tried here
     std::size_t next = 0;
-    std::uint32_t width = 1; // how many choices the state has, whoever tries them
+    std::uint32_t width = 1; // how many choices of the state are tried, by whomever
     std::uint32_t taken = 0, check = 0; // number of the choice under way; check_of() this state
     std::uint64_t open = 0;             // host threads whose wait could end
     Hash128 device, beside; // what the fingerprint consists of

@@ -310,6 +310,9 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   if (options_.starts_at_once && !one_way()) {
     keep_few(node, look.alike);
   }
+  if (visit->first) { // what is left out is not explored, others stand for it
+    node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
+  }
   if (visit->first || one_way()) {
     describe(node, mine.device && !one_way());
   } else {
@@ -634,7 +637,8 @@ void Explorer::show_open() {
 /// This process ends; if that is before it has tried everything, nobody else does.
 void Explorer::abandon_open() {
   if (!path_.empty()) {
-    table_.abandon(open_share());
+    const bool under_way = path_.back().next != 0; // a choice, which is not done with
+    table_.abandon(open_share() + (under_way ? weight_of_next() : 0));
   }
   table_.set_open(0);
 }

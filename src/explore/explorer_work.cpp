@@ -97,6 +97,7 @@ Work Explorer::piece_of_work(std::span<const std::size_t> kept) const {
           {.choice = path_[n - 1].taken,
            .check = node.check,
            .state = node.state,
+           .width = node.width,
            .alike = static_cast<std::uint32_t>(node.alike)}
       );
     }
@@ -228,7 +229,6 @@ bool Explorer::repeat_way(const Work& work) {
       return false;
     }
     all_choices(node);
-    node.width = static_cast<std::uint32_t>(node.choices.size());
     std::erase_if(node.choices, [&](const Choice& choice) {
       return std::ranges::find(next->choices, choice.number) == next->choices.end();
     });
@@ -245,7 +245,6 @@ bool Explorer::repeat_way(const Work& work) {
     const Work::Step& step = work.steps[n];
     scratch.moves = path_.back().moves;
     all_choices(scratch);
-    path_.back().width = static_cast<std::uint32_t>(scratch.choices.size());
     const auto choice = std::ranges::find(scratch.choices, step.choice, &Choice::number);
     if (choice == scratch.choices.end() || choice->kind != Choice::Kind::Thread) {
       return false;
@@ -260,6 +259,7 @@ bool Explorer::repeat_way(const Work& work) {
       return false;
     }
     add_node(step.state, look);
+    path_.back().width = step.width;
     path_.back().alike = step.alike;
     if (!open(n + 1)) {
       return false;
