@@ -552,8 +552,7 @@ void define_check(CLI::App& app, Options& options) {
       ->add_option(
           "--progress-file",
           options.check.progress_file,
-          "Write a line of JSON to FILE each second while a search lasts: states, how many in a second, depth, "
-          "open moves, processes, memory, and the part of random executions that is explored"
+          "Write a line of JSON to FILE each second of a search: how far it is"
       )
       ->type_name("FILE");
 }

@@ -1,6 +1,6 @@
-// Implements component_judge.h. A large component is gone through three times, in pieces: what its edges
-// do; which states carry demands that none of them answers; which edges do. Only threads that change
-// their classes are followed by one thread of the team.
+// Implements component_judge.h. A large component is gone through three times, in pieces: what its
+// edges do; which states carry demands that none of them answers; which edges do. Only threads that
+// change their classes are followed by one thread of the team.
 #include "explore/component_judge.h"
 
 #include <algorithm>
@@ -24,8 +24,7 @@ template <class T> void append(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-template <class F>
-void each_owed(const Region& region, StateId s, F&& f) {
+template <class F> void each_owed(const Region& region, StateId s, F&& f) {
   for (const Demand& demand : region.graph.owed_in(s)) {
     f(demand);
   }
@@ -202,7 +201,11 @@ void ComponentJudge::Seen::sort() {
   sort_unique(fresh);
 }
 
-void ComponentJudge::look_at(std::uint32_t part, std::span<const StateId> states, Piece& piece) const {
+void ComponentJudge::look_at(
+    std::uint32_t part,
+    std::span<const StateId> states,
+    Piece& piece
+) const {
   Seen& seen = piece.seen;
   seen.clear();
   piece.edges.clear();
@@ -231,11 +234,12 @@ void ComponentJudge::look_at(std::uint32_t part, std::span<const StateId> states
         seen.fresh.emplace_back(label.actor, label.fresh);
       }
       seen.changing = seen.changing || label.changes != 0;
-      seen.some_demand = seen.some_demand || label.query_obliged || label.failed || label.soon ||
-                         label.stale != 0;
+      seen.some_demand =
+          seen.some_demand || label.query_obliged || label.failed || label.soon || label.stale != 0;
       if (region_.graph.by_device(label.actor)) {
         seen.device_moves = true;
-        seen.steps = static_cast<std::uint8_t>(seen.steps | 1U << static_cast<unsigned>(label.step));
+        seen.steps =
+            static_cast<std::uint8_t>(seen.steps | 1U << static_cast<unsigned>(label.step));
       }
     }
   }

@@ -2,9 +2,9 @@
 //
 //   Region region(graph, out, ignored, part_of);
 //   ComponentJudge judge(region);
-//   judge.judge(number, states, &team);      // region.part(s) is `number` for these states and no others
-//   judge.analysis.endless …                 // yes
-//   judge.rests …                            // no, but perhaps in a part of these states
+//   judge.judge(number, states, &team);      // region.part(s) is `number` for these states and no
+//   others judge.analysis.endless …                 // yes judge.rests … // no, but perhaps in a
+//   part of these states
 #pragma once
 
 #include "explore/components.h"
@@ -39,7 +39,9 @@ struct Region {
   void put(StateId s, std::uint32_t part) {
     std::atomic_ref(part_of[s]).store(part, std::memory_order_relaxed);
   }
-  bool is_gone(EdgeId e) const { return some_gone.load(std::memory_order_relaxed) && gone.contains(e); }
+  bool is_gone(EdgeId e) const {
+    return some_gone.load(std::memory_order_relaxed) && gone.contains(e);
+  }
   void leave_out(EdgeId e) {
     gone.add(e);
     some_gone.store(true, std::memory_order_relaxed);
@@ -101,11 +103,11 @@ public:
   Analysis analysis;                       // of those that it has judged; `circles` is not its own
   std::vector<std::vector<StateId>> rests; // where it goes on, each ascending
 
-  /// Nobody moves any more in this state, in which there is something owed by these rules, a bit each:
-  /// allowed if there are none. `whole`: it is in no other component of the whole graph.
+  /// Nobody moves any more in this state, in which there is something owed by these rules, a bit
+  /// each: allowed if there are none. `whole`: it is in no other component of the whole graph.
   void judge_single(StateId s, unsigned rules, bool whole);
-  /// Allowed for ever? Else leaves out what carries unanswered demands and says where to look again.
-  /// `team`: to share the work; nullptr: other members are at work on other components.
+  /// Allowed for ever? Else leaves out what carries unanswered demands and says where to look
+  /// again. `team`: to share the work; nullptr: other members are at work on other components.
   void judge(std::uint32_t part, std::span<const StateId> states, Team* team);
   bool found_some() const { return found_some_.load(std::memory_order_relaxed); }
 

@@ -1,7 +1,7 @@
 // Implements components.h. The operations on sets follow section 4 of the paper: `unite` locks the
-// smaller root first, so that of those who unite sets in a circle one has nobody to wait for, and then
-// one entry of each list, which it makes one. A list is a ring of all states of a set; entries that are
-// done are left out of it by whoever passes by, and a set is finished when all are.
+// smaller root first, so that of those who unite sets in a circle one has nobody to wait for, and
+// then one entry of each list, which it makes one. A list is a ring of all states of a set; entries
+// that are done are left out of it by whoever passes by, and a set is finished when all are.
 #include "explore/components.h"
 
 #include "base/check.h"
@@ -39,11 +39,13 @@ private:
 } // namespace
 
 void Components::open(StateId s) {
-  nodes_[s] = {.parent = s, .next = s, .members = 0, .set = Set::Live, .item = Item::Live, .marks = 0};
+  nodes_[s] =
+      {.parent = s, .next = s, .members = 0, .set = Set::Live, .item = Item::Live, .marks = 0};
 }
 
 void Components::close(StateId s) {
-  nodes_[s] = {.parent = s, .next = s, .members = 0, .set = Set::Dead, .item = Item::Done, .marks = 0};
+  nodes_[s] =
+      {.parent = s, .next = s, .members = 0, .set = Set::Dead, .item = Item::Done, .marks = 0};
 }
 
 // --- Sets ----------------------------------------------------------------------------------------
@@ -334,11 +336,7 @@ void Components::split(
   walk_together(out, which, states.size(), [&](std::size_t i) { return states[i]; }, team);
 }
 
-void Components::split(
-    const OutEdges& out,
-    const Which& which,
-    std::span<const StateId> states
-) {
+void Components::split(const OutEdges& out, const Which& which, std::span<const StateId> states) {
   Walk walk;
   for (const StateId s : states) {
     walk_from(walk, out, which, s);

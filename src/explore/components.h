@@ -6,11 +6,12 @@
 //   components.root(s) == components.root(t)              // s and t are in one component
 //   components.is_single(s)                               // … and s is in one by itself
 //
-// Implements Bloemen, Laarman and van de Pol, "Multi-core on-the-fly SCC decomposition" (PPoPP 2016).
-// Each member of the team walks depth first. States that are known to be on one circle are united (a
-// union-find forest); what of such a set nobody has finished with is in a list that its members share,
-// so that several go through one large component; and who comes to a set that is finished goes no
-// further. A state begins a walk only once, whoever takes it; so members begin at different places.
+// Implements Bloemen, Laarman and van de Pol, "Multi-core on-the-fly SCC decomposition" (PPoPP
+// 2016). Each member of the team walks depth first. States that are known to be on one circle are
+// united (a union-find forest); what of such a set nobody has finished with is in a list that its
+// members share, so that several go through one large component; and who comes to a set that is
+// finished goes no further. A state begins a walk only once, whoever takes it; so members begin at
+// different places.
 //
 // Which state is the root of its set depends on timing; which states are in it does not.
 #pragma once
@@ -34,7 +35,8 @@ class EdgeSet {
 public:
   explicit EdgeSet(std::size_t edges) : words_((edges + 63) / 64) {}
   bool contains(EdgeId e) const {
-    return (std::atomic_ref(const_cast<std::uint64_t&>(words_[e / 64])).load(std::memory_order_relaxed) >>
+    return (std::atomic_ref(const_cast<std::uint64_t&>(words_[e / 64]))
+                    .load(std::memory_order_relaxed) >>
                 (e % 64) &
             1) != 0;
   }
@@ -53,7 +55,7 @@ public:
 
   /// Which edges of open states count: those to open states of the same part that are not gone.
   struct Which {
-    const EdgeSet* gone = nullptr;            // nullptr: none are
+    const EdgeSet* gone = nullptr;          // nullptr: none are
     const std::uint32_t* part_of = nullptr; // by state; nullptr: there is one part
     std::uint32_t part = 0;
   };
@@ -61,7 +63,8 @@ public:
   /// The state is looked at by the next split. Different members may open different states.
   void open(StateId s);
   void close(StateId s);
-  /// Into components, all of them closed in the end. `states` are those that are open and in the part.
+  /// Into components, all of them closed in the end. `states` are those that are open and in the
+  /// part.
   void split(const OutEdges& out, const Which& which, std::span<const StateId> states, Team& team);
   /// The same for all open states of a graph, all of whose states have been opened or closed.
   void split(const OutEdges& out, const Which& which, Team& team);
@@ -103,7 +106,7 @@ private:
   };
   struct Frame {
     StateId state;
-    StateId current; // of its set, which is looked at; `nobody`: none
+    StateId current;          // of its set, which is looked at; `nobody`: none
     std::uint32_t next, left; // of the edges out of it
   };
   struct Walk { // of one member
@@ -114,7 +117,13 @@ private:
   static constexpr StateId nobody = ~0U;
 
   template <class StateAt>
-  void walk_together(const OutEdges& out, const Which& which, std::size_t count, const StateAt& state_at, Team& team);
+  void walk_together(
+      const OutEdges& out,
+      const Which& which,
+      std::size_t count,
+      const StateAt& state_at,
+      Team& team
+  );
   void walk_from(Walk& walk, const OutEdges& out, const Which& which, StateId s);
   void step(Walk& walk, const OutEdges& out, const Which& which);
   Claim claim(StateId s, unsigned member);

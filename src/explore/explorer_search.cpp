@@ -568,8 +568,8 @@ std::uint32_t Explorer::label_of(const Node& node, const Choice& choice) {
   return label;
 }
 
-/// `node` is one of path_. True: what the choice does is known, and so is the state that it leads to. Five of six moves are
-/// like that where six threads move; they are written down and not made.
+/// `node` is one of path_. True: what the choice does is known, and so is the state that it leads
+/// to. Five of six moves are like that where six threads move; they are written down and not made.
 bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   if (!choice.ahead) {
     return false;
@@ -608,8 +608,8 @@ void Explorer::leave_node() {
   path_.pop_back();
 }
 
-/// How likely it is that an execution that makes its choices at random comes to the choice that is under
-/// way in the last state of path_.
+/// How likely it is that an execution that makes its choices at random comes to the choice that is
+/// under way in the last state of path_.
 double Explorer::weight_of_next() const {
   double weight = weight_;
   for (const Node& node : path_) {
@@ -648,8 +648,7 @@ void Explorer::abandon_open() {
 bool Explorer::search() {
   while (!path_.empty()) {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::Refuted) ||
-        table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) ||
-        table_.saw(Fact::Unrepeatable) ||
+        table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) || table_.saw(Fact::Unrepeatable) ||
         (options_.starts_at_once && table_.saw(Fact::Circle))) {
       finish(); // another process has found out
     }

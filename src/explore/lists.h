@@ -23,7 +23,8 @@ public:
   /// Of values that are sorted into lists 1, 2, …: value v goes to list number which(v) + 1, behind
   /// those before it.
   template <class Which>
-  static Lists of_sizes(std::span<const std::size_t> sizes, std::span<const T> values, const Which& which) {
+  static Lists
+  of_sizes(std::span<const std::size_t> sizes, std::span<const T> values, const Which& which) {
     Lists lists;
     std::vector<std::size_t> next;
     std::size_t end = 0;

@@ -4,14 +4,15 @@
 //   progress_text(p)        "12,345 states, 6,789 states/s, depth 310, 1,204 open moves, …"
 //   progress_json(p)        {"states":12345, …}
 //
-// How much of a search is done cannot be known before its end, and no estimate of the number of states is
-// given: none is good (Pelánek and Šimeček, "Estimating state space parameters", 2008). What is said is
-// `explored`: how likely it is that an execution that makes its choices at random has been explored to its
-// end, exact but for work that is just being handed over. It is what Knuth's random probes ("Estimating the
-// efficiency of backtrack programs", 1975) would find in the mean, without their spread: the weights are
-// summed over what is open, as Kilby, Slaney, Thiébaux and Walsh do ("Estimating search tree size", AAAI
-// 2006). It grows to 1, but it is not the part of the states: executions that come to an end soon weigh
-// most, and long ones have most of the states. docs/scaling.md has figures.
+// How much of a search is done cannot be known before its end, and no estimate of the number of
+// states is given: none is good (Pelánek and Šimeček, "Estimating state space parameters", 2008).
+// What is said is `explored`: how likely it is that an execution that makes its choices at random
+// has been explored to its end, exact but for work that is just being handed over. It is what
+// Knuth's random probes ("Estimating the efficiency of backtrack programs", 1975) would find in the
+// mean, without their spread: the weights are summed over what is open, as Kilby, Slaney, Thiébaux
+// and Walsh do ("Estimating search tree size", AAAI 2006). It grows to 1, but it is not the part of
+// the states: executions that come to an end soon weigh most, and long ones have most of the
+// states. docs/scaling.md has figures.
 #pragma once
 
 #include "explore/sample_sheet.h"

@@ -5,8 +5,8 @@
 // and again). Otherwise whoever stays must avoid the states and edges that carry the unanswered
 // demands: remove those, split again. Each round removes something, so it ends.
 //
-// All of it is shared by a team of threads: components are found together (components.h), large ones are
-// judged together, small ones side by side, each to its end by one thread.
+// All of it is shared by a team of threads: components are found together (components.h), large
+// ones are judged together, small ones side by side, each to its end by one thread.
 #include "explore/progress_graph.h"
 
 #include "explore/component_judge.h"
@@ -107,18 +107,19 @@ public:
       }
     });
     components_.split(region_.out, {}, team_);
-    circles_ = in_order(graph.states.size(), [&](std::size_t i, std::size_t m) -> std::optional<StateId> {
-      const auto s = static_cast<StateId>(i);
-      if (!graph.states[s].expanded || graph.states[s].terminal) {
-        return std::nullopt;
-      }
-      if (!components_.is_single(s) || components_.leads_back(s)) {
-        return s;
-      }
-      const unsigned rules = region_.out.owed_by(s) | owed[graph.states[s].demands];
-      judges_[m].judge_single(s, rules, /*whole=*/true);
-      return std::nullopt;
-    });
+    circles_ =
+        in_order(graph.states.size(), [&](std::size_t i, std::size_t m) -> std::optional<StateId> {
+          const auto s = static_cast<StateId>(i);
+          if (!graph.states[s].expanded || graph.states[s].terminal) {
+            return std::nullopt;
+          }
+          if (!components_.is_single(s) || components_.leads_back(s)) {
+            return s;
+          }
+          const unsigned rules = region_.out.owed_by(s) | owed[graph.states[s].demands];
+          judges_[m].judge_single(s, rules, /*whole=*/true);
+          return std::nullopt;
+        });
     judge_parts(group(circles_));
     return all_together();
   }
@@ -153,8 +154,8 @@ private:
     return result;
   }
 
-  /// Components of several states, or with an edge to itself, that these states are in: numbered from
-  /// `first_part_` on in the order of their first states, each ascending.
+  /// Components of several states, or with an edge to itself, that these states are in: numbered
+  /// from `first_part_` on in the order of their first states, each ascending.
   Lists<StateId> group(std::span<const StateId> states) {
     std::vector<std::size_t> sizes;
     const std::uint32_t first = next_part_.load();
@@ -256,7 +257,11 @@ private:
   }
 
   Components::Which which(std::uint32_t part) const {
-    return {.gone = region_.some_gone ? &region_.gone : nullptr, .part_of = part_of_.data(), .part = part};
+    return {
+        .gone = region_.some_gone ? &region_.gone : nullptr,
+        .part_of = part_of_.data(),
+        .part = part
+    };
   }
 
   /// Enough has been found out.
@@ -419,7 +424,7 @@ shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<
 
 std::vector<EdgeId> way_to_an_end(const ProgressGraph& graph, const OutEdges& out) {
   LargeArray<EdgeId> came_by(graph.states.size()); // and one more; 0: nobody has been there
-  std::vector<StateId> open{0};                    // the last one is next: a program mostly goes to its end
+  std::vector<StateId> open{0}; // the last one is next: a program mostly goes to its end
   while (!open.empty()) {
     StateId s = open.back();
     open.pop_back();

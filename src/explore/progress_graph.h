@@ -184,8 +184,8 @@ bool has_endless(
 std::vector<EdgeId>
 shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets);
 
-/// Edges of some way from state 0 to a state in which the program has ended, if there is one: soon found,
-/// not short.
+/// Edges of some way from state 0 to a state in which the program has ended, if there is one: soon
+/// found, not short.
 std::vector<EdgeId> way_to_an_end(const ProgressGraph& graph, const OutEdges& out);
 
 } // namespace heddle::explore

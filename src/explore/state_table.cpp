@@ -26,7 +26,7 @@ constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
 constexpr std::uint32_t edges_at_once = 4096 / sizeof(ShortEdge),
                         states_at_once = 4096 / sizeof(StoredState);
 constexpr auto short_time = std::chrono::microseconds(20);
-constexpr std::size_t labels_known = 2048;  // to a process
+constexpr std::size_t labels_known = 2048; // to a process
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr int from_shift = 56, to_shift = 48; // Header::next_piece
 
@@ -194,7 +194,8 @@ bool StateTable::all_claimed(StateId id, const Choices& asked) const {
       missing(asked.other_ways & 0xff, narrow.other_ways)) {
     return false;
   }
-  const std::uint64_t first = asked.first_ways >> narrow_ways, other = asked.other_ways >> narrow_ways;
+  const std::uint64_t first = asked.first_ways >> narrow_ways,
+                      other = asked.other_ways >> narrow_ways;
   if ((first | other) == 0) {
     return true;
   }
@@ -258,7 +259,8 @@ void StateTable::help_enlarging() {
 void StateTable::copy_visited() {
   Header& h = header();
   std::uint64_t next = atomic_of(h.next_piece).load();
-  const VisitedSet from = visited_set(static_cast<std::uint32_t>(next >> from_shift)), to = visited_set(static_cast<std::uint32_t>(next >> to_shift & 0xff));
+  const VisitedSet from = visited_set(static_cast<std::uint32_t>(next >> from_shift)),
+                   to = visited_set(static_cast<std::uint32_t>(next >> to_shift & 0xff));
   const std::uint64_t end = (next >> to_shift << to_shift) + from.pieces();
   while (next < end) {
     if (!atomic_of(h.next_piece).compare_exchange_weak(next, next + 1)) {
@@ -293,8 +295,8 @@ void StateTable::make_room(std::uint32_t states) {
   h.enlarge_mutex.unlock();
 }
 
-/// Nobody inserts while they move to a larger set; who looks for one meanwhile may miss it, and finds it
-/// when it inserts it.
+/// Nobody inserts while they move to a larger set; who looks for one meanwhile may miss it, and
+/// finds it when it inserts it.
 void StateTable::enlarge_visited(std::uint32_t before, std::uint32_t number) {
   Header& h = header();
   atomic_of(h.enlarging).store(WaitsForInsertions);
@@ -307,7 +309,8 @@ void StateTable::enlarge_visited(std::uint32_t before, std::uint32_t number) {
     }
   }
   atomic_of(h.pieces_done).store(0);
-  atomic_of(h.next_piece).store(std::uint64_t{before} << from_shift | std::uint64_t{number} << to_shift);
+  atomic_of(h.next_piece)
+      .store(std::uint64_t{before} << from_shift | std::uint64_t{number} << to_shift);
   atomic_of(h.enlarging).store(Copies);
   copy_visited();
   const std::uint32_t pieces = visited_set(before).pieces();
@@ -352,14 +355,15 @@ Choices StateTable::claim(StateId id, const Choices& wanted) {
     const bool new_ones = (own & ~atomic_of(ways).load(relaxed)) != 0;
     return new_ones ? own & ~atomic_of(ways).fetch_or(own, relaxed) : 0;
   };
-  const auto claim_ways = [&](std::uint8_t& narrow, std::uint64_t StoredWays::*of, std::uint64_t bits) {
-    const std::uint64_t rest = bits >> narrow_ways;
-    std::uint64_t granted = claim_bits(narrow, bits & 0xff);
-    if (rest != 0) {
-      granted |= claim_bits(region<StoredWays>(h.ways_at)[id].*of, rest) << narrow_ways;
-    }
-    return granted;
-  };
+  const auto claim_ways =
+      [&](std::uint8_t& narrow, std::uint64_t StoredWays::* of, std::uint64_t bits) {
+        const std::uint64_t rest = bits >> narrow_ways;
+        std::uint64_t granted = claim_bits(narrow, bits & 0xff);
+        if (rest != 0) {
+          granted |= claim_bits(region<StoredWays>(h.ways_at)[id].*of, rest) << narrow_ways;
+        }
+        return granted;
+      };
   Choices granted;
   granted.device = wanted.device && atomic_of(device).load(relaxed) == 0 &&
                    atomic_of(device).exchange(1, relaxed) == 0;

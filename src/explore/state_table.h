@@ -80,9 +80,9 @@ enum class Fact : std::uint8_t {
   Refuted,     // some reduce::Assumption: the search is void
   Circle, // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp, // Options::gives_up
-  HostAllocates, // … memory while others may go on: one process searches
-  HostClash,     // Options::host_first does not hold: the search is void
-  HostUnseen,    // host code is not instrumented
+  HostAllocates,  // … memory while others may go on: one process searches
+  HostClash,      // Options::host_first does not hold: the search is void
+  HostUnseen,     // host code is not instrumented
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
   Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void
 };
@@ -183,7 +183,8 @@ public:
   bool has_fault_from(StateId from) const;
   /// How far this process has gone from the beginning, and how many choices it has not tried yet.
   void set_frontier(std::uint64_t depth, std::uint64_t queue);
-  /// How likely it is that an execution goes where this process has not been yet (Frontier::explored).
+  /// How likely it is that an execution goes where this process has not been yet
+  /// (Frontier::explored).
   void set_open(double share);
   /// The same for what is left where nobody is going to go.
   void abandon(double share);
@@ -211,8 +212,8 @@ public:
   struct Frontier {
     std::uint64_t depth = 0, queue = 0;
     std::uint32_t processes = 0; // that have something left to try
-    // How likely it is that an execution that makes a choice at random in each state has been explored
-    // to its end: 1 when a search is over.
+    // How likely it is that an execution that makes a choice at random in each state has been
+    // explored to its end: 1 when a search is over.
     double explored = 0;
   };
   Frontier frontier() const;
@@ -230,8 +231,8 @@ public:
 
   /// Nobody else uses the table any more, whatever they were doing with it when they were killed.
   void users_have_died();
-  /// After that: puts states and edges into the places of those that processes had taken and have not
-  /// used, so that nothing has to be copied to be judged. Nobody can search with it any more.
+  /// After that: puts states and edges into the places of those that processes had taken and have
+  /// not used, so that nothing has to be copied to be judged. Nobody can search with it any more.
   void close_gaps(Team& team);
 
 private:

@@ -18,13 +18,14 @@ template <class T> std::atomic_ref<T> atomic_of(T& value) {
   return std::atomic_ref<T>(value);
 }
 
-/// Two states lie in a cache line; whether the moves of devices are claimed, by which most states are
-/// asked for, lies elsewhere, with that of others. So do the ways of host threads beyond the eighth.
+/// Two states lie in a cache line; whether the moves of devices are claimed, by which most states
+/// are asked for, lies elsewhere, with that of others. So do the ways of host threads beyond the
+/// eighth.
 struct alignas(32) StoredState {
   Hash128 hash;
-  std::int32_t missing;      // edges: so many have been announced and are not there yet
-  std::uint32_t description; // interned: StoredDescription, and its demands
-  std::uint16_t claims;      // that have not been described yet
+  std::int32_t missing;                // edges: so many have been announced and are not there yet
+  std::uint32_t description;           // interned: StoredDescription, and its demands
+  std::uint16_t claims;                // that have not been described yet
   std::uint8_t first_ways, other_ways; // claimed, of the first host threads
   std::uint8_t visited, described;
   std::uint8_t end, exit_status; // StoredEnd; of a terminal state, as in State
@@ -80,8 +81,8 @@ struct StoredTold {
 
 // Tables that are looked up by hashes are small as long as little is in them: each page that is
 // touched for the first time costs as much as a state or two. Of visited states there is a set of
-// each size; what is in one is put into the next when it is full, and its memory given back. Texts stay in the table that they
-// were put in.
+// each size; what is in one is put into the next when it is full, and its memory given back. Texts
+// stay in the table that they were put in.
 constexpr std::size_t visited_sets = 21, text_tables = 8;
 
 constexpr std::uint32_t visited_room(std::size_t number, std::uint32_t max_states) {
@@ -106,8 +107,8 @@ struct StateTable::Header {
   std::uint64_t max_text_bytes;
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
-  std::size_t wanted_at, devices_at, ways_at, states_at, edges_at, texts_at, text_bytes_at, actors_at,
-      events_at, told_at, processes_at, work_at;
+  std::size_t wanted_at, devices_at, ways_at, states_at, edges_at, texts_at, text_bytes_at,
+      actors_at, events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
   std::array<std::uint64_t, 7> learned; // reduce::Learned
@@ -124,9 +125,10 @@ struct StateTable::Header {
   alignas(apart) std::uint32_t edges;
 
   heddle::mutex<cuda::thread_scope_system> enlarge_mutex; // who makes room for visited states
-  std::uint32_t enlarging; // Enlarging: somebody does, and waits for those who insert, or they for it
-  // While they are copied: from which set, to which (a byte each), and the next piece. So who comes late
-  // takes no piece of another copy. And how many pieces are done.
+  std::uint32_t
+      enlarging; // Enlarging: somebody does, and waits for those who insert, or they for it
+  // While they are copied: from which set, to which (a byte each), and the next piece. So who comes
+  // late takes no piece of another copy. And how many pieces are done.
   alignas(apart) std::uint64_t next_piece;
   std::uint32_t pieces_done;
 

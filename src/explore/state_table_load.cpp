@@ -228,7 +228,8 @@ std::vector<std::uint32_t> gaps_in(std::size_t count, Team& team, const F& is_ga
   return all;
 }
 
-/// Fills the gaps of [0, count) with what lies furthest behind: move(from, to). Returns how much is left.
+/// Fills the gaps of [0, count) with what lies furthest behind: move(from, to). Returns how much is
+/// left.
 template <class F>
 std::uint32_t fill(std::span<const std::uint32_t> gaps, std::uint32_t count, const F& move) {
   std::size_t last = gaps.size(); // those from here on lie behind what is left

@@ -1,4 +1,5 @@
-// Implements team.h. A round is short (milliseconds), so members look for its end before they sleep.
+// Implements team.h. A round is short (milliseconds), so members look for its end before they
+// sleep.
 #include "explore/team.h"
 
 #include <algorithm>

@@ -25,7 +25,8 @@ using ConcurrentMap = heddle::concurrent_map<
     heddle::host_allocator,
     heddle::layout::packed16>;
 
-/// A fifth of the places stays free: a bucket of seven says whether a search need go further than it.
+/// A fifth of the places stays free: a bucket of seven says whether a search need go further than
+/// it.
 std::size_t capacity(std::uint32_t states) {
   return std::size_t{states} * 5 / 4 + 16;
 }

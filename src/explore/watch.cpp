@@ -164,8 +164,7 @@ std::string Watch::limit_reached(pid_t leader, double seconds) {
     const std::uint64_t table = memory_of_file(table_.fd());
     // The kernel walks all pages to say what is private: asked only where it may matter.
     memory_ = table + private_memory_at_most(leader);
-    if (memory_ > most_bytes_ &&
-        table + private_memory(leader) > most_bytes_) {
+    if (memory_ > most_bytes_ && table + private_memory(leader) > most_bytes_) {
       return fmt::format(
           "the limit of {} MiB was reached (--max-memory)",
           report::with_thousands(most_bytes_ / mebibyte)

@@ -1,5 +1,5 @@
-// Watching a search from outside: its time, its memory, and how far it is (progress.h), on a terminal and
-// in a file.
+// Watching a search from outside: its time, its memory, and how far it is (progress.h), on a
+// terminal and in a file.
 //
 //   Watch watch(table, options, {.show = isatty(STDERR_FILENO) != 0});
 //   Ending ending = watch.wait_for({leader, ended, status});      // ends the group at a limit
@@ -35,7 +35,7 @@ public:
     double share = 1;                   // of the time limit
     const SampleSheet* sheet = nullptr; // single schedules are tried
     std::chrono::steady_clock::time_point begun{}; // the check, which this is a part of
-    std::string file = {}; // lines of JSON are added to it; empty: none
+    std::string file = {};                         // lines of JSON are added to it; empty: none
   };
   Watch(const StateTable& table, const Options& options, const Of& of);
   struct Processes {

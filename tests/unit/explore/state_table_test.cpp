@@ -196,7 +196,8 @@ TEST(StateTable, ManyHostThreadsHaveWays) {
   EXPECT_EQ(more.other_ways, last);
 }
 
-/// What is shared by processes that add states all the time, so that the set of visited ones grows often.
+/// What is shared by processes that add states all the time, so that the set of visited ones grows
+/// often.
 TEST(StateTable, ASetThatGrowsLosesNothing) {
   constexpr std::uint64_t states = 200'000;
   constexpr int processes = 4;
