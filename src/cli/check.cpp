@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
 
@@ -195,6 +196,10 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
     return find_fair_hangs(target, options.device, seconds);
   };
   request.show_progress = isatty(STDERR_FILENO) != 0;
+  request.progress_file = options.progress_file;
+  if (!options.progress_file.empty() && !std::ofstream(options.progress_file, std::ios::trunc)) {
+    return input_error(fmt::format("--progress-file: cannot write {}", options.progress_file));
+  }
   TRY(report::Report report, explore::check(request));
   if (options.device.warps == "both") {
     request.options.lockstep = true;

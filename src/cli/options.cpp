@@ -548,6 +548,13 @@ void define_check(CLI::App& app, Options& options) {
       ->capture_default_str();
   define_assumptions(*check, options.check.search);
   define_limits(*check, options.check.search, options.check.workers);
+  check
+      ->add_option(
+          "--progress-file",
+          options.check.progress_file,
+          "Write a line of JSON to FILE each second of a search: how far it is"
+      )
+      ->type_name("FILE");
 }
 
 Parsed failure(std::string_view command, std::string_view message) {

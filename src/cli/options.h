@@ -40,6 +40,7 @@ struct CheckOptions : ProgramOptions {
   bool uninitialised = false; // one schedule under the monitor of unwritten memory
   explore::Options search;
   explore::Workers workers;
+  std::string progress_file;
 };
 
 struct ReplayOptions {

@@ -53,6 +53,7 @@ const std::vector<Heading>& headings() {
        {"--format",
         "--output",
         "--html",
+        "--progress-file",
         "--perfetto",
         "--trace",
         "--warp-trace",

@@ -35,8 +35,8 @@ bool is_expectation(const std::string& word) {
 
 /// Where reports go and in which form is said once.
 bool is_of_suite(const std::string& option) {
-  constexpr std::array<std::string_view, 5>
-      names{"--format", "--output", "--html", "--suite", "--write-baseline"};
+  constexpr std::array<std::string_view, 6>
+      names{"--format", "--output", "--html", "--progress-file", "--suite", "--write-baseline"};
   return option.starts_with("-o") ||
          std::ranges::find(names, std::string_view(option).substr(0, option.find('='))) !=
              names.end();

@@ -62,7 +62,8 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       .log = log,
       .share = part.share,
       .sheet = part.sheet,
-      .begun = request.begun
+      .begun = request.begun,
+      .file = request.progress_file
   };
   const auto [status, limit] =
       Watch(table, options, of).wait_for({server.leader(), server.ended(), [&] {
@@ -105,6 +106,10 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
             said
         )
     );
+  }
+  if (everything) {
+    Team team(jobs_of(request.workers));
+    table.close_gaps(team);
   }
   return Search{std::move(table), orderly, limit};
 }

@@ -132,10 +132,11 @@ private:
     std::vector<Stepper::Move> moves;
     std::vector<Choice> choices; // those that are tried here
     std::size_t next = 0;
+    std::uint32_t width = 1;            // how many choices of the state are tried, by whomever
     std::uint32_t taken = 0, check = 0; // number of the choice under way; check_of() this state
     std::uint64_t open = 0;             // host threads whose wait could end
-    Hash128 device, beside; // what the fingerprint consists of
-    std::uint64_t ways = 0; // ways_seen_, when ways_ was about this state
+    Hash128 device, beside;             // what the fingerprint consists of
+    std::uint64_t ways = 0;             // ways_seen_, when ways_ was about this state
     bool looked_ahead = false;
     // More than Stepper::last_ones(): so many clusters are left of which only the last ones matter,
     // and only some go next.
@@ -183,6 +184,10 @@ private:
   std::uint32_t label_of(const Node& node, const Choice& choice);
   std::uint32_t intern(std::span<const Stepper::Change> changes);
   void leave_node();
+  double weight_of_next() const;
+  double open_share() const;
+  void show_open();
+  void abandon_open();
   void all_choices(Node& node) const;
   Choices asked_by(const Arrival& arrival, std::uint64_t open) const;
   Choices wanted(const Node& node, const Choices& asked, bool first);
@@ -306,14 +311,16 @@ private:
   int depth_ = 0;                      // processes that wait for this one
   std::uint64_t taken_ = 0;            // moves on the way to the first state of path_
   std::uint64_t queue_ = 0;            // choices of this process, not tried yet
+  double weight_ = 1;                  // how likely an execution comes to the first state of path_
+  unsigned since_open_ = 0;            // states since show_open()
   std::vector<Searcher> helpers_;      // that explore at the same time, and end before this one
   WorkBoard board_;
   std::optional<WorkBoard::Family> family_; // whose base is the first state of path_
   bool has_permit_ = true;                  // to search
   std::chrono::steady_clock::time_point next_piece_{}, next_fork_{}; // of work to give away
-  std::array<const char*, HeddleMaxThreads> last_call_{}; // by host thread
-  std::uint64_t in_calls_ = 0;                            // host threads, as bits
-  std::uint64_t submitted_ = 0;                           // by the call under way: the same
+  std::array<const char*, HeddleMaxThreads> last_call_{};            // by host thread
+  std::uint64_t in_calls_ = 0;                                       // host threads, as bits
+  std::uint64_t submitted_ = 0; // by the call under way: the same
   std::array<HostCall, HeddleMaxThreads> host_calls_;
   bool over_ = false; // the program has ended
   std::optional<int> quick_status_;

@@ -62,6 +62,7 @@ pid_t Explorer::fork_searcher(Searcher& searcher, std::optional<WorkBoard::Famil
       make_memory_fresh();
     }
     queue_ = 0;
+    since_open_ = 0;
     helpers_.clear();
     family_ = family;
     table_.become(searcher.process);
@@ -90,6 +91,7 @@ bool Explorer::fork_for(const Node& node) {
     return false;
   }
   const bool helps = table_.help_wanted() && table_.take_permit();
+  show_open(); // it may wait
   Searcher child;
   const pid_t id = fork_searcher(child);
   if (id == 0) {
@@ -168,6 +170,7 @@ void Explorer::exchange_news() {
 }
 
 void Explorer::finish() {
+  abandon_open();
   note_facts();
   exchange_news();
   const bool sums = stepper_.sums_clash(); // it may be what others have said last that shows it

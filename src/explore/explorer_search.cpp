@@ -19,6 +19,7 @@ namespace {
 
 // States that a void search goes on for, to learn more of what it has to begin again without.
 constexpr int after_clash = 200;
+constexpr unsigned between_shows = 1024; // states; see show_open()
 // Of so many states that are known from looking ahead one is looked at.
 constexpr StateId between_looks = 256;
 
@@ -300,6 +301,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   }
   Node& node = add_node(visit->id, look);
   all_choices(node);
+  node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
   const Choices mine = table_.claim(node.state, wanted(node, asked, visit->first));
   if (!one_way()) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
@@ -307,6 +309,9 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   node.alike = 0;
   if (options_.starts_at_once && !one_way()) {
     keep_few(node, look.alike);
+  }
+  if (visit->first) { // what is left out is not explored, others stand for it
+    node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
   }
   if (visit->first || one_way()) {
     describe(node, mine.device && !one_way());
@@ -563,8 +568,8 @@ std::uint32_t Explorer::label_of(const Node& node, const Choice& choice) {
   return label;
 }
 
-/// `node` is one of path_. True: what the choice does is known, and so is the state that it leads to. Five of six moves are
-/// like that where six threads move; they are written down and not made.
+/// `node` is one of path_. True: what the choice does is known, and so is the state that it leads
+/// to. Five of six moves are like that where six threads move; they are written down and not made.
 bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   if (!choice.ahead) {
     return false;
@@ -603,13 +608,47 @@ void Explorer::leave_node() {
   path_.pop_back();
 }
 
+/// How likely it is that an execution that makes its choices at random comes to the choice that is
+/// under way in the last state of path_.
+double Explorer::weight_of_next() const {
+  double weight = weight_;
+  for (const Node& node : path_) {
+    weight /= node.width;
+  }
+  return weight;
+}
+
+/// How likely an execution goes where this process has not been yet (the weights of Kilby, Slaney,
+/// Thiébaux and Walsh, "Estimating search tree size", AAAI 2006).
+double Explorer::open_share() const {
+  double weight = weight_, open = 0;
+  for (const Node& node : path_) {
+    weight /= node.width;
+    open += weight * static_cast<double>(node.choices.size() - node.next);
+  }
+  return open;
+}
+
+void Explorer::show_open() {
+  since_open_ = 0;
+  table_.set_open(open_share());
+}
+
+/// This process ends; if that is before it has tried everything, nobody else does.
+void Explorer::abandon_open() {
+  if (!path_.empty()) {
+    const bool under_way = path_.back().next != 0; // a choice, which is not done with
+    table_.abandon(open_share() + (under_way ? weight_of_next() : 0));
+  }
+  table_.set_open(0);
+}
+
 /// Tries everything from the first state of path_ on. True: the host goes on in this process;
 /// false: all is done.
 bool Explorer::search() {
   while (!path_.empty()) {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::Refuted) ||
-        table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) ||
-        table_.saw(Fact::Unrepeatable) ||
+        table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) || table_.saw(Fact::Unrepeatable) ||
         (options_.starts_at_once && table_.saw(Fact::Circle))) {
       finish(); // another process has found out
     }
@@ -617,6 +656,9 @@ bool Explorer::search() {
       look_ahead(path_.back());
     }
     share_work();
+    if (since_open_++ % between_shows == 0) {
+      show_open();
+    }
     Node& node = path_.back();
     if (node.next == node.choices.size()) {
       if (path_.size() == 1 && take_work()) {
@@ -659,6 +701,7 @@ bool Explorer::search() {
     }
     // Nobody goes back from here.
     leave_family();
+    weight_ = weight_of_next();
     taken_ += path_.size();
     if (go(node, choice)) {
       return true;

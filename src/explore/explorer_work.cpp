@@ -97,6 +97,7 @@ Work Explorer::piece_of_work(std::span<const std::size_t> kept) const {
           {.choice = path_[n - 1].taken,
            .check = node.check,
            .state = node.state,
+           .width = node.width,
            .alike = static_cast<std::uint32_t>(node.alike)}
       );
     }
@@ -194,6 +195,7 @@ bool Explorer::take_work() {
   note_facts();
   exchange_news();
   table_.set_frontier(0, 0);
+  table_.set_open(0);
   const std::uint32_t process = table_.process();
   board_.rest(process);
   table_.give_permit();
@@ -257,6 +259,7 @@ bool Explorer::repeat_way(const Work& work) {
       return false;
     }
     add_node(step.state, look);
+    path_.back().width = step.width;
     path_.back().alike = step.alike;
     if (!open(n + 1)) {
       return false;

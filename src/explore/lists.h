@@ -20,6 +20,24 @@ public:
     ends_.push_back(values_.size());
     return static_cast<std::uint32_t>(ends_.size() - 1);
   }
+  /// Of values that are sorted into lists 1, 2, …: value v goes to list number which(v) + 1, behind
+  /// those before it.
+  template <class Which>
+  static Lists
+  of_sizes(std::span<const std::size_t> sizes, std::span<const T> values, const Which& which) {
+    Lists lists;
+    std::vector<std::size_t> next;
+    std::size_t end = 0;
+    for (const std::size_t size : sizes) {
+      next.push_back(end);
+      lists.ends_.push_back(end += size);
+    }
+    lists.values_.resize(values.size());
+    for (const T& value : values) {
+      lists.values_[next[which(value)]++] = value;
+    }
+    return lists;
+  }
   std::uint32_t add(std::initializer_list<T> list) {
     return add(std::span<const T>(list.begin(), list.size()));
   }

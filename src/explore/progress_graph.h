@@ -37,6 +37,7 @@
 #pragma once
 
 #include "explore/edges.h"
+#include "explore/large_array.h"
 #include "explore/lists.h"
 #include "explore/team.h"
 
@@ -129,14 +130,17 @@ public:
   std::span<const EdgeId> of(StateId s) const { // ascending
     return {edges_.data() + first_[s], edges_.data() + first_[s + 1]};
   }
+  /// The rules by which these edges are owed, a bit each.
+  std::uint16_t owed_by(StateId s) const { return owed_by_[s]; }
   std::span<const StateId> targets_of(StateId s) const { // where these lead, one by one
     return {targets_.data() + first_[s], targets_.data() + first_[s + 1]};
   }
 
 private:
-  std::vector<std::uint32_t> first_; // one more than there are states
-  std::vector<EdgeId> edges_;
-  std::vector<StateId> targets_;
+  LargeArray<std::uint32_t> first_; // one more than there are states
+  LargeArray<std::uint16_t> owed_by_;
+  LargeArray<EdgeId> edges_;
+  LargeArray<StateId> targets_;
 };
 
 /// Everything that is owed in a state, sorted.
@@ -179,5 +183,9 @@ bool has_endless(
 /// Edges of a shortest way from state 0 to any state of `targets`.
 std::vector<EdgeId>
 shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets);
+
+/// Edges of some way from state 0 to a state in which the program has ended, if there is one: soon
+/// found, not short.
+std::vector<EdgeId> way_to_an_end(const ProgressGraph& graph, const OutEdges& out);
 
 } // namespace heddle::explore

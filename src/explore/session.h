@@ -28,6 +28,7 @@ struct CheckRequest {
   Options options;
   Schedule schedule;          // what a replay needs to know to find the same program; no choices
   bool show_progress = false; // a line on stderr while it lasts
+  std::string progress_file;  // lines of JSON are added to it (progress.h); empty: none
   Workers workers;
   // Asked once a search turns out to be large: hangs that one fair schedule of the program shows,
   // within so many seconds. Empty: nobody can tell.

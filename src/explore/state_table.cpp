@@ -26,8 +26,9 @@ constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
 constexpr std::uint32_t edges_at_once = 4096 / sizeof(ShortEdge),
                         states_at_once = 4096 / sizeof(StoredState);
 constexpr auto short_time = std::chrono::microseconds(20);
-constexpr std::size_t labels_known = 2048;  // to a process
+constexpr std::size_t labels_known = 2048; // to a process
 constexpr auto relaxed = std::memory_order_relaxed;
+constexpr int from_shift = 56, to_shift = 48; // Header::next_piece
 
 /// Half of them stay free.
 std::uint32_t text_slots(std::size_t table, std::uint32_t max_texts) {
@@ -91,6 +92,7 @@ Result<StateTable> StateTable::create(Limits limits) {
   }
   h.wanted_at = place(VisitedSet::bytes(h.max_states));
   h.devices_at = place(h.max_states);
+  h.ways_at = place(h.max_states * sizeof(StoredWays));
   h.states_at = place(h.max_states * sizeof(StoredState));
   h.edges_at = place(h.max_edges * sizeof(ShortEdge));
   h.texts_at = place(h.max_texts * sizeof(StoredText));
@@ -152,13 +154,6 @@ VisitedSet& StateTable::visited() const {
   return visited_;
 }
 
-/// Nobody else inserts meanwhile.
-void StateTable::enlarge_visited(std::uint32_t number) {
-  Header& h = header();
-  visited_set(number).insert_all(visited());
-  atomic_of(h.visited).store(number, std::memory_order_release);
-}
-
 std::optional<StateTable::Visit>
 StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
   Header& h = header();
@@ -177,12 +172,35 @@ StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
     }
   }
   StoredState& state = states[*id];
-  const bool first =
-      atomic_of(state.visits).load(relaxed) == 0 && count(h.several, state.visits, 1U) == 0;
-  const bool nothing_new = !first && is_done(*id) &&
-                           (asked.first_ways & ~atomic_of(state.first_ways).load(relaxed)) == 0 &&
-                           (asked.other_ways & ~atomic_of(state.other_ways).load(relaxed)) == 0;
+  const std::atomic_ref visited = atomic_of(state.visited);
+  bool first = visited.load(relaxed) == 0;
+  if (first && atomic_of(h.several).load(relaxed) != 0) {
+    first = visited.exchange(1, relaxed) == 0;
+  } else if (first) {
+    visited.store(1, relaxed);
+  }
+  const bool nothing_new = !first && is_done(*id) && all_claimed(*id, asked);
   return Visit{*id, first, nothing_new};
+}
+
+/// The ways of host threads.
+bool StateTable::all_claimed(StateId id, const Choices& asked) const {
+  const StoredState& state = region<StoredState>(header().states_at)[id];
+  const auto missing = [](std::uint64_t asked, auto& claimed) {
+    return (asked & ~std::uint64_t{atomic_of(claimed).load(relaxed)}) != 0;
+  };
+  auto& narrow = const_cast<StoredState&>(state);
+  if (missing(asked.first_ways & 0xff, narrow.first_ways) ||
+      missing(asked.other_ways & 0xff, narrow.other_ways)) {
+    return false;
+  }
+  const std::uint64_t first = asked.first_ways >> narrow_ways,
+                      other = asked.other_ways >> narrow_ways;
+  if ((first | other) == 0) {
+    return true;
+  }
+  StoredWays& wide = region<StoredWays>(header().ways_at)[id];
+  return !missing(first, wide.first) && !missing(other, wide.other);
 }
 
 /// Numbers for states that are new. False: the table is full.
@@ -212,11 +230,11 @@ void StateTable::begin_insertion() {
   std::uint32_t& inserts = region<StoredProcess>(h.processes_at)[process_].inserts;
   for (;;) {
     atomic_of(inserts).store(1); // before the look at `enlarging`, for everybody
-    if (atomic_of(h.enlarging).load() == 0) {
+    if (atomic_of(h.enlarging).load() == NotEnlarging) {
       return;
     }
     atomic_of(inserts).store(0);
-    std::this_thread::sleep_for(short_time);
+    help_enlarging();
   }
 }
 
@@ -228,19 +246,60 @@ void StateTable::end_insertion() {
   }
 }
 
-/// For so many states in the set of visited ones. Nobody inserts while they move to a larger set;
-/// who looks for one meanwhile may miss it, and finds it when it inserts it.
+/// Another process enlarges the set of visited states.
+void StateTable::help_enlarging() {
+  Header& h = header();
+  if (atomic_of(h.enlarging).load() == Copies) {
+    copy_visited();
+  }
+  std::this_thread::sleep_for(short_time);
+}
+
+/// Copies pieces of a set of visited states to a larger one until none is left.
+void StateTable::copy_visited() {
+  Header& h = header();
+  std::uint64_t next = atomic_of(h.next_piece).load();
+  const VisitedSet from = visited_set(static_cast<std::uint32_t>(next >> from_shift)),
+                   to = visited_set(static_cast<std::uint32_t>(next >> to_shift & 0xff));
+  const std::uint64_t end = (next >> to_shift << to_shift) + from.pieces();
+  while (next < end) {
+    if (!atomic_of(h.next_piece).compare_exchange_weak(next, next + 1)) {
+      if (next >> to_shift != end >> to_shift) {
+        return; // that is another copy
+      }
+      continue;
+    }
+    to.insert_piece(from, static_cast<std::uint32_t>(next));
+    atomic_of(h.pieces_done).fetch_add(1);
+    next = atomic_of(h.next_piece).load();
+    if (next >> to_shift != end >> to_shift) {
+      return;
+    }
+  }
+}
+
+/// For so many states in the set of visited ones.
 void StateTable::make_room(std::uint32_t states) {
   Header& h = header();
-  const heddle::lock_guard hold(h.enlarge_mutex);
-  std::uint32_t number = atomic_of(h.visited).load(std::memory_order_acquire);
-  if (states <= visited_room(number, h.max_states)) {
-    return; // another process has been faster
+  while (!h.enlarge_mutex.try_lock()) {
+    help_enlarging();
   }
+  const std::uint32_t before = atomic_of(h.visited).load(std::memory_order_acquire);
+  std::uint32_t number = before;
   while (states > visited_room(number, h.max_states)) {
     ++number;
   }
-  atomic_of(h.enlarging).store(1);
+  if (number != before) { // else another process has been faster
+    enlarge_visited(before, number);
+  }
+  h.enlarge_mutex.unlock();
+}
+
+/// Nobody inserts while they move to a larger set; who looks for one meanwhile may miss it, and
+/// finds it when it inserts it.
+void StateTable::enlarge_visited(std::uint32_t before, std::uint32_t number) {
+  Header& h = header();
+  atomic_of(h.enlarging).store(WaitsForInsertions);
   auto* processes = region<StoredProcess>(h.processes_at);
   for (std::uint32_t n = 0; n < h.max_processes; ++n) {
     // One that dies within an insertion ends the search, at its limit of time at the latest.
@@ -249,9 +308,27 @@ void StateTable::make_room(std::uint32_t states) {
       std::this_thread::sleep_for(short_time);
     }
   }
-  visited();
-  enlarge_visited(number);
-  atomic_of(h.enlarging).store(0);
+  atomic_of(h.pieces_done).store(0);
+  atomic_of(h.next_piece)
+      .store(std::uint64_t{before} << from_shift | std::uint64_t{number} << to_shift);
+  atomic_of(h.enlarging).store(Copies);
+  copy_visited();
+  const std::uint32_t pieces = visited_set(before).pieces();
+  while (atomic_of(h.pieces_done).load() != pieces) {
+    std::this_thread::yield();
+  }
+  atomic_of(h.visited).store(number, std::memory_order_release);
+  atomic_of(h.enlarging).store(NotEnlarging);
+  give_back(h.visited_at[before], VisitedSet::bytes(visited_room(before, h.max_states)));
+}
+
+/// Memory of the table that nobody needs any more; who reads it finds zeros.
+void StateTable::give_back(std::size_t at, std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  const std::size_t begin = (at + page - 1) / page * page, end = (at + bytes) / page * page;
+  if (begin < end) {
+    ::madvise(base_ + begin, end - begin, MADV_REMOVE);
+  }
 }
 
 bool StateTable::is_done(StateId id) const {
@@ -271,16 +348,27 @@ Choices StateTable::claim(StateId id, const Choices& wanted) {
   Header& h = header();
   StoredState& state = region<StoredState>(h.states_at)[id];
   std::uint8_t& device = region<std::uint8_t>(h.devices_at)[id];
-  count(h.several, state.claims, 1U);
-  const auto claim_ways = [&](std::uint64_t& ways, std::uint64_t bits) {
-    const bool new_ones = (bits & ~atomic_of(ways).load(relaxed)) != 0;
-    return new_ones ? bits & ~atomic_of(ways).fetch_or(bits, relaxed) : 0;
+  count(h.several, state.claims, std::uint16_t{1});
+  const auto claim_bits = [](auto& ways, std::uint64_t bits) -> std::uint64_t {
+    using Ways = std::remove_reference_t<decltype(ways)>;
+    const auto own = static_cast<Ways>(bits);
+    const bool new_ones = (own & ~atomic_of(ways).load(relaxed)) != 0;
+    return new_ones ? own & ~atomic_of(ways).fetch_or(own, relaxed) : 0;
   };
+  const auto claim_ways =
+      [&](std::uint8_t& narrow, std::uint64_t StoredWays::* of, std::uint64_t bits) {
+        const std::uint64_t rest = bits >> narrow_ways;
+        std::uint64_t granted = claim_bits(narrow, bits & 0xff);
+        if (rest != 0) {
+          granted |= claim_bits(region<StoredWays>(h.ways_at)[id].*of, rest) << narrow_ways;
+        }
+        return granted;
+      };
   Choices granted;
   granted.device = wanted.device && atomic_of(device).load(relaxed) == 0 &&
                    atomic_of(device).exchange(1, relaxed) == 0;
-  granted.first_ways = claim_ways(state.first_ways, wanted.first_ways);
-  granted.other_ways = claim_ways(state.other_ways, wanted.other_ways);
+  granted.first_ways = claim_ways(state.first_ways, &StoredWays::first, wanted.first_ways);
+  granted.other_ways = claim_ways(state.other_ways, &StoredWays::other, wanted.other_ways);
   return granted;
 }
 
@@ -308,8 +396,8 @@ void StateTable::describe(StateId id, const Description& description, std::uint3
 void StateTable::add_moves(StateId id, std::uint32_t moves) {
   Header& h = header();
   StoredState& state = region<StoredState>(h.states_at)[id];
-  count(h.several, state.moves, moves);
-  count(h.several, state.claims, ~0U);
+  count(h.several, state.missing, static_cast<std::int32_t>(moves));
+  count(h.several, state.claims, static_cast<std::uint16_t>(-1));
 }
 
 std::optional<StateId> StateTable::end_state(std::optional<std::uint8_t> unexpected) {
@@ -321,8 +409,7 @@ std::optional<StateId> StateTable::end_state(std::optional<std::uint8_t> unexpec
     return std::nullopt;
   }
   StoredState& stored = region<StoredState>(header().states_at)[visited->id];
-  stored.terminal = 1;
-  stored.unexpected = unexpected ? 1 : 0;
+  stored.end = unexpected ? UnexpectedEnd : ExpectedEnd;
   stored.exit_status = unexpected.value_or(0);
   stored.described = 1;
   return visited->id;
@@ -361,7 +448,7 @@ void StateTable::add_edge(const ShortEdge& edge) {
     }
   }
   region<ShortEdge>(h.edges_at)[next_edge_++] = edge;
-  count(h.several, region<StoredState>(h.states_at)[edge.from].edges, 1U);
+  count(h.several, region<StoredState>(h.states_at)[edge.from].missing, -1);
 }
 
 std::uint32_t StateTable::label(const Edge& edge) {
@@ -575,6 +662,7 @@ std::optional<std::uint32_t> StateTable::add_process() {
   for (std::uint32_t n = 0; n < h.max_processes; ++n) {
     if (atomic_of(processes[n].used).exchange(1, relaxed) == 0) {
       processes[n].depth = processes[n].queue = 0;
+      processes[n].open = n == 0 ? 1 : 0; // the first one has everything before it
       processes[n].inserts = 0;
       return n;
     }
@@ -585,6 +673,7 @@ std::optional<std::uint32_t> StateTable::add_process() {
 void StateTable::remove_process(std::uint32_t process) {
   StoredProcess& record = region<StoredProcess>(header().processes_at)[process];
   atomic_of(record.queue).store(0, relaxed);
+  atomic_of(record.open).store(0, relaxed);
   atomic_of(record.used).store(0, std::memory_order_release);
 }
 
@@ -615,6 +704,15 @@ void StateTable::set_frontier(std::uint64_t depth, std::uint64_t queue) {
   StoredProcess& own = region<StoredProcess>(header().processes_at)[process_];
   atomic_of(own.depth).store(depth, relaxed);
   atomic_of(own.queue).store(queue, relaxed);
+}
+
+void StateTable::set_open(double share) {
+  StoredProcess& own = region<StoredProcess>(header().processes_at)[process_];
+  atomic_of(own.open).store(share, relaxed);
+}
+
+void StateTable::abandon(double share) {
+  atomic_of(header().abandoned).fetch_add(share, relaxed);
 }
 
 bool StateTable::help_wanted() const {

@@ -80,9 +80,9 @@ enum class Fact : std::uint8_t {
   Refuted,     // some reduce::Assumption: the search is void
   Circle, // a state came back on the way from it, or what a straight search needs does not hold
   GaveUp, // Options::gives_up
-  HostAllocates, // … memory while others may go on: one process searches
-  HostClash,     // Options::host_first does not hold: the search is void
-  HostUnseen,    // host code is not instrumented
+  HostAllocates,  // … memory while others may go on: one process searches
+  HostClash,      // Options::host_first does not hold: the search is void
+  HostUnseen,     // host code is not instrumented
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
   Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void
 };
@@ -183,6 +183,11 @@ public:
   bool has_fault_from(StateId from) const;
   /// How far this process has gone from the beginning, and how many choices it has not tried yet.
   void set_frontier(std::uint64_t depth, std::uint64_t queue);
+  /// How likely it is that an execution goes where this process has not been yet
+  /// (Frontier::explored).
+  void set_open(double share);
+  /// The same for what is left where nobody is going to go.
+  void abandon(double share);
   /// A move is made that cannot be taken back: it needs a process, which takes as long as many
   /// states.
   void count_irrevocable();
@@ -204,7 +209,14 @@ public:
   ProgressGraph load(Numbering numbering = Numbering::AsFound) const;
   ProgressGraph load(Numbering numbering, Team& team) const;
   std::uint32_t state_count() const;
-  std::pair<std::uint64_t, std::uint64_t> frontier() const; // depth, queue
+  struct Frontier {
+    std::uint64_t depth = 0, queue = 0;
+    std::uint32_t processes = 0; // that have something left to try
+    // How likely it is that an execution that makes a choice at random in each state has been
+    // explored to its end: 1 when a search is over.
+    double explored = 0;
+  };
+  Frontier frontier() const;
   bool saw(Fact fact) const;
   /// Large enough for several processes. Then which of several equal threads an edge names, and the
   /// number of its choice, may differ from run to run, however it is numbered.
@@ -219,6 +231,9 @@ public:
 
   /// Nobody else uses the table any more, whatever they were doing with it when they were killed.
   void users_have_died();
+  /// After that: puts states and edges into the places of those that processes had taken and have
+  /// not used, so that nothing has to be copied to be judged. Nobody can search with it any more.
+  void close_gaps(Team& team);
 
 private:
   struct Header;
@@ -241,7 +256,11 @@ private:
   std::size_t bytes_ = 0;
   VisitedSet visited_set(std::uint32_t number) const;
   VisitedSet& visited() const;
-  void enlarge_visited(std::uint32_t number);
+  bool all_claimed(StateId id, const Choices& asked) const;
+  void enlarge_visited(std::uint32_t before, std::uint32_t number);
+  void help_enlarging();
+  void copy_visited();
+  void give_back(std::size_t at, std::size_t bytes);
   bool is_done(StateId id) const;
   bool take_states();
   void begin_insertion();

@@ -18,20 +18,29 @@ template <class T> std::atomic_ref<T> atomic_of(T& value) {
   return std::atomic_ref<T>(value);
 }
 
-/// What is looked at of a state lies in one cache line; whether the moves of devices are claimed,
-/// by which most states are asked for, lies elsewhere, with that of others.
-struct alignas(64) StoredState {
+/// Two states lie in a cache line; whether the moves of devices are claimed, by which most states
+/// are asked for, lies elsewhere, with that of others. So do the ways of host threads beyond the
+/// eighth.
+struct alignas(32) StoredState {
   Hash128 hash;
-  std::uint64_t first_ways, other_ways; // claimed
-  std::uint32_t visits;
-  std::uint32_t claims; // that have not been described yet
-  std::uint32_t moves;
-  std::uint32_t edges;       // out of this state so far
-  std::uint32_t description; // interned: StoredDescription, and its demands
-  std::uint8_t terminal, described;
-  std::uint8_t unexpected, exit_status; // of a terminal state, as in State
+  std::int32_t missing;                // edges: so many have been announced and are not there yet
+  std::uint32_t description;           // interned: StoredDescription, and its demands
+  std::uint16_t claims;                // that have not been described yet
+  std::uint8_t first_ways, other_ways; // claimed, of the first host threads
+  std::uint8_t visited, described;
+  std::uint8_t end, exit_status; // StoredEnd; of a terminal state, as in State
 };
-static_assert(sizeof(StoredState) == 64);
+static_assert(sizeof(StoredState) == 32);
+enum StoredEnd : std::uint8_t {
+  NoEnd,
+  ExpectedEnd,
+  UnexpectedEnd
+};
+
+struct StoredWays { // of a state: claimed, of all host threads beyond those in StoredState
+  std::uint64_t first, other;
+};
+constexpr unsigned narrow_ways = 8;
 
 struct StoredDescription {
   std::uint64_t could_return;
@@ -59,6 +68,7 @@ constexpr std::size_t apart = 128;
 
 struct alignas(apart) StoredProcess {
   std::uint64_t depth, queue;
+  double open; // see Frontier::explored: of what this process has not explored
   std::uint32_t used;
   std::uint32_t inserts; // a visited state, just now
   std::uint32_t position_state, position_site;
@@ -71,17 +81,23 @@ struct StoredTold {
 
 // Tables that are looked up by hashes are small as long as little is in them: each page that is
 // touched for the first time costs as much as a state or two. Of visited states there is a set of
-// each size; what is in one is put into the next when it is full. Texts stay in the table that they
-// were put in.
-constexpr std::size_t visited_sets = 10, text_tables = 8;
+// each size; what is in one is put into the next when it is full, and its memory given back. Texts
+// stay in the table that they were put in.
+constexpr std::size_t visited_sets = 21, text_tables = 8;
 
 constexpr std::uint32_t visited_room(std::size_t number, std::uint32_t max_states) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(4096ULL << 2 * number, max_states));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(4096ULL << number, max_states));
 }
 /// Of this table and those before it.
 constexpr std::uint32_t text_room(std::size_t table, std::uint32_t max_texts) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(2048ULL << 3 * table, max_texts));
 }
+
+enum Enlarging : std::uint32_t {
+  NotEnlarging,
+  WaitsForInsertions,
+  Copies // who comes by helps
+};
 
 struct StateTable::Header {
   std::uint64_t magic;
@@ -91,8 +107,8 @@ struct StateTable::Header {
   std::uint64_t max_text_bytes;
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
-  std::size_t wanted_at, devices_at, states_at, edges_at, texts_at, text_bytes_at, actors_at,
-      events_at, told_at, processes_at, work_at;
+  std::size_t wanted_at, devices_at, ways_at, states_at, edges_at, texts_at, text_bytes_at,
+      actors_at, events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
   std::array<std::uint64_t, 7> learned; // reduce::Learned
@@ -102,12 +118,19 @@ struct StateTable::Header {
   std::uint32_t several;                // processes have taken part
   std::uint32_t visited;                // which of the sets of visited states is in use
   std::uint32_t told;
+  std::uint32_t gapless; // StateTable::close_gaps()
+  double abandoned;      // see Frontier::explored
 
   alignas(apart) std::uint32_t states;
   alignas(apart) std::uint32_t edges;
 
   heddle::mutex<cuda::thread_scope_system> enlarge_mutex; // who makes room for visited states
-  std::uint32_t enlarging; // somebody does, and waits for those who insert, or they for it
+  std::uint32_t
+      enlarging; // Enlarging: somebody does, and waits for those who insert, or they for it
+  // While they are copied: from which set, to which (a byte each), and the next piece. So who comes
+  // late takes no piece of another copy. And how many pieces are done.
+  alignas(apart) std::uint64_t next_piece;
+  std::uint32_t pieces_done;
 
   // Of what follows, of new texts, and of what is told.
   alignas(apart) heddle::mutex<cuda::thread_scope_system> mutex;

@@ -1,7 +1,9 @@
 // What the tool reads from a StateTable when the exploration is over.
+#include "base/check.h"
 #include "explore/state_table_layout.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <tuple>
 
@@ -21,21 +23,24 @@ StateTable::Order StateTable::order(Numbering numbering) const {
   const Header& h = header();
   const auto* states = region<StoredState>(h.states_at);
   Order order;
-  if (numbering == Numbering::AsFound && h.several == 0) {
+  if (numbering == Numbering::AsFound && h.gapless != 0) {
+    order.as_stored = true;
     order.size = h.states;
-    while (order.size != 0 && states[order.size - 1].visits == 0) {
+  } else if (numbering == Numbering::AsFound && h.several == 0) {
+    order.size = h.states;
+    while (order.size != 0 && states[order.size - 1].visited == 0) {
       --order.size; // its process was ended
     }
     // A process that has found a state known, which it took for new, may have ended, too.
     order.as_stored = std::none_of(states, states + order.size, [](const StoredState& state) {
-      return state.visits == 0;
+      return state.visited == 0;
     });
   }
   if (order.as_stored) {
     return order;
   }
   for (StateId id = 0; id < h.states; ++id) {
-    if (states[id].visits != 0) { // else taken by a process that then found it known
+    if (states[id].visited != 0) { // else taken by a process that then found it known
       order.by_place.push_back(id);
     }
   }
@@ -79,7 +84,7 @@ std::vector<ShortEdge> in_order(std::span<const ShortEdge> edges, Team& team, co
   const auto part = [&](std::size_t n) {
     return edges.subspan(n * some, std::min(some, edges.size() - n * some));
   };
-  team.each_of(places.size() - 1, [&](std::size_t n) {
+  team.each_of(places.size() - 1, [&](std::size_t n, std::size_t) {
     places[n + 1] = static_cast<std::size_t>(
         std::ranges::count_if(part(n), [](const ShortEdge& edge) { return edge.label != 0; })
     );
@@ -88,7 +93,7 @@ std::vector<ShortEdge> in_order(std::span<const ShortEdge> edges, Team& team, co
     places[n] += places[n - 1];
   }
   std::vector<ShortEdge> result(places.back());
-  team.each_of(places.size() - 1, [&](std::size_t n) {
+  team.each_of(places.size() - 1, [&](std::size_t n, std::size_t) {
     std::size_t at = places[n];
     for (const ShortEdge& edge : part(n)) {
       if (edge.label != 0) {
@@ -121,38 +126,52 @@ ProgressGraph StateTable::load(Numbering numbering, Team& team) const {
   }
   const auto* states = region<StoredState>(h.states_at);
   graph.states.resize(order.size);
-  constexpr std::uint32_t unread = ~0U;
-  std::vector<State> descriptions(h.texts, {.demands = unread}); // by text
-  for (StateId place = 0; place < graph.states.size(); ++place) { // few of them
-    State& description = descriptions[states[order.stored(place)].description];
-    if (description.demands == unread) {
-      description = {};
-      read_description(text(states[order.stored(place)].description), graph, description);
+  const auto each_state = [&](const auto& f) {
+    team.each(order.size, [&](std::size_t begin, std::size_t end, std::size_t) {
+      for (std::size_t place = begin; place < end; ++place) {
+        f(place, states[order.stored(static_cast<StateId>(place))]);
+      }
+    });
+  };
+  const std::span<const ShortEdge> edges(region<ShortEdge>(h.edges_at), h.edges);
+  // Which texts are descriptions, and which are labels: few of them.
+  std::vector<std::uint8_t> described(h.texts, 0), labelled(h.texts, 0);
+  const auto set = [](std::uint8_t& flag) {
+    if (const std::atomic_ref shared(flag); shared.load(std::memory_order_relaxed) == 0) {
+      shared.store(1, std::memory_order_relaxed);
     }
-  }
-  team.each(graph.states.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t place = begin; place < end; ++place) {
-      const StoredState& stored = states[order.stored(static_cast<StateId>(place))];
-      State& state = graph.states[place];
-      state = descriptions[stored.description];
-      state.terminal = stored.terminal != 0;
-      state.unexpected = stored.unexpected != 0;
-      state.exit_status = stored.exit_status;
-      state.expanded = stored.described != 0 && stored.claims == 0 && stored.edges >= stored.moves;
+  };
+  each_state([&](std::size_t, const StoredState& stored) { set(described[stored.description]); });
+  team.each(edges.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t e = begin; e < end; ++e) {
+      set(labelled[edges[e].label]);
     }
   });
+  std::vector<State> descriptions(h.texts); // by text
+  for (std::uint32_t t = 0; t < h.texts; ++t) {
+    if (described[t] != 0) {
+      read_description(text(t), graph, descriptions[t]);
+    }
+  }
+  each_state([&](std::size_t place, const StoredState& stored) {
+    State& state = graph.states[place];
+    state = descriptions[stored.description];
+    state.terminal = stored.end != NoEnd;
+    state.unexpected = stored.end == UnexpectedEnd;
+    state.exit_status = stored.exit_status;
+    state.expanded = stored.described != 0 && stored.claims == 0 && stored.missing <= 0;
+  });
+  constexpr std::uint32_t unread = ~0U;
   std::vector<Label> labels(h.texts); // by text
   std::vector<std::uint32_t> change_lists(h.texts, unread);
   change_lists[0] = 0;
-  const std::span<const ShortEdge> edges(region<ShortEdge>(h.edges_at), h.edges);
-  bool gaps = false; // edges taken by a process that did not use them
-  for (const ShortEdge& edge : edges) {
-    Label& label = labels[edge.label];
-    gaps = gaps || edge.label == 0;
-    if (label.count != 0 || edge.label == 0) {
+  const bool gaps = labelled[0] != 0; // edges taken by a process that did not use them
+  for (std::uint32_t t = 1; t < h.texts; ++t) {
+    if (labelled[t] == 0) {
       continue;
     }
-    label = values_of<Label>(text(edge.label)).front();
+    Label& label = labels[t];
+    label = values_of<Label>(text(t)).front();
     std::uint32_t& changes = change_lists[label.changes];
     if (changes == unread) {
       changes = graph.changes.add(values_of<ClassChange>(text(label.changes)));
@@ -188,20 +207,106 @@ ProgressGraph StateTable::load(Numbering numbering, Team& team) const {
   return graph;
 }
 
+namespace {
+
+/// Those n of [0, count) for which is_gap(n), ascending.
+template <class F>
+std::vector<std::uint32_t> gaps_in(std::size_t count, Team& team, const F& is_gap) {
+  std::vector<std::vector<std::uint32_t>> found(team.members());
+  team.each(count, [&](std::size_t begin, std::size_t end, std::size_t m) {
+    for (std::size_t n = begin; n < end; ++n) {
+      if (is_gap(n)) {
+        found[m].push_back(static_cast<std::uint32_t>(n));
+      }
+    }
+  });
+  std::vector<std::uint32_t> all;
+  for (const std::vector<std::uint32_t>& some : found) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+/// Fills the gaps of [0, count) with what lies furthest behind: move(from, to). Returns how much is
+/// left.
+template <class F>
+std::uint32_t fill(std::span<const std::uint32_t> gaps, std::uint32_t count, const F& move) {
+  std::size_t last = gaps.size(); // those from here on lie behind what is left
+  for (std::size_t n = 0; n < last; ++n) {
+    while (last > n && gaps[last - 1] + 1 == count) {
+      --last;
+      --count;
+    }
+    if (n < last) {
+      move(--count, gaps[n]);
+    }
+  }
+  return count;
+}
+
+} // namespace
+
+void StateTable::close_gaps(Team& team) {
+  Header& h = header();
+  auto* states = region<StoredState>(h.states_at);
+  auto* devices = region<std::uint8_t>(h.devices_at);
+  auto* edges = region<ShortEdge>(h.edges_at);
+  const std::uint32_t states_before = h.states;
+  std::vector<std::uint32_t> gaps =
+      gaps_in(states_before, team, [&](std::size_t s) { return states[s].visited == 0; });
+  // Of the states that were behind what is left: where they are.
+  const std::uint32_t left = states_before - static_cast<std::uint32_t>(gaps.size());
+  std::vector<StateId> now(gaps.size());
+  h.states = fill(gaps, states_before, [&](StateId from, StateId to) {
+    states[to] = states[from];
+    devices[to] = devices[from];
+    now[from - left] = to;
+  });
+  HEDDLE_CHECK(h.states == left, "{} states are left, not {}", h.states, left);
+  const auto moved = [&](StateId& s) {
+    if (s >= h.states && s < states_before) {
+      s = now[s - h.states];
+    }
+  };
+  gaps = gaps_in(h.edges, team, [&](std::size_t e) { return edges[e].label == 0; });
+  h.edges = fill(gaps, h.edges, [&](EdgeId from, EdgeId to) { edges[to] = edges[from]; });
+  if (!now.empty()) {
+    team.each(h.edges, [&](std::size_t begin, std::size_t end, std::size_t) {
+      for (std::size_t e = begin; e < end; ++e) {
+        if (edges[e].from >= h.states || edges[e].to >= h.states) {
+          moved(edges[e].from);
+          moved(edges[e].to);
+        }
+      }
+    });
+  }
+  auto* events = region<Event>(h.events_at);
+  for (std::uint32_t e = 0; e < h.events; ++e) {
+    moved(events[e].from);
+  }
+  h.gapless = 1;
+  give_back(h.visited_at.front(), h.devices_at - h.visited_at.front());
+}
+
 std::uint32_t StateTable::state_count() const {
   return header().states;
 }
 
-std::pair<std::uint64_t, std::uint64_t> StateTable::frontier() const {
+StateTable::Frontier StateTable::frontier() const {
   const Header& h = header();
   const auto* processes = region<StoredProcess>(h.processes_at);
-  std::pair<std::uint64_t, std::uint64_t> result;
+  Frontier result;
+  double open = h.abandoned;
   for (std::uint32_t n = 0; n < h.max_processes; ++n) {
     if (processes[n].used != 0) {
-      result.first = std::max(result.first, processes[n].depth);
-      result.second += processes[n].queue;
+      result.depth = std::max(result.depth, processes[n].depth);
+      result.queue += processes[n].queue;
+      result.processes += processes[n].queue != 0 ? 1 : 0;
+      open += processes[n].open;
     }
   }
+  result.explored = std::clamp(1 - open, 0.0, 1.0);
   return result;
 }
 

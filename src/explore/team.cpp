@@ -1,4 +1,5 @@
-// Implements team.h. A round is short (milliseconds), so members look for its end before they sleep.
+// Implements team.h. A round is short (milliseconds), so members look for its end before they
+// sleep.
 #include "explore/team.h"
 
 #include <algorithm>
@@ -37,6 +38,20 @@ void Team::each(std::size_t count, std::size_t at_once, const Part& part) {
     }
     return;
   }
+  share(count, at_once, part);
+}
+
+void Team::together(const std::function<void(std::size_t)>& f) {
+  if (members_ == 1) {
+    f(0);
+    return;
+  }
+  // Each takes what is under its number, or, if that one has begun late, somebody else does: all of
+  // them work on the same thing anyway.
+  share(members_, 1, [&](std::size_t begin, std::size_t, std::size_t) { f(begin); });
+}
+
+void Team::share(std::size_t count, std::size_t at_once, const Part& part) {
   while (threads_.size() + 1 < members_) {
     threads_.emplace_back(&Team::serve, this, threads_.size() + 1);
   }

@@ -29,13 +29,17 @@ public:
   /// Returns when [0, count) has been gone through; small arrays by the calling thread alone.
   void each(std::size_t count, const Part& part) { each(count, small_part, part); }
   /// The same for few elements, each of which is as much work as some thousands of others.
-  void each_of(std::size_t count, const std::function<void(std::size_t)>& f) {
-    each(count, 1, [&](std::size_t begin, std::size_t, std::size_t) { f(begin); });
+  void
+  each_of(std::size_t count, const std::function<void(std::size_t index, std::size_t member)>& f) {
+    each(count, 1, [&](std::size_t begin, std::size_t, std::size_t member) { f(begin, member); });
   }
+  /// f(member), by all of them at the same time.
+  void together(const std::function<void(std::size_t)>& f);
 
 private:
   static constexpr std::size_t small_part = 2048; // elements
   void each(std::size_t count, std::size_t at_once, const Part& part);
+  void share(std::size_t count, std::size_t at_once, const Part& part);
   void serve(std::size_t member);
   void take_parts(std::size_t member);
 

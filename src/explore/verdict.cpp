@@ -271,15 +271,13 @@ private:
 
   /// Of some execution that ends.
   std::string replay_of_end() const {
-    Component ends;
-    for (StateId s = 0; s < graph_.states.size(); ++s) {
-      if (graph_.states[s].terminal) {
-        ends.states.push_back(s);
-      }
+    const bool some = options_.schedule && std::ranges::any_of(graph_.states, &State::terminal);
+    if (!some) {
+      return "";
     }
-    return ends.states.empty() || !options_.schedule
-               ? ""
-               : replay_of(find_witness(graph_, out_, ends), graph_, table_, *options_.schedule);
+    Witness way{way_to_an_end(graph_, out_), 0};
+    way.loop_from = static_cast<std::uint32_t>(way.edges.size());
+    return replay_of(way, graph_, table_, *options_.schedule);
   }
 
   Diagnostic diagnostic_of(const Event& event) const {

@@ -5,6 +5,8 @@
 
 #include "heddle/concurrent_map.cuh"
 
+#include <algorithm>
+
 namespace heddle::explore {
 
 namespace {
@@ -23,10 +25,13 @@ using ConcurrentMap = heddle::concurrent_map<
     heddle::host_allocator,
     heddle::layout::packed16>;
 
-/// Half of the places stay free, so that ways to them are short.
+/// A fifth of the places stays free: a bucket of seven says whether a search need go further than
+/// it.
 std::size_t capacity(std::uint32_t states) {
-  return std::size_t{states} * 2;
+  return std::size_t{states} * 5 / 4 + 16;
 }
+
+constexpr std::size_t piece_size = 8192; // places
 
 std::uint32_t check_of(const Hash128& hash) {
   return static_cast<std::uint32_t>(hash.high >> 32);
@@ -87,10 +92,15 @@ StateId VisitedSet::insert(const Hash128& hash, StateId id) {
   }
 }
 
+std::uint32_t VisitedSet::pieces() const {
+  return static_cast<std::uint32_t>((map_->ref.places() + piece_size - 1) / piece_size);
+}
+
 /// Goes through both in the order of their places: a key lies as far into one as into the other.
-void VisitedSet::insert_all(const VisitedSet& smaller) {
+void VisitedSet::insert_piece(const VisitedSet& smaller, std::uint32_t piece) const {
   const ConcurrentMap::ref_type& from = smaller.map_->ref;
-  for (std::size_t place = 0; place < from.places(); ++place) {
+  const std::size_t begin = piece * piece_size;
+  for (std::size_t place = begin; place < std::min(begin + piece_size, from.places()); ++place) {
     from.visit_place(place, [&](std::uint64_t key, const Entry& entry) {
       const auto result = map_->ref.try_insert(key, entry);
       HEDDLE_CHECK(result == heddle::insert_result::inserted, "a visited state is there twice");

@@ -32,8 +32,10 @@ public:
   std::optional<StateId> find(const Hash128& hash) const;
   /// It is going to be looked for soon.
   void fetch(const Hash128& hash) const;
-  /// Takes over what is in a smaller one, which nobody changes meanwhile.
-  void insert_all(const VisitedSet& smaller);
+  /// Takes over what is in a piece of a smaller one, which nobody changes meanwhile: pieces are 0
+  /// to smaller.pieces() - 1. Several processes may do so.
+  void insert_piece(const VisitedSet& smaller, std::uint32_t piece) const;
+  std::uint32_t pieces() const;
   /// The id of the state from now on: `id`, or the one that it has already.
   StateId insert(const Hash128& hash, StateId id);
 

@@ -29,6 +29,7 @@ constexpr int tick_milliseconds = 100;
 constexpr double seconds_between_looks = 0.5;
 constexpr double seconds_before_first_line = 0.5;
 constexpr double seconds_between_lines = 0.2;
+constexpr double seconds_between_records = 1; // of a file
 constexpr std::size_t most_processes_asked = 64;
 
 /// The number behind `key` in a file of lines "Key:  123 kB", in bytes.
@@ -60,11 +61,6 @@ std::uint64_t usual_limit() {
     free = std::min(free, *most - *used);
   }
   return free / 5 * 4;
-}
-
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(seconds);
-  return fmt::format("{:02}:{:02}", whole / 60, whole % 60);
 }
 
 std::uint64_t memory_of_file(int fd) {
@@ -107,42 +103,14 @@ std::uint64_t private_memory(pid_t process) {
   });
 }
 
-std::string progress_text(const StateTable& table, double seconds, double in_all) {
-  const std::uint64_t states = table.state_count();
-  const auto rate =
-      static_cast<std::uint64_t>(seconds > 0 ? static_cast<double>(states) / seconds : 0);
-  const auto [depth, queue] = table.frontier();
-  return fmt::format(
-      "{} states, {} states/s, depth {}, queue {}, {}",
-      report::with_thousands(states),
-      report::with_thousands(rate),
-      report::with_thousands(depth),
-      report::with_thousands(queue),
-      clock_text(in_all)
-  );
-}
-
-std::string progress_text(const SampleSheet& sheet, double in_all) {
-  std::uint64_t steps = sheet.steps;
-  for (const SampleSheet::Run& run : sheet.runs) {
-    steps += run.step;
-  }
-  return fmt::format(
-      "{} of {} schedules, {} steps, {}",
-      report::with_thousands(sheet.done),
-      report::with_thousands(sheet.schedules),
-      report::with_thousands(steps),
-      clock_text(in_all)
-  );
-}
-
 Watch::Watch(const StateTable& table, const Options& options, const Of& of)
     : table_(table),
       options_(options),
       of_(of),
       most_bytes_(options.max_mebibytes * mebibyte),
       next_look_(seconds_between_looks),
-      next_line_(seconds_before_first_line) {}
+      next_line_(seconds_before_first_line),
+      next_record_(seconds_between_records) {}
 
 Ending Watch::wait_for(const Processes& processes) {
   using Clock = std::chrono::steady_clock;
@@ -164,6 +132,10 @@ Ending Watch::wait_for(const Processes& processes) {
     }
   }
   clear_line();
+  record_progress(
+      std::chrono::duration<double>(Clock::now() - start).count(),
+      /*is_last=*/true
+  );
   const int status = processes.status();
   if (ending.limit.empty()) {
     ending.status = status;
@@ -191,8 +163,8 @@ std::string Watch::limit_reached(pid_t leader, double seconds) {
     }
     const std::uint64_t table = memory_of_file(table_.fd());
     // The kernel walks all pages to say what is private: asked only where it may matter.
-    if (table + private_memory_at_most(leader) > most_bytes_ &&
-        table + private_memory(leader) > most_bytes_) {
+    memory_ = table + private_memory_at_most(leader);
+    if (memory_ > most_bytes_ && table + private_memory(leader) > most_bytes_) {
       return fmt::format(
           "the limit of {} MiB was reached (--max-memory)",
           report::with_thousands(most_bytes_ / mebibyte)
@@ -202,19 +174,46 @@ std::string Watch::limit_reached(pid_t leader, double seconds) {
   return {};
 }
 
+Progress Watch::progress(double seconds) {
+  Progress progress = progress_of(table_);
+  progress.search_seconds = seconds;
+  progress.seconds = seconds_in_all();
+  progress.states_per_second = seconds > 0 ? static_cast<double>(progress.states) / seconds : 0;
+  progress.memory = memory_;
+  return progress;
+}
+
+double Watch::seconds_in_all() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - of_.begun).count();
+}
+
 void Watch::show_progress(double seconds) {
   if (of_.show && seconds >= next_line_) {
     next_line_ = seconds + seconds_between_lines;
     line_shown_ = true;
-    const std::chrono::duration<double> in_all = std::chrono::steady_clock::now() - of_.begun;
     fmt::print(
         stderr,
         "\r{}\033[K",
-        of_.sheet != nullptr ? progress_text(*of_.sheet, in_all.count())
-                             : progress_text(table_, seconds, in_all.count())
+        of_.sheet != nullptr ? progress_text(*of_.sheet, seconds_in_all())
+                             : progress_text(progress(seconds))
     );
     std::fflush(stderr);
   }
+  if (seconds >= next_record_) {
+    next_record_ = seconds + seconds_between_records;
+    record_progress(seconds, /*is_last=*/false);
+  }
+}
+
+/// A line of the file, if there is one. What cannot be written is lost: the search goes on.
+void Watch::record_progress(double seconds, bool is_last) {
+  if (of_.file.empty()) {
+    return;
+  }
+  std::ofstream out(of_.file, std::ios::app);
+  out << (of_.sheet != nullptr ? progress_json(*of_.sheet, seconds_in_all(), is_last)
+                               : progress_json(progress(seconds), is_last))
+      << '\n';
 }
 
 void Watch::forget_log() const {

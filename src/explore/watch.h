@@ -1,4 +1,5 @@
-// Watching a search from outside: its time, its memory, and a line about it on a terminal.
+// Watching a search from outside: its time, its memory, and how far it is (progress.h), on a
+// terminal and in a file.
 //
 //   Watch watch(table, options, {.show = isatty(STDERR_FILENO) != 0});
 //   Ending ending = watch.wait_for({leader, ended, status});      // ends the group at a limit
@@ -7,6 +8,7 @@
 #pragma once
 
 #include "explore/options.h"
+#include "explore/progress.h"
 #include "explore/sample_sheet.h"
 #include "explore/state_table.h"
 
@@ -33,6 +35,7 @@ public:
     double share = 1;                   // of the time limit
     const SampleSheet* sheet = nullptr; // single schedules are tried
     std::chrono::steady_clock::time_point begun{}; // the check, which this is a part of
+    std::string file = {};                         // lines of JSON are added to it; empty: none
   };
   Watch(const StateTable& table, const Options& options, const Of& of);
   struct Processes {
@@ -44,7 +47,10 @@ public:
 
 private:
   std::string limit_reached(pid_t leader, double seconds);
+  Progress progress(double seconds);
+  double seconds_in_all() const;
   void show_progress(double seconds);
+  void record_progress(double seconds, bool is_last);
   void clear_line() const;
   void forget_log() const;
 
@@ -53,17 +59,12 @@ private:
   Of of_;
   std::uint64_t most_bytes_ = 0; // 0: usual_limit(), which is not known yet
   double next_look_ = 0;         // at the memory, which costs a little
-  double next_line_ = 0;
+  std::uint64_t memory_ = 0;     // that was in use then
+  double next_line_ = 0, next_record_ = 0;
   bool line_shown_ = false;
 };
 
 /// Memory of `process` and all its descendants that they do not share with others, in bytes.
 std::uint64_t private_memory(pid_t process);
-
-/// "12,345 states, 6,789 states/s, depth 310, queue 1,204, 3 executions, 00:12": the search has
-/// taken `seconds`, the check `in_all`.
-std::string progress_text(const StateTable& table, double seconds, double in_all);
-/// "127 of 2,000 schedules, 45,678 steps, 00:12"
-std::string progress_text(const SampleSheet& sheet, double in_all);
 
 } // namespace heddle::explore

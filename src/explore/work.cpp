@@ -63,6 +63,7 @@ std::vector<std::byte> encode(const Work& work) {
     out.word(step.choice);
     out.word(step.check);
     out.word(step.state);
+    out.word(step.width);
     out.word(step.alike);
   }
   out.word(static_cast<std::uint32_t>(work.open.size()));
@@ -87,6 +88,7 @@ std::optional<Work> decode(std::span<const std::byte> bytes) {
     step.choice = in.word();
     step.check = in.word();
     step.state = in.word();
+    step.width = in.word();
     step.alike = in.word();
   }
   work.open.resize(in.count());

@@ -25,6 +25,7 @@ struct Work {
     std::uint32_t choice = 0; // its number among the choices of the state before it
     std::uint32_t check = 0;  // check_of() the state that it leads to, or `unchecked`
     StateId state = 0;        // the number of that state in the table
+    std::uint32_t width = 1;  // so many choices of that state are tried, by whomever
     std::uint32_t alike = 0;  // in a search where all blocks have started: see few_moves.h
     bool operator==(const Step&) const = default;
   };

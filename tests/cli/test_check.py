@@ -156,10 +156,10 @@ class Checked(unittest.TestCase):
         self.assertIn("the limit of 1 MiB was reached (--max-memory)", done.stdout)
 
     def test_progress_is_shown_on_a_terminal_and_nowhere_else(self):
-        done = self.heddle("check", "--max-time=2", "long.cu")
+        done = self.heddle("check", "--max-time=4", "long.cu")
         self.assertEqual(done.stderr, "")
         master, slave = pty.openpty()
-        subprocess.run([HEDDLE, "check", "--max-time=2", "long.cu"], cwd=self.root, stderr=slave,
+        subprocess.run([HEDDLE, "check", "--max-time=4", "long.cu"], cwd=self.root, stderr=slave,
                        stdout=subprocess.DEVNULL, timeout=120)
         os.close(slave)
         shown = b""
@@ -169,8 +169,28 @@ class Checked(unittest.TestCase):
         except OSError:  # the other end is closed
             pass
         os.close(master)
-        self.assertRegex(shown.decode(), r"\r[\d,]+ states, [\d,]+ states/s, .*00:01")
+        self.assertRegex(shown.decode(), r"\r[\d,]+ states, [\d,]+ states/s, .*% of random executions, 00:0[1-9]")
         self.assertTrue(shown.endswith(b"\r\x1b[K"))
+
+    def test_progress_goes_to_a_file(self):
+        self.heddle("check", "--max-time=3", "--schedules=0", "--progress-file=progress.jsonl", "long.cu", status=4)
+        lines = [json.loads(line) for line in (self.root / "progress.jsonl").read_text().splitlines()]
+        self.assertGreaterEqual(len(lines), 3)
+        last = lines[-1]
+        self.assertEqual([line["last"] for line in lines if line["what"] == "search"][-1], True)
+        for line in lines:
+            self.assertEqual(line["what"], "search")
+            self.assertGreater(line["processes"] + line["last"], 0)
+            self.assertGreaterEqual(line["executions_explored"], 0)
+        self.assertLess(last["executions_explored"], 1)  # it does not end
+        self.assertGreater(last["memory_bytes"], 0)
+        self.assertGreater(last["states_per_second"], 0)
+        # One that is complete says so; the file is begun again.
+        self.heddle("check", "--progress-file=progress.jsonl", "hang.cu", status=1)
+        lines = [json.loads(line) for line in (self.root / "progress.jsonl").read_text().splitlines()]
+        self.assertEqual({(line["last"], line["executions_explored"]) for line in lines}, {(True, 1)})
+        done = self.heddle("check", "--progress-file=no/such/folder", "hang.cu", status=2)
+        self.assertIn("--progress-file: cannot write no/such/folder", done.stderr)
 
     def test_killing_the_tool_leaves_no_process(self):
         self.heddle("check", "--max-time=1", "long.cu")  # compiled by now

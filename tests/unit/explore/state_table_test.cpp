@@ -162,6 +162,70 @@ TEST(StateTable, ProcessesThatWriteAtTheSameTimeLoseNothing) {
     const std::uint64_t hash = table->hashes(std::vector{s}, StateTable::Numbering::AsFound)[0].low;
     EXPECT_EQ(table->text(graph.about(s).waits), std::to_string((hash - 1) / 10));
   }
+  // Without the gaps that processes have left it is the same graph.
+  const auto by_content = StateTable::Numbering::ByContent;
+  const ProgressGraph before = table->load(by_content);
+  Team team(2);
+  table->close_gaps(team);
+  EXPECT_EQ(table->state_count(), states + 1);
+  const ProgressGraph as_found = table->load();
+  EXPECT_EQ(as_found.edges.all().data(), table->load().edges.all().data()); // not copied
+  const ProgressGraph after = table->load(by_content);
+  ASSERT_EQ(after.states.size(), before.states.size());
+  ASSERT_EQ(after.edges.size(), before.edges.size());
+  for (StateId s = 0; s <= states; ++s) {
+    EXPECT_EQ(after.states[s].expanded, before.states[s].expanded);
+    EXPECT_EQ(table->text(after.about(s).waits), table->text(before.about(s).waits));
+  }
+  for (EdgeId e = 0; e < before.edges.size(); ++e) {
+    EXPECT_EQ(after.edges.from(e), before.edges.from(e));
+    EXPECT_EQ(after.edges.to(e), before.edges.to(e));
+  }
+}
+
+TEST(StateTable, ManyHostThreadsHaveWays) {
+  StateTable table = small_table();
+  const auto s = table.visit({1, 1}, {})->id;
+  const std::uint64_t last = std::uint64_t{1} << 63, ninth = 1U << 8;
+  table.claim(s, {.device = true, .first_ways = last | 1});
+  EXPECT_TRUE(table.visit({1, 1}, {.first_ways = last})->nothing_new);
+  EXPECT_FALSE(table.visit({1, 1}, {.first_ways = ninth})->nothing_new);
+  EXPECT_FALSE(table.visit({1, 1}, {.other_ways = last})->nothing_new);
+  const Choices more = table.claim(s, {.first_ways = last | ninth | 1, .other_ways = last});
+  EXPECT_EQ(more.first_ways, ninth);
+  EXPECT_EQ(more.other_ways, last);
+}
+
+/// What is shared by processes that add states all the time, so that the set of visited ones grows
+/// often.
+TEST(StateTable, ASetThatGrowsLosesNothing) {
+  constexpr std::uint64_t states = 200'000;
+  constexpr int processes = 4;
+  auto table = StateTable::create({.max_states = 2 * states, .processes = processes});
+  table->visit({0, 0}, {});
+  for (int n = 1; n < processes; ++n) {
+    ASSERT_TRUE(table->take_permit());
+  }
+  std::vector<pid_t> children;
+  for (int n = 0; n < processes; ++n) {
+    const auto process = table->add_process();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      table->become(*process);
+      for (std::uint64_t s = 1; s <= states; ++s) {
+        table->visit({s * 0x9e37'79b9'7f4a'7c15ULL, s}, {});
+      }
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    ::waitpid(child, nullptr, 0);
+  }
+  for (std::uint64_t s = 1; s <= states; ++s) {
+    ASSERT_FALSE(table->visit({s * 0x9e37'79b9'7f4a'7c15ULL, s}, {})->first);
+  }
+  EXPECT_EQ(table->load().states.size(), states + 1);
 }
 
 TEST(StateTable, WhatOneProcessTellsTheOthersHear) {

@@ -114,7 +114,25 @@ TEST_F(Watched, TheLineOfProgress) {
     table.visit({i, i}, {});
   }
   table.set_frontier(12, 3456);
-  EXPECT_EQ(progress_text(table, 75, 75), "50 states, 0 states/s, depth 12, queue 3,456, 01:15");
+  table.set_open(0.96875);
+  Progress progress = progress_of(table);
+  progress.seconds = progress.search_seconds = 75;
+  progress.memory = std::uint64_t{1234} << 20;
+  EXPECT_EQ(
+      progress_text(progress),
+      "50 states, 0 states/s, depth 12, 3,456 open moves, 1 process, 1,234 MiB, 3.1 % of random "
+      "executions, 01:15"
+  );
+  EXPECT_EQ(
+      progress_json(progress, /*is_last=*/false),
+      R"({"what":"search","last":false,"seconds":75.000,"search_seconds":75.000,"states":50,)"
+      R"("states_per_second":0,"depth":12,"open_moves":3456,"processes":1,"memory_bytes":1293942784,)"
+      R"("executions_explored":0.03125})"
+  );
+  EXPECT_EQ(
+      progress_json(sheet, 5, /*is_last=*/true),
+      R"({"what":"schedules","last":true,"seconds":5.000,"schedules":7,"of":2000,"steps":100})"
+  );
   EXPECT_EQ(progress_text(sheet, 5), "7 of 2,000 schedules, 100 steps, 00:05");
 }
 
