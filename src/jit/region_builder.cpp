@@ -436,20 +436,15 @@ llvm::BasicBlock* RegionBuilder::first_of(const std::vector<std::uint32_t>& plac
 
 /// All lanes that execute op k go on at `target`.
 void RegionBuilder::go_to(std::uint32_t k, std::uint32_t target) {
-  std::vector<std::uint32_t> waits = uniformity_->waiting().at(k);
-  const bool passes = std::ranges::any_of(waits, [&](std::uint32_t place) {
-    return place < target;
-  });
-  if (target <= k || !passes) {
+  std::vector<std::uint32_t> first = uniformity_->waiting().before(k, target);
+  if (first.empty()) {
     b_.CreateBr(arrivals_[target]);
     return;
   }
   wait_at(target, active_);
   b_.CreateStore(no_lanes(), going_);
-  if (const auto at = std::ranges::lower_bound(waits, target); at == waits.end() || *at != target) {
-    waits.insert(at, target);
-  }
-  b_.CreateBr(first_of(waits));
+  first.push_back(target);
+  b_.CreateBr(first_of(first));
 }
 
 void RegionBuilder::emit_branch(std::uint32_t k) {
@@ -474,7 +469,7 @@ void RegionBuilder::emit_branch(std::uint32_t k) {
     spend(1, k);
   }
   count(1);
-  if (stay != nullptr && back) {
+  if (stay != nullptr && !uniformity_->waiting().taken_waits(k)) {
     wait_at(k + 1, stay);
     b_.CreateStore(taken, going_);
   } else if (stay != nullptr) {

@@ -47,7 +47,7 @@ Uniformity::Uniformity(
       writes_(cfg_.blocks().size()),
       followed_(ops.size()),
       shapes_(registers.count()),
-      waiting_(code, ops),
+      waiting_(code, ops, cfg_),
       live_(ops.size()) {
   std::vector<bool> written(registers.count());
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
