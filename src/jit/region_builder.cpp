@@ -97,6 +97,10 @@ void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
     return;
   }
   const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
+  if (place.element_bytes >= 4) { // every processor that we make code for can do that
+    b_.CreateMaskedStore(all, to, align, as_mask(lanes));
+    return;
+  }
   llvm::Value* old = b_.CreateAlignedLoad(all->getType(), to, align);
   b_.CreateAlignedStore(b_.CreateSelect(as_mask(lanes), all, old), to, align);
 }
@@ -381,7 +385,7 @@ void RegionBuilder::emit_ops() {
       }
       continue;
     }
-    if ((code_.ops[k].flags & isa::Join) != 0 && !quiet_[k]) {
+    if ((code_.ops[k].flags & isa::Join) != 0 && joins_[k]) {
       llvm::BasicBlock* exit = exit_block(k);
       b_.CreateCondBr(b_.CreateICmpULE(behind_, b_.getInt64(k)), exit, bodies_[k], unlikely());
     } else {
@@ -749,7 +753,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
       [this](std::uint32_t offset) { return special_shape(offset); },
       [this](isa::Ref ref) { return constant_word(ref); }
   );
-  find_quiet_joins();
+  find_joins();
   result.entries = find_entries();
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {

@@ -56,7 +56,7 @@ private:
   bool is_end(std::uint32_t k) const;
   bool whole_blocks() const;
   std::vector<std::uint32_t> find_entries() const;
-  void find_quiet_joins();
+  void find_joins();
   Shape special_shape(std::uint32_t offset) const;
   llvm::Constant* constant_word(isa::Ref ref) const;
 
@@ -155,7 +155,7 @@ private:
   LaneBuilder lanes_;
   std::vector<PlannedOp> ops_;
   std::optional<Uniformity> uniformity_;
-  std::vector<bool> quiet_; // ops with Join at which a group neither stops nor begins
+  std::vector<bool> joins_; // ops at which groups may begin, and stop for those behind
   llvm::Function* function_ = nullptr;
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops

@@ -154,8 +154,7 @@ llvm::Constant* RegionBuilder::constant_word(isa::Ref ref) const {
 std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   std::vector<std::uint32_t> entries;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool join = (code_.ops[k].flags & isa::Join) != 0 || uniformity_->waiting().is_place(k);
-    const bool begins = k == 0 || (join && !quiet_[k]) || ops_[k - 1].kind == Kind::Leave;
+    const bool begins = k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave;
     if (begins && ops_[k].kind != Kind::Leave) {
       entries.push_back(k);
     }
@@ -163,26 +162,22 @@ std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   return entries;
 }
 
-/// A group looks at joins whether others are behind, and may begin there. Within code that it will
-/// leave soon and together, this costs more than it gains.
-void RegionBuilder::find_quiet_joins() {
+/// Where a group may begin, and looks whether others are behind: where lanes may go on when the
+/// region has been left, and where loops begin. What lies between costs more than it gains.
+void RegionBuilder::find_joins() {
   const Waiting& waiting = uniformity_->waiting();
-  std::vector<bool> begins(code_.ops.size()); // lanes may go on there when the region has been left
+  joins_.assign(code_.ops.size(), false);
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     const isa::Op& op = code_.ops[k];
     const bool back = ops_[k].kind == Kind::Branch && op.target <= k;
     if (back) {
-      begins[op.target] = true;
+      joins_[op.target] = true;
     }
     if (back || ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Interpret) {
       for (const std::uint32_t place : waiting.at(k)) {
-        begins[place] = true;
+        joins_[place] = true;
       }
     }
-  }
-  quiet_.resize(code_.ops.size());
-  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    quiet_[k] = !begins[k] && waiting.some_at(k);
   }
 }
 
