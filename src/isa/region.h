@@ -2,11 +2,11 @@
 //
 // A region is entered at an op by a group of lanes (RegionGroup), and executes ops until it comes
 // to one that it leaves to the interpreter: one it does not know, a taken backward branch for which
-// the fuel does not suffice, or a place where lanes of other groups stand that are behind. It writes
-// back every register that may still be read, and returns that op; the interpreter executes it. So
-// whatever is special (faults, waiting, turns) happens in the interpreter. Lanes that part at a
-// branch stay in the region, those at the lowest op first, as in the interpreter; when it is left,
-// they may be at different ops: RegionContext::rest.
+// the fuel does not suffice, or a place where lanes of other groups stand that are behind. It
+// writes back every register that may still be read, and returns that op; the interpreter executes
+// it. So whatever is special (faults, waiting, turns) happens in the interpreter. Lanes that part
+// at a branch stay in the region, those at the lowest op first, as in the interpreter; when it is
+// left, they may be at different ops: RegionContext::rest.
 //
 // There are two ways in. From the interpreter's loop (Exec::enter_region), at an op with
 // OpFlags::Compiled, for one group. And for a whole block that has just started

@@ -1,5 +1,6 @@
 // RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what,
-// region_builder.cpp makes the code, and region_blocks.cpp that of whole blocks.
+// region_builder.cpp makes the code, region_branches.cpp that of branches, and region_blocks.cpp
+// that of whole blocks.
 #pragma once
 
 #include "isa/exec.h"
@@ -160,9 +161,9 @@ private:
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
   std::map<std::uint32_t, llvm::BasicBlock*> exits_;
-  std::vector<llvm::AllocaInst*> variables_;     // of registers
-  llvm::AllocaInst* going_ = nullptr;            // bits of the lanes that do not wait
-  std::map<std::uint32_t, llvm::AllocaInst*> waiting_;            // by place: bits
+  std::vector<llvm::AllocaInst*> variables_;           // of registers
+  llvm::AllocaInst* going_ = nullptr;                  // bits of the lanes that do not wait
+  std::map<std::uint32_t, llvm::AllocaInst*> waiting_; // by place: bits
   std::map<std::vector<std::uint32_t>, llvm::BasicBlock*> looks_; // first_of()
   llvm::Value* active_ = nullptr;                // bits of the lanes that execute what is emitted
   std::uint32_t at_ = 0;                         // the op that is emitted

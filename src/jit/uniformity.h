@@ -2,11 +2,12 @@
 // values at a constant distance (lane_values.h).
 //
 // What is computed from uniform values is uniform, unless lanes wait meanwhile (waiting.h) that may
-// read the register before they write it. Registers that a region finds when it is entered have been
-// written before, perhaps by lanes that went different ways; so each entry looks whether they are as
-// regular as is said here, and where they are not the interpreter goes on. Which registers those are
-// is predicted where the interpreter parts lanes: what is written between a branch of its and the
-// place where they meet again, and may be read from there on. A wrong prediction costs time.
+// read the register before they write it. Registers that a region finds when it is entered have
+// been written before, perhaps by lanes that went different ways; so each entry looks whether they
+// are as regular as is said here, and where they are not the interpreter goes on. Which registers
+// those are is predicted where the interpreter parts lanes: what is written between a branch of its
+// and the place where they meet again, and may be read from there on. A wrong prediction costs
+// time.
 #pragma once
 
 #include "isa/op.h"

@@ -5,11 +5,7 @@
 
 namespace heddle::jit {
 
-Waiting::Waiting(
-    const isa::Code& code,
-    const std::vector<PlannedOp>& ops,
-    const ptx::Cfg& cfg
-)
+Waiting::Waiting(const isa::Code& code, const std::vector<PlannedOp>& ops, const ptx::Cfg& cfg)
     : code_(code),
       ops_(ops),
       cfg_(cfg),

@@ -6,9 +6,10 @@
 // that place first. Lanes that wait move when the others have come to them; the fuel of backward
 // branches bounds how long that takes, and then the interpreter gives turns.
 //
-// A *late join* is an op at which lanes that part at a branch certainly meet again, and that does not
-// lie behind that branch: what a loop begins with, for two ways through its body. There the lowest
-// op is not a good choice: lanes that come there by a jump wait for those that are still between.
+// A *late join* is an op at which lanes that part at a branch certainly meet again, and that does
+// not lie behind that branch: what a loop begins with, for two ways through its body. There the
+// lowest op is not a good choice: lanes that come there by a jump wait for those that are still
+// between.
 //
 // All of this says only which lanes go first; any order is right. The sets only grow, with the
 // branches on which lanes may part: jit/uniformity.h.

@@ -1,8 +1,8 @@
 // Random kernels, interpreted and compiled: the same words come out. Arithmetic of several types,
 // guards, branches on which all, some or no lanes part, one within the other, loops whose number of
-// rounds differs from lane to lane, with several ways through their bodies, memory of all spaces by regular and irregular addresses,
-// barriers, also in loops, collectives, atomic and volatile accesses, and blocks of many shapes.
-// HEDDLE_RANDOM_KERNELS=N: how many (default 12).
+// rounds differs from lane to lane, with several ways through their bodies, memory of all spaces by
+// regular and irregular addresses, barriers, also in loops, collectives, atomic and volatile
+// accesses, and blocks of many shapes. HEDDLE_RANDOM_KERNELS=N: how many (default 12).
 #include "support/compiled.h"
 #include "unit/isa/one_kernel.h"
 #include <fmt/format.h>
@@ -210,8 +210,7 @@ private:
     if (below(2) == 0) {
       text_ += condition("%p3") + fmt::format("@%p3 bra OUT{};\n", label);
     }
-    text_ +=
-        fmt::format("setp.le.s32 %p2, %r{}, 0; @%p2 bra OUT{};\n", counter, label);
+    text_ += fmt::format("setp.le.s32 %p2, %r{}, 0; @%p2 bra OUT{};\n", counter, label);
     statements(2, depth + 1);
     text_ += condition("%p3") + fmt::format("@%p3 bra AGAIN{};\n", label);
     statements(2, depth + 1);
@@ -274,7 +273,8 @@ private:
     const int label = labels_++;
     if (below(2) == 0) {
       text_ += fmt::format(
-          "mov.u32 %r29, {1};\nbra HEAD{0};\nAGAIN{0}: sub.u32 %r29, %r29, 1;\nHEAD{0}: bar.sync 0;\n",
+          "mov.u32 %r29, {1};\nbra HEAD{0};\nAGAIN{0}: sub.u32 %r29, %r29, 1;\nHEAD{0}: bar.sync "
+          "0;\n",
           label,
           1 + below(4)
       );
