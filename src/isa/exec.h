@@ -374,6 +374,9 @@ public:
   /// `code`: for whoever runs a whole block by it. `add_executed`: what it has executed.
   void enter_code(RegionContext& context, const Code& code);
   void add_executed(std::uint64_t instructions) { executed_ += instructions; }
+  /// From now on turns end where the interpreter's do: compiled code in which lanes may part is not
+  /// used, for it does not count what a turn costs when they do.
+  void keep_turns() { keep_turns_ = true; }
   /// Forgets cached ranges: an allocation has gone.
   void forget_ranges();
   /// While set, it is told of every access; nullptr: nobody is.
@@ -417,6 +420,7 @@ private:
   const Op* op_ = nullptr;
   std::uint8_t watch_ = Guarded; // flags that need a look before the op is executed
   bool reconverge_ = true;
+  bool keep_turns_ = false;
   std::uint32_t lanes_ = 0; // popcount(group_)
   /// Lowest op at which lanes of the same frame stand that are not in the group; nullptr: none.
   const Op* behind_ = nullptr;

@@ -88,6 +88,9 @@ const Op* Exec::enter_region(const Op& op) {
   const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
   const RegionWords words = region_words(region);
   const std::uint32_t lanes = words.lanes();
+  if (keep_turns_ && !words.keeps_turns()) {
+    return &op;
+  }
   std::uint32_t block_x = 0;
   std::memcpy(&block_x, bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX), sizeof block_x);
   if (words.in_rows() && block_x % lanes != 0) {

@@ -1,12 +1,12 @@
 // Regions: machine code that stands for many Ops of one Code, and how the interpreter enters it.
 //
 // A region is entered at an op by a group of lanes (RegionGroup), and executes ops until it comes
-// to one that it leaves to the interpreter: one it does not know, a branch on which the lanes part,
-// a taken backward branch for which the fuel does not suffice, or a place where lanes stand that
-// are behind. It writes back every register that may still be read, and returns that op; the
-// interpreter executes it. So whatever is special (faults, divergence, turns) happens in the
-// interpreter. Where lanes have gone different ways within a region they may leave it at different
-// ops: RegionContext::rest.
+// to one that it leaves to the interpreter: one it does not know, a taken backward branch for which
+// the fuel does not suffice, or a place where lanes of other groups stand that are behind. It
+// writes back every register that may still be read, and returns that op; the interpreter executes
+// it. So whatever is special (faults, waiting, turns) happens in the interpreter. Lanes that part
+// at a branch stay in the region, those at the lowest op first, as in the interpreter; when it is
+// left, they may be at different ops: RegionContext::rest.
 //
 // There are two ways in. From the interpreter's loop (Exec::enter_region), at an op with
 // OpFlags::Compiled, for one group. And for a whole block that has just started
@@ -55,10 +55,10 @@ struct RegionContext {
   std::int64_t fuel = 0;          // of each group, up to a barrier; then what is left of it
   std::uint64_t executed = 0;     // thread instructions
   std::uint64_t behind = ~0ULL;   // index of the lowest op where others stand; ~0: stop for nobody
-  static constexpr std::size_t most_rests = 4;
+  static constexpr std::size_t most_rests = warp_size; // and one that is written and not counted
   struct Rest {
-    LaneMask lanes = 0; // like RegionGroup::mask
-    std::uint32_t op = 0;
+    LaneMask lanes; // like RegionGroup::mask
+    std::uint32_t op;
   };
   /// Lanes that go on elsewhere than at the op that is returned.
   Rest rest[most_rests];
@@ -94,9 +94,11 @@ struct RegionWords {
   std::uint32_t flags = 0;
   static constexpr std::uint32_t rows = 0x100;  // such a group lies in one row of the block
   static constexpr std::uint32_t block = 0x200; // can execute a whole block
+  static constexpr std::uint32_t turns = 0x400; // lanes never part in it
   std::uint32_t lanes() const { return flags & 0xffU; }
   bool in_rows() const { return (flags & rows) != 0; }
   bool whole_blocks() const { return (flags & block) != 0; }
+  bool keeps_turns() const { return (flags & turns) != 0; }
 };
 inline RegionWords region_words(Region region) {
   RegionWords words;

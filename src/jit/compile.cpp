@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace heddle::jit {
 namespace {
@@ -29,7 +30,7 @@ template <class T> void append(std::vector<std::byte>& bytes, const T& value) {
   bytes.insert(bytes.end(), p, p + sizeof value);
 }
 
-/// For whoever works on the compiler: HEDDLE_JIT_SHOW=left, built or optimised.
+/// For whoever works on the compiler: HEDDLE_JIT_SHOW=left, built, optimised or times.
 bool wants(std::string_view what) {
   const char* wanted = std::getenv("HEDDLE_JIT_SHOW");
   return wanted != nullptr && wanted == what;
@@ -68,10 +69,21 @@ void show_left(const isa::Code& code, const BuiltRegion& region) {
   print(region.interpreted, "interpreted");
 }
 
+/// Processor time since the last call.
+void show_time(const char* what) {
+  static std::clock_t last = 0;
+  const std::clock_t now = std::clock();
+  if (wants("times")) {
+    fmt::print(stderr, "{:8} {:6} us\n", what, (now - last) / (CLOCKS_PER_SEC / 1'000'000));
+  }
+  last = now;
+}
+
 } // namespace
 
 Result<std::vector<std::byte>>
 compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const LaunchShape& shape) {
+  show_time("before");
   llvm::LLVMContext context;
   TRY(auto bitcode, handlers.bitcode(context));
   llvm::Module module(kernel.name, context);
@@ -107,6 +119,7 @@ compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const Launch
   if (parts.empty()) {
     return unsupported(fmt::format("compiling '{}'", kernel.name));
   }
+  show_time("build");
   show(module, "built");
   std::string problem;
   llvm::raw_string_ostream problems(problem);
@@ -114,8 +127,10 @@ compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const Launch
     return unexpected({ErrorKind::Internal, "malformed IR: " + problem});
   }
   optimise(module);
+  show_time("optimise");
   show(module, "optimised");
   TRY(const FlatCode code, emit(module));
+  show_time("emit");
 
   ImageHeader header;
   header.build = build_hash();

@@ -31,7 +31,7 @@ llvm::Value* RegionBuilder::frame_place(std::uint32_t index) {
                          : b_.CreateGEP(
                                b_.getInt8Ty(),
                                all,
-                               b_.CreateMul(first_, b_.getInt64(place.element_bytes))
+                               b_.CreateMul(first_lane_, b_.getInt64(place.element_bytes))
                            );
 }
 
@@ -40,7 +40,7 @@ llvm::Value* RegionBuilder::load_lanes(std::uint32_t index) {
   const RegisterPlace& place = registers_.place(index);
   if (place.predicate) {
     llvm::Value* all = b_.CreateLoad(b_.getInt32Ty(), frame_place(index));
-    all = b_.CreateLShr(all, b_.CreateTrunc(first_, b_.getInt32Ty()));
+    all = b_.CreateLShr(all, b_.CreateTrunc(first_lane_, b_.getInt32Ty()));
     return as_mask(b_.CreateTrunc(all, bits_type()));
   }
   // Registers begin at lines of the cache: Lowering::allocate_register.
@@ -88,7 +88,7 @@ void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
   llvm::Value* to = frame_place(index);
   if (place.predicate) {
     llvm::Type* i32 = b_.getInt32Ty();
-    llvm::Value* by = b_.CreateTrunc(first_, i32);
+    llvm::Value* by = b_.CreateTrunc(first_lane_, i32);
     llvm::Value* changed = b_.CreateShl(b_.CreateZExt(lanes, i32), by);
     llvm::Value* value = b_.CreateShl(b_.CreateZExt(as_bits(all), i32), by);
     llvm::Value* old = b_.CreateLoad(i32, to);
@@ -97,6 +97,10 @@ void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
     return;
   }
   const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
+  if (place.element_bytes >= 4) { // every processor that we make code for can do that
+    b_.CreateMaskedStore(all, to, align, as_mask(lanes));
+    return;
+  }
   llvm::Value* old = b_.CreateAlignedLoad(all->getType(), to, align);
   b_.CreateAlignedStore(b_.CreateSelect(as_mask(lanes), all, old), to, align);
 }
@@ -159,15 +163,16 @@ void RegionBuilder::emit_done() {
   b_.CreateRet(b_.CreateLoad(b_.getPtrTy(), answer_));
 }
 
-/// The registers `written` are in the frame already.
+/// For lanes at op k, and lanes that wait at other places. The registers `written` are in the frame
+/// already.
 void RegionBuilder::emit_exit(
     std::uint32_t k,
-    const std::vector<Absent>& absent,
+    const std::vector<std::uint32_t>& waits,
     const std::vector<std::uint32_t>& written
 ) {
   std::vector<std::uint32_t> live = registers_.live(k);
-  for (const Absent& others : absent) {
-    for (const std::uint32_t index : registers_.live(others.op)) {
+  for (const std::uint32_t place : waits) {
+    for (const std::uint32_t index : registers_.live(place)) {
       if (std::ranges::find(live, index) == live.end()) {
         live.push_back(index);
       }
@@ -178,37 +183,35 @@ void RegionBuilder::emit_exit(
       store_register(index, mask_);
     }
   }
-  for (std::size_t n = 0; n < absent.size(); ++n) {
-    const std::uint64_t place = offsetof(RegionContext, rest) + n * sizeof(RegionContext::Rest);
-    b_.CreateStore(
-        b_.CreateZExt(absent[n].lanes, b_.getInt32Ty()),
-        at(context_, place + offsetof(RegionContext::Rest, lanes))
+  llvm::Value* count = b_.getInt64(0);
+  for (const std::uint32_t place : waits) {
+    llvm::Value* lanes = b_.CreateLoad(bits_type(), waiting_.at(place));
+    llvm::Value* rest = b_.CreateGEP(
+        b_.getInt8Ty(),
+        at(context_, offsetof(RegionContext, rest)),
+        b_.CreateMul(count, b_.getInt64(sizeof(RegionContext::Rest)))
     );
     b_.CreateStore(
-        b_.getInt32(absent[n].op),
-        at(context_, place + offsetof(RegionContext::Rest, op))
+        b_.CreateZExt(lanes, b_.getInt32Ty()),
+        at(rest, offsetof(RegionContext::Rest, lanes))
     );
+    b_.CreateStore(b_.getInt32(place), at(rest, offsetof(RegionContext::Rest, op)));
+    llvm::Value* some = b_.CreateICmpNE(lanes, no_lanes());
+    count = b_.CreateAdd(count, b_.CreateZExt(some, b_.getInt64Ty()));
   }
-  if (!absent.empty()) {
-    b_.CreateStore(b_.getInt64(absent.size()), at(context_, offsetof(RegionContext, rests)));
+  if (!waits.empty()) {
+    set_field(offsetof(RegionContext, rests), count);
   }
   finish(op_pointer(k));
 }
 
 llvm::BasicBlock* RegionBuilder::exit_block(std::uint32_t k) {
-  if (!absent_.empty()) { // of this place alone
-    llvm::BasicBlock* exit = block("part" + llvm::Twine(k));
-    const llvm::IRBuilderBase::InsertPointGuard guard(b_);
-    b_.SetInsertPoint(exit);
-    emit_exit(k, absent_);
-    return exit;
-  }
   llvm::BasicBlock*& exit = exits_[k];
   if (exit == nullptr) {
     exit = block("exit" + llvm::Twine(k));
     const llvm::IRBuilderBase::InsertPointGuard guard(b_);
     b_.SetInsertPoint(exit);
-    emit_exit(k, {});
+    emit_exit(k, uniformity_->waiting().at(k));
   }
   return exit;
 }
@@ -270,6 +273,12 @@ void RegionBuilder::emit_prologue() {
       }
     }
   }
+  going_ = variable(bits_type(), "going");
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    if (uniformity_->waiting().is_place(k)) {
+      waiting_[k] = variable(bits_type(), "waiting" + llvm::Twine(k));
+    }
+  }
   head_ = block("head");
   done_ = block("done");
   b_.CreateBr(head_);
@@ -287,24 +296,27 @@ void RegionBuilder::emit_head() {
     return b_.CreateLoad(type, at(group, offset));
   };
   frame_ = of_group(offsetof(isa::RegionGroup, registers), pointer);
-  first_ = b_.CreateZExt(of_group(offsetof(isa::RegionGroup, first), i32), i64);
+  first_lane_ = b_.CreateZExt(of_group(offsetof(isa::RegionGroup, first), i32), i64);
   special_ = b_.CreateGEP(
       b_.getInt8Ty(),
       of_group(offsetof(isa::RegionGroup, special), pointer),
-      b_.CreateMul(first_, b_.getInt64(4))
+      b_.CreateMul(first_lane_, b_.getInt64(4))
   );
   uniform_ = of_group(offsetof(isa::RegionGroup, uniform), pointer);
   group_slots_ = of_group(offsetof(isa::RegionGroup, slots), pointer);
   live_ = of_group(offsetof(isa::RegionGroup, live), i32);
   mask_ = b_.CreateTrunc(of_group(offsetof(isa::RegionGroup, mask), i32), bits_type());
-  active_ = mask_;
+  b_.CreateStore(mask_, going_);
+  for (const auto& [place, lanes] : waiting_) {
+    b_.CreateStore(no_lanes(), lanes);
+  }
   lane_count_ = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_), i64);
   some_lane_ =
       b_.CreateZExt(b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_, b_.getTrue()), i64);
   access_.local = b_.CreateGEP(
       b_.getInt8Ty(),
       of_group(offsetof(isa::RegionGroup, local), pointer),
-      b_.CreateMul(first_, access_.local_stride)
+      b_.CreateMul(first_lane_, access_.local_stride)
   );
   b_.CreateStore(whole_fuel_, fuel_);
   b_.CreateStore(b_.getInt64(0), executed_);
@@ -353,32 +365,34 @@ void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
   }
 }
 
-/// Ops [first, last), with all that jumps among them.
-void RegionBuilder::emit_range(std::uint32_t first, std::uint32_t last) {
-  for (std::uint32_t k = first; k < last;) {
+/// All of them, with all that jumps among them.
+void RegionBuilder::emit_ops() {
+  const Waiting& waiting = uniformity_->waiting();
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     b_.SetInsertPoint(arrivals_[k]);
     at_ = k;
+    if (waiting.is_place(k)) {
+      emit_meeting(k);
+    }
     if (ops_[k].kind == Kind::Leave) {
       if (whole_blocks() && (is_end(k) || is_barrier(k))) {
+        if (waiting.some_at(k)) {
+          leave_if(b_.CreateICmpNE(b_.CreateLoad(bits_type(), going_), mask_), k);
+        }
         emit_arrival(k);
       } else {
         b_.CreateBr(exit_block(k));
       }
-      ++k;
       continue;
     }
-    if ((code_.ops[k].flags & isa::Join) != 0 && absent_.empty()) {
+    if ((code_.ops[k].flags & isa::Join) != 0 && joins_[k]) {
       llvm::BasicBlock* exit = exit_block(k);
       b_.CreateCondBr(b_.CreateICmpULE(behind_, b_.getInt64(k)), exit, bodies_[k], unlikely());
     } else {
       b_.CreateBr(bodies_[k]);
     }
     b_.SetInsertPoint(bodies_[k]);
-    if (const auto detour = detours_.find(k); detour != detours_.end()) {
-      emit_detour(k, detour->second);
-      k = detour->second.end;
-      continue;
-    }
+    active_ = waiting.some_at(k) ? b_.CreateLoad(bits_type(), going_) : mask_;
     if (ops_[k].kind == Kind::Branch) {
       emit_branch(k);
     } else {
@@ -386,78 +400,15 @@ void RegionBuilder::emit_range(std::uint32_t first, std::uint32_t last) {
       count(1);
       b_.CreateBr(arrivals_[k + 1]);
     }
-    ++k;
   }
-}
-
-void RegionBuilder::emit_branch(std::uint32_t k) {
-  const isa::Op& op = code_.ops[k];
-  llvm::BasicBlock* taken = block("taken" + llvm::Twine(k));
-  if ((op.flags & isa::Guarded) != 0) {
-    const LaneValue guard = read(registers_.at(op.guard.offset()));
-    llvm::Value* p = op.guard_negated ? b_.CreateNot(guard.value) : guard.value;
-    if (guard.shape.is_regular()) {
-      llvm::BasicBlock* chosen = block("chosen" + llvm::Twine(k));
-      b_.CreateCondBr(p, chosen, arrivals_[k + 1]);
-      b_.SetInsertPoint(chosen);
-    } else {
-      llvm::Value* lanes = b_.CreateAnd(as_bits(p), mask_);
-      llvm::BasicBlock* some = block("some" + llvm::Twine(k));
-      b_.CreateCondBr(b_.CreateICmpEQ(lanes, no_lanes()), arrivals_[k + 1], some);
-      b_.SetInsertPoint(some);
-      leave_if(b_.CreateICmpNE(lanes, mask_), k);
-    }
-  }
-  if (op.target <= k) { // a taken backward branch costs one op of fuel
-    spend(1, k);
-  }
-  b_.CreateBr(taken);
-  b_.SetInsertPoint(taken);
-  count(1);
-  b_.CreateBr(arrivals_[op.target]);
-}
-
-/// One side of a branch after the other, each for its own lanes.
-void RegionBuilder::emit_detour(std::uint32_t k, const Detour& detour) {
-  const isa::Op& op = code_.ops[k];
-  llvm::Value* p = read(registers_.at(op.guard.offset())).value;
-  p = op.guard_negated ? b_.CreateNot(p) : p;
-  llvm::Value* all = active_;
-  llvm::Value* taken = b_.CreateAnd(as_bits(p), all);
-  llvm::Value* stay = b_.CreateXor(taken, all);
-  count(1);
-  const auto side = [&](std::uint32_t first,
-                        std::uint32_t last,
-                        llvm::Value* lanes,
-                        llvm::Value* others,
-                        std::uint32_t others_at) {
-    llvm::BasicBlock* over = block("over" + llvm::Twine(first));
-    b_.CreateCondBr(b_.CreateICmpEQ(lanes, no_lanes()), over, arrivals_[first]);
-    active_ = lanes;
-    absent_.push_back({others, others_at});
-    // What comes behind the last op is the end of this side, not that op.
-    llvm::BasicBlock* behind = arrivals_[last];
-    arrivals_[last] = over;
-    emit_range(first, last);
-    arrivals_[last] = behind;
-    absent_.pop_back();
-    active_ = all;
-    b_.SetInsertPoint(over);
-  };
-  const bool has_other = detour.otherwise != detour.end;
-  // The branch that ends the first side is not executed as one.
-  side(k + 1, has_other ? detour.otherwise - 1 : detour.end, stay, taken, detour.otherwise);
-  if (has_other) {
-    side(detour.otherwise, detour.end, taken, stay, detour.end);
-  }
-  b_.CreateBr(arrivals_[detour.end]);
 }
 
 void RegionBuilder::emit_op(std::uint32_t k) {
   const isa::Op& op = code_.ops[k];
   llvm::BasicBlock* done = block("done" + llvm::Twine(k));
   llvm::Value* all = active_;
-  llvm::Value* chosen = absent_.empty() ? nullptr : active_; // who gets the results
+  // Who gets the results; nullptr: what the others get is of no interest.
+  llvm::Value* chosen = uniformity_->waiting().some_at(k) ? active_ : nullptr;
   if ((op.flags & isa::Guarded) != 0) {
     const LaneValue guard = read(registers_.at(op.guard.offset()));
     llvm::Value* p = op.guard_negated ? b_.CreateNot(guard.value) : guard.value;
@@ -487,6 +438,13 @@ void RegionBuilder::emit_op(std::uint32_t k) {
   }
   active_ = all;
   b_.SetInsertPoint(done);
+}
+
+/// Of the lanes `chosen` that execute op k: nullptr if the others want nothing of the register.
+llvm::Value*
+RegionBuilder::who_gets(std::uint32_t k, std::uint32_t index, llvm::Value* chosen) const {
+  const bool guarded = (code_.ops[k].flags & isa::Guarded) != 0;
+  return guarded || uniformity_->wanted_by_waiting(k, index) ? chosen : nullptr;
 }
 
 namespace {
@@ -597,7 +555,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       value.value =
           b_.CreateTrunc(value.value, value.shape.is_regular() ? bit : lanes_.widened(bit));
     }
-    write(index, value, chosen);
+    write(index, value, who_gets(k, index, chosen));
   }
 }
 
@@ -666,7 +624,7 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
     const std::uint32_t index = registers_.at(ref.offset());
     llvm::Value* all = load_lanes(index);
     if (!shape(index).is_regular()) {
-      write(index, {Shape::vector(), all}, chosen);
+      write(index, {Shape::vector(), all}, who_gets(k, index, chosen));
       continue;
     }
     // Loaded from one address, and the same for all unless that is each lane's own memory, or
@@ -686,7 +644,7 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
     b_.CreateCondBr(b_.CreateICmpEQ(differs, no_lanes()), same, leave);
     b_.SetInsertPoint(leave);
     count(1);
-    emit_exit(k + 1, absent_, regular);
+    emit_exit(k + 1, uniformity_->waiting().at(k), regular);
     b_.SetInsertPoint(same);
   }
 }
@@ -709,7 +667,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
       [this](std::uint32_t offset) { return special_shape(offset); },
       [this](isa::Ref ref) { return constant_word(ref); }
   );
-  find_detours();
+  find_joins();
   result.entries = find_entries();
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {
@@ -741,10 +699,11 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   }
   emit_prologue();
   emit_entries(result.entries);
-  emit_range(0, static_cast<std::uint32_t>(code_.ops.size()));
+  emit_ops();
   emit_done();
   const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
-                              (whole_blocks() ? isa::RegionWords::block : 0);
+                              (whole_blocks() ? isa::RegionWords::block : 0) |
+                              (waiting_.empty() ? isa::RegionWords::turns : 0);
   llvm::Constant* words[] = {
       b_.getInt32(static_cast<std::uint32_t>(slots_.size())),
       b_.getInt32(flags)

@@ -5,8 +5,8 @@
 // Each op becomes its LaneFunction's instructions, widened to so many lanes (lane_values.h), with
 // scalars where a register is the same in all lanes or regular (uniformity.h). Registers are
 // variables of the stack, of which LLVM makes values. Lanes outside of the mask compute what nobody
-// reads; a guarded op keeps the old values of the lanes that its guard leaves out. A forward branch
-// over code without an end of the region becomes a mask (find_detours).
+// reads; a guarded op keeps the old values of the lanes that its guard leaves out. Lanes that part
+// at a branch stay in the region (waiting.h).
 //
 // An op that touches memory looks first whether all addresses lie where it accessed last; else the
 // interpreter's handler is called, and so for ops that have no straight LaneFunction, and for

@@ -1,5 +1,6 @@
 // RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what,
-// region_builder.cpp makes the code, and region_blocks.cpp that of whole blocks.
+// region_builder.cpp makes the code, region_branches.cpp that of branches, and region_blocks.cpp
+// that of whole blocks.
 #pragma once
 
 #include "isa/exec.h"
@@ -47,18 +48,6 @@ public:
   BuiltRegion build(const std::string& name, std::size_t most);
 
 private:
-  /// A forward branch whose code is executed under a mask: see find_detours.
-  struct Detour {
-    std::uint32_t otherwise = 0; // first op of the other side; `end` if there is none
-    std::uint32_t end = 0;
-    std::size_t depth = 1; // of detours within each other
-  };
-  /// Lanes that do not execute what is being emitted: they go on at an op behind it.
-  struct Absent {
-    llvm::Value* lanes = nullptr; // bits
-    std::uint32_t op = 0;
-  };
-
   // --- Which op is what
   PlannedOp plan(std::uint32_t k) const;
   bool known_operands(std::uint32_t k) const;
@@ -68,10 +57,7 @@ private:
   bool is_end(std::uint32_t k) const;
   bool whole_blocks() const;
   std::vector<std::uint32_t> find_entries() const;
-  void find_detours();
-  bool is_end_of_side(std::uint32_t k) const;
-  std::optional<Detour> detour_at(std::uint32_t k) const;
-  std::size_t can_detour(std::uint32_t first, std::uint32_t last, std::uint32_t from) const;
+  void find_joins();
   Shape special_shape(std::uint32_t offset) const;
   llvm::Constant* constant_word(isa::Ref ref) const;
 
@@ -82,9 +68,13 @@ private:
   void emit_entries(const std::vector<std::uint32_t>& entries);
   void emit_slot_entry(std::uint32_t k);
   void emit_arrival(std::uint32_t k);
-  void emit_range(std::uint32_t first, std::uint32_t last);
+  void emit_ops();
+  void emit_meeting(std::uint32_t k);
   void emit_branch(std::uint32_t k);
-  void emit_detour(std::uint32_t k, const Detour& detour);
+  void go_to(std::uint32_t k, std::uint32_t target);
+  llvm::BasicBlock* first_of(const std::vector<std::uint32_t>& places);
+  void wait_at(std::uint32_t place, llvm::Value* lanes);
+  llvm::Value* who_gets(std::uint32_t k, std::uint32_t index, llvm::Value* chosen) const;
   void emit_op(std::uint32_t k);
   void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
@@ -92,7 +82,7 @@ private:
   void spend(std::uint32_t fuel, std::uint32_t k);
   void emit_exit(
       std::uint32_t k,
-      const std::vector<Absent>& absent,
+      const std::vector<std::uint32_t>& waits,
       const std::vector<std::uint32_t>& written = {}
   );
   void finish(llvm::Value* answer);
@@ -166,14 +156,15 @@ private:
   LaneBuilder lanes_;
   std::vector<PlannedOp> ops_;
   std::optional<Uniformity> uniformity_;
-  std::map<std::uint32_t, Detour> detours_;
-  std::vector<bool> in_detour_; // ops that only lanes of a detour come to
+  std::vector<bool> joins_; // ops at which groups may begin, and stop for those behind
   llvm::Function* function_ = nullptr;
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
   std::map<std::uint32_t, llvm::BasicBlock*> exits_;
-  std::vector<llvm::AllocaInst*> variables_;     // of registers
-  std::vector<Absent> absent_;                   // while a detour is emitted
+  std::vector<llvm::AllocaInst*> variables_;           // of registers
+  llvm::AllocaInst* going_ = nullptr;                  // bits of the lanes that do not wait
+  std::map<std::uint32_t, llvm::AllocaInst*> waiting_; // by place: bits
+  std::map<std::vector<std::uint32_t>, llvm::BasicBlock*> looks_; // first_of()
   llvm::Value* active_ = nullptr;                // bits of the lanes that execute what is emitted
   std::uint32_t at_ = 0;                         // the op that is emitted
   std::map<std::uint32_t, std::uint32_t> slots_; // of registers
@@ -203,7 +194,7 @@ private:
   llvm::Value* group_slots_ = nullptr;
   llvm::Value* live_ = nullptr; // lanes of the warp
   llvm::Value* ranges_ = nullptr;
-  llvm::Value* first_ = nullptr;      // lane, i64
+  llvm::Value* first_lane_ = nullptr; // i64
   llvm::Value* lane_count_ = nullptr; // of those that execute, i64
   llvm::Value* behind_ = nullptr;
   llvm::Value* some_lane_ = nullptr; // the lowest one that executes, i64

@@ -1,4 +1,4 @@
-// Which op of a code becomes what in its region: entries, detours, and what is known of operands.
+// Which op of a code becomes what in its region: entries, joins, and what is known of operands.
 #include "jit/region_builder_impl.h"
 
 #include <algorithm>
@@ -154,92 +154,28 @@ llvm::Constant* RegionBuilder::constant_word(isa::Ref ref) const {
 std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   std::vector<std::uint32_t> entries;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool after_branch = k != 0 && ops_[k - 1].kind == Kind::Branch &&
-                              uniformity_->parts(k - 1) && !detours_.contains(k - 1);
-    const bool begins = k == 0 || (code_.ops[k].flags & isa::Join) != 0 || after_branch ||
-                        ops_[k - 1].kind == Kind::Leave;
-    if (begins && ops_[k].kind != Kind::Leave && !in_detour_[k]) {
+    const bool begins = k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave;
+    if (begins && ops_[k].kind != Kind::Leave) {
       entries.push_back(k);
     }
   }
   return entries;
 }
 
-/// May lanes that have parted at `from` execute the ops [first, last) under a mask? 0: no; else how
-/// many masks there are then.
-std::size_t
-RegionBuilder::can_detour(std::uint32_t first, std::uint32_t last, std::uint32_t from) const {
-  std::size_t depth = 1;
-  for (std::uint32_t k = first; k < last; ++k) {
-    if (ops_[k].kind == Kind::Leave) {
-      return 0;
-    }
-    if (ops_[k].kind == Kind::Branch) {
-      const auto inner = detours_.find(k);
-      const bool ends_side = inner == detours_.end() && is_end_of_side(k);
-      if (!ends_side && (inner == detours_.end() || inner->second.end > last)) {
-        return 0;
-      }
-      depth = ends_side ? depth : std::max(depth, inner->second.depth + 1);
-    }
-  }
-  // Nobody else comes there.
+/// Where a group may begin, and looks whether others are behind: where lanes may go on when the
+/// region has been left, and where loops begin. What lies between costs more than it gains.
+void RegionBuilder::find_joins() {
+  const Waiting& waiting = uniformity_->waiting();
+  joins_.assign(code_.ops.size(), false);
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool outside = k < first || k >= last;
-    const bool jumps = ops_[k].kind == Kind::Branch && k != from;
-    if (jumps && outside && code_.ops[k].target >= first && code_.ops[k].target < last) {
-      return 0;
+    const isa::Op& op = code_.ops[k];
+    const bool back = ops_[k].kind == Kind::Branch && op.target <= k;
+    if (back) {
+      joins_[op.target] = true;
     }
-    if (ops_[k].kind == Kind::Leave && outside && code_.ops[k].target >= first &&
-        code_.ops[k].target < last && code_.ops[k].target != 0) {
-      return 0; // a branch of a kind that is the interpreter's
-    }
-  }
-  return depth <= RegionContext::most_rests ? depth : 0;
-}
-
-/// The branch behind the first side of a detour with two.
-bool RegionBuilder::is_end_of_side(std::uint32_t k) const {
-  return std::ranges::any_of(detours_, [k](const auto& detour) {
-    return detour.second.otherwise != detour.second.end && detour.second.otherwise - 1 == k;
-  });
-}
-
-std::optional<RegionBuilder::Detour> RegionBuilder::detour_at(std::uint32_t k) const {
-  const isa::Op& op = code_.ops[k];
-  if ((op.flags & isa::Guarded) == 0 || op.target <= k + 1 || !uniformity_->parts(k)) {
-    return std::nullopt;
-  }
-  const std::uint32_t target = op.target;
-  // @p bra ELSE; …; bra END; ELSE: …; END:
-  const isa::Op& last = code_.ops[target - 1];
-  if (ops_[target - 1].kind == Kind::Branch && (last.flags & isa::Guarded) == 0 && target - 1 > k &&
-      last.target > target) {
-    const std::size_t first = can_detour(k + 1, target - 1, k);
-    const std::size_t second = can_detour(target, last.target, k);
-    if (first != 0 && second != 0) {
-      return Detour{target, last.target, std::max(first, second)};
-    }
-    return std::nullopt;
-  }
-  if (const std::size_t depth = can_detour(k + 1, target, k)) {
-    return Detour{target, target, depth};
-  }
-  return std::nullopt;
-}
-
-/// Branches over code that has no end of the region and no way in or out but its own: from the last
-/// one, so that those within others are known.
-void RegionBuilder::find_detours() {
-  in_detour_.assign(code_.ops.size(), false);
-  for (auto k = static_cast<std::uint32_t>(code_.ops.size()); k-- > 0;) {
-    if (ops_[k].kind != Kind::Branch) {
-      continue;
-    }
-    if (const auto detour = detour_at(k)) {
-      detours_.emplace(k, *detour);
-      for (std::uint32_t inside = k + 1; inside < detour->end; ++inside) {
-        in_detour_[inside] = true;
+    if (back || ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Interpret) {
+      for (const std::uint32_t place : waiting.at(k)) {
+        joins_[place] = true;
       }
     }
   }

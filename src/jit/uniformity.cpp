@@ -46,7 +46,9 @@ Uniformity::Uniformity(
       cfg_(*code.function),
       writes_(cfg_.blocks().size()),
       followed_(ops.size()),
-      shapes_(registers.count()) {
+      shapes_(registers.count()),
+      waiting_(code, ops, cfg_),
+      live_(ops.size()) {
   std::vector<bool> written(registers.count());
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     const std::uint32_t instruction = code.ops[k].instruction;
@@ -67,7 +69,39 @@ Uniformity::Uniformity(
     for (std::uint32_t k = 0; k < ops.size(); ++k) {
       again = step(k) || again;
     }
+    const auto parts_at = [this](std::uint32_t k) { return parts(k); };
+    again = waiting_.follow(parts_at) || again;
+    again = follow_waiting() || again;
   }
+}
+
+bool Uniformity::wanted_by_waiting(std::uint32_t op, std::uint32_t index) const {
+  return std::ranges::any_of(waiting_.at(op), [&](std::uint32_t place) {
+    return live_[place][index];
+  });
+}
+
+bool Uniformity::follow_waiting() {
+  bool grown = false;
+  for (std::uint32_t k = 0; k < ops_.size(); ++k) {
+    if (waiting_.is_place(k) && live_[k].empty()) {
+      live_[k].resize(registers_.count());
+      for (const std::uint32_t index : registers_.live(k)) {
+        live_[k][index] = true;
+      }
+    }
+  }
+  for (std::uint32_t k = 0; k < ops_.size(); ++k) {
+    if (!waiting_.some_at(k)) {
+      continue;
+    }
+    for (const std::uint32_t index : registers_.writes(k)) {
+      if (shapes_[index].is_regular() && wanted_by_waiting(k, index)) {
+        grown = join(index, Shape::vector()) || grown;
+      }
+    }
+  }
+  return grown;
 }
 
 bool Uniformity::join(std::uint32_t index, Shape shape) {
@@ -182,10 +216,11 @@ bool Uniformity::step(std::uint32_t k) {
     }
     return grown;
   }
-  if (planned.kind != Kind::Branch) {
-    for (const std::uint32_t index : registers_.writes(k)) {
-      grown = join(index, Shape::vector()) || grown;
-    }
+  if (planned.kind == Kind::Branch) {
+    return false; // follow_waiting()
+  }
+  for (const std::uint32_t index : registers_.writes(k)) {
+    grown = join(index, Shape::vector()) || grown;
   }
   return follow_branch(k) || grown;
 }
@@ -205,15 +240,8 @@ bool Uniformity::follow_branch(std::uint32_t k) {
   if (!meet || *meet == cfg_.exit()) {
     return false;
   }
-  // Where the sides are executed one after the other, the second one must not see what the first
-  // one writes.
-  const auto& sides = cfg_.blocks()[from].successors;
-  const auto read_by_others = [&](std::uint32_t index) {
-    const auto reads = [&](std::uint32_t block) {
-      return block != cfg_.exit() &&
-             registers_.live_at_instruction(cfg_.blocks()[block].first, index);
-    };
-    return reads(*meet) || std::ranges::any_of(sides, reads);
+  const auto read_there = [&](std::uint32_t index) {
+    return registers_.live_at_instruction(cfg_.blocks()[*meet].first, index);
   };
   std::vector<bool> seen(cfg_.blocks().size() + 1);
   std::vector<std::uint32_t> open = cfg_.blocks()[from].successors;
@@ -226,7 +254,7 @@ bool Uniformity::follow_branch(std::uint32_t k) {
     }
     seen[block] = true;
     for (const std::uint32_t index : writes_[block]) {
-      if (read_by_others(index)) {
+      if (read_there(index)) {
         grown = join(index, Shape::vector()) || grown;
       }
     }

@@ -1,18 +1,20 @@
 // Uniformity: which registers hold one value for all lanes that a region executes together, or
 // values at a constant distance (lane_values.h).
 //
-// The lanes of a region take all branches together, so what is computed from uniform values is
-// uniform. Registers that a region finds when it is entered have been written before, perhaps by
-// lanes that went different ways; so each entry looks whether they are as regular as is said here,
-// and where they are not the interpreter goes on. Which registers those are is predicted: what is
-// written between a branch on which lanes part and the place where they meet again, and may be read
-// from there on. A wrong prediction costs time.
+// What is computed from uniform values is uniform, unless lanes wait meanwhile (waiting.h) that may
+// read the register before they write it. Registers that a region finds when it is entered have
+// been written before, perhaps by lanes that went different ways; so each entry looks whether they
+// are as regular as is said here, and where they are not the interpreter goes on. Which registers
+// those are is predicted where the interpreter parts lanes: what is written between a branch of its
+// and the place where they meet again, and may be read from there on. A wrong prediction costs
+// time.
 #pragma once
 
 #include "isa/op.h"
 #include "jit/lane_function.h"
 #include "jit/lane_values.h"
 #include "jit/register_map.h"
+#include "jit/waiting.h"
 #include "ptx/cfg.h"
 
 #include <cstdint>
@@ -48,6 +50,9 @@ public:
   Shape of(std::uint32_t index) const { return shapes_[index]; }
   /// May the lanes of a region part at this branch?
   bool parts(std::uint32_t op) const;
+  const Waiting& waiting() const { return waiting_; }
+  /// May lanes that wait while `op` is executed read the register before they write it?
+  bool wanted_by_waiting(std::uint32_t op, std::uint32_t index) const;
 
 private:
   struct Known {
@@ -57,6 +62,7 @@ private:
   bool join(std::uint32_t index, Shape shape);
   bool step(std::uint32_t k);
   bool follow_branch(std::uint32_t k);
+  bool follow_waiting();
   Known input(isa::Ref ref) const;
   std::vector<Shape> results(const PlannedOp& op) const;
 
@@ -69,6 +75,8 @@ private:
   std::vector<std::vector<std::uint32_t>> writes_; // registers by basic block
   std::vector<bool> followed_;
   std::vector<Shape> shapes_;
+  Waiting waiting_;
+  std::vector<std::vector<bool>> live_; // by op at which lanes may wait: registers
 };
 
 /// The offset behind the pointer that an access of a LaneFunction uses, and where that comes from:

@@ -1,8 +1,8 @@
 // Random kernels, interpreted and compiled: the same words come out. Arithmetic of several types,
 // guards, branches on which all, some or no lanes part, one within the other, loops whose number of
-// rounds differs from lane to lane, memory of all spaces by regular and irregular addresses,
-// barriers, also in loops, collectives, atomic and volatile accesses, and blocks of many shapes.
-// HEDDLE_RANDOM_KERNELS=N: how many (default 12).
+// rounds differs from lane to lane, with several ways through their bodies, memory of all spaces by
+// regular and irregular addresses, barriers, also in loops, collectives, atomic and volatile
+// accesses, and blocks of many shapes. HEDDLE_RANDOM_KERNELS=N: how many (default 12).
 #include "support/compiled.h"
 #include "unit/isa/one_kernel.h"
 #include <fmt/format.h>
@@ -195,6 +195,27 @@ private:
         label
     );
   }
+  /// As compilers lay out some loops: the ways through the body meet above it. Lanes go on with the
+  /// next round from two places, and leave in the middle.
+  void turned_loop(int depth) {
+    const int label = labels_++;
+    const int counter = 20 + depth;
+    text_ += fmt::format(
+        "and.b32 %r{0}, {1}, 7;\nbra HEAD{2};\nAGAIN{2}: sub.u32 %r{0}, %r{0}, 1;\nHEAD{2}:\n",
+        counter,
+        source(),
+        label
+    );
+    statements(2, depth + 1);
+    if (below(2) == 0) {
+      text_ += condition("%p3") + fmt::format("@%p3 bra OUT{};\n", label);
+    }
+    text_ += fmt::format("setp.le.s32 %p2, %r{}, 0; @%p2 bra OUT{};\n", counter, label);
+    statements(2, depth + 1);
+    text_ += condition("%p3") + fmt::format("@%p3 bra AGAIN{};\n", label);
+    statements(2, depth + 1);
+    text_ += fmt::format("bra AGAIN{0};\nOUT{0}:\n", label);
+  }
   /// All lanes of the warp, together.
   void collective() {
     switch (below(6)) {
@@ -250,6 +271,20 @@ private:
   /// All threads of the block make the same number of rounds.
   void rounds_with_barriers() {
     const int label = labels_++;
+    if (below(2) == 0) {
+      text_ += fmt::format(
+          "mov.u32 %r29, {1};\nbra HEAD{0};\nAGAIN{0}: sub.u32 %r29, %r29, 1;\nHEAD{0}: bar.sync "
+          "0;\n",
+          label,
+          1 + below(4)
+      );
+      statements(2, 1);
+      text_ += fmt::format("bar.sync 0; setp.eq.u32 %p8, %r29, 0; @%p8 bra OUT{};\n", label);
+      text_ += condition("%p3") + fmt::format("@%p3 bra AGAIN{};\n", label);
+      statements(2, 1);
+      text_ += fmt::format("bra AGAIN{0};\nOUT{0}:\n", label);
+      return;
+    }
     text_ += fmt::format("mov.u32 %r29, {};\nROUND{}:\n", 1 + below(4), label);
     statements(3, 1);
     text_ += "bar.sync 0;\n";
@@ -264,7 +299,7 @@ private:
     for (unsigned n = 0; n < count; ++n) {
       const unsigned kind = below(10);
       if (kind == 0 && depth < 4) {
-        loop(depth);
+        below(2) == 0 ? loop(depth) : turned_loop(depth);
       } else if (kind <= 2 && depth < 4) {
         branch(depth);
       } else if (kind <= 4) {
