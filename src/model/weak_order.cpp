@@ -55,6 +55,7 @@ weak::Access weak_access(const ptx::Instruction& i) {
   access.scope = scope_of(i);
   access.acquire = i.has(Mod::Acquire) || i.has(Mod::AcqRel);
   access.release = i.has(Mod::Release) || i.has(Mod::AcqRel);
+  access.reduction = i.opcode == Opcode::Red;
   return access;
 }
 
