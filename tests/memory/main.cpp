@@ -5,7 +5,7 @@
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
 //   heddle_litmus --shapes[=MIXED]           the classical families (shapes.h): all uniform programs,
-//                                            and so many mixed ones of each
+//                                            or so many mixed ones of each
 //   heddle_litmus --shapes-list=COUNT        so many of each family, as --list; with their placement
 //   heddle_litmus BOUND --list=COUNT         so many as code() and the outcomes that the axioms
 //   allow heddle_litmus --mutants                  finds for each mutant of the machine a program
@@ -455,7 +455,9 @@ int run_shapes(std::uint64_t mixed) {
         compare(p, counts.programs, counts);
       }
     };
-    std::ranges::for_each(uniform_programs(shape), look_at);
+    if (mixed == 0) {
+      std::ranges::for_each(uniform_programs(shape), look_at);
+    }
     const std::uint64_t uniform = counts.programs;
     for (std::uint64_t seed = 0; seed < mixed; ++seed) {
       look_at(mixed_program(shape, seed));
