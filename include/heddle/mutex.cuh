@@ -72,10 +72,11 @@ public:
   /// Draws a ticket only if it is served at once.
   HEDDLE_ANYWHERE bool try_lock() {
     std::uint32_t now = serving().load(cuda::memory_order_acquire);
+    // That load has seen the unlock; `next_` hands on nothing.
     return next().compare_exchange_strong(
         now,
         now + 1,
-        cuda::memory_order_acquire,
+        cuda::memory_order_relaxed,
         cuda::memory_order_relaxed
     );
   }

@@ -34,8 +34,8 @@ public:
       if (seen == not_called && state().compare_exchange_strong(
                                     seen,
                                     calling,
-                                    cuda::memory_order_acquire,
-                                    cuda::memory_order_acquire
+                                    cuda::memory_order_acquire, // a call that threw
+                                    cuda::memory_order_relaxed  // the load comes again
                                 )) {
         attempt mine{*this};
         function();

@@ -104,6 +104,7 @@ struct Code {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   const ptx::Function* kernel = nullptr; // for which it has been lowered
+  int device = 0;                        // whose program it is part of
   std::vector<Op> ops;
   std::vector<Ref> refs;
   LaneBytes constants;               // elements, broadcast

@@ -394,6 +394,7 @@ Result<void> Program::Impl::lower(KernelImage& image, const LinkedFunction& entr
       auto code = std::make_unique<Code>();
       code->kernel = image.kernel.function;
       code->module = f.module;
+      code->device = device;
       code->function = f.function;
       image.codes.emplace(f.function, std::move(code));
       // Another kernel is launched, not called: it has a code of its own, and shared memory.

@@ -298,6 +298,7 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
   name.text(code.kernel != nullptr ? code.kernel->name : "");
   name.value(code.module != nullptr ? code.module->content : std::uint64_t{0});
   name.value(&op - code.ops.data());
+  name.value(code.device); // each has a copy of the code, and which is met first is no one's choice
   at.name = name.finish().low;
   while (!by_name_.try_emplace(at.name, &at).second) { // the same text, loaded twice
     ++at.name;

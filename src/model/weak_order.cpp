@@ -55,6 +55,7 @@ weak::Access weak_access(const ptx::Instruction& i) {
   access.scope = scope_of(i);
   access.acquire = i.has(Mod::Acquire) || i.has(Mod::AcqRel);
   access.release = i.has(Mod::Release) || i.has(Mod::AcqRel);
+  access.reduction = i.opcode == Opcode::Red;
   return access;
 }
 
@@ -283,6 +284,10 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   }
   const std::vector<Way> all = ways(thread, next);
   const Way way = turn_.pick != 0 && turn_.pick <= all.size() ? all[turn_.pick - 1] : all.back();
+  if (turn_.pick == 0 && all.size() > 1) { // it was taken for one that has one way only
+    not_modelled("several ways to make an access that nobody chooses");
+    return;
+  }
   const weak::Value before = value_at(at, bytes);
   if (next.reads && !way.newest) {
     std::memcpy(at, way.value.data(), bytes);

@@ -22,6 +22,7 @@ enum class Mutant : std::uint8_t {
   PollsOfOthers,         // what is known of one thread's reads holds for threads with other numbers
   SumsMeetReads,         // sums do not conflict with reads
   SumsMeetUpdates,       // nor with other updates
+  SumsInWeakMemory,      // they commute with weak memory, too
   IndependentMeetsWrites,     // reads do not conflict with writes
   IndependentForgetsBlock,    // threads of different blocks are taken for one
   IndependentForgetsCommands, // copies and sets meet nobody
@@ -71,6 +72,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::PollsOfOthers, "eager", "polls-of-others"},
     {Mutant::SumsMeetReads, "sums", "meet-reads"},
     {Mutant::SumsMeetUpdates, "sums", "meet-updates"},
+    {Mutant::SumsInWeakMemory, "sums", "in-weak-memory"},
     {Mutant::IndependentMeetsWrites, "orderly", "meets-writes"},
     {Mutant::IndependentForgetsBlock, "orderly", "forgets-block"},
     {Mutant::IndependentForgetsCommands, "orderly", "forgets-commands"},

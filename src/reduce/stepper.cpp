@@ -56,9 +56,19 @@ LiveState::Options live_options(const Learned& learned, bool by_decisions, Mutan
 
 } // namespace
 
+namespace {
+
+/// Updates do not commute with weak memory: the later one may take what the earlier one passes on.
+Stepper::Options sound(Stepper::Options options) {
+  options.sums = options.sums && (!options.weak || options.mutant == Mutant::SumsInWeakMemory);
+  return options;
+}
+
+} // namespace
+
 Stepper::Stepper(World& world, Options options)
     : world_(world),
-      options_(options),
+      options_(sound(std::move(options))),
       exec_(world.space()),
       journal_(world.space(), exec_),
       // Where lanes of a warp wait for each other a branch that does nothing is one all the same.

@@ -178,6 +178,9 @@ void WeakMemory::observe(
     state.view.add(m.event);
   }
   state.view.add_all(m.observed);
+  if (access.reduction && !is(Mutant::ReductionsAcquire)) {
+    return;
+  }
   for (const Release& r : m.releases) {
     if (r.thread != thread && includes(r.scope, locations_.at(r.thread), state.location)) {
       state.pending.push_back({range, r});

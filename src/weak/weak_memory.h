@@ -62,6 +62,7 @@ struct Access {
   bool strong = false;
   Scope scope = Scope::Cta; // of a strong one
   bool acquire = false, release = false;
+  bool reduction = false; // an update that is no read operation: begins no acquire pattern
   bool operator==(const Access&) const = default;
 };
 
@@ -98,6 +99,7 @@ enum class Mutant : std::uint8_t {
   ScFencesTogether,     // fence.sc orders all of them, whatever their scopes
   ReleasesWithoutPlace, // a release operation counts for writes of other places, too
   EqualUpdatesRelease,  // an update that changes no value hands on nothing of its own
+  ReductionsAcquire,    // an update without a result begins an acquire pattern
   RacesForgetReads,     // a write does not race with a read before it
   Count
 };

@@ -1,28 +1,33 @@
 // Interprets a litmus program of heddle_litmus on the device, for test_engine.py.
 //
-//   interpret SHAPE PROGRAM WANT OUTCOME…
+//   interpret PLACES PROGRAM WANT OUTCOME…
 //
-// SHAPE: threads of one block ("together"), each in a block ("apart"), or two of one block and the
-// others of another one ("pairs"). PROGRAM: instructions of four letters, threads separated by
-// commas (litmus.cpp, code()). WANT "in": ends with 1 if the outcome is not among those that
-// follow; "not": if it is.
+// PLACES: block, cluster and device of each thread, "000,110" (litmus.cpp, places_of()). PROGRAM:
+// instructions of four letters, threads separated by commas (code()). WANT "in": ends with 1 if the
+// outcome is not among those that follow; "not": if it is. "2in": at least two places count.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
-constexpr int most = 4;
+constexpr int most = 4, length = 8, places = 4, line = 32;
 struct Instruction {
   char kind, order, scope, place;
 };
+struct Memory {
+  unsigned place[places * line]; // apart
+  unsigned result[most][length];
+};
 struct Program {
-  Instruction code[most][most];
+  Instruction code[most][length];
   int count[most];
-  int threads, per_block;
+  int block[most], thread[most]; // of the grid of its device
+  int threads, device;
+  int on[most];
+  Memory* memory;
 };
 
-__device__ unsigned places[2 * 32]; // x and y, apart
-__device__ unsigned result[most][most];
+__device__ Memory of_device;
 
 #define LOAD(words)                                                                                \
   asm volatile("ld." words ".global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory")
@@ -33,105 +38,200 @@ __device__ unsigned result[most][most];
                : "=r"(value)                                                                       \
                : "l"(at), "r"(value)                                                               \
                : "memory")
+#define REDUCE(words) asm volatile("red." words ".global.or.b32 [%0], 8;" ::"l"(at) : "memory")
 #define FENCE(words) asm volatile("fence." words ";" ::: "memory")
 #define SCOPES(DO, order, scope)                                                                   \
-  ((scope) == 'c' ? [&] { DO(order ".cta"); }() : [&] { DO(order ".gpu"); }())
+  switch (scope) {                                                                                 \
+  case 'c':                                                                                        \
+    DO(order ".cta");                                                                              \
+    break;                                                                                         \
+  case 'l':                                                                                        \
+    DO(order ".cluster");                                                                          \
+    break;                                                                                         \
+  case 'g':                                                                                        \
+    DO(order ".gpu");                                                                              \
+    break;                                                                                         \
+  default:                                                                                         \
+    DO(order ".sys");                                                                              \
+    break;                                                                                         \
+  }                                                                                                \
+  break
 
 __global__ void interpret(Program p) {
-  if (threadIdx.x >= p.per_block) {
-    return;
-  }
-  const int t = blockIdx.x * p.per_block + threadIdx.x;
-  if (t >= p.threads) {
-    return;
-  }
+  int t = 0;
   unsigned number = 1;
-  for (int i = 0; i < t; ++i) {
-    number += p.count[i];
+  for (; t < p.threads; ++t) {
+    if (p.on[t] == p.device && p.block[t] == blockIdx.x && p.thread[t] == threadIdx.x) {
+      break;
+    }
+    number += p.count[t];
   }
+  if (t == p.threads) {
+    return;
+  }
+  Memory& memory = p.memory != nullptr ? *p.memory : of_device;
   for (int k = 0; k < p.count[t]; ++k, ++number) {
     const Instruction i = p.code[t][k];
-    unsigned* const at = &places[i.place == 'x' ? 0 : 32];
+    unsigned* const at = &memory.place[i.place == 'x' ? 0 : (i.place - 'x' + 4) % 4 * line];
     unsigned value = number;
-    if (i.kind == 'l') {
-      if (i.order == 'w') {
-        LOAD("weak");
-      } else if (i.order == 'r') {
-        SCOPES(LOAD, "relaxed", i.scope);
-      } else {
-        SCOPES(LOAD, "acquire", i.scope);
-      }
-    } else if (i.kind == 's') {
-      if (i.order == 'w') {
-        STORE("weak");
-      } else if (i.order == 'r') {
-        SCOPES(STORE, "relaxed", i.scope);
-      } else {
-        SCOPES(STORE, "release", i.scope);
-      }
-    } else if (i.kind == 'u') {
-      if (i.order == 'r') {
-        SCOPES(UPDATE, "relaxed", i.scope);
-      } else if (i.order == 'a') {
-        SCOPES(UPDATE, "acquire", i.scope);
-      } else if (i.order == 'e') {
-        SCOPES(UPDATE, "release", i.scope);
-      } else {
-        SCOPES(UPDATE, "acq_rel", i.scope);
-      }
-    } else if (i.order == 'c') {
+    switch (i.kind << 8 | i.order) {
+    case 'l' << 8 | 'w':
+      LOAD("weak");
+      break;
+    case 'l' << 8 | 'v':
+      LOAD("volatile");
+      break;
+    case 'l' << 8 | 'r':
+      SCOPES(LOAD, "relaxed", i.scope);
+    case 'l' << 8 | 'a':
+      SCOPES(LOAD, "acquire", i.scope);
+    case 's' << 8 | 'w':
+      STORE("weak");
+      break;
+    case 's' << 8 | 'v':
+      STORE("volatile");
+      break;
+    case 's' << 8 | 'r':
+      SCOPES(STORE, "relaxed", i.scope);
+    case 's' << 8 | 'e':
+      SCOPES(STORE, "release", i.scope);
+    case 'u' << 8 | 'r':
+      SCOPES(UPDATE, "relaxed", i.scope);
+    case 'u' << 8 | 'a':
+      SCOPES(UPDATE, "acquire", i.scope);
+    case 'u' << 8 | 'e':
+      SCOPES(UPDATE, "release", i.scope);
+    case 'u' << 8 | 'b':
+      SCOPES(UPDATE, "acq_rel", i.scope);
+    case 'r' << 8 | 'r':
+      SCOPES(REDUCE, "relaxed", i.scope);
+    case 'r' << 8 | 'e':
+      SCOPES(REDUCE, "release", i.scope);
+    case 'f' << 8 | 'c':
       SCOPES(FENCE, "sc", i.scope);
-    } else if (i.order == 'a') {
+    case 'f' << 8 | 'a':
       SCOPES(FENCE, "acquire", i.scope);
-    } else if (i.order == 'e') {
+    case 'f' << 8 | 'e':
       SCOPES(FENCE, "release", i.scope);
-    } else {
+    case 'f' << 8 | 'b':
       SCOPES(FENCE, "acq_rel", i.scope);
+    case 'b' << 8 | 'w':
+      __syncthreads();
+      break;
+    default:
+      __trap();
     }
     if (i.kind == 'l' || i.kind == 'u') {
-      result[t][k] = value;
+      memory.result[t][k] = value;
     }
   }
 }
+
+/// Blocks of one cluster become neighbours in the grid of their device, threads of one block too.
+struct Placement {
+  int devices = 0;
+  int clusters[most]{}, cluster_size[most]{}, block_size[most]{}; // of each device
+
+  Placement(const char* text, Program& p) {
+    int cluster[most], block[most];
+    int t = 0;
+    for (const char* at = text; *at != 0; at += at[3] == 0 ? 3 : 4, ++t) {
+      const auto of = [&](int other) { return text + 4 * other; };
+      p.on[t] = at[2] - '0';
+      devices = std::max(devices, p.on[t] + 1);
+      cluster[t] = block[t] = p.thread[t] = -1;
+      int blocks = 0;
+      for (int other = 0; other < t; ++other) {
+        if (of(other)[0] == at[0]) {
+          block[t] = block[other];
+          p.thread[t] = std::max(p.thread[t], p.thread[other]);
+        }
+        if (of(other)[1] == at[1]) {
+          cluster[t] = cluster[other];
+          blocks = std::max(blocks, block[other] + 1);
+        }
+      }
+      ++p.thread[t];
+      if (cluster[t] < 0) {
+        cluster[t] = clusters[p.on[t]]++;
+      }
+      if (block[t] < 0) {
+        block[t] = blocks;
+      }
+      cluster_size[p.on[t]] = std::max(cluster_size[p.on[t]], block[t] + 1);
+      block_size[p.on[t]] = std::max(block_size[p.on[t]], p.thread[t] + 1);
+    }
+    p.threads = t;
+    for (t = 0; t < p.threads; ++t) {
+      p.block[t] = cluster[t] * cluster_size[p.on[t]] + block[t];
+    }
+  }
+};
 
 int main(int argc, char** argv) {
   if (argc < 4) {
     return 2;
   }
   Program p{};
-  int k = 0;
+  int count = 0, k = 0, used = 1;
   for (const char* at = argv[2]; *at != 0;) {
     if (*at == ',') {
-      p.count[p.threads++] = k;
+      p.count[count++] = k;
       k = 0;
       ++at;
       continue;
     }
-    p.code[p.threads][k++] = {at[0], at[1], at[2], at[3]};
+    p.code[count][k++] = {at[0], at[1], at[2], at[3]};
+    if (at[0] != 'f' && at[0] != 'b') {
+      used = std::max(used, (at[3] - 'x' + 4) % 4 + 1);
+    }
     at += 4;
   }
-  p.count[p.threads++] = k;
-  const std::string shape = argv[1];
-  p.per_block = shape == "together" ? p.threads : shape == "apart" ? 1 : 2;
-  interpret<<<(p.threads + p.per_block - 1) / p.per_block, p.per_block>>>(p);
-  if (cudaDeviceSynchronize() != cudaSuccess) {
-    return 3;
+  p.count[count] = k;
+  const Placement placement(argv[1], p);
+  if (placement.devices > 1 && cudaMallocManaged(&p.memory, sizeof *p.memory) != cudaSuccess) {
+    return 4;
   }
-  unsigned read[most][most], now[2 * 32];
-  cudaMemcpyFromSymbol(read, result, sizeof read);
-  cudaMemcpyFromSymbol(now, places, sizeof now);
+  for (int d = 0; d < placement.devices; ++d) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = placement.clusters[d] * placement.cluster_size[d];
+    config.blockDim = placement.block_size[d];
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(placement.cluster_size[d]), 1, 1};
+    config.attrs = &attribute;
+    config.numAttrs = placement.cluster_size[d] > 1 ? 1 : 0;
+    p.device = d;
+    if (cudaSetDevice(d) != cudaSuccess || cudaLaunchKernelEx(&config, interpret, p) != cudaSuccess) {
+      return 5;
+    }
+  }
+  Memory end;
+  for (int d = 0; d < placement.devices; ++d) {
+    if (cudaSetDevice(d) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
+      return 3;
+    }
+  }
+  if (placement.devices > 1) {
+    end = *p.memory;
+  } else {
+    cudaMemcpyFromSymbol(&end, of_device, sizeof end);
+  }
   unsigned long long outcome = 0;
   for (int t = 0; t < p.threads; ++t) {
     for (int i = 0; i < p.count[t]; ++i) {
       if (p.code[t][i].kind == 'l' || p.code[t][i].kind == 'u') {
-        outcome = outcome << 4 | read[t][i];
+        outcome = outcome << 4 | end.result[t][i];
       }
     }
   }
-  outcome = (outcome << 4 | now[0]) << 4 | now[32];
+  for (int place = 0; place < std::max(used, std::atoi(argv[3])); ++place) {
+    outcome = outcome << 4 | end.place[place * line];
+  }
   bool among = false;
   for (int i = 4; i < argc; ++i) {
     among = among || std::strtoull(argv[i], nullptr, 16) == outcome;
   }
-  return among == (std::strcmp(argv[3], "in") == 0) ? 0 : 1;
+  const char* want = argv[3] + std::strspn(argv[3], "0123456789");
+  return among == (std::strcmp(want, "in") == 0) ? 0 : 1;
 }

@@ -21,9 +21,16 @@ const char* scope_name(weak::Scope s) {
   return ".sys";
 }
 
+constexpr const char* place_names = "xyzw";
+
 std::string text(const Instruction& i) {
   std::string order;
-  if (i.sc) {
+  if (i.is_barrier()) {
+    return "barrier";
+  }
+  if (i.is_volatile) {
+    order = ".volatile";
+  } else if (i.sc) {
     order = ".sc";
   } else if (i.acquire && i.release) {
     order = ".acq_rel";
@@ -34,12 +41,12 @@ std::string text(const Instruction& i) {
   } else if (i.strong) {
     order = ".relaxed";
   }
-  if (i.strong) {
+  if (i.strong && !i.is_volatile) {
     order += scope_name(i.scope);
   }
-  constexpr const char* names[] = {"ld", "st", "exch", "fence"};
+  constexpr const char* names[] = {"ld", "st", "exch", "fence", "red"};
   std::string result = names[static_cast<int>(i.kind)] + order;
-  return i.is_fence() ? result : result + " " + std::string(1, static_cast<char>('x' + i.place));
+  return i.is_fence() ? result : result + " " + std::string(1, place_names[i.place]);
 }
 
 } // namespace
@@ -63,16 +70,25 @@ std::string code(const Program& p) {
   for (const auto& thread : p.threads) {
     result += result.empty() ? "" : ",";
     for (const Instruction& i : thread) {
-      result += "lsuf"[static_cast<int>(i.kind)];
-      result += i.sc                     ? 'c'
+      result += "lsufrb"[static_cast<int>(i.kind)];
+      result += i.is_volatile            ? 'v'
+                : i.sc                   ? 'c'
                 : i.acquire && i.release ? 'b'
                 : i.acquire              ? 'a'
                 : i.release              ? 'e'
                 : i.strong               ? 'r'
                                          : 'w';
       result += "clgs"[static_cast<int>(i.scope)];
-      result += static_cast<char>('x' + i.place);
+      result += place_names[i.place];
     }
+  }
+  return result;
+}
+
+std::string places_of(const Program& p) {
+  std::string result;
+  for (const weak::Location& at : p.locations) {
+    result += fmt::format("{}{}{}{}", result.empty() ? "" : ",", at.block, at.cluster, at.device);
   }
   return result;
 }

@@ -19,16 +19,22 @@ struct Instruction {
     Load,
     Store,
     Update, // an exchange
-    Fence
+    Fence,
+    Reduce, // red.or of `reduce_bit`: an update without a result, and no read operation (8.3)
+    Barrier // of all threads of the block that have one
   } kind{};
   std::uint8_t place = 0;
   bool strong = false;
   weak::Scope scope{};
   bool acquire = false, release = false, sc = false;
+  bool is_volatile = false; // written so; it means relaxed.sys
 
   bool reads() const { return kind == Kind::Load || kind == Kind::Update; }
-  bool writes() const { return kind == Kind::Store || kind == Kind::Update; }
+  bool updates() const { return kind == Kind::Update || kind == Kind::Reduce; }
+  bool writes() const { return kind == Kind::Store || updates(); }
   bool is_fence() const { return kind == Kind::Fence; }
+  bool is_barrier() const { return kind == Kind::Barrier; }
+  bool accesses() const { return !is_fence() && !is_barrier(); }
   bool operator==(const Instruction&) const = default;
 };
 
@@ -38,6 +44,8 @@ struct Program {
   int places = 2;
   bool equal_updates = false; // they all write the same value
 };
+
+inline constexpr std::uint64_t reduce_bit = 8;
 
 /// Instruction `slot` of thread `thread` as a number from 1 to 14.
 inline std::uint64_t number_of(const Program& p, std::size_t thread, std::size_t slot) {
@@ -51,7 +59,11 @@ inline std::uint64_t number_of(const Program& p, std::size_t thread, std::size_t
 /// The value that it writes.
 inline std::uint64_t value_of(const Program& p, std::size_t thread, std::size_t slot) {
   constexpr std::uint64_t of_all = 15;
-  const bool update = p.threads[thread][slot].kind == Instruction::Kind::Update;
+  const Instruction& i = p.threads[thread][slot];
+  if (i.kind == Instruction::Kind::Reduce) {
+    return reduce_bit; // and the bits that it finds
+  }
+  const bool update = i.kind == Instruction::Kind::Update;
   return p.equal_updates && update ? of_all : number_of(p, thread, slot);
 }
 
@@ -66,6 +78,8 @@ struct Outcomes {
 std::string text(const Program& p);
 /// The program as tests/memory/interpret.cu reads it: "lrgx,srgx".
 std::string code(const Program& p);
+/// Where its threads are, block, cluster and device: "000,110".
+std::string places_of(const Program& p);
 std::string text(const Outcomes& o);
 
 Outcomes machine_outcomes(const Program& p, weak::Mutant mutant = weak::Mutant::None);

@@ -5,6 +5,7 @@
 
 #include "weak/weak_memory.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <unordered_set>
@@ -91,8 +92,44 @@ private:
     visit(next);
   }
 
+  /// All threads of the block that have a barrier in front of them stand at one: they go on.
+  void meet(const State& s, std::size_t t) {
+    std::vector<std::size_t> who;
+    for (std::size_t other = 0; other < program_.threads.size(); ++other) {
+      const auto& code = program_.threads[other];
+      const auto next = code.begin() + static_cast<std::ptrdiff_t>(s.next[other]);
+      if (program_.locations[other].block != program_.locations[t].block ||
+          std::none_of(next, code.end(), [](const auto& i) { return i.is_barrier(); })) {
+        continue;
+      }
+      if (other < t || !next->is_barrier()) {
+        return; // the first one of them moves all
+      }
+      who.push_back(other);
+    }
+    State met = s;
+    for (const std::size_t other : who) {
+      met.memory.arrive(1, static_cast<weak::Thread>(other));
+    }
+    for (const std::size_t other : who) {
+      met.memory.leave(1, static_cast<weak::Thread>(other));
+    }
+    met.memory.clear(1);
+    for (const std::size_t other : who) {
+      if (++met.next[other] == program_.threads[other].size()) {
+        met.memory.end_thread(static_cast<weak::Thread>(other));
+      }
+    }
+    met.memory.tidy();
+    visit(met);
+  }
+
   void step(const State& s, std::size_t t, const Instruction& i) {
     const auto thread = static_cast<weak::Thread>(t);
+    if (i.is_barrier()) {
+      meet(s, t);
+      return;
+    }
     if (i.is_fence()) {
       State next = s;
       next.memory.fence(thread, {i.acquire, i.release, i.sc}, i.scope);
@@ -100,7 +137,13 @@ private:
       return;
     }
     const weak::Range range{std::uint64_t{64} * i.place, 4};
-    const weak::Access access{i.strong, i.scope, i.acquire, i.release};
+    const weak::Access access{
+        i.strong,
+        i.scope,
+        i.acquire,
+        i.release,
+        i.kind == Instruction::Kind::Reduce
+    };
     if (s.memory.race(thread, range, access, i.writes())) {
       race_ = true;
       return;
@@ -111,13 +154,17 @@ private:
     for (std::size_t k = 0; k < s.next[t]; ++k) {
       which += program_.threads[t][k].reads() ? 1 : 0;
     }
-    if (i.reads()) {
+    if (i.reads() || i.updates()) {
       for (const weak::Choice& c : s.memory.readable(thread, range, access, i.writes())) {
         State next = s;
-        next.read[which] = c.newest ? now : c.value[0];
+        const std::uint64_t found = c.newest ? now : c.value[0];
+        if (i.reads()) {
+          next.read[which] = found;
+        }
         if (i.writes()) {
-          next.memory.update(thread, range, access, c.rank, {now}, {value});
-          next.now[i.place] = c.newest ? value : now;
+          const std::uint64_t made = i.reads() ? value : found | value;
+          next.memory.update(thread, range, access, c.rank, {now}, {made});
+          next.now[i.place] = c.newest ? made : now;
         } else {
           next.memory.read(thread, range, access, c.rank);
         }

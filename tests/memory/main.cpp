@@ -4,6 +4,9 @@
 //   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
+//   heddle_litmus --shapes[=MIXED]           the classical families (shapes.h): all uniform programs,
+//                                            or so many mixed ones of each
+//   heddle_litmus --shapes-list=COUNT        so many of each family, as --list; with their placement
 //   heddle_litmus BOUND --list=COUNT         so many as code() and the outcomes that the axioms
 //   allow heddle_litmus --mutants                  finds for each mutant of the machine a program
 //   on which it
@@ -14,6 +17,7 @@
 // access is a relaxed one of system scope, so a bound names only scopes that differ.
 #include "memory/axioms/axioms.h"
 #include "memory/litmus.h"
+#include "memory/shapes.h"
 
 #include <fmt/format.h>
 
@@ -46,7 +50,8 @@ enum What : unsigned {
   FewUpdates = 16, // acq_rel
   Fences = 32,     // acq_rel and sc
   OneSidedFences = 64,
-  ScFences = 128
+  ScFences = 128,
+  Reductions = 256 // relaxed, release
 };
 
 std::vector<Instruction> alphabet(unsigned what, const std::vector<Scope>& scopes) {
@@ -76,6 +81,10 @@ std::vector<Instruction> alphabet(unsigned what, const std::vector<Scope>& scope
       }
       if ((what & (Updates | FewUpdates)) != 0) {
         add(Kind::Update, true, true);
+      }
+      if ((what & Reductions) != 0) {
+        add(Kind::Reduce, false, false);
+        add(Kind::Reduce, false, true);
       }
     }
   }
@@ -192,6 +201,16 @@ std::vector<Bound> bounds() {
        two_one,
        alphabet(Relaxed | Updates, two),
        true},
+      {"2x3-reductions",
+       "one block, updates without a result, and fences",
+       3,
+       together2,
+       alphabet(Relaxed | Reductions | Fences, one)},
+      {"3x2-reductions",
+       "two of a block and one of another, updates without a result, acquire and release",
+       2,
+       two_one,
+       alphabet(Ordered | Reductions | OneSidedFences, one)},
       {"3x2-sequences",
        "one block, what makes and reads a release sequence",
        2,
@@ -350,6 +369,7 @@ constexpr Killer killers[] = {
     {weak::Mutant::ScFencesTogether, "2x3-fences", 697359},
     {weak::Mutant::ReleasesWithoutPlace, "2x3-together", 145940},
     {weak::Mutant::EqualUpdatesRelease, "2x3-equal", 201577},
+    {weak::Mutant::ReductionsAcquire, "2x3-reductions", 86571},
 };
 static_assert(std::size(killers) + 2 == static_cast<std::size_t>(weak::Mutant::Count));
 
@@ -411,6 +431,75 @@ int list_programs(const Programs& programs, std::uint64_t wanted) {
   return 0;
 }
 
+/// Threads that wait at different barriers of a block for ever: no litmus program.
+bool hangs(const Program& p) {
+  for (std::size_t a = 0; a < p.threads.size(); ++a) {
+    for (std::size_t b = 0; b < p.threads.size(); ++b) {
+      const auto barriers = [&](std::size_t t) {
+        return std::ranges::count_if(p.threads[t], &Instruction::is_barrier);
+      };
+      if (p.locations[a].block == p.locations[b].block && barriers(a) != barriers(b)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+int run_shapes(std::uint64_t mixed) {
+  Counts all;
+  for (const Shape& shape : shapes()) {
+    Counts counts;
+    const auto look_at = [&](const Program& p) {
+      if (!hangs(p)) {
+        compare(p, counts.programs, counts);
+      }
+    };
+    if (mixed == 0) {
+      std::ranges::for_each(uniform_programs(shape), look_at);
+    }
+    const std::uint64_t uniform = counts.programs;
+    for (std::uint64_t seed = 0; seed < mixed; ++seed) {
+      look_at(mixed_program(shape, seed));
+    }
+    fmt::print(
+        "{:24} {:28} {} uniform, {} mixed, {} with a data race, {} allow more beyond the bound, {} "
+        "differ\n",
+        shape.name,
+        shape.threads,
+        uniform,
+        counts.programs - uniform,
+        counts.races,
+        counts.beyond,
+        counts.different
+    );
+    all.programs += counts.programs;
+    all.different += counts.different;
+  }
+  fmt::print("{} programs, {} differ\n", all.programs, all.different);
+  return all.different == 0 && all.programs > 0 ? 0 : 1;
+}
+
+/// Mixed programs, of which those without a race come first: they say more.
+int list_shapes(std::uint64_t wanted) {
+  for (const Shape& shape : shapes()) {
+    std::uint64_t seen = 0, races = 0;
+    for (std::uint64_t seed = 0; seen < wanted && seed < 200 * wanted; ++seed) {
+      const Program p = mixed_program(shape, seed);
+      if (hangs(p)) {
+        continue;
+      }
+      const Outcomes o = axioms::outcomes(p).bounded;
+      if (o.race && ++races > wanted / 4) {
+        continue;
+      }
+      ++seen;
+      fmt::print("{} {} {}\n", places_of(p), code(p), o.race ? "race" : text(o));
+    }
+  }
+  return 0;
+}
+
 int list() {
   for (const Bound& b : bounds()) {
     fmt::print("{:14} {:>14} programs: {}\n", b.name, Programs(b).count(), b.about);
@@ -424,6 +513,14 @@ int run(int argc, char** argv) {
   }
   if (std::string_view(argv[1]) == "--mutants") {
     return check_mutants();
+  }
+  constexpr std::string_view shape_list = "--shapes-list=";
+  if (std::string_view(argv[1]).starts_with(shape_list)) {
+    return list_shapes(std::strtoull(argv[1] + shape_list.size(), nullptr, 10));
+  }
+  if (std::string_view(argv[1]).starts_with("--shapes")) {
+    const char* const count = std::strchr(argv[1], '=');
+    return run_shapes(count == nullptr ? 0 : std::strtoull(count + 1, nullptr, 10));
   }
   const std::vector<Bound> all = bounds();
   const auto bound = std::ranges::find_if(all, [&](const Bound& b) {

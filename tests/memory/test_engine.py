@@ -2,10 +2,12 @@
 """heddle check --memory=ptx on litmus programs: exactly the outcomes that the axioms allow.
 
     test_engine.py LITMUS [COUNT [BOUND…]]     LITMUS: heddle_litmus; so many programs of each bound
+    test_engine.py LITMUS --shapes COUNT       so many of each classical family, in every kind of placement
 
 Each program is checked twice: that no outcome is seen but those of the axioms (within the stated bound), and that
 one of them, another one for each program, is seen. One with a data race must be found to have one.
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -14,40 +16,69 @@ import sys
 
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
 INTERPRETER = pathlib.Path(__file__).with_name("interpret.cu")
-SHAPES = {"2x2-together": "together", "2x2-apart": "apart", "2x3-together": "together", "2x3-fences": "apart",
-          "2x3-updates": "together", "3x2-together": "together", "3x2-sequences": "together", "3x2-two-one": "pairs",
-          "2x3-equal": None}
+TOGETHER, APART = "000,000", "000,110"
+BOUNDS = {"2x2-together": TOGETHER, "2x2-apart": APART, "2x3-together": TOGETHER, "2x3-fences": APART,
+          "2x3-updates": TOGETHER, "2x3-reductions": TOGETHER, "3x2-together": "000,000,000",
+          "3x2-sequences": "000,000,000", "3x2-two-one": "000,000,110"}
 
 
-def check(*arguments):
-    command = [HEDDLE, "check", "--format=json", "--memory=ptx", str(INTERPRETER), "--", *arguments]
+def check(placement, *arguments):
+    devices = 1 + max(int(at[2]) for at in placement.split(","))
+    command = [HEDDLE, "check", "--format=json", "--memory=ptx", f"--devices={devices}", str(INTERPRETER), "--",
+               placement, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    report = json.loads(done.stdout)
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        return done.returncode, done.stderr, False
     return report["verdict"], sorted(f["code"] for f in report["findings"]), report["complete"]
 
 
+def problems_of(number, places, placement, program, outcomes):
+    """One line for each answer that is not as the axioms have it; and how many there were."""
+    answers = [((places + "in", *outcomes), ("terminates", [], True))]
+    if outcomes == ["race"]:
+        answers = [((places + "in",), None)]
+    else:
+        answers.append(((places + "not", outcomes[number % len(outcomes)]), ("defect", ["exit-status"], True)))
+    problems = []
+    for (want, *among), expected in answers:
+        found = check(placement, program, want, *among)
+        fine = "data-race" in found[1] if expected is None else found == expected
+        if not fine:
+            problems.append(f"{placement} {program} {want} {' '.join(among)}: expected {expected or 'a race'}, got {found}")
+    return problems, len(answers)
+
+
+def programs(litmus, count, bounds):
+    """(number, how many places count or nothing, placement, code, outcomes)"""
+    def listed(*arguments):
+        done = subprocess.run([litmus, *arguments], capture_output=True, text=True, check=True)
+        return [line.split() for line in done.stdout.splitlines()]
+
+    if bounds is None:
+        lines = [["", *line] for line in listed(f"--shapes-list={count}")]
+    else:
+        lines = [["2", BOUNDS[b], *line] for b in bounds for line in listed(b, f"--list={count}")]
+    return [(n, places, placement, code, outcomes) for n, (places, placement, code, *outcomes) in enumerate(lines)]
+
+
 def main(argv):
-    litmus, count = argv[1], int(argv[2]) if len(argv) > 2 else 5
-    failures = checks = races = 0
-    for bound in argv[3:] or [b for b, shape in SHAPES.items() if shape]:
-        listed = subprocess.run([litmus, bound, f"--list={count}"], capture_output=True, text=True, check=True)
-        for number, line in enumerate(listed.stdout.splitlines()):
-            program, *outcomes = line.split()
-            shape = SHAPES[bound]
-            answers = [(("in", *outcomes), ("terminates", [], True))]
-            if outcomes == ["race"]:
-                races += 1
-                answers = [(("in",), None)]
-            else:
-                answers.append((("not", outcomes[number % len(outcomes)]), ("defect", ["exit-status"], True)))
-            for (want, *among), expected in answers:
-                found = check(shape, program, want, *among)
-                checks += 1
-                fine = "data-race" in found[1] if expected is None else found == expected
-                if not fine:
-                    failures += 1
-                    print(f"{bound} {shape} {program} {want} {' '.join(among)}: expected {expected or 'a race'}, got {found}")
-    print(f"{checks} checks, {races} programs with a race, {failures} failures")
+    litmus = argv[1]
+    if argv[2:3] == ["--shapes"]:
+        todo = programs(litmus, int(argv[3]), None)
+    else:
+        todo = programs(litmus, int(argv[2]) if len(argv) > 2 else 5, argv[3:] or list(BOUNDS))
+    check(TOGETHER, "lrgx,lrgx", "2in")  # compiles, once
+    failures = checks = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as workers:
+        for problems, count in workers.map(lambda program: problems_of(*program), todo):
+            checks += count
+            failures += len(problems)
+            for problem in problems:
+                print(problem, flush=True)
+    races = sum(outcomes == ["race"] for *_, outcomes in todo)
+    print(f"{len(todo)} programs, {races} with a race, {checks} checks, {failures} failures")
     return 1 if failures or not checks else 0
 
 

@@ -197,6 +197,22 @@ std::span<const Bound> bounds() {
     weak_roles.alike = false;
     weak_roles.kinds = {Load, Store, Sum, Exchange, Wait};
     add("weak-roles", weak_roles, 2, 2);
+    // What is passed on, or is not: then there is a data race.
+    Bound::Size passes{
+        .alike = false,
+        .kinds = {Load, Sum, Increment, PlainLoad, PlainStore},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .whose_hang = false,
+        .whose_operations = false,
+        .results = 2,
+        .may_hang = false,
+        .weak = true,
+        .passes = true
+    };
+    add("weak-passes", passes, 2, 2);
+    Bound::Size fenced = passes;
+    fenced.kinds = {Load, Sum, PlainLoad, PlainStore, Kind::Fence};
+    add("weak-fenced", fenced, 2, 3);
     // Two grids at the same time.
     Bound::Size grids = hosts;
     grids.kinds = {Load, Store, Sum, Increment, Wait};

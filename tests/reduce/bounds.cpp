@@ -175,7 +175,8 @@ std::vector<std::optional<Operation>> Bound::variants(const Size& size) {
     }
     for (const Place place : size.places) {
       // Others must not access it at the same time.
-      if (place != Place::Own && is_plain(kind)) {
+      if (size.passes ? is_plain(kind) != (place == Place::Q)
+                      : place != Place::Own && is_plain(kind)) {
         continue;
       }
       // What is in one's own place is no news.
@@ -324,8 +325,10 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   const bool fine = std::ranges::all_of(program.codes, [&](const Code& code) {
     return makes_sense(program, code);
   });
-  return fine && names_p_first(program) && may_wait(program) ? std::optional(std::move(program))
-                                                             : std::nullopt;
+  if (!fine || !(size_.passes || (names_p_first(program) && may_wait(program)))) {
+    return std::nullopt;
+  }
+  return program;
 }
 
 } // namespace heddle::enumeration

@@ -297,6 +297,8 @@ private:
       return fmt::format("activemask.b32 %b#; popc.b32 {}, %b#;\n", to);
     case Kind::Size:
       return fmt::format("mov.u32 {}, %nctaid.x;\n", to);
+    case Kind::Fence:
+      return "fence.acq_rel.gpu;\n";
     case Kind::Publish:
     case Kind::PublishSome:
     case Kind::Republish: {
@@ -396,6 +398,7 @@ std::string words(const Operation& operation, std::size_t n) {
       "load of block 0",
       "clock",
       "size",
+      "fence",
       "publish",
       "publish if P is 1",
       "publish again",

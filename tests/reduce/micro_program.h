@@ -53,6 +53,7 @@ enum class Kind : std::uint8_t {
   Neighbour, // reads shared memory of the first block of the cluster
   Clock,     // is read
   Size,      // how many blocks the grid has
+  Fence,     // of acquire and release
   // Actor 0 loads P and uses a plain variable of the block, and then all meet at the barrier. No
   // program has a data race by these, since an operation that all do together ends each access.
   Publish,     // it stores the value there

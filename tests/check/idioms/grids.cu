@@ -431,6 +431,37 @@ template <int Wanted> static int meet_if_first_was(Setup setup) {
   return static_cast<int>(cudaDeviceSynchronize());
 }
 
+// --- One kernel on two devices -----------------------------------------------------------------------------
+
+// Each has a copy of its code. Which copy is met first differs between the search and its repetition.
+__global__ void hand_over(int* flag, bool reads) {
+  cuda::atomic_ref<int, cuda::thread_scope_system> shared(*flag);
+  if (!reads) {
+    shared.store(1, memory_order_relaxed);
+  }
+  __syncthreads();
+  if (reads) {
+    total = shared.load(memory_order_relaxed);
+  }
+}
+//@ case: two-devices
+//@ flags: --devices=2
+//@ verdict: terminates
+static int run_two_devices(Setup) {
+  int* flag = nullptr;
+  cudaMallocManaged(&flag, sizeof *flag);
+  for (int device = 0; device < 2; ++device) {
+    cudaSetDevice(device);
+    hand_over<<<1, 1>>>(flag, device == 1);
+  }
+  int error = 0;
+  for (int device = 0; device < 2; ++device) {
+    cudaSetDevice(device);
+    error += static_cast<int>(cudaDeviceSynchronize());
+  }
+  return error;
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       DEVICE_CASE("up", up),
@@ -455,5 +486,6 @@ int main(int argc, char** argv) {
       DEVICE_CASE("produce-consume-ticket", produce_consume_ticket),
       DEVICE_CASE("produce-consume-late", produce_consume_late),
       {"launched-again", run_launched_again},
+      {"two-devices", run_two_devices},
   });
 }

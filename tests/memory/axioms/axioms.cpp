@@ -80,8 +80,9 @@ public:
       }
     }
     find_patterns();
+    find_barriers();
     for (std::size_t e = 0; e < n_; ++e) {
-      if (events_[e].i.reads()) {
+      if (finds_value(e)) {
         readers_.push_back(e);
       }
       if (events_[e].i.sc) {
@@ -113,8 +114,12 @@ public:
 private:
   static constexpr int initial = -1;
 
+  /// An atomic operation reads its place, a `red` too; it is no read operation [8.3] all the same.
+  bool finds_value(std::size_t e) const {
+    return events_[e].i.reads() || events_[e].i.updates();
+  }
   bool same_place(std::size_t a, std::size_t b) const {
-    return !events_[a].i.is_fence() && !events_[b].i.is_fence() &&
+    return events_[a].i.accesses() && events_[b].i.accesses() &&
            events_[a].i.place == events_[b].i.place;
   }
   bool conflict(std::size_t a, std::size_t b) const {
@@ -124,7 +129,7 @@ private:
   /// [8.6] Morally strong operations. (One proxy only; accesses overlap completely or not at all.)
   bool morally_strong(std::size_t a, std::size_t b) const {
     const Event &x = events_[a], &y = events_[b];
-    if (!x.i.is_fence() && !y.i.is_fence() && x.i.place != y.i.place) {
+    if (x.i.accesses() && y.i.accesses() && x.i.place != y.i.place) {
       return false;
     }
     const weak::Location &at_x = program_.locations[x.thread], &at_y = program_.locations[y.thread];
@@ -148,12 +153,38 @@ private:
       }
       for (std::size_t b = a + 1; b < n_ && events_[b].thread == events_[a].thread; ++b) {
         const Instruction& y = events_[b].i;
-        const bool same = x.is_fence() || y.is_fence() || x.place == y.place;
+        const bool same = x.is_fence() || y.is_fence() || same_place(a, b);
         if (x.release && (x.writes() || x.is_fence()) && y.writes() && y.strong && same) {
           releases_.push_back({a, b});
         }
         if (x.reads() && x.strong && y.acquire && (y.reads() || y.is_fence()) && same) {
           acquires_.push_back({a, b});
+        }
+      }
+    }
+  }
+
+  /// [8.9.4] What is before a barrier comes before what is behind it, for all threads of a block.
+  void find_barriers() {
+    const auto number = [&](std::size_t e) { // which barrier of its thread
+      std::size_t n = 0;
+      for (std::size_t before = 0; before < e; ++before) {
+        n += po_.has(before, e) && events_[before].i.is_barrier() ? 1U : 0U;
+      }
+      return n;
+    };
+    for (std::size_t a = 0; a < n_; ++a) {
+      for (std::size_t b = 0; b < n_; ++b) {
+        if (events_[a].thread == events_[b].thread || !events_[a].i.is_barrier() ||
+            !events_[b].i.is_barrier() || number(a) != number(b) ||
+            program_.locations[events_[a].thread].block !=
+                program_.locations[events_[b].thread].block) {
+          continue;
+        }
+        for (std::size_t before = 0; before < n_; ++before) {
+          if (po_.has(before, a)) {
+            barriers_.rows[before] = static_cast<Set>(barriers_.rows[before] | po_.rows[b]);
+          }
         }
       }
     }
@@ -194,7 +225,7 @@ private:
       }
     }
     for (std::size_t z = 0; z < n_; ++z) {
-      if (events_[z].i.kind != Instruction::Kind::Update) {
+      if (!events_[z].i.updates()) {
         continue;
       }
       for (std::size_t w = 0; w < n_; ++w) {
@@ -206,7 +237,7 @@ private:
     // Updates in any order: once more for each of them.
     for (std::size_t round = 0; round < n_; ++round) {
       for (std::size_t z = 0; z < n_; ++z) {
-        if (events_[z].i.kind == Instruction::Kind::Update) {
+        if (events_[z].i.updates()) {
           for (std::size_t w = 0; w < n_; ++w) {
             if (observed_.has(w, z)) {
               observed_.rows[w] = static_cast<Set>(observed_.rows[w] | observed_.rows[z]);
@@ -276,7 +307,7 @@ private:
   /// [8.10.3] No morally strong write between what an update reads and what it writes.
   bool breaks_atomicity() const {
     for (const std::size_t a : readers_) {
-      if (events_[a].i.kind != Instruction::Kind::Update) {
+      if (!events_[a].i.updates()) {
         continue;
       }
       for (const std::size_t w : writes_[events_[a].i.place]) {
@@ -306,6 +337,7 @@ private:
     // [8.9.4] Memory synchronisation, [8.9.5] causality order.
     Relation base = po_;
     base.add(sc);
+    base.add(barriers_);
     for (const Pattern& x : releases_) {
       for (const Pattern& y : acquires_) {
         if (x.first != y.last && observed_.has(x.last, y.first) && ms_.has(x.first, y.last)) {
@@ -332,10 +364,10 @@ private:
             if (x.writes() && y.writes() && !co_.has(a, b)) {
               return; // [8.10.1] Coherence
             }
-            if (x.reads() && y.writes() && rf_[a] == static_cast<int>(b)) {
+            if (finds_value(a) && y.writes() && rf_[a] == static_cast<int>(b)) {
               return; // [8.10.6] Causality, 1
             }
-            if (x.writes() && y.reads() && rf_[b] != static_cast<int>(a) &&
+            if (x.writes() && finds_value(b) && rf_[b] != static_cast<int>(a) &&
                 (rf_[b] == initial || co_.has(static_cast<std::size_t>(rf_[b]), a))) {
               return; // [8.10.6] Causality, 2
             }
@@ -348,6 +380,7 @@ private:
     Relation way = po_;
     way.add(reads_from_);
     way.add(sc);
+    way.add(barriers_);
     const bool bounded = !way.has_circle();
     race_ |= race;
     bounded_race_ |= race && bounded;
@@ -360,14 +393,25 @@ private:
     }
   }
 
+  /// What place holds behind a write. A circle of updates is against atomicity.
+  std::uint64_t value_behind(int write) const {
+    if (write == initial) {
+      return 0;
+    }
+    const auto w = static_cast<std::size_t>(write);
+    const bool adds = events_[w].i.kind == Instruction::Kind::Reduce;
+    return adds ? events_[w].value | value_behind(rf_[w]) : events_[w].value;
+  }
+
   std::uint64_t outcome() const {
     std::uint64_t result = 0;
     for (const std::size_t r : readers_) {
-      const int from = rf_[r];
-      result = result << 4 | (from == initial ? 0 : events_[static_cast<std::size_t>(from)].value);
+      if (events_[r].i.reads()) {
+        result = result << 4 | value_behind(rf_[r]);
+      }
     }
     for (const auto& order : writes_) {
-      result = result << 4 | (order.empty() ? 0 : events_[order.back()].value);
+      result = result << 4 | value_behind(order.empty() ? initial : static_cast<int>(order.back()));
     }
     return result;
   }
@@ -375,7 +419,7 @@ private:
   const Program& program_;
   std::vector<Event> events_;
   std::size_t n_ = 0;
-  Relation po_, ms_, reads_from_, observed_, co_, communication_;
+  Relation po_, ms_, barriers_, reads_from_, observed_, co_, communication_;
   std::vector<Pattern> releases_, acquires_;
   std::vector<std::size_t> readers_, sc_fences_;
   std::vector<std::vector<std::size_t>> writes_; // of each place, in coherence order
