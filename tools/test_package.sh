@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs a package on a bare Debian 12 made with debootstrap, and checks an example with it.
+# Installs a package on a bare system, and checks an example with it. Without ROOT that is a Debian 12 made with
+# debootstrap; ROOT may be of Ubuntu, and gets its packages from where it says.
 #
 #   tools/test_package.sh FOLDER deb|tarball|wheel [ROOT]
 #
-# Needs root, debootstrap and Debian's archive; the wheel also needs PyPI. Without ROOT a new root is made.
+# Needs root, debootstrap and the archive of Debian or Ubuntu; the wheel also needs PyPI.
 # Prints how long it took from the package to the first finding.
 set -euo pipefail
 # What is mounted below the root is gone when this script ends, however it ends.
@@ -23,10 +24,11 @@ if [ -z "$root" ]; then
   # What is mounted there is not ours to remove.
   trap 'rm -rf --one-file-system "$root" "$root.log"' EXIT
   debootstrap --variant=minbase bookworm "$root" >"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
+  # Where packages come from is as on this machine.
+  rm -f "$root/etc/apt/sources.list"
+  cp -r /etc/apt/sources.list* "$root/etc/apt/" 2>/dev/null || true
 fi
-# Where packages come from is as on this machine.
-rm -f "$root/etc/apt/sources.list"
-cp -r /etc/apt/sources.list* /etc/apt/apt.conf.d "$root/etc/apt/" 2>/dev/null || true
+cp -r /etc/apt/apt.conf.d "$root/etc/apt/" 2>/dev/null || true
 [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/"
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
 mkdir -p "$root/packages" "$root/example"
