@@ -97,6 +97,7 @@ class Packages(Run):
         schedule = re.search(r"v1:[A-Za-z0-9_-]+", done.stdout).group()
         done = self.heddle("--trace", schedule, command="replay", status=1)
         self.assertRegex(done.stdout, rf"numba_wait.py:{line}\b")
+        self.assertIn("__main__::chain<<<2,1>>>", done.stdout)  # without numba's tags
 
     def test_cuda_python(self):
         self.assertEqual(self.script("cuda_python.py").stdout, "[0, 2, 4, 6, 8] 9900\n42 42 True\n")
