@@ -1,5 +1,6 @@
 # cpack -G DEB: heddle_*.deb, and heddle-llvm_*.deb with what needs LLVM's libraries.
-# cpack -G TGZ: everything, with the libraries beyond libstdc++ that Heddle itself needs.
+# cpack -G TGZ: everything. Each brings the libraries beyond libstdc++ that Heddle itself needs: their versions differ
+# between Debian and Ubuntu.
 # tools/package.py makes these and a wheel.
 set(CPACK_PACKAGE_NAME heddle)
 set(CPACK_PACKAGE_VENDOR "Heddle")
@@ -11,13 +12,12 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_FILE_NAME heddle-${PROJECT_VERSION}-linux-x86_64)
 
 # Libraries of Debian that a machine without Debian's packages lacks.
-set(bundled "")
 foreach(library fmt yaml-cpp)
   find_library(heddle_bundled NAMES ${library} NO_CACHE REQUIRED)
   file(REAL_PATH ${heddle_bundled} real)
   execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${real} OUTPUT_VARIABLE headers)
   string(REGEX MATCH "SONAME +([^\n]+)" soname "${headers}")
-  install(FILES ${real} DESTINATION lib/heddle COMPONENT bundled RENAME ${CMAKE_MATCH_1})
+  install(FILES ${real} DESTINATION lib/heddle COMPONENT tool RENAME ${CMAKE_MATCH_1})
   unset(heddle_bundled)
 endforeach()
 

@@ -113,8 +113,7 @@ def make_wheel(build, folder):
     version = version_of(build)
     with tempfile.TemporaryDirectory() as temporary:
         tree = pathlib.Path(temporary)
-        for component in ("tool", "bundled"):
-            install(build, tree, component)
+        install(build, tree, "tool")
         links = [p for p in tree.rglob("*") if p.is_symlink()]
         for link in links:  # a wheel holds none
             content = link.resolve().read_bytes()

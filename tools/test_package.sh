@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Installs a package on a bare Debian 12 made with debootstrap, and checks an example with it.
+# Installs a package on a bare system, and checks an example with it. Without ROOT that is a Debian 12 made with
+# debootstrap; ROOT may be of Ubuntu, and gets its packages from where it says.
 #
 #   tools/test_package.sh FOLDER deb|tarball|wheel [ROOT]
 #
-# Needs root, debootstrap and Debian's archive; the wheel also needs PyPI. Without ROOT a new root is made.
+# Needs root, debootstrap and the archive of Debian or Ubuntu; the wheel also needs PyPI.
 # Prints how long it took from the package to the first finding.
 set -euo pipefail
 # What is mounted below the root is gone when this script ends, however it ends.
@@ -18,15 +19,25 @@ if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
   echo "test_package: needs root and debootstrap" >&2
   exit 77 # skipped
 fi
+# What is mounted there is not ours to remove. --one-file-system alone does not help: a folder of the same file
+# system that is mounted once more is on no other device.
+mounted=()
+remove_root() {
+  local place
+  for place in "${mounted[@]}"; do
+    umount "$place" || return
+  done
+  rm -rf --one-file-system "$root" "$root.log"
+}
 if [ -z "$root" ]; then
   root=$(mktemp -d)
-  # What is mounted there is not ours to remove.
-  trap 'rm -rf --one-file-system "$root" "$root.log"' EXIT
+  trap remove_root EXIT
   debootstrap --variant=minbase bookworm "$root" >"$root.log" 2>&1 || { tail "$root.log" >&2; exit 1; }
+  # Where packages come from is as on this machine.
+  rm -f "$root/etc/apt/sources.list"
+  cp -r /etc/apt/sources.list* "$root/etc/apt/" 2>/dev/null || true
 fi
-# Where packages come from is as on this machine.
-rm -f "$root/etc/apt/sources.list"
-cp -r /etc/apt/sources.list* /etc/apt/apt.conf.d "$root/etc/apt/" 2>/dev/null || true
+cp -r /etc/apt/apt.conf.d "$root/etc/apt/" 2>/dev/null || true
 [ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$root/etc/"
 cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
 mkdir -p "$root/packages" "$root/example"
@@ -34,6 +45,7 @@ cp "$packages"/* "$root/packages/"
 cp -L /etc/ssl/certs/ca-certificates.crt "$root/packages/ca.crt" # of this machine, for pip
 cp "$here/examples/look_back_scan.cu" "$root/example/"
 mount -t proc proc "$root/proc"
+mounted+=("$root/proc")
 
 inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive HOME=/root PIP_CERT=/packages/ca.crt REQUESTS_CA_BUNDLE=/packages/ca.crt HEDDLE_NVCC="${HEDDLE_NVCC:-}" PATH=/env/bin:/opt/heddle/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 quiet() { "$@" >"$root/log" 2>&1 || { tail -20 "$root/log" >&2; exit 1; }; }
@@ -41,6 +53,7 @@ if [ -n "${HEDDLE_NVCC:-}" ]; then # a toolkit of this machine, below the same p
   toolkit=$(dirname "$(dirname "$(realpath "$HEDDLE_NVCC")")")
   mkdir -p "$root$toolkit"
   mount --bind "$toolkit" "$root$toolkit"
+  mounted+=("$root$toolkit")
   mount -o remount,bind,ro "$root$toolkit"
   HEDDLE_NVCC=$toolkit/bin/nvcc
 fi

@@ -120,7 +120,7 @@ identity(const CheckOptions& options, const Result<Target>& target) {
   if (!target) {
     return unexpected(target.error());
   }
-  const std::string& source = options.program.ends_with(".cu") ? options.program : target->path;
+  const std::string& source = is_source(options.program) ? options.program : target->path;
   return std::map<std::string, std::string>{
       {"version of Heddle", HEDDLE_VERSION},
       {"processor", processor_name()},
@@ -179,7 +179,7 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   const Remarks remarks;
   request.environment["HEDDLE_REMARKS_TO"] = remarks.file();
   explore::Schedule& schedule = request.schedule;
-  schedule.program = options.program.ends_with(".cu") ? options.program : target.path;
+  schedule.program = is_source(options.program) ? options.program : target.path;
   schedule.arguments = options.arguments;
   schedule.nvcc = options.nvcc;
   schedule.device = options.device.device;

@@ -94,6 +94,10 @@ std::string device_for(const std::string& device, const std::vector<std::string>
   return found != std::end(device_names) ? std::string(*found) : device;
 }
 
+bool is_source(std::string_view program) {
+  return program.ends_with(".cu") || program.ends_with(".py");
+}
+
 Result<Target> prepare(
     const std::string& program,
     const std::vector<std::string>& arguments,
@@ -212,6 +216,9 @@ launch_environment(const Target& target, const DeviceOptions& options, const std
   }
   if (options.seed) {
     variables["HEDDLE_SEED"] = std::to_string(*options.seed);
+  }
+  if ((options.seed || mode == "check") && environment("PYTHONHASHSEED").empty()) {
+    variables["PYTHONHASHSEED"] = "0"; // Python's sets have the same order in each process
   }
   if (options.races) {
     variables["HEDDLE_RACES"] = "1";

@@ -62,6 +62,9 @@ struct Target {
 /// `device`, or, if `nvcc_flags` ask for code that it is too old for, the oldest that can run it.
 std::string device_for(const std::string& device, const std::vector<std::string>& nvcc_flags);
 
+/// True for a .cu file and a Python script: what is run for it is another file, so a replay names it.
+bool is_source(std::string_view program);
+
 /// Compiles `program` if it is a .cu file, takes python3 for a .py file, finds what has no slash in
 /// PATH, and inspects it.
 /// Warnings go to stderr.

@@ -79,7 +79,10 @@ bool has_name(const CLI::Option& option, const std::string& name) {
 } // namespace
 
 void group_options(CLI::App& app) {
-  app.set_help_all_flag("--help-all", "Print this help");
+  app.set_help_all_flag(
+      "--help-all",
+      "Print this help; of a command, with the flags that only test Heddle itself"
+  );
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     for (const Heading& heading : headings()) {
       for (CLI::Option* option : command->get_options()) {

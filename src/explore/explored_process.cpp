@@ -77,7 +77,13 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   if (table.state_count() == 0 && !sampled && !orderly && status) {
     return input_error(
         said.empty()
-            ? fmt::format("{}: ended without a call that Heddle could see", request.program)
+            ? fmt::format(
+                  "{} ended ({}) before any CUDA call, so there is nothing to check; heddle run "
+                  "shows what it does",
+                  request.program,
+                  WIFEXITED(*status) ? fmt::format("exit code {}", WEXITSTATUS(*status))
+                                     : fmt::format("signal {}", WTERMSIG(*status))
+              )
             : said
     );
   }

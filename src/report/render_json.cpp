@@ -1,6 +1,7 @@
 // Reports as JSON, for editors, CI and scripts. Keys keep the order in which they are documented.
 // The files render_*json.cpp and render_perfetto.cpp are the only ones that know a JSON library.
 #include "report/html.h"
+#include "report/names.h"
 #include "report/render.h"
 #include "report/trace.h"
 #include "report/wait_graph.h"
@@ -264,6 +265,9 @@ std::string render_json(const Page& page, SourceCache& sources) {
     traces.push_back(trace ? trace_json(*trace) : Json(nullptr));
     if (!trace) {
       continue;
+    }
+    for (Json& actor : traces.back()["actors"]) { // whole names do not fit a phone
+      actor = shortened_names(actor.get<std::string>());
     }
     for (const TraceStep& step : trace->steps) {
       shown.add(step.place);

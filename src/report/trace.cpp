@@ -2,6 +2,8 @@
 // them fit; what happens stands to the right, with the source line.
 #include "report/trace.h"
 
+#include "report/names.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,7 +103,7 @@ std::string render_text(const Trace& trace, SourceCache& sources, TextStyle styl
   };
   std::string out;
   for (std::size_t a = 0; a < trace.actors.size(); ++a) {
-    out += fmt::format("  {} = {}\n", bold(letters(a)), trace.actors[a]);
+    out += fmt::format("  {} = {}\n", bold(letters(a)), shortened_names(trace.actors[a]));
   }
   std::size_t place_width = 0, what_width = 0;
   for (const TraceStep& step : trace.steps) {

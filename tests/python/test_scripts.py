@@ -24,12 +24,12 @@ class Run(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
 
-    def heddle(self, *arguments, status=0, **variables):
+    def heddle(self, *arguments, status=0, command="run", **variables):
         path = os.environ["PATH"] if PACKAGES is None else f"{PACKAGES}/bin:{os.environ['PATH']}"
         environment = dict(os.environ, PATH=path, CUDA_PATH=str(TOOLKIT), CUDA_HOME=str(TOOLKIT),
                            XDG_CACHE_HOME=str(self.root / "cache"), CUPY_CACHE_DIR=str(self.root / "cupy"), **variables)
         environment.pop("PYTHONPATH", None)
-        done = subprocess.run([HEDDLE, "run", *arguments], cwd=self.root, env=environment, capture_output=True,
+        done = subprocess.run([HEDDLE, command, *arguments], cwd=self.root, env=environment, capture_output=True,
                               text=True, timeout=400)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
@@ -53,6 +53,13 @@ class Start(Run):
         tool.write_text("#!/usr/bin/env python3\nprint('a tool')\n")
         tool.chmod(0o755)
         self.assertEqual(self.heddle("tool").stdout, "a tool\n")
+
+    def test_check_without_a_call(self):
+        (self.root / "app.py").write_text("import sys\nsys.exit(4)\n")
+        done = self.heddle("app.py", command="check", status=2)
+        self.assertIn("(exit code 4) before any CUDA call", done.stderr)
+        (self.root / "app.py").write_text("import nothing_of_this_name\n")
+        self.assertIn("ModuleNotFoundError", self.heddle("app.py", command="check", status=2).stderr)
 
     def test_a_script_that_is_not_there(self):
         self.assertIn("there is no program 'nowhere.py'", self.heddle("nowhere.py", status=2).stderr)
@@ -80,6 +87,17 @@ class Packages(Run):
 
     def test_a_finding_in_a_kernel_of_numba(self):
         self.finding("numba_bounds.py", "# beyond its end")
+
+    def test_check_and_replay(self):
+        name = HERE / "numba_wait.py"
+        line = 1 + next(i for i, text in enumerate(name.read_text().splitlines()) if "# the block before" in text)
+        done = self.heddle("--max-time=300", str(name), command="check", status=1)
+        self.assertRegex(done.stdout, rf"numba_wait.py:{line}:\d+: error\[starvation\]")
+        self.assertIn("kernel '__main__::chain<<<2,1>>>'", done.stdout)
+        schedule = re.search(r"v1:[A-Za-z0-9_-]+", done.stdout).group()
+        done = self.heddle("--trace", schedule, command="replay", status=1)
+        self.assertRegex(done.stdout, rf"numba_wait.py:{line}\b")
+        self.assertIn("__main__::chain<<<2,1>>>", done.stdout)  # without numba's tags
 
     def test_cuda_python(self):
         self.assertEqual(self.script("cuda_python.py").stdout, "[0, 2, 4, 6, 8] 9900\n42 42 True\n")
