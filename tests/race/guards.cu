@@ -50,3 +50,32 @@ CASE(maximum_with_a_guard, "data-race") {
   fill<right><<<2, 64>>>(values);
   maximum<right><<<2, 64>>>(values, device_memory<int>(1));
 }
+
+// The result of an atomic decides, and what it leads to is a plain write: whoever raises the maximum
+// notes it.
+template <bool right> __global__ void best_of_all(int* best, int* who) {
+  const int value = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) * 37 % 101);
+  if (value > atomicMax(best, value)) {
+    if (right) {
+      atomicExch(who, value);
+    } else {
+      *who = value;
+    }
+  }
+}
+CASE(maximum_whose_result_decides, "data-race") {
+  best_of_all<right><<<2, 64>>>(device_memory<int>(1), device_memory<int>(1));
+}
+// The slot is written before it is said to be taken.
+template <bool right> __global__ void found_once(int* found, int* slot) {
+  if (threadIdx.x % 32 == 5) {
+    const int value = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (right ? atomicCAS(found, 0, 1) == 0 : atomicAdd(found, 0) == 0) {
+      *slot = value;
+      atomicExch(found, 1);
+    }
+  }
+}
+CASE(slot_before_its_flag, "data-race") {
+  found_once<right><<<2, 64>>>(device_memory<int>(1), device_memory<int>(1));
+}
