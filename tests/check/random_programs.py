@@ -107,8 +107,9 @@ def differ(plain, other):
     if not plain.complete() and not other.complete():
         return None
     full, part = (plain, other) if plain.complete() else (other, plain)
-    # What it has found is there; a program with a defect may hang besides.
-    return not set(part.verdict()[1:]) <= set(full.verdict()[1:])
+    # A program with a defect may hang besides; a hang's kind is told of all that has been searched.
+    return (part.report["verdict"] in ("may-hang", "defect") and full.report["verdict"] != part.report["verdict"]
+            and not set(part.verdict()[1:]) <= set(full.verdict()[1:]))
 
 
 class Tally:
