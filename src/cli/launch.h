@@ -45,7 +45,7 @@ struct DeviceOptions {
   std::uint64_t warp_trace = 0;
   bool stale_reads = false;
   std::string reconvergence = "early-ends"; // or common-exit; both (check)
-  std::optional<double> max_seconds; // heddle run
+  std::optional<double> max_seconds;        // heddle run
   bool leaks = false;
   std::optional<unsigned> error_exit_code; // instead of 1
   bool warnings_as_errors = false;
@@ -62,7 +62,8 @@ struct Target {
 /// `device`, or, if `nvcc_flags` ask for code that it is too old for, the oldest that can run it.
 std::string device_for(const std::string& device, const std::vector<std::string>& nvcc_flags);
 
-/// True for a .cu file and a Python script: what is run for it is another file, so a replay names it.
+/// True for a .cu file and a Python script: what is run for it is another file, so a replay names
+/// it.
 bool is_source(std::string_view program);
 
 /// Compiles `program` if it is a .cu file, takes python3 for a .py file, finds what has no slash in

@@ -148,11 +148,8 @@ Result<Schedules> make_schedules(
 
 /// Adds what schedules have found, and their counts, to the report of a search before them.
 void add_schedules(const Schedules& tried, report::Report& report) {
-  report.schedules = {
-      .tried = tried.sheet->done,
-      .cut_off = tried.sheet->cut_off,
-      .steps = tried.sheet->steps
-  };
+  report.schedules =
+      {.tried = tried.sheet->done, .cut_off = tried.sheet->cut_off, .steps = tried.sheet->steps};
   for (report::Diagnostic finding : tried.report.findings) {
     finding.searched = fmt::format(
         "{}, then {} single schedules",

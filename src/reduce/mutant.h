@@ -52,7 +52,6 @@ enum class Mutant : std::uint8_t {
   ReturnsForgetOpened,       // a call that waits returns where the host has arrived, or never
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
   AheadForgetsShared,        // … what it reads in shared memory
-  AheadForgetsOwners,        // … whoever else may make owned accesses
 };
 
 struct MutantName {
@@ -102,7 +101,6 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::ReturnsForgetOpened, "returns", "forget-opened"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
-    {Mutant::AheadForgetsOwners, "look-ahead", "forgets-owners"},
 });
 
 } // namespace heddle::reduce

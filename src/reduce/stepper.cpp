@@ -655,8 +655,7 @@ bool Stepper::settle_lanes(const Lane& any) {
     }
     const bool last = patience == last_patience;
     // Enough to see that a loop only asks, though it backs off for a different time each time.
-    const std::uint64_t loops =
-        std::max(static_cast<std::uint64_t>(patience) / 64, 2 * most_asked);
+    const std::uint64_t loops = std::max(static_cast<std::uint64_t>(patience) / 64, 2 * most_asked);
     progress.joins_are_moves = progress.joins_are_moves || last;
     for (LaneMask m = warp.live; m != 0; m &= m - 1) {
       Lane at = any;

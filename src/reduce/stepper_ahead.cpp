@@ -139,7 +139,7 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
     return false;
   }
   // The cluster has had its number and may have lost it again: that depends on all of its threads.
-  if (!before.owner && access_monitor_.made_owned() && !mutant_is(Mutant::AheadForgetsOwners)) {
+  if (!before.owner && access_monitor_.made_owned()) {
     return false;
   }
   const std::size_t thread = thread_of(*works_[move.work], move);

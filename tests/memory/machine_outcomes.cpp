@@ -137,13 +137,8 @@ private:
       return;
     }
     const weak::Range range{std::uint64_t{64} * i.place, 4};
-    const weak::Access access{
-        i.strong,
-        i.scope,
-        i.acquire,
-        i.release,
-        i.kind == Instruction::Kind::Reduce
-    };
+    const weak::Access
+        access{i.strong, i.scope, i.acquire, i.release, i.kind == Instruction::Kind::Reduce};
     if (s.memory.race(thread, range, access, i.writes())) {
       race_ = true;
       return;

@@ -4,12 +4,13 @@
 //   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
-//   heddle_litmus --shapes[=MIXED]           the classical families (shapes.h): all uniform programs,
+//   heddle_litmus --shapes[=MIXED]           the classical families (shapes.h): all uniform
+//   programs,
 //                                            or so many mixed ones of each
-//   heddle_litmus --shapes-list=COUNT        so many of each family, as --list; with their placement
-//   heddle_litmus BOUND --list=COUNT         so many as code() and the outcomes that the axioms
-//   allow heddle_litmus --mutants                  finds for each mutant of the machine a program
-//   on which it
+//   heddle_litmus --shapes-list=COUNT        so many of each family, as --list; with their
+//   placement heddle_litmus BOUND --list=COUNT         so many as code() and the outcomes that the
+//   axioms allow heddle_litmus --mutants                  finds for each mutant of the machine a
+//   program on which it
 //                                            differs from the axioms; fails if there is none
 //
 // Programs that are equal up to a renaming of places, or of threads that run at equivalent places,

@@ -99,7 +99,7 @@ std::size_t count_threads(const Shape& shape) {
 
 Instruction access(char what, char place, const Strength& s) {
   Instruction i;
-  i.kind = what == 'W' ? Kind::Store
+  i.kind = what == 'W'   ? Kind::Store
            : what == 'R' ? Kind::Load
            : what == 'U' ? Kind::Update
                          : Kind::Reduce;

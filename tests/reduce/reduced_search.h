@@ -13,7 +13,7 @@ namespace heddle::enumeration {
 /// How a search goes, besides what it assumes.
 struct Manner {
   explore::Options options;
-  bool looks_ahead = false;  // moves whose outcome is known are not made
+  bool looks_ahead = false;       // moves whose outcome is known are not made
   bool checks_look_ahead = false; // they are, and the outcomes compared
   bool returns_once = false; // calls return where the host has just arrived, or may just return
   reduce::Mutant mutant = reduce::Mutant::None;

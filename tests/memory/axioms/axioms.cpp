@@ -115,9 +115,7 @@ private:
   static constexpr int initial = -1;
 
   /// An atomic operation reads its place, a `red` too; it is no read operation [8.3] all the same.
-  bool finds_value(std::size_t e) const {
-    return events_[e].i.reads() || events_[e].i.updates();
-  }
+  bool finds_value(std::size_t e) const { return events_[e].i.reads() || events_[e].i.updates(); }
   bool same_place(std::size_t a, std::size_t b) const {
     return events_[a].i.accesses() && events_[b].i.accesses() &&
            events_[a].i.place == events_[b].i.place;
