@@ -261,6 +261,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   const auto visit = table_.visit(hash, asked, look.seen);
   if (!visit) {
     table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
+    table_.note(Fact::OutOfStates);
     finish();
   }
   if (look.seen == StateTable::Seen::Never && visit->id % between_looks == 0) {

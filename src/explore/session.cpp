@@ -248,8 +248,7 @@ public:
   Result<bool> looked_in_vain(const CheckRequest& request, const Search& search) {
     const StateTable& table = search.table;
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begun_;
-    const bool many = stops_at_states_ && (table.saw(Fact::GaveUp) ||
-                                           table.state_count() >= request.options.straight_after);
+    const bool many = stops_at_states_ && (table.saw(Fact::GaveUp) || table.saw(Fact::OutOfStates));
     const bool is_long = stops_by_time_ && !search.finished &&
                          gone.count() >= share_of_look * request.options.max_seconds;
     if (many || is_long) {

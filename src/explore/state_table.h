@@ -84,6 +84,7 @@ enum class Fact : std::uint8_t {
   HostClash,      // Options::host_first does not hold: the search is void
   HostUnseen,     // host code is not instrumented
   EndsAsExpected, // an execution ended with the exit status that is expected [EXIT]
+  OutOfStates,    // the limit of states was reached
   Unrepeatable // a way that led to a state leads elsewhere in another process: the search is void
 };
 
