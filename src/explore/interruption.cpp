@@ -4,19 +4,36 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
+
 namespace heddle::explore {
 namespace {
 
-volatile std::sig_atomic_t received_signal = 0; // a handler has no argument to bring it along
+// A handler has no argument to bring them along.
+volatile std::sig_atomic_t received_signal = 0;
+volatile std::sig_atomic_t received_at = 0; // milliseconds, of eleven days
+
+std::sig_atomic_t now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time); // which a handler may call
+  return static_cast<std::sig_atomic_t>(time.tv_sec % 1'000'000 * 1000 + time.tv_nsec / 1'000'000);
+}
 
 extern "C" void on_interruption(int number) {
-  received_signal = number;
+  constexpr std::sig_atomic_t same_wish = 500; // milliseconds
+  const std::sig_atomic_t time = now();
+  if (received_signal == 0) {
+    received_signal = number;
+    received_at = time;
+  } else if (time - received_at >= same_wish || time < received_at) {
+    ::signal(number, SIG_DFL);
+    ::raise(number); // delivered when this returns
+  }
 }
 
 void install(int number, struct sigaction& old) {
   struct sigaction ours{};
   ours.sa_handler = on_interruption;
-  ours.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigaction(number, nullptr, &old);
   if (old.sa_handler == SIG_DFL) {
     ::sigaction(number, &ours, nullptr);

@@ -4,7 +4,9 @@
 //   const Interruption watch;                  // in the command, around the check
 //   if (Interruption::received() != 0) …       // a search: a limit is reached
 //
-// A second signal ends the process at once. What the parent ignores (`nohup`) stays ignored.
+// A second signal ends the process at once, unless it follows within half a second: terminals and
+// `timeout` send a signal to all processes of a group, and some of these pass it on. What the
+// parent ignores (`nohup`) stays ignored.
 #pragma once
 
 #include <csignal>

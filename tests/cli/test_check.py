@@ -230,6 +230,8 @@ class Checked(unittest.TestCase):
                 self.assertTrue(wait_until(lambda: len(processes_with(mark)) >= 2, 30))
                 time.sleep(0.5)
                 tool.send_signal(number)
+                time.sleep(0.05)
+                tool.send_signal(number)  # as `timeout` does, to the process and to its group: no second wish
                 said, _ = tool.communicate(timeout=10)
                 self.assertEqual(tool.returncode, 128 + number, said)
                 if arguments == ["--format=json"]:
