@@ -22,7 +22,7 @@ namespace heddle::explore {
 namespace {
 
 constexpr std::uint64_t table_magic = 0x3174'6576'656c'6465ULL;
-// So many a process takes: a page of each, so that no two write to the same one.
+// So many a process takes at most: a page of each, so that no two write to the same one.
 constexpr std::uint32_t edges_at_once = 4096 / sizeof(ShortEdge),
                         states_at_once = 4096 / sizeof(StoredState);
 constexpr auto short_time = std::chrono::microseconds(20);
@@ -52,10 +52,6 @@ StateTable::StateTable(StateTable&& other) noexcept
       visited_number_(other.visited_number_),
       visited_(std::move(other.visited_)),
       wanted_(std::move(other.wanted_)),
-      next_state_(other.next_state_),
-      end_of_states_(other.end_of_states_),
-      next_edge_(other.next_edge_),
-      end_of_edges_(other.end_of_edges_),
       process_(other.process_),
       known_labels_(std::move(other.known_labels_)) {}
 
@@ -160,15 +156,17 @@ StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
   auto* states = region<StoredState>(h.states_at);
   std::optional<StateId> id = seen == Seen::Never ? std::nullopt : visited().find(hash);
   if (!id) {
-    if (next_state_ == end_of_states_ && !take_states()) {
+    StoredProcess& own = region<StoredProcess>(h.processes_at)[process_];
+    if (own.next_state == own.end_of_states && !take_states(own)) {
       return std::nullopt;
     }
-    states[next_state_].hash = hash;
+    const StateId fresh = own.next_state++; // now: who is killed meanwhile leaves a gap
+    states[fresh].hash = hash;
     begin_insertion();
-    id = visited().insert(hash, next_state_);
+    id = visited().insert(hash, fresh);
     end_insertion();
-    if (*id == next_state_) {
-      ++next_state_;
+    if (*id != fresh) {
+      own.next_state = fresh;
     }
   }
   StoredState& state = states[*id];
@@ -203,20 +201,35 @@ bool StateTable::all_claimed(StateId id, const Choices& asked) const {
   return !missing(first, wide.first) && !missing(other, wide.other);
 }
 
+/// How many numbers a process takes at once. As long as there is one, none is left out; of the last
+/// ones each takes few, since others would reach the limit while some are not in use.
+std::uint32_t
+StateTable::taken_at_once(std::uint32_t used, std::uint32_t limit, std::uint32_t most) const {
+  const Header& h = header();
+  if (atomic_of(const_cast<std::uint32_t&>(h.several)).load(relaxed) == 0 || used >= limit) {
+    return 1;
+  }
+  return std::clamp((limit - used) / h.max_processes, 1U, most);
+}
+
 /// Numbers for states that are new. False: the table is full.
-bool StateTable::take_states() {
+bool StateTable::take_states(StoredProcess& own) {
   Header& h = header();
-  // As long as there is one process, no number is left out.
-  const std::uint32_t some = atomic_of(h.several).load(relaxed) != 0 ? states_at_once : 1;
+  const std::uint32_t limit = h.max_states - 1; // the last one is for the end
+  const std::uint32_t some =
+      taken_at_once(atomic_of(h.states).load(relaxed), limit, states_at_once);
   const StateId fresh = count(h.several, h.states, some);
-  if (fresh + 1 >= h.max_states) {
-    count(h.several, h.states, 0U - some);
+  const std::uint32_t got = fresh < limit ? std::min(some, limit - fresh) : 0;
+  if (got < some) {
+    count(h.several, h.states, got - some);
+  }
+  if (got == 0) {
     return false;
   }
-  next_state_ = fresh;
-  end_of_states_ = std::min(fresh + some, h.max_states - 1);
-  if (end_of_states_ > visited_room(visited_number_, h.max_states)) {
-    make_room(end_of_states_);
+  own.next_state = fresh;
+  own.end_of_states = fresh + got;
+  if (own.end_of_states > visited_room(visited_number_, h.max_states)) {
+    make_room(own.end_of_states);
   }
   return true;
 }
@@ -436,18 +449,19 @@ void StateTable::add_edge(const Edge& edge) {
 
 void StateTable::add_edge(const ShortEdge& edge) {
   Header& h = header();
-  if (next_edge_ == end_of_edges_) {
-    // As long as there is one process, no number is left out.
-    const std::uint32_t some = atomic_of(h.several).load(relaxed) != 0 ? edges_at_once : 1;
-    next_edge_ = count(h.several, h.edges, some);
-    end_of_edges_ = next_edge_ + some;
-    if (end_of_edges_ > h.max_edges || end_of_edges_ < next_edge_) { // `from` stays unexpanded
+  StoredProcess& own = region<StoredProcess>(h.processes_at)[process_];
+  if (own.next_edge == own.end_of_edges) {
+    const std::uint32_t used = atomic_of(h.edges).load(relaxed),
+                        some = taken_at_once(used, h.max_edges, edges_at_once);
+    const std::uint32_t fresh = count(h.several, h.edges, some);
+    if (fresh > h.max_edges || h.max_edges - fresh < some) { // `from` stays unexpanded
       count(h.several, h.edges, 0U - some);
-      next_edge_ = end_of_edges_;
       return;
     }
+    own.next_edge = fresh;
+    own.end_of_edges = fresh + some;
   }
-  region<ShortEdge>(h.edges_at)[next_edge_++] = edge;
+  region<ShortEdge>(h.edges_at)[own.next_edge++] = edge;
   count(h.several, region<StoredState>(h.states_at)[edge.from].missing, -1);
 }
 
@@ -660,7 +674,8 @@ std::optional<std::uint32_t> StateTable::add_process() {
   Header& h = header();
   auto* processes = region<StoredProcess>(h.processes_at);
   for (std::uint32_t n = 0; n < h.max_processes; ++n) {
-    if (atomic_of(processes[n].used).exchange(1, relaxed) == 0) {
+    // What is behind it: the numbers that the process before has left.
+    if (atomic_of(processes[n].used).exchange(1, std::memory_order_acquire) == 0) {
       processes[n].depth = processes[n].queue = 0;
       processes[n].open = n == 0 ? 1 : 0; // the first one has everything before it
       processes[n].inserts = 0;
@@ -679,9 +694,6 @@ void StateTable::remove_process(std::uint32_t process) {
 
 void StateTable::become(std::uint32_t process) {
   process_ = process;
-  // These are the parent's.
-  next_state_ = end_of_states_ = 0;
-  next_edge_ = end_of_edges_ = 0;
 }
 
 WorkBoard StateTable::work_board() const {

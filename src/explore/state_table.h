@@ -31,6 +31,8 @@
 
 namespace heddle::explore {
 
+struct StoredProcess; // state_table_layout.h
+
 /// Where something happens and what: one line of a report.
 struct Site {
   std::string file;
@@ -263,16 +265,15 @@ private:
   void copy_visited();
   void give_back(std::size_t at, std::size_t bytes);
   bool is_done(StateId id) const;
-  bool take_states();
+  std::uint32_t taken_at_once(std::uint32_t used, std::uint32_t limit, std::uint32_t most) const;
+  bool take_states(StoredProcess& own);
   void begin_insertion();
   void end_insertion();
   void make_room(std::uint32_t states);
 
   mutable std::uint32_t visited_number_ = 0; // visited_ is the set of this number
   mutable VisitedSet visited_;
-  VisitedSet wanted_;                              // see keep_to()
-  StateId next_state_ = 0, end_of_states_ = 0;     // taken, and not used
-  std::uint32_t next_edge_ = 0, end_of_edges_ = 0; // of those that this process has taken
+  VisitedSet wanted_; // see keep_to()
   std::uint32_t process_ = 0;
   struct KnownLabel {
     Label label;

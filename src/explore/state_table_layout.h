@@ -72,6 +72,9 @@ struct alignas(apart) StoredProcess {
   std::uint32_t used;
   std::uint32_t inserts; // a visited state, just now
   std::uint32_t position_state, position_site;
+  // Numbers that are taken and not used yet: by this process, or by the next one in its place.
+  StateId next_state, end_of_states;
+  EdgeId next_edge, end_of_edges;
 };
 
 struct StoredTold {

@@ -183,6 +183,43 @@ TEST(StateTable, ProcessesThatWriteAtTheSameTimeLoseNothing) {
   }
 }
 
+/// Processes that come and go, as those do of which each makes a move of the host's.
+TEST(StateTable, NumbersThatProcessesLeaveAreUsedByTheNextOnes) {
+  constexpr std::uint32_t most = 30'000;
+  auto table = StateTable::create({.max_states = most, .processes = 3});
+  table->visit({0, 0}, {});
+  ASSERT_TRUE(table->take_permit());
+  ASSERT_TRUE(table->take_permit());
+  std::uint64_t next = 1;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::pair<pid_t, std::uint32_t>> children;
+    for (int n = 0; n < 3; ++n, next += 100) {
+      const auto process = table->add_process();
+      const pid_t child = ::fork();
+      if (child == 0) {
+        table->become(*process);
+        for (std::uint64_t s = next; s < std::min<std::uint64_t>(next + 100, most); ++s) {
+          if (!table->visit({s, s}, {})) {
+            ::_exit(1);
+          }
+        }
+        ::_exit(0);
+      }
+      children.emplace_back(child, *process);
+    }
+    for (const auto& [child, process] : children) {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      ASSERT_EQ(status, 0) << "no room for more states in round " << round;
+      table->remove_process(process);
+    }
+  }
+  EXPECT_FALSE(table->visit({most, most}, {}).has_value()); // that is the limit
+  Team team(1);
+  table->close_gaps(team);
+  EXPECT_EQ(table->state_count(), most);
+}
+
 TEST(StateTable, ManyHostThreadsHaveWays) {
   StateTable table = small_table();
   const auto s = table.visit({1, 1}, {})->id;
