@@ -167,6 +167,7 @@ private:
   };
 
   // explorer_search.cpp
+  std::uint32_t check_of_state(const Hash128& fingerprint) const;
   Look look_around();
   Node& add_node(StateId state, const Look& look);
   bool enter(const Arrival& arrival);
@@ -199,8 +200,6 @@ private:
   std::uint64_t open_waits();
   std::vector<HostAt> hosts() const;
   Hash128 beside_device(std::uint64_t open);
-  bool repeat();
-  void reached(StateId state);
 
   // explorer_processes.cpp
   pid_t fork_child();
@@ -212,6 +211,10 @@ private:
   void exchange_news();
   [[noreturn]] void finish();
   [[noreturn]] void leave();
+
+  // explorer_replay.cpp
+  bool repeat();
+  void reached(StateId state);
 
   // explorer_work.cpp
   std::size_t first_to_give(const Node& node) const;

@@ -1,11 +1,9 @@
 // The search: depth first, in place where moves can be undone, in forked processes where not.
 #include "base/check.h"
-#include "explore/accesses.h"
 #include "explore/explorer_impl.h"
 #include "explore/few_moves.h"
 #include "explore/judged_move.h"
 #include "explore/schedule.h"
-#include "explore/trace.h"
 
 #include <fmt/format.h>
 
@@ -217,13 +215,22 @@ bool Explorer::enter(const Arrival& arrival) {
   return arrive(look, asked_by(arrival, look.open));
 }
 
+/// What a schedule says of the state in which the devices are, so that whoever repeats it can tell
+/// whether it gets there: nothing that depends on which of equal threads went first.
+std::uint32_t Explorer::check_of_state(const Hash128& fingerprint) const {
+  return stepper_.saw_host_addresses() ? unchecked : check_of(stepper_.unnumbered(fingerprint));
+}
+
 /// What the state is like in which the machine and the host are.
 Explorer::Look Explorer::look_around() {
   Look look;
   look.open = open_waits();
   look.device = stepper_.fingerprint();
   look.beside = beside_device(look.open);
-  look.check = stepper_.saw_host_addresses() ? unchecked : check_of(look.device);
+  look.check = check_of_state(look.device);
+  if (replay_) {
+    look.device = stepper_.unnumbered(look.device); // as what was recorded
+  }
   return look;
 }
 
@@ -265,8 +272,10 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     finish();
   }
   if (look.seen == StateTable::Seen::Never && visit->id % between_looks == 0) {
+    const Hash128 found = stepper_.fingerprint();
     HEDDLE_CHECK(
-        stepper_.fingerprint() == look.device,
+        found == look.device &&
+            (look.check == unchecked || look.check == check_of(stepper_.unnumbered(found))),
         "state {} is not the one that was expected",
         visit->id
     );
@@ -530,7 +539,7 @@ void Explorer::look_ahead(const Node& node, Choice& choice) {
   }
   choice.ahead = true;
   choice.step = step_of(ahead->taken);
-  choice.check = stepper_.saw_host_addresses() ? unchecked : check_of(ahead->fingerprint);
+  choice.check = stepper_.saw_host_addresses() ? unchecked : check_of(ahead->unnumbered);
   choice.again = ahead->again;
   choice.note = ahead->note;
   choice.device = ahead->fingerprint;
@@ -713,84 +722,6 @@ bool Explorer::search() {
     }
   }
   return false;
-}
-
-// --- Replay --------------------------------------------------------------------------------------
-
-/// Takes the choices of the schedule, one after the other. Equal threads may have changed places
-/// since it was recorded: then it is the move that leads to the state which was seen.
-bool Explorer::repeat() {
-  for (;;) {
-    const Node node = std::move(path_.back());
-    path_.clear();
-    if (replay_->taken == replay_->choices.size()) {
-      reached(node.state);
-      finish();
-    }
-    const auto [number, check] = unpack_choice(replay_->choices[replay_->taken++]);
-    std::vector<Choice> candidates = node.choices;
-    const auto named = std::ranges::find(candidates, number, &Choice::number);
-    if (named == candidates.end()) {
-      table_.add_event(
-          EventKind::Nondeterminism,
-          node.state,
-          0,
-          fmt::format(
-              "step {} of the schedule takes move {}, but there are {}",
-              replay_->taken,
-              number + 1,
-              node.choices.size()
-          )
-      );
-      finish();
-    }
-    std::rotate(candidates.begin(), named, named + 1);
-    Choice chosen = candidates.front();
-    if (chosen.kind == Choice::Kind::Thread && check != unchecked) {
-      const auto fits = std::ranges::find_if(candidates, [&](const Choice& candidate) {
-        if (candidate.kind != Choice::Kind::Thread) {
-          return false;
-        }
-        stepper_.step(node.moves[candidate.move]);
-        const bool same = check_of(stepper_.fingerprint()) == check || stepper_.failure();
-        stepper_.undo_to(node.mark);
-        return same;
-      });
-      chosen = fits != candidates.end() ? *fits : chosen;
-    }
-    expected_ = check;
-    model::MemoryJournal::Accesses accesses;
-    std::string owner;
-    const bool traced = replay_->trace >= 0;
-    if (traced && chosen.kind == Choice::Kind::Thread) {
-      owner = stepper_.cluster_name(node.moves[chosen.move]);
-      stepper_.collect_accesses(&accesses);
-    }
-    const bool host = go(node, chosen);
-    if (traced) {
-      stepper_.collect_accesses(nullptr);
-      append_row(
-          replay_->trace,
-          {.from = last_->from,
-           .actor = last_->actor,
-           .site = last_->site,
-           .note = table_.intern(to_text(accesses, world_.space(), owner)),
-           .choice = chosen.number}
-      );
-    }
-    if (host) {
-      return true;
-    }
-    if (!enter({.host = false, .open = node.open})) {
-      return false;
-    }
-  }
-}
-
-void Explorer::reached(StateId state) {
-  if (replay_ && replay_->trace >= 0) {
-    append_row(replay_->trace, {.from = state});
-  }
 }
 
 } // namespace heddle::explore

@@ -89,12 +89,17 @@ struct Image {
   std::vector<std::byte> history;        // with warp rules: what is loaded and tells nothing apart
   Hash128 hash;                          // equal: alike, but for the places of equal threads
   HashSum sum;                           // of the threads' names
-  bool made = false;                     // some thread has taken a step
+  // The same without the numbers that threads and clusters keep only because of what they have made
+  // ([RED-OWNED]). Which of several equal ones has got one depends on the way.
+  Hash128 unnumbered;
+  HashSum unnumbered_sum;
+  bool made = false; // some thread has taken a step
   bool ended = false;
   bool joins_are_moves = false;
-  bool owner = false;      // Progress::owner
-  bool places = false;     // threads are told apart by their places
-  std::uint64_t where = 0; // told from other clusters by its number, from 1; 0: it is not
+  bool owner = false;            // Progress::owner
+  bool places = false;           // threads are told apart by their places
+  std::uint64_t where = 0;       // told from other clusters by its number, from 1; 0: it is not
+  std::uint64_t asked_where = 0; // the same, because some thread may ask for it
   // Variables in shared memory, by bits, whose contents are no part of the hash ([RED-CONE],
   // [RED-OVERWRITTEN]).
   std::uint64_t left_out = 0;
@@ -160,7 +165,9 @@ struct ImageThread {
   Hash128 summand;                                   // of Image::sum_of_bytes
   Hash128 lane;                                      // what it is called within its cluster
   Hash128 in_sum;                                    // name_in_sum(lane)
-  std::uint8_t identity = 0;                         // what it may learn about itself
+  Hash128 unnumbered;                                // the same, see Image
+  std::uint8_t identity = 0;                         // what it may learn about itself, or keeps
+  std::uint8_t asked = 0;                            // what it may learn
   std::uint64_t reads_shared = 0, writes_shared = 0; // as in LiveState::At
   bool placed = false;                               // it is told from others by its place
   bool can_move = false; // without warp rules: it does `ready`, `who` and `count` aside

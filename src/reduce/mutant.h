@@ -52,6 +52,7 @@ enum class Mutant : std::uint8_t {
   ReturnsForgetOpened,       // a call that waits returns where the host has arrived, or never
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
   AheadForgetsShared,        // … what it reads in shared memory
+  SchedulesKeepNumbers,      // a schedule tells states apart by who keeps a number
 };
 
 struct MutantName {
@@ -101,6 +102,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::ReturnsForgetOpened, "returns", "forget-opened"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
+    {Mutant::SchedulesKeepNumbers, "checked-look-ahead", "keeps-numbers"},
 });
 
 } // namespace heddle::reduce

@@ -173,6 +173,7 @@ public:
   /// What step() would do, as far as a search has to know if the state that it leads to is no news.
   struct Ahead {
     Hash128 fingerprint; // of that state
+    Hash128 unnumbered;  // unnumbered() of it
     StepKind taken{};
     std::span<const Change> changes;
     Note* note = nullptr; // the caller's own about what is done; nullptr: there is none
@@ -310,6 +311,9 @@ public:
 
   /// Equal: equal futures.
   Hash128 fingerprint() const;
+  /// The same of a fingerprint() of this state for who does not rely on [RED-OWNED]: which of equal
+  /// threads keeps a number may differ.
+  Hash128 unnumbered(const Hash128& fingerprint) const;
   /// True once device threads can see addresses of the host's own memory (cudaHostRegister, or what
   /// looks like one in parameters): these are others in each execution, and with them the
   /// fingerprints.
@@ -524,6 +528,15 @@ private:
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
   static void add_images(HashSum& state, const Work& work, const Hash128& images);
+  Hash128 unnumbered_after(
+      const Hash128& after,
+      const Work& work,
+      const Image& before,
+      const Hash128& hash,
+      const Hash128& unnumbered
+  ) const;
+  std::uint64_t
+  asked_where_after(const Image& before, std::size_t thread, const ImageThread* to) const;
   Hash128 fingerprint_after(
       const Hash128& now,
       std::span<const WordPart> writes,

@@ -25,7 +25,7 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
     if (!saw_choice_) {
       return std::nullopt; // this one will be the first
     }
-    return Ahead{now, move.step, {}, nullptr, {}};
+    return Ahead{now, unnumbered(now), move.step, {}, nullptr, {}};
   }
   if (weak_) {
     return std::nullopt; // who may read what is no part of an image
@@ -51,8 +51,11 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
     }
     changes.list = changes_;
   }
+  const Hash128 after =
+      fingerprint_after(now, known->writes, work, before->hash, outcome.image->hash);
   return Ahead{
-      fingerprint_after(now, known->writes, work, before->hash, outcome.image->hash),
+      after,
+      unnumbered_after(after, work, *before, outcome.image->hash, outcome.image->unnumbered),
       outcome.taken,
       changes.list,
       &changes.note,
@@ -187,6 +190,17 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
   }
   const HashSum shared = before.shared->after(outcome.shared);
   const Hash128 after = image_hash(work, outcome.rest->hash, shared, lanes, before.where);
+  Hash128 unnumbered = after;
+  HashSum plain = before.unnumbered_sum;
+  plain.subtract(before.parts[thread]->unnumbered);
+  if (to != nullptr) {
+    plain.add(to->unnumbered);
+  }
+  const std::uint64_t asked_where =
+      before.owner ? asked_where_after(before, thread, to) : before.where;
+  if (!(plain == lanes) || asked_where != before.where) {
+    unnumbered = image_hash(work, outcome.rest->hash, shared, plain, asked_where);
+  }
   changes_.clear();
   const ThreadClass was = before.threads[thread];
   const ThreadClass is =
@@ -199,13 +213,44 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
       changes_.push_back({was, was});
     }
   }
+  const Hash128 state = fingerprint_after(now, known->writes, work, before.hash, after);
   return {
-      fingerprint_after(now, known->writes, work, before.hash, after),
+      state,
+      unnumbered_after(state, work, before, after, unnumbered),
       outcome.taken,
       changes_,
       &outcome.notes[others ? 1 : 0],
       {nullptr, known.transition, epoch()}
   };
+}
+
+/// Image::asked_where if a thread of the cluster becomes `to`.
+std::uint64_t
+Stepper::asked_where_after(const Image& before, std::size_t thread, const ImageThread* to) const {
+  std::uint8_t asked = to != nullptr ? to->asked : std::uint8_t{LiveState::Nothing};
+  for (std::size_t t = 0; t < before.parts.size(); ++t) {
+    asked |= t != thread && before.parts[t] != nullptr ? before.parts[t]->asked : 0;
+  }
+  return tells_blocks_apart(asked) ? before.where : 0;
+}
+
+/// unnumbered() of the state `after`, in which an image of this one is called `hash`, or
+/// `unnumbered`.
+Hash128 Stepper::unnumbered_after(
+    const Hash128& after,
+    const Work& work,
+    const Image& before,
+    const Hash128& hash,
+    const Hash128& unnumbered
+) const {
+  const Hash128 here = this->unnumbered(after); // as far as the others are concerned
+  HashSum state{here.low, here.high};
+  HashSum change{unnumbered.low, unnumbered.high};
+  change.subtract(hash);
+  change.subtract(before.unnumbered);
+  change.add(before.hash);
+  add_images(state, work, {change.low, change.high});
+  return {state.low, state.high};
 }
 
 /// Threads of a loose cluster are known by themselves wherever they are. Those of another one have
@@ -328,11 +373,17 @@ const Image* Stepper::derive(
   if (to != nullptr) {
     image->sum.add(to->in_sum);
   }
+  image->unnumbered_sum = before.unnumbered_sum;
+  image->unnumbered_sum.subtract(from.unnumbered);
+  if (to != nullptr) {
+    image->unnumbered_sum.add(to->unnumbered);
+  }
   image->made = before.made;
   image->joins_are_moves = before.joins_are_moves;
   image->owner = before.owner;
   image->places = before.places;
   image->where = before.where;
+  image->asked_where = asked_where_after(before, thread, to);
   image->by_thread = true;
   std::uint8_t identity = LiveState::Nothing;
   std::uint64_t read = 0, written = 0;

@@ -268,7 +268,7 @@ void Stepper::make_ready(std::size_t n) {
   work.grids_over = grids_are_over(work);
   work.images.assign(count, nullptr);
   work.starts.assign(count, Start::Free);
-  work.sum = {};
+  work.sum = work.unnumbered = {};
   for (const auto& cluster : work.clusters) { // it may have run before and been taken back
     for (std::size_t b = 0; b < cluster->size(); ++b) {
       if (Block& block = cluster->block(b); !block.local().empty()) {

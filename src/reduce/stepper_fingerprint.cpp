@@ -70,6 +70,20 @@ Hash128 Stepper::fingerprint() const {
   return {state.low, state.high};
 }
 
+/// What `fingerprint` would be if no thread and no cluster kept its number because of [RED-OWNED].
+Hash128 Stepper::unnumbered(const Hash128& fingerprint) const {
+  HashSum state{fingerprint.low, fingerprint.high};
+  for (const auto& work : works_) {
+    if (!work->done && !(work->unnumbered == work->sum) &&
+        !mutant_is(Mutant::SchedulesKeepNumbers)) {
+      HashSum less = work->unnumbered;
+      less.subtract({work->sum.low, work->sum.high});
+      add_images(state, *work, {less.low, less.high});
+    }
+  }
+  return {state.low, state.high};
+}
+
 /// The fingerprint after `now` if that were written, and an image of one work became another one.
 Hash128 Stepper::fingerprint_after(
     const Hash128& now,

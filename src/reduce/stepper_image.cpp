@@ -154,6 +154,7 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
   struct Slot {
     bool live = false;
     std::uint8_t identity = LiveState::Nothing; // that something may be decided by
+    std::uint8_t asked = LiveState::Nothing;    // the same without what it keeps ([RED-OWNED])
     std::size_t begin = 0, end = 0;             // in lane_scratch_
     std::uint64_t flags = 0;                    // what its warp knows of it
     Hash128 state;                              // by which something may be decided
@@ -161,8 +162,9 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
     std::uint64_t reads_shared = 0, writes_shared = 0; // as in LiveState::At
   };
   std::vector<Slot> threads;
-  std::uint8_t all = LiveState::Nothing; // what some thread may learn about itself
-  Hasher shared;                         // of everything that belongs to no thread
+  std::uint8_t all = LiveState::Nothing; // what some thread may learn about itself, or keeps
+  std::uint8_t all_asked = LiveState::Nothing;
+  Hasher shared; // of everything that belongs to no thread
   Work::Progress::each_member(progress, [&](const auto& member) {
     writer.put(member);
     shared.value(member);
@@ -231,7 +233,8 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
         thread.begin = lane_writer.size();
         decisive_scratch_.clear();
         const ImageWriter::Asks asks = lane_writer.lane(live_, warp, lane, loops, decisive);
-        thread.identity = asks.asked;
+        thread.identity = thread.asked = asks.asked;
+        all_asked |= asks.asked;
         thread.reads_shared = asks.reads_shared;
         thread.writes_shared = asks.writes_shared;
         thread.end = lane_writer.size();
@@ -292,6 +295,7 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
   image->owner = progress.owner;
   image->places = places;
   image->where = where;
+  image->asked_where = tells_blocks_apart(all_asked) ? where : 0;
   image->rest = images_.intern(std::move(rest));
   image->shared = &own_shared;
   for (std::size_t b = 0; by_warps() && b < cluster.size(); ++b) {
@@ -301,9 +305,18 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
   }
 
   // The hash: of the threads taken together, each with what it may still learn about itself.
-  const auto placed = [&](const Slot& thread) {
-    return places || ((thread.identity & (LiveState::Thread | LiveState::Place)) != 0 &&
+  const auto placed_by = [&](std::uint8_t identity) {
+    return places || ((identity & (LiveState::Thread | LiveState::Place)) != 0 &&
                       !mutant_is(Mutant::SymmetryForgetsPlaces));
+  };
+  const auto placed = [&](const Slot& thread) { return placed_by(thread.identity); };
+  const auto called = [&](std::size_t t, bool by_place) {
+    const Slot& thread = threads[t];
+    const std::uint64_t place = by_place ? std::uint64_t{t} + 1 : 0;
+    return combine(thread.state.low, thread.state.high, thread.flags, place);
+  };
+  const auto unnumbered = [&](std::size_t t) {
+    return name_in_sum(called(t, placed_by(threads[t].asked)));
   };
   std::vector<Hash128> lanes(threads.size());
   for (std::size_t t = 0; t < threads.size(); ++t) {
@@ -311,16 +324,15 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
     if (!thread.live) {
       continue;
     }
-    lanes[t] = combine(
-        thread.state.low,
-        thread.state.high,
-        thread.flags,
-        placed(thread) ? std::uint64_t{t} + 1 : 0
-    );
+    lanes[t] = called(t, placed(thread));
     image->sum.add(name_in_sum(lanes[t]));
+    image->unnumbered_sum.add(unnumbered(t));
   }
   const std::vector<Hash128> warps =
       by_warps() ? name_warps(cluster, lanes, image->sum) : std::vector<Hash128>();
+  if (by_warps()) {
+    image->unnumbered_sum = image->sum; // warps keep their numbers
+  }
   std::uint64_t read = 0, written = 0;
   for (const Slot& thread : threads) {
     read |= thread.live ? thread.reads_shared : 0;
@@ -359,7 +371,9 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
     part->summand = thread.summand;
     part->lane = lanes[t];
     part->in_sum = name_in_sum(lanes[t]);
+    part->unnumbered = unnumbered(t);
     part->identity = thread.identity;
+    part->asked = thread.asked;
     part->reads_shared = thread.reads_shared;
     part->writes_shared = thread.writes_shared;
     part->placed = placed(thread);
@@ -422,9 +436,11 @@ void Stepper::replace_image(std::size_t n, std::size_t c, const Image* image) {
 void Stepper::set_image(Work& work, std::size_t c, const Image* image) {
   if (work.images[c] != nullptr) {
     work.sum.subtract(work.images[c]->hash);
+    work.unnumbered.subtract(work.images[c]->unnumbered);
   }
   if (image != nullptr) {
     work.sum.add(image->hash);
+    work.unnumbered.add(image->unnumbered);
   }
   work.images[c] = image;
 }

@@ -461,7 +461,7 @@ void Stepper::undo_to(const Mark& mark) {
     case Log::Kind::Ready:
       work.ready = false;
       work.images.clear();
-      work.sum = {};
+      work.sum = work.unnumbered = {};
       std::ranges::fill(work.loaded, nullptr);
       break;
     case Log::Kind::GridsOver:

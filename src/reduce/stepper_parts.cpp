@@ -42,15 +42,19 @@ void Stepper::set_hash(const Work& work, std::uint8_t identity, Image& image) co
   image.loose = options_.symmetry && !by_warps() && work.clusters.size() > 1 && image.made &&
                 image.rest->apart != 0 && !image.places && image.where == 0 &&
                 (identity & meeting) == 0;
-  image.hash = image.loose
-                   ? Hash128{image.sum.low * image.rest->apart, image.sum.high * image.rest->apart}
-                   : image_hash(
-                         work,
-                         image.rest->hash,
-                         shared_hash(work, *image.shared, image.left_out),
-                         image.sum,
-                         image.where
-                     );
+  const auto called = [&](const HashSum& threads, std::uint64_t where) {
+    return image.loose ? Hash128{threads.low * image.rest->apart, threads.high * image.rest->apart}
+                       : image_hash(
+                             work,
+                             image.rest->hash,
+                             shared_hash(work, *image.shared, image.left_out),
+                             threads,
+                             where
+                         );
+  };
+  image.hash = called(image.sum, image.where);
+  const bool numbered = !(image.sum == image.unnumbered_sum) || image.where != image.asked_where;
+  image.unnumbered = numbered ? called(image.unnumbered_sum, image.asked_where) : image.hash;
 }
 
 /// Which variables of a cluster's shared memory nothing is decided by, or are written before they

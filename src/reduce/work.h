@@ -35,6 +35,7 @@ struct Work {
   bool done = false;
   std::vector<const Image*> images; // by cluster, of a kernel that is ready
   HashSum sum;                      // of their hashes
+  HashSum unnumbered;               // the same of Image::unnumbered
   // By cluster. With another memory it may start in another way, so it is found out whenever the
   // kernel becomes ready, see stepper_start.cpp.
   std::vector<Start> starts;

@@ -10,7 +10,9 @@
 #include "reduce/graph.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace heddle::enumeration {
 
@@ -50,7 +52,7 @@ public:
 
 private:
   struct Known { // what a move leads to, without making it
-    Hash128 state;
+    Hash128 state, unnumbered;
     Stepper::Again again;
     Step step{};
     std::vector<Stepper::Change> changes;
@@ -109,6 +111,7 @@ private:
     }
     return Known{
         walk_.with_host(ahead->fingerprint),
+        walk_.with_host(ahead->unnumbered),
         ahead->again,
         explore::step_of(ahead->taken),
         {ahead->changes.begin(), ahead->changes.end()}
@@ -150,6 +153,9 @@ private:
   void expand(StateId state, const Arrival& arrival, bool is_new) {
     Walk::Place here = walk_.here();
     const std::vector<Stepper::Move> moves = walk_.stepper().moves();
+    if (manner_.checks_look_ahead) {
+      compare_with_namesakes(moves);
+    }
     std::vector<explore::HostAt> hosts;
     std::uint64_t open = 0; // as Explorer::open_waits
     for (unsigned t = 0; t < walk_.host().threads(); ++t) {
@@ -206,6 +212,28 @@ private:
     }
   }
 
+  /// By what a schedule knows the state that the machine is in.
+  Hash128 unnumbered() const {
+    return walk_.with_host(walk_.stepper().unnumbered(walk_.stepper().fingerprint()));
+  }
+
+  /// Who repeats a schedule comes to states that only have this name in common with those that were
+  /// recorded: they must go on alike.
+  void compare_with_namesakes(const std::vector<Stepper::Move>& moves) {
+    Walk::Place here = walk_.here();
+    const Hash128 name = unnumbered();
+    std::set<std::uint64_t> ways;
+    for (const Stepper::Move& move : moves) {
+      if (walk_.stepper().can_undo(move)) {
+        const bool fine = walk_.step(move);
+        ways.insert(fine ? unnumbered().low : 0);
+        walk_.back_to(here);
+      }
+    }
+    const auto [known, is_new] = ways_.try_emplace(name.low, ways);
+    known_is_true_ = known_is_true_ && (is_new || known->second == ways);
+  }
+
   /// Makes it without looking it up, and takes it back.
   void compare(const Stepper::Move& move, const Known& known) {
     Walk::Place here = walk_.here();
@@ -214,6 +242,7 @@ private:
     const bool done = walk_.step(move);
     walk_.stepper().collect_accesses(nullptr);
     known_is_true_ = known_is_true_ && done && walk_.fingerprint() == known.state &&
+                     unnumbered() == known.unnumbered &&
                      explore::step_of(walk_.stepper().taken()) == known.step;
     walk_.back_to(here);
   }
@@ -252,6 +281,7 @@ private:
     std::uint64_t hosts = 0;
   };
   std::map<StateId, Made> made_;
+  std::map<std::uint64_t, std::set<std::uint64_t>> ways_; // by unnumbered(): where moves lead
   Plan::Seen seen_;
   int since_clash_ = 0;
   bool over_ = false, known_is_true_ = true;
