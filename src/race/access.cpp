@@ -179,6 +179,9 @@ std::uint64_t element(
 const isa::Op*
 BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
   const LaneMask lanes = exec.mask();
+  if (site.waits_for_reads && turn_for_others(op.target, 1)) {
+    return yield(exec, &op);
+  }
   std::uint64_t address[isa::warp_size];
   addresses(exec, op, site, address);
   const bool strong = (site.flags & Strong) != 0;
@@ -272,30 +275,40 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
 }
 
+/// Others get their turns at `site`, up to `most` times in a block: counts this one.
+bool BlockRaces::turn_for_others(std::uint32_t site, std::size_t most) {
+  if (turns_given_.size() <= site) {
+    turns_given_.resize(site + 1);
+  }
+  if (turns_given_[site] >= most) {
+    return false;
+  }
+  ++turns_given_[site];
+  return true;
+}
+
+const isa::Op* BlockRaces::yield(isa::Exec& exec, const isa::Op* next) {
+  constexpr std::uint32_t all_fuel = 1U << 30;
+  exec.spend(all_fuel);
+  return exec.stop_at(isa::Stop::Yield, next);
+}
+
 /// Behind a read that decides what follows others go first, a few times: what they write now, the
 /// value that was read does not know of. So threads act by values that are out of date, as they may
-/// in some schedule, and what is wrong about that happens in this one.
+/// in some schedule, and what is wrong about that happens in this one. Others go first as well in
+/// front of a block's first write of what such reads may read (run_access()): the block that reads
+/// may have a higher number.
 const isa::Op* BlockRaces::let_others_go(
     isa::Exec& exec,
     const isa::Op& op,
     const Site& site,
     const isa::Op* next
 ) {
-  constexpr std::uint8_t most = 4;
-  constexpr std::uint32_t all_fuel = 1U << 30;
-  if (!site.decides || next != &op + 1) {
-    return next;
-  }
-  if (turns_given_.size() <= op.target) {
-    turns_given_.resize(op.target + 1);
-  }
+  constexpr std::size_t most = 4;
   // The lanes of all warps once, and then a few times more.
-  if (turns_given_[op.target] >= most + block_.warps().size()) {
-    return next;
-  }
-  ++turns_given_[op.target];
-  exec.spend(all_fuel);
-  return exec.stop_at(isa::Stop::Yield, next);
+  const bool yields =
+      site.decides && next == &op + 1 && turn_for_others(op.target, most + block_.warps().size());
+  return yields ? yield(exec, next) : next;
 }
 
 // --- Races -------------------------------------------------------------------------------------

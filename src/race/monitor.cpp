@@ -93,6 +93,8 @@ std::unique_ptr<machine::BlockMonitor> Races::watch(machine::Block& block) {
 void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) {
   const std::lock_guard lock(mutex_);
   programs_.insert(program);
+  std::vector<std::uint32_t> strong_writes;
+  bool guards = false; // a strong read decides something
   for (const auto& [address, code] : kernel.functions) {
     if (!known_codes_.insert(code).second) {
       continue;
@@ -114,11 +116,19 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
           }
           site->decides = use->decides(op.instruction);
         }
+        const bool strong = (site->flags & Strong) != 0;
+        guards = guards || (strong && site->decides);
         op.target = static_cast<std::uint32_t>(sites_.size());
+        if (strong && (site->flags & Write) != 0 && !site->decides && !site->shared) {
+          strong_writes.push_back(op.target);
+        }
         op.execute = BlockRaces::execute;
         sites_.push_back(*site);
       }
     }
+  }
+  for (const std::uint32_t site : strong_writes) {
+    sites_[site].waits_for_reads = guards;
   }
 }
 
