@@ -387,11 +387,11 @@ void Engine::run_cluster(
         cluster.block(rank).look_for_divergence(); // [BAR-6], [WARP-MASK]
       }
     }
-    const std::uint64_t turns = rounds_per_turn * warps;
     outcome = cluster.run(
         exec,
-        shuffles() ? 1 + random_->below(turns) : turns,
-        random_ ? &*random_ : nullptr
+        rounds_per_turn * warps,
+        random_ ? &*random_ : nullptr,
+        shuffles() ? 1 + random_->below(3) : 1
     );
     ended += outcome == Cluster::Outcome::Ended ? 1 : 0;
     start = true;

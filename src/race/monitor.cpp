@@ -75,8 +75,9 @@ bool CommandInfo::follows(const CommandInfo& other, const CommandSet& completed)
   return false;
 }
 
-Races::Races(memory::AddressSpace& space)
+Races::Races(memory::AddressSpace& space, std::uint64_t seed)
     : space_(space),
+      random_(seed != 0 ? std::optional<Random>(seed) : std::nullopt),
       pages_left_(page_limit),
       global_(pages_left_) {
   sites_.emplace_back();
