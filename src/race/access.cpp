@@ -179,7 +179,7 @@ std::uint64_t element(
 const isa::Op*
 BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
   const LaneMask lanes = exec.mask();
-  if (site.waits_for_reads && turn_for_others(op.target, 1)) {
+  if (site.waits_for_reads && races_.yields_before_writes() && turn_for_others(op.target, 1)) {
     return yield(exec, &op);
   }
   std::uint64_t address[isa::warp_size];
@@ -284,7 +284,7 @@ bool BlockRaces::turn_for_others(std::uint32_t site, std::size_t most) {
     return false;
   }
   ++turns_given_[site];
-  return races_.may_yield();
+  return true;
 }
 
 const isa::Op* BlockRaces::yield(isa::Exec& exec, const isa::Op* next) {
@@ -306,8 +306,8 @@ const isa::Op* BlockRaces::let_others_go(
 ) {
   constexpr std::size_t most = 4;
   // The lanes of all warps once, and then a few times more.
-  const bool yields =
-      site.decides && next == &op + 1 && turn_for_others(op.target, most + block_.warps().size());
+  const bool yields = site.decides && races_.yields_behind_reads() && next == &op + 1 &&
+                      turn_for_others(op.target, most + block_.warps().size());
   return yields ? yield(exec, next) : next;
 }
 

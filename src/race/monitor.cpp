@@ -1,6 +1,7 @@
 // Implements monitor.h: commands and their order, moral strength, what was found.
 #include "race/monitor.h"
 
+#include "base/random.h"
 #include "machine/source_place.h"
 #include "ptx/effect.h"
 
@@ -77,12 +78,16 @@ bool CommandInfo::follows(const CommandInfo& other, const CommandSet& completed)
 
 Races::Races(memory::AddressSpace& space, std::uint64_t seed)
     : space_(space),
-      random_(seed != 0 ? std::optional<Random>(seed) : std::nullopt),
       pages_left_(page_limit),
       global_(pages_left_) {
   sites_.emplace_back();
   agents_.emplace_back();
   syncs_.emplace_back();
+  if (seed != 0) {
+    Random random(seed);
+    yields_behind_reads_ = random.below(4) != 0;
+    yields_before_writes_ = random.below(2) != 0;
+  }
 }
 
 Races::~Races() = default;
@@ -94,7 +99,7 @@ std::unique_ptr<machine::BlockMonitor> Races::watch(machine::Block& block) {
 void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) {
   const std::lock_guard lock(mutex_);
   programs_.insert(program);
-  std::vector<std::uint32_t> strong_writes;
+  std::vector<std::uint32_t> strong_writes; // behind which something plain follows
   bool guards = false; // a strong read decides something
   for (const auto& [address, code] : kernel.functions) {
     if (!known_codes_.insert(code).second) {
@@ -121,7 +126,12 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
         guards = guards || (strong && site->decides);
         op.target = static_cast<std::uint32_t>(sites_.size());
         if (strong && (site->flags & Write) != 0 && !site->decides && !site->shared) {
-          strong_writes.push_back(op.target);
+          if (!use) {
+            use.emplace(*code->function);
+          }
+          if (use->accesses_follow(op.instruction)) {
+            strong_writes.push_back(op.target);
+          }
         }
         op.execute = BlockRaces::execute;
         sites_.push_back(*site);

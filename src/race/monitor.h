@@ -18,7 +18,6 @@
 // counts only where something read between them shows it, since another execution may have another.
 #pragma once
 
-#include "base/random.h"
 #include "machine/block.h"
 #include "machine/monitor.h"
 
@@ -96,7 +95,7 @@ struct Message {
 
 class Races final : public machine::Monitor {
 public:
-  /// `seed`: the engine's. With another one than 0, chance decides where others go first.
+  /// `seed`: the engine's. With another one than 0, it decides where others go first.
   explicit Races(memory::AddressSpace& space, std::uint64_t seed = 0);
   ~Races() override;
 
@@ -135,8 +134,10 @@ public:
     return static_cast<std::uint32_t>(syncs_.size() - 1);
   }
   memory::AddressSpace& space() { return space_; }
-  /// May others go first here ([RACE]; access.cpp)?
-  bool may_yield() { return !random_ || random_->below(2) != 0; }
+  /// Do others go first behind reads that decide, and before what these may read is written
+  /// (access.cpp)?
+  bool yields_behind_reads() const { return yields_behind_reads_; }
+  bool yields_before_writes() const { return yields_before_writes_; }
   /// Does `scope`, at a thread of agent a, include the threads of agent b?
   bool includes(Scope scope, std::uint32_t a, std::uint32_t b) const;
   bool morally_strong(const Access& a, const Access& b) const;
@@ -177,7 +178,7 @@ private:
   void find_order(const Found& found, RaceReport& report) const;
 
   memory::AddressSpace& space_;
-  std::optional<Random> random_;
+  bool yields_behind_reads_ = true, yields_before_writes_ = true;
   std::uint64_t pages_left_;
   Shadow global_;
   std::deque<Site> sites_; // 0 stays free

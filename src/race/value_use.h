@@ -3,6 +3,7 @@
 //   ValueUse use(function);
 //   if (use.is_data(i)) …     // what volatile read i gives is stored somewhere, and does no more
 //   if (use.decides(i)) …     // which accesses follow depends on read i
+//   if (use.accesses_follow(i)) …  // plain ones of memory that other blocks may access follow
 //
 // May be wrong in this direction: a value that is stored, read again by somebody else and looked at
 // then counts as data. Everything that value_flow.h is not sure of counts as no data.
@@ -29,6 +30,8 @@ public:
     return (reach.decides || reach.maybe.count() != 0 || reach.placed.count() != 0) &&
            !polls(instruction);
   }
+  /// May plain accesses of other than shared, local and parameter memory follow it?
+  bool accesses_follow(std::uint32_t instruction) const;
 
 private:
   bool in_waiting_loop(std::uint32_t instruction);
