@@ -60,9 +60,9 @@ private:
     CommandPtr command;
     std::uint64_t resident_limit = 0; // clusters of it that fit on the device
     std::uint64_t resident = 0;
-    std::uint64_t window = 1; // clusters of it that are resident before any others end
-    std::vector<Clusters> returned;              // taken by a worker that did not come to them
-    std::uint64_t unstarted() const;             // clusters; exact while nobody runs
+    std::uint64_t window = 1;        // clusters of it that are resident before any others end
+    std::vector<Clusters> returned;  // taken by a worker that did not come to them
+    std::uint64_t unstarted() const; // clusters; exact while nobody runs
     std::vector<std::unique_ptr<Cluster>> spare; // ended, to be started again
   };
   struct Resident {

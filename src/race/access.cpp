@@ -275,7 +275,8 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
 }
 
-/// May others get their turns at `site`, which they do up to `most` times in a block? Counts this one.
+/// May others get their turns at `site`, which they do up to `most` times in a block? Counts this
+/// one.
 bool BlockRaces::turn_for_others(std::uint32_t site, std::size_t most) {
   if (turns_given_.size() <= site) {
     turns_given_.resize(site + 1);

@@ -100,7 +100,7 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
   const std::lock_guard lock(mutex_);
   programs_.insert(program);
   std::vector<std::uint32_t> strong_writes; // behind which something plain follows
-  bool guards = false; // a strong read decides something
+  bool guards = false;                      // a strong read decides something
   for (const auto& [address, code] : kernel.functions) {
     if (!known_codes_.insert(code).second) {
       continue;
