@@ -447,9 +447,25 @@ void Races::find_order(const Found& found, RaceReport& report) const {
            (effect.meets == ptx::Effect::Meets::Block ||
             (report.why == Why::Warp && effect.meets == ptx::Effect::Meets::Warp));
   };
-  const auto body = function.body.begin();
-  const bool barrier_between =
-      std::any_of(body + std::min(one, other), body + std::max(one, other), meets);
+  // On every way that leads on from the one to the other without going back.
+  const std::uint32_t last = std::max(one, other);
+  std::vector<bool> reached(function.body.size() + 1);
+  reached[std::min(one, other)] = true;
+  for (std::uint32_t i = std::min(one, other); i < last; ++i) {
+    if (!reached[i] || meets(function.body[i])) {
+      continue;
+    }
+    const ptx::BasicBlock& block = cfg.blocks()[cfg.block_of(i)];
+    if (i + 1 < block.last) {
+      reached[i + 1] = true;
+      continue;
+    }
+    for (const std::uint32_t successor : block.successors) {
+      reached[successor == cfg.exit() ? function.body.size() : cfg.blocks()[successor].first] =
+          true;
+    }
+  }
+  const bool barrier_between = !reached[last];
   // With a barrier between the two they can only meet around the loop.
   report.next_round = round_again && barrier_between;
   report.reversed = (one > other) != report.next_round;
