@@ -211,6 +211,9 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
     std::uint64_t address = ~std::uint64_t{0};
     std::uint32_t tick = 0, block_known = 0;
   } last;
+  // Blocks 16 threads wide: the second half of a warp reads what the first half has read.
+  constexpr std::size_t half = isa::warp_size / 2;
+  LaneMask known_for_warp = 0;
   for (LaneMask m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(m));
     if (plain_word && (address[lane] & 3) == 0) {
@@ -218,6 +221,13 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       if (read_of_word && address[lane] == last.address && thread.tick == last.tick &&
           thread.block_known == last.block_known) {
         continue;
+      }
+      if (lane >= half && (known_for_warp >> (lane - half) & 1) != 0 &&
+          address[lane] == address[lane - half]) {
+        const Thread& other = threads_[w * isa::warp_size + lane - half];
+        if (thread.tick == other.tick && thread.block_known == other.block_known) {
+          continue;
+        }
       }
       plain.thread = static_cast<std::uint16_t>(w * isa::warp_size + lane);
       plain.tick = thread.tick;
@@ -234,6 +244,7 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       }
       if (kept == WordRead::ForWarp) {
         last = {address[lane], thread.tick, thread.block_known};
+        known_for_warp |= LaneMask{1} << lane;
       }
       if (kept != WordRead::No) {
         continue;
