@@ -259,8 +259,8 @@ TEST(Engine, SeedGivesTheSameScheduleTwice) {
   }
 }
 
-// Each block stores how many went before it. A seed may let any of those begin first that fit beside each
-// other; seed 0 begins them in the order of their numbers.
+// Each block stores how many went before it. A seed may let any of those begin first that fit
+// beside each other; seed 0 begins them in the order of their numbers.
 TEST(Engine, SeedChoosesWhichBlockBeginsFirst) {
   const std::string text = kernel(
       ".param .u64 out",
