@@ -27,6 +27,9 @@ std::string read_log(int fd) {
   return text;
 }
 
+/// What a message of a process of ours begins with that the tool's own does, too.
+constexpr std::string_view error_prefix = "heddle: error: ";
+
 } // namespace
 
 std::uint32_t jobs_of(const Workers& workers) {
@@ -84,7 +87,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
                   WIFEXITED(*status) ? fmt::format("exit code {}", WEXITSTATUS(*status))
                                      : fmt::format("signal {}", WTERMSIG(*status))
               )
-            : said
+            : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
     );
   }
   if (!limit.empty()) {

@@ -1,20 +1,22 @@
 // Lowers ld, ldu, st and the hints about caches: prefetch, prefetchu, discard, applypriority,
 // createpolicy; mapa and getctarank (PTX ISA 9.0, 9.7.9.8 to 9.7.9.24).
 //
-// Cache operators, eviction priorities, prefetch sizes, cache policies and .unified do not change
-// what a program computes and are ignored; so are the hints themselves (an address that does not
-// exist is not a fault there: PTX lets a prefetch of it do nothing). `discard` leaves the bytes as
-// they are, one of the values that a program may read afterwards.
+// Cache operators, eviction priorities, prefetch sizes, uses of cache policies and .unified do not
+// change what a program computes and are ignored; so are the hints themselves (an address that does
+// not exist is not a fault there: PTX lets a prefetch of it do nothing). `discard` leaves the bytes
+// as they are, one of the values that a program may read afterwards.
 #include "isa/lower_async.h"
 #include "isa/lower_mbarrier.h"
 #include "isa/lower_memory_address.h"
 #include "isa/lower_tensor_map.h"
+#include "isa/ops_address.h"
 #include "isa/ops_memory.h"
 #include "ptx/strength.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace heddle::isa {
 namespace {
@@ -323,6 +325,79 @@ Result<void> lower_hint(Lowering&, const ptx::Instruction&) {
   return {};
 }
 
+// PTX calls a policy opaque. Programs may compare two of them, though (libcu++ makes policies on
+// the host, too), so they are those of an H200, where they were recorded: 64 bits, of which the
+// upper byte says the priorities.
+//
+//   fractional: byte | fraction × 15.99, without what is behind the point (4 bits) | 0
+//   range:      byte + 8 | log2 of a granule's bytes, less 12 (4) | 0 | number of the first granule
+//               (7) | granules of the primary range (7) | 0 (5); all in the upper half
+//
+// A granule is a 128th of the power of two that holds the whole range, and 4 KiB at least.
+constexpr std::uint64_t policy_of_nothing = std::uint64_t{0x18} << 56;
+
+std::uint64_t priorities(const ptx::Instruction& i) {
+  std::uint64_t byte = 0;
+  for (const Mod mod : i.modifiers) {
+    const bool secondary = byte != 0;
+    switch (mod) {
+    case Mod::L2EvictFirst:
+      byte |= secondary ? 0x01 : 0x12;
+      break;
+    case Mod::L2EvictLast:
+      byte |= 0x14;
+      break;
+    case Mod::L2EvictNormal:
+      byte |= 0x16;
+      break;
+    case Mod::L2EvictUnchanged:
+      byte |= 0x10;
+      break;
+    default:
+      break;
+    }
+  }
+  return byte << 56;
+}
+
+/// op.a: .f32, op.imm: the upper byte.
+const Op* fractional_policy(Exec& exec, const Op& op) {
+  auto* d = exec.out<std::uint64_t>(op.d);
+  const auto* a = exec.in<float>(op.a);
+  exec.each([&](int lane) {
+    const float sixteenths = a[lane] * 15.99F;
+    const auto whole = static_cast<std::uint64_t>(sixteenths >= 1 ? std::min(sixteenths, 1e6F) : 0);
+    d[lane] = static_cast<std::uint64_t>(op.imm) | (whole & 0xf) << 52;
+  });
+  return &op + 1;
+}
+
+/// op.a and op.imm: the address, op.b and op.c: bytes of the primary and of the whole range, op.e:
+/// the upper byte.
+const Op* range_policy(Exec& exec, const Op& op) {
+  std::uint64_t address[lane_count];
+  addresses<Space::Generic>(exec, op, address);
+  auto* d = exec.out<std::uint64_t>(op.d);
+  const auto* primary = exec.in<std::uint32_t>(op.b);
+  const auto* total = exec.in<std::uint32_t>(op.c);
+  const auto* byte = exec.in<std::uint64_t>(op.e);
+  exec.each([&](int lane) {
+    if (total[lane] == 0) {
+      d[lane] = policy_of_nothing;
+      return;
+    }
+    const auto power = static_cast<std::uint64_t>(std::bit_width(total[lane] - 1));
+    const std::uint64_t shift = std::max<std::uint64_t>(power, 19) - 7;
+    const std::uint64_t first = address[lane] >> shift;
+    const std::uint64_t end =
+        (address[lane] + (std::uint64_t{1} << shift) + primary[lane] - 1) >> shift;
+    const std::uint64_t granules = std::min<std::uint64_t>(end - first, 0x7f);
+    const std::uint64_t upper = (shift - 12) << 20 | (first & 0x7f) << 12 | granules << 5;
+    d[lane] = byte[lane] | upper << 32;
+  });
+  return &op + 1;
+}
+
 const Op* copy_u64(Exec& exec, const Op& op) {
   auto* d = exec.out<std::uint64_t>(op.d);
   const auto* a = exec.in<std::uint64_t>(op.a);
@@ -330,12 +405,27 @@ const Op* copy_u64(Exec& exec, const Op& op) {
   return &op + 1;
 }
 
-/// The policy is opaque and every use of it is ignored: 0 will do.
 Result<void> lower_createpolicy(Lowering& l, const ptx::Instruction& i) {
+  constexpr std::uint64_t range_flag = std::uint64_t{0x08} << 56;
   Op op = l.op(i);
   op.d = l.destination(i.operands[0]);
-  op.a = l.constant_of(std::uint64_t{0});
-  op.execute = copy_u64;
+  if (i.has(Mod::Range)) {
+    TRY(const Lowering::AddressParts parts, l.address(i.operands.at(1)));
+    op.a = parts.base;
+    op.imm = parts.offset;
+    op.imm2 = !parts.base.none() && parts.base_bytes == 4 ? std::uint64_t{Base32} : 0;
+    op.b = l.source(i.operands.at(2), Mod::U32);
+    op.c = l.source(i.operands.at(3), Mod::U32);
+    op.e = l.constant_of(priorities(i) | range_flag);
+    op.execute = range_policy;
+  } else if (i.has(Mod::Fractional)) {
+    op.a = i.operands.size() > 1 ? l.source(i.operands[1], Mod::F32) : l.constant_of(1.0F);
+    op.imm = static_cast<std::int64_t>(priorities(i));
+    op.execute = fractional_policy;
+  } else { // .cvt: an access property is a policy
+    op.a = l.source(i.operands.at(1), Mod::B64);
+    op.execute = copy_u64;
+  }
   l.emit(op);
   return {};
 }

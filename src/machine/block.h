@@ -410,9 +410,11 @@ public:
     Fault,
     Unsupported
   };
-  /// Gives every warp turns. `budget` is in turns of warps. With `random` some are left out of each
-  /// round, so that warps do not always go in the order of their numbers.
-  Outcome run(isa::Exec& exec, std::uint64_t budget, Random* random = nullptr);
+  /// Gives every warp turns. `budget` is in turns of warps. With `random`, of four warps about
+  /// `left_out` (1 to 3) are left out of each round, so that warps do not always go in the order of
+  /// their numbers.
+  Outcome
+  run(isa::Exec& exec, std::uint64_t budget, Random* random = nullptr, std::uint64_t left_out = 1);
 
   Grid& grid() { return *grid_; }
   const std::shared_ptr<Grid>& shared_grid() const { return grid_; }

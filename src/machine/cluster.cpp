@@ -29,7 +29,8 @@ void Cluster::start(std::uint64_t index, bool compiled) {
   }
 }
 
-Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random) {
+Cluster::Outcome
+Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_t left_out) {
   progressed_ = false;
   if (Block& block = *blocks_.front(); block.starts_compiled()) {
     switch (const Stop stop = block.run_compiled(exec, fault_warp_)) {
@@ -56,7 +57,7 @@ Cluster::Outcome Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* ran
         if (budget == 0) {
           return Outcome::Yielded;
         }
-        if (random != nullptr && random->below(4) == 0) {
+        if (random != nullptr && random->below(4) < left_out) {
           moved = true; // it might have: only a round of all shows that nobody can
           continue;
         }

@@ -19,6 +19,8 @@ constexpr std::uint64_t rounds_per_turn = 16;
 // A monitor that ends the turn of a warp wants others to go first (race/access.cpp): of a few other
 // clusters, too, which start then.
 constexpr std::uint64_t watched_clusters = 4;
+// With a seed other than 0, up to 2^(this - 1) clusters of a kernel begin in any order.
+constexpr std::uint64_t window_powers = 4;
 // With a seed device work is done by the host thread while it waits; when it does not call for this
 // long (it spins on a flag) another thread does it.
 constexpr auto host_away = std::chrono::milliseconds(50);
@@ -139,6 +141,9 @@ void Engine::make_ready(const CommandPtr& command) {
                                )} *
                                world_.model().multiprocessors;
   running->resident_limit = std::max<std::uint64_t>(1, blocks / grid.blocks_per_cluster());
+  if (shuffles()) {
+    running->window = std::uint64_t{1} << random_->below(window_powers);
+  }
   running_.push_back(std::move(running));
   work_available_.notify_all();
 }
@@ -232,7 +237,8 @@ bool Engine::may_start(const Running& running) const {
     return false;
   }
   // [COOP]: all of a cooperative grid; others when few are resident.
-  return resident_.size() < soft_limit_ || grid.config().cooperative;
+  return resident_.size() < soft_limit_ || running.resident < running.window ||
+         grid.config().cooperative;
 }
 
 std::uint64_t Engine::Running::unstarted() const {
@@ -264,6 +270,29 @@ Engine::Clusters Engine::take_clusters(Running& running) const {
   return {first, first + count};
 }
 
+/// Kernels take turns in starting blocks, so that partners in two streams both get going.
+std::shared_ptr<Engine::Resident> Engine::admit_next() {
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    std::shared_ptr<Running> running = running_.front();
+    running_.pop_front();
+    running_.push_back(running);
+    if (may_start(*running)) {
+      auto resident = std::make_shared<Resident>();
+      resident->running = running;
+      resident->next = take_clusters(*running);
+      ++running->resident;
+      if (!running->spare.empty()) {
+        resident->cluster = std::move(running->spare.back());
+        running->spare.pop_back();
+      }
+      resident_.push_back(resident);
+      turns_ = 0;
+      return resident;
+    }
+  }
+  return nullptr;
+}
+
 Engine::Task Engine::pick() {
   if (probing_ || performing_) {
     return {};
@@ -281,25 +310,12 @@ Engine::Task Engine::pick() {
     host_side_.pop_front();
     return task;
   }
-  for (std::size_t i = 0; i < running_.size(); ++i) {
-    // Kernels take turns in starting blocks, so that partners in two streams both get going.
-    std::shared_ptr<Running> running = running_.front();
-    running_.pop_front();
-    running_.push_back(running);
-    if (may_start(*running)) {
-      auto resident = std::make_shared<Resident>();
-      resident->running = running;
-      resident->next = take_clusters(*running);
-      resident->busy = true;
-      ++running->resident;
-      if (!running->spare.empty()) {
-        resident->cluster = std::move(running->spare.back());
-        running->spare.pop_back();
-      }
-      resident_.push_back(resident);
-      turns_ = 0;
-      return Task{nullptr, resident};
+  if (shuffles()) {
+    while (admit_next() != nullptr) { // any of them may be the first to move
     }
+  } else if (const std::shared_ptr<Resident> next = admit_next()) {
+    next->busy = true;
+    return Task{nullptr, next};
   }
   const auto waits = [](const std::shared_ptr<Resident>& r) { return !r->busy; };
   auto it = std::ranges::find_if(resident_, waits);
@@ -371,7 +387,12 @@ void Engine::run_cluster(
         cluster.block(rank).look_for_divergence(); // [BAR-6], [WARP-MASK]
       }
     }
-    outcome = cluster.run(exec, rounds_per_turn * warps, random_ ? &*random_ : nullptr);
+    outcome = cluster.run(
+        exec,
+        rounds_per_turn * warps,
+        random_ ? &*random_ : nullptr,
+        shuffles() ? 1 + random_->below(3) : 1
+    );
     ended += outcome == Cluster::Outcome::Ended ? 1 : 0;
     start = true;
   } while (outcome == Cluster::Outcome::Ended && resident->next.count() != 0 &&

@@ -25,7 +25,8 @@ namespace heddle::machine {
 struct EngineOptions {
   unsigned workers = 0; // 0: one per core
   std::optional<std::uint64_t>
-      seed;                      // set: no worker threads, the waiting host thread does the work
+      seed; // set: no worker threads, the waiting host thread does the work. 0: clusters begin in
+            // the order of their numbers; others: in any order, up to a few of them
   MakeWarpRules warp_rules = {}; // empty: independent threads
   bool one_at_a_time = false;    // with a seed: nothing runs while a cluster or a copy does
   /// Called by a worker before the first turn of a cluster and after each: thread instructions that
@@ -59,8 +60,9 @@ private:
     CommandPtr command;
     std::uint64_t resident_limit = 0; // clusters of it that fit on the device
     std::uint64_t resident = 0;
-    std::vector<Clusters> returned;              // taken by a worker that did not come to them
-    std::uint64_t unstarted() const;             // clusters; exact while nobody runs
+    std::uint64_t window = 1;        // clusters of it that are resident before any others end
+    std::vector<Clusters> returned;  // taken by a worker that did not come to them
+    std::uint64_t unstarted() const; // clusters; exact while nobody runs
     std::vector<std::unique_ptr<Cluster>> spare; // ended, to be started again
   };
   struct Resident {
@@ -83,6 +85,8 @@ private:
   void work_when_host_is_away();
   void run_host_functions();
   Task pick();
+  std::shared_ptr<Resident> admit_next();
+  bool shuffles() const { return options_.seed.value_or(0) != 0; }
   void wake_another();
   bool may_start(const Running& running) const;
   Clusters take_clusters(Running& running) const;

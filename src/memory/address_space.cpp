@@ -200,6 +200,19 @@ Result<void> AddressSpace::release(Address base) {
   return {};
 }
 
+Result<void> AddressSpace::revive(Address base) {
+  std::unique_lock lock(mutex_);
+  const auto it = allocations_.find(base);
+  if (it == allocations_.end() || !it->second.freed || !in_device_range(base)) {
+    return input_error(fmt::format("nothing was freed at {:#x}", base));
+  }
+  it->second.freed = false;
+  it->second.id = next_id_++;
+  in_use_[it->second.device] += it->second.size;
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+  return {};
+}
+
 void AddressSpace::each_live(const std::function<void(const Allocation&)>& f) const {
   std::shared_lock lock(mutex_);
   for (const auto& [base, allocation] : allocations_) {

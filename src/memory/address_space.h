@@ -104,6 +104,10 @@ public:
   /// so that later accesses can be explained. Error: no such live allocation.
   Result<void> release(Address base);
 
+  /// The device-side memory that release() has freed at `base` lives again, zero-filled. Error:
+  /// nothing was freed there, or its addresses have been used again since.
+  Result<void> revive(Address base);
+
   /// Calls f for each live allocation, by ascending address. f must not change the space.
   void each_live(const std::function<void(const Allocation&)>& f) const;
   /// The live allocation that holds address a.

@@ -179,6 +179,9 @@ std::uint64_t element(
 const isa::Op*
 BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
   const LaneMask lanes = exec.mask();
+  if (site.waits_for_reads && races_.yields_before_writes() && turn_for_others(op.target, 1)) {
+    return yield(exec, &op);
+  }
   std::uint64_t address[isa::warp_size];
   addresses(exec, op, site, address);
   const bool strong = (site.flags & Strong) != 0;
@@ -208,6 +211,9 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
     std::uint64_t address = ~std::uint64_t{0};
     std::uint32_t tick = 0, block_known = 0;
   } last;
+  // Blocks 16 threads wide: the second half of a warp reads what the first half has read.
+  constexpr std::size_t half = isa::warp_size / 2;
+  LaneMask known_for_warp = 0;
   for (LaneMask m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(m));
     if (plain_word && (address[lane] & 3) == 0) {
@@ -215,6 +221,13 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       if (read_of_word && address[lane] == last.address && thread.tick == last.tick &&
           thread.block_known == last.block_known) {
         continue;
+      }
+      if (lane >= half && (known_for_warp >> (lane - half) & 1) != 0 &&
+          address[lane] == address[lane - half]) {
+        const Thread& other = threads_[w * isa::warp_size + lane - half];
+        if (thread.tick == other.tick && thread.block_known == other.block_known) {
+          continue;
+        }
       }
       plain.thread = static_cast<std::uint16_t>(w * isa::warp_size + lane);
       plain.tick = thread.tick;
@@ -231,6 +244,7 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       }
       if (kept == WordRead::ForWarp) {
         last = {address[lane], thread.tick, thread.block_known};
+        known_for_warp |= LaneMask{1} << lane;
       }
       if (kept != WordRead::No) {
         continue;
@@ -272,30 +286,41 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
 }
 
+/// May others get their turns at `site`, which they do up to `most` times in a block? Counts this
+/// one.
+bool BlockRaces::turn_for_others(std::uint32_t site, std::size_t most) {
+  if (turns_given_.size() <= site) {
+    turns_given_.resize(site + 1);
+  }
+  if (turns_given_[site] >= most) {
+    return false;
+  }
+  ++turns_given_[site];
+  return true;
+}
+
+const isa::Op* BlockRaces::yield(isa::Exec& exec, const isa::Op* next) {
+  constexpr std::uint32_t all_fuel = 1U << 30;
+  exec.spend(all_fuel);
+  return exec.stop_at(isa::Stop::Yield, next);
+}
+
 /// Behind a read that decides what follows others go first, a few times: what they write now, the
 /// value that was read does not know of. So threads act by values that are out of date, as they may
-/// in some schedule, and what is wrong about that happens in this one.
+/// in some schedule, and what is wrong about that happens in this one. Others go first as well in
+/// front of a block's first write of what such reads may read (run_access()): the block that reads
+/// may have a higher number.
 const isa::Op* BlockRaces::let_others_go(
     isa::Exec& exec,
     const isa::Op& op,
     const Site& site,
     const isa::Op* next
 ) {
-  constexpr std::uint8_t most = 4;
-  constexpr std::uint32_t all_fuel = 1U << 30;
-  if (!site.decides || next != &op + 1) {
-    return next;
-  }
-  if (turns_given_.size() <= op.target) {
-    turns_given_.resize(op.target + 1);
-  }
+  constexpr std::size_t most = 4;
   // The lanes of all warps once, and then a few times more.
-  if (turns_given_[op.target] >= most + block_.warps().size()) {
-    return next;
-  }
-  ++turns_given_[op.target];
-  exec.spend(all_fuel);
-  return exec.stop_at(isa::Stop::Yield, next);
+  const bool yields = site.decides && races_.yields_behind_reads() && next == &op + 1 &&
+                      turn_for_others(op.target, most + block_.warps().size());
+  return yields ? yield(exec, next) : next;
 }
 
 // --- Races -------------------------------------------------------------------------------------

@@ -120,6 +120,8 @@ private:
   addresses(isa::Exec& exec, const isa::Op& op, const Site& site, std::uint64_t (&to)[32]) const;
   const isa::Op*
   let_others_go(isa::Exec& exec, const isa::Op& op, const Site& site, const isa::Op* next);
+  bool turn_for_others(std::uint32_t site, std::size_t most);
+  static const isa::Op* yield(isa::Exec& exec, const isa::Op* next);
   const isa::Op* run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
   void run_fence(const Site& site, std::uint32_t number, std::size_t w, isa::LaneMask lanes);
   Access access_of(const Site& site, std::uint32_t number, std::size_t index) const;
@@ -183,7 +185,7 @@ private:
   std::uint32_t cluster_ = 0;
   CommandInfoPtr command_;
   std::vector<Thread> threads_;
-  std::vector<std::uint8_t> turns_given_; // by site: let_others_go()
+  std::vector<std::uint8_t> turns_given_; // by site: turn_for_others()
   Shadow shared_;
   /// fence.sc of at least gpu scope: of a warp since it last met, before its last meeting, and
   /// before the last barrier of the block.

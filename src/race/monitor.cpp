@@ -1,6 +1,7 @@
 // Implements monitor.h: commands and their order, moral strength, what was found.
 #include "race/monitor.h"
 
+#include "base/random.h"
 #include "machine/source_place.h"
 #include "ptx/effect.h"
 
@@ -75,13 +76,18 @@ bool CommandInfo::follows(const CommandInfo& other, const CommandSet& completed)
   return false;
 }
 
-Races::Races(memory::AddressSpace& space)
+Races::Races(memory::AddressSpace& space, std::uint64_t seed)
     : space_(space),
       pages_left_(page_limit),
       global_(pages_left_) {
   sites_.emplace_back();
   agents_.emplace_back();
   syncs_.emplace_back();
+  if (seed != 0) {
+    Random random(seed);
+    yields_behind_reads_ = random.below(4) != 0;
+    yields_before_writes_ = random.below(2) != 0;
+  }
 }
 
 Races::~Races() = default;
@@ -93,6 +99,8 @@ std::unique_ptr<machine::BlockMonitor> Races::watch(machine::Block& block) {
 void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kernel& kernel) {
   const std::lock_guard lock(mutex_);
   programs_.insert(program);
+  std::vector<std::uint32_t> strong_writes; // behind which something plain follows
+  bool guards = false;                      // a strong read decides something
   for (const auto& [address, code] : kernel.functions) {
     if (!known_codes_.insert(code).second) {
       continue;
@@ -114,11 +122,24 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
           }
           site->decides = use->decides(op.instruction);
         }
+        const bool strong = (site->flags & Strong) != 0;
+        guards = guards || (strong && site->decides);
         op.target = static_cast<std::uint32_t>(sites_.size());
+        if (strong && (site->flags & Write) != 0 && !site->decides && !site->shared) {
+          if (!use) {
+            use.emplace(*code->function);
+          }
+          if (use->accesses_follow(op.instruction)) {
+            strong_writes.push_back(op.target);
+          }
+        }
         op.execute = BlockRaces::execute;
         sites_.push_back(*site);
       }
     }
+  }
+  for (const std::uint32_t site : strong_writes) {
+    sites_[site].waits_for_reads = guards;
   }
 }
 
@@ -426,9 +447,25 @@ void Races::find_order(const Found& found, RaceReport& report) const {
            (effect.meets == ptx::Effect::Meets::Block ||
             (report.why == Why::Warp && effect.meets == ptx::Effect::Meets::Warp));
   };
-  const auto body = function.body.begin();
-  const bool barrier_between =
-      std::any_of(body + std::min(one, other), body + std::max(one, other), meets);
+  // On every way that leads on from the one to the other without going back.
+  const std::uint32_t last = std::max(one, other);
+  std::vector<bool> reached(function.body.size() + 1);
+  reached[std::min(one, other)] = true;
+  for (std::uint32_t i = std::min(one, other); i < last; ++i) {
+    if (!reached[i] || meets(function.body[i])) {
+      continue;
+    }
+    const ptx::BasicBlock& block = cfg.blocks()[cfg.block_of(i)];
+    if (i + 1 < block.last) {
+      reached[i + 1] = true;
+      continue;
+    }
+    for (const std::uint32_t successor : block.successors) {
+      reached[successor == cfg.exit() ? function.body.size() : cfg.blocks()[successor].first] =
+          true;
+    }
+  }
+  const bool barrier_between = !reached[last];
   // With a barrier between the two they can only meet around the loop.
   report.next_round = round_again && barrier_between;
   report.reversed = (one > other) != report.next_round;

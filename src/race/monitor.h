@@ -95,7 +95,8 @@ struct Message {
 
 class Races final : public machine::Monitor {
 public:
-  explicit Races(memory::AddressSpace& space);
+  /// `seed`: the engine's. With another one than 0, it decides where others go first.
+  explicit Races(memory::AddressSpace& space, std::uint64_t seed = 0);
   ~Races() override;
 
   // --- machine::Monitor --------------------------------------------------------------------------
@@ -133,6 +134,10 @@ public:
     return static_cast<std::uint32_t>(syncs_.size() - 1);
   }
   memory::AddressSpace& space() { return space_; }
+  /// Do others go first behind reads that decide, and before what these may read is written
+  /// (access.cpp)?
+  bool yields_behind_reads() const { return yields_behind_reads_; }
+  bool yields_before_writes() const { return yields_before_writes_; }
   /// Does `scope`, at a thread of agent a, include the threads of agent b?
   bool includes(Scope scope, std::uint32_t a, std::uint32_t b) const;
   bool morally_strong(const Access& a, const Access& b) const;
@@ -173,6 +178,7 @@ private:
   void find_order(const Found& found, RaceReport& report) const;
 
   memory::AddressSpace& space_;
+  bool yields_behind_reads_ = true, yields_before_writes_ = true;
   std::uint64_t pages_left_;
   Shadow global_;
   std::deque<Site> sites_; // 0 stays free

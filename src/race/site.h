@@ -57,7 +57,8 @@ struct Site {
   bool tells_bytes = false;     // completes by complete-tx on an mbarrier
   bool is_volatile = false;     // Load, Store
   bool is_data = false;         // a volatile load whose value is stored and decides nothing
-  bool decides = false;         // a read on which it depends which instructions follow
+  bool decides = false;         // a read on which it depends which accesses follow
+  bool waits_for_reads = false; // a strong write in a kernel that has such reads of what is strong
   std::uint8_t element = 4;     // bytes
   std::uint8_t count = 1;       // elements
   std::uint8_t value_bytes = 0; // Store: of the registers with the value; 0: not known

@@ -4,6 +4,7 @@
 #include "ptx/effect.h"
 
 #include <algorithm>
+#include <array>
 
 namespace heddle::race {
 
@@ -76,6 +77,29 @@ bool ValueUse::polls(std::uint32_t instruction) const {
     }
   }
   return true;
+}
+
+bool ValueUse::accesses_follow(std::uint32_t instruction) const {
+  const std::uint32_t at = cfg_.block_of(instruction);
+  std::vector<bool> behind = blocks_behind(cfg_, at);
+  const bool again = behind[at];
+  for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
+    const std::uint32_t block = cfg_.block_of(i);
+    const ptx::Instruction& other = function_.body[i];
+    const ptx::Effect& effect = ptx::effect_of(other);
+    const bool follows = block == at ? again || i > instruction : behind[block];
+    const bool of_others = std::ranges::none_of(
+        std::array{ptx::Mod::Shared, ptx::Mod::Local, ptx::Mod::Param, ptx::Mod::Const},
+        [&](ptx::Mod space) { return other.has(space); }
+    );
+    if (follows && of_others &&
+        (effect.kind == ptx::Effect::Kind::Load || effect.kind == ptx::Effect::Kind::Store ||
+         effect.kind == ptx::Effect::Kind::Call) &&
+        !effect.is_strong()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool ValueUse::is_data(std::uint32_t instruction) {

@@ -2,7 +2,8 @@
 //
 //   ValueUse use(function);
 //   if (use.is_data(i)) …     // what volatile read i gives is stored somewhere, and does no more
-//   if (use.decides(i)) …     // which instructions follow depends on read i
+//   if (use.decides(i)) …     // which accesses follow depends on read i
+//   if (use.accesses_follow(i)) …  // plain ones of memory that other blocks may access follow
 //
 // May be wrong in this direction: a value that is stored, read again by somebody else and looked at
 // then counts as data. Everything that value_flow.h is not sure of counts as no data.
@@ -22,10 +23,15 @@ public:
         flow_(function),
         cfg_(function) {}
   bool is_data(std::uint32_t instruction);
-  /// A branch may depend on what it reads, and it is not read again and again.
+  /// Which instructions follow, whether one of them stores, or where it does may depend on what it
+  /// reads; and it is not read again and again.
   bool decides(std::uint32_t instruction) {
-    return flow_.from(instruction).decides && !polls(instruction);
+    const ptx::ValueFlow::Reach& reach = flow_.from(instruction);
+    return (reach.decides || reach.maybe.count() != 0 || reach.placed.count() != 0) &&
+           !polls(instruction);
   }
+  /// May plain accesses of other than shared, local and parameter memory follow it?
+  bool accesses_follow(std::uint32_t instruction) const;
 
 private:
   bool in_waiting_loop(std::uint32_t instruction);

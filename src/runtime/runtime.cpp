@@ -127,7 +127,7 @@ Runtime::Runtime(Config config)
       model_(*machine::device_model(config_.device)) {
   world_ = std::make_unique<machine::World>(space_, model_, std::max(config_.devices, 1));
   if (config_.races) {
-    auto races = std::make_unique<race::Races>(space_);
+    auto races = std::make_unique<race::Races>(space_, config_.seed.value_or(0));
     announce_races_at_exit(*races, space_, {config_.library_races, config_.same_value_races});
     world_->set_monitor(std::move(races));
   } else if (config_.unwritten) {

@@ -255,6 +255,7 @@ class Run(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("this process may use 40000000 KiB of addresses (ulimit -v)", done.stderr)
             self.assertNotIn("defect", done.stderr)
+            self.assertEqual(done.stderr.count("heddle: error:"), 1)
 
     def test_races_that_the_compiler_has_removed(self):
         (self.root / "dead.cu").write_text("""

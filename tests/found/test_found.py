@@ -55,6 +55,11 @@ def main():
         print(f"{name}: in one of FOUND.md and docs/found only")
         failures += 1
     for path in programs:
+        shown = re.search(rf"`heddle ([^`]*) docs/found/{path.name}`", table)
+        command = dict(DIRECTIVE.findall(path.read_text(encoding="utf-8")))["command"]
+        if shown is None or shown[1].split() != [word for word in shlex.split(command) if not word.startswith("--nvcc=")]:
+            print(f"{path.name}: FOUND.md shows another command than 'heddle {command}'")
+            failures += 1
         for problem in problems_of(path):
             print(f"{path.name}: {problem}")
             failures += 1

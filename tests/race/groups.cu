@@ -61,3 +61,23 @@ template <bool right> __global__ void unrolled(int* out) {
 CASE(end_of_an_unrolled_loop, "at the end of the loop body") {
   unrolled<right><<<1, 128>>>(device_memory<int>(128));
 }
+
+// A barrier that not every launch executes is none between the two: they may be of one round.
+template <bool right> __global__ void barrier_now_and_then(const float* in, float* out, int rounds, bool often) {
+  __shared__ float a[128];
+  float sum = 0;
+  for (int t = 0; t < rounds; ++t) {
+    a[threadIdx.x] = in[t] * threadIdx.x;
+    if (often) {
+      __syncthreads();
+    }
+    for (int k = 0; k < 128; ++k) {
+      sum += a[k];
+    }
+    __syncthreads();
+  }
+  out[threadIdx.x] = sum;
+}
+CASE(barrier_that_is_not_executed, "help: put __syncthreads.. between the two") {
+  barrier_now_and_then<right><<<1, 128>>>(device_memory<float>(9), device_memory<float>(128), 8, right);
+}

@@ -79,3 +79,68 @@ template <bool right> __global__ void found_once(int* found, int* slot) {
 CASE(slot_before_its_flag, "data-race") {
   found_once<right><<<2, 64>>>(device_memory<int>(1), device_memory<int>(1));
 }
+// Another block writes what the guard reads, and releases with it: whoever reads the new value is ordered,
+// whoever reads the old one is not. The block with the guard has to go first.
+template <bool right, bool writer_is_first, bool atomics>
+__global__ void writes_if_early(int* word, int* data) {
+  const auto read = [&] { return atomics ? atomicAdd(word, 0) : *static_cast<volatile int*>(word); };
+  if (threadIdx.x != 0) {
+    return;
+  }
+  if ((blockIdx.x == 0) == writer_is_first) {
+    *data = 7;
+    __threadfence();
+    if (atomics) {
+      atomicExch(word, 1);
+    } else {
+      *static_cast<volatile int*>(word) = 1;
+    }
+    if (!right) {
+      __threadfence();
+      *data = 8;
+    }
+  } else if ((read() == 0) != right) {
+    __threadfence();
+    *data = 9;
+  }
+}
+CASE(early_reader_in_the_second_block, "data-race") {
+  writes_if_early<right, true, false><<<2, 32>>>(device_memory<int>(1), device_memory<int>(1));
+}
+CASE(early_reader_in_the_first_block, "data-race") {
+  writes_if_early<right, false, false><<<2, 32>>>(device_memory<int>(1), device_memory<int>(1));
+}
+CASE(early_reader_with_atomics, "data-race") {
+  writes_if_early<right, true, true><<<2, 32>>>(device_memory<int>(1), device_memory<int>(1));
+}
+// What the guard guards is one plain write, and nothing else depends on it; or it says where to write.
+template <bool right> __global__ void one_write_behind_a_guard(volatile int* word, int* data) {
+  if (threadIdx.x != 0) {
+    return;
+  }
+  if (blockIdx.x == 0) {
+    *word = 1;
+    __threadfence();
+    data[0] = 7;
+  } else if (*word == 0) {
+    data[right] = 9;
+  }
+}
+CASE(one_write_behind_a_guard, "data-race") {
+  one_write_behind_a_guard<right><<<2, 32>>>(device_memory<int>(1), device_memory<int>(2));
+}
+template <bool right> __global__ void next_place(int* count, int* list) {
+  if (threadIdx.x == 0) {
+    int at;
+    if (right) {
+      at = atomicAdd(count, 1);
+    } else {
+      at = *static_cast<volatile int*>(count);
+      *static_cast<volatile int*>(count) = at + 1;
+    }
+    list[at] = static_cast<int>(blockIdx.x);
+  }
+}
+CASE(place_from_a_counter, "data-race") {
+  next_place<right><<<4, 32>>>(device_memory<int>(1), device_memory<int>(8));
+}

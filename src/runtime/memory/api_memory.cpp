@@ -7,6 +7,7 @@
 #include "runtime/ipc/ipc.h"
 #include "runtime/memory/pool.h"
 #include "runtime/runtime.h"
+#include "runtime/streams/graph.h"
 #include "runtime/version.h"
 
 #include <algorithm>
@@ -109,6 +110,7 @@ cudaError_t cudaFree(void* p) {
         error != cudaSuccess) {
       return error;
     }
+    rt.graphs().memory_use().free(address(p));
     return rt.memory().release(address(p)) ? cudaSuccess : cudaErrorInvalidValue;
   });
 }
@@ -282,6 +284,9 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t handle) {
     const auto owned = rt.memory().find(address(p));
     if (!owned || owned->kind != AllocationKind::Device) {
       return free_foreign(rt, p, (*stream)->device, "cudaFreeAsync");
+    }
+    if ((*stream)->capture == nullptr) {
+      rt.graphs().memory_use().free(address(p));
     }
     const auto command = rt.enqueue(**stream, Operation{Free{address(p)}, "cudaFreeAsync", 0});
     return command ? cudaSuccess : command.error();

@@ -98,6 +98,18 @@ void MemoryTable::unmap(const Owned& owned) {
   }
 }
 
+bool MemoryTable::revive(const Owned& owned) {
+  const std::lock_guard lock(mutex_);
+  if (owned_.contains(owned.base)) {
+    return true;
+  }
+  if (!space_.revive(owned.base)) {
+    return false;
+  }
+  owned_[owned.base] = owned;
+  return true;
+}
+
 bool MemoryTable::release(memory::Address base) {
   const std::lock_guard lock(mutex_);
   const auto it = owned_.find(base);

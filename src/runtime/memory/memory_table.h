@@ -47,6 +47,9 @@ public:
   std::optional<Owned> find(memory::Address base) const;
   /// The allocation that contains `a`.
   std::optional<Owned> containing(memory::Address a) const;
+  /// Device memory that was freed is allocated again at the same address, zero-filled; nothing is
+  /// done if it has not been freed. False: others have its addresses by now.
+  bool revive(const Owned& owned);
   /// Frees what starts at `base`; false: nothing does.
   bool release(memory::Address base);
   /// All of a device: cudaDeviceReset.

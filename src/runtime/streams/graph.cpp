@@ -55,6 +55,7 @@ struct Expansion {
   std::string stream; // its name
   std::vector<machine::CommandPtr> commands;
   std::vector<std::pair<EventPtr, machine::CommandPtr>> records;
+  bool frees_first = false; // what the launch before has left allocated
 
   machine::CommandPtr put(const Operation& operation, std::vector<machine::CommandPtr> after) {
     auto command = make_command(rt, operation);
@@ -76,8 +77,22 @@ struct Expansion {
   machine::CommandPtr
   put(const Graph& graph, GraphNode& node, std::vector<machine::CommandPtr> after);
 
+  bool allocate_again(const Graph& graph, const Allocate& allocate);
+
   cudaError_t error = cudaSuccess;
 };
+
+/// What the program has freed since the last launch. If that free is still under way it does
+/// nothing.
+bool Expansion::allocate_again(const Graph& graph, const Allocate& allocate) {
+  if (rt.memory().find(allocate.address)) {
+    rt.graphs().memory_use().kept.insert(allocate.address);
+    return true;
+  }
+  const auto memory =
+      std::ranges::find(graph.memory, allocate.address, [](const auto& m) { return m->address; });
+  return memory != graph.memory.end() && (*memory)->owned && rt.memory().revive(*(*memory)->owned);
+}
 
 machine::CommandPtr
 Expansion::put(const Graph& graph, GraphNode& node, std::vector<machine::CommandPtr> after) {
@@ -90,15 +105,28 @@ Expansion::put(const Graph& graph, GraphNode& node, std::vector<machine::Command
   }
   const Work& work = node.operation.work;
   if (const auto* allocate = std::get_if<Allocate>(&work)) {
-    if (!rt.memory().find(allocate->address)) {
-      complain_unsupported("another launch of a graph whose memory was freed outside of it");
+    GraphMemoryUse& use = rt.graphs().memory_use();
+    const std::lock_guard lock(use.mutex);
+    if (graph.frees(allocate->address)) {
+      return put(node.operation, std::move(after));
+    }
+    if (!use.unfreed.insert(allocate->address).second && !frees_first) {
+      error = cudaErrorInvalidValue;
+      return nullptr;
+    }
+    if (use.freed.erase(allocate->address) != 0 && !allocate_again(graph, *allocate)) {
+      complain_unsupported("another launch of a graph whose memory's addresses others have by now");
       error = cudaErrorNotSupported;
       return nullptr;
     }
+    return put(node.operation, std::move(after));
   }
   const auto* free = std::get_if<Free>(&work);
   if (!node.enabled || (free != nullptr && graph.owns(free->address))) {
     return put_nothing(std::move(after));
+  }
+  if (free != nullptr) {
+    rt.graphs().memory_use().free(free->address);
   }
   const auto command = put(node.operation, std::move(after));
   if (const auto* record = std::get_if<EventRecord>(&work); record != nullptr && command) {
@@ -276,7 +304,7 @@ GraphMemory::GraphMemory(MemoryTable& t, GraphMemoryUse& u, memory::Address a)
     : table(t),
       use(u),
       address(a) {
-  const auto owned = table.find(a);
+  owned = table.find(a);
   bytes = owned ? owned->bytes : 0;
   const std::uint64_t now = use.now += bytes;
   std::uint64_t most = use.most;
@@ -284,8 +312,27 @@ GraphMemory::GraphMemory(MemoryTable& t, GraphMemoryUse& u, memory::Address a)
   }
 }
 
+void GraphMemoryUse::free(memory::Address address) {
+  const std::lock_guard lock(mutex);
+  if (unfreed.erase(address) != 0) {
+    freed.insert(address);
+  }
+}
+
+bool GraphMemoryUse::take_kept(memory::Address address) {
+  const auto at = kept.find(address);
+  if (at == kept.end()) {
+    return false;
+  }
+  kept.erase(at);
+  return true;
+}
+
 GraphMemory::~GraphMemory() {
-  table.release(address);
+  const std::lock_guard lock(use.mutex);
+  if (!use.unfreed.contains(address) && use.freed.erase(address) == 0) {
+    table.release(address);
+  }
   use.now -= bytes;
 }
 
@@ -299,6 +346,13 @@ cudaGraphExec_t GraphExec::handle() const {
 
 NodePtr GraphExec::find(const GraphNode& original) const {
   return find_clone(*graph, original.id);
+}
+
+bool Graph::frees(memory::Address address) const {
+  return std::ranges::any_of(nodes, [&](const auto& entry) {
+    const auto* free = std::get_if<Free>(&entry.second->operation.work);
+    return free != nullptr && free->address == address;
+  });
 }
 
 bool Graph::owns(memory::Address address) const {
@@ -442,6 +496,7 @@ ExecPtr Graphs::find(cudaGraphExec_t handle) const {
 
 cudaError_t Graphs::launch(Runtime& rt, const ExecPtr& exec, Stream& stream) {
   Expansion expansion{rt, stream.device, stream.name, {}, {}};
+  expansion.frees_first = (exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
   const auto gate = expansion.put_nothing({}); // waits for the stream
   const auto entry = expansion.put_nothing({gate, exec->last});
   const auto last = expansion.put(*exec->graph, entry);

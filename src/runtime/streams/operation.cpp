@@ -7,6 +7,7 @@
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/runtime.h"
+#include "runtime/streams/graph.h"
 
 #include <fmt/format.h>
 
@@ -385,8 +386,13 @@ make_command(Runtime& runtime, const Operation& operation) {
           },
           [&](const Free& free) {
             command->kind = machine::CommandKind::Free;
-            command->work = [&memory = runtime.memory(), space, free, label = operation.label] {
-              if (!memory.release(free.address)) {
+            command->work = [&memory = runtime.memory(),
+                             &use = runtime.graphs().memory_use(),
+                             space,
+                             free,
+                             label = operation.label] {
+              const std::lock_guard lock(use.mutex);
+              if (!use.take_kept(free.address) && !memory.release(free.address)) {
                 announce_bad_free(*space, free.address, label.c_str());
               }
             };

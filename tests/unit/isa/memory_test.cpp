@@ -183,6 +183,85 @@ TEST(Hints, ChangeNothing) {
   EXPECT_EQ(k.out[0], 42U);
 }
 
+// Recorded on an H200 (CUDA 13): rows of address, primary bytes, total bytes, policy.
+TEST(Policies, OfRanges) {
+  struct Row {
+    std::uint64_t address, primary, total, last, normal_first;
+  };
+  const std::vector<Row> rows{
+      {0x12345678, 0, 0, 0x1800000000000000, 0x1800000000000000},
+      {0x1000, 0x1001, 0, 0x1800000000000000, 0x1800000000000000},
+      {0, 1, 1, 0x1c00002000000000, 0x1f00002000000000},
+      {0x1000, 0, 1, 0x1c00100000000000, 0x1f00100000000000},
+      {0x1000, 0x100000, 0x200000, 0x1c20082000000000, 0x1f20082000000000},
+      {0x12345678, 0x1000, 0x4000, 0x1c04504000000000, 0x1f04504000000000},
+      {0x12345678, 0x80000, 0x80000, 0x1c045fe000000000, 0x1f045fe000000000},
+      {0x12345678, 0x80001, 0x80001, 0x1c12282000000000, 0x1f12282000000000},
+      {0x7f1234567890, 0x300000, 0x500000, 0x1c45662000000000, 0x1f45662000000000},
+      {0x7f1234567890, 0x80000000, 0xffffffff, 0x1cd1a82000000000, 0x1fd1a82000000000},
+      {0x7f1234567890, 0x800, 0x200, 0x1c06704000000000, 0x1f06704000000000},
+      {0x12345678, 0x64, 0x40000000, 0x1cb2402000000000, 0x1fb2402000000000},
+  };
+  std::string body;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    body += fmt::format(
+        "mov.u64 %rd6, {}; mov.u32 %r1, {}; mov.u32 %r2, {};\n"
+        "createpolicy.range.global.L2::evict_last.b64 %rd7, [%rd6], %r1, %r2;\n"
+        "createpolicy.range.L2::evict_normal.L2::evict_first.b64 %rd8, [%rd6], %r1, %r2;\n"
+        "st.global.u64 [%rd2+{}], %rd7; st.global.u64 [%rd2+{}], %rd8;\n",
+        rows[i].address,
+        rows[i].primary,
+        rows[i].total,
+        16 * i,
+        16 * i + 8
+    );
+  }
+  OneKernel k(body);
+  ASSERT_EQ(k.run(warp(1)), "");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(k.wide(2 * i), rows[i].last) << i;
+    EXPECT_EQ(k.wide(2 * i + 1), rows[i].normal_first) << i;
+  }
+}
+
+TEST(Policies, OfFractionsAndProperties) {
+  // .f32 as bits; what it becomes in the 4 bits behind the upper byte.
+  const std::vector<std::pair<std::string, std::uint64_t>> rows{
+      {"1.0", 0xf},
+      {"0.99", 0xf},
+      {"0.9375", 0xe},
+      {"0.87505", 0xd},
+      {"0.75", 0xb},
+      {"0.3", 4},
+      {"0.18755", 2},
+      {"0.12501", 1},
+      {"0.0625", 0},
+      {"0.03", 0},
+      {"1.5", 7},
+      {"2.0", 0xf},
+      {"-1.0", 0},
+  };
+  std::string body = "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %rd7;\n"
+                     "createpolicy.cvt.L2.b64 %rd8, 81985529216486895;\n"
+                     "st.global.u64 [%rd2], %rd7; st.global.u64 [%rd2+8], %rd8;\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    body += fmt::format(
+        "mov.f32 %f1, {}; createpolicy.fractional.L2::evict_unchanged.L2::evict_first.b64 %rd7, "
+        "%f1;\n"
+        "st.global.u64 [%rd2+{}], %rd7;\n",
+        rows[i].first,
+        16 + 8 * i
+    );
+  }
+  OneKernel k(body);
+  ASSERT_EQ(k.run(warp(1)), "");
+  EXPECT_EQ(k.wide(0), 0x12f0000000000000U);
+  EXPECT_EQ(k.wide(1), 0x0123456789abcdefU);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(k.wide(2 + i), std::uint64_t{0x11} << 56 | rows[i].second << 52) << rows[i].first;
+  }
+}
+
 TEST(Cluster, MappedAddressesReachTheOtherBlock) {
   OneKernel k(
       ".shared .align 4 .b8 s[16]; mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, s;\n"

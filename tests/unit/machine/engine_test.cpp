@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <set>
+
 namespace heddle {
 namespace {
 
@@ -253,6 +257,35 @@ TEST(Engine, SeedGivesTheSameScheduleTwice) {
       EXPECT_EQ(now, first);
     }
   }
+}
+
+// Each block stores how many went before it. A seed may let any of those begin first that fit
+// beside each other; seed 0 begins them in the order of their numbers.
+TEST(Engine, SeedChoosesWhichBlockBeginsFirst) {
+  const std::string text = kernel(
+      ".param .u64 out",
+      std::string(registers) + "atom.global.add.u32 %r3, [%rd2], 1;\n"
+                               "mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd5, %r2, 4;\n"
+                               "add.s64 %rd6, %rd2, %rd5; st.global.u32 [%rd6+4], %r3; ret;"
+  );
+  std::vector<std::uint32_t> ascending(8);
+  std::iota(ascending.begin(), ascending.end(), 0);
+  std::set<std::vector<std::uint32_t>> orders;
+  std::set<std::uint32_t> first;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    KernelRunner runner(text, {.seed = seed, .warp_rules = {}});
+    auto out = runner.buffer<std::uint32_t>(9);
+    ASSERT_FALSE(runner.launch("k", {.grid = {8}, .block = {1}}, {out.address}).fault);
+    const std::vector<std::uint32_t> order(out.data + 1, out.data + 9);
+    EXPECT_TRUE(std::ranges::is_permutation(order, ascending));
+    if (seed == 0) {
+      EXPECT_EQ(order, ascending);
+    }
+    first.insert(static_cast<std::uint32_t>(std::ranges::find(order, 0U) - order.begin()));
+    orders.insert(order);
+  }
+  EXPECT_GE(orders.size(), 8U);
+  EXPECT_GE(first.size(), 4U);
 }
 
 } // namespace

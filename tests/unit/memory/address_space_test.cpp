@@ -80,5 +80,20 @@ TEST(AddressSpace, ConstantIsNotWritable) {
   EXPECT_EQ(space.nearest(a + 20)->name, "table");
 }
 
+TEST(AddressSpace, FreedMemoryLivesAgainWithZeros) {
+  AddressSpace space;
+  const Address at = *space.allocate(100, 256, AllocationKind::Device, 0);
+  const std::uint64_t id = space.find(at)->id;
+  *static_cast<char*>(space.host_pointer(at, 1)) = 7;
+  EXPECT_FALSE(space.revive(at)); // lives
+  ASSERT_TRUE(space.release(at));
+  EXPECT_FALSE(space.find(at));
+  ASSERT_TRUE(space.revive(at));
+  EXPECT_EQ(*static_cast<char*>(space.host_pointer(at, 1)), 0);
+  EXPECT_EQ(space.bytes_in_use(0), 100U);
+  EXPECT_NE(space.find(at)->id, id);
+  EXPECT_FALSE(space.revive(at + 4096));
+}
+
 } // namespace
 } // namespace heddle::memory
