@@ -2,9 +2,10 @@
 //
 //   Region region(graph, out, ignored, part_of);
 //   ComponentJudge judge(region);
-//   judge.judge(number, states, &team);      // region.part(s) is `number` for these states and no
-//   others judge.analysis.endless …                 // yes judge.rests … // no, but perhaps in a
-//   part of these states
+//   // region.part(s) is `number` for exactly these states.
+//   judge.judge(number, states, &team);
+//   judge.analysis.endless; // filled where the answer is yes
+//   judge.rests;            // where it is no: the parts of these states to be judged again
 #pragma once
 
 #include "explore/components.h"
