@@ -52,21 +52,24 @@ start(const std::vector<std::string>& command, int stdout_descriptor, Messages m
   return child;
 }
 
-int wait_for(pid_t child) {
+End wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) {
+    return {.status = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
+  }
+  return {.status = WEXITSTATUS(status)};
 }
 
 } // namespace
 
 Result<int> run(const std::vector<std::string>& command) {
   TRY(const pid_t child, start(command, STDERR_FILENO, Messages::Ours));
-  return wait_for(child);
+  return wait_for(child).status;
 }
 
-Result<int> run_as_is(
+Result<End> run_as_is(
     const std::vector<std::string>& command,
     const std::map<std::string, std::string>& variables
 ) {
@@ -108,7 +111,7 @@ Result<Output> run_and_read(const std::vector<std::string>& command, Messages me
         break;
       }
     }
-    output.status = wait_for(*child);
+    output.status = wait_for(*child).status;
   }
   close(ends[0]);
   if (!child) {

@@ -13,9 +13,13 @@ namespace heddle {
 /// signal if it was killed.
 Result<int> run(const std::vector<std::string>& command);
 
+struct End {
+  int status = 0; // 128 + signal if it was killed
+  int signal = 0; // 0: it has ended by itself
+};
 /// The same with our stdout, and with variables added to our environment. It gets SIGTERM if we end
 /// before it does.
-Result<int> run_as_is(
+Result<End> run_as_is(
     const std::vector<std::string>& command,
     const std::map<std::string, std::string>& variables
 );

@@ -5,6 +5,7 @@
 
 #include "cli/config_text.h"
 #include "cli/file.h"
+#include "cli/option_values.h"
 #include "cli/yaml_file.h"
 #include "report/finding.h"
 #include "report/render.h"
@@ -218,6 +219,7 @@ void define_config_options(CLI::App& command, ConfigOptions& options) {
           "above the program; none: no settings); 'heddle config --explain' says what may be in "
           "there"
       )
+      ->check(file_to_read())
       ->type_name("FILE");
   command
       .add_option(
@@ -225,6 +227,7 @@ void define_config_options(CLI::App& command, ConfigOptions& options) {
           options.baseline,
           "Findings that were known before, as --write-baseline has written them, do not count"
       )
+      ->check(file_to_read())
       ->type_name("FILE");
   command
       .add_option(
@@ -232,6 +235,7 @@ void define_config_options(CLI::App& command, ConfigOptions& options) {
           options.write_baseline,
           "Add what is found to this baseline, and do not count it"
       )
+      ->check(file_to_write())
       ->type_name("FILE");
 }
 
@@ -275,6 +279,12 @@ Result<ProjectConfig> read_config(const ConfigOptions& options, const std::strin
 }
 
 Result<std::size_t> add_to_baseline(const std::string& file, std::vector<Suppression> entries) {
+  std::error_code failure;
+  if (fs::exists(file, failure) && !fs::is_regular_file(file, failure)) {
+    return input_error(
+        fmt::format("{} is not a file: a baseline is read as well as written", file)
+    );
+  }
   const LockedFile locked(file);
   if (!locked.is_open()) {
     return input_error(fmt::format("cannot write {}", file));
@@ -285,7 +295,6 @@ Result<std::size_t> add_to_baseline(const std::string& file, std::vector<Suppres
     one.reason = baseline_reason;
     texts.insert(as_yaml(one));
   }
-  std::error_code failure;
   const fs::path folder = fs::absolute(file, failure).parent_path();
   std::set<std::string> added;
   for (Suppression& one : entries) {

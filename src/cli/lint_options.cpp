@@ -1,5 +1,6 @@
 #include "cli/lint_options.h"
 
+#include "cli/option_values.h"
 #include "cli/output.h"
 
 #include <CLI/CLI.hpp>
@@ -38,6 +39,7 @@ void define_lint_options(CLI::App& command, LintOptions& options) {
           options.output,
           "Write the result to a file instead of standard output"
       )
+      ->check(file_to_write())
       ->type_name("FILE");
   define_config_options(command, options.config);
   define_style(command);

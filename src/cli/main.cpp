@@ -1,13 +1,18 @@
 // heddle: dispatches to a subcommand. Everything else is in the library heddle_cli.
 #include "base/check.h"
 #include "cli/commands.h"
+#include "report/diagnostic.h"
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <system_error>
 
-int main(int count, char** values) {
+namespace {
+
+int run_main(int count, char** values) {
   using namespace heddle::cli;
   try {
     Options options;
@@ -39,7 +44,21 @@ int main(int count, char** values) {
       break;
     }
     return parsed.exit_code;
+  } catch (const std::system_error& problem) { // of fmt::print
+    std::fputs(fmt::format("heddle: error: {}\n", problem.what()).c_str(), stderr);
+    return heddle::report::exit_code::usage;
   } catch (const std::exception& problem) {
     heddle::internal_error("no exception reaches main", problem.what());
   }
+}
+
+} // namespace
+
+int main(int count, char** values) {
+  const int code = run_main(count, values);
+  if (std::fflush(stdout) != 0 && code == 0) {
+    std::fputs("heddle: error: cannot write to standard output\n", stderr);
+    return heddle::report::exit_code::usage;
+  }
+  return code;
 }

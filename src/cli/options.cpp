@@ -2,8 +2,10 @@
 #include "cli/options.h"
 
 #include "cli/file.h"
+#include "cli/option_values.h"
 #include "cli/options_groups.h"
 #include "cli/options_replay.h"
+#include "cli/options_switches.h"
 #include "cli/page.h"
 #include "cli/program_arguments.h"
 #include "report/diagnostic.h"
@@ -97,7 +99,9 @@ void define_output(CLI::App& command, OutputOptions& output, const std::string& 
       ->check(CLI::IsMember({"text", "json", "sarif", "junit"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  command.add_option("-o,--output", output.file, output_help)->type_name("FILE");
+  command.add_option("-o,--output", output.file, output_help)
+      ->check(file_to_write())
+      ->type_name("FILE");
 }
 
 std::string usage(std::string_view command) {
@@ -147,7 +151,7 @@ void define_run(CLI::App& app, Options& options) {
          "code 4 if "
          "no defect was found)"
   )
-      ->check(CLI::PositiveNumber)
+      ->check(seconds())
       ->type_name("SECONDS");
   run->add_flag(
       "--leaks",
@@ -288,7 +292,7 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
           "Give up after that many seconds; the exhaustive search after two thirds of them (exit "
           "code 4 if no defect is found)"
       )
-      ->check(CLI::PositiveNumber)
+      ->check(seconds())
       ->type_name("SECONDS")
       ->capture_default_str();
   check
@@ -368,95 +372,7 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       ->type_name("MODEL")
       ->check(CLI::IsMember({"sc", "ptx"}))
       ->default_str("sc");
-  check
-      .add_flag_callback(
-          "--no-symmetry",
-          [&search] { search.symmetry = false; },
-          "To check Heddle itself: equal threads are told apart. Same verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-sums",
-          [&search] { search.sums = false; },
-          "To check Heddle itself: updates that commute and whose result nobody uses are "
-          "interleaved, too. Same verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-orderly",
-          [&search] { search.orderly = false; },
-          "To check Heddle itself: atomic and volatile accesses to what no other thread accesses "
-          "meanwhile are interleaved, too. Same verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-data-order",
-          [&search] { search.data_order = false; },
-          "To check Heddle itself: atomic and volatile accesses on whose order only data depends "
-          "are interleaved, too. Same verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-cone",
-          [&search] { search.cone = false; },
-          "To check Heddle itself: values by which nothing is decided are told apart in large "
-          "searches, too. Same verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-straight",
-          [&search] { search.straight = false; },
-          "To check Heddle itself: blocks of programs in which nobody waits start at any time, "
-          "too, "
-          "and end in any order. Same verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-phases",
-          [&search] { search.phases = false; },
-          "To check Heddle itself: operations on mbarriers are interleaved, too. Same verdict, "
-          "more "
-          "states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-allocations",
-          [&search] { search.allocations = false; },
-          "To check Heddle itself: calls of malloc and free in kernels are interleaved, too. Same "
-          "verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-neighbours",
-          [&search] { search.neighbours = false; },
-          "To check Heddle itself: accesses to the shared memory of other blocks of a cluster are "
-          "interleaved, too. Same verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-host-first",
-          [&search] { search.host_first = false; },
-          "To check Heddle itself: calls of the host return at any time, also where nobody can "
-          "tell. Same verdict, more states"
-      )
-      ->group("");
-  check
-      .add_flag_callback(
-          "--no-eager",
-          [&search] { search.eager = false; },
-          "To check Heddle itself: moves that nobody else can notice are interleaved, too. Same "
-          "verdict, more states"
-      )
-      ->group("");
+  define_switches(check, search);
 }
 
 void define_check(CLI::App& app, Options& options) {
@@ -512,6 +428,7 @@ void define_check(CLI::App& app, Options& options) {
           "Check the programs that FILE lists, with what is expected of each (docs/checking.md), "
           "and make one report of all; -j N: N of them at the same time"
       )
+      ->check(file_to_read())
       ->type_name("FILE");
   CLI::Option* checkpoint =
       check
@@ -520,6 +437,7 @@ void define_check(CLI::App& app, Options& options) {
               options.check.checkpoint,
               "With --suite: keep in FILE what has been found, after each program"
           )
+          ->check(file_to_write())
           ->type_name("FILE");
   checkpoint->needs("--suite");
   check
@@ -554,6 +472,7 @@ void define_check(CLI::App& app, Options& options) {
           options.check.progress_file,
           "Write a line of JSON to FILE each second of a search: how far it is"
       )
+      ->check(file_to_write())
       ->type_name("FILE");
 }
 
@@ -746,6 +665,17 @@ with_flags(const std::vector<std::string>& arguments, const std::string& flags) 
              app->get_subcommand(command)->get_option_no_throw(name) != nullptr;
     };
     if (known_to(arguments.front())) {
+      const CLI::Option* option = app->get_subcommand(arguments.front())->get_option_no_throw(name);
+      if (option->get_items_expected_min() > 0 && word.find('=') == std::string::npos) {
+        return input_error(
+            fmt::format(
+                "HEDDLE_FLAGS: '{0}' of heddle {1} needs its value in the same word: {0}={2}",
+                word,
+                arguments.front(),
+                option->get_type_name().substr(0, option->get_type_name().find(':'))
+            )
+        );
+      }
       result.push_back(word);
     } else if (!known_to("run") && !known_to("check")) {
       return input_error(

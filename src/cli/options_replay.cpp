@@ -1,6 +1,7 @@
 // Implements options_replay.h.
 #include "cli/options_replay.h"
 
+#include "cli/option_values.h"
 #include "cli/page.h"
 
 #include <CLI/CLI.hpp>
@@ -42,13 +43,14 @@ void define_replay(CLI::App& app, ReplayOptions& options) {
           options.perfetto,
           "Also write the steps in the trace-event format, which ui.perfetto.dev opens"
       )
+      ->check(file_to_write())
       ->type_name("FILE");
   replay->add_option("--format", options.format, "How to print the result")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
   replay->add_option("--max-time", options.max_seconds, "Give up after that many seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(seconds())
       ->type_name("SECONDS")
       ->capture_default_str();
 }

@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -64,15 +67,30 @@ render(const report::Report& report, const OutputOptions& options, std::string_v
 }
 
 Result<void> write_result(std::string_view text, const std::string& file) {
+  const auto print = [&] {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  };
   if (is_standard_output(file)) {
-    fmt::print("{}", text);
+    if (!print()) {
+      return input_error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+    }
     return {};
   }
   std::ofstream out(file, std::ios::binary);
   out << text;
   out.flush();
   if (!out) {
-    return input_error(fmt::format("cannot write {}", file));
+    const std::string why = std::strerror(errno);
+    const bool elsewhere = print(); // what it has taken minutes to find is not lost
+    return input_error(
+        fmt::format(
+            "cannot write '{}': {}{}",
+            file,
+            why,
+            elsewhere ? "; the result is on standard output" : ""
+        )
+    );
   }
   return {};
 }

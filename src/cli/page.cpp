@@ -1,6 +1,7 @@
 // Implements page.h.
 #include "cli/page.h"
 
+#include "cli/option_values.h"
 #include "cli/output.h"
 
 #include <CLI/CLI.hpp>
@@ -16,6 +17,7 @@ void define_html(CLI::App& command, std::string& html) {
           "whom, "
           "and each step with source and memory"
       )
+      ->check(file_to_write())
       ->type_name("FILE");
 }
 

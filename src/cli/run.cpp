@@ -18,6 +18,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 namespace heddle::cli {
@@ -132,6 +133,27 @@ left_of(const report::Report& report, std::vector<report::Diagnostic> found) {
   return found;
 }
 
+/// Nobody was left to report it.
+report::Diagnostic crash(int signal) {
+  return {
+      report::Finding::HostCrash,
+      fmt::format("the program was ended by signal {} ({})", signal, ::strsignal(signal))
+  };
+}
+
+/// A warning that has become an error when the program ended: of a call whose code it has never
+/// asked for.
+void drop_told_twice(std::vector<report::Diagnostic>& found) {
+  std::erase_if(found, [&](const report::Diagnostic& d) {
+    return d.severity == report::Severity::Warning &&
+           std::ranges::any_of(found, [&](const report::Diagnostic& other) {
+             return other.severity == report::Severity::Error && other.finding == d.finding &&
+                    other.message == d.message && other.place.file == d.place.file &&
+                    other.place.line == d.place.line;
+           });
+  });
+}
+
 /// The program itself has not seen them.
 void print_found(const std::vector<report::Diagnostic>& found) {
   report::SourceCache sources;
@@ -169,11 +191,17 @@ Result<int> run_with_report(
     variables["HEDDLE_SUPPRESSIONS"] = known.path();
   }
   report::Report report;
+  End end;
   {
     const IgnoreInterrupts ignored;
-    TRY(report.exit_status, run_as_is(command, variables));
+    TRY(end, run_as_is(command, variables));
   }
+  report.exit_status = end.status;
   report.findings = report::from_lines(read_file(found.path()).value_or(""));
+  drop_told_twice(report.findings);
+  if (end.signal != 0) {
+    report.findings.push_back(crash(end.signal));
+  }
   std::vector<report::Diagnostic> of_source;
   if (options.source) {
     TRY(of_source, find_in_source(options, nvcc_flags, report.findings));

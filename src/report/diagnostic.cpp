@@ -47,10 +47,12 @@ Verdict Report::verdict() const {
     return Verdict::Defect;
   }
   if (exit_status) {
-    const bool gap = has_group(findings, FindingGroup::Gap);
-    return gap || *exit_status == exit_code::budget ? Verdict::Unknown
-           : suppressed.empty()                     ? Verdict::Clean
-                                                    : Verdict::Suppressed;
+    const bool cut_off = std::ranges::any_of(findings, [](const Diagnostic& d) {
+      return d.finding == Finding::TimeLimit; // whatever its severity
+    });
+    return cut_off || has_group(findings, FindingGroup::Gap) ? Verdict::Unknown
+           : suppressed.empty()                              ? Verdict::Clean
+                                                             : Verdict::Suppressed;
   }
   if (complete && !suppressed.empty() && !has_group(findings, FindingGroup::Gap)) {
     return Verdict::Suppressed; // a program with a known hang does not terminate

@@ -190,7 +190,7 @@ class Checked(unittest.TestCase):
         lines = [json.loads(line) for line in (self.root / "progress.jsonl").read_text().splitlines()]
         self.assertEqual({(line["last"], line["executions_explored"]) for line in lines}, {(True, 1)})
         done = self.heddle("check", "--progress-file=no/such/folder", "hang.cu", status=2)
-        self.assertIn("--progress-file: cannot write no/such/folder", done.stderr)
+        self.assertIn("--progress-file: cannot write 'no/such/folder'", done.stderr)
 
     def test_killing_the_tool_leaves_no_process(self):
         self.heddle("check", "--max-time=1", "long.cu")  # compiled by now

@@ -117,6 +117,23 @@ class Refused(Program):
         self.program(*self.library("libcudart.so.11.0"))
         self.expect(self.heddle("run", "./app"), 3, "unsupported", "libcudart.so.11.0")
 
+    def test_values_of_options(self):
+        program = self.program()
+        for word in ("0", "-1", "abc", "inf"):
+            self.expect(self.heddle("run", "--max-time", word, "./app"), 2, f"--max-time: '{word}' is not a number of seconds above 0")
+        for option in ("--output", "--html", "--baseline", "--write-baseline", "--config"):
+            self.expect(self.heddle("run", option, "./app", "word"), 2, f"{option}: './app' is a program: the option needs a FILE")
+        self.expect(self.heddle("check", "--progress-file", "./app", "word"), 2, "./app' is a program")
+        self.assertTrue(pathlib.Path(program).read_bytes().startswith(b"\x7fELF"))
+        self.expect(self.heddle("run", "-o", ".", "./app"), 2, "'.' is a folder")
+        self.expect(self.heddle("run", "-o", "no/such", "./app"), 2, "cannot write 'no/such': No such file or directory")
+
+    def test_flags_in_the_environment(self):
+        self.program()
+        said = "HEDDLE_FLAGS: '--races' of heddle check needs its value in the same word: --races=N"
+        self.expect(self.heddle("check", "./app", HEDDLE_FLAGS="--races"), 2, said)
+        self.expect(self.heddle("run", "./app", HEDDLE_FLAGS="--rases"), 2, "HEDDLE_FLAGS: '--rases' is not an option")
+
     def test_flags_for_a_program_that_is_not_compiled(self):
         self.program()
         self.expect(self.heddle("run", "--nvcc", "-O1", "./app"), 2, "does not end in .cu")

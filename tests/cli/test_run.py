@@ -12,7 +12,7 @@ import xml.etree.ElementTree as xml
 HEDDLE = os.environ["HEDDLE"]
 
 # The argument chooses what goes wrong.
-PROGRAM = """
+PROGRAM = """#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -60,6 +60,8 @@ int main(int argc, char** argv) {
   if (std::strncmp(what, "refused", 7) == 0) store<<<1, 2048>>>(p, 0);
   if (std::strcmp(what, "refused-seen") == 0) cudaGetLastError();
   if (std::strcmp(what, "refused-told") == 0) return 3;
+  if (std::strcmp(what, "abort") == 0) std::abort();
+  if (std::strcmp(what, "term") == 0) std::raise(SIGTERM);
   if (std::strcmp(what, "copy") == 0) cudaMemset(p, 0, 128);
   cudaDeviceSynchronize();
   if (std::strcmp(what, "leak") != 0) cudaFree(p);
@@ -279,6 +281,28 @@ int main() {
         self.assertIn("seen in the build without optimisation only (nvcc -G)", done.stderr)
         self.assertIn("needs --races and a .cu file", self.heddle("--source", "dead.cu", status=2).stderr)
 
+    def test_the_death_of_the_program_is_told(self):
+        found = json.loads(self.report("app.cu", "--", "abort", status=134))
+        self.assertEqual((found["verdict"], found["exit_status"]), ("defect", 134))
+        self.assertEqual([(f["code"], f["rule"]) for f in found["findings"]], [("host-crash", "CRASH")])
+        self.assertIn("ended by signal 6 (Aborted)", found["findings"][0]["message"])
+        self.heddle("app.cu", "--", "term", status=143)
+        found = json.loads(self.report("app.cu", "--", "term", status=143))
+        self.assertNotEqual(found["verdict"], "clean")
+
+    def test_a_report_that_cannot_be_written(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for arguments in (["check", "app.cu"], ["check", "--format=json", "app.cu"], ["--help"]):
+                done = subprocess.run([HEDDLE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, cwd=self.root, timeout=120, check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("cannot write to standard output", done.stderr)
+            done = subprocess.run([HEDDLE, "run", "--format=json", "app.cu"], stdout=subprocess.DEVNULL, stderr=full, cwd=self.root, timeout=120, check=False)
+            self.assertEqual(done.returncode, 2)
+        done = self.heddle("-o", "/dev/full", "app.cu", command="check", status=2)
+        self.assertIn("cannot write '/dev/full': No space left on device; the result is on standard output", done.stderr)
+        self.assertIn("terminates under every schedule", done.stdout)
+        self.assertIn("is not a file", self.heddle("--write-baseline=/dev/full", "app.cu", "--", "fault", status=2).stderr)
+
     def test_leaks(self):
         self.assertIn("error[leak]: 64 bytes in 1 allocation", self.heddle("--leaks", "app.cu", "--", "leak", status=1).stderr)
         self.assertEqual(self.heddle("--leaks", "app.cu", status=0).stderr, "")
@@ -314,6 +338,9 @@ int main() {
         self.assertIn("warning[api-misuse]: a launch of store(int*, int) does not take place", done.stderr)
         self.assertIn("error[api-misuse]: a launch of store(int*, int) does not take place", done.stderr)
         self.assertIn("without having asked for the error code", done.stderr)
+        self.assertEqual(done.stderr.count("the launch returns cudaErrorInvalidValue"), 1)  # the rest is told once
+        findings = json.loads(self.report("app.cu", "--", "refused", status=1))["findings"]
+        self.assertEqual([f["severity"] for f in findings], ["error"])
         self.assertNotIn("error[", self.heddle("app.cu", "--", "refused-seen", status=0).stderr)
         self.assertNotIn("error[", self.heddle("app.cu", "--", "refused-told", status=3).stderr)
         self.assertIn("error[out-of-bounds]", self.heddle("app.cu", "--", "copy", status=1).stderr)

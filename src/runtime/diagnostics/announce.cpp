@@ -44,8 +44,7 @@ bool is_suppressed(report::Diagnostic diagnostic) {
   return true;
 }
 
-void print(const report::Diagnostic& diagnostic) {
-  write_down(diagnostic);
+void show(const report::Diagnostic& diagnostic) {
   if (std::getenv("HEDDLE_REPORT_ONLY") != nullptr) {
     return;
   }
@@ -57,6 +56,11 @@ void print(const report::Diagnostic& diagnostic) {
   );
   std::fflush(stdout); // so that the report stands where it happened
   std::fputs(text.c_str(), stderr);
+}
+
+void print(const report::Diagnostic& diagnostic) {
+  write_down(diagnostic);
+  show(diagnostic);
 }
 
 } // namespace
@@ -99,6 +103,17 @@ void announce(const report::Diagnostic& diagnostic) {
       diagnostic.finding == report::Finding::Unsupported ? Outcome::Unsupported : Outcome::Defect
   );
   print(diagnostic);
+}
+
+void announce_after_warning(const report::Diagnostic& diagnostic) {
+  if (explore::note_finding(diagnostic) || is_suppressed(diagnostic)) {
+    return;
+  }
+  record_outcome(Outcome::Defect);
+  write_down(diagnostic);
+  report::Diagnostic rest = diagnostic;
+  rest.notes.erase(rest.notes.begin(), rest.notes.end() - 1);
+  show(rest);
 }
 
 void announce_or_write(const report::Diagnostic& diagnostic) {

@@ -13,6 +13,8 @@ void announce(const report::Diagnostic& diagnostic);
 void warn(report::Diagnostic diagnostic);
 /// Adds it to the file that HEDDLE_REPORT_TO names, once for each text, if there is one.
 void write_down(const report::Diagnostic& diagnostic);
+/// What a warning has told of is an error after all: prints the last note only, and the help.
+void announce_after_warning(const report::Diagnostic& diagnostic);
 /// What a monitor has found, at the end: into the file that HEDDLE_FOUND_TO names, else as above.
 void announce_or_write(const report::Diagnostic& diagnostic);
 /// What is no finding, for whoever wants a report: into the same files, and not printed.

@@ -38,6 +38,16 @@ report::Diagnostic time_limit(const std::vector<std::string>& lines) {
   return d;
 }
 
+report::Diagnostic interrupted(const std::vector<std::string>& lines) {
+  report::Diagnostic d(
+      report::Finding::TimeLimit,
+      "the program was interrupted by a signal before its end"
+  );
+  d.severity = report::Severity::Warning;
+  d.notes = lines;
+  return d;
+}
+
 extern "C" void on_time_is_up(int /*number*/) {
   received = time_is_up();
   if (!interrupted_world->interrupt()) {
@@ -87,10 +97,21 @@ void report_on_interrupt(machine::World& world) {
     for (const std::string& line : lines) {
       fmt::print(stderr, "  = {}\n", line);
     }
+    write_down(interrupted(lines));
     ::_exit(128 + static_cast<int>(received));
   });
   install(SIGINT);
   install(SIGTERM);
+}
+
+void end_if_interrupted() {
+  const int number = received;
+  if (number == 0 || number == time_is_up()) {
+    return;
+  }
+  write_down(interrupted({}));
+  std::fflush(nullptr);
+  ::_exit(128 + number);
 }
 
 void end_after(double seconds) {

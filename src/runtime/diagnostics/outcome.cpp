@@ -3,6 +3,7 @@
 
 #include "explore/explorer.h"
 #include "runtime/diagnostics/announce.h"
+#include "runtime/diagnostics/interrupt.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -45,6 +46,7 @@ int gravity(Outcome outcome) {
 }
 
 void at_exit(int /*status*/, void* /*unused*/) {
+  end_if_interrupted();
   const Outcome result = outcome();
   if (result != Outcome::Clean) {
     std::fflush(nullptr);

@@ -23,10 +23,15 @@
 namespace heddle::runtime {
 namespace {
 
+struct Refused {
+  report::Diagnostic diagnostic;
+  bool warned; // a warning has been printed
+};
+
 /// Process-wide: the exit handler has no other way to it. Never destroyed, since that comes late.
 struct State {
   std::mutex mutex;
-  std::vector<report::Diagnostic> refusals;
+  std::vector<Refused> refusals;
   std::set<const void*> told; // return addresses of calls of which something has been said
 };
 
@@ -39,19 +44,19 @@ void at_exit(int status, void* /*unused*/) {
   if ((status & 0xff) != 0 && !explore::is_exploring()) {
     return; // it says by itself that something went wrong
   }
-  std::vector<report::Diagnostic> unseen;
+  std::vector<Refused> unseen;
   {
     const std::lock_guard lock(state().mutex);
     unseen = std::exchange(state().refusals, {});
   }
-  for (report::Diagnostic& d : unseen) {
+  for (auto& [d, warned] : unseen) {
     d.severity = report::Severity::Error;
     d.notes.emplace_back("the program has ended without having asked for the error code");
     d.help.emplace_back(
         "check cudaGetLastError() after each launch, and what each call returns; print "
         "cudaGetErrorString() of it"
     );
-    announce(d);
+    warned ? announce_after_warning(d) : announce(d);
   }
 }
 
@@ -104,7 +109,7 @@ bool is_answer(cudaError_t code) {
 }
 
 /// `d` is about the call that is under way.
-void note(report::Diagnostic d, const Call& call) {
+void note(report::Diagnostic d, const Call& call, bool warned) {
   const bool dropped = result_is_dropped(call.callers);
   const std::lock_guard lock(state().mutex);
   const void* place = call.callers.empty() ? nullptr : call.callers.front();
@@ -114,13 +119,13 @@ void note(report::Diagnostic d, const Call& call) {
   if (explore::is_exploring()) {
     d.place.file = explore::host_position();
   }
-  state().refusals.push_back(std::move(d));
+  state().refusals.push_back({std::move(d), warned});
 }
 
 } // namespace
 
 void note_refusal(const report::Diagnostic& diagnostic) {
-  note(diagnostic, call_under_way());
+  note(diagnostic, call_under_way(), /*warned=*/true);
 }
 
 void note_told() {
@@ -154,7 +159,7 @@ void note_failure(cudaError_t code) {
   );
   d.notes.push_back(fmt::format("the call returns {} ({})", name, error_text(code)));
   add_call(d);
-  note(std::move(d), call);
+  note(std::move(d), call, /*warned=*/false);
 }
 
 void error_was_asked_for() {

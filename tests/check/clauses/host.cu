@@ -232,7 +232,7 @@ template <void (*End)(int)> static int ends_with(Setup) {
 // Only if the thread was quicker.
 //@ case: aborts
 //@ verdict: defect
-//@ finding: host-crash
+//@ finding: host-crash CRASH
 //@ incomplete: what would have come behind it
 //@ case: throws
 //@ verdict: defect

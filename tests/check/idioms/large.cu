@@ -146,11 +146,11 @@ __global__ void fault_if_late() {
   }
 }
 
-// The host crashes if thread 0 was the last.
+// The host crashes if thread 0 was the last [CRASH].
 //@ case: crash-if-late block 16
 //@ flags: --max-states=200 --schedules=54
 //@ verdict: defect
-//@ finding: host-crash REPLAY
+//@ finding: host-crash CRASH
 //@ incomplete: too many states
 __global__ void last_one(int* last) {
   slots[me()].fetch_add(me() + 1, memory_order_relaxed);
