@@ -444,8 +444,8 @@ Site Explorer::place_of(
 ) const {
   machine::FaultReport place;
   machine::describe_instruction(code, op, place);
-  place.inlined_at.insert(place.inlined_at.begin(), place.source);
-  const machine::SourcePlace& own = users_place(place.inlined_at);
+  const machine::Waiting seen = machine::as_user_sees(place);
+  const machine::SourcePlace& own = seen.place;
   Site site;
   if (own.line != 0 && is_system_file(own.file) && launch.size() > 1) {
     site.file = launch;
@@ -456,10 +456,14 @@ Site Explorer::place_of(
   site.line = own.line;
   site.column = own.column;
   site.what = std::move(what);
-  for (const machine::SourcePlace& call : place.inlined_at) {
-    if (&call > &own && call.line != 0) {
-      site.calls.push_back({call.file, call.line, call.column, "inlined from here"});
+  const auto add_call = [&](const machine::SourcePlace& call, const char* how) {
+    if (call.line != 0) {
+      site.calls.push_back({call.file, call.line, call.column, how});
     }
+  };
+  add_call(seen.library, "in a library, called here");
+  for (const machine::SourcePlace& call : seen.inlined_at) {
+    add_call(call, "inlined from here");
   }
   if (launch.size() > 1) {
     site.calls.push_back({launch, 0, 0, "launched from here"});

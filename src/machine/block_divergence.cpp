@@ -124,14 +124,9 @@ bool same_activation(const Frame* a, const Frame* b) {
 Waiting label(const isa::Code& code, const Op& op, std::string text) {
   FaultReport where;
   describe_instruction(code, op, where);
-  std::vector<SourcePlace> places = where.inlined_at;
-  places.insert(places.begin(), where.source);
-  const SourcePlace own = users_place(places);
-  const auto behind = std::ranges::find_if(places, [&](const SourcePlace& place) {
-    return place.file == own.file && place.line == own.line && place.column == own.column;
-  });
-  places.erase(places.begin(), behind == places.end() ? behind : std::next(behind));
-  return {own, std::move(text), {}, std::move(places)};
+  Waiting result = as_user_sees(where);
+  result.text = std::move(text);
+  return result;
 }
 
 /// Where the ways part of threads that come to the barrier `op` and those that do not: in the

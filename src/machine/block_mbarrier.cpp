@@ -222,13 +222,15 @@ void Block::gives_up_mbarrier(
   std::uint64_t threads = 0;
   bool passed = false; // all of them
   const auto note =
-      [&](Block& block, std::size_t w, int lane, FaultReport where, const char* what) {
-        where.inlined_at.insert(where.inlined_at.begin(), where.source);
-        const SourcePlace& own = users_place(where.inlined_at);
+      [&](Block& block, std::size_t w, int lane, const FaultReport& where, const char* what) {
+        Waiting seen = as_user_sees(where);
+        const SourcePlace& own = seen.place;
         const std::string text = fmt::format("{} ({})", what, where.instruction);
         Waiters& waiters = waits[fmt::format("{}:{}: {}", own.file, own.line, text)];
         if (waiters.threads++ == 0) {
-          waiters.what = {.place = own, .text = text, .kernel = grid_.describe()};
+          waiters.what = std::move(seen);
+          waiters.what.text = text;
+          waiters.what.kernel = grid_.describe();
         }
         if (waiters.named.size() < Waiters::most_named) {
           waiters.named.emplace_back(block.index(), block.thread_index(w, lane));

@@ -225,16 +225,14 @@ void Cluster::describe_waits(Waits& waits) {
         }
         }
         text += fmt::format(" ({})", at.instruction);
-        at.inlined_at.insert(at.inlined_at.begin(), at.source);
-        const SourcePlace& own = users_place(at.inlined_at);
+        Waiting seen = as_user_sees(at);
+        const SourcePlace& own = seen.place;
         Waiters& waiters =
             waits[fmt::format("{}:{}: {}: {}", own.file, own.line, grid_->describe(), text)];
         if (waiters.threads++ == 0) {
-          waiters.what = {own, text, grid_->describe()};
-          waiters.what.inlined_at.assign(
-              at.inlined_at.begin() + (&own - at.inlined_at.data() + 1),
-              at.inlined_at.end()
-          );
+          waiters.what = std::move(seen);
+          waiters.what.text = text;
+          waiters.what.kernel = grid_->describe();
         }
         if (waiters.named.size() < Waiters::most_named) {
           waiters.named.emplace_back(block->index(), block->thread_index(w, lane));

@@ -126,7 +126,8 @@ void note_function(report::Diagnostic& d, const std::string& name) {
 /// sees what that does: no thread of the context goes on after a fault.
 static std::uint32_t at_fault(isa::Exec& exec, const isa::Fault& fault) {
   const isa::LaneMask executing = exec.mask();
-  if (!is_access(fault.kind)) {
+  const bool by_lane = is_access(fault.kind) || fault.kind == isa::FaultKind::BarrierMisuse;
+  if (!by_lane) {
     return static_cast<std::uint32_t>(std::popcount(executing));
   }
   std::uint32_t count = 1;
@@ -221,8 +222,8 @@ namespace {
 
 void add_place(report::Diagnostic& d, const Waiting& waiting, const std::string& text) {
   d.labels.push_back({place_of(waiting.place), text});
-  for (const SourcePlace& call : waiting.inlined_at) {
-    const report::Label label{place_of(call), "inlined from here"};
+  const auto add_once = [&](const SourcePlace& call, const char* how) {
+    const report::Label label{place_of(call), how};
     const bool told = std::ranges::any_of(d.labels, [&](const report::Label& other) {
       return other.text == label.text && other.place.file == label.place.file &&
              other.place.line == label.place.line;
@@ -230,6 +231,10 @@ void add_place(report::Diagnostic& d, const Waiting& waiting, const std::string&
     if (!told && call.line != 0) {
       d.labels.push_back(label);
     }
+  };
+  add_once(waiting.library, "in a library, called here");
+  for (const SourcePlace& call : waiting.inlined_at) {
+    add_once(call, "inlined from here");
   }
 }
 

@@ -17,4 +17,7 @@ bool is_system_file(std::string_view path);
 /// The innermost place in the user's own source; the innermost of all if there is none.
 const SourcePlace& users_place(const std::vector<SourcePlace>& innermost_first);
 
+/// Place, call sites and library of the instruction that `where` names (describe_instruction).
+Waiting as_user_sees(const FaultReport& where);
+
 } // namespace heddle::machine

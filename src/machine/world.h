@@ -133,6 +133,7 @@ struct Waiting {
   std::string text;     // "thread (0,0,0) of block (0,0,0) and 31 more spins (setp…)"
   std::string kernel{}; // "scan<<<3,32>>>"; empty: not a device thread
   std::vector<SourcePlace> inlined_at{}; // call sites of `place`, innermost first
+  SourcePlace library{};                 // what `place` calls, if that is no user's source
 };
 
 /// What a device thread did wrong, or what Heddle cannot do for it; the context is unusable

@@ -25,7 +25,7 @@ Operation Stepper::loop_operation(const Lane& at) const {
   Operation result{OperationKind::Access, StepKind::None, "a loop without a step"};
   if ((loops.stepping & bit(at.lane)) != 0) {
     result.step = StepKind::Sync;
-    result.what = "a loop that waits for nobody";
+    result.what = "a loop that no other thread ends";
   } else if ((loops.local & bit(at.lane)) != 0) {
     result.what = "a loop that accesses only local variables";
   } else if ((loops.sleeping & bit(at.lane)) != 0) {
