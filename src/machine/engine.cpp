@@ -31,7 +31,10 @@ constexpr auto value_poll = std::chrono::microseconds(100);
 constexpr auto interrupt_poll = std::chrono::milliseconds(100);
 // A waiting host thread looks whether the device is stuck after this long without any progress,
 // then after twice as long, and so on.
-constexpr std::chrono::steady_clock::duration first_probe_after = std::chrono::milliseconds(500);
+using Clock = std::chrono::steady_clock;
+constexpr Clock::duration first_probe_after = std::chrono::milliseconds(500);
+// A warning that device threads only wait, where host threads could still end that.
+constexpr Clock::duration tell_after = std::chrono::seconds(7);
 
 // So many clusters a worker takes at a time if they are short: one after the other, without asking
 // for the next one. As soon as one of them does not end at once, or they have taken longer than
@@ -541,6 +544,7 @@ void Engine::wait(
   const bool outermost = own_threads_.insert(::gettid()).second;
   auto patience = first_probe_after;
   auto deadline = steady_clock::now() + patience;
+  auto quiet_since = steady_clock::now();
   std::uint64_t seen = progress_;
   while (!done()) {
     host_calls_.fetch_add(1, std::memory_order_relaxed);
@@ -554,7 +558,9 @@ void Engine::wait(
     if (steady_clock::now() < deadline || done()) {
       continue;
     }
-    if (std::exchange(seen, progress_) == progress_ && probe(what, lock)) {
+    if (std::exchange(seen, progress_) != progress_) {
+      quiet_since = steady_clock::now();
+    } else if (probe(what, steady_clock::now() - quiet_since, lock)) {
       break;
     }
     patience = std::min<steady_clock::duration>(patience * 2, seconds(20));
@@ -567,18 +573,19 @@ void Engine::wait(
   world_.flush_output();
 }
 
-bool Engine::others_may_act() const {
-  // Host threads outside our API may still write what device threads wait for, unless they sleep.
-  return host_function_runs_ || !host_side_.empty() || !host_functions_.empty() ||
-         !others_sleep_for_good(own_threads_);
+bool Engine::host_work_is_left() const {
+  return host_function_runs_ || !host_side_.empty() || !host_functions_.empty();
 }
 
-bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
-  if (others_may_act() || probing_) {
+bool Engine::probe(const char* what, Clock::duration waited, std::unique_lock<std::mutex>& lock) {
+  // Host threads outside our API may still write what device threads wait for, unless they sleep.
+  const bool others = !others_sleep_for_good(own_threads_);
+  if (host_work_is_left() || probing_ || (others && (waited < tell_after || told_))) {
     return false;
   }
   let_nobody_run(lock);
-  bool stuck = (!resident_.empty() || !waiting_.empty()) && !others_may_act();
+  bool stuck = (!resident_.empty() || !waiting_.empty()) && !host_work_is_left() &&
+               (others || others_sleep_for_good(own_threads_));
   for (const auto& running : running_) {
     if (running->unstarted() != 0 && running->resident < running->resident_limit) {
       soft_limit_ = ~0ULL; // first start what fits
@@ -635,6 +642,12 @@ bool Engine::probe(const char* what, std::unique_lock<std::mutex>& lock) {
            grid.describe()}
       );
     }
+  }
+  if (others) {
+    told_ = true;
+    report.host_may_act = true;
+    world_.remark(report);
+    return false;
   }
   fail(std::move(report), lock);
   return true;

@@ -102,9 +102,14 @@ private:
   void let_nobody_run(std::unique_lock<std::mutex>& lock);
   /// What is resident and waits for what.
   std::vector<std::string> describe(std::unique_lock<std::mutex>& lock);
-  bool others_may_act() const;
-  /// Reports a hang and returns true if nothing guaranteed can move any more.
-  bool probe(const char* what, std::unique_lock<std::mutex>& lock);
+  bool host_work_is_left() const;
+  /// Reports a hang and returns true if nothing guaranteed can move any more. Where host threads
+  /// may still act it warns once, after some time. `waited`: since something has come to an end.
+  bool probe(
+      const char* what,
+      std::chrono::steady_clock::duration waited,
+      std::unique_lock<std::mutex>& lock
+  );
   void fail(FaultReport report, std::unique_lock<std::mutex>& lock);
 
   World& world_;
@@ -126,6 +131,7 @@ private:
   std::uint64_t turns_since_end_ = 0;
   std::atomic<std::uint64_t> host_calls_{0};
   std::atomic<std::uint64_t> executed_{0};
+  bool told_ = false;           // that only host threads can end what device threads wait for
   std::uint64_t progress_ = 0;  // threads ended, barriers opened, commands completed: grows
   unsigned idle_ = 0;           // workers that sleep
   std::set<pid_t> own_threads_; // that do not count as host threads which may act: ours, and those

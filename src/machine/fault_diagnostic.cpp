@@ -56,6 +56,9 @@ bool is_access(FaultKind kind) {
 
 std::string headline(const FaultReport& fault) {
   const isa::Fault& f = fault.fault;
+  if (fault.host_may_act) {
+    return "nothing on the device goes on by itself: unless a host thread acts, the program hangs";
+  }
   switch (fault.kind) {
   case FaultReport::Kind::Unsupported:
     return fmt::format("kernel {}: {}", fault.kernel, f.text);

@@ -146,10 +146,11 @@ struct FaultReport {
     Starvation,
     Livelock
   } kind = Kind::Fault;
-  isa::Fault fault;        // Fault, Unsupported
-  std::string kernel;      // "add<<<4,128>>>"
-  Dim3 block, thread;      // coordinates
-  std::uint32_t lanes = 1; // threads of the warp that did the same wrong
+  bool host_may_act = false; // no hang if a host thread ends it
+  isa::Fault fault;          // Fault, Unsupported
+  std::string kernel;        // "add<<<4,128>>>"
+  Dim3 block, thread;        // coordinates
+  std::uint32_t lanes = 1;   // threads of the warp that did the same wrong
   SourcePlace source;
   std::vector<SourcePlace> inlined_at;       // call sites, innermost first
   std::string instruction;                   // PTX text

@@ -177,7 +177,8 @@ int main(int argc, char**) {
       std::unique_lock lock(mutex);
       work.wait(lock, [] { return false; });
     });
-  if (argc > 1)  // this one acts, after a while
+  if (argc > 2) std::thread([] { for (;;) usleep(1000); }).detach();
+  else if (argc > 1)  // this one acts, after a while
     pool.emplace_back([p] {
       sleep(4);
       *reinterpret_cast<volatile int*>(p) = 1;
@@ -332,6 +333,10 @@ int main() {
         self.assertRegex(done.stderr, r"threads\.cu:8:\d+: error\[livelock\]")
         # Not while one of them may still write what the kernel waits for.
         self.assertEqual(self.heddle("threads.cu", "--", "acts", status=0).stderr, "")
+        # What only one that does something now and then could end is a warning.
+        done = self.heddle("--max-time=9", "threads.cu", "--", "sleeps", "often", status=4)
+        self.assertRegex(done.stderr, r"threads\.cu:8:\d+: warning\[livelock\]: nothing on the device goes on by itself: unless a host thread acts")
+        self.assertIn("launched from here", done.stderr)
 
     def test_an_error_that_nobody_has_looked_at_is_a_defect(self):
         done = self.heddle("app.cu", "--", "refused", status=1)

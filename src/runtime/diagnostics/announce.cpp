@@ -145,6 +145,7 @@ void announce_fault(const machine::FaultReport& fault) {
 void announce_remark(const machine::FaultReport& what) {
   report::Diagnostic d = machine::diagnose(what);
   if (!explore::is_exploring()) {
+    add_launches(d, what.launches);
     warn(std::move(d));
   } else if (const char* file = std::getenv("HEDDLE_REMARKS_TO")) {
     d.severity = report::Severity::Warning;
