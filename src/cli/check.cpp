@@ -26,12 +26,14 @@
 namespace heddle::cli {
 namespace {
 
-/// Where the explored processes write what is only a warning; removed with this object.
+/// Where the explored processes write what is only a warning; removed with this object. The name has
+/// one length: it stands in the environment, so the place of the program's stack depends on it, and
+/// by that the order in which states with addresses are numbered.
 class Remarks {
 public:
   Remarks()
       : file_(
-            std::filesystem::temp_directory_path() / fmt::format("heddle-remarks-{}", ::getpid())
+            std::filesystem::temp_directory_path() / fmt::format("heddle-remarks-{:010}", ::getpid())
         ) {
     std::filesystem::remove(file_);
   }

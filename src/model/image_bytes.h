@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -79,6 +80,38 @@ inline std::uint8_t identity_of(LiveState& live, const isa::Warp& warp, int lane
   return identity;
 }
 
+/// Appends many small values to bytes, a few hundred bytes at a time.
+class SmallValues {
+public:
+  explicit SmallValues(std::vector<std::byte>& bytes) : bytes_(bytes) {}
+  ~SmallValues() { flush(); }
+  SmallValues(const SmallValues&) = delete;
+  SmallValues& operator=(const SmallValues&) = delete;
+
+  /// The first `count` bytes of `bits`, at most 8.
+  void put(std::uint64_t bits, std::size_t count) {
+    if (size_ + sizeof bits > few_.size()) {
+      flush();
+    }
+    std::memcpy(few_.data() + size_, &bits, sizeof bits);
+    size_ += count;
+  }
+  void raw(const std::byte* p, std::size_t count) {
+    flush();
+    bytes_.insert(bytes_.end(), p, p + count);
+  }
+
+private:
+  void flush() {
+    bytes_.insert(bytes_.end(), few_.data(), few_.data() + size_);
+    size_ = 0;
+  }
+
+  std::vector<std::byte>& bytes_;
+  std::array<std::byte, 512> few_;
+  std::size_t size_ = 0;
+};
+
 /// Appends to bytes.
 class ImageWriter {
 public:
@@ -112,16 +145,28 @@ public:
   ) {
     const FrameChain chain(warp, lane);
     Asks asks;
+    SmallValues whole(bytes_);
+    std::optional<SmallValues> deciding;
+    if (decisive != nullptr) {
+      deciding.emplace(decisive->bytes_);
+    }
     const auto put_both = [&](const auto& value) {
-      put(value);
-      if (decisive != nullptr) {
-        decisive->put(value);
+      static_assert(std::is_integral_v<std::remove_cvref_t<decltype(value)>>);
+      whole.put(static_cast<std::uint64_t>(value), sizeof value);
+      if (deciding) {
+        deciding->put(static_cast<std::uint64_t>(value), sizeof value);
       }
     };
-    const auto both = [&](const LiveState::Register& r, const void* p, std::size_t count) {
-      raw(p, count);
-      if (decisive != nullptr && !r.data) {
-        decisive->raw(p, count);
+    const auto both = [&](const LiveState::Register& r, std::uint64_t bits, std::size_t count) {
+      whole.put(bits, count);
+      if (deciding && !r.data) {
+        deciding->put(bits, count);
+      }
+    };
+    const auto both_raw = [&](bool data, const std::byte* p, std::size_t count) {
+      whole.raw(p, count);
+      if (deciding && !data) {
+        deciding->raw(p, count);
       }
     };
     bool holds_time = false;
@@ -146,25 +191,23 @@ public:
         if (r.bytes == 0) {
           isa::LaneMask mask = 0;
           std::memcpy(&mask, values, sizeof mask);
-          const auto one = static_cast<std::uint8_t>(mask >> lane & 1);
-          both(r, &one, sizeof one);
+          both(r, mask >> lane & 1, sizeof(std::uint8_t));
         } else {
           std::uint64_t bits = 0;
           if (r.bytes <= sizeof bits) {
             std::memcpy(&bits, values + r.bytes * static_cast<std::size_t>(lane), r.bytes);
             bits &= r.bits;
-            both(r, &bits, r.bytes);
+            both(r, bits, r.bytes);
           } else {
-            both(r, values + r.bytes * static_cast<std::size_t>(lane), r.bytes);
+            both_raw(r.data, values + r.bytes * static_cast<std::size_t>(lane), r.bytes);
           }
         }
       }
     }
     const isa::Frame& inner = *chain.frames[chain.depth - 1];
     const auto* local = warp.local + static_cast<std::size_t>(lane) * warp.local_stride;
-    raw(local, local_bytes(inner, warp));
-    if (decisive != nullptr) {
-      decisive->raw(local, local_bytes(inner, warp));
+    if (const std::size_t count = local_bytes(inner, warp); count != 0) {
+      both_raw(/*data=*/false, local, count);
     }
     put_both(holds_time ? loops.late[static_cast<std::size_t>(lane)] : std::uint8_t{0});
     put_both(loops.soon[static_cast<std::size_t>(lane)]);
