@@ -2,6 +2,7 @@
 #include "jit/access.h"
 
 #include "isa/ops_address.h"
+#include "isa/region.h"
 #include "memory/address_space.h"
 
 #include <llvm/IR/Intrinsics.h>
@@ -183,6 +184,157 @@ llvm::Value* Access::pointers(std::int64_t offset) {
              : b_.CreateGEP(b_.getInt8Ty(), all_, b_.getInt64(static_cast<std::uint64_t>(offset)));
 }
 
+namespace {
+
+constexpr unsigned row = 8; // lanes: the smallest group of them
+static_assert(isa::fewest_region_lanes == row);
+
+std::vector<int> indices(unsigned count, auto&& index) {
+  std::vector<int> result;
+  for (unsigned n = 0; n < count; ++n) {
+    result.push_back(static_cast<int>(index(n)));
+  }
+  return result;
+}
+
+} // namespace
+
+std::vector<llvm::Value*> Access::firsts(llvm::Value* pointers) {
+  std::vector<llvm::Value*> result;
+  for (unsigned lane = 0; lane < lanes_.lanes(); lane += row) {
+    result.push_back(b_.CreateExtractElement(pointers, lane));
+  }
+  return result;
+}
+
+std::vector<llvm::Value*> Access::masks() {
+  std::vector<llvm::Value*> result;
+  for (unsigned lane = 0; lane < lanes_.lanes(); lane += row) {
+    llvm::Value* bits = b_.CreateTrunc(b_.CreateLShr(active_, lane), b_.getIntNTy(row));
+    result.push_back(b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), row)));
+  }
+  return result;
+}
+
+/// Goes to one of the blocks of neighbours_. The first two addresses say what is worth a look, so
+/// addresses without order cost little.
+void Access::look_at_neighbours(llvm::Value* pointers, std::int64_t size, bool store) {
+  const unsigned lanes = lanes_.lanes();
+  llvm::Function* f = b_.GetInsertBlock()->getParent();
+  const auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(b_.getContext(), name, f);
+  };
+  neighbours_ = {block("rows"), store ? nullptr : block("same"), block("any"), block("done")};
+  llvm::Type* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), lanes);
+  // What lanes that do not execute hold may be anything, but it must be one thing.
+  llvm::Value* all = b_.CreateFreeze(b_.CreatePtrToInt(pointers, wide));
+  llvm::Value* first = b_.CreateShuffleVector(
+      all,
+      indices(lanes, [](unsigned lane) { return lane / row * row; })
+  );
+  llvm::Value* distance =
+      b_.CreateSub(b_.CreateExtractElement(all, std::uint64_t{1}), b_.CreateExtractElement(all, std::uint64_t{0}));
+  const auto look = [&](std::int64_t wanted, llvm::BasicBlock* found, llvm::BasicBlock* else_) {
+    llvm::BasicBlock* here = b_.GetInsertBlock();
+    llvm::BasicBlock* verify = block("verify");
+    b_.SetInsertPoint(verify);
+    std::vector<llvm::Constant*> distances;
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      distances.push_back(b_.getInt64(static_cast<std::uint64_t>(wanted) * (lane % row)));
+    }
+    llvm::Value* differs =
+        b_.CreateICmpNE(b_.CreateSub(all, first), llvm::ConstantVector::get(distances));
+    llvm::Value* good =
+        b_.CreateICmpEQ(b_.CreateBitCast(differs, b_.getIntNTy(lanes)), b_.getIntN(lanes, 0));
+    if (wanted == 0) { // nobody knows that memory of lanes that do not execute may be read
+      for (unsigned lane = 0; lanes > row && lane < lanes; lane += row) {
+        llvm::Value* some = b_.CreateTrunc(b_.CreateLShr(active_, lane), b_.getIntNTy(row));
+        good = b_.CreateAnd(good, b_.CreateICmpNE(some, b_.getIntN(row, 0)));
+      }
+    }
+    b_.CreateCondBr(good, found, neighbours_.any);
+    b_.SetInsertPoint(here);
+    b_.CreateCondBr(
+        b_.CreateICmpEQ(distance, b_.getInt64(static_cast<std::uint64_t>(wanted))),
+        verify,
+        else_
+    );
+  };
+  llvm::BasicBlock* others = store ? neighbours_.any : block("others");
+  look(size, neighbours_.rows, others);
+  if (!store) {
+    b_.SetInsertPoint(others);
+    look(0, neighbours_.same, neighbours_.any);
+  }
+}
+
+LaneValue Access::load_each(llvm::Type* type, llvm::Value* pointers) {
+  const llvm::Align unaligned(1);
+  const unsigned lanes = lanes_.lanes();
+  llvm::Type* wide = lanes_.widened(type);
+  look_at_neighbours(pointers, type->getScalarSizeInBits() / 8, /*store=*/false);
+  llvm::PHINode* result = llvm::PHINode::Create(wide, 3, "loaded", neighbours_.done);
+  const auto done = [&](llvm::Value* value) {
+    result->addIncoming(value, b_.GetInsertBlock());
+    b_.CreateBr(neighbours_.done);
+  };
+  /// Vectors of 8 lanes, or scalars for 8 lanes each, as one vector.
+  const auto joined = [&](std::vector<llvm::Value*> parts) {
+    while (parts.size() > 1) {
+      std::vector<llvm::Value*> pairs;
+      for (std::size_t n = 0; n < parts.size(); n += 2) {
+        const unsigned count = 2 * lanes / static_cast<unsigned>(parts.size());
+        pairs.push_back(b_.CreateShuffleVector(
+            parts[n],
+            parts[n + 1],
+            indices(count, [](unsigned lane) { return lane; })
+        ));
+      }
+      parts = std::move(pairs);
+    }
+    return parts.front();
+  };
+  b_.SetInsertPoint(neighbours_.rows);
+  std::vector<llvm::Value*> parts;
+  const std::vector<llvm::Value*> executing = masks();
+  for (llvm::Value* from : firsts(pointers)) {
+    llvm::Type* part = llvm::FixedVectorType::get(type, row);
+    parts.push_back(b_.CreateMaskedLoad(part, from, unaligned, executing[parts.size()]));
+  }
+  done(joined(parts));
+  b_.SetInsertPoint(neighbours_.same);
+  parts.clear();
+  for (llvm::Value* from : firsts(pointers)) {
+    parts.push_back(b_.CreateVectorSplat(row, b_.CreateAlignedLoad(type, from, unaligned)));
+  }
+  done(joined(parts));
+  b_.SetInsertPoint(neighbours_.any);
+  done(b_.CreateMaskedGather(wide, pointers, unaligned, mask()));
+  b_.SetInsertPoint(neighbours_.done);
+  return {Shape::vector(), result};
+}
+
+void Access::store_each(llvm::Value* all, llvm::Value* pointers) {
+  const llvm::Align unaligned(1);
+  look_at_neighbours(pointers, all->getType()->getScalarSizeInBits() / 8, /*store=*/true);
+  b_.SetInsertPoint(neighbours_.rows);
+  const std::vector<llvm::Value*> executing = masks();
+  unsigned n = 0;
+  for (llvm::Value* to : firsts(pointers)) {
+    const unsigned from = n * row;
+    llvm::Value* part = b_.CreateShuffleVector(
+        all,
+        indices(row, [from](unsigned lane) { return from + lane; })
+    );
+    b_.CreateMaskedStore(part, to, unaligned, executing[n++]);
+  }
+  b_.CreateBr(neighbours_.done);
+  b_.SetInsertPoint(neighbours_.any);
+  b_.CreateMaskedScatter(all, pointers, unaligned, mask());
+  b_.CreateBr(neighbours_.done);
+  b_.SetInsertPoint(neighbours_.done);
+}
+
 LaneValue Access::load(llvm::Type* type, std::int64_t offset) {
   const llvm::Align unaligned(1);
   const std::int64_t size = type->getScalarSizeInBits() / 8;
@@ -207,6 +359,9 @@ LaneValue Access::load(llvm::Type* type, std::int64_t offset) {
     }
     return {Shape::vector(), b_.CreateShuffleVector(all, chosen)};
   }
+  if (!shape_.is_regular() && static_cast<std::int64_t>(bytes_) == size) {
+    return load_each(type, pointers(offset));
+  }
   llvm::Value* loaded = b_.CreateMaskedGather(wide, pointers(offset), unaligned, mask());
   return {Shape::vector(), loaded};
 }
@@ -228,6 +383,10 @@ void Access::store(const LaneValue& value, std::int64_t offset) {
   llvm::Value* all = lanes_.vector(value);
   if (shape_.is_regular() && shape_.stride == size) {
     b_.CreateMaskedStore(all, at(offset), unaligned, mask());
+    return;
+  }
+  if (!shape_.is_regular() && static_cast<std::int64_t>(bytes_) == size) {
+    store_each(all, pointers(offset));
     return;
   }
   b_.CreateMaskedScatter(all, pointers(offset), unaligned, mask());

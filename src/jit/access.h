@@ -5,12 +5,16 @@
 // are the block's shared memory, the parameters and the lanes' local memory. reach() checks that
 // all executing lanes' bytes lie in that one range, aligned; if not, `fail` is where the code goes.
 // Regular addresses whose distance is the size of the access are one vector of memory; lanes that
-// do not execute may be read there too, if their bytes lie in the range.
+// do not execute may be read there too, if their bytes lie in the range. Addresses of which nothing
+// is known at compile time are looked at: in most kernels whose threads are numbered by hand
+// (threadIdx.x % 16), each 8 lanes' elements lie behind each other, or are one. To gather them one
+// by one takes several times as long.
 #pragma once
 
 #include "jit/lane_values.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace heddle::jit {
 
@@ -45,8 +49,22 @@ private:
   void fetch_ahead(bool store);
   llvm::Value* fits(llvm::Value* offset, llvm::Value* span, llvm::Value* size, std::uint32_t align);
   llvm::Value* pointers(std::int64_t offset); // of all lanes
+  void look_at_neighbours(llvm::Value* pointers, std::int64_t size, bool store);
   llvm::Value* at(std::int64_t offset);       // of the first lane
 
+  /// What becomes of addresses of which nothing is known before they are there.
+  struct Neighbours {
+    llvm::BasicBlock* rows = nullptr; // each 8 lanes' elements lie behind each other
+    llvm::BasicBlock* same = nullptr; // each 8 lanes access one element
+    llvm::BasicBlock* any = nullptr;
+    llvm::BasicBlock* done = nullptr;
+  };
+  std::vector<llvm::Value*> firsts(llvm::Value* pointers); // of each 8 lanes
+  std::vector<llvm::Value*> masks();                       // of each 8 lanes
+  LaneValue load_each(llvm::Type* type, llvm::Value* pointers);
+  void store_each(llvm::Value* all, llvm::Value* pointers);
+
+  Neighbours neighbours_;
   llvm::IRBuilder<>& b_;
   LaneBuilder& lanes_;
   llvm::Value* active_;
