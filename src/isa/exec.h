@@ -183,7 +183,7 @@ public:
 };
 
 /// Which of Exec's ranges an op uses: its place in memory in units of Ops, modulo their number.
-inline constexpr std::size_t range_sites = 1024;
+inline constexpr std::size_t range_sites = 64;
 
 /// The lanes of one warp.
 class Warp {

@@ -228,12 +228,12 @@ void Access::look_at_neighbours(llvm::Value* pointers, std::int64_t size, bool s
   llvm::Type* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), lanes);
   // What lanes that do not execute hold may be anything, but it must be one thing.
   llvm::Value* all = b_.CreateFreeze(b_.CreatePtrToInt(pointers, wide));
-  llvm::Value* first = b_.CreateShuffleVector(
-      all,
-      indices(lanes, [](unsigned lane) { return lane / row * row; })
+  llvm::Value* first =
+      b_.CreateShuffleVector(all, indices(lanes, [](unsigned lane) { return lane / row * row; }));
+  llvm::Value* distance = b_.CreateSub(
+      b_.CreateExtractElement(all, std::uint64_t{1}),
+      b_.CreateExtractElement(all, std::uint64_t{0})
   );
-  llvm::Value* distance =
-      b_.CreateSub(b_.CreateExtractElement(all, std::uint64_t{1}), b_.CreateExtractElement(all, std::uint64_t{0}));
   const auto look = [&](std::int64_t wanted, llvm::BasicBlock* found, llvm::BasicBlock* else_) {
     llvm::BasicBlock* here = b_.GetInsertBlock();
     llvm::BasicBlock* verify = block("verify");
@@ -284,11 +284,11 @@ LaneValue Access::load_each(llvm::Type* type, llvm::Value* pointers) {
       std::vector<llvm::Value*> pairs;
       for (std::size_t n = 0; n < parts.size(); n += 2) {
         const unsigned count = 2 * lanes / static_cast<unsigned>(parts.size());
-        pairs.push_back(b_.CreateShuffleVector(
-            parts[n],
-            parts[n + 1],
-            indices(count, [](unsigned lane) { return lane; })
-        ));
+        pairs.push_back(
+            b_.CreateShuffleVector(parts[n], parts[n + 1], indices(count, [](unsigned lane) {
+                                     return lane;
+                                   }))
+        );
       }
       parts = std::move(pairs);
     }
@@ -322,10 +322,8 @@ void Access::store_each(llvm::Value* all, llvm::Value* pointers) {
   unsigned n = 0;
   for (llvm::Value* to : firsts(pointers)) {
     const unsigned from = n * row;
-    llvm::Value* part = b_.CreateShuffleVector(
-        all,
-        indices(row, [from](unsigned lane) { return from + lane; })
-    );
+    llvm::Value* part =
+        b_.CreateShuffleVector(all, indices(row, [from](unsigned lane) { return from + lane; }));
     b_.CreateMaskedStore(part, to, unaligned, executing[n++]);
   }
   b_.CreateBr(neighbours_.done);

@@ -50,7 +50,7 @@ private:
   llvm::Value* fits(llvm::Value* offset, llvm::Value* span, llvm::Value* size, std::uint32_t align);
   llvm::Value* pointers(std::int64_t offset); // of all lanes
   void look_at_neighbours(llvm::Value* pointers, std::int64_t size, bool store);
-  llvm::Value* at(std::int64_t offset);       // of the first lane
+  llvm::Value* at(std::int64_t offset); // of the first lane
 
   /// What becomes of addresses of which nothing is known before they are there.
   struct Neighbours {
