@@ -97,7 +97,7 @@ Result<void> lower_vector(
     op.imm2 |= 1U << 8;
   }
   op.list = l.list(refs);
-  op.count = static_cast<std::uint16_t>(value.elements.size());
+  op.count = static_cast<std::uint16_t>(refs.size());
   op.execute = select_update<MakeVector>(space, operation, type);
   if (op.execute == nullptr) {
     return unknown_form(i);

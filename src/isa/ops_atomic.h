@@ -204,25 +204,26 @@ template <Space S, class T> const Op* atomic_cas(Exec& exec, const Op& op) {
   return after_poll(exec, op);
 }
 
-/// The vector forms: op.count operands from op.list, then (atom) op.count destinations. Each
-/// element is an atomic update of its own.
+/// The vector forms: op.count registers from op.list, which are the operands and (atom) as many
+/// destinations. Each element is an atomic update of its own.
 template <Space S, class T, auto F, auto InShared = F>
 const Op* atomic_vector(Exec& exec, const Op& op) {
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
   const Ref* refs = exec.code().refs.data() + op.list;
   const bool returns = op.imm2 >> 8 != 0;
-  const auto bytes = static_cast<std::uint32_t>(op.count * sizeof(T));
+  const int elements = returns ? op.count / 2 : op.count;
+  const auto bytes = static_cast<std::uint32_t>(elements * sizeof(T));
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     std::byte* p = host<S>(exec, op, lane, address[lane], bytes, /*store=*/true);
     if (p == nullptr) [[unlikely]] {
       return access_fault(exec, op);
     }
-    for (int k = 0; k < op.count; ++k, p += sizeof(T)) {
+    for (int k = 0; k < elements; ++k, p += sizeof(T)) {
       const T old = ops::update_atomically<T, F>(p, exec.in<T>(refs[k])[lane]);
-      if (returns && !refs[op.count + k].none()) {
-        exec.out<T>(refs[op.count + k])[lane] = old;
+      if (returns && !refs[elements + k].none()) {
+        exec.out<T>(refs[elements + k])[lane] = old;
       }
     }
   }

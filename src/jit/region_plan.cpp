@@ -36,7 +36,7 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
   if (result.lane != nullptr) {
     result.operands = functions_.operands(code_, k, registers_);
     result.kind = result.lane->straight ? Kind::Lanes : Kind::Interpret;
-  } else if (may_interpret(k)) {
+  } else if (may_interpret(k) && registers_.names_all(k, membermask(k))) {
     result.operands = functions_.operands(code_, k, registers_);
     result.kind = Kind::Interpret;
     const isa::Ref members = membermask(k);

@@ -5,6 +5,7 @@
 #include "ptx/liveness.h"
 
 #include <algorithm>
+#include <set>
 
 namespace heddle::jit {
 
@@ -42,7 +43,9 @@ RegisterMap::RegisterMap(const isa::Code& code) : code_(code) {
     before_ = ptx::Liveness(function, cfg).before_each();
     for (const ptx::Instruction& i : function.body) {
       auto& writes = writes_.emplace_back();
+      auto& uses = uses_.emplace_back();
       ptx::each_register(i, [&](ptx::RegisterUse use) {
+        uses.push_back(use.index);
         if (use.write) {
           writes.push_back(use.index);
         }
@@ -83,6 +86,23 @@ std::vector<isa::Ref> RegisterMap::refs(std::uint32_t k) const {
     result.push_back(op.guard);
   }
   return result;
+}
+
+bool RegisterMap::names_all(std::uint32_t op, isa::Ref also) const {
+  const std::uint32_t instruction = code_.ops[op].instruction;
+  std::set<std::uint32_t> named{frame_register(also)};
+  const auto add_ops = [&](std::uint32_t k, auto next) {
+    for (; k < code_.ops.size() && code_.ops[k].instruction == instruction; k = next(k)) {
+      for (const isa::Ref ref : refs(k)) {
+        named.insert(frame_register(ref));
+      }
+    }
+  };
+  add_ops(op, [](std::uint32_t k) { return k + 1; });
+  add_ops(op, [](std::uint32_t k) { return k - 1; }); // before the first: no op
+  return std::ranges::all_of(uses_[instruction], [&](std::uint32_t index) {
+    return named.contains(index) || code_.registers[index].none();
+  });
 }
 
 std::uint32_t RegisterMap::frame_register(isa::Ref ref) const {

@@ -31,6 +31,9 @@ public:
   std::uint32_t at(std::uint32_t offset) const;
   /// The op's operands and its guard.
   std::vector<isa::Ref> refs(std::uint32_t op) const;
+  /// Whether all registers of the op's instruction are operands of its ops, or `also`. What a
+  /// handler gets by another way it would read and write past the compiled code.
+  bool names_all(std::uint32_t op, isa::Ref also) const;
   /// count() if it is none.
   std::uint32_t frame_register(isa::Ref ref) const;
   /// Registers that may be read from this op on.
@@ -48,6 +51,7 @@ private:
   std::map<std::uint32_t, std::uint32_t> by_offset_;
   std::vector<ptx::BitVector> before_;             // by instruction
   std::vector<std::vector<std::uint32_t>> writes_; // by instruction
+  std::vector<std::vector<std::uint32_t>> uses_;   // by instruction: reads and writes
   std::vector<bool> kept_; // by register: of the lowering, and used by more than one instruction
 };
 
