@@ -1,6 +1,8 @@
 // All litmus programs of a bound: the machine of src/weak allows exactly what the axioms allow.
 //
 //   heddle_litmus                            lists bounds
+//   heddle_litmus --random=COUNT [FIRST]     random programs (random_programs.h); one that differs
+//                                            is made small; with a third number, that of a mutant
 //   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
@@ -18,6 +20,7 @@
 // access is a relaxed one of system scope, so a bound names only scopes that differ.
 #include "memory/axioms/axioms.h"
 #include "memory/litmus.h"
+#include "memory/random_programs.h"
 #include "memory/shapes.h"
 
 #include <fmt/format.h>
@@ -432,21 +435,6 @@ int list_programs(const Programs& programs, std::uint64_t wanted) {
   return 0;
 }
 
-/// Threads that wait at different barriers of a block for ever: no litmus program.
-bool hangs(const Program& p) {
-  for (std::size_t a = 0; a < p.threads.size(); ++a) {
-    for (std::size_t b = 0; b < p.threads.size(); ++b) {
-      const auto barriers = [&](std::size_t t) {
-        return std::ranges::count_if(p.threads[t], &Instruction::is_barrier);
-      };
-      if (p.locations[a].block == p.locations[b].block && barriers(a) != barriers(b)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 int run_shapes(std::uint64_t mixed) {
   Counts all;
   for (const Shape& shape : shapes()) {
@@ -501,6 +489,46 @@ int list_shapes(std::uint64_t wanted) {
   return 0;
 }
 
+/// Random programs, from number `first` on. If `mutant` is one, until one notices it.
+int run_random(std::uint64_t count, std::uint64_t first, weak::Mutant mutant) {
+  Counts counts;
+  for (std::uint64_t n = first; n < first + count && counts.different < 5; ++n) {
+    const Program p = random_program(n);
+    const Outcomes expected = axioms::built_outcomes(p);
+    const Outcomes found = machine_outcomes(p, mutant);
+    ++counts.programs;
+    counts.races += expected.race ? 1 : 0;
+    counts.outcomes += found.outcomes.size();
+    if (found == expected) {
+      continue;
+    }
+    ++counts.different;
+    if (mutant != weak::Mutant::None) {
+      fmt::print("mutant {}: random program {}\n", static_cast<int>(mutant), n);
+      return 1;
+    }
+    const Program least = smallest(p, [](const Program& less) {
+      return axioms::built_outcomes(less) != machine_outcomes(less);
+    });
+    fmt::print(
+        "random program {}; what is left of it:\n{}  axioms:  {}\n  machine: {}\n",
+        n,
+        text(least),
+        text(axioms::built_outcomes(least)),
+        text(machine_outcomes(least))
+    );
+  }
+  fmt::print(
+      "{} random programs from {} on, {} with a data race, {} outcomes, {} differ\n",
+      counts.programs,
+      first,
+      counts.races,
+      counts.outcomes,
+      counts.different
+  );
+  return counts.different == 0 && counts.programs > 0 ? 0 : 1;
+}
+
 int list() {
   for (const Bound& b : bounds()) {
     fmt::print("{:14} {:>14} programs: {}\n", b.name, Programs(b).count(), b.about);
@@ -514,6 +542,15 @@ int run(int argc, char** argv) {
   }
   if (std::string_view(argv[1]) == "--mutants") {
     return check_mutants();
+  }
+  constexpr std::string_view random = "--random=";
+  if (std::string_view(argv[1]).starts_with(random)) {
+    const auto number = [&](int i) { return argc > i ? std::strtoull(argv[i], nullptr, 10) : 0; };
+    return run_random(
+        std::strtoull(argv[1] + random.size(), nullptr, 10),
+        number(2),
+        static_cast<weak::Mutant>(number(3))
+    );
   }
   constexpr std::string_view shape_list = "--shapes-list=";
   if (std::string_view(argv[1]).starts_with(shape_list)) {
