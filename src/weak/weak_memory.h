@@ -101,6 +101,7 @@ enum class Mutant : std::uint8_t {
   EqualUpdatesRelease,  // an update that changes no value hands on nothing of its own
   ReductionsAcquire,    // an update without a result begins an acquire pattern
   RacesForgetReads,     // a write does not race with a read before it
+  RacesForgetAcquires,  // an acquire races with what it acquires
   Count
 };
 
@@ -133,8 +134,14 @@ public:
   bool has_thread(Thread thread) const { return threads_.contains(thread); }
 
   /// [MEM-RACE] An access that the thread is about to make: does it race with an earlier one?
-  std::optional<Race>
-  race(Thread thread, const Range& range, const Access& access, bool writes) const;
+  /// `reads`: the rank of the message that it reads; an acquire is behind what it acquires.
+  std::optional<Race> race(
+      Thread thread,
+      const Range& range,
+      const Access& access,
+      bool writes,
+      std::optional<std::uint32_t> reads = {}
+  ) const;
 
   /// Messages that a read may read, oldest first; never empty. `update`: it writes behind that.
   std::vector<Choice>
@@ -255,6 +262,7 @@ private:
   bool morally_strong(Thread a, const Access& of_a, Thread b, bool strong, Scope scope) const;
   bool reach(Thread a, Scope of_a, Thread b, Scope of_b) const;
   std::uint32_t least_rank(const Messages& messages, const View& view) const;
+  bool passes_on(const Release& r, Thread thread, Scope scope) const;
   std::uint32_t
   add_event(Thread, const Range&, const Access&, bool write, bool message, std::uint64_t tag);
   void remove_event(std::uint32_t event);

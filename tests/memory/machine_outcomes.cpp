@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -176,7 +177,7 @@ private:
         if (made.i.updates() != update) {
           continue;
         }
-        if (has_race(s, thread, made.i)) {
+        if (has_race(s, thread, made.i, c.rank)) {
           return;
         }
         State next = s;
@@ -199,8 +200,13 @@ private:
   static weak::Access access_of(const Instruction& i) {
     return {i.strong, i.scope, i.acquire, i.release, i.kind == Instruction::Kind::Reduce};
   }
-  bool has_race(const State& s, weak::Thread thread, const Instruction& i) {
-    race_ = race_ || s.memory.race(thread, range_of(i), access_of(i), i.writes());
+  bool has_race(
+      const State& s,
+      weak::Thread thread,
+      const Instruction& i,
+      std::optional<std::uint32_t> reads = {}
+  ) {
+    race_ = race_ || s.memory.race(thread, range_of(i), access_of(i), i.writes(), reads);
     return race_;
   }
 

@@ -19,14 +19,14 @@ class Maker {
 public:
   explicit Maker(std::uint64_t seed) : random_(seed) {
     // What this program is like: all of one kind says more than a bit of everything.
-    weak_ = pick({0, 0, 0, 10, 40});
+    weak_ = pick({0, 0, 0, 10, 30});
     ordered_ = pick({0, 30, 60, 90});
     volatile_ = pick({0, 0, 0, 30});
     updates_ = pick({0, 10, 30, 60});
     fences_ = pick({0, 0, 20, 50});
     depends_ = pick({0, 20, 50});
     barriers_ = pick({0, 0, 0, 25});
-    few_scopes_ = chance(60);
+    few_scopes_ = chance(80);
     wide_ = chance(50) ? Scope::Gpu : Scope::Sys;
     same_values_ = chance(30);
   }
@@ -81,7 +81,7 @@ private:
   }
 
   Scope scope() {
-    return few_scopes_ && chance(85) ? wide_
+    return few_scopes_ && chance(95) ? wide_
                                      : pick({Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys});
   }
 
