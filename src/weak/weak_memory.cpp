@@ -388,6 +388,7 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
   if (fence.sc && !is(Mutant::ScFencesApart)) { // [MEM-SC] Fences happen in Fence-SC order.
     for (const Release& f : sc_) {
       if (is(Mutant::ScFencesTogether) || reach(thread, scope, f.thread, f.scope)) {
+        ordered_fences_ = ordered_fences_ || !f.view.is_in(state.view);
         state.view.add_all(f.view);
       }
     }

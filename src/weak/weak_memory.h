@@ -29,7 +29,8 @@
 // agree with, so what needs a circle of these (load buffering) is missed ([MEM-BOUND]). Of more
 // than `Limits::events` writes of one thread to one place that others do not know, the oldest are
 // not compared any more (misses a race). No more than `Limits::messages` of a place can be read:
-// the oldest ones are then forgotten, and left_out_messages() says so.
+// the oldest ones are then forgotten, and left_out_messages() says so. Fences are in Fence-SC order
+// as they are executed; ordered_fences() says whether another order could have made a difference.
 #pragma once
 
 #include "base/hash.h"
@@ -210,6 +211,8 @@ public:
   void forget_all();
   bool empty() const { return events_.empty(); }
   bool left_out_messages() const { return left_out_messages_; }
+  /// True once a fence.sc has taken something from an earlier one ([MEM-BOUND]).
+  bool ordered_fences() const { return ordered_fences_; }
 
   /// Forgets what makes no difference any more. To be called after each step.
   void tidy();
@@ -286,7 +289,7 @@ private:
   std::uint64_t next_number_ = 0;
   Limits limits_;
   Mutant mutant_ = Mutant::None;
-  bool left_out_messages_ = false;
+  bool left_out_messages_ = false, ordered_fences_ = false;
 };
 
 } // namespace heddle::weak

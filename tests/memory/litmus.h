@@ -134,6 +134,11 @@ std::string text(const Outcomes& o);
 /// Threads that wait at different barriers of a block for ever: no litmus program.
 bool hangs(const Program& p);
 
-Outcomes machine_outcomes(const Program& p, weak::Mutant mutant = weak::Mutant::None);
+/// `ordered_fences`: whether WeakMemory says so in some execution.
+Outcomes machine_outcomes(
+    const Program& p,
+    weak::Mutant mutant = weak::Mutant::None,
+    bool* ordered_fences = nullptr
+);
 
 } // namespace heddle::litmus

@@ -43,8 +43,11 @@ public:
     return result;
   }
 
+  bool ordered_fences() const { return ordered_fences_; }
+
 private:
   void visit(const State& s) {
+    ordered_fences_ = ordered_fences_ || s.memory.ordered_fences();
     if (race_) {
       return;
     }
@@ -215,13 +218,18 @@ private:
   std::vector<std::size_t> first_; // slot of each thread's first instruction
   std::unordered_set<std::uint64_t> visited_;
   std::set<std::uint64_t> outcomes_;
-  bool race_ = false;
+  bool race_ = false, ordered_fences_ = false;
 };
 
 } // namespace
 
-Outcomes machine_outcomes(const Program& p, weak::Mutant mutant) {
-  return Search(p, mutant).run();
+Outcomes machine_outcomes(const Program& p, weak::Mutant mutant, bool* ordered_fences) {
+  Search search(p, mutant);
+  Outcomes result = search.run();
+  if (ordered_fences != nullptr) {
+    *ordered_fences = search.ordered_fences();
+  }
+  return result;
 }
 
 } // namespace heddle::litmus

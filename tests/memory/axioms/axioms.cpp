@@ -101,22 +101,22 @@ public:
     }
     prepare();
     choose_rf(0);
-    Result result;
-    result.all = made(race_, all_);
-    result.bounded = made(bounded_race_, bounded_);
-    return result;
+    return result();
   }
 
   /// Of any program, those that can be built in an order that program order and reads-from agree
   /// with ([MEM-BOUND]): each read finds a write that is there.
-  Outcomes built() {
+  Result built() {
     build();
-    return made(bounded_race_, bounded_);
+    return result();
   }
 
 private:
   static constexpr int initial = -1;
 
+  Result result() const {
+    return {made(race_, all_), made(ordered_race_, ordered_), made(bounded_race_, bounded_)};
+  }
   static Outcomes made(bool race, const std::set<std::uint64_t>& outcomes) {
     Outcomes result;
     result.race = race;
@@ -567,8 +567,9 @@ private:
     }
     Relation way = po_;
     way.add(reads_from_);
-    way.add(sc);
     way.add(barriers_);
+    is_ordered_ = !way.has_circle();
+    way.add(sc);
     is_bounded_ = !way.has_circle();
     order_.assign(writes_.size(), {});
     std::vector<std::size_t> order;
@@ -581,10 +582,14 @@ private:
       return;
     }
     race_ |= race;
+    ordered_race_ |= race && is_ordered_;
     bounded_race_ |= race && is_bounded_;
     if (!race) {
       const std::uint64_t o = outcome();
       all_.insert(o);
+      if (is_ordered_) {
+        ordered_.insert(o);
+      }
       if (is_bounded_) {
         bounded_.insert(o);
       }
@@ -623,10 +628,10 @@ private:
   std::vector<std::vector<std::size_t>> writes_, order_; // of each place; in coherence order
   std::vector<std::size_t> first_, next_;                // of each thread: event, instruction
   std::set<std::string> built_;
-  bool is_bounded_ = true;
+  bool is_ordered_ = true, is_bounded_ = true;
   std::array<int, most> rf_{};
-  std::set<std::uint64_t> all_, bounded_;
-  bool race_ = false, bounded_race_ = false;
+  std::set<std::uint64_t> all_, ordered_, bounded_;
+  bool race_ = false, ordered_race_ = false, bounded_race_ = false;
 };
 
 } // namespace
@@ -640,11 +645,10 @@ Result outcomes(const Program& p) {
   if (fixed) {
     return Executions(p).all();
   }
-  const Outcomes built = built_outcomes(p);
-  return {built, built};
+  return built_outcomes(p);
 }
 
-Outcomes built_outcomes(const Program& p) {
+Result built_outcomes(const Program& p) {
   return Executions(p).built();
 }
 

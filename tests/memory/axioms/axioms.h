@@ -11,16 +11,14 @@
 
 namespace heddle::litmus::axioms {
 
-// A program in which what is read decides (a value, a place, a branch, a compare-and-swap) has the
-// executions that can be built in an order that program order and reads-from agree with; what needs
-// a circle of these is not looked at.
 struct Result {
-  Outcomes all;     // whatever the axioms allow; of such a program as `bounded`
+  Outcomes all;     // whatever the axioms allow
+  Outcomes ordered; // where program order and reads-from have no circle
   Outcomes bounded; // [MEM-BOUND] where program order, reads-from and Fence-SC order have no circle
 };
 Result outcomes(const Program& p);
-/// The second half of it in the way that is needed where what is read decides. Of other programs it
-/// is the same.
-Outcomes built_outcomes(const Program& p);
+/// Without `all`, which is as `ordered`, in the way that is needed where what is read decides (a
+/// value, a place, a branch, a compare-and-swap). outcomes() does that with such programs.
+Result built_outcomes(const Program& p);
 
 } // namespace heddle::litmus::axioms
