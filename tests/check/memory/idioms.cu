@@ -276,6 +276,36 @@ template <bool Acquire> __global__ void owner_looks() {
   }
 }
 
+// A flag is handed on by a thread that acquires and releases nothing, between two fences: PTX lets
+// the last thread read old data, by an order of the fences that the search does not try. The
+// verdict says so ([MEM-BOUND]). Without fences it is found.
+//@ case: relayed plain 3
+//@ flags: --memory=ptx
+//@ verdict: terminates
+//@ bound: fence.sc in the order in which they are executed
+//@ case: relayed-unfenced plain 3
+//@ flags: --memory=ptx
+//@ verdict: defect
+//@ finding: exit-status EXIT
+template <bool Fences> __global__ void relayed() {
+  if (me() == 0) {
+    halves[0].store(1, memory_order_relaxed);
+    if (Fences) {
+      __threadfence();
+    }
+    flag.store(1, memory_order_relaxed);
+  } else if (me() == 1) {
+    if (flag.load(memory_order_relaxed) == 1) {
+      answer.store(1, memory_order_relaxed);
+    }
+  } else if (answer.load(memory_order_relaxed) == 1) {
+    if (Fences) {
+      __threadfence();
+    }
+    copies[0] = 1 - halves[0].load(memory_order_relaxed);
+  }
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
@@ -296,6 +326,8 @@ int main(int argc, char** argv) {
           {"message", [](Setup s) { return run_kernel(s, message<true>); }},
           {"message-relaxed", [](Setup s) { return run_kernel(s, message<false>); }},
           {"block-flag", [](Setup s) { return run_kernel(s, narrow); }},
+          {"relayed", [](Setup s) { return run_seqlock(s, relayed<true>); }},
+          {"relayed-unfenced", [](Setup s) { return run_seqlock(s, relayed<false>); }},
           {"owner-looks", [](Setup s) { return run_kernel(s, owner_looks<true>); }},
           {"owner-looks-relaxed", [](Setup s) { return run_kernel(s, owner_looks<false>); }},
           {"last-block", [](Setup s) { return run_kernel(s, last_block<true>); }},
