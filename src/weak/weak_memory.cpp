@@ -219,8 +219,7 @@ void WeakMemory::observe(
 /// [MEM-ACQUIRE] Takes what morally strong release patterns pass on: those read at `place`, or any.
 void WeakMemory::acquire(State& state, Thread thread, const Range* place, Scope scope) {
   for (const Pending& p : state.pending) {
-    if ((place == nullptr || p.place == *place) &&
-        passes_on(p.release, thread, scope)) {
+    if ((place == nullptr || p.place == *place) && passes_on(p.release, thread, scope)) {
       state.view.add_all(p.release.view);
     }
   }

@@ -58,8 +58,8 @@ std::string text(const Instruction& i) {
   if (i.value != 0) {
     result += fmt::format(" {}", i.value);
   }
-  constexpr const char* uses[] = {"", " + odd(#{})", " [odd(#{})]", " if #{} == 0", " if #{} != 0",
-                                  " if odd(#{})"};
+  constexpr const char* uses[] =
+      {"", " + odd(#{})", " [odd(#{})]", " if #{} == 0", " if #{} != 0", " if odd(#{})"};
   return result + fmt::format(fmt::runtime(uses[static_cast<int>(i.use)]), i.from);
 }
 

@@ -540,8 +540,7 @@ int run_random(std::uint64_t count, std::uint64_t first, weak::Mutant mutant) {
       continue;
     }
     ++counts.different;
-    const Program least =
-        smallest(p, [&](const Program& less) { return differs(less, false); });
+    const Program least = smallest(p, [&](const Program& less) { return differs(less, false); });
     fmt::print(
         "random program {}; what is left of it:\n{}  axioms:  {}\n  machine: {}\n",
         n,

@@ -136,7 +136,8 @@ private:
       return;
     }
     i.from = reads[below(reads.size())];
-    i.use = pick({Use::Data, Use::Address, Use::IfZero, Use::IfNotZero, Use::IfNotZero, Use::IfOdd});
+    i.use =
+        pick({Use::Data, Use::Address, Use::IfZero, Use::IfNotZero, Use::IfNotZero, Use::IfOdd});
     if (i.use == Use::Data && (!i.writes() || i.kind == Kind::Reduce)) {
       i.use = Use::IfNotZero;
     }

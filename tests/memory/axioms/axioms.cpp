@@ -258,7 +258,8 @@ private:
     }
   }
 
-  // --- The relations ------------------------------------------------------------------------------
+  // --- The relations
+  // ------------------------------------------------------------------------------
 
   /// An atomic operation reads its place, a `red` too; it is no read operation [8.3] all the same.
   bool finds_value(std::size_t e) const { return events_[e].i.reads() || events_[e].i.updates(); }
@@ -405,7 +406,8 @@ private:
   }
 
   /// Writes of one place in every order that `must` allows.
-  void choose_co(std::size_t place, std::vector<std::size_t>& order, const Relation& must, bool race) {
+  void
+  choose_co(std::size_t place, std::vector<std::size_t>& order, const Relation& must, bool race) {
     if (place == writes_.size()) {
       judge_all(race);
       return;
@@ -418,7 +420,9 @@ private:
       return;
     }
     for (const std::size_t w : all) {
-      const auto has = [&](std::size_t other) { return std::ranges::find(order, other) != order.end(); };
+      const auto has = [&](std::size_t other) {
+        return std::ranges::find(order, other) != order.end();
+      };
       if (has(w) ||
           std::ranges::any_of(all, [&](std::size_t o) { return must.has(o, w) && !has(o); })) {
         continue;
