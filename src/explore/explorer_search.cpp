@@ -156,6 +156,9 @@ void Explorer::note_facts() {
   if (stepper_.left_out_values()) {
     table_.note(Fact::OldValues);
   }
+  if (stepper_.ordered_fences()) {
+    table_.note(Fact::FenceOrder);
+  }
   if (stepper_.saw_float_sum()) {
     table_.note(Fact::FloatSum);
   }

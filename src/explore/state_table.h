@@ -74,6 +74,7 @@ enum class Fact : std::uint8_t {
   ActiveSets,  // activemask could have named more sets of lanes than were tried
   Reads,       // of a loop that reads one place not each read was a choice
   OldValues,   // … nor every older value of a place
+  FenceOrder,  // fence.sc were ordered as they were executed, and it made a difference
   FloatSum,    // floating-point numbers were added up in one order of several
   HostGotData, // that is no part of states, in a search by decisions
   DataOrder,   // so were accesses on whose order only data depends

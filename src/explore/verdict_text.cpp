@@ -25,6 +25,9 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
     if (table.saw(Fact::OldValues)) {
       text += ", not every older value of a place";
     }
+    if (table.saw(Fact::FenceOrder)) {
+      text += ", fence.sc in the order in which they are executed";
+    }
   } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
   }

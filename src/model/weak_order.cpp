@@ -260,16 +260,22 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   next.reads = effect.reads();
   next.writes = store;
   const std::uint64_t own = tag(lane);
-  if (const auto found = now_->race(thread, next.range, next.access, store)) {
-    race_ = Found{
-        sides_[found->tag],
-        sides_[own],
-        bytes,
-        found->strong && next.access.strong && found->range == next.range
-    };
-    return;
-  }
+  const auto has_race = [&](bool writes, std::optional<std::uint32_t> reads) {
+    const auto found = now_->race(thread, next.range, next.access, writes, reads);
+    if (found) {
+      race_ = Found{
+          sides_[found->tag],
+          sides_[own],
+          bytes,
+          found->strong && next.access.strong && found->range == next.range
+      };
+    }
+    return found.has_value();
+  };
   if (!effect.is_strong()) {
+    if (has_race(store, std::nullopt)) {
+      return;
+    }
     if (store) {
       change().write(thread, next.range, next.access, 0, {}, {}, own);
     } else {
@@ -284,6 +290,9 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   }
   const std::vector<Way> all = ways(thread, next);
   const Way way = turn_.pick != 0 && turn_.pick <= all.size() ? all[turn_.pick - 1] : all.back();
+  if (has_race(way.writes, next.reads ? std::optional(way.rank) : std::nullopt)) {
+    return;
+  }
   if (turn_.pick == 0 && all.size() > 1) { // it was taken for one that has one way only
     not_modelled("several ways to make an access that nobody chooses");
     return;

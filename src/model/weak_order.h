@@ -119,6 +119,7 @@ public:
   void not_modelled(std::string_view what);
   void forget_found();
   bool left_out_messages() const { return now_->left_out_messages(); }
+  bool ordered_fences() const { return now_->ordered_fences(); }
 
   // --- States ------------------------------------------------------------------------------------
   std::size_t mark() const { return undo_.size(); }

@@ -300,6 +300,8 @@ public:
   bool left_out_reads() const { return left_out_reads_; }
   /// True once more old values of a place could have been read than are kept.
   bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
+  /// True once a fence.sc knew more because of an earlier one.
+  bool ordered_fences() const { return weak_ && weak_->ordered_fences(); }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return access_kinds_.saw_float_sum(); }
   /// True once a thread made a plain access to memory that others see.

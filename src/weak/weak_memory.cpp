@@ -41,10 +41,38 @@ bool WeakMemory::morally_strong(
   return a == b || (of_a.strong && strong && reach(a, of_a.scope, b, scope));
 }
 
+/// [MEM-ACQUIRE] An acquire of that scope takes what a release pattern passes on.
+bool WeakMemory::passes_on(const Release& r, Thread thread, Scope scope) const {
+  return is(Mutant::AcquireWhateverScope) || reach(thread, scope, r.thread, r.scope);
+}
+
 /// [MEM-RACE] Conflicting, not morally strong, and not ordered by causality.
-std::optional<Race>
-WeakMemory::race(Thread thread, const Range& range, const Access& access, bool writes) const {
-  const View& view = threads_.at(thread).view;
+std::optional<Race> WeakMemory::race(
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    bool writes,
+    std::optional<std::uint32_t> reads
+) const {
+  const State& state = threads_.at(thread);
+  View view = state.view;
+  if (access.acquire && reads && !access.reduction && !is(Mutant::RacesForgetAcquires)) {
+    for (const Pending& p : state.pending) {
+      if (p.place == range && passes_on(p.release, thread, access.scope)) {
+        view.add_all(p.release.view);
+      }
+    }
+    if (const auto place = places_.find(range); place != places_.end()) {
+      const Message& m = place->second.at(*reads);
+      if (m.strong && morally_strong(thread, access, m.writer, m.strong, m.scope)) {
+        for (const Release& r : m.releases) {
+          if (passes_on(r, thread, access.scope)) {
+            view.add_all(r.view);
+          }
+        }
+      }
+    }
+  }
   for (std::size_t n = 0; n < events_.size(); ++n) {
     const Event& e = events_[n];
     if (e.used && (e.write || (writes && !is(Mutant::RacesForgetReads))) &&
@@ -191,9 +219,7 @@ void WeakMemory::observe(
 /// [MEM-ACQUIRE] Takes what morally strong release patterns pass on: those read at `place`, or any.
 void WeakMemory::acquire(State& state, Thread thread, const Range* place, Scope scope) {
   for (const Pending& p : state.pending) {
-    if ((place == nullptr || p.place == *place) &&
-        (is(Mutant::AcquireWhateverScope) ||
-         reach(thread, scope, p.release.thread, p.release.scope))) {
+    if ((place == nullptr || p.place == *place) && passes_on(p.release, thread, scope)) {
       state.view.add_all(p.release.view);
     }
   }
@@ -361,6 +387,7 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
   if (fence.sc && !is(Mutant::ScFencesApart)) { // [MEM-SC] Fences happen in Fence-SC order.
     for (const Release& f : sc_) {
       if (is(Mutant::ScFencesTogether) || reach(thread, scope, f.thread, f.scope)) {
+        ordered_fences_ = ordered_fences_ || !f.view.is_in(state.view);
         state.view.add_all(f.view);
       }
     }

@@ -29,7 +29,8 @@
 // agree with, so what needs a circle of these (load buffering) is missed ([MEM-BOUND]). Of more
 // than `Limits::events` writes of one thread to one place that others do not know, the oldest are
 // not compared any more (misses a race). No more than `Limits::messages` of a place can be read:
-// the oldest ones are then forgotten, and left_out_messages() says so.
+// the oldest ones are then forgotten, and left_out_messages() says so. Fences are in Fence-SC order
+// as they are executed; ordered_fences() says whether another order could have made a difference.
 #pragma once
 
 #include "base/hash.h"
@@ -101,6 +102,7 @@ enum class Mutant : std::uint8_t {
   EqualUpdatesRelease,  // an update that changes no value hands on nothing of its own
   ReductionsAcquire,    // an update without a result begins an acquire pattern
   RacesForgetReads,     // a write does not race with a read before it
+  RacesForgetAcquires,  // an acquire races with what it acquires
   Count
 };
 
@@ -133,8 +135,14 @@ public:
   bool has_thread(Thread thread) const { return threads_.contains(thread); }
 
   /// [MEM-RACE] An access that the thread is about to make: does it race with an earlier one?
-  std::optional<Race>
-  race(Thread thread, const Range& range, const Access& access, bool writes) const;
+  /// `reads`: the rank of the message that it reads; an acquire is behind what it acquires.
+  std::optional<Race> race(
+      Thread thread,
+      const Range& range,
+      const Access& access,
+      bool writes,
+      std::optional<std::uint32_t> reads = {}
+  ) const;
 
   /// Messages that a read may read, oldest first; never empty. `update`: it writes behind that.
   std::vector<Choice>
@@ -203,6 +211,8 @@ public:
   void forget_all();
   bool empty() const { return events_.empty(); }
   bool left_out_messages() const { return left_out_messages_; }
+  /// True once a fence.sc has taken something from an earlier one ([MEM-BOUND]).
+  bool ordered_fences() const { return ordered_fences_; }
 
   /// Forgets what makes no difference any more. To be called after each step.
   void tidy();
@@ -255,6 +265,7 @@ private:
   bool morally_strong(Thread a, const Access& of_a, Thread b, bool strong, Scope scope) const;
   bool reach(Thread a, Scope of_a, Thread b, Scope of_b) const;
   std::uint32_t least_rank(const Messages& messages, const View& view) const;
+  bool passes_on(const Release& r, Thread thread, Scope scope) const;
   std::uint32_t
   add_event(Thread, const Range&, const Access&, bool write, bool message, std::uint64_t tag);
   void remove_event(std::uint32_t event);
@@ -278,7 +289,7 @@ private:
   std::uint64_t next_number_ = 0;
   Limits limits_;
   Mutant mutant_ = Mutant::None;
-  bool left_out_messages_ = false;
+  bool left_out_messages_ = false, ordered_fences_ = false;
 };
 
 } // namespace heddle::weak

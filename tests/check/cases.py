@@ -9,6 +9,7 @@ A program is a .cu file; lines of the form `//@ word: text` state what is expect
     //@ finding: CODE [RULE]   a finding and the rule it cites; the set of these must be the whole answer
     //@ names: TEXT            a part of the source line that the (only) finding names first, second, …
     //@ rests-on: RULE…        rules without which it might not end, among others
+    //@ bound: TEXT            a part of what the verdict says that it holds for
     //@ clause: WORD…          clauses of the execution model that the case turns on
     //@ flags: …               flags of `heddle check`
     //@ nvcc: …                flags of nvcc
@@ -32,7 +33,7 @@ import time
 HEDDLE = os.environ.get("HEDDLE", "./heddle")
 DIRECTIVE = re.compile(r"^\s*//@ ([a-z-]+): *(.*?)\s*$")
 ONCE = {"verdict", "incomplete", "gap", "large", "timeout"}
-MANY = {"finding", "names", "rests-on", "clause", "flags", "nvcc", "env"}
+MANY = {"finding", "names", "rests-on", "bound", "clause", "flags", "nvcc", "env"}
 HANGS = {"starvation", "livelock", "deadlock", "no-progress-loop"}
 VERDICTS = {"terminates": 0, "may-hang": 1, "defect": 1, "unknown": None}
 CLAUSES = {
@@ -132,6 +133,7 @@ class Case:
         compare("complete", self.one("incomplete") is None, answer.get("complete"))
         missing = set(self.many("rests-on")) - set(answer.get("rests_on", []))
         compare("rules it rests on, missing", set(), missing)
+        compare("bounds, missing", [], [b for b in self.values.get("bound", []) if b not in answer.get("bounds", "")])
         if self.values.get("names") and len(answer["findings"]) == 1:
             source = self.path.read_text().splitlines()
             named = [source[place["line"] - 1].strip() for place in answer["findings"][0]["locations"]

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heddle::litmus {
 
 namespace {
@@ -44,12 +46,47 @@ std::string text(const Instruction& i) {
   if (i.strong && !i.is_volatile) {
     order += scope_name(i.scope);
   }
-  constexpr const char* names[] = {"ld", "st", "exch", "fence", "red"};
+  constexpr const char* names[] = {"ld", "st", "exch", "fence", "red", "barrier", "add", "cas"};
   std::string result = names[static_cast<int>(i.kind)] + order;
-  return i.is_fence() ? result : result + " " + std::string(1, place_names[i.place]);
+  if (i.is_fence()) {
+    return result;
+  }
+  result += " " + std::string(1, place_names[i.place]);
+  if (i.kind == Instruction::Kind::Cas) {
+    result += fmt::format(" {}", i.expected);
+  }
+  if (i.value != 0) {
+    result += fmt::format(" {}", i.value);
+  }
+  constexpr const char* uses[] =
+      {"", " + odd(#{})", " [odd(#{})]", " if #{} == 0", " if #{} != 0", " if odd(#{})"};
+  return result + fmt::format(fmt::runtime(uses[static_cast<int>(i.use)]), i.from);
 }
 
 } // namespace
+
+Executed Executed::having_found(std::uint64_t found) const {
+  Executed e = *this;
+  if (i.kind == Instruction::Kind::Cas && found != i.expected) {
+    e.i.kind = Instruction::Kind::Load;
+    e.i.release = false;
+  }
+  return e;
+}
+
+bool hangs(const Program& p) {
+  for (std::size_t a = 0; a < p.threads.size(); ++a) {
+    for (std::size_t b = 0; b < p.threads.size(); ++b) {
+      const auto barriers = [&](std::size_t t) {
+        return std::ranges::count_if(p.threads[t], &Instruction::is_barrier);
+      };
+      if (p.locations[a].block == p.locations[b].block && barriers(a) != barriers(b)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
 
 std::string text(const Program& p) {
   std::string result;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -17,7 +18,7 @@ namespace {
 struct State {
   weak::WeakMemory memory;
   std::vector<std::size_t> next;      // instruction of each thread
-  std::vector<std::uint64_t> read;    // what each read has read
+  std::vector<std::uint64_t> read;    // what each instruction has read
   std::array<std::uint64_t, 4> now{}; // what places hold
 };
 
@@ -27,15 +28,12 @@ public:
 
   Outcomes run() {
     State first{.memory = weak::WeakMemory({}, mutant_), .next = {}, .read = {}};
-    std::size_t reads = 0;
     for (std::size_t t = 0; t < program_.threads.size(); ++t) {
       first.memory.add_thread(static_cast<weak::Thread>(t), program_.locations[t]);
-      first_read_.push_back(reads);
-      reads +=
-          static_cast<std::size_t>(std::ranges::count_if(program_.threads[t], &Instruction::reads));
+      first_.push_back(first.read.size());
+      first.read.resize(first.read.size() + program_.threads[t].size());
     }
     first.next.resize(program_.threads.size());
-    first.read.resize(reads);
     visit(first);
     Outcomes result;
     result.race = race_;
@@ -45,8 +43,11 @@ public:
     return result;
   }
 
+  bool ordered_fences() const { return ordered_fences_; }
+
 private:
   void visit(const State& s) {
+    ordered_fences_ = ordered_fences_ || s.memory.ordered_fences();
     if (race_) {
       return;
     }
@@ -69,13 +70,25 @@ private:
     for (std::size_t t = 0; t < program_.threads.size(); ++t) {
       if (s.next[t] < program_.threads[t].size()) {
         ended = false;
-        step(s, t, program_.threads[t][s.next[t]]);
+        const Executed e = execute(program_, t, s.next[t], [&](std::size_t from) {
+          return s.read[first_[t] + from];
+        });
+        if (e.skipped) {
+          State next = s;
+          go_on(next, t);
+        } else {
+          step(s, t, e);
+        }
       }
     }
     if (ended) {
       std::uint64_t outcome = 0;
-      for (const std::uint64_t r : s.read) {
-        outcome = outcome << 4 | r;
+      for (std::size_t t = 0; t < program_.threads.size(); ++t) {
+        for (std::size_t k = 0; k < program_.threads[t].size(); ++k) {
+          if (program_.threads[t][k].reads()) {
+            outcome = outcome << 4 | s.read[first_[t] + k];
+          }
+        }
       }
       for (int p = 0; p < program_.places; ++p) {
         outcome = outcome << 4 | s.now[static_cast<std::size_t>(p)];
@@ -124,8 +137,9 @@ private:
     visit(met);
   }
 
-  void step(const State& s, std::size_t t, const Instruction& i) {
+  void step(const State& s, std::size_t t, const Executed& e) {
     const auto thread = static_cast<weak::Thread>(t);
+    const Instruction& i = e.i;
     if (i.is_barrier()) {
       meet(s, t);
       return;
@@ -136,58 +150,86 @@ private:
       go_on(next, t);
       return;
     }
-    const weak::Range range{std::uint64_t{64} * i.place, 4};
-    const weak::Access
-        access{i.strong, i.scope, i.acquire, i.release, i.kind == Instruction::Kind::Reduce};
-    if (s.memory.race(thread, range, access, i.writes())) {
-      race_ = true;
+    if (i.reads() || i.updates()) {
+      find(s, t, e);
+      return;
+    }
+    const weak::Access access = access_of(i);
+    if (has_race(s, thread, i)) {
       return;
     }
     const std::uint64_t now = s.now[i.place];
-    const std::uint64_t value = value_of(program_, t, s.next[t]);
-    std::size_t which = first_read_[t];
-    for (std::size_t k = 0; k < s.next[t]; ++k) {
-      which += program_.threads[t][k].reads() ? 1 : 0;
-    }
-    if (i.reads() || i.updates()) {
-      for (const weak::Choice& c : s.memory.readable(thread, range, access, i.writes())) {
-        State next = s;
-        const std::uint64_t found = c.newest ? now : c.value[0];
-        if (i.reads()) {
-          next.read[which] = found;
-        }
-        if (i.writes()) {
-          const std::uint64_t made = i.reads() ? value : found | value;
-          next.memory.update(thread, range, access, c.rank, {now}, {made});
-          next.now[i.place] = c.newest ? made : now;
-        } else {
-          next.memory.read(thread, range, access, c.rank);
-        }
-        go_on(next, t);
-      }
-      return;
-    }
-    const auto positions = s.memory.positions(thread, range, access);
+    const auto positions = s.memory.positions(thread, range_of(i), access);
     for (const std::uint32_t p : positions) {
       State next = s;
-      next.memory.write(thread, range, access, p, {now}, {value});
-      next.now[i.place] = p == positions.back() ? value : now;
+      next.memory.write(thread, range_of(i), access, p, {now}, {e.operand});
+      next.now[i.place] = p == positions.back() ? e.operand : now;
       go_on(next, t);
     }
   }
 
+  /// A read, with or without a write: any message that it may read.
+  void find(const State& s, std::size_t t, const Executed& e) {
+    const auto thread = static_cast<weak::Thread>(t);
+    const std::uint64_t now = s.now[e.i.place];
+    for (const bool update : {false, true}) {
+      for (const weak::Choice& c :
+           s.memory.readable(thread, range_of(e.i), access_of(e.i), update)) {
+        const std::uint64_t found = c.newest ? now : c.value[0];
+        const Executed made = e.having_found(found);
+        if (made.i.updates() != update) {
+          continue;
+        }
+        if (has_race(s, thread, made.i, c.rank)) {
+          return;
+        }
+        State next = s;
+        if (e.i.reads()) {
+          next.read[first_[t] + s.next[t]] = found;
+        }
+        if (update) {
+          const std::uint64_t value = made.written(found);
+          next.memory.update(thread, range_of(e.i), access_of(e.i), c.rank, {now}, {value});
+          next.now[e.i.place] = c.newest ? value : now;
+        } else {
+          next.memory.read(thread, range_of(e.i), access_of(e.i), c.rank);
+        }
+        go_on(next, t);
+      }
+    }
+  }
+
+  static weak::Range range_of(const Instruction& i) { return {std::uint64_t{64} * i.place, 4}; }
+  static weak::Access access_of(const Instruction& i) {
+    return {i.strong, i.scope, i.acquire, i.release, i.kind == Instruction::Kind::Reduce};
+  }
+  bool has_race(
+      const State& s,
+      weak::Thread thread,
+      const Instruction& i,
+      std::optional<std::uint32_t> reads = {}
+  ) {
+    race_ = race_ || s.memory.race(thread, range_of(i), access_of(i), i.writes(), reads);
+    return race_;
+  }
+
   const Program& program_;
   weak::Mutant mutant_;
-  std::vector<std::size_t> first_read_;
+  std::vector<std::size_t> first_; // slot of each thread's first instruction
   std::unordered_set<std::uint64_t> visited_;
   std::set<std::uint64_t> outcomes_;
-  bool race_ = false;
+  bool race_ = false, ordered_fences_ = false;
 };
 
 } // namespace
 
-Outcomes machine_outcomes(const Program& p, weak::Mutant mutant) {
-  return Search(p, mutant).run();
+Outcomes machine_outcomes(const Program& p, weak::Mutant mutant, bool* ordered_fences) {
+  Search search(p, mutant);
+  Outcomes result = search.run();
+  if (ordered_fences != nullptr) {
+    *ordered_fences = search.ordered_fences();
+  }
+  return result;
 }
 
 } // namespace heddle::litmus

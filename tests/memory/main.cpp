@@ -1,6 +1,8 @@
 // All litmus programs of a bound: the machine of src/weak allows exactly what the axioms allow.
 //
 //   heddle_litmus                            lists bounds
+//   heddle_litmus --random=COUNT [FIRST]     random programs (random_programs.h); one that differs
+//                                            is made small; a third number: of a mutant
 //   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
@@ -18,6 +20,7 @@
 // access is a relaxed one of system scope, so a bound names only scopes that differ.
 #include "memory/axioms/axioms.h"
 #include "memory/litmus.h"
+#include "memory/random_programs.h"
 #include "memory/shapes.h"
 
 #include <fmt/format.h>
@@ -328,17 +331,25 @@ private:
 };
 
 struct Counts {
-  std::uint64_t programs = 0, races = 0, beyond = 0, different = 0, outcomes = 0;
+  std::uint64_t programs = 0, races = 0, beyond = 0, different = 0, outcomes = 0, fences = 0;
 };
+
+/// Does the machine allow what it should, and say so if it could have ordered fences in another
+/// way?
+bool agrees(const axioms::Result& expected, const Outcomes& found, bool said) {
+  return found == expected.bounded && (said || found.race || expected.ordered == found);
+}
 
 void compare(const Program& p, std::uint64_t number, Counts& counts) {
   const axioms::Result expected = axioms::outcomes(p);
-  const Outcomes found = machine_outcomes(p);
+  bool said = false;
+  const Outcomes found = machine_outcomes(p, weak::Mutant::None, &said);
   ++counts.programs;
   counts.races += expected.bounded.race ? 1 : 0;
   counts.beyond += expected.all != expected.bounded ? 1 : 0;
+  counts.fences += expected.ordered != expected.bounded ? 1 : 0;
   counts.outcomes += found.outcomes.size();
-  if (found != expected.bounded && ++counts.different <= 5) {
+  if (!agrees(expected, found, said) && ++counts.different <= 5) {
     fmt::print(
         "program {}:\n{}  axioms:  {}\n  machine: {}\n",
         number,
@@ -372,24 +383,44 @@ constexpr Killer killers[] = {
     {weak::Mutant::EqualUpdatesRelease, "2x3-equal", 201577},
     {weak::Mutant::ReductionsAcquire, "2x3-reductions", 86571},
 };
-static_assert(std::size(killers) + 2 == static_cast<std::size_t>(weak::Mutant::Count));
+static_assert(std::size(killers) + 3 == static_cast<std::size_t>(weak::Mutant::Count));
+
+bool is_noticed(weak::Mutant mutant, const Program& p) {
+  const Outcomes right = machine_outcomes(p);
+  return machine_outcomes(p, mutant) != right && axioms::outcomes(p).bounded == right;
+}
 
 bool is_noticed(const Killer& killer, const Bound& bound) {
   const Programs programs(bound);
   for (std::uint64_t n = killer.number; n < programs.count(); ++n) {
     const std::vector<std::size_t> digits = programs.digits(n);
-    if (!programs.is_first(digits)) {
-      continue;
-    }
-    const Program p = programs.program(digits);
-    const Outcomes right = machine_outcomes(p);
-    if (machine_outcomes(p, killer.mutant) != right) {
+    if (programs.is_first(digits) && is_noticed(killer.mutant, programs.program(digits))) {
       fmt::print("mutant {}: {} {}\n", static_cast<int>(killer.mutant), bound.name, n);
-      return axioms::outcomes(p).bounded == right;
+      return true;
     }
   }
   fmt::print("mutant {}: not noticed\n", static_cast<int>(killer.mutant));
   return false;
+}
+
+/// A thread looks at a lock without an order and gives it back; another one tries once to take it.
+/// That is a write only if it has acquired what came before. No program of a bound has an update
+/// that may fail.
+Program lock_looked_at() {
+  using Kind = Instruction::Kind;
+  Program p;
+  p.locations = together2;
+  p.threads = {
+      {{.kind = Kind::Load},
+       {.kind = Kind::Update, .strong = true, .scope = Scope::Gpu, .release = true, .value = 3}},
+      {{.kind = Kind::Cas,
+        .strong = true,
+        .scope = Scope::Gpu,
+        .acquire = true,
+        .value = 5,
+        .expected = 3}},
+  };
+  return p;
 }
 
 /// A read, and a write that nothing orders behind it. No program of a bound tells whether that is
@@ -404,7 +435,8 @@ bool finds_race_with_read(weak::Mutant mutant) {
 
 int check_mutants() {
   bool all_noticed = finds_race_with_read(weak::Mutant::None) &&
-                     !finds_race_with_read(weak::Mutant::RacesForgetReads);
+                     !finds_race_with_read(weak::Mutant::RacesForgetReads) &&
+                     is_noticed(weak::Mutant::RacesForgetAcquires, lock_looked_at());
   const std::vector<Bound> all = bounds();
   for (const Killer& killer : killers) {
     const auto bound = std::ranges::find_if(all, [&](const Bound& b) {
@@ -432,21 +464,6 @@ int list_programs(const Programs& programs, std::uint64_t wanted) {
   return 0;
 }
 
-/// Threads that wait at different barriers of a block for ever: no litmus program.
-bool hangs(const Program& p) {
-  for (std::size_t a = 0; a < p.threads.size(); ++a) {
-    for (std::size_t b = 0; b < p.threads.size(); ++b) {
-      const auto barriers = [&](std::size_t t) {
-        return std::ranges::count_if(p.threads[t], &Instruction::is_barrier);
-      };
-      if (p.locations[a].block == p.locations[b].block && barriers(a) != barriers(b)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 int run_shapes(std::uint64_t mixed) {
   Counts all;
   for (const Shape& shape : shapes()) {
@@ -465,13 +482,14 @@ int run_shapes(std::uint64_t mixed) {
     }
     fmt::print(
         "{:24} {:28} {} uniform, {} mixed, {} with a data race, {} allow more beyond the bound, {} "
-        "differ\n",
+        "of them by another order of fence.sc, {} differ\n",
         shape.name,
         shape.threads,
         uniform,
         counts.programs - uniform,
         counts.races,
         counts.beyond,
+        counts.fences,
         counts.different
     );
     all.programs += counts.programs;
@@ -501,6 +519,49 @@ int list_shapes(std::uint64_t wanted) {
   return 0;
 }
 
+/// Random programs, from number `first` on; the machine may be a mutant.
+int run_random(std::uint64_t count, std::uint64_t first, weak::Mutant mutant) {
+  Counts counts;
+  for (std::uint64_t n = first; n < first + count && counts.different < 5; ++n) {
+    const Program p = random_program(n);
+    const auto differs = [&](const Program& q, bool count) {
+      const axioms::Result expected = axioms::built_outcomes(q);
+      bool said = false;
+      const Outcomes found = machine_outcomes(q, mutant, &said);
+      if (count) {
+        ++counts.programs;
+        counts.races += expected.bounded.race ? 1 : 0;
+        counts.fences += expected.ordered != expected.bounded ? 1 : 0;
+        counts.outcomes += found.outcomes.size();
+      }
+      return !agrees(expected, found, said);
+    };
+    if (!differs(p, true)) {
+      continue;
+    }
+    ++counts.different;
+    const Program least = smallest(p, [&](const Program& less) { return differs(less, false); });
+    fmt::print(
+        "random program {}; what is left of it:\n{}  axioms:  {}\n  machine: {}\n",
+        n,
+        text(least),
+        text(axioms::built_outcomes(least).bounded),
+        text(machine_outcomes(least, mutant))
+    );
+  }
+  fmt::print(
+      "{} random programs from {} on, {} with a data race, {} outcomes, {} allow more by another "
+      "order of fence.sc, {} differ\n",
+      counts.programs,
+      first,
+      counts.races,
+      counts.outcomes,
+      counts.fences,
+      counts.different
+  );
+  return counts.different == 0 && counts.programs > 0 ? 0 : 1;
+}
+
 int list() {
   for (const Bound& b : bounds()) {
     fmt::print("{:14} {:>14} programs: {}\n", b.name, Programs(b).count(), b.about);
@@ -514,6 +575,15 @@ int run(int argc, char** argv) {
   }
   if (std::string_view(argv[1]) == "--mutants") {
     return check_mutants();
+  }
+  constexpr std::string_view random = "--random=";
+  if (std::string_view(argv[1]).starts_with(random)) {
+    const auto number = [&](int i) { return argc > i ? std::strtoull(argv[i], nullptr, 10) : 0; };
+    return run_random(
+        std::strtoull(argv[1] + random.size(), nullptr, 10),
+        number(2),
+        static_cast<weak::Mutant>(number(3))
+    );
   }
   constexpr std::string_view shape_list = "--shapes-list=";
   if (std::string_view(argv[1]).starts_with(shape_list)) {

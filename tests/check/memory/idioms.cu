@@ -249,6 +249,63 @@ int run_seqlock(Setup setup, void (*kernel)()) {
   return taken[0] != taken[1] ? 1 : 0;
 }
 
+// The owner of a lock looks at its word without an order and gives it back; another thread tries
+// once to take it. That is a write only if it has acquired what the owner has done ([MEM-RACE]);
+// without the acquire it races.
+//@ case: owner-looks plain
+//@ flags: --memory=ptx
+//@ verdict: terminates
+//@ case: owner-looks-relaxed plain
+//@ flags: --memory=ptx
+//@ verdict: defect
+//@ finding: data-race RACE
+__device__ int owner = 1;
+template <bool Acquire> __global__ void owner_looks() {
+  cuda::atomic_ref<int, cuda::thread_scope_device> word(owner);
+  if (me() == 0) {
+    total = owner;
+    word.store(0, memory_order_release);
+  } else {
+    int nobody = 0;
+    word.compare_exchange_strong(
+        nobody,
+        2,
+        Acquire ? memory_order_acquire : memory_order_relaxed,
+        memory_order_relaxed
+    );
+  }
+}
+
+// A flag is handed on by a thread that acquires and releases nothing, between two fences: PTX lets
+// the last thread read old data, by an order of the fences that the search does not try. The
+// verdict says so ([MEM-BOUND]). Without fences it is found.
+//@ case: relayed plain 3
+//@ flags: --memory=ptx
+//@ verdict: terminates
+//@ bound: fence.sc in the order in which they are executed
+//@ case: relayed-unfenced plain 3
+//@ flags: --memory=ptx
+//@ verdict: defect
+//@ finding: exit-status EXIT
+template <bool Fences> __global__ void relayed() {
+  if (me() == 0) {
+    halves[0].store(1, memory_order_relaxed);
+    if (Fences) {
+      __threadfence();
+    }
+    flag.store(1, memory_order_relaxed);
+  } else if (me() == 1) {
+    if (flag.load(memory_order_relaxed) == 1) {
+      answer.store(1, memory_order_relaxed);
+    }
+  } else if (answer.load(memory_order_relaxed) == 1) {
+    if (Fences) {
+      __threadfence();
+    }
+    copies[0] = 1 - halves[0].load(memory_order_relaxed);
+  }
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
@@ -269,6 +326,10 @@ int main(int argc, char** argv) {
           {"message", [](Setup s) { return run_kernel(s, message<true>); }},
           {"message-relaxed", [](Setup s) { return run_kernel(s, message<false>); }},
           {"block-flag", [](Setup s) { return run_kernel(s, narrow); }},
+          {"relayed", [](Setup s) { return run_seqlock(s, relayed<true>); }},
+          {"relayed-unfenced", [](Setup s) { return run_seqlock(s, relayed<false>); }},
+          {"owner-looks", [](Setup s) { return run_kernel(s, owner_looks<true>); }},
+          {"owner-looks-relaxed", [](Setup s) { return run_kernel(s, owner_looks<false>); }},
           {"last-block", [](Setup s) { return run_kernel(s, last_block<true>); }},
           {"last-block-no-fence", [](Setup s) { return run_kernel(s, last_block<false>); }},
           {"seqlock", [](Setup s) { return run_seqlock(s, seqlock<true>); }},
