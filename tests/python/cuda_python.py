@@ -44,7 +44,8 @@ def with_core():
     program = Program(SOURCE.decode(), code_type="c++", options=ProgramOptions(arch=f"sm_{device.arch}"))
     kernel = program.compile("cubin").get_kernel("twice")
     buffer = device.allocate(400, stream=stream)
-    check(driver.cuMemsetD32(int(buffer.handle), 21, 100))
+    # On the stream of the launch: a stream of cuda.core does not wait for the default stream.
+    check(driver.cuMemsetD32Async(int(buffer.handle), 21, 100, int(stream.handle)))
     launch(stream, LaunchConfig(grid=4, block=32), kernel, buffer, ctypes.c_int(100))
     stream.sync()
     values = (ctypes.c_int * 100)()

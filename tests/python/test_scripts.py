@@ -68,7 +68,8 @@ class Start(Run):
 @unittest.skipUnless(PACKAGES, "the packages of tools/python-cuda-requirements.txt are not there (HEDDLE_PYTHON_CUDA)")
 class Packages(Run):
     def script(self, name, **arguments):
-        return self.heddle(str(HERE / name), **arguments)
+        """Runs it as an example would be run: these scripts have no race either."""
+        return self.heddle("--races", str(HERE / name), **arguments)
 
     def finding(self, name, line_text):
         """The script's finding names its own line, as kernel `fill`, and where it is launched."""
