@@ -428,6 +428,9 @@ Result<void> prefer_prompt_hangs(
   TRY(const Search prompt, search_all(request, server, handover, share));
   HostSources sources(request.program);
   report::Report found = judge_search(request, prompt.table, sources, prompt.finished).report;
+  if (prompt.table.for_several() && !found.findings.empty()) {
+    retrace(request, server, handover, prompt, share, sources, found);
+  }
   std::erase_if(found.findings, [](const report::Diagnostic& d) { return !is_hang(d); });
   if (found.findings.empty()) {
     return {};
