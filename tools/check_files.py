@@ -17,7 +17,7 @@ LONG_ALLOWED = {".def", ".tsv", ".json", ".ptx", ".golden"}
 SOURCES = {".h", ".cpp", ".cu", ".py", ".cmake", ".sh"}
 LARGEST_CLASS = (600, 20)  # lines, members
 # Larger ones, which may only shrink.
-LARGER = {"src/reduce/stepper.h:Stepper": (580, 53)}
+LARGER: dict[str, tuple[int, int]] = {}
 CLASS = re.compile(r"^(?:template <[^\n]*> )?class ([\w:]+)[^;]*\{$.*?^\};$", re.M | re.S)
 MEMBER = re.compile(r"^  [\w:<][^()\n]*?\b(\w+_(?:, \w+_)*)(?: = [^;]*|\{[^;]*\})?;", re.M)
 

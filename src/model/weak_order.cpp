@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace heddle::model {
 
@@ -178,8 +179,8 @@ void WeakOrder::forget_all() {
 
 // --- Turns ---------------------------------------------------------------------------------------
 
-void WeakOrder::look_again(bool same_allocations) {
-  if (!same_allocations) {
+void WeakOrder::look_again(std::uint64_t allocations) {
+  if (std::exchange(allocations_, allocations) != allocations) {
     forget_all(); // what is gone cannot be looked at
   } else if (!now_->empty()) {
     change().look_again([](const weak::Range& range, const weak::Value& value) {

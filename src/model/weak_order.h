@@ -70,8 +70,9 @@ public:
   void end_thread(weak::Thread thread);
   /// Whatever was done until now is seen by everybody.
   void forget_all();
-  /// The host, or a copy, has moved: what it has written is seen at once.
-  void look_again(bool same_allocations);
+  /// The host, or a copy, has moved: what it has written is seen at once. `allocations`: the
+  /// AddressSpace's generation.
+  void look_again(std::uint64_t allocations);
 
   // --- A turn of some lanes of a warp
   // -------------------------------------------------------------
@@ -148,6 +149,7 @@ private:
   Turn turn_;
   std::vector<Behind> behind_;
   std::optional<Found> race_;
+  std::uint64_t allocations_ = 0; // when somebody last looked again
   std::string gap_;
   std::vector<Side> sides_;
   std::map<std::tuple<const isa::Op*, weak::Thread>, std::uint64_t> tags_;

@@ -77,14 +77,23 @@ Stepper::Stepper(World& world, Options options)
           live_options(options_.learned, options_.by_decisions, options_.mutant)
       ),
       access_kinds_(live_, options_.learned, by_warps()),
-      order_data_(
-          exec_,
-          world.space(),
-          options_.learned.unordered & ~options_.learned.contended,
-          options_.retries,
-          options_.mutant
-      ),
-      cone_(exec_, world.space(), live_, options_.learned, options_.host_decides, options_.mutant),
+      followed_{
+          OrderData(
+              exec_,
+              world.space(),
+              options_.learned.unordered & ~options_.learned.contended,
+              options_.retries,
+              options_.mutant
+          ),
+          Cone(
+              exec_,
+              world.space(),
+              live_,
+              options_.learned,
+              options_.host_decides,
+              options_.mutant
+          )
+      },
       images_(options_.by_decisions),
       access_monitor_(
           {options_.sums,
@@ -97,7 +106,7 @@ Stepper::Stepper(World& world, Options options)
           world.space(),
           live_,
           access_kinds_,
-          order_data_
+          followed_.order
       ) {
   if (mutant_is(Mutant::AheadForgetsValues)) {
     known_moves_.forget_values();
@@ -107,11 +116,11 @@ Stepper::Stepper(World& world, Options options)
     journal_.tell_last(*weak_);
   }
   if (options_.data_order) {
-    journal_.tell(order_data_);
+    journal_.tell(followed_.order);
   }
   if (options_.by_decisions) {
-    journal_.tell(cone_);
-    journal_.leave_out(cone_);
+    journal_.tell(followed_.cone);
+    journal_.leave_out(followed_.cone);
   }
 }
 Stepper::~Stepper() = default;
@@ -208,7 +217,7 @@ Operation Stepper::classify(const Lane& at) const {
     if (effect.is_strong()) {
       return strong_access(at, {OperationKind::Access, effect.step, effect.name});
     }
-    saw_plain_access_ = true;
+    seen_.plain_access = true;
     if (live_.at(code, op).before_dead_end && !by_warps()) {
       // As racy as can be, and yet what `while (flag == 0) {}` becomes: exact at least here.
       journal_.count_as_strong(op);
@@ -236,10 +245,10 @@ Operation Stepper::classify(const Lane& at) const {
   }
   case Kind::Collective:
   case Kind::WarpWide: // those that load and store do so as weakly as plain accesses
-    saw_plain_access_ = saw_plain_access_ || effect.reads() || effect.writes();
+    seen_.plain_access = seen_.plain_access || effect.reads() || effect.writes();
     return {OperationKind::Join, effect.step, effect.name};
   case Kind::Object: // [RACE]: weak, like other accesses to data
-    saw_plain_access_ = true;
+    seen_.plain_access = true;
     return {OperationKind::Plain, effect.step, effect.name};
   case Kind::Mbarrier: {
     Operation result = classify_phase_op(at);
@@ -265,7 +274,7 @@ Operation Stepper::classify(const Lane& at) const {
       result.step = effect.step;
       return result;
     }
-    saw_plain_access_ = true; // as weak as a plain access; here it happens at once
+    seen_.plain_access = true; // as weak as a plain access; here it happens at once
     return {OperationKind::Plain, effect.step, effect.name};
   }
   case Kind::Call:
@@ -283,7 +292,7 @@ Operation Stepper::classify(const Lane& at) const {
 
 /// What a call of a function of the device library is.
 Operation Stepper::classify_call(const ptx::Instruction& call) const {
-  repeatable_ = false;
+  under_way_.repeatable = false;
   switch (ptx::library_function(call)) {
   case ptx::LibraryFunction::Output:
     return {OperationKind::Io, StepKind::Io, "printf"}; // [STEP.2]
@@ -299,8 +308,8 @@ Operation Stepper::classify_call(const ptx::Instruction& call) const {
   case ptx::LibraryFunction::None:
     break;
   }
-  order_data_.called_library();
-  cone_.decided_by_anything();
+  followed_.order.called_library();
+  followed_.cone.decided_by_anything();
   const bool runtime = std::ranges::any_of(call.operands, [](const ptx::Operand& operand) {
     return isa::device_runtime_function(operand.name) != nullptr;
   });
@@ -324,7 +333,7 @@ bool Stepper::is_choice(const Lane& at, OperationKind kind) const {
     }
     [[fallthrough]];
   case OperationKind::Plain:
-    return (!progress.made || !options_.eager) && !bundling_;
+    return (!progress.made || !options_.eager) && !under_way_.bundling;
   case OperationKind::Access:
   case OperationKind::Heap:
   case OperationKind::Aligned: // its warp decides, see open_aligned
@@ -399,7 +408,7 @@ Stop Stepper::run(const Lane& at, std::int64_t fuel, LaneMask with, bool reconve
     const std::uint64_t threads = at.work->command->grid->config().block.count();
     heap_->turn(at.work->identity, block * threads + at.warp * isa::warp_size);
   }
-  if (!look_at_clock(at, bit(at.lane) | with, std::exchange(time_, Time::None))) {
+  if (!look_at_clock(at, bit(at.lane) | with, std::exchange(under_way_.time, Time::None))) {
     return Stop::Unsupported;
   }
   const Stop stop =
@@ -413,7 +422,7 @@ Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool 
   Cluster& cluster = *at.work->clusters[at.cluster];
   Block& running = cluster.block(at.block);
   if (options_.by_decisions) { // others visit the shared memory of a larger cluster
-    cone_.in_block(
+    followed_.cone.in_block(
         cluster.size() == 1 ? &at.work->command->grid->kernel() : nullptr,
         running.all_shared().data()
     );
@@ -422,7 +431,7 @@ Stop Stepper::run_noting(const Lane& at, std::int64_t fuel, LaneMask with, bool 
     return run_turn(at, fuel, with, reconverge);
   }
   if (options_.data_order) {
-    order_data_.in_block(
+    followed_.order.in_block(
         {running.all_shared().data(),
          running.all_shared().size(),
          &at.work->command->grid->kernel()}
@@ -629,10 +638,12 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
       }
     }
     // Without what is only tried out: that is remembered, so it depends on other states.
-    const std::uint64_t executed = exec_.executed() - tried_;
+    const std::uint64_t executed = exec_.executed() - tried_out_.instructions;
     const Stop stop = run(at, plain_fuel, group, /*reconverge=*/chosen == 0);
     const auto lanes = static_cast<std::uint64_t>(std::popcount(group));
-    rounds -= 1 + static_cast<int>((exec_.executed() - tried_ - executed) / lanes / instructions);
+    rounds -= 1 + static_cast<int>(
+                      (exec_.executed() - tried_out_.instructions - executed) / lanes / instructions
+                  );
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
       fail(at);
       return false;
@@ -680,7 +691,7 @@ void Stepper::settle(Work& work, std::size_t cluster) {
     if (++passes > many_passes) {
       work.progress[cluster].joins_are_moves = true;
     }
-    executed = by_warps() ? 0 : exec_.executed() - tried_;
+    executed = by_warps() ? 0 : exec_.executed() - tried_out_.instructions;
     moved = false;
     Cluster& c = *work.clusters[cluster];
     for (std::size_t b = 0; b < c.size(); ++b) {
@@ -703,28 +714,29 @@ void Stepper::settle(Work& work, std::size_t cluster) {
         }
       }
     }
-    if (!by_warps() && exec_.executed() - tried_ == executed && waits_for_ever(work, cluster)) {
+    if (!by_warps() && exec_.executed() - tried_out_.instructions == executed &&
+        waits_for_ever(work, cluster)) {
       work.progress[cluster].polls = true;
       moved = true;
     }
-  } while (moved || (!by_warps() && exec_.executed() - tried_ != executed));
+  } while (moved || (!by_warps() && exec_.executed() - tried_out_.instructions != executed));
 }
 
 void Stepper::fail(const Lane& at) {
-  if (failure_ && !failure_->incomplete.empty()) {
+  if (under_way_.failure && !under_way_.failure->incomplete.empty()) {
     return; // it is our own gap
   }
   if (weak_ && fail_weakly()) {
     return;
   }
-  failure_ = Failure{};
+  under_way_.failure = Failure{};
   Block& block = at.work->clusters[at.cluster]->block(at.block);
-  failure_->report = report_fault(*at.work->command->grid, block, at.warp, exec_);
-  if (failure_->report.fault.kind == isa::FaultKind::HeapMisuse && heap_ != nullptr) {
-    failure_->report.nearest = heap_->nearest(failure_->report.fault.address);
+  under_way_.failure->report = report_fault(*at.work->command->grid, block, at.warp, exec_);
+  if (under_way_.failure->report.fault.kind == isa::FaultKind::HeapMisuse && heap_ != nullptr) {
+    under_way_.failure->report.nearest = heap_->nearest(under_way_.failure->report.fault.address);
   }
   if (const AccessNotes::Misuse& misuse = journal_.misuse(); misuse.op != nullptr) {
-    FaultReport& report = failure_->report;
+    FaultReport& report = under_way_.failure->report;
     report.kind = FaultReport::Kind::Fault;
     report.nearest = heap_->nearest(misuse.at);
     report.fault = {};

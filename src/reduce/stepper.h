@@ -61,6 +61,7 @@
 #include "reduce/mutant.h"
 #include "reduce/order_data.h"
 #include "reduce/phases.h"
+#include "reduce/stepper_state.h"
 #include "reduce/sums.h"
 #include "reduce/transitions.h"
 #include "reduce/work.h"
@@ -156,10 +157,10 @@ public:
   std::uint64_t last_ones() const { return mutant_is(Mutant::LastOnesTwo) ? 2 : last_ones_matter; }
   std::uint64_t only_last_matters(std::span<const Move> moves);
   /// As what the last step() counts: known afterwards, since a move may begin with plain accesses.
-  StepKind taken() const { return taken_; }
+  StepKind taken() const { return under_way_.taken; }
   /// How the last step() changed the classes of threads, its own first. A class may become several;
   /// threads whose class is not named kept it.
-  const std::vector<Change>& changes() const { return changes_; }
+  const std::vector<Change>& changes() const { return under_way_.changes; }
 
   using Note = reduce::Note;
 
@@ -182,7 +183,7 @@ public:
   /// The move that `again` was told of, in the same state.
   bool step(const Move& move, const Again& again);
   /// The last step() was made as `again` said: changes() says nothing, it is what was told then.
-  bool made_again() const { return made_again_; }
+  bool made_again() const { return under_way_.made_again; }
   /// What is known of moves is forgotten when it may not hold any more: then this changes.
   std::uint64_t epoch() const { return known_moves_.epoch(); }
   /// Nothing if that is not known yet, or if more is concerned than a cluster and memory. `now` is
@@ -203,12 +204,8 @@ public:
   /// The host has moved: it may have changed memory. All marks are void.
   void host_moved();
 
-  struct Failure {
-    FaultReport report;     // of a device thread; kind Unsupported: Heddle's gap
-    std::string incomplete; // not empty: no fault, but the search cannot go on from here
-    std::optional<heddle::report::Diagnostic> race = {}; // then it is that
-  };
-  const std::optional<Failure>& failure() const { return failure_; }
+  using Failure = reduce::Failure;
+  const std::optional<Failure>& failure() const { return under_way_.failure; }
 
   // --- For reports -----------------------------------------------------------------------------
   /// "kernel 'add<<<1,32>>>'", or the command's. Of a launch that is under way together with others
@@ -240,11 +237,11 @@ public:
   /// True once there were more orders of lanes or sides than are tried.
   bool left_out_orders() const { return warp_choices_.left_out(); }
   /// True once a thread could have looked at a clock more often before a time limit than is tried.
-  bool left_out_looks() const { return left_out_looks_; }
+  bool left_out_looks() const { return seen_.left_out_looks; }
   /// True once a grid had to wait for another one.
-  bool saw_dependency() const { return saw_dependency_; }
+  bool saw_dependency() const { return seen_.dependency; }
   /// True once a thread made a move that its cluster does not run through, or a strong access.
-  bool saw_choice() const { return saw_choice_; }
+  bool saw_choice() const { return seen_.choice; }
   /// The only host thread has waited for that to hold: with Options::starts_at_once, commands
   /// without which it would not hold come before whatever is submitted from now on.
   void host_waited(const std::function<bool()>& condition) {
@@ -254,7 +251,7 @@ public:
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
   bool sums_clash() const {
-    return access_monitor_.sums().clash() || decided_by() != 0 || cone_.clash();
+    return access_monitor_.sums().clash() || decided_by() != 0 || followed_.cone.clash();
   }
   /// For searches in several processes: what one has noted, the others have to learn.
   std::vector<Sums::Note> take_news() { return access_monitor_.sums().take_news(); }
@@ -263,28 +260,28 @@ public:
   Learned learned() const {
     Learned result = options_.learned;
     result |= access_monitor_.sums().refuted();
-    result |= cone_.refuted();
+    result |= followed_.cone.refuted();
     result.contended |= decided_by();
-    result.lasting |= lasting_;
-    if (phases_clash_ && options_.phases) {
+    result.lasting |= seen_.lasting;
+    if (seen_.phases_clash && options_.phases) {
       result.refute(Assumption::Phases);
     }
     if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
       result.refute(Assumption::HeapRoom);
     }
-    if (neighbour_gone_ && options_.neighbours) {
+    if (seen_.neighbour_gone && options_.neighbours) {
       result.refute(Assumption::Neighbours);
     }
     return result;
   }
   /// Options::by_decisions: true once the host has got data of devices.
-  bool host_got_data() const { return cone_.host_got_data(); }
+  bool host_got_data() const { return followed_.cone.host_got_data(); }
   /// True once data depended on an order that was not chosen, and the host may decide by it.
   bool saw_unordered() const {
     return access_monitor_.sums().saw_unordered() ||
-           (cone_.host_got_data() && !options_.host_decides);
+           (followed_.cone.host_got_data() && !options_.host_decides);
   }
-  bool saw_retries() const { return order_data_.saw_retries(); }
+  bool saw_retries() const { return followed_.order.saw_retries(); }
   /// Options::phases, allocations or neighbours was wrong: what has been explored is not
   /// everything.
   bool refuted() const { return learned().refuted != options_.learned.refuted; }
@@ -293,11 +290,11 @@ public:
   /// The host goes first, because that is so.
   void host_passes();
   /// True once that was wrong for some grid.
-  bool some_last() const { return lasting_ != 0; }
+  bool some_last() const { return seen_.lasting != 0; }
   /// True once activemask could have named more sets of lanes than are tried.
-  bool left_out_active() const { return left_out_active_; }
+  bool left_out_active() const { return seen_.left_out_active; }
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
-  bool left_out_reads() const { return left_out_reads_; }
+  bool left_out_reads() const { return seen_.left_out_reads; }
   /// True once more old values of a place could have been read than are kept.
   bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
   /// True once a fence.sc knew more because of an earlier one.
@@ -305,7 +302,7 @@ public:
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return access_kinds_.saw_float_sum(); }
   /// True once a thread made a plain access to memory that others see.
-  bool saw_plain_access() const { return saw_plain_access_; }
+  bool saw_plain_access() const { return seen_.plain_access; }
 
   /// The next step() executes its move and does not look it up, and `all` gets the words that it
   /// reads and writes. At most 256 reads are known; what the host and copies do is not among them.
@@ -319,7 +316,7 @@ public:
   /// True once device threads can see addresses of the host's own memory (cudaHostRegister, or what
   /// looks like one in parameters): these are others in each execution, and with them the
   /// fingerprints.
-  bool saw_host_addresses() const { return journal_.saw_host_addresses() || host_parameters_; }
+  bool saw_host_addresses() const { return journal_.saw_host_addresses() || seen_.host_parameters; }
   /// Is there a command that is not complete?
   bool busy() const;
 
@@ -330,7 +327,7 @@ private:
   bool mutant_is(Mutant mutant) const { return options_.mutant == mutant; }
   /// Unordered accesses whose order has decided something.
   std::uint64_t decided_by() const {
-    return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : order_data_.decided_by();
+    return mutant_is(Mutant::DataOrderNeverDecides) ? 0 : followed_.order.decided_by();
   }
 
   // stepper.cpp: threads
@@ -426,11 +423,6 @@ private:
   std::optional<Polled> polled(const Lane& at) const;
   std::optional<Hash128>
   polls_until(Trial& trial, const Lane& at, const Polled& word, Places* places) const;
-  enum class Vain : std::uint8_t {
-    No,
-    ForSome, // for each value that was tried
-    ForAny
-  };
   Vain reads_in_vain(const Lane& at) const;
   class AnyValue; // stepper_any_value.cpp
   bool same_for_any_value(Trial& trial, const Lane& at, const Places& places) const;
@@ -597,6 +589,8 @@ private:
   void find_moves(Work& work, std::size_t cluster, Image& image, std::vector<std::size_t>& turns);
   Operation loop_operation(const Lane& at) const;
 
+  static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
+
   World& world_;
   Options options_;
   mutable isa::Exec exec_;
@@ -604,51 +598,19 @@ private:
   mutable LiveState live_;
   WarpChoices warp_choices_{exec_, live_};
   mutable AccessKinds access_kinds_;
-  mutable OrderData order_data_;
-  mutable Cone cone_;
+  mutable Followed followed_;
   std::unique_ptr<WeakOrder> weak_;          // nullptr: memory is sequentially consistent
-  std::uint32_t weak_pick_ = 0;              // of the move under way
-  std::uint64_t weak_generation_ = 0;        // of allocations, when the host moved last
   std::unique_ptr<DeviceHeap> heap_;         // once there is a kernel that may use it
   std::vector<std::unique_ptr<Work>> works_; // in order of submission
   ImageStore images_;
   KnownMoves known_moves_;
-  bool made_again_ = false; // what Again says, by the last step()
   std::vector<Log> log_;
-  std::size_t output_bytes_ = 0; // that threads have written
-  std::vector<Change> changes_;
-  std::vector<std::byte> scratch_, lane_scratch_, decisive_scratch_; // of intern()
-  mutable std::vector<std::uint64_t> words_;                         // of fingerprint()
-  std::optional<Failure> failure_;
-  bool stepping_ = false;  // a move is under way …
-  bool submitted_ = false; // … and has submitted something
-  bool saw_dependency_ = false;
-  bool saw_early_ = false; // a command with a programmatic dependency
-  bool saw_choice_ = false;
   EarlyCommands early_commands_; // with Options::starts_at_once
-  bool host_parameters_ = false; // a kernel has a parameter that is an address of the host's
-  bool left_out_active_ = false;
-  std::uint64_t lasting_ = 0;
-  static constexpr int few_active = 4; // lanes at an activemask: all their sets are tried
   AccessMonitor access_monitor_;
-  mutable bool phases_clash_ = false;
-  bool neighbour_gone_ = false;      // a block may end while another one accesses its shared memory
-  mutable std::uint64_t tried_ = 0;  // instructions that were only tried out
-  std::uint64_t barrier_before_ = 0; // of the grid, before the move under way
-  mutable std::unordered_map<const ptx::Function*, bool> asks_for_pending_;
-  mutable std::unordered_map<std::uint64_t, bool> asks_in_vain_;       // by state of a lane
-  mutable std::unordered_map<std::uint64_t, Vain> reads_in_vain_;      // the same
-  mutable std::unordered_map<std::uint64_t, bool> asks_only_the_time_; // the same
-  bool left_out_reads_ = false;
-  mutable bool saw_plain_access_ = false;
-  mutable std::uint64_t pass_ = 0;                             // of moves()
-  mutable std::unordered_map<ThreadClass, std::size_t> loose_; // in it: moves of loose threads
-  mutable bool repeatable_ = true; // the move under way touches nothing but images and memory
-  bool left_out_looks_ = false;
-  Time time_{};           // what the clock shows at which the move under way looks
-  Hash128 looks_from_;    // the state of its lane before that
-  bool bundling_ = false; // plain accesses of a thread that is about to take its next step
-  StepKind taken_{};
+  Seen seen_;
+  UnderWay under_way_;
+  mutable TriedOut tried_out_;
+  mutable Scratch scratch_;
 };
 
 } // namespace heddle::reduce

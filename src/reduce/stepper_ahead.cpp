@@ -22,7 +22,7 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
     return std::nullopt;
   }
   if (move.endless) {
-    if (!saw_choice_) {
+    if (!seen_.choice) {
       return std::nullopt; // this one will be the first
     }
     return Ahead{now, unnumbered(now), move.step, {}, nullptr, {}};
@@ -44,12 +44,12 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
   const bool others = like_others(work, move.cluster, *before, move.who);
   Outcome::Changes& changes = outcome.changes[others ? 1 : 0];
   if (!std::exchange(changes.known, true)) {
-    changes_.clear();
+    under_way_.changes.clear();
     note_changes(*before, *outcome.image);
     if (others) {
       note_kept(*before);
     }
-    changes.list = changes_;
+    changes.list = under_way_.changes;
   }
   const Hash128 after =
       fingerprint_after(now, known->writes, work, before->hash, outcome.image->hash);
@@ -170,7 +170,8 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
   known_moves_.of_lanes.add(
       known_moves_.of_lanes.key(before.rest, before.parts[thread]),
       read,
-      {journal_.written(), {after.parts[thread], after.rest, journal_.written_shared(), taken_, {}}}
+      {journal_.written(),
+       {after.parts[thread], after.rest, journal_.written_shared(), under_way_.taken, {}}}
   );
   return true;
 }
@@ -201,16 +202,16 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
   if (!(plain == lanes) || asked_where != before.where) {
     unnumbered = image_hash(work, outcome.rest->hash, shared, plain, asked_where);
   }
-  changes_.clear();
+  under_way_.changes.clear();
   const ThreadClass was = before.threads[thread];
   const ThreadClass is =
       to != nullptr ? class_of(work, move.cluster, before, thread, to->lane, to->placed) : 0;
   bool others = false; // of its class
   if (was != is) {
-    changes_.push_back({was, is});
+    under_way_.changes.push_back({was, is});
     others = std::ranges::count(before.threads, was) > 1;
     if (others) {
-      changes_.push_back({was, was});
+      under_way_.changes.push_back({was, was});
     }
   }
   const Hash128 state = fingerprint_after(now, known->writes, work, before.hash, after);
@@ -218,7 +219,7 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
       state,
       unnumbered_after(state, work, before, after, unnumbered),
       outcome.taken,
-      changes_,
+      under_way_.changes,
       &outcome.notes[others ? 1 : 0],
       {nullptr, known.transition, epoch()}
   };
@@ -300,17 +301,19 @@ void Stepper::note_changes(const Image& before, const Image& after) {
   for (std::size_t t = 0; t < before.threads.size(); ++t) {
     const Change change{before.threads[t], after.threads[t]};
     some_kept = some_kept || (change.from != 0 && change.from == change.to);
-    if (change.from != change.to && std::ranges::find(changes_, change) == changes_.end()) {
-      changes_.push_back(change);
+    if (change.from != change.to &&
+        std::ranges::find(under_way_.changes, change) == under_way_.changes.end()) {
+      under_way_.changes.push_back(change);
     }
   }
   // Threads of a class of which others have left it.
   for (std::size_t t = 0; some_kept && t < before.threads.size(); ++t) {
     const Change kept{before.threads[t], before.threads[t]};
     if (kept.from == after.threads[t] &&
-        std::ranges::find(changes_, kept.from, &Change::from) != changes_.end() &&
-        std::ranges::find(changes_, kept) == changes_.end()) {
-      changes_.push_back(kept);
+        std::ranges::find(under_way_.changes, kept.from, &Change::from) !=
+            under_way_.changes.end() &&
+        std::ranges::find(under_way_.changes, kept) == under_way_.changes.end()) {
+      under_way_.changes.push_back(kept);
     }
   }
 }
@@ -319,9 +322,9 @@ void Stepper::note_changes(const Image& before, const Image& after) {
 void Stepper::note_kept(const Image& image) {
   for (const ThreadClass who : image.threads) {
     const Change kept{who, who};
-    if (std::ranges::find(changes_, who, &Change::from) != changes_.end() &&
-        std::ranges::find(changes_, kept) == changes_.end()) {
-      changes_.push_back(kept);
+    if (std::ranges::find(under_way_.changes, who, &Change::from) != under_way_.changes.end() &&
+        std::ranges::find(under_way_.changes, kept) == under_way_.changes.end()) {
+      under_way_.changes.push_back(kept);
     }
   }
 }

@@ -139,7 +139,7 @@ void Stepper::note_ends(Work& work, std::size_t c) {
       std::exchange(progress.visited_gone, false) && !mutant_is(Mutant::NeighboursForgetOpenings);
   const bool gone =
       some_gone(progress, *work.clusters[c]) && !mutant_is(Mutant::NeighboursForgetEnds);
-  neighbour_gone_ = neighbour_gone_ || met_without || gone;
+  seen_.neighbour_gone = seen_.neighbour_gone || met_without || gone;
 }
 
 } // namespace heddle::reduce

@@ -136,12 +136,13 @@ bool Stepper::asks_only_the_time(const Lane& at) const {
   }
   const Hash128 state = lane_state(at);
   const std::uint64_t key = combine(state.low, state.high).low;
-  if (const auto known = asks_only_the_time_.find(key); known != asks_only_the_time_.end()) {
+  if (const auto known = tried_out_.asks_only_the_time.find(key);
+      known != tried_out_.asks_only_the_time.end()) {
     return known->second;
   }
   Trial trial(*this, at);
   const bool result = trial.go_on() && trial.state() == state;
-  asks_only_the_time_.emplace(key, result);
+  tried_out_.asks_only_the_time.emplace(key, result);
   return result;
 }
 
@@ -199,8 +200,8 @@ bool Stepper::much_later(const Lane& at, const LiveState::At& reading) {
 }
 
 void Stepper::begin_look(const Lane& at, Time time) {
-  time_ = time;
-  looks_from_ = time == Time::Soon ? lane_state(at) : Hash128{};
+  under_way_.time = time;
+  under_way_.looks_from = time == Time::Soon ? lane_state(at) : Hash128{};
 }
 
 /// The move is over. Was it a look, and is its thread at the same one again, in another state?
@@ -212,7 +213,7 @@ void Stepper::end_look(const Move& move) {
   std::uint8_t& soon = work.progress[at.cluster].loops[at.block][at.warp].soon[lane];
   if (move.time != Time::Soon || (warp.live >> at.lane & 1) == 0 || warp.pc[lane] != move.op) {
     soon = 0;
-  } else if (lane_state(at) != looks_from_) {
+  } else if (lane_state(at) != under_way_.looks_from) {
     ++soon;
   }
 }
@@ -253,8 +254,8 @@ bool Stepper::look_at_clock(const Lane& first, isa::LaneMask lanes, Time time) {
           time != Time::Soon && stands_at_visible(at) && !much_later(at, *reading) &&
           late++ == most_late
       ) {
-        failure_ = Failure{};
-        failure_->incomplete = fmt::format(
+        under_way_.failure = Failure{};
+        under_way_.failure->incomplete = fmt::format(
             "a thread of {} remembers a time while more than {} time limits pass",
             at.work->command->label,
             most_late

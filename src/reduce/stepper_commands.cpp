@@ -70,7 +70,7 @@ void Stepper::submitted(const CommandPtr& command) {
     make_heap(command->grid->kernel());
     live_.know(command->grid->kernel());
   }
-  if (!stepping_) {
+  if (!under_way_.active) {
     host_moved();
   }
   auto work = std::make_unique<Work>();
@@ -121,7 +121,7 @@ void Stepper::submitted(const CommandPtr& command) {
       access_monitor_.sums().overlap(work->identity, other->identity);
     }
   }
-  saw_early_ = saw_early_ || !command->early.empty();
+  seen_.early = seen_.early || !command->early.empty();
   if (options_.starts_at_once) {
     early_commands_.submitted(command, work->identity, [&](std::uint64_t other) {
       access_monitor_.sums().overlap(work->identity, other);
@@ -141,13 +141,14 @@ void Stepper::submitted(const CommandPtr& command) {
     for (std::uint64_t at = 0; at + sizeof(memory::Address) <= grid.parameter_bytes(); at += 8) {
       memory::Address word = 0;
       std::memcpy(&word, grid.parameters() + at, sizeof word);
-      host_parameters_ = host_parameters_ || (memory::AddressSpace::is_host_memory(word) &&
-                                              !world_.space().find(word)); // not pinned
+      seen_.host_parameters =
+          seen_.host_parameters ||
+          (memory::AddressSpace::is_host_memory(word) && !world_.space().find(word)); // not pinned
     }
   }
   works_.push_back(std::move(work));
-  if (stepping_) {
-    submitted_ = true; // by a thread or a command, in whose move it is
+  if (under_way_.active) {
+    under_way_.submitted = true; // by a thread or a command, in whose move it is
   } else {
     advance();
   }
@@ -186,7 +187,7 @@ CommandPtr Stepper::host_function(const Move& move) const {
 
 void Stepper::complete(Work& work) {
   if (work.kernel()) {
-    order_data_.ended(work.command->grid->kernel());
+    followed_.order.ended(work.command->grid->kernel());
   }
   work.done = true;
   work.command->completed_at = world_.now();
@@ -204,13 +205,11 @@ void Stepper::returned(const CommandPtr& command) {
 }
 
 void Stepper::host_moved() {
-  output_bytes_ = world_.output_bytes();
   log_.clear();
   journal_.recount();
   if (weak_) {
-    const std::uint64_t before = std::exchange(weak_generation_, world_.space().generation());
     weak_->forget_undo();
-    weak_->look_again(weak_generation_ == before);
+    weak_->look_again(world_.space().generation());
   }
   for (const auto& work : works_) {
     if (work->done) {
@@ -241,8 +240,8 @@ void Stepper::make_ready(std::size_t n) {
   const auto fits = [&](std::size_t done) {
     const auto why = done == some ? too_large(*work.command, before, some, count) : std::nullopt;
     if (why) {
-      failure_ = Failure{};
-      failure_->incomplete = *why;
+      under_way_.failure = Failure{};
+      under_way_.failure->incomplete = *why;
     }
     return !why;
   };
@@ -278,7 +277,7 @@ void Stepper::make_ready(std::size_t n) {
   }
   before = some != count ? memory_use() : MemoryUse{};
   Starts starts;
-  for (std::size_t c = 0; c < count && !failure_; ++c) {
+  for (std::size_t c = 0; c < count && !under_way_.failure; ++c) {
     if (!fits(c)) {
       return;
     }
@@ -299,7 +298,7 @@ void Stepper::make_ready(std::size_t n) {
     if (work.grids_over) { // else in leave_grid_wait()
       find_start(work, c, starts);
     }
-    if (options_.starts_at_once && !failure_ && !runs_through(work, c)) {
+    if (options_.starts_at_once && !under_way_.failure && !runs_through(work, c)) {
       start_at_once(n, c);
     }
   }
@@ -307,9 +306,9 @@ void Stepper::make_ready(std::size_t n) {
 
 /// Does whatever nobody can choose about: readiness, completion, records and orders.
 void Stepper::advance() {
-  for (bool changed = true; changed && !failure_;) {
+  for (bool changed = true; changed && !under_way_.failure;) {
     changed = false;
-    for (std::size_t n = 0; n < works_.size() && !failure_; ++n) {
+    for (std::size_t n = 0; n < works_.size() && !under_way_.failure; ++n) {
       Work& work = *works_[n];
       if (work.done) {
         continue;
@@ -318,33 +317,33 @@ void Stepper::advance() {
         const bool first = std::all_of(work.after.begin(), work.after.end(), [](const auto& c) {
           return c->done.load();
         });
-        saw_dependency_ =
-            saw_dependency_ || (work.kernel() && !(first && work.command->early.empty()));
+        seen_.dependency =
+            seen_.dependency || (work.kernel() && !(first && work.command->early.empty()));
         if (held_back(work)) {
           continue;
         }
         make_ready(n);
         changed = true;
       }
-      if (work.kernel() && !failure_ && !work.grids_over && grids_are_over(work)) {
+      if (work.kernel() && !under_way_.failure && !work.grids_over && grids_are_over(work)) {
         leave_grid_wait(n);
         changed = true;
-        if (failure_) {
+        if (under_way_.failure) {
           break;
         }
       }
       const Command& command = *work.command;
       if (command.value || (command.more && !work.kernel())) {
-        order_data_.called_library(); // it decides by what is in memory
+        followed_.order.called_library(); // it decides by what is in memory
       }
       if (command.value) {
-        cone_.decided_by(command.value->address);
+        followed_.cone.decided_by(command.value->address);
       } else if (command.more && !work.kernel()) {
-        cone_.decided_by_anything();
+        followed_.cone.decided_by_anything();
       }
       const bool ended =
           work.kernel()
-              ? !failure_ && work.ended() && !launches_anything(command) &&
+              ? !under_way_.failure && work.ended() && !launches_anything(command) &&
                     std::ranges::all_of(
                         command.early,
                         [](const EarlyDependency& early) { return early.grid->done.load(); }

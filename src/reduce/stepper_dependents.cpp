@@ -65,7 +65,7 @@ bool Stepper::held_back(const Work& work) const {
 /// Does somebody who has not begun wait for its blocks to let dependents begin? Then what its moves
 /// do is more than what they do to their cluster.
 bool Stepper::has_dependents(const Work& work) const {
-  return saw_early_ && std::ranges::any_of(works_, [&](const auto& other) {
+  return seen_.early && std::ranges::any_of(works_, [&](const auto& other) {
            return !other->done && !other->ready &&
                   std::ranges::any_of(other->command->early, [&](const EarlyDependency& early) {
                     return early.grid == work.command;
@@ -108,7 +108,7 @@ void Stepper::leave_grid_wait(std::size_t n) {
   work.grids_over = true;
   log_.push_back({.kind = Log::Kind::GridsOver, .work = static_cast<std::uint32_t>(n)});
   Starts starts;
-  for (std::size_t c = 0; c < work.images.size() && !failure_; ++c) {
+  for (std::size_t c = 0; c < work.images.size() && !under_way_.failure; ++c) {
     if (work.images[c]->ended) {
       continue;
     }
@@ -119,7 +119,7 @@ void Stepper::leave_grid_wait(std::size_t n) {
     }
     settle(work, c);
     capture(n, c);
-    if (!failure_ && !work.images[c]->made) {
+    if (!under_way_.failure && !work.images[c]->made) {
       find_start(work, c, starts);
     }
   }

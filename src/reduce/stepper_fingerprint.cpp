@@ -34,37 +34,41 @@ Hash128 Stepper::fingerprint() const {
     if (work->done) {
       continue;
     }
-    words_.clear();
-    words_.push_back(place++);
-    words_.push_back(work->identity);
-    words_.push_back(work->begun ? 2 : work->ready ? 1 : 0);
+    scratch_.words.clear();
+    scratch_.words.push_back(place++);
+    scratch_.words.push_back(work->identity);
+    scratch_.words.push_back(work->begun ? 2 : work->ready ? 1 : 0);
     for (const CommandPtr& before : work->after) {
       if (!before->done.load()) {
-        words_.push_back(number(before));
+        scratch_.words.push_back(number(before));
       }
     }
     for (const EarlyDependency& early : work->command->early) {
       if (!early.grid->done.load()) {
-        words_.push_back(number(early.grid) << 2 | 1 | static_cast<std::uint64_t>(early.on) << 1);
+        scratch_.words.push_back(
+            number(early.grid) << 2 | 1 | static_cast<std::uint64_t>(early.on) << 1
+        );
       }
     }
     for (const Overlap& overlap : work->command->overlaps) {
       if (!overlap.grid->done.load()) {
-        words_.push_back(number(overlap.grid) << 1 | static_cast<std::uint64_t>(overlap.awaited));
+        scratch_.words.push_back(
+            number(overlap.grid) << 1 | static_cast<std::uint64_t>(overlap.awaited)
+        );
       }
     }
-    words_.push_back(work->parts.size());
+    scratch_.words.push_back(work->parts.size());
     for (const CommandPtr& part : work->parts) {
       if (!part->done.load()) {
-        words_.push_back(number(part));
+        scratch_.words.push_back(number(part));
       }
     }
     if (const auto* launches =
             work->ready && work->kernel() ? work->command->grid->launches() : nullptr;
         launches != nullptr && launches->used()) {
-      launches->write_state(words_, number);
+      launches->write_state(scratch_.words, number);
     }
-    state.add(hash_of(words_.data(), words_.size() * sizeof(std::uint64_t)));
+    state.add(hash_of(scratch_.words.data(), scratch_.words.size() * sizeof(std::uint64_t)));
     add_images(state, *work, {work->sum.low, work->sum.high});
   }
   return {state.low, state.high};

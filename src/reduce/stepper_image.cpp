@@ -141,21 +141,21 @@ bool Stepper::tells_places_apart(const Work& work, std::uint8_t identity) const 
          work.clusters.front()->size() > 1;
 }
 
-/// Writes the cluster into scratch_ and finds its image, or makes one.
+/// Writes the cluster into scratch_.image and finds its image, or makes one.
 const Image* Stepper::intern(Work& work, std::size_t c) {
   forget_owners(work, c);
   Cluster& cluster = *work.clusters[c];
   const Work::Progress& progress = work.progress[c];
-  ImageWriter writer(scratch_); // of what belongs to no thread
-  ImageWriter lane_writer(lane_scratch_);
-  ImageWriter decisive_writer(decisive_scratch_); // one lane
+  ImageWriter writer(scratch_.image); // of what belongs to no thread
+  ImageWriter lane_writer(scratch_.lane);
+  ImageWriter decisive_writer(scratch_.decisive); // one lane
   ImageWriter* const decisive = options_.by_decisions ? &decisive_writer : nullptr;
 
   struct Slot {
     bool live = false;
     std::uint8_t identity = LiveState::Nothing; // that something may be decided by
     std::uint8_t asked = LiveState::Nothing;    // the same without what it keeps ([RED-OWNED])
-    std::size_t begin = 0, end = 0;             // in lane_scratch_
+    std::size_t begin = 0, end = 0;             // in scratch_.lane
     std::uint64_t flags = 0;                    // what its warp knows of it
     Hash128 state;                              // by which something may be decided
     Hash128 summand;
@@ -193,7 +193,7 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
         }
       }
     }
-    shared.bytes(scratch_.data() + begin, writer.size() - begin);
+    shared.bytes(scratch_.image.data() + begin, writer.size() - begin);
     for (std::size_t w = 0; w < block.warps().size(); ++w) {
       forget_unread(live_, block.warps()[w]);
       const Block::WarpState& state = block.warps()[w];
@@ -220,7 +220,7 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
           writer.raw(ahead.read->data(), bytes);
         }
       }
-      shared.bytes(scratch_.data() + collective, writer.size() - collective);
+      shared.bytes(scratch_.image.data() + collective, writer.size() - collective);
       for (int lane = 0; lane < isa::warp_size; ++lane) {
         Slot& thread = threads.emplace_back();
         if ((warp.live >> lane & 1) == 0) {
@@ -231,7 +231,7 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
           thread.flags = thread.flags << 1 | (*mask >> lane & 1);
         }
         thread.begin = lane_writer.size();
-        decisive_scratch_.clear();
+        scratch_.decisive.clear();
         const ImageWriter::Asks asks = lane_writer.lane(live_, warp, lane, loops, decisive);
         thread.identity = thread.asked = asks.asked;
         all_asked |= asks.asked;
@@ -249,9 +249,9 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
           thread.flags = combine(thread.flags, block.rules()->place(w, lane)).low;
         }
         const Hash128 all_of_it =
-            hash_of(lane_scratch_.data() + thread.begin, thread.end - thread.begin);
+            hash_of(scratch_.lane.data() + thread.begin, thread.end - thread.begin);
         thread.state = decisive != nullptr
-                           ? hash_of(decisive_scratch_.data(), decisive_scratch_.size())
+                           ? hash_of(scratch_.decisive.data(), scratch_.decisive.size())
                            : all_of_it;
         thread.summand = combine(all_of_it.low, all_of_it.high, std::uint64_t{threads.size()});
         sum_of_bytes.add(thread.summand);
@@ -265,14 +265,14 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
   if (!ended && options_.phases) {
     const std::size_t begin = writer.size();
     progress.phases.save(writer.bytes());
-    shared.bytes(scratch_.data() + begin, writer.size() - begin);
+    shared.bytes(scratch_.image.data() + begin, writer.size() - begin);
   }
 
   // The content, and who it is where somebody can still ask.
   // What is known of the use of mbarriers is known of threads by their numbers.
   const bool places = tells_places_apart(work, all) || progress.phases.in_use();
   const std::uint64_t where = tells_blocks_apart(all) ? std::uint64_t{c} + 1 : 0;
-  const Hash128 own = hash_of(scratch_.data(), scratch_.size());
+  const Hash128 own = hash_of(scratch_.image.data(), scratch_.image.size());
   auto rest = std::make_unique<ImageRest>();
   // Data may tell which cluster it is of even where nothing else does.
   const std::uint64_t of_cluster = options_.by_decisions ? std::uint64_t{c} + 1 : where;
@@ -282,7 +282,7 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
   if (const Image* known = images_.find(content)) {
     return known;
   }
-  rest->bytes = scratch_;
+  rest->bytes = scratch_.image;
   rest->hash = shared.finish();
   rest->lets_dependents_begin = lets_dependents_begin;
   rest->apart = apart ? combine(progress.epochs.front()).low | 1 : 0;
@@ -365,8 +365,8 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
     }
     auto part = std::make_unique<ImageThread>();
     part->bytes.assign(
-        lane_scratch_.begin() + static_cast<std::ptrdiff_t>(thread.begin),
-        lane_scratch_.begin() + static_cast<std::ptrdiff_t>(thread.end)
+        scratch_.lane.begin() + static_cast<std::ptrdiff_t>(thread.begin),
+        scratch_.lane.begin() + static_cast<std::ptrdiff_t>(thread.end)
     );
     part->summand = thread.summand;
     part->lane = lanes[t];
@@ -405,10 +405,9 @@ void Stepper::absorb_writes(Work& work, std::size_t c) {
   }
   // Where blocks start at once it matters whether a choice meets a command.
   if (options_.sums || options_.orderly || options_.starts_at_once) {
-    saw_choice_ = access_monitor_.note(work, c, own) || saw_choice_;
+    seen_.choice = access_monitor_.note(work, c, own) || seen_.choice;
   }
   journal_.absorb(own);
-  output_bytes_ = world_.output_bytes();
 }
 
 void Stepper::capture(std::size_t n, std::size_t c) {

@@ -100,8 +100,8 @@ bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   if (rounds < loop_rounds) {
     return true;
   }
-  failure_ = Failure{};
-  failure_->incomplete = fmt::format(
+  under_way_.failure = Failure{};
+  under_way_.failure->incomplete = fmt::format(
       "a thread of {} ran through {} rounds of a loop without an operation that others can see",
       at.work->command->label,
       loop_rounds

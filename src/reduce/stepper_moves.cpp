@@ -85,23 +85,23 @@ void Stepper::moves(std::vector<Move>& result) const {
       }
       continue;
     }
-    ++pass_;
+    ++scratch_.pass;
     if (options_.symmetry) {
       for (const Image* image : work.images) {
         const Image& like = *image->alike;
-        like.like_it = like.looked_at == pass_ ? like.like_it + 1 : 1;
-        like.looked_at = pass_;
+        like.like_it = like.looked_at == scratch_.pass ? like.like_it + 1 : 1;
+        like.looked_at = scratch_.pass;
       }
     }
-    ++pass_;
-    loose_.clear();
+    ++scratch_.pass;
+    scratch_.loose.clear();
     bool one_runs_through = false;
     const bool put_off = may_wait(work);
     const bool one_starts_all = work.cooperative() && work.starts_alike();
     for (std::size_t c = 0; c < work.images.size() && !(one_starts_all && c != 0); ++c) {
       const Image& image = *work.images[c];
       const Image& like = *image.alike;
-      if (image.ready.empty() || (options_.symmetry && like.looked_at == pass_)) {
+      if (image.ready.empty() || (options_.symmetry && like.looked_at == scratch_.pass)) {
         continue; // a cluster like it has had its turn
       }
       const bool starts = !image.made && work.starts[c] != Start::Free;
@@ -109,7 +109,7 @@ void Stepper::moves(std::vector<Move>& result) const {
       if (through && std::exchange(one_runs_through, true)) {
         continue; // moves with that one
       }
-      like.looked_at = pass_;
+      like.looked_at = scratch_.pass;
       const Guarantee guaranteed = guarantee(work, c);
       for (std::size_t r = 0; r < image.ready.size(); ++r) {
         const Image::Ready& ready = image.ready[r];
@@ -117,7 +117,7 @@ void Stepper::moves(std::vector<Move>& result) const {
             std::uint64_t{ready.count} * (options_.symmetry ? like.like_it : 1);
         if (image.loose) {
           const ThreadClass who = ready.who + static_cast<ThreadClass>(ready.time);
-          const auto [known, is_new] = loose_.try_emplace(who, result.size());
+          const auto [known, is_new] = scratch_.loose.try_emplace(who, result.size());
           if (!is_new) { // a thread of another cluster that is like it has its turn
             result[known->second].count += count;
             continue;
@@ -168,20 +168,20 @@ bool Stepper::simple(const Move& move) const {
 }
 
 bool Stepper::step(const Move& move, const Again& again) {
-  taken_ = StepKind::None;
-  changes_.clear();
-  submitted_ = false;
-  stepping_ = true;
-  made_again_ = false;
+  under_way_.taken = StepKind::None;
+  under_way_.changes.clear();
+  under_way_.submitted = false;
+  under_way_.active = true;
+  under_way_.made_again = false;
   if (weak_) {
     weak_->keep();
   }
   const bool fine = move.thread ? step_thread(move, again) : step_command(move);
-  stepping_ = false;
-  if (submitted_) {
+  under_way_.active = false;
+  if (under_way_.submitted) {
     host_moved(); // there is no way back
   }
-  if (made_again_) {
+  if (under_way_.made_again) {
     return true; // that ends no grid and says nothing
   }
   if (fine) {
@@ -190,13 +190,12 @@ bool Stepper::step(const Move& move, const Again& again) {
   if (weak_) {
     weak_->tidy();
   }
-  if (heap_ != nullptr && heap_->gave_up() && !failure_) {
-    failure_ = Failure{};
-    failure_->incomplete =
+  if (heap_ != nullptr && heap_->gave_up() && !under_way_.failure) {
+    under_way_.failure = Failure{};
+    under_way_.failure->incomplete =
         "the device's heap has more, or larger, allocations than a search has room for";
   }
-  output_bytes_ = world_.output_bytes(); // what failed has not been absorbed
-  return !failure_;
+  return !under_way_.failure;
 }
 
 /// False: nothing can have become possible by it.
@@ -220,7 +219,7 @@ bool Stepper::step_command(const Move& move) {
   log_.push_back({.kind = Log::Kind::Done, .work = static_cast<std::uint32_t>(move.work)});
   if (!simple(move)) {
     if (!command->more) {
-      cone_.carried_out(*command);
+      followed_.cone.carried_out(*command);
       access_monitor_.carried_out(work);
     }
     host_moved();
@@ -229,15 +228,16 @@ bool Stepper::step_command(const Move& move) {
 }
 
 bool Stepper::step_thread(const Move& move, const Again& again) {
-  saw_choice_ = saw_choice_ || !move.through;
+  seen_.choice = seen_.choice || !move.through;
   if (move.endless) {
-    taken_ = move.step;
+    under_way_.taken = move.step;
     return false;
   }
   const std::size_t before = log_.size();
   const bool fine = move_all(move, again);
   // Nobody was owed anything by threads that were not guaranteed and are gone.
-  const bool followed = (!move.through || move.guarantee != Guarantee::None) && !made_again_;
+  const bool followed =
+      (!move.through || move.guarantee != Guarantee::None) && !under_way_.made_again;
   for (std::size_t i = before; fine && followed && i < log_.size(); ++i) {
     const Log& entry = log_[i];
     if (entry.kind == Log::Kind::Image && entry.before != nullptr) {
@@ -267,8 +267,8 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   if (of_image != nullptr) {
     journal_.write(of_image->writes);
     replace_image(move.work, move.cluster, of_image->result.image);
-    taken_ = of_image->result.taken;
-    made_again_ = known;
+    under_way_.taken = of_image->result.taken;
+    under_way_.made_again = known;
     return true;
   }
   if (of_lane != nullptr) {
@@ -277,22 +277,23 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     if (!after->ready.empty()) { // else the grid may be over, or stuck
       journal_.write(of_lane->writes);
       replace_image(move.work, move.cluster, after);
-      taken_ = outcome.taken;
-      made_again_ = known;
+      under_way_.taken = outcome.taken;
+      under_way_.made_again = known;
       return true;
     }
   }
-  repeatable_ = true;
+  under_way_.repeatable = true;
   access_monitor_.begin_move();
   const std::size_t logged = log_.size();
   const bool done = execute(move);
-  if (order_data_.take_news()) { // what is known may read what has been marked, or write what is
+  if (followed_.order
+          .take_news()) { // what is known may read what has been marked, or write what is
     known_moves_.forget();
   }
   if (!done) {
     return false;
   }
-  if (repeatable_ && !weak_) {
+  if (under_way_.repeatable && !weak_) {
     remember(move, *before, logged);
   }
   return true;
@@ -318,7 +319,7 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
     known_moves_.of_images.add(
         known_moves_.of_images.key(&before, move.ready),
         *journal_.read(),
-        {journal_.written(), {after, taken_, {}}}
+        {journal_.written(), {after, under_way_.taken, {}}}
     );
   }
 }
@@ -333,7 +334,7 @@ bool Stepper::execute(const Move& move) {
     return false;
   };
   const bool was_made = work.progress[move.cluster].made;
-  barrier_before_ = grid_barrier(work);
+  under_way_.barrier_before = grid_barrier(work);
   if (by_warps()) {
     if (!begin_move(move)) {
       return failed();
@@ -346,9 +347,9 @@ bool Stepper::execute(const Move& move) {
        (first == OperationKind::Allocation && options_.allocations)) &&
       (!was_made || !options_.eager)) {
     // Plain accesses go together with the operation that follows them.
-    bundling_ = true;
+    under_way_.bundling = true;
     const bool fine = settle_lane(at);
-    bundling_ = false;
+    under_way_.bundling = false;
     if (!fine) {
       return failed();
     }
@@ -366,7 +367,7 @@ bool Stepper::execute(const Move& move) {
       // move of its own.
       return end_move(move, was_made);
     }
-    taken_ = operation.step;
+    under_way_.taken = operation.step;
     const bool may_stay =
         was_made && operation.kind == OperationKind::Access && move.lanes == 0 && !weak_;
     if (const Vain vain = may_stay ? reads_in_vain(at) : Vain::No; vain != Vain::No) {
@@ -374,7 +375,7 @@ bool Stepper::execute(const Move& move) {
       const Stop stop = run(at, plain_fuel);
       absorb_writes(work, move.cluster);
       work.loaded[move.cluster] = nullptr;
-      left_out_reads_ = left_out_reads_ || vain == Vain::ForSome;
+      seen_.left_out_reads = seen_.left_out_reads || vain == Vain::ForSome;
       return stop != Stop::Fault && stop != Stop::Unsupported;
     }
     const bool aligned = operation.kind == OperationKind::Aligned;
@@ -382,7 +383,7 @@ bool Stepper::execute(const Move& move) {
       // It has arrived; settling brings the others of its warp, then they pass together.
     } else {
       begin_look(at, move.time);
-      weak_pick_ = move.pick;
+      under_way_.weak_pick = move.pick;
       const Stop stop = run(at, plain_fuel, aligned ? together(at) : move.lanes);
       if (stop == Stop::Fault || stop == Stop::Unsupported) {
         fail(at);
@@ -393,8 +394,8 @@ bool Stepper::execute(const Move& move) {
         if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) == 0 || is_choice(at)) {
           break;
         }
-        if (stands_at_visible(at) && taken_ == StepKind::None) {
-          taken_ = classify(at).step;
+        if (stands_at_visible(at) && under_way_.taken == StepKind::None) {
+          under_way_.taken = classify(at).step;
         }
         const Stop next = run(at, plain_fuel);
         if (next == Stop::Fault || next == Stop::Unsupported) {
@@ -411,45 +412,44 @@ bool Stepper::execute(const Move& move) {
 bool Stepper::end_move(const Move& move, bool was_made) {
   Work& work = *works_[move.work];
   // [CLUSTER] [COOP]: from now on they are all guaranteed.
-  if (move.through && taken_ == StepKind::None) {
-    taken_ = StepKind::End; // [STEP.1]
+  if (move.through && under_way_.taken == StepKind::None) {
+    under_way_.taken = StepKind::End; // [STEP.1]
   }
   // The literature's occupancy begins with any operation.
   const bool makes =
-      (taken_ != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
+      (under_way_.taken != StepKind::None || options_.progress == ProgressModel::Lobe) && !was_made;
   work.progress[move.cluster].made = was_made || makes;
   settle(work, move.cluster);
   end_look(move);
   capture(move.work, move.cluster);
   for (std::size_t c = 0; makes && work.cooperative() && c < work.clusters.size(); ++c) {
-    if (c != move.cluster && !failure_) {
+    if (c != move.cluster && !under_way_.failure) {
       load(work, c);
       work.progress[c].made = true;
       settle(work, c);
       capture(move.work, c);
     }
   }
-  if (!failure_ && options_.phases && work.cooperative()) {
-    settle_grid(move.work, barrier_before_);
+  if (!under_way_.failure && options_.phases && work.cooperative()) {
+    settle_grid(move.work, under_way_.barrier_before);
   }
-  return !failure_;
+  return !under_way_.failure;
 }
 
 // --- Going back ----------------------------------------------------------------------------------
 
 Stepper::Mark Stepper::mark() const {
-  return {log_.size(), journal_.mark(), output_bytes_, weak_ ? weak_->mark() : 0};
+  return {log_.size(), journal_.mark(), world_.output_bytes(), weak_ ? weak_->mark() : 0};
 }
 
 void Stepper::undo_to(const Mark& mark) {
-  failure_.reset();
+  under_way_.failure.reset();
   journal_.undo_to(mark.memory);
   if (weak_) {
     weak_->undo_to(mark.weak);
   }
-  if (mark.output != output_bytes_) {
+  if (mark.output != world_.output_bytes()) {
     world_.drop_output_from(mark.output);
-    output_bytes_ = mark.output;
   }
   for (; log_.size() > mark.log; log_.pop_back()) {
     const Log& entry = log_.back();

@@ -67,7 +67,7 @@ Stepper::left_out_of_shared(const Work& work, std::uint64_t read, std::uint64_t 
   }
   read = mutant_is(Mutant::OverwrittenForgetsReads) ? 0 : read;
   written = mutant_is(Mutant::OverwrittenForgetsWrites) ? ~std::uint64_t{0} : written;
-  return (written & ~read) | cone_.data_in_shared(work.command->grid->kernel());
+  return (written & ~read) | followed_.cone.data_in_shared(work.command->grid->kernel());
 }
 
 /// The sum of shared memory without the contents of some variables of the kernel.

@@ -156,7 +156,7 @@ Operation Stepper::classify_phase_op(const Lane& at) const {
   const ptx::Function& function = *warp.frame[slot(at.lane)]->code->function;
   Operation result = choice;
   if (op->kind != PhaseOp::Kind::Wait) {
-    const auto [asks, is_new] = asks_for_pending_.try_emplace(&function, false);
+    const auto [asks, is_new] = tried_out_.asks_for_pending.try_emplace(&function, false);
     if (is_new) {
       asks->second = asks_for_pending(function);
     }
@@ -175,7 +175,7 @@ Operation Stepper::classify_phase_op(const Lane& at) const {
   const unsigned now = read(op->word).phase;
   if (!wait || (now != wait->phase && now != (wait->phase + 1) % 8) ||
       !asks_in_vain(at, *op, wait->phase)) {
-    phases_clash_ = !mutant_is(
+    seen_.phases_clash = !mutant_is(
         Mutant::PhasesForgetQuestions
     ); // who asks may be answered one thing or the other
     return choice;
@@ -191,7 +191,8 @@ bool Stepper::asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) co
   }
   const Hash128 by_itself = lane_by_itself(at);
   const std::uint64_t key = by_itself.low ^ by_itself.high * 3 ^ phase;
-  if (const auto known = asks_in_vain_.find(key); known != asks_in_vain_.end()) {
+  if (const auto known = tried_out_.asks_in_vain.find(key);
+      known != tried_out_.asks_in_vain.end()) {
     return known->second;
   }
   std::uint64_t word = 0;
@@ -238,7 +239,7 @@ bool Stepper::asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) co
   };
   const bool result = try_out();
   std::memcpy(op.word, &word, sizeof word);
-  asks_in_vain_.emplace(key, result);
+  tried_out_.asks_in_vain.emplace(key, result);
   return result;
 }
 
@@ -342,7 +343,7 @@ std::uint64_t Stepper::grid_barrier(const Work& work) const {
 void Stepper::settle_grid(std::size_t n, std::uint64_t before) {
   Work& work = *works_[n];
   const auto settle_all = [&] {
-    for (std::size_t c = 0; c < work.clusters.size() && !failure_; ++c) {
+    for (std::size_t c = 0; c < work.clusters.size() && !under_way_.failure; ++c) {
       if (!work.images[c]->ended) {
         load(work, c);
         settle(work, c);
@@ -350,22 +351,22 @@ void Stepper::settle_grid(std::size_t n, std::uint64_t before) {
       }
     }
   };
-  for (std::uint64_t now = grid_barrier(work); now != before && !failure_;
+  for (std::uint64_t now = grid_barrier(work); now != before && !under_way_.failure;
        now = grid_barrier(work)) {
-    repeatable_ = false;
+    under_way_.repeatable = false;
     before = now;
     settle_all();
   }
   const bool stuck = std::ranges::all_of(work.images, [](const Image* image) {
     return image->ended || (image->made && image->ready.empty());
   });
-  if (failure_ || !stuck || work.command->grid->cooperative_workspace() == 0 ||
+  if (under_way_.failure || !stuck || work.command->grid->cooperative_workspace() == 0 ||
       std::ranges::all_of(work.images, &Image::ended)) {
     return;
   }
   // Somebody will never come: those who wait for the grid ask for ever.
-  repeatable_ = false;
-  for (std::size_t c = 0; c < work.clusters.size() && !failure_; ++c) {
+  under_way_.repeatable = false;
+  for (std::size_t c = 0; c < work.clusters.size() && !under_way_.failure; ++c) {
     if (!work.images[c]->ended) {
       load(work, c);
       work.progress[c].polls = true;
@@ -442,7 +443,7 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     exec_.enter_block(first.work->clusters[first.cluster]->block(first.block).exec_block());
     stop = exec_.step(warp, bit(at.lane));
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
-      phases_clash_ = phases_clash_ || op.has_value(); // in another order it may be fine
+      seen_.phases_clash = seen_.phases_clash || op.has_value(); // in another order it may be fine
       return stop;
     }
     if (!op) {
@@ -465,7 +466,7 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
              phases.pass(thread, op->object, wait, before);
       break;
     }
-    phases_clash_ = phases_clash_ || (!fine && !mutant_is(Mutant::PhasesForgetDoubts));
+    seen_.phases_clash = seen_.phases_clash || (!fine && !mutant_is(Mutant::PhasesForgetDoubts));
   }
   return stop;
 }

@@ -85,7 +85,7 @@ Stepper::polls_until(Trial& trial, const Lane& at, const Polled& word, Places* p
 
 /// Does the lane, by reading the word as it is, come to nothing but to reading it again, whenever
 /// it changes?
-Stepper::Vain Stepper::reads_in_vain(const Lane& at) const {
+Vain Stepper::reads_in_vain(const Lane& at) const {
   if (!options_.eager || by_warps() || !Trial::possible(at)) {
     return Vain::No;
   }
@@ -98,7 +98,8 @@ Stepper::Vain Stepper::reads_in_vain(const Lane& at) const {
   const Hash128 state = mutant_is(Mutant::PollsOfOthers) ? lane_state(at) : lane_by_itself(at);
   const std::uint64_t key =
       combine(state.low, state.high, value, reinterpret_cast<std::uintptr_t>(word->at)).low;
-  if (const auto known = reads_in_vain_.find(key); known != reads_in_vain_.end()) {
+  if (const auto known = tried_out_.reads_in_vain.find(key);
+      known != tried_out_.reads_in_vain.end()) {
     return known->second;
   }
   const auto write = [&](std::uint64_t to) { std::memcpy(word->at, &to, word->bytes); };
@@ -136,7 +137,7 @@ Stepper::Vain Stepper::reads_in_vain(const Lane& at) const {
   };
   const Vain result = try_out();
   write(value);
-  reads_in_vain_.emplace(key, result);
+  tried_out_.reads_in_vain.emplace(key, result);
   return result;
 }
 

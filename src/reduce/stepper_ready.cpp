@@ -77,13 +77,13 @@ void Stepper::find_moves(Work& work, std::size_t c, Image& image, std::vector<st
         }
         if (!ready.endless && ready.operation.kind == OperationKind::Clock) {
           image.by_thread = false; // two moves of one thread
-          left_out_looks_ |=
+          seen_.left_out_looks |=
               !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
         }
         // Together with others the answer of activemask is another one.
         const std::vector<LaneMask> sets = active_with(at);
         const bool all = sets.size() == 1 && std::popcount(sets.front()) > few_active;
-        left_out_active_ = left_out_active_ || all;
+        seen_.left_out_active = seen_.left_out_active || all;
         if (!all || std::countr_zero(sets.front()) == at.lane) {
           image.ready.push_back(ready);
         }

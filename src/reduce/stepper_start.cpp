@@ -63,15 +63,15 @@ void Stepper::find_start(Work& work, std::size_t c) {
   if (weak_) {
     weak_->keep();
   }
-  bundling_ = true;
+  under_way_.bundling = true;
   const bool alike = by_warps() || first_steps_are_joins(work, c);
-  bundling_ = false;
+  under_way_.bundling = false;
   if (alike) {
     work.starts[c] = by_warps() ? Start::Free : Start::Alike;
     work.progress[c].made = true;
     settle(work, c);
     Cluster& cluster = *work.clusters[c];
-    bool ended = !failure_;
+    bool ended = !under_way_.failure;
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       ended = ended && cluster.block(b).ended();
     }
@@ -88,14 +88,14 @@ void Stepper::find_start(Work& work, std::size_t c) {
 void Stepper::find_start(Work& work, std::size_t c, Starts& known) {
   const Image* image = work.images[c];
   const auto [start, is_new] = known.try_emplace(image, Start::Free);
-  if (is_new && !failure_) {
+  if (is_new && !under_way_.failure) {
     find_start(work, c);
     start->second = work.starts[c];
   }
   work.starts[c] = start->second;
   if (work.passed && !runs_through(work, c) && !image->ended &&
       !mutant_is(Mutant::HostFirstForgetsLasting)) {
-    lasting_ |= lasting_bit(work);
+    seen_.lasting |= lasting_bit(work);
   }
 }
 
@@ -108,7 +108,7 @@ void Stepper::start_at_once(std::size_t n, std::size_t c) {
   work.progress[c].made = true;
   settle(work, c);
   capture(n, c);
-  if (!failure_ && work.images[c]->ended) {
+  if (!under_way_.failure && work.images[c]->ended) {
     undo_to(here);
     work.loaded[c] = nullptr;
   }

@@ -39,7 +39,7 @@ public:
     warp_.live = live_;
     warp_.blocked = blocked_;
     back_to(begin_);
-    stepper_.tried_ += stepper_.exec_.executed() - executed_;
+    stepper_.tried_out_.instructions += stepper_.exec_.executed() - executed_;
   }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;

@@ -107,7 +107,11 @@ bool Stepper::is_move(const Lane& at, const WarpRules::Next& next) {
 
 /// False: it failed.
 bool Stepper::step_warp(const Lane& at, const Pick& pick) {
-  if (!look_at_clock(at, rules(at).next(exec_, at.warp).lanes, std::exchange(time_, Time::None))) {
+  if (!look_at_clock(
+          at,
+          rules(at).next(exec_, at.warp).lanes,
+          std::exchange(under_way_.time, Time::None)
+      )) {
     return false;
   }
   const Stop stop = rules(at).step(exec_, at.warp, pick);
@@ -190,8 +194,8 @@ bool Stepper::warp_loops_for_ever(const Lane& where) {
     }
     circle.go_on(state);
   }
-  failure_ = Failure{};
-  failure_->incomplete = fmt::format(
+  under_way_.failure = Failure{};
+  under_way_.failure->incomplete = fmt::format(
       "a warp of {} ran through {} rounds of a loop without an operation that others can see",
       at.work->command->label,
       warp_loop_rounds
@@ -210,14 +214,14 @@ bool Stepper::begin_move(const Move& move) {
   WarpRules::Next next = rules(at).next(exec_, at.warp);
   const Pick pick = move.pick != 0 ? work.images[at.cluster]->picks[move.pick - 1] : Pick{};
   const bool stale = rules(at).stale_reads();
-  repeatable_ = repeatable_ && !stale; // what is read depends on more than that
+  under_way_.repeatable = under_way_.repeatable && !stale; // what is read depends on more than that
   if (move.pick == 0 && classify_warp(at, acting(at, next)).kind == OperationKind::Plain &&
       !stale && (!made || !options_.eager)) {
     // Plain accesses go together with the operation that follows them.
     bool moved = false;
-    bundling_ = true;
+    under_way_.bundling = true;
     const bool fine = settle_warp(at, &moved);
-    bundling_ = false;
+    under_way_.bundling = false;
     if (!fine) {
       return false;
     }
@@ -234,7 +238,7 @@ bool Stepper::begin_move(const Move& move) {
       return true; // that cannot be taken back, or shows more than one time: another one
     }
   }
-  taken_ = classify_warp(at, acting(at, next)).step;
+  under_way_.taken = classify_warp(at, acting(at, next)).step;
   begin_look(at, move.time);
   return step_warp(at, pick);
 }
@@ -293,7 +297,7 @@ void Stepper::find_warp_moves(
       }
       if (open.empty()) {
         if (!ready.endless && ready.operation.kind == OperationKind::Clock) {
-          left_out_looks_ |=
+          seen_.left_out_looks |=
               !image.add_soon(ready, work.progress[c].loops[b][w].soon[slot(at.lane)]);
         }
         image.ready.push_back(ready);

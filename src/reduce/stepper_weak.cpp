@@ -43,8 +43,8 @@ std::size_t Stepper::warps_of(const Lane& at) {
 void Stepper::begin_weak_threads(Work& work) {
   const std::uint64_t blocks = work.command->grid->config().grid.count();
   if (blocks * work.command->grid->config().block.count() > most_threads) {
-    failure_ = Failure{};
-    failure_->incomplete =
+    under_way_.failure = Failure{};
+    under_way_.failure->incomplete =
         fmt::format("{} has more than {} threads", work.command->label, most_threads);
     return;
   }
@@ -191,7 +191,7 @@ isa::Stop Stepper::run_weakly(const Lane& at, std::int64_t fuel, LaneMask with, 
   const auto& body = warp.frame[index]->code->function->body;
   const LaneMask lanes = LaneMask{1} << at.lane | with;
   WeakOrder::Turn turn = weak_turn(at);
-  turn.pick = std::exchange(weak_pick_, 0);
+  turn.pick = std::exchange(under_way_.weak_pick, 0);
   weak_->begin_turn(std::move(turn));
   bool meets = false;
   if ((op.flags & isa::Visible) != 0 && op.instruction < body.size()) {
@@ -228,15 +228,15 @@ isa::Stop Stepper::run_weakly(const Lane& at, std::int64_t fuel, LaneMask with, 
 /// Has the lane's turn failed because of that?
 bool Stepper::fail_weakly() {
   if (!weak_->gap().empty()) {
-    failure_ = Failure{};
-    failure_->incomplete = fmt::format("--memory=ptx does not model {}", weak_->gap());
+    under_way_.failure = Failure{};
+    under_way_.failure->incomplete = fmt::format("--memory=ptx does not model {}", weak_->gap());
     return true;
   }
   if (!weak_->race()) {
     return false;
   }
   const WeakOrder::Found& found = *weak_->race();
-  failure_ = Failure{};
+  under_way_.failure = Failure{};
   report::Diagnostic d(
       report::Finding::DataRace,
       fmt::format(
@@ -260,7 +260,7 @@ bool Stepper::fail_weakly() {
       "with weak memory: a release orders only what is before it, and only for an acquire that "
       "reads from it"
   );
-  failure_->race = std::move(d);
+  under_way_.failure->race = std::move(d);
   return true;
 }
 

@@ -1,0 +1,95 @@
+// Parts of Stepper that only hold something: each is about one matter, and knows nothing of the
+// others.
+#pragma once
+
+#include "base/hash.h"
+#include "machine/world.h"
+#include "ptx/effect.h"
+#include "report/diagnostic.h"
+
+#include "model/move.h"
+#include "reduce/cone.h"
+#include "reduce/order_data.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace heddle::ptx {
+struct Function;
+}
+
+namespace heddle::reduce {
+
+/// What has happened at least once since the search began: bits are set, never cleared.
+struct Seen {
+  bool dependency = false; // a grid had to wait for another one
+  bool early = false;      // a command has a programmatic dependency
+  bool choice = false;     // a move that its cluster does not run through, or a strong access
+  mutable bool plain_access = false;
+  bool host_parameters = false; // a kernel has a parameter that is an address of the host's
+  bool left_out_active = false; // activemask could have named more sets of lanes than are tried
+  bool left_out_reads = false;  // which of several reads finds a changed word was not tried
+  bool left_out_looks = false;  // a thread could have looked at a clock more often
+  mutable bool phases_clash = false; // mbarriers were not used as Options::phases assumes
+  bool neighbour_gone = false;       // a block may end while another one accesses its shared memory
+  std::uint64_t lasting = 0;         // grids that were wrongly taken to run through, a bit each
+};
+
+/// Why a move could not be made.
+struct Failure {
+  machine::FaultReport report; // of a device thread; kind Unsupported: Heddle's gap
+  std::string incomplete;      // not empty: no fault, but the search cannot go on from here
+  std::optional<heddle::report::Diagnostic> race = {}; // then it is that
+};
+
+/// The move that is being made, and of the last one what is asked for afterwards.
+struct UnderWay {
+  bool active = false;
+  bool submitted = false;         // it has submitted something
+  bool made_again = false;        // as Again said
+  bool bundling = false;          // plain accesses of a thread that is about to take its next step
+  mutable bool repeatable = true; // it touches nothing but images and memory
+  ptx::StepKind taken{};
+  std::optional<Failure> failure;
+  std::uint32_t weak_pick = 0;
+  std::uint64_t barrier_before = 0; // of the grid
+  model::Time time{};               // what the clock shows at which it looks
+  Hash128 looks_from;               // the state of its lane before that
+  std::vector<model::Change> changes;
+};
+
+/// Values that are followed from place to place, for those that decide nothing.
+struct Followed {
+  OrderData order; // that depend on an order
+  Cone cone;
+};
+
+/// Does a loop that reads a word end?
+enum class Vain : std::uint8_t {
+  No,
+  ForSome, // it does not, for each value that was tried
+  ForAny
+};
+
+/// What was found out by trying, by the state of a lane unless said otherwise: it holds for ever.
+struct TriedOut {
+  std::unordered_map<const ptx::Function*, bool> asks_for_pending;
+  std::unordered_map<std::uint64_t, bool> asks_in_vain;
+  std::unordered_map<std::uint64_t, Vain> reads_in_vain;
+  std::unordered_map<std::uint64_t, bool> asks_only_the_time;
+  std::uint64_t instructions = 0; // that were only tried out
+};
+
+/// Memory that is used again. Nothing in it outlives the call that fills it.
+struct Scratch {
+  std::vector<std::byte> image, lane, decisive;              // of intern()
+  std::vector<std::uint64_t> words;                          // of fingerprint()
+  std::uint64_t pass = 0;                                    // of moves()
+  std::unordered_map<model::ThreadClass, std::size_t> loose; // in it: moves of loose threads
+};
+
+} // namespace heddle::reduce
