@@ -235,7 +235,7 @@ void define_config_options(CLI::App& command, ConfigOptions& options) {
           options.write_baseline,
           "Add what is found to this baseline, and do not count it"
       )
-      ->check(file_to_write())
+      ->check(file_to_replace())
       ->type_name("FILE");
 }
 

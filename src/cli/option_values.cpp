@@ -78,4 +78,16 @@ CLI::Validator file_to_write() {
   return {[](std::string& file) { return problem_with_writing(file); }, ""};
 }
 
+CLI::Validator file_to_replace() {
+  return {
+      [](std::string& file) {
+        std::error_code failure;
+        return file == "-" || (fs::exists(file, failure) && !fs::is_regular_file(file, failure))
+                   ? fmt::format("'{}' is not a file", file)
+                   : problem_with_writing(file);
+      },
+      ""
+  };
+}
+
 } // namespace heddle::cli

@@ -17,4 +17,8 @@ CLI::Validator file_to_read();
 /// or can be made.
 CLI::Validator file_to_write();
 
+/// A file that another one takes the place of, each time it is written: the same, but no device and
+/// no standard output.
+CLI::Validator file_to_replace();
+
 } // namespace heddle::cli

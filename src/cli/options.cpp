@@ -437,7 +437,7 @@ void define_check(CLI::App& app, Options& options) {
               options.check.checkpoint,
               "With --suite: keep in FILE what has been found, after each program"
           )
-          ->check(file_to_write())
+          ->check(file_to_replace())
           ->type_name("FILE");
   checkpoint->needs("--suite");
   check
@@ -666,12 +666,13 @@ with_flags(const std::vector<std::string>& arguments, const std::string& flags) 
     };
     if (known_to(arguments.front())) {
       const CLI::Option* option = app->get_subcommand(arguments.front())->get_option_no_throw(name);
-      if (option->get_items_expected_min() > 0 && word.find('=') == std::string::npos) {
+      if (option->get_items_expected_min() > 0 && word == name) {
         return input_error(
             fmt::format(
-                "HEDDLE_FLAGS: '{0}' of heddle {1} needs its value in the same word: {0}={2}",
+                "HEDDLE_FLAGS: '{}' of heddle {} needs its value in the same word: {}{}",
                 word,
                 arguments.front(),
+                is_long ? word + "=" : word,
                 option->get_type_name().substr(0, option->get_type_name().find(':'))
             )
         );

@@ -146,9 +146,16 @@ class Suite(unittest.TestCase):
         kept.write_bytes(kept.read_bytes()[:-20])
         self.assertIn("not whole", self.heddle("--suite", suite, "--checkpoint=kept", "--resume", status=2).stderr)
 
-    def test_a_checkpoint_that_cannot_be_written_is_a_warning(self):
-        done = self.heddle("--suite=sub/all.yaml", "--checkpoint=nowhere/kept")
-        self.assertIn("cannot write the checkpoint nowhere/kept", done.stderr)
+    def test_a_checkpoint_that_cannot_be_written_is_told_at_once_or_is_a_warning(self):
+        done = self.heddle("--suite=sub/all.yaml", "--checkpoint=nowhere/kept", status=2)
+        self.assertIn("--checkpoint: cannot write 'nowhere/kept'", done.stderr)
+        # Another file would take the device's place.
+        self.assertIn("'/dev/null' is not a file", self.heddle("--suite=sub/all.yaml", "--checkpoint=/dev/null", status=2).stderr)
+        os.mkdir(self.folder / "gone")
+        (self.folder / "gone.cu").write_text('#include <unistd.h>\nint main() { rmdir("gone"); }\n')
+        (self.folder / "gone.yaml").write_text("programs:\n  - program: gone.cu\n")
+        done = self.heddle("--suite=gone.yaml", "--checkpoint=gone/kept")
+        self.assertIn("cannot write the checkpoint gone/kept", done.stderr)
         self.assertIn("--suite", self.heddle("--checkpoint=kept", "sub/ends.cu", status=2).stderr)
 
     def test_errors_in_the_file_name_the_place(self):

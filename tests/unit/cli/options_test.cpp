@@ -92,10 +92,11 @@ TEST(CommandLine, FlagsOfTheEnvironmentAreForTheCommandThatHasThem) {
       with_flags({"check", "a"}, flags).value(),
       ElementsAre("check", "-j4", "--max-time=5", "a")
   );
-  for (const char* wrong : {"--nonsense", "a.cu", "--max-time 5"}) {
+  for (const char* wrong : {"--nonsense", "a.cu", "--max-time 5", "--max-time"}) {
     EXPECT_THAT(with_flags({"run", "a"}, wrong).error().message, HasSubstr("HEDDLE_FLAGS"))
         << wrong;
   }
+  EXPECT_THAT(with_flags({"check", "a"}, "-j 4").error().message, HasSubstr("same word: -jN"));
 }
 
 TEST(CommandLine, ArgumentsBehindASourceFileNeedDashes) {
