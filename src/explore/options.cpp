@@ -29,6 +29,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-eager", &Options::eager, false},
     {"no-sums", &Options::sums, false},
     {"no-orderly", &Options::orderly, false},
+    {"no-places", &Options::places, false},
     {"no-data-order", &Options::data_order, false},
     {"no-retries", &Options::retries, false},
     {"no-cone", &Options::cone, false},
@@ -56,6 +57,7 @@ struct LearnedSet {
 };
 constexpr auto learned_sets = std::to_array<LearnedSet>({
     {"contended=", &reduce::Learned::contended},
+    {"places=", &reduce::Learned::places},
     {"owned=", &reduce::Learned::owned},
     {"unordered=", &reduce::Learned::unordered},
     {"lasting=", &reduce::Learned::lasting},

@@ -45,6 +45,8 @@ struct Options {
   // So do accesses to what no other thread accesses meanwhile (reduce/sums.h), but for those of
   // instructions that were found out to be of another kind.
   bool orderly = true;
+  // Of instructions of another kind, those to places where they were not.
+  bool places = true;
   // So do atomic and volatile accesses on whose order only data depends (reduce/order_data.h):
   // those of instructions that have met others.
   bool data_order = true;

@@ -12,6 +12,9 @@ namespace {
 constexpr double share_of_straight = 1.0 / 6;
 // For a search of all orders where one may do.
 constexpr double share_of_every_order = 1.0 / 20;
+// So often a search begins again because an instruction conflicts at one place more; then it is
+// contended everywhere.
+constexpr unsigned most_place_rounds = 4;
 
 /// May it be searched with blocks that start at once if no state comes back? Only where somebody is
 /// always owed the start of a block, as long as nobody waits for a thread of another block.
@@ -69,6 +72,14 @@ void Plan::begin_again(const Seen& seen) {
   reduce::Learned blamed = options_.learned;
   if (sums || host || seen.refuted) {
     blamed |= seen.learned;
+  }
+  if (!options_.places) {
+    blamed.places = 0;
+  } else if (
+      blamed.places != options_.learned.places && blamed.contended == options_.learned.contended &&
+      ++place_rounds_ > most_place_rounds
+  ) {
+    blamed.places = ~std::uint64_t{0};
   }
   const bool news = blamed != options_.learned;
   host_got_data_ = host_got_data_ || seen.host_got_data;

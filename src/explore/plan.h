@@ -94,6 +94,7 @@ private:
   bool host_got_data_ = false;             // in it
   bool one_order_might_have_done_ = false; // before the search under way
   bool less_might_have_done_ = false;      // the same
+  unsigned place_rounds_ = 0;              // searches that were void only for a place
   Options kept_with_;
 };
 

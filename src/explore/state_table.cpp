@@ -617,14 +617,15 @@ bool StateTable::saw(Fact fact) const {
 }
 
 void StateTable::learn(const reduce::Learned& refuted) {
-  const std::array<std::uint64_t, 7> sets{
+  const std::array<std::uint64_t, 8> sets{
       refuted.contended,
       refuted.owned,
       refuted.unordered,
       refuted.lasting,
       refuted.deciding,
       refuted.kept,
-      refuted.refuted
+      refuted.refuted,
+      refuted.places
   };
   for (std::size_t i = 0; i < sets.size(); ++i) {
     atomic_of(header().learned[i]).fetch_or(sets[i], relaxed);
@@ -635,6 +636,7 @@ reduce::Learned StateTable::learned() const {
   const auto set = [&](std::size_t i) { return atomic_of(header().learned[i]).load(relaxed); };
   return {
       .contended = set(0),
+      .places = set(7),
       .owned = set(1),
       .unordered = set(2),
       .lasting = set(3),

@@ -114,7 +114,7 @@ struct StateTable::Header {
       actors_at, events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
-  std::array<std::uint64_t, 7> learned; // reduce::Learned
+  std::array<std::uint64_t, 8> learned; // reduce::Learned
   std::uint32_t keeps_to;               // so many states; 0: to none
   std::uint32_t irrevocable;            // moves
   std::int32_t permits;                 // of processes that could take part and do not

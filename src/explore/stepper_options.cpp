@@ -9,6 +9,8 @@ using reduce::Assumption;
 
 reduce::Stepper::Options
 stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
+  reduce::Learned learned = options.learned;
+  learned.places = options.places ? learned.places : 0;
   return {
       .progress = options.progress,
       // Models that go by the order of clusters tell them apart.
@@ -21,7 +23,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .data_order = options.data_order && options.orderly && options.sums && options.eager &&
                     !options.lockstep && options.progress != ProgressModel::Hsa,
       .retries = options.retries,
-      .learned = options.learned,
+      .learned = learned,
       .phases = options.phases && options.learned.holds(Assumption::Phases) && options.eager &&
                 !options.lockstep && options.progress != ProgressModel::Hsa,
       .allocations = options.allocations && options.learned.holds(Assumption::HeapRoom) &&

@@ -64,6 +64,11 @@ AddressSpace::~AddressSpace() {
   ::munmap(reinterpret_cast<void*>(bytes_base), device_range_bytes);
 }
 
+Address AddressSpace::device_address(const void* bytes) {
+  const auto at = reinterpret_cast<Address>(bytes);
+  return at - bytes_base < device_range_bytes ? at - static_cast<Address>(device_delta) : at;
+}
+
 bool AddressSpace::in_device_range(Address a) {
   return a - device_base < device_range_bytes;
 }

@@ -124,6 +124,8 @@ public:
   std::optional<Allocation> nearest(Address a) const;
   /// Host pointer to n bytes at a, or nullptr if they do not lie in one live allocation.
   void* host_pointer(Address a, std::uint64_t n) const;
+  /// Where device code finds these bytes, if they are global memory; else their own address.
+  static Address device_address(const void* bytes);
   /// True for addresses inside the reserved, host-unreadable device range.
   static bool in_device_range(Address a);
   /// True if the host has memory of its own at a.

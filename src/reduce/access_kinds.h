@@ -20,21 +20,29 @@ public:
   AccessKinds(LiveState& live, const Learned& learned, bool by_warps)
       : live_(live),
         contended_(learned.contended),
+        // One order of several is searched for instructions as a whole (order_data.h).
+        places_(learned.places == 0 || learned.unordered != 0 ? everywhere : learned.places),
         by_warps_(by_warps) {}
 
   /// Names the kind of sum that the operation is; 0: none.
   std::uint32_t sum_kind(const isa::Code& code, const isa::Op& op);
   /// Of instructions that are told apart where it matters whether accesses are independent.
   unsigned bucket(const isa::Code& code, const isa::Op& op);
+  /// Are its accesses contended somewhere?
   bool contended(const isa::Code& code, const isa::Op& op) {
     return (contended_ >> bucket(code, op) & 1) != 0;
+  }
+  /// Is one to this address?
+  bool contended(const isa::Code& code, const isa::Op& op, memory::Address address) {
+    return contended(code, op) && (places_ == everywhere || (places_ & places_of(address)) != 0);
   }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
 
 private:
   LiveState& live_;
-  std::uint64_t contended_;
+  static constexpr std::uint64_t everywhere = ~std::uint64_t{0};
+  std::uint64_t contended_, places_;
   bool by_warps_;
   std::unordered_map<const isa::Op*, std::uint32_t> sum_kinds_;
   std::unordered_map<const isa::Op*, unsigned> buckets_;

@@ -59,9 +59,13 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
                  : effect.is(ptx::Effect::Kind::Load) ? AccessKind::Read
                                                       : AccessKind::Other;
     noted.bucket = kinds_.bucket(*access.code, *access.op);
-    noted.contended = kinds_.contended(*access.code, *access.op) ||
-                      (sum == 0 && !assumed_.orderly) ||
-                      (!effect.is_strong() && live_.at(*access.code, *access.op).before_dead_end);
+    const bool somewhere = kinds_.contended(*access.code, *access.op);
+    const memory::Address address = memory::AddressSpace::device_address(access.at);
+    noted.elsewhere = somewhere && !kinds_.contended(*access.code, *access.op, address);
+    noted.contended =
+        (somewhere && (!noted.elsewhere || assumed_.mutant == Mutant::PlacesUnwatched)) ||
+        (sum == 0 && !assumed_.orderly) ||
+        (!effect.is_strong() && live_.at(*access.code, *access.op).before_dead_end);
     const bool may_be = may_be_owned(function, access.op->instruction, assumed_.learned);
     const bool asked_for = (assumed_.learned.owned >> noted.bucket & 1) != 0;
     noted.owned = !noted.contended && may_be && (noted.kind == AccessKind::Other || asked_for);

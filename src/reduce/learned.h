@@ -3,9 +3,9 @@
 //
 //   options.learned |= table.learned();     // after a search that is void
 //
-// Instructions, kernels and allocations are told apart by 6 bits of a hash of their names, so two
-// may share a bit. That costs states and never misses anything, because each member only takes a
-// reduction away.
+// Instructions, places, kernels and allocations are told apart by 6 bits of a hash of their names,
+// so two may share a bit. That costs states and never misses anything, because each member only
+// takes a reduction away.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,9 @@ struct Learned {
   /// Instructions whose accesses may conflict with those of other threads that are under way at the
   /// same time: the search chooses when such an access happens ([RED-INDEPENDENT]).
   std::uint64_t contended = 0;
+  /// Places where they did, by places_of(). An access of a contended instruction to another place
+  /// is taken for independent again ([RED-PLACES]). None: they are contended everywhere.
+  std::uint64_t places = 0;
   /// Instructions whose accesses conflict with others of the same thread or block only. Threads
   /// that have made one are told apart ([RED-OWNED]).
   std::uint64_t owned = 0;
@@ -46,6 +49,7 @@ struct Learned {
   }
   Learned& operator|=(const Learned& other) {
     contended |= other.contended;
+    places |= other.places;
     owned |= other.owned;
     unordered |= other.unordered;
     lasting |= other.lasting;

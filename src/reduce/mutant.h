@@ -26,6 +26,8 @@ enum class Mutant : std::uint8_t {
   IndependentMeetsWrites,     // reads do not conflict with writes
   IndependentForgetsBlock,    // threads of different blocks are taken for one
   IndependentForgetsCommands, // copies and sets meet nobody
+  PlacesUnwatched,            // an instruction that is contended is not watched elsewhere
+  PlacesOfOthers,             // … is contended not where it was, but sixteen bytes on
   OwnedForgotten,             // accesses of one thread need not be owned
   DataOrderTakesAll,          // of any access it is said that only data depends on it
   DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
@@ -76,6 +78,8 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::IndependentMeetsWrites, "orderly", "meets-writes"},
     {Mutant::IndependentForgetsBlock, "orderly", "forgets-block"},
     {Mutant::IndependentForgetsCommands, "orderly", "forgets-commands"},
+    {Mutant::PlacesUnwatched, "places", "unwatched"},
+    {Mutant::PlacesOfOthers, "places", "of-others"},
     {Mutant::OwnedForgotten, "orderly", "forgets-owned"},
     {Mutant::DataOrderTakesAll, "data-order", "takes-all"},
     {Mutant::DataOrderNeverDecides, "data-order", "never-decides"},

@@ -20,6 +20,16 @@ unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction) {
   return static_cast<unsigned>(name.finish().low >> 58);
 }
 
+std::uint64_t places_of(memory::Address address) {
+  constexpr std::uint64_t place_bytes = 8;
+  if (!memory::AddressSpace::in_device_range(address)) {
+    return ~std::uint64_t{0};
+  }
+  Hasher name;
+  name.value(address / place_bytes);
+  return std::uint64_t{1} << (name.finish().low >> 58);
+}
+
 unsigned store_bucket_of(const ptx::Function& function, std::uint32_t instruction) {
   Hasher name;
   name.text(function.name);

@@ -5,6 +5,7 @@
 //   apart
 #pragma once
 
+#include "memory/address_space.h"
 #include "ptx/module.h"
 
 #include "reduce/learned.h"
@@ -16,6 +17,11 @@ namespace heddle::reduce {
 /// The member of a Learned set that the instruction is: a number below 64, the same in every
 /// process.
 unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction);
+
+/// The member of Learned::places that an access to this address is, as a set: 8 bytes of global
+/// memory are one place. All of them for memory elsewhere, whose addresses are others in each
+/// execution, or are the same in each block.
+std::uint64_t places_of(memory::Address address);
 
 /// The same of Learned::deciding. Two stores of a function share a number only if it has more than
 /// 64.

@@ -150,14 +150,21 @@ bool Stepper::stands_at_visible(const Lane& at) const {
   return true;
 }
 
+/// Does the search choose when the instruction accesses the address? ([RED-PLACES])
+bool Stepper::contended(const isa::Code& code, const Op& op, memory::Address address) const {
+  constexpr memory::Address on = 16;
+  return access_kinds_
+      .contended(code, op, mutant_is(Mutant::PlacesOfOthers) ? address + on : address);
+}
+
 /// What an atomic or volatile access is to the search.
-Operation Stepper::strong_access(const Lane& at, Operation as) const {
+Operation Stepper::strong_access(const Lane& at, Operation as, memory::Address address) const {
   as = classify_library_op(at, as);
   const isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Code& code = *warp.frame[index]->code;
   if (options_.orderly && as.kind == OperationKind::Access &&
-      !access_kinds_.contended(code, *warp.pc[index]) && !library_op(at)) {
+      !contended(code, *warp.pc[index], address) && !library_op(at)) {
     as.kind = OperationKind::Orderly;
     as.plain_read =
         !ptx::effect_of(code.function->body[warp.pc[index]->instruction]).is(Kind::Store);
@@ -211,11 +218,11 @@ Operation Stepper::classify(const Lane& at) const {
       return {OperationKind::Access, effect.step, effect.name};
     }
     if (effect.is(Kind::Update) && options_.sums && access_kinds_.sum_kind(code, op) != 0 &&
-        !access_kinds_.contended(code, op) && !library_op(at)) {
+        !contended(code, op, address[index]) && !library_op(at)) {
       return {OperationKind::Sum, effect.step, effect.name};
     }
     if (effect.is_strong()) {
-      return strong_access(at, {OperationKind::Access, effect.step, effect.name});
+      return strong_access(at, {OperationKind::Access, effect.step, effect.name}, address[index]);
     }
     seen_.plain_access = true;
     if (live_.at(code, op).before_dead_end && !by_warps()) {

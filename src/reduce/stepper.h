@@ -334,7 +334,8 @@ private:
   Operation classify(const Lane& at) const;
   bool stands_at_visible(const Lane& at) const;
   Operation classify_call(const ptx::Instruction& call) const;
-  Operation strong_access(const Lane& at, Operation as) const;
+  Operation strong_access(const Lane& at, Operation as, memory::Address address) const;
+  bool contended(const isa::Code& code, const isa::Op& op, memory::Address address) const;
   static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
   bool is_choice(const Lane& at) const;
   bool is_choice(const Lane& at, OperationKind kind) const;

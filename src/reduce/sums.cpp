@@ -51,16 +51,42 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
     return; // whichever cluster it is
   }
   if ((one_thread || epochs) && !x.contended && !y.contended) {
-    if ((!x.owned || !y.owned) && mutant_ != Mutant::OwnedForgotten) {
-      clash_ = true;
-      refuted_.owned |= (x.owned ? 0 : bit(x.bucket)) | (y.owned ? 0 : bit(y.bucket));
+    for (const Access* access : {&x, &y}) {
+      if (!access->owned && mutant_ != Mutant::OwnedForgotten) {
+        clash_ = true;
+        // A contended instruction makes no owned accesses.
+        if (access->elsewhere) {
+          contend_at(*access);
+        } else {
+          refuted_.owned |= bit(access->bucket);
+        }
+      }
     }
     return;
   }
   if (x.only_data && y.only_data && !x.contended && !y.contended) {
     meet_unordered(x, y);
   } else {
-    blame((x.contended ? 0 : bit(x.bucket)) | (y.contended ? 0 : bit(y.bucket)));
+    blame({&x, &y});
+  }
+}
+
+void Sums::blame(std::initializer_list<const Access*> accesses) {
+  clash_ = true;
+  for (const Access* access : accesses) {
+    if (!access->contended) {
+      refuted_.contended |= bit(access->bucket);
+      contend_at(*access);
+    }
+  }
+}
+
+/// Where places are not told apart, contended instructions are contended anyway.
+void Sums::contend_at(const Access& access) {
+  const auto* const at = reinterpret_cast<const std::byte*>(access.place);
+  const memory::Address address = memory::AddressSpace::device_address(at);
+  if (memory::AddressSpace::in_device_range(address)) {
+    refuted_.places |= places_of(address);
   }
 }
 
@@ -68,6 +94,8 @@ void Sums::meet_unordered(const Access& x, const Access& y) {
   if (!x.unordered || !y.unordered) { // they could be
     clash_ = true;
     refuted_.unordered |= bit(x.bucket) | bit(y.bucket);
+    contend_at(x);
+    contend_at(y);
     return;
   }
   saw_unordered_ = true;
@@ -161,7 +189,7 @@ void Sums::meet(WorkId work, const Access& access, WorkId command, const Region&
   if (access.contended) {
     choice_met_command_ = true;
   } else {
-    blame(bit(access.bucket));
+    blame({&access});
   }
 }
 

@@ -38,6 +38,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -61,6 +62,7 @@ public:
     std::uint64_t epoch = 0;
     unsigned bucket = 0;    // of the instruction
     bool contended = false; // the search chooses when it happens
+    bool elsewhere = false; // … when accesses of the instruction to other places happen
     bool owned = false;     // thread and block are what they were, whatever happened since
     bool shared = false;    // the place is in the cluster's shared memory
     // For unordered accesses (order_data.h): what it does to the place, whatever it gives; it could
@@ -116,10 +118,9 @@ private:
   }
   bool commute_for_mutant(const Access& x, const Access& y) const;
   void check(WorkId a, const Access& x, WorkId b, const Access& y);
-  void blame(std::uint64_t buckets) {
-    clash_ = true;
-    refuted_.contended |= buckets;
-  }
+  /// The accesses among these that are not contended have to be.
+  void blame(std::initializer_list<const Access*> accesses);
+  void contend_at(const Access& access);
   void meet_all(WorkId work, WorkId command, const Region& region);
   void meet(WorkId work, const Access& access, WorkId command, const Region& region);
   void meet_unordered(const Access& x, const Access& y);

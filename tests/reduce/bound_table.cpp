@@ -252,6 +252,14 @@ std::span<const Bound> bounds() {
     };
     add("copies", copies, 2, 1);
     add("alike", alike, 2, 2);
+    // An instruction that goes to several places, and meets others at one of them.
+    Bound::Size places = tickets;
+    places.kinds = {Load, Store, Exchange, Increment};
+    places.shapes = {Shape::Blocks, Shape::Block};
+    places.places = {Place::Either, Place::Found};
+    places.rounds = 3;
+    places.whose_hang = places.whose_operations = false;
+    add("places", places, 2, 3);
     Bound::Size rounds = tickets;
     rounds.shapes = {Shape::Blocks, Shape::Block};
     rounds.values = {Value::One, Value::Two};

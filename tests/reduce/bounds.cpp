@@ -69,7 +69,7 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   return std::ranges::any_of(program.host, by_host) ||
          std::ranges::any_of(program.codes, [&](const Code& other) {
            return std::ranges::any_of(other.operations, [&](const Operation& operation) {
-             return writes(operation.kind) && operation.place == asked.place;
+             return writes(operation.kind) && may_be_same(operation.place, asked.place);
            });
          });
 }
@@ -99,7 +99,8 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
         (guard.on == Guard::On::Result &&
          (guard.of >= n || !may_be(program, code, guard.of, guard.equals))) ||
         (guard.on == Guard::On::Who && guard.equals >= program.actors) ||
-        (has_value(operation.kind) && operation.value == Value::Last &&
+        (((has_value(operation.kind) && operation.value == Value::Last) ||
+          (has_place(operation.kind) && operation.place == Place::Found)) &&
          (n == 0 || !has_result(code.operations[n - 1].kind))) ||
         (has_value(operation.kind) && operation.value == Value::First &&
          (n == 0 || !has_result(code.operations[0].kind))) ||
@@ -119,6 +120,14 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
 bool names_p_first(const MicroProgram& program) {
   if (!program.host.empty()) {
     return true; // it knows P from Q
+  }
+  const auto tells = [](const Operation& operation) {
+    return has_place(operation.kind) && operation.place >= Place::Either;
+  };
+  for (const Code& code : program.codes) {
+    if (std::ranges::any_of(code.operations, tells)) {
+      return true;
+    }
   }
   for (const Code& code : program.codes) {
     for (const Operation& operation : code.operations) {

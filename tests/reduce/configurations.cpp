@@ -22,6 +22,7 @@ const std::array<Row, reductions>& rows() {
       {"eager", &Options::eager, {}},
       {"sums", &Options::sums, {Eager}},
       {"orderly", &Options::orderly, {Eager}},
+      {"places", &Options::places, {Eager, Orderly}},
       {"data-order", &Options::data_order, {Eager, Sums, Orderly}},
       {"retries", &Options::retries, {Eager, Sums, Orderly, DataOrder}},
       {"phases", &Options::phases, {Eager}},

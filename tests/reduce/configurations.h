@@ -21,6 +21,7 @@ enum class Reduction : std::uint8_t {
   Eager,
   Sums,
   Orderly,
+  Places,
   DataOrder,
   Retries,
   Phases,
@@ -33,7 +34,7 @@ enum class Reduction : std::uint8_t {
   Returns,
   CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
-inline constexpr std::size_t reductions = 15;
+inline constexpr std::size_t reductions = 16;
 
 class Configuration {
 public:

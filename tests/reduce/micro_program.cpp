@@ -8,7 +8,7 @@ namespace heddle::enumeration {
 namespace {
 
 // Where things lie in memory. Places are apart, so that none shares a word with another one.
-constexpr int q_at = place_q, own_at = 32, unused_result = 99;
+constexpr int q_at = place_q, own_at = 32, r_at = 64, unused_result = 99;
 
 /// Each piece of the text has registers of its own, as compilers make them: a `#` in it stands for
 /// a number that no other piece has.
@@ -158,13 +158,33 @@ private:
   }
 
   std::string access(const Operation& operation, std::size_t n) {
-    const std::string at = operation.place == Place::Own      ? fmt::format("[%x#+{}]", own_at)
-                           : operation.place == Place::Shared ? "[word]"
-                           : operation.place == Place::P      ? "[%memory+0]"
-                                                              : fmt::format("[%memory+{}]", q_at);
-    std::string before; // computes the value
-    if (operation.place == Place::Own) {
+    std::string at, before; // computes the address and the value
+    switch (operation.place) {
+    case Place::P:
+      at = "[%memory+0]";
+      break;
+    case Place::Q:
+      at = fmt::format("[%memory+{}]", q_at);
+      break;
+    case Place::Shared:
+      at = "[word]";
+      break;
+    case Place::Own:
       before = who() + "mad.wide.u32 %x#, %a#, 4, %memory; ";
+      at = fmt::format("[%x#+{}]", own_at);
+      break;
+    case Place::Either:
+    case Place::Found: {
+      const bool by_who = operation.place == Place::Either;
+      before = fmt::format(
+          "{}min.u32 %b#, {}, 1; mad.wide.u32 %x#, %b#, {}, %memory; ",
+          by_who ? who() : std::string(),
+          by_who ? std::string("%a#") : fmt::format("%r{}", result(n - 1)),
+          r_at - q_at
+      );
+      at = fmt::format("[%x#+{}]", q_at);
+      break;
+    }
     }
     std::string value = "1";
     switch (operation.value) {
@@ -233,7 +253,7 @@ private:
     case Kind::Exchange:
       return fmt::format("{}atom.relaxed.gpu.exch.b32 {}, {}, {};\n", before, to, at, value);
     case Kind::Increment:
-      return fmt::format("atom.relaxed.gpu.add.u32 {}, {}, 1;\n", to, at);
+      return fmt::format("{}atom.relaxed.gpu.add.u32 {}, {}, 1;\n", before, to, at);
     case Kind::CompareAndSwap:
       return fmt::format("{}atom.relaxed.gpu.cas.b32 {}, {}, 0, {};\n", before, to, at, value);
     case Kind::Retry: {
@@ -407,7 +427,8 @@ std::string words(const Operation& operation, std::size_t n) {
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
-    static constexpr const char* places[] = {" P", " Q", " mine", " S"};
+    static constexpr const char* places[] =
+        {" P", " Q", " mine", " S", " Q, or R by who", " Q, or R by the result"};
     text += places[static_cast<std::size_t>(operation.place)];
   }
   if (has_value(operation.kind)) {
@@ -477,6 +498,10 @@ bool has_result(Kind kind) {
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;
+}
+bool may_be_same(Place a, Place b) {
+  const auto in_q_or_r = [](Place place) { return place == Place::Q || place >= Place::Either; };
+  return a == b || (in_q_or_r(a) && in_q_or_r(b));
 }
 bool has_value(Kind kind) {
   return kind == Kind::Store || kind == Kind::Exchange || kind == Kind::CompareAndSwap ||

@@ -66,8 +66,11 @@ enum class Kind : std::uint8_t {
 enum class Place : std::uint8_t {
   P,
   Q,
-  Own,   // one for each actor
-  Shared // in the shared memory of the block
+  Own,    // one for each actor
+  Shared, // in the shared memory of the block
+  // One instruction that goes to several places:
+  Either, // Q for actor 0, R for the others
+  Found   // Q if the result before is 0, else R
 };
 
 enum class Value : std::uint8_t {
@@ -158,6 +161,7 @@ struct MicroProgram {
 
 bool has_result(Kind kind);
 bool has_place(Kind kind);
+bool may_be_same(Place a, Place b);
 bool has_value(Kind kind);
 bool writes(Kind kind);
 bool reads(Kind kind);

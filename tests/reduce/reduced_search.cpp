@@ -68,7 +68,7 @@ private:
     }
     if (stepper.sums_clash()) {
       seen_.sums_clash = true;
-      over_ = over_ || ++since_clash_ > after_clash;
+      over_ = true; // the explorer goes on, to learn more; so little must do, too
     }
     over_ = over_ || seen_.refuted || seen_.host_clash;
   }
@@ -269,8 +269,6 @@ private:
     }
   }
 
-  static constexpr int after_clash = 200; // states, as in the explorer
-
   explore::Options options_;
   const Manner& manner_;
   Walk walk_;
@@ -283,7 +281,6 @@ private:
   std::map<StateId, Made> made_;
   std::map<std::uint64_t, std::set<std::uint64_t>> ways_; // by unnumbered(): where moves lead
   Plan::Seen seen_;
-  int since_clash_ = 0;
   bool over_ = false, known_is_true_ = true;
 };
 

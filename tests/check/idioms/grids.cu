@@ -275,6 +275,39 @@ __device__ void look_back_far(int tile) {
 __global__ void look_back_far_index() { look_back_far(me()); }
 __global__ void look_back_far_ticket() { look_back_far(tickets.fetch_add(1, memory_order_relaxed)); }
 
+// A warp looks at 32 tiles at once. One of these words is written meanwhile, 31 are not, and what
+// would be left of the first tile is not looked at ([RED-PLACES]).
+__device__ void look_back_by_warp(int tile) {
+  constexpr int warp = 32;
+  const int at = tile - 1 - static_cast<int>(threadIdx.x) + warp;
+  int seen = 0;
+  do {
+    seen = ready[at].load(memory_order_acquire);
+  } while (__any_sync(~0U, at >= warp && seen == 0));
+  if (threadIdx.x == 0) {
+    ready[tile + warp].store(1, memory_order_release);
+  }
+}
+//@ case: look-back-warps-index plain
+//@ flags: --progress=lobe
+//@ verdict: terminates
+//@ case: look-back-warps-ticket plain
+//@ verdict: terminates
+__global__ void look_back_warps_index() {
+  look_back_by_warp(blockIdx.x);
+}
+__global__ void look_back_warps_ticket() {
+  int tile = 0;
+  if (threadIdx.x == 0) {
+    tile = tickets.fetch_add(1, memory_order_relaxed);
+  }
+  look_back_by_warp(__shfl_sync(~0U, tile, 0));
+}
+int run_warps(Setup setup, void (*kernel)()) {
+  kernel<<<setup.n, 32>>>();
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
+
 // --- Stream-K: blocks share tiles, the partial sums of a tile have to come together -------------------
 
 // The owner of a tile waits for the others who worked on it: by index, above or below itself.
@@ -478,6 +511,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("look-back-ticket", look_back_ticket),
       DEVICE_CASE("look-back-far-index", look_back_far_index),
       DEVICE_CASE("look-back-far-ticket", look_back_far_ticket),
+      {"look-back-warps-index", [](Setup s) { return run_warps(s, look_back_warps_index); }},
+      {"look-back-warps-ticket", [](Setup s) { return run_warps(s, look_back_warps_ticket); }},
       DEVICE_CASE("stream-k-above", stream_k_above),
       DEVICE_CASE("stream-k-below", stream_k_below),
       DEVICE_CASE("stream-k-last", last_block),
