@@ -2,7 +2,7 @@
 #include "explore/fork_server.h"
 
 #include "base/check.h"
-#include "explore/host_threads.h"
+#include "explore/quiet_fork.h"
 #include "ptx/form.h"
 
 #include <fcntl.h>
@@ -193,7 +193,7 @@ Result<Handover> serve(int socket) {
           "one process only"
       );
     }
-    const pid_t child = quiet_fork()();
+    const pid_t child = quiet_fork();
     if (child == 0) {
       ::close(socket);
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);

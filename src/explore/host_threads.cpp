@@ -7,6 +7,7 @@
 #include "explore/host_threads.h"
 
 #include "base/check.h"
+#include "explore/quiet_fork.h"
 
 #include <asm/prctl.h>
 #include <dlfcn.h>
@@ -188,11 +189,6 @@ bool HostThreads::Library::find() {
   return c_library_tls_bytes != 0;
 }
 
-pid_t (*quiet_fork())() {
-  void* const found = ::dlsym(RTLD_DEFAULT, "_Fork");
-  return found != nullptr ? reinterpret_cast<pid_t (*)()>(found) : &::fork;
-}
-
 HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
     : scheduler_(scheduler),
       state_(state) {
@@ -201,7 +197,6 @@ HostThreads::HostThreads(HostScheduler& scheduler, HostState& state)
   static Library library;
   library_ = &library;
   supported_ = library.find();
-  fork_process_ = quiet_fork();
   hooks_ = {
       .stop = [](const HeddleHostPoint* point,
                  const void* pc) { return the_threads->stop_for(*point, pc); },
@@ -422,7 +417,7 @@ void HostThreads::leave_own_storage(const Thread& to) {
 
 pid_t HostThreads::fork_process() {
   leave_own_storage(threads_[0]); // whose thread the new process has
-  const pid_t child = fork_process_();
+  const pid_t child = quiet_fork();
   enter_own_storage();
   return child;
 }

@@ -64,11 +64,6 @@ struct HostPoint {
   HostPosition position{};                          // set by HostThreads::stop, if empty
 };
 
-/// The one to fork the program with. fork() takes the arenas of the allocator from all threads but
-/// one: what is allocated afterwards would lie elsewhere. It also runs what the program wants to be
-/// run when *it* forks.
-pid_t (*quiet_fork())();
-
 class HostThreads;
 
 class HostScheduler {
@@ -263,7 +258,6 @@ private:
   std::byte* slots_ = nullptr;             // of threads 1, 2, … and of the scheduler
   Thread scheduler_thread_;                // its storage; nothing else of it is used
   bool single_threaded_ = false;           // what the C library believed before
-  pid_t (*fork_process_)() = &::fork;
   std::byte* scheduler_stack_ = nullptr;
   HostClock clock_;
   std::vector<std::string> names_, joins_;

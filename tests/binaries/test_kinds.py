@@ -139,6 +139,11 @@ class Compiled(Kinds):
             }""")
         self.run_tool(CC, "app.c", "-ldl", "-o", "app")
         self.expect(self.heddle("run", "./app"), "2 4\n")
+        # The search begins where the first library's constructor registers its kernel, below dlopen; and the
+        # second one is loaded in each of its processes.
+        done = self.heddle("check", "--max-time=100", "./app")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("terminates under every schedule", done.stdout)
 
     def test_stripped(self):
         self.write("app.cu", KERNEL % {"function": "f"} + 'int main() { printf("%d\\n", f(21)); }')

@@ -108,6 +108,13 @@ class Packages(Run):
                          "[2.0, 3.0, 4.0, 5.0]\n[6.0, 9.0, 12.0, 15.0, 6.0]\n[0.0, 1.0, 4.0, 9.0, 16.0]\n18243.725\n"
                          "1001.0 499500.0 499\n[0.0, 1.0, 2.0, -1.0, -1.0] True\n")
 
+    def test_check_of_cupy(self):
+        """CuPy registers kernels while its libraries are being loaded: the search begins below dlopen."""
+        done = self.heddle("--max-time=200", str(HERE / "cupy_kernels.py"), command="check", CUPY_ACCELERATORS="")
+        self.assertIn("terminates under every schedule", done.stdout)
+        for kernel in ("add<<<4,256>>>", "scale<float><<<1,4>>>", "square<<<8,128>>>", "length<<<1,512>>>"):
+            self.assertIn(kernel, done.stdout)
+
     @unittest.skipUnless(os.path.exists(sysconfig.get_path("include") + "/Python.h"),
                          "Triton compiles its launcher: needs Python.h (python3-dev)")
     def test_triton(self):
