@@ -39,6 +39,7 @@ class Program:
     functions: str  # before main()
     main: str       # its part of main()
     flags: list
+    verdict: str = ""  # what an oracle says, if there is one
 
 
 class Thread:

@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 
+import random_alike
 import random_hosts
 import random_kernels
 
@@ -32,7 +33,7 @@ HEDDLE = os.environ.get("HEDDLE", "heddle")
 EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-places", "--no-data-order", "--no-straight", "--no-phases", "--no-host-first",
         "--no-allocations", "--no-cone", "--no-eager")
 LARGE = (["--straight-after=1"], ["--one-order-after=1"], ["--straight-after=1", "--one-order-after=1"])
-KINDS = {**random_kernels.KINDS, **random_hosts.KINDS}
+KINDS = {**random_kernels.KINDS, **random_hosts.KINDS, **random_alike.KINDS}
 LIMITS = {"hosts": 1500}  # states: each is a process
 NVCC = "-arch=sm_90 -std=c++17"
 
@@ -133,6 +134,8 @@ def look(programs, program, source, options, tally):
         wrong(f"{plain.problem()}: {plain.text}", ["-j1"])
         return
     tally.hangs += plain.report["verdict"] != "terminates"
+    if program.verdict and plain.report["verdict"] != program.verdict and (plain.complete() or program.verdict == "terminates"):
+        wrong(f"{plain.verdict()}, but the oracle says: {program.verdict}", ["-j1"])
     off = [shlex.split(o) for o in options.off or []] or [list(EACH), source.choice(LARGE), [source.choice(EACH)]]
     for flags in off:
         other = programs.ask(program, "-j1", *flags)
