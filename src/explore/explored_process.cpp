@@ -2,6 +2,7 @@
 #include "explore/explored_process.h"
 
 #include "explore/explorer.h"
+#include "explore/phase_time.h"
 #include "explore/watch.h"
 
 #include <fmt/format.h>
@@ -56,10 +57,13 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   table.keep_to(part.keep_to);
   handover.table = table.fd();
   const int log = ::memfd_create("heddle-log", 0);
+  PhaseTime start("start of a search (and of the program)");
   if (auto forked = server.fork(handover, log); !forked) {
     ::close(log);
     return unexpected(forked.error());
   }
+  start.end();
+  PhaseTime searching("search");
   const Watch::Of of{
       .show = request.show_progress,
       .log = log,
@@ -73,6 +77,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
                                             return server.status();
                                           }});
   table.users_have_died();
+  searching.end();
   const std::string said = read_log(log);
   ::close(log);
   const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
@@ -117,6 +122,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
     );
   }
   if (everything) {
+    const PhaseTime time("gaps");
     Team team(jobs_of(request.workers));
     table.close_gaps(team);
   }

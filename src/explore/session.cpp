@@ -5,6 +5,7 @@
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
 #include "explore/interruption.h"
+#include "explore/phase_time.h"
 #include "explore/plan.h"
 #include "explore/repetition.h"
 #include "explore/sample_sheet.h"
@@ -52,6 +53,7 @@ Judgement judge_search(
     bool finished,
     StateTable::Numbering numbering = StateTable::Numbering::AsFound
 ) {
+  const PhaseTime time("judgement");
   JudgeOptions options;
   options.finished = finished;
   options.numbering = numbering;
@@ -483,7 +485,9 @@ Result<report::Report> check(const CheckRequest& asked) {
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {
     report.bounds += ", assuming " + assumed;
   }
+  PhaseTime repeating("repetition");
   check_determinism(request, servers, ends, report);
+  repeating.end();
   const bool one_order = report.complete && all->table.saw(Fact::DataOrder);
   if ((!report.complete || one_order) && report.findings.empty() && request.options.schedules > 0) {
     if (one_order) {

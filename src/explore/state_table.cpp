@@ -272,6 +272,9 @@ void StateTable::help_enlarging() {
 void StateTable::copy_visited() {
   Header& h = header();
   std::uint64_t next = atomic_of(h.next_piece).load();
+  if (static_cast<std::uint32_t>(next) >= atomic_of(h.pieces).load()) {
+    return; // all are taken. Whoever waits looks often, and a VisitedSet takes microseconds to make
+  }
   const VisitedSet from = visited_set(static_cast<std::uint32_t>(next >> from_shift)),
                    to = visited_set(static_cast<std::uint32_t>(next >> to_shift & 0xff));
   const std::uint64_t end = (next >> to_shift << to_shift) + from.pieces();
@@ -321,12 +324,13 @@ void StateTable::enlarge_visited(std::uint32_t before, std::uint32_t number) {
       std::this_thread::sleep_for(short_time);
     }
   }
+  const std::uint32_t pieces = visited_set(before).pieces();
+  atomic_of(h.pieces).store(pieces); // before next_piece, for everybody
   atomic_of(h.pieces_done).store(0);
   atomic_of(h.next_piece)
       .store(std::uint64_t{before} << from_shift | std::uint64_t{number} << to_shift);
   atomic_of(h.enlarging).store(Copies);
   copy_visited();
-  const std::uint32_t pieces = visited_set(before).pieces();
   while (atomic_of(h.pieces_done).load() != pieces) {
     std::this_thread::yield();
   }

@@ -131,9 +131,9 @@ struct StateTable::Header {
   std::uint32_t
       enlarging; // Enlarging: somebody does, and waits for those who insert, or they for it
   // While they are copied: from which set, to which (a byte each), and the next piece. So who comes
-  // late takes no piece of another copy. And how many pieces are done.
+  // late takes no piece of another copy. And how many there are, and are done.
   alignas(apart) std::uint64_t next_piece;
-  std::uint32_t pieces_done;
+  std::uint32_t pieces, pieces_done;
 
   // Of what follows, of new texts, and of what is told.
   alignas(apart) heddle::mutex<cuda::thread_scope_system> mutex;
