@@ -113,6 +113,14 @@ struct Workers {
   std::uint32_t states_alone = 5'000; // the first one has seen before others join it
 };
 
+/// Where a search is kept, so that it can go on (checkpoint.h).
+struct CheckpointFile {
+  std::string file; // empty: nowhere
+  bool resume = false;
+  double seconds = 60; // between two times
+  std::string version; // of Heddle: another one may name states in another way
+};
+
 /// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.
 std::string to_text(const Options& options);
 /// With the usual limits: what the options assume, not how far a search goes.
