@@ -26,14 +26,15 @@
 namespace heddle::cli {
 namespace {
 
-/// Where the explored processes write what is only a warning; removed with this object. The name has
-/// one length: it stands in the environment, so the place of the program's stack depends on it, and
-/// by that the order in which states with addresses are numbered.
+/// Where the explored processes write what is only a warning; removed with this object. The name
+/// has one length: it stands in the environment, so the place of the program's stack depends on it,
+/// and by that the order in which states with addresses are numbered.
 class Remarks {
 public:
   Remarks()
       : file_(
-            std::filesystem::temp_directory_path() / fmt::format("heddle-remarks-{:010}", ::getpid())
+            std::filesystem::temp_directory_path() /
+            fmt::format("heddle-remarks-{:010}", ::getpid())
         ) {
     std::filesystem::remove(file_);
   }
@@ -196,6 +197,12 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   request.workers = options.workers;
   request.fair_hangs = [&](unsigned seconds) {
     return find_fair_hangs(target, options.device, seconds);
+  };
+  request.checkpoint = {
+      .file = options.checkpoint,
+      .resume = options.resume,
+      .seconds = options.checkpoint_every,
+      .version = fmt::format("heddle {}", HEDDLE_VERSION)
   };
   request.show_progress = isatty(STDERR_FILENO) != 0;
   request.progress_file = options.progress_file;

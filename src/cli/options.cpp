@@ -430,24 +430,37 @@ void define_check(CLI::App& app, Options& options) {
       )
       ->check(file_to_read())
       ->type_name("FILE");
-  CLI::Option* checkpoint =
-      check
-          ->add_option(
-              "--checkpoint",
-              options.check.checkpoint,
-              "With --suite: keep in FILE what has been found, after each program"
-          )
-          ->check(file_to_replace())
-          ->type_name("FILE");
-  checkpoint->needs("--suite");
+  CLI::Option* checkpoint = check
+                                ->add_option(
+                                    "--checkpoint",
+                                    options.check.checkpoint,
+                                    "Keep in FILE how far the search is, so that it can go on "
+                                    "after a stop or a crash; with "
+                                    "--suite: what has been found, after each program"
+                                )
+                                ->check(file_to_replace())
+                                ->type_name("FILE");
   check
       ->add_flag(
           "--resume",
           options.check.resume,
-          "With --checkpoint: programs that are in the file, and have not changed, are not checked "
-          "again"
+          "With --checkpoint: go on where the file ends; with --suite, programs that are in the "
+          "file, "
+          "and have not changed, are not checked again"
       )
       ->needs(checkpoint);
+  check
+      ->add_option(
+          "--checkpoint-every",
+          options.check.checkpoint_every,
+          "With --checkpoint: seconds between two times that it is written; a search that stops at "
+          "a "
+          "limit, or is interrupted, is written as well"
+      )
+      ->check(CLI::PositiveNumber)
+      ->needs(checkpoint)
+      ->capture_default_str()
+      ->type_name("SECONDS");
   define_rules(*check, options.check.device);
   define_output(
       *check,

@@ -32,9 +32,10 @@ struct RunOptions : ProgramOptions {
 
 struct CheckOptions : ProgramOptions {
   OutputOptions output;
-  std::string suite;          // a file with many programs, in the place of one; empty: none
-  std::string checkpoint;     // with it: a file with what has been found so far; empty: none
-  bool resume = false;        // what is in the file is not checked again
+  std::string suite;      // a file with many programs, in the place of one; empty: none
+  std::string checkpoint; // a file with what has been found so far; empty: none
+  bool resume = false;    // what is in the file is not searched, or checked, again
+  double checkpoint_every = explore::CheckpointFile().seconds; // of a search
   std::string html;           // a page about what was found; empty: none
   unsigned races = 0;         // schedules under the race monitor before the search
   bool uninitialised = false; // one schedule under the monitor of unwritten memory

@@ -45,6 +45,7 @@ const std::vector<Heading>& headings() {
         "--jobs",
         "--suite",
         "--checkpoint",
+        "--checkpoint-every",
         "--resume",
         "--states-alone",
         "--seed",

@@ -2,6 +2,7 @@
 #include "explore/explored_process.h"
 
 #include "explore/explorer.h"
+#include "explore/phase_time.h"
 #include "explore/watch.h"
 
 #include <fmt/format.h>
@@ -47,32 +48,45 @@ Result<Search>
 search(const CheckRequest& request, ForkServer& server, Handover handover, const SearchPart& part) {
   const Options& options = handover.options;
   const bool everything = handover.replay < 0 && part.sheet == nullptr && part.keep_to.empty();
+  const StateTable::Limits limits{
+      .max_states = options.max_states,
+      .processes = everything ? jobs_of(request.workers) : 1,
+      .alone = request.workers.states_alone
+  };
   TRY(StateTable table,
-      StateTable::create(
-          {.max_states = options.max_states,
-           .processes = everything ? jobs_of(request.workers) : 1,
-           .alone = request.workers.states_alone}
-      ));
+      part.checkpoint != nullptr ? part.checkpoint->table(options, limits)
+                                 : StateTable::create(limits));
+  const auto keep = [&] { part.checkpoint->save(options, table); };
+  const bool is_kept = part.checkpoint != nullptr && part.checkpoint->is_wanted();
   table.keep_to(part.keep_to);
   handover.table = table.fd();
   const int log = ::memfd_create("heddle-log", 0);
+  PhaseTime start("start of a search (and of the program)");
   if (auto forked = server.fork(handover, log); !forked) {
     ::close(log);
     return unexpected(forked.error());
   }
+  start.end();
+  PhaseTime searching("search");
   const Watch::Of of{
       .show = request.show_progress,
       .log = log,
       .share = part.share,
       .sheet = part.sheet,
       .begun = request.begun,
-      .file = request.progress_file
+      .file = request.progress_file,
+      .keep = is_kept ? keep : std::function<void()>(),
+      .seconds_between_keeps = is_kept ? part.checkpoint->seconds_between() : 0
   };
   const auto [status, limit] =
       Watch(table, options, of).wait_for({server.leader(), server.ended(), [&] {
                                             return server.status();
                                           }});
   table.users_have_died();
+  searching.end();
+  if (is_kept && (!limit.empty() || table.saw(Fact::OutOfStates))) {
+    keep();
+  }
   const std::string said = read_log(log);
   ::close(log);
   const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
@@ -117,6 +131,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
     );
   }
   if (everything) {
+    const PhaseTime time("gaps");
     Team team(jobs_of(request.workers));
     table.close_gaps(team);
   }

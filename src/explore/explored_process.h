@@ -3,6 +3,7 @@
 //   TRY(Search all, search(request, servers.fixed, handover));      // handover.table is set there
 #pragma once
 
+#include "explore/checkpoint.h"
 #include "explore/fork_server.h"
 #include "explore/options.h"
 #include "explore/sample_sheet.h"
@@ -32,6 +33,7 @@ struct SearchPart {
   double share = 1;                   // of the time limit
   const SampleSheet* sheet = nullptr; // the one of handover.samples
   std::span<const Hash128> keep_to{}; // see StateTable; empty: everywhere
+  Checkpoint* checkpoint = nullptr;   // where it goes on, and is kept; nullptr: nowhere
 };
 Result<Search> search(
     const CheckRequest& request,

@@ -173,6 +173,7 @@ private:
   bool enter(const Arrival& arrival);
   bool enter_again(const Node& before, const Choice& choice, const Arrival& arrival);
   bool arrive(const Look& look, const Choices& asked);
+  void arrived_in(StateId state, std::uint32_t check);
   void note_facts();
   bool search();
   void hash_host();

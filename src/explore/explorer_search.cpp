@@ -270,8 +270,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   const Hash128 hash = sum_of(look.device, look.beside);
   const auto visit = table_.visit(hash, asked, look.seen);
   if (!visit) {
-    table_.add_event(EventKind::Incomplete, 0, 0, "the limit of states was reached");
-    table_.note(Fact::OutOfStates);
+    table_.note_limit_of_states();
     finish();
   }
   if (look.seen == StateTable::Seen::Never && visit->id % between_looks == 0) {
@@ -283,17 +282,12 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
         visit->id
     );
   }
-  if (last_) {
-    last_->to = visit->id;
-    last_->choice = pack_choice(last_->choice, look.check);
-    table_.add_edge(
-        ShortEdge{
-            last_->from,
-            last_->to,
-            last_label_ != 0 ? last_label_ : table_.label(*last_),
-            last_->choice
-        }
-    );
+  if (!last_ && !one_way() && table_.goes_on() && visit->id != 0 && table_.process() == 0) {
+    table_.note(Fact::Unrepeatable); // the program does not begin as it did
+    finish();
+  }
+  if (one_way()) {
+    arrived_in(visit->id, look.check);
   }
   if (replay_ && expected_ != unchecked && look.check != unchecked && expected_ != look.check) {
     table_.add_event(
@@ -310,12 +304,17 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     give_up_if_straight();
   }
   if (!one_way() && (visit->nothing_new || table_.keeps_out(hash))) {
+    arrived_in(visit->id, look.check);
     return false;
   }
   Node& node = add_node(visit->id, look);
   all_choices(node);
   node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
-  const Choices mine = table_.claim(node.state, wanted(node, asked, visit->first));
+  Choices all = wanted(node, asked, visit->first);
+  if (visit->first && table_.goes_on()) {
+    all |= table_.asked_before(node.state);
+  }
+  const Choices mine = table_.claim(node.state, all);
   if (!one_way()) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
   }
@@ -331,9 +330,29 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   } else {
     table_.add_moves(node.state, static_cast<std::uint32_t>(node.choices.size()));
   }
+  if (!one_way()) {
+    arrived_in(visit->id, look.check); // the edge says that what it asked for has been claimed
+  }
   queue_ += node.choices.size();
   table_.set_frontier(taken_ + path_.size(), queue_);
   return true;
+}
+
+/// The move under way has led there.
+void Explorer::arrived_in(StateId state, std::uint32_t check) {
+  if (!last_) {
+    return;
+  }
+  last_->to = state;
+  last_->choice = pack_choice(last_->choice, check);
+  table_.add_edge(
+      ShortEdge{
+          last_->from,
+          last_->to,
+          last_label_ != 0 ? last_label_ : table_.label(*last_),
+          last_->choice
+      }
+  );
 }
 
 /// The state where the search is, which is the last one of path_ from now on, without choices.

@@ -19,7 +19,7 @@ namespace {
 // A process also waits for those that it has forked; that must not bring the limit nearer.
 constexpr int max_depth_of_helpers = 1000;
 // A process that is given too little is back soon; that must not cost more than it brings.
-constexpr auto between_forks = std::chrono::milliseconds(5);
+constexpr auto between_forks = std::chrono::milliseconds(1);
 constexpr auto between_pieces = std::chrono::microseconds(200);
 // A process that rests longer takes memory for nothing.
 constexpr int patience_milliseconds = 250;

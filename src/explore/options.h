@@ -109,8 +109,16 @@ Options with_ptx_memory(Options options);
 
 /// Who searches. The report does not depend on it.
 struct Workers {
-  std::uint32_t jobs = 0;              // processes at the same time; 0: one for each core
-  std::uint32_t states_alone = 20'000; // the first one has seen before others join it
+  std::uint32_t jobs = 0;             // processes at the same time; 0: one for each core
+  std::uint32_t states_alone = 5'000; // the first one has seen before others join it
+};
+
+/// Where a search is kept, so that it can go on (checkpoint.h).
+struct CheckpointFile {
+  std::string file; // empty: nowhere
+  bool resume = false;
+  double seconds = 60; // between two times
+  std::string version; // of Heddle: another one may name states in another way
 };
 
 /// "progress=obe,api=prompt": what differs from the defaults, in this order; empty: nothing does.

@@ -107,20 +107,18 @@ public:
       }
     });
     components_.split(region_.out, {}, team_);
-    circles_ =
-        in_order(graph.states.size(), [&](std::size_t i, std::size_t m) -> std::optional<StateId> {
+    OnCircles found = judge_single_states(
+        graph.states.size(),
+        [&](std::size_t i) -> std::optional<StateId> {
           const auto s = static_cast<StateId>(i);
-          if (!graph.states[s].expanded || graph.states[s].terminal) {
-            return std::nullopt;
-          }
-          if (!components_.is_single(s) || components_.leads_back(s)) {
-            return s;
-          }
-          const unsigned rules = region_.out.owed_by(s) | owed[graph.states[s].demands];
-          judges_[m].judge_single(s, rules, /*whole=*/true);
-          return std::nullopt;
-        });
-    judge_parts(group(circles_));
+          return graph.states[s].expanded && !graph.states[s].terminal ? std::optional(s)
+                                                                       : std::nullopt;
+        },
+        [&](StateId s) { return region_.out.owed_by(s) | owed[graph.states[s].demands]; },
+        /*whole=*/true
+    );
+    circles_ = std::move(found.all);
+    judge_parts(group(found.several));
     return all_together();
   }
 
@@ -135,27 +133,62 @@ public:
 private:
   // A component of so many states is judged by the whole team.
   static constexpr std::size_t large = 1U << 13;
-  static constexpr std::size_t chunk = 1U << 14;
+  // So many states are taken by a member at once: what it costs to take them must not count.
+  static constexpr std::size_t chunk = 1U << 12, batch = 1U << 9;
 
-  /// Those s of f(0, member), f(1, member), … that are some, in their order.
-  template <class F> std::vector<StateId> in_order(std::size_t count, const F& f) {
-    std::vector<std::vector<StateId>> chunks((count + chunk - 1) / chunk);
+  /// States of components that have just been found, in the order of the states.
+  struct OnCircles {
+    std::vector<StateId> all;
+    std::vector<StateId> several; // those whose component has more than one state
+  };
+
+  /// Judges the components of one state among state_at(0), state_at(1), …; `owed(s)`: the rules by
+  /// which somebody is owed something in s, a bit each. Most graphs have hardly any others: a
+  /// thread that spins leads back to the state in which it is.
+  template <class StateAt, class Owed>
+  OnCircles
+  judge_single_states(std::size_t count, const StateAt& state_at, const Owed& owed, bool whole) {
+    std::vector<OnCircles> chunks((count + chunk - 1) / chunk);
     team_.each_of(chunks.size(), [&](std::size_t n, std::size_t m) {
       for (std::size_t i = n * chunk; i < std::min(count, (n + 1) * chunk); ++i) {
-        if (const std::optional<StateId> s = f(i, m)) {
-          chunks[n].push_back(*s);
+        const std::optional<StateId> s = state_at(i);
+        if (!s) {
+          continue;
+        }
+        if (!components_.is_single(*s)) {
+          chunks[n].several.push_back(*s);
+        } else if (!components_.leads_back(*s)) {
+          judges_[m].judge_single(*s, owed(*s), whole);
+          continue;
+        }
+        chunks[n].all.push_back(*s);
+        if (components_.is_single(*s) && !over()) {
+          const std::uint32_t own = *s + 1; // below the number of any other part
+          region_.put(*s, own);
+          judges_[m].judge(own, std::span(&*s, 1), nullptr);
+          settle(judges_[m]);
         }
       }
     });
-    std::vector<StateId> result;
-    for (const std::vector<StateId>& part : chunks) {
-      result.insert(result.end(), part.begin(), part.end());
+    return {together(chunks, &OnCircles::all), together(chunks, &OnCircles::several)};
+  }
+
+  /// One behind the other.
+  std::vector<StateId>
+  together(const std::vector<OnCircles>& chunks, std::vector<StateId> OnCircles::* which) {
+    std::vector<std::size_t> begins{0};
+    for (const OnCircles& one : chunks) {
+      begins.push_back(begins.back() + (one.*which).size());
     }
+    std::vector<StateId> result(begins.back());
+    team_.each_of(chunks.size(), [&](std::size_t n, std::size_t) {
+      std::ranges::copy(chunks[n].*which, result.begin() + static_cast<std::ptrdiff_t>(begins[n]));
+    });
     return result;
   }
 
-  /// Components of several states, or with an edge to itself, that these states are in: numbered
-  /// from `first_part_` on in the order of their first states, each ascending.
+  /// The components that these states are in: numbered from `first_part_` on in the order of their
+  /// first states, each ascending.
   Lists<StateId> group(std::span<const StateId> states) {
     std::vector<std::size_t> sizes;
     const std::uint32_t first = next_part_.load();
@@ -177,19 +210,29 @@ private:
   void judge_parts(const Lists<StateId>& parts) {
     const std::uint32_t first = first_part_;
     std::vector<std::vector<StateId>> rests;
+    std::vector<std::uint32_t> begins; // of batches of small parts
+    std::size_t in_batch = batch;
     for (std::uint32_t n = 1; n < parts.size(); ++n) { // list 0 is the empty one
-      if (parts[n].size() >= large && !over()) {
+      if (in_batch >= batch) {
+        begins.push_back(n);
+        in_batch = 0;
+      }
+      if (parts[n].size() < large) {
+        in_batch += parts[n].size();
+      } else if (!over()) {
         judges_.front().judge(first + n - 1, parts[n], &team_);
         std::ranges::move(judges_.front().rests, std::back_inserter(rests));
         judges_.front().rests.clear();
       }
     }
+    begins.push_back(static_cast<std::uint32_t>(parts.size()));
     // Components have no edge in common.
-    team_.each_of(parts.size() - 1, [&](std::size_t i, std::size_t m) {
-      const auto n = static_cast<std::uint32_t>(i + 1);
-      if (parts[n].size() < large && !over()) {
-        judges_[m].judge(first + n - 1, parts[n], nullptr);
-        settle(judges_[m]);
+    team_.each_of(begins.size() - 1, [&](std::size_t i, std::size_t m) {
+      for (std::uint32_t n = begins[i]; n < begins[i + 1]; ++n) {
+        if (parts[n].size() < large && !over()) {
+          judges_[m].judge(first + n - 1, parts[n], nullptr);
+          settle(judges_[m]);
+        }
       }
     });
     for (const std::vector<StateId>& rest : rests) {
@@ -209,16 +252,13 @@ private:
       }
     });
     components_.split(region_.out, which(part), states, team_);
-    const std::vector<StateId> on_circles =
-        in_order(states.size(), [&](std::size_t i, std::size_t m) -> std::optional<StateId> {
-          const StateId s = states[i];
-          if (!components_.is_single(s) || components_.leads_back(s)) {
-            return s;
-          }
-          judges_[m].judge_single(s, region_.rules_owed_in(s), /*whole=*/false);
-          return std::nullopt;
-        });
-    judge_parts(group(on_circles));
+    const OnCircles found = judge_single_states(
+        states.size(),
+        [&](std::size_t i) { return std::optional(states[i]); },
+        [&](StateId s) { return region_.rules_owed_in(s); },
+        /*whole=*/false
+    );
+    judge_parts(group(found.several));
   }
 
   /// What is left of small components, by one member.

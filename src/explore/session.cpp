@@ -2,9 +2,11 @@
 #include "explore/session.h"
 
 #include "explore/accesses.h"
+#include "explore/checkpoint.h"
 #include "explore/explored_process.h"
 #include "explore/explorer.h"
 #include "explore/interruption.h"
+#include "explore/phase_time.h"
 #include "explore/plan.h"
 #include "explore/repetition.h"
 #include "explore/sample_sheet.h"
@@ -52,6 +54,7 @@ Judgement judge_search(
     bool finished,
     StateTable::Numbering numbering = StateTable::Numbering::AsFound
 ) {
+  const PhaseTime time("judgement");
   JudgeOptions options;
   options.finished = finished;
   options.numbering = numbering;
@@ -185,6 +188,34 @@ Result<void> try_schedules(
   return {};
 }
 
+/// The search ended because of what it had met, before it had been everywhere.
+bool ended_early(const StateTable& table) {
+  const auto facts = {
+      Fact::OutOfStates,
+      Fact::SumsClash,
+      Fact::Refuted,
+      Fact::HostClash,
+      Fact::GaveUp,
+      Fact::Circle
+  };
+  return std::ranges::any_of(facts, [&](Fact fact) { return table.saw(fact); });
+}
+
+/// The program and what it is called with, in one line.
+std::string identity_of(const CheckRequest& request) {
+  const Schedule& s = request.schedule;
+  Hasher hasher;
+  for (const std::string& text : {s.program, s.nvcc, s.device, s.content}) {
+    hasher.text(text);
+  }
+  for (const std::string& argument : s.arguments) {
+    hasher.text(argument);
+  }
+  hasher.value(s.devices);
+  const Hash128 hash = hasher.finish();
+  return fmt::format("check {:016x}{:016x} by {}", hash.high, hash.low, request.checkpoint.version);
+}
+
 /// What the search has met, as the plan wants to know it.
 Plan::Seen seen_in(const StateTable& table) {
   return {
@@ -224,9 +255,10 @@ Result<Plan::Seen> learned_alone(
 /// search begins again.
 class FirstLook {
 public:
-  FirstLook(const CheckRequest& request, ForkServer& server)
+  FirstLook(const CheckRequest& request, ForkServer& server, Checkpoint& checkpoint)
       : request_(request),
         server_(server),
+        checkpoint_(checkpoint),
         fair_(request.fair_hangs && !request.options.lockstep ? Stage::Wanted : Stage::Done),
         sweep_(request.options.schedules > 0 ? Stage::Wanted : Stage::Done) {}
 
@@ -263,6 +295,8 @@ public:
     }
     return (many || is_long) && !found();
   }
+  /// Where the attempt is kept, unless it is only the beginning of a search.
+  Checkpoint* checkpoint() { return stops_at_states_ ? nullptr : &checkpoint_; }
   bool found() const { return !hangs_.empty() || (swept_ && !swept_->report.findings.empty()); }
   /// Where the search itself has found nothing.
   void add_to(report::Report& report) {
@@ -294,6 +328,7 @@ private:
 
   const CheckRequest& request_;
   ForkServer& server_;
+  Checkpoint& checkpoint_;
   Stage fair_, sweep_;
   bool stops_at_states_ = false, stops_by_time_ = false;
   std::chrono::steady_clock::time_point begun_;
@@ -318,10 +353,23 @@ Result<Search> search_all(
     const Plan::Attempt attempt = plan.next(left);
     handover.options = look != nullptr ? look->first(attempt.options) : attempt.options;
     const double most = look != nullptr ? look->share(attempt.share) : attempt.share;
-    auto tried = search(request, server, handover, {.share = most, .sheet = nullptr});
+    Checkpoint* const checkpoint = look != nullptr ? look->checkpoint() : nullptr;
+    auto tried = search(
+        request,
+        server,
+        handover,
+        {.share = most, .sheet = nullptr, .checkpoint = checkpoint}
+    );
     handover.options = plan.options();
     if (!tried) {
       return tried;
+    }
+    const bool went_on = tried->table.goes_on();
+    if (went_on &&
+        (tried->table.saw(Fact::Unrepeatable) ||
+         (tried->finished && !ended_early(tried->table) && !tried->table.all_met_again()))) {
+      checkpoint->forget();
+      continue;
     }
     if (look != nullptr && Interruption::received() == 0) {
       TRY(const bool in_vain, look->looked_in_vain(request, *tried));
@@ -463,7 +511,9 @@ Result<report::Report> check(const CheckRequest& asked) {
   Handover handover;
   handover.options = request.options;
   const double share = request.options.schedules > 0 ? share_of_search : 1;
-  FirstLook look(asked, servers.fixed);
+  Checkpoint checkpoint(asked.checkpoint, identity_of(asked));
+  TRY_VOID(checkpoint.look());
+  FirstLook look(asked, servers.fixed, checkpoint);
   auto found = search_all(request, servers.fixed, handover, share, &look);
   if (!found) {
     return unexpected(found.error());
@@ -483,7 +533,9 @@ Result<report::Report> check(const CheckRequest& asked) {
   if (const std::string assumed = to_text(without_limits(asked.options)); !assumed.empty()) {
     report.bounds += ", assuming " + assumed;
   }
+  PhaseTime repeating("repetition");
   check_determinism(request, servers, ends, report);
+  repeating.end();
   const bool one_order = report.complete && all->table.saw(Fact::DataOrder);
   if ((!report.complete || one_order) && report.findings.empty() && request.options.schedules > 0) {
     if (one_order) {
@@ -517,6 +569,8 @@ Result<report::Report> check(const CheckRequest& asked) {
       report.rests_on.emplace_back(rule_id(Rule::Dependency));
     }
   }
+  report.warnings
+      .insert(report.warnings.end(), checkpoint.problems().begin(), checkpoint.problems().end());
   report.seconds = seconds();
   return report;
 }

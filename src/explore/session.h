@@ -30,6 +30,7 @@ struct CheckRequest {
   bool show_progress = false; // a line on stderr while it lasts
   std::string progress_file;  // lines of JSON are added to it (progress.h); empty: none
   Workers workers;
+  CheckpointFile checkpoint; // of the searches that decide
   // Asked once a search turns out to be large: hangs that one fair schedule of the program shows,
   // within so many seconds. Empty: nobody can tell.
   std::function<std::vector<report::Diagnostic>(unsigned seconds)> fair_hangs;

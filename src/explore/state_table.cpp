@@ -87,6 +87,7 @@ Result<StateTable> StateTable::create(Limits limits) {
     h.visited_at[n] = place(VisitedSet::bytes(visited_room(n, h.max_states)));
   }
   h.wanted_at = place(VisitedSet::bytes(h.max_states));
+  h.again_at = place(h.max_states * sizeof(StoredAgain));
   h.devices_at = place(h.max_states);
   h.ways_at = place(h.max_states * sizeof(StoredWays));
   h.states_at = place(h.max_states * sizeof(StoredState));
@@ -171,11 +172,11 @@ StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
   }
   StoredState& state = states[*id];
   const std::atomic_ref visited = atomic_of(state.visited);
-  bool first = visited.load(relaxed) == 0;
+  bool first = visited.load(relaxed) != Visited;
   if (first && atomic_of(h.several).load(relaxed) != 0) {
-    first = visited.exchange(1, relaxed) == 0;
+    first = visited.exchange(Visited, relaxed) != Visited;
   } else if (first) {
-    visited.store(1, relaxed);
+    visited.store(Visited, relaxed);
   }
   const bool nothing_new = !first && is_done(*id) && all_claimed(*id, asked);
   return Visit{*id, first, nothing_new};
@@ -272,6 +273,9 @@ void StateTable::help_enlarging() {
 void StateTable::copy_visited() {
   Header& h = header();
   std::uint64_t next = atomic_of(h.next_piece).load();
+  if (static_cast<std::uint32_t>(next) >= atomic_of(h.pieces).load()) {
+    return; // all are taken. Whoever waits looks often, and a VisitedSet takes microseconds to make
+  }
   const VisitedSet from = visited_set(static_cast<std::uint32_t>(next >> from_shift)),
                    to = visited_set(static_cast<std::uint32_t>(next >> to_shift & 0xff));
   const std::uint64_t end = (next >> to_shift << to_shift) + from.pieces();
@@ -321,12 +325,13 @@ void StateTable::enlarge_visited(std::uint32_t before, std::uint32_t number) {
       std::this_thread::sleep_for(short_time);
     }
   }
+  const std::uint32_t pieces = visited_set(before).pieces();
+  atomic_of(h.pieces).store(pieces); // before next_piece, for everybody
   atomic_of(h.pieces_done).store(0);
   atomic_of(h.next_piece)
       .store(std::uint64_t{before} << from_shift | std::uint64_t{number} << to_shift);
   atomic_of(h.enlarging).store(Copies);
   copy_visited();
-  const std::uint32_t pieces = visited_set(before).pieces();
   while (atomic_of(h.pieces_done).load() != pieces) {
     std::this_thread::yield();
   }
@@ -461,7 +466,12 @@ void StateTable::add_edge(const ShortEdge& edge) {
     own.next_edge = fresh;
     own.end_of_edges = fresh + some;
   }
-  region<ShortEdge>(h.edges_at)[own.next_edge++] = edge;
+  ShortEdge& stored = region<ShortEdge>(h.edges_at)[own.next_edge++];
+  stored.from = edge.from;
+  stored.to = edge.to;
+  stored.choice = edge.choice;
+  // Last: who reads the table while its processes stand still takes none that is half written.
+  atomic_of(stored.label).store(edge.label, std::memory_order_release);
   count(h.several, region<StoredState>(h.states_at)[edge.from].missing, -1);
 }
 
@@ -495,6 +505,11 @@ void StateTable::add_event(
   if (id && h.events < h.max_events) {
     region<Event>(h.events_at)[h.events++] = {kind, site, from, *id};
   }
+}
+
+void StateTable::note_limit_of_states() {
+  add_event(EventKind::Incomplete, 0, 0, limit_of_states);
+  note(Fact::OutOfStates);
 }
 
 bool StateTable::has_fault_from(StateId from) const {

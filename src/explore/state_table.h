@@ -97,6 +97,12 @@ struct Choices {
   bool device = false;
   std::uint64_t first_ways = 0, other_ways = 0;
   bool none() const { return !device && first_ways == 0 && other_ways == 0; }
+  Choices& operator|=(const Choices& more) {
+    device = device || more.device;
+    first_ways |= more.first_ways;
+    other_ways |= more.other_ways;
+    return *this;
+  }
 };
 
 class StateTable {
@@ -185,6 +191,8 @@ public:
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position(std::uint32_t process) const;
   bool has_fault_from(StateId from) const;
+  /// There is no room for another state.
+  void note_limit_of_states();
   /// How far this process has gone from the beginning, and how many choices it has not tried yet.
   void set_frontier(std::uint64_t depth, std::uint64_t queue);
   /// How likely it is that an execution goes where this process has not been yet
@@ -204,6 +212,20 @@ public:
   void give_permit();
   /// A process that has waited goes on, whether there is a permit for it or not.
   void go_on();
+
+  // --- Stop and go on: state_table_checkpoint.cpp
+  // --------------------------------------------------
+  /// Its content, while nobody changes it. False, and errno: it cannot be written.
+  bool save(int fd) const;
+  /// A table for a search that goes on where the saved one was. Input error: that is no saved
+  /// table.
+  static Result<StateTable> restore(int fd, Limits limits);
+  /// It was restored, and some states are to be met again, the first one among them.
+  bool goes_on() const;
+  /// What had been asked for of a state that is visited for the first time, and known.
+  Choices asked_before(StateId state) const;
+  /// No state is left of those that were to be met again.
+  bool all_met_again() const;
 
   // --- For the tool ------------------------------------------------------------------------------
   enum class Numbering : std::uint8_t {

@@ -27,10 +27,15 @@ struct alignas(32) StoredState {
   std::uint32_t description;           // interned: StoredDescription, and its demands
   std::uint16_t claims;                // that have not been described yet
   std::uint8_t first_ways, other_ways; // claimed, of the first host threads
-  std::uint8_t visited, described;
-  std::uint8_t end, exit_status; // StoredEnd; of a terminal state, as in State
+  std::uint8_t visited, described;     // visited: StoredVisit
+  std::uint8_t end, exit_status;       // StoredEnd; of a terminal state, as in State
 };
 static_assert(sizeof(StoredState) == 32);
+enum StoredVisit : std::uint8_t {
+  NotVisited,
+  Visited,
+  ToBeMetAgain // see state_table_checkpoint.cpp
+};
 enum StoredEnd : std::uint8_t {
   NoEnd,
   ExpectedEnd,
@@ -41,6 +46,16 @@ struct StoredWays { // of a state: claimed, of all host threads beyond those in 
   std::uint64_t first, other;
 };
 constexpr unsigned narrow_ways = 8;
+
+/// What had been asked for of a state that is to be met again.
+struct StoredAgain {
+  std::uint64_t first, other;
+  StateId state;
+  std::uint32_t device;
+};
+
+/// The text of an event.
+constexpr std::string_view limit_of_states = "the limit of states was reached";
 
 struct StoredDescription {
   std::uint64_t could_return;
@@ -110,12 +125,13 @@ struct StateTable::Header {
   std::uint64_t max_text_bytes;
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
-  std::size_t wanted_at, devices_at, ways_at, states_at, edges_at, texts_at, text_bytes_at,
-      actors_at, events_at, told_at, processes_at, work_at;
+  std::size_t again_at, wanted_at, devices_at, ways_at, states_at, edges_at, texts_at,
+      text_bytes_at, actors_at, events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
   std::array<std::uint64_t, 8> learned; // reduce::Learned
   std::uint32_t keeps_to;               // so many states; 0: to none
+  std::uint32_t again;                  // so many states are to be met again, or were
   std::uint32_t irrevocable;            // moves
   std::int32_t permits;                 // of processes that could take part and do not
   std::uint32_t several;                // processes have taken part
@@ -131,9 +147,9 @@ struct StateTable::Header {
   std::uint32_t
       enlarging; // Enlarging: somebody does, and waits for those who insert, or they for it
   // While they are copied: from which set, to which (a byte each), and the next piece. So who comes
-  // late takes no piece of another copy. And how many pieces are done.
+  // late takes no piece of another copy. And how many there are, and are done.
   alignas(apart) std::uint64_t next_piece;
-  std::uint32_t pieces_done;
+  std::uint32_t pieces, pieces_done;
 
   // Of what follows, of new texts, and of what is told.
   alignas(apart) heddle::mutex<cuda::thread_scope_system> mutex;

@@ -2,7 +2,7 @@
 #include "explore/verdict.h"
 
 #include "explore/help.h"
-#include "explore/trace.h"
+#include "explore/phase_time.h"
 #include "explore/unexpected_end.h"
 #include "explore/verdict_text.h"
 #include "report/diagnostic_lines.h"
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,17 +63,27 @@ public:
         resolve_(resolve),
         options_(options),
         team_(options.threads),
-        graph_(table.load(options.numbering, team_)),
-        out_(graph_, team_) {}
+        graph_(load()),
+        out_(edges_by_state()) {}
 
   Judgement run() {
     report::Report report;
     report.states = graph_.states.size();
+    PhaseTime counting("counts");
     report.executions = executions();
     report.seconds = options_.seconds;
     report.bounds = bounds(table_, ptx_memory(), kernels());
     const bool cut_short = add_events(report);
+    counting.end();
+    // Nobody else need wait for it.
+    std::future<std::string> an_end =
+        std::async(team_.members() > 1 ? std::launch::async : std::launch::deferred, [this] {
+          return replay_of_end();
+        });
+    PhaseTime finding("endless executions");
     const Analysis analysis = find_endless(graph_, out_, team_);
+    finding.end();
+    PhaseTime telling("findings");
     report.complete = options_.finished && !cut_short &&
                       std::all_of(graph_.states.begin(), graph_.states.end(), [](const State& s) {
                         return s.expanded || s.terminal;
@@ -93,19 +104,31 @@ public:
     if (kernels().empty() && report.findings.empty()) {
       report.warnings.emplace_back("no kernel ran, so this says nothing about device code");
     }
+    telling.end();
     if (report.findings.empty() && report.complete) {
+      const PhaseTime time("rules that matter");
       report.rests_on = reasons(analysis);
     }
+    PhaseTime ending("an end to repeat");
     const bool none = std::ranges::all_of(report.findings, [](const Diagnostic& finding) {
       return finding.replay.empty();
     });
-    std::string ends = none ? replay_of_end() : "";
+    std::string ends = none ? an_end.get() : "";
+    ending.end();
     std::ranges::sort(shown_);
     shown_.erase(std::ranges::unique(shown_).begin(), shown_.end());
     return {std::move(report), std::move(shown_), analysis.circles.empty(), std::move(ends)};
   }
 
 private:
+  ProgressGraph load() {
+    const PhaseTime time("graph");
+    return table_.load(options_.numbering, team_);
+  }
+  OutEdges edges_by_state() {
+    const PhaseTime time("edges by state");
+    return {graph_, team_};
+  }
   /// [MEM-VIEW] Who reads on the way to it what is no longer the newest.
   void add_stale_reads(Diagnostic& diagnostic, const Witness& witness) const {
     constexpr std::size_t most = 4;
@@ -769,27 +792,6 @@ private:
 };
 
 } // namespace
-
-std::string replay_of(
-    const Witness& witness,
-    const ProgressGraph& graph,
-    const StateTable& table,
-    Schedule schedule
-) {
-  std::vector<std::uint32_t> choices;
-  std::vector<TraceRow> rows;
-  for (const EdgeId e : witness.edges) {
-    const Edge& edge = graph.edges[e];
-    choices.push_back(edge.choice);
-    rows.push_back({.from = edge.from, .actor = edge.actor, .site = edge.site});
-  }
-  schedule.choices.insert(schedule.choices.begin(), choices.begin(), choices.end());
-  schedule.loop_from = witness.loop_from;
-  if (schedule.choices.size() == rows.size()) {
-    schedule.digest = digest(table, rows);
-  }
-  return encode(schedule);
-}
 
 Judgement judge(const StateTable& table, const ResolveSite& resolve, const JudgeOptions& options) {
   return Judge(table, resolve, options).run();

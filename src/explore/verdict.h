@@ -31,14 +31,6 @@ struct JudgeOptions {
   std::optional<Schedule> schedule = std::nullopt;
 };
 
-/// `witness` as a schedule string.
-std::string replay_of(
-    const Witness& witness,
-    const ProgressGraph& graph,
-    const StateTable& table,
-    Schedule schedule
-);
-
 struct Judgement {
   report::Report report;
   // States that its findings speak of, with a way to each; numbered that way.

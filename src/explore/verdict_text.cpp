@@ -1,11 +1,14 @@
 // Implements verdict_text.h.
 #include "explore/verdict_text.h"
 
+#include "explore/trace.h"
 #include "report/render.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace heddle::explore {
 
@@ -71,6 +74,27 @@ std::string searched(const report::Report& report) {
       report::with_thousands(report.states),
       report::with_thousands(report.executions)
   );
+}
+
+std::string replay_of(
+    const Witness& witness,
+    const ProgressGraph& graph,
+    const StateTable& table,
+    Schedule schedule
+) {
+  std::vector<std::uint32_t> choices;
+  std::vector<TraceRow> rows;
+  for (const EdgeId e : witness.edges) {
+    const Edge& edge = graph.edges[e];
+    choices.push_back(edge.choice);
+    rows.push_back({.from = edge.from, .actor = edge.actor, .site = edge.site});
+  }
+  schedule.choices.insert(schedule.choices.begin(), choices.begin(), choices.end());
+  schedule.loop_from = witness.loop_from;
+  if (schedule.choices.size() == rows.size()) {
+    schedule.digest = digest(table, rows);
+  }
+  return encode(schedule);
 }
 
 } // namespace heddle::explore

@@ -1,8 +1,11 @@
 // Words of a verdict that need no graph: the bounds within which it holds, and how a thread got to
-// a place.
+// a place; and an execution as a schedule string.
 #pragma once
 
+#include "explore/progress_graph.h"
+#include "explore/schedule.h"
 #include "explore/state_table.h"
+#include "explore/witness.h"
 #include "report/diagnostic.h"
 
 #include <set>
@@ -20,5 +23,13 @@ std::string searched(const report::Report& report);
 /// Labels for the calls through which somebody got to `site`: "(1) inlined from here". What several
 /// have in common is said once: "(1, 2) launched from here".
 void add_calls(report::Diagnostic& diagnostic, const Site& site, int number);
+
+/// `witness` as a schedule string.
+std::string replay_of(
+    const Witness& witness,
+    const ProgressGraph& graph,
+    const StateTable& table,
+    Schedule schedule
+);
 
 } // namespace heddle::explore

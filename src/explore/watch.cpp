@@ -4,6 +4,7 @@
 #include "explore/watch.h"
 
 #include "explore/interruption.h"
+#include "explore/pause.h"
 #include "report/render.h"
 
 #include <fcntl.h>
@@ -110,7 +111,8 @@ Watch::Watch(const StateTable& table, const Options& options, const Of& of)
       most_bytes_(options.max_mebibytes * mebibyte),
       next_look_(seconds_between_looks),
       next_line_(seconds_before_first_line),
-      next_record_(seconds_between_records) {}
+      next_record_(seconds_between_records),
+      next_keep_(of.seconds_between_keeps) {}
 
 Ending Watch::wait_for(const Processes& processes) {
   using Clock = std::chrono::steady_clock;
@@ -125,6 +127,7 @@ Ending Watch::wait_for(const Processes& processes) {
       break;
     }
     show_progress(seconds);
+    keep(processes.leader, seconds);
     forget_log();
     const auto left = static_cast<int>((options_.max_seconds * of_.share - seconds) * 1000) + 1;
     if (::poll(&ended, 1, std::min(tick_milliseconds, left)) > 0) {
@@ -214,6 +217,23 @@ void Watch::record_progress(double seconds, bool is_last) {
   out << (of_.sheet != nullptr ? progress_json(*of_.sheet, seconds_in_all(), is_last)
                                : progress_json(progress(seconds), is_last))
       << '\n';
+}
+
+/// Processes stand still for a tenth of the time at most.
+void Watch::keep(pid_t leader, double seconds) {
+  constexpr double share = 10;
+  if (!of_.keep || seconds < next_keep_) {
+    return;
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  {
+    const Pause pause(leader);
+    if (pause.all_stopped()) {
+      of_.keep();
+    }
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  next_keep_ = seconds + took.count() + std::max(of_.seconds_between_keeps, share * took.count());
 }
 
 void Watch::forget_log() const {

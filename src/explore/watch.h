@@ -36,6 +36,8 @@ public:
     const SampleSheet* sheet = nullptr; // single schedules are tried
     std::chrono::steady_clock::time_point begun{}; // the check, which this is a part of
     std::string file = {};                         // lines of JSON are added to it; empty: none
+    std::function<void()> keep = {};               // called while all processes stand still …
+    double seconds_between_keeps = 0;              // … after so much time; empty: never
   };
   Watch(const StateTable& table, const Options& options, const Of& of);
   struct Processes {
@@ -51,6 +53,7 @@ private:
   double seconds_in_all() const;
   void show_progress(double seconds);
   void record_progress(double seconds, bool is_last);
+  void keep(pid_t leader, double seconds);
   void clear_line() const;
   void forget_log() const;
 
@@ -60,7 +63,7 @@ private:
   std::uint64_t most_bytes_ = 0; // 0: usual_limit(), which is not known yet
   double next_look_ = 0;         // at the memory, which costs a little
   std::uint64_t memory_ = 0;     // that was in use then
-  double next_line_ = 0, next_record_ = 0;
+  double next_line_ = 0, next_record_ = 0, next_keep_ = 0;
   bool line_shown_ = false;
 };
 

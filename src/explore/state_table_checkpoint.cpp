@@ -1,0 +1,325 @@
+// StateTable::save() and restore(): what a search has found, as a file, and how another one goes on
+// from there.
+//
+// A file has what lies in the table, as it is. What is *known* when it is read: each state all of
+// whose claimed choices are there as edges (*finished*). All others, and the states of a shortest
+// way to each of them, are taken back: their edges go, and the next one who comes there does what
+// had been asked of them, and what it asks for itself. So going on needs nothing but a search from
+// the beginning, which goes through these states and stops at all others, and no state of a process
+// is kept.
+//
+// Claim: it finds what the search that was stopped would have found.
+// - Which choices of a state are made depends on what those who arrive ask for, not on their order
+//   (state_table.h), and what had been asked for of states that are taken back is remembered.
+// - An arrival's edge is added after what it asks for has been claimed (Explorer::arrive). So if
+//   the edge of a finished state leads somewhere, what it asked for there is not lost.
+// - Each state that is not finished is met again. The edges that have been recorded hold a way to
+// it,
+//   or to a state before it whose last move was under way, which is not finished either. All states
+//   of the way are taken back; they make all their choices again; so by induction along the way
+//   each is arrived at. If one is not (the program does something else now), all_met_again() says
+//   so, and the search is void.
+#include "explore/state_table_layout.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::explore {
+
+namespace {
+
+constexpr std::uint64_t saved_magic = 0x3164'6576'6173'6465ULL;
+
+struct Saved {
+  std::uint64_t magic = 0, text_bytes = 0;
+  std::uint32_t states = 0, edges = 0, texts = 0, actors = 0, events = 0, told = 0, again = 0;
+  std::uint32_t facts = 0, irrevocable = 0;
+  std::array<std::uint64_t, 8> learned{};
+};
+
+/// What says of a search that it has ended, and not what it has met.
+constexpr std::uint32_t facts_of_an_end = 1U << static_cast<unsigned>(Fact::OutOfStates) |
+                                          1U << static_cast<unsigned>(Fact::GaveUp) |
+                                          1U << static_cast<unsigned>(Fact::Unrepeatable);
+
+bool write_all(int fd, const void* bytes, std::size_t count) {
+  for (const auto* at = static_cast<const char*>(bytes); count != 0;) {
+    const ssize_t some = ::write(fd, at, count);
+    if (some < 0 && errno != EINTR) {
+      return false;
+    }
+    at += std::max<ssize_t>(some, 0);
+    count -= static_cast<std::size_t>(std::max<ssize_t>(some, 0));
+  }
+  return true;
+}
+
+/// What nobody has written is not touched: it would need memory.
+bool copy_part(int from, std::size_t at, int to, std::size_t count) {
+  for (auto offset = static_cast<off_t>(at); count != 0;) {
+    const ssize_t some = ::sendfile(to, from, &offset, count);
+    if (some <= 0 && errno != EINTR) {
+      return false;
+    }
+    count -= static_cast<std::size_t>(std::max<ssize_t>(some, 0));
+  }
+  return true;
+}
+
+bool read_all(int fd, void* bytes, std::size_t count) {
+  for (auto* at = static_cast<char*>(bytes); count != 0;) {
+    const ssize_t some = ::read(fd, at, count);
+    if (some == 0 || (some < 0 && errno != EINTR)) {
+      return false;
+    }
+    at += std::max<ssize_t>(some, 0);
+    count -= static_cast<std::size_t>(std::max<ssize_t>(some, 0));
+  }
+  return true;
+}
+
+bool is_finished(const StoredState& state) {
+  return state.visited == Visited && state.described != 0 && state.claims == 0 &&
+         state.missing <= 0;
+}
+
+/// Those that are not finished, and those on a shortest way to each of them.
+std::vector<bool>
+taken_back(std::span<const StoredState> states, std::span<const ShortEdge> edges) {
+  const std::size_t count = states.size();
+  std::vector<std::uint32_t> first(count + 2, 0);
+  for (const ShortEdge& edge : edges) {
+    ++first[edge.from + 2];
+  }
+  for (std::size_t s = 1; s < count; ++s) {
+    first[s + 1] += first[s];
+  }
+  std::vector<StateId> targets(edges.size());
+  for (const ShortEdge& edge : edges) {
+    targets[first[edge.from + 1]++] = edge.to;
+  }
+  constexpr StateId nobody = ~0U;
+  std::vector<StateId> before(count, nobody), queue{0};
+  before[0] = 0;
+  std::vector<bool> result(count, false);
+  for (std::size_t n = 0; n < queue.size(); ++n) {
+    const StateId s = queue[n];
+    if (!is_finished(states[s])) {
+      for (StateId on_way = s; !result[on_way]; on_way = before[on_way]) {
+        result[on_way] = true;
+      }
+    }
+    for (std::uint32_t e = first[s]; e < first[s + 1]; ++e) {
+      if (before[targets[e]] == nobody) {
+        before[targets[e]] = s;
+        queue.push_back(targets[e]);
+      }
+    }
+  }
+  for (std::size_t s = 0; s < count; ++s) { // whose edge was under way
+    result[s] = result[s] || !is_finished(states[s]);
+  }
+  return result;
+}
+
+} // namespace
+
+bool StateTable::save(int fd) const {
+  const Header& h = header();
+  const Saved saved{
+      .magic = saved_magic,
+      .text_bytes = h.text_bytes,
+      .states = std::min(h.states, h.max_states),
+      .edges = std::min(h.edges, h.max_edges),
+      .texts = h.texts,
+      .actors = h.actors,
+      .events = h.events,
+      .told = h.told,
+      .again = h.again,
+      .facts = h.facts,
+      .irrevocable = h.irrevocable,
+      .learned = h.learned
+  };
+  const auto part = [&](std::size_t at, std::size_t bytes) {
+    return copy_part(fd_, at, fd, bytes);
+  };
+  return write_all(fd, &saved, sizeof saved) &&
+         part(h.states_at, saved.states * sizeof(StoredState)) &&
+         part(h.devices_at, saved.states) && part(h.ways_at, saved.states * sizeof(StoredWays)) &&
+         part(h.edges_at, saved.edges * sizeof(ShortEdge)) &&
+         part(h.texts_at, saved.texts * sizeof(StoredText)) &&
+         part(h.text_bytes_at, saved.text_bytes) &&
+         part(h.actors_at, saved.actors * sizeof(StoredActor)) &&
+         part(h.events_at, saved.events * sizeof(Event)) &&
+         part(h.told_at, saved.told * sizeof(StoredTold)) &&
+         part(h.again_at, saved.again * sizeof(StoredAgain));
+}
+
+Result<StateTable> StateTable::restore(int fd, Limits limits) {
+  const auto damaged = [] { return input_error("the checkpoint is damaged"); };
+  Saved saved;
+  if (!read_all(fd, &saved, sizeof saved) || saved.magic != saved_magic) {
+    return damaged();
+  }
+  limits.max_states = std::max(limits.max_states, saved.states);
+  TRY(StateTable table, create(limits));
+  Header& h = table.header();
+  if (saved.states >= h.max_states || saved.edges > h.max_edges || saved.texts > h.max_texts ||
+      saved.text_bytes > h.max_text_bytes || saved.actors > h.max_actors ||
+      saved.events > h.max_events || saved.told > h.max_told || saved.again > h.max_states) {
+    return damaged();
+  }
+  auto* states = table.region<StoredState>(h.states_at);
+  auto* devices = table.region<std::uint8_t>(h.devices_at);
+  auto* ways = table.region<StoredWays>(h.ways_at);
+  auto* edges = table.region<ShortEdge>(h.edges_at);
+  std::vector<StoredWays> all_ways(saved.states);
+  std::vector<StoredText> texts(saved.texts);
+  std::string bytes(saved.text_bytes, '\0');
+  std::vector<Event> events(saved.events);
+  std::vector<StoredAgain> again(saved.again);
+  const auto array = [&](auto* values, std::size_t count) {
+    return read_all(fd, values, count * sizeof *values);
+  };
+  if (!array(states, saved.states) || !array(devices, saved.states) ||
+      !array(all_ways.data(), saved.states) || !array(edges, saved.edges) ||
+      !array(texts.data(), saved.texts) || !array(bytes.data(), saved.text_bytes) ||
+      !array(table.region<StoredActor>(h.actors_at), saved.actors) ||
+      !array(events.data(), saved.events) ||
+      !array(table.region<StoredTold>(h.told_at), saved.told) ||
+      !array(again.data(), saved.again)) {
+    return damaged();
+  }
+  for (const StoredText& text : texts) {
+    const auto id = static_cast<std::uint32_t>(&text - texts.data());
+    if (text.offset + text.bytes > bytes.size() ||
+        table.intern(std::string_view(bytes).substr(text.offset, text.bytes)) != id) {
+      return damaged();
+    }
+  }
+  h.actors = saved.actors;
+  h.told = saved.told;
+  h.facts = saved.facts & ~facts_of_an_end;
+  h.irrevocable = saved.irrevocable;
+  h.learned = saved.learned;
+  if (saved.states == 0 || states[0].visited == NotVisited) {
+    std::fill_n(states, saved.states, StoredState{});
+    std::fill_n(devices, saved.states, std::uint8_t{0});
+    std::fill_n(edges, saved.edges, ShortEdge{});
+    return table; // nobody has come far
+  }
+  // Without the numbers that nobody has used.
+  std::vector<StateId> now(saved.states);
+  std::uint32_t left = 0;
+  for (StateId s = 0; s < saved.states; ++s) {
+    now[s] = left;
+    if (states[s].visited != NotVisited) {
+      states[left] = states[s];
+      devices[left] = devices[s];
+      all_ways[left++] = all_ways[s];
+    }
+  }
+  std::fill(states + left, states + saved.states, StoredState{});
+  std::fill(devices + left, devices + saved.states, std::uint8_t{0});
+  std::uint32_t edges_left = 0;
+  for (std::uint32_t e = 0; e < saved.edges; ++e) {
+    if (edges[e].label == 0) {
+      continue;
+    }
+    if (edges[e].from >= saved.states || edges[e].to >= saved.states ||
+        edges[e].label >= saved.texts) {
+      return damaged();
+    }
+    edges[edges_left++] = {now[edges[e].from], now[edges[e].to], edges[e].label, edges[e].choice};
+  }
+  const std::vector<bool> back = taken_back({states, left}, {edges, edges_left});
+  std::uint32_t kept = 0;
+  for (std::uint32_t e = 0; e < edges_left; ++e) {
+    if (!back[edges[e].from]) {
+      edges[kept++] = edges[e];
+    }
+  }
+  std::fill(edges + kept, edges + saved.edges, ShortEdge{});
+  // What had been asked for of states that were to be met again when the file was written.
+  for (const StoredAgain& old : again) {
+    const StateId s = old.state < saved.states ? now[old.state] : left;
+    if (s < left && back[s]) {
+      devices[s] = devices[s] != 0 || old.device != 0 ? 1 : 0;
+      states[s].first_ways |= static_cast<std::uint8_t>(old.first);
+      states[s].other_ways |= static_cast<std::uint8_t>(old.other);
+      all_ways[s].first |= old.first >> narrow_ways;
+      all_ways[s].other |= old.other >> narrow_ways;
+    }
+  }
+  auto* fresh = table.region<StoredAgain>(h.again_at);
+  for (StateId s = 0; s < left; ++s) {
+    StoredState& state = states[s];
+    if (!back[s]) {
+      if (all_ways[s].first != 0 || all_ways[s].other != 0) {
+        ways[s] = all_ways[s];
+      }
+      continue;
+    }
+    fresh[h.again++] = {
+        .first = all_ways[s].first << narrow_ways | state.first_ways,
+        .other = all_ways[s].other << narrow_ways | state.other_ways,
+        .state = s,
+        .device = devices[s]
+    };
+    const Hash128 hash = state.hash;
+    state = {};
+    state.hash = hash;
+    state.visited = ToBeMetAgain;
+    devices[s] = 0;
+  }
+  h.states = left;
+  h.edges = kept;
+  if (left > visited_room(0, h.max_states)) {
+    table.make_room(left);
+  }
+  for (StateId s = 0; s < left; ++s) {
+    table.visited().insert(states[s].hash, s);
+  }
+  for (Event event : events) {
+    const bool is_written = event.text != 0 && event.text < saved.texts;
+    if (is_written && event.from < saved.states &&
+        bytes.substr(texts[event.text].offset, texts[event.text].bytes) != limit_of_states) {
+      event.from = now[event.from];
+      if (event.from == 0 || !back[event.from]) { // else it happens again
+        table.region<Event>(h.events_at)[h.events++] = event;
+      }
+    }
+  }
+  return table;
+}
+
+bool StateTable::goes_on() const {
+  return header().again != 0;
+}
+
+Choices StateTable::asked_before(StateId state) const {
+  const Header& h = header();
+  const std::span<const StoredAgain> all(region<StoredAgain>(h.again_at), h.again);
+  const auto known = std::ranges::lower_bound(all, state, {}, &StoredAgain::state);
+  if (known == all.end() || known->state != state) {
+    return {};
+  }
+  return {known->device != 0, known->first, known->other};
+}
+
+bool StateTable::all_met_again() const {
+  const Header& h = header();
+  const auto* states = region<StoredState>(h.states_at);
+  const std::span<const StoredAgain> all(region<StoredAgain>(h.again_at), h.again);
+  return std::ranges::all_of(all, [&](const StoredAgain& one) {
+    return states[one.state].visited == Visited;
+  });
+}
+
+} // namespace heddle::explore

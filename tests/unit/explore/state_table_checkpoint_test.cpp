@@ -1,0 +1,133 @@
+// A table that is saved while a search is under way, and what a search that goes on finds in it.
+#include "explore/state_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <vector>
+
+namespace heddle::explore {
+namespace {
+
+constexpr StateTable::Limits limits{.max_states = 100};
+
+/// Saves and restores.
+StateTable again(const StateTable& table) {
+  const int fd = ::memfd_create("saved", 0);
+  EXPECT_TRUE(table.save(fd));
+  ::lseek(fd, 0, SEEK_SET);
+  auto restored = StateTable::restore(fd, limits);
+  ::close(fd);
+  EXPECT_TRUE(restored.has_value());
+  return std::move(*restored);
+}
+
+Hash128 hash_of(std::uint64_t n) {
+  return {n, n << 32};
+}
+
+/// States 0 -> 1 -> 2, where 2 has a move under way, and 0 -> 3 -> 0.
+class Stopped : public testing::Test {
+protected:
+  Stopped() : table(std::move(*StateTable::create(limits))) {
+    for (std::uint64_t n = 0; n < 4; ++n) {
+      EXPECT_EQ(table.visit(hash_of(n), {})->id, n);
+    }
+    expand(0, {.device = true}, {1, 3});
+    expand(1, {.device = true}, {2});
+    expand(3, {.device = true, .first_ways = 1}, {0});
+    table.claim(2, {.device = true, .first_ways = 0b10, .other_ways = 0x100});
+    table.describe(2, {}, 2);
+    edge(2, 3);
+  }
+  void edge(StateId from, StateId to) {
+    table.add_edge(Edge{.from = from, .to = to, .actor = 0, .who = 7});
+  }
+  void expand(StateId state, const Choices& choices, const std::vector<StateId>& targets) {
+    table.claim(state, choices);
+    table.describe(state, {}, static_cast<std::uint32_t>(targets.size()));
+    for (const StateId to : targets) {
+      edge(state, to);
+    }
+  }
+
+  StateTable table;
+};
+
+TEST_F(Stopped, WhatIsFinishedIsKnown) {
+  const StateTable restored = again(table);
+  EXPECT_TRUE(restored.goes_on());
+  EXPECT_EQ(restored.find_done(hash_of(3)), 3U);
+  const ProgressGraph graph = restored.load();
+  ASSERT_EQ(graph.edges.size(), 1U);
+  EXPECT_EQ(graph.edges.from(0), 3U);
+  EXPECT_EQ(graph.edges.to(0), 0U);
+  EXPECT_TRUE(graph.states[3].expanded);
+}
+
+TEST_F(Stopped, WhatIsNotAndTheWayToItIsMetAgain) {
+  StateTable restored = again(table);
+  EXPECT_FALSE(restored.visit(hash_of(3), {.first_ways = 1})->first);
+  for (std::uint64_t n = 0; n < 3; ++n) {
+    EXPECT_FALSE(restored.find_done(hash_of(n)));
+    EXPECT_FALSE(restored.all_met_again());
+    const auto visit = restored.visit(hash_of(n), {});
+    EXPECT_EQ(visit->id, n);
+    EXPECT_TRUE(visit->first);
+    EXPECT_FALSE(restored.visit(hash_of(n), {})->first);
+  }
+  EXPECT_TRUE(restored.all_met_again());
+}
+
+TEST_F(Stopped, WhatHadBeenAskedForIsAskedForAgain) {
+  StateTable once = again(table);
+  // The second time before anybody has come to state 2, or before it has claimed anything.
+  for (const bool arrived : {false, true}) {
+    if (arrived) {
+      once.visit(hash_of(2), {});
+    }
+    StateTable twice = again(once);
+    for (StateTable* restored : {&once, &twice}) {
+      const Choices asked = restored->asked_before(2);
+      EXPECT_TRUE(asked.device);
+      EXPECT_EQ(asked.first_ways, 0b10U);
+      EXPECT_EQ(asked.other_ways, 0x100U);
+      EXPECT_TRUE(restored->asked_before(0).device);
+      EXPECT_TRUE(restored->asked_before(3).none());
+    }
+    EXPECT_EQ(twice.claim(2, twice.asked_before(2)).other_ways, 0x100U); // nobody has claimed it
+  }
+}
+
+TEST_F(Stopped, AStateWhoseEdgeWasUnderWayIsMetAgain) {
+  table.visit(hash_of(4), {});
+  StateTable restored = again(table);
+  EXPECT_TRUE(restored.visit(hash_of(4), {})->first);
+}
+
+TEST_F(Stopped, LimitsAreForgottenAndFindingsAreNot) {
+  table.note_limit_of_states();
+  table.note(Fact::PlainAccess);
+  table.add_event(EventKind::Fault, 3, 0, "it was seen in a finished state");
+  table.add_event(EventKind::Fault, 2, 0, "it will be seen again");
+  const StateTable restored = again(table);
+  EXPECT_FALSE(restored.saw(Fact::OutOfStates));
+  EXPECT_TRUE(restored.saw(Fact::PlainAccess));
+  ASSERT_EQ(restored.events().size(), 1U);
+  EXPECT_EQ(restored.events()[0].from, 3U);
+}
+
+TEST(StateTableCheckpoint, ASearchThatWasOverGoesNowhere) {
+  StateTable table = std::move(*StateTable::create(limits));
+  table.visit(hash_of(0), {});
+  table.claim(0, {.device = true});
+  table.describe(0, {}, 0);
+  const StateTable restored = again(table);
+  EXPECT_FALSE(restored.goes_on());
+  EXPECT_EQ(restored.find_done(hash_of(0)), 0U);
+}
+
+} // namespace
+} // namespace heddle::explore
