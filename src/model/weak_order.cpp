@@ -2,6 +2,7 @@
 #include "model/weak_order.h"
 
 #include "machine/grid.h"
+#include "machine/source_place.h"
 #include "ptx/effect.h"
 
 #include <fmt/format.h>
@@ -46,6 +47,30 @@ weak::Value value_at(const std::byte* at, std::uint32_t bytes) {
 std::string text(const weak::Value& value, std::uint32_t bytes) {
   return bytes <= sizeof value[0] ? fmt::format("{}", value[0])
                                   : fmt::format("{:#x}:{:016x}", value[1], value[0]);
+}
+
+const char* why(weak::Unseen::Why why) {
+  switch (why) {
+  case weak::Unseen::Why::NotReleased:
+    return "nothing has released it";
+  case weak::Unseen::Why::NotRead:
+    return "this thread has read nothing from behind its release";
+  case weak::Unseen::Why::NotAcquired:
+    break;
+  }
+  return "this thread has read from behind its release, but acquired nothing by that";
+}
+
+/// The innermost place of the user's own code.
+std::string where(const isa::Code& code, const isa::Op& op) {
+  machine::FaultReport report;
+  machine::describe_instruction(code, op, report);
+  std::vector<machine::SourcePlace> chain{report.source}; // innermost first
+  chain.insert(chain.end(), report.inlined_at.begin(), report.inlined_at.end());
+  const machine::SourcePlace& place = machine::users_place(chain);
+  return place.line == 0
+             ? std::string()
+             : fmt::format("{}:{}", place.file.substr(place.file.rfind('/') + 1), place.line);
 }
 
 } // namespace
@@ -161,8 +186,12 @@ const char* WeakOrder::name(const Next& next, const Way& way) const {
 
 // --- Threads -------------------------------------------------------------------------------------
 
-void WeakOrder::begin_thread(weak::Thread thread, const weak::Location& location) {
-  change().add_thread(thread, location);
+void WeakOrder::begin_threads(const std::vector<std::pair<weak::Thread, weak::Location>>& threads) {
+  const weak::View knows = now_->known_at_start();
+  weak::WeakMemory& memory = change();
+  for (const auto& [thread, location] : threads) {
+    memory.add_thread(thread, location, knows);
+  }
 }
 
 void WeakOrder::end_thread(weak::Thread thread) {
@@ -302,6 +331,10 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   if (next.reads && !way.newest) {
     std::memcpy(at, way.value.data(), bytes);
   }
+  if (const auto unseen = now_->unseen(thread, next.range);
+      unseen && next.reads && !way.newest && !stale_) {
+    stale_ = {*unseen, before, bytes};
+  }
   if (!way.writes) {
     change().read(thread, next.range, next.access, way.rank, own);
   }
@@ -331,6 +364,22 @@ void WeakOrder::end_turn() {
     }
   }
   behind_.clear();
+}
+
+std::string WeakOrder::reason() const {
+  if (!stale_) {
+    return {};
+  }
+  const Side& by = sides_[stale_->newest.tag];
+  const std::string place = where(*by.code, *by.op);
+  return fmt::format(
+      "{} wrote {}{}{}, and {}",
+      by.who.substr(0, by.who.find(" of kernel")),
+      text(stale_->value, stale_->bytes),
+      place.empty() ? "" : " in ",
+      place,
+      why(stale_->newest.why)
+  );
 }
 
 // --- Barriers ------------------------------------------------------------------------------------

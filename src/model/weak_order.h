@@ -66,7 +66,8 @@ public:
   static std::uint32_t number(const weak::Range& range);
 
   // --- Threads -----------------------------------------------------------------------------------
-  void begin_thread(weak::Thread thread, const weak::Location& location);
+  /// Of a grid that begins.
+  void begin_threads(const std::vector<std::pair<weak::Thread, weak::Location>>& threads);
   void end_thread(weak::Thread thread);
   /// Whatever was done until now is seen by everybody.
   void forget_all();
@@ -94,6 +95,8 @@ public:
   void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
   void fence(int lane, const ptx::Instruction& i);
   void end_turn();
+  /// Of an access since begin_turn() that did not see the newest value: why it did not have to.
+  std::string reason() const;
   std::uint64_t name_of(const std::byte* at) const;
 
   // --- Barriers ----------------------------------------------------------------------------------
@@ -124,7 +127,10 @@ public:
 
   // --- States ------------------------------------------------------------------------------------
   std::size_t mark() const { return undo_.size(); }
-  void keep() { undo_.push_back(now_); }
+  void keep() {
+    undo_.push_back(now_);
+    stale_.reset();
+  }
   void undo_to(std::size_t mark);
   void forget_undo() { undo_.clear(); }
   void tidy();
@@ -151,6 +157,12 @@ private:
   std::optional<Found> race_;
   std::uint64_t allocations_ = 0; // when somebody last looked again
   std::string gap_;
+  struct Stale { // an access that did not see this
+    weak::Unseen newest;
+    weak::Value value{};
+    std::uint32_t bytes = 0;
+  };
+  std::optional<Stale> stale_; // the first one since keep()
   std::vector<Side> sides_;
   std::map<std::tuple<const isa::Op*, weak::Thread>, std::uint64_t> tags_;
   mutable std::map<std::string, std::unique_ptr<std::string>> names_;

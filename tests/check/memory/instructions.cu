@@ -518,6 +518,59 @@ template <int Fence> int run_streams(Setup) {
   return results[7];
 }
 
+// A kernel knows what the kernels before it have done, and what these knew of others that are still
+// under way.
+//@ case: launched-again plain
+//@ verdict: terminates
+//@ case: knows-by-ended plain
+//@ verdict: terminates
+//@ case: knows-not-by-ended plain
+//@ verdict: defect
+//@ finding: data-race RACE
+__device__ int halves_of[2];
+__global__ void swaps() {
+  const int other = halves_of[1 - threadIdx.x];
+  __syncthreads();
+  halves_of[threadIdx.x] = other + 1;
+}
+__global__ void looks() {
+  result[0] = relaxed(y);
+}
+__global__ void tells() {
+  data = 1;
+  released(y, 1);
+  put_relaxed(z, 1);
+}
+template <bool Acquire> __global__ void hears() {
+  x = Acquire ? acquired(y) : relaxed(y);
+}
+__global__ void uses() {
+  if (x == 1) {
+    if_wrong<Then::Tell>(data == 0);
+  }
+}
+template <class F> int run_beside(void (*kernel)(), F first_and_second) {
+  cudaStream_t a, b;
+  cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+  kernel<<<1, 1, 0, b>>>();
+  first_and_second(a);
+  return cudaDeviceSynchronize() != cudaSuccess ? 2 : 0;
+}
+int run_again(Setup) {
+  return run_beside(looks, [](cudaStream_t a) {
+    swaps<<<1, 2, 0, a>>>();
+    cudaStreamSynchronize(a);
+    swaps<<<1, 2, 0, a>>>();
+  });
+}
+template <bool Acquire> int run_relayed(Setup) {
+  return run_beside(tells, [](cudaStream_t a) {
+    hears<Acquire><<<1, 1, 0, a>>>();
+    uses<<<1, 1, 0, a>>>();
+  });
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
@@ -577,6 +630,9 @@ int main(int argc, char** argv) {
           {"next-kernel", run_next},
           {"two-streams", run_streams<0>},
           {"two-streams-fenced", run_streams<1>},
+          {"launched-again", run_again},
+          {"knows-by-ended", run_relayed<true>},
+          {"knows-not-by-ended", run_relayed<false>},
       }
   );
 }
