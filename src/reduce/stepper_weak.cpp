@@ -149,6 +149,7 @@ std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
   }
   weak_->begin_turn(weak_turn(at));
   next.range = {weak_->name_of(next.at), bytes};
+  next.elements = access_elements(i);
   next.access = weak_access(i);
   next.reads = effect.reads();
   next.writes = effect.writes();

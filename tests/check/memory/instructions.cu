@@ -448,6 +448,69 @@ __global__ void halves() {
   }
 }
 
+// --- Vectors: an access is one for each element, and says nothing about their order
+//@ case: vector-and-scalar plain
+//@ verdict: terminates
+//@ case: vector-torn plain
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: vector-torn-back plain
+//@ verdict: defect
+//@ finding: exit-status EXIT
+//@ case: vector-acquires plain
+//@ verdict: terminates
+//@ case: vector-written plain
+//@ verdict: defect
+//@ finding: exit-status EXIT
+__device__ ulonglong2 pair;
+__device__ void put_half(unsigned long long& half) {
+  asm volatile("st.release.gpu.global.u64 [%0], 1;" ::"l"(&half) : "memory");
+}
+template <bool Acquire> __device__ ulonglong2 read_pair() {
+  ulonglong2 p;
+  if (Acquire) {
+    asm volatile("ld.acquire.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(p.x), "=l"(p.y) : "l"(&pair) : "memory");
+  } else {
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(p.x), "=l"(p.y) : "l"(&pair) : "memory");
+  }
+  return p;
+}
+// It is behind one of them, if it has seen that one; the other one may be as old as it likes.
+__global__ void vector_and_scalar() {
+  if (me() == 0) {
+    data = 1;
+    put_half(pair.x);
+  } else if (read_pair<true>().x == 1) {
+    if_wrong<Then::Tell>(data == 0);
+  }
+}
+template <bool Back, bool Acquire> __global__ void vector_torn() {
+  if (me() == 0) {
+    put_half(Back ? pair.y : pair.x);
+    put_half(Back ? pair.x : pair.y);
+  } else {
+    const ulonglong2 p = read_pair<Acquire>();
+    if_wrong<Then::Tell>(Back ? p.x == 1 && p.y == 0 : p.x == 0 && p.y == 1);
+  }
+}
+// What has been acquired once is known to the next one.
+__global__ void vector_acquires() {
+  if (me() == 0) {
+    put_half(pair.x);
+    put_half(pair.y);
+  } else if (read_pair<true>().y == 1) {
+    if_wrong<Then::Tell>(read_pair<false>().x == 0);
+  }
+}
+__global__ void vector_written() {
+  if (me() == 0) {
+    asm volatile("st.release.gpu.global.v2.u64 [%0], {%1, %1};" ::"l"(&pair), "l"(1ull) : "memory");
+  } else {
+    const ulonglong2 p = read_pair<true>();
+    if_wrong<Then::Tell>(p.x != p.y);
+  }
+}
+
 // --- In shared memory
 //@ case: shared-flag block
 //@ verdict: terminates
@@ -625,6 +688,11 @@ int main(int argc, char** argv) {
           {"size-float", [](Setup s) { return run(s, sized<float>); }},
           {"size-1-relaxed", [](Setup s) { return run(s, sized<unsigned char, false>); }},
           {"halves", [](Setup s) { return run(s, halves); }},
+          {"vector-and-scalar", [](Setup s) { return run(s, vector_and_scalar); }},
+          {"vector-torn", [](Setup s) { return run(s, vector_torn<false, false>); }},
+          {"vector-torn-back", [](Setup s) { return run(s, vector_torn<true, true>); }},
+          {"vector-acquires", [](Setup s) { return run(s, vector_acquires); }},
+          {"vector-written", [](Setup s) { return run(s, vector_written); }},
           {"shared-flag", [](Setup s) { return run(s, shared_flag<true>); }},
           {"shared-flag-relaxed", [](Setup s) { return run(s, shared_flag<false>); }},
           {"next-kernel", run_next},
