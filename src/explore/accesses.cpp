@@ -125,7 +125,22 @@ std::string value_text(const MemoryAccess& access) {
                                                  : fmt::format("{:#x}", access.value);
 }
 
+constexpr std::string_view because = "because ";
+
 } // namespace
+
+std::string to_text(std::string_view reason) {
+  return reason.empty() ? std::string() : fmt::format("{}{}\n", because, reason);
+}
+
+std::string reason_from(std::string_view text) {
+  const std::size_t begin = text.starts_with(because) ? 0 : text.find("\nbecause ");
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  const std::size_t at = begin + (begin == 0 ? 0 : 1) + because.size();
+  return std::string(text.substr(at, text.find('\n', at) - at));
+}
 
 std::string to_text(
     const model::MemoryJournal::Accesses& accesses,

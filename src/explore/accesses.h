@@ -26,8 +26,11 @@ std::string to_text(
     const memory::AddressSpace& space,
     std::string_view owner
 );
+/// The same for why a read did not have to see the newest value; "" if it did.
+std::string to_text(std::string_view reason);
 /// The other way round. Lines that are not understood are left out.
 std::vector<report::MemoryAccess> accesses_from(std::string_view text);
+std::string reason_from(std::string_view text);
 
 /// "reads 0", "writes 1", "reads 0, writes 1"; empty if there are more.
 std::string in_words(const std::vector<report::MemoryAccess>& accesses);

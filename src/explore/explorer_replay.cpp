@@ -63,12 +63,14 @@ bool Explorer::repeat() {
     const bool host = go(node, chosen);
     if (traced) {
       stepper_.collect_accesses(nullptr);
+      const std::string reason =
+          chosen.kind == Choice::Kind::Thread ? to_text(stepper_.weak_reason()) : std::string();
       append_row(
           replay_->trace,
           {.from = last_->from,
            .actor = last_->actor,
            .site = last_->site,
-           .note = table_.intern(to_text(accesses, world_.space(), owner)),
+           .note = table_.intern(to_text(accesses, world_.space(), owner) + reason),
            .choice = chosen.number}
       );
     }

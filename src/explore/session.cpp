@@ -602,7 +602,8 @@ Result<report::Trace> replay(const CheckRequest& request, const Schedule& schedu
         .memory = accesses_from(table.text(row.note)),
         .is_noise = site.of_stub
     };
-    step.note = in_words(step.memory);
+    const std::string reason = reason_from(table.text(row.note));
+    step.note = reason.empty() ? in_words(step.memory) : reason;
     for (const Site::Call& call : site.calls) {
       step.calls.push_back({{call.file, call.line, call.column, 0}, call.how});
     }

@@ -2,6 +2,7 @@
 #include "model/weak_order.h"
 
 #include "machine/grid.h"
+#include "machine/source_place.h"
 #include "ptx/effect.h"
 
 #include <fmt/format.h>
@@ -43,9 +44,39 @@ weak::Value value_at(const std::byte* at, std::uint32_t bytes) {
   return value;
 }
 
+/// Element `n` of a vector.
+weak::Value part_of(const weak::Value& vector, std::uint32_t n, std::uint32_t bytes) {
+  const auto* at = reinterpret_cast<const std::byte*>(vector.data());
+  return value_at(at + static_cast<std::size_t>(n) * bytes, bytes);
+}
+
 std::string text(const weak::Value& value, std::uint32_t bytes) {
   return bytes <= sizeof value[0] ? fmt::format("{}", value[0])
                                   : fmt::format("{:#x}:{:016x}", value[1], value[0]);
+}
+
+const char* why(weak::Unseen::Why why) {
+  switch (why) {
+  case weak::Unseen::Why::NotReleased:
+    return "nothing has released it";
+  case weak::Unseen::Why::NotRead:
+    return "this thread has read nothing from behind its release";
+  case weak::Unseen::Why::NotAcquired:
+    break;
+  }
+  return "this thread has read from behind its release, but acquired nothing by that";
+}
+
+/// The innermost place of the user's own code.
+std::string where(const isa::Code& code, const isa::Op& op) {
+  machine::FaultReport report;
+  machine::describe_instruction(code, op, report);
+  std::vector<machine::SourcePlace> chain{report.source}; // innermost first
+  chain.insert(chain.end(), report.inlined_at.begin(), report.inlined_at.end());
+  const machine::SourcePlace& place = machine::users_place(chain);
+  return place.line == 0
+             ? std::string()
+             : fmt::format("{}:{}", place.file.substr(place.file.rfind('/') + 1), place.line);
 }
 
 } // namespace
@@ -75,15 +106,16 @@ std::optional<std::pair<weak::Fence, weak::Scope>> weak_fence(const ptx::Instruc
   return std::pair(weak::Fence{acquire || both, release || both, sc}, scope_of(i));
 }
 
+std::uint32_t access_elements(const ptx::Instruction& i) {
+  const auto vector = i.one_of(Category::Vector);
+  return vector ? static_cast<std::uint32_t>(std::string_view(ptx::text(*vector)).back() - '0') : 1;
+}
+
 std::uint32_t access_bytes(const ptx::Instruction& i) {
   const auto type = i.type();
-  std::uint32_t bytes =
+  const std::uint32_t bytes =
       type ? static_cast<std::uint32_t>(std::max(ptx::type_bits(*type), 8)) / 8 : 0;
-  if (const auto vector = i.one_of(Category::Vector)) {
-    const std::string_view words = ptx::text(*vector);
-    bytes *= static_cast<std::uint32_t>(words.back() - '0');
-  }
-  return bytes;
+  return bytes * access_elements(i);
 }
 
 namespace {
@@ -110,31 +142,71 @@ std::uint32_t WeakOrder::number(const weak::Range& range) {
 
 // --- Ways ----------------------------------------------------------------------------------------
 
-std::vector<WeakOrder::Way> WeakOrder::ways(weak::Thread thread, const Next& next) const {
-  std::vector<Way> result;
-  if (!next.reads) {
-    const auto positions = now_->positions(thread, next.range, next.access);
+namespace {
+
+/// With one more element, in every way that there is for it.
+std::vector<WeakOrder::Way> with_element(
+    const std::vector<WeakOrder::Way>& before,
+    const WeakOrder::Next& next,
+    std::uint32_t n,
+    const weak::WeakMemory& memory,
+    weak::Thread thread
+) {
+  std::vector<WeakOrder::Way> result;
+  const weak::Range range = next.element(n);
+  const auto offset = static_cast<std::size_t>(n) * range.bytes;
+  const auto add = [&](std::uint32_t rank, bool newest, const weak::Value& value) {
+    for (const WeakOrder::Way& way : before) {
+      result.push_back(way);
+      WeakOrder::Way& longer = result.back();
+      longer.elements[n] = {rank, newest};
+      longer.newest = way.newest && newest;
+      std::memcpy(
+          reinterpret_cast<std::byte*>(longer.value.data()) + offset,
+          value.data(),
+          std::min<std::size_t>(range.bytes, sizeof value)
+      );
+    }
+  };
+  if (next.reads) {
+    const weak::Value now = value_at(next.at + offset, range.bytes);
+    for (const weak::Choice& c : memory.readable(thread, range, next.access, next.writes)) {
+      add(c.rank, c.newest, c.newest ? now : c.value);
+    }
+  } else {
+    const auto positions = memory.positions(thread, range, next.access);
     for (const std::uint32_t p : positions) {
-      result.push_back({p, p == positions.back(), true, {}});
+      add(p, p == positions.back(), {});
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+std::vector<WeakOrder::Way> WeakOrder::ways(weak::Thread thread, const Next& next) const {
+  if (!next.compares) {
+    std::vector<Way> result{{.writes = next.writes}};
+    for (std::uint32_t n = 0; n < next.elements; ++n) {
+      result = with_element(result, next, n, *now_, thread); // the newest of all comes last
     }
     return result;
   }
+  std::vector<Way> result;
   const weak::Value now = value_at(next.at, next.range.bytes);
-  const auto add = [&](bool update, auto&& wanted) {
+  for (const bool update : {false, true}) {
     for (const weak::Choice& c : now_->readable(thread, next.range, next.access, update)) {
       const weak::Value value = c.newest ? now : c.value;
-      if (wanted(value)) {
-        result.push_back({c.rank, c.newest, update, value});
+      if ((value == next.expected) == update) {
+        Way& way = result.emplace_back();
+        way.elements[0] = {c.rank, c.newest};
+        way.newest = c.newest;
+        way.writes = update;
+        way.value = value;
       }
     }
-  };
-  if (next.compares) {
-    add(false, [&](const weak::Value& v) { return v != next.expected; });
-    add(true, [&](const weak::Value& v) { return v == next.expected; });
-    std::ranges::sort(result, {}, &Way::rank);
-  } else {
-    add(next.writes, [](const weak::Value&) { return true; });
   }
+  std::ranges::sort(result, {}, [](const Way& way) { return way.elements[0].rank; });
   return result;
 }
 
@@ -161,8 +233,12 @@ const char* WeakOrder::name(const Next& next, const Way& way) const {
 
 // --- Threads -------------------------------------------------------------------------------------
 
-void WeakOrder::begin_thread(weak::Thread thread, const weak::Location& location) {
-  change().add_thread(thread, location);
+void WeakOrder::begin_threads(const std::vector<std::pair<weak::Thread, weak::Location>>& threads) {
+  const weak::View knows = now_->known_at_start();
+  weak::WeakMemory& memory = change();
+  for (const auto& [thread, location] : threads) {
+    memory.add_thread(thread, location, knows);
+  }
 }
 
 void WeakOrder::end_thread(weak::Thread thread) {
@@ -261,20 +337,21 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   next.reads = effect.reads();
   next.writes = store;
   const std::uint64_t own = tag(lane);
-  const auto has_race = [&](bool writes, std::optional<std::uint32_t> reads) {
-    const auto found = now_->race(thread, next.range, next.access, writes, reads);
-    if (found) {
-      race_ = Found{
-          sides_[found->tag],
-          sides_[own],
-          bytes,
-          found->strong && next.access.strong && found->range == next.range
+  const auto has_race =
+      [&](const weak::Range& range, bool writes, std::optional<std::uint32_t> reads) {
+        const auto found = now_->race(thread, range, next.access, writes, reads);
+        if (found) {
+          race_ = Found{
+              sides_[found->tag],
+              sides_[own],
+              range.bytes,
+              found->strong && next.access.strong && found->range == range
+          };
+        }
+        return found.has_value();
       };
-    }
-    return found.has_value();
-  };
   if (!effect.is_strong()) {
-    if (has_race(store, std::nullopt)) {
+    if (has_race(next.range, store, std::nullopt)) {
       return;
     }
     if (store) {
@@ -284,6 +361,7 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
     }
     return;
   }
+  next.elements = bytes == access_bytes(i) ? access_elements(i) : 1;
   if (i.opcode == Opcode::Atom && i.has(Mod::Cas)) {
     next.compares = true;
     const auto* operand = exec_.in<std::byte>(op.b);
@@ -291,8 +369,11 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   }
   const std::vector<Way> all = ways(thread, next);
   const Way way = turn_.pick != 0 && turn_.pick <= all.size() ? all[turn_.pick - 1] : all.back();
-  if (has_race(way.writes, next.reads ? std::optional(way.rank) : std::nullopt)) {
-    return;
+  for (std::uint32_t n = 0; n < next.elements; ++n) {
+    const auto rank = next.reads ? std::optional(way.elements[n].rank) : std::nullopt;
+    if (has_race(next.element(n), way.writes, rank)) {
+      return;
+    }
   }
   if (turn_.pick == 0 && all.size() > 1) { // it was taken for one that has one way only
     not_modelled("several ways to make an access that nobody chooses");
@@ -302,8 +383,15 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   if (next.reads && !way.newest) {
     std::memcpy(at, way.value.data(), bytes);
   }
-  if (!way.writes) {
-    change().read(thread, next.range, next.access, way.rank, own);
+  for (std::uint32_t n = 0; n < next.elements && next.reads && !way.newest && !stale_; ++n) {
+    const auto unseen = now_->unseen(thread, next.element(n));
+    if (unseen && !way.elements[n].newest) {
+      const std::uint32_t size = next.element_bytes();
+      stale_ = {*unseen, part_of(before, n, size), size};
+    }
+  }
+  for (std::uint32_t n = 0; n < next.elements && !way.writes; ++n) {
+    change().read(thread, next.element(n), next.access, way.elements[n].rank, own);
   }
   behind_.push_back({thread, next, way, at, before, own});
 }
@@ -317,20 +405,40 @@ void WeakOrder::fence(int lane, const ptx::Instruction& i) {
 
 void WeakOrder::end_turn() {
   for (const Behind& b : behind_) {
-    const std::uint32_t bytes = b.next.range.bytes;
-    if (b.way.writes) {
-      const weak::Value value = value_at(b.at, bytes);
-      if (b.next.reads) {
-        change().update(b.thread, b.next.range, b.next.access, b.way.rank, b.before, value, b.tag);
-      } else {
-        change().write(b.thread, b.next.range, b.next.access, b.way.rank, b.before, value, b.tag);
+    const std::uint32_t bytes = b.next.element_bytes();
+    for (std::uint32_t n = 0; n < b.next.elements; ++n) {
+      const weak::Range range = b.next.element(n);
+      const Way::Element& way = b.way.elements[n];
+      const weak::Value before = part_of(b.before, n, bytes);
+      std::byte* const at = b.at + static_cast<std::size_t>(n) * bytes;
+      const weak::Value value = value_at(at, bytes);
+      if (b.way.writes && b.next.reads) {
+        change().update(b.thread, range, b.next.access, way.rank, before, value, b.tag);
+      } else if (b.way.writes) {
+        change().write(b.thread, range, b.next.access, way.rank, before, value, b.tag);
       }
-    }
-    if (!b.way.newest) {
-      std::memcpy(b.at, b.before.data(), bytes);
+      if (!way.newest) {
+        std::memcpy(at, before.data(), bytes);
+      }
     }
   }
   behind_.clear();
+}
+
+std::string WeakOrder::reason() const {
+  if (!stale_) {
+    return {};
+  }
+  const Side& by = sides_[stale_->newest.tag];
+  const std::string place = where(*by.code, *by.op);
+  return fmt::format(
+      "{} wrote {}{}{}, and {}",
+      by.who.substr(0, by.who.find(" of kernel")),
+      text(stale_->value, stale_->bytes),
+      place.empty() ? "" : " in ",
+      place,
+      why(stale_->newest.why)
+  );
 }
 
 // --- Barriers ------------------------------------------------------------------------------------

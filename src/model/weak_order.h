@@ -13,8 +13,10 @@
 // bytes are put there for the one instruction, and taken away behind it. A write that is older than
 // what is there is taken away in the same way.
 //
-// May be wrong: see src/weak/weak_memory.h. A strong access of a vector counts as one of all its
-// bytes. What is not an access, an update, a fence or a barrier is a gap().
+// A strong access of a vector is one for each element, in any order (PTX ISA 9.0, 8.2.2).
+//
+// May be wrong: see src/weak/weak_memory.h. What is not an access, an update, a fence or a barrier
+// is a gap().
 #pragma once
 
 #include "isa/exec.h"
@@ -24,6 +26,7 @@
 
 #include "weak/weak_memory.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,16 +48,26 @@ public:
   struct Next {
     weak::Range range;
     weak::Access access;
+    std::uint32_t elements = 1; // side by side
     bool reads = false, writes = false;
     bool compares = false; // atom.cas: writes only if it finds `expected`
     weak::Value expected{};
     const std::byte* at = nullptr;
     const char* what = "";
+    std::uint32_t element_bytes() const { return range.bytes / elements; }
+    weak::Range element(std::uint32_t n) const {
+      return {range.at + std::uint64_t{n} * element_bytes(), element_bytes()};
+    }
   };
+  static constexpr std::uint32_t most_elements = 8;
   /// One way to make it.
   struct Way {
-    std::uint32_t rank = 0; // message that is read, or position of what is written
-    bool newest = true;     // … or becomes the newest
+    struct Element {
+      std::uint32_t rank = 0; // message that is read, or position of what is written
+      bool newest = true;     // … or becomes the newest
+    };
+    std::array<Element, most_elements> elements{};
+    bool newest = true; // all of them
     bool writes = false;
     weak::Value value{}; // that is read
   };
@@ -66,7 +79,8 @@ public:
   static std::uint32_t number(const weak::Range& range);
 
   // --- Threads -----------------------------------------------------------------------------------
-  void begin_thread(weak::Thread thread, const weak::Location& location);
+  /// Of a grid that begins.
+  void begin_threads(const std::vector<std::pair<weak::Thread, weak::Location>>& threads);
   void end_thread(weak::Thread thread);
   /// Whatever was done until now is seen by everybody.
   void forget_all();
@@ -94,6 +108,8 @@ public:
   void accessed(int lane, std::byte* at, std::uint32_t bytes, bool store) override;
   void fence(int lane, const ptx::Instruction& i);
   void end_turn();
+  /// Of an access since begin_turn() that did not see the newest value: why it did not have to.
+  std::string reason() const;
   std::uint64_t name_of(const std::byte* at) const;
 
   // --- Barriers ----------------------------------------------------------------------------------
@@ -124,7 +140,10 @@ public:
 
   // --- States ------------------------------------------------------------------------------------
   std::size_t mark() const { return undo_.size(); }
-  void keep() { undo_.push_back(now_); }
+  void keep() {
+    undo_.push_back(now_);
+    stale_.reset();
+  }
   void undo_to(std::size_t mark);
   void forget_undo() { undo_.clear(); }
   void tidy();
@@ -151,6 +170,12 @@ private:
   std::optional<Found> race_;
   std::uint64_t allocations_ = 0; // when somebody last looked again
   std::string gap_;
+  struct Stale { // an access that did not see this
+    weak::Unseen newest;
+    weak::Value value{};
+    std::uint32_t bytes = 0;
+  };
+  std::optional<Stale> stale_; // the first one since keep()
   std::vector<Side> sides_;
   std::map<std::tuple<const isa::Op*, weak::Thread>, std::uint64_t> tags_;
   mutable std::map<std::string, std::unique_ptr<std::string>> names_;
@@ -160,6 +185,8 @@ private:
 weak::Access weak_access(const ptx::Instruction& i);
 /// What a fence is: nothing, if it is one for proxies only.
 std::optional<std::pair<weak::Fence, weak::Scope>> weak_fence(const ptx::Instruction& i);
+/// Elements of the vector that an access is of; 1 if it is of none.
+std::uint32_t access_elements(const ptx::Instruction& i);
 /// Bytes that an access touches.
 std::uint32_t access_bytes(const ptx::Instruction& i);
 

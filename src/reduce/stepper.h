@@ -296,6 +296,8 @@ public:
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
   bool left_out_reads() const { return seen_.left_out_reads; }
   /// True once more old values of a place could have been read than are kept.
+  /// Why the last move did not have to see the newest value of what it read ("" if it did).
+  std::string weak_reason() const { return weak_ ? weak_->reason() : std::string(); }
   bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
   /// True once a fence.sc knew more because of an earlier one.
   bool ordered_fences() const { return weak_ && weak_->ordered_fences(); }

@@ -51,21 +51,24 @@ void Stepper::begin_weak_threads(Work& work) {
   const auto name = [&](std::uint64_t kind, std::uint64_t number) {
     return static_cast<std::uint32_t>(combine(work.identity, kind, number).low);
   };
+  std::vector<std::pair<weak::Thread, weak::Location>> all;
   for (std::size_t c = 0; c < work.clusters.size(); ++c) {
     Cluster& cluster = *work.clusters[c];
     for (std::size_t b = 0; b < cluster.size(); ++b) {
       const weak::Location location{
           name(0, c * cluster.size() + b),
           name(1, c),
-          static_cast<std::uint32_t>(work.command->device)
+          static_cast<std::uint32_t>(work.command->device),
+          name(2, 0)
       };
       const std::uint64_t threads = work.command->grid->config().block.count();
       const weak::Thread first = weak_thread({&work, c, b, 0, 0});
       for (std::uint64_t t = 0; t < threads; ++t) {
-        weak_->begin_thread(first + t, location);
+        all.emplace_back(first + t, location);
       }
     }
   }
+  weak_->begin_threads(all);
 }
 
 void Stepper::note_weak_ends(Work& work, std::size_t c) {
@@ -146,6 +149,7 @@ std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
   }
   weak_->begin_turn(weak_turn(at));
   next.range = {weak_->name_of(next.at), bytes};
+  next.elements = access_elements(i);
   next.access = weak_access(i);
   next.reads = effect.reads();
   next.writes = effect.writes();

@@ -19,7 +19,7 @@ enum class Scope : std::uint8_t {
 
 /// Where a thread runs. Numbers are unique in the program: a block of another grid has another one.
 struct Location {
-  std::uint32_t block = 0, cluster = 0, device = 0;
+  std::uint32_t block = 0, cluster = 0, device = 0, grid = 0;
   bool operator==(const Location&) const = default;
 };
 

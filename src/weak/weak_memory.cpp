@@ -8,18 +8,34 @@
 
 namespace heddle::weak {
 
-void WeakMemory::add_thread(Thread thread, const Location& location) {
-  State& state = threads_[thread];
-  state.location = location;
+View WeakMemory::known_at_start() const {
+  View result = handed_on_;
   for (std::size_t n = 0; n < events_.size(); ++n) {
-    if (events_[n].used && !threads_.contains(events_[n].thread)) {
-      state.view.add(n);
+    if (events_[n].used && events_[n].ended) {
+      result.add(n);
     }
   }
+  return result;
+}
+
+void WeakMemory::add_thread(Thread thread, const Location& location, const View& knows) {
+  threads_[thread] = {.location = location, .view = knows, .pending = {}, .open = {}};
   locations_[thread] = location;
 }
 
 void WeakMemory::end_thread(Thread thread) {
+  const State& state = threads_.at(thread);
+  for (std::size_t n = 0; n < events_.size(); ++n) {
+    Event& e = events_[n];
+    if (e.used && e.thread == thread) {
+      e.ended = true;
+    } else if (
+        e.used && !e.ended && locations_.at(e.thread).grid != state.location.grid &&
+        state.view.has(n)
+    ) {
+      handed_on_.add(n);
+    }
+  }
   threads_.erase(thread);
 }
 
@@ -112,9 +128,7 @@ WeakMemory::readable(Thread thread, const Range& range, const Access& access, bo
       continue;
     }
     const Message& m = messages[rank];
-    result.push_back(
-        {rank, rank == last, m.value, m.writer, m.event != known || !m.releases.empty()}
-    );
+    result.push_back({rank, rank == last, m.value});
   }
   return result;
 }
@@ -142,6 +156,28 @@ WeakMemory::positions(Thread thread, const Range& range, const Access& access) c
 std::uint32_t WeakMemory::newest(const Range& range) const {
   const auto place = places_.find(range);
   return place == places_.end() ? 0 : static_cast<std::uint32_t>(place->second.size() - 1);
+}
+
+std::optional<Unseen> WeakMemory::unseen(Thread thread, const Range& range) const {
+  const auto place = places_.find(range);
+  const State& state = threads_.at(thread);
+  if (place == places_.end() || place->second.back().event == known ||
+      state.view.has(place->second.back().event)) {
+    return std::nullopt;
+  }
+  const std::uint32_t event = place->second.back().event;
+  const auto passes = [&](const Release& r) { return r.view.has(event); };
+  Unseen result{Unseen::Why::NotReleased, events_[event].tag};
+  if (std::ranges::any_of(state.pending, passes, &Pending::release)) {
+    result.why = Unseen::Why::NotAcquired;
+  } else if (std::ranges::any_of(places_, [&](const auto& other) {
+               return std::ranges::any_of(other.second, [&](const Message& m) {
+                 return std::ranges::any_of(m.releases, passes);
+               });
+             })) {
+    result.why = Unseen::Why::NotRead;
+  }
+  return result;
 }
 
 std::uint32_t WeakMemory::add_event(
@@ -177,8 +213,18 @@ std::uint32_t WeakMemory::add_event(
   if (slot == events_.size()) {
     events_.emplace_back();
   }
-  events_[slot] =
-      {true, write, access.strong, message, access.scope, thread, range, next_number_++, tag};
+  events_[slot] = {
+      true,
+      write,
+      access.strong,
+      message,
+      false,
+      access.scope,
+      thread,
+      range,
+      next_number_++,
+      tag
+  };
   threads_.at(thread).view.add(slot);
   return slot;
 }
@@ -427,6 +473,7 @@ void WeakMemory::forget_all() {
   places_.clear();
   sc_.clear();
   barriers_.clear();
+  handed_on_ = {};
   for (auto& [_, state] : threads_) {
     state = {.location = state.location, .view = {}, .pending = {}, .open = {}};
   }

@@ -79,8 +79,16 @@ struct Choice {
   std::uint32_t rank = 0; // in coherence order
   bool newest = true;     // then the value is what memory holds
   Value value{};
-  Thread writer = 0;
-  bool by_thread = false; // else by something that everybody has seen
+};
+
+/// The newest message of a place that a thread does not have to see: who wrote it, and why not.
+struct Unseen {
+  enum class Why : std::uint8_t {
+    NotReleased, // no release pattern passes it on
+    NotRead,     // some do, and the thread has read none of them
+    NotAcquired  // it has, and no acquire of it takes that
+  } why{};
+  std::uint64_t tag = 0; // what the caller said of the write
 };
 
 /// Ways to break the machine on purpose: the comparison with the axioms must notice each of them
@@ -128,8 +136,10 @@ public:
       : limits_(limits),
         mutant_(mutant) {}
 
-  /// It knows what threads have done that have ended.
-  void add_thread(Thread thread, const Location& location);
+  /// What threads know that begin now: what threads have done that have ended, and what those of
+  /// other grids have handed on to them.
+  View known_at_start() const;
+  void add_thread(Thread thread, const Location& location, const View& knows = {});
   /// It will not make another access.
   void end_thread(Thread thread);
   bool has_thread(Thread thread) const { return threads_.contains(thread); }
@@ -181,6 +191,8 @@ public:
       std::uint64_t tag = 0
   );
   std::uint32_t newest(const Range& range) const; // its rank
+  /// Nothing: the thread knows the newest message.
+  std::optional<Unseen> unseen(Thread thread, const Range& range) const;
 
   void fence(Thread thread, const Fence& fence, Scope scope);
 
@@ -221,6 +233,7 @@ public:
 private:
   struct Event {
     bool used = false, write = false, strong = false, message = false;
+    bool ended = false; // its thread has; another one may have that name now
     Scope scope{};
     Thread thread = 0;
     Range range;
@@ -283,6 +296,7 @@ private:
   std::vector<Event> events_; // some unused
   std::map<Thread, State> threads_;
   std::map<Thread, Location> locations_; // of ended ones, too
+  View handed_on_; // what ended threads knew of threads of other grids that have not ended
   std::map<Range, Messages> places_;
   std::vector<Release> sc_; // fences, in Fence-SC order
   std::map<std::uint64_t, View> barriers_;

@@ -61,6 +61,7 @@ void WeakMemory::remove_from_views(const View& events) {
   for (Release& r : sc_) {
     r.view.remove_all(events);
   }
+  handed_on_.remove_all(events);
   for (auto& [_, view] : barriers_) {
     view.remove_all(events);
   }
@@ -119,7 +120,7 @@ std::vector<std::uint32_t> WeakMemory::canonical() const {
     Range range;
     std::uint64_t rank;
     Thread thread;
-    bool write, strong;
+    bool write, strong, ended;
     Scope scope;
     std::uint64_t number;
     std::uint32_t event;
@@ -138,7 +139,7 @@ std::vector<std::uint32_t> WeakMemory::canonical() const {
           std::ranges::find(messages, n, &Message::event) - messages.begin()
       );
     }
-    keys.push_back({e.range, rank, e.thread, e.write, e.strong, e.scope, e.number, n});
+    keys.push_back({e.range, rank, e.thread, e.write, e.strong, e.ended, e.scope, e.number, n});
   }
   std::ranges::sort(keys);
   std::vector<std::uint32_t> result;
@@ -180,8 +181,8 @@ void WeakMemory::name(Hasher& hasher) const {
     hasher.value(e.thread);
     hasher.value(
         static_cast<std::uint8_t>(
-            (e.write ? 1 : 0) | (e.strong ? 2 : 0) | (e.message ? 4 : 0) |
-            static_cast<int>(e.scope) << 3
+            (e.write ? 1 : 0) | (e.strong ? 2 : 0) | (e.message ? 4 : 0) | (e.ended ? 8 : 0) |
+            static_cast<int>(e.scope) << 4
         )
     );
   }
@@ -246,6 +247,7 @@ void WeakMemory::name(Hasher& hasher) const {
     }
   }
   name_releases(sc_);
+  name_view(hasher, handed_on_, order);
   hasher.value(barriers_.size());
   for (const auto& [barrier, view] : barriers_) {
     hasher.value(barrier);

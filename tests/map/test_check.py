@@ -5,6 +5,7 @@
                                    every schedule, with results that some sequential map gives
     test_check.py together LAYOUT  the same with a host thread and a device thread at once
     test_check.py threads LAYOUT   three threads; several keys on one path; full buckets and tables
+    test_check.py weak LAYOUT      pairs once more, with --memory=ptx
     test_check.py races LAYOUT     pairs once more, single schedules under the monitor of data races
     test_check.py waiting          waiting for what need not come
     test_check.py mutants          headers with one rule of the protocol broken are found out, see mutants.py
@@ -86,6 +87,11 @@ def jobs_of(what, layout):
             both = [1 + i % 2] if not os.environ.get("HEDDLE_EVERY_PAIR") else [1, 2]
             for blocks in both:
                 yield problem_of_right, (client, f"{blocks} {beginning} {first} {second}")
+    elif what == "weak":
+        client = compile_client(layout, "-DWEAK_MEMORY")
+        for i, beginning, first, second in pairs():
+            if "walk1" not in (first, second) or os.environ.get("HEDDLE_EVERY_PAIR"):
+                yield problem_of_right, (client, f"{1 + i % 2} {beginning} {first} {second}", "--memory=ptx")
     elif what == "races":
         client = compile_client(layout)
         for i, beginning, first, second in pairs():

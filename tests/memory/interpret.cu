@@ -3,16 +3,22 @@
 //   interpret PLACES PROGRAM WANT OUTCOME…
 //
 // PLACES: block, cluster and device of each thread, "000,110" (litmus.cpp, places_of()). PROGRAM:
-// instructions of four letters, threads separated by commas (code()). WANT "in": ends with 1 if the
+// instructions of eight letters, threads separated by commas (code()). WANT "in": ends with 1 if the
 // outcome is not among those that follow; "not": if it is. "2in": at least two places count.
+//
+// Values have four bits, the upper ones of a word, so that additions are modulo 16.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-constexpr int most = 4, length = 8, places = 4, line = 32;
+constexpr int most = 4, length = 16, places = 4, line = 32, letters = 8;
+constexpr int shift = 28;
 struct Instruction {
   char kind, order, scope, place;
+  unsigned char value, expected;
+  char use;
+  unsigned char from;
 };
 struct Memory {
   unsigned place[places * line]; // apart
@@ -22,12 +28,16 @@ struct Program {
   Instruction code[most][length];
   int count[most];
   int block[most], thread[most]; // of the grid of its device
-  int threads, device;
+  int threads, device, places;
   int on[most];
   Memory* memory;
 };
 
 __device__ Memory of_device;
+
+__host__ __device__ bool reads(char kind) {
+  return kind == 'l' || kind == 'u' || kind == 'a' || kind == 'c';
+}
 
 #define LOAD(words)                                                                                \
   asm volatile("ld." words ".global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory")
@@ -38,8 +48,28 @@ __device__ Memory of_device;
                : "=r"(value)                                                                       \
                : "l"(at), "r"(value)                                                               \
                : "memory")
-#define REDUCE(words) asm volatile("red." words ".global.or.b32 [%0], 8;" ::"l"(at) : "memory")
+#define ADD(words)                                                                                 \
+  asm volatile("atom." words ".global.add.u32 %0, [%1], %2;"                                       \
+               : "=r"(value)                                                                       \
+               : "l"(at), "r"(value)                                                               \
+               : "memory")
+#define SWAP(words)                                                                                \
+  asm volatile("atom." words ".global.cas.b32 %0, [%1], %2, %3;"                                   \
+               : "=r"(value)                                                                       \
+               : "l"(at), "r"(i.expected << shift), "r"(value)                                     \
+               : "memory")
+#define REDUCE(words)                                                                              \
+  asm volatile("red." words ".global.or.b32 [%0], %1;" ::"l"(at), "r"(value) : "memory")
 #define FENCE(words) asm volatile("fence." words ";" ::: "memory")
+#define ORDERS(letter, DO)                                                                         \
+  case letter << 8 | 'r':                                                                          \
+    SCOPES(DO, "relaxed", i.scope);                                                                \
+  case letter << 8 | 'a':                                                                          \
+    SCOPES(DO, "acquire", i.scope);                                                                \
+  case letter << 8 | 'e':                                                                          \
+    SCOPES(DO, "release", i.scope);                                                                \
+  case letter << 8 | 'b':                                                                          \
+    SCOPES(DO, "acq_rel", i.scope)
 #define SCOPES(DO, order, scope)                                                                   \
   switch (scope) {                                                                                 \
   case 'c':                                                                                        \
@@ -59,21 +89,26 @@ __device__ Memory of_device;
 
 __global__ void interpret(Program p) {
   int t = 0;
-  unsigned number = 1;
   for (; t < p.threads; ++t) {
     if (p.on[t] == p.device && p.block[t] == blockIdx.x && p.thread[t] == threadIdx.x) {
       break;
     }
-    number += p.count[t];
   }
   if (t == p.threads) {
     return;
   }
   Memory& memory = p.memory != nullptr ? *p.memory : of_device;
-  for (int k = 0; k < p.count[t]; ++k, ++number) {
+  unsigned odd = 0, not_zero = 0; // of what instructions have read, by bits
+  for (int k = 0; k < p.count[t]; ++k) {
     const Instruction i = p.code[t][k];
-    unsigned* const at = &memory.place[i.place == 'x' ? 0 : (i.place - 'x' + 4) % 4 * line];
-    unsigned value = number;
+    const bool is_odd = odd >> i.from & 1, is_not_zero = not_zero >> i.from & 1;
+    if ((i.use == 'z' && is_not_zero) || (i.use == 'n' && !is_not_zero) || (i.use == 'o' && !is_odd)) {
+      continue;
+    }
+    int place = (i.place - 'x' + 4) % 4;
+    place = i.use == 'a' && is_odd ? (place + 1) % p.places : place;
+    unsigned* const at = &memory.place[place * line];
+    unsigned value = (i.value + (i.use == 'd' && is_odd ? 1 : 0)) << shift;
     switch (i.kind << 8 | i.order) {
     case 'l' << 8 | 'w':
       LOAD("weak");
@@ -95,14 +130,9 @@ __global__ void interpret(Program p) {
       SCOPES(STORE, "relaxed", i.scope);
     case 's' << 8 | 'e':
       SCOPES(STORE, "release", i.scope);
-    case 'u' << 8 | 'r':
-      SCOPES(UPDATE, "relaxed", i.scope);
-    case 'u' << 8 | 'a':
-      SCOPES(UPDATE, "acquire", i.scope);
-    case 'u' << 8 | 'e':
-      SCOPES(UPDATE, "release", i.scope);
-    case 'u' << 8 | 'b':
-      SCOPES(UPDATE, "acq_rel", i.scope);
+      ORDERS('u', UPDATE);
+      ORDERS('a', ADD);
+      ORDERS('c', SWAP);
     case 'r' << 8 | 'r':
       SCOPES(REDUCE, "relaxed", i.scope);
     case 'r' << 8 | 'e':
@@ -121,7 +151,10 @@ __global__ void interpret(Program p) {
     default:
       __trap();
     }
-    if (i.kind == 'l' || i.kind == 'u') {
+    if (reads(i.kind)) {
+      value >>= shift;
+      odd |= (value & 1) << k;
+      not_zero |= (value != 0 ? 1U : 0U) << k;
       memory.result[t][k] = value;
     }
   }
@@ -181,13 +214,17 @@ int main(int argc, char** argv) {
       ++at;
       continue;
     }
-    p.code[count][k++] = {at[0], at[1], at[2], at[3]};
+    const auto number = [](char digit) {
+      return static_cast<unsigned char>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+    };
+    p.code[count][k++] = {at[0], at[1], at[2], at[3], number(at[4]), number(at[5]), at[6], number(at[7])};
     if (at[0] != 'f' && at[0] != 'b') {
       used = std::max(used, (at[3] - 'x' + 4) % 4 + 1);
     }
-    at += 4;
+    at += letters;
   }
   p.count[count] = k;
+  p.places = std::max(used, std::atoi(argv[3]));
   const Placement placement(argv[1], p);
   if (placement.devices > 1 && cudaMallocManaged(&p.memory, sizeof *p.memory) != cudaSuccess) {
     return 4;
@@ -202,6 +239,9 @@ int main(int argc, char** argv) {
     config.attrs = &attribute;
     config.numAttrs = placement.cluster_size[d] > 1 ? 1 : 0;
     p.device = d;
+    if (placement.clusters[d] == 0) {
+      continue;
+    }
     if (cudaSetDevice(d) != cudaSuccess || cudaLaunchKernelEx(&config, interpret, p) != cudaSuccess) {
       return 5;
     }
@@ -220,13 +260,13 @@ int main(int argc, char** argv) {
   unsigned long long outcome = 0;
   for (int t = 0; t < p.threads; ++t) {
     for (int i = 0; i < p.count[t]; ++i) {
-      if (p.code[t][i].kind == 'l' || p.code[t][i].kind == 'u') {
+      if (reads(p.code[t][i].kind)) {
         outcome = outcome << 4 | end.result[t][i];
       }
     }
   }
-  for (int place = 0; place < std::max(used, std::atoi(argv[3])); ++place) {
-    outcome = outcome << 4 | end.place[place * line];
+  for (int place = 0; place < p.places; ++place) {
+    outcome = outcome << 4 | end.place[place * line] >> shift;
   }
   bool among = false;
   for (int i = 4; i < argc; ++i) {

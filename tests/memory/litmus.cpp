@@ -103,11 +103,13 @@ std::string text(const Program& p) {
 }
 
 std::string code(const Program& p) {
+  constexpr const char* hex = "0123456789abcdef";
   std::string result;
-  for (const auto& thread : p.threads) {
+  for (std::size_t t = 0; t < p.threads.size(); ++t) {
     result += result.empty() ? "" : ",";
-    for (const Instruction& i : thread) {
-      result += "lsufrb"[static_cast<int>(i.kind)];
+    for (std::size_t slot = 0; slot < p.threads[t].size(); ++slot) {
+      const Instruction& i = p.threads[t][slot];
+      result += "lsufrbac"[static_cast<int>(i.kind)];
       result += i.is_volatile            ? 'v'
                 : i.sc                   ? 'c'
                 : i.acquire && i.release ? 'b'
@@ -117,6 +119,10 @@ std::string code(const Program& p) {
                                          : 'w';
       result += "clgs"[static_cast<int>(i.scope)];
       result += place_names[i.place];
+      result += i.writes() ? hex[value_of(p, t, slot)] : '0';
+      result += hex[i.expected];
+      result += "-dazno"[static_cast<int>(i.use)];
+      result += hex[i.from];
     }
   }
   return result;

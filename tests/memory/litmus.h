@@ -125,7 +125,7 @@ struct Outcomes {
 };
 
 std::string text(const Program& p);
-/// The program as tests/memory/interpret.cu reads it: "lrgx,srgx".
+/// The program as tests/memory/interpret.cu reads it: "lrgx10-0,srgx20d0".
 std::string code(const Program& p);
 /// Where its threads are, block, cluster and device: "000,110".
 std::string places_of(const Program& p);

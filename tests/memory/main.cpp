@@ -1,19 +1,19 @@
 // All litmus programs of a bound: the machine of src/weak allows exactly what the axioms allow.
 //
 //   heddle_litmus                            lists bounds
-//   heddle_litmus --random=COUNT [FIRST]     random programs (random_programs.h); one that differs
-//                                            is made small; a third number: of a mutant
 //   heddle_litmus BOUND [--slice=I/N]        every N-th program from the I-th on
 //   heddle_litmus BOUND --sample=COUNT       as many, evenly spread
 //   heddle_litmus BOUND --program=NUMBER     prints one program and both answers
+//   heddle_litmus BOUND --list=COUNT         so many, as code() and the outcomes of the axioms
 //   heddle_litmus --shapes[=MIXED]           the classical families (shapes.h): all uniform
-//   programs,
-//                                            or so many mixed ones of each
-//   heddle_litmus --shapes-list=COUNT        so many of each family, as --list; with their
-//   placement heddle_litmus BOUND --list=COUNT         so many as code() and the outcomes that the
-//   axioms allow heddle_litmus --mutants                  finds for each mutant of the machine a
-//   program on which it
-//                                            differs from the axioms; fails if there is none
+//                                            programs, or so many mixed ones of each
+//   heddle_litmus --shapes-list=COUNT        so many of each, as --list; with their placement
+//   heddle_litmus --random=COUNT [FIRST]     random programs (random_programs.h); one that differs
+//                                            is made small; a third number: of a mutant
+//   heddle_litmus --random-list=COUNT FIRST  as --list; with their places and placement
+//   heddle_litmus --mutants                  finds for each mutant of the machine a program on
+//                                            which it differs from the axioms; fails if there is
+//                                            none
 //
 // Programs that are equal up to a renaming of places, or of threads that run at equivalent places,
 // are looked at once. Scopes that contain the same threads of a program are one, and a volatile
@@ -519,6 +519,21 @@ int list_shapes(std::uint64_t wanted) {
   return 0;
 }
 
+/// Random programs, from number `first` on, as list_shapes(); how many places they have comes
+/// first.
+int list_random(std::uint64_t wanted, std::uint64_t first) {
+  std::uint64_t races = 0;
+  for (std::uint64_t seen = 0; seen < wanted; ++first) {
+    const Program p = random_program(first);
+    const Outcomes o = axioms::built_outcomes(p).bounded;
+    if (!o.race || ++races <= wanted / 4) {
+      ++seen;
+      fmt::print("{} {} {} {}\n", p.places, places_of(p), code(p), o.race ? "race" : text(o));
+    }
+  }
+  return 0;
+}
+
 /// Random programs, from number `first` on; the machine may be a mutant.
 int run_random(std::uint64_t count, std::uint64_t first, weak::Mutant mutant) {
   Counts counts;
@@ -576,9 +591,13 @@ int run(int argc, char** argv) {
   if (std::string_view(argv[1]) == "--mutants") {
     return check_mutants();
   }
+  const auto number = [&](int i) { return argc > i ? std::strtoull(argv[i], nullptr, 10) : 0; };
+  constexpr std::string_view random_list = "--random-list=";
+  if (std::string_view(argv[1]).starts_with(random_list)) {
+    return list_random(std::strtoull(argv[1] + random_list.size(), nullptr, 10), number(2));
+  }
   constexpr std::string_view random = "--random=";
   if (std::string_view(argv[1]).starts_with(random)) {
-    const auto number = [&](int i) { return argc > i ? std::strtoull(argv[i], nullptr, 10) : 0; };
     return run_random(
         std::strtoull(argv[1] + random.size(), nullptr, 10),
         number(2),

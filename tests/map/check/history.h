@@ -46,6 +46,11 @@ struct History {
   __host__ __device__ auto ended_calls() {
     return cuda::atomic_ref<unsigned, cuda::thread_scope_system>(ended);
   }
+#ifdef WEAK_MEMORY // a call has only come before another one if that can know
+  static constexpr auto looks = cuda::memory_order_acquire, ends = cuda::memory_order_release;
+#else // these are not to order what the map does not
+  static constexpr auto looks = cuda::memory_order_relaxed, ends = cuda::memory_order_relaxed;
+#endif
 };
 
 constexpr int value_before = 5; // of what the preparation inserts
@@ -59,7 +64,7 @@ __host__ __device__ void perform(const Map& map, History& h, int slot, const Ste
   const int value = slot < 0 ? value_before : 10 * (slot + 1);
   Call call{step, value, 0, 0};
   if (slot >= 0) {
-    call.after = h.ended_calls().load(cuda::memory_order_relaxed);
+    call.after = h.ended_calls().load(History::looks);
   }
   switch (step.kind) {
   case Kind::insert:
@@ -87,7 +92,7 @@ __host__ __device__ void perform(const Map& map, History& h, int slot, const Ste
   }
   if (slot >= 0) {
     h.calls[slot] = call;
-    h.ended_calls().fetch_or(1u << slot, cuda::memory_order_relaxed);
+    h.ended_calls().fetch_or(1u << slot, History::ends);
   }
 }
 
