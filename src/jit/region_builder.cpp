@@ -97,7 +97,7 @@ void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
     return;
   }
   const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
-  if (place.element_bytes >= 4) { // every processor that we make code for can do that
+  if (place.element_bytes >= 4 && processor_level() == 4) { // slow elsewhere
     b_.CreateMaskedStore(all, to, align, as_mask(lanes));
     return;
   }
@@ -274,6 +274,13 @@ void RegionBuilder::emit_prologue() {
     }
   }
   going_ = variable(bits_type(), "going");
+  const auto memory = [&](std::uint64_t bytes, const char* name) {
+    llvm::AllocaInst* all = variable(llvm::ArrayType::get(b_.getInt8Ty(), bytes), name);
+    all->setAlignment(llvm::Align(64));
+    return all;
+  };
+  access_.words = memory(std::uint64_t{8} * launch_.lanes, "words");
+  access_.elements = memory(std::uint64_t{16} * launch_.lanes, "elements");
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     if (uniformity_->waiting().is_place(k)) {
       waiting_[k] = variable(bits_type(), "waiting" + llvm::Twine(k));
@@ -506,8 +513,8 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
             llvm::cast<llvm::ConstantInt>(i.getOperand(n))->getZExtValue()
         );
       };
-      const auto it = reached.try_emplace(&i, b_, lanes_, active_, slow).first;
-      it->second.reach(value_of(i.getOperand(0)), number(1), number(2), context);
+      const auto it = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first;
+      it->second.reach(value_of(i.getOperand(0)), number(1), number(2));
       continue;
     }
     if (llvm::isa<llvm::GetElementPtrInst>(i)) {
