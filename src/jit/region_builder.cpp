@@ -435,6 +435,9 @@ void RegionBuilder::emit_op(std::uint32_t k) {
   if (interpreted) {
     b_.CreateBr(slow);
   } else {
+    if (is_of_warps(k)) {
+      leave_unless_converged(k);
+    }
     emit_lanes(k, chosen, slow);
     b_.CreateBr(done);
   }
@@ -548,6 +551,11 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     const unsigned operand_count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
     for (unsigned n = 0; n < operand_count; ++n) {
       operands.push_back(value_of(i.getOperand(n)));
+    }
+    if (const auto talk = talk_of(i)) {
+      known[&i] =
+          emit_talk(b_, lanes_, *talk, operands, {active_, access_.words, access_.elements});
+      continue;
     }
     known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
   }

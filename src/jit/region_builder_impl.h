@@ -7,6 +7,7 @@
 #include "isa/region.h"
 #include "jit/access.h"
 #include "jit/code_hash.h"
+#include "jit/lane_talk.h"
 #include "jit/region_builder.h"
 #include "jit/register_map.h"
 #include "jit/uniformity.h"
@@ -52,6 +53,7 @@ private:
   PlannedOp plan(std::uint32_t k) const;
   bool known_operands(std::uint32_t k) const;
   bool may_interpret(std::uint32_t k) const;
+  bool is_of_warps(std::uint32_t k) const;
   isa::Ref membermask(std::uint32_t k) const;
   bool is_barrier(std::uint32_t k) const;
   bool is_end(std::uint32_t k) const;
