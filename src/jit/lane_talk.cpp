@@ -20,7 +20,7 @@ std::optional<Talk> talk_of(const llvm::Instruction& i) {
                                              : std::nullopt;
 }
 
-Shape shape(Talk talk, std::span<const Shape> operands) {
+Shape shape(Talk talk, std::span<const Shape> operands, Shape party) {
   for (const Shape operand : operands) {
     if (operand.kind == Shape::Kind::None) {
       return {};
@@ -31,7 +31,7 @@ Shape shape(Talk talk, std::span<const Shape> operands) {
     return Shape::regular(1);
   case Talk::Executing:
   case Talk::Ballot:
-    return Shape::uniform();
+    return party.kind == Shape::Kind::Regular ? Shape::uniform() : party;
   case Talk::Read:
     return operands[0].is_uniform() || operands[1].is_uniform() ? Shape::uniform()
                                                                 : Shape::vector();
@@ -111,14 +111,16 @@ LaneValue emit_talk(
   case Talk::Lane:
     return {Shape::regular(1), b.getInt32(0)};
   case Talk::Executing:
-    return {Shape::uniform(), context.active};
+    return context.party;
   case Talk::Ballot: {
     const LaneValue& vote = operands[0];
-    llvm::Value* bits =
-        vote.shape.is_uniform()
-            ? b.CreateSelect(vote.value, context.active, b.getInt32(0))
-            : b.CreateAnd(b.CreateBitCast(vote.value, b.getInt32Ty()), context.active);
-    return {Shape::uniform(), bits};
+    llvm::Value* bits = vote.shape.is_uniform() ? b.CreateSExt(vote.value, b.getInt32Ty())
+                                                : b.CreateBitCast(vote.value, b.getInt32Ty());
+    const Shape shape = context.party.shape;
+    return {
+        shape,
+        b.CreateAnd(lanes.as({Shape::uniform(), bits}, shape).value, context.party.value)
+    };
   }
   case Talk::Read:
     return read(b, lanes, operands[0], operands[1], context);

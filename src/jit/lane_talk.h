@@ -1,6 +1,7 @@
 // What the lanes of a warp tell each other in a LaneFunction: the functions heddle_region_* of
 // isa/region_exec.h but for heddle_region_reach. A region has them only if its groups are whole
-// warps, and the lanes that execute are all that take part.
+// warps. The lanes that execute are all that take part, or are several parties of which each has
+// come as a whole: tiles of a warp.
 #pragma once
 
 #include "jit/lane_values.h"
@@ -18,10 +19,11 @@ enum class Talk : std::uint8_t {
 };
 
 std::optional<Talk> talk_of(const llvm::Instruction& instruction);
-Shape shape(Talk talk, std::span<const Shape> operands);
+/// `party`: of the mask of the lanes that take part.
+Shape shape(Talk talk, std::span<const Shape> operands, Shape party);
 
 struct TalkContext {
-  llvm::Value* active = nullptr; // bits of the lanes that execute
+  LaneValue party; // bits of the lanes that take part
   // Memory of the function.
   llvm::Value* words = nullptr;
   llvm::Value* elements = nullptr;

@@ -436,7 +436,7 @@ void RegionBuilder::emit_op(std::uint32_t k) {
     b_.CreateBr(slow);
   } else {
     if (is_of_warps(k)) {
-      leave_unless_converged(k);
+      party_ = leave_unless_in_parties(k);
     }
     emit_lanes(k, chosen, slow);
     b_.CreateBr(done);
@@ -553,8 +553,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       operands.push_back(value_of(i.getOperand(n)));
     }
     if (const auto talk = talk_of(i)) {
-      known[&i] =
-          emit_talk(b_, lanes_, *talk, operands, {active_, access_.words, access_.elements});
+      known[&i] = emit_talk(b_, lanes_, *talk, operands, {party_, access_.words, access_.elements});
       continue;
     }
     known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
@@ -588,6 +587,43 @@ void RegionBuilder::leave_unless_converged(std::uint32_t k) {
   llvm::Value* mask = b_.CreateTrunc(named.value, b_.getInt32Ty());
   llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(mask, live_), active_);
   leave_if(b_.CreateNot(whole), k);
+}
+
+/// Of a collective of the region's own: for each lane those that take part with it. Lanes may be
+/// several parties, of which each has one mask that names who executes.
+LaneValue RegionBuilder::leave_unless_in_parties(std::uint32_t k) {
+  const isa::Ref members = membermask(k);
+  const LaneValue named =
+      members.none() ? LaneValue{Shape::uniform()} : input(members, b_.getInt32Ty());
+  if (named.shape.is_uniform()) {
+    leave_unless_converged(k);
+    return {Shape::uniform(), active_};
+  }
+  llvm::Type* word = b_.getInt32Ty();
+  llvm::Value* live = b_.CreateVectorSplat(launch_.lanes, live_);
+  llvm::Value* all = b_.CreateAnd(lanes_.vector(named), live);
+  b_.CreateAlignedStore(all, access_.words, llvm::Align(64));
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* look = block("party" + llvm::Twine(k));
+  llvm::BasicBlock* done = block("parties" + llvm::Twine(k));
+  b_.CreateBr(look);
+  b_.SetInsertPoint(look);
+  llvm::PHINode* left = b_.CreatePHI(word, 2);
+  left->addIncoming(active_, before);
+  llvm::Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b_.getTrue());
+  llvm::Value* party = b_.CreateLoad(word, b_.CreateInBoundsGEP(word, access_.words, first));
+  llvm::Value* same = as_bits(b_.CreateICmpEQ(all, b_.CreateVectorSplat(launch_.lanes, party)));
+  llvm::Value* others = b_.CreateAnd(party, b_.CreateNot(b_.CreateAnd(same, left)));
+  llvm::Value* itself = b_.CreateAnd(b_.CreateLShr(party, first), b_.getInt32(1));
+  leave_if(
+      b_.CreateOr(b_.CreateICmpNE(others, b_.getInt32(0)), b_.CreateICmpEQ(itself, b_.getInt32(0))),
+      k
+  );
+  llvm::Value* rest = b_.CreateAnd(left, b_.CreateNot(party));
+  left->addIncoming(rest, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpEQ(rest, b_.getInt32(0)), done, look);
+  b_.SetInsertPoint(done);
+  return {Shape::vector(), all};
 }
 
 void RegionBuilder::spend(std::uint32_t amount, std::uint32_t k) {

@@ -81,6 +81,7 @@ private:
   void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
   void leave_unless_converged(std::uint32_t k);
+  LaneValue leave_unless_in_parties(std::uint32_t k);
   void spend(std::uint32_t fuel, std::uint32_t k);
   void emit_exit(
       std::uint32_t k,
@@ -168,6 +169,7 @@ private:
   std::map<std::uint32_t, llvm::AllocaInst*> waiting_; // by place: bits
   std::map<std::vector<std::uint32_t>, llvm::BasicBlock*> looks_; // first_of()
   llvm::Value* active_ = nullptr;                // bits of the lanes that execute what is emitted
+  LaneValue party_;                              // of the collective that is emitted
   std::uint32_t at_ = 0;                         // the op that is emitted
   std::map<std::uint32_t, std::uint32_t> slots_; // of registers
   llvm::SwitchInst* ways_in_ = nullptr;

@@ -40,6 +40,7 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
     if (!result.lane->straight) {
       result.lane = nullptr;
     }
+    result.members = membermask(k);
   }
   if (result.lane != nullptr) {
     result.operands = functions_.operands(code_, k, registers_);

@@ -186,7 +186,8 @@ std::vector<Shape> Uniformity::results(const PlannedOp& op) const {
     }
     Known result;
     if (const auto talk = talk_of(i)) {
-      result.shape = shape(*talk, shapes);
+      const Shape party = op.members.none() ? Shape::uniform() : input(op.members).shape;
+      result.shape = shape(*talk, shapes, party);
     } else if (is_reach(i)) {
       result.shape = shapes[0].is_regular() && is_local(i) ? Shape::vector() : shapes[0];
     } else {
