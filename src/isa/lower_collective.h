@@ -77,6 +77,7 @@ template <class T> const Op* collect(Exec& exec, const Op& op) {
 /// bar.warp.sync: nothing but the meeting.
 struct WarpBarrier {
   static constexpr CollectiveKind kind = CollectiveKind::BarWarpSync;
+  static constexpr bool by_lanes = true;
   static void contribute(Exec&, const Op&, Exchange&) {}
   static void conclude(Exec&, const Op&, const Exchange&) {}
   static void at_once(Exec&, const Op&) {}
