@@ -240,7 +240,14 @@ public:
 
   /// The refs that belong to an op, from Op::list on.
   const Ref* refs(const Op& op) const { return frame_->code->refs.data() + op.list; }
-  LaneMask mask() const { return mask_; }   // lanes that execute this op (guard applied)
+  LaneMask mask() const { return mask_; } // lanes that execute this op (guard applied)
+  // The same, and what lanes know of each other, for handlers that are compiled for one lane, too.
+  LaneMask executing() const { return mask_; }
+  static std::uint32_t lane_number(int n) { return static_cast<std::uint32_t>(n); }
+  LaneMask ballot(LaneMask votes) const { return votes & mask_; }
+  static std::uint32_t of_lane(const std::uint32_t* value, std::uint32_t lane) {
+    return value[lane];
+  }
   LaneMask group() const { return group_; } // lanes of the group
   /// Calls f(lane) for each executing lane, lowest first.
   template <class F> void each(F&& f) const {

@@ -5,6 +5,7 @@
 // when the lanes are converged (at_once) and from the Exchange when they met from different places.
 #include "isa/lower_collective.h"
 
+#include "isa/lane_count.h"
 #include "isa/lower_collective_matrix.h"
 #include "isa/ops_collective.h"
 
@@ -21,26 +22,29 @@ using ptx::Mod;
 
 template <Shuffle Mode> struct Shfl {
   static constexpr CollectiveKind kind = CollectiveKind::Shfl;
+  static constexpr bool by_lanes = true;
 
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
     const auto* a = exec.in<std::uint32_t>(op.a);
     exec.each([&](int lane) { exchange.value[static_cast<std::size_t>(lane)] = a[lane]; });
   }
-  template <class V> static void shuffle(Exec& exec, const Op& op, const V* value, LaneMask lanes) {
+  /// `value(lane)`: of the one of `lanes` that is read.
+  template <class V> static void shuffle(Exec& exec, const Op& op, V&& value, LaneMask lanes) {
     const auto* b = exec.in<std::uint32_t>(op.b);
     const auto* c = exec.in<std::uint32_t>(op.c);
     // Loops over all lanes, executing or not, that the compiler can vectorise.
-    std::uint32_t from[warp_size];
-    std::uint32_t in_range[warp_size];
-    for (int lane = 0; lane < warp_size; ++lane) {
-      const ops::ShuffleSource source = ops::shuffle_source<Mode>(lane, b[lane], c[lane]);
+    std::uint32_t from[lane_count];
+    std::uint32_t in_range[lane_count];
+    for (int lane = 0; lane < lane_count; ++lane) {
+      const auto number = static_cast<int>(Exec::lane_number(lane));
+      const ops::ShuffleSource source = ops::shuffle_source<Mode>(number, b[lane], c[lane]);
       from[lane] = static_cast<std::uint32_t>(source.lane) & (warp_size - 1);
       in_range[lane] = source.in_range ? 1 : 0;
     }
     if (!op.d.none()) {
-      std::uint32_t result[warp_size];
-      for (int lane = 0; lane < warp_size; ++lane) {
-        const auto v = static_cast<std::uint32_t>(value[from[lane]]);
+      std::uint32_t result[lane_count];
+      for (int lane = 0; lane < lane_count; ++lane) {
+        const std::uint32_t v = value(from[lane]);
         result[lane] = (lanes >> from[lane] & 1) != 0 ? v : 0;
       }
       auto* d = exec.out<std::uint32_t>(op.d);
@@ -48,17 +52,22 @@ template <Shuffle Mode> struct Shfl {
     }
     if (!op.e.none()) {
       LaneMask mask = 0;
-      for (int lane = 0; lane < warp_size; ++lane) {
+      for (int lane = 0; lane < lane_count; ++lane) {
         mask |= in_range[lane] << lane;
       }
       exec.set_predicate(op.e, mask);
     }
   }
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
-    shuffle(exec, op, exchange.value.data(), exchange.lanes);
+    const auto value = [&](std::uint32_t lane) {
+      return static_cast<std::uint32_t>(exchange.value[lane]);
+    };
+    shuffle(exec, op, value, exchange.lanes);
   }
   static void at_once(Exec& exec, const Op& op) {
-    shuffle(exec, op, exec.in<std::uint32_t>(op.a), exec.mask());
+    const auto* a = exec.in<std::uint32_t>(op.a);
+    const auto value = [a](std::uint32_t lane) { return Exec::of_lane(a, lane); };
+    shuffle(exec, op, value, exec.executing());
   }
 };
 
@@ -74,6 +83,7 @@ enum class VoteMode : std::uint8_t {
 
 template <VoteMode Mode> struct Vote {
   static constexpr CollectiveKind kind = CollectiveKind::Vote;
+  static constexpr bool by_lanes = true;
 
   static LaneMask own(Exec& exec, const Op& op) {
     const LaneMask p = exec.predicate(op.a);
@@ -105,7 +115,9 @@ template <VoteMode Mode> struct Vote {
     }
     decide(exec, op, votes, exchange.lanes);
   }
-  static void at_once(Exec& exec, const Op& op) { decide(exec, op, own(exec, op), exec.mask()); }
+  static void at_once(Exec& exec, const Op& op) {
+    decide(exec, op, exec.ballot(own(exec, op)), exec.executing());
+  }
 };
 
 // --- match: op.a value of type T, op.d mask, op.e predicate (all) or none
@@ -344,7 +356,7 @@ Result<void> lower_elect(Lowering& l, const ptx::Instruction& i) {
 
 const Op* run_activemask(Exec& exec, const Op& op) {
   auto* d = exec.out<std::uint32_t>(op.d);
-  exec.each([&](int lane) { d[lane] = exec.mask(); });
+  exec.each([&](int lane) { d[lane] = exec.executing(); });
   return &op + 1;
 }
 

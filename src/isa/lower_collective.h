@@ -9,6 +9,9 @@
 //   };
 //   op.execute = collect<Elect>;
 //
+// With `static constexpr bool by_lanes = true` at_once is written for lane_count lanes, and what
+// they know of each other comes from exec: so regions compute it (region_exec.h).
+//
 // The membermask is the operand Ref{op.imm2}; none: the old forms without .sync, which act on the
 // lanes that happen to execute together.
 #pragma once
@@ -41,6 +44,17 @@ inline bool converged(Exec& exec, const std::uint32_t* membermask) {
 /// Answers `&op` if every executing lane is named by its own mask; else it is a fault: nullptr.
 const Op* check_membermask(Exec& exec, const Op& op, const std::uint32_t* membermask);
 
+#if defined(HEDDLE_REGION_HANDLERS)
+/// A region has found out that the lanes are converged.
+template <class T> const Op* collect(Exec& exec, const Op& op) {
+  if constexpr (requires { T::by_lanes; }) {
+    T::at_once(exec, op);
+    return &op + 1;
+  } else {
+    return exec.block(op, nullptr); // the interpreter's
+  }
+}
+#else
 template <class T> const Op* collect(Exec& exec, const Op& op) {
   const Ref ref = membermask_of(op);
   if (ref.none()) {
@@ -58,10 +72,12 @@ template <class T> const Op* collect(Exec& exec, const Op& op) {
   static constexpr Collective collective{T::kind, T::contribute, T::conclude};
   return exec.environment().collective(exec, op, collective, membermask);
 }
+#endif
 
 /// bar.warp.sync: nothing but the meeting.
 struct WarpBarrier {
   static constexpr CollectiveKind kind = CollectiveKind::BarWarpSync;
+  static constexpr bool by_lanes = true;
   static void contribute(Exec&, const Op&, Exchange&) {}
   static void conclude(Exec&, const Op&, const Exchange&) {}
   static void at_once(Exec&, const Op&) {}

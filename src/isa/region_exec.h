@@ -12,6 +12,18 @@
 
 namespace heddle::isa {
 
+// What lanes tell each other. The compiler of regions knows these (jit/lane_talk.h).
+extern "C" {
+/// The number of the lane in its warp.
+[[gnu::const]] std::uint32_t heddle_region_lane() noexcept;
+/// The lanes that execute the op.
+[[gnu::const]] LaneMask heddle_region_executing() noexcept;
+/// Their votes.
+[[gnu::const]] LaneMask heddle_region_ballot(bool vote) noexcept;
+/// The value of another lane, below 32.
+[[gnu::const]] std::uint32_t heddle_region_read(std::uint32_t value, std::uint32_t lane) noexcept;
+}
+
 struct RegionFrame {
   std::uint32_t local_base = 0;
 };
@@ -39,6 +51,12 @@ public:
   LaneMask group() const { return all_lanes; }
   template <class F> void each(F&& f) const { f(0); }
   const RegionFrame& frame() const { return region_frame; }
+  static std::uint32_t lane_number(int) { return heddle_region_lane(); }
+  static LaneMask executing() { return heddle_region_executing(); }
+  static LaneMask ballot(LaneMask votes) { return heddle_region_ballot((votes & 1) != 0); }
+  static std::uint32_t of_lane(const std::uint32_t* value, std::uint32_t lane) {
+    return heddle_region_read(*value, lane);
+  }
 
   // --- The interpreter's alone
   const Op* stop_at(Stop why, const Op* next);

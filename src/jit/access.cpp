@@ -1,8 +1,8 @@
 // Implements access.h.
 #include "jit/access.h"
 
-#include "isa/ops_address.h"
 #include "isa/region.h"
+#include "jit/code_hash.h"
 #include "memory/address_space.h"
 
 #include <llvm/IR/Intrinsics.h>
@@ -27,6 +27,26 @@ void Access::go_on_if(llvm::Value* condition) {
   );
   b_.SetInsertPoint(on);
 }
+
+namespace {
+
+constexpr unsigned row = 8; // lanes: the smallest group of them
+static_assert(isa::fewest_region_lanes == row);
+
+std::vector<int> indices(unsigned count, auto&& index) {
+  std::vector<int> result;
+  for (unsigned n = 0; n < count; ++n) {
+    result.push_back(static_cast<int>(index(n)));
+  }
+  return result;
+}
+
+/// Does the processor gather, scatter and store some lanes of a vector at the speed of memory?
+bool has_masks() {
+  return processor_level() == 4;
+}
+
+} // namespace
 
 llvm::Value* Access::mask() {
   return b_.CreateBitCast(active_, llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_.lanes()));
@@ -66,168 +86,197 @@ void Access::fetch_ahead(bool store) {
   }
 }
 
-void Access::reach(
-    const LaneValue& address,
-    std::uint32_t bytes,
-    std::uint32_t how,
-    const AccessContext& c
-) {
-  bytes_ = bytes;
-  const auto space = static_cast<isa::Space>(how & 15);
-  const bool store = how >= 16;
-  const unsigned lanes = lanes_.lanes();
+/// Are all words of a vector zero?
+llvm::Value* Access::is_zero_in_all(llvm::Value* words) {
+  llvm::Value* any = b_.CreateOrReduce(words);
+  return b_.CreateICmpEQ(any, llvm::ConstantInt::get(any->getType(), 0));
+}
+
+Access::Memory Access::memory(isa::Space space, bool store) {
   llvm::Type* i64 = b_.getInt64Ty();
-  llvm::Value* begin = b_.getInt64(0);
-  llvm::Value* size = nullptr;
-  llvm::Value* delta = nullptr; // host address of the range's byte 0
-  llvm::Value* good = b_.getTrue();
+  Memory m;
+  m.begin = b_.getInt64(0);
+  m.good = b_.getTrue();
   switch (space) {
   case isa::Space::Generic: {
     const auto field = [&](std::size_t offset, llvm::Type* type) {
-      return b_.CreateLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), c.range, offset));
+      return b_.CreateLoad(
+          type,
+          b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), context_.range, offset)
+      );
     };
-    begin = field(offsetof(memory::Range, base), i64);
-    size = field(offsetof(memory::Range, size), i64);
-    delta = field(offsetof(memory::Range, delta), i64);
+    m.begin = field(offsetof(memory::Range, base), i64);
+    m.size = field(offsetof(memory::Range, size), i64);
+    m.delta = field(offsetof(memory::Range, delta), i64);
     if (store) {
-      good =
-          b_.CreateICmpNE(field(offsetof(memory::Range, writable), b_.getInt8Ty()), b_.getInt8(0));
+      llvm::Value* writable = field(offsetof(memory::Range, writable), b_.getInt8Ty());
+      m.good = b_.CreateICmpNE(writable, b_.getInt8(0));
     }
     break;
   }
   case isa::Space::Shared:
-    size = c.shared_bytes;
-    delta = b_.CreatePtrToInt(c.shared, i64);
+    m.size = context_.shared_bytes;
+    m.delta = b_.CreatePtrToInt(context_.shared, i64);
     break;
   case isa::Space::Param:
-    size = c.param_bytes;
-    delta = b_.CreatePtrToInt(c.param, i64);
-    good = b_.getInt1(!store);
+    m.size = context_.param_bytes;
+    m.delta = b_.CreatePtrToInt(context_.param, i64);
+    m.good = b_.getInt1(!store);
+    m.aligned_always = true;
     break;
   case isa::Space::Local:
-    size = c.local_stride;
-    delta = b_.CreatePtrToInt(c.local, i64);
+    m.size = context_.local_stride;
+    m.delta = b_.CreatePtrToInt(context_.local, i64);
+    m.each_its_own = true;
     break;
   }
-  const bool aligned_always = space == isa::Space::Param; // the interpreter does not ask
+  return m;
+}
+
+void Access::reach(const LaneValue& address, std::uint32_t bytes, std::uint32_t how) {
+  bytes_ = bytes;
+  const auto space = static_cast<isa::Space>(how & 15);
+  const bool store = how >= 16;
+  const Memory m = memory(space, store);
   LaneValue a = address;
   if (a.shape.is_regular() && a.shape.stride % bytes != 0) {
     a = lanes_.as(a, Shape::vector());
   }
   if (a.shape.is_regular()) {
-    const std::int64_t distance = a.shape.stride * static_cast<std::int64_t>(lanes - 1);
-    llvm::Value* lowest =
-        distance < 0 ? b_.CreateAdd(a.value, b_.getInt64(static_cast<std::uint64_t>(distance)))
-                     : a.value;
-    llvm::Value* span = b_.getInt64(static_cast<std::uint64_t>(std::abs(distance)) + bytes);
-    if (space == isa::Space::Generic) {
-      good = b_.CreateAnd(good, b_.CreateICmpULE(span, size));
-      good = b_.CreateAnd(
-          good,
-          b_.CreateICmpULE(b_.CreateSub(lowest, begin), b_.CreateSub(size, span))
-      );
-      llvm::Value* low = b_.CreateAnd(a.value, b_.getInt64(bytes - 1));
-      good = b_.CreateAnd(good, b_.CreateICmpEQ(low, b_.getInt64(0)));
-    } else {
-      good = b_.CreateAnd(good, fits(lowest, span, size, aligned_always ? 1 : bytes));
-    }
-    go_on_if(good);
-    if (space != isa::Space::Local) {
-      shape_ = a.shape;
-      base_ = b_.CreateIntToPtr(b_.CreateAdd(a.value, delta), b_.getPtrTy());
-      if (space == isa::Space::Generic && a.shape.stride == bytes) {
-        fetch_ahead(store);
-      }
-      return;
-    }
+    reach_regular(a, m, space, store);
   } else {
-    llvm::Value* all = a.value;
-    good = b_.CreateAnd(good, b_.CreateICmpULE(b_.getInt64(bytes), size));
-    llvm::Value* most = b_.CreateVectorSplat(lanes, b_.CreateSub(size, b_.getInt64(bytes)));
-    llvm::Value* off = b_.CreateSub(all, b_.CreateVectorSplat(lanes, begin));
-    llvm::Value* bad = b_.CreateICmpUGT(off, most);
-    if (!aligned_always) {
-      llvm::Value* low = b_.CreateAnd(all, b_.CreateVectorSplat(lanes, b_.getInt64(bytes - 1)));
-      bad =
-          b_.CreateOr(bad, b_.CreateICmpNE(low, llvm::ConstantAggregateZero::get(low->getType())));
-    }
-    llvm::Value* bits = b_.CreateBitCast(bad, b_.getIntNTy(lanes));
-    bits = b_.CreateAnd(bits, active_);
-    good = b_.CreateAnd(good, b_.CreateICmpEQ(bits, b_.getIntN(lanes, 0)));
-    go_on_if(good);
+    reach_each(a.value, m);
   }
-  shape_ = Shape::vector();
-  llvm::Value* all = lanes_.vector(a);
-  all = b_.CreateAdd(all, b_.CreateVectorSplat(lanes, delta));
-  if (space == isa::Space::Local) {
+  if (m.each_its_own) {
     llvm::Value* lane = lanes_.vector({Shape::regular(1), b_.getInt64(0)});
-    all = b_.CreateAdd(all, b_.CreateMul(lane, b_.CreateVectorSplat(lanes, c.local_stride)));
+    llvm::Value* stride = b_.CreateVectorSplat(lanes_.lanes(), context_.local_stride);
+    offsets_ = b_.CreateAdd(offsets(), b_.CreateMul(lane, stride));
+    shape_ = Shape::vector();
+    all_in_ = b_.getFalse();
   }
-  all_ = b_.CreateIntToPtr(all, llvm::FixedVectorType::get(b_.getPtrTy(), lanes));
+}
+
+void Access::reach_regular(const LaneValue& a, const Memory& m, isa::Space space, bool store) {
+  const std::int64_t distance = a.shape.stride * static_cast<std::int64_t>(lanes_.lanes() - 1);
+  llvm::Value* lowest =
+      distance < 0 ? b_.CreateAdd(a.value, b_.getInt64(static_cast<std::uint64_t>(distance)))
+                   : a.value;
+  llvm::Value* span = b_.getInt64(static_cast<std::uint64_t>(std::abs(distance)) + bytes_);
+  llvm::Value* good = m.good;
+  if (space == isa::Space::Generic) {
+    good = b_.CreateAnd(good, b_.CreateICmpULE(span, m.size));
+    good = b_.CreateAnd(
+        good,
+        b_.CreateICmpULE(b_.CreateSub(lowest, m.begin), b_.CreateSub(m.size, span))
+    );
+    llvm::Value* low = b_.CreateAnd(a.value, b_.getInt64(bytes_ - 1));
+    good = b_.CreateAnd(good, b_.CreateICmpEQ(low, b_.getInt64(0)));
+  } else {
+    good = b_.CreateAnd(good, fits(lowest, span, m.size, m.aligned_always ? 1 : bytes_));
+  }
+  go_on_if(good);
+  shape_ = a.shape;
+  base_ = b_.CreateIntToPtr(b_.CreateAdd(a.value, m.delta), b_.getPtrTy());
+  if (space == isa::Space::Generic && a.shape.stride == bytes_) {
+    fetch_ahead(store);
+  }
+}
+
+/// Do the bytes of all lanes, executing or not, lie in the memory, aligned? A sign says what is
+/// above or below, and memory begins at an aligned address.
+llvm::Value* Access::all_fit(llvm::Value* offsets, const Memory& m) {
+  llvm::Type* word = offsets->getType()->getScalarType();
+  const std::uint64_t sign = std::uint64_t{1} << (word->getIntegerBitWidth() - 1);
+  const std::uint64_t low = m.aligned_always ? 0 : bytes_ - 1;
+  llvm::Value* most = b_.CreateSub(m.size, b_.getInt64(bytes_));
+  most = b_.CreateTrunc(b_.CreateAnd(most, b_.getInt64(~low)), word);
+  llvm::Value* left = b_.CreateSub(b_.CreateVectorSplat(lanes_.lanes(), most), offsets);
+  llvm::Value* any = b_.CreateOrReduce(b_.CreateOr(offsets, left));
+  any = b_.CreateAnd(any, llvm::ConstantInt::get(word, sign | low));
+  llvm::Value* good = b_.CreateICmpEQ(any, llvm::ConstantInt::get(word, 0));
+  llvm::Value* begin = b_.CreateAnd(m.begin, b_.getInt64(low));
+  return b_.CreateAnd(good, b_.CreateICmpEQ(begin, b_.getInt64(0)));
+}
+
+llvm::Value* Access::executing_fit(llvm::Value* offsets, const Memory& m) {
+  const unsigned lanes = lanes_.lanes();
+  llvm::Type* word = offsets->getType()->getScalarType();
+  const auto of_all = [&](llvm::Value* one) {
+    return b_.CreateVectorSplat(lanes, b_.CreateTrunc(one, word));
+  };
+  llvm::Value* bad = b_.CreateICmpUGT(offsets, of_all(b_.CreateSub(m.size, b_.getInt64(bytes_))));
+  if (!m.aligned_always) {
+    llvm::Value* addresses = b_.CreateAdd(offsets, of_all(m.begin));
+    llvm::Value* low = b_.CreateAnd(addresses, of_all(b_.getInt64(bytes_ - 1)));
+    bad = b_.CreateOr(bad, b_.CreateICmpNE(low, llvm::Constant::getNullValue(low->getType())));
+  }
+  llvm::Value* bits = b_.CreateBitCast(bad, b_.getIntNTy(lanes));
+  return b_.CreateICmpEQ(b_.CreateAnd(bits, active_), b_.getIntN(lanes, 0));
+}
+
+void Access::reach_each(llvm::Value* all, const Memory& m) {
+  const auto* wide = llvm::dyn_cast<llvm::ZExtInst>(all);
+  const bool shared = m.size == context_.shared_bytes; // smaller than 2 GiB
+  if (wide != nullptr && shared && wide->getSrcTy()->getScalarSizeInBits() == 32) {
+    all = wide->getOperand(0);
+  } else {
+    all = b_.CreateSub(all, b_.CreateVectorSplat(lanes_.lanes(), m.begin));
+  }
+  // What lanes that do not execute hold may be anything, but it must be one thing.
+  offsets_ = b_.CreateFreeze(all);
+  shape_ = Shape::vector();
+  base_ = b_.CreateIntToPtr(b_.CreateAdd(m.begin, m.delta), b_.getPtrTy());
+  llvm::Function* f = b_.GetInsertBlock()->getParent();
+  llvm::BasicBlock* ask = llvm::BasicBlock::Create(b_.getContext(), "ask", f);
+  llvm::BasicBlock* in = llvm::BasicBlock::Create(b_.getContext(), "in", f);
+  llvm::MDNode* likely = llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights();
+  llvm::Value* good = b_.CreateAnd(m.good, b_.CreateICmpULE(b_.getInt64(bytes_), m.size));
+  llvm::Value* quick = b_.CreateAnd(good, all_fit(offsets_, m));
+  llvm::BasicBlock* here = b_.GetInsertBlock();
+  b_.CreateCondBr(quick, in, ask, likely);
+  b_.SetInsertPoint(ask);
+  b_.CreateCondBr(b_.CreateAnd(good, executing_fit(offsets_, m)), in, fail_, likely);
+  b_.SetInsertPoint(in);
+  llvm::PHINode* all_in = b_.CreatePHI(b_.getInt1Ty(), 2);
+  all_in->addIncoming(b_.getTrue(), here);
+  all_in->addIncoming(b_.getFalse(), ask);
+  all_in_ = all_in;
 }
 
 llvm::Value* Access::at(std::int64_t offset) {
   return b_.CreateConstGEP1_64(b_.getInt8Ty(), base_, static_cast<std::uint64_t>(offset));
 }
 
+llvm::Value* Access::offsets() {
+  return shape_.is_regular() ? lanes_.vector({shape_, b_.getInt64(0)}) : offsets_;
+}
+
 llvm::Value* Access::pointers(std::int64_t offset) {
-  const unsigned lanes = lanes_.lanes();
-  if (all_ == nullptr) {
-    llvm::Value* base = b_.CreatePtrToInt(base_, b_.getInt64Ty());
-    all_ = b_.CreateIntToPtr(
-        lanes_.vector({shape_, base}),
-        llvm::FixedVectorType::get(b_.getPtrTy(), lanes)
-    );
-  }
-  return offset == 0
-             ? all_
-             : b_.CreateGEP(b_.getInt8Ty(), all_, b_.getInt64(static_cast<std::uint64_t>(offset)));
+  llvm::Value* all = b_.CreateZExt(offsets(), lanes_.widened(b_.getInt64Ty()));
+  return b_.CreateGEP(b_.getInt8Ty(), at(offset), all);
 }
 
-namespace {
-
-constexpr unsigned row = 8; // lanes: the smallest group of them
-static_assert(isa::fewest_region_lanes == row);
-
-std::vector<int> indices(unsigned count, auto&& index) {
-  std::vector<int> result;
-  for (unsigned n = 0; n < count; ++n) {
-    result.push_back(static_cast<int>(index(n)));
-  }
-  return result;
-}
-
-} // namespace
-
-std::vector<llvm::Value*> Access::firsts(llvm::Value* pointers) {
+std::vector<llvm::Value*> Access::firsts(std::int64_t offset) {
   std::vector<llvm::Value*> result;
   for (unsigned lane = 0; lane < lanes_.lanes(); lane += row) {
-    result.push_back(b_.CreateExtractElement(pointers, lane));
-  }
-  return result;
-}
-
-std::vector<llvm::Value*> Access::masks() {
-  std::vector<llvm::Value*> result;
-  for (unsigned lane = 0; lane < lanes_.lanes(); lane += row) {
-    llvm::Value* bits = b_.CreateTrunc(b_.CreateLShr(active_, lane), b_.getIntNTy(row));
-    result.push_back(b_.CreateBitCast(bits, llvm::FixedVectorType::get(b_.getInt1Ty(), row)));
+    llvm::Value* one = b_.CreateExtractElement(offsets_, lane);
+    one = b_.CreateZExt(one, b_.getInt64Ty());
+    result.push_back(b_.CreateGEP(b_.getInt8Ty(), at(offset), one));
   }
   return result;
 }
 
 /// Goes to one of the blocks of neighbours_. The first two addresses say what is worth a look, so
 /// addresses without order cost little.
-void Access::look_at_neighbours(llvm::Value* pointers, std::int64_t size, bool store) {
+void Access::look_at_neighbours(std::int64_t size, bool store) {
   const unsigned lanes = lanes_.lanes();
   llvm::Function* f = b_.GetInsertBlock()->getParent();
   const auto block = [&](const char* name) {
     return llvm::BasicBlock::Create(b_.getContext(), name, f);
   };
   neighbours_ = {block("rows"), store ? nullptr : block("same"), block("any"), block("done")};
-  llvm::Type* wide = llvm::FixedVectorType::get(b_.getInt64Ty(), lanes);
-  // What lanes that do not execute hold may be anything, but it must be one thing.
-  llvm::Value* all = b_.CreateFreeze(b_.CreatePtrToInt(pointers, wide));
+  llvm::Value* all = offsets_;
+  llvm::Type* word = all->getType()->getScalarType();
   llvm::Value* first =
       b_.CreateShuffleVector(all, indices(lanes, [](unsigned lane) { return lane / row * row; }));
   llvm::Value* distance = b_.CreateSub(
@@ -240,26 +289,22 @@ void Access::look_at_neighbours(llvm::Value* pointers, std::int64_t size, bool s
     b_.SetInsertPoint(verify);
     std::vector<llvm::Constant*> distances;
     for (unsigned lane = 0; lane < lanes; ++lane) {
-      distances.push_back(b_.getInt64(static_cast<std::uint64_t>(wanted) * (lane % row)));
+      distances.push_back(
+          llvm::ConstantInt::get(word, static_cast<std::uint64_t>(wanted) * (lane % row))
+      );
     }
-    llvm::Value* differs =
-        b_.CreateICmpNE(b_.CreateSub(all, first), llvm::ConstantVector::get(distances));
-    llvm::Value* good =
-        b_.CreateICmpEQ(b_.CreateBitCast(differs, b_.getIntNTy(lanes)), b_.getIntN(lanes, 0));
-    if (wanted == 0) { // nobody knows that memory of lanes that do not execute may be read
-      for (unsigned lane = 0; lanes > row && lane < lanes; lane += row) {
-        llvm::Value* some = b_.CreateTrunc(b_.CreateLShr(active_, lane), b_.getIntNTy(row));
-        good = b_.CreateAnd(good, b_.CreateICmpNE(some, b_.getIntN(row, 0)));
-      }
-    }
-    b_.CreateCondBr(good, found, neighbours_.any);
+    llvm::Value* expected = b_.CreateAdd(first, llvm::ConstantVector::get(distances));
+    b_.CreateCondBr(is_zero_in_all(b_.CreateXor(all, expected)), found, neighbours_.any);
     b_.SetInsertPoint(here);
-    b_.CreateCondBr(
-        b_.CreateICmpEQ(distance, b_.getInt64(static_cast<std::uint64_t>(wanted))),
-        verify,
-        else_
-    );
+    llvm::Value* as_wanted =
+        b_.CreateICmpEQ(distance, llvm::ConstantInt::get(word, static_cast<std::uint64_t>(wanted)));
+    b_.CreateCondBr(b_.CreateAnd(as_wanted, all_in_), verify, else_);
   };
+  if (store) {
+    llvm::Value* whole =
+        b_.CreateICmpEQ(active_, llvm::Constant::getAllOnesValue(active_->getType()));
+    all_in_ = b_.CreateAnd(all_in_, whole);
+  }
   llvm::BasicBlock* others = store ? neighbours_.any : block("others");
   look(size, neighbours_.rows, others);
   if (!store) {
@@ -268,11 +313,11 @@ void Access::look_at_neighbours(llvm::Value* pointers, std::int64_t size, bool s
   }
 }
 
-LaneValue Access::load_each(llvm::Type* type, llvm::Value* pointers) {
+LaneValue Access::load_each(llvm::Type* type, std::int64_t offset) {
   const llvm::Align unaligned(1);
   const unsigned lanes = lanes_.lanes();
   llvm::Type* wide = lanes_.widened(type);
-  look_at_neighbours(pointers, type->getScalarSizeInBits() / 8, /*store=*/false);
+  look_at_neighbours(type->getScalarSizeInBits() / 8, /*store=*/false);
   llvm::PHINode* result = llvm::PHINode::Create(wide, 3, "loaded", neighbours_.done);
   const auto done = [&](llvm::Value* value) {
     result->addIncoming(value, b_.GetInsertBlock());
@@ -296,41 +341,131 @@ LaneValue Access::load_each(llvm::Type* type, llvm::Value* pointers) {
   };
   b_.SetInsertPoint(neighbours_.rows);
   std::vector<llvm::Value*> parts;
-  const std::vector<llvm::Value*> executing = masks();
-  for (llvm::Value* from : firsts(pointers)) {
+  for (llvm::Value* from : firsts(offset)) {
     llvm::Type* part = llvm::FixedVectorType::get(type, row);
-    parts.push_back(b_.CreateMaskedLoad(part, from, unaligned, executing[parts.size()]));
+    parts.push_back(b_.CreateAlignedLoad(part, from, unaligned));
   }
   done(joined(parts));
   b_.SetInsertPoint(neighbours_.same);
   parts.clear();
-  for (llvm::Value* from : firsts(pointers)) {
+  for (llvm::Value* from : firsts(offset)) {
     parts.push_back(b_.CreateVectorSplat(row, b_.CreateAlignedLoad(type, from, unaligned)));
   }
   done(joined(parts));
   b_.SetInsertPoint(neighbours_.any);
-  done(b_.CreateMaskedGather(wide, pointers, unaligned, mask()));
+  done(gather(type, offset));
   b_.SetInsertPoint(neighbours_.done);
   return {Shape::vector(), result};
 }
 
-void Access::store_each(llvm::Value* all, llvm::Value* pointers) {
+void Access::store_each(llvm::Value* all, std::int64_t offset) {
   const llvm::Align unaligned(1);
-  look_at_neighbours(pointers, all->getType()->getScalarSizeInBits() / 8, /*store=*/true);
+  look_at_neighbours(all->getType()->getScalarSizeInBits() / 8, /*store=*/true);
   b_.SetInsertPoint(neighbours_.rows);
-  const std::vector<llvm::Value*> executing = masks();
-  unsigned n = 0;
-  for (llvm::Value* to : firsts(pointers)) {
-    const unsigned from = n * row;
+  unsigned from = 0;
+  for (llvm::Value* to : firsts(offset)) {
     llvm::Value* part =
         b_.CreateShuffleVector(all, indices(row, [from](unsigned lane) { return from + lane; }));
-    b_.CreateMaskedStore(part, to, unaligned, executing[n++]);
+    b_.CreateAlignedStore(part, to, unaligned);
+    from += row;
   }
   b_.CreateBr(neighbours_.done);
   b_.SetInsertPoint(neighbours_.any);
-  b_.CreateMaskedScatter(all, pointers, unaligned, mask());
+  scatter(all, offset);
   b_.CreateBr(neighbours_.done);
   b_.SetInsertPoint(neighbours_.done);
+}
+
+/// `count` elements of each executing lane, from where they are to the n-th vector of
+/// context_.elements, or from there.
+void Access::copy_each(llvm::Type* type, unsigned count, std::int64_t offset, bool store) {
+  const llvm::Align unaligned(1);
+  const std::uint64_t size = type->getScalarSizeInBits() / 8;
+  const bool regular = shape_.is_regular();
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::Type* word = regular ? i64 : offsets_->getType()->getScalarType();
+  if (!regular) {
+    b_.CreateAlignedStore(offsets_, context_.words, llvm::Align(64));
+  }
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::Function* f = before->getParent();
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(b_.getContext(), "lane", f);
+  llvm::BasicBlock* behind = llvm::BasicBlock::Create(b_.getContext(), "lanes", f);
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  llvm::PHINode* bits = b_.CreatePHI(active_->getType(), 2);
+  bits->addIncoming(active_, before);
+  llvm::Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getTrue());
+  lane = b_.CreateZExt(lane, i64);
+  llvm::Value* from = nullptr;
+  if (regular) {
+    from = b_.CreateMul(lane, b_.getInt64(static_cast<std::uint64_t>(shape_.stride)));
+  } else {
+    from = b_.CreateLoad(word, b_.CreateInBoundsGEP(word, context_.words, lane));
+    from = b_.CreateZExt(from, i64);
+  }
+  llvm::Value* place = b_.CreateGEP(b_.getInt8Ty(), at(offset), from);
+  for (unsigned n = 0; n < count; ++n) {
+    llvm::Value* memory = b_.CreateConstGEP1_64(b_.getInt8Ty(), place, n * size);
+    llvm::Value* element = b_.CreateInBoundsGEP(type, elements(n, size), lane);
+    if (store) {
+      b_.CreateAlignedStore(b_.CreateAlignedLoad(type, element, unaligned), memory, unaligned);
+    } else {
+      b_.CreateAlignedStore(b_.CreateAlignedLoad(type, memory, unaligned), element, unaligned);
+    }
+  }
+  llvm::Value* one = llvm::ConstantInt::get(bits->getType(), 1);
+  llvm::Value* left = b_.CreateAnd(bits, b_.CreateSub(bits, one));
+  bits->addIncoming(left, loop);
+  b_.CreateCondBr(
+      b_.CreateICmpEQ(left, llvm::Constant::getNullValue(left->getType())),
+      behind,
+      loop
+  );
+  b_.SetInsertPoint(behind);
+}
+
+llvm::Value* Access::elements(unsigned n, std::uint64_t size) {
+  return b_
+      .CreateConstInBoundsGEP1_64(b_.getInt8Ty(), context_.elements, n * size * lanes_.lanes());
+}
+
+llvm::Value* Access::gather(llvm::Type* type, std::int64_t offset) {
+  llvm::Type* wide = lanes_.widened(type);
+  if (has_masks()) {
+    return b_.CreateMaskedGather(wide, pointers(offset), llvm::Align(1), mask());
+  }
+  copy_each(type, 1, offset, /*store=*/false);
+  return b_.CreateAlignedLoad(wide, context_.elements, llvm::Align(64));
+}
+
+/// Where lanes store to one place, the last one's stays.
+void Access::scatter(llvm::Value* all, std::int64_t offset) {
+  if (has_masks()) {
+    b_.CreateMaskedScatter(all, pointers(offset), llvm::Align(1), mask());
+    return;
+  }
+  b_.CreateAlignedStore(all, context_.elements, llvm::Align(64));
+  copy_each(all->getType()->getScalarType(), 1, offset, /*store=*/true);
+}
+
+/// All elements of the lanes' accesses at once, if they are several.
+llvm::Value* Access::part(llvm::Type* type, std::int64_t offset) {
+  const auto size = static_cast<std::int64_t>(type->getScalarSizeInBits() / 8);
+  if (has_masks() || size == static_cast<std::int64_t>(bytes_) || offset % size != 0) {
+    return gather(type, offset);
+  }
+  if (parts_.empty()) {
+    const unsigned count = bytes_ / static_cast<unsigned>(size);
+    copy_each(type, count, 0, /*store=*/false);
+    for (unsigned n = 0; n < count; ++n) {
+      llvm::Value* from = elements(n, static_cast<std::uint64_t>(size));
+      parts_.push_back(b_.CreateAlignedLoad(lanes_.widened(type), from, llvm::Align(8)));
+    }
+  }
+  const auto n = static_cast<std::size_t>(offset / size);
+  return n < parts_.size() && parts_[n]->getType()->getScalarType() == type ? parts_[n]
+                                                                            : gather(type, offset);
 }
 
 LaneValue Access::load(llvm::Type* type, std::int64_t offset) {
@@ -357,11 +492,36 @@ LaneValue Access::load(llvm::Type* type, std::int64_t offset) {
     }
     return {Shape::vector(), b_.CreateShuffleVector(all, chosen)};
   }
-  if (!shape_.is_regular() && static_cast<std::int64_t>(bytes_) == size) {
-    return load_each(type, pointers(offset));
+  if (!shape_.is_regular() && static_cast<std::int64_t>(bytes_) == size &&
+      all_in_ != b_.getFalse()) {
+    return load_each(type, offset);
   }
-  llvm::Value* loaded = b_.CreateMaskedGather(wide, pointers(offset), unaligned, mask());
-  return {Shape::vector(), loaded};
+  return {Shape::vector(), part(type, offset)};
+}
+
+/// Of lanes whose elements lie behind each other.
+void Access::store_vector(llvm::Value* all, std::int64_t offset) {
+  const llvm::Align unaligned(1);
+  if (has_masks()) {
+    b_.CreateMaskedStore(all, at(offset), unaligned, mask());
+    return;
+  }
+  llvm::Function* f = b_.GetInsertBlock()->getParent();
+  llvm::BasicBlock* whole = llvm::BasicBlock::Create(b_.getContext(), "whole", f);
+  llvm::BasicBlock* some = llvm::BasicBlock::Create(b_.getContext(), "some", f);
+  llvm::BasicBlock* done = llvm::BasicBlock::Create(b_.getContext(), "stored", f);
+  b_.CreateCondBr(
+      b_.CreateICmpEQ(active_, llvm::Constant::getAllOnesValue(active_->getType())),
+      whole,
+      some
+  );
+  b_.SetInsertPoint(whole);
+  b_.CreateAlignedStore(all, at(offset), unaligned);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(some);
+  scatter(all, offset);
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
 }
 
 void Access::store(const LaneValue& value, std::int64_t offset) {
@@ -380,14 +540,14 @@ void Access::store(const LaneValue& value, std::int64_t offset) {
   }
   llvm::Value* all = lanes_.vector(value);
   if (shape_.is_regular() && shape_.stride == size) {
-    b_.CreateMaskedStore(all, at(offset), unaligned, mask());
-    return;
+    store_vector(all, offset);
+  } else if (
+      !shape_.is_regular() && static_cast<std::int64_t>(bytes_) == size && all_in_ != b_.getFalse()
+  ) {
+    store_each(all, offset);
+  } else {
+    scatter(all, offset);
   }
-  if (!shape_.is_regular() && static_cast<std::int64_t>(bytes_) == size) {
-    store_each(all, pointers(offset));
-    return;
-  }
-  b_.CreateMaskedScatter(all, pointers(offset), unaligned, mask());
 }
 
 } // namespace heddle::jit

@@ -9,8 +9,14 @@
 // is known at compile time are looked at: in most kernels whose threads are numbered by hand
 // (threadIdx.x % 16), each 8 lanes' elements lie behind each other, or are one. To gather them one
 // by one takes several times as long.
+//
+// Questions about all lanes are answered by the OR of their words, in one test; only if that says
+// no are the executing lanes asked, in masks. Processors with AVX-512 gather and scatter by
+// instructions; for others that is a loop over the executing lanes, which is as fast as their
+// gathers and a tenth of the code that LLVM makes of them.
 #pragma once
 
+#include "isa/ops_address.h"
 #include "jit/lane_values.h"
 
 #include <cstdint>
@@ -27,29 +33,54 @@ struct AccessContext {
   llvm::Value* param_bytes = nullptr;
   llvm::Value* local = nullptr; // of the first lane
   llvm::Value* local_stride = nullptr;
+  // Memory of the function, for loops over lanes: a word, and a vector of 16 bytes, for each.
+  llvm::Value* words = nullptr;
+  llvm::Value* elements = nullptr;
 };
 
 class Access {
 public:
   /// `active`: bits of the lanes that execute, not zero.
-  Access(llvm::IRBuilder<>& b, LaneBuilder& lanes, llvm::Value* active, llvm::BasicBlock* fail)
+  Access(
+      llvm::IRBuilder<>& b,
+      LaneBuilder& lanes,
+      llvm::Value* active,
+      llvm::BasicBlock* fail,
+      const AccessContext& context
+  )
       : b_(b),
         lanes_(lanes),
         active_(active),
-        fail_(fail) {}
+        fail_(fail),
+        context_(context) {}
 
-  void
-  reach(const LaneValue& address, std::uint32_t bytes, std::uint32_t how, const AccessContext& c);
+  void reach(const LaneValue& address, std::uint32_t bytes, std::uint32_t how);
   LaneValue load(llvm::Type* type, std::int64_t offset);
   void store(const LaneValue& value, std::int64_t offset);
 
 private:
+  /// Where an access goes: bytes from `begin` on, at host address `delta` + address.
+  struct Memory {
+    llvm::Value* begin = nullptr;
+    llvm::Value* size = nullptr;
+    llvm::Value* delta = nullptr;
+    llvm::Value* good = nullptr; // may be accessed at all
+    bool aligned_always = false; // the interpreter does not ask
+    bool each_its_own = false;   // lanes have their own
+  };
+  Memory memory(isa::Space space, bool store);
+  void reach_regular(const LaneValue& address, const Memory& m, isa::Space space, bool store);
+  void reach_each(llvm::Value* all, const Memory& m);
+  llvm::Value* all_fit(llvm::Value* offsets, const Memory& m);
+  llvm::Value* executing_fit(llvm::Value* offsets, const Memory& m);
   llvm::Value* mask();
+  llvm::Value* is_zero_in_all(llvm::Value* words);
   void go_on_if(llvm::Value* condition);
   void fetch_ahead(bool store);
   llvm::Value* fits(llvm::Value* offset, llvm::Value* span, llvm::Value* size, std::uint32_t align);
-  llvm::Value* pointers(std::int64_t offset); // of all lanes
-  void look_at_neighbours(llvm::Value* pointers, std::int64_t size, bool store);
+  llvm::Value* offsets(); // of all lanes, from base_
+  llvm::Value* pointers(std::int64_t offset);
+  void look_at_neighbours(std::int64_t size, bool store);
   llvm::Value* at(std::int64_t offset); // of the first lane
 
   /// What becomes of addresses of which nothing is known before they are there.
@@ -59,19 +90,27 @@ private:
     llvm::BasicBlock* any = nullptr;
     llvm::BasicBlock* done = nullptr;
   };
-  std::vector<llvm::Value*> firsts(llvm::Value* pointers); // of each 8 lanes
-  std::vector<llvm::Value*> masks();                       // of each 8 lanes
-  LaneValue load_each(llvm::Type* type, llvm::Value* pointers);
-  void store_each(llvm::Value* all, llvm::Value* pointers);
+  std::vector<llvm::Value*> firsts(std::int64_t offset); // pointers of each 8 lanes
+  LaneValue load_each(llvm::Type* type, std::int64_t offset);
+  void store_each(llvm::Value* all, std::int64_t offset);
+  void store_vector(llvm::Value* all, std::int64_t offset);
+  llvm::Value* part(llvm::Type* type, std::int64_t offset);
+  llvm::Value* gather(llvm::Type* type, std::int64_t offset);
+  void scatter(llvm::Value* all, std::int64_t offset);
+  void copy_each(llvm::Type* type, unsigned count, std::int64_t offset, bool store);
+  llvm::Value* elements(unsigned n, std::uint64_t size);
 
   Neighbours neighbours_;
   llvm::IRBuilder<>& b_;
   LaneBuilder& lanes_;
   llvm::Value* active_;
   llvm::BasicBlock* fail_;
-  Shape shape_;                 // of the addresses
-  llvm::Value* base_ = nullptr; // pointer of lane 0, if regular
-  llvm::Value* all_ = nullptr;  // pointers of all lanes otherwise
+  const AccessContext context_;
+  Shape shape_;                     // of the addresses
+  llvm::Value* base_ = nullptr;     // pointer of lane 0, if regular; else of offset 0
+  llvm::Value* offsets_ = nullptr;  // of all lanes, if not regular: i64, or i32 without sign
+  llvm::Value* all_in_ = nullptr;   // lanes that do not execute may be accessed, too
+  std::vector<llvm::Value*> parts_; // that part() has loaded
   std::uint32_t bytes_ = 0;
 };
 

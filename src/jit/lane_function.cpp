@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "jit/code_hash.h"
+#include "jit/lane_talk.h"
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
@@ -88,7 +89,7 @@ isa::Space space_of(const llvm::Instruction& reach) {
 }
 
 bool can_widen(const llvm::Instruction& i) {
-  if (is_reach(i)) {
+  if (is_reach(i) || talk_of(i)) {
     return true;
   }
   if (llvm::isa<llvm::GetElementPtrInst>(i)) { // what is behind a pointer: constant distances

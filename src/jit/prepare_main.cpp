@@ -51,7 +51,7 @@ private:
       return true;
     }
     if (f.isDeclaration()) {
-      return f.getName() == "heddle_region_reach"; // isa/ops_memory_region.h
+      return f.getName().starts_with("heddle_region_"); // ops_memory_region.h, region_exec.h of isa
     }
     for (const llvm::BasicBlock& block : f) {
       for (const llvm::Instruction& i : block) {

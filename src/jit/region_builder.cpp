@@ -97,7 +97,7 @@ void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
     return;
   }
   const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
-  if (place.element_bytes >= 4) { // every processor that we make code for can do that
+  if (place.element_bytes >= 4 && processor_level() == 4) { // slow elsewhere
     b_.CreateMaskedStore(all, to, align, as_mask(lanes));
     return;
   }
@@ -274,6 +274,13 @@ void RegionBuilder::emit_prologue() {
     }
   }
   going_ = variable(bits_type(), "going");
+  const auto memory = [&](std::uint64_t bytes, const char* name) {
+    llvm::AllocaInst* all = variable(llvm::ArrayType::get(b_.getInt8Ty(), bytes), name);
+    all->setAlignment(llvm::Align(64));
+    return all;
+  };
+  access_.words = memory(std::uint64_t{8} * launch_.lanes, "words");
+  access_.elements = memory(std::uint64_t{16} * launch_.lanes, "elements");
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     if (uniformity_->waiting().is_place(k)) {
       waiting_[k] = variable(bits_type(), "waiting" + llvm::Twine(k));
@@ -428,6 +435,9 @@ void RegionBuilder::emit_op(std::uint32_t k) {
   if (interpreted) {
     b_.CreateBr(slow);
   } else {
+    if (is_of_warps(k)) {
+      party_ = leave_unless_in_parties(k);
+    }
     emit_lanes(k, chosen, slow);
     b_.CreateBr(done);
   }
@@ -506,8 +516,8 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
             llvm::cast<llvm::ConstantInt>(i.getOperand(n))->getZExtValue()
         );
       };
-      const auto it = reached.try_emplace(&i, b_, lanes_, active_, slow).first;
-      it->second.reach(value_of(i.getOperand(0)), number(1), number(2), context);
+      const auto it = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first;
+      it->second.reach(value_of(i.getOperand(0)), number(1), number(2));
       continue;
     }
     if (llvm::isa<llvm::GetElementPtrInst>(i)) {
@@ -542,6 +552,10 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     for (unsigned n = 0; n < operand_count; ++n) {
       operands.push_back(value_of(i.getOperand(n)));
     }
+    if (const auto talk = talk_of(i)) {
+      known[&i] = emit_talk(b_, lanes_, *talk, operands, {party_, access_.words, access_.elements});
+      continue;
+    }
     known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
   }
   for (std::size_t n = 0; n < results.size(); ++n) {
@@ -573,6 +587,43 @@ void RegionBuilder::leave_unless_converged(std::uint32_t k) {
   llvm::Value* mask = b_.CreateTrunc(named.value, b_.getInt32Ty());
   llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(mask, live_), active_);
   leave_if(b_.CreateNot(whole), k);
+}
+
+/// Of a collective of the region's own: for each lane those that take part with it. Lanes may be
+/// several parties, of which each has one mask that names who executes.
+LaneValue RegionBuilder::leave_unless_in_parties(std::uint32_t k) {
+  const isa::Ref members = membermask(k);
+  const LaneValue named =
+      members.none() ? LaneValue{Shape::uniform()} : input(members, b_.getInt32Ty());
+  if (named.shape.is_uniform()) {
+    leave_unless_converged(k);
+    return {Shape::uniform(), active_};
+  }
+  llvm::Type* word = b_.getInt32Ty();
+  llvm::Value* live = b_.CreateVectorSplat(launch_.lanes, live_);
+  llvm::Value* all = b_.CreateAnd(lanes_.vector(named), live);
+  b_.CreateAlignedStore(all, access_.words, llvm::Align(64));
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* look = block("party" + llvm::Twine(k));
+  llvm::BasicBlock* done = block("parties" + llvm::Twine(k));
+  b_.CreateBr(look);
+  b_.SetInsertPoint(look);
+  llvm::PHINode* left = b_.CreatePHI(word, 2);
+  left->addIncoming(active_, before);
+  llvm::Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b_.getTrue());
+  llvm::Value* party = b_.CreateLoad(word, b_.CreateInBoundsGEP(word, access_.words, first));
+  llvm::Value* same = as_bits(b_.CreateICmpEQ(all, b_.CreateVectorSplat(launch_.lanes, party)));
+  llvm::Value* others = b_.CreateAnd(party, b_.CreateNot(b_.CreateAnd(same, left)));
+  llvm::Value* itself = b_.CreateAnd(b_.CreateLShr(party, first), b_.getInt32(1));
+  leave_if(
+      b_.CreateOr(b_.CreateICmpNE(others, b_.getInt32(0)), b_.CreateICmpEQ(itself, b_.getInt32(0))),
+      k
+  );
+  llvm::Value* rest = b_.CreateAnd(left, b_.CreateNot(party));
+  left->addIncoming(rest, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpEQ(rest, b_.getInt32(0)), done, look);
+  b_.SetInsertPoint(done);
+  return {Shape::vector(), all};
 }
 
 void RegionBuilder::spend(std::uint32_t amount, std::uint32_t k) {

@@ -7,6 +7,7 @@
 #include "isa/region.h"
 #include "jit/access.h"
 #include "jit/code_hash.h"
+#include "jit/lane_talk.h"
 #include "jit/region_builder.h"
 #include "jit/register_map.h"
 #include "jit/uniformity.h"
@@ -52,6 +53,7 @@ private:
   PlannedOp plan(std::uint32_t k) const;
   bool known_operands(std::uint32_t k) const;
   bool may_interpret(std::uint32_t k) const;
+  bool is_of_warps(std::uint32_t k) const;
   isa::Ref membermask(std::uint32_t k) const;
   bool is_barrier(std::uint32_t k) const;
   bool is_end(std::uint32_t k) const;
@@ -79,6 +81,7 @@ private:
   void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
   void leave_unless_converged(std::uint32_t k);
+  LaneValue leave_unless_in_parties(std::uint32_t k);
   void spend(std::uint32_t fuel, std::uint32_t k);
   void emit_exit(
       std::uint32_t k,
@@ -166,6 +169,7 @@ private:
   std::map<std::uint32_t, llvm::AllocaInst*> waiting_; // by place: bits
   std::map<std::vector<std::uint32_t>, llvm::BasicBlock*> looks_; // first_of()
   llvm::Value* active_ = nullptr;                // bits of the lanes that execute what is emitted
+  LaneValue party_;                              // of the collective that is emitted
   std::uint32_t at_ = 0;                         // the op that is emitted
   std::map<std::uint32_t, std::uint32_t> slots_; // of registers
   llvm::SwitchInst* ways_in_ = nullptr;

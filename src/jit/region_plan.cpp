@@ -33,6 +33,15 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
     return result;
   }
   result.lane = functions_.of(code_, k, registers_);
+  if (result.lane != nullptr && is_of_warps(k)) {
+    if (!may_interpret(k)) {
+      return {};
+    }
+    if (!result.lane->straight) {
+      result.lane = nullptr;
+    }
+    result.members = membermask(k);
+  }
   if (result.lane != nullptr) {
     result.operands = functions_.operands(code_, k, registers_);
     result.kind = result.lane->straight ? Kind::Lanes : Kind::Interpret;
@@ -67,6 +76,13 @@ bool RegionBuilder::may_interpret(std::uint32_t k) const {
   }
   return effect.is(ptx::Effect::Kind::Fence) || effect.is(ptx::Effect::Kind::ActiveLanes) ||
          (effect.is_access() && !effect.is_async());
+}
+
+/// Its lanes tell each other something.
+bool RegionBuilder::is_of_warps(std::uint32_t k) const {
+  const ptx::Instruction* i = instruction(k);
+  return i != nullptr && (is_collective(ptx::effect_of(*i)) ||
+                          ptx::effect_of(*i).is(ptx::Effect::Kind::ActiveLanes));
 }
 
 /// Of a collective.
@@ -173,7 +189,7 @@ void RegionBuilder::find_joins() {
     if (back) {
       joins_[op.target] = true;
     }
-    if (back || ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Interpret) {
+    if (back || ops_[k].kind == Kind::Leave || ops_[k].kind == Kind::Interpret || is_of_warps(k)) {
       for (const std::uint32_t place : waiting.at(k)) {
         joins_[place] = true;
       }

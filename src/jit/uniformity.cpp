@@ -1,6 +1,8 @@
 // Implements uniformity.h: shapes only grow, so the fixed point is the same in whatever order.
 #include "jit/uniformity.h"
 
+#include "jit/lane_talk.h"
+
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/IR/Module.h>
 
@@ -183,7 +185,10 @@ std::vector<Shape> Uniformity::results(const PlannedOp& op) const {
       }
     }
     Known result;
-    if (is_reach(i)) {
+    if (const auto talk = talk_of(i)) {
+      const Shape party = op.members.none() ? Shape::uniform() : input(op.members).shape;
+      result.shape = shape(*talk, shapes, party);
+    } else if (is_reach(i)) {
       result.shape = shapes[0].is_regular() && is_local(i) ? Shape::vector() : shapes[0];
     } else {
       result.shape = shape(i, shapes, constants);

@@ -34,6 +34,7 @@ struct PlannedOp {
   Kind kind = Kind::Leave;
   const LaneFunction* lane = nullptr;
   LaneOperands operands;
+  isa::Ref members; // of a collective
 };
 
 class Uniformity {

@@ -216,9 +216,12 @@ private:
     statements(2, depth + 1);
     text_ += fmt::format("bra AGAIN{0};\nOUT{0}:\n", label);
   }
-  /// All lanes of the warp, together.
+  /// All lanes of the warp, together; or those for which a condition holds, or eight and eight.
   void collective() {
-    switch (below(6)) {
+    static constexpr const char* modes[] = {"up", "down", "bfly", "idx"};
+    // Clamp and segments: of 32 lanes, of 8 for each mode, and something that nobody writes.
+    static constexpr const char* segments[] = {"31", "0", "0x181f", "0x1800", "0x0b13"};
+    switch (below(11)) {
     case 0:
       text_ += condition("%p6");
       text_ += fmt::format("vote.sync.ballot.b32 %r{}, %p6, -1;\n", reg());
@@ -238,6 +241,55 @@ private:
           below(33)
       );
       text_ += fmt::format("@%p6 add.u32 %r{0}, %r{0}, 3;\n", reg());
+      break;
+    case 6:
+      text_ += condition("%p6") +
+               fmt::format("vote.sync.{}.pred %p7, !%p6, -1;\n", below(2) == 0 ? "all" : "uni");
+      text_ += fmt::format("@%p7 add.u32 %r{0}, %r{0}, 5;\n", reg());
+      break;
+    case 7:
+      text_ += fmt::format(
+          "shfl.sync.{}.b32 %r{}|%p6, {}, {}, {}, -1;\n",
+          modes[below(4)],
+          reg(),
+          source(),
+          source(),
+          segments[below(5)]
+      );
+      text_ += fmt::format("@%p6 add.u32 %r{0}, %r{0}, 7;\n", reg());
+      break;
+    case 8: {
+      const int label = labels_++;
+      text_ += condition("%p6") +
+               fmt::format("vote.sync.ballot.b32 %r7, %p6, -1;\n@!%p6 bra OTHERS{};\n", label);
+      text_ += fmt::format(
+          "shfl.sync.{}.b32 %r{}, %r{}, {}, {}, %r7;\n",
+          modes[below(4)],
+          reg(),
+          reg(),
+          below(32),
+          segments[below(5)]
+      );
+      text_ += condition("%p7") + fmt::format("vote.sync.ballot.b32 %r{}, %p7, %r7;\n", reg());
+      text_ += fmt::format("OTHERS{}:\n", label);
+      break;
+    }
+    case 9:
+    case 10:
+      text_ +=
+          "mov.u32 %r7, %laneid; and.b32 %r7, %r7, 24; mov.u32 %r8, 255; shl.b32 %r7, %r8, %r7;\n";
+      text_ += fmt::format(
+          "shfl.sync.{}.b32 %r{}, %r{}, {}, 0x181f, %r7;\n",
+          modes[below(4)],
+          reg(),
+          reg(),
+          below(8)
+      );
+      text_ += condition("%p6") + fmt::format("vote.sync.ballot.b32 %r{}, %p6, %r7;\n", reg());
+      text_ += fmt::format(
+          "bar.warp.sync %r7; vote.sync.any.pred %p7, %p6, %r7; @%p7 add.u32 %r{0}, %r{0}, 9;\n",
+          reg()
+      );
       break;
     case 4:
       text_ +=
