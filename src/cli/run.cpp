@@ -60,15 +60,19 @@ bool goes_to_standard_error(const OutputOptions& output) {
 class IgnoreInterrupts {
 public:
   IgnoreInterrupts() {
+    received_ = 0;
     struct sigaction ignore = {};
-    ignore.sa_handler = [](int) {}; // not SIG_IGN, which the program would inherit
+    ignore.sa_handler = [](int number) { received_ = number; }; // a program would inherit SIG_IGN
     ::sigaction(SIGINT, &ignore, &old_);
   }
   ~IgnoreInterrupts() { ::sigaction(SIGINT, &old_, nullptr); }
   IgnoreInterrupts(const IgnoreInterrupts&) = delete;
   IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
+  /// One has come since the last object was made.
+  static bool received() { return received_ != 0; }
 
 private:
+  static inline volatile std::sig_atomic_t received_ = 0; // a handler has no argument
   struct sigaction old_ = {};
 };
 
@@ -133,8 +137,11 @@ left_of(const report::Report& report, std::vector<report::Diagnostic> found) {
   return found;
 }
 
-/// Nobody was left to report it.
-report::Diagnostic crash(int signal) {
+/// Nobody was left to report it: the program had not yet made a call.
+report::Diagnostic ended_by(int signal) {
+  if (signal == SIGINT && IgnoreInterrupts::received()) {
+    return report::interrupted();
+  }
   return {
       report::Finding::HostCrash,
       fmt::format("the program was ended by signal {} ({})", signal, ::strsignal(signal))
@@ -200,7 +207,7 @@ Result<int> run_with_report(
   report.findings = report::from_lines(read_file(found.path()).value_or(""));
   drop_told_twice(report.findings);
   if (end.signal != 0) {
-    report.findings.push_back(crash(end.signal));
+    report.findings.push_back(ended_by(end.signal));
   }
   std::vector<report::Diagnostic> of_source;
   if (options.source) {
