@@ -86,6 +86,9 @@ void print_suppressed(const report::Report& report) {
   }
 }
 
+/// Lines of host code, which cost a run nothing.
+const std::vector<std::string> host_lines = {"-Xcompiler", "-g1"};
+
 /// What races in a build without optimisation and not in the one that `known` is about: the source
 /// has a race of which the compiler has removed an access. May be wrong in this direction: the
 /// other build runs for at most five minutes.
@@ -97,7 +100,8 @@ Result<std::vector<report::Diagnostic>> find_in_source(
   constexpr unsigned seconds = 300;
   std::vector<std::string> flags = nvcc_flags;
   flags.emplace_back("-G");
-  TRY(const Target target, prepare(options.program, options.arguments, options.device, flags, {}));
+  TRY(const Target target,
+      prepare(options.program, options.arguments, options.device, flags, host_lines));
   TRY(RacesFound found, find_races(target, options.device, 1, seconds));
   std::vector<report::Diagnostic> result;
   for (report::Diagnostic& d : found.findings) {
@@ -259,11 +263,8 @@ Result<int> run_program(const RunOptions& options) {
     return input_error("--source needs --races and a .cu file, which can be compiled once more");
   }
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(
-      const Target target,
-      // Lines of host code, which cost a run nothing.
-      prepare(options.program, options.arguments, options.device, nvcc_flags, {"-Xcompiler", "-g1"})
-  );
+  TRY(const Target target,
+      prepare(options.program, options.arguments, options.device, nvcc_flags, host_lines));
   TRY(const auto variables, launch_environment(target, options.device, "run"));
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
