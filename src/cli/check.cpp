@@ -297,6 +297,7 @@ int check_command(const CheckOptions& options, Ranks* ranks) {
   if (!options.suite.empty()) {
     return suite_command(options, ranks);
   }
+  const explore::Interruption interruption; // until the report is written
   const auto report = check_program(options, ranks);
   if (ranks != nullptr && ranks->rank() != 0) {
     return report ? report::exit_code::clean : report::exit_code::usage; // rank 0 says it

@@ -255,7 +255,7 @@ class Checked(unittest.TestCase):
 
     def interrupt(self, *arguments, doing):
         """Ctrl-C as soon as one of the check's processes has the word `doing` in its environment or its command."""
-        mark = f"{os.getpid()}-{doing}"
+        mark = f"{os.getpid()}-{len(doing)}-busy"  # which does not have the word itself
         environment = dict(os.environ, HEDDLE_TEST_MARK=mark, XDG_CACHE_HOME=str(self.root / "early"))
         tool = subprocess.Popen([HEDDLE, "check", "--format=json", *arguments], cwd=self.root, text=True, env=environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -264,8 +264,10 @@ class Checked(unittest.TestCase):
         said, errors = tool.communicate(timeout=10)
         self.assertEqual(tool.returncode, 130, errors)
         result = json.loads(said)
-        self.assertEqual((result["verdict"], result["complete"], result["findings"]), ("unknown", False, []))
-        self.assertIn("the check was interrupted (SIGINT)", result["limits"])
+        self.assertFalse(result["complete"])
+        if not result["findings"]:  # which one fair schedule may just have shown
+            self.assertEqual(result["verdict"], "unknown")
+            self.assertIn("the check was interrupted (SIGINT)", result["limits"])
 
     def test_a_check_is_interrupted_while_it_compiles_and_while_one_schedule_runs(self):
         self.interrupt("hang.cu", doing="cicc")
