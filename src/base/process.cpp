@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,7 +64,26 @@ End wait_for(pid_t child) {
   return {.status = WEXITSTATUS(status)};
 }
 
+/// Waits for `child`, but not longer than until `stop` is true.
+void wait_until(pid_t child, const std::function<bool()>& stop) {
+  constexpr int milliseconds = 100;
+  const int descriptor = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  pollfd ended = {.fd = descriptor, .events = POLLIN, .revents = 0};
+  while (descriptor >= 0 && !stop() && poll(&ended, 1, milliseconds) <= 0) {
+  }
+  close(descriptor);
+}
+
 } // namespace
+
+Result<int> run_until(const std::vector<std::string>& command, const std::function<bool()>& stop) {
+  TRY(const pid_t child, start(command, STDERR_FILENO, Messages::Ours));
+  wait_until(child, stop);
+  if (stop()) {
+    kill(child, SIGTERM);
+  }
+  return wait_for(child).status;
+}
 
 Result<int> run(const std::vector<std::string>& command) {
   TRY(const pid_t child, start(command, STDERR_FILENO, Messages::Ours));

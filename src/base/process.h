@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ enum class Messages {
 };
 Result<Output>
 run_and_read(const std::vector<std::string>& command, Messages messages = Messages::Ours);
+
+/// Runs command[0], without our stdout. It gets SIGTERM as soon as `stop` says so. The exit status,
+/// 128 + signal if it was killed.
+Result<int> run_until(const std::vector<std::string>& command, const std::function<bool()>& stop);
 
 /// Starts command[0], a path, without output and without waiting. It is no child of this process:
 /// who waits for children does not see it, and no signal tells of its end. False: it cannot be

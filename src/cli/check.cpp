@@ -46,9 +46,13 @@ public:
   Remarks& operator=(const Remarks&) = delete;
   std::string file() const { return file_.string(); }
 
-  /// [BAR-3]: which barriers completed without threads that had ended, each once, by their places.
-  std::set<std::string> read() const {
-    std::set<std::string> result;
+  /// What is only a warning, each once, by its place.
+  struct Found {
+    std::set<std::string> texts;
+    bool ended_at_barriers = false; // [BAR-3]: barriers completed without threads that had ended
+  };
+  Found read() const {
+    Found result;
     for (const report::Diagnostic& d : report::from_lines(read_file(file()).value_or(""))) {
       std::string text = d.message;
       if (d.place.known()) {
@@ -59,9 +63,12 @@ public:
           text += "; they leave at " + shown(label.place);
         }
       }
-      result.insert(
-          fmt::format("{} [{}]; with --barriers=guide it is a finding", text, d.rule_id())
-      );
+      text += fmt::format(" [{}]", d.rule_id());
+      if (d.rule_id() == "BAR-GUIDE") {
+        result.ended_at_barriers = true;
+        text += "; with --barriers=guide it is a finding";
+      }
+      result.texts.insert(std::move(text));
     }
     return result;
   }
@@ -117,6 +124,22 @@ repeat_findings(const explore::CheckRequest& request, const report::Report& repo
   return traces;
 }
 
+/// The signal that ends the check has ended the compiler, too.
+report::Report interrupted_while_compiling() {
+  report::Report report;
+  report.bounds = "1 input, not yet compiled";
+  report.limits.push_back(explore::Interruption::text());
+  return report;
+}
+
+/// A search says that it was interrupted; what follows it does not.
+void say_if_interrupted(report::Report& report) {
+  const std::string text = explore::Interruption::text();
+  if (!report.complete && !text.empty() && std::ranges::count(report.limits, text) == 0) {
+    report.limits.push_back(text);
+  }
+}
+
 /// What all ranks have to have in common.
 Result<std::map<std::string, std::string>>
 identity(const CheckOptions& options, const Result<Target>& target) {
@@ -151,13 +174,16 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   }
   TRY(ProjectConfig config, read_config(options.config, options.program));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
+  const explore::Interruption interruption;
   const auto prepared =
       prepare_check(options.program, options.arguments, options.device, nvcc_flags);
+  if (!prepared && explore::Interruption::received() != 0) {
+    return interrupted_while_compiling();
+  }
   if (ranks != nullptr) {
     TRY_VOID(ranks->agree(identity(options, prepared)));
   }
   TRY(const Target target, prepared);
-  const explore::Interruption interruption;
   RacesFound races;
   if (options.races != 0) {
     constexpr unsigned seconds_each = 20;
@@ -235,12 +261,13 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   if (options.uninitialised) {
     add_unwritten(report, std::move(unwritten));
   }
-  for (const std::string& remark : remarks.read()) {
-    report.warnings.push_back(remark);
-    if (!report.rests_on.empty() && !std::ranges::count(report.rests_on, "BAR-3")) {
-      report.rests_on.emplace_back("BAR-3");
-    }
+  const Remarks::Found found = remarks.read();
+  report.warnings.insert(report.warnings.end(), found.texts.begin(), found.texts.end());
+  if (found.ended_at_barriers && !report.rests_on.empty() &&
+      !std::ranges::count(report.rests_on, "BAR-3")) {
+    report.rests_on.emplace_back("BAR-3");
   }
+  say_if_interrupted(report);
   if (const std::string warning = second_program(target); !warning.empty()) {
     report.warnings.push_back(warning);
   }
@@ -276,6 +303,7 @@ int check_command(const CheckOptions& options, Ranks* ranks) {
   if (!options.suite.empty()) {
     return suite_command(options, ranks);
   }
+  const explore::Interruption interruption; // until the report is written
   const auto report = check_program(options, ranks);
   if (ranks != nullptr && ranks->rank() != 0) {
     return report ? report::exit_code::clean : report::exit_code::usage; // rank 0 says it

@@ -60,15 +60,19 @@ bool goes_to_standard_error(const OutputOptions& output) {
 class IgnoreInterrupts {
 public:
   IgnoreInterrupts() {
+    received_ = 0;
     struct sigaction ignore = {};
-    ignore.sa_handler = [](int) {}; // not SIG_IGN, which the program would inherit
+    ignore.sa_handler = [](int number) { received_ = number; }; // a program would inherit SIG_IGN
     ::sigaction(SIGINT, &ignore, &old_);
   }
   ~IgnoreInterrupts() { ::sigaction(SIGINT, &old_, nullptr); }
   IgnoreInterrupts(const IgnoreInterrupts&) = delete;
   IgnoreInterrupts& operator=(const IgnoreInterrupts&) = delete;
+  /// One has come since the last object was made.
+  static bool received() { return received_ != 0; }
 
 private:
+  static inline volatile std::sig_atomic_t received_ = 0; // a handler has no argument
   struct sigaction old_ = {};
 };
 
@@ -82,6 +86,9 @@ void print_suppressed(const report::Report& report) {
   }
 }
 
+/// Lines of host code, which cost a run nothing.
+const std::vector<std::string> host_lines = {"-Xcompiler", "-g1"};
+
 /// What races in a build without optimisation and not in the one that `known` is about: the source
 /// has a race of which the compiler has removed an access. May be wrong in this direction: the
 /// other build runs for at most five minutes.
@@ -93,7 +100,8 @@ Result<std::vector<report::Diagnostic>> find_in_source(
   constexpr unsigned seconds = 300;
   std::vector<std::string> flags = nvcc_flags;
   flags.emplace_back("-G");
-  TRY(const Target target, prepare(options.program, options.arguments, options.device, flags, {}));
+  TRY(const Target target,
+      prepare(options.program, options.arguments, options.device, flags, host_lines));
   TRY(RacesFound found, find_races(target, options.device, 1, seconds));
   std::vector<report::Diagnostic> result;
   for (report::Diagnostic& d : found.findings) {
@@ -133,8 +141,11 @@ left_of(const report::Report& report, std::vector<report::Diagnostic> found) {
   return found;
 }
 
-/// Nobody was left to report it.
-report::Diagnostic crash(int signal) {
+/// Nobody was left to report it: the program had not yet made a call.
+report::Diagnostic ended_by(int signal) {
+  if (signal == SIGINT && IgnoreInterrupts::received()) {
+    return report::interrupted();
+  }
   return {
       report::Finding::HostCrash,
       fmt::format("the program was ended by signal {} ({})", signal, ::strsignal(signal))
@@ -200,7 +211,7 @@ Result<int> run_with_report(
   report.findings = report::from_lines(read_file(found.path()).value_or(""));
   drop_told_twice(report.findings);
   if (end.signal != 0) {
-    report.findings.push_back(crash(end.signal));
+    report.findings.push_back(ended_by(end.signal));
   }
   std::vector<report::Diagnostic> of_source;
   if (options.source) {
@@ -252,11 +263,8 @@ Result<int> run_program(const RunOptions& options) {
     return input_error("--source needs --races and a .cu file, which can be compiled once more");
   }
   TRY(const auto nvcc_flags, split_words(options.nvcc));
-  TRY(
-      const Target target,
-      // Lines of host code, which cost a run nothing.
-      prepare(options.program, options.arguments, options.device, nvcc_flags, {"-Xcompiler", "-g1"})
-  );
+  TRY(const Target target,
+      prepare(options.program, options.arguments, options.device, nvcc_flags, host_lines));
   TRY(const auto variables, launch_environment(target, options.device, "run"));
   std::vector<std::string> command = {target.path};
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());

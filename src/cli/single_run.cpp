@@ -3,6 +3,7 @@
 
 #include "base/process.h"
 #include "cli/file.h"
+#include "explore/interruption.h"
 #include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
@@ -38,10 +39,10 @@ Result<SingleRun> run_once(
   command.push_back(target.path);
   command.insert(command.end(), target.arguments.begin(), target.arguments.end());
   std::filesystem::remove(file);
-  TRY(const Output output, run_and_read(command));
+  TRY(const int status, run_until(command, [] { return explore::Interruption::received() != 0; }));
   SingleRun result{
       .found = report::from_lines(read_file(file.string()).value_or("")),
-      .timed_out = output.status == timed_out
+      .timed_out = status == timed_out
   };
   std::filesystem::remove(file);
   return result;

@@ -21,7 +21,7 @@ struct SingleRun {
   bool timed_out = false;
 };
 
-/// Stopped after `seconds`.
+/// Stopped after `seconds`, and when the check is interrupted.
 Result<SingleRun> run_once(
     const Target& target,
     const DeviceOptions& device,

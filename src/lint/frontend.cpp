@@ -179,15 +179,16 @@ bool is_toolkit(const std::filesystem::path& folder) {
   return std::filesystem::exists(folder / "include" / "cuda_runtime.h", failure);
 }
 
-/// The macros by which programs ask nvcc for its version: that of the toolkit, whose runtime says
-/// it.
-std::string version_macros(const std::string& toolkit) {
+/// The macros by which programs ask for nvcc and for its version: that of the toolkit, whose
+/// runtime says it.
+std::string compiler_macros(const std::string& toolkit) {
   constexpr std::string_view key = "#define CUDART_VERSION";
   std::ifstream header(toolkit + "/include/cuda_runtime_api.h");
   for (std::string line; std::getline(header, line);) {
     if (line.starts_with(key)) {
       const int version = std::atoi(line.c_str() + key.size());
       return fmt::format(
+          "#define __NVCC__ 1\n"
           "#define __CUDACC_VER_MAJOR__ {0}\n#define __CUDACC_VER_MINOR__ {1}\n"
           "#define __CUDACC_VER_BUILD__ 0\n#define __CUDA_API_VER_MAJOR__ {0}\n"
           "#define __CUDA_API_VER_MINOR__ {1}\n",
@@ -254,6 +255,33 @@ void patch_barriers(
       );
       memory.addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
     }
+  }
+}
+
+/// Before the program Clang reads headers that nvcc does not read, and whose parameters have the
+/// names that programs like for macros (-DN=1024, -DX=1). Macros of one letter begin behind them.
+void hide_macros(
+    const std::vector<std::string>& flags,
+    llvm::vfs::FileSystem& disk,
+    llvm::vfs::InMemoryFileSystem& memory
+) {
+  const std::string path = clang_resources() + "/include/__clang_cuda_runtime_wrapper.h";
+  const auto buffer = disk.getBufferForFile(path);
+  std::string before;
+  std::string behind;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const bool apart = flags[i] == "-D" && i + 1 < flags.size();
+    const std::string macro = apart                        ? flags[i + 1]
+                              : flags[i].starts_with("-D") ? flags[i].substr(2)
+                                                           : "";
+    if (macro.size() == 1 || (macro.size() > 1 && macro[1] == '=')) {
+      before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", macro[0]);
+      behind += fmt::format("#pragma pop_macro(\"{}\")\n", macro[0]);
+    }
+  }
+  if (buffer && !before.empty()) {
+    const std::string text = before + (*buffer)->getBuffer().str() + behind;
+    memory.addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   }
 }
 
@@ -337,9 +365,10 @@ Result<Unit> read_unit(const FrontEnd& request) {
     memory->addFile(
         fmt::format("{}/heddle_prelude.h", stub_folder),
         0,
-        llvm::MemoryBuffer::getMemBufferCopy(prelude + version_macros(request.toolkit))
+        llvm::MemoryBuffer::getMemBufferCopy(prelude + compiler_macros(request.toolkit))
     );
     patch_barriers(request.toolkit, *overlay, *memory);
+    hide_macros(request.flags, *overlay, *memory);
     // Before 22 Clang's own headers include this one of old toolkits, which CUDA 13 does not have.
     constexpr const char* textures = "texture_fetch_functions.h";
     if (!overlay->exists(fmt::format("{}/include/{}", request.toolkit, textures))) {

@@ -23,6 +23,7 @@ constexpr const char* runtime = R"cuda(
 #define __align__(n) __attribute__((aligned(n)))
 #define __host_device__ __host__ __device__
 #define CUDART_VERSION 13000
+#define __NVCC__ 1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDACC_VER_BUILD__ 0

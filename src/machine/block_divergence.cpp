@@ -10,7 +10,8 @@
 //   collective names.
 //
 // A third thing is none by PTX, but by the guide: threads have ended early, and the others pass
-// without them ([BAR-GUIDE]); a remark, or a fault if the guide is to hold.
+// without them ([BAR-GUIDE]); a remark, or a fault if the guide is to hold. So is a shuffle that
+// gives the value of such a lane to one that uses it (shuffle_lanes.h), a remark.
 //
 // Of a barrier in a called function it is the kernel's call that threads go around.
 //
@@ -20,6 +21,7 @@
 // has not been seen to.
 #include "machine/block.h"
 #include "machine/fault_finding.h"
+#include "machine/shuffle_lanes.h"
 #include "machine/source_place.h"
 #include "ptx/cfg.h"
 #include "ptx/effect.h"
@@ -277,11 +279,28 @@ void Block::look_who_left_collective(std::size_t w, int lane) {
   const auto index = static_cast<std::size_t>(lane);
   const LaneMask left = state.membermask[index] & created(w) & ~state.warp.live;
   const Op& op = *state.collective_op[index];
-  if (left == 0 || !is_gone_around(op, w, lane)) {
+  if (left == 0) {
+    return;
+  }
+  const isa::Code& code = *state.warp.frame[index]->code;
+  if (!is_gone_around(op, w, lane)) {
+    const LaneMask lanes = state.membermask[index] & state.warp.live;
+    const auto from = read_from_ended(*code.function, op.instruction, lanes, left);
+    if (from && without_ended_.insert(&op).second) {
+      FaultReport report = misuse(isa::FaultKind::BarrierMisuse, code, op, w, lane);
+      report.fault.text = fmt::format(
+          "a shuffle gives the value of lane {}, which has ended, and the value is used: PTX does "
+          "not say what it is",
+          *from
+      );
+      report.waits =
+          partings(op, state.warp.frame[index], "lanes that end without coming to it leave here");
+      grid_.services().remark(report);
+    }
     return;
   }
   diverged(
-      *state.warp.frame[index]->code,
+      code,
       op,
       w,
       lane,

@@ -2,7 +2,7 @@
 #include "machine/live_state.h"
 
 #include "base/hash.h"
-#include "isa/ops_collective.h"
+#include "machine/shuffle_lanes.h"
 #include "ptx/dead_ends.h"
 #include "ptx/effect.h"
 #include "ptx/object_stores.h"
@@ -78,25 +78,6 @@ std::uint8_t identity_of(const ptx::Instruction& instruction) {
   return result;
 }
 
-/// By register, what it always is, if one instruction sets it, to a number.
-std::map<std::uint32_t, std::uint32_t> constants_of(const ptx::Function& f) {
-  std::map<std::uint32_t, std::uint32_t> values;
-  std::set<std::uint32_t> written;
-  for (const ptx::Instruction& i : f.body) {
-    ptx::each_register(i, [&](ptx::RegisterUse use) {
-      if (!use.write) {
-        return;
-      }
-      values.erase(use.index);
-      if (written.insert(use.index).second && i.opcode == Opcode::Mov && !i.guard &&
-          i.operands[1].kind == OperandKind::Integer) {
-        values[use.index] = static_cast<std::uint32_t>(i.operands[1].bits);
-      }
-    });
-  }
-  return values;
-}
-
 ptx::Mod way_of(const ptx::Instruction& shfl) {
   return shfl.one_of(ptx::Category::Shuffle).value_or(ptx::Mod::Idx);
 }
@@ -108,16 +89,7 @@ std::map<ptx::Mod, isa::LaneMask> handed_over_in(const ptx::Function& f) {
   if (std::ranges::none_of(f.body, is_shuffle)) {
     return result;
   }
-  const auto constants = constants_of(f);
-  const auto value_of = [&](const ptx::Operand& operand) -> std::optional<std::uint32_t> {
-    if (operand.kind == OperandKind::Integer) {
-      return static_cast<std::uint32_t>(operand.bits);
-    }
-    const auto known = constants.find(operand.index);
-    return operand.kind == OperandKind::Register && known != constants.end()
-               ? std::optional(known->second)
-               : std::nullopt;
-  };
+  const Numbers numbers(f);
   const bool calls =
       std::ranges::any_of(f.body, [](const auto& i) { return ptx::effect_of(i).is(Kind::Call); });
   for (const ptx::Instruction& i : f.body) {
@@ -125,15 +97,12 @@ std::map<ptx::Mod, isa::LaneMask> handed_over_in(const ptx::Function& f) {
       continue;
     }
     isa::LaneMask& lanes = result[way_of(i)];
-    const auto b = value_of(i.operands[2]);
-    const auto c = value_of(i.operands[3]);
-    if (calls || !f.entry || !b || !c) { // it may meet others elsewhere
+    if (calls || !f.entry || !numbers.source(i, 0)) { // it may meet others elsewhere
       lanes = all;
       continue;
     }
     for (int lane = 0; lane < isa::warp_size; ++lane) {
-      const int from = isa::ops::shuffle_source(i, lane, *b, *c).lane;
-      lanes |= isa::LaneMask{1} << (static_cast<unsigned>(from) % isa::warp_size);
+      lanes |= isa::LaneMask{1} << *numbers.source(i, lane);
     }
   }
   return result;

@@ -19,6 +19,12 @@ bool has_defect(const std::vector<Diagnostic>& findings) {
 
 } // namespace
 
+Diagnostic interrupted() {
+  Diagnostic d(Finding::TimeLimit, "the program was interrupted by a signal before its end");
+  d.severity = Severity::Warning;
+  return d;
+}
+
 std::string_view name(Verdict verdict) {
   switch (verdict) {
   case Verdict::Terminates:

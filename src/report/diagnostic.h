@@ -64,6 +64,9 @@ struct Diagnostic {
   std::string_view rule_id() const { return rule.empty() ? describe(finding).rule : rule; }
 };
 
+/// Ctrl-C and the like have ended the program: a warning.
+Diagnostic interrupted();
+
 /// The answers of `heddle check` and their names in JSON: "terminates", "may-hang", "defect",
 /// "unknown"; and those of `heddle run`, about one execution: "clean", "hang", "defect", "unknown".
 /// "suppressed": nothing but what a suppression names has been found.

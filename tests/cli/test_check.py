@@ -114,6 +114,15 @@ def processes_with(mark):
     return found
 
 
+def said_of(process):
+    """Its command and its environment; nothing once it has ended."""
+    try:
+        folder = pathlib.Path("/proc", str(process))
+        return ((folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()).decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def wait_until(condition, seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -243,6 +252,34 @@ class Checked(unittest.TestCase):
                     self.assertIn("no defect found within 1 input", said)
                     self.assertIn("not complete: the check was interrupted (SIGINT)", said)
                 self.assertTrue(wait_until(lambda: not processes_with(mark), 10), processes_with(mark))
+
+    def interrupt(self, *arguments, doing):
+        """Ctrl-C as soon as one of the check's processes has the word `doing` in its environment or its command."""
+        mark = f"{os.getpid()}-{len(doing)}-busy"  # which does not have the word itself
+        environment = dict(os.environ, HEDDLE_TEST_MARK=mark, XDG_CACHE_HOME=str(self.root / "early"))
+        tool = subprocess.Popen([HEDDLE, "check", "--format=json", *arguments], cwd=self.root, text=True, env=environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.assertTrue(wait_until(lambda: any(doing in said_of(process) for process in processes_with(mark)), 30))
+        os.killpg(tool.pid, signal.SIGINT)
+        said, errors = tool.communicate(timeout=10)
+        self.assertEqual(tool.returncode, 130, errors)
+        result = json.loads(said)
+        self.assertFalse(result["complete"])
+        if not result["findings"]:  # which one fair schedule may just have shown
+            self.assertEqual(result["verdict"], "unknown")
+            self.assertIn("the check was interrupted (SIGINT)", result["limits"])
+
+    def test_a_check_is_interrupted_while_it_compiles_and_while_one_schedule_runs(self):
+        self.interrupt("hang.cu", doing="cicc")
+        # The loop counts, so no state comes back, and one fair schedule is run beside the search.
+        (self.root / "counts.cu").write_text(
+            "__global__ void wait(int* flag) {\n"
+            "  while (atomicAdd(flag, 0) == 0) {\n    atomicAdd(flag + 1, 1);\n  }\n}\n"
+            "int main() {\n  int* flag;\n  cudaMalloc(&flag, 8);\n  wait<<<1, 2>>>(flag);\n  cudaDeviceSynchronize();\n}\n")
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "counts.cu", "-o", "counts"], cwd=self.root, check=True)
+        started = time.monotonic()
+        self.interrupt("./counts", doing="HEDDLE_REPORT_TO=")
+        self.assertLess(time.monotonic() - started, 8)
 
     def test_host_code_that_is_not_instrumented_is_named(self):
         subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-lineinfo", "hang.cu", "-o", "hang"],

@@ -280,6 +280,7 @@ int main() {
         self.assertEqual(done.stderr.count("error[data-race]"), 1)
         self.assertIn("dead.cu:4", done.stderr)
         self.assertIn("seen in the build without optimisation only (nvcc -G)", done.stderr)
+        self.assertRegex(done.stderr, r"11 \|   k<<<1, 64>>>\(p, p \+ 64\);\n.*launched from here")
         self.assertIn("needs --races and a .cu file", self.heddle("--source", "dead.cu", status=2).stderr)
 
     def test_the_death_of_the_program_is_told(self):

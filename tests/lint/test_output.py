@@ -273,6 +273,16 @@ class Output(unittest.TestCase):
         result = json.loads(self.run_lint("--format=json", "a.cu", "--", "--extended-lambda", code=0))
         self.assertEqual(result["files"][0]["parse_errors"], 0, result["files"])
 
+    def test_macros_of_one_letter_do_not_reach_headers_that_only_clang_reads(self):
+        (self.path / "n.cu").write_text("#include <cuda.h>\n"
+                                        "#if N != 1024 || X != 1 || !defined(Y) || CUDA_VERSION == 0 || !defined(__NVCC__)\n#error macros\n#endif\n"
+                                        "__global__ void a(int *p) { p[N] = X; }\n")
+        for toolkit in ([], ["--cuda-path=none"]):
+            done = subprocess.run([LINT, *toolkit, "n.cu", "--", "-DN=1024", "-D", "X=1", "-DY"] if not toolkit else
+                                  [LINT, *toolkit, "n.cu", "--", "-DN=1024", "-DX=1", "-DY", "-DCUDA_VERSION=1"],
+                                  cwd=self.path, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_errors_do_not_stop(self):
         (self.path / "a.cu").write_text("#include <no/such/file.h>\n" + SOURCE.replace("p[1] = 3;", "p[1] = undeclared(3);"))
         result = json.loads(self.run_lint("--format=json", "a.cu", code=2))

@@ -39,11 +39,7 @@ report::Diagnostic time_limit(const std::vector<std::string>& lines) {
 }
 
 report::Diagnostic interrupted(const std::vector<std::string>& lines) {
-  report::Diagnostic d(
-      report::Finding::TimeLimit,
-      "the program was interrupted by a signal before its end"
-  );
-  d.severity = report::Severity::Warning;
+  report::Diagnostic d = report::interrupted();
   d.notes = lines;
   return d;
 }
