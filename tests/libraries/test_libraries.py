@@ -24,7 +24,7 @@ IGNORES = {
   cufftExecC2C(plan, (cufftComplex*)p, (cufftComplex*)p, CUFFT_FORWARD);
   cufftDestroy(plan);""",
     "cusparse": """
-  cusparseHandle_t handle;
+  cusparseHandle_t handle = nullptr;  // what stands there is passed on below
   cusparseCreate(&handle);  // here
   cusparseDnVecDescr_t x;
   cusparseCreateDnVec(&x, 4, p, CUDA_R_32F);
