@@ -1,5 +1,4 @@
-# heddle_library(name SOURCES … DEPENDS …): one static library per folder of src/, so that the linker
-# sees the layers too.
+# One static library per folder of src/, so that the linker sees the layers too: heddle_library, below.
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(tl-expected REQUIRED)
@@ -20,13 +19,13 @@ target_link_libraries(heddle_options INTERFACE fmt::fmt tl::expected Threads::Th
 
 # What most files include is read once, which saves a quarter of the time of a build. Files still include
 # what they use: the preset asan builds without this.
+set(HEDDLE_COMMON_HEADERS <algorithm> <array> <bit> <cstddef> <cstdint> <cstring> <deque> <functional> <map> <memory> <optional>
+  <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h>)
 file(WRITE ${CMAKE_BINARY_DIR}/generated/precompiled.cpp "")
 function(heddle_precompiled name)
   add_library(heddle_precompiled_${name} OBJECT ${CMAKE_BINARY_DIR}/generated/precompiled.cpp)
   target_link_libraries(heddle_precompiled_${name} PRIVATE heddle_options)
-  target_precompile_headers(heddle_precompiled_${name} PRIVATE
-    <algorithm> <array> <bit> <cstddef> <cstdint> <cstring> <deque> <functional> <map> <memory> <optional>
-    <span> <string> <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h> ${ARGN})
+  target_precompile_headers(heddle_precompiled_${name} PRIVATE ${HEDDLE_COMMON_HEADERS} ${ARGN})
 endfunction()
 heddle_precompiled(library)
 if(HEDDLE_TESTS)
@@ -37,14 +36,26 @@ if(HEDDLE_TESTS)
   target_link_libraries(heddle_precompiled_test PRIVATE GTest::gtest GTest::gmock)
 endif()
 
+# heddle_library(name SOURCES … DEPENDS … [HEADERS …] [QUICK]).
+# HEADERS: what most files of the layer include of this project. Who builds the tool once, from nothing, has
+# them read once, too; with tests that would compile a layer again after each change of one.
+# QUICK: compiled with -O1 there, because nothing waits for this code.
 function(heddle_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK" "" "SOURCES;DEPENDS;HEADERS" ${ARGN})
   add_library(heddle_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(heddle_${name} PUBLIC heddle_options)
-  target_precompile_headers(heddle_${name} REUSE_FROM heddle_precompiled_library)
   foreach(dep IN LISTS ARG_DEPENDS)
     target_link_libraries(heddle_${name} PUBLIC heddle_${dep})
   endforeach()
+  if(HEDDLE_TESTS OR NOT ARG_HEADERS)
+    target_precompile_headers(heddle_${name} REUSE_FROM heddle_precompiled_library)
+    return()
+  endif()
+  list(TRANSFORM ARG_HEADERS PREPEND ${CMAKE_SOURCE_DIR}/src/ REGEX "^[^<]")
+  target_precompile_headers(heddle_${name} PRIVATE ${HEDDLE_COMMON_HEADERS} ${ARG_HEADERS})
+  if(ARG_QUICK)
+    target_compile_options(heddle_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
 endfunction()
 
 # heddle_unit_test(folder DEPENDS … SOURCES …): GoogleTest binary unit_<folder>.

@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <span>
 
 namespace heddle::cli {
@@ -44,6 +47,67 @@ std::string why_not_a_program(std::string_view path) {
     return fmt::format("'{}' holds device code only; heddle runs whole programs", path);
   }
   return fmt::format("'{}' is not a program (neither an ELF file nor a script)", path);
+}
+
+bool shows_cuda(const Elf& elf) {
+  return elf.needs("libcudart.so") || elf.static_runtime || elf.launched ||
+         elf.needs("libcuda.so.1");
+}
+
+/// Where the dynamic linker looks before the folders of the system, which hold no program's
+/// kernels.
+std::vector<std::string> library_folders(const std::string& path, const Elf& elf) {
+  const std::string origin = std::filesystem::path(path).parent_path().string();
+  std::vector<std::string> folders;
+  const char* set = std::getenv("LD_LIBRARY_PATH");
+  for (std::string list : {elf.rpath, elf.runpath, std::string(set == nullptr ? "" : set)}) {
+    list += ':';
+    for (std::size_t end = list.find(':'); end != std::string::npos; end = list.find(':')) {
+      std::string folder = list.substr(0, end);
+      list.erase(0, end + 1);
+      for (const std::string_view name : {"$ORIGIN", "${ORIGIN}"}) {
+        if (folder.starts_with(name)) {
+          folder.replace(0, name.size(), origin.empty() ? "." : origin);
+        }
+      }
+      if (!folder.empty()) {
+        folders.push_back(std::move(folder));
+      }
+    }
+  }
+  return folders;
+}
+
+/// Does a library that the file is linked with, or one of theirs, show that it uses CUDA?
+bool libraries_show_cuda(const std::string& path, const Elf& elf, std::set<std::string>& seen) {
+  const std::vector<std::string> folders = library_folders(path, elf);
+  for (const std::string& library : elf.needed) {
+    std::vector<std::string> places;
+    if (library.find('/') != std::string::npos) {
+      places.push_back(library);
+    }
+    for (const std::string& folder : folders) {
+      places.push_back(folder + "/" + library);
+    }
+    for (const std::string& place : places) {
+      if (access(place.c_str(), R_OK) != 0) {
+        continue;
+      }
+      if (!seen.insert(place).second) {
+        break;
+      }
+      const Result<std::string> contents = read_file(place);
+      if (!contents || !is_elf(std::as_bytes(std::span(*contents)))) {
+        continue;
+      }
+      const Result<Elf> found = parse_elf(std::as_bytes(std::span(*contents)));
+      if (found && (shows_cuda(*found) || libraries_show_cuda(place, *found, seen))) {
+        return true;
+      }
+      break;
+    }
+  }
+  return false;
 }
 
 Result<void> check_runtime_library(const std::string& path, const Elf& elf) {
@@ -111,8 +175,7 @@ Result<Inspection> inspect(const std::string& path) {
     result.launched = elf->launched;
     result.driver = elf->needs("libcuda.so.1");
     result.static_runtime = elf->static_runtime ? elf->static_runtime_major : 0;
-    result.cuda =
-        elf->needs("libcudart.so") || elf->static_runtime || elf->launched || result.driver;
+    result.cuda = shows_cuda(*elf);
     // A program that shows no sign of CUDA (Python) may have libraries that load others.
     result.may_compile =
         elf->needs("libnvrtc.so") || elf->needs("libnvJitLink.so") || elf->loads || !result.cuda;
@@ -141,7 +204,9 @@ Result<Inspection> inspect(const std::string& path) {
       }
     }
     // A program that may load libraries (an interpreter) need not show that it uses CUDA.
-    if (!result.cuda && !elf->loads && !elf->needs("libpython")) {
+    std::set<std::string> seen;
+    if (!result.cuda && !elf->loads && !elf->needs("libpython") &&
+        !libraries_show_cuda(path, *elf, seen)) {
       result.warnings.push_back(
           fmt::format(
               "'{}' shows no sign of CUDA (no kernels, not linked with libcudart); running it as "

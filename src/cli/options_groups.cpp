@@ -29,6 +29,7 @@ const std::vector<Heading>& headings() {
       {"What is assumed",
        {"--memory",
         "--warps",
+        "--reconvergence",
         "--stale-reads",
         "--progress",
         "--host-progress",

@@ -166,6 +166,23 @@ class Compiled(Kinds):
         for part in ("libone.so", "strip", "-cudart shared"):
             self.assertIn(part, done.stderr)
 
+    def test_a_crash_that_follows_from_a_refusal(self):
+        """The exit code is that of what was reported, however the program ends."""
+        ends = {"a managed variable that is not there": "count = 3;", "abort": "if (code != 0) abort();",
+                "a division": "volatile int zero = 0; return 100 / zero;"}
+        for end in ends.values():
+            self.write("app.cu", "#include <cstdlib>\n__managed__ int count;\n__global__ void k() { count = 1; }\n"
+                       f"int main() {{ k<<<1, 1>>>(); int code = cudaGetLastError(); {end} return code == 0; }}")
+            self.run_tool(NVCC, "-gencode", "arch=compute_90,code=sm_90", "app.cu", "-o", "app")
+            done = self.heddle("run", "./app")
+            self.assertEqual(done.returncode, 2, end + done.stderr)
+            self.assertIn("only SASS", done.stderr)
+            self.assertIn("crashed after what is reported above", done.stderr)
+            self.assertEqual(self.heddle("check", "./app").returncode, 3, end)
+        self.write("app.cu", "#include <cstdlib>\nint main() { cudaFree(0); abort(); }")
+        self.nvcc("app.cu", "-o", "app")
+        self.assertEqual(self.heddle("run", "./app").returncode, -6)  # nothing was refused
+
     def test_line_information_is_asked_for(self):
         self.write("app.cu", "__global__ void k(int* p) { p[1 << 20] = 1; }\n"
                    "int main() { int* p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize() == 0; }")

@@ -121,6 +121,11 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.data_of(page)["report"]["verdict"], "loop")
         heddle("replay", "--html", self.folder / "none" / "x.html", self.schedule, expect=2)
 
+    def test_each_flag_has_a_heading(self):
+        for command in ("run", "check", "replay"):
+            plain = re.search(r"^Options:\n(.*?)\n\n", heddle(command, "--help", expect=0), re.M | re.S).group(1)
+            self.assertEqual(re.findall(r"^ +(-\S+)", plain, re.M), ["-h,--help", "--help-all"], command)
+
     def test_help_all_has_what_help_leaves_out(self):
         self.assertNotIn("--no-symmetry", heddle("check", "--help", expect=0))
         everything = heddle("check", "--help-all", expect=0)

@@ -161,6 +161,17 @@ class Started(Program):
         self.program()
         self.expect(self.heddle("run", "app"), 7, "no sign of CUDA")
 
+    def test_a_library_that_uses_cuda_is_a_sign_of_it(self):
+        cudart = self.library("libcudart.so.13")
+        for tags in ("--disable-new-dtags", "--enable-new-dtags"):
+            self.write("mine.c", "int mine(void) { return 7; }")
+            self.cc("-shared", "-fPIC", "mine.c", *cudart, "-o", "libmine.so")
+            self.cc("-shared", "-fPIC", "library.c", "-Wl,--no-as-needed", "-L.", "-lmine", f"-Wl,{tags},-rpath,$ORIGIN",
+                    "-o", "libouter.so")
+            self.program("-L.", "-Wl,--no-as-needed", "-louter", f"-Wl,{tags},-rpath,$ORIGIN,-rpath-link,.")
+            done = self.heddle("run", "./app")
+            self.assertEqual((done.returncode, done.stderr), (7, ""))
+
     def test_rpath_does_not_win(self):
         wrong = self.library("libcudart.so.13", "#include <unistd.h>\n__attribute__((constructor)) void f(void) { _exit(9); }")
         for tags in ("--disable-new-dtags", "--enable-new-dtags"):

@@ -24,12 +24,16 @@ IGNORES = {
   cufftExecC2C(plan, (cufftComplex*)p, (cufftComplex*)p, CUFFT_FORWARD);
   cufftDestroy(plan);""",
     "cusparse": """
-  cusparseHandle_t handle;
+  cusparseHandle_t handle = nullptr;  // what stands there is passed on below
   cusparseCreate(&handle);  // here
   cusparseDnVecDescr_t x;
   cusparseCreateDnVec(&x, 4, p, CUDA_R_32F);
   cusparseDestroyDnVec(x);
   cusparseDestroy(handle);""",
+    "cublasLt": """
+  cublasLtHandle_t handle;
+  cublasLtCreate(&handle);  // here
+  abort();  // as a library does that is given what is no handle""",
     "cublas_v2": """
   cublasHandle_t handle;
   cublasCreate(&handle);
@@ -100,11 +104,11 @@ class Libraries(unittest.TestCase):
             if (TOOLKIT / library).exists():
                 self.assertEqual(names(TOOLKIT / library) - names(OURS / library), set())
 
-    def ignores(self, header, library):
-        """A program that ignores every status: exit code 3 with its line, and it runs to its end."""
+    def ignores(self, header, library, end="end\n"):
+        """A program that ignores every status: exit code 3 with its line, however it ends."""
         self.write(header, IGNORES[header])
         done = self.heddle("run", self.compile(self.root / "app.cu", f"-l{library}"), status=3)
-        self.assertIn("end\n", done.stdout)
+        self.assertIn(end, done.stdout)
         self.assertRegex(done.stderr, rf"app\.cu:{self.line_of('// here')}:\d+: error\[unsupported\]")
         return done.stderr
 
@@ -115,6 +119,10 @@ class Libraries(unittest.TestCase):
     @has("cusparse")
     def test_cusparse_names_the_line(self):
         self.assertIn("libcusparse.so", self.ignores("cusparse", "cusparse"))
+
+    @has("cublasLt")
+    def test_a_crash_behind_it(self):
+        self.assertIn("crashed after what is reported above", self.ignores("cublasLt", "cublasLt", end=""))
 
     @has("cublas")
     def test_a_call_that_the_stand_in_does_not_have(self):

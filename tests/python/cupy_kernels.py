@@ -1,7 +1,4 @@
-"""CuPy: a RawKernel, a RawModule, an ElementwiseKernel, a ReductionKernel, arithmetic of arrays, events.
-
-CUPY_ACCELERATORS is empty: the kernels that CuPy brings as machine code are not used.
-"""
+"""CuPy: a RawKernel, a RawModule, an ElementwiseKernel, a ReductionKernel, arithmetic of arrays, events."""
 import cupy
 import numpy
 

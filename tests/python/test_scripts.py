@@ -86,6 +86,9 @@ class Packages(Run):
         self.assertEqual(self.script("numba_axpy.py").stdout,
                          "[1.0, 3.0, 5.0, 7.0]\n[63.0, 62.0, 61.0]\n[250, 250, 250, 250]\n4950.0\n")
 
+    def test_a_barrier_of_the_grid(self):
+        self.assertEqual(self.script("numba_grid.py").stdout, "[0]\n")
+
     def test_a_finding_in_a_kernel_of_numba(self):
         self.finding("numba_bounds.py", "# beyond its end")
 
@@ -104,9 +107,13 @@ class Packages(Run):
         self.assertEqual(self.script("cuda_python.py").stdout, "[0, 2, 4, 6, 8] 9900\n42 42 True\n")
 
     def test_cupy(self):
-        self.assertEqual(self.script("cupy_kernels.py", CUPY_ACCELERATORS="").stdout,
+        self.assertEqual(self.script("cupy_kernels.py").stdout,
                          "[2.0, 3.0, 4.0, 5.0]\n[6.0, 9.0, 12.0, 15.0, 6.0]\n[0.0, 1.0, 4.0, 9.0, 16.0]\n18243.725\n"
                          "1001.0 499500.0 499\n[0.0, 1.0, 2.0, -1.0, -1.0] True\n")
+
+    def test_kernels_that_cupy_brings(self):
+        self.assertEqual(self.heddle(str(HERE / "cupy_library.py")).stdout,
+                         "True True\nTrue True True\nTrue 300\nTrue True\n[2, 1, 0] True\nTrue [0, 1, 2, 3, 4, 5] True\n")
 
     def test_check_of_cupy(self):
         """CuPy registers kernels while its libraries are being loaded: the search begins below dlopen."""

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
+#include <string_view>
 #include <vector>
 
 namespace heddle::runtime {
@@ -23,6 +24,27 @@ namespace {
 /// Signal handlers take no context, so this has to be process-wide.
 const memory::AddressSpace* watched = nullptr;
 struct sigaction previous;
+
+/// By which a program ends that goes on with what a failed call did not give it.
+constexpr int deaths[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL};
+
+/// What was reported before explains why the program ends like this. Uses no memory: the signal may
+/// have come from malloc.
+void end_with_outcome() {
+  if (outcome() == Outcome::Clean) {
+    return;
+  }
+  std::fflush(nullptr);
+  constexpr std::string_view text = "heddle: the program crashed after what is reported above\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(exit_code_of(outcome()));
+}
+
+void handle_death(int signal) {
+  end_with_outcome();
+  ::signal(signal, SIG_DFL);
+  ::raise(signal); // when this handler has returned
+}
 
 /// Where the instruction is and how it got there.
 void add_place_of(report::Diagnostic& d, const void* instruction) {
@@ -80,6 +102,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
     previous.sa_handler(signal);
   } else {
+    end_with_outcome();
     ::sigaction(
         signal,
         &previous,
@@ -103,6 +126,16 @@ void install_host_fault_handler(const memory::AddressSpace& space) {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGSEGV, &action, &previous);
+  for (const int signal : deaths) {
+    struct sigaction before{};
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {
+      struct sigaction own{};
+      own.sa_handler = handle_death;
+      own.sa_flags = SA_ONSTACK;
+      sigemptyset(&own.sa_mask);
+      ::sigaction(signal, &own, nullptr);
+    }
+  }
 }
 
 } // namespace heddle::runtime

@@ -4,8 +4,9 @@
 // Heddle does not implement was used. A program may ignore every error code, so the library
 // replaces the exit code: an on_exit handler, registered when the library is loaded, runs after the
 // program's own handlers and static destructors, flushes stdio and ends the process with the
-// recorded code. Not covered: programs that end by _exit, quick_exit or a signal; they keep their
-// own code.
+// recorded code. A program that crashes after an outcome was recorded ends with its code, too
+// (host_fault.h). Not covered: programs that end by _exit, quick_exit or another signal; they keep
+// their own code.
 #pragma once
 
 #include <string_view>

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <optional>
 
 namespace heddle::runtime {
 namespace {
@@ -73,6 +72,13 @@ Result<std::string> decode_lz4(const FatbinEntry& entry) {
     return corrupt("the LZ4 block does not decompress to the size it states");
   }
   return text;
+}
+
+/// Does a device of architecture `arch` execute this machine code? Minor versions are compatible
+/// upwards.
+bool executes(std::uint32_t arch, const FatbinEntry& cubin) {
+  const bool specific = (cubin.flags & FatbinEntry::flag_specific) != 0;
+  return cubin.arch == arch || (!specific && cubin.arch / 10 == arch / 10 && cubin.arch < arch);
 }
 
 } // namespace
@@ -171,8 +177,9 @@ Result<std::string> decode(const FatbinEntry& entry) {
 
 Result<std::string> select_ptx(const std::vector<FatbinEntry>& entries, int arch) {
   const FatbinEntry* best = nullptr;
-  std::optional<std::uint32_t> newer;
+  const FatbinEntry* newer = nullptr; // the oldest of those
   bool sass = false;
+  bool has_machine_code = false; // that the device would execute
   // Of one architecture what was made for it alone, on the device that is that, else the other.
   const auto preferred = [arch](const FatbinEntry& entry) {
     const bool specific = (entry.flags & FatbinEntry::flag_specific) != 0;
@@ -182,12 +189,13 @@ Result<std::string> select_ptx(const std::vector<FatbinEntry>& entries, int arch
   for (const FatbinEntry& entry : entries) {
     if (entry.kind == static_cast<std::uint16_t>(FatbinKind::Cubin)) {
       sass = true;
+      has_machine_code = has_machine_code || executes(static_cast<std::uint32_t>(arch), entry);
     }
     if (entry.kind != static_cast<std::uint16_t>(FatbinKind::Ptx)) {
       continue;
     }
     if (entry.arch > static_cast<std::uint32_t>(arch)) {
-      newer = std::min(newer.value_or(entry.arch), entry.arch);
+      newer = newer == nullptr || entry.arch < newer->arch ? &entry : newer;
     } else if (best == nullptr || preferred(entry) > preferred(*best)) {
       best = &entry;
     }
@@ -195,13 +203,16 @@ Result<std::string> select_ptx(const std::vector<FatbinEntry>& entries, int arch
   if (best != nullptr) {
     return decode(*best);
   }
-  if (newer) {
+  if (newer != nullptr && has_machine_code) {
+    return decode(*newer);
+  }
+  if (newer != nullptr) {
     return input_error(
         fmt::format(
             "this program contains PTX for sm_{0} and later only, but the virtual device is "
             "sm_{1}; run "
             "with --device sm_{0} or build with -gencode arch=compute_{1},code=compute_{1}",
-            *newer,
+            newer->arch,
             arch
         )
     );

@@ -55,8 +55,11 @@ Result<std::vector<FatbinEntry>> parse_fatbin(std::span<const std::byte> bytes);
 Result<std::string> decode(const FatbinEntry& entry);
 
 /// The PTX for a device of architecture `arch`: the entry with the highest architecture not above
-/// it; of two for the same one that is for this architecture alone (sm_90a). Input error, in words
-/// for the user, if there is none (only SASS, or only PTX for newer devices).
+/// it; of two for the same one that is for this architecture alone (sm_90a). If the device would
+/// execute machine code of the fat binary, and only newer architectures have PTX (as in wheels of
+/// CuPy), the oldest of these stands for it: both were made of one source. Wrong where that source
+/// asks for __CUDA_ARCH__. Input error, in words for the user, if there is none (only SASS, or only
+/// PTX for newer devices).
 Result<std::string> select_ptx(const std::vector<FatbinEntry>& entries, int arch);
 
 /// What a wrapper registered by __cudaRegisterFatBinary refers to: one fat binary, or with

@@ -1,6 +1,7 @@
 // Implements image.h.
 #include "runtime/registration/image.h"
 
+#include "runtime/registration/built_in.h"
 #include "runtime/registration/fatbin.h"
 #include "runtime/registration/host_object.h"
 #include "runtime/registration/linked_image.h"
@@ -51,15 +52,18 @@ Result<std::vector<std::string>> texts_of_object(Bytes object, int arch) {
   std::vector<std::string> texts;
   TRY(const auto fatbins, fatbins_of_object(object));
   for (const Bytes fatbin : fatbins) {
+    const auto entries = parse_fatbin(fatbin);
+    if (entries && is_device_runtime(*entries)) {
+      continue;
+    }
     TRY(std::string text, text_of_fatbin(fatbin, arch));
     texts.push_back(std::move(text));
   }
   return texts;
 }
 
-/// All PTX of a static library. Members that have none for this architecture are passed over, as
-/// those of libcudadevrt, whose functions Heddle has itself; of others, what refers to them is not
-/// found later.
+/// All PTX of a static library. Members that have none for this architecture are passed over: what
+/// refers to them is not found later.
 Result<std::vector<std::string>> texts_of_archive(Bytes archive, int arch) {
   std::vector<std::string> texts;
   TRY(const auto members, members_of_archive(archive));

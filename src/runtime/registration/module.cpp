@@ -4,6 +4,7 @@
 #include "explore/explorer.h"
 #include "ptx/parse.h"
 #include "runtime/diagnostics/outcome.h"
+#include "runtime/registration/built_in.h"
 
 #include <fmt/format.h>
 
@@ -12,54 +13,6 @@
 #include <charconv>
 
 namespace heddle::runtime {
-namespace {
-
-/// Is this unit of a -rdc=true program NVIDIA's library for device-side launches? nvcc adds it to
-/// every program that is linked with -lcudadevrt; its PTX is for the newest architecture only.
-bool is_device_runtime(const std::vector<FatbinEntry>& entries) {
-  for (const FatbinEntry& entry : entries) {
-    if (entry.kind == static_cast<std::uint16_t>(FatbinKind::Ptx)) {
-      const Result<std::string> text = decode(entry);
-      return text && text->find("cuda_device_runtime") != std::string::npos;
-    }
-  }
-  return false;
-}
-
-/// Functions that the device's own software defines. A value's handle is its address (graph.h).
-constexpr const char* built_in_functions = R"ptx(
-.version 8.0
-.target sm_70
-.address_size 64
-.visible .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value)
-{
-  .reg .b32 %r<2>;
-  .reg .b64 %rd<2>;
-  ld.param.b64 %rd1, [handle];
-  ld.param.b32 %r1, [value];
-  st.relaxed.sys.b32 [%rd1], %r1;
-  ret;
-}
-)ptx";
-
-/// Adds them where one is called.
-Result<void> add_built_in(std::vector<std::shared_ptr<const ptx::Module>>& units) {
-  bool wanted = false;
-  for (const auto& unit : units) {
-    const ptx::Function* function = unit->find_function("cudaGraphSetConditional");
-    if (function != nullptr && function->defined) {
-      return {};
-    }
-    wanted = wanted || function != nullptr;
-  }
-  if (wanted) {
-    TRY(std::unique_ptr<ptx::Module> module, ptx::parse(built_in_functions, "built-in.ptx"));
-    units.push_back(std::move(module));
-  }
-  return {};
-}
-
-} // namespace
 
 cudaError_t report_load_failure(const Error& error, cudaError_t code) {
   explore::stop_unsupported(error.message); // no verdict on a program whose kernels cannot be read
@@ -195,11 +148,10 @@ Result<void> Modules::read_units(FatBinary& owner) {
   std::vector<std::shared_ptr<const ptx::Module>> units;
   for (std::size_t i = 0; i < fatbins.size(); ++i) {
     TRY(const auto entries, parse_fatbin(fatbins[i]));
-    const Result<std::string> selected = select_ptx(entries, arch_);
-    if (!selected && fatbins.size() > 1 && is_device_runtime(entries)) {
-      continue; // a launch by a kernel then calls a function that nobody defines, and is reported
+    if (fatbins.size() > 1 && is_device_runtime(entries)) {
+      continue; // a call of what Heddle does not have of it is reported
     }
-    TRY(const std::string text, selected);
+    TRY(const std::string text, select_ptx(entries, arch_));
     std::string name = fmt::format("{}.{}", program_invocation_short_name, owner.number + 1);
     if (fatbins.size() > 1) {
       name += fmt::format(".{}", i + 1);

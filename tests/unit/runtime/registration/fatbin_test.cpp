@@ -76,6 +76,30 @@ TEST(Fatbin, TakesWhatWasMadeForTheDeviceAlone) {
   EXPECT_EQ(select_ptx(entries, 100).value(), ".target sm_90 ");
 }
 
+// Wheels have machine code for each device of today, and PTX for the newest one only.
+TEST(Fatbin, TakesNewerPtxInThePlaceOfMachineCodeForTheDevice) {
+  const std::string_view texts[] = {"sass", ".target sm_120", ".target sm_100"};
+  std::vector<FatbinEntry> entries(3);
+  for (std::size_t n = 0; n < 3; ++n) {
+    entries[n].kind = static_cast<std::uint16_t>(n == 0 ? FatbinKind::Cubin : FatbinKind::Ptx);
+    entries[n].payload = std::as_bytes(std::span(texts[n]));
+  }
+  entries[1].arch = 120;
+  entries[2].arch = 100;
+  const auto select = [&](std::uint32_t sass, int device) {
+    entries[0].arch = sass;
+    return select_ptx(entries, device);
+  };
+  EXPECT_EQ(select(90, 90).value(), ".target sm_100");
+  EXPECT_EQ(select(86, 89).value(), ".target sm_100");
+  EXPECT_FALSE(select(89, 86));
+  EXPECT_FALSE(select(80, 90));
+  EXPECT_EQ(select(90, 120).value(), ".target sm_120");
+  entries[0].flags = FatbinEntry::flag_specific;
+  EXPECT_EQ(select(90, 90).value(), ".target sm_100");
+  EXPECT_FALSE(select(86, 89));
+}
+
 TEST(Fatbin, SaysWhatToDoWithoutUsablePtx) {
   const Bytes sass = load("sass_only.fatbin");
   const auto only_sass = select_ptx(parse_fatbin(sass).value(), 90);
