@@ -195,9 +195,10 @@ private:
   Choices wanted(const Node& node, const Choices& asked, bool first);
   void keep_few(Node& node, std::uint64_t left);
   static bool is_in(const Choice& choice, const Choices& choices);
+  bool closes_circle(StateId state, std::size_t way) const;
   void look_for_circle(StateId state, std::size_t way);
   void note_circle();
-  void give_up_if_straight();
+  bool gives_up_straight() const;
   std::uint64_t open_waits();
   std::vector<HostAt> hosts() const;
   Hash128 beside_device(std::uint64_t open);

@@ -298,10 +298,17 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     );
     finish();
   }
+  const bool ends_straight =
+      visit->first ? options_.gives_up && gives_up_straight()
+                   : options_.starts_at_once && closes_circle(visit->id, path_.size());
+  if (ends_straight && !one_way()) {
+    arrived_in(visit->id, look.check); // what the search has found is true
+  }
   if (!visit->first) {
     look_for_circle(visit->id, path_.size());
-  } else if (options_.gives_up && !one_way()) {
-    give_up_if_straight();
+  } else if (ends_straight && !one_way()) {
+    table_.note(Fact::GaveUp);
+    finish();
   }
   if (!one_way() && (visit->nothing_new || table_.keeps_out(hash))) {
     arrived_in(visit->id, look.check);
@@ -383,11 +390,19 @@ void Explorer::look_for_circle(StateId state, std::size_t way) {
   if (!options_.gives_up && !options_.starts_at_once) {
     return;
   }
+  if (closes_circle(state, way)) {
+    note_circle();
+  }
+}
+
+/// Is the state one of the last ones before it?
+bool Explorer::closes_circle(StateId state, std::size_t way) const {
   for (std::size_t i = 1; i <= std::min(way, longest_circle); ++i) {
     if (path_[way - i].state == state) {
-      note_circle();
+      return true;
     }
   }
+  return false;
 }
 
 void Explorer::note_circle() {
@@ -397,13 +412,11 @@ void Explorer::note_circle() {
   }
 }
 
-void Explorer::give_up_if_straight() {
+/// Has a search that may be given up been long without a circle?
+bool Explorer::gives_up_straight() const {
   const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begun_;
-  if (!table_.saw(Fact::Circle) && (table_.effort() > options_.straight_after ||
-                                    gone.count() > little_time * options_.max_seconds)) {
-    table_.note(Fact::GaveUp);
-    finish();
-  }
+  return !table_.saw(Fact::Circle) && (table_.effort() > options_.straight_after ||
+                                       gone.count() > little_time * options_.max_seconds);
 }
 
 /// Where blocks start at once: choices that others stand for are gone (few_moves.h). `left` is what

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 HEDDLE = os.environ["HEDDLE"]
@@ -71,10 +72,13 @@ class Checkpoints(unittest.TestCase):
         source = random.Random(24)
         seconds = 0.2
         for kills in range(60):
-            child = subprocess.Popen(self.command(case, *options, *self.keep(), *self.resume()), stdout=subprocess.PIPE,
+            every = ["--checkpoint-every=0.01"] if kills == 0 else []
+            child = subprocess.Popen(self.command(case, *options, *self.keep(*every), *self.resume()), stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE, text=True)
+            while kills == 0 and child.poll() is None and not self.file.exists():
+                time.sleep(0.001)  # the first time it is killed as soon as something is kept, however fast the machine is
             try:
-                out, err = child.communicate(timeout=seconds + source.random() * seconds)
+                out, err = child.communicate(timeout=0 if kills == 0 else seconds + source.random() * seconds)
                 self.assertIn(child.returncode, (0, 1), err)
                 return without_times(out), kills
             except subprocess.TimeoutExpired:
