@@ -3,6 +3,7 @@
 
 #include "explore/help.h"
 #include "explore/phase_time.h"
+#include "explore/stalling.h"
 #include "explore/unexpected_end.h"
 #include "explore/verdict_text.h"
 #include "report/diagnostic_lines.h"
@@ -329,7 +330,6 @@ private:
   }
 
   // --- Hangs
-  // ---------------------------------------------------------------------------------------
   Hang classify(const Component& component) {
     Hang hang;
     hang.component = &component;
@@ -398,7 +398,8 @@ private:
     hang.host_blocked = !host_moves;
 
     const auto stalls = [&](const Part& part) {
-      return graph_.actors[part.actor].kind == ActorKind::DeviceThread && !part.steps;
+      return graph_.by_device(part.actor) && !part.steps &&
+             takes_no_step(graph_, component, part.actor);
     };
     if (std::any_of(hang.moving.begin(), hang.moving.end(), stalls)) {
       hang.finding = Finding::NoProgressLoop;
@@ -744,7 +745,6 @@ private:
   Site site(std::uint32_t id) const { return resolve_(table_.site(id)); }
 
   // --- Clean results
-  // -------------------------------------------------------------------------------
   /// The rules without which the program could hang, and the steps that brought them into force.
   std::vector<std::string> reasons(const Analysis& analysis) const {
     std::vector<std::string> result;

@@ -316,6 +316,23 @@ __global__ void full_awaited() {
   }
 }
 
+// Each round has a step, the update; but which of the three threads makes it, and which one the store, is named anew each time.
+//@ case: update-and-store plain 3
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void update_and_store() {
+  if (me() == 1) {
+    counter.store(2, memory_order_release);
+  }
+  int before;
+  do {
+    before = counter.fetch_add(1);
+    if (before != 1) {
+      counter.store(0, memory_order_release);
+    }
+  } while (before < 1);
+}
+
 #define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
 
 int main(int argc, char** argv) {
@@ -340,5 +357,6 @@ int main(int argc, char** argv) {
       DEVICE_CASE("pair-named", pair_named),
       DEVICE_CASE("named-meet", named_meet),
       DEVICE_CASE("full-awaited", full_awaited),
+      DEVICE_CASE("update-and-store", update_and_store),
   });
 }
