@@ -30,6 +30,7 @@ namespace {
 // After so many instructions or loops without a choice the threads of a warp are asked that for the
 // first time, then after twice as many …
 constexpr int first_patience = 1 << 12;
+constexpr std::uint64_t any_number = ~std::uint64_t{0};
 // … and after so many they may be meeting each other for ever.
 constexpr int last_patience = 1 << 20;
 
@@ -603,9 +604,10 @@ bool Stepper::settle_lane(const Lane& at) {
 
 /// Lets the threads of a warp run, those together that stand at the same place, until each stands
 /// at something that is somebody's choice, or waits, or `rounds` are over; false if one failed.
-bool Stepper::settle_lanes(const Lane& any, int& rounds) {
+/// Lanes that have read `asks` times what others may write wait at the next such read.
+bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
   isa::Warp& warp = warp_state(any).warp;
-  const Work::Progress& progress = any.work->progress[any.cluster];
+  Work::Progress& progress = any.work->progress[any.cluster];
   constexpr std::uint64_t instructions = 16; // of a lane, as good as one that others can see
   LaneMask chosen = 0;                       // these stand at a choice
   while (rounds > 0) {
@@ -637,6 +639,14 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
       continue;
     }
     at.lane = std::countr_zero(group);
+    if (asks != any_number && stands_at_visible(at)) {
+      const Operation operation = classify(at);
+      if (operation.kind == OperationKind::Orderly && operation.plain_read && asks-- == 0) {
+        progress.loops[at.block][at.warp].plain |= group;
+        asks = 0;
+        continue;
+      }
+    }
     if (const bool own = heap_ != nullptr || clock_reading(at) != nullptr;
         own && stands_at_visible(at)) {
       const OperationKind kind = classify(at).kind;
@@ -663,9 +673,12 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds) {
 bool Stepper::settle_lanes(const Lane& any) {
   const isa::Warp& warp = warp_state(any).warp;
   Work::Progress& progress = any.work->progress[any.cluster];
+  // Lanes that meet in each round of a loop do not loop by themselves (loops_for_ever), but
+  // together.
+  std::uint64_t asks = any_number;
   for (int patience = first_patience;; patience = std::min(2 * patience, last_patience)) {
     int rounds = patience;
-    if (!settle_lanes(any, rounds)) {
+    if (!settle_lanes(any, rounds, std::exchange(asks, most_asked))) {
       return false;
     }
     if (rounds > 0) {

@@ -351,7 +351,7 @@ private:
   bool open_aligned(const Lane& at);
   bool waits_for_warp(const Lane& at) const;
   bool settle_lane(const Lane& at);
-  bool settle_lanes(const Lane& any, int& rounds);
+  bool settle_lanes(const Lane& any, int& rounds, std::uint64_t asks);
   bool settle_lanes(const Lane& any);
   static void note_acts(const Operation& operation, Recurrence& circle);
   static void note_endless(const Lane& at, isa::LaneMask lanes, const Recurrence& circle);
