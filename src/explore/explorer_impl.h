@@ -196,7 +196,6 @@ private:
   void keep_few(Node& node, std::uint64_t left);
   static bool is_in(const Choice& choice, const Choices& choices);
   bool closes_circle(StateId state, std::size_t way) const;
-  void look_for_circle(StateId state, std::size_t way);
   void note_circle();
   bool gives_up_straight() const;
   std::uint64_t open_waits();

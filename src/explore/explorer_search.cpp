@@ -298,15 +298,15 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
     );
     finish();
   }
-  const bool ends_straight =
-      visit->first ? options_.gives_up && gives_up_straight()
-                   : options_.starts_at_once && closes_circle(visit->id, path_.size());
-  if (ends_straight && !one_way()) {
-    arrived_in(visit->id, look.check); // what the search has found is true
+  const bool circle = !visit->first && closes_circle(visit->id, path_.size());
+  const bool gives_up = visit->first && !one_way() && options_.gives_up && gives_up_straight();
+  if (gives_up || (circle && options_.starts_at_once && !one_way())) {
+    arrived_in(visit->id, look.check); // the search ends here, and what it has found is true
   }
-  if (!visit->first) {
-    look_for_circle(visit->id, path_.size());
-  } else if (ends_straight && !one_way()) {
+  if (circle) {
+    note_circle();
+  }
+  if (gives_up) {
     table_.note(Fact::GaveUp);
     finish();
   }
@@ -385,18 +385,12 @@ Explorer::Node& Explorer::add_node(StateId state, const Look& look) {
   return node;
 }
 
-/// A move has led from the last of so many states of path_ to `state`: is it one of them?
-void Explorer::look_for_circle(StateId state, std::size_t way) {
-  if (!options_.gives_up && !options_.starts_at_once) {
-    return;
-  }
-  if (closes_circle(state, way)) {
-    note_circle();
-  }
-}
-
-/// Is the state one of the last ones before it?
+/// A move has led from the last of the first `way` states of path_ to `state`: is it one of the
+/// last of them? False where circles do not matter to the search.
 bool Explorer::closes_circle(StateId state, std::size_t way) const {
+  if (!options_.gives_up && !options_.starts_at_once) {
+    return false;
+  }
   for (std::size_t i = 1; i <= std::min(way, longest_circle); ++i) {
     if (path_[way - i].state == state) {
       return true;
@@ -626,7 +620,9 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   table_.add_edge(
       ShortEdge{node.state, *to, label_of(node, choice), pack_choice(choice.number, choice.check)}
   );
-  look_for_circle(*to, static_cast<std::size_t>(&node - path_.data()) + 1);
+  if (closes_circle(*to, static_cast<std::size_t>(&node - path_.data()) + 1)) {
+    note_circle();
+  }
   return true;
 }
 

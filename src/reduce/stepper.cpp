@@ -30,9 +30,10 @@ namespace {
 // After so many instructions or loops without a choice the threads of a warp are asked that for the
 // first time, then after twice as many …
 constexpr int first_patience = 1 << 12;
-constexpr std::uint64_t any_number = ~std::uint64_t{0};
 // … and after so many they may be meeting each other for ever.
 constexpr int last_patience = 1 << 20;
+// How often lanes may read what others may write: no limit.
+constexpr std::uint64_t any_number = ~std::uint64_t{0};
 
 LaneMask bit(int lane) {
   return LaneMask{1} << lane;

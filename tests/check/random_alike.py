@@ -97,7 +97,7 @@ class TooLarge(Exception):
 
 
 class Oracle:
-    """All executions of `codes`, one for each thread. `unit`: the number of threads that are guaranteed together."""
+    """All executions of `codes`, one for each thread, in blocks of `per_block`. `judged`: what the judge hangs for."""
 
     def __init__(self, codes, shape, per_block, judged):
         self.codes, self.shape, self.per_block, self.judged = codes, shape, per_block, judged

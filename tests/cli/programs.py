@@ -1,4 +1,6 @@
-"""Programs that several of the tests here check."""
+"""Programs that several of the tests here check, and how they compare reports."""
+import json
+
 # A block waits for one that need not start.
 HANG = """
 __device__ volatile int flag;
@@ -29,3 +31,12 @@ int main() {
   return cudaDeviceSynchronize();
 }
 """
+
+
+def without_times(text):
+    """A report in JSON, but for what differs each time."""
+    def strip(value):
+        if isinstance(value, dict):
+            return {k: strip(v) for k, v in value.items() if k != "seconds"}
+        return [strip(v) for v in value] if isinstance(value, list) else value
+    return strip(json.loads(text))

@@ -11,6 +11,8 @@ import tempfile
 import time
 import unittest
 
+from programs import without_times
+
 HEDDLE = os.environ["HEDDLE"]
 IDIOMS = pathlib.Path(__file__).resolve().parents[1] / "check" / "idioms"
 PLAIN = ["--no-symmetry", "--no-eager"]
@@ -33,16 +35,11 @@ int main() {
 """
 
 
-def without_times(text):
-    report = json.loads(text)
-
-    def strip(value):
-        if isinstance(value, dict):
-            return {k: strip(v) for k, v in value.items() if k != "seconds"}
-        return [strip(v) for v in value] if isinstance(value, list) else value
+def comparable(text):
+    report = without_times(text)
     # Which of two launches of one kernel is the second one depends on the way on which a state is met first.
     report["bounds"] = re.sub(r", kernel '[^']*' \(launch \d+\)", "", report["bounds"])
-    return strip(report)
+    return report
 
 
 class Checkpoints(unittest.TestCase):
@@ -62,7 +59,7 @@ class Checkpoints(unittest.TestCase):
     def whole(self, case, *options):
         done = subprocess.run(self.command(case, *options), capture_output=True, text=True, timeout=200, check=False)
         self.assertIn(done.returncode, (0, 1), done.stderr)
-        return without_times(done.stdout)
+        return comparable(done.stdout)
 
     def resume(self):
         return ["--resume"] if self.file.exists() else []
@@ -80,7 +77,7 @@ class Checkpoints(unittest.TestCase):
             try:
                 out, err = child.communicate(timeout=0 if kills == 0 else seconds + source.random() * seconds)
                 self.assertIn(child.returncode, (0, 1), err)
-                return without_times(out), kills
+                return comparable(out), kills
             except subprocess.TimeoutExpired:
                 child.send_signal(signal.SIGKILL if kills % 3 else signal.SIGINT)
                 child.communicate()

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from programs import HANG, LONG
+from programs import HANG, LONG, without_times
 
 HEDDLE = os.environ["HEDDLE"]
 MPIRUN = os.environ["HEDDLE_MPIRUN"].split()
@@ -27,16 +27,6 @@ SUITE = "programs:\n" + "".join(f"  - program: hang.cu\n    name: h{i}\n    expe
     "".join(f"  - program: race.cu\n    name: r{i}\n" for i in range(3))
 SLOW = "options: --max-time=60 --max-states=100000000\nprograms:\n  - program: hang.cu\n    expect: may-hang\n" + \
     "".join(f"  - program: long.cu\n    name: l{i}\n" for i in range(4))
-
-
-def without_times(text):
-    report = json.loads(text)
-
-    def strip(value):
-        if isinstance(value, dict):
-            return {k: strip(v) for k, v in value.items() if k != "seconds"}
-        return [strip(v) for v in value] if isinstance(value, list) else value
-    return strip(report)
 
 
 class Ranks(unittest.TestCase):
