@@ -56,7 +56,8 @@ Engine::Engine(World& world, EngineOptions options) : world_(world), options_(st
     options_.workers = 1;
     random_.emplace(*options_.seed);
     host_exec_ = std::make_unique<isa::Exec>(world.space());
-    host_exec_->keep_turns(); // what the seed chooses among must not depend on compiled code
+    host_exec_->keep_turns();  // what the seed chooses among must not depend on compiled code
+    world_.use_virtual_time(); // nor on how fast this machine is: waits of libcu++ ask for the time
   }
   soft_limit_ = options_.workers;
 }

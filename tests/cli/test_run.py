@@ -45,6 +45,9 @@ __global__ void counted(int* p) {
     }
   }
 }
+__global__ void stamps() {
+  if (threadIdx.x % 32 == 0) std::printf("%u at %lld\\n", threadIdx.x / 32, clock64());
+}
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   int* p;
@@ -56,6 +59,7 @@ int main(int argc, char** argv) {
   if (std::strcmp(what, "count") == 0) count<<<1, 32>>>(p);
   if (std::strcmp(what, "tally") == 0) tally<<<1, 32>>>(p);
   if (std::strcmp(what, "counted") == 0) counted<<<3, 1>>>(p);
+  if (std::strcmp(what, "stamps") == 0) stamps<<<2, 128>>>();
   if (std::strcmp(what, "host") == 0) for (volatile int i = 0;; i = i + 1) {}
   if (std::strncmp(what, "refused", 7) == 0) store<<<1, 2048>>>(p, 0);
   if (std::strcmp(what, "refused-seen") == 0) cudaGetLastError();
@@ -304,6 +308,12 @@ int main() {
         self.assertIn("cannot write '/dev/full': No space left on device; the result is on standard output", done.stderr)
         self.assertIn("terminates under every schedule", done.stdout)
         self.assertIn("is not a file", self.heddle("--write-baseline=/dev/full", "app.cu", "--", "fault", status=2).stderr)
+
+    def test_a_seed_makes_time_virtual(self):
+        for seed in ("--seed=0", "--seed=3"):
+            first, second = (self.heddle(seed, "app.cu", "--", "stamps", status=0).stdout for _ in range(2))
+            self.assertEqual(first, second)
+            self.assertRegex(first, r"3 at \d+\n")
 
     def test_leaks(self):
         self.assertIn("error[leak]: 64 bytes in 1 allocation", self.heddle("--leaks", "app.cu", "--", "leak", status=1).stderr)
