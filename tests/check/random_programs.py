@@ -35,7 +35,9 @@ EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-places", "--no-data-
 LARGE = (["--straight-after=1"], ["--one-order-after=1"], ["--straight-after=1", "--one-order-after=1"])
 KINDS = {**random_kernels.KINDS, **random_hosts.KINDS, **random_alike.KINDS}
 LIMITS = {"hosts": 1500}  # states: each is a process
-NVCC = "-arch=sm_90 -std=c++17"
+# Instructions of one kind without a line are one place to a report, which takes hangs at different ones for one. So there are
+# lines, and each statement is on one of its own.
+NVCC = "-arch=sm_90 -std=c++17 -lineinfo"
 
 
 class Answer:
@@ -85,7 +87,8 @@ class Programs:
 
     def text(self, programs):
         cases = "".join(f"  if (n == {p.number}) {{\n{p.main}  }}\n" for p in programs)
-        return (self.head + "".join(p.functions for p in programs)
+        functions = "".join(p.functions for p in programs).replace("; ", ";\n").replace("{ ", "{\n")
+        return (self.head + functions
                 + f"int main(int, char** argv) {{\n  const int n = atoi(argv[1]);\n{cases}"
                 + "  return cudaDeviceSynchronize() != cudaSuccess;\n}\n")
 
