@@ -455,6 +455,14 @@ bool is_hang(const report::Diagnostic& d) {
   return report::describe(d.finding).group == report::FindingGroup::Hang;
 }
 
+/// Of several threads that spin, one gives a finding its place: which, depends on the search.
+bool speaks_of(const report::Diagnostic& d, const report::Place& place) {
+  const auto is_it = [&](const report::Place& other) {
+    return other.file == place.file && other.line == place.line;
+  };
+  return is_it(d.place) || std::ranges::any_of(d.labels, is_it, &report::Label::place);
+}
+
 /// A call of the host that need not return while a kernel runs [API] is the assumption that
 /// explains least: says how the program hangs without it, if it does.
 Result<void> prefer_prompt_hangs(
@@ -485,7 +493,7 @@ Result<void> prefer_prompt_hangs(
   }
   std::erase_if(report.findings, [&](const report::Diagnostic& d) {
     return is_hang(d) && std::ranges::any_of(found.findings, [&](const report::Diagnostic& other) {
-             return other.place.file == d.place.file && other.place.line == d.place.line;
+             return speaks_of(d, other.place);
            });
   });
   for (report::Diagnostic& d : found.findings) {

@@ -212,6 +212,29 @@ static int waits_for_nobody(Setup) {
   return 0;
 }
 
+// One thread spins for nobody, and while the other one is kept inside its query a kernel spins as well: the first
+// is what hangs even if calls return promptly, and so the only thing to tell, whichever of the two is met first.
+//@ case: spins-beside-a-query
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: spins-beside-a-query
+//@ flags: --no-eager
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+static int spins_beside_a_query(Setup) {
+  Mail* mail = make_mail();
+  std::thread spinner([mail] {
+    while (mail->stop.load(memory_order_relaxed) == 0) {
+    }
+  });
+  answer<<<1, 1>>>(mail);
+  while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {
+    mail->request.store(1, memory_order_release);
+  }
+  spinner.join();
+  return finish();
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"mutexes-crossed", mutexes<true>},
@@ -225,5 +248,6 @@ int main(int argc, char** argv) {
       {"spinner-and-querier", spinner_and_querier},
       {"allocators", allocators},
       {"waits-for-nobody", waits_for_nobody},
+      {"spins-beside-a-query", spins_beside_a_query},
   });
 }
