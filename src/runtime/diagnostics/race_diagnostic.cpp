@@ -181,6 +181,14 @@ bool is_library_matter(const RaceReport& race) {
           groups(race.first) && groups(race.second));
 }
 
+/// Is there nothing to put a barrier between?
+bool is_one_statement(const RaceReport& race) {
+  const machine::SourcePlace& first = users_place(race.first);
+  const machine::SourcePlace& second = users_place(race.second);
+  return first.line != 0 && first.line == second.line && first.column == second.column &&
+         first.file == second.file;
+}
+
 /// "a.cu:12 (a write of 4 bytes) and a.cu:14 (a read of 4 bytes)"
 std::string lines_of(const RaceReport& race) {
   const auto one = [](const RaceSide& side) {
@@ -343,12 +351,22 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   add_launches(d, launches);
   if (race.unordered_value) {
     d.notes.emplace_back(
-        "both are volatile, so it is no data race; but what is read becomes data, and is the one "
-        "value or the other"
+        race.update ? "both are volatile, so it is no data race; but a write between this read and "
+                      "the write of what was made of its value gets lost"
+                    : "both are volatile, so it is no data race; but what is read becomes data, "
+                      "and is the one value or the other"
     );
   }
   const bool barrier = race.why == Why::Warp || race.why == Why::Block;
-  if (barrier && race.next_round) {
+  if (barrier && !race.next_round && (race.update || is_one_statement(race))) {
+    d.help.emplace_back(
+        race.first.write && race.second.write
+            ? "let one of the threads write, or let each write to a place of its own"
+            : "use one atomic operation (atomicAdd and its kind), or make two statements of it "
+              "with "
+              "a barrier between the read and the write"
+    );
+  } else if (barrier && race.next_round) {
     d.help.push_back(
         fmt::format(
             "put {} at the end of the loop body: the accesses are of different rounds",
