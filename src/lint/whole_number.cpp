@@ -30,6 +30,9 @@ bool rounds(const CallExpr& call) {
 
 bool is_whole(const Expr* expression) {
   expression = expression->IgnoreParens();
+  if (const auto* full = dyn_cast<FullExpr>(expression)) {
+    return is_whole(full->getSubExpr());
+  }
   if (expression->isTypeDependent()) {
     return false;
   }

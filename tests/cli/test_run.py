@@ -444,6 +444,38 @@ int main() {
         done = self.heddle("--nvcc=-lcuda", "errors.cu", "--", "3", command="check", status=1)
         self.assertRegex(done.stdout, r"errors\.cu:\d+:\d+: error\[out-of-bounds\]: cudaMemset")
 
+    def test_a_reused_mbarrier_is_one_finding(self):
+        # Others still wait on it where thread 0 initialises it again. That its words race as well is no news.
+        (self.root / "reused.cu").write_text("""#include <cuda/barrier>
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+__global__ void again(int* out) {
+  __shared__ alignas(Barrier) char room[sizeof(Barrier)];
+  Barrier& barrier = *reinterpret_cast<Barrier*>(room);
+  for (int round = 0; round < 3; ++round) {
+    if (threadIdx.x == 0) init(&barrier, blockDim.x);
+    __syncthreads();
+    barrier.arrive_and_wait();
+  }
+}
+// Not behind a barrier of the block: nobody waits yet, and it is a race.
+__global__ void early(int* out) {
+  __shared__ alignas(Barrier) char room[sizeof(Barrier)];
+  Barrier& barrier = *reinterpret_cast<Barrier*>(room);
+  if (threadIdx.x == 32) init(&barrier, 32);
+  if (threadIdx.x < 32) barrier.arrive();
+}
+int main(int argc, char**) {
+  if (argc > 1) early<<<1, 64>>>(nullptr); else again<<<1, 64>>>(nullptr);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+""")
+        report = json.loads(self.report("--races", "reused.cu", status=1))
+        self.assertEqual([finding["code"] for finding in report["findings"]], ["barrier-reused"])
+        self.assertRegex(str(report["notes"]), r"\d data races? on the mbarrier that is reused (is|are) part of that finding")
+        codes = [finding["code"] for finding in json.loads(self.report("--races", "reused.cu", "--", "early", status=1))["findings"]]
+        self.assertIn("data-race", codes)
+        self.assertNotIn("barrier-reused", codes)
+
     def test_exit_codes_that_ci_chooses(self):
         self.heddle("--error-exitcode=9", "app.cu", "--", "fault", status=9)
         self.heddle("--error-exitcode=9", "app.cu", "--", "refused", command="check", status=9)

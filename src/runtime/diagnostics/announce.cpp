@@ -148,8 +148,33 @@ void announce_note(const report::Diagnostic& note) {
   }
 }
 
+namespace {
+
+/// Never destroyed: exit handlers ask for them.
+struct Faults {
+  std::mutex mutex;
+  std::vector<report::Diagnostic> announced;
+};
+Faults& faults() {
+  static auto* const instance = new Faults;
+  return *instance;
+}
+
+} // namespace
+
+std::vector<report::Diagnostic> announced_faults(report::Finding finding) {
+  const std::lock_guard lock(faults().mutex);
+  std::vector<report::Diagnostic> result = faults().announced;
+  std::erase_if(result, [finding](const report::Diagnostic& d) { return d.finding != finding; });
+  return result;
+}
+
 void announce_fault(const machine::FaultReport& fault) {
   report::Diagnostic d = machine::diagnose(fault);
+  {
+    const std::lock_guard lock(faults().mutex);
+    faults().announced.push_back(d);
+  }
   if (!explore::is_exploring()) {
     add_launches(d, fault.launches);
   }

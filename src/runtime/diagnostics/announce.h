@@ -25,6 +25,9 @@ void announce_note(const report::Diagnostic& note);
 /// The same for a device fault.
 void announce_fault(const machine::FaultReport& fault);
 
+/// The faults of this kind that have been announced; they end a kernel, so there are few.
+std::vector<report::Diagnostic> announced_faults(report::Finding finding);
+
 /// What is a defect by other rules than those that hold: a warning, or, while every schedule is
 /// explored, a line in the file that HEDDLE_REMARKS_TO names.
 void announce_remark(const machine::FaultReport& what);

@@ -189,6 +189,24 @@ bool is_one_statement(const RaceReport& race) {
          first.file == second.file;
 }
 
+/// Does it only show once more that an mbarrier is initialised again, or invalidated, while others
+/// use it ([BAR-REUSE])? One side does that, and one stands where `reuse` has a place.
+bool shows_again(const RaceReport& race, const report::Diagnostic& reuse) {
+  const auto is = [](const RaceSide& side, std::string_view what) {
+    return side.place.instruction.starts_with(what);
+  };
+  const auto stands_there = [&](const RaceSide& side) {
+    const machine::SourcePlace& place = users_place(side);
+    return place.line != 0 && std::ranges::any_of(reuse.labels, [&](const report::Label& label) {
+             return label.place.line == place.line && label.place.file == place.file;
+           });
+  };
+  return is(race.first, "mbarrier.") && is(race.second, "mbarrier.") &&
+         (is(race.second, "mbarrier.init") || is(race.second, "mbarrier.inval") ||
+          is(race.first, "mbarrier.init") || is(race.first, "mbarrier.inval")) &&
+         (stands_there(race.first) || stands_there(race.second));
+}
+
 /// "a.cu:12 (a write of 4 bytes) and a.cu:14 (a read of 4 bytes)"
 std::string lines_of(const RaceReport& race) {
   const auto one = [](const RaceSide& side) {
@@ -243,9 +261,13 @@ void at_exit(int /*status*/, void* argument) {
   const auto& [races, space, grades] = *static_cast<const Watched*>(argument);
   std::size_t inside = 0;
   std::size_t same = 0;
+  std::size_t again = 0;
+  const auto reuses = announced_faults(report::Finding::BarrierReused);
   std::vector<RaceReport> told;
   for (const RaceReport& race : races.reports()) {
-    if (!grades.library && is_library_matter(race)) {
+    if (std::ranges::any_of(reuses, [&](const auto& d) { return shows_again(race, d); })) {
+      ++again;
+    } else if (!grades.library && is_library_matter(race)) {
       ++inside;
     } else if (!grades.same_value && race.same_value) {
       ++same;
@@ -257,6 +279,16 @@ void at_exit(int /*status*/, void* argument) {
     report::Diagnostic d = diagnose(group.first, space);
     add_others(d, group);
     announce_or_write(d);
+  }
+  if (again != 0) {
+    count(
+        fmt::format(
+            "{} data race{} on the mbarrier that is reused {} part of that finding",
+            again,
+            again == 1 ? "" : "s",
+            again == 1 ? "is" : "are"
+        )
+    );
   }
   if (same != 0) {
     count(
