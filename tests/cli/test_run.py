@@ -461,17 +461,17 @@ __global__ void again(int* out) {
 __global__ void early(int* out) {
   __shared__ alignas(Barrier) char room[sizeof(Barrier)];
   Barrier& barrier = *reinterpret_cast<Barrier*>(room);
-  if (threadIdx.x == 32) init(&barrier, 32);
-  if (threadIdx.x < 32) barrier.arrive();
+  if (threadIdx.x == 0) init(&barrier, 32);
+  if (threadIdx.x >= 32) barrier.arrive();
 }
 int main(int argc, char**) {
   if (argc > 1) early<<<1, 64>>>(nullptr); else again<<<1, 64>>>(nullptr);
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 """)
-        report = json.loads(self.report("--races", "reused.cu", status=1))
-        self.assertEqual([finding["code"] for finding in report["findings"]], ["barrier-reused"])
-        self.assertRegex(str(report["notes"]), r"\d data races? on the mbarrier that is reused (is|are) part of that finding")
+        finding, note = json.loads(self.report("--races", "reused.cu", status=1))["findings"]
+        self.assertEqual((finding["code"], finding["severity"], note["severity"]), ("barrier-reused", "error", "note"))
+        self.assertRegex(note["message"], r"\d data races? on the mbarrier that is reused (is|are) part of that finding")
         codes = [finding["code"] for finding in json.loads(self.report("--races", "reused.cu", "--", "early", status=1))["findings"]]
         self.assertIn("data-race", codes)
         self.assertNotIn("barrier-reused", codes)

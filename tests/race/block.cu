@@ -327,3 +327,45 @@ template <bool right> __global__ void large_tiles(int* out) {
 CASE(reduction_of_large_tiles, "write of 4 bytes races with another write") {
   large_tiles<right><<<1, 256>>>(device_memory<int>(256));
 }
+
+// All warps read the same words, in several phases; then one thread writes one of them.
+template <bool right> __global__ void read_by_all_warps(int* out) {
+  __shared__ int words[16];
+  int sum = 0;
+  for (int phase = 0; phase < 3; ++phase) {
+    if (threadIdx.x < 16) {
+      words[threadIdx.x] = phase;
+    }
+    __syncthreads();
+    for (int again = 0; again < 2; ++again) {
+      sum += words[threadIdx.x % 16] + words[threadIdx.x / 32];
+    }
+    if (right || phase < 2) {
+      __syncthreads();
+    }
+    if (phase == 2 && threadIdx.x == 255) {
+      words[3] = sum;
+    }
+  }
+  out[threadIdx.x] = sum;
+}
+CASE(words_that_all_warps_have_read, "write of 4 bytes races with a read in shared memory") {
+  read_by_all_warps<right><<<1, 256>>>(device_memory<int>(256));
+}
+
+// The lanes of half a warp read what those of the other half write.
+template <bool right> __global__ void halves(int* out) {
+  __shared__ int words[64];
+  words[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const int seen = words[threadIdx.x % 16] + words[threadIdx.x / 16];
+  if (right) {
+    __syncthreads();
+  }
+  words[threadIdx.x] = seen;
+  __syncthreads();
+  out[threadIdx.x] = words[63 - threadIdx.x];
+}
+CASE(halves_of_a_warp, "races with a read in shared memory") {
+  halves<right><<<1, 64>>>(device_memory<int>(64));
+}
