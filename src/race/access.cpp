@@ -425,8 +425,11 @@ const isa::Op* BlockRaces::let_others_go(
 ) {
   constexpr std::size_t most = 4;
   // The lanes of all warps once, and then a few times more.
-  const bool yields = site.decides && races_.yields_behind_reads() && next == &op + 1 &&
-                      turn_for_others(op.target, most + block_.warps().size());
+  // A plain read of global memory whose value is out of date races itself. One of shared memory may
+  // hand on what another thread has read.
+  const bool may_be_old = (site.flags & Strong) != 0 || site.shared;
+  const bool yields = site.decides && may_be_old && races_.yields_behind_reads() &&
+                      next == &op + 1 && turn_for_others(op.target, most + block_.warps().size());
   return yields ? yield(exec, next) : next;
 }
 
