@@ -3,6 +3,7 @@
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cub/block/block_scan.cuh>
 
 namespace cg = cooperative_groups;
 
@@ -369,3 +370,34 @@ template <bool right> __global__ void halves(int* out) {
 CASE(halves_of_a_warp, "races with a read in shared memory") {
   halves<right><<<1, 64>>>(device_memory<int>(64));
 }
+
+// What would help: no barrier goes into one statement, but one goes between two calls of a library.
+template <bool right> __global__ void sum_in_one_statement(int* sum) {
+  if (right) {
+    atomicAdd(sum, threadIdx.x);
+  } else {
+    *sum += threadIdx.x;
+  }
+}
+CASE(update_in_one_statement, "help: use one atomic operation") {
+  sum_in_one_statement<right><<<1, 64>>>(device_memory<int>(1));
+}
+template <bool right> __global__ void last_one(int* last) {
+  if (!right || threadIdx.x == 63) {
+    *last = threadIdx.x;
+  }
+}
+CASE(writes_by_one_statement, "help: let one of the threads write") { last_one<right><<<1, 64>>>(device_memory<int>(1)); }
+template <bool right> __global__ void scans(int* out) {
+  using Scan = cub::BlockScan<int, 128, cub::BLOCK_SCAN_WARP_SCANS>;
+  __shared__ typename Scan::TempStorage memory;
+  int value = threadIdx.x;
+  for (int i = 0; i < 2; ++i) {
+    Scan(memory).InclusiveSum(value, value);
+    if (right) {
+      __syncthreads();
+    }
+  }
+  out[threadIdx.x] = value;
+}
+CASE(scans_by_one_memory, "help: put __syncthreads") { scans<right><<<1, 128>>>(device_memory<int>(128)); }

@@ -2,6 +2,7 @@
 #include "runtime/diagnostics/race_diagnostic.h"
 
 #include "machine/fault_diagnostic.h"
+#include "machine/source_place.h"
 #include "report/names.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
@@ -181,12 +182,12 @@ bool is_library_matter(const RaceReport& race) {
           groups(race.first) && groups(race.second));
 }
 
-/// Is there nothing to put a barrier between?
+/// Is there nothing to put a barrier between? Calls of a library are more than one statement.
 bool is_one_statement(const RaceReport& race) {
-  const machine::SourcePlace& first = users_place(race.first);
-  const machine::SourcePlace& second = users_place(race.second);
+  const machine::SourcePlace& first = race.first.place.source;
+  const machine::SourcePlace& second = race.second.place.source;
   return first.line != 0 && first.line == second.line && first.column == second.column &&
-         first.file == second.file;
+         first.file == second.file && !machine::is_system_file(first.file);
 }
 
 /// Does it only show once more that an mbarrier is initialised again, or invalidated, while others
