@@ -103,7 +103,7 @@ public:
     }
     add_ends(report);
     if (kernels().empty() && report.findings.empty()) {
-      report.warnings.emplace_back("no kernel ran, so this says nothing about device code");
+      report.warnings.emplace_back(no_kernel_ran(complete_));
     }
     telling.end();
     if (report.findings.empty() && report.complete) {

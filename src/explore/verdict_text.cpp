@@ -12,6 +12,12 @@
 
 namespace heddle::explore {
 
+std::string no_kernel_ran(bool complete) {
+  return complete
+             ? "no kernel ran, so this says nothing about device code"
+             : "no kernel had run when the search ended, so this says nothing about device code";
+}
+
 std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels) {
   std::string text = "1 input";
   for (const std::string& kernel : kernels) {

@@ -13,6 +13,9 @@
 
 namespace heddle::explore {
 
+/// A warning, of a search that has seen everything or not.
+std::string no_kernel_ran(bool complete);
+
 /// "1 input, kernel 'scan<<<3,32>>>', memory sequentially consistent"; `kernels`: those of which a
 /// thread has moved. `ptx_memory`: Options::ptx_memory.
 std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std::string>& kernels);

@@ -86,7 +86,7 @@ Product Arithmetic::factorise(ValueId id) const {
   const Instruction* code = flow_.instruction(id);
   if (code != nullptr && code->op == Op::Arithmetic && flow_.values[id].operands.size() == 2) {
     const auto& operands = flow_.values[id].operands;
-    if (code->arithmetic == Operator::Multiply) {
+    if (code->arithmetic == Operator::Multiply && code->is_whole) {
       return times(factorise(operands[0]), factorise(operands[1]));
     }
     if (const auto by = constant(flow_.canonical(operands[1]));
@@ -435,7 +435,13 @@ bool Arithmetic::is_uniform_comparison(
 
 bool Arithmetic::is_uniform(ValueId id) const {
   const Instruction* code = flow_.instruction(id);
-  if (code == nullptr || code->op != Op::Arithmetic || code->is_float) {
+  if (code == nullptr || code->op != Op::Arithmetic) {
+    return false;
+  }
+  const bool orders = // ceil(n / 128.0) * 128 is of type double
+      code->arithmetic == Operator::Less || code->arithmetic == Operator::LessEqual ||
+      code->arithmetic == Operator::Greater || code->arithmetic == Operator::GreaterEqual;
+  if (code->is_float && !orders) {
     return false;
   }
   const auto& operands = flow_.values[id].operands;

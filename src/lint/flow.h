@@ -110,6 +110,7 @@ struct Instruction {
   Scope scope = Scope::None;
   bool is_volatile = false;
   bool is_float = false;
+  bool is_whole = true;         // Arithmetic: on whole numbers, of whatever type
   bool may_synchronise = false; // Known: which function it is nobody knows, in a template
   bool is_object = false; // Call: the result is an object; Element: an array becomes a pointer
   std::int64_t number = 0;

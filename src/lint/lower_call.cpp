@@ -125,7 +125,7 @@ ValueId FunctionLowering::call_function(
     // call may give something else. The device's functions of a toolkit do not.
     const bool for_device = out_.is_device || out_.is_pattern;
     const bool pure = (for_device && unit_.is_in_toolkit(callee)) || callee.getBuiltinID() != 0 ||
-                      callee.isConstexpr() || callee.isDefaulted();
+                      callee.isConstexpr() || callee.isDefaulted() || callee.hasAttr<ConstAttr>();
     meaning.effect = pure ? Effect::Pure : Effect::Unknown;
     if (callee.isNoReturn()) {
       meaning.effect = Effect::Trap;

@@ -1,6 +1,7 @@
 // Expressions to instructions: values of scalars, addresses of objects.
 #include "lint/lower.h"
 #include "lint/unreadable.h"
+#include "lint/whole_number.h"
 
 namespace heddle::lint {
 
@@ -694,6 +695,7 @@ ValueId FunctionLowering::assign(
   } else {
     changed = arithmetic(op, {old, what}, range);
     out_.code[changed].is_float = left->getType()->isFloatingType();
+    out_.code[changed].is_whole = is_whole(left) && is_whole(right);
   }
   const ValueId made = store(to, changed, range, name);
   out_.code[made].is_volatile = left->getType().isVolatileQualified();
@@ -731,6 +733,7 @@ ValueId FunctionLowering::binary(const BinaryOperator& expression) {
   }
   const ValueId made = arithmetic(op, {left, right}, range);
   out_.code[made].is_float = expression.getLHS()->getType()->isFloatingType();
+  out_.code[made].is_whole = is_whole(expression.getLHS()) && is_whole(expression.getRHS());
   return made;
 }
 

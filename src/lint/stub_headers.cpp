@@ -121,11 +121,12 @@ __device__ int __mul24(int, int);
 __device__ unsigned __umul24(unsigned, unsigned);
 __device__ unsigned __umulhi(unsigned, unsigned);
 __device__ float __fdividef(float, float);
-#define HEDDLE_MATH1(N) HEDDLE_HOST_TOO float N##f(float); HEDDLE_HOST_TOO double N(double);
+#define HEDDLE_SAME __attribute__((const)) HEDDLE_HOST_TOO
+#define HEDDLE_MATH1(N) HEDDLE_SAME float N##f(float); HEDDLE_SAME double N(double);
 HEDDLE_MATH1(sqrt) HEDDLE_MATH1(rsqrt) HEDDLE_MATH1(exp) HEDDLE_MATH1(exp2) HEDDLE_MATH1(log) HEDDLE_MATH1(log2)
 HEDDLE_MATH1(sin) HEDDLE_MATH1(cos) HEDDLE_MATH1(tan) HEDDLE_MATH1(tanh) HEDDLE_MATH1(fabs) HEDDLE_MATH1(floor)
 HEDDLE_MATH1(ceil) HEDDLE_MATH1(erf) HEDDLE_MATH1(round) HEDDLE_MATH1(cbrt) HEDDLE_MATH1(atan) HEDDLE_MATH1(log10)
-#define HEDDLE_MATH2(N) HEDDLE_HOST_TOO float N##f(float, float); HEDDLE_HOST_TOO double N(double, double);
+#define HEDDLE_MATH2(N) HEDDLE_SAME float N##f(float, float); HEDDLE_SAME double N(double, double);
 HEDDLE_MATH2(pow) HEDDLE_MATH2(fmin) HEDDLE_MATH2(fmax) HEDDLE_MATH2(atan2) HEDDLE_MATH2(fmod)
 HEDDLE_HOST_TOO float fmaf(float, float, float);
 HEDDLE_HOST_TOO double fma(double, double, double);

@@ -20,6 +20,7 @@ bool may_be_provable(const Instruction& code) {
   case Operator::LessEqual:
   case Operator::Greater:
   case Operator::GreaterEqual:
+    return true;
   case Operator::Equal:
   case Operator::NotEqual:
   case Operator::Subtract:

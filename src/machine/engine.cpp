@@ -679,9 +679,9 @@ void Engine::api_call(const char* /*name*/) {
 }
 
 void Engine::let_nobody_run(std::unique_lock<std::mutex>& lock) {
-  probing_ = true; // pick() hands out nothing
   const auto busy = [](const std::shared_ptr<Resident>& r) { return r->busy; };
-  while (std::ranges::any_of(resident_, busy)) {
+  // Set in each round: another who has waited for the same may have let them run again.
+  while (probing_ = true, std::ranges::any_of(resident_, busy)) { // pick() hands out nothing
     completed_.wait_for(lock, std::chrono::milliseconds(1));
   }
 }

@@ -68,9 +68,19 @@ bool may_wait_for_time(const isa::Warp& warp) {
   });
 }
 
-/// The registers of a lane that may still be read, at the place where it stands.
-void hash_live(const LiveState::At& at, const isa::Frame& frame, std::size_t lane, Hasher& hasher) {
+/// The registers of a lane that may still be read, at the place where it stands; with `data` also
+/// those by which nothing is decided.
+void hash_live(
+    const LiveState::At& at,
+    const isa::Frame& frame,
+    std::size_t lane,
+    bool data,
+    Hasher& hasher
+) {
   for (const LiveState::Register& r : at.registers) {
+    if (r.data && !data) {
+      continue;
+    }
     const std::byte* values = frame.registers.data() + r.offset;
     std::uint64_t bits = 0;
     if (r.bytes == 0) {
@@ -117,10 +127,16 @@ public:
   explicit Notes(Probe& probe) : probe_(probe) {}
 
   const std::vector<Written>& writes() const { return notes_.writes; } // to other places
-  void clear() { notes_.clear(); }
+  /// Has an access since then had a value, or an address, by which nothing is decided?
+  bool saw_data() const { return saw_data_; }
+  void clear() {
+    notes_.clear();
+    saw_data_ = false;
+  }
 
   void accessed(int /*lane*/, std::byte* at, std::uint32_t bytes, bool store) override {
     const bool counts = is_count(*probe_.exec_.current());
+    saw_data_ = saw_data_ || last_is_data_;
     if (store && !counts) {
       notes_.written(at, bytes);
     }
@@ -137,6 +153,7 @@ private:
       const isa::Code& code = probe_.exec_.code();
       const ptx::Effect& effect = ptx::effect_of(code.function->body[op.instruction]);
       last_ = &op;
+      last_is_data_ = probe_.live_.at(code, op).only_data;
       last_counts_ = effect.is(ptx::Effect::Kind::Update) && !probe_.live_.is_result_used(code, op);
     }
     return last_counts_;
@@ -145,12 +162,14 @@ private:
   Probe& probe_;
   AccessNotes notes_{probe_.exec_, /*max_reads=*/0};
   const isa::Op* last_ = nullptr;
-  bool last_counts_ = false;
+  bool last_counts_ = false, last_is_data_ = false;
+  bool saw_data_ = false;
 };
 
 /// What the future of a warp's lanes depends on, memory that others see aside. A lane that is
 /// blocked has handed over values already, so all of its registers count.
-Hash128 Probe::state_of(const Block& block, std::size_t w, const Block::WarpState& state) {
+Hash128
+Probe::state_of(const Block& block, std::size_t w, const Block::WarpState& state, Registers which) {
   Hasher hasher;
   if (block.rules() != nullptr) {
     block.rules()->hash(w, hasher);
@@ -179,7 +198,8 @@ Hash128 Probe::state_of(const Block& block, std::size_t w, const Block::WarpStat
     if (blocked) {
       whole(&frame);
     } else {
-      hash_live(live_.at(*frame.code, *warp.pc[lane]), frame, lane, hasher);
+      const LiveState::At& at = live_.at(*frame.code, *warp.pc[lane]);
+      hash_live(at, frame, lane, which == Registers::Live, hasher);
     }
     hasher.bytes(warp.local + lane * warp.local_stride, frame.local_end());
   }
@@ -205,7 +225,8 @@ Probed Probe::warp(Block& block, std::size_t w) {
   std::vector<Written> all_writes; // before that
   exec_.watch(&notes);
   Probed result = Probed::Moves;
-  Recurrence circle(state_of(block, w, state));
+  auto which = Registers::Decisive;
+  Recurrence circle(state_of(block, w, state, which));
   for (int turn = 1; turn <= max_turns && all_writes.size() < max_writes &&
                      counted_.size() + accessed_.size() < max_writes;
        ++turn) {
@@ -214,13 +235,19 @@ Probed Probe::warp(Block& block, std::size_t w) {
     if (stop == isa::Stop::Fault || stop == isa::Stop::Unsupported || stop == isa::Stop::Exited) {
       break;
     }
-    const Hash128 now = state_of(block, w, state);
-    if (circle.is_back(now) && undone(notes.writes())) {
+    Hash128 now = state_of(block, w, state, which);
+    const bool is_back = circle.is_back(now) && undone(notes.writes());
+    bool renewed = false;
+    if (is_back && which == Registers::Decisive && notes.saw_data()) {
+      which = Registers::Live;
+      circle = Recurrence(now = state_of(block, w, state, which));
+      renewed = true;
+    } else if (is_back) {
       all_writes.insert(all_writes.end(), notes.writes().begin(), notes.writes().end());
       result = undone(all_writes) ? Probed::Circles : Probed::Settled;
       break;
     }
-    if (circle.go_on(now)) {
+    if (renewed || circle.go_on(now)) {
       all_writes.insert(all_writes.end(), notes.writes().begin(), notes.writes().end());
       notes.clear();
     }

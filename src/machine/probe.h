@@ -20,8 +20,13 @@
 // nobody_reads_counters() says whether it was one. Reads that are no plain accesses (textures,
 // copies, calls of other modules) are not noted; where a module has any, counters do not count.
 //
-// Misses: a program that counts its polls in a register and stores the count, and one that asks a
-// clock which may decide something: it may wait for a time limit ([CLOCK]). It invents no hang.
+// Nor need registers come back by which nothing is decided ([RED-CONE]), such as a count of polls
+// that is stored behind the loop, if no access on the way has a value or an address from them. For
+// then the same argument holds: each instruction on the way does the same again, but for what it
+// makes of those registers and puts into them.
+//
+// Misses: a program that stores its count of polls in each round, and one that asks a clock which
+// may decide something: it may wait for a time limit ([CLOCK]). It invents no hang.
 #pragma once
 
 #include "machine/block.h"
@@ -56,10 +61,15 @@ private:
   class Notes;
   Probed warp(Block& block, std::size_t w);
   void look_at_modules(const isa::Warp& warp);
-  Hash128 state_of(const Block& block, std::size_t w, const Block::WarpState& state);
+  enum class Registers : std::uint8_t {
+    Decisive,
+    Live
+  };
+  Hash128
+  state_of(const Block& block, std::size_t w, const Block::WarpState& state, Registers which);
 
   isa::Exec& exec_;
-  LiveState live_{ptx::Liveness::Of::Effects};
+  LiveState live_{ptx::Liveness::Of::Effects, {.by_decisions = true}};
   // In this pass, as words of 4 bytes by their number.
   std::unordered_set<std::uintptr_t> counted_, accessed_;
   std::unordered_map<const ptx::Module*, bool> reads_otherwise_; // seen so far

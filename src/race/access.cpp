@@ -5,6 +5,7 @@
 #include "isa/ops_address.h"
 
 #include "race/block.h"
+#include <immintrin.h>
 
 #include <bit>
 
@@ -111,7 +112,7 @@ void BlockRaces::addresses(
 Access BlockRaces::access_of(const Site& site, std::uint32_t number, std::size_t index) const {
   Access by;
   by.block = number_;
-  by.tick = threads_[index].tick;
+  by.tick = now_[index].tick;
   by.site = number;
   by.thread = static_cast<std::uint16_t>(index);
   by.flags = site.flags;
@@ -176,6 +177,112 @@ std::uint64_t element(
 
 } // namespace
 
+namespace {
+
+/// The lanes that read what the lane right before them, or half a warp before, reads: bit `lane`.
+template <std::size_t distance> LaneMask same_as_before(const std::uint64_t (&address)[32]) {
+  LaneMask result = 0;
+  for (std::size_t lane = distance == 1 ? 0 : distance; lane < isa::warp_size; lane += 4) {
+    // A vector that would begin before the first lane is compared with itself, one lane late.
+    const auto* here = reinterpret_cast<const __m256i*>(address + lane);
+    const auto* before =
+        reinterpret_cast<const __m256i*>(address + (lane == 0 ? 0 : lane - distance));
+    const __m256i equal = _mm256_cmpeq_epi64(_mm256_loadu_si256(here), _mm256_loadu_si256(before));
+    auto bits = static_cast<LaneMask>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
+    if (distance == 1 && lane == 0) {
+      bits = 0;
+      for (std::size_t i = 1; i < 4; ++i) {
+        bits |= static_cast<LaneMask>(address[i] == address[i - 1]) << i;
+      }
+    }
+    result |= bits << lane;
+  }
+  return result;
+}
+
+} // namespace
+
+/// Plain reads of words in shared memory by a whole warp at once, if its lanes know the same. Of
+/// lanes that read one word the first two are looked at. For the others there is nothing to do:
+/// two of their warp are kept by then, or one of them and one that is farther away. The result is
+/// the lanes that are left.
+LaneMask BlockRaces::read_words(
+    const Site& site,
+    Access by,
+    std::size_t w,
+    LaneMask lanes,
+    const std::uint64_t (&address)[isa::warp_size]
+) {
+  const std::size_t first = w * isa::warp_size;
+  bool same = lanes == isa::all_lanes;
+  std::uint64_t together = 0;
+  std::uint64_t apart = 0; // bits in which addresses differ
+  for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
+    same &= now_[first + lane] == now_[first];
+    together |= address[lane];
+    apart |= address[lane] ^ address[0];
+  }
+  constexpr std::uint64_t end_of_own = std::uint64_t{1} << memory::shared_rank_shift;
+  if (!same || (together & 3) != 0 || !site.shared || together >= end_of_own ||
+      apart >= Page::bytes) {
+    return lanes;
+  }
+  Page* page = shared_.page_to_read(address[0] / Page::bytes);
+  if (page == nullptr) {
+    return lanes;
+  }
+  constexpr std::size_t most_settled = 64;
+  settled_.resize(most_settled);
+  Settled& before = settled_[(address[0] / 4 ^ address[0] / 256) % most_settled];
+  if (before.changes == shared_.changes() && before.now == now_[first]) {
+    std::uint64_t differ = 0;
+    for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
+      differ |= address[lane] ^ before.address[lane];
+    }
+    if (differ == 0) {
+      return 0;
+    }
+  }
+  by.tick = now_[first].tick;
+  const std::uint32_t known = now_[first].block_known;
+  const auto read = [&](int number) __attribute__((always_inline)) {
+    const auto lane = static_cast<std::size_t>(number);
+    by.thread = static_cast<std::uint16_t>(first + lane);
+    return shared_.read_word(*page, address[lane], by, known);
+  };
+  using WordRead = Shadow::WordRead;
+  const LaneMask next_to = same_as_before<1>(address);
+  const LaneMask half_away = same_as_before<isa::warp_size / 2>(address);
+  LaneMask left = 0;
+  bool settled = true;
+  for (LaneMask m = lanes; m != 0;) {
+    const int lane = std::countr_zero(m);
+    const LaneMask bit = LaneMask{1} << lane;
+    m &= ~bit;
+    const WordRead kept = read(lane);
+    settled = settled && kept == WordRead::ForWarp;
+    if (kept == WordRead::No) {
+      left |= bit;
+      continue;
+    }
+    const int run = std::countr_one(static_cast<std::uint64_t>(next_to) >> (lane + 1));
+    const LaneMask behind = static_cast<LaneMask>(((std::uint64_t{1} << run) - 1) << (lane + 1));
+    const LaneMask alike = (behind | (half_away & (bit | behind) << isa::warp_size / 2)) & m;
+    if (kept == WordRead::ForThread && alike != 0 &&
+        read(std::countr_zero(alike)) == WordRead::No) {
+      left |= alike & -alike;
+    }
+    m &= ~alike;
+  }
+  for (std::size_t lane = 0; settled && lane < isa::warp_size; ++lane) {
+    settled = Shadow::is_settled(*page, address[lane]);
+    before.address[lane] = static_cast<std::uint32_t>(address[lane]);
+  }
+  before.changes = settled ? shared_.changes() : ~std::uint64_t{0};
+  before.now = now_[first];
+  return left;
+}
+
 const isa::Op*
 BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
   const LaneMask lanes = exec.mask();
@@ -214,18 +321,18 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   // Blocks 16 threads wide: the second half of a warp reads what the first half has read.
   constexpr std::size_t half = isa::warp_size / 2;
   LaneMask known_for_warp = 0;
-  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+  const LaneMask open = read_of_word ? read_words(site, plain, w, lanes, address) : lanes;
+  for (LaneMask m = open; m != 0; m &= m - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(m));
     if (plain_word && (address[lane] & 3) == 0) {
-      const Thread& thread = threads_[w * isa::warp_size + lane];
+      const Now& thread = now_[w * isa::warp_size + lane];
       if (read_of_word && address[lane] == last.address && thread.tick == last.tick &&
           thread.block_known == last.block_known) {
         continue;
       }
       if (lane >= half && (known_for_warp >> (lane - half) & 1) != 0 &&
           address[lane] == address[lane - half]) {
-        const Thread& other = threads_[w * isa::warp_size + lane - half];
-        if (thread.tick == other.tick && thread.block_known == other.block_known) {
+        if (thread == now_[w * isa::warp_size + lane - half]) {
           continue;
         }
       }
@@ -318,8 +425,11 @@ const isa::Op* BlockRaces::let_others_go(
 ) {
   constexpr std::size_t most = 4;
   // The lanes of all warps once, and then a few times more.
-  const bool yields = site.decides && races_.yields_behind_reads() && next == &op + 1 &&
-                      turn_for_others(op.target, most + block_.warps().size());
+  // A plain read of global memory whose value is out of date races itself. One of shared memory may
+  // hand on what another thread has read.
+  const bool may_be_old = (site.flags & Strong) != 0 || site.shared;
+  const bool yields = site.decides && may_be_old && races_.yields_behind_reads() &&
+                      next == &op + 1 && turn_for_others(op.target, most + block_.warps().size());
   return yields ? yield(exec, next) : next;
 }
 

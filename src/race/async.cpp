@@ -68,7 +68,7 @@ void BlockRaces::wait_for_copies(std::size_t w, LaneMask lanes, std::size_t left
       auto& waited = mine.waited_at[lane];
       waited.resize(std::max<std::size_t>(waited.size(), done[lane] + 1));
       for (auto group = groups.begin(); group != end; ++group) {
-        waited[*group] = threads_[w * isa::warp_size + lane].tick;
+        waited[*group] = now_[w * isa::warp_size + lane].tick;
       }
       groups.erase(groups.begin(), end);
     }
@@ -458,7 +458,7 @@ BlockRaces::run_mbarrier(isa::Exec& exec, const isa::Op& op, const Site& site, s
       }
       if (site.release) {
         hand_over(index, barrier->arriving);
-        ++threads_[index].tick;
+        ++now_[index].tick;
       } else if (site.kind == SiteKind::CopyArrive) {
         WarpCopies& mine = copies(w);
         mine.arrives = true;

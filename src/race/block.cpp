@@ -50,6 +50,7 @@ void BlockRaces::started() {
   const std::size_t warps = block_.warps().size();
   threads_.clear();
   threads_.resize(warps * isa::warp_size);
+  now_.assign(warps * isa::warp_size, Now{});
   if (!races_.host_clock().empty() || !command_->launcher.empty()) {
     Clock known = races_.host_clock();
     known.learn(command_->launcher);
@@ -105,7 +106,7 @@ bool BlockRaces::command_ordered(const CommandInfo& other) const {
 /// Does thread `index` know what `thread` of this block did up to that tick?
 bool BlockRaces::knows_own_block(std::size_t thread, std::uint32_t tick, std::size_t index) const {
   const Thread& one = threads_[index];
-  return thread == index || tick <= one.block_known ||
+  return thread == index || tick <= now_[index].block_known ||
          (thread / isa::warp_size == index / isa::warp_size && tick <= one.warp_known) ||
          one.others.knows(name(thread), tick);
 }
@@ -135,7 +136,7 @@ bool BlockRaces::ordered(const Access& before, std::size_t index) const {
 
 BlockRaces::Snapshot BlockRaces::snapshot(std::size_t index, std::uint32_t site) const {
   const Thread& thread = threads_[index];
-  return {thread.others, thread.tick, thread.block_known, thread.warp_known, site};
+  return {thread.others, now_[index].tick, now_[index].block_known, thread.warp_known, site};
 }
 
 void BlockRaces::hand_over(const Snapshot& from, std::size_t index, Clock& into) const {
@@ -157,8 +158,8 @@ void BlockRaces::hand_over_warp(std::size_t w, LaneMask lanes, Clock& into) {
   const Clock* last = nullptr;
   each(lanes, [&](int lane) {
     const Thread& one = thread(w, lane);
-    tick = std::max(tick, one.tick);
-    block_known = std::max(block_known, one.block_known);
+    tick = std::max(tick, now(w, lane).tick);
+    block_known = std::max(block_known, now(w, lane).block_known);
     warp_known = std::max(warp_known, one.warp_known);
     if (last == nullptr || !last->same(one.others)) {
       into.learn(one.others);
@@ -175,13 +176,13 @@ void BlockRaces::hand_over_warp(std::size_t w, LaneMask lanes, Clock& into) {
       into.learn(name(w * isa::warp_size + static_cast<std::size_t>(lane)), tick);
     });
   }
-  each(lanes, [&](int lane) { thread(w, lane).tick = tick + 1; });
+  each(lanes, [&](int lane) { now(w, lane).tick = tick + 1; });
 }
 
 void BlockRaces::launched(std::size_t index, const machine::Command& command) {
   Clock known;
   hand_over(index, known);
-  ++threads_[index].tick;
+  ++now_[index].tick;
   races_.launched(command, std::move(known), extra_commands_);
 }
 
@@ -201,12 +202,10 @@ void BlockRaces::warp_synced(std::size_t w, LaneMask lanes) {
   std::uint32_t warp_known = 0;
   const Thread& first = thread(w, std::countr_zero(lanes));
   bool same = true;
-  each(whole ? isa::all_lanes : lanes, [&](int lane) {
-    tick = std::max(tick, thread(w, lane).tick);
-  });
+  each(whole ? isa::all_lanes : lanes, [&](int lane) { tick = std::max(tick, now(w, lane).tick); });
   each(lanes, [&](int lane) {
     const Thread& one = thread(w, lane);
-    block_known = std::max(block_known, one.block_known);
+    block_known = std::max(block_known, now(w, lane).block_known);
     warp_known = std::max(warp_known, one.warp_known);
     same = same && one.others.same(first.others);
   });
@@ -223,8 +222,7 @@ void BlockRaces::warp_synced(std::size_t w, LaneMask lanes) {
   }
   each(lanes, [&](int lane) {
     Thread& one = thread(w, lane);
-    one.tick = tick + 1;
-    one.block_known = block_known;
+    now(w, lane) = {tick + 1, block_known};
     one.warp_known = warp_known;
     if (!same || !whole) {
       one.others = joined;
@@ -265,16 +263,17 @@ void BlockRaces::opened(std::size_t id, std::span<const LaneMask> waiting, bool 
   }
   std::uint32_t tick = 0;
   const Clock* last = nullptr;
-  for (const Thread& one : threads_) {
+  for (const Now& one : now_) {
     tick = std::max(tick, one.tick);
+  }
+  for (const Thread& one : threads_) {
     if (last == nullptr || !last->same(one.others)) {
       joined.learn(one.others);
       last = &one.others;
     }
   }
+  now_.assign(now_.size(), {tick + 1, tick});
   for (Thread& one : threads_) {
-    one.tick = tick + 1;
-    one.block_known = tick;
     one.warp_known = tick;
     if (!one.others.same(joined)) {
       one.others = joined;

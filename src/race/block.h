@@ -51,9 +51,13 @@ private:
     std::deque<std::vector<std::uint32_t>> bulk_reading; // the same, of their reads
     std::vector<std::uint32_t> bulk_reads;
   };
-  struct Thread {
+  /// Of a thread. They lie side by side (now_): each access looks at those of its whole warp.
+  struct Now {
     std::uint32_t tick = 1;
     std::uint32_t block_known = 0;
+    bool operator==(const Now&) const = default;
+  };
+  struct Thread {
     std::uint32_t warp_known = 0;
     Clock others;
     std::unique_ptr<Extra> extra;
@@ -98,6 +102,9 @@ private:
   };
 
   // --- Clocks (block.cpp) ------------------------------------------------------------------------
+  Now& now(std::size_t w, int lane) {
+    return now_[w * isa::warp_size + static_cast<std::size_t>(lane)];
+  }
   Thread& thread(std::size_t w, int lane) {
     return threads_[w * isa::warp_size + static_cast<std::size_t>(lane)];
   }
@@ -122,6 +129,13 @@ private:
   let_others_go(isa::Exec& exec, const isa::Op& op, const Site& site, const isa::Op* next);
   bool turn_for_others(std::uint32_t site, std::size_t most);
   static const isa::Op* yield(isa::Exec& exec, const isa::Op* next);
+  isa::LaneMask read_words(
+      const Site& site,
+      Access by,
+      std::size_t w,
+      isa::LaneMask lanes,
+      const std::uint64_t (&address)[isa::warp_size]
+  );
   const isa::Op* run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
   void run_fence(const Site& site, std::uint32_t number, std::size_t w, isa::LaneMask lanes);
   Access access_of(const Site& site, std::uint32_t number, std::size_t index) const;
@@ -185,6 +199,15 @@ private:
   std::uint32_t cluster_ = 0;
   CommandInfoPtr command_;
   std::vector<Thread> threads_;
+  std::vector<Now> now_; // of each
+  /// A read by a whole warp of words in shared memory for which there was nothing to do, and is
+  /// nothing for other warps.
+  struct Settled {
+    std::uint64_t changes = ~std::uint64_t{0}; // of shared_
+    Now now;
+    std::array<std::uint32_t, isa::warp_size> address{};
+  };
+  std::vector<Settled> settled_;          // by address of the first lane
   std::vector<std::uint8_t> turns_given_; // by site: turn_for_others()
   Shadow shared_;
   /// fence.sc of at least gpu scope: of a warp since it last met, before its last meeting, and

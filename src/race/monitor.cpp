@@ -114,7 +114,8 @@ void Races::loaded(const std::shared_ptr<isa::Program>& program, const isa::Kern
           if (!use) {
             use.emplace(*code->function);
           }
-          site->is_data = use->is_data(op.instruction);
+          site->updates = use->updates(op.instruction);
+          site->is_data = site->updates || use->is_data(op.instruction);
         }
         if (site->kind == SiteKind::Load || (site->kind == SiteKind::Update && !op.d.none())) {
           if (!use) {
@@ -537,6 +538,8 @@ void Races::add(const Found& found) {
   report.distance = distance(found.first, found.second);
   report.same_value = found.same_value;
   report.unordered_value = found.unordered_value;
+  report.update =
+      found.unordered_value && (site(found.first.site).updates || site(found.second.site).updates);
   find_order(found, report);
   report.shared = found.shared;
   report.address = found.address;

@@ -41,6 +41,7 @@ struct RaceReport {
   Why distance{}; // Warp, Block, Blocks or Commands
   bool same_value = false;
   bool unordered_value = false; // volatile accesses, of which one makes data: no race [RACE-VALUE]
+  bool update = false;          // … by a read that is the first half of an update
   bool shared = false;
   std::string variable;        // of shared memory, if the instruction names it
   memory::Address address = 0; // shared: offset

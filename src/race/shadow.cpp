@@ -5,6 +5,7 @@ namespace heddle::race {
 
 void Shadow::restart() {
   ++life_;
+  ++changes_;
   kept_.clear();
   bytes_.clear();
 }
@@ -40,6 +41,7 @@ Cell* Shadow::cell(std::uint64_t address) {
     return nullptr;
   }
   page->touched = true;
+  ++changes_; // whoever asks may change it
   Cell& cell = page->cells[address % Page::bytes / 4];
   if ((cell.more & split_bit) != 0) {
     return &byte_cell(cell, static_cast<unsigned>(address % 4));

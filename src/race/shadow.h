@@ -116,6 +116,7 @@ public:
       const Ordered& ordered,
       const Race& race
   ) {
+    ++changes_;
     while (bytes != 0) {
       Page* page = this->page(address / Page::bytes);
       std::uint64_t here = std::min(bytes, Page::bytes - address % Page::bytes);
@@ -173,12 +174,21 @@ public:
   };
   [[gnu::always_inline]] WordRead
   read_word(std::uint64_t address, const Access& by, std::uint32_t block_known) {
-    const Recent& recent = recent_[address / Page::bytes % recent_.size()];
-    if (recent.number != address / Page::bytes || recent.page == nullptr ||
-        recent.page->life != life_ || recent.page->write.any()) {
-      return WordRead::No;
-    }
-    Cell& cell = recent.page->cells[address % Page::bytes / 4];
+    Page* page = page_to_read(address / Page::bytes);
+    return page == nullptr ? WordRead::No : read_word(*page, address, by, block_known);
+  }
+  /// nullptr: read_word() answers `No`, wherever in the page it is.
+  [[gnu::always_inline]] Page* page_to_read(std::uint64_t number) {
+    const Recent& recent = recent_[number % recent_.size()];
+    return recent.number == number && recent.page != nullptr && recent.page->life == life_ &&
+                   !recent.page->write.any()
+               ? recent.page
+               : nullptr;
+  }
+  /// `page` is what page_to_read() has given.
+  [[gnu::always_inline]] WordRead
+  read_word(Page& page, std::uint64_t address, const Access& by, std::uint32_t block_known) {
+    Cell& cell = page.cells[address % Page::bytes / 4];
     const auto known = [&](const Access& a) {
       return !a.any() || (a.block == by.block && a.tick <= block_known);
     };
@@ -193,9 +203,10 @@ public:
       if (!known(cell.far_read)) {
         return WordRead::No;
       }
+      changes_ += is_settled(cell) ? 1 : 0;
       cell.read = by;
       cell.far_read = {};
-      recent.page->touched = true;
+      page.touched = true;
       return WordRead::ForThread;
     }
     if (!now(cell.read)) {
@@ -210,6 +221,15 @@ public:
     }
     return WordRead::ForThread;
   }
+
+  /// Two reads by different warps of one block are kept: read_word() has nothing to do for other
+  /// reads of that block at that tick, as long as changes() is the same.
+  static bool is_settled(const Page& page, std::uint64_t address) {
+    return is_settled(page.cells[address % Page::bytes / 4]);
+  }
+  /// Goes up whenever what is kept of a word changes, except by a read of a word that is_settled()
+  /// is not true of.
+  std::uint64_t changes() const { return changes_; }
 
   /// The same of a plain write: false if touch() has to do it.
   [[gnu::always_inline]] bool
@@ -226,6 +246,7 @@ public:
     if (cell.more != 0 || !known(cell.write) || !known(cell.read) || !known(cell.far_read)) {
       return false;
     }
+    ++changes_;
     cell.write = by;
     cell.read = cell.far_read = {};
     cell.sync = 0; // what was released here before cannot be acquired through this value
@@ -237,6 +258,7 @@ public:
   template <class Ordered, class Race>
   void
   touch_page(std::uint64_t number, const Access& by, const Ordered& ordered, const Race& race) {
+    ++changes_;
     Page* page = this->page(number);
     if (page == nullptr) {
       return;
@@ -287,6 +309,10 @@ private:
     Page* page = nullptr;
   };
   Page* find_page(std::uint64_t number);
+  static bool is_settled(const Cell& cell) {
+    return cell.read.any() && cell.far_read.any() && cell.read.block == cell.far_read.block &&
+           cell.read.tick == cell.far_read.tick && distance(cell.read, cell.far_read) == 2;
+  }
   void split(Cell& cell);
   Cell& byte_cell(const Cell& cell, unsigned i) { return bytes_[cell.more & ~split_bit][i]; }
   Kept& kept(Cell& cell) {
@@ -424,6 +450,7 @@ private:
 
   std::uint64_t& pages_left_;
   std::uint64_t refused_ = 0;
+  std::uint64_t changes_ = 0;
   std::uint32_t life_ = 1;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   std::array<Recent, 64> recent_{};

@@ -56,7 +56,8 @@ struct Site {
   bool read_only = false;       // BulkWait: .read
   bool tells_bytes = false;     // completes by complete-tx on an mbarrier
   bool is_volatile = false;     // Load, Store
-  bool is_data = false;         // a volatile load whose value is stored and decides nothing
+  bool is_data = false;         // a volatile load whose value is stored and decides nothing, or …
+  bool updates = false;         // … is changed and written back to the same place
   bool decides = false;         // a read on which it depends which accesses follow
   bool waits_for_reads = false; // a strong write in a kernel that has such reads of what is strong
   std::uint8_t element = 4;     // bytes

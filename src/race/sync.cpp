@@ -164,7 +164,7 @@ void BlockRaces::publish(Cell& cell, const Site& site, std::size_t index, bool c
   };
   if (site.release) {
     add(snapshot(index, 0), site.scope, op_->target);
-    ++thread.tick;
+    ++now_[index].tick;
   }
   if (fences_ && (!block_fenced_.empty() || !warp_fenced.empty())) {
     Message message;
@@ -247,7 +247,7 @@ void BlockRaces::run_fence(const Site& site, std::uint32_t number, std::size_t w
       for (int scope = 0; scope <= static_cast<int>(site.scope); ++scope) {
         extra.fence[scope] = now;
       }
-      ++thread.tick;
+      ++now_[index].tick;
     }
   }
   if (in_order) {

@@ -1,7 +1,9 @@
 // Implements value_use.h.
 #include "race/value_use.h"
 
+#include "ptx/bit_vector.h"
 #include "ptx/effect.h"
+#include "ptx/liveness.h"
 
 #include <algorithm>
 #include <array>
@@ -100,6 +102,68 @@ bool ValueUse::accesses_follow(std::uint32_t instruction) const {
     }
   }
   return false;
+}
+
+/// Does it make of a value one that is lost if another one takes its place? Not what is the same if
+/// it is done twice (min, max, and, or): programs repeat those until nothing changes.
+static bool counts(const ptx::Instruction& i) {
+  static constexpr std::array counting = {
+      ptx::Opcode::Add,
+      ptx::Opcode::Sub,
+      ptx::Opcode::Mul,
+      ptx::Opcode::Mad,
+      ptx::Opcode::Fma,
+      ptx::Opcode::Xor
+  };
+  return std::ranges::find(counting, i.opcode) != counting.end();
+}
+
+/// nullptr: it has none.
+static const ptx::Operand* address_of(const ptx::Instruction& i) {
+  const auto it = std::ranges::find(i.operands, ptx::OperandKind::Address, &ptx::Operand::kind);
+  return it == i.operands.end() || it->elements[0].kind != ptx::OperandKind::Register ? nullptr
+                                                                                      : &*it;
+}
+
+bool ValueUse::updates(std::uint32_t instruction) const {
+  const ptx::Instruction& read = function_.body[instruction];
+  const ptx::Operand* from = address_of(read);
+  if (from == nullptr || read.operands[0].kind != ptx::OperandKind::Register) {
+    return false;
+  }
+  ptx::BitVector made(function_.registers.size());    // of what was read
+  ptx::BitVector counted(function_.registers.size()); // … and computed with
+  made.set(read.operands[0].index);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ptx::Instruction& i : function_.body) {
+      if (ptx::effect_of(i).is_access() || ptx::effect_of(i).is(ptx::Effect::Kind::Call)) {
+        continue;
+      }
+      bool of_made = false;
+      bool of_counted = false;
+      ptx::each_register(i, [&](ptx::RegisterUse use) {
+        if (!use.write) {
+          of_made = of_made || made.test(use.index);
+          of_counted = of_counted || counted.test(use.index);
+        } else if (of_made) {
+          changed = changed || !made.test(use.index);
+          made.set(use.index);
+          if ((of_counted || counts(i)) && !counted.test(use.index)) {
+            counted.set(use.index);
+            changed = true;
+          }
+        }
+      });
+    }
+  }
+  return std::ranges::any_of(function_.body, [&](const ptx::Instruction& i) {
+    const ptx::Operand* to = address_of(i);
+    return ptx::effect_of(i).is(ptx::Effect::Kind::Store) && to != nullptr &&
+           to->elements[0].index == from->elements[0].index && to->offset == from->offset &&
+           i.operands.size() > 1 && i.operands[1].kind == ptx::OperandKind::Register &&
+           counted.test(i.operands[1].index);
+  });
 }
 
 bool ValueUse::is_data(std::uint32_t instruction) {

@@ -2,6 +2,7 @@
 //
 //   ValueUse use(function);
 //   if (use.is_data(i)) …     // what volatile read i gives is stored somewhere, and does no more
+//   if (use.updates(i)) …     // it is changed and written back, by accesses that others may part
 //   if (use.decides(i)) …     // which accesses follow depends on read i
 //   if (use.accesses_follow(i)) …  // plain ones of memory that other blocks may access follow
 //
@@ -23,6 +24,9 @@ public:
         flow_(function),
         cfg_(function) {}
   bool is_data(std::uint32_t instruction);
+  /// Does the function compute with what it reads, and write the result to where it was read? A
+  /// write of somebody else in between gets lost then, whatever else the value decides.
+  bool updates(std::uint32_t instruction) const;
   /// Which instructions follow, whether one of them stores, or where it does may depend on what it
   /// reads; and it is not read again and again.
   bool decides(std::uint32_t instruction) {

@@ -35,6 +35,8 @@ bool use_colour(int file_descriptor);
 /// HEDDLE_VERBOSE asks for them (-v).
 bool use_whole_names();
 
+/// Place, severity and message: one line, ended by a newline.
+std::string render_headline(const Diagnostic& diagnostic, TextStyle style = {});
 /// The diagnostic as several lines, each ended by a newline.
 std::string render_text(const Diagnostic& diagnostic, SourceCache& sources, TextStyle style = {});
 /// Every finding and then the verdict with its bounds.

@@ -225,14 +225,21 @@ static Diagnostic in_style(Diagnostic d, const TextStyle& style) {
   return d;
 }
 
+std::string render_headline(const Diagnostic& d, TextStyle style) {
+  const Paint paint{style.colour};
+  return fmt::format(
+      "{} {} {}\n",
+      paint(bold, (d.place.known() ? place_text(d.place) : "heddle") + ":"),
+      severity_word(d.severity, describe(d.finding).code, paint),
+      paint(bold, style.whole_names ? d.message : shortened_names(d.message))
+  );
+}
+
 std::string render_text(const Diagnostic& whole, SourceCache& sources, TextStyle style) {
   const Diagnostic d = in_style(whole, style);
   const Paint paint{style.colour};
-  const FindingRow& row = describe(d.finding);
   std::string file = d.place.file;
-  std::string out = paint(bold, (d.place.known() ? place_text(d.place) : "heddle") + ":");
-  out +=
-      fmt::format(" {} {}\n", severity_word(d.severity, row.code, paint), paint(bold, d.message));
+  std::string out = render_headline(whole, style);
   if (d.labels.empty() && d.place.known() && sources.line(d.place.file, d.place.line)) {
     append_label(out, {d.place, ""}, file, sources, paint);
     out.erase(out.size() - 2, 1); // no blank after the caret

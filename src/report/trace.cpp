@@ -89,12 +89,28 @@ int Trace::exit_code() const {
 }
 
 std::string render_outcome(const Trace& trace) {
-  return fmt::format(
+  std::string text = fmt::format(
       "{} step{}: {}\n",
       with_thousands(trace.steps.size()),
       trace.steps.size() == 1 ? "" : "s",
       trace.outcome
   );
+  if (trace.end != TraceEnd::Diverged) {
+    return text;
+  }
+  const auto last = std::find_if(trace.steps.rbegin(), trace.steps.rend(), [](const TraceStep& s) {
+    return !s.is_noise;
+  });
+  if (last != trace.steps.rend()) {
+    text += fmt::format(
+        "  = the last step that was made: {}{} by {}\n",
+        last->place.known() ? where(last->place) + ": " : "",
+        last->what,
+        shortened_names(trace.actors.at(last->actor))
+    );
+  }
+  return text + "  = help: --trace prints all of them, to be compared with those of the program as "
+                "it was\n";
 }
 
 std::string render_text(const Trace& trace, SourceCache& sources, TextStyle style) {

@@ -159,7 +159,7 @@ Runtime::Runtime(Config config)
     set_defect_exit_code(*config_.defect_exit_code);
   }
   if (config_.leaks) {
-    announce_leaks_at_exit(memory_);
+    announce_leaks_at_exit(*this);
   }
   announce_unseen_errors_at_exit();
   install_exit_handler();

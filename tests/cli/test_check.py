@@ -402,6 +402,7 @@ class Checked(unittest.TestCase):
         done = self.heddle("replay", schedule, status=3, cwd=elsewhere)
         self.assertIn("'hang.cu' is not byte for byte the program", done.stderr)
         self.assertRegex(done.stdout, r"not the execution that was recorded \(step \d+ of the schedule")
+        self.assertRegex(done.stdout, r"\n  = the last step that was made: .* by (the host thread|thread .* of kernel ')")
 
     def test_a_schedule_fits_in_another_folder(self):
         (self.root / "here").mkdir(exist_ok=True)

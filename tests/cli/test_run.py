@@ -48,6 +48,18 @@ __global__ void counted(int* p) {
 __global__ void stamps() {
   if (threadIdx.x % 32 == 0) std::printf("%u at %lld\\n", threadIdx.x / 32, clock64());
 }
+__global__ void stored(int* p) {
+  int rounds = 0;
+  while (atomicAdd(p, 0) == 0) *reinterpret_cast<volatile int*>(p + 1) = ++rounds;
+}
+// A count that is looked at decides when the wait ends.
+__global__ void patient(int* p) {
+  int rounds = 0;
+  while (atomicAdd(p, 0) == 0 && rounds < 3000000) {
+    ++rounds;
+  }
+  p[1] = rounds;
+}
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   int* p;
@@ -60,6 +72,17 @@ int main(int argc, char** argv) {
   if (std::strcmp(what, "tally") == 0) tally<<<1, 32>>>(p);
   if (std::strcmp(what, "counted") == 0) counted<<<3, 1>>>(p);
   if (std::strcmp(what, "stamps") == 0) stamps<<<2, 128>>>();
+  if (std::strcmp(what, "stored") == 0) stored<<<1, 32>>>(p);
+  if (std::strcmp(what, "patient") == 0) patient<<<1, 32>>>(p);
+  if (std::strcmp(what, "handles") == 0) {
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    cudaEvent_t events[2];
+    for (cudaEvent_t& event : events) cudaEventCreate(&event);
+    cudaGraph_t graph;
+    cudaGraphCreate(&graph, 0);
+    cudaEventDestroy(events[1]);
+  }
   if (std::strcmp(what, "host") == 0) for (volatile int i = 0;; i = i + 1) {}
   if (std::strncmp(what, "refused", 7) == 0) store<<<1, 2048>>>(p, 0);
   if (std::strcmp(what, "refused-seen") == 0) cudaGetLastError();
@@ -249,7 +272,7 @@ class Run(unittest.TestCase):
         suite = xml.parse(self.root / "junit.xml").getroot().find("testsuite")
         self.assertEqual((suite.get("name"), suite.get("failures")), ("heddle check", "0"))
         self.heddle("--max-states=50", "--no-cone", "--schedules=0", "--format=junit", "-o", "junit.xml", "app.cu", "--",
-                    "tally", command="check", status=4)
+                    "stored", command="check", status=4)
         suite = xml.parse(self.root / "junit.xml").getroot().find("testsuite")
         self.assertEqual((suite.get("failures"), suite.get("errors")), ("0", "1"))
         self.assertIn("cannot write", self.heddle("-o", "no/such/folder", "app.cu", command="check", status=2).stderr)
@@ -316,23 +339,31 @@ int main() {
             self.assertRegex(first, r"3 at \d+\n")
 
     def test_leaks(self):
-        self.assertIn("error[leak]: 64 bytes in 1 allocation", self.heddle("--leaks", "app.cu", "--", "leak", status=1).stderr)
+        done = self.heddle("--leaks", "app.cu", "--", "leak", status=1)
+        self.assertRegex(done.stderr, r"app\.cu:\d+:\d+: error\[leak\]: 64 bytes in 1 allocation were not freed")
+        self.assertRegex(done.stderr, r"\| +cudaMalloc\(&p, 64\);\n.*device memory is allocated here")
+        done = self.heddle("--leaks", "app.cu", "--", "handles", status=0)
+        self.assertIn("warning[leak]: not destroyed before the program ended: 1 stream, 1 event, 1 graph\n", done.stderr)
         self.assertEqual(self.heddle("--leaks", "app.cu", status=0).stderr, "")
         self.assertEqual(self.heddle("app.cu", "--", "leak", status=0).stderr, "")
 
     def test_a_time_limit_says_who_spins_where(self):
-        done = self.heddle("--max-time=1", "app.cu", "--", "tally", status=4)
+        done = self.heddle("--max-time=1", "app.cu", "--", "stored", status=4)
         self.assertIn("warning[time-limit]", done.stderr)
-        self.assertRegex(done.stderr, r"app\.cu:1[6-8]: thread .* spins")
-        self.assertRegex(done.stderr, r"kernel 'tally<<<1,32>>>'")
-        done = self.heddle("--max-time=1", "--seed=1", "app.cu", "--", "tally", status=4)
-        self.assertRegex(done.stderr, r"app\.cu:1[6-8]: thread .* spins")
+        self.assertRegex(done.stderr, r"app\.cu:36: thread .* spins")
+        self.assertRegex(done.stderr, r"kernel 'stored<<<1,32>>>'")
+        done = self.heddle("--max-time=1", "--seed=1", "app.cu", "--", "stored", status=4)
+        self.assertRegex(done.stderr, r"app\.cu:36: thread .* spins")
         self.assertIn("no device work is under way", self.heddle("--max-time=1", "app.cu", "--", "host", status=4).stderr)
-        self.assertEqual(json.loads(self.report("--max-time=1", "app.cu", "--", "tally", status=4))["verdict"], "unknown")
+        self.assertEqual(json.loads(self.report("--max-time=1", "app.cu", "--", "stored", status=4))["verdict"], "unknown")
         self.heddle("--max-time=50", "app.cu", status=0)
 
     def test_a_livelock_that_counts_its_rounds(self):
         for more in ([], ["--seed=1"]):
+            # A count in a register decides nothing, unless it is looked at.
+            done = self.heddle(*more, "app.cu", "--", "tally", status=1)
+            self.assertRegex(done.stderr, r"app\.cu:1[67]:\d+: error\[livelock\]: the program hangs")
+            self.assertEqual(self.heddle(*more, "app.cu", "--", "patient", status=0).stderr, "")
             done = self.heddle(*more, "app.cu", "--", "count", status=1)
             self.assertRegex(done.stderr, r"app\.cu:1[1-3]:\d+: error\[livelock\]: the program hangs")
             self.assertIn("thread (0,0,0) of block (0,0,0) of kernel 'count<<<1,32>>>' and 31 more: spins", done.stderr)
@@ -354,7 +385,14 @@ int main() {
         self.assertIn("warning[api-misuse]: a launch of store(int*, int) does not take place", done.stderr)
         self.assertIn("error[api-misuse]: a launch of store(int*, int) does not take place", done.stderr)
         self.assertIn("without having asked for the error code", done.stderr)
-        self.assertEqual(done.stderr.count("the launch returns cudaErrorInvalidValue"), 1)  # the rest is told once
+        # The rest is told once: at the end, a line says what the warning has become.
+        self.assertEqual(done.stderr.count("the launch returns cudaErrorInvalidValue"), 1)
+        self.assertEqual(done.stderr.count("called here"), 1)
+        self.assertRegex(done.stderr, r"app\.cu:\d+:1: error\[api-misuse\]: a launch of store\(int\*, int\) does not take place, as warned of above: "
+                                      r"the program has ended without having asked for the error code\n  = help: .*\n$")
+        strict = self.heddle("--warnings-as-errors", "app.cu", "--", "refused", status=1)
+        self.assertEqual(strict.stderr.count("error["), 1)
+        self.assertEqual(len(json.loads(self.report("--warnings-as-errors", "app.cu", "--", "refused", status=1))["findings"]), 1)
         findings = json.loads(self.report("app.cu", "--", "refused", status=1))["findings"]
         self.assertEqual([f["severity"] for f in findings], ["error"])
         self.assertNotIn("error[", self.heddle("app.cu", "--", "refused-seen", status=0).stderr)
@@ -375,11 +413,11 @@ int main() {
         # A register that counts decides nothing: without it the states come back.
         done = self.heddle("--max-states=300", "app.cu", "--", "tally", command="check", status=1)
         self.assertRegex(done.stdout, r"app\.cu:1[67]:\d+: error\[livelock\]: kernel 'tally<<<1,32>>>' may hang(.|\n)*heddle replay v1:")
-        # With it they never do, nor those of a fair schedule: this is no proof.
-        arguments = ("--max-states=300", "--schedules=18", "--no-cone", "app.cu", "--", "tally")
+        # A count that is stored makes them all different, those of a fair schedule too: this is no proof.
+        arguments = ("--max-states=300", "--schedules=18", "--no-cone", "app.cu", "--", "stored")
         done = self.heddle(*arguments, command="check", status=4)
-        self.assertRegex(done.stdout, r"app\.cu:1[67]:\d+: warning\[livelock\]: every schedule still spins at line 1[67]: 18 were tried")
-        self.assertRegex(done.stdout, r"thread .* of kernel 'tally<<<1,32>>>'.* spin")
+        self.assertRegex(done.stdout, r"app\.cu:36:\d+: warning\[livelock\]: every schedule still spins at line 36: 18 were tried")
+        self.assertRegex(done.stdout, r"thread .* of kernel 'stored<<<1,32>>>'.* spin")
         self.assertIn("no defect found within", done.stdout)
 
     def test_a_hang_without_the_api_assumption_comes_first(self):
@@ -404,7 +442,8 @@ int main() {
                 dropped = "dropped" in lines[at - 1]
                 done = self.heddle(f"--nvcc={optimised} -lcuda", "errors.cu", "--", str(number), status=1 if dropped else 0)
                 if dropped:
-                    self.assertRegex(done.stderr, rf"(?s)error\[.*\n +{at} \|   case {number}:", number)
+                    self.assertRegex(done.stderr, rf"(?m)^ +{at} \|   case {number}:", number)
+                    self.assertRegex(done.stderr, r"(?m)^errors\.cu:\d+:\d+: error\[", number)
                     self.assertIn("the program has ended without having asked for the error code", done.stderr)
                 else:
                     self.assertNotIn("error[", done.stderr, number)
@@ -414,6 +453,38 @@ int main() {
         self.heddle("--nvcc=-lcuda", "errors.cu", "--", "9", command="check", status=0)
         done = self.heddle("--nvcc=-lcuda", "errors.cu", "--", "3", command="check", status=1)
         self.assertRegex(done.stdout, r"errors\.cu:\d+:\d+: error\[out-of-bounds\]: cudaMemset")
+
+    def test_a_reused_mbarrier_is_one_finding(self):
+        # Others still wait on it where thread 0 initialises it again. That its words race as well is no news.
+        (self.root / "reused.cu").write_text("""#include <cuda/barrier>
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+__global__ void again(int* out) {
+  __shared__ alignas(Barrier) char room[sizeof(Barrier)];
+  Barrier& barrier = *reinterpret_cast<Barrier*>(room);
+  for (int round = 0; round < 3; ++round) {
+    if (threadIdx.x == 0) init(&barrier, blockDim.x);
+    __syncthreads();
+    barrier.arrive_and_wait();
+  }
+}
+// Not behind a barrier of the block: nobody waits yet, and it is a race.
+__global__ void early(int* out) {
+  __shared__ alignas(Barrier) char room[sizeof(Barrier)];
+  Barrier& barrier = *reinterpret_cast<Barrier*>(room);
+  if (threadIdx.x == 0) init(&barrier, 32);
+  if (threadIdx.x >= 32) barrier.arrive();
+}
+int main(int argc, char**) {
+  if (argc > 1) early<<<1, 64>>>(nullptr); else again<<<1, 64>>>(nullptr);
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+""")
+        finding, note = json.loads(self.report("--races", "reused.cu", status=1))["findings"]
+        self.assertEqual((finding["code"], finding["severity"], note["severity"]), ("barrier-reused", "error", "note"))
+        self.assertRegex(note["message"], r"\d data races? on the mbarrier that is reused (is|are) part of that finding")
+        codes = [finding["code"] for finding in json.loads(self.report("--races", "reused.cu", "--", "early", status=1))["findings"]]
+        self.assertIn("data-race", codes)
+        self.assertNotIn("barrier-reused", codes)
 
     def test_exit_codes_that_ci_chooses(self):
         self.heddle("--error-exitcode=9", "app.cu", "--", "fault", status=9)
@@ -451,7 +522,7 @@ int main() {
         done = self.heddle("app.cu", "--", "leak", status=7, flags="--leaks --error-exitcode=7 --max-states=5 --color=always")
         self.assertIn("\033[", done.stderr)
         self.assertNotIn("\033[", self.heddle("--color=never", "app.cu", "--", "fault", status=1, flags="--color=always").stderr)
-        self.heddle("--schedules=0", "app.cu", "--", "tally", command="check", status=4,
+        self.heddle("--schedules=0", "app.cu", "--", "stored", command="check", status=4,
                     flags="--leaks --no-cone --max-states=50")
         done = self.heddle("app.cu", status=2, flags="--nonsense")
         self.assertIn("HEDDLE_FLAGS: '--nonsense'", done.stderr)

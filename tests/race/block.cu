@@ -3,6 +3,7 @@
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cub/block/block_scan.cuh>
 
 namespace cg = cooperative_groups;
 
@@ -327,3 +328,76 @@ template <bool right> __global__ void large_tiles(int* out) {
 CASE(reduction_of_large_tiles, "write of 4 bytes races with another write") {
   large_tiles<right><<<1, 256>>>(device_memory<int>(256));
 }
+
+// All warps read the same words, in several phases; then one thread writes one of them.
+template <bool right> __global__ void read_by_all_warps(int* out) {
+  __shared__ int words[16];
+  int sum = 0;
+  for (int phase = 0; phase < 3; ++phase) {
+    if (threadIdx.x < 16) {
+      words[threadIdx.x] = phase;
+    }
+    __syncthreads();
+    for (int again = 0; again < 2; ++again) {
+      sum += words[threadIdx.x % 16] + words[threadIdx.x / 32];
+    }
+    if (right || phase < 2) {
+      __syncthreads();
+    }
+    if (phase == 2 && threadIdx.x == 255) {
+      words[3] = sum;
+    }
+  }
+  out[threadIdx.x] = sum;
+}
+CASE(words_that_all_warps_have_read, "write of 4 bytes races with a read in shared memory") {
+  read_by_all_warps<right><<<1, 256>>>(device_memory<int>(256));
+}
+
+// The lanes of half a warp read what those of the other half write.
+template <bool right> __global__ void halves(int* out) {
+  __shared__ int words[64];
+  words[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  const int seen = words[threadIdx.x % 16] + words[threadIdx.x / 16];
+  if (right) {
+    __syncthreads();
+  }
+  words[threadIdx.x] = seen;
+  __syncthreads();
+  out[threadIdx.x] = words[63 - threadIdx.x];
+}
+CASE(halves_of_a_warp, "races with a read in shared memory") {
+  halves<right><<<1, 64>>>(device_memory<int>(64));
+}
+
+// What would help: no barrier goes into one statement, but one goes between two calls of a library.
+template <bool right> __global__ void sum_in_one_statement(int* sum) {
+  if (right) {
+    atomicAdd(sum, threadIdx.x);
+  } else {
+    *sum += threadIdx.x;
+  }
+}
+CASE(update_in_one_statement, "help: use one atomic operation") {
+  sum_in_one_statement<right><<<1, 64>>>(device_memory<int>(1));
+}
+template <bool right> __global__ void last_one(int* last) {
+  if (!right || threadIdx.x == 63) {
+    *last = threadIdx.x;
+  }
+}
+CASE(writes_by_one_statement, "help: let one of the threads write") { last_one<right><<<1, 64>>>(device_memory<int>(1)); }
+template <bool right> __global__ void scans(int* out) {
+  using Scan = cub::BlockScan<int, 128, cub::BLOCK_SCAN_WARP_SCANS>;
+  __shared__ typename Scan::TempStorage memory;
+  int value = threadIdx.x;
+  for (int i = 0; i < 2; ++i) {
+    Scan(memory).InclusiveSum(value, value);
+    if (right) {
+      __syncthreads();
+    }
+  }
+  out[threadIdx.x] = value;
+}
+CASE(scans_by_one_memory, "help: put __syncthreads") { scans<right><<<1, 128>>>(device_memory<int>(128)); }

@@ -144,3 +144,44 @@ template <bool right> __global__ void next_place(int* count, int* list) {
 CASE(place_from_a_counter, "data-race") {
   next_place<right><<<4, 32>>>(device_memory<int>(1), device_memory<int>(8));
 }
+
+// What leads to the guard is read plainly by each warp, many of which have nothing to do: blocks must not be kept
+// apart by turns that others get there.
+template <bool right> __global__ void edges_of_a_block(const int* row, const int* column, int* owner, int* out) {
+  const int v = blockIdx.x;
+  for (int e = row[v] + threadIdx.x; e < row[v + 1]; e += blockDim.x) {
+    const int to = column[e];
+    if (v < to) {
+      if (right) {
+        if (atomicCAS(&owner[to], 0, v + 1) == 0) {
+          out[to] = v + threadIdx.x;
+        }
+      } else if (atomicAdd(&owner[to], 0) == 0) {
+        atomicExch(&owner[to], v + 1);
+        out[to] = v + threadIdx.x;
+      }
+    }
+  }
+}
+template <bool right, int threads> void edges_of_blocks() {
+  constexpr int n = 6;
+  int row[n + 1];
+  int column[n * n];
+  int edges = 0;
+  for (int v = 0; v < n; ++v) {
+    row[v] = edges;
+    for (int to = 0; to < n; ++to) {
+      if (to != v && v * to % 2 == 0) {
+        column[edges++] = to;
+      }
+    }
+  }
+  row[n] = edges;
+  int* rows = device_memory<int>(n + 1);
+  int* columns = device_memory<int>(n * n);
+  must(cudaMemcpy(rows, row, sizeof row, cudaMemcpyHostToDevice));
+  must(cudaMemcpy(columns, column, edges * sizeof(int), cudaMemcpyHostToDevice));
+  edges_of_a_block<right><<<n, threads>>>(rows, columns, device_memory<int>(n), device_memory<int>(n));
+}
+CASE(edges_of_blocks_of_64, "write of 4 bytes races with another write") { edges_of_blocks<right, 64>(); }
+CASE(edges_of_blocks_of_256, "write of 4 bytes races with another write") { edges_of_blocks<right, 256>(); }

@@ -55,6 +55,50 @@ CASE(volatile_histogram, "is not ordered with") {
   bins<right><<<1, 64>>>(device_memory<int>(64), device_memory<int>(64));
 }
 
+// A histogram for warps in lockstep: who loses tries again. Whether it does is decided by the
+// value, but threads that are scheduled on their own overwrite what another has written and seen.
+template <bool right> __global__ void tagged_retries(const int* in, int* out) {
+  __shared__ volatile unsigned bin[32];
+  bin[threadIdx.x] = 0;
+  __syncwarp();
+  const int at = in[threadIdx.x] & 3;
+  if (right) {
+    atomicAdd(const_cast<unsigned*>(&bin[at]), 1);
+  } else {
+    const unsigned tag = threadIdx.x << 27;
+    unsigned count = 0;
+    do {
+      count = tag | ((bin[at] & 0x07ffffff) + 1);
+      bin[at] = count;
+    } while (bin[at] != count);
+  }
+  __syncwarp();
+  out[threadIdx.x] = bin[threadIdx.x] & 0x07ffffff;
+}
+CASE(tagged_retries_of_a_warp, "use one atomic operation") {
+  tagged_retries<right><<<1, 32>>>(device_memory<int>(32), device_memory<int>(32));
+}
+
+// The least is found by whoever comes: to write it twice, or to write more first, does no harm.
+template <bool right> __global__ void least(int* place, int* out) {
+  volatile int* const least = place;
+  if (right) {
+    for (bool again = true; again;) {
+      const int mine = min(*least, static_cast<int>(threadIdx.x));
+      again = *least != mine;
+      if (again) {
+        *least = mine;
+      }
+    }
+  } else {
+    *least = *least + threadIdx.x;
+    out[threadIdx.x] = *least;
+  }
+}
+CASE(least_of_all, "is not ordered with") {
+  least<right><<<1, 32>>>(device_memory<int>(1), device_memory<int>(32));
+}
+
 template <bool right> __global__ void of_other_block(volatile int* value, int* out) {
   if (blockIdx.x == 1 - right) {
     out[threadIdx.x] = *value;

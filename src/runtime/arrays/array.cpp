@@ -401,6 +401,11 @@ std::optional<TextureObject> Arrays::find_object(memory::Address handle, bool su
                                                                : std::optional(it->second);
 }
 
+std::size_t Arrays::created_objects() const {
+  const std::lock_guard lock(mutex_);
+  return objects_.size();
+}
+
 cudaError_t Arrays::remove(memory::Address handle, bool surface) {
   const std::lock_guard lock(mutex_);
   const auto it = objects_.find(handle);

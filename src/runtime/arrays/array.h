@@ -83,6 +83,7 @@ public:
   tl::expected<memory::Address, cudaError_t> add(const TextureObject& object);
   std::optional<TextureObject> find_object(memory::Address handle, bool surface) const;
   cudaError_t remove(memory::Address handle, bool surface);
+  std::size_t created_objects() const;
 
   /// cudaDeviceReset; the memory of arrays is MemoryTable's to free.
   void release_device(int device);

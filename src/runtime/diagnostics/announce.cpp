@@ -44,23 +44,26 @@ bool is_suppressed(report::Diagnostic diagnostic) {
   return true;
 }
 
-void show(const report::Diagnostic& diagnostic) {
-  if (std::getenv("HEDDLE_REPORT_ONLY") != nullptr) {
-    return;
+report::TextStyle style() {
+  return {.colour = report::use_colour(STDERR_FILENO), .whole_names = report::use_whole_names()};
+}
+
+void show(const std::string& text) {
+  if (std::getenv("HEDDLE_REPORT_ONLY") == nullptr) {
+    std::fflush(stdout); // so that the report stands where it happened
+    std::fputs(text.c_str(), stderr);
   }
-  report::SourceCache sources;
-  const std::string text = render_text(
-      diagnostic,
-      sources,
-      {.colour = report::use_colour(STDERR_FILENO), .whole_names = report::use_whole_names()}
-  );
-  std::fflush(stdout); // so that the report stands where it happened
-  std::fputs(text.c_str(), stderr);
+}
+
+bool warnings_are_errors() {
+  const char* strict = std::getenv("HEDDLE_WARNINGS_AS_ERRORS");
+  return strict != nullptr && std::string_view(strict) == "1";
 }
 
 void print(const report::Diagnostic& diagnostic) {
   write_down(diagnostic);
-  show(diagnostic);
+  report::SourceCache sources;
+  show(render_text(diagnostic, sources, style()));
 }
 
 } // namespace
@@ -82,8 +85,7 @@ void warn(report::Diagnostic diagnostic) {
   if (is_suppressed(diagnostic)) {
     return;
   }
-  const char* strict = std::getenv("HEDDLE_WARNINGS_AS_ERRORS");
-  if (strict != nullptr && std::string_view(strict) == "1") {
+  if (warnings_are_errors()) {
     diagnostic.severity = report::Severity::Error;
     record_outcome(Outcome::Defect);
   } else {
@@ -105,15 +107,27 @@ void announce(const report::Diagnostic& diagnostic) {
   print(diagnostic);
 }
 
-void announce_after_warning(const report::Diagnostic& diagnostic) {
-  if (explore::note_finding(diagnostic) || is_suppressed(diagnostic)) {
-    return;
+void announce_after_warning(const std::vector<report::Diagnostic>& diagnostics) {
+  std::string told;
+  std::string help;
+  for (const report::Diagnostic& d : diagnostics) {
+    if (explore::note_finding(d) || is_suppressed(d) || warnings_are_errors()) {
+      continue;
+    }
+    record_outcome(Outcome::Defect);
+    write_down(d);
+    report::Diagnostic rest = d;
+    rest.message = fmt::format(
+        "{}, as warned of above: {}",
+        rest.message.substr(0, rest.message.find(": ")),
+        rest.notes.empty() ? "" : rest.notes.back()
+    );
+    told += render_headline(rest, style());
+    help = rest.help.empty() ? "" : fmt::format("  = help: {}\n", rest.help.back());
   }
-  record_outcome(Outcome::Defect);
-  write_down(diagnostic);
-  report::Diagnostic rest = diagnostic;
-  rest.notes.erase(rest.notes.begin(), rest.notes.end() - 1);
-  show(rest);
+  if (!told.empty()) {
+    show(told + help);
+  }
 }
 
 void announce_or_write(const report::Diagnostic& diagnostic) {
@@ -134,8 +148,33 @@ void announce_note(const report::Diagnostic& note) {
   }
 }
 
+namespace {
+
+/// Never destroyed: exit handlers ask for them.
+struct Faults {
+  std::mutex mutex;
+  std::vector<report::Diagnostic> announced;
+};
+Faults& faults() {
+  static auto* const instance = new Faults;
+  return *instance;
+}
+
+} // namespace
+
+std::vector<report::Diagnostic> announced_faults(report::Finding finding) {
+  const std::lock_guard lock(faults().mutex);
+  std::vector<report::Diagnostic> result = faults().announced;
+  std::erase_if(result, [finding](const report::Diagnostic& d) { return d.finding != finding; });
+  return result;
+}
+
 void announce_fault(const machine::FaultReport& fault) {
   report::Diagnostic d = machine::diagnose(fault);
+  {
+    const std::lock_guard lock(faults().mutex);
+    faults().announced.push_back(d);
+  }
   if (!explore::is_exploring()) {
     add_launches(d, fault.launches);
   }

@@ -5,6 +5,8 @@
 #include "machine/world.h"
 #include "report/diagnostic.h"
 
+#include <vector>
+
 namespace heddle::runtime {
 
 /// Prints the diagnostic to stderr and records the outcome (a defect, or unsupported).
@@ -13,14 +15,18 @@ void announce(const report::Diagnostic& diagnostic);
 void warn(report::Diagnostic diagnostic);
 /// Adds it to the file that HEDDLE_REPORT_TO names, once for each text, if there is one.
 void write_down(const report::Diagnostic& diagnostic);
-/// What a warning has told of is an error after all: prints the last note only, and the help.
-void announce_after_warning(const report::Diagnostic& diagnostic);
+/// What warnings have told of are errors after all: prints a line for each, with its last note, and
+/// one help for all. Nothing if warnings are errors anyway.
+void announce_after_warning(const std::vector<report::Diagnostic>& diagnostics);
 /// What a monitor has found, at the end: into the file that HEDDLE_FOUND_TO names, else as above.
 void announce_or_write(const report::Diagnostic& diagnostic);
 /// What is no finding, for whoever wants a report: into the same files, and not printed.
 void announce_note(const report::Diagnostic& note);
 /// The same for a device fault.
 void announce_fault(const machine::FaultReport& fault);
+
+/// The faults of this kind that have been announced; they end a kernel, so there are few.
+std::vector<report::Diagnostic> announced_faults(report::Finding finding);
 
 /// What is a defect by other rules than those that hold: a warning, or, while every schedule is
 /// explored, a line in the file that HEDDLE_REMARKS_TO names.

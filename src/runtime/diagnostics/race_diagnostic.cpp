@@ -2,6 +2,7 @@
 #include "runtime/diagnostics/race_diagnostic.h"
 
 #include "machine/fault_diagnostic.h"
+#include "machine/source_place.h"
 #include "report/names.h"
 #include "runtime/diagnostics/announce.h"
 #include "runtime/diagnostics/host_place.h"
@@ -181,6 +182,32 @@ bool is_library_matter(const RaceReport& race) {
           groups(race.first) && groups(race.second));
 }
 
+/// Is there nothing to put a barrier between? Calls of a library are more than one statement.
+bool is_one_statement(const RaceReport& race) {
+  const machine::SourcePlace& first = race.first.place.source;
+  const machine::SourcePlace& second = race.second.place.source;
+  return first.line != 0 && first.line == second.line && first.column == second.column &&
+         first.file == second.file && !machine::is_system_file(first.file);
+}
+
+/// Does it only show once more that an mbarrier is initialised again, or invalidated, while others
+/// use it ([BAR-REUSE])? One side does that, and one stands where `reuse` has a place.
+bool shows_again(const RaceReport& race, const report::Diagnostic& reuse) {
+  const auto is = [](const RaceSide& side, std::string_view what) {
+    return side.place.instruction.starts_with(what);
+  };
+  const auto stands_there = [&](const RaceSide& side) {
+    const machine::SourcePlace& place = users_place(side);
+    return place.line != 0 && std::ranges::any_of(reuse.labels, [&](const report::Label& label) {
+             return label.place.line == place.line && label.place.file == place.file;
+           });
+  };
+  return is(race.first, "mbarrier.") && is(race.second, "mbarrier.") &&
+         (is(race.second, "mbarrier.init") || is(race.second, "mbarrier.inval") ||
+          is(race.first, "mbarrier.init") || is(race.first, "mbarrier.inval")) &&
+         (stands_there(race.first) || stands_there(race.second));
+}
+
 /// "a.cu:12 (a write of 4 bytes) and a.cu:14 (a read of 4 bytes)"
 std::string lines_of(const RaceReport& race) {
   const auto one = [](const RaceSide& side) {
@@ -235,9 +262,13 @@ void at_exit(int /*status*/, void* argument) {
   const auto& [races, space, grades] = *static_cast<const Watched*>(argument);
   std::size_t inside = 0;
   std::size_t same = 0;
+  std::size_t again = 0;
+  const auto reuses = announced_faults(report::Finding::BarrierReused);
   std::vector<RaceReport> told;
   for (const RaceReport& race : races.reports()) {
-    if (!grades.library && is_library_matter(race)) {
+    if (std::ranges::any_of(reuses, [&](const auto& d) { return shows_again(race, d); })) {
+      ++again;
+    } else if (!grades.library && is_library_matter(race)) {
       ++inside;
     } else if (!grades.same_value && race.same_value) {
       ++same;
@@ -249,6 +280,16 @@ void at_exit(int /*status*/, void* argument) {
     report::Diagnostic d = diagnose(group.first, space);
     add_others(d, group);
     announce_or_write(d);
+  }
+  if (again != 0) {
+    count(
+        fmt::format(
+            "{} data race{} on the mbarrier that is reused {} part of that finding",
+            again,
+            again == 1 ? "" : "s",
+            again == 1 ? "is" : "are"
+        )
+    );
   }
   if (same != 0) {
     count(
@@ -343,12 +384,22 @@ report::Diagnostic diagnose(const RaceReport& race, const memory::AddressSpace& 
   add_launches(d, launches);
   if (race.unordered_value) {
     d.notes.emplace_back(
-        "both are volatile, so it is no data race; but what is read becomes data, and is the one "
-        "value or the other"
+        race.update ? "both are volatile, so it is no data race; but a write between this read and "
+                      "the write of what was made of its value gets lost"
+                    : "both are volatile, so it is no data race; but what is read becomes data, "
+                      "and is the one value or the other"
     );
   }
   const bool barrier = race.why == Why::Warp || race.why == Why::Block;
-  if (barrier && race.next_round) {
+  if (barrier && !race.next_round && (race.update || is_one_statement(race))) {
+    d.help.emplace_back(
+        race.first.write && race.second.write
+            ? "let one of the threads write, or let each write to a place of its own"
+            : "use one atomic operation (atomicAdd and its kind), or make two statements of it "
+              "with "
+              "a barrier between the read and the write"
+    );
+  } else if (barrier && race.next_round) {
     d.help.push_back(
         fmt::format(
             "put {} at the end of the loop body: the accesses are of different rounds",

@@ -49,6 +49,7 @@ void at_exit(int status, void* /*unused*/) {
     const std::lock_guard lock(state().mutex);
     unseen = std::exchange(state().refusals, {});
   }
+  std::vector<report::Diagnostic> after_warning;
   for (auto& [d, warned] : unseen) {
     d.severity = report::Severity::Error;
     d.notes.emplace_back("the program has ended without having asked for the error code");
@@ -56,8 +57,9 @@ void at_exit(int status, void* /*unused*/) {
         "check cudaGetLastError() after each launch, and what each call returns; print "
         "cudaGetErrorString() of it"
     );
-    warned ? announce_after_warning(d) : announce(d);
+    warned ? after_warning.push_back(d) : announce(d);
   }
+  announce_after_warning(after_warning);
 }
 
 /// A call of the API, from outside.

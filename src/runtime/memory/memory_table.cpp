@@ -1,6 +1,8 @@
 // Implements memory_table.h.
 #include "runtime/memory/memory_table.h"
 
+#include "runtime/diagnostics/host_place.h"
+
 #include <sys/mman.h>
 
 namespace heddle::runtime {
@@ -22,6 +24,7 @@ tl::expected<memory::Address, cudaError_t> MemoryTable::allocate_device(
     cudaMemPool_t pool,
     bool page
 ) {
+  const std::vector<const void*> from = caller();
   const std::lock_guard lock(mutex_);
   const std::uint64_t used = space_.bytes_in_use(device);
   if (bytes > limit || used > limit - bytes) {
@@ -32,7 +35,8 @@ tl::expected<memory::Address, cudaError_t> MemoryTable::allocate_device(
   if (!at) {
     return tl::unexpected(cudaErrorMemoryAllocation);
   }
-  owned_[*at] = Owned{*at, bytes, memory::AllocationKind::Device, 0, device, pool};
+  owned_[*at] =
+      Owned{*at, bytes, memory::AllocationKind::Device, 0, device, pool, next_number_++, from};
   return *at;
 }
 
@@ -60,7 +64,7 @@ tl::expected<void*, cudaError_t> MemoryTable::allocate_host(
     return tl::unexpected(cudaErrorMemoryAllocation);
   }
   const auto base = reinterpret_cast<memory::Address>(p);
-  owned_[base] = Owned{base, bytes, kind, flags, device, nullptr};
+  owned_[base] = Owned{base, bytes, kind, flags, device, nullptr, next_number_++, caller()};
   return p;
 }
 
@@ -70,7 +74,8 @@ cudaError_t MemoryTable::add_registered(void* p, std::uint64_t bytes, unsigned f
     return cudaErrorHostMemoryAlreadyRegistered;
   }
   const auto base = reinterpret_cast<memory::Address>(p);
-  owned_[base] = Owned{base, bytes, memory::AllocationKind::Registered, flags, device, nullptr};
+  owned_[base] =
+      Owned{base, bytes, memory::AllocationKind::Registered, flags, device, nullptr, 0, {}};
   return cudaSuccess;
 }
 
@@ -88,6 +93,10 @@ std::optional<Owned> MemoryTable::containing(memory::Address a) const {
   }
   --it;
   return a - it->first < it->second.bytes ? std::optional(it->second) : std::nullopt;
+}
+
+std::vector<const void*> MemoryTable::caller() const {
+  return remembers_ ? callers() : std::vector<const void*>();
 }
 
 void MemoryTable::unmap(const Owned& owned) {

@@ -21,13 +21,17 @@ struct Owned {
       memory::AllocationKind::Device; // Device, Managed, Pinned, Registered
   unsigned flags = 0;
   int device = 0;
-  cudaMemPool_t pool = nullptr; // of stream-ordered allocations
+  cudaMemPool_t pool = nullptr;         // of stream-ordered allocations
+  std::uint64_t number = 0;             // in the order of allocation
+  std::vector<const void*> called_from; // see MemoryTable::remember_callers
 };
 
 /// Thread safe.
 class MemoryTable {
 public:
   explicit MemoryTable(memory::AddressSpace& space) : space_(space) {}
+  /// From now on allocations know which code of the program has asked for them.
+  void remember_callers() { remembers_ = true; }
 
   /// `bytes` > 0; `page`: begins with one. Error: cudaErrorMemoryAllocation.
   tl::expected<memory::Address, cudaError_t> allocate_device(
@@ -59,12 +63,15 @@ public:
   std::vector<Owned> all() const;
 
 private:
+  std::vector<const void*> caller() const;
   void unmap(const Owned& owned);
 
   memory::AddressSpace& space_;
   mutable std::mutex mutex_;
   std::map<memory::Address, Owned> owned_;
   std::set<memory::Address> reset_; // what release_device has freed
+  std::uint64_t next_number_ = 0;
+  bool remembers_ = false;
 };
 
 } // namespace heddle::runtime

@@ -165,6 +165,10 @@ public:
 
   cudaError_t launch(Runtime& rt, const ExecPtr& exec, Stream& stream);
 
+  /// What the program has and has not destroyed; call lock() before.
+  std::size_t created_graphs() const { return owned_.size(); }
+  std::size_t created_execs() const { return execs_.size(); }
+
   GraphMemoryUse& memory_use() { return memory_use_; }
 
   /// A user object and the references that the program itself has.

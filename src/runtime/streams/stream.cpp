@@ -108,6 +108,18 @@ EventPtr StreamTable::create_event(int device, unsigned flags) {
   return event;
 }
 
+std::size_t StreamTable::created_streams() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(streams_, [](const auto& entry) {
+    return !entry.second->per_thread;
+  }));
+}
+
+std::size_t StreamTable::created_events() const {
+  const std::lock_guard lock(mutex_);
+  return events_.size();
+}
+
 void StreamTable::destroy_event(const EventPtr& event) {
   const std::lock_guard lock(mutex_);
   events_.erase(to_id(event_tag, event->handle));

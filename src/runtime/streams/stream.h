@@ -105,6 +105,10 @@ public:
   /// nullptr: no such stream. Not for the handles of default streams.
   StreamPtr find(cudaStream_t handle) const;
 
+  /// What the program has created and not destroyed.
+  std::size_t created_streams() const;
+  std::size_t created_events() const;
+
   /// The handle was valid once.
   bool was_destroyed(cudaStream_t handle) const;
   bool was_destroyed(cudaEvent_t handle) const;

@@ -18,6 +18,37 @@ __global__ void ceiled(int* p, int n) {
     __syncthreads();
   }
 }
+__global__ void ceiled_in_the_condition(int* p, int n) {
+  for (int i = threadIdx.x; i < ceil((float)n / TPB) * TPB; i += TPB) {
+    p[i % n] = i;
+    __syncthreads();
+  }
+  const float rounds = ceilf(float(n) / blockDim.x);
+  for (int i = threadIdx.x; i < rounds * blockDim.x; i += blockDim.x) {
+    p[i % n] = i;
+    __syncthreads();
+  }
+}
+// A multiple of something else, or of nothing.
+__global__ void ceiled_bad(int* p, int n) {
+  for (int i = threadIdx.x; i < ceil((float)n / 48) * 48; i += TPB) {
+    p[i % n] = i;
+    __syncthreads(); // expect: thread_synchronization_in_divergent_region
+  }
+}
+__global__ void not_ceiled_bad(int* p, int n) {
+  for (int i = threadIdx.x; i < ((float)n / TPB) * TPB; i += TPB) {
+    p[i % n] = i;
+    __syncthreads(); // expect: thread_synchronization_in_divergent_region
+  }
+}
+__global__ void scaled_bad(int* p, float n) {
+  int limit = (int)(n * TPB);
+  for (int i = threadIdx.x; i < limit; i += TPB) {
+    p[i % 7] = i;
+    __syncthreads(); // expect: thread_synchronization_in_divergent_region
+  }
+}
 // Launched with several sizes: nothing is known.
 __global__ void rounded_bad(int* p, int n) {
   for (int i = threadIdx.x; i < (n + TPB - 1) / TPB * TPB; i += blockDim.x) {
@@ -101,6 +132,10 @@ void launch(int* p) {
   rounded<<<1, TPB>>>(p, 100);
   rounded<<<2, TPB>>>(p, 200);
   ceiled<<<1, TPB>>>(p, 100);
+  ceiled_in_the_condition<<<1, TPB>>>(p, 100);
+  ceiled_bad<<<1, TPB>>>(p, 100);
+  not_ceiled_bad<<<1, TPB>>>(p, 100);
+  scaled_bad<<<1, TPB>>>(p, 2.5f);
   rounded_bad<<<1, TPB>>>(p, 100);
   rounded_bad<<<1, 96>>>(p, 100);
   by_one<<<1, TPB>>>(p, 100);

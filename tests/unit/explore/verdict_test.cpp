@@ -170,6 +170,11 @@ TEST(Verdict, AProgramWithoutKernelsIsNotCalledCleanInSilence) { // [BOUND]
   EXPECT_EQ(report.verdict(), report::Verdict::Terminates);
   EXPECT_THAT(report.bounds, HasSubstr("no kernel ran"));
   EXPECT_THAT(report.warnings, ElementsAre(HasSubstr("no kernel ran")));
+  // One that was cut short has seen no kernel yet.
+  const report::Report cut =
+      judge(table, [](const Site& place) { return place; }, {.finished = false, .seconds = 0})
+          .report;
+  EXPECT_THAT(cut.warnings, ElementsAre(HasSubstr("no kernel had run when the search ended")));
 }
 
 TEST(Verdict, ASearchThatWasCutShortProvesNothing) { // [BOUND]

@@ -141,6 +141,37 @@ TEST(Shadow, TheLimitIsKept) {
   EXPECT_GE(f.shadow.pages_refused(), 1U);
 }
 
+TEST(Shadow, ReadsOfTwoWarpsSettleAWord) {
+  using Read = Shadow::WordRead;
+  Fixture f;
+  const auto by = [](std::uint16_t thread, std::uint32_t tick) {
+    Access a = access(1, thread, AccessFlags::Read);
+    a.tick = tick;
+    return a;
+  };
+  f.touch(64, 4, access(1, 0, Write));
+  Page* page = f.shadow.page_to_read(0);
+  ASSERT_NE(page, nullptr);
+  EXPECT_EQ(f.shadow.read_word(*page, 64, by(0, 2), 1), Read::ForThread);
+  EXPECT_EQ(f.shadow.read_word(*page, 64, by(1, 2), 1), Read::ForThread);
+  EXPECT_EQ(f.shadow.read_word(*page, 64, by(2, 2), 1), Read::ForWarp);
+  EXPECT_FALSE(Shadow::is_settled(*page, 64)) << "one warp only";
+  EXPECT_EQ(f.shadow.read_word(*page, 64, by(40, 2), 1), Read::ForThread);
+  EXPECT_TRUE(Shadow::is_settled(*page, 64));
+  const std::uint64_t before = f.shadow.changes();
+  EXPECT_EQ(f.shadow.read_word(*page, 64, by(80, 2), 1), Read::ForWarp);
+  EXPECT_EQ(f.shadow.changes(), before);
+  // A later read that takes the place of both, and a write, are changes.
+  EXPECT_EQ(f.shadow.read_word(*page, 64, by(0, 3), 2), Read::ForThread);
+  EXPECT_NE(f.shadow.changes(), before);
+  EXPECT_FALSE(Shadow::is_settled(*page, 64));
+  const std::uint64_t then = f.shadow.changes();
+  Access write = access(1, 7, Write);
+  write.tick = 4;
+  EXPECT_TRUE(f.shadow.write_word(64, write, 3));
+  EXPECT_NE(f.shadow.changes(), then);
+}
+
 TEST(Shadow, ARestartForgets) {
   Fixture f;
   f.touch(0, 4, access(1, 0, Write));
