@@ -88,8 +88,8 @@ const Op* Exec::enter_region(const Op& op) {
   const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
   const RegionWords words = region_words(region);
   const std::uint32_t lanes = words.lanes();
-  if (keep_turns_ && !words.keeps_turns()) {
-    return &op;
+  if (keep_turns_ && (!words.keeps_turns() || lanes != warp_size)) {
+    return &op; // also: the lanes of a warp would not execute each op together
   }
   std::uint32_t block_x = 0;
   std::memcpy(&block_x, bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX), sizeof block_x);
