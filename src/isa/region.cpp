@@ -113,8 +113,8 @@ const Op* Exec::enter_region(const Op& op) {
   const auto at = static_cast<std::uint32_t>(&op - context.ops);
   const LaneMask ones = lanes == warp_size ? all_lanes : (LaneMask{1} << lanes) - 1;
   struct Part {
-    LaneMask lanes = 0;
-    const Op* at = nullptr;
+    LaneMask lanes;
+    const Op* at;
   };
   std::array<Part, warp_size / fewest_region_lanes * (1 + RegionContext::most_rests)> parts;
   std::size_t count = 0;
@@ -128,6 +128,7 @@ const Op* Exec::enter_region(const Op& op) {
     }
     context.fuel = fuel_; // each its own: none of them makes the others wait
     const Op* goes_on = region(context, at);
+    note_guess(code, context);
     fuel = std::min(fuel, context.fuel);
     if (goes_on == nullptr) {
       // The rest of the group may fail at the same op: the report says how many lanes do.

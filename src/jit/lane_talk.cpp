@@ -31,7 +31,9 @@ Shape shape(Talk talk, std::span<const Shape> operands, Shape party) {
     return Shape::regular(1);
   case Talk::Executing:
   case Talk::Ballot:
-    return party.kind == Shape::Kind::Regular ? Shape::uniform() : party;
+    return party.is_regular()                ? Shape::uniform()
+           : party.kind == Shape::Kind::None ? party
+                                             : Shape::vector();
   case Talk::Read:
     return operands[0].is_uniform() || operands[1].is_uniform() ? Shape::uniform()
                                                                 : Shape::vector();

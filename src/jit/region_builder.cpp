@@ -224,7 +224,18 @@ void RegionBuilder::leave_if(llvm::Value* condition, std::uint32_t k) {
 }
 
 void RegionBuilder::leave_unless(llvm::Value* condition) {
-  leave_if(b_.CreateNot(condition), at_);
+  llvm::BasicBlock* on = block("right" + llvm::Twine(at_));
+  llvm::BasicBlock* wrong = block("wrong" + llvm::Twine(at_));
+  b_.CreateCondBr(
+      condition,
+      on,
+      wrong,
+      llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
+  );
+  b_.SetInsertPoint(wrong);
+  note_wrong_guess();
+  b_.CreateBr(exit_block(at_));
+  b_.SetInsertPoint(on);
 }
 
 void RegionBuilder::emit_prologue() {
@@ -358,6 +369,7 @@ void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
     irregular = b_.CreateAnd(irregular, mask_);
     b_.CreateCondBr(b_.CreateICmpEQ(irregular, no_lanes()), bodies_[k], refuse);
     b_.SetInsertPoint(refuse);
+    note_wrong_guess();
     finish(op_pointer(k));
     ways_in_->addCase(b_.getInt32(k), enter);
   }
@@ -638,6 +650,8 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   const ptx::Effect& effect = ptx::effect_of(*instruction(k));
   if (is_collective(effect)) {
     leave_unless_converged(k);
+  } else if (is_matrix(k)) { // of all lanes
+    leave_if(b_.CreateICmpNE(active_, live_), k);
   } else if (ops_[k].lane == nullptr && effect.is_strong() && effect.reads()) {
     spend(isa::poll_cost, k);
   }
@@ -716,7 +730,8 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
       registers_,
       ops_,
       [this](std::uint32_t offset) { return special_shape(offset); },
-      [this](isa::Ref ref) { return constant_word(ref); }
+      [this](isa::Ref ref) { return constant_word(ref); },
+      launch_.guesses ? launch_.lanes : 0
   );
   find_joins();
   result.entries = find_entries();

@@ -44,7 +44,9 @@ public:
         launch_(launch),
         registers_(code),
         b_(module.getContext()),
-        lanes_(b_, launch.lanes, [this](llvm::Value* good) { leave_unless(good); }) {}
+        lanes_(b_, launch.lanes, launch.guesses, [this](llvm::Value* good) {
+          leave_unless(good);
+        }) {}
 
   BuiltRegion build(const std::string& name, std::size_t most);
 
@@ -53,6 +55,7 @@ private:
   PlannedOp plan(std::uint32_t k) const;
   bool known_operands(std::uint32_t k) const;
   bool may_interpret(std::uint32_t k) const;
+  bool is_matrix(std::uint32_t k) const;
   bool is_of_warps(std::uint32_t k) const;
   isa::Ref membermask(std::uint32_t k) const;
   bool is_barrier(std::uint32_t k) const;
@@ -92,6 +95,7 @@ private:
   llvm::BasicBlock* exit_block(std::uint32_t k);
   void leave_if(llvm::Value* condition, std::uint32_t k);
   void leave_unless(llvm::Value* condition);
+  void note_wrong_guess() { set_field(offsetof(RegionContext, wrong_guess), b_.getInt32(1)); }
   void count(std::uint32_t ops);
 
   // --- Registers

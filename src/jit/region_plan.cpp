@@ -57,8 +57,8 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
 }
 
 /// Ops without bitcode whose handlers go on behind them, or stop with a fault: strong accesses,
-/// fences, and warp collectives of converged lanes. Whole warps execute them, as in the
-/// interpreter.
+/// fences, textures, matrices, and warp collectives of converged lanes. Whole warps execute them,
+/// as in the interpreter.
 bool RegionBuilder::may_interpret(std::uint32_t k) const {
   const isa::Op& op = code_.ops[k];
   if (launch_.lanes != isa::warp_size) {
@@ -75,7 +75,22 @@ bool RegionBuilder::may_interpret(std::uint32_t k) const {
     return (op.flags & isa::Visible) != 0 && known;
   }
   return effect.is(ptx::Effect::Kind::Fence) || effect.is(ptx::Effect::Kind::ActiveLanes) ||
+         effect.is(ptx::Effect::Kind::Object) || is_matrix(k) ||
          (effect.is_access() && !effect.is_async());
+}
+
+/// An operation on matrices that has its result when it is over: not wgmma.
+bool RegionBuilder::is_matrix(std::uint32_t k) const {
+  switch (instruction(k)->opcode) {
+  case ptx::Opcode::Wmma:
+  case ptx::Opcode::Mma:
+  case ptx::Opcode::Ldmatrix:
+  case ptx::Opcode::Stmatrix:
+  case ptx::Opcode::Movmatrix:
+    return true;
+  default:
+    return false;
+  }
 }
 
 /// Its lanes tell each other something.

@@ -38,13 +38,15 @@ Uniformity::Uniformity(
     const RegisterMap& registers,
     const std::vector<PlannedOp>& ops,
     std::function<Shape(std::uint32_t)> special,
-    std::function<llvm::Constant*(isa::Ref)> constant
+    std::function<llvm::Constant*(isa::Ref)> constant,
+    unsigned guess_lanes
 )
     : code_(code),
       registers_(registers),
       ops_(ops),
       special_(std::move(special)),
       constant_(std::move(constant)),
+      guess_lanes_(guess_lanes),
       cfg_(*code.function),
       writes_(cfg_.blocks().size()),
       followed_(ops.size()),
@@ -118,7 +120,8 @@ bool Uniformity::parts(std::uint32_t k) const {
   if ((op.flags & isa::Guarded) == 0) {
     return ops_[k].kind != Kind::Branch; // indexed branches and the like
   }
-  return shapes_[registers_.at(op.guard.offset())].kind == Shape::Kind::Vector;
+  const Shape guard = shapes_[registers_.at(op.guard.offset())];
+  return guard.kind != Shape::Kind::None && !guard.is_regular();
 }
 
 Uniformity::Known Uniformity::input(isa::Ref ref) const {
@@ -192,13 +195,11 @@ std::vector<Shape> Uniformity::results(const PlannedOp& op) const {
       result.shape = shapes[0].is_regular() && is_local(i) ? Shape::vector() : shapes[0];
     } else {
       result.shape = shape(i, shapes, constants);
-      const bool fold = std::ranges::none_of(constants, [](auto* c) { return c == nullptr; });
-      if (fold && !llvm::isa<llvm::FreezeInst>(i)) {
-        result.constant = llvm::ConstantFoldInstOperands(
-            const_cast<llvm::Instruction*>(&i),
-            constants,
-            i.getModule()->getDataLayout()
-        );
+      if (result.shape.kind == Shape::Kind::Vector && guess_lanes_ != 0) {
+        result.shape = likely_shape(i, shapes, constants, guess_lanes_);
+      }
+      if (std::ranges::none_of(constants, [](auto* c) { return c == nullptr; })) {
+        result.constant = fold(i, constants, i.getModule()->getDataLayout());
       }
     }
     known[&i] = result;

@@ -40,13 +40,14 @@ struct PlannedOp {
 class Uniformity {
 public:
   /// `special(offset)`: of the special value there; `constant(ref)`: the word of a constant, or
-  /// nullptr if it differs between processes.
+  /// nullptr if it differs between processes. `guess_lanes`: of a region that guesses, else 0.
   Uniformity(
       const isa::Code& code,
       const RegisterMap& registers,
       const std::vector<PlannedOp>& ops,
       std::function<Shape(std::uint32_t)> special,
-      std::function<llvm::Constant*(isa::Ref)> constant
+      std::function<llvm::Constant*(isa::Ref)> constant,
+      unsigned guess_lanes
   );
   Shape of(std::uint32_t index) const { return shapes_[index]; }
   /// May the lanes of a region part at this branch?
@@ -72,6 +73,7 @@ private:
   const std::vector<PlannedOp>& ops_;
   std::function<Shape(std::uint32_t)> special_;
   std::function<llvm::Constant*(isa::Ref)> constant_;
+  unsigned guess_lanes_;
   ptx::Cfg cfg_;
   std::vector<std::vector<std::uint32_t>> writes_; // registers by basic block
   std::vector<bool> followed_;
