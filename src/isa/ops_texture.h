@@ -260,7 +260,11 @@ bool sample_level(
         texel_index(mode, feet[axis].first + 1, e.size[axis])
     };
   }
-  std::array<double, 4> sum{};
+  // Those that texels do not have are 0, 0, 1 in each of them, but not on the border.
+  const bool inside =
+      (near[0][0] | near[0][1] | near[1][0] | near[1][1] | near[2][0] | near[2][1]) >= 0;
+  const std::size_t channels = inside ? t.channels : 4;
+  std::array<double, 4> sum{0, 0, 0, channels < 4 ? 1.0 : 0.0};
   for (unsigned corner = 0; corner < (1U << filtered_axes); ++corner) {
     double weight = 1;
     for (std::size_t axis = 0; axis < filtered; ++axis) {
@@ -275,7 +279,9 @@ bool sample_level(
     if (!fetch_at(t, e, number, layer, read, words)) {
       return false;
     }
-    for (std::size_t channel = 0; channel < 4; ++channel) {
+    // One after the other: a vector of words that have just been stored has to wait for them.
+#pragma clang loop vectorize(disable) unroll(disable)
+    for (std::size_t channel = 0; channel < channels; ++channel) {
       sum[channel] += weight * static_cast<double>(from_bits<float>(words[channel]));
     }
   }
