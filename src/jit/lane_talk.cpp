@@ -90,6 +90,7 @@ LaneValue read(
   llvm::Value* others = lanes.vector(from);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantDataVector>(others)) {
     std::vector<int> order;
+    order.reserve(lanes.lanes());
     for (unsigned lane = 0; lane < lanes.lanes(); ++lane) {
       const std::uint64_t other = known->getElementAsInteger(lane);
       order.push_back(static_cast<int>(other % lanes.lanes()));

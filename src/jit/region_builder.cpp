@@ -120,7 +120,11 @@ LaneValue RegionBuilder::special(std::uint32_t offset) {
 LaneValue RegionBuilder::input(isa::Ref ref, llvm::Type* word) {
   switch (ref.area()) {
   case isa::Area::Frame: {
-    const LaneValue value = read(registers_.at(ref.offset()));
+    const std::uint32_t index = registers_.at(ref.offset());
+    if (llvm::Constant* constant = uniformity_->constant(index)) {
+      return {Shape::uniform(), constant};
+    }
+    const LaneValue value = read(index);
     if (!value.value->getType()->getScalarType()->isIntegerTy(1)) {
       return value;
     }
@@ -449,6 +453,9 @@ void RegionBuilder::emit_op(std::uint32_t k) {
   } else {
     if (is_of_warps(k)) {
       party_ = leave_unless_in_parties(k);
+      if (party_.shape.is_uniform()) {
+        emit_whole_warp(k, chosen, slow, done);
+      }
     }
     emit_lanes(k, chosen, slow);
     b_.CreateBr(done);

@@ -92,6 +92,12 @@ private:
   void emit_op(std::uint32_t k);
   void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
   LaneValues arguments(std::uint32_t k);
+  void emit_whole_warp(
+      std::uint32_t k,
+      llvm::Value* chosen,
+      llvm::BasicBlock* slow,
+      llvm::BasicBlock* done
+  );
   void write_results(std::uint32_t k, const std::vector<LaneValue>& results, llvm::Value* chosen);
   bool goes_in_parts(std::uint32_t k) const;
   std::vector<LaneValue> emit_in_parts(std::uint32_t k);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace heddle::jit {
 
@@ -124,6 +125,33 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
   }
   write_results(k, results, chosen);
+}
+
+/// What lanes tell each other if all 32 execute: then it is known who reads from whom, and reading
+/// is mixing vectors. Goes on where it is not so.
+void RegionBuilder::emit_whole_warp(
+    std::uint32_t k,
+    llvm::Value* chosen,
+    llvm::BasicBlock* slow,
+    llvm::BasicBlock* done
+) {
+  llvm::BasicBlock* all = block("warp" + llvm::Twine(k));
+  llvm::BasicBlock* some = block("lanes" + llvm::Twine(k));
+  llvm::Constant* ones = llvm::Constant::getAllOnesValue(bits_type());
+  b_.CreateCondBr(
+      b_.CreateICmpEQ(active_, ones),
+      all,
+      some,
+      llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
+  );
+  b_.SetInsertPoint(all);
+  const LaneValue party = std::exchange(party_, {Shape::uniform(), ones});
+  llvm::Value* active = std::exchange(active_, ones);
+  emit_lanes(k, chosen != nullptr ? ones : nullptr, slow);
+  b_.CreateBr(done);
+  party_ = party;
+  active_ = active;
+  b_.SetInsertPoint(some);
 }
 
 void RegionBuilder::write_results(

@@ -50,6 +50,8 @@ public:
       unsigned guess_lanes
   );
   Shape of(std::uint32_t index) const { return shapes_[index]; }
+  /// What the register holds wherever it is read; nullptr: that is not known.
+  llvm::Constant* constant(std::uint32_t index) const { return constants_[index]; }
   /// May the lanes of a region part at this branch?
   bool parts(std::uint32_t op) const;
   const Waiting& waiting() const { return waiting_; }
@@ -66,7 +68,8 @@ private:
   bool follow_branch(std::uint32_t k);
   bool follow_waiting();
   Known input(isa::Ref ref) const;
-  std::vector<Shape> results(const PlannedOp& op) const;
+  std::vector<Known> results(const PlannedOp& op) const;
+  void find_written_once();
 
   const isa::Code& code_;
   const RegisterMap& registers_;
@@ -78,6 +81,8 @@ private:
   std::vector<std::vector<std::uint32_t>> writes_; // registers by basic block
   std::vector<bool> followed_;
   std::vector<Shape> shapes_;
+  std::vector<bool> once_; // by register: has one write, and no read before it
+  std::vector<llvm::Constant*> constants_;
   Waiting waiting_;
   std::vector<std::vector<bool>> live_; // by op at which lanes may wait: registers
 };

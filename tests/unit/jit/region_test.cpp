@@ -127,6 +127,30 @@ TEST(Region, GuessesThatHoldAndThatDoNot) {
   both("rem.u32 %r5, %r0, 24; shr.u32 %r5, %r5, 3;" + stores("%r5"), {.block = {16, 5}});
 }
 
+TEST(Region, ConstantsInRegisters) {
+  for (const unsigned threads : {64U, 40U}) {
+    for (const char* body : {
+             "mov.u32 %r4, 3; shl.b32 %r5, %r0, %r4; st.global.u32 [%rd4], %r5;",
+             "setp.lt.u32 %p1, %r0, 9; @%p1 mov.u32 %r4, 7; add.u32 %r5, %r4, %r0;"
+             "st.global.u32 [%rd4], %r5;",
+             "mov.u32 %r6, 0; mov.u32 %r5, 0; LOOP: mad.lo.u32 %r5, %r5, 9, %r4; mov.u32 %r4, 5;"
+             "add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 3; @%p1 bra LOOP;"
+             "st.global.u32 [%rd4], %r5;",
+             "setp.gt.u32 %p1, %r0, 20; @%p1 bra SKIP; mov.u32 %r4, 5; SKIP: add.u32 %r5, %r4, %r0;"
+             "st.global.u32 [%rd4], %r5;",
+             "mov.u32 %r4, 5; mov.u32 %r6, 31; mov.u32 %r7, -1;"
+             "shfl.sync.bfly.b32 %r5|%p1, %r0, %r4, %r6, %r7; @%p1 add.u32 %r5, %r5, 1000;"
+             "st.global.u32 [%rd4], %r5;",
+             "mov.u32 %r4, 3; mov.u32 %r6, 0x1807; mov.u32 %r7, -1;"
+             "shfl.sync.down.b32 %r5|%p1, %r0, %r4, %r6, %r7; @%p1 add.u32 %r5, %r5, 1000;"
+             "setp.lt.u32 %p2, %r0, 11; vote.sync.ballot.b32 %r8, %p2, %r7;"
+             "add.u32 %r5, %r5, %r8; st.global.u32 [%rd4], %r5;",
+         }) {
+      both(body, {.block = {threads}});
+    }
+  }
+}
+
 TEST(Region, GuardsKeepWhatWasThere) {
   both(
       std::string(load_word) +
