@@ -69,6 +69,7 @@ private:
   bool is_end(std::uint32_t k) const;
   bool whole_blocks() const;
   std::vector<std::uint32_t> find_entries() const;
+  bool is_worth_entering(std::uint32_t k) const;
   void find_joins();
   void find_changed();
   std::vector<std::uint32_t> changed_and_live(std::uint32_t k) const;

@@ -243,10 +243,27 @@ llvm::Constant* RegionBuilder::constant_word(isa::Ref ref) const {
   return llvm::ConstantInt::get(llvm::Type::getInt64Ty(module_.getContext()), word);
 }
 
+/// Behind a call: not if there is soon another one. To enter the region and to leave it costs about
+/// as much as to interpret some ops, and more if there are many registers to load.
+bool RegionBuilder::is_worth_entering(std::uint32_t k) const {
+  if (!is_call(code_, code_.ops[k - 1])) {
+    return true;
+  }
+  std::uint32_t ops = 0;
+  while (ops_[k + ops].kind != Kind::Leave) {
+    if (ops_[k + ops].kind == Kind::Branch || joins_[k + ops]) {
+      return true;
+    }
+    ++ops;
+  }
+  return !is_call(code_, code_.ops[k + ops]) || 20 * ops > 150 + 12 * registers_.live(k).size();
+}
+
 std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   std::vector<std::uint32_t> entries;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool begins = k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave;
+    const bool begins =
+        k == 0 || joins_[k] || (ops_[k - 1].kind == Kind::Leave && is_worth_entering(k));
     if (begins && ops_[k].kind != Kind::Leave) {
       entries.push_back(k);
     }
