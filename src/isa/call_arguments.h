@@ -14,6 +14,20 @@ inline std::byte* frame_memory(Exec& exec, const Frame& frame, int lane) {
          frame.local_base;
 }
 
+/// Mostly a word or two: a copy of unknown size is a call.
+inline void copy_argument(std::byte* to, const std::byte* from, std::uint32_t bytes) {
+  switch (bytes) {
+  case 4:
+    std::memcpy(to, from, 4);
+    return;
+  case 8:
+    std::memcpy(to, from, 8);
+    return;
+  default:
+    std::memcpy(to, from, bytes);
+  }
+}
+
 /// Value of argument n of the call for a lane.
 template <class T> T argument(Exec& exec, const Op& op, int lane, std::uint32_t n) {
   T value{};

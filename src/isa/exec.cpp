@@ -128,9 +128,12 @@ void Exec::watch(AccessWatch* watch) {
   enter_block(block_);
 }
 
+/// Generation 0: there are none. Who watches some ops only forgets them often.
 void Exec::forget_ranges() {
-  cache_.fill({});
-  cache_generation_ = space_.generation();
+  if (cache_generation_ != 0) {
+    cache_.fill({});
+    cache_generation_ = 0;
+  }
 }
 
 void Exec::look_behind() {
@@ -402,7 +405,8 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
   if ((a & (bytes - 1)) != 0) {
     return bad_access(FaultKind::Misaligned, lane, a, bytes, store);
   }
-  if (cache_generation_ != space_.generation()) {
+  const std::uint64_t generation = space_.generation();
+  if (cache_generation_ != generation) {
     forget_ranges();
   }
   const memory::Range range = space_.find_range(a, block_.device);
@@ -412,6 +416,7 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
     }
     if (access_watch_ == nullptr) {
       cache_[site()] = range;
+      cache_generation_ = generation;
     }
     return reached(
         lane,

@@ -183,7 +183,9 @@ public:
 };
 
 /// Which of Exec's ranges an op uses: its place in memory in units of Ops, modulo their number.
-inline constexpr std::size_t range_sites = 64;
+/// More than most kernels have ops: two that share a range and have other allocations take it away
+/// from each other each time.
+inline constexpr std::size_t range_sites = 1024;
 
 /// The lanes of one warp.
 class Warp {
@@ -384,6 +386,10 @@ public:
   /// From now on turns end where the interpreter's do: compiled code in which lanes may part is not
   /// used, for it does not count what a turn costs when they do.
   void keep_turns() { keep_turns_ = true; }
+  /// Nobody else executes device code: updates of memory that only device code reaches need not be
+  /// atomic operations of the host, which cost several times as much.
+  void work_alone() { alone_ = true; }
+  bool is_alone_with(const memory::Range& range) const { return alone_ && range.of_devices; }
   /// Forgets cached ranges: an allocation has gone.
   void forget_ranges();
   /// While set, it is told of every access; nullptr: nobody is.
@@ -428,6 +434,7 @@ private:
   std::uint8_t watch_ = Guarded; // flags that need a look before the op is executed
   bool reconverge_ = true;
   bool keep_turns_ = false;
+  bool alone_ = false;
   std::uint32_t lanes_ = 0; // popcount(group_)
   /// Lowest op at which lanes of the same frame stand that are not in the group; nullptr: none.
   const Op* behind_ = nullptr;

@@ -139,7 +139,7 @@ const Op* enter(Exec& exec, const Op& op, const Code& callee) {
     const std::byte* from = frame_memory(exec, caller, lane);
     std::byte* into = frame_memory(exec, exec.frame(), lane);
     for (std::uint32_t n = 0; n < op.count; ++n) {
-      std::memcpy(
+      copy_argument(
           into + callee.parameter_offsets[n],
           from + arguments[2 * n].raw,
           arguments[2 * n + 1].raw
@@ -187,7 +187,7 @@ const Op* run_return(Exec& exec, const Op& op) {
       const std::byte* from = frame_memory(exec, frame, lane);
       std::byte* into = frame_memory(exec, *frame.caller, lane);
       for (std::uint32_t n = 0; n < call.imm2 && n < exec.code().return_offsets.size(); ++n) {
-        std::memcpy(
+        copy_argument(
             into + results[2 * n].raw,
             from + exec.code().return_offsets[n],
             results[2 * n + 1].raw

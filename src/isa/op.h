@@ -126,6 +126,8 @@ struct Code {
   /// others are the same in every process.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> addresses;
   mutable Region region = nullptr;
+  /// How often it was left because what it takes for likely did not hold; atomic.
+  mutable std::uint64_t wrong_guesses = 0;
 };
 
 /// One activation of a function by some lanes of a warp.

@@ -154,6 +154,43 @@ template <class T> T compare_and_swap(std::byte* p, T expected, T desired) {
 // --- Handlers
 // ------------------------------------------------------------------------------------------
 
+/// Can nobody else be about to read or write the place of such an access?
+template <Space S> bool is_alone(const Exec& exec, std::uint64_t address) {
+  if constexpr (S == Space::Shared) {
+    return true;
+  } else {
+    const memory::Range& range = exec.last_range();
+    return exec.is_alone_with(range) && address - range.base < range.size;
+  }
+}
+
+/// All 32 lanes update one and the same place: it changes once, by all of them in their order. That
+/// is one of the orders that they may have, and nobody can tell it from the others.
+template <class T, auto F, bool Alone> void update_by_all(std::byte* p, const T* b, T* d) {
+  T before[warp_size]; // d may be the register of b
+  T old = Alone ? ops::weak_load<T>(p) : ops::strong_load<T>(p);
+  for (;;) {
+    T value = old;
+    for (int lane = 0; lane < warp_size; ++lane) {
+      before[lane] = value;
+      value = F(value, b[lane]);
+    }
+    if constexpr (Alone) {
+      ops::weak_store<T>(p, value);
+      break;
+    } else {
+      const T seen = ops::compare_and_swap<T>(p, old, value);
+      if (seen == old) {
+        break;
+      }
+      old = seen;
+    }
+  }
+  if (d != nullptr) {
+    std::ranges::copy(before, d);
+  }
+}
+
 /// atom and red with one operand: op.b; op.d (none for red) gets the old value. T: unsigned type of
 /// the element's size. F: on global memory and generic addresses; Shared: on shared memory.
 template <Space S, class T, auto F, auto InShared = F> const Op* atomic(Exec& exec, const Op& op) {
@@ -162,23 +199,33 @@ template <Space S, class T, auto F, auto InShared = F> const Op* atomic(Exec& ex
   addresses<S>(exec, op, address);
   T* d = op.d.none() ? nullptr : exec.out<T>(op.d);
   const T* b = exec.in<T>(op.b);
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    std::byte* p = host<S>(exec, op, lane, address[lane], sizeof(T), /*store=*/true);
-    if (p == nullptr) [[unlikely]] {
-      return access_fault(exec, op);
+  if (exec.mask() == all_lanes &&
+      pattern_of<S, /*Eights=*/false>(exec, op, address, sizeof(T)) == Pattern::Same) {
+    // Not in a window, which is no range: there InShared counts.
+    std::byte* p =
+        host_in(range_at_hand<S>(exec), address[0], sizeof(T), sizeof(T), /*store=*/true);
+    if (p != nullptr) {
+      if constexpr (S == Space::Shared) {
+        update_by_all<T, InShared, /*Alone=*/true>(p, b, d);
+      } else if (is_alone<S>(exec, address[0])) {
+        update_by_all<T, F, /*Alone=*/true>(p, b, d);
+      } else {
+        update_by_all<T, F, /*Alone=*/false>(p, b, d);
+      }
+      return op.d.none() ? &op + 1 : after_poll(exec, op);
     }
-    T old;
-    if constexpr (S == Space::Shared) {
-      old = ops::update_alone<T, InShared>(p, b[lane]);
-    } else if (F != InShared && in_window(address[lane])) {
-      old = ops::update_alone<T, InShared>(p, b[lane]);
-    } else {
-      old = ops::update_atomically<T, F>(p, b[lane]);
-    }
+  }
+  const auto update = [&](int lane, std::byte* p) {
+    const T old = S == Space::Shared || (F != InShared && in_window(address[lane]))
+                      ? ops::update_alone<T, InShared>(p, b[lane])
+                  : is_alone<S>(exec, address[lane]) ? ops::update_alone<T, F>(p, b[lane])
+                                                     : ops::update_atomically<T, F>(p, b[lane]);
     if (d != nullptr) {
       d[lane] = old;
     }
+  };
+  if (!each_access<S>(exec, op, address, sizeof(T), /*store=*/true, update)) {
+    return access_fault(exec, op);
   }
   return op.d.none() ? &op + 1 : after_poll(exec, op);
 }
@@ -190,16 +237,14 @@ template <Space S, class T> const Op* atomic_cas(Exec& exec, const Op& op) {
   T* d = op.d.none() ? nullptr : exec.out<T>(op.d);
   const T* b = exec.in<T>(op.b);
   const T* c = exec.in<T>(op.c);
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    std::byte* p = host<S>(exec, op, lane, address[lane], sizeof(T), /*store=*/true);
-    if (p == nullptr) [[unlikely]] {
-      return access_fault(exec, op);
-    }
+  const auto swap = [&](int lane, std::byte* p) {
     const T old = ops::compare_and_swap<T>(p, b[lane], c[lane]);
     if (d != nullptr) {
       d[lane] = old;
     }
+  };
+  if (!each_access<S>(exec, op, address, sizeof(T), /*store=*/true, swap)) {
+    return access_fault(exec, op);
   }
   return after_poll(exec, op);
 }

@@ -229,17 +229,15 @@ template <Space S, class M, class R, bool Strong> const Op* load_vector(Exec& ex
     d[k] = refs[k].none() ? nullptr : exec.out<R>(refs[k]);
   }
   const auto bytes = static_cast<std::uint32_t>(op.count * sizeof(M));
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const std::byte* p = host<S>(exec, op, lane, address[lane], bytes, /*store=*/false);
-    if (p == nullptr) [[unlikely]] {
-      return access_fault(exec, op);
-    }
+  const auto access = [&](int lane, const std::byte* p) {
     for (int k = 0; k < op.count; ++k, p += sizeof(M)) {
       if (d[k] != nullptr) {
         d[k][lane] = ops::widen<R>(Strong ? ops::strong_load<M>(p) : ops::weak_load<M>(p));
       }
     }
+  };
+  if (!each_access<S>(exec, op, address, bytes, /*store=*/false, access)) {
+    return access_fault(exec, op);
   }
   if constexpr (Strong) {
     return after_poll(exec, op);
@@ -365,12 +363,7 @@ template <Space S, class M, class R, bool Strong> const Op* store_vector(Exec& e
     b[k] = exec.in<R>(refs[k]);
   }
   const auto bytes = static_cast<std::uint32_t>(op.count * sizeof(M));
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    std::byte* p = host<S>(exec, op, lane, address[lane], bytes, /*store=*/true);
-    if (p == nullptr) [[unlikely]] {
-      return access_fault(exec, op);
-    }
+  const auto access = [&](int lane, std::byte* p) {
     for (int k = 0; k < op.count; ++k, p += sizeof(M)) {
       const M value = static_cast<M>(b[k][lane]);
       if constexpr (Strong) {
@@ -379,8 +372,9 @@ template <Space S, class M, class R, bool Strong> const Op* store_vector(Exec& e
         ops::weak_store<M>(p, value);
       }
     }
-  }
-  return &op + 1;
+  };
+  return each_access<S>(exec, op, address, bytes, /*store=*/true, access) ? &op + 1
+                                                                          : access_fault(exec, op);
 }
 
 /// The common ones of these, unrolled: N weak elements of the registers' size.

@@ -51,7 +51,16 @@ inline TextureExtent level_extent(const TextureDescriptor& t, std::uint32_t leve
 inline std::uint32_t read_channel(const TextureDescriptor& t, const std::byte* p, int channel) {
   p += static_cast<std::size_t>(channel) * t.channel_bytes;
   std::uint32_t raw = 0;
-  std::memcpy(&raw, p, t.channel_bytes);
+  switch (t.channel_bytes) { // a copy of unknown size would be a call
+  case 1:
+    std::memcpy(&raw, p, 1);
+    break;
+  case 2:
+    std::memcpy(&raw, p, 2);
+    break;
+  default:
+    std::memcpy(&raw, p, 4);
+  }
   const unsigned shift = 32 - 8U * t.channel_bytes;
   if (t.kind == ChannelKind::Float) {
     return t.channel_bytes == 2 ? bits(to_float(Half{static_cast<std::uint16_t>(raw)})) : raw;
@@ -100,6 +109,9 @@ inline Words border_texel(const TextureDescriptor& t) {
 
 /// The texel that number i means on an axis of n texels; -1: the border.
 inline std::int64_t texel_index(AddressMode mode, std::int64_t i, std::int64_t n) {
+  if (i >= 0 && i < n) {
+    return i;
+  }
   switch (mode) {
   case AddressMode::Wrap: {
     const std::int64_t rest = i % n;
@@ -131,6 +143,32 @@ inline AddressMode mode_of(const TextureDescriptor& t, std::size_t axis) {
   return folds && !t.normalised_coordinates ? AddressMode::Clamp : mode;
 }
 
+/// The texel in column i[0] of row i[1] of slice i[2]; of the border if one of them is negative.
+template <class Read>
+bool fetch_at(
+    const TextureDescriptor& t,
+    const TextureExtent& e,
+    const std::array<std::int64_t, 3>& i,
+    std::uint32_t layer,
+    Read&& read,
+    Words& result
+) {
+  if ((i[0] | i[1] | i[2]) < 0) {
+    result = border_texel(t);
+    return true;
+  }
+  const std::uint64_t slice = t.dimensions == 3 ? static_cast<std::uint64_t>(i[2]) : layer;
+  const memory::Address at = e.data +
+                             (slice * e.size[1] + static_cast<std::uint64_t>(i[1])) * e.pitch +
+                             static_cast<std::uint64_t>(i[0]) * t.texel_bytes();
+  const std::byte* p = read(at, t.texel_bytes());
+  if (p == nullptr) {
+    return false;
+  }
+  result = read_texel(t, p);
+  return true;
+}
+
 /// One texel, by its numbers before the address mode is applied.
 template <class Read>
 bool fetch(
@@ -145,21 +183,8 @@ bool fetch(
   std::array<std::int64_t, 3> i{};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(axes); ++axis) {
     i[axis] = texel_index(mode_of(t, axis), number[axis], e.size[axis]);
-    if (i[axis] < 0) {
-      result = border_texel(t);
-      return true;
-    }
   }
-  const std::uint64_t slice = t.dimensions == 3 ? static_cast<std::uint64_t>(i[2]) : layer;
-  const memory::Address at = e.data +
-                             (slice * e.size[1] + static_cast<std::uint64_t>(i[1])) * e.pitch +
-                             static_cast<std::uint64_t>(i[0]) * t.texel_bytes();
-  const std::byte* p = read(at, t.texel_bytes());
-  if (p == nullptr) {
-    return false;
-  }
-  result = read_texel(t, p);
-  return true;
+  return fetch_at(t, e, i, layer, read, result);
 }
 
 /// A coordinate in texels; far away and NaN ones are brought near, which no address mode can tell.
@@ -226,25 +251,37 @@ bool sample_level(
   const int filtered_axes = std::max(axes, 2);
   const auto filtered = static_cast<std::size_t>(filtered_axes);
   std::array<Footprint, 3> feet{};
+  std::array<std::array<std::int64_t, 2>, 3> near{}; // the texels on both sides, of each axis
   for (std::size_t axis = 0; axis < filtered; ++axis) {
     feet[axis] = footprint(x[axis]);
+    const AddressMode mode = mode_of(t, axis);
+    near[axis] = {
+        texel_index(mode, feet[axis].first, e.size[axis]),
+        texel_index(mode, feet[axis].first + 1, e.size[axis])
+    };
   }
-  std::array<double, 4> sum{};
+  // Those that texels do not have are 0, 0, 1 in each of them, but not on the border.
+  const bool inside =
+      (near[0][0] | near[0][1] | near[1][0] | near[1][1] | near[2][0] | near[2][1]) >= 0;
+  const std::size_t channels = inside ? t.channels : 4;
+  std::array<double, 4> sum{0, 0, 0, channels < 4 ? 1.0 : 0.0};
   for (unsigned corner = 0; corner < (1U << filtered_axes); ++corner) {
     double weight = 1;
     for (std::size_t axis = 0; axis < filtered; ++axis) {
       const bool second = (corner >> axis & 1U) != 0;
-      number[axis] = feet[axis].first + (second ? 1 : 0);
+      number[axis] = near[axis][second ? 1 : 0];
       weight *= static_cast<double>(second ? feet[axis].weight : 1 - feet[axis].weight);
     }
     if (weight == 0) {
       continue; // must not turn an infinity into a NaN
     }
     Words words;
-    if (!fetch(t, e, number, layer, filtered_axes, read, words)) {
+    if (!fetch_at(t, e, number, layer, read, words)) {
       return false;
     }
-    for (std::size_t channel = 0; channel < 4; ++channel) {
+    // One after the other: a vector of words that have just been stored has to wait for them.
+#pragma clang loop vectorize(disable) unroll(disable)
+    for (std::size_t channel = 0; channel < channels; ++channel) {
       sum[channel] += weight * static_cast<double>(from_bits<float>(words[channel]));
     }
   }

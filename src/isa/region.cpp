@@ -88,8 +88,8 @@ const Op* Exec::enter_region(const Op& op) {
   const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
   const RegionWords words = region_words(region);
   const std::uint32_t lanes = words.lanes();
-  if (keep_turns_ && !words.keeps_turns()) {
-    return &op;
+  if (keep_turns_ && (!words.keeps_turns() || lanes != warp_size)) {
+    return &op; // also: the lanes of a warp would not execute each op together
   }
   std::uint32_t block_x = 0;
   std::memcpy(&block_x, bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX), sizeof block_x);
@@ -113,8 +113,8 @@ const Op* Exec::enter_region(const Op& op) {
   const auto at = static_cast<std::uint32_t>(&op - context.ops);
   const LaneMask ones = lanes == warp_size ? all_lanes : (LaneMask{1} << lanes) - 1;
   struct Part {
-    LaneMask lanes = 0;
-    const Op* at = nullptr;
+    LaneMask lanes;
+    const Op* at;
   };
   std::array<Part, warp_size / fewest_region_lanes * (1 + RegionContext::most_rests)> parts;
   std::size_t count = 0;
@@ -128,6 +128,7 @@ const Op* Exec::enter_region(const Op& op) {
     }
     context.fuel = fuel_; // each its own: none of them makes the others wait
     const Op* goes_on = region(context, at);
+    note_guess(code, context);
     fuel = std::min(fuel, context.fuel);
     if (goes_on == nullptr) {
       // The rest of the group may fail at the same op: the report says how many lanes do.

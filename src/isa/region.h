@@ -68,6 +68,7 @@ struct RegionContext {
   const Op* (*interpret)(RegionContext& context, const Op& op, LaneMask lanes) = nullptr;
   Exec* exec = nullptr;     // for `interpret`
   LaneMask fault_lanes = 0; // which executed the op with which a handler has stopped
+  std::uint32_t wrong_guess = 0; // out, 1: left because lanes differ more than was likely
 
   // --- Groups. In: the first one; out, and while a handler is called: the one that executes.
   RegionGroup* group = nullptr;
@@ -109,5 +110,13 @@ inline RegionWords region_words(Region region) {
 /// Lets groups that come to these ops of `code` go on in `region` from now on, also groups that
 /// execute it already. Both must stay where they are for as long as the process lives.
 void install_region(const Code& code, Region region, std::span<const std::uint32_t> entries);
+
+/// For whoever has called a region of `code`.
+inline void note_guess(const Code& code, RegionContext& context) {
+  if (context.wrong_guess != 0) [[unlikely]] {
+    __atomic_fetch_add(&code.wrong_guesses, 1, __ATOMIC_RELAXED);
+    context.wrong_guess = 0;
+  }
+}
 
 } // namespace heddle::isa

@@ -14,7 +14,7 @@
 
 namespace heddle::jit {
 
-inline constexpr std::uint64_t image_magic = 0x33302074696a6448; // "Hdjit 03"
+inline constexpr std::uint64_t image_magic = 0x34302074696a6448; // "Hdjit 04"
 
 struct ImageHeader {
   std::uint64_t magic = image_magic;

@@ -31,7 +31,9 @@ Shape shape(Talk talk, std::span<const Shape> operands, Shape party) {
     return Shape::regular(1);
   case Talk::Executing:
   case Talk::Ballot:
-    return party.kind == Shape::Kind::Regular ? Shape::uniform() : party;
+    return party.is_regular()                ? Shape::uniform()
+           : party.kind == Shape::Kind::None ? party
+                                             : Shape::vector();
   case Talk::Read:
     return operands[0].is_uniform() || operands[1].is_uniform() ? Shape::uniform()
                                                                 : Shape::vector();
@@ -88,6 +90,7 @@ LaneValue read(
   llvm::Value* others = lanes.vector(from);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantDataVector>(others)) {
     std::vector<int> order;
+    order.reserve(lanes.lanes());
     for (unsigned lane = 0; lane < lanes.lanes(); ++lane) {
       const std::uint64_t other = known->getElementAsInteger(lane);
       order.push_back(static_cast<int>(other % lanes.lanes()));

@@ -9,6 +9,7 @@
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -94,6 +95,206 @@ Shape shape(
   }
 }
 
+namespace {
+
+const llvm::ConstantInt* number(const llvm::Constant* constant) {
+  const auto* n = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
+  return n != nullptr && n->getBitWidth() <= 64 ? n : nullptr;
+}
+
+/// Of i & mask.
+Shape likely_masked(Shape operand, const llvm::ConstantInt* mask, unsigned lanes) {
+  const std::optional<double> slope = operand.slope();
+  if (!slope) {
+    return Shape::vector();
+  }
+  const bool upward = operand.is_regular() && operand.stride > 0;
+  if (mask == nullptr) { // i % n with an n that is a power of two
+    return upward ? operand : Shape::vector();
+  }
+  const llvm::APInt& m = mask->getValue();
+  const double wanted = std::fabs(*slope) * lanes;
+  if (m.isMask()) {
+    return upward && static_cast<double>(m.getZExtValue()) + 1 >= wanted ? operand
+                                                                         : Shape::vector();
+  }
+  if (m.isNegatedPowerOf2()) {
+    const std::uint64_t unit = std::uint64_t{1} << m.countr_zero();
+    if (operand.is_regular() && operand.stride % static_cast<std::int64_t>(unit) == 0) {
+      return operand;
+    }
+    return static_cast<double>(unit) >= wanted ? Shape::uniform() : Shape::vector();
+  }
+  return Shape::vector();
+}
+
+/// Of i / divisor, which is `by` if that is constant.
+Shape likely_quotient(Shape operand, std::optional<double> by, unsigned lanes) {
+  const std::optional<double> slope = operand.slope();
+  if (!slope) {
+    return Shape::vector();
+  }
+  if (!by) {
+    return operand.is_regular() && operand.stride > 0 ? Shape::uniform() : Shape::vector();
+  }
+  const double result = *slope / *by;
+  const double times = std::fabs(result) * lanes; // by how much a warp's values differ
+  // Warps begin at multiples of their size, and so do rows of a multiple of that.
+  const double warps = times == 0 ? 1 : 1 / times;
+  const bool fits = std::fabs(warps - std::round(warps)) < 1e-4 && warps >= 0.9999;
+  return fits || warps >= 10 ? Shape::uniform() : Shape::sloped(result);
+}
+
+/// Divisions of integers by way of floating-point numbers (isa/ops_integer.h).
+Shape likely_number(
+    const llvm::Instruction& i,
+    std::span<const Shape> operands,
+    std::span<llvm::Constant* const> constants
+) {
+  const std::optional<double> slope = operands.empty() ? std::nullopt : operands[0].slope();
+  if (!slope) {
+    return Shape::vector();
+  }
+  if (llvm::isa<llvm::UIToFPInst>(i) || llvm::isa<llvm::SIToFPInst>(i)) {
+    return Shape::sloped(*slope);
+  }
+  if (i.getOpcode() != llvm::Instruction::FDiv || !operands[1].is_uniform()) {
+    return Shape::vector();
+  }
+  const auto* by = llvm::dyn_cast_or_null<llvm::ConstantFP>(constants[1]);
+  return Shape::sloped(by != nullptr ? *slope / by->getValueAPF().convertToDouble() : 0);
+}
+
+/// Which of both values is likely, if either is: a divisor is none of the numbers that it is
+/// compared with.
+std::optional<unsigned> likely_choice(const llvm::Instruction& select) {
+  const auto* compare = llvm::dyn_cast<llvm::ICmpInst>(select.getOperand(0));
+  if (compare == nullptr || !compare->isEquality() ||
+      !llvm::isa<llvm::ConstantInt>(compare->getOperand(1))) {
+    return std::nullopt;
+  }
+  return compare->getPredicate() == llvm::CmpInst::ICMP_NE ? 1 : 2;
+}
+
+} // namespace
+
+Shape likely_shape(
+    const llvm::Instruction& i,
+    std::span<const Shape> operands,
+    std::span<llvm::Constant* const> constants,
+    unsigned lanes
+) {
+  const llvm::Type* type = i.getType();
+  if (type->isDoubleTy()) {
+    return likely_number(i, operands, constants);
+  }
+  if (!type->isIntegerTy() || type->getIntegerBitWidth() > 64 || type->getIntegerBitWidth() < 32 ||
+      operands.empty()) {
+    return Shape::vector();
+  }
+  const std::optional<double> slope = operands[0].slope();
+  const auto* second = operands.size() > 1 ? number(constants[1]) : nullptr;
+  switch (i.getOpcode()) {
+  case llvm::Instruction::Trunc:
+  case llvm::Instruction::Freeze:
+  case llvm::Instruction::SExt:
+  case llvm::Instruction::ZExt:
+    return operands[0].kind == Shape::Kind::Sloped ? operands[0] : Shape::vector();
+  case llvm::Instruction::FPToUI:
+  case llvm::Instruction::FPToSI:
+    return operands[0].kind == Shape::Kind::Sloped ? likely_quotient(operands[0], 1.0, lanes)
+                                                   : Shape::vector();
+  case llvm::Instruction::Select: {
+    const std::optional<unsigned> choice = likely_choice(i);
+    return choice && operands[0].is_uniform() && operands[1].is_regular() &&
+                   operands[2].is_regular()
+               ? operands[*choice]
+               : Shape::vector();
+  }
+  case llvm::Instruction::Add:
+  case llvm::Instruction::Sub: {
+    const std::optional<double> other = operands[1].slope();
+    if (!slope || !other) {
+      return Shape::vector();
+    }
+    return Shape::sloped(
+        i.getOpcode() == llvm::Instruction::Add ? *slope + *other : *slope - *other
+    );
+  }
+  case llvm::Instruction::Mul: { // the first half of a division by a constant
+    const unsigned n = operands[1].is_uniform() ? 0 : 1;
+    const auto* by = number(constants[1 - n]);
+    return operands[n].is_regular() && by != nullptr && type->getIntegerBitWidth() == 64
+               ? Shape::sloped(
+                     static_cast<double>(operands[n].stride) *
+                     static_cast<double>(by->getSExtValue())
+                 )
+               : Shape::vector();
+  }
+  case llvm::Instruction::And: {
+    const unsigned n = operands[1].is_uniform() ? 0 : 1;
+    return operands[1 - n].is_uniform()
+               ? likely_masked(operands[n], number(constants[1 - n]), lanes)
+               : Shape::vector();
+  }
+  case llvm::Instruction::LShr:
+  case llvm::Instruction::AShr: {
+    if (second == nullptr || second->getZExtValue() >= type->getIntegerBitWidth()) {
+      return Shape::vector();
+    }
+    const double unit = std::ldexp(1.0, static_cast<int>(second->getZExtValue()));
+    if (operands[0].is_regular() && operands[0].stride > 0 &&
+        std::fmod(static_cast<double>(operands[0].stride), unit) == 0) {
+      return Shape::regular(
+          static_cast<std::int64_t>(static_cast<double>(operands[0].stride) / unit)
+      );
+    }
+    return likely_quotient(operands[0], unit, lanes);
+  }
+  case llvm::Instruction::UDiv:
+  case llvm::Instruction::SDiv:
+    if (!operands[1].is_uniform() || (second != nullptr && second->getSExtValue() <= 0)) {
+      return Shape::vector();
+    }
+    return likely_quotient(
+        operands[0],
+        second != nullptr ? std::optional(static_cast<double>(second->getSExtValue()))
+                          : std::nullopt,
+        lanes
+    );
+  case llvm::Instruction::URem:
+  case llvm::Instruction::SRem: {
+    if (!operands[1].is_uniform() || !operands[0].is_regular() || operands[0].stride <= 0) {
+      return Shape::vector();
+    }
+    const bool one_row =
+        second == nullptr || static_cast<double>(second->getSExtValue()) >= *slope * lanes;
+    return one_row ? operands[0] : Shape::vector();
+  }
+  default:
+    return Shape::vector();
+  }
+}
+
+llvm::Constant* fold(
+    const llvm::Instruction& i,
+    std::span<llvm::Constant* const> operands,
+    const llvm::DataLayout& layout
+) {
+  if (llvm::isa<llvm::FreezeInst>(i)) {
+    return nullptr;
+  }
+  auto* instruction = const_cast<llvm::Instruction*>(&i);
+  const llvm::ArrayRef<llvm::Constant*> all(operands.data(), operands.size());
+  if (auto* call = llvm::dyn_cast<llvm::CallInst>(instruction)) {
+    return i.getType()->isIntegerTy() &&
+                   llvm::canConstantFoldCallTo(call, call->getCalledFunction())
+               ? llvm::ConstantFoldCall(call, call->getCalledFunction(), all)
+               : nullptr;
+  }
+  return llvm::ConstantFoldInstOperands(instruction, all, layout);
+}
+
 llvm::Type* LaneBuilder::widened(llvm::Type* type) const {
   if (auto* parts = llvm::dyn_cast<llvm::StructType>(type)) {
     std::vector<llvm::Type*> wide;
@@ -130,7 +331,10 @@ LaneValue LaneBuilder::as(const LaneValue& v, Shape shape) {
   if (v.shape == shape) {
     return v;
   }
-  HEDDLE_CHECK(shape.kind == Shape::Kind::Vector, "a value is less regular than was said");
+  if (shape.is_regular() && guesses_) {
+    return checked(vector(v), shape); // when more was known of the operands, less was likely
+  }
+  HEDDLE_CHECK(!shape.is_regular(), "a value is less regular than was said");
   return {shape, vector(v)};
 }
 
@@ -210,10 +414,9 @@ llvm::Value* LaneBuilder::scalar(const llvm::Instruction& i, std::span<const Lan
       constants.push_back(constant);
     }
   }
-  if (constants.size() == values.size() && !llvm::isa<llvm::FreezeInst>(i)) {
+  if (constants.size() == values.size()) {
     const llvm::DataLayout& layout = b_.GetInsertBlock()->getModule()->getDataLayout();
-    if (llvm::Constant* folded =
-            llvm::ConstantFoldInstOperands(const_cast<llvm::Instruction*>(&i), constants, layout)) {
+    if (llvm::Constant* folded = fold(i, constants, layout)) {
       return folded;
     }
   }
@@ -228,6 +431,114 @@ llvm::Value* LaneBuilder::wide(const llvm::Instruction& i, std::span<const LaneV
     values.push_back(stays ? operands[n].value : vector(operands[n]));
   }
   return rebuild(b_, i, values, widened(i.getType()));
+}
+
+/// What is regular only if all lanes have such values.
+LaneValue LaneBuilder::checked(llvm::Value* all, Shape likely) {
+  llvm::Value* base = b_.CreateExtractElement(all, std::uint64_t{0});
+  llvm::Value* differs = b_.CreateICmpNE(all, vector({likely, base}));
+  llvm::Type* bits = b_.getIntNTy(lanes_);
+  leave_unless_(
+      b_.CreateICmpEQ(b_.CreateBitCast(differs, bits), llvm::Constant::getNullValue(bits))
+  );
+  return {likely, base};
+}
+
+/// Where the operand is regular, the first and the last lane tell about all of them.
+LaneValue
+LaneBuilder::guess(const llvm::Instruction& i, std::span<const LaneValue> operands, Shape likely) {
+  if (llvm::isa<llvm::SelectInst>(i)) {
+    const unsigned choice = *likely_choice(i);
+    llvm::Value* first = operands[0].value;
+    leave_unless_(choice == 1 ? first : b_.CreateNot(first));
+    return operands[choice];
+  }
+  const unsigned n = operands[0].shape.is_uniform() ? 1 : 0; // that with a stride
+  const auto regular = [](const LaneValue& v) { return v.shape.is_regular(); };
+  if (!std::ranges::all_of(operands, regular) || operands[n].shape.stride < 0) {
+    return checked(wide(i, operands), likely);
+  }
+  llvm::Value* base = operands[n].value;
+  llvm::Value* distance = llvm::ConstantInt::getSigned(
+      base->getType(),
+      operands[n].shape.stride * static_cast<std::int64_t>(lanes_ - 1),
+      /*ImplicitTrunc=*/true
+  );
+  llvm::Value* last = b_.CreateAdd(base, distance);
+  const bool is_signed = i.getOpcode() == llvm::Instruction::AShr ||
+                         i.getOpcode() == llvm::Instruction::SDiv ||
+                         i.getOpcode() == llvm::Instruction::SRem;
+  llvm::Value* good = is_signed ? b_.CreateICmpSGE(last, base) : b_.CreateICmpUGE(last, base);
+  std::vector<LaneValue> at_last(operands.begin(), operands.end());
+  at_last[n].value = last;
+  if (i.getOpcode() == llvm::Instruction::SDiv) { // the last lane's quotient may not exist
+    llvm::Value* by = operands[1].value;
+    llvm::Value* positive = b_.CreateICmpSGT(by, llvm::Constant::getNullValue(by->getType()));
+    at_last[1].value = b_.CreateSelect(positive, by, llvm::ConstantInt::get(by->getType(), 1));
+  }
+  llvm::Value* result = scalar(i, operands);
+  switch (i.getOpcode()) {
+  case llvm::Instruction::And: {
+    llvm::Value* mask = operands[1 - n].value;
+    if (likely.is_uniform()) {
+      break;
+    }
+    // Of a mask 0…01…1 what is added must not leave it; nor may it change anything below 1…10…0.
+    llvm::Value* above = b_.CreateAdd(mask, llvm::ConstantInt::get(mask->getType(), 1));
+    llvm::Value* low =
+        b_.CreateICmpEQ(b_.CreateAnd(mask, above), llvm::Constant::getNullValue(mask->getType()));
+    llvm::Value* inside = b_.CreateICmpULE(distance, b_.CreateSub(mask, result));
+    llvm::Value* below = b_.CreateAnd(
+        b_.CreateNot(mask),
+        llvm::ConstantInt::getSigned(
+            mask->getType(),
+            operands[n].shape.stride,
+            /*ImplicitTrunc=*/true
+        )
+    );
+    llvm::Value* high = b_.CreateICmpEQ(
+        b_.CreateAnd(
+            b_.CreateNot(mask),
+            b_.CreateSub(llvm::Constant::getNullValue(mask->getType()), mask)
+        ),
+        llvm::Constant::getNullValue(mask->getType())
+    );
+    high =
+        b_.CreateAnd(high, b_.CreateICmpEQ(below, llvm::Constant::getNullValue(mask->getType())));
+    leave_unless_(b_.CreateOr(b_.CreateAnd(low, inside), high));
+    return {likely, result};
+  }
+  case llvm::Instruction::LShr:
+  case llvm::Instruction::AShr:
+    if (!likely.is_uniform()) {
+      leave_unless_(good); // what is shifted out is the same in all lanes
+      return {likely, result};
+    }
+    break;
+  case llvm::Instruction::URem:
+  case llvm::Instruction::SRem: {
+    llvm::Value* left = b_.CreateSub(operands[1].value, result);
+    good = b_.CreateAnd(good, b_.CreateICmpUGT(left, distance));
+    if (is_signed) {
+      llvm::Value* zero = llvm::Constant::getNullValue(base->getType());
+      good = b_.CreateAnd(good, b_.CreateICmpSGE(base, zero));
+      good = b_.CreateAnd(good, b_.CreateICmpSGT(operands[1].value, zero));
+    }
+    leave_unless_(good);
+    return {likely, result};
+  }
+  default:
+    break;
+  }
+  HEDDLE_CHECK(likely.is_uniform(), "a guess that nobody can check");
+  // These do not fall while the operand grows.
+  good = b_.CreateAnd(good, b_.CreateICmpEQ(result, scalar(i, at_last)));
+  if (i.getOpcode() == llvm::Instruction::SDiv) {
+    llvm::Value* zero = llvm::Constant::getNullValue(base->getType());
+    good = b_.CreateAnd(good, b_.CreateICmpSGT(operands[1].value, zero));
+  }
+  leave_unless_(good);
+  return {likely, result};
 }
 
 LaneValue
@@ -246,7 +557,8 @@ LaneBuilder::apply(const llvm::Instruction& i, std::span<const LaneValue> operan
     return operands[llvm::cast<llvm::ConstantInt>(constants[0])->isOne() ? 1 : 2];
   }
   if (!result.is_regular()) {
-    return {Shape::vector(), wide(i, operands)};
+    const Shape likely = guesses_ ? likely_shape(i, shapes, constants, lanes_) : Shape::vector();
+    return likely.is_regular() ? guess(i, operands, likely) : LaneValue{likely, wide(i, operands)};
   }
   if (checked && result.stride != 0 &&
       (i.getOpcode() == llvm::Instruction::SExt || i.getOpcode() == llvm::Instruction::ZExt)) {

@@ -23,8 +23,9 @@ inline bool communicates(const isa::Kernel& kernel) {
   for (const auto& [address, code] : kernel.functions) {
     for (const ptx::Instruction& i : code->function->body) {
       const ptx::Effect& effect = ptx::effect_of(i);
-      if (is_collective(effect) || effect.is(ptx::Effect::Kind::ActiveLanes) ||
-          effect.is(ptx::Effect::Kind::Fence) || (effect.is_access() && effect.is_strong())) {
+      if (is_collective(effect) || effect.is(ptx::Effect::Kind::WarpWide) ||
+          effect.is(ptx::Effect::Kind::ActiveLanes) || effect.is(ptx::Effect::Kind::Fence) ||
+          (effect.is_access() && effect.is_strong())) {
         return true;
       }
     }
@@ -38,6 +39,9 @@ struct LaunchShape {
   /// Each group of so many lanes lies in one row of the block: %tid.x counts up, %tid.y and %tid.z
   /// are the same.
   bool rows = true;
+  /// What is likely to be regular is taken to be: lane_values.h. For kernels that show that it is
+  /// not there is code without guesses.
+  bool guesses = true;
 
   static LaunchShape of(const isa::Kernel& kernel, std::uint32_t block_x) {
     return block_x % 32 == 0      ? LaunchShape{32, true}
@@ -46,18 +50,23 @@ struct LaunchShape {
            : block_x % 8 == 0     ? LaunchShape{8, true}
                                   : LaunchShape{16, false};
   }
-  /// "32", "16", "8", "any16" or "any32": how heddle-jit is told.
-  std::string name() const { return (rows ? "" : "any") + std::to_string(lanes); }
+  /// "32", "16", "8", "any16", "any32", with "plain" in front of it if nothing is guessed: how
+  /// heddle-jit is told.
+  std::string name() const {
+    return (guesses ? "" : "plain") + std::string(rows ? "" : "any") + std::to_string(lanes);
+  }
   static std::optional<LaunchShape> named(std::string_view name) {
-    for (const LaunchShape& shape : {
-             LaunchShape{32, true},
-             LaunchShape{16, true},
-             LaunchShape{8, true},
-             LaunchShape{16, false},
-             LaunchShape{32, false},
-         }) {
-      if (shape.name() == name) {
-        return shape;
+    for (const bool guesses : {true, false}) {
+      for (const LaunchShape& shape : {
+               LaunchShape{32, true, guesses},
+               LaunchShape{16, true, guesses},
+               LaunchShape{8, true, guesses},
+               LaunchShape{16, false, guesses},
+               LaunchShape{32, false, guesses},
+           }) {
+        if (shape.name() == name) {
+          return shape;
+        }
       }
     }
     return std::nullopt;

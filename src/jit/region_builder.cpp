@@ -120,7 +120,11 @@ LaneValue RegionBuilder::special(std::uint32_t offset) {
 LaneValue RegionBuilder::input(isa::Ref ref, llvm::Type* word) {
   switch (ref.area()) {
   case isa::Area::Frame: {
-    const LaneValue value = read(registers_.at(ref.offset()));
+    const std::uint32_t index = registers_.at(ref.offset());
+    if (llvm::Constant* constant = uniformity_->constant(index)) {
+      return {Shape::uniform(), constant};
+    }
+    const LaneValue value = read(index);
     if (!value.value->getType()->getScalarType()->isIntegerTy(1)) {
       return value;
     }
@@ -170,9 +174,9 @@ void RegionBuilder::emit_exit(
     const std::vector<std::uint32_t>& waits,
     const std::vector<std::uint32_t>& written
 ) {
-  std::vector<std::uint32_t> live = registers_.live(k);
+  std::vector<std::uint32_t> live = changed_and_live(k);
   for (const std::uint32_t place : waits) {
-    for (const std::uint32_t index : registers_.live(place)) {
+    for (const std::uint32_t index : changed_and_live(place)) {
       if (std::ranges::find(live, index) == live.end()) {
         live.push_back(index);
       }
@@ -224,7 +228,18 @@ void RegionBuilder::leave_if(llvm::Value* condition, std::uint32_t k) {
 }
 
 void RegionBuilder::leave_unless(llvm::Value* condition) {
-  leave_if(b_.CreateNot(condition), at_);
+  llvm::BasicBlock* on = block("right" + llvm::Twine(at_));
+  llvm::BasicBlock* wrong = block("wrong" + llvm::Twine(at_));
+  b_.CreateCondBr(
+      condition,
+      on,
+      wrong,
+      llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
+  );
+  b_.SetInsertPoint(wrong);
+  note_wrong_guess();
+  b_.CreateBr(exit_block(at_));
+  b_.SetInsertPoint(on);
 }
 
 void RegionBuilder::emit_prologue() {
@@ -358,6 +373,7 @@ void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
     irregular = b_.CreateAnd(irregular, mask_);
     b_.CreateCondBr(b_.CreateICmpEQ(irregular, no_lanes()), bodies_[k], refuse);
     b_.SetInsertPoint(refuse);
+    note_wrong_guess();
     finish(op_pointer(k));
     ways_in_->addCase(b_.getInt32(k), enter);
   }
@@ -437,6 +453,9 @@ void RegionBuilder::emit_op(std::uint32_t k) {
   } else {
     if (is_of_warps(k)) {
       party_ = leave_unless_in_parties(k);
+      if (party_.shape.is_uniform()) {
+        emit_whole_warp(k, chosen, slow, done);
+      }
     }
     emit_lanes(k, chosen, slow);
     b_.CreateBr(done);
@@ -455,122 +474,6 @@ llvm::Value*
 RegionBuilder::who_gets(std::uint32_t k, std::uint32_t index, llvm::Value* chosen) const {
   const bool guarded = (code_.ops[k].flags & isa::Guarded) != 0;
   return guarded || uniformity_->wanted_by_waiting(k, index) ? chosen : nullptr;
-}
-
-namespace {
-
-/// Is the result the address of an access that fails if a lane's wraps around: in the first 4 GiB?
-bool finds_wrapping(const llvm::Instruction& i) {
-  return llvm::isa<llvm::ZExtInst>(i) && std::ranges::all_of(i.users(), [](const llvm::User* user) {
-           const auto* use = llvm::dyn_cast<llvm::Instruction>(user);
-           return use != nullptr && is_reach(*use) && space_of(*use) == isa::Space::Shared;
-         });
-}
-
-} // namespace
-
-/// The op's LaneFunction, instruction by instruction.
-void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow) {
-  const PlannedOp& planned = ops_[k];
-  const llvm::Function& f = *planned.lane->function;
-  std::unordered_map<const llvm::Value*, LaneValue> known;
-  const auto arguments = static_cast<unsigned>(planned.operands.inputs.size());
-  for (unsigned n = 0; n < arguments; ++n) {
-    if (!f.getArg(n)->use_empty()) {
-      known[f.getArg(n)] = input(planned.operands.inputs[n], f.getArg(n)->getType());
-    }
-  }
-  known[f.getArg(arguments)] = {Shape::uniform(), local_base_};
-  if (!f.getArg(arguments + 1)->use_empty()) {
-    known[f.getArg(arguments + 1)] = {
-        Shape::uniform(),
-        b_.CreateLoad(b_.getInt64Ty(), at(op_pointer(k), offsetof(isa::Op, imm)))
-    };
-  }
-  const auto value_of = [&](const llvm::Value* v) -> LaneValue {
-    if (const auto* constant = llvm::dyn_cast<llvm::Constant>(v)) {
-      return {Shape::uniform(), const_cast<llvm::Constant*>(constant)};
-    }
-    return known.at(v);
-  };
-  std::unordered_map<const llvm::Value*, Access> reached;
-  std::vector<LaneValue> results(planned.operands.outputs.size());
-  for (const llvm::Instruction& i : f.getEntryBlock()) {
-    if (is_reach(i)) {
-      llvm::Value* site = b_.CreateAdd(
-          b_.CreateLShr(
-              b_.CreatePtrToInt(ops_pointer_, b_.getInt64Ty()),
-              static_cast<std::uint64_t>(std::countr_zero(op_bytes))
-          ),
-          b_.getInt64(k)
-      );
-      site = b_.CreateAnd(site, b_.getInt64(isa::range_sites - 1));
-      AccessContext context = access_;
-      context.range = b_.CreateGEP(
-          b_.getInt8Ty(),
-          ranges_,
-          b_.CreateMul(site, b_.getInt64(sizeof(memory::Range)))
-      );
-      const auto number = [&](unsigned n) {
-        return static_cast<std::uint32_t>(
-            llvm::cast<llvm::ConstantInt>(i.getOperand(n))->getZExtValue()
-        );
-      };
-      const auto it = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first;
-      it->second.reach(value_of(i.getOperand(0)), number(1), number(2));
-      continue;
-    }
-    if (llvm::isa<llvm::GetElementPtrInst>(i)) {
-      continue; // place_of() looks through it
-    }
-    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i)) {
-      const Place place = place_of(load->getPointerOperand());
-      known[&i] = llvm::isa<llvm::Argument>(place.from)
-                      ? special(static_cast<std::uint32_t>(place.offset))
-                      : reached.at(place.from).load(load->getType(), place.offset);
-      continue;
-    }
-    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&i)) {
-      const Place place = place_of(store->getPointerOperand());
-      reached.at(place.from).store(value_of(store->getValueOperand()), place.offset);
-      continue;
-    }
-    if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
-      results[insert->getIndices()[0]] = value_of(insert->getInsertedValueOperand());
-      continue;
-    }
-    if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
-      if (auto* constant = llvm::dyn_cast<llvm::Constant>(ret->getReturnValue())) {
-        for (unsigned n = 0; n < results.size(); ++n) {
-          results[n] = {Shape::uniform(), constant->getAggregateElement(n)};
-        }
-      }
-      continue;
-    }
-    std::vector<LaneValue> operands;
-    const unsigned operand_count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
-    for (unsigned n = 0; n < operand_count; ++n) {
-      operands.push_back(value_of(i.getOperand(n)));
-    }
-    if (const auto talk = talk_of(i)) {
-      known[&i] = emit_talk(b_, lanes_, *talk, operands, {party_, access_.words, access_.elements});
-      continue;
-    }
-    known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
-  }
-  for (std::size_t n = 0; n < results.size(); ++n) {
-    const std::uint32_t index = registers_.at(planned.operands.outputs[n].offset());
-    LaneValue value = results[n];
-    if (value.value == nullptr) { // an InsertValue of a constant aggregate
-      value = {Shape::uniform(), llvm::Constant::getNullValue(element(registers_.place(index)))};
-    }
-    if (registers_.place(index).predicate) {
-      llvm::Type* bit = b_.getInt1Ty();
-      value.value =
-          b_.CreateTrunc(value.value, value.shape.is_regular() ? bit : lanes_.widened(bit));
-    }
-    write(index, value, who_gets(k, index, chosen));
-  }
 }
 
 /// A collective of other lanes than those that execute it is the interpreter's.
@@ -638,6 +541,8 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   const ptx::Effect& effect = ptx::effect_of(*instruction(k));
   if (is_collective(effect)) {
     leave_unless_converged(k);
+  } else if (is_matrix(k)) { // of all lanes
+    leave_if(b_.CreateICmpNE(active_, live_), k);
   } else if (ops_[k].lane == nullptr && effect.is_strong() && effect.reads()) {
     spend(isa::poll_cost, k);
   }
@@ -703,22 +608,17 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
 BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   BuiltRegion result;
   result.name = name;
-  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    ops_.push_back(plan(k));
-    if (ops_.back().kind == Kind::Leave) {
-      result.left.push_back(k);
-    } else if (ops_.back().kind == Kind::Interpret) {
-      result.interpreted.push_back(k);
-    }
-  }
+  plan_ops(result);
   uniformity_.emplace(
       code_,
       registers_,
       ops_,
       [this](std::uint32_t offset) { return special_shape(offset); },
-      [this](isa::Ref ref) { return constant_word(ref); }
+      [this](isa::Ref ref) { return constant_word(ref); },
+      launch_.guesses ? launch_.lanes : 0
   );
   find_joins();
+  find_changed();
   result.entries = find_entries();
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {

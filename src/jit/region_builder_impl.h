@@ -1,6 +1,6 @@
 // RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what,
-// region_builder.cpp makes the code, region_branches.cpp that of branches, and region_blocks.cpp
-// that of whole blocks.
+// region_builder.cpp makes the code, region_lanes.cpp that of ops, region_branches.cpp that of
+// branches, and region_blocks.cpp that of whole blocks.
 #pragma once
 
 #include "isa/exec.h"
@@ -11,6 +11,7 @@
 #include "jit/region_builder.h"
 #include "jit/register_map.h"
 #include "jit/uniformity.h"
+#include "ptx/bit_vector.h"
 #include "ptx/effect.h"
 
 #include <llvm/IR/Constants.h>
@@ -23,12 +24,15 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace heddle::jit {
 
 using isa::RegionContext;
 inline constexpr std::uint64_t op_bytes = sizeof(isa::Op);
+
+using LaneValues = std::unordered_map<const llvm::Value*, LaneValue>;
 
 class RegionBuilder {
 public:
@@ -44,22 +48,31 @@ public:
         launch_(launch),
         registers_(code),
         b_(module.getContext()),
-        lanes_(b_, launch.lanes, [this](llvm::Value* good) { leave_unless(good); }) {}
+        lanes_(b_, launch.lanes, launch.guesses, [this](llvm::Value* good) {
+          leave_unless(good);
+        }) {}
 
   BuiltRegion build(const std::string& name, std::size_t most);
 
 private:
   // --- Which op is what
+  void plan_ops(BuiltRegion& result);
   PlannedOp plan(std::uint32_t k) const;
   bool known_operands(std::uint32_t k) const;
   bool may_interpret(std::uint32_t k) const;
+  bool is_matrix(std::uint32_t k) const;
+  bool waits_in_vain(std::uint32_t branch) const;
+  void leave_loops_that_wait();
   bool is_of_warps(std::uint32_t k) const;
   isa::Ref membermask(std::uint32_t k) const;
   bool is_barrier(std::uint32_t k) const;
   bool is_end(std::uint32_t k) const;
   bool whole_blocks() const;
   std::vector<std::uint32_t> find_entries() const;
+  bool is_worth_entering(std::uint32_t k) const;
   void find_joins();
+  void find_changed();
+  std::vector<std::uint32_t> changed_and_live(std::uint32_t k) const;
   Shape special_shape(std::uint32_t offset) const;
   llvm::Constant* constant_word(isa::Ref ref) const;
 
@@ -79,6 +92,17 @@ private:
   llvm::Value* who_gets(std::uint32_t k, std::uint32_t index, llvm::Value* chosen) const;
   void emit_op(std::uint32_t k);
   void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
+  LaneValues arguments(std::uint32_t k);
+  void emit_whole_warp(
+      std::uint32_t k,
+      llvm::Value* chosen,
+      llvm::BasicBlock* slow,
+      llvm::BasicBlock* done
+  );
+  void write_results(std::uint32_t k, const std::vector<LaneValue>& results, llvm::Value* chosen);
+  bool goes_in_parts(std::uint32_t k) const;
+  std::vector<LaneValue> emit_in_parts(std::uint32_t k);
+  llvm::AllocaInst* part_memory(std::size_t n);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
   void leave_unless_converged(std::uint32_t k);
   LaneValue leave_unless_in_parties(std::uint32_t k);
@@ -92,6 +116,7 @@ private:
   llvm::BasicBlock* exit_block(std::uint32_t k);
   void leave_if(llvm::Value* condition, std::uint32_t k);
   void leave_unless(llvm::Value* condition);
+  void note_wrong_guess() { set_field(offsetof(RegionContext, wrong_guess), b_.getInt32(1)); }
   void count(std::uint32_t ops);
 
   // --- Registers
@@ -159,11 +184,13 @@ private:
   LaneBuilder lanes_;
   std::vector<PlannedOp> ops_;
   std::optional<Uniformity> uniformity_;
-  std::vector<bool> joins_; // ops at which groups may begin, and stop for those behind
+  std::vector<ptx::BitVector> changed_; // by op: registers that the frame may not have
+  std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
   llvm::Function* function_ = nullptr;
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
   std::map<std::uint32_t, llvm::BasicBlock*> exits_;
+  std::vector<llvm::AllocaInst*> part_memory_;         // a word for each lane
   std::vector<llvm::AllocaInst*> variables_;           // of registers
   llvm::AllocaInst* going_ = nullptr;                  // bits of the lanes that do not wait
   std::map<std::uint32_t, llvm::AllocaInst*> waiting_; // by place: bits

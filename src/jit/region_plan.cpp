@@ -57,8 +57,8 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
 }
 
 /// Ops without bitcode whose handlers go on behind them, or stop with a fault: strong accesses,
-/// fences, and warp collectives of converged lanes. Whole warps execute them, as in the
-/// interpreter.
+/// fences, textures, matrices, and warp collectives of converged lanes. Whole warps execute them,
+/// as in the interpreter.
 bool RegionBuilder::may_interpret(std::uint32_t k) const {
   const isa::Op& op = code_.ops[k];
   if (launch_.lanes != isa::warp_size) {
@@ -75,7 +75,83 @@ bool RegionBuilder::may_interpret(std::uint32_t k) const {
     return (op.flags & isa::Visible) != 0 && known;
   }
   return effect.is(ptx::Effect::Kind::Fence) || effect.is(ptx::Effect::Kind::ActiveLanes) ||
+         effect.is(ptx::Effect::Kind::Object) || is_matrix(k) ||
          (effect.is_access() && !effect.is_async());
+}
+
+/// An operation on matrices that has its result when it is over: not wgmma.
+bool RegionBuilder::is_matrix(std::uint32_t k) const {
+  switch (instruction(k)->opcode) {
+  case ptx::Opcode::Wmma:
+  case ptx::Opcode::Mma:
+  case ptx::Opcode::Ldmatrix:
+  case ptx::Opcode::Stmatrix:
+  case ptx::Opcode::Movmatrix:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// The branch ends a loop that does nothing but ask one place again and again.
+bool RegionBuilder::waits_in_vain(std::uint32_t branch) const {
+  constexpr std::uint32_t most = 16;
+  const std::uint32_t begin = code_.ops[branch].target;
+  if (ops_[branch].kind != Kind::Branch || begin > branch || branch - begin > most) {
+    return false;
+  }
+  bool asks = false;
+  const auto writes = [&](std::uint32_t index) {
+    for (std::uint32_t k = begin; k < branch; ++k) {
+      const std::vector<std::uint32_t> all = registers_.writes(k);
+      if (std::ranges::find(all, index) != all.end()) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (std::uint32_t k = begin; k < branch; ++k) {
+    const ptx::Instruction* i = instruction(k);
+    const ptx::Effect* effect = i != nullptr ? &ptx::effect_of(*i) : nullptr;
+    if (effect == nullptr || (effect->is_access() && !effect->is(ptx::Effect::Kind::Load)) ||
+        effect->meets != ptx::Effect::Meets::Nobody) {
+      return false;
+    }
+    if (!effect->is(ptx::Effect::Kind::Load)) {
+      continue;
+    }
+    const std::uint32_t address = registers_.frame_register(code_.ops[k].a);
+    if (!effect->is_strong() || (address != registers_.count() && writes(address))) {
+      return false;
+    }
+    asks = true;
+  }
+  return asks;
+}
+
+/// Such a loop is the interpreter's, which comes around sooner and then gives others their turn.
+void RegionBuilder::leave_loops_that_wait() {
+  for (std::uint32_t branch = 0; branch < code_.ops.size(); ++branch) {
+    if (waits_in_vain(branch)) {
+      for (std::uint32_t k = code_.ops[branch].target; k <= branch; ++k) {
+        ops_[k] = {};
+      }
+    }
+  }
+}
+
+void RegionBuilder::plan_ops(BuiltRegion& result) {
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    ops_.push_back(plan(k));
+  }
+  leave_loops_that_wait();
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    if (ops_[k].kind == Kind::Leave) {
+      result.left.push_back(k);
+    } else if (ops_[k].kind == Kind::Interpret) {
+      result.interpreted.push_back(k);
+    }
+  }
 }
 
 /// Its lanes tell each other something.
@@ -167,10 +243,27 @@ llvm::Constant* RegionBuilder::constant_word(isa::Ref ref) const {
   return llvm::ConstantInt::get(llvm::Type::getInt64Ty(module_.getContext()), word);
 }
 
+/// Behind a call: not if there is soon another one. To enter the region and to leave it costs about
+/// as much as to interpret some ops, and more if there are many registers to load.
+bool RegionBuilder::is_worth_entering(std::uint32_t k) const {
+  if (!is_call(code_, code_.ops[k - 1])) {
+    return true;
+  }
+  std::uint32_t ops = 0;
+  while (ops_[k + ops].kind != Kind::Leave) {
+    if (ops_[k + ops].kind == Kind::Branch || joins_[k + ops]) {
+      return true;
+    }
+    ++ops;
+  }
+  return !is_call(code_, code_.ops[k + ops]) || 20 * ops > 150 + 12 * registers_.live(k).size();
+}
+
 std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   std::vector<std::uint32_t> entries;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool begins = k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave;
+    const bool begins =
+        k == 0 || joins_[k] || (ops_[k - 1].kind == Kind::Leave && is_worth_entering(k));
     if (begins && ops_[k].kind != Kind::Leave) {
       entries.push_back(k);
     }
@@ -195,6 +288,52 @@ void RegionBuilder::find_joins() {
       }
     }
   }
+}
+
+/// What an exit has to write: registers that may have been written since the region was entered. It
+/// is entered at an op with what the frame has, and behind a barrier with what slots have.
+void RegionBuilder::find_changed() {
+  const auto count = static_cast<std::uint32_t>(code_.ops.size());
+  changed_.assign(count, ptx::BitVector(registers_.count()));
+  std::vector<ptx::BitVector> writes;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    writes.emplace_back(registers_.count());
+    for (const std::uint32_t index : registers_.writes(k)) {
+      writes.back().set(index);
+    }
+    if (k + 1 < count && is_barrier(k) && whole_blocks()) {
+      for (const std::uint32_t index : registers_.live(k + 1)) {
+        if (shape(index).is_regular() || registers_.place(index).predicate) {
+          changed_[k + 1].set(index);
+        }
+      }
+    }
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      if (ops_[k].kind == Kind::Leave) {
+        continue;
+      }
+      ptx::BitVector behind = changed_[k];
+      behind.unite(writes[k]);
+      const isa::Op& op = code_.ops[k];
+      const bool branch = ops_[k].kind == Kind::Branch;
+      if (branch) {
+        again = changed_[op.target].unite(behind) || again;
+      }
+      if (k + 1 < count && (!branch || (op.flags & isa::Guarded) != 0)) {
+        again = changed_[k + 1].unite(behind) || again;
+      }
+    }
+  }
+}
+
+/// Of lanes that leave the region at op k.
+std::vector<std::uint32_t> RegionBuilder::changed_and_live(std::uint32_t k) const {
+  std::vector<std::uint32_t> result = registers_.live(k);
+  std::erase_if(result, [&](std::uint32_t index) { return !changed_[k].test(index); });
+  return result;
 }
 
 } // namespace heddle::jit

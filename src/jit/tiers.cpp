@@ -34,15 +34,31 @@ void tell(const isa::Kernel& kernel, const char* what) {
   }
 }
 
-/// Thread instructions after which compiling is worth it: as much of the interpreter's time as
-/// about half of what compiling takes, which is 30 ms and 0.4 ms for each op.
-std::uint64_t hot_after(const isa::Kernel& kernel) {
+std::uint64_t ops_of(const isa::Kernel& kernel) {
   std::uint64_t ops = 0;
   for (const auto& [address, code] : kernel.functions) {
     ops += code->ops.size();
   }
+  return ops;
+}
+
+/// A warp for which a guess is wrong is interpreted, which takes several times as long: about one
+/// in twenty is too many.
+bool guesses_badly(const isa::Kernel& kernel, std::uint64_t instructions) {
+  std::uint64_t wrong = 0;
+  for (const auto& [address, code] : kernel.functions) {
+    wrong += __atomic_load_n(&code->wrong_guesses, __ATOMIC_RELAXED);
+  }
+  constexpr std::uint64_t few = 16;
+  constexpr std::uint64_t one_in = 20;
+  return wrong > few && wrong * ops_of(kernel) * isa::warp_size * one_in > instructions;
+}
+
+/// Thread instructions after which compiling is worth it: as much of the interpreter's time as
+/// about half of what compiling takes, which is 30 ms and 0.4 ms for each op.
+std::uint64_t hot_after(const isa::Kernel& kernel) {
   constexpr std::uint64_t per_millisecond = 1'500'000;
-  return per_millisecond * (30 + ops * 2 / 5);
+  return per_millisecond * (30 + ops_of(kernel) * 2 / 5);
 }
 
 } // namespace
@@ -133,14 +149,8 @@ void Tiers::worked(
   switch (state.step) {
   case Step::New:
     state.shape = LaunchShape::of(kernel, block_x);
-    state.image = image_of(kernel, state.shape);
     state.hot = hot_after(kernel);
-    state.step = install(state, kernel) ? Step::Done : Step::Cold;
-    if (state.step == Step::Cold && options_.when == When::Always) {
-      request(state, program, kernel);
-      install(state, kernel);
-      state.step = Step::Done;
-    }
+    begin(state, program, kernel);
     return;
   case Step::Cold:
     state.instructions += instructions;
@@ -156,7 +166,30 @@ void Tiers::worked(
     }
     return;
   case Step::Done:
+    if (!state.shape.guesses) {
+      return;
+    }
+    state.guessed += instructions;
+    if (guesses_badly(kernel, state.guessed)) {
+      tell(kernel, "guesses badly");
+      state.shape.guesses = false;
+      begin(state, program, kernel);
+      if (state.step == Step::Cold) { // it has been hot
+        request(state, program, kernel);
+        state.step = Step::Waiting;
+      }
+    }
     return;
+  }
+}
+
+void Tiers::begin(State& state, const isa::Program& program, const isa::Kernel& kernel) {
+  state.image = image_of(kernel, state.shape);
+  state.step = install(state, kernel) ? Step::Done : Step::Cold;
+  if (state.step == Step::Cold && options_.when == When::Always) {
+    request(state, program, kernel);
+    install(state, kernel);
+    state.step = Step::Done;
   }
 }
 

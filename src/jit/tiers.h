@@ -10,6 +10,9 @@
 // heddle-jit leaves says so. Nothing here changes what a program computes, so failures are silent,
 // except with When::Always, which is for tests: there, a kernel waits for its image.
 //
+// The first image takes for granted what is likely of the threads of a warp (launch_shape.h). Where
+// that is wrong too often, another one without guesses takes its place.
+//
 //   <cache>/<hash of the code, its callees and heddle-jit itself>.image
 #pragma once
 
@@ -60,12 +63,15 @@ private:
     LaunchShape shape; // of the launch that came first
     std::string image;
     std::uint64_t instructions = 0;
-    std::uint64_t hot = 0; // from so many on
+    std::uint64_t hot = 0;     // from so many on
+    std::uint64_t guessed = 0; // instructions since there is code that guesses
     std::chrono::steady_clock::time_point next_look;
   };
   std::string image_of(const isa::Kernel& kernel, const LaunchShape& shape) const;
   bool install(State& state, const isa::Kernel& kernel);
   void request(State& state, const isa::Program& program, const isa::Kernel& kernel);
+  /// Of a State that has a shape: the image from the cache, or at once if all are to have one.
+  void begin(State& state, const isa::Program& program, const isa::Kernel& kernel);
 
   const Options options_;
   std::string compiler_state_; // what the file heddle-jit is, for names of images

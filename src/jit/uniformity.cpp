@@ -38,17 +38,21 @@ Uniformity::Uniformity(
     const RegisterMap& registers,
     const std::vector<PlannedOp>& ops,
     std::function<Shape(std::uint32_t)> special,
-    std::function<llvm::Constant*(isa::Ref)> constant
+    std::function<llvm::Constant*(isa::Ref)> constant,
+    unsigned guess_lanes
 )
     : code_(code),
       registers_(registers),
       ops_(ops),
       special_(std::move(special)),
       constant_(std::move(constant)),
+      guess_lanes_(guess_lanes),
       cfg_(*code.function),
       writes_(cfg_.blocks().size()),
       followed_(ops.size()),
       shapes_(registers.count()),
+      once_(registers.count()),
+      constants_(registers.count()),
       waiting_(code, ops, cfg_),
       live_(ops.size()) {
   std::vector<bool> written(registers.count());
@@ -66,6 +70,7 @@ Uniformity::Uniformity(
       shapes_[index] = Shape::vector(); // whatever it is, it comes from outside
     }
   }
+  find_written_once();
   for (bool again = true; again;) {
     again = false;
     for (std::uint32_t k = 0; k < ops.size(); ++k) {
@@ -74,6 +79,24 @@ Uniformity::Uniformity(
     const auto parts_at = [this](std::uint32_t k) { return parts(k); };
     again = waiting_.follow(parts_at) || again;
     again = follow_waiting() || again;
+  }
+}
+
+/// Compilers put constants into registers: a shuffle has them for its distance and its mask.
+void Uniformity::find_written_once() {
+  std::vector<unsigned> writes(registers_.count());
+  for (std::uint32_t k = 0; k < ops_.size(); ++k) {
+    for (const std::uint32_t index : registers_.writes(k)) {
+      ++writes[index];
+    }
+  }
+  for (std::uint32_t index = 0; index < registers_.count(); ++index) {
+    const RegisterPlace& place = registers_.place(index);
+    const auto holds = [&](const auto& range) {
+      return place.offset >= range.first && place.offset < range.first + range.second;
+    };
+    once_[index] =
+        writes[index] == 1 && !place.predicate && std::ranges::none_of(code_.cleared, holds);
   }
 }
 
@@ -118,13 +141,16 @@ bool Uniformity::parts(std::uint32_t k) const {
   if ((op.flags & isa::Guarded) == 0) {
     return ops_[k].kind != Kind::Branch; // indexed branches and the like
   }
-  return shapes_[registers_.at(op.guard.offset())].kind == Shape::Kind::Vector;
+  const Shape guard = shapes_[registers_.at(op.guard.offset())];
+  return guard.kind != Shape::Kind::None && !guard.is_regular();
 }
 
 Uniformity::Known Uniformity::input(isa::Ref ref) const {
   switch (ref.area()) {
-  case isa::Area::Frame:
-    return {shapes_[registers_.at(ref.offset())]};
+  case isa::Area::Frame: {
+    const std::uint32_t index = registers_.at(ref.offset());
+    return {shapes_[index], constants_[index]};
+  }
   case isa::Area::Special:
     return {special_(ref.offset())};
   default:
@@ -132,24 +158,29 @@ Uniformity::Known Uniformity::input(isa::Ref ref) const {
   }
 }
 
-std::vector<Shape> Uniformity::results(const PlannedOp& op) const {
+std::vector<Uniformity::Known> Uniformity::results(const PlannedOp& op) const {
   const llvm::Function& f = *op.lane->function;
   std::unordered_map<const llvm::Value*, Known> known;
   for (unsigned n = 0; n < f.arg_size(); ++n) {
     known[f.getArg(n)] =
         n < op.operands.inputs.size() ? input(op.operands.inputs[n]) : Known{Shape::uniform()};
   }
-  std::vector<Shape> results(op.operands.outputs.size());
+  std::vector<Known> results(op.operands.outputs.size());
   for (const llvm::Instruction& i : f.getEntryBlock()) {
     if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
-      const llvm::Value* value = insert->getInsertedValueOperand();
+      llvm::Value* value = const_cast<llvm::Value*>(insert->getInsertedValueOperand());
       const auto it = known.find(value);
-      results[insert->getIndices()[0]] = it != known.end() ? it->second.shape : Shape::uniform();
+      results[insert->getIndices()[0]] =
+          it != known.end() ? it->second
+                            : Known{Shape::uniform(), llvm::dyn_cast<llvm::Constant>(value)};
       continue;
     }
     if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
       if (llvm::isa<llvm::Constant>(ret->getReturnValue())) { // of no or constant results
-        std::ranges::fill(results, Shape::uniform());
+        for (unsigned n = 0; n < results.size(); ++n) {
+          const auto* constant = llvm::cast<llvm::Constant>(ret->getReturnValue());
+          results[n] = {Shape::uniform(), constant->getAggregateElement(n)};
+        }
       }
       continue;
     }
@@ -192,13 +223,11 @@ std::vector<Shape> Uniformity::results(const PlannedOp& op) const {
       result.shape = shapes[0].is_regular() && is_local(i) ? Shape::vector() : shapes[0];
     } else {
       result.shape = shape(i, shapes, constants);
-      const bool fold = std::ranges::none_of(constants, [](auto* c) { return c == nullptr; });
-      if (fold && !llvm::isa<llvm::FreezeInst>(i)) {
-        result.constant = llvm::ConstantFoldInstOperands(
-            const_cast<llvm::Instruction*>(&i),
-            constants,
-            i.getModule()->getDataLayout()
-        );
+      if (result.shape.kind == Shape::Kind::Vector && guess_lanes_ != 0) {
+        result.shape = likely_shape(i, shapes, constants, guess_lanes_);
+      }
+      if (std::ranges::none_of(constants, [](auto* c) { return c == nullptr; })) {
+        result.constant = fold(i, constants, i.getModule()->getDataLayout());
       }
     }
     known[&i] = result;
@@ -212,12 +241,17 @@ bool Uniformity::step(std::uint32_t k) {
   const bool guarded = (op.flags & isa::Guarded) != 0;
   bool grown = false;
   if (planned.kind == Kind::Lanes) {
-    const std::vector<Shape> shapes = results(planned);
+    const std::vector<Known> known = results(planned);
     const bool blended =
         guarded && shapes_[registers_.at(op.guard.offset())].kind == Shape::Kind::Vector;
-    for (std::size_t n = 0; n < shapes.size(); ++n) {
+    for (std::size_t n = 0; n < known.size(); ++n) {
       const std::uint32_t index = registers_.at(planned.operands.outputs[n].offset());
-      grown = join(index, blended ? Shape::vector() : shapes[n]) || grown;
+      grown = join(index, blended ? Shape::vector() : known[n].shape) || grown;
+      if (once_[index] && !guarded && known[n].constant != nullptr &&
+          llvm::isa<llvm::ConstantInt>(known[n].constant) && constants_[index] == nullptr) {
+        constants_[index] = known[n].constant;
+        grown = true;
+      }
     }
     return grown;
   }

@@ -40,15 +40,18 @@ struct PlannedOp {
 class Uniformity {
 public:
   /// `special(offset)`: of the special value there; `constant(ref)`: the word of a constant, or
-  /// nullptr if it differs between processes.
+  /// nullptr if it differs between processes. `guess_lanes`: of a region that guesses, else 0.
   Uniformity(
       const isa::Code& code,
       const RegisterMap& registers,
       const std::vector<PlannedOp>& ops,
       std::function<Shape(std::uint32_t)> special,
-      std::function<llvm::Constant*(isa::Ref)> constant
+      std::function<llvm::Constant*(isa::Ref)> constant,
+      unsigned guess_lanes
   );
   Shape of(std::uint32_t index) const { return shapes_[index]; }
+  /// What the register holds wherever it is read; nullptr: that is not known.
+  llvm::Constant* constant(std::uint32_t index) const { return constants_[index]; }
   /// May the lanes of a region part at this branch?
   bool parts(std::uint32_t op) const;
   const Waiting& waiting() const { return waiting_; }
@@ -65,17 +68,21 @@ private:
   bool follow_branch(std::uint32_t k);
   bool follow_waiting();
   Known input(isa::Ref ref) const;
-  std::vector<Shape> results(const PlannedOp& op) const;
+  std::vector<Known> results(const PlannedOp& op) const;
+  void find_written_once();
 
   const isa::Code& code_;
   const RegisterMap& registers_;
   const std::vector<PlannedOp>& ops_;
   std::function<Shape(std::uint32_t)> special_;
   std::function<llvm::Constant*(isa::Ref)> constant_;
+  unsigned guess_lanes_;
   ptx::Cfg cfg_;
   std::vector<std::vector<std::uint32_t>> writes_; // registers by basic block
   std::vector<bool> followed_;
   std::vector<Shape> shapes_;
+  std::vector<bool> once_; // by register: has one write, and no read before it
+  std::vector<llvm::Constant*> constants_;
   Waiting waiting_;
   std::vector<std::vector<bool>> live_; // by op at which lanes may wait: registers
 };

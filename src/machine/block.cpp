@@ -48,8 +48,10 @@ Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
   shared_bytes_ = grid.shared_bytes();
   shared_.resize(round_up(shared_bytes_, 16) + memory::reserved_shared_bytes);
   const isa::Code& code = *grid.kernel().code;
+  // An odd number of lines of the cache: what lanes have at the same place in their frames would
+  // otherwise all belong to one set of it.
   const std::uint64_t stride =
-      grid.kernel().calls ? round_up(code.local_bytes, 16) + stack_bytes : code.local_bytes;
+      grid.kernel().calls ? round_up(code.local_bytes + stack_bytes, 128) + 64 : code.local_bytes;
   local_bytes_ = round_up(stride * isa::warp_size * warps, 4096);
   if (local_bytes_ != 0) {
     void* p = ::mmap(

@@ -89,6 +89,7 @@ Stop Block::run_compiled(isa::Exec& exec, std::size_t& warp) {
   context.groups_end = context.group + groups_.size();
   context.barriers = most_barriers;
   const Op* left = region_(context, isa::region_from_slots);
+  isa::note_guess(code, context);
   exec.add_executed(context.executed);
   if (context.ended != 0) {
     live_ = 0;

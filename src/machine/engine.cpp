@@ -56,6 +56,7 @@ Engine::Engine(World& world, EngineOptions options) : world_(world), options_(st
     options_.workers = 1;
     random_.emplace(*options_.seed);
     host_exec_ = std::make_unique<isa::Exec>(world.space());
+    host_exec_->work_alone();
     host_exec_->keep_turns();  // what the seed chooses among must not depend on compiled code
     world_.use_virtual_time(); // nor on how fast this machine is: waits of libcu++ ask for the time
   }
@@ -469,6 +470,9 @@ void Engine::run_cluster(
 
 void Engine::work() {
   isa::Exec exec(world_.space());
+  if (options_.workers == 1) {
+    exec.work_alone();
+  }
   std::unique_lock lock(mutex_);
   own_threads_.insert(::gettid());
   while (!stopping_) {

@@ -241,6 +241,12 @@ std::optional<Allocation> AddressSpace::find(Address a) const {
   return it->second;
 }
 
+void AddressSpace::share_with_processes() {
+  const std::unique_lock lock(mutex_);
+  shared_ = true;
+  generation_.fetch_add(1, std::memory_order_acq_rel);
+}
+
 Range AddressSpace::find_range(Address a) const {
   return find_range(a, any_device);
 }
@@ -276,11 +282,16 @@ Range AddressSpace::find_range(Address a, int device) const {
       !peer_access_.contains({device, allocation.device})) {
     return {};
   }
+  // Reserved ranges (device -1) may have memory of other processes mapped.
+  const bool of_devices = (allocation.kind == AllocationKind::Device && allocation.device >= 0) ||
+                          allocation.kind == AllocationKind::Global ||
+                          allocation.kind == AllocationKind::Heap;
   return Range{
       allocation.base,
       allocation.size,
       allocation.delta,
-      allocation.kind != AllocationKind::Constant
+      allocation.kind != AllocationKind::Constant,
+      of_devices && !shared_
   };
 }
 

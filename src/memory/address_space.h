@@ -78,6 +78,7 @@ struct Range {
       0; // bytes; an access of n bytes at a fits iff n <= size && a - base <= size - n
   std::int64_t delta = 0;
   bool writable = false;
+  bool of_devices = false; // only device code and copies reach it: no host code, no other process
 };
 
 /// Thread safe. One per process.
@@ -131,6 +132,9 @@ public:
   /// True if the host has memory of its own at a.
   static bool is_host_memory(Address a);
 
+  /// From now on other processes may see some of the memory.
+  void share_with_processes();
+
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
   std::uint64_t bytes_in_use(int device) const;
 
@@ -143,6 +147,7 @@ private:
   std::atomic<std::uint64_t> generation_{1};
   Address next_ = 0;
   std::uint64_t next_id_ = 1;
+  bool shared_ = false;                       // with other processes
   std::set<std::pair<int, int>> peer_access_; // device, peer
   std::map<int, std::uint64_t> in_use_;       // bytes of device-side memory, per device
 };

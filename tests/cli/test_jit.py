@@ -34,6 +34,32 @@ int main(int argc, char** argv) {
 """
 
 
+# Rows of 33 columns: in most warps lanes are in two rows.
+ROWS = r"""
+#include <cstdio>
+__global__ void rows(unsigned* out, const unsigned* in, int width) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned row = i / width, column = i % width;
+  unsigned sum = 0;
+  for (int k = 0; k < 200; ++k) sum += in[(row + k) % 64 * 64 + column % 64] * k;
+  out[i] = sum;
+}
+int main() {
+  unsigned *in, *out;
+  cudaMallocManaged(&in, 64 * 64 * 4);
+  cudaMallocManaged(&out, 1 << 18);
+  for (int i = 0; i < 64 * 64; ++i) in[i] = i * 2654435761u;
+  for (int width = 33; width < 36; ++width) {
+    for (int round = 0; round < 3; ++round) rows<<<256, 256>>>(out, in, width);
+    cudaDeviceSynchronize();
+    unsigned sum = 0;
+    for (int i = 0; i < 1 << 16; ++i) sum = sum * 31 + out[i];
+    printf("%u\n", sum);
+  }
+}
+"""
+
+
 class Compiled(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -93,6 +119,18 @@ class Compiled(unittest.TestCase):
         cache = self.new_cache()
         for jit in ("--jit=never", "--jit=always"):
             self.assertEqual(self.run_tool(cache, "--seed=3", jit).stdout, self.expected)
+
+    def test_code_that_guesses_badly_is_replaced(self):
+        source = pathlib.Path(self.folder.name) / "rows.cu"
+        source.write_text(ROWS)
+        results = {}
+        for jit in ("never", "always"):
+            done = subprocess.run([HEDDLE, "run", f"--jit={jit}", source], capture_output=True, text=True, timeout=120,
+                                  env={**os.environ, "XDG_CACHE_HOME": self.new_cache(), "HEDDLE_JIT_SHOW": "tiers"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            results[jit] = done
+        self.assertEqual(results["always"].stdout, results["never"].stdout)
+        self.assertRegex(results["always"].stderr, r"(?s)installed.*guesses badly.*installed")
 
     def test_two_processes_at_once(self):
         cache = self.new_cache()

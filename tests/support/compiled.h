@@ -25,8 +25,9 @@ public:
     if (!seen_.insert(&kernel).second) {
       return;
     }
-    const auto image =
-        jit::compile_kernel(handlers(), kernel, jit::LaunchShape::of(kernel, block_x));
+    jit::LaunchShape shape = jit::LaunchShape::of(kernel, block_x);
+    shape.guesses = guesses;
+    const auto image = jit::compile_kernel(handlers(), kernel, shape);
     if (!image) {
       if (image.error().kind != ErrorKind::Unsupported) {
         throw std::runtime_error(image.error().message);
@@ -42,6 +43,7 @@ public:
   /// Kernels are freed with their program; others may come to lie there.
   void forget() { seen_.clear(); }
 
+  bool guesses = true; // LaunchShape::guesses
   int compiled = 0;
 
 private:

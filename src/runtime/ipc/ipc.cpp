@@ -71,6 +71,7 @@ void IpcEvent::wait_for(std::uint64_t record) const {
 tl::expected<IpcHandle, cudaError_t>
 Ipc::share(const memory::Allocation& allocation, IpcKind kind) {
   const std::lock_guard lock(mutex_);
+  space_.share_with_processes();
   const std::uint64_t at = allocation.base + static_cast<std::uint64_t>(allocation.delta);
   const std::uint64_t first = at / page_bytes * page_bytes;
   const std::uint64_t end = (at + allocation.size + page_bytes - 1) / page_bytes * page_bytes;
@@ -122,6 +123,7 @@ tl::expected<memory::Address, cudaError_t> Ipc::open(const IpcHandle& handle, Ip
   if (file < 0) {
     return tl::unexpected(cudaErrorInvalidResourceHandle);
   }
+  space_.share_with_processes();
   const auto base = space_.allocate(
       handle.file_bytes,
       page_bytes,

@@ -157,6 +157,64 @@ TEST(Atomic, UpdatesOfSeveralHostThreads) {
   );
 }
 
+// All lanes of a warp at one place, with one worker, who is alone with it, and with several. The
+// first operation finds out where that lies, so the second one is of the whole warp at once.
+TEST(Atomic, AWarpAtOnePlace) {
+  for (const unsigned workers : {1U, 4U}) {
+    machine::EngineOptions options;
+    options.workers = workers;
+    OneKernel k(
+        "mov.u32 %r9, 0; mov.u32 %r1, 0;"
+        "LOOP: add.u32 %r1, %r0, 3; atom.global.add.u32 %r1, [%rd2+4000], %r1;"
+        "shl.b32 %r2, %r0, 1; cvt.rn.f32.u32 %f1, %r0; add.f32 %f1, %f1, 0f4C000001;"
+        "atom.global.add.f32 %f2, [%rd2+4004], %f1; red.global.max.u32 [%rd2+4008], %r2;"
+        "atom.shared.add.u32 %r3, [s], %r2; atom.shared.exch.b32 %r4, [s+4], %r0;"
+        "add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 2; @%p1 bra LOOP;"
+        "st.global.u32 [%rd4], %r1; st.global.f32 [%rd4+128], %f2; st.global.u32 [%rd4+256], %r3;"
+        "st.global.u32 [%rd4+384], %r4;",
+        ".shared .align 4 .b8 s[8];",
+        std::move(options)
+    );
+    ASSERT_EQ(k.run(warp()), "");
+    std::uint32_t sum = 0;
+    std::uint32_t twice = 0;
+    float floats = 0;
+    for (std::uint32_t n = 0; n < 64; ++n) {
+      const std::uint32_t lane = n % 32;
+      if (n >= 32) {
+        EXPECT_EQ(k.out[lane], sum);
+        EXPECT_EQ(std::bit_cast<float>(k.out[32 + lane]), floats);
+        EXPECT_EQ(k.out[64 + lane], twice);
+        EXPECT_EQ(k.out[96 + lane], (lane + 31) % 32);
+      }
+      sum += lane + 3;
+      twice += 2 * lane;
+      floats += static_cast<float>(lane) + std::bit_cast<float>(0x4c00'0001U);
+    }
+    EXPECT_EQ(k.out[1000], sum);
+    EXPECT_EQ(std::bit_cast<float>(k.out[1001]), floats);
+    EXPECT_EQ(k.out[1002], 62U);
+  }
+}
+
+TEST(Atomic, OneWorkerAndPlacesInDisorder) {
+  machine::EngineOptions options;
+  options.workers = 1;
+  OneKernel k(
+      "mul.lo.u32 %r1, %r0, 5; and.b32 %r1, %r1, 7; mul.wide.u32 %rd6, %r1, 4;"
+      "add.s64 %rd6, %rd6, %rd2; red.global.add.u32 [%rd6+2048], 1;"
+      "atom.global.cas.b32 %r2, [%rd6+3000], 0, %r0; st.global.u32 [%rd4], %r2;",
+      "",
+      std::move(options)
+  );
+  machine::LaunchConfig config = warp(96);
+  config.grid = {3};
+  ASSERT_EQ(k.run(config), "");
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(k.out[512 + i], 36U);
+  }
+}
+
 TEST(Atomic, LocalSpaceFaults) {
   OneKernel k("mov.u64 %rd6, 16; atom.add.u32 %r1, [%rd6], 1;");
   EXPECT_NE(k.run(warp(1)), "");

@@ -1,6 +1,7 @@
 // Compiled code against the interpreter: same bytes, same faults, the same guarantees of progress.
 #include "support/compiled.h"
 #include "unit/isa/one_kernel.h"
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace heddle::test {
@@ -72,6 +73,81 @@ TEST(Region, ArithmeticOfAllWidths) {
            "xor.b32 %r4, %r4, %r6; st.global.u32 [%rd4], %r4;",
        }) {
     both(std::string(load_word) + body);
+  }
+}
+
+// What compiled code takes for granted of rows and columns holds for some of these warps, and for
+// others not.
+TEST(Region, GuessesThatHoldAndThatDoNot) {
+  const auto stores = [](std::string_view address) {
+    return fmt::format(
+        "and.b32 %r8, {0}, 63; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd6, %rd6, %rd3;"
+        "ld.global.u32 %r9, [%rd6]; mad.lo.u32 %r9, {0}, 77, %r9; st.global.u32 [%rd4], %r9;",
+        address
+    );
+  };
+  for (const char* first : {
+           "mov.u32 %r4, %r0;",
+           "add.u32 %r4, %r0, 5;",
+           "sub.u32 %r4, %r0, 40;",         // below 0
+           "add.u32 %r4, %r0, 2147483600;", // beyond the largest int
+           "add.u32 %r4, %r0, 4294967280;", // wraps around
+           "shl.b32 %r4, %r0, 3;",
+           "mul.lo.u32 %r4, %r0, -3;",
+       }) {
+    for (const char* then : {
+             "and.b32 %r5, %r4, 31;",
+             "and.b32 %r5, %r4, 511;",
+             "and.b32 %r5, %r4, 7;",
+             "and.b32 %r5, %r4, -32;",
+             "and.b32 %r5, %r4, -8;",
+             "and.b32 %r5, %r4, 12;",
+             "ld.global.u32 %r6, [%rd3+4]; and.b32 %r6, %r6, 255; and.b32 %r5, %r4, %r6;",
+             "shr.u32 %r5, %r4, 3;",
+             "shr.u32 %r5, %r4, 5;",
+             "shr.s32 %r5, %r4, 6;",
+             "shr.s32 %r5, %r4, 31; shr.u32 %r5, %r5, 27; add.s32 %r5, %r5, %r4;"
+             "and.b32 %r5, %r5, -32; sub.s32 %r5, %r4, %r5;",
+             "mul.hi.u32 %r5, %r4, 1374389535; shr.u32 %r5, %r5, 5; mad.lo.u32 %r5, %r5, -100, "
+             "%r4;",
+             "mul.hi.s32 %r5, %r4, 1717986919; shr.u32 %r6, %r5, 31; shr.s32 %r5, %r5, 8;"
+             "add.s32 %r5, %r5, %r6; mad.lo.s32 %r5, %r5, -640, %r4;",
+             "mul.wide.u32 %rd7, %r4, 3435973837; shr.u64 %rd7, %rd7, 34; cvt.u32.u64 %r5, %rd7;",
+             "rem.u32 %r5, %r4, 40; div.u32 %r6, %r4, 64; mad.lo.u32 %r5, %r6, 100, %r5;",
+             "rem.s32 %r5, %r4, 40; div.s32 %r6, %r4, 64; mad.lo.u32 %r5, %r6, 100, %r5;",
+             "ld.global.u32 %r6, [%rd3]; add.u32 %r6, %r6, 48; rem.u32 %r5, %r4, %r6;"
+             "div.u32 %r7, %r4, %r6; mad.lo.u32 %r5, %r7, 100, %r5;",
+             "ld.global.u32 %r6, [%rd3]; sub.u32 %r6, %r6, 48; rem.s32 %r5, %r4, %r6;"
+             "div.s32 %r7, %r4, %r6; mad.lo.u32 %r5, %r7, 100, %r5;",
+         }) {
+      both(std::string(first) + then + stores("%r5"), {.block = {96}});
+    }
+  }
+  both("rem.u32 %r5, %r0, 24;" + stores("%r5"), {.block = {24, 5}});
+  both("rem.u32 %r5, %r0, 24; shr.u32 %r5, %r5, 3;" + stores("%r5"), {.block = {16, 5}});
+}
+
+TEST(Region, ConstantsInRegisters) {
+  for (const unsigned threads : {64U, 40U}) {
+    for (const char* body : {
+             "mov.u32 %r4, 3; shl.b32 %r5, %r0, %r4; st.global.u32 [%rd4], %r5;",
+             "setp.lt.u32 %p1, %r0, 9; @%p1 mov.u32 %r4, 7; add.u32 %r5, %r4, %r0;"
+             "st.global.u32 [%rd4], %r5;",
+             "mov.u32 %r6, 0; mov.u32 %r5, 0; LOOP: mad.lo.u32 %r5, %r5, 9, %r4; mov.u32 %r4, 5;"
+             "add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 3; @%p1 bra LOOP;"
+             "st.global.u32 [%rd4], %r5;",
+             "setp.gt.u32 %p1, %r0, 20; @%p1 bra SKIP; mov.u32 %r4, 5; SKIP: add.u32 %r5, %r4, %r0;"
+             "st.global.u32 [%rd4], %r5;",
+             "mov.u32 %r4, 5; mov.u32 %r6, 31; mov.u32 %r7, -1;"
+             "shfl.sync.bfly.b32 %r5|%p1, %r0, %r4, %r6, %r7; @%p1 add.u32 %r5, %r5, 1000;"
+             "st.global.u32 [%rd4], %r5;",
+             "mov.u32 %r4, 3; mov.u32 %r6, 0x1807; mov.u32 %r7, -1;"
+             "shfl.sync.down.b32 %r5|%p1, %r0, %r4, %r6, %r7; @%p1 add.u32 %r5, %r5, 1000;"
+             "setp.lt.u32 %p2, %r0, 11; vote.sync.ballot.b32 %r8, %p2, %r7;"
+             "add.u32 %r5, %r5, %r8; st.global.u32 [%rd4], %r5;",
+         }) {
+      both(body, {.block = {threads}});
+    }
   }
 }
 

@@ -80,6 +80,23 @@ TEST(AddressSpace, ConstantIsNotWritable) {
   EXPECT_EQ(space.nearest(a + 20)->name, "table");
 }
 
+TEST(AddressSpace, WhoElseReachesIt) {
+  AddressSpace space;
+  const auto of_devices = [&](AllocationKind kind, int device) {
+    return space.find_range(*space.allocate(16, 256, kind, device)).of_devices;
+  };
+  EXPECT_TRUE(of_devices(AllocationKind::Device, 0));
+  EXPECT_TRUE(of_devices(AllocationKind::Heap, 0));
+  EXPECT_TRUE(of_devices(AllocationKind::Global, 0));
+  EXPECT_FALSE(of_devices(AllocationKind::Managed, 0));
+  EXPECT_FALSE(of_devices(AllocationKind::Pinned, 0));
+  EXPECT_FALSE(of_devices(AllocationKind::Device, -1)); // reserved addresses
+  const std::uint64_t before = space.generation();
+  space.share_with_processes();
+  EXPECT_NE(space.generation(), before);
+  EXPECT_FALSE(of_devices(AllocationKind::Device, 0));
+}
+
 TEST(AddressSpace, FreedMemoryLivesAgainWithZeros) {
   AddressSpace space;
   const Address at = *space.allocate(100, 256, AllocationKind::Device, 0);

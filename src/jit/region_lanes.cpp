@@ -1,0 +1,328 @@
+// What an op does in a region, for all lanes: its LaneFunction.
+//
+// Most are executed for all lanes at once. Long ones (a sine or a logarithm, whose series are of
+// numbers of 64 bits) need more registers then than a processor has. They are loops over parts of
+// the group, which is no slower, and a third of the code.
+#include "base/check.h"
+#include "jit/region_builder_impl.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace heddle::jit {
+
+namespace {
+
+/// Is the result the address of an access that fails if a lane's wraps around: in the first 4 GiB?
+bool finds_wrapping(const llvm::Instruction& i) {
+  return llvm::isa<llvm::ZExtInst>(i) && std::ranges::all_of(i.users(), [](const llvm::User* user) {
+           const auto* use = llvm::dyn_cast<llvm::Instruction>(user);
+           return use != nullptr && is_reach(*use) && space_of(*use) == isa::Space::Shared;
+         });
+}
+
+} // namespace
+
+LaneValues RegionBuilder::arguments(std::uint32_t k) {
+  const PlannedOp& planned = ops_[k];
+  const llvm::Function& f = *planned.lane->function;
+  LaneValues known;
+  const auto arguments = static_cast<unsigned>(planned.operands.inputs.size());
+  for (unsigned n = 0; n < arguments; ++n) {
+    if (!f.getArg(n)->use_empty()) {
+      known[f.getArg(n)] = input(planned.operands.inputs[n], f.getArg(n)->getType());
+    }
+  }
+  known[f.getArg(arguments)] = {Shape::uniform(), local_base_};
+  if (!f.getArg(arguments + 1)->use_empty()) {
+    known[f.getArg(arguments + 1)] = {
+        Shape::uniform(),
+        b_.CreateLoad(b_.getInt64Ty(), at(op_pointer(k), offsetof(isa::Op, imm)))
+    };
+  }
+  return known;
+}
+
+/// The op's LaneFunction, instruction by instruction.
+void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow) {
+  if (goes_in_parts(k)) {
+    write_results(k, emit_in_parts(k), chosen);
+    return;
+  }
+  const PlannedOp& planned = ops_[k];
+  const llvm::Function& f = *planned.lane->function;
+  LaneValues known = arguments(k);
+  const auto value_of = [&](const llvm::Value* v) -> LaneValue {
+    if (const auto* constant = llvm::dyn_cast<llvm::Constant>(v)) {
+      return {Shape::uniform(), const_cast<llvm::Constant*>(constant)};
+    }
+    return known.at(v);
+  };
+  std::unordered_map<const llvm::Value*, Access> reached;
+  std::vector<LaneValue> results(planned.operands.outputs.size());
+  for (const llvm::Instruction& i : f.getEntryBlock()) {
+    if (is_reach(i)) {
+      llvm::Value* site = b_.CreateAdd(
+          b_.CreateLShr(
+              b_.CreatePtrToInt(ops_pointer_, b_.getInt64Ty()),
+              static_cast<std::uint64_t>(std::countr_zero(op_bytes))
+          ),
+          b_.getInt64(k)
+      );
+      site = b_.CreateAnd(site, b_.getInt64(isa::range_sites - 1));
+      AccessContext context = access_;
+      context.range = b_.CreateGEP(
+          b_.getInt8Ty(),
+          ranges_,
+          b_.CreateMul(site, b_.getInt64(sizeof(memory::Range)))
+      );
+      const auto number = [&](unsigned n) {
+        return static_cast<std::uint32_t>(
+            llvm::cast<llvm::ConstantInt>(i.getOperand(n))->getZExtValue()
+        );
+      };
+      const auto it = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first;
+      it->second.reach(value_of(i.getOperand(0)), number(1), number(2));
+      continue;
+    }
+    if (llvm::isa<llvm::GetElementPtrInst>(i)) {
+      continue; // place_of() looks through it
+    }
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i)) {
+      const Place place = place_of(load->getPointerOperand());
+      known[&i] = llvm::isa<llvm::Argument>(place.from)
+                      ? special(static_cast<std::uint32_t>(place.offset))
+                      : reached.at(place.from).load(load->getType(), place.offset);
+      continue;
+    }
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&i)) {
+      const Place place = place_of(store->getPointerOperand());
+      reached.at(place.from).store(value_of(store->getValueOperand()), place.offset);
+      continue;
+    }
+    if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
+      results[insert->getIndices()[0]] = value_of(insert->getInsertedValueOperand());
+      continue;
+    }
+    if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
+      if (auto* constant = llvm::dyn_cast<llvm::Constant>(ret->getReturnValue())) {
+        for (unsigned n = 0; n < results.size(); ++n) {
+          results[n] = {Shape::uniform(), constant->getAggregateElement(n)};
+        }
+      }
+      continue;
+    }
+    std::vector<LaneValue> operands;
+    const unsigned operand_count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
+    for (unsigned n = 0; n < operand_count; ++n) {
+      operands.push_back(value_of(i.getOperand(n)));
+    }
+    if (const auto talk = talk_of(i)) {
+      known[&i] = emit_talk(b_, lanes_, *talk, operands, {party_, access_.words, access_.elements});
+      continue;
+    }
+    known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
+  }
+  write_results(k, results, chosen);
+}
+
+/// What lanes tell each other if all 32 execute: then it is known who reads from whom, and reading
+/// is mixing vectors. Goes on where it is not so.
+void RegionBuilder::emit_whole_warp(
+    std::uint32_t k,
+    llvm::Value* chosen,
+    llvm::BasicBlock* slow,
+    llvm::BasicBlock* done
+) {
+  llvm::BasicBlock* all = block("warp" + llvm::Twine(k));
+  llvm::BasicBlock* some = block("lanes" + llvm::Twine(k));
+  llvm::Constant* ones = llvm::Constant::getAllOnesValue(bits_type());
+  b_.CreateCondBr(
+      b_.CreateICmpEQ(active_, ones),
+      all,
+      some,
+      llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
+  );
+  b_.SetInsertPoint(all);
+  const LaneValue party = std::exchange(party_, {Shape::uniform(), ones});
+  llvm::Value* active = std::exchange(active_, ones);
+  emit_lanes(k, chosen != nullptr ? ones : nullptr, slow);
+  b_.CreateBr(done);
+  party_ = party;
+  active_ = active;
+  b_.SetInsertPoint(some);
+}
+
+void RegionBuilder::write_results(
+    std::uint32_t k,
+    const std::vector<LaneValue>& results,
+    llvm::Value* chosen
+) {
+  const PlannedOp& planned = ops_[k];
+  for (std::size_t n = 0; n < results.size(); ++n) {
+    const std::uint32_t index = registers_.at(planned.operands.outputs[n].offset());
+    LaneValue value = results[n];
+    if (value.value == nullptr) { // an InsertValue of a constant aggregate
+      value = {Shape::uniform(), llvm::Constant::getNullValue(element(registers_.place(index)))};
+    }
+    if (registers_.place(index).predicate) {
+      llvm::Type* bit = b_.getInt1Ty();
+      value.value =
+          b_.CreateTrunc(value.value, value.shape.is_regular() ? bit : lanes_.widened(bit));
+    }
+    write(index, value, who_gets(k, index, chosen));
+  }
+}
+
+namespace {
+
+/// Lanes of a part: as many as vectors of 32 or 64 bits have in one or two registers.
+unsigned part_lanes() {
+  return processor_level() == 4 ? 16 : 8;
+}
+
+} // namespace
+
+bool RegionBuilder::goes_in_parts(std::uint32_t k) const {
+  constexpr unsigned long_enough = 20; // instructions; those of 64 bits count twice
+  const PlannedOp& planned = ops_[k];
+  if (launch_.lanes <= part_lanes() || planned.lane->reaches || is_of_warps(k)) {
+    return false;
+  }
+  const auto regular = [&](isa::Ref ref) {
+    return shape(registers_.at(ref.offset())).is_regular();
+  };
+  if (std::ranges::any_of(planned.operands.outputs, regular)) {
+    return false;
+  }
+  const auto wide = [&](isa::Ref ref) {
+    return ref.area() == isa::Area::Frame &&
+           registers_.place(registers_.at(ref.offset())).element_bytes > 4;
+  };
+  if (std::ranges::any_of(planned.operands.inputs, wide) ||
+      std::ranges::any_of(planned.operands.outputs, wide)) {
+    return false; // they wait for each other's results more than for registers
+  }
+  const auto differs = [&](isa::Ref ref) {
+    return ref.area() == isa::Area::Frame     ? !shape(registers_.at(ref.offset())).is_uniform()
+           : ref.area() == isa::Area::Special ? !special_shape(ref.offset()).is_uniform()
+                                              : false;
+  };
+  if (std::ranges::none_of(planned.operands.inputs, differs)) {
+    return false; // one part is like the other
+  }
+  unsigned length = 0;
+  for (const llvm::Instruction& i : planned.lane->function->getEntryBlock()) {
+    if (i.mayReadOrWriteMemory() || llvm::isa<llvm::GetElementPtrInst>(i)) {
+      return false;
+    }
+    length += i.getType()->isSized() && i.getType()->getScalarSizeInBits() > 32 ? 2 : 1;
+  }
+  return length >= long_enough;
+}
+
+llvm::AllocaInst* RegionBuilder::part_memory(std::size_t n) {
+  while (part_memory_.size() <= n) {
+    llvm::Type* bytes = llvm::ArrayType::get(b_.getInt8Ty(), std::uint64_t{8} * launch_.lanes);
+    part_memory_.push_back(variable(bytes, "part"));
+    part_memory_.back()->setAlignment(llvm::Align(64));
+  }
+  return part_memory_[n];
+}
+
+/// Operands that differ from lane to lane and results go through memory.
+std::vector<LaneValue> RegionBuilder::emit_in_parts(std::uint32_t k) {
+  const llvm::Function& f = *ops_[k].lane->function;
+  LaneValues all = arguments(k);
+  struct Varying {
+    const llvm::Value* argument;
+    llvm::AllocaInst* memory;
+  };
+  std::vector<Varying> varying;
+  for (const llvm::Argument& argument : f.args()) {
+    const auto it = all.find(&argument);
+    if (it != all.end() && !it->second.shape.is_uniform()) {
+      varying.push_back({&argument, part_memory(varying.size())});
+      b_.CreateAlignedStore(lanes_.vector(it->second), varying.back().memory, llvm::Align(64));
+    }
+  }
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* loop = block("part" + llvm::Twine(k));
+  llvm::BasicBlock* behind = block("parts" + llvm::Twine(k));
+  b_.CreateBr(loop);
+  b_.SetInsertPoint(loop);
+  llvm::PHINode* first = b_.CreatePHI(i64, 2);
+  first->addIncoming(b_.getInt64(0), before);
+  LaneBuilder part(b_, part_lanes(), /*guesses=*/false, [](llvm::Value*) {
+    HEDDLE_CHECK(false, "a part of a group with a stride");
+  });
+  const auto place = [&](llvm::AllocaInst* memory, llvm::Type* element) {
+    return b_.CreateInBoundsGEP(element, memory, first);
+  };
+  const auto align = [](llvm::Type* element) {
+    return llvm::Align(std::min(64U, element->getScalarSizeInBits() / 8 * part_lanes()));
+  };
+  for (const Varying& v : varying) {
+    llvm::Type* element = all.at(v.argument).value->getType()->getScalarType();
+    all[v.argument] = {
+        Shape::vector(),
+        b_.CreateAlignedLoad(part.widened(element), place(v.memory, element), align(element))
+    };
+  }
+  const auto value_of = [&](const llvm::Value* v) -> LaneValue {
+    if (const auto* constant = llvm::dyn_cast<llvm::Constant>(v)) {
+      return {Shape::uniform(), const_cast<llvm::Constant*>(constant)};
+    }
+    return all.at(v);
+  };
+  std::vector<LaneValue> results(ops_[k].operands.outputs.size());
+  for (const llvm::Instruction& i : f.getEntryBlock()) {
+    if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
+      results[insert->getIndices()[0]] = value_of(insert->getInsertedValueOperand());
+      continue;
+    }
+    if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
+      if (auto* constant = llvm::dyn_cast<llvm::Constant>(ret->getReturnValue())) {
+        for (unsigned n = 0; n < results.size(); ++n) {
+          results[n] = {Shape::uniform(), constant->getAggregateElement(n)};
+        }
+      }
+      continue;
+    }
+    std::vector<LaneValue> operands;
+    const unsigned count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
+    for (unsigned n = 0; n < count; ++n) {
+      operands.push_back(value_of(i.getOperand(n)));
+    }
+    all[&i] = part.apply(i, operands, /*checked=*/true);
+  }
+  std::vector<llvm::Type*> elements;
+  for (std::size_t n = 0; n < results.size(); ++n) {
+    if (results[n].value == nullptr) {
+      elements.push_back(nullptr);
+      continue;
+    }
+    llvm::Type* element = results[n].value->getType()->getScalarType();
+    elements.push_back(element);
+    llvm::AllocaInst* memory = part_memory(varying.size() + n);
+    b_.CreateAlignedStore(part.vector(results[n]), place(memory, element), align(element));
+  }
+  llvm::Value* next = b_.CreateAdd(first, b_.getInt64(part_lanes()));
+  first->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpEQ(next, b_.getInt64(launch_.lanes)), behind, loop);
+  b_.SetInsertPoint(behind);
+  for (std::size_t n = 0; n < results.size(); ++n) {
+    if (elements[n] != nullptr) {
+      llvm::AllocaInst* memory = part_memory(varying.size() + n);
+      results[n] = {
+          Shape::vector(),
+          b_.CreateAlignedLoad(lanes_.widened(elements[n]), memory, llvm::Align(64))
+      };
+    }
+  }
+  return results;
+}
+
+} // namespace heddle::jit
