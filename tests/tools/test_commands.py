@@ -121,6 +121,30 @@ class Commands(unittest.TestCase):
         self.assertGreater(number, 50)
 
 
+class Pages(unittest.TestCase):
+    def test_each_finding_is_explained(self):
+        codes = re.findall(r'^HEDDLE_FINDING\(\w+, "([\w-]+)"', (ROOT / "src/report/finding.def").read_text(), re.M)
+        self.assertGreater(len(codes), 30)
+        for name in ("docs/findings.md", "docs/zh/findings.md"):
+            page = (ROOT / name).read_text(encoding="utf-8")
+            self.assertEqual([code for code in codes if f"`{code}`" not in page], [], name)
+
+    def test_user_pages_are_there_in_chinese(self):
+        """The page that a user reads first has its translation, and each page of the site's Chinese part is in it."""
+        site = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+        for page in ("checking", "findings", "concepts", "pages", "python", "ci"):
+            for name in (f"docs/{page}.md", f"docs/zh/{page}.md"):
+                self.assertTrue((ROOT / name).exists(), name)
+                self.assertIn(f": {name}\n", site)
+
+    def test_options_in_chinese_pages_are_those_of_the_english_ones(self):
+        """A long option in a Chinese page stands on the English page that it translates, or in the reference."""
+        reference = (ROOT / "docs/reference/flags.md").read_text(encoding="utf-8")
+        for page in sorted((ROOT / "docs/zh").glob("*.md")):
+            for option in re.findall(r"`(--[a-z-]+)", page.read_text(encoding="utf-8")):
+                self.assertIn(option, reference, page.name)
+
+
 @unittest.skipIf(yaml is None, "python3-yaml is not installed")
 class Templates(unittest.TestCase):
     def load(self, name):
