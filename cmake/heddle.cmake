@@ -54,8 +54,8 @@ endfunction()
 
 # heddle_library(name SOURCES … DEPENDS … [ALONE …] [HEADERS …] [QUICK]).
 # ALONE: sources that use a name for themselves that another one uses, too, so that they cannot be one file.
-# The rest counts where only the tool is built. HEADERS: what most files of the layer include is read once.
-# QUICK: compiled with -O1, because nothing waits for this code.
+# HEADERS: what most files of the layer include is read once, with HEDDLE_TOGETHER.
+# QUICK: so is the layer compiled with -O1, because nothing waits for this code. It needs HEADERS of its own.
 function(heddle_library name)
   cmake_parse_arguments(ARG "QUICK" "" "SOURCES;DEPENDS;HEADERS;ALONE" ${ARGN})
   add_library(heddle_${name} STATIC ${ARG_SOURCES})
@@ -64,13 +64,13 @@ function(heddle_library name)
   foreach(dep IN LISTS ARG_DEPENDS)
     target_link_libraries(heddle_${name} PUBLIC heddle_${dep})
   endforeach()
-  if(HEDDLE_TESTS OR NOT ARG_HEADERS)
+  if(NOT HEDDLE_TOGETHER OR NOT ARG_HEADERS)
     target_precompile_headers(heddle_${name} REUSE_FROM heddle_precompiled_library)
   else()
     list(TRANSFORM ARG_HEADERS PREPEND ${CMAKE_SOURCE_DIR}/src/ REGEX "^[^<]")
     target_precompile_headers(heddle_${name} PRIVATE ${HEDDLE_COMMON_HEADERS} ${ARG_HEADERS})
   endif()
-  if(ARG_QUICK AND NOT HEDDLE_TESTS)
+  if(ARG_QUICK AND ARG_HEADERS AND HEDDLE_TOGETHER)
     target_compile_options(heddle_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
