@@ -33,6 +33,8 @@ def large_classes(name, text):
                    f"split it (limit {most[0]} and {most[1]})")
 
 
+# Each file that includes it takes three seconds to compile.
+ONLY_IN = {"#include <regex>": "src/base/regular_expression.cpp"}
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|root)/\w")
 
 
@@ -66,6 +68,9 @@ def main(argv):
         for number, line in enumerate(lines, 1):
             if MACHINE_PATH.search(line):
                 problems.append(f"{name}:{number}: error: path of one machine")
+            if path.suffix in {".h", ".cpp"} and name.startswith("src/") and ONLY_IN.get(line, name) != name:
+                problems.append(f"{name}:{number}: error: only {ONLY_IN[line]} does that, which takes long to compile; "
+                                "use its header")
     print("\n".join(problems) or "files: fine")
     return 1 if problems else 0
 

@@ -4,7 +4,7 @@
     site.py [--gallery FOLDER] [--stage-only]
 
 Everything keeps its place relative to the root, so links between documents hold. A link to a file that is no
-document (a source) becomes one to nothing in the site; a link to a document that does not exist is an error.
+document (a template of ci) gets a copy of the file. A link to a file or a heading that does not exist is an error.
 """
 import argparse
 import pathlib
@@ -16,7 +16,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "build" / "site-source"
 CODE = re.compile(r"^```.*?^```|^(?: {4}|\t).*?$|`[^`\n]*`", re.M | re.S)
-LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ +(.*?)#*$", re.M)
 
 
 def documents():
@@ -26,15 +27,28 @@ def documents():
             if name.split("/")[0] in ("docs", "spec", "ci") or "/" not in name]
 
 
+def links(name):
+    """Each link of a document to something of this project: the target as written, its path, the heading."""
+    for target, heading in LINK.findall(CODE.sub("", (ROOT / name).read_text(encoding="utf-8"))):
+        if not re.match(r"[a-z]+:", target):
+            yield target, (ROOT / name).parent / target if target else ROOT / name, heading
+
+
+def headings(path):
+    """The names by which links find the headings of a page, as mkdocs and GitHub make them."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    plain = (re.sub(r"\]\([^)]*\)", "", title) for title in HEADING.findall(text))
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in plain}
+
+
 def broken_links(names):
     for name in names:
-        for target, _ in LINK.findall(CODE.sub("", (ROOT / name).read_text())):
-            if re.match(r"[a-z]+:", target):
-                continue
-            path = (ROOT / name).parent / target
+        for target, path, heading in links(name):
             # Pages of the gallery are made.
             if not path.exists() and not ("gallery" in name.parts and target.endswith(".html")):
                 yield f"{name}: {target}"
+            elif heading and path.suffix == ".md" and heading not in headings(path):
+                yield f"{name}: {target}#{heading}"
 
 
 def main():
@@ -55,7 +69,14 @@ def main():
     for page in sorted(options.gallery.glob("*.html")) if options.gallery else []:
         shutil.copy(page, SOURCE / "docs" / "gallery")
     shutil.copytree(ROOT / "examples", SOURCE / "examples")
-    sys.exit(subprocess.run(["mkdocs", "build", "--quiet", "--config-file", ROOT / "mkdocs.yml"]).returncode)
+    for name in names:
+        for _, path, _ in links(name):
+            place = SOURCE / path.resolve().relative_to(ROOT)
+            if path.is_file() and not place.exists():
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, place)
+    # Strict: what mkdocs only warns of fails.
+    sys.exit(subprocess.run(["mkdocs", "build", "--quiet", "--strict", "--config-file", ROOT / "mkdocs.yml"]).returncode)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 // Implements glob.h by a regular expression.
 #include "base/glob.h"
 
-#include <regex>
+#include "base/regular_expression.h"
+
 #include <string_view>
 
 namespace heddle {
@@ -23,7 +24,7 @@ bool matches(const std::string& pattern, const std::string& path) {
       expression += c;
     }
   }
-  return std::regex_search(path, std::regex("(^|/)" + expression + "($|/)"));
+  return RegularExpression("(^|/)" + expression + "($|/)").finds(path);
 }
 
 } // namespace heddle

@@ -308,8 +308,8 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
       .add_option(
           "--schedules",
           search.schedules,
-          "After a limit go on with up to N single schedules, at random and such as leave threads "
-          "behind, for the rest of the time; 0: end there"
+          "After a limit, sample up to N single schedules for the rest of the time: random ones, "
+          "and ones that starve chosen threads; 0: stop there"
       )
       ->check(CLI::Range(0U, 100'000'000U))
       ->type_name("N")

@@ -557,7 +557,7 @@ Result<report::Report> check(const CheckRequest& asked) {
       if (one_order) {
         report.complete = false;
         report.limits.emplace_back(
-            "of accesses on which only data depends only one order was searched exhaustively"
+            "the exhaustive search assumed one order for atomics that affect only data"
         );
       }
       check_determinism(request, servers, "", report);

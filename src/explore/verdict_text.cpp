@@ -53,7 +53,7 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
     text += ", sums of floating-point numbers in one order";
   }
   if (table.saw(Fact::DataOrder)) {
-    text += ", atomic accesses on which only data depends in one order";
+    text += ", one order for atomics that affect only data";
   }
   return text;
 }

@@ -54,6 +54,20 @@ template <class T> struct Scalar {
   }
 };
 
+/// Elements of a vector, which begins at its end if the step is negative.
+template <class T> class Elements {
+public:
+  Elements(std::byte* at, std::int64_t count, std::int64_t step)
+      : at_(at + (step < 0 ? (1 - count) * step : 0) * static_cast<std::int64_t>(sizeof(T))),
+        step_(step * static_cast<std::int64_t>(sizeof(T))) {}
+  Computed<T> get(std::int64_t i) const { return load<T>(at_ + i * step_); }
+  void set(std::int64_t i, Computed<T> value) const { store<T>(at_ + i * step_, value); }
+
+private:
+  std::byte* at_;
+  std::int64_t step_;
+};
+
 class Work {
 public:
   Work(const Handle* handle, const char* call) : handle_(*handle), call_(call) {}

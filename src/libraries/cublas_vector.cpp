@@ -1,5 +1,5 @@
-// cuBLAS: vectors and matrices with vectors. axpy, scal, dot, nrm2, asum, copy, swap, amax, amin
-// and gemv; of f16 and bf16 through the calls that end in Ex.
+// cuBLAS: vectors. axpy, scal, dot, nrm2, asum, copy, swap, amax and amin; of f16 and bf16 through
+// the calls that end in Ex.
 //
 // Sums are added up in the order of the elements, norms and sums of f32 in f64, so they are at
 // least as exact as hardware's, and last digits differ.
@@ -37,20 +37,6 @@ template <class T> struct WideOf<std::complex<T>> {
   using Type = std::complex<double>;
 };
 template <class T> using Wide = typename WideOf<T>::Type;
-
-/// Elements of a vector, which begins at its end if the step is negative.
-template <class T> class Elements {
-public:
-  Elements(std::byte* at, std::int64_t count, std::int64_t step)
-      : at_(at + (step < 0 ? (1 - count) * step : 0) * static_cast<std::int64_t>(sizeof(T))),
-        step_(step * static_cast<std::int64_t>(sizeof(T))) {}
-  Computed<T> get(std::int64_t i) const { return load<T>(at_ + i * step_); }
-  void set(std::int64_t i, Computed<T> value) const { store<T>(at_ + i * step_, value); }
-
-private:
-  std::byte* at_;
-  std::int64_t step_;
-};
 
 template <class T, class S>
 int axpy(
@@ -339,84 +325,6 @@ int move(
   });
 }
 
-struct GemvShape {
-  Op op;
-  std::int64_t m, n, lda, incx, incy;
-  std::int64_t x_count() const { return op == Op::None ? n : m; }
-  std::int64_t y_count() const { return op == Op::None ? m : n; }
-};
-
-template <class T>
-void multiply_vector(
-    const GemvShape& g,
-    T alpha,
-    T beta,
-    const std::byte* a,
-    std::byte* x,
-    std::byte* y
-) {
-  const Elements<T> xs(x, g.x_count(), g.incx);
-  const Elements<T> ys(y, g.y_count(), g.incy);
-  std::vector<T> sums(static_cast<std::size_t>(g.y_count()));
-  for (std::int64_t j = 0; j < g.n; ++j) {
-    for (std::int64_t i = 0; i < g.m; ++i) {
-      const T value = load<T>(a + static_cast<std::size_t>(i + j * g.lda) * sizeof(T));
-      if (g.op == Op::None) {
-        sums[static_cast<std::size_t>(i)] += value * xs.get(j);
-      } else {
-        sums[static_cast<std::size_t>(j)] +=
-            (g.op == Op::Adjoint ? conjugate(value) : value) * xs.get(i);
-      }
-    }
-  }
-  for (std::int64_t i = 0; i < g.y_count(); ++i) {
-    ys.set(i, alpha * sums[static_cast<std::size_t>(i)] + (beta == T{} ? T{} : beta * ys.get(i)));
-  }
-}
-
-template <class T>
-int gemv(
-    const Handle* h,
-    const char* call,
-    const GemvShape& g,
-    const void* alpha,
-    const T* a,
-    std::int64_t sa,
-    const T* x,
-    std::int64_t sx,
-    const void* beta,
-    T* y,
-    std::int64_t sy,
-    std::int64_t batches
-) {
-  if (h == nullptr) {
-    return NotInitialized;
-  }
-  if (g.m < 0 || g.n < 0 || g.lda < std::max<std::int64_t>(1, g.m) || g.incx == 0 || g.incy == 0 ||
-      batches < 0 || alpha == nullptr || beta == nullptr) {
-    return InvalidValue;
-  }
-  if (g.m == 0 || g.n == 0 || batches == 0) {
-    return Success;
-  }
-  Work work(h, call);
-  const auto factor = work.scalar<T>("alpha", alpha);
-  const auto old = work.scalar<T>("beta", beta);
-  int first = -1;
-  for (std::int64_t i = 0; i < batches; ++i) {
-    const int at = work.matrix("A", a + i * sa, g.m, g.n, g.lda, sizeof(T), LibraryAccess::Read);
-    first = i == 0 ? at : first;
-    work.vector("x", x + i * sx, g.x_count(), g.incx, sizeof(T), LibraryAccess::Read);
-    work.vector("y", y + i * sy, g.y_count(), g.incy, sizeof(T), LibraryAccess::ReadWrite);
-  }
-  return work.submit([=](std::byte* const* at) {
-    for (std::int64_t i = 0; i < batches; ++i) {
-      std::byte* const* const three = at + first + 3 * i;
-      multiply_vector<T>(g, factor(at), old(at), three[0], three[1], three[2]);
-    }
-  });
-}
-
 enum Type : int {
   F32 = 0,
   F64 = 1,
@@ -488,13 +396,7 @@ extern "C" {
   int cublas##p##copy_v2##s(Handle* h, I n, T* x, I ix, T* y, I iy) {                                 \
     return move<T>(h, "cublas" #p "copy", n, x, ix, y, iy, false); }                                \
   int cublas##p##swap_v2##s(Handle* h, I n, T* x, I ix, T* y, I iy) {                                 \
-    return move<T>(h, "cublas" #p "swap", n, x, ix, y, iy, true); }                                 \
-  int cublas##p##gemv_v2##s(Handle* h, Op t, I m, I n, const T* al, const T* a, I lda, const T* x, I ix, \
-      const T* be, T* y, I iy) {                                                                    \
-    return gemv<T>(h, "cublas" #p "gemv", {t, m, n, lda, ix, iy}, al, a, 0, x, 0, be, y, 0, 1); }      \
-  int cublas##p##gemvStridedBatched##s(Handle* h, Op t, I m, I n, const T* al, const T* a, I lda,      \
-      long long sa, const T* x, I ix, long long sx, const T* be, T* y, I iy, long long sy, I count) {  \
-    return gemv<T>(h, "cublas" #p "gemvStridedBatched", {t, m, n, lda, ix, iy}, al, a, sa, x, sx, be, y, sy, count); }
+    return move<T>(h, "cublas" #p "swap", n, x, ix, y, iy, true); }
 HEDDLE_BOTH(HEDDLE_AXPY, S, F) HEDDLE_BOTH(HEDDLE_AXPY, D, D)
 HEDDLE_BOTH(HEDDLE_AXPY, C, C) HEDDLE_BOTH(HEDDLE_AXPY, Z, Z)
 

@@ -1,7 +1,8 @@
 #include "lint/edits.h"
 
+#include "base/regular_expression.h"
+
 #include <algorithm>
-#include <regex>
 
 namespace heddle::lint {
 namespace {
@@ -52,22 +53,23 @@ Statements split_statements(const std::string& text, std::size_t at) {
 }
 
 bool is_barrier_statement(const std::string& statement) {
-  static const std::regex barrier(R"((__syncthreads\(\)|\w+\.sync\(\)|(cg::)?sync\(\w+\))\s*;)");
-  return std::regex_match(statement, barrier);
+  static const RegularExpression barrier(
+      R"((__syncthreads\(\)|\w+\.sync\(\)|(cg::)?sync\(\w+\))\s*;)"
+  );
+  return barrier.matches(statement);
 }
 
 /// Safe to stand in braces of its own, under a condition.
 bool is_plain_statement(const std::string& statement) {
-  static const std::regex forbidden(
+  static const RegularExpression forbidden(
       R"(\b(return|goto|break|continue|asm|switch|do|__shared__|using|typedef|extern)\b|sync)"
   );
-  static const std::regex declaration(
+  static const RegularExpression declaration(
       R"(^(const|constexpr|static|auto|volatile|unsigned|signed|int|long|short|char|bool|float|double)\b)"
       R"(|^[A-Za-z_][\w:]*(<[^;=]*>)?[\s*&]+[A-Za-z_]\w*\s*([=;\[{(,]))"
   );
-  static const std::regex control(R"(^(if|for|while)\b)");
-  return !std::regex_search(statement, forbidden) &&
-         (std::regex_search(statement, control) || !std::regex_search(statement, declaration));
+  static const RegularExpression control(R"(^(if|for|while)\b)");
+  return !forbidden.finds(statement) && (control.finds(statement) || !declaration.finds(statement));
 }
 
 } // namespace
@@ -122,15 +124,16 @@ guard_instead_of_exit(const Found& found, const report::Region& at, const std::s
   if (statement.end > text.size() || text.find("is_active") != std::string::npos) {
     return std::nullopt;
   }
-  static const std::regex shape(R"(if\s*\(([^;{}"']*)\)\s*(\{\s*return\s*;\s*\}|return\s*;?))");
-  static const std::regex effects(R"(\+\+|--|[^=!<>]=[^=]|\w\s*\()");
+  static const RegularExpression shape(
+      R"(if\s*\(([^;{}"']*)\)\s*(\{\s*return\s*;\s*\}|return\s*;?))"
+  );
+  static const RegularExpression effects(R"(\+\+|--|[^=!<>]=[^=]|\w\s*\()");
   const std::string written = text.substr(statement.begin, statement.end - statement.begin);
-  std::smatch match;
-  if (!std::regex_match(written, match, shape)) {
+  if (!shape.matches(written)) {
     return std::nullopt;
   }
-  const std::string condition = match[1];
-  if (std::regex_search(condition, effects)) {
+  const std::string condition = shape.search(written)[1].text;
+  if (effects.finds(condition)) {
     return std::nullopt;
   }
   std::size_t after = statement.end;

@@ -1,6 +1,7 @@
 #include "lint/lint.h"
 
 #include "base/glob.h"
+#include "base/regular_expression.h"
 #include "lint/check.h"
 #include "lint/database.h"
 #include "lint/edits.h"
@@ -15,7 +16,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <thread>
 
@@ -152,7 +152,7 @@ bool is_wanted(
     return false;
   }
   return std::ranges::none_of(options.exclude_messages, [&](const std::string& pattern) {
-    return std::regex_search(finding.message, std::regex(pattern));
+    return RegularExpression(pattern).finds(finding.message);
   });
 }
 

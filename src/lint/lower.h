@@ -251,8 +251,6 @@ private:
   clang::SourceLocation scope_end_; // of the statement in braces that is being read
   std::vector<Targets> targets_;
   std::unordered_map<const clang::SwitchCase*, std::uint32_t> cases_;
-  std::uint32_t launches_ = 0;
-  int depth_ = 0;
 };
 
 } // namespace heddle::lint

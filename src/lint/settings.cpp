@@ -1,9 +1,10 @@
 #include "lint/settings.h"
 
+#include "base/regular_expression.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 namespace heddle::lint {
 namespace {
@@ -87,9 +88,7 @@ apply(RuleOptions& to, const std::string& name, const std::vector<std::string>& 
   for (const std::string& pattern : name == "exclude_messages" || name == "justification_checker"
                                         ? values
                                         : std::vector<std::string>()) {
-    try {
-      const std::regex compiled(pattern);
-    } catch (const std::regex_error&) {
+    if (!RegularExpression::read(pattern)) {
       return input_error(fmt::format("{}: '{}' is not a regular expression", name, pattern));
     }
   }

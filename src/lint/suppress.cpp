@@ -1,12 +1,12 @@
 #include "lint/suppress.h"
 
+#include "base/regular_expression.h"
 #include "lint/lint.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 namespace heddle::lint {
@@ -39,7 +39,7 @@ std::vector<std::string> split_names(const std::string& text) {
 }
 
 std::vector<Comment> read_comments(const std::string& file) {
-  static const std::regex pattern(
+  static const RegularExpression pattern(
       R"(//.*?\b(NOLINT|NOLINTNEXTLINE|NOLINTBEGIN|NOLINTEND)\(([^)]*)\)(?:\s*:\s*(.*?))?\s*$)"
   );
   std::vector<Comment> comments;
@@ -48,20 +48,23 @@ std::vector<Comment> read_comments(const std::string& file) {
   std::uint32_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
-    std::smatch match;
-    if (line.find("NOLINT") == std::string::npos || !std::regex_search(line, match, pattern)) {
+    if (line.find("NOLINT") == std::string::npos) {
+      continue;
+    }
+    const std::vector<RegularExpression::Part> match = pattern.search(line);
+    if (match.empty()) {
       continue;
     }
     Comment one;
     one.line = number;
-    one.column = static_cast<std::uint32_t>(match.position(0)) + 1;
-    one.length = static_cast<std::uint32_t>(match.length(0));
-    one.names = split_names(match[2].str());
-    one.reason = match[3].matched ? match[3].str() : "";
+    one.column = static_cast<std::uint32_t>(match[0].position) + 1;
+    one.length = static_cast<std::uint32_t>(match[0].text.size());
+    one.names = split_names(match[2].text);
+    one.reason = match[3].text;
     if (!std::ranges::any_of(one.names, is_ours)) {
       continue;
     }
-    const std::string kind = match[1].str();
+    const std::string kind = match[1].text;
     if (kind == "NOLINTEND") {
       if (!open.empty()) {
         comments[open.back()].last = number;
@@ -114,7 +117,7 @@ void apply_suppressions(
     const auto reason_is_good = [&](const std::string& rule, const std::string& key) {
       const std::string checker = settings.of(rule, key).justification_checker;
       return !comment.reason.empty() &&
-             (checker.empty() || std::regex_search(comment.reason, std::regex(checker)));
+             (checker.empty() || RegularExpression(checker).finds(comment.reason));
     };
     bool refused = false;
     for (report::StaticFinding& finding : findings) {

@@ -279,7 +279,7 @@ std::string describe_suppressed(const Diagnostic& d) {
 
 std::string describe(const Report::Schedules& schedules) {
   std::string text = fmt::format(
-      "{} single schedules with {} steps, at random and such as leave threads behind",
+      "{} single schedules with {} steps: random ones, and ones that starve chosen threads",
       with_thousands(schedules.tried),
       with_thousands(schedules.steps)
   );

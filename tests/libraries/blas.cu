@@ -168,13 +168,31 @@ int main() {
     }
     OK(cublasDgemv(h, CUBLAS_OP_N, 5, 4, &alpha, da.at, 6, dx.at, 1, &beta, dy.at, 1));
     expect("gemv", dy.read(), expected);
+    // The same twice, the places in device memory; and of f16, transposed, with every second element.
+    Device<double> dz(std::vector<double>{y[0], y[1], y[2], y[3], y[4], y[5], y[0], y[1], y[2], y[3], y[4], y[5]});
+    Device<const double*> as({da.at, da.at}), xs({dx.at, dx.at});
+    Device<double*> ys({dz.at, dz.at + 6});
+    OK(cublasDgemvBatched(h, CUBLAS_OP_N, 5, 4, &alpha, as.at, 6, xs.at, 1, &beta, ys.at, 1, 2));
+    auto twice = expected;
+    twice.insert(twice.end(), expected.begin(), expected.end());
+    expect("gemvBatched", dz.read(), twice);
+    const auto f = some<__half>(2 * 12, 1), v = some<__half>(2 * 8, 2);
+    Device<__half> df(f), dv(v);
+    Device<float> dw(std::vector<float>(2 * 3));
+    float one = 1, zero = 0;
+    OK(cublasHSSgemvStridedBatched(h, CUBLAS_OP_T, 4, 3, &one, df.at, 4, 12, dv.at, 2, 8, &zero, dw.at, 1, 3, 2));
+    std::vector<float> sums(2 * 3);
+    for (int b = 0; b < 2; ++b)
+      for (int j = 0; j < 3; ++j)
+        for (int i = 0; i < 4; ++i) sums[3 * b + j] += (float)f[12 * b + i + 4 * j] * (float)v[8 * b + 2 * i];
+    expect("HSSgemvStridedBatched", dw.read(), sums);
     Device<cuComplex> cx(std::vector<cuComplex>{{1, 2}, {3, -1}}), cy(std::vector<cuComplex>{{2, 0}, {0, 1}});
     cuComplex u, c;
     OK(cublasCdotu(h, 2, cx.at, 1, cy.at, 1, &u));
     OK(cublasCdotc(h, 2, cx.at, 1, cy.at, 1, &c));
     std::printf("cdot %g%+gi %g%+gi\n", u.x, u.y, c.x, c.y);
-    cuComplex one{1, 0}, zero{0, 0};
-    OK(cublasCgemm(h, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &one, cx.at, 2, cy.at, 2, &zero, cy.at, 1));
+    cuComplex unit{1, 0}, nothing{0, 0};
+    OK(cublasCgemm(h, CUBLAS_OP_C, CUBLAS_OP_N, 1, 1, 2, &unit, cx.at, 2, cy.at, 2, &nothing, cy.at, 1));
     std::printf("cgemm %g%+gi\n", cy.read()[0].x, cy.read()[0].y);
   }
   float* null = nullptr;

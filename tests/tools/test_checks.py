@@ -99,6 +99,7 @@ class Files(Tree):
         for text, reason in [
             ("int x;\n", "opens with a comment"),
             ("// Fine.\n" + "int x;\n" * 900, "split it"),
+            ("// Fine.\n#include <regex>\n", "takes long to compile"),
             ('// Fine.\nauto p = "/' + 'root/x";\n', "path of one machine"),
         ]:
             self.write("src/a.cpp", text)

@@ -4,11 +4,14 @@ A command is read as the tool's parser would, by the tables of docs/reference/fl
 compares with the tool: flags of this subcommand, values where values belong, and those that are allowed.
 Nothing is run but the shell of the templates, in which `heddle` is a function that writes its arguments.
 """
+import importlib.util
 import pathlib
 import re
 import shlex
 import subprocess
+import tempfile
 import unittest
+import unittest.mock
 
 try:
     import yaml
@@ -16,6 +19,9 @@ except ImportError:
     yaml = None
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+_SPEC = importlib.util.spec_from_file_location("heddle_site", ROOT / "tools/site.py")
+site = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(site)
 PLACEHOLDER = re.compile(r"^(…|\$.*|[A-Z][A-Z0-9_]*|.*…)$")  # what stands for something else
 
 
@@ -119,6 +125,44 @@ class Commands(unittest.TestCase):
                 with self.subTest(page=page.name, command=command):
                     self.assertEqual(problem(shlex.split(command)), "")
         self.assertGreater(number, 50)
+
+
+class Pages(unittest.TestCase):
+    def test_each_finding_is_explained(self):
+        codes = re.findall(r'^HEDDLE_FINDING\(\w+, "([\w-]+)"', (ROOT / "src/report/finding.def").read_text(), re.M)
+        self.assertGreater(len(codes), 30)
+        for name in ("docs/findings.md", "docs/zh/findings.md"):
+            page = (ROOT / name).read_text(encoding="utf-8")
+            self.assertEqual([code for code in codes if f"`{code}`" not in page], [], name)
+
+    def test_user_pages_are_there_in_chinese(self):
+        """The page that a user reads first has its translation, and each page of the site's Chinese part is in it."""
+        navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+        for page in ("checking", "findings", "concepts", "pages", "python", "ci"):
+            for name in (f"docs/{page}.md", f"docs/zh/{page}.md"):
+                self.assertTrue((ROOT / name).exists(), name)
+                self.assertIn(f": {name}\n", navigation + "\n")
+
+    def test_each_page_is_on_the_site(self):
+        navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+        pages = [page for folder in ("docs", "spec") for page in (ROOT / folder).rglob("*.md")]
+        self.assertEqual([str(page) for page in pages if f": {page.relative_to(ROOT)}\n" not in navigation + "\n"], [])
+
+    def test_links_to_headings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "a.md"
+            page.write_text("# Some title\n\n```\n# no title\n```\n\n## `--races`: 数据 竞争\n", encoding="utf-8")
+            self.assertEqual(site.headings(page), {"some-title", "-races-数据-竞争"})
+            page.write_text("[a](a.md#there) [b](#here) [c](b.md)\n# Here\n", encoding="utf-8")
+            with unittest.mock.patch.object(site, "ROOT", pathlib.Path(folder)):
+                self.assertEqual(list(site.broken_links([pathlib.Path("a.md")])), ["a.md: a.md#there", "a.md: b.md"])
+
+    def test_options_in_chinese_pages_are_those_of_the_english_ones(self):
+        """A long option in a Chinese page stands on the English page that it translates, or in the reference."""
+        reference = (ROOT / "docs/reference/flags.md").read_text(encoding="utf-8")
+        for page in sorted((ROOT / "docs/zh").glob("*.md")):
+            for option in re.findall(r"`(--[a-z-]+)", page.read_text(encoding="utf-8")):
+                self.assertIn(option, reference, page.name)
 
 
 @unittest.skipIf(yaml is None, "python3-yaml is not installed")
