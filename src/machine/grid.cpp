@@ -112,7 +112,9 @@ std::string without_parameters(std::string name) {
 } // namespace
 
 std::string function_name(const std::string& name) {
-  return without_parameters(demangle(name));
+  constexpr std::string_view result = "void "; // told of templates, and the same for each kernel
+  std::string text = without_parameters(demangle(name));
+  return text.starts_with(result) ? text.substr(result.size()) : text;
 }
 
 std::string Grid::describe() const {

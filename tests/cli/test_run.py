@@ -45,9 +45,6 @@ __global__ void counted(int* p) {
     }
   }
 }
-__global__ void stamps() {
-  if (threadIdx.x % 32 == 0) std::printf("%u at %lld\\n", threadIdx.x / 32, clock64());
-}
 __global__ void stored(int* p) {
   int rounds = 0;
   while (atomicAdd(p, 0) == 0) *reinterpret_cast<volatile int*>(p + 1) = ++rounds;
@@ -59,6 +56,9 @@ __global__ void patient(int* p) {
     ++rounds;
   }
   p[1] = rounds;
+}
+__global__ void stamps() {
+  if (threadIdx.x % 32 == 0) std::printf("%u at %lld\\n", threadIdx.x / 32, clock64());
 }
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";

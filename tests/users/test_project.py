@@ -35,7 +35,7 @@ EXPECTED = {  # test -> what its output must contain if it fails
     "lint": r"selftest\.cu:\d+:\d+: warning: ",
     "lint.lost": r"'elsewhere/where\.h' file not found(.|\n)*= help: pass what the compiler is given: heddle lint .* -- -Iinclude",
     # The user's call, short names, and what a caller can do.
-    "check.prefix": r"prefix\.cu:10:\d+: error\[starvation\]: kernel 'void cub::…::DeviceScanKernel<…><<<\d+,\d+>>>'"
+    "check.prefix": r"prefix\.cu:10:\d+: error\[starvation\]: kernel 'cub::…::DeviceScanKernel<…><<<\d+,\d+>>>'"
                     r" may hang(.|\n)*= help: .*--progress=lobe",
 }
 
