@@ -26,6 +26,10 @@ constexpr Switch switches[] = {
      &explore::Options::places,
      "atomic and volatile accesses of an instruction are interleaved wherever they go to, if "
      "those to one place are"},
+    {"--no-movers",
+     &explore::Options::movers,
+     "atomic and volatile accesses are interleaved although no other thread can access the place "
+     "before their own thread goes on"},
     {"--no-data-order",
      &explore::Options::data_order,
      "atomic and volatile accesses on whose order only data depends are interleaved, too"},

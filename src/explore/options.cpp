@@ -30,6 +30,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-sums", &Options::sums, false},
     {"no-orderly", &Options::orderly, false},
     {"no-places", &Options::places, false},
+    {"no-movers", &Options::movers, false},
     {"no-data-order", &Options::data_order, false},
     {"no-retries", &Options::retries, false},
     {"no-cone", &Options::cone, false},
@@ -58,6 +59,7 @@ struct LearnedSet {
 constexpr auto learned_sets = std::to_array<LearnedSet>({
     {"contended=", &reduce::Learned::contended},
     {"places=", &reduce::Learned::places},
+    {"immovable=", &reduce::Learned::immovable},
     {"owned=", &reduce::Learned::owned},
     {"unordered=", &reduce::Learned::unordered},
     {"lasting=", &reduce::Learned::lasting},
@@ -210,7 +212,7 @@ Options with_ptx_memory(Options options) {
   options.ptx_memory = true;
   options.symmetry = options.sums = options.data_order = false;
   options.retries = options.cone = options.phases = options.allocations = false;
-  options.neighbours = options.straight = false;
+  options.neighbours = options.straight = options.movers = false;
   return options;
 }
 

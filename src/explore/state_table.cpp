@@ -632,7 +632,7 @@ bool StateTable::saw(Fact fact) const {
 }
 
 void StateTable::learn(const reduce::Learned& refuted) {
-  const std::array<std::uint64_t, 8> sets{
+  const std::array<std::uint64_t, 9> sets{
       refuted.contended,
       refuted.owned,
       refuted.unordered,
@@ -640,7 +640,8 @@ void StateTable::learn(const reduce::Learned& refuted) {
       refuted.deciding,
       refuted.kept,
       refuted.refuted,
-      refuted.places
+      refuted.places,
+      refuted.immovable
   };
   for (std::size_t i = 0; i < sets.size(); ++i) {
     atomic_of(header().learned[i]).fetch_or(sets[i], relaxed);
@@ -652,6 +653,7 @@ reduce::Learned StateTable::learned() const {
   return {
       .contended = set(0),
       .places = set(7),
+      .immovable = set(8),
       .owned = set(1),
       .unordered = set(2),
       .lasting = set(3),

@@ -129,7 +129,7 @@ struct StateTable::Header {
       text_bytes_at, actors_at, events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
-  std::array<std::uint64_t, 8> learned; // reduce::Learned
+  std::array<std::uint64_t, 9> learned; // reduce::Learned
   std::uint32_t keeps_to;               // so many states; 0: to none
   std::uint32_t again;                  // so many states are to be met again, or were
   std::uint32_t irrevocable;            // moves

@@ -4,6 +4,7 @@
 
 #include "isa/program.h"
 #include "machine/live_state.h"
+#include "ptx/effect.h"
 
 #include "reduce/owned.h"
 
@@ -16,9 +17,11 @@ using namespace machine;
 
 class AccessKinds {
 public:
-  /// `by_warps`: lanes go by rules, so that no update is a sum.
-  AccessKinds(LiveState& live, const Learned& learned, bool by_warps)
+  /// `by_warps`: lanes go by rules, so that no update is a sum. `movers`: [RED-MOVERS].
+  AccessKinds(LiveState& live, const Learned& learned, bool by_warps, bool movers)
       : live_(live),
+        // One order of several: what is out of order is not followed to what is open.
+        movable_(movers && learned.unordered == 0 ? ~learned.immovable : 0),
         contended_(learned.contended),
         // One order of several is searched for instructions as a whole (order_data.h).
         places_(learned.places == 0 || learned.unordered != 0 ? everywhere : learned.places),
@@ -36,11 +39,19 @@ public:
   bool contended(const isa::Code& code, const isa::Op& op, memory::Address address) {
     return contended(code, op) && (places_ == everywhere || (places_ & places_of(address)) != 0);
   }
+  /// One that is: may it be made early, as long as nobody makes a conflicting one before it?
+  bool movable(const isa::Code& code, const isa::Op& op, memory::Address address) {
+    return movable_ != 0 && memory::AddressSpace::in_device_range(address) &&
+           !ptx::effect_of(code.function->body[op.instruction]).is(ptx::Effect::Kind::Update) &&
+           (movable_ >> bucket(code, op) & 1) != 0;
+  }
+  bool some_movable() const { return movable_ != 0; }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
 
 private:
   LiveState& live_;
+  std::uint64_t movable_;
   static constexpr std::uint64_t everywhere = ~std::uint64_t{0};
   std::uint64_t contended_, places_;
   bool by_warps_;

@@ -95,13 +95,78 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
       noted.block = ~noted.thread;
     }
     some_choice = some_choice || sum == 0;
+    if (noted.contended && somewhere && kinds_.some_movable() &&
+        memory::AddressSpace::in_device_range(address)) {
+      constexpr std::uint32_t nobody = ~std::uint32_t{0};
+      const bool known = i < by_.size();
+      noted.mover = effect.is_access() && kinds_.movable(*access.code, *access.op, address);
+      const OpenAccess open{
+          noted.place,
+          noted.kind,
+          static_cast<std::uint16_t>(noted.bytes),
+          static_cast<std::uint16_t>(noted.bucket)
+      };
+      const bool chosen = known && effect.is_access() && effect.is_strong();
+      if (noted.mover && !known) {
+        movers_.open_of_nobody(open);
+      }
+      note_mover(
+          work,
+          {open, places_of(open), known ? by_[i].thread : nobody, static_cast<std::uint32_t>(c)},
+          noted.mover,
+          chosen && !noted.mover
+      );
+    }
     sums_.note(work.identity, noted);
     if (const std::uint64_t mixed = sums_.take_mixed(); mixed != 0) {
       order_data_.mark(access.at, access.bytes, mixed);
     }
   }
   by_.clear();
+  if (kinds_.some_movable()) {
+    note_ended(work, c);
+  }
   return some_choice;
+}
+
+/// Of others of the cluster; Stepper::meet_open knows all clusters.
+void AccessMonitor::note_mover(Work& work, const MadeAccess& made, bool opens, bool closes) {
+  auto& blocks = work.progress[made.cluster].loops;
+  const std::size_t warps = blocks.front().size();
+  const std::size_t warp = made.thread / isa::warp_size;
+  for (std::size_t w = 0; w < blocks.size() * warps; ++w) {
+    std::vector<OpenAccesses>& lanes = blocks[w / warps][w % warps].open;
+    if (w == warp && opens && lanes.empty()) {
+      lanes.resize(isa::warp_size);
+    }
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      if (w * isa::warp_size + lane != made.thread) {
+        movers_.meet(made.access, lanes[lane]);
+        continue;
+      }
+      if (closes) {
+        lanes[lane].clear();
+      }
+      if (opens) {
+        movers_.open(lanes[lane], made.access);
+      }
+    }
+  }
+  made_.push_back(made);
+}
+
+void AccessMonitor::note_ended(Work& work, std::size_t c) {
+  Cluster& cluster = *work.clusters[c];
+  for (std::size_t b = 0; b < cluster.size(); ++b) {
+    for (std::size_t w = 0; w < cluster.block(b).warps().size(); ++w) {
+      std::vector<OpenAccesses>& lanes = work.progress[c].loops[b][w].open;
+      for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+        if ((cluster.block(b).warps()[w].warp.live >> lane & 1) == 0) {
+          movers_.end(lanes[lane]);
+        }
+      }
+    }
+  }
 }
 
 void AccessMonitor::carried_out(const Work& work) {

@@ -17,6 +17,7 @@
 #include "model/memory_journal.h"
 #include "reduce/access_kinds.h"
 #include "reduce/learned.h"
+#include "reduce/left_movers.h"
 #include "reduce/mutant.h"
 #include "reduce/order_data.h"
 #include "reduce/sums.h"
@@ -49,10 +50,14 @@ public:
         live_(live),
         kinds_(kinds),
         order_data_(order_data),
-        sums_(assumed.mutant) {}
+        sums_(assumed.mutant),
+        movers_(assumed.mutant) {}
 
   /// Has a move made an access since then that its cluster may keep its number for ([RED-OWNED])?
-  void begin_move() { made_owned_ = false; }
+  void begin_move() {
+    made_owned_ = false;
+    made_.clear();
+  }
   bool made_owned() const { return made_owned_; }
 
   /// A warp is about to run. Accesses that were noted since the last turn are by nobody known.
@@ -63,10 +68,17 @@ public:
   /// no sums, so that in another order of grids they may find something else.
   bool note(Work& work, std::size_t cluster, std::span<const MemoryJournal::Bytes> own);
   void carried_out(const Work& work);
+  /// The accesses of a move that may meet what is open of others.
+  const std::vector<MadeAccess>& made() const { return made_; }
+  LeftMovers& movers() { return movers_; }
+  const LeftMovers& movers() const { return movers_; }
   Sums& sums() { return sums_; }
   const Sums& sums() const { return sums_; }
 
 private:
+  void note_mover(Work& work, const MadeAccess& made, bool opens, bool closes);
+  void note_ended(Work& work, std::size_t cluster);
+
   struct By {                 // whom one of the journal's strong accesses is by
     std::uint32_t thread = 0; // in its cluster, 32 for each warp
     std::uint64_t epoch = 0;
@@ -79,6 +91,8 @@ private:
   AccessKinds& kinds_;
   OrderData& order_data_;
   Sums sums_;
+  LeftMovers movers_;
+  std::vector<MadeAccess> made_;
   std::vector<By> by_;
   std::uint64_t unknown_threads_ = 0;
   bool made_owned_ = false;

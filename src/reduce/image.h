@@ -18,6 +18,7 @@
 #include "model/memory_journal.h"
 #include "model/move.h"
 #include "model/weak_order.h"
+#include "reduce/left_movers.h"
 #include "reduce/operation.h"
 #include "reduce/transitions.h"
 
@@ -108,6 +109,7 @@ struct Image {
   // Its threads have nothing more to do with each other, and none can tell which cluster it is in:
   // threads of different clusters that are loose may be alike, see set_hash().
   bool loose = false;
+  std::uint64_t open_places = 0; // of what is open of some part, by places_of()
   // Without warp rules, if the cluster has several threads: does what one of them does depend on
   // nothing of the others but what is in `rest`? See stepper_ahead.cpp.
   bool by_thread = false;
@@ -169,6 +171,7 @@ struct ImageThread {
   std::uint8_t identity = 0;                         // what it may learn about itself, or keeps
   std::uint8_t asked = 0;                            // what it may learn
   std::uint64_t reads_shared = 0, writes_shared = 0; // as in LiveState::At
+  OpenAccesses open;                                 // [RED-MOVERS]
   bool placed = false;                               // it is told from others by its place
   bool can_move = false; // without warp rules: it does `ready`, `who` and `count` aside
   Image::Ready ready;
@@ -184,7 +187,8 @@ struct Note {
 struct Outcome {
   const Image* image = nullptr;
   StepKind taken{};
-  struct Changes { // without and with other clusters that are like it
+  std::vector<MadeAccess> made; // those that may meet open ones
+  struct Changes {              // without and with other clusters that are like it
     bool known = false;
     std::vector<Change> list;
     Note note; // of look_ahead's caller
@@ -198,6 +202,7 @@ struct LaneOutcome {
   const ImageRest* rest = nullptr;
   std::vector<WordPart> shared; // what it has written there
   StepKind taken{};
+  std::vector<MadeAccess> made;        // as Outcome::made
   mutable std::array<Note, 2> notes{}; // as Outcome::changes
 };
 

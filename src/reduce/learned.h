@@ -26,6 +26,9 @@ struct Learned {
   /// Places where they did, by places_of(). An access of a contended instruction to another place
   /// is taken for independent again ([RED-PLACES]). None: they are contended everywhere.
   std::uint64_t places = 0;
+  /// Of contended instructions those before whose accesses others may make conflicting ones: the
+  /// search chooses when these happen ([RED-MOVERS]).
+  std::uint64_t immovable = 0;
   /// Instructions whose accesses conflict with others of the same thread or block only. Threads
   /// that have made one are told apart ([RED-OWNED]).
   std::uint64_t owned = 0;
@@ -50,6 +53,7 @@ struct Learned {
   Learned& operator|=(const Learned& other) {
     contended |= other.contended;
     places |= other.places;
+    immovable |= other.immovable;
     owned |= other.owned;
     unordered |= other.unordered;
     lasting |= other.lasting;

@@ -28,6 +28,8 @@ enum class Mutant : std::uint8_t {
   IndependentForgetsCommands, // copies and sets meet nobody
   PlacesUnwatched,            // an instruction that is contended is not watched elsewhere
   PlacesOfOthers,             // … is contended not where it was, but sixteen bytes on
+  MoversUnwatched,            // nobody looks whether others access what is open
+  MoversForgetEnds,           // a thread that ends closes what it has opened
   OwnedForgotten,             // accesses of one thread need not be owned
   DataOrderTakesAll,          // of any access it is said that only data depends on it
   DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
@@ -80,6 +82,8 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::IndependentForgetsCommands, "orderly", "forgets-commands"},
     {Mutant::PlacesUnwatched, "places", "unwatched"},
     {Mutant::PlacesOfOthers, "places", "of-others"},
+    {Mutant::MoversUnwatched, "movers", "unwatched"},
+    {Mutant::MoversForgetEnds, "movers", "forget-ends"},
     {Mutant::OwnedForgotten, "orderly", "forgets-owned"},
     {Mutant::DataOrderTakesAll, "data-order", "takes-all"},
     {Mutant::DataOrderNeverDecides, "data-order", "never-decides"},

@@ -78,7 +78,7 @@ Stepper::Stepper(World& world, Options options)
           by_warps() || !options_.eager ? ptx::Liveness::Of::Reads : ptx::Liveness::Of::Effects,
           live_options(options_.learned, options_.by_decisions, options_.mutant)
       ),
-      access_kinds_(live_, options_.learned, by_warps()),
+      access_kinds_(live_, options_.learned, by_warps(), options_.movers),
       followed_{
           OrderData(
               exec_,
@@ -159,6 +159,11 @@ bool Stepper::contended(const isa::Code& code, const Op& op, memory::Address add
       .contended(code, op, mutant_is(Mutant::PlacesOfOthers) ? address + on : address);
 }
 
+/// Is it one that others do not meet, or none of those that they meet is made before it?
+bool Stepper::is_free(const isa::Code& code, const Op& op, memory::Address address) const {
+  return !contended(code, op, address) || access_kinds_.movable(code, op, address);
+}
+
 /// What an atomic or volatile access is to the search.
 Operation Stepper::strong_access(const Lane& at, Operation as, memory::Address address) const {
   as = classify_library_op(at, as);
@@ -166,7 +171,7 @@ Operation Stepper::strong_access(const Lane& at, Operation as, memory::Address a
   const auto index = static_cast<std::size_t>(at.lane);
   const isa::Code& code = *warp.frame[index]->code;
   if (options_.orderly && as.kind == OperationKind::Access &&
-      !contended(code, *warp.pc[index], address) && !library_op(at)) {
+      is_free(code, *warp.pc[index], address) && !library_op(at)) {
     as.kind = OperationKind::Orderly;
     as.plain_read =
         !ptx::effect_of(code.function->body[warp.pc[index]->instruction]).is(Kind::Store);

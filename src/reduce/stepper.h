@@ -91,6 +91,7 @@ public:
     bool eager = true;    // false: plain accesses and joins are moves, always
     bool sums = true;     // false: updates that commute are moves, always
     bool orderly = false; // accesses to what nobody else accesses meanwhile are none (sums.h)
+    bool movers = false;  // nor are those before which nobody can make others (left_movers.h)
     // Nor are accesses on whose order only data depends (order_data.h): those of
     // Learned::unordered that can be.
     bool data_order = false;
@@ -251,7 +252,8 @@ public:
   void host_accesses(std::uintptr_t address);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
   bool sums_clash() const {
-    return access_monitor_.sums().clash() || decided_by() != 0 || followed_.cone.clash();
+    return access_monitor_.sums().clash() || access_monitor_.movers().clash() ||
+           decided_by() != 0 || followed_.cone.clash();
   }
   /// For searches in several processes: what one has noted, the others have to learn.
   std::vector<Sums::Note> take_news() { return access_monitor_.sums().take_news(); }
@@ -260,6 +262,9 @@ public:
   Learned learned() const {
     Learned result = options_.learned;
     result |= access_monitor_.sums().refuted();
+    if (!access_monitor_.sums().clash()) { // else accesses that were free have not closed anything
+      result |= access_monitor_.movers().refuted();
+    }
     result |= followed_.cone.refuted();
     result.contended |= decided_by();
     result.lasting |= seen_.lasting;
@@ -337,6 +342,7 @@ private:
   bool stands_at_visible(const Lane& at) const;
   Operation classify_call(const ptx::Instruction& call) const;
   Operation strong_access(const Lane& at, Operation as, memory::Address address) const;
+  bool is_free(const isa::Code& code, const isa::Op& op, memory::Address address) const;
   bool contended(const isa::Code& code, const isa::Op& op, memory::Address address) const;
   static bool is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint64_t address);
   bool is_choice(const Lane& at) const;
@@ -522,6 +528,12 @@ private:
   void load(Work& work, std::size_t cluster);
   void capture(std::size_t n, std::size_t cluster);
   void absorb_writes(Work& work, std::size_t cluster);
+  enum class Whose : std::uint8_t { // accesses that a move has made, if it is made again
+    Anybody, // it is made for the first time
+    Cluster, // of the move's cluster
+    Thread   // of the moving thread
+  };
+  void meet_open(const Move& move, std::span<const MadeAccess> made, Whose whose);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
   static void add_images(HashSum& state, const Work& work, const Hash128& images);

@@ -41,6 +41,7 @@ std::optional<Stepper::Ahead> Stepper::look_ahead(const Move& move, const Hash12
   }
   const Image* before = work.images[move.cluster];
   const Outcome& outcome = known->result;
+  meet_open(move, outcome.made, Whose::Cluster);
   const bool others = like_others(work, move.cluster, *before, move.who);
   Outcome::Changes& changes = outcome.changes[others ? 1 : 0];
   if (!std::exchange(changes.known, true)) {
@@ -85,7 +86,8 @@ Stepper::Found Stepper::find(const Move& move) {
   const auto key = known_moves_.of_images.key(before, move.ready);
   found.of_image = known_moves_.of_images.find(key, before->ready[move.ready].hint);
   if (const KnownOfLane lane = found.of_image || alone ? KnownOfLane() : find_lane(work, move)) {
-    const Image* after = derive(work, move.cluster, *before, thread_of(work, move), lane->result);
+    const std::size_t thread = thread_of(work, move);
+    const Image* after = derive(work, move.cluster, *before, thread, lane->result);
     if (!after->ready.empty()) {  // else the grid may be over, or stuck
       std::vector<WordPart> read; // shared memory is part of the image
       for (const WordPart& part : *lane.places) {
@@ -93,7 +95,15 @@ Stepper::Found Stepper::find(const Move& move) {
           read.push_back({part.at, part.mask, *part.at & part.mask});
         }
       }
-      known_moves_.of_images.add(key, read, {lane->writes, {after, lane->result.taken, {}}});
+      std::vector<MadeAccess> made = lane->result.made;
+      for (MadeAccess& access : made) {
+        access.thread = static_cast<std::uint32_t>(thread);
+      }
+      known_moves_.of_images.add(
+          key,
+          read,
+          {lane->writes, {after, lane->result.taken, std::move(made), {}}}
+      );
       found.of_image = known_moves_.of_images.find(key, nullptr);
     }
   }
@@ -146,6 +156,11 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
     return false;
   }
   const std::size_t thread = thread_of(*works_[move.work], move);
+  if (!std::ranges::all_of(access_monitor_.made(), [&](const MadeAccess& made) {
+        return made.thread == thread;
+      })) {
+    return false;
+  }
   for (std::size_t t = 0; t < before.parts.size(); ++t) {
     if (t != thread && before.parts[t] != after.parts[t]) {
       return false;
@@ -171,7 +186,12 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
       known_moves_.of_lanes.key(before.rest, before.parts[thread]),
       read,
       {journal_.written(),
-       {after.parts[thread], after.rest, journal_.written_shared(), under_way_.taken, {}}}
+       {after.parts[thread],
+        after.rest,
+        journal_.written_shared(),
+        under_way_.taken,
+        access_monitor_.made(),
+        {}}}
   );
   return true;
 }
@@ -183,6 +203,7 @@ Stepper::ahead_of_lane(const Move& move, const KnownOfLane& known, const Hash128
   const Image& before = *work.images[move.cluster];
   const LaneOutcome& outcome = known->result;
   const std::size_t thread = thread_of(work, move);
+  meet_open(move, outcome.made, Whose::Thread);
   const ImageThread* to = outcome.thread;
   HashSum lanes = before.sum;
   lanes.subtract(before.parts[thread]->in_sum);
@@ -388,6 +409,9 @@ const Image* Stepper::derive(
   image->where = before.where;
   image->asked_where = asked_where_after(before, thread, to);
   image->by_thread = true;
+  for (const ImageThread* part : image->parts) {
+    image->open_places |= part != nullptr ? places_of(part->open) : 0;
+  }
   std::uint8_t identity = LiveState::Nothing;
   std::uint64_t read = 0, written = 0;
   for (const ImageThread* part : image->parts) {

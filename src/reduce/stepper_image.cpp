@@ -237,6 +237,13 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
         all_asked |= asks.asked;
         thread.reads_shared = asks.reads_shared;
         thread.writes_shared = asks.writes_shared;
+        if (slot(lane) < loops.open.size()) {
+          const OpenAccesses& open = loops.open[slot(lane)];
+          lane_writer.raw(open.data(), open.size() * sizeof(OpenAccess));
+          if (decisive != nullptr) {
+            decisive->raw(open.data(), open.size() * sizeof(OpenAccess));
+          }
+        }
         thread.end = lane_writer.size();
         if ((loops.owners & bit(lane)) != 0) {
           thread.identity |= LiveState::Thread;
@@ -377,6 +384,13 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
     part->reads_shared = thread.reads_shared;
     part->writes_shared = thread.writes_shared;
     part->placed = placed(thread);
+    const auto& open = progress.loops[t / isa::warp_size / cluster.block(0).warps().size()]
+                                     [t / isa::warp_size % cluster.block(0).warps().size()]
+                                         .open;
+    if (t % isa::warp_size < open.size()) {
+      part->open = open[t % isa::warp_size];
+      image->open_places |= places_of(part->open);
+    }
     if (turns[t] != no_turn) {
       part->can_move = true;
       part->ready = image->ready[turns[t]];
@@ -436,10 +450,12 @@ void Stepper::set_image(Work& work, std::size_t c, const Image* image) {
   if (work.images[c] != nullptr) {
     work.sum.subtract(work.images[c]->hash);
     work.unnumbered.subtract(work.images[c]->unnumbered);
+    work.open_places.subtract(work.images[c]->open_places);
   }
   if (image != nullptr) {
     work.sum.add(image->hash);
     work.unnumbered.add(image->unnumbered);
+    work.open_places.add(image->open_places);
   }
   work.images[c] = image;
 }
@@ -508,10 +524,15 @@ void Stepper::load(Work& work, std::size_t c) {
             bytes.empty() ? nullptr : std::make_shared<const Block::Bytes>(std::move(bytes));
       }
       reader.next_warp();
+      loops.open.clear();
       for (LaneMask m = warp.live; m != 0; m &= m - 1) {
         const int lane = std::countr_zero(m);
         const std::vector<std::byte>& bytes = image->parts[first + slot(lane)]->bytes;
         reader.lane(live_, warp, lane, loops, bytes);
+        if (const OpenAccesses& open = image->parts[first + slot(lane)]->open; !open.empty()) {
+          loops.open.resize(isa::warp_size);
+          loops.open[slot(lane)] = open;
+        }
         state.collective_op[slot(lane)] = warp.pc[slot(lane)] - 1; // if it waits at one
       }
       if (by_warps()) {

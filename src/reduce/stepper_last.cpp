@@ -61,7 +61,7 @@ void Stepper::host_accesses(std::uintptr_t address) {
   const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
   constexpr std::uint64_t host = ~std::uint64_t{0};
   access_monitor_.sums().note_host(
-      {.place = place, .bytes = widest, .thread = host, .block = host, .contended = true},
+      {.place = place, .bytes = widest, .thread = host, .block = host, .contended = true, .of_host = true},
       under_way
   );
 }

@@ -265,6 +265,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
   const auto* of_lane =
       known ? static_cast<const OfLane*>(again.of_lane) : found.of_lane.transition;
   if (of_image != nullptr) {
+    meet_open(move, of_image->result.made, Whose::Cluster);
     journal_.write(of_image->writes);
     replace_image(move.work, move.cluster, of_image->result.image);
     under_way_.taken = of_image->result.taken;
@@ -275,6 +276,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     const LaneOutcome& outcome = of_lane->result;
     const Image* after = derive(work, move.cluster, *before, thread_of(work, move), outcome);
     if (!after->ready.empty()) { // else the grid may be over, or stuck
+      meet_open(move, outcome.made, Whose::Thread);
       journal_.write(of_lane->writes);
       replace_image(move.work, move.cluster, after);
       under_way_.taken = outcome.taken;
@@ -290,6 +292,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
           .take_news()) { // what is known may read what has been marked, or write what is
     known_moves_.forget();
   }
+  meet_open(move, access_monitor_.made(), Whose::Anybody);
   if (!done) {
     return false;
   }
@@ -297,6 +300,38 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     remember(move, *before, logged);
   }
   return true;
+}
+
+/// What a move has accessed meets what others have open ([RED-MOVERS]). Those of its own cluster it
+/// has met when it was made, but this one may stand beside others.
+void Stepper::meet_open(const Move& move, std::span<const MadeAccess> made, Whose whose) {
+  const auto is_by = [&](const MadeAccess& access, std::size_t n, std::size_t c, std::size_t t) {
+    return n == move.work && c == (whose == Whose::Anybody ? access.cluster : move.cluster) &&
+           t == (whose == Whose::Thread ? thread_of(*works_[n], move) : access.thread);
+  };
+  std::uint64_t places = 0;
+  for (const MadeAccess& access : made) {
+    places |= access.places;
+  }
+  for (std::size_t n = 0; places != 0 && n < works_.size(); ++n) {
+    const Work& work = *works_[n];
+    if ((work.open_places.all() & places) == 0) {
+      continue;
+    }
+    for (std::size_t c = 0; c < work.images.size(); ++c) {
+      const Image& image = *work.images[c];
+      for (std::size_t t = 0; (image.open_places & places) != 0 && t < image.parts.size(); ++t) {
+        if (image.parts[t] == nullptr || image.parts[t]->open.empty()) {
+          continue;
+        }
+        for (const MadeAccess& access : made) {
+          if (!is_by(access, n, c, t)) {
+            access_monitor_.movers().meet(access.access, image.parts[t]->open);
+          }
+        }
+      }
+    }
+  }
 }
 
 /// Keeps what the move has done, if it concerned its own cluster only.
@@ -319,7 +354,7 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
     known_moves_.of_images.add(
         known_moves_.of_images.key(&before, move.ready),
         *journal_.read(),
-        {journal_.written(), {after, under_way_.taken, {}}}
+        {journal_.written(), {after, under_way_.taken, access_monitor_.made(), {}}}
     );
   }
 }
@@ -461,6 +496,7 @@ void Stepper::undo_to(const Mark& mark) {
     case Log::Kind::Ready:
       work.ready = false;
       work.images.clear();
+      work.open_places = {};
       work.sum = work.unnumbered = {};
       std::ranges::fill(work.loaded, nullptr);
       break;

@@ -36,7 +36,8 @@ bool Sums::commute_for_mutant(const Access& x, const Access& y) const {
 }
 
 void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
-  if (x.contended && y.contended) {
+  const bool host_meets_mover = (x.mover && y.of_host) || (y.mover && x.of_host);
+  if (x.contended && y.contended && !host_meets_mover) {
     return;
   }
   const bool same_place = x.place == y.place && x.bytes == y.bytes;
@@ -73,10 +74,13 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
 
 void Sums::blame(std::initializer_list<const Access*> accesses) {
   clash_ = true;
+  const bool some_free = !std::ranges::all_of(accesses, &Access::contended);
   for (const Access* access : accesses) {
     if (!access->contended) {
       refuted_.contended |= bit(access->bucket);
       contend_at(*access);
+    } else if (access->mover && !some_free) { // else what was free is, in the next search, watched
+      refuted_.immovable |= bit(access->bucket);
     }
   }
 }
@@ -113,7 +117,8 @@ bool Sums::merge(std::vector<Known>& all, WorkId work, const Access& access) {
     if (known.work != work || k.place != access.place || k.bytes != access.bytes ||
         k.kind != access.kind || k.bucket != access.bucket || k.contended != access.contended ||
         k.effect != access.effect || k.only_data != access.only_data ||
-        k.unordered != access.unordered || k.owned != access.owned || k.shared != access.shared) {
+        k.unordered != access.unordered || k.mover != access.mover || k.of_host != access.of_host ||
+        k.owned != access.owned || k.shared != access.shared) {
       continue;
     }
     const bool same_block = k.block == access.block;
@@ -186,7 +191,7 @@ void Sums::meet(WorkId work, const Access& access, WorkId command, const Region&
   if (apart || work == command || !overlapping(work, command)) {
     return;
   }
-  if (access.contended) {
+  if (access.contended && !access.mover) {
     choice_met_command_ = true;
   } else {
     blame({&access});

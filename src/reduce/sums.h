@@ -62,6 +62,8 @@ public:
     std::uint64_t epoch = 0;
     unsigned bucket = 0;    // of the instruction
     bool contended = false; // the search chooses when it happens
+    bool mover = false;     // … but need not, see left_movers.h
+    bool of_host = false;   // a host thread's
     bool elsewhere = false; // … when accesses of the instruction to other places happen
     bool owned = false;     // thread and block are what they were, whatever happened since
     bool shared = false;    // the place is in the cluster's shared memory

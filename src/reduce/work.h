@@ -5,6 +5,7 @@
 #include "machine/world.h"
 
 #include "reduce/image.h"
+#include "reduce/left_movers.h"
 #include "reduce/phases.h"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ struct Work {
   // By cluster. With another memory it may start in another way, so it is found out whenever the
   // kernel becomes ready, see stepper_start.cpp.
   std::vector<Start> starts;
+  OpenPlaces open_places; // of all images
 
   // --- Where a cluster is while it moves; holds some image of it otherwise
   // ------------------------
@@ -66,6 +68,8 @@ struct Work {
       // Lanes that have made an owned access and may make another one: they are told apart by their
       // numbers in the cluster ([RED-OWNED]).
       isa::LaneMask owners = 0;
+      // By lane, if some lane has any: what is open ([RED-MOVERS]).
+      std::vector<OpenAccesses> open;
       // By lane: late looks at clocks; soon ones of a loop that does nothing else, but counts.
       Looks late{}, soon{};
     };

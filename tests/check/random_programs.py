@@ -30,7 +30,7 @@ import random_hosts
 import random_kernels
 
 HEDDLE = os.environ.get("HEDDLE", "heddle")
-EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-places", "--no-data-order", "--no-straight", "--no-phases", "--no-host-first",
+EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-places", "--no-movers", "--no-data-order", "--no-straight", "--no-phases", "--no-host-first",
         "--no-allocations", "--no-cone", "--no-eager")
 LARGE = (["--straight-after=1"], ["--one-order-after=1"], ["--straight-after=1", "--one-order-after=1"])
 KINDS = {**random_kernels.KINDS, **random_hosts.KINDS, **random_alike.KINDS}

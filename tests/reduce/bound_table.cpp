@@ -106,6 +106,22 @@ std::span<const Bound> bounds() {
     loops.shapes = {Shape::Block, Shape::Cooperative}; // where somebody is owed the end
     loops.polls = true;
     add("loops", loops, 2, 3);
+    // What others cannot come before, and what they can; behind it an update that everybody meets.
+    Bound::Size movers = roles;
+    movers.kinds = {Load, Store, Increment};
+    movers.shapes = {Shape::Block};
+    movers.places = {Place::P, Place::Q};
+    movers.first_operations = 2;
+    movers.results = 2;
+    add("movers", movers, 2, 3);
+    Bound::Size generations{
+        .kinds = {Load, Store, Increment, Wait},
+        .shapes = {Shape::Cooperative, Shape::Block},
+        .whose_hang = false,
+        .whose_operations = false,
+        .results = 2
+    };
+    add("generations", generations, 2, 4);
     // Several blocks of several threads: what one does changes what the others are to a search.
     Bound::Size pairs{
         .kinds = {Load, Store, Barrier},

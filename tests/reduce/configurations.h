@@ -22,6 +22,7 @@ enum class Reduction : std::uint8_t {
   Sums,
   Orderly,
   Places,
+  Movers,
   DataOrder,
   Retries,
   Phases,
@@ -34,7 +35,7 @@ enum class Reduction : std::uint8_t {
   Returns,
   CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
-inline constexpr std::size_t reductions = 16;
+inline constexpr std::size_t reductions = 17;
 
 class Configuration {
 public:
