@@ -47,7 +47,8 @@ struct Options {
   bool orderly = true;
   // Of instructions of another kind, those to places where they were not.
   bool places = true;
-  // And those before which no other thread can make a conflicting one (reduce/left_movers.h).
+  // And those before which no other thread can make a conflicting one (reduce/left_movers.h); in a
+  // search by decisions, since it takes several attempts to find out which those are.
   bool movers = true;
   // So do atomic and volatile accesses on whose order only data depends (reduce/order_data.h):
   // those of instructions that have met others.

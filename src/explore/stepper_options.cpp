@@ -20,8 +20,8 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .sums = options.sums && options.eager,
       .orderly = options.orderly && options.eager && !options.lockstep &&
                  options.progress != ProgressModel::Hsa,
-      .movers = options.movers && options.orderly && options.eager && !options.lockstep &&
-                options.progress != ProgressModel::Hsa,
+      .movers = options.movers && options.by_decisions && options.orderly && options.eager &&
+                !options.lockstep && options.progress != ProgressModel::Hsa,
       .data_order = options.data_order && options.orderly && options.sums && options.eager &&
                     !options.lockstep && options.progress != ProgressModel::Hsa,
       .retries = options.retries,

@@ -23,7 +23,7 @@ const std::array<Row, reductions>& rows() {
       {"sums", &Options::sums, {Eager}},
       {"orderly", &Options::orderly, {Eager}},
       {"places", &Options::places, {Eager, Orderly}},
-      {"movers", &Options::movers, {Eager, Orderly}},
+      {"movers", &Options::movers, {Eager, Orderly, Cone}},
       {"data-order", &Options::data_order, {Eager, Sums, Orderly}},
       {"retries", &Options::retries, {Eager, Sums, Orderly, DataOrder}},
       {"phases", &Options::phases, {Eager}},

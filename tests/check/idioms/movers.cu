@@ -1,6 +1,7 @@
 // Loads and stores of places that others write, but not before the thread goes on: the search need not choose when
-// they happen ([RED-MOVERS]), and without that these searches have more states than are allowed. Each has a twin in
-// which another thread can come before the access, and hangs if it does.
+// they happen ([RED-MOVERS]), and without that the first of these searches has more states than are allowed. Each has a
+// twin in which another thread can come before the access, and hangs if it does. With --one-order-after=1 the search
+// takes to this at once.
 #include "cases.h"
 
 __device__ Atomic<int> tickets, flag, arrived, generation, never;
@@ -31,7 +32,7 @@ template <bool early> __device__ void barrier() {
 }
 
 //@ case: barrier cooperative 64
-//@ flags: --max-states=10000
+//@ flags: --max-states=10000 --one-order-after=1
 //@ verdict: terminates
 //@ rests-on: COOP
 __global__ void read_before() {
@@ -41,6 +42,7 @@ __global__ void read_before() {
 
 // Read behind it, it may be the next one already.
 //@ case: barrier-late cooperative 4
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void read_behind() {
@@ -52,6 +54,7 @@ __global__ void read_behind() {
 
 // Who draws the second ticket comes behind the store.
 //@ case: store-first plain 2
+//@ flags: --one-order-after=1
 //@ verdict: terminates
 __global__ void store_first() {
   if (me() == 0) {
@@ -64,6 +67,7 @@ __global__ void store_first() {
 
 // The store is the last that its thread does: it may come later than what it is behind of.
 //@ case: store-last plain 2
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void store_last() {
@@ -79,6 +83,7 @@ __global__ void store_last() {
 
 // Whoever draws the first ticket has not seen what the other one stores behind its own.
 //@ case: load-first plain 2
+//@ flags: --one-order-after=1
 //@ verdict: terminates
 __global__ void load_first() {
   if (me() == 0) {
@@ -93,6 +98,7 @@ __global__ void load_first() {
 }
 
 //@ case: load-second plain 2
+//@ flags: --one-order-after=1
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
 __global__ void load_second() {
