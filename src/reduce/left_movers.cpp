@@ -45,9 +45,7 @@ void LeftMovers::meet(const OpenAccess& access, const OpenAccesses& open) {
     const bool apart =
         access.place + access.bytes <= other.place || other.place + other.bytes <= access.place;
     const bool same_place = access.place == other.place && access.bytes == other.bytes;
-    const bool commute = access.kind == other.kind && access.kind != AccessKind::Other &&
-                         (access.kind == AccessKind::Read || same_place);
-    if (!apart && !commute) {
+    if (!apart && !kinds_commute(access.kind, other.kind, same_place)) {
       blame(other);
     }
   }

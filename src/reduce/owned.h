@@ -34,6 +34,10 @@ enum AccessKind : std::uint32_t {
   Read = 1
 };
 std::uint32_t access_kind(const ptx::Instruction& instruction);
+/// Do two accesses to places that overlap commute? `same_place`: these are even the same bytes.
+inline bool kinds_commute(std::uint32_t a, std::uint32_t b, bool same_place) {
+  return a == b && a != AccessKind::Other && (a == AccessKind::Read || same_place);
+}
 
 /// May the instruction's accesses be owned? Errs to the safe side: says so of updates that turn out
 /// to commute because nobody uses their result.

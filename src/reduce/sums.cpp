@@ -41,8 +41,7 @@ void Sums::check(WorkId a, const Access& x, WorkId b, const Access& y) {
     return;
   }
   const bool same_place = x.place == y.place && x.bytes == y.bytes;
-  const bool commute =
-      x.kind == y.kind && x.kind != AccessKind::Other && (x.kind == AccessKind::Read || same_place);
+  const bool commute = kinds_commute(x.kind, y.kind, same_place);
   if (commute || commute_for_mutant(x, y) || !overlapping(a, b)) {
     return;
   }
