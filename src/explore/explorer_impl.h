@@ -241,6 +241,7 @@ private:
   void note_in_sample(std::string_view text);
   Sampler::Candidate candidate_of(const Node& node, const Choice& choice) const;
   void note_alternatives(const Node& node, const std::optional<Choice>& chosen);
+  bool everybody_spins(const Node& node);
   SpinPlaces spin_places(const Node& node);
   /// In a schedule of which nothing is written down.
   bool unrecorded() const { return sampling_ && sampling_->sampler && !sampling_->record; }

@@ -200,20 +200,25 @@ void Explorer::sample() {
     }
     if (over) {
       if (!sampling_->record) {
-        sampling_->sheet->run(sampling_->number).spins = spin_places(node);
+        sampling_->sheet->run(sampling_->number).spins =
+            everybody_spins(node) ? spin_places(node) : SpinPlaces{};
       }
       end_sample(SampleEnd::CutOff);
     }
     const Choice& choice = *chosen;
     if (choice.kind == Choice::Kind::Thread) {
-      sampling_->recent[sampler.steps() % Sampling::most_recent] =
-          names_of(node.moves[choice.move]).site;
+      const std::uint32_t site = names_of(node.moves[choice.move]).site;
+      sampling_->recent[sampler.steps() % Sampling::most_recent] = site;
+      ++sampling_->rounds[{candidates[next.candidate].actor, site}];
     }
     const bool host = go(node, choice);
     std::vector<ClassChange> changes;
     for (const Stepper::Change& change :
          host ? std::vector<Stepper::Change>() : stepper_.changes()) {
       changes.push_back({change.from, change.to});
+      if (change.to == 0) {
+        sampling_->rounds.clear();
+      }
     }
     sampler.moved(*last_, changes);
     if (host) {
@@ -223,6 +228,20 @@ void Explorer::sample() {
       stepper_.forget();
     }
   }
+}
+
+/// Has every device thread that can move been where it is again and again, and has none ended
+/// since? A schedule that is cut off because there is much to do has not.
+bool Explorer::everybody_spins(const Node& node) {
+  return std::ranges::all_of(node.choices, [&](const Choice& choice) {
+    if (choice.kind != Choice::Kind::Thread) {
+      return true;
+    }
+    const auto rounds = sampling_->rounds.find(
+        {candidate_of(node, choice).actor, names_of(node.moves[choice.move]).site}
+    );
+    return rounds != sampling_->rounds.end() && rounds->second >= Sampling::spinning_rounds;
+  });
 }
 
 /// Where device threads have been of late, and who is there now.

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -29,6 +30,9 @@ struct Sampling {
   static constexpr std::size_t most_recent = 256;
   std::array<std::uint32_t, most_recent>
       recent{}; // sites of the last moves of device threads, in a circle
+  // How often a device thread has moved at a site since the last time that one came to its end.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> rounds;
+  static constexpr std::uint32_t spinning_rounds = 16; // fewer are no sign of a thread that spins
 };
 
 } // namespace heddle::explore
