@@ -11,6 +11,7 @@
 //   OrderData data(exec, space, /*unordered=*/buckets);
 //   data.in_block(block, kernel);                  // before a thread of it runs
 //   data.accessed(lane, at, bytes, store);         // as isa::AccessWatch
+//   data.host_accesses(at, bytes);                 // by an atomic or volatile access
 //   data.mark(at, bytes, buckets);                 // the bytes depend on the order of those
 //   if (data.take_news()) …                        // known moves may have something to mark
 //   data.decided_by()                              // buckets: these must be chosen
@@ -27,7 +28,7 @@
 //
 // May be wrong: that a place which depends on the order lies in the allocation for each order is
 // not checked; stores that only some threads make are looked for in the first launch of a kernel.
-// Values that the host hands on are not followed.
+// Values that the host copies or reads by plain accesses are not followed.
 #pragma once
 
 #include "isa/exec.h"
@@ -76,6 +77,10 @@ public:
   void copied(const std::byte* from, std::uint64_t bytes, const std::byte* to);
   /// All threads of a kernel have ended.
   void ended(const isa::Kernel& kernel);
+  /// A host thread accesses them, and may go by what it finds.
+  void host_accesses(const std::byte* at, std::uint64_t bytes) {
+    decided_by_ |= all_marks_ == 0 ? 0 : marks_of(at, bytes);
+  }
   /// A call of which nobody knows what it reads.
   void called_library();
   bool take_news() { return std::exchange(news_, false); }

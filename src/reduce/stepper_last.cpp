@@ -59,9 +59,17 @@ void Stepper::host_accesses(std::uintptr_t address) {
   // Where blocks start at once: what has been carried out early could as well still be to come.
   early_commands_.add_carried_out(under_way);
   const std::uint64_t place = address + static_cast<std::uint64_t>(range.delta);
+  if (const auto* const at = static_cast<std::byte*>(world_.space().host_pointer(place, 1))) {
+    followed_.order.host_accesses(at, widest);
+  }
   constexpr std::uint64_t host = ~std::uint64_t{0};
   access_monitor_.sums().note_host(
-      {.place = place, .bytes = widest, .thread = host, .block = host, .contended = true, .of_host = true},
+      {.place = place,
+       .bytes = widest,
+       .thread = host,
+       .block = host,
+       .contended = true,
+       .of_host = true},
       under_way
   );
 }

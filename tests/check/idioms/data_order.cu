@@ -265,6 +265,29 @@ __global__ void exchange_starved() {
   }
 }
 
+// A host thread goes by what it reads in mapped memory: only in one of the orders is the sum the last.
+//@ case: host-reads-order
+//@ flags: --one-order-after=1
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void add_or_store(SystemAtomic<int>* place) {
+  if (me() == 0) {
+    place->fetch_add(1, memory_order_relaxed);
+  } else {
+    place->store(1, memory_order_relaxed);
+  }
+}
+int host_reads_order(Setup setup) {
+  SystemAtomic<int>* place = nullptr;
+  cudaMallocHost(reinterpret_cast<void**>(&place), sizeof *place);
+  place->store(0);
+  launch(setup, add_or_store, place);
+  cudaDeviceSynchronize();
+  while (place->load() == 2) {
+  }
+  return 0;
+}
+
 #define DEVICE_CASE(name, kernel) \
   { name, [](Setup setup) { return run_kernel(setup, kernel); } }
 
@@ -285,5 +308,6 @@ int main(int argc, char** argv) {
       DEVICE_CASE("exchange-weak", exchange_weak),
       DEVICE_CASE("exchange-decides", exchange_decides),
       DEVICE_CASE("exchange-starved", exchange_starved),
+      {"host-reads-order", host_reads_order},
   });
 }
