@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """The reductions of the search do not change what it finds: every small program once more with each of them
-switched off, and with the one for large programs only. REDUCTIONS=N takes every Nth case only (1: all of them, 30 is the default)."""
+switched off, and with the one for large programs only. REDUCTIONS=N takes every Nth case only (1: all of them, 60 is the default),
+other ones with each commit."""
 import concurrent.futures
 import os
+import pathlib
 import random
+import sys
 import unittest
 
 import axb_oracle
 import cases
 import test_axb
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from rotation import turn  # noqa: E402
 
 OFF = (["--no-symmetry"], ["--no-eager"], ["--no-sums"], ["--no-orderly"], ["--no-places"], ["--no-movers"], ["--no-data-order"], ["--straight-after=1"], ["--no-phases"], ["--no-allocations"], ["--no-host-first"], ["--no-symmetry", "--no-eager"])
 
@@ -26,14 +32,14 @@ def contradicts(answer, plain):
 
 class Reductions(unittest.TestCase):
     def test_programs(self):
-        step = int(os.environ.get("REDUCTIONS", "30"))
-        chosen = [case for path in cases.programs("examples/execution-model", "tests/check/clauses", "tests/check/idioms")
+        step = int(os.environ.get("REDUCTIONS", "60"))
+        small = [case for path in cases.programs("examples/execution-model", "tests/check/clauses", "tests/check/idioms")
                   for case in cases.read_cases(path) if case.gap is None and case.one("large") is None
                   and not any(word.isdigit() and int(word) >= 32 for word in case.words)]  # out of reach without them
-        jobs = [(case, off) for n, case in enumerate(chosen) for off in OFF
-                if n % step == 0 and not set(off) & set(case.many("flags"))]
+        chosen = small[turn(step)::step]
+        jobs = [(case, off) for case in chosen for off in OFF if not set(off) & set(case.many("flags"))]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            plain = {id(c): a for c, a in zip(chosen[::step], pool.map(lambda c: c.run(), chosen[::step]))}
+            plain = {id(c): a for c, a in zip(chosen, pool.map(lambda c: c.run(), chosen))}
             answers = list(pool.map(lambda job: job[0].run(*job[1]), jobs))
         wrong = [f"{case.name} {' '.join(off)}: {found(answer)} instead of {found(plain[id(case)])}"
                  for (case, off), answer in zip(jobs, answers) if contradicts(answer, plain[id(case)])]
