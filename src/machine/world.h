@@ -116,6 +116,9 @@ struct Command {
   bool after_threads = false; // … and whose threads have all ended
   std::atomic<bool> done{false};
   std::uint64_t completed_at = 0; // ns on the world's clock, for cudaEventElapsedTime
+  // Of an event's record that completed as it was submitted: how often calls had told the host by
+  // then what has completed. It may still be told "not ready" until the next one.
+  std::uint64_t told_before = 0;
 };
 using CommandPtr = std::shared_ptr<Command>;
 

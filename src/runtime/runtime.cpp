@@ -317,6 +317,7 @@ cudaError_t Runtime::wait(std::vector<machine::CommandPtr> commands, int device,
         what
     );
   }
+  streams_->tell();
   if (machine::Monitor* monitor = world_->monitor()) {
     monitor->host_waited(commands);
   }
@@ -337,9 +338,13 @@ cudaError_t Runtime::wait_for_device(int device, const char* what) {
 
 cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int device) {
   const auto done = [this, &commands] { return complete(commands) || world_->has_fault(); };
-  const bool ready = complete(commands) || world_->driver().query(done, commands);
+  const bool ready =
+      (complete(commands) && !streams_->untold(commands)) || world_->driver().query(done, commands);
   if (const cudaError_t sick = health(device); sick != cudaSuccess) {
     return sick;
+  }
+  if (ready) {
+    streams_->tell();
   }
   if (machine::Monitor* monitor = world_->monitor(); ready && monitor != nullptr) {
     monitor->host_waited(commands);

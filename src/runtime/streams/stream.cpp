@@ -213,6 +213,7 @@ void StreamTable::record(
 ) {
   submit(stream, command);
   const std::lock_guard lock(mutex_);
+  command->told_before = command->done.load() ? told_ : 0;
   event->command = command;
 }
 
@@ -271,11 +272,19 @@ std::vector<machine::CommandPtr> StreamTable::pending_on_device(int device) cons
   return commands;
 }
 
+bool StreamTable::untold(std::span<const machine::CommandPtr> commands) const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(commands, [&](const machine::CommandPtr& command) {
+    return command != nullptr && command->told_before == told_;
+  });
+}
+
 void StreamTable::hash(Hasher& hasher, const machine::World::NameOfCommand& name) const {
   const std::lock_guard lock(mutex_);
   const auto add_command = [&](const machine::CommandPtr& command) {
     const std::uint64_t recorded = command != nullptr ? 1 : 0;
     hasher.value(recorded == 0 || command->done.load() ? recorded : name(*command));
+    hasher.value(recorded != 0 && command->told_before == told_);
   };
   const auto add_stream = [&](const StreamPtr& stream) {
     hasher.value(stream->id);
@@ -283,7 +292,9 @@ void StreamTable::hash(Hasher& hasher, const machine::World::NameOfCommand& name
     hasher.value(stream->flags);
     hasher.value(stream->priority);
     hasher.value(stream->capture != nullptr);
-    add_command(unfinished(stream->tail) ? stream->tail : nullptr);
+    const bool matters =
+        unfinished(stream->tail) || (stream->tail != nullptr && stream->tail->told_before == told_);
+    add_command(matters ? stream->tail : nullptr);
   };
   hasher.value(next_id_);
   hasher.value(next_event_);

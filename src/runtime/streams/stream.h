@@ -145,6 +145,14 @@ public:
   std::vector<machine::CommandPtr> pending(const Stream& stream) const;
   /// The last command of every stream of the device that is not complete.
   std::vector<machine::CommandPtr> pending_on_device(int device) const;
+  /// A call tells the host that something has completed, and so that all has that is complete.
+  void tell() {
+    const std::lock_guard lock(mutex_);
+    ++told_;
+  }
+  /// Is one of them the record of an event in an idle stream, and has no call told the host
+  /// anything since? A device need not have carried that out when the host asks ([QUERY]).
+  bool untold(std::span<const machine::CommandPtr> commands) const;
   /// What a state has to tell of streams and events, besides their commands.
   void hash(Hasher& hasher, const machine::World::NameOfCommand& name) const;
   /// cudaDeviceReset: every handle of the device dies.
@@ -163,6 +171,7 @@ private:
   mutable std::mutex mutex_;
   std::uint64_t next_id_ = 1;
   std::uint64_t next_event_ = 1;
+  std::uint64_t told_ = 1;                     // how often tell() was called, and 1
   std::vector<StreamPtr> legacy_;              // by device
   std::map<std::uint64_t, StreamPtr> streams_; // created ones and per-thread ones, by id
   std::vector<StreamPtr> destroyed_;           // whose work may not be complete
