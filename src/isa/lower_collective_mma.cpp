@@ -194,6 +194,7 @@ std::vector<std::uint16_t> metadata_places(const Multiplication& x, const Exchan
 /// after the other, of C and D the rows.
 struct Layout {
   std::array<std::vector<std::uint16_t>, 4> places;
+  std::array<bool, 4> in_order{}; // they are 0, 1, 2, …
 };
 
 int elements_in_register(int bits) {
@@ -226,6 +227,10 @@ Layout make_layout(const Multiplication& x) {
         result.places[n].push_back(static_cast<std::uint16_t>(again ? end : at));
       }
     }
+    result.in_order[n] = true;
+    for (std::size_t at = 0; at < result.places[n].size(); ++at) {
+      result.in_order[n] = result.in_order[n] && result.places[n][at] == at;
+    }
   }
   return result;
 }
@@ -240,37 +245,72 @@ const Layout& layout_of(const Op& op) {
   return it->second;
 }
 
-/// Elements by their bits, each in a T, which is at least as wide as a register.
+/// The elements of a lane's `registers`, each in a T, which is at least as wide as a register;
+/// `place`: nullptr for one after the other.
+template <int bits, class T>
+void spread(const std::uint32_t* words, int registers, const std::uint16_t* place, T* to) {
+  constexpr int per_register = bits < 32 ? 32 / bits : 1;
+  constexpr T mask = bits < 32 ? (T{1} << bits % 32) - 1 : static_cast<T>(~T{0});
+  const auto each = [&](auto at) {
+    for (int r = 0; r < registers; ++r) {
+      T word;
+      std::memcpy(&word, words + r * (sizeof word / sizeof *words), sizeof word);
+      for (int e = 0; e < per_register; ++e) {
+        to[at(r * per_register + e)] = word >> (e * bits % 32) & mask;
+      }
+    }
+  };
+  if (place == nullptr) {
+    each([](int n) { return n; });
+  } else {
+    each([place](int n) { return place[n]; });
+  }
+}
+
 template <class T>
 Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange& exchange) {
   Operands<T> result;
   for (const Fragment f : {Fragment::A, Fragment::B}) {
-    std::vector<T>& to = f == Fragment::A ? result.a : result.b;
+    std::vector<T>& all = f == Fragment::A ? result.a : result.b;
     const std::size_t n = f == Fragment::A ? 1 : 2;
     const auto size = static_cast<std::size_t>(f == Fragment::A ? x.shape.m : x.shape.n) *
                       static_cast<std::size_t>(x.length(f));
-    to.resize(size + 1);
+    all.resize(size + 1);
     const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
-    const int per_register = elements_in_register(bits);
-    const T mask = bits < 32 ? (T{1} << bits) - 1 : static_cast<T>(~T{0});
-    const std::uint16_t* place = layout.places[n].data();
     const int before = f == Fragment::A ? 0 : x.words(Fragment::A);
-    for (int lane = 0; lane < warp_size; ++lane) {
-      if ((exchange.lanes >> lane & 1) == 0) {
-        place += x.count[n] * per_register; // elements of a lane that has ended are zero
-        continue;
-      }
+    const int count = x.count[n] * elements_in_register(bits);
+    for (LaneMask m = exchange.lanes; m != 0; m &= m - 1) { // others' elements are zero
+      const int lane = std::countr_zero(m);
       const std::uint32_t* words = words_of(exchange, lane, x.words()) + before;
-      for (int r = 0; r < x.count[n]; ++r) {
-        T word;
-        std::memcpy(&word, words, sizeof word);
-        words += sizeof word / sizeof *words;
-        for (int e = 0; e < per_register; ++e) {
-          to[*place++] = word >> (e * bits) & mask;
+      const std::uint16_t* place = layout.places[n].data() + lane * count;
+      T* to = all.data();
+      if (layout.in_order[n]) {
+        place = nullptr;
+        to += lane * count;
+      }
+      if constexpr (sizeof(T) == 8) {
+        spread<64>(words, x.count[n], place, to);
+      } else {
+        switch (bits) {
+        case 1:
+          spread<1>(words, x.count[n], place, to);
+          break;
+        case 4:
+          spread<4>(words, x.count[n], place, to);
+          break;
+        case 8:
+          spread<8>(words, x.count[n], place, to);
+          break;
+        case 16:
+          spread<16>(words, x.count[n], place, to);
+          break;
+        default:
+          spread<32>(words, x.count[n], place, to);
+          break;
         }
       }
     }
-    to.resize(size);
+    all.resize(size);
   }
   return result;
 }
