@@ -317,10 +317,12 @@ Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange
 
 Operands<std::int32_t> integers(const Operands<std::uint32_t>& words, const MatrixTypes& types) {
   const auto each = [](const std::vector<std::uint32_t>& from, MatrixType type) {
+    const bool negative = integer_factor(1U << (matrix_bits(type) - 1), type) < 0;
+    const int unused = negative ? 32 - matrix_bits(type) : 0;
     std::vector<std::int32_t> result(from.size());
-    std::ranges::transform(from, result.begin(), [type](std::uint32_t word) {
-      return integer_factor(word, type);
-    });
+    for (std::size_t n = 0; n < from.size(); ++n) {
+      result[n] = static_cast<std::int32_t>(from[n] << unused) >> unused;
+    }
     return result;
   };
   return {each(words.a, types.a), each(words.b, types.b)};
@@ -365,14 +367,20 @@ void scatter_product(
   constexpr std::size_t largest = 32 * 8; // 16 × 16, too
   std::int32_t c[largest] = {};
   std::int32_t d[largest];
+  const auto each_of =
+      [&]<int per_register>(std::size_t n, const Ref* ref, auto registers_at, auto f) {
+        const int count = x.count[n] * per_register;
+        for (int e = 0; e < count; ++e) {
+          auto* registers = registers_at(ref[e / per_register]);
+          const std::uint16_t* place = layout.places[n].data() + e;
+          exec.each([&](int lane) {
+            f(registers[lane], e % per_register, place[lane * count], 32 / per_register);
+          });
+        }
+      };
   const auto each = [&](std::size_t n, const Ref* ref, int bits, auto registers_at, auto f) {
-    const int per_register = elements_in_register(bits);
-    const int count = x.count[n] * per_register;
-    for (int e = 0; e < count; ++e) {
-      auto* registers = registers_at(ref[e / per_register]);
-      const std::uint16_t* place = layout.places[n].data() + e;
-      exec.each([&](int lane) { f(registers[lane], e % per_register, place[lane * count]); });
-    }
+    bits == 16 ? each_of.template operator()<2>(n, ref, registers_at, f)
+               : each_of.template operator()<1>(n, ref, registers_at, f);
   };
   const int c_bits = matrix_bits(x.types.c);
   const int d_bits = matrix_bits(x.types.d);
@@ -381,7 +389,9 @@ void scatter_product(
       refs + x.count[0] + x.count[1] + x.count[2],
       c_bits,
       [&](Ref ref) { return exec.in<std::uint32_t>(ref); },
-      [&](std::uint32_t word, int half, std::uint16_t at) { c[at] = addend(word, half, c_bits); }
+      [&](std::uint32_t word, int half, std::uint16_t at, int bits) {
+        c[at] = addend(word, half, bits);
+      }
   );
   product(operands, c, d);
   each(
@@ -389,8 +399,8 @@ void scatter_product(
       refs,
       d_bits,
       [&](Ref ref) { return exec.out<std::uint32_t>(ref); },
-      [&](std::uint32_t& word, int half, std::uint16_t at) {
-        set_element(word, half, d_bits, d[at]);
+      [&](std::uint32_t& word, int half, std::uint16_t at, int bits) {
+        set_element(word, half, bits, d[at]);
       }
   );
 }
