@@ -101,7 +101,6 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank, bool compiled
   grids_before_over_ = true;
   divergence_.reset();
   std::ranges::fill(shared_, std::byte{0});
-  may_compile_ = compiled;
   goes_compiled_ = compiled && prepare_compiled();
   if (!goes_compiled_) {
     start_warps(/*keep_frames=*/false);

@@ -70,7 +70,9 @@ Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_
           continue;
         }
         const std::uint64_t before = exec.executed();
+        block.may_compile_ = random == nullptr; // not in turns that others give: Probe
         const Stop stop = block.turn(exec, next_warp_);
+        block.may_compile_ = false;
         if (stop == Stop::Fault || stop == Stop::Unsupported) {
           fault_block_ = next_block_;
           fault_warp_ = next_warp_;
