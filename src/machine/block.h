@@ -117,8 +117,7 @@ public:
   ~Block() override;
 
   /// Becomes block `rank` of cluster `cluster_index`, at its first instruction. `compiled`: a block
-  /// of its own cluster may go on in run_compiled(), now and after barriers; see
-  /// goes_compiled().
+  /// of its own cluster may begin with run_compiled(); see goes_compiled().
   void start(std::uint64_t cluster_index, std::uint32_t rank, bool compiled = false);
 
   struct WarpState {
@@ -370,8 +369,8 @@ private:
   bool time_was_read_ = false;
   std::unique_ptr<WarpRules> rules_;
   std::unique_ptr<BlockMonitor> monitor_;
-  HeapServer* heap_ = nullptr; // in the place of the world's
-  bool may_compile_ = false;
+  HeapServer* heap_ = nullptr;   // in the place of the world's
+  bool may_compile_ = false;     // in this turn: resume()
   bool goes_compiled_ = false;   // with the next run_compiled()
   bool resumed_ = false;         // behind a barrier, not at the start: groups_ are of live lanes
   std::uint32_t begins_at_ = 0;  // then: an op
