@@ -55,9 +55,13 @@ Frame* Warp::push_frame(const Code* code, Frame* caller, const Op* return_op, La
   return frames_.back().get();
 }
 
+bool Warp::is_only_frame(const Frame* frame, const Code& code) const {
+  return frames_.size() == 1 && frames_[0].get() == frame && frame->code == &code &&
+         frame->caller == nullptr && frame->allocated == 0;
+}
+
 Frame& Warp::only_frame(const Code* code, LaneMask lanes) {
-  if (frames_.size() != 1 || frames_[0]->code != code || frames_[0]->caller != nullptr ||
-      frames_[0]->allocated != 0) {
+  if (frames_.empty() || !is_only_frame(frames_[0].get(), *code)) {
     reset();
     push_frame(code, nullptr, nullptr, lanes);
   }

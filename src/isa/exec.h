@@ -203,6 +203,8 @@ public:
   void pop_lanes(Frame* frame, LaneMask lanes);
   /// The one frame of lanes that are at the start of `code`. Its registers hold anything.
   Frame& only_frame(const Code* code, LaneMask lanes);
+  /// Is that one of `code`, with nothing allocated in it, and are there no others?
+  bool is_only_frame(const Frame* frame, const Code& code) const;
   /// No lanes, no frames; memory is kept for the next block.
   void reset();
 

@@ -6,6 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <utility>
 
 namespace heddle::isa {
 
@@ -185,51 +189,143 @@ std::vector<std::uint16_t> metadata_places(const Multiplication& x, const Exchan
   return result;
 }
 
-template <class T, class Convert>
-Operands<T> gather(const Multiplication& x, const Exchange& exchange, Convert convert) {
-  Operands<T> result;
-  const auto size = [&](Fragment f, int lines) {
-    return static_cast<std::size_t>(lines) * static_cast<std::size_t>(x.length(f));
-  };
-  result.a.resize(size(Fragment::A, x.shape.m));
-  result.b.resize(size(Fragment::B, x.shape.n));
-  for (int lane = 0; lane < warp_size; ++lane) {
-    if ((exchange.lanes >> lane & 1) == 0) {
-      continue; // PTX wants all lanes; elements of a lane that has ended are zero
-    }
-    const std::uint32_t* words = words_of(exchange, lane, x.words());
-    for (const Fragment f : {Fragment::A, Fragment::B}) {
-      const MatrixType type = f == Fragment::A ? x.types.a : x.types.b;
-      const int bits = matrix_bits(type);
-      const bool eight = type == MatrixType::E4m3 || type == MatrixType::E5m2;
-      const bool halves = eight && (f == Fragment::A || !x.sparse); // else by what A needs
-      const int k = x.length(f);
-      const int per_register = bits < 32 ? 32 / bits : 1;
-      const int registers = x.count[f == Fragment::A ? 1 : 2];
-      const std::uint32_t mask = bits < 32 ? (1U << bits) - 1 : ~0U;
+/// Where each element is that a register of D, A, B and C holds, lane by lane: index in the matrix,
+/// which is one behind its end for what another lane has, too. Of A and B the lines along k lie one
+/// after the other, of C and D the rows.
+struct Layout {
+  std::array<std::vector<std::uint16_t>, 4> places;
+  std::array<bool, 4> in_order{}; // they are 0, 1, 2, …
+};
+
+int elements_in_register(int bits) {
+  return bits < 32 ? 32 / bits : 1;
+}
+
+Layout make_layout(const Multiplication& x) {
+  Layout result;
+  for (const std::size_t n : {0U, 1U, 2U, 3U}) {
+    const Fragment f = n == 1 ? Fragment::A : n == 2 ? Fragment::B : Fragment::C;
+    const MatrixType type = n == 0   ? x.types.d
+                            : n == 1 ? x.types.a
+                            : n == 2 ? x.types.b
+                                     : x.types.c;
+    const int bits = matrix_bits(type);
+    const int count = x.count[n] * elements_in_register(bits);
+    const int size = x.shape.rows(f) * x.shape.columns(f);
+    const bool eight = type == MatrixType::E4m3 || type == MatrixType::E5m2;
+    const bool halves = eight && (f == Fragment::A || !x.sparse); // else by what A needs
+    const int k = x.length(f);
+    for (int lane = 0; lane < warp_size; ++lane) {
       // wmma's fragments may have room for a matrix more than once: what follows is the same again.
-      const int size = x.shape.rows(f) * x.shape.columns(f);
-      if (x.shape.wmma && lane * registers * per_register >= size) {
-        words += bits == 64 ? 2 * registers : registers;
-        continue;
+      const bool again = f != Fragment::C && x.shape.wmma && lane * count >= size;
+      for (int e = 0; e < count; ++e) {
+        const MatrixPlace p = x.shape.place(f, lane, e, count, bits);
+        const int at = f == Fragment::C   ? p.row * x.shape.n + p.column
+                       : f == Fragment::A ? p.row * k + along_k(p.column, halves, k)
+                                          : p.column * k + along_k(p.row, halves, k);
+        const int end = f == Fragment::A ? x.shape.m * k : x.shape.n * k;
+        result.places[n].push_back(static_cast<std::uint16_t>(again ? end : at));
       }
-      for (int r = 0; r < registers; ++r) {
-        std::uint64_t word = *words++;
-        if (bits == 64) {
-          word |= std::uint64_t{*words++} << 32;
-        }
-        const MatrixPlace p =
-            x.shape.place(f, lane, r * per_register, registers * per_register, bits);
-        T* line = f == Fragment::A ? result.a.data() + p.row * k : result.b.data() + p.column * k;
-        const int first = f == Fragment::A ? p.column : p.row;
-        for (int e = 0; e < per_register; ++e) {
-          const std::uint64_t element = bits == 64 ? word : word >> (e * bits) & mask;
-          line[along_k(first + e, halves, k)] = convert(element, type);
-        }
-      }
+    }
+    result.in_order[n] = true;
+    for (std::size_t at = 0; at < result.places[n].size(); ++at) {
+      result.in_order[n] = result.in_order[n] && result.places[n][at] == at;
     }
   }
   return result;
+}
+
+/// Made once for each kind of multiplication.
+const Layout& layout_of(const Op& op) {
+  thread_local std::map<std::pair<std::int64_t, std::uint64_t>, Layout> known;
+  const auto [it, is_new] = known.try_emplace({op.imm, op.imm2});
+  if (is_new) {
+    it->second = make_layout(Multiplication::of(op));
+  }
+  return it->second;
+}
+
+/// The elements of a lane's `registers`, each in a T, which is at least as wide as a register;
+/// `place`: nullptr for one after the other.
+template <int bits, class T>
+void spread(const std::uint32_t* words, int registers, const std::uint16_t* place, T* to) {
+  constexpr int per_register = bits < 32 ? 32 / bits : 1;
+  constexpr T mask = bits < 32 ? (T{1} << bits % 32) - 1 : static_cast<T>(~T{0});
+  const auto each = [&](auto at) {
+    for (int r = 0; r < registers; ++r) {
+      T word;
+      std::memcpy(&word, words + r * (sizeof word / sizeof *words), sizeof word);
+      for (int e = 0; e < per_register; ++e) {
+        to[at(r * per_register + e)] = word >> (e * bits % 32) & mask;
+      }
+    }
+  };
+  if (place == nullptr) {
+    each([](int n) { return n; });
+  } else {
+    each([place](int n) { return place[n]; });
+  }
+}
+
+template <class T>
+Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange& exchange) {
+  Operands<T> result;
+  for (const Fragment f : {Fragment::A, Fragment::B}) {
+    std::vector<T>& all = f == Fragment::A ? result.a : result.b;
+    const std::size_t n = f == Fragment::A ? 1 : 2;
+    const auto size = static_cast<std::size_t>(f == Fragment::A ? x.shape.m : x.shape.n) *
+                      static_cast<std::size_t>(x.length(f));
+    all.resize(size + 1);
+    const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
+    const int before = f == Fragment::A ? 0 : x.words(Fragment::A);
+    const int count = x.count[n] * elements_in_register(bits);
+    for (LaneMask m = exchange.lanes; m != 0; m &= m - 1) { // others' elements are zero
+      const int lane = std::countr_zero(m);
+      const std::uint32_t* words = words_of(exchange, lane, x.words()) + before;
+      const std::uint16_t* place = layout.places[n].data() + lane * count;
+      T* to = all.data();
+      if (layout.in_order[n]) {
+        place = nullptr;
+        to += lane * count;
+      }
+      if constexpr (sizeof(T) == 8) {
+        spread<64>(words, x.count[n], place, to);
+      } else {
+        switch (bits) {
+        case 1:
+          spread<1>(words, x.count[n], place, to);
+          break;
+        case 4:
+          spread<4>(words, x.count[n], place, to);
+          break;
+        case 8:
+          spread<8>(words, x.count[n], place, to);
+          break;
+        case 16:
+          spread<16>(words, x.count[n], place, to);
+          break;
+        default:
+          spread<32>(words, x.count[n], place, to);
+          break;
+        }
+      }
+    }
+    all.resize(size);
+  }
+  return result;
+}
+
+Operands<std::int32_t> integers(const Operands<std::uint32_t>& words, const MatrixTypes& types) {
+  const auto each = [](const std::vector<std::uint32_t>& from, MatrixType type) {
+    const bool negative = integer_factor(1U << (matrix_bits(type) - 1), type) < 0;
+    const int unused = negative ? 32 - matrix_bits(type) : 0;
+    std::vector<std::int32_t> result(from.size());
+    for (std::size_t n = 0; n < from.size(); ++n) {
+      result[n] = static_cast<std::int32_t>(from[n] << unused) >> unused;
+    }
+    return result;
+  };
+  return {each(words.a, types.a), each(words.b, types.b)};
 }
 
 /// For each executing lane and each of its elements of D, one of type W a register: d = dot(row of
@@ -239,19 +335,19 @@ void scatter(
     Exec& exec,
     const Op& op,
     const Multiplication& x,
+    const Layout& layout,
     const Operands<T>& operands,
     Dot dot
 ) {
   const Ref* refs = exec.code().refs.data() + op.list;
   const Ref* d_refs = refs;
   const Ref* c_refs = refs + x.count[0] + x.count[1] + x.count[2];
-  const int d_bits = matrix_bits(x.types.d);
   const int count = x.count[0];
   exec.each([&](int lane) {
     for (int e = 0; e < count; ++e) {
-      const MatrixPlace p = x.shape.place(Fragment::C, lane, e, count, d_bits);
-      const T* a = operands.a.data() + static_cast<std::size_t>(p.row) * x.shape.k;
-      const T* b = operands.b.data() + static_cast<std::size_t>(p.column) * x.shape.k;
+      const int at = layout.places[0][static_cast<std::size_t>(lane * count + e)];
+      const T* a = operands.a.data() + std::ptrdiff_t{at / x.shape.n} * x.shape.k;
+      const T* b = operands.b.data() + std::ptrdiff_t{at % x.shape.n} * x.shape.k;
       exec.out<W>(d_refs[e])[lane] = dot(a, b, exec.in<W>(c_refs[e])[lane]);
     }
   });
@@ -263,100 +359,120 @@ void scatter_product(
     Exec& exec,
     const Op& op,
     const Multiplication& x,
+    const Layout& layout,
     const Product& product,
     const Operands<T>& operands
 ) {
   const Ref* refs = exec.code().refs.data() + op.list;
-  const Ref* c_refs = refs + x.count[0] + x.count[1] + x.count[2];
-  const int c_bits = matrix_bits(x.types.c);
-  const int d_bits = matrix_bits(x.types.d);
-  const int n = x.shape.n;
   constexpr std::size_t largest = 32 * 8; // 16 × 16, too
   std::int32_t c[largest] = {};
   std::int32_t d[largest];
-  each_element(exec, x.shape, x.count[3], c_bits, [&](int lane, MatrixPlace p, int r, int half) {
-    const std::uint32_t word = exec.in<std::uint32_t>(c_refs[r])[lane];
-    c[p.row * n + p.column] = addend(word, half, c_bits);
-  });
+  const auto each_of =
+      [&]<int per_register>(std::size_t n, const Ref* ref, auto registers_at, auto f) {
+        const int count = x.count[n] * per_register;
+        for (int e = 0; e < count; ++e) {
+          auto* registers = registers_at(ref[e / per_register]);
+          const std::uint16_t* place = layout.places[n].data() + e;
+          exec.each([&](int lane) {
+            f(registers[lane], e % per_register, place[lane * count], 32 / per_register);
+          });
+        }
+      };
+  const auto each = [&](std::size_t n, const Ref* ref, int bits, auto registers_at, auto f) {
+    bits == 16 ? each_of.template operator()<2>(n, ref, registers_at, f)
+               : each_of.template operator()<1>(n, ref, registers_at, f);
+  };
+  const int c_bits = matrix_bits(x.types.c);
+  const int d_bits = matrix_bits(x.types.d);
+  each(
+      3,
+      refs + x.count[0] + x.count[1] + x.count[2],
+      c_bits,
+      [&](Ref ref) { return exec.in<std::uint32_t>(ref); },
+      [&](std::uint32_t word, int half, std::uint16_t at, int bits) {
+        c[at] = addend(word, half, bits);
+      }
+  );
   product(operands, c, d);
-  each_element(exec, x.shape, x.count[0], d_bits, [&](int lane, MatrixPlace p, int r, int half) {
-    set_element(exec.out<std::uint32_t>(refs[r])[lane], half, d_bits, d[p.row * n + p.column]);
-  });
+  each(
+      0,
+      refs,
+      d_bits,
+      [&](Ref ref) { return exec.out<std::uint32_t>(ref); },
+      [&](std::uint32_t& word, int half, std::uint16_t at, int bits) {
+        set_element(word, half, bits, d[at]);
+      }
+  );
 }
 
 struct Multiply {
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
     const auto x = Multiplication::of(op);
     const Ref* refs = exec.code().refs.data() + op.list + x.count[0];
-    const bool wide = x.types.a == MatrixType::F64;
-    exec.each([&](int lane) {
-      std::uint32_t* words = words_of(exchange, lane, x.words());
-      for (int r = 0; r < x.count[1] + x.count[2]; ++r) {
-        if (wide) {
-          const std::uint64_t value = exec.in<std::uint64_t>(refs[r])[lane];
-          *words++ = static_cast<std::uint32_t>(value);
-          *words++ = static_cast<std::uint32_t>(value >> 32);
-        } else {
-          *words++ = exec.in<std::uint32_t>(refs[r])[lane];
-        }
+    const std::size_t count = x.words();
+    std::uint32_t* to = words_of(exchange, 0, count);
+    const auto put = [&]<class W>(const W* from) {
+      exec.each([&](int lane) {
+        std::memcpy(to + static_cast<std::size_t>(lane) * count, from + lane, sizeof(W));
+      });
+      to += sizeof(W) / sizeof *to;
+    };
+    for (int r = 0; r < x.count[1] + x.count[2]; ++r) {
+      if (x.types.a == MatrixType::F64) {
+        put(exec.in<std::uint64_t>(refs[r]));
+      } else {
+        put(exec.in<std::uint32_t>(refs[r]));
       }
-      if (x.sparse) {
-        *words = exec.in<std::uint32_t>(refs[x.count[1] + x.count[2] + x.count[3]])[lane];
-      }
-    });
+    }
+    if (x.sparse) {
+      put(exec.in<std::uint32_t>(refs[x.count[1] + x.count[2] + x.count[3]]));
+    }
   }
 
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
     const auto x = Multiplication::of(op);
+    const Layout& layout = layout_of(op);
     const int k = x.shape.k;
-    const std::vector<std::uint16_t> chosen =
-        x.sparse ? metadata_places(x, exchange) : std::vector<std::uint16_t>();
-    switch (x.types.a) {
-    case MatrixType::F64:
+    if (x.types.a == MatrixType::F64) {
       scatter<std::uint64_t>(
           exec,
           op,
           x,
-          gather<std::uint64_t>(x, exchange, [](std::uint64_t word, MatrixType) { return word; }),
+          layout,
+          gather<std::uint64_t>(x, layout, exchange),
           [k](const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) {
             return ops::matrix_dot_f64(a, b, k, c);
           }
       );
       return;
+    }
+    const std::vector<std::uint16_t> chosen =
+        x.sparse ? metadata_places(x, exchange) : std::vector<std::uint16_t>();
+    const auto words = gather<std::uint32_t>(x, layout, exchange);
+    switch (x.types.a) {
     case MatrixType::S8:
     case MatrixType::U8:
     case MatrixType::S4:
     case MatrixType::U4:
-      scatter_product(
-          exec,
-          op,
-          x,
-          product_of(x, chosen),
-          gather<std::int32_t>(x, exchange, integer_factor)
-      );
+      scatter_product(exec, op, x, layout, product_of(x, chosen), integers(words, x.types));
       return;
     case MatrixType::B1:
       scatter<std::uint32_t>(
           exec,
           op,
           x,
-          gather<std::int32_t>(x, exchange, integer_factor),
-          [&](const std::int32_t* a, const std::int32_t* b, std::uint32_t c) {
+          layout,
+          words,
+          [&](const std::uint32_t* a, const std::uint32_t* b, std::uint32_t c) {
             for (int i = 0; i < k; ++i) {
-              c += static_cast<std::uint32_t>(x.bits_and ? a[i] & b[i] : a[i] ^ b[i]);
+              c += x.bits_and ? a[i] & b[i] : a[i] ^ b[i];
             }
             return c;
           }
       );
       return;
     default:
-      scatter_product(
-          exec,
-          op,
-          x,
-          product_of(x, chosen),
-          gather<ops::Factor>(x, exchange, float_factor)
-      );
+      scatter_product(exec, op, x, layout, product_of(x, chosen), words);
       return;
     }
   }
@@ -463,6 +579,7 @@ Result<void> emit_multiply(
   Op op = l.op(i);
   op.flags |= Visible;
   op.list = l.list(refs);
+  op.count = static_cast<std::uint16_t>(refs.size());
   x.store(op);
   op.execute = collect_matrix<Multiply>;
   l.emit(op);
@@ -591,6 +708,7 @@ Result<void> lower_quads(Lowering& l, const ptx::Instruction& i) {
   Op op = l.op(i);
   op.flags |= Visible;
   op.list = l.list(refs);
+  op.count = static_cast<std::uint16_t>(refs.size());
   op.imm = static_cast<std::int64_t>(
       count[0] | count[3] << 8 | std::uint64_t{layouts[0] == Mod::Col} << 16 |
       std::uint64_t{layouts[1] == Mod::Col} << 17

@@ -299,7 +299,7 @@ struct GroupMultiply {
       product(gather<std::int32_t>(exec, op, x, exchange, integer), c.data(), d.data());
       break;
     default:
-      product(gather<ops::Factor>(exec, op, x, exchange, number), c.data(), d.data());
+      product(gather<std::uint32_t>(exec, op, x, exchange, number), c.data(), d.data());
       break;
     }
     each_element(exec, x.shape, op.count, bits, [&](int lane, MatrixPlace p, int r, int half) {
@@ -310,10 +310,9 @@ struct GroupMultiply {
   static std::int32_t integer(std::uint64_t word, MatrixType type, bool) {
     return integer_factor(word, type);
   }
-  static ops::Factor number(std::uint64_t word, MatrixType type, bool negated) {
-    ops::Factor result = float_factor(word, type);
-    result.mantissa = negated ? -result.mantissa : result.mantissa;
-    return result;
+  static std::uint32_t number(std::uint64_t word, MatrixType type, bool negated) {
+    const auto sign = std::uint32_t{1} << (matrix_bits(type) - 1);
+    return static_cast<std::uint32_t>(word) ^ (negated ? sign : 0);
   }
   /// .and.popc
   static void count_bits(

@@ -82,11 +82,99 @@ Part part_of(std::uint64_t bit_offset, int bits) {
   return {static_cast<unsigned>(bit_offset % 8), (1U << bits) - 1};
 }
 
+/// Host pointer to the start of the matrix, if all lanes take part, want the same one and all of it
+/// is at hand, and a lane's elements lie in one line; else nullptr.
+template <Space S>
+std::byte* whole_matrix_at_hand(
+    Exec& exec,
+    const FragmentAccess& f,
+    const std::uint64_t* address,
+    const std::uint32_t* stride,
+    bool store
+) {
+  if (exec.mask() != all_lanes || f.bits < 8 || f.columns % f.count != 0 ||
+      stride[0] < static_cast<std::uint64_t>(f.by_columns ? f.rows : f.columns)) {
+    return nullptr;
+  }
+  std::uint64_t differs = 0;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    differs |= (address[lane] ^ address[0]) | (stride[lane] ^ stride[0]);
+  }
+  if (differs != 0) {
+    return nullptr;
+  }
+  const auto lines = static_cast<std::uint64_t>(f.by_columns ? f.columns : f.rows);
+  const auto length = static_cast<std::uint64_t>(f.by_columns ? f.rows : f.columns);
+  const auto bytes = static_cast<std::uint64_t>(f.bits / 8);
+  return host_in(
+      range_at_hand<S>(exec),
+      address[0],
+      ((lines - 1) * stride[0] + length) * bytes,
+      bytes,
+      store
+  );
+}
+
+/// Between a matrix and registers of type R, each of which holds R's bytes over E's bytes elements;
+/// copy(element, registers' first bytes, bytes).
+template <class E, class R, class Copy>
+void copy_matrix(
+    Exec& exec,
+    const Op& op,
+    const FragmentAccess& f,
+    std::byte* matrix,
+    std::uint64_t stride,
+    Copy copy
+) {
+  constexpr int per_register = sizeof(R) / sizeof(E);
+  const Ref* refs = exec.code().refs.data() + op.list;
+  const std::uint64_t step = (f.by_columns ? stride : 1) * sizeof(E);
+  for (int r = 0; r < op.count; ++r) {
+    R* registers = exec.out<R>(refs[r]);
+    for (int lane = 0; lane < warp_size; ++lane) {
+      std::byte* p = matrix + f.offset(lane, r * per_register, stride) / 8;
+      if (per_register == 1 || !f.by_columns) {
+        copy(p, registers + lane, sizeof(R));
+        continue;
+      }
+      for (int e = 0; e < per_register; ++e, p += step) {
+        copy(p, reinterpret_cast<std::byte*>(registers + lane) + e * sizeof(E), sizeof(E));
+      }
+    }
+  }
+}
+template <class Copy>
+void copy_matrix(
+    Exec& exec,
+    const Op& op,
+    const FragmentAccess& f,
+    std::byte* matrix,
+    std::uint64_t stride,
+    Copy copy
+) {
+  switch (f.bits) {
+  case 8:
+    return copy_matrix<std::uint8_t, std::uint32_t>(exec, op, f, matrix, stride, copy);
+  case 16:
+    return copy_matrix<std::uint16_t, std::uint32_t>(exec, op, f, matrix, stride, copy);
+  case 32:
+    return copy_matrix<std::uint32_t, std::uint32_t>(exec, op, f, matrix, stride, copy);
+  default:
+    return copy_matrix<std::uint64_t, std::uint64_t>(exec, op, f, matrix, stride, copy);
+  }
+}
+
 template <Space S> const Op* run_load(Exec& exec, const Op& op) {
   const auto f = FragmentAccess::of(op);
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
   const auto* stride = exec.in<std::uint32_t>(op.b);
+  if (std::byte* whole = whole_matrix_at_hand<S>(exec, f, address, stride, /*store=*/false)) {
+    copy_matrix(exec, op, f, whole, stride[0], [](const std::byte* p, void* to, std::size_t bytes) {
+      std::memcpy(to, p, bytes);
+    });
+    return &op + 1;
+  }
   const Ref* refs = exec.code().refs.data() + op.list;
   const auto bytes = static_cast<std::uint32_t>(std::max(1, f.bits / 8));
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
@@ -97,15 +185,6 @@ template <Space S> const Op* run_load(Exec& exec, const Op& op) {
     }
     const std::byte* matrix =
         matrix_at_hand<S>(exec, f, lane, address[lane], stride[lane], /*store=*/false);
-    const bool register_by_register =
-        !f.by_columns && f.bits >= 8 && f.bits < 64 && f.columns * f.bits >= 32;
-    if (matrix != nullptr && register_by_register) {
-      for (int r = 0; r < op.count; ++r) {
-        const std::uint64_t offset = f.offset(lane, r * (32 / f.bits), stride[lane]);
-        std::memcpy(exec.out<std::uint32_t>(refs[r]) + lane, matrix + offset / 8, 4);
-      }
-      continue;
-    }
     std::uint64_t word = 0; // of the register being filled
     int filled = 0;
     int r = 0;
@@ -145,6 +224,17 @@ template <Space S> const Op* run_store(Exec& exec, const Op& op) {
   std::uint64_t address[warp_size];
   addresses<S>(exec, op, address);
   const auto* stride = exec.in<std::uint32_t>(op.b);
+  if (std::byte* whole = whole_matrix_at_hand<S>(exec, f, address, stride, /*store=*/true)) {
+    copy_matrix(
+        exec,
+        op,
+        f,
+        whole,
+        stride[0],
+        [](std::byte* p, const void* from, std::size_t bytes) { std::memcpy(p, from, bytes); }
+    );
+    return &op + 1;
+  }
   const Ref* refs = exec.code().refs.data() + op.list;
   const auto bytes = static_cast<std::uint32_t>(f.bits / 8);
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {

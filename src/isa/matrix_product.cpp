@@ -1,6 +1,7 @@
 // Implements matrix_product.h, eight columns of D at a time.
 #include "isa/matrix_product.h"
 
+#include "base/check.h"
 #include "isa/ops_matrix_columns.h"
 
 namespace heddle::isa {
@@ -82,23 +83,39 @@ const ops::Format& format_of(MatrixType type) {
   }
 }
 
-/// What eight columns of B have in one place along k.
-void set_column(ops::FactorColumns& row, int j, const ops::Factor& element) {
-  row.mantissa[j] = element.mantissa;
-  row.top[j] = element.top;
-}
-void set_column(ops::Columns& row, int j, std::int32_t element) {
-  row[j] = element;
+/// tf32 is an f32 whose last 13 bits do not count.
+template <class Words> Words significant(Words words, MatrixType type) {
+  return type == MatrixType::Tf32 ? words >> 13 : words;
 }
 
-/// For each row of A and eight columns of B: `columns(row of A, rows of B, c, d)` answers eight
-/// elements of D or false, then `element(row of A, column of B, c)` does each.
-template <class T, class Row, class EightDots, class Dot>
+/// Eight elements, of which neighbours are `step` apart.
+ops::Columns eight_of(const void* first, std::ptrdiff_t step) {
+  const auto* words = static_cast<const std::int32_t*>(first);
+  ops::Columns result;
+  for (int j = 0; j < ops::columns_at_once; ++j) {
+    result[j] = words[j * step];
+  }
+  return result;
+}
+
+ops::FactorColumns factors(ops::Columns words, MatrixType type) {
+  using Unsigned = std::uint32_t __attribute__((vector_size(sizeof words)));
+  return ops::factor_columns(
+      reinterpret_cast<ops::Columns>(significant(reinterpret_cast<Unsigned>(words), type)),
+      format_of(type)
+  );
+}
+
+/// For each row of A and eight columns of B: `columns(row's first element, rows of B, c, d)`
+/// answers eight elements of D or false, then `element(row of A, column of B, c)` does each. Row:
+/// what eight columns of B have in one place along k, `row_of` their elements.
+template <class Row, class T, class RowOf, class EightDots, class Dot>
 void each_dot(
     const Product& product,
     const Operands<T>& operands,
     const std::int32_t* c,
     std::int32_t* d,
+    RowOf row_of,
     EightDots columns,
     Dot element
 ) {
@@ -112,15 +129,11 @@ void each_dot(
     const T* eight =
         operands.b.data() + static_cast<std::ptrdiff_t>(group) * ops::columns_at_once * k;
     for (int i = 0; i < k; ++i) {
-      for (int j = 0; j < ops::columns_at_once; ++j) {
-        set_column(rows[static_cast<std::size_t>(i)], j, eight[j * k + i]);
-      }
+      rows[static_cast<std::size_t>(i)] = row_of(eight_of(eight + i, k));
     }
     for (int row = 0; row < product.m; ++row) {
-      const T* line = operands.a.data() + static_cast<std::ptrdiff_t>(row) * stored;
-      const std::uint16_t* places = product.places != nullptr
-                                        ? product.places + static_cast<std::ptrdiff_t>(row) * stored
-                                        : nullptr;
+      const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(row) * stored;
+      const std::uint16_t* places = product.places != nullptr ? product.places + first : nullptr;
       for (std::size_t i = 0; i < chosen.size(); ++i) {
         chosen[i] = rows[places[i]];
       }
@@ -129,7 +142,7 @@ void each_dot(
       ops::Columns from;
       ops::Columns to;
       std::memcpy(&from, c + at, sizeof from);
-      if (columns(line, places != nullptr ? chosen.data() : rows.data(), from, to)) {
+      if (columns(first, places != nullptr ? chosen.data() : rows.data(), from, to)) {
         std::memcpy(d + at, &to, sizeof to);
         continue;
       }
@@ -139,7 +152,7 @@ void each_dot(
           column[i] = of_b[places[i]];
         }
         d[at + j] = static_cast<std::int32_t>(element(
-            line,
+            operands.a.data() + first,
             places != nullptr ? column.data() : of_b,
             static_cast<std::uint32_t>(c[at + j])
         ));
@@ -149,14 +162,6 @@ void each_dot(
 }
 
 } // namespace
-
-ops::Factor float_factor(std::uint64_t word, MatrixType type) {
-  // tf32 is an f32 whose last 13 bits do not count.
-  return ops::factor(
-      static_cast<std::uint32_t>(type == MatrixType::Tf32 ? word >> 13 : word),
-      format_of(type)
-  );
-}
 
 std::int32_t integer_factor(std::uint64_t word, MatrixType type) {
   switch (type) {
@@ -175,16 +180,17 @@ void Product::operator()(
     std::int32_t* d
 ) const {
   const int length = stored();
-  each_dot<std::int32_t, ops::Columns>(
+  each_dot<ops::Columns>(
       *this,
       operands,
       c,
       d,
-      [&](const std::int32_t* a, const ops::Columns* b, ops::Columns from, ops::Columns& to) {
+      [](ops::Columns words) { return words; },
+      [&](std::ptrdiff_t a, const ops::Columns* b, ops::Columns from, ops::Columns& to) {
         if (saturate) {
           return false;
         }
-        to = ops::matrix_dot_s32_columns(a, b, length, from);
+        to = ops::matrix_dot_s32_columns(operands.a.data() + a, b, length, from);
         return true;
       },
       [&](const std::int32_t* a, const std::int32_t* b, std::uint32_t from) {
@@ -194,28 +200,49 @@ void Product::operator()(
 }
 
 void Product::operator()(
-    const Operands<ops::Factor>& operands,
+    const Operands<std::uint32_t>& operands,
     const std::int32_t* c,
     std::int32_t* d
 ) const {
   const int length = stored();
   const int product_bits = format_of(types.a).mantissa_bits + format_of(types.b).mantissa_bits;
   const bool to_half = types.d == MatrixType::F16;
-  each_dot<ops::Factor, ops::FactorColumns>(
+  std::vector<float> values(operands.a.size());
+  std::vector<std::int32_t> tops(operands.a.size());
+  HEDDLE_CHECK(values.size() % ops::columns_at_once == 0, "an A of this size");
+  for (std::size_t i = 0; i < values.size(); i += ops::columns_at_once) {
+    const ops::FactorColumns eight = factors(eight_of(operands.a.data() + i, 1), types.a);
+    std::memcpy(&values[i], &eight.value, sizeof eight.value);
+    std::memcpy(&tops[i], &eight.top, sizeof eight.top);
+  }
+  const auto factors_of = [length](const std::uint32_t* words, MatrixType type, ops::Factor* to) {
+    for (int i = 0; i < length; ++i) {
+      to[i] = ops::factor(significant(words[i], type), format_of(type));
+    }
+  };
+  std::vector<ops::Factor> a_factors(static_cast<std::size_t>(length));
+  std::vector<ops::Factor> b_factors(a_factors.size());
+  each_dot<ops::FactorColumns>(
       *this,
       operands,
       c,
       d,
-      [&](const ops::Factor* a, const ops::FactorColumns* b, ops::Columns from, ops::Columns& to) {
-        return halves ? ops::matrix_dot_f8_columns(a, b, length, product_bits, from, to)
-                      : ops::matrix_dot_columns(a, b, length, how, product_bits, to_half, from, to);
+      [&](ops::Columns words) { return factors(words, types.b); },
+      [&](std::ptrdiff_t a, const ops::FactorColumns* b, ops::Columns from, ops::Columns& to) {
+        const ops::FactorRow row{values.data() + a, tops.data() + a};
+        return halves ? ops::matrix_dot_f8_columns(row, b, length, from, to)
+                      : ops::matrix_dot_columns(row, b, length, how, to_half, from, to);
       },
-      [&](const ops::Factor* a, const ops::Factor* b, std::uint32_t from) -> std::uint32_t {
+      [&](const std::uint32_t* a, const std::uint32_t* b, std::uint32_t from) -> std::uint32_t {
+        factors_of(a, types.a, a_factors.data());
+        factors_of(b, types.b, b_factors.data());
+        const ops::Factor* x = a_factors.data();
+        const ops::Factor* y = b_factors.data();
         if (halves) {
-          return ops::matrix_dot_f8(a, b, length, product_bits, from);
+          return ops::matrix_dot_f8(x, y, length, product_bits, from);
         }
-        return to_half ? ops::matrix_dot<true>(a, b, length, how, product_bits, from)
-                       : ops::matrix_dot<false>(a, b, length, how, product_bits, from);
+        return to_half ? ops::matrix_dot<true>(x, y, length, how, product_bits, from)
+                       : ops::matrix_dot<false>(x, y, length, how, product_bits, from);
       }
   );
 }

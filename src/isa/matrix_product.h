@@ -35,14 +35,14 @@ struct MatrixTypes {
   MatrixType d{};
 };
 
-/// Rows of A and columns of B, one after the other, each along k, as what is multiplied (T).
+/// Rows of A and columns of B, one after the other, each along k. T: integers as what is
+/// multiplied, floats as words of which the low bits count.
 template <class T> struct Operands {
   std::vector<T> a;
   std::vector<T> b;
 };
 
 /// An element as what is multiplied; its bits are the low ones of `word`.
-ops::Factor float_factor(std::uint64_t word, MatrixType type);
 std::int32_t integer_factor(std::uint64_t word, MatrixType type);
 
 struct Product {
@@ -64,7 +64,7 @@ struct Product {
   void
   operator()(const Operands<std::int32_t>& operands, const std::int32_t* c, std::int32_t* d) const;
   void
-  operator()(const Operands<ops::Factor>& operands, const std::int32_t* c, std::int32_t* d) const;
+  operator()(const Operands<std::uint32_t>& operands, const std::int32_t* c, std::int32_t* d) const;
 };
 
 } // namespace heddle::isa

@@ -149,19 +149,55 @@ template <class T> T compare_and_swap(std::byte* p, T expected, T desired) {
   }
 }
 
+/// The same where no other worker can look.
+template <class T> T compare_and_swap_alone(std::byte* p, T expected, T desired) {
+  const T old = weak_load<T>(p);
+  if (old == expected) {
+    weak_store<T>(p, desired);
+  }
+  return old;
+}
+
 } // namespace ops
 
 // --- Handlers
 // ------------------------------------------------------------------------------------------
 
-/// Can nobody else be about to read or write the place of such an access?
-template <Space S> bool is_alone(const Exec& exec, std::uint64_t address) {
-  if constexpr (S == Space::Shared) {
-    return true;
-  } else {
-    const memory::Range& range = exec.last_range();
-    return exec.is_alone_with(range) && address - range.base < range.size;
+/// Calls access(lane, host pointer, alone) for each executing lane, lowest first, like each_access;
+/// `alone`: nobody else can be about to read or write that place.
+template <Space S, class F>
+bool each_update(
+    Exec& exec,
+    const Op& op,
+    const std::uint64_t (&address)[warp_size],
+    std::uint32_t bytes,
+    F access
+) {
+  const memory::Range range = range_at_hand<S>(exec);
+  const bool alone = S == Space::Shared || exec.is_alone_with(range);
+  const LaneMask mask = exec.mask();
+  std::uint64_t executing[warp_size];
+  const std::uint64_t some = address[std::countr_zero(mask)];
+  for (int lane = 0; lane < warp_size; ++lane) {
+    executing[lane] = (mask >> lane & 1) != 0 ? address[lane] : some;
   }
+  if (all_in(range, executing, bytes, /*store=*/true)) {
+    const auto each = [&]<bool Alone>() {
+      exec.each([&](int lane) {
+        const std::uint64_t at = executing[lane] + static_cast<std::uint64_t>(range.delta);
+        access.template operator()<Alone>(lane, reinterpret_cast<std::byte*>(at));
+      });
+    };
+    alone ? each.template operator()<true>() : each.template operator()<false>();
+    return true;
+  }
+  return each_access<S>(exec, op, address, bytes, /*store=*/true, [&](int lane, std::byte* p) {
+    // What the access has found is the last range now.
+    const memory::Range& last = exec.last_range();
+    const bool own =
+        S == Space::Shared || (exec.is_alone_with(last) && address[lane] - last.base < last.size);
+    own ? access.template operator()<true>(lane, p) : access.template operator()<false>(lane, p);
+  });
 }
 
 /// All 32 lanes update one and the same place: it changes once, by all of them in their order. That
@@ -207,7 +243,7 @@ template <Space S, class T, auto F, auto InShared = F> const Op* atomic(Exec& ex
     if (p != nullptr) {
       if constexpr (S == Space::Shared) {
         update_by_all<T, InShared, /*Alone=*/true>(p, b, d);
-      } else if (is_alone<S>(exec, address[0])) {
+      } else if (exec.is_alone_with(range_at_hand<S>(exec))) {
         update_by_all<T, F, /*Alone=*/true>(p, b, d);
       } else {
         update_by_all<T, F, /*Alone=*/false>(p, b, d);
@@ -215,16 +251,16 @@ template <Space S, class T, auto F, auto InShared = F> const Op* atomic(Exec& ex
       return op.d.none() ? &op + 1 : after_poll(exec, op);
     }
   }
-  const auto update = [&](int lane, std::byte* p) {
+  const auto update = [&]<bool Alone>(int lane, std::byte* p) {
     const T old = S == Space::Shared || (F != InShared && in_window(address[lane]))
                       ? ops::update_alone<T, InShared>(p, b[lane])
-                  : is_alone<S>(exec, address[lane]) ? ops::update_alone<T, F>(p, b[lane])
-                                                     : ops::update_atomically<T, F>(p, b[lane]);
+                  : Alone ? ops::update_alone<T, F>(p, b[lane])
+                          : ops::update_atomically<T, F>(p, b[lane]);
     if (d != nullptr) {
       d[lane] = old;
     }
   };
-  if (!each_access<S>(exec, op, address, sizeof(T), /*store=*/true, update)) {
+  if (!each_update<S>(exec, op, address, sizeof(T), update)) {
     return access_fault(exec, op);
   }
   return op.d.none() ? &op + 1 : after_poll(exec, op);
@@ -237,13 +273,14 @@ template <Space S, class T> const Op* atomic_cas(Exec& exec, const Op& op) {
   T* d = op.d.none() ? nullptr : exec.out<T>(op.d);
   const T* b = exec.in<T>(op.b);
   const T* c = exec.in<T>(op.c);
-  const auto swap = [&](int lane, std::byte* p) {
-    const T old = ops::compare_and_swap<T>(p, b[lane], c[lane]);
+  const auto swap = [&]<bool Alone>(int lane, std::byte* p) {
+    const T old = Alone ? ops::compare_and_swap_alone<T>(p, b[lane], c[lane])
+                        : ops::compare_and_swap<T>(p, b[lane], c[lane]);
     if (d != nullptr) {
       d[lane] = old;
     }
   };
-  if (!each_access<S>(exec, op, address, sizeof(T), /*store=*/true, swap)) {
+  if (!each_update<S>(exec, op, address, sizeof(T), swap)) {
     return access_fault(exec, op);
   }
   return after_poll(exec, op);

@@ -9,18 +9,13 @@
 #include "isa/ops_matrix.h"
 
 #include <cstring>
-#include <span>
+#include <limits>
 
 namespace heddle::isa::ops {
 
 inline constexpr int columns_at_once = 8;
 using Columns = std::int32_t __attribute__((vector_size(columns_at_once * sizeof(std::int32_t))));
-
-/// One row of B: the factors of eight columns.
-struct FactorColumns {
-  Columns mantissa;
-  Columns top;
-};
+using FloatColumns = float __attribute__((vector_size(sizeof(Columns))));
 
 inline Columns all_columns(std::int32_t value) {
   return Columns{} + value;
@@ -28,26 +23,52 @@ inline Columns all_columns(std::int32_t value) {
 inline Columns larger(Columns a, Columns b) {
   return a > b ? a : b;
 }
-inline bool any_column(Columns mask) {
+inline FloatColumns as_floats(Columns words) {
+  return reinterpret_cast<FloatColumns>(words);
+}
+template <class Mask> bool any_column(Mask mask) {
   std::uint64_t words[4];
   static_assert(sizeof words == sizeof mask);
   std::memcpy(words, &mask, sizeof mask);
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
-/// The magnitude moved `up` bits (down, if it is negative), then `down` bits, cut towards zero,
-/// with its sign.
-inline Columns aligned_columns(Columns value, int up, Columns down) {
-  const Columns sign = value >> 31;
-  const Columns magnitude = (value ^ sign) - sign;
-  const Columns most = all_columns(31);
-  if (up < 0) {
-    down -= up;
-    up = 0;
-  }
-  const Columns shifted = (magnitude << up) >> (down < most ? down : most);
-  return (shifted ^ sign) - sign;
+/// Eight factors. What `factor` calls mantissa × 2^(top - mantissa_bits) is a number of f32 here;
+/// the top of infinity is that of NaN, too, and then the number is any.
+struct FactorColumns {
+  FloatColumns value;
+  Columns top;
+};
+
+/// factor() of eight words, of which the low bits count.
+inline FactorColumns factor_columns(Columns words, const Format& format) {
+  const auto sign = static_cast<std::int32_t>(format.sign());
+  const std::int32_t one = 1 << format.mantissa_bits;
+  const Columns magnitude = words & (sign - 1);
+  const Columns exponent = magnitude >> format.mantissa_bits;
+  const Columns mantissa = (magnitude & (one - 1)) | ((exponent != 0) & one);
+  const Columns top = larger(exponent, all_columns(1)) - format.bias();
+  // Two steps, each of which is exact.
+  const auto below = from_bits<float>(static_cast<std::uint32_t>(127 - format.mantissa_bits) << 23);
+  const FloatColumns number =
+      __builtin_convertvector(mantissa, FloatColumns) * below * as_floats((top + 127) << 23);
+  const Columns negative = (words & sign) != 0;
+  const Columns special = magnitude > static_cast<std::int32_t>(format.largest());
+  return {
+      as_floats(
+          reinterpret_cast<Columns>(number) | (negative & std::numeric_limits<std::int32_t>::min())
+      ),
+      special          ? all_columns(Factor::top_of_infinity)
+      : magnitude == 0 ? all_columns(Factor::top_of_zero)
+                       : top
+  };
 }
+
+/// A row of A.
+struct FactorRow {
+  const float* value;
+  const std::int32_t* top;
+};
 
 /// Of one step: (first + second) × 2^exponent in each column. Products take two bits more than are
 /// kept when aligned, so eight of them and an addend fit, or 16 where less is kept.
@@ -57,42 +78,42 @@ struct SumColumns {
   Columns exponent;
 };
 
+/// A product of two factors is exact in f32, and so is that times 2^(kept - largest); what that
+/// makes of it when it becomes an integer is what cutting off makes of the aligned mantissa. A
+/// product or an addend that is subnormal, or becomes so, is below one then: 0. All of that holds
+/// while `largest` keeps away from the ends of f32's exponents.
 inline bool matrix_step_columns(
-    const Factor* a,
+    FactorRow a,
     const FactorColumns* b,
     Accumulation how,
-    int product_bits,
     Columns c,
     SumColumns& sum
 ) {
+  constexpr std::int32_t farthest = 100;
+  constexpr std::int32_t nothing = Factor::top_of_zero / 2; // all products and c are zero
   const int kept = how.kept;
   const int count = how.step;
   const int half = (count + 1) / 2;
-  constexpr int c_mantissa_bits = f32_format.mantissa_bits;
-  const Columns c_stored = (c >> c_mantissa_bits) & 0xff;
-  const Columns c_word = c & ((1 << c_mantissa_bits) - 1);
+  const Columns c_stored = (c >> f32_format.mantissa_bits) & 0xff;
   // Subnormal and zero addends have the smallest exponent; a zero's does not count.
-  const Columns c_normal = c_stored != 0;
-  const Columns c_zero = (c & 0x7fff'ffff) == 0;
-  const Columns c_magnitude = c_word | (c_normal & (1 << c_mantissa_bits));
   const Columns c_exponent = larger(c_stored, all_columns(1)) - f32_format.bias();
-  const Columns c_top = c_zero ? all_columns(Factor::top_of_zero) : c_exponent;
-  Columns top[largest_step];
-  Columns largest = c_top;
+  Columns largest = (c & 0x7fff'ffff) == 0 ? all_columns(Factor::top_of_zero) : c_exponent;
   for (int i = 0; i < count; ++i) {
-    top[i] = b[i].top + a[i].top;
-    largest = larger(largest, top[i]);
+    largest = larger(largest, b[i].top + a.top[i]);
   }
-  if (any_column(largest >= Factor::special) || any_column(c_stored == 0xff)) {
+  const Columns too_small = (largest < -farthest) & (largest > nothing);
+  if (any_column((largest > farthest) | too_small | (c_stored == 0xff))) {
     return false;
   }
-  const int up = kept - product_bits;
-  sum.first =
-      aligned_columns(c < 0 ? -c_magnitude : c_magnitude, kept - c_mantissa_bits, largest - c_top);
+  const Columns scale_exponent = kept - larger(largest, all_columns(-farthest));
+  const FloatColumns scale = as_floats((scale_exponent + f32_format.bias()) << 23);
+  sum.first = __builtin_convertvector(as_floats(c) * scale, Columns);
   sum.second = Columns{};
-  for (int i = 0; i < count; ++i) {
-    const Columns product = aligned_columns(b[i].mantissa * a[i].mantissa, up, largest - top[i]);
-    (i < half ? sum.first : sum.second) += product;
+  for (int i = 0; i < half; ++i) {
+    sum.first += __builtin_convertvector(b[i].value * a.value[i] * scale, Columns);
+  }
+  for (int i = half; i < count; ++i) {
+    sum.second += __builtin_convertvector(b[i].value * a.value[i] * scale, Columns);
   }
   sum.exponent = largest - kept;
   return true;
@@ -102,40 +123,50 @@ inline bool matrix_step_columns(
 /// last bit set where something was cut off, so that rounding to a shorter format afterwards is
 /// right. False: not a normal number.
 inline bool finish_columns(const SumColumns& sum, int bits_kept, bool sticky, Columns& result) {
+  constexpr int at_once = columns_at_once / 2;
+  using Words = std::int32_t __attribute__((vector_size(at_once * sizeof(std::int32_t))));
+  using Longs = std::int64_t __attribute__((vector_size(at_once * sizeof(std::int64_t))));
+  using Doubles = double __attribute__((vector_size(at_once * sizeof(double))));
   constexpr int cut = 52 - 23;
-  for (int j = 0; j < columns_at_once; ++j) {
-    const std::int64_t value = std::int64_t{sum.first[j]} + sum.second[j];
-    const auto word = bits(static_cast<double>(value)); // exact
-    const int exponent = static_cast<int>(word >> 52 & 0x7ff) - 1023 + sum.exponent[j];
-    if (value == 0) {
-      result[j] = 0;
-      continue;
-    }
-    if (exponent < 1 - f32_format.bias() || exponent > f32_format.bias()) {
+  constexpr std::int64_t sign = std::int64_t{1} << 31;
+  const std::int64_t below = !sticky && bits_kept < f32_format.mantissa_bits
+                                 ? (std::int64_t{1} << (f32_format.mantissa_bits - bits_kept)) - 1
+                                 : 0;
+  for (int part = 0; part < 2; ++part) {
+    const auto half = [part](const Columns& all) {
+      Words words;
+      std::memcpy(
+          &words,
+          reinterpret_cast<const std::byte*>(&all) + sizeof words * part,
+          sizeof words
+      );
+      return words;
+    };
+    const Doubles value = __builtin_convertvector(half(sum.first), Doubles) +
+                          __builtin_convertvector(half(sum.second), Doubles); // exact
+    const auto word = reinterpret_cast<Longs>(value);
+    const Longs exponent =
+        (word >> 52 & 0x7ff) - 1023 + __builtin_convertvector(half(sum.exponent), Longs);
+    const Longs zero = value == 0;
+    if (any_column(~zero & ((exponent < 1 - f32_format.bias()) | (exponent > f32_format.bias())))) {
       return false;
     }
-    const std::uint64_t mantissa = word & ((std::uint64_t{1} << 52) - 1);
-    const std::uint64_t lost = mantissa & ((std::uint64_t{1} << cut) - 1);
-    result[j] = static_cast<std::int32_t>(
-        static_cast<std::uint32_t>(word >> 63 << 31) |
-        static_cast<std::uint32_t>(exponent + f32_format.bias()) << 23 |
-        static_cast<std::uint32_t>(mantissa >> cut) | (sticky && lost != 0 ? 1U : 0U)
-    );
-    if (!sticky) {
-      result[j] =
-          static_cast<std::int32_t>(cut_mantissa(static_cast<std::uint32_t>(result[j]), bits_kept));
-    }
+    const Longs mantissa = word & ((std::int64_t{1} << 52) - 1);
+    const Longs lost = (mantissa & ((std::int64_t{1} << cut) - 1)) != 0;
+    Longs finished = (word >> 32 & sign) | (exponent + f32_format.bias()) << 23 | mantissa >> cut;
+    finished = sticky ? finished | (lost & 1) : finished & ~below;
+    const Words words = __builtin_convertvector(finished & ~zero, Words);
+    std::memcpy(reinterpret_cast<std::byte*>(&result) + sizeof words * part, &words, sizeof words);
   }
   return true;
 }
 
 /// matrix_dot for eight columns: c and d are f32 words, or (half) d is made of f16 words.
 inline bool matrix_dot_columns(
-    const Factor* a,
+    FactorRow a,
     const FactorColumns* b,
     int k,
     Accumulation how,
-    int product_bits,
     bool half,
     Columns c,
     Columns& d
@@ -143,7 +174,7 @@ inline bool matrix_dot_columns(
   for (int i = 0; i < k; i += how.step) {
     SumColumns sum;
     const bool last = i + how.step >= k;
-    if (!matrix_step_columns(a + i, b + i, how, product_bits, c, sum) ||
+    if (!matrix_step_columns({a.value + i, a.top + i}, b + i, how, c, sum) ||
         !finish_columns(sum, how.kept, half && last, c)) {
       return false;
     }
@@ -159,16 +190,10 @@ inline bool matrix_dot_columns(
 }
 
 /// matrix_dot_f8 for eight columns.
-inline bool matrix_dot_f8_columns(
-    const Factor* a,
-    const FactorColumns* b,
-    int k,
-    int product_bits,
-    Columns c,
-    Columns& d
-) {
+inline bool
+matrix_dot_f8_columns(FactorRow a, const FactorColumns* b, int k, Columns c, Columns& d) {
   Columns sum;
-  if (!matrix_dot_columns(a, b, k, {k / 2}, product_bits, /*half=*/false, Columns{}, sum)) {
+  if (!matrix_dot_columns(a, b, k, {k / 2}, /*half=*/false, Columns{}, sum)) {
     return false;
   }
   for (int j = 0; j < columns_at_once; ++j) {

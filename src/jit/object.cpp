@@ -207,6 +207,7 @@ void optimise(llvm::Module& module) {
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetimeIntrinsics=*/false));
   passes.addPass(llvm::GlobalDCEPass());
   llvm::FunctionPassManager each;
+  each.addPass(llvm::SimplifyCFGPass()); // SROA's time goes by blocks, too
   each.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   each.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
   each.addPass(llvm::InstCombinePass());

@@ -101,8 +101,8 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank, bool compiled
   grids_before_over_ = true;
   divergence_.reset();
   std::ranges::fill(shared_, std::byte{0});
-  starts_compiled_ = compiled && prepare_compiled();
-  if (!starts_compiled_) {
+  goes_compiled_ = compiled && prepare_compiled();
+  if (!goes_compiled_) {
     start_warps(/*keep_frames=*/false);
   }
 }
@@ -255,6 +255,9 @@ Stop Block::own_turn(isa::Exec& exec, std::size_t w) {
     turn.fuel = state.fuel;
     turn.reconverge = state.tired == 0;
     const Stop stop = exec.run(state.warp, group, turn);
+    if (goes_compiled_) {
+      return Stop::Fuel;
+    }
     state.ran |= group;
     state.fuel = std::min(exec.fuel(), state.fuel - turn_cost);
     if (stop == Stop::Fault || stop == Stop::Unsupported) {
@@ -437,6 +440,9 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
   }
   waiting &= arriving;
   if (waiting == 0) {
+    if (one_id && id[0] == 0 && op.b.none() && resume(exec, op)) {
+      return exec.stop_at(Stop::Diverged, &op + 1);
+    }
     return exec.group() == exec.warp().live ? &op + 1 : exec.stop_at(Stop::Diverged, &op + 1);
   }
   if (waiting != arriving) {

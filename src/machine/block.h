@@ -117,8 +117,7 @@ public:
   ~Block() override;
 
   /// Becomes block `rank` of cluster `cluster_index`, at its first instruction. `compiled`: a block
-  /// of its own cluster whose next call is run_compiled(), if that is possible; see
-  /// starts_compiled().
+  /// of its own cluster may begin with run_compiled(); see goes_compiled().
   void start(std::uint64_t cluster_index, std::uint32_t rank, bool compiled = false);
 
   struct WarpState {
@@ -227,8 +226,8 @@ public:
 
   // --- Compiled code for a whole block: block_compiled.cpp
   // --------------------------------------------------------------------------------
-  bool starts_compiled() const { return starts_compiled_; }
-  /// Runs the block that has just started as far as compiled code goes. Exited: it has ended;
+  bool goes_compiled() const { return goes_compiled_; }
+  /// Runs a block of which that is true as far as compiled code goes. Exited: it has ended;
   /// Blocked: its warps have their turns now; Fault, Unsupported: of the warp; see exec.
   isa::Stop run_compiled(isa::Exec& exec, std::size_t& warp);
 
@@ -310,7 +309,10 @@ private:
   void write_grid_specials(); // those that no block of the grid changes
   void write_block_specials(std::uint64_t cluster_index, std::size_t warps);
   void start_warps(bool keep_frames);
+  isa::Region whole_region() const;
+  void make_groups(isa::Region region);
   bool prepare_compiled();
+  bool resume(isa::Exec& exec, const isa::Op& op);
   void spread(isa::RegionContext& context, const isa::Op* at);
   void set_special(std::size_t warp, std::uint32_t which, std::uint32_t value);
   isa::LaneMask created(std::size_t warp) const; // lanes of a warp at the start
@@ -367,8 +369,11 @@ private:
   bool time_was_read_ = false;
   std::unique_ptr<WarpRules> rules_;
   std::unique_ptr<BlockMonitor> monitor_;
-  HeapServer* heap_ = nullptr; // in the place of the world's
-  bool starts_compiled_ = false;
+  HeapServer* heap_ = nullptr;   // in the place of the world's
+  bool may_compile_ = false;     // in this turn: resume()
+  bool goes_compiled_ = false;   // with the next run_compiled()
+  bool resumed_ = false;         // behind a barrier, not at the start: groups_ are of live lanes
+  std::uint32_t begins_at_ = 0;  // then: an op
   isa::Region region_ = nullptr; // for which groups_ is
   std::vector<isa::RegionGroup> groups_;
   std::vector<std::uint64_t> slots_; // of groups_

@@ -1,12 +1,13 @@
-// A block that compiled code executes as a whole, from its start: isa/region.h. Its warps have no
-// program counters then. When compiled code leaves a group of lanes to the interpreter, all lanes
-// get theirs (spread()): those of groups that have come to a barrier or their end stand in front of
-// it, and those that had no turn since the last barrier stand behind that. So whatever a barrier or
-// an end means is decided in one place, block.cpp, and threads get their turns from then on as in
-// every block.
+// A block that compiled code executes as a whole: isa/region.h. Its warps have no program counters
+// then. When compiled code leaves a group of lanes to the interpreter, all lanes get theirs
+// (spread()): those of groups that have come to a barrier or their end stand in front of it, and
+// those that had no turn since the last barrier stand behind that. So whatever a barrier or an end
+// means is decided in one place, block.cpp, and threads get their turns from then on as in every
+// block, until all live ones stand behind a barrier of the block that has just opened (resume()).
 //
-// Until then each group has had the fuel that a warp has in a cluster's turn, for each barrier that
-// has opened, and only so many barriers may open: a bounded number of steps.
+// A group has a bounded amount of fuel for each barrier that opens, and only so many barriers may
+// open: a bounded number of steps. A block that comes back may do less in one go than one that
+// starts, because it comes back as often as it has turns for.
 #include "base/check.h"
 #include "isa/region_fault.h"
 #include "machine/block.h"
@@ -25,45 +26,64 @@ namespace {
 
 constexpr std::int64_t fuel_of_group = 16 * 4096;
 constexpr std::int64_t most_barriers = 4096;
+constexpr std::int64_t fuel_of_resumed_group = 4096;
+constexpr std::int64_t most_resumed_barriers = 64;
 
 } // namespace
+
+/// Compiled code for the block as a whole; nullptr: there is none.
+isa::Region Block::whole_region() const {
+  const isa::Region region = __atomic_load_n(&grid_.kernel().code->region, __ATOMIC_ACQUIRE);
+  if (region == nullptr || rules_ != nullptr || monitor_ != nullptr || cluster_.size() != 1) {
+    return nullptr;
+  }
+  const isa::RegionWords words = isa::region_words(region);
+  const bool fits = !words.in_rows() || grid_.config().block.x % words.lanes() == 0;
+  return words.whole_blocks() && fits ? region : nullptr;
+}
+
+/// Groups of the warps' live lanes.
+void Block::make_groups(isa::Region region) {
+  const isa::RegionWords words = isa::region_words(region);
+  const std::uint32_t lanes = words.lanes();
+  const LaneMask ones = lanes == isa::warp_size ? isa::all_lanes : (LaneMask{1} << lanes) - 1;
+  region_ = region;
+  groups_.clear();
+  for (WarpState& state : warps_) {
+    for (std::uint32_t first = 0; first < isa::warp_size; first += lanes) {
+      RegionGroup group;
+      group.special = state.warp.special;
+      group.uniform = warps_[0].warp.special;
+      group.local = state.warp.local;
+      group.warp = &state.warp;
+      group.first = first;
+      group.mask = state.warp.live >> first & ones;
+      group.live = state.warp.live;
+      if (group.mask != 0) {
+        groups_.push_back(group);
+      }
+    }
+  }
+  slots_.resize(groups_.size() * words.slots);
+  for (std::size_t n = 0; n < groups_.size(); ++n) {
+    groups_[n].slots = reinterpret_cast<std::byte*>(slots_.data() + n * words.slots);
+  }
+}
 
 /// False: the block starts with its warps' turns.
 bool Block::prepare_compiled() {
   const isa::Code& code = *grid_.kernel().code;
-  const isa::Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
-  if (region == nullptr || rules_ != nullptr || monitor_ != nullptr || cluster_.size() != 1) {
+  const isa::Region region = whole_region();
+  if (region == nullptr) {
     return false;
   }
-  if (region != region_) {
-    const isa::RegionWords words = isa::region_words(region);
-    const std::uint32_t lanes = words.lanes();
-    if (!words.whole_blocks() || (words.in_rows() && grid_.config().block.x % lanes != 0)) {
-      return false;
-    }
-    region_ = region;
-    groups_.clear();
-    const LaneMask ones = lanes == isa::warp_size ? isa::all_lanes : (LaneMask{1} << lanes) - 1;
-    for (std::size_t w = 0; w < warps_.size(); ++w) {
-      for (std::uint32_t first = 0; first < isa::warp_size; first += lanes) {
-        RegionGroup group;
-        group.special = warps_[w].warp.special;
-        group.uniform = warps_[0].warp.special;
-        group.local = warps_[w].warp.local;
-        group.warp = &warps_[w].warp;
-        group.first = first;
-        group.mask = created(w) >> first & ones;
-        group.live = created(w);
-        if (group.mask != 0) {
-          groups_.push_back(group);
-        }
-      }
-    }
-    slots_.resize(groups_.size() * words.slots);
-    for (std::size_t n = 0; n < groups_.size(); ++n) {
-      groups_[n].slots = reinterpret_cast<std::byte*>(slots_.data() + n * words.slots);
-    }
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    warps_[w].warp.live = created(w);
   }
+  if (region != region_ || resumed_) { // else they are the same in all blocks
+    make_groups(region);
+  }
+  resumed_ = false;
   write_block_specials(cluster_index_, 1);
   for (RegionGroup& group : groups_) {
     group.frame = &group.warp->only_frame(&code, group.live);
@@ -76,19 +96,65 @@ bool Block::prepare_compiled() {
   return true;
 }
 
+/// All threads that have not ended are behind `op`, a barrier of all of them that has just opened,
+/// the executing group of `exec` excepted, which is about to go on there. True: they do so in
+/// compiled code, with the next run_compiled().
+bool Block::resume(isa::Exec& exec, const Op& op) {
+  const isa::Code& code = *grid_.kernel().code;
+  const Op* at = &op + 1;
+  if (!may_compile_ || &exec.code() != &code || (at->flags & isa::Compiled) == 0) {
+    return false;
+  }
+  const isa::Region region = whole_region();
+  if (region == nullptr) {
+    return false;
+  }
+  for (WarpState& state : warps_) {
+    isa::Warp& warp = state.warp;
+    const LaneMask executing = &warp == &exec.warp() ? exec.group() : 0;
+    const LaneMask others = warp.live & ~executing;
+    if (warp.live == 0) {
+      continue;
+    }
+    const auto some = static_cast<std::size_t>(std::countr_zero(warp.live));
+    const isa::Frame* frame = warp.frame[some];
+    LaneMask elsewhere = 0;
+    for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
+      elsewhere |= static_cast<LaneMask>(warp.pc[lane] != at) << lane & others;
+      elsewhere |= static_cast<LaneMask>(warp.frame[lane] != frame) << lane & warp.live;
+    }
+    // Nothing may be under way that compiled code does not know of.
+    if (elsewhere != 0 || warp.blocked != 0 || !warp.is_only_frame(frame, code) ||
+        (state.cluster_arrived | state.cluster_waiting | state.cluster_passed) != 0 ||
+        !state.warpgroup_ahead.empty()) {
+      return false;
+    }
+  }
+  make_groups(region);
+  for (RegionGroup& group : groups_) {
+    group.frame = group.warp->frame[static_cast<std::size_t>(std::countr_zero(group.live))];
+    group.registers = group.frame->registers.data();
+  }
+  resumed_ = true;
+  begins_at_ = static_cast<std::uint32_t>(at - code.ops.data());
+  goes_compiled_ = true;
+  return true;
+}
+
 Stop Block::run_compiled(isa::Exec& exec, std::size_t& warp) {
-  starts_compiled_ = false;
+  goes_compiled_ = false;
   const isa::Code& code = *grid_.kernel().code;
   exec.enter_block(exec_block());
   RegionContext context;
   exec.enter_code(context, code);
   context.local_stride = warps_.front().warp.local_stride;
-  context.fuel = fuel_of_group;
+  const std::int64_t fuel = resumed_ ? fuel_of_resumed_group : fuel_of_group;
+  context.fuel = fuel;
   context.group = groups_.data();
   context.first_group = context.group;
   context.groups_end = context.group + groups_.size();
-  context.barriers = most_barriers;
-  const Op* left = region_(context, isa::region_from_slots);
+  context.barriers = resumed_ ? most_resumed_barriers : most_barriers;
+  const Op* left = region_(context, resumed_ ? begins_at_ : isa::region_from_slots);
   isa::note_guess(code, context);
   exec.add_executed(context.executed);
   if (context.ended != 0) {
@@ -114,7 +180,7 @@ Stop Block::run_compiled(isa::Exec& exec, std::size_t& warp) {
     context.group = next;
     context.first_group = next;
     context.groups_end = next + 1;
-    context.fuel = fuel_of_group;
+    context.fuel = fuel;
     if (region_(context, begin) == nullptr && context.ended == 0) {
       fault.add(exec, context);
     }
@@ -138,10 +204,13 @@ void Block::spread(RegionContext& context, const Op* at) {
   const LaneMask lanes_left = left != context.groups_end ? left->mask << left->first : 0;
   const std::uint32_t begin = context.begin;
   const std::uint32_t arrived = context.arrived;
-  start_warps(/*keep_frames=*/true);
+  if (!resumed_) {
+    start_warps(/*keep_frames=*/true);
+  }
   for (RegionGroup& group : groups_) {
     HEDDLE_CHECK(
-        group.warp->frame[static_cast<std::size_t>(group.first)] == group.frame,
+        group.warp->frame[group.first + static_cast<std::size_t>(std::countr_zero(group.mask))] ==
+            group.frame,
         "a warp has another frame than compiled code knows"
     );
     const bool before = &group < left;
@@ -151,7 +220,7 @@ void Block::spread(RegionContext& context, const Op* at) {
     for (LaneMask m = lanes; m != 0; m &= m - 1) {
       group.warp->pc[static_cast<std::size_t>(std::countr_zero(m))] = place;
     }
-    if (&group != left) {
+    if (&group != left && (before || (begin & isa::region_from_slots) != 0)) {
       context.group = &group;
       context.spill = 1;
       context.rests = 0;

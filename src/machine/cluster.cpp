@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace heddle::machine {
@@ -32,16 +33,23 @@ void Cluster::start(std::uint64_t index, bool compiled) {
 Cluster::Outcome
 Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_t left_out) {
   progressed_ = false;
-  if (Block& block = *blocks_.front(); block.starts_compiled()) {
-    switch (const Stop stop = block.run_compiled(exec, fault_warp_)) {
+  const auto go_compiled = [&](Block& block) -> std::optional<Outcome> {
+    switch (block.run_compiled(exec, fault_warp_)) {
     case Stop::Exited:
       return Outcome::Ended;
     case Stop::Fault:
+      fault_block_ = 0;
+      return Outcome::Fault;
     case Stop::Unsupported:
       fault_block_ = 0;
-      return stop == Stop::Fault ? Outcome::Fault : Outcome::Unsupported;
+      return Outcome::Unsupported;
     default:
-      break;
+      return std::nullopt;
+    }
+  };
+  if (Block& block = *blocks_.front(); block.goes_compiled()) {
+    if (const auto outcome = go_compiled(block)) {
+      return *outcome;
     }
   }
   // Who has had a turn in a round that the last run left unfinished may have moved in it.
@@ -62,11 +70,18 @@ Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_
           continue;
         }
         const std::uint64_t before = exec.executed();
+        block.may_compile_ = random == nullptr; // not in turns that others give: Probe
         const Stop stop = block.turn(exec, next_warp_);
+        block.may_compile_ = false;
         if (stop == Stop::Fault || stop == Stop::Unsupported) {
           fault_block_ = next_block_;
           fault_warp_ = next_warp_;
           return stop == Stop::Fault ? Outcome::Fault : Outcome::Unsupported;
+        }
+        if (block.goes_compiled()) { // it is the only one: all of it has come to a barrier
+          if (const auto outcome = go_compiled(block)) {
+            return *outcome;
+          }
         }
         moved = moved || exec.executed() != before;
         // A monitor has let others go first: other clusters, too.

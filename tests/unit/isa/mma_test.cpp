@@ -70,15 +70,24 @@ TEST(Mma, EightColumnsAreEightElements) {
                              : near | (any >> 31) << bits;
     };
     ops::Factor a[32];
+    float values[32];
+    std::int32_t tops[32];
     ops::Factor b[ops::columns_at_once][32];
     ops::FactorColumns rows[32];
     for (int i = 0; i < k; ++i) {
-      a[i] = ops::factor(word(), format);
+      const std::uint32_t of_a = word();
+      a[i] = ops::factor(of_a, format);
+      const auto same =
+          ops::factor_columns(ops::all_columns(static_cast<std::int32_t>(of_a)), format);
+      values[i] = same.value[0];
+      tops[i] = same.top[0];
+      ops::Columns words;
       for (int j = 0; j < ops::columns_at_once; ++j) {
-        b[j][i] = ops::factor(word(), format);
-        rows[i].mantissa[j] = b[j][i].mantissa;
-        rows[i].top[j] = b[j][i].top;
+        const std::uint32_t of_b = word();
+        b[j][i] = ops::factor(of_b, format);
+        words[j] = static_cast<std::int32_t>(of_b);
       }
+      rows[i] = ops::factor_columns(words, format);
     }
     ops::Columns c{};
     for (int j = 0; j < ops::columns_at_once; ++j) {
@@ -91,9 +100,9 @@ TEST(Mma, EightColumnsAreEightElements) {
     }
     ops::Columns d;
     const int product_bits = 2 * format.mantissa_bits;
-    if (eight && !short_sums
-            ? !ops::matrix_dot_f8_columns(a, rows, k, product_bits, c, d)
-            : !ops::matrix_dot_columns(a, rows, k, how, product_bits, half, c, d)) {
+    const ops::FactorRow row{values, tops};
+    if (eight && !short_sums ? !ops::matrix_dot_f8_columns(row, rows, k, c, d)
+                             : !ops::matrix_dot_columns(row, rows, k, how, half, c, d)) {
       continue;
     }
     ++answered;
