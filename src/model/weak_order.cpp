@@ -403,6 +403,12 @@ void WeakOrder::fence(int lane, const ptx::Instruction& i) {
   }
 }
 
+bool WeakOrder::tells_nothing(weak::Thread thread, const ptx::Instruction& i) const {
+  const auto fence = weak_fence(i);
+  return fence && now_->has_thread(thread) &&
+         now_->tells_nothing(thread, fence->first, fence->second);
+}
+
 void WeakOrder::end_turn() {
   for (const Behind& b : behind_) {
     const std::uint32_t bytes = b.next.element_bytes();

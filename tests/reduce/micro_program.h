@@ -54,6 +54,7 @@ enum class Kind : std::uint8_t {
   Clock,     // is read
   Size,      // how many blocks the grid has
   Fence,     // of acquire and release
+  OrderedFence, // sequentially consistent
   // Actor 0 loads P and uses a plain variable of the block, and then all meet at the barrier. No
   // program has a data race by these, since an operation that all do together ends each access.
   Publish,     // it stores the value there
