@@ -375,6 +375,18 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
   define_switches(check, search);
 }
 
+/// A flag, or one with a line.
+void define_explain_order(CLI::App& check, std::optional<unsigned>& line) {
+  check.add_flag(
+      "--explain-order{0}",
+      line,
+      "With --memory=ptx, where the verdict is 'terminates': find for each atomic of the program, "
+      "or "
+      "for those in line N (--explain-order=N), the weakest memory order with which the verdict "
+      "stays, by searches with one order changed each; how many states these have had is told"
+  );
+}
+
 void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
@@ -468,6 +480,7 @@ void define_check(CLI::App& app, Options& options) {
       "Write the result to a file instead of standard output (-: standard output)"
   );
   define_html(*check, options.check.html);
+  define_explain_order(*check, options.check.explain_order);
   check
       ->add_option(
           "--expect-exit",

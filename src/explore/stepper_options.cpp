@@ -38,8 +38,7 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .ignore_grid_order = options.ignore_grid_order,
       .weak = options.ptx_memory,
       .early_writes = options.early_writes && options.ptx_memory && options.orderly &&
-                      options.eager && !options.lockstep &&
-                      options.progress != ProgressModel::Hsa,
+                      options.eager && !options.lockstep && options.progress != ProgressModel::Hsa,
       .warp_rules = std::move(warp_rules)
   };
 }

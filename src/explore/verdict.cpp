@@ -318,12 +318,16 @@ private:
     }
   }
   static Diagnostic* same_place(report::Report& report, const Diagnostic& diagnostic) {
+    const auto same_line = [](const report::Label& a, const report::Label& b) {
+      return a.place.file == b.place.file && a.place.line == b.place.line;
+    };
     const auto same = [&](const Diagnostic& other) {
       return !diagnostic.threads.empty() && other.finding == diagnostic.finding &&
              other.rule == diagnostic.rule && other.place.known() &&
              other.place.file == diagnostic.place.file &&
              other.place.line == diagnostic.place.line &&
-             other.place.column == diagnostic.place.column;
+             other.place.column == diagnostic.place.column &&
+             std::ranges::equal(other.labels, diagnostic.labels, same_line);
     };
     const auto known = std::ranges::find_if(report.findings, same);
     return known == report.findings.end() ? nullptr : &*known;

@@ -532,9 +532,9 @@ private:
   void capture(std::size_t n, std::size_t cluster);
   void absorb_writes(Work& work, std::size_t cluster);
   enum class Whose : std::uint8_t { // accesses that a move has made, if it is made again
-    Anybody, // it is made for the first time
-    Cluster, // of the move's cluster
-    Thread   // of the moving thread
+    Anybody,                        // it is made for the first time
+    Cluster,                        // of the move's cluster
+    Thread                          // of the moving thread
   };
   void meet_open(const Move& move, std::span<const MadeAccess> made, Whose whose);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);

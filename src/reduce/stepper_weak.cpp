@@ -179,8 +179,8 @@ bool Stepper::comes_early(const Lane& at) const {
     return mutant_is(Mutant::EarlyFencesThatTell) || weak_->tells_nothing(thread, i);
   }
   const Work::Progress& progress = at.work->progress[at.cluster];
-  const bool kind = effect.is(Kind::Store) ||
-                    (effect.is(Kind::Update) && mutant_is(Mutant::EarlyUpdates));
+  const bool kind =
+      effect.is(Kind::Store) || (effect.is(Kind::Update) && mutant_is(Mutant::EarlyUpdates));
   if (!kind || !effect.is_strong() || !progress.made || progress.joins_are_moves ||
       !access_kinds_.unseen_outside(code, op)) {
     return false;
@@ -278,6 +278,7 @@ bool Stepper::fail_weakly() {
           found.bytes
       )
   );
+  d.threads.push_back(found.second.who);
   d.rule = found.scopes ? "RACE-STRONG" : "RACE";
   int number = 0;
   for (const WeakOrder::Side& side : {found.second, found.first}) {

@@ -195,7 +195,8 @@ public:
   std::optional<Unseen> unseen(Thread thread, const Range& range) const;
 
   void fence(Thread thread, const Fence& fence, Scope scope);
-  /// Would the fence neither tell its thread anything, nor pass on what somebody lacks? ([RED-EARLY])
+  /// Would the fence neither tell its thread anything, nor pass on what somebody lacks?
+  /// ([RED-EARLY])
   bool tells_nothing(Thread thread, const Fence& fence, Scope scope) const;
 
   /// What the thread knows, to hand it over at a barrier; and taking it.

@@ -233,6 +233,8 @@ std::span<const Bound> bounds() {
     ordered.kinds = {Load, Sum, PlainLoad, PlainStore, Kind::OrderedFence};
     add("weak-ordered", ordered, 2, 3);
     Bound::Size weak_hosts = hosts;
+    weak_hosts.kinds = {Exchange, Store};
+    weak_hosts.values = {Value::One, Value::Two};
     weak_hosts.weak = true;
     add("weak-hosts", weak_hosts, 1, 2);
     // Two grids at the same time.
