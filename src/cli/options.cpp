@@ -375,16 +375,21 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
   define_switches(check, search);
 }
 
-/// A flag, or one with a line.
+/// A line, or all of them.
 void define_explain_order(CLI::App& check, std::optional<unsigned>& line) {
-  check.add_flag(
-      "--explain-order{0}",
-      line,
-      "With --memory=ptx, where the verdict is 'terminates': find for each atomic of the program, "
-      "or "
-      "for those in line N (--explain-order=N), the weakest memory order with which the verdict "
-      "stays, by searches with one order changed each; how many states these have had is told"
-  );
+  constexpr unsigned last = 9'999'999;
+  check
+      .add_option_function<std::string>(
+          "--explain-order",
+          [&line](const std::string& where) {
+            line = where == "all" ? 0 : static_cast<unsigned>(std::stoul(where));
+          },
+          "With --memory=ptx, where the verdict is 'terminates': find for each atomic of the "
+          "program, or for those in a line, the weakest memory order with which the verdict stays, "
+          "by searches with one order changed each; how many states these have had is told"
+      )
+      ->type_name("LINE|all")
+      ->check(CLI::IsMember({"all"}) | CLI::Range(1U, last));
 }
 
 void define_check(CLI::App& app, Options& options) {

@@ -100,7 +100,7 @@ Stepper::Stepper(World& world, Options options)
       access_monitor_(
           {options_.sums,
            options_.orderly,
-           options_.early_writes,
+           options_.early_writes && options_.weak,
            options_.data_order,
            options_.phases,
            options_.learned,
@@ -710,12 +710,6 @@ bool Stepper::settle_lanes(const Lane& any) {
       }
     }
   }
-}
-
-void Stepper::settle(Work& work, std::size_t cluster) {
-  under_way_.early = options_.early_writes && !under_way_.tried;
-  settle_all(work, cluster);
-  under_way_.early = false;
 }
 
 void Stepper::settle_all(Work& work, std::size_t cluster) {

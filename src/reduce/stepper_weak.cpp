@@ -162,6 +162,12 @@ std::optional<WeakNext> Stepper::weak_next(const Lane& at) const {
   return result;
 }
 
+void Stepper::settle(Work& work, std::size_t cluster) {
+  under_way_.early = weak_ && options_.early_writes && !under_way_.tried;
+  settle_all(work, cluster);
+  under_way_.early = false;
+}
+
 /// Does the access or fence at which the lane stands come at once, although others could tell when
 /// it comes ([RED-EARLY])?
 bool Stepper::comes_early(const Lane& at) const {

@@ -18,7 +18,7 @@ def check(*arguments, flags=("--memory=ptx",)):
     return done.returncode, done.stdout + done.stderr
 
 
-def said(case, flag="--explain-order"):
+def said(case, flag="--explain-order=all"):
     status, text = check(flag, str(PROGRAM), "--", case)
     return status, {int(line): answer for line, answer in SAID.findall(text)}, text
 
@@ -57,10 +57,14 @@ class ExplainOrder(unittest.TestCase):
         self.assertFalse(answers)
 
     def test_refused(self):
-        status, text = check("--explain-order", str(PROGRAM), "--", "message", flags=())
+        status, text = check("--explain-order=all", str(PROGRAM), "--", "message", flags=())
         self.assertEqual(status, 2)
         self.assertIn("--explain-order needs --memory=ptx", text)
-        status, text = check("--explain-order", str(PROGRAM), "--", "unknown-case", flags=("--memory=ptx",))
+        for where in ("0", "here", "-1"):
+            status, text = check(f"--explain-order={where}", str(PROGRAM), "--", "message")
+            self.assertEqual(status, 2, text)
+            self.assertIn("--explain-order", text)
+        status, text = check("--explain-order=all", str(PROGRAM), "--", "unknown-case", flags=("--memory=ptx",))
         self.assertEqual(status, 1)
         self.assertIn("orders are explained where the verdict is 'terminates'", text)
 
