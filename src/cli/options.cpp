@@ -377,7 +377,15 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
 
 /// A line, or all of them.
 void define_explain_order(CLI::App& check, std::optional<unsigned>& line) {
-  constexpr unsigned last = 9'999'999;
+  const CLI::Validator is_line(
+      [](const std::string& where) -> std::string {
+        constexpr std::size_t digits = 7;
+        const bool number = where.size() <= digits && where[0] != '0' &&
+                            where.find_first_not_of("0123456789") == std::string::npos;
+        return where == "all" || (!where.empty() && number) ? "" : "needs a line, or 'all'";
+      },
+      ""
+  );
   check
       .add_option_function<std::string>(
           "--explain-order",
@@ -389,7 +397,7 @@ void define_explain_order(CLI::App& check, std::optional<unsigned>& line) {
           "by searches with one order changed each; how many states these have had is told"
       )
       ->type_name("LINE|all")
-      ->check(CLI::IsMember({"all"}) | CLI::Range(1U, last));
+      ->check(is_line);
 }
 
 void define_check(CLI::App& app, Options& options) {

@@ -60,13 +60,6 @@ std::string text(const weak::Value& value, std::uint32_t bytes) {
 // make for one object, or for two in one word, differ in size, so they would be taken for a race.
 constexpr const char* around_small_object = "an atomic access to an object of one or two bytes";
 
-/// What libcu++ has inlined; a call of it would be told from its caller only.
-bool reads_word_around(const isa::Code& code, const isa::Op& op) {
-  isa::Frame frame;
-  frame.code = &code;
-  return isa::reads_word_around(frame, op);
-}
-
 const char* why(weak::Unseen::Why why) {
   switch (why) {
   case weak::Unseen::Why::NotReleased:
@@ -314,7 +307,7 @@ std::uint64_t WeakOrder::tag(int lane) {
              b.z,
              turn_.grid->describe()
          ),
-         reads_word_around(code, *op) ? around_small_object : effect.name}
+         effect.is_strong() && isa::has_word_address(code, *op) ? around_small_object : effect.name}
     );
   }
   return known->second;
