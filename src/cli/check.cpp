@@ -6,6 +6,7 @@
 #include "cli/config_file.h"
 #include "cli/file.h"
 #include "cli/lockstep.h"
+#include "cli/orders.h"
 #include "cli/page.h"
 #include "cli/races.h"
 #include "cli/single_run.h"
@@ -163,6 +164,9 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   if (options.search.ptx_memory && options.device.warps != "independent") {
     return input_error("--memory=ptx needs --warps=independent");
   }
+  if (options.explain_order && !options.search.ptx_memory) {
+    return input_error("--explain-order needs --memory=ptx");
+  }
   if (options.device.reconvergence != "early-ends" && options.device.warps == "independent") {
     return input_error("--reconvergence needs --warps=lockstep or --warps=both");
   }
@@ -207,6 +211,10 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   TRY(request.environment, launch_environment(target, device, "check"));
   const Remarks remarks;
   request.environment["HEDDLE_REMARKS_TO"] = remarks.file();
+  const Orders orders;
+  if (options.explain_order) {
+    orders.ask_for_list(request.environment);
+  }
   explore::Schedule& schedule = request.schedule;
   schedule.program = is_source(options.program) ? options.program : target.path;
   schedule.arguments = options.arguments;
@@ -266,6 +274,10 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   if (found.ended_at_barriers && !report.rests_on.empty() &&
       !std::ranges::count(report.rests_on, "BAR-3")) {
     report.rests_on.emplace_back("BAR-3");
+  }
+  if (options.explain_order) {
+    const auto said = orders.explain(request, report, *options.explain_order);
+    report.notes.insert(report.notes.end(), said.begin(), said.end());
   }
   say_if_interrupted(report);
   if (const std::string warning = second_program(target); !warning.empty()) {

@@ -375,6 +375,31 @@ void define_limits(CLI::App& check, explore::Options& search, explore::Workers& 
   define_switches(check, search);
 }
 
+/// A line, or all of them.
+void define_explain_order(CLI::App& check, std::optional<unsigned>& line) {
+  const CLI::Validator is_line(
+      [](const std::string& where) -> std::string {
+        constexpr std::size_t digits = 7;
+        const bool number = where.size() <= digits && where[0] != '0' &&
+                            where.find_first_not_of("0123456789") == std::string::npos;
+        return where == "all" || (!where.empty() && number) ? "" : "needs a line, or 'all'";
+      },
+      ""
+  );
+  check
+      .add_option_function<std::string>(
+          "--explain-order",
+          [&line](const std::string& where) {
+            line = where == "all" ? 0 : static_cast<unsigned>(std::stoul(where));
+          },
+          "With --memory=ptx, where the verdict is 'terminates': find for each atomic of the "
+          "program, or for those in a line, the weakest memory order with which the verdict stays, "
+          "by searches with one order changed each; how many states these have had is told"
+      )
+      ->type_name("LINE|all")
+      ->check(is_line);
+}
+
 void define_check(CLI::App& app, Options& options) {
   CLI::App* check = app.add_subcommand("check", "Search all schedules of a CUDA program for hangs");
   define_program_options(*check, options.check);
@@ -468,6 +493,7 @@ void define_check(CLI::App& app, Options& options) {
       "Write the result to a file instead of standard output (-: standard output)"
   );
   define_html(*check, options.check.html);
+  define_explain_order(*check, options.check.explain_order);
   check
       ->add_option(
           "--expect-exit",

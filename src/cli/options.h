@@ -36,9 +36,10 @@ struct CheckOptions : ProgramOptions {
   std::string checkpoint; // a file with what has been found so far; empty: none
   bool resume = false;    // what is in the file is not searched, or checked, again
   double checkpoint_every = explore::CheckpointFile().seconds; // of a search
-  std::string html;           // a page about what was found; empty: none
-  unsigned races = 0;         // schedules under the race monitor before the search
-  bool uninitialised = false; // one schedule under the monitor of unwritten memory
+  std::string html;                      // a page about what was found; empty: none
+  std::optional<unsigned> explain_order; // of the atomics in that line, 0: of all
+  unsigned races = 0;                    // schedules under the race monitor before the search
+  bool uninitialised = false;            // one schedule under the monitor of unwritten memory
   explore::Options search;
   explore::Workers workers;
   std::string progress_file;

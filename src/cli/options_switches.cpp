@@ -30,6 +30,10 @@ constexpr Switch switches[] = {
      &explore::Options::movers,
      "atomic and volatile accesses are interleaved although no other thread can access the place "
      "before their own thread goes on"},
+    {"--no-early-writes",
+     &explore::Options::early_writes,
+     "with --memory=ptx stores that come behind all others, and fences that tell nobody anything, "
+     "are interleaved, too"},
     {"--no-data-order",
      &explore::Options::data_order,
      "atomic and volatile accesses on whose order only data depends are interleaved, too"},

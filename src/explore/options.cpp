@@ -31,6 +31,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-orderly", &Options::orderly, false},
     {"no-places", &Options::places, false},
     {"no-movers", &Options::movers, false},
+    {"no-early-writes", &Options::early_writes, false},
     {"no-data-order", &Options::data_order, false},
     {"no-retries", &Options::retries, false},
     {"no-cone", &Options::cone, false},

@@ -50,6 +50,9 @@ struct Options {
   // And those before which no other thread can make a conflicting one (reduce/left_movers.h); in a
   // search by decisions, since it takes several attempts to find out which those are.
   bool movers = true;
+  // With the memory model of PTX: stores behind which nothing is, and fences that tell nobody
+  // anything, happen as soon as they can.
+  bool early_writes = true;
   // So do atomic and volatile accesses on whose order only data depends (reduce/order_data.h):
   // those of instructions that have met others.
   bool data_order = true;

@@ -37,6 +37,8 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .starts_at_once = options.starts_at_once,
       .ignore_grid_order = options.ignore_grid_order,
       .weak = options.ptx_memory,
+      .early_writes = options.early_writes && options.orderly && options.eager &&
+                      !options.lockstep && options.progress != ProgressModel::Hsa,
       .warp_rules = std::move(warp_rules)
   };
 }

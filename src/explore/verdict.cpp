@@ -210,8 +210,7 @@ private:
       }
       if (Diagnostic* known = same_place(report, diagnostic)) {
         // What happens to several threads at one place is one finding.
-        known->threads
-            .insert(known->threads.end(), diagnostic.threads.begin(), diagnostic.threads.end());
+        std::ranges::copy(diagnostic.threads, std::back_inserter(known->threads));
         continue;
       }
       diagnostic.replay = replay_of_event(event, site);
@@ -318,14 +317,15 @@ private:
     }
   }
   static Diagnostic* same_place(report::Report& report, const Diagnostic& diagnostic) {
-    const auto same = [&](const Diagnostic& other) {
+    const auto line = [](const report::Place& p) { return std::tie(p.file, p.line); };
+    const auto of = [&](const report::Label& label) { return line(label.place); };
+    const auto known = std::ranges::find_if(report.findings, [&](const Diagnostic& other) {
       return !diagnostic.threads.empty() && other.finding == diagnostic.finding &&
              other.rule == diagnostic.rule && other.place.known() &&
-             other.place.file == diagnostic.place.file &&
-             other.place.line == diagnostic.place.line &&
-             other.place.column == diagnostic.place.column;
-    };
-    const auto known = std::ranges::find_if(report.findings, same);
+             line(other.place) == line(diagnostic.place) &&
+             other.place.column == diagnostic.place.column &&
+             std::ranges::equal(other.labels, diagnostic.labels, {}, of, of);
+    });
     return known == report.findings.end() ? nullptr : &*known;
   }
 

@@ -70,6 +70,11 @@ bool reads_word_around(const Frame& frame, const Op& op) {
     }
     return false;
   }
+  return has_word_address(code, op);
+}
+
+bool has_word_address(const Code& code, const Op& op) {
+  const ptx::Instruction& i = code.function->body[op.instruction];
   const auto type = i.type();
   const auto address =
       std::ranges::find(i.operands, ptx::OperandKind::Address, &ptx::Operand::kind);

@@ -15,5 +15,7 @@ namespace heddle::isa {
 
 /// Is `op`, executed in `frame`, one of those?
 bool reads_word_around(const Frame& frame, const Op& op);
+/// Is the address of the access another one of which the lowest bits have been cleared?
+bool has_word_address(const Code& code, const Op& op);
 
 } // namespace heddle::isa

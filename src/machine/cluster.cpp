@@ -152,23 +152,31 @@ SourcePlace place_of(const ptx::Module& module, std::uint32_t location) {
 
 } // namespace
 
+std::vector<SourcePlace> places_of(const ptx::Module& module, const ptx::Instruction& instruction) {
+  std::vector<SourcePlace> result;
+  std::optional<std::uint32_t> at = instruction.location;
+  while (at && *at < module.source_locations.size()) {
+    result.push_back(place_of(module, *at));
+    at = module.source_locations[*at].inlined_at;
+  }
+  return result;
+}
+
 void describe_instruction(const isa::Code& code, const isa::Op& op, FaultReport& report) {
   if (op.instruction >= code.function->body.size()) {
     return;
   }
   const ptx::Instruction& instruction = code.function->body[op.instruction];
   report.instruction = ptx::print(*code.module, *code.function, instruction);
-  std::optional<std::uint32_t> at = instruction.location;
-  if (instruction.location == ptx::Instruction::no_location) {
+  std::vector<SourcePlace> places = places_of(*code.module, instruction);
+  if (places.empty()) {
     return;
   }
-  report.source = place_of(*code.module, *at);
-  while (at && *at < code.module->source_locations.size()) {
-    at = code.module->source_locations[*at].inlined_at;
-    if (at) {
-      report.inlined_at.push_back(place_of(*code.module, *at));
-    }
-  }
+  report.source = std::move(places.front());
+  report.inlined_at.assign(
+      std::make_move_iterator(places.begin() + 1),
+      std::make_move_iterator(places.end())
+  );
   SourcePlace& outermost = report.inlined_at.empty() ? report.source : report.inlined_at.back();
   outermost.function = function_name(code.function->name);
 }

@@ -1,6 +1,7 @@
 // Implements weak_order.h.
 #include "model/weak_order.h"
 
+#include "isa/word_around.h"
 #include "machine/grid.h"
 #include "machine/source_place.h"
 #include "ptx/effect.h"
@@ -54,6 +55,10 @@ std::string text(const weak::Value& value, std::uint32_t bytes) {
   return bytes <= sizeof value[0] ? fmt::format("{}", value[0])
                                   : fmt::format("{:#x}:{:016x}", value[1], value[0]);
 }
+
+// Of libcu++, for an object of one or two bytes (isa/word_around.h): the accesses that two threads
+// make for one object, or for two in one word, differ in size, so they would be taken for a race.
+constexpr const char* around_small_object = "an atomic access to an object of one or two bytes";
 
 const char* why(weak::Unseen::Why why) {
   switch (why) {
@@ -302,7 +307,7 @@ std::uint64_t WeakOrder::tag(int lane) {
              b.z,
              turn_.grid->describe()
          ),
-         effect.name}
+         effect.is_strong() && isa::has_word_address(code, *op) ? around_small_object : effect.name}
     );
   }
   return known->second;
@@ -340,7 +345,10 @@ void WeakOrder::accessed(int lane, std::byte* at, std::uint32_t bytes, bool stor
   const auto has_race =
       [&](const weak::Range& range, bool writes, std::optional<std::uint32_t> reads) {
         const auto found = now_->race(thread, range, next.access, writes, reads);
-        if (found) {
+        if (found && (sides_[found->tag].what == around_small_object ||
+                      sides_[own].what == around_small_object)) {
+          not_modelled(fmt::format("{} beside another one to its word", around_small_object));
+        } else if (found) {
           race_ = Found{
               sides_[found->tag],
               sides_[own],
@@ -401,6 +409,12 @@ void WeakOrder::fence(int lane, const ptx::Instruction& i) {
   if (const auto fence = weak_fence(i); fence && now_->has_thread(thread)) {
     change().fence(thread, fence->first, fence->second);
   }
+}
+
+bool WeakOrder::tells_nothing(weak::Thread thread, const ptx::Instruction& i) const {
+  const auto fence = weak_fence(i);
+  return fence && now_->has_thread(thread) &&
+         now_->tells_nothing(thread, fence->first, fence->second);
 }
 
 void WeakOrder::end_turn() {

@@ -73,6 +73,12 @@ public:
   };
   /// All of them, the one that accesses memory as it is last.
   std::vector<Way> ways(weak::Thread thread, const Next& next) const;
+  /// Does it write behind all messages that are there, and read nothing? ([RED-EARLY])
+  bool only_comes_last(weak::Thread thread, const Next& next) const {
+    return next.writes && !next.reads && ways(thread, next).size() == 1;
+  }
+  /// Is the fence one that changes nothing but its thread's position?
+  bool tells_nothing(weak::Thread thread, const ptx::Instruction& fence) const;
   /// What a move that makes it in that way is called; stays where it is.
   const char* name(const Next& next, const Way& way) const;
   /// A number of the place, not 0.

@@ -22,6 +22,7 @@ public:
       : live_(live),
         // One order of several: what is out of order is not followed to what is open.
         movable_(movers && learned.unordered == 0 ? ~learned.immovable : 0),
+        seen_outside_(learned.immovable),
         contended_(learned.contended),
         // One order of several is searched for instructions as a whole (order_data.h).
         places_(learned.places == 0 || learned.unordered != 0 ? everywhere : learned.places),
@@ -45,13 +46,17 @@ public:
            !ptx::effect_of(code.function->body[op.instruction]).is(ptx::Effect::Kind::Update) &&
            (movable_ >> bucket(code, op) & 1) != 0;
   }
+  /// A store that may come before others' accesses if neither host nor copies see it ([RED-EARLY]).
+  bool unseen_outside(const isa::Code& code, const isa::Op& op) {
+    return (seen_outside_ >> bucket(code, op) & 1) == 0;
+  }
   bool some_movable() const { return movable_ != 0; }
   /// True once floating-point numbers were added up in one order of several.
   bool saw_float_sum() const { return saw_float_sum_; }
 
 private:
   LiveState& live_;
-  std::uint64_t movable_;
+  std::uint64_t movable_, seen_outside_;
   static constexpr std::uint64_t everywhere = ~std::uint64_t{0};
   std::uint64_t contended_, places_;
   bool by_warps_;

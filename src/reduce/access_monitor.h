@@ -32,7 +32,7 @@ namespace heddle::reduce {
 class AccessMonitor {
 public:
   struct Assumed { // Stepper::Options
-    bool sums = false, orderly = false, data_order = false, phases = false;
+    bool sums = false, orderly = false, early_writes = false, data_order = false, phases = false;
     Learned learned;
     Mutant mutant = Mutant::None;
   };

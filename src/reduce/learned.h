@@ -27,7 +27,8 @@ struct Learned {
   /// is taken for independent again ([RED-PLACES]). None: they are contended everywhere.
   std::uint64_t places = 0;
   /// Of contended instructions those before whose accesses others may make conflicting ones: the
-  /// search chooses when these happen ([RED-MOVERS]).
+  /// search chooses when these happen ([RED-MOVERS]); with the memory model of PTX those that the
+  /// host or a copy may see ([RED-EARLY]).
   std::uint64_t immovable = 0;
   /// Instructions whose accesses conflict with others of the same thread or block only. Threads
   /// that have made one are told apart ([RED-OWNED]).

@@ -30,6 +30,9 @@ enum class Mutant : std::uint8_t {
   PlacesOfOthers,             // … is contended not where it was, but sixteen bytes on
   MoversUnwatched,            // nobody looks whether others access what is open
   MoversForgetEnds,           // a thread that ends closes what it has opened
+  EarlyUpdates,               // updates come at once like stores
+  EarlyFencesThatTell,        // so do fences that pass something on
+  EarlyUnwatched,             // nobody looks whether the host or a copy sees what comes at once
   OwnedForgotten,             // accesses of one thread need not be owned
   DataOrderTakesAll,          // of any access it is said that only data depends on it
   DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
@@ -84,6 +87,9 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::PlacesOfOthers, "places", "of-others"},
     {Mutant::MoversUnwatched, "movers", "unwatched"},
     {Mutant::MoversForgetEnds, "movers", "forget-ends"},
+    {Mutant::EarlyUpdates, "early-writes", "updates"},
+    {Mutant::EarlyFencesThatTell, "early-writes", "fences-that-tell"},
+    {Mutant::EarlyUnwatched, "early-writes", "unwatched"},
     {Mutant::OwnedForgotten, "orderly", "forgets-owned"},
     {Mutant::DataOrderTakesAll, "data-order", "takes-all"},
     {Mutant::DataOrderNeverDecides, "data-order", "never-decides"},

@@ -100,6 +100,7 @@ Stepper::Stepper(World& world, Options options)
       access_monitor_(
           {options_.sums,
            options_.orderly,
+           options_.early_writes && options_.weak,
            options_.data_order,
            options_.phases,
            options_.learned,
@@ -378,6 +379,9 @@ bool Stepper::is_choice(const Lane& at) const {
     return false;
   }
   const OperationKind kind = classify(at).kind;
+  if (kind == OperationKind::Access && comes_early(at)) {
+    return false;
+  }
   return is_choice(at, kind) || ((kind == OperationKind::Plain || kind == OperationKind::Orderly) &&
                                  (waiting(at) & bit(at.lane)) != 0);
 }
@@ -393,7 +397,7 @@ LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
   const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
   LaneMask result = 0;
   const ptx::Effect& effect = ptx::effect_of(i);
-  const bool alike = !effect.is(Kind::Mbarrier) && !effect.is(Kind::Copy);
+  const bool alike = !effect.is(Kind::Mbarrier) && !effect.is(Kind::Copy) && !under_way_.early;
   if (alike && (op.flags & isa::Guarded) == 0 && i.one_of(ptx::Category::Space)) {
     // What kind of access it is does not depend on its address.
     const OperationKind kind = classify(first).kind;
@@ -653,11 +657,12 @@ bool Stepper::settle_lanes(const Lane& any, int& rounds, std::uint64_t asks) {
         continue;
       }
     }
-    if (const bool own = heap_ != nullptr || clock_reading(at) != nullptr;
+    if (const bool own = heap_ != nullptr || under_way_.early || clock_reading(at) != nullptr;
         own && stands_at_visible(at)) {
       const OperationKind kind = classify(at).kind;
-      if (kind == OperationKind::Allocation || kind == OperationKind::Clock) {
-        group = bit(at.lane); // each call, and each time, is somebody's
+      if (kind == OperationKind::Allocation || kind == OperationKind::Clock ||
+          kind == OperationKind::Access) {
+        group = bit(at.lane); // each call, time, and access that comes early, is somebody's
       }
     }
     // Without what is only tried out: that is remembered, so it depends on other states.
@@ -707,7 +712,7 @@ bool Stepper::settle_lanes(const Lane& any) {
   }
 }
 
-void Stepper::settle(Work& work, std::size_t cluster) {
+void Stepper::settle_all(Work& work, std::size_t cluster) {
   // A barrier that opens lets lanes go that were looked at before: repeat until nothing changes.
   constexpr int many_passes = 4096;
   std::uint64_t executed = 0;

@@ -111,6 +111,7 @@ public:
     // The PTX memory model in the place of sequential consistency (stepper_weak.cpp). All other
     // reductions but `eager` have to be off.
     bool weak = false;
+    bool early_writes = false; // [RED-EARLY], with `weak`
     // Empty: threads are independent.
     MakeWarpRules warp_rules = {};
     Mutant mutant = Mutant::None; // for tests of tests
@@ -363,6 +364,7 @@ private:
   static void note_endless(const Lane& at, isa::LaneMask lanes, const Recurrence& circle);
   bool loops_for_ever(const Lane& at, std::uint64_t rounds);
   void settle(Work& work, std::size_t cluster);
+  void settle_all(Work& work, std::size_t cluster);
   void fail(const Lane& at);
   void make_heap(const isa::Kernel& kernel);
   Hash128 lane_state(const Lane& at) const;
@@ -479,7 +481,8 @@ private:
   void begin_weak_threads(Work& work);
   void note_weak_ends(Work& work, std::size_t cluster);
   static WeakOrder::Turn weak_turn(const Lane& at);
-  std::optional<WeakNext> weak_next(const Lane& at);
+  std::optional<WeakNext> weak_next(const Lane& at) const;
+  bool comes_early(const Lane& at) const;
   void add_ways(Move move, const Image& image, std::vector<Move>& result) const;
   isa::Stop run_weakly(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
   bool fail_weakly();
@@ -529,9 +532,9 @@ private:
   void capture(std::size_t n, std::size_t cluster);
   void absorb_writes(Work& work, std::size_t cluster);
   enum class Whose : std::uint8_t { // accesses that a move has made, if it is made again
-    Anybody, // it is made for the first time
-    Cluster, // of the move's cluster
-    Thread   // of the moving thread
+    Anybody,                        // it is made for the first time
+    Cluster,                        // of the move's cluster
+    Thread                          // of the moving thread
   };
   void meet_open(const Move& move, std::span<const MadeAccess> made, Whose whose);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);

@@ -133,7 +133,8 @@ void Stepper::submitted(const CommandPtr& command) {
         work->identity,
         {.place = wait->address + static_cast<std::uint64_t>(range.delta),
          .bytes = wait->bytes,
-         .contended = true}
+         .contended = true,
+         .of_host = true}
     );
   }
   if (work->kernel()) {

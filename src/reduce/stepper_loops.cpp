@@ -50,6 +50,7 @@ void Stepper::note_endless(const Lane& at, LaneMask lanes, const Recurrence& cir
 bool Stepper::loops_for_ever(const Lane& at, std::uint64_t rounds) {
   const isa::Warp& warp = warp_state(at).warp;
   Work::Progress& progress = at.work->progress[at.cluster];
+  under_way_.early = false; // what is written again and again is seen again and again
   Recurrence circle(lane_state(at));
   std::uint64_t asked = 0, silent_in_row = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {

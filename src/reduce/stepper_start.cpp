@@ -63,7 +63,7 @@ void Stepper::find_start(Work& work, std::size_t c) {
   if (weak_) {
     weak_->keep();
   }
-  under_way_.bundling = true;
+  under_way_.bundling = under_way_.tried = true;
   const bool alike = by_warps() || first_steps_are_joins(work, c);
   under_way_.bundling = false;
   if (alike) {
@@ -79,6 +79,7 @@ void Stepper::find_start(Work& work, std::size_t c) {
       work.starts[c] = Start::Through;
     }
   }
+  under_way_.tried = false;
   absorb_writes(work, c);
   work.loaded[c] = nullptr;
   undo_to(here);

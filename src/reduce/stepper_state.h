@@ -51,6 +51,8 @@ struct UnderWay {
   bool active = false;
   bool submitted = false;         // it has submitted something
   bool made_again = false;        // as Again said
+  bool early = false;             // [RED-EARLY]
+  bool tried = false;             // only to see what a cluster does when it starts
   bool bundling = false;          // plain accesses of a thread that is about to take its next step
   mutable bool repeatable = true; // it touches nothing but images and memory
   ptx::StepKind taken{};

@@ -108,7 +108,7 @@ WeakOrder::Turn Stepper::weak_turn(const Lane& at) {
 }
 
 /// The strong access at which the lane stands, if it is one that others may see.
-std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
+std::optional<WeakNext> Stepper::weak_next(const Lane& at) const {
   isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
   isa::Frame& frame = *warp.frame[index];
@@ -160,6 +160,40 @@ std::optional<WeakNext> Stepper::weak_next(const Lane& at) {
     std::memcpy(next.expected.data(), operand, bytes);
   }
   return result;
+}
+
+void Stepper::settle(Work& work, std::size_t cluster) {
+  under_way_.early = weak_ && options_.early_writes && !under_way_.tried;
+  settle_all(work, cluster);
+  under_way_.early = false;
+}
+
+/// Does the access or fence at which the lane stands come at once, although others could tell when
+/// it comes ([RED-EARLY])?
+bool Stepper::comes_early(const Lane& at) const {
+  if (!under_way_.early) {
+    return false;
+  }
+  const isa::Warp& warp = warp_state(at).warp;
+  const auto index = static_cast<std::size_t>(at.lane);
+  const isa::Op& op = *warp.pc[index];
+  const isa::Code& code = *warp.frame[index]->code;
+  const ptx::Instruction& i = code.function->body[op.instruction];
+  const ptx::Effect& effect = ptx::effect_of(i);
+  const weak::Thread thread = weak_thread(at) + static_cast<weak::Thread>(at.lane);
+  if (effect.is(Kind::Fence)) {
+    return mutant_is(Mutant::EarlyFencesThatTell) || weak_->tells_nothing(thread, i);
+  }
+  const Work::Progress& progress = at.work->progress[at.cluster];
+  const bool kind =
+      effect.is(Kind::Store) || (effect.is(Kind::Update) && mutant_is(Mutant::EarlyUpdates));
+  if (!kind || !effect.is_strong() || !progress.made || progress.joins_are_moves ||
+      !access_kinds_.unseen_outside(code, op)) {
+    return false;
+  }
+  const auto next = weak_next(at);
+  return next && (weak_->only_comes_last(thread, next->next) ||
+                  (effect.is(Kind::Update) && weak_->ways(thread, next->next).size() == 1));
 }
 
 /// The move, or one for each way to make its access.
@@ -250,6 +284,7 @@ bool Stepper::fail_weakly() {
           found.bytes
       )
   );
+  d.threads.push_back(found.second.who);
   d.rule = found.scopes ? "RACE-STRONG" : "RACE";
   int number = 0;
   for (const WeakOrder::Side& side : {found.second, found.first}) {

@@ -21,6 +21,9 @@
 //   HEDDLE_MODE=run|check   run: go on as fast as possible; check: every schedule
 //   HEDDLE_BARRIERS=WORD    ptx: ended threads hold up no barrier (default); guide: they do
 //   HEDDLE_REMARKS_TO=FILE  check: what is only a warning is written there, in lines
+//   HEDDLE_ORDERS_TO=FILE   check: the memory orders of the program's atomics are written there, in
+//                           lines (registration/orders.h)
+//   HEDDLE_ORDER=LINE       check: the order of one of them is another one, in such a line
 //   HEDDLE_LIBRARY_RACES=1  with HEDDLE_RACES: those inside of NVIDIA's own libraries, too
 //   HEDDLE_SAME_VALUE=error with HEDDLE_RACES: writes of the same value are findings like others
 //   HEDDLE_WARPS=NAME       independent: each thread on its own (default); lockstep: as once

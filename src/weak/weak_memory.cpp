@@ -445,6 +445,22 @@ void WeakMemory::fence(Thread thread, const Fence& fence, Scope scope) {
   }
 }
 
+bool WeakMemory::tells_nothing(Thread thread, const Fence& fence, Scope scope) const {
+  const View all = known_to_all();
+  const State& state = threads_.at(thread);
+  return state.view.is_in(all) &&
+         (!fence.acquire || std::ranges::all_of(
+                                state.pending,
+                                [&](const Pending& p) {
+                                  return p.release.view.is_in(all) ||
+                                         !passes_on(p.release, thread, scope);
+                                }
+                            )) &&
+         (!fence.sc || std::ranges::all_of(sc_, [&](const Release& f) {
+           return f.view.is_in(all) || !reach(thread, scope, f.thread, f.scope);
+         }));
+}
+
 void WeakMemory::learn(Thread thread, const View& view) {
   threads_.at(thread).view.add_all(view);
 }

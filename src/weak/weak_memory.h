@@ -195,6 +195,9 @@ public:
   std::optional<Unseen> unseen(Thread thread, const Range& range) const;
 
   void fence(Thread thread, const Fence& fence, Scope scope);
+  /// Would the fence neither tell its thread anything, nor pass on what somebody lacks?
+  /// ([RED-EARLY])
+  bool tells_nothing(Thread thread, const Fence& fence, Scope scope) const;
 
   /// What the thread knows, to hand it over at a barrier; and taking it.
   const View& view(Thread thread) const { return threads_.at(thread).view; }
@@ -290,6 +293,7 @@ private:
   Message make_message(Thread, const Range&, const Access&, const Value&, std::uint64_t tag);
   bool changes_nothing(Thread, const Range&, const Access&, const Message&, const Value&) const;
   void tidy_places();
+  View known_to_all() const;
   std::vector<std::uint32_t> canonical() const;
   static void name_view(Hasher& hasher, const View& view, const std::vector<std::uint32_t>& order);
 

@@ -67,17 +67,22 @@ void WeakMemory::remove_from_views(const View& events) {
   }
 }
 
-void WeakMemory::tidy() {
-  tidy_places();
-  View by_all;
+View WeakMemory::known_to_all() const {
+  View result;
   for (std::uint32_t n = 0; n < events_.size(); ++n) {
     if (events_[n].used) {
-      by_all.add(n);
+      result.add(n);
     }
   }
   for (const auto& [_, state] : threads_) {
-    by_all.keep_only(state.view);
+    result.keep_only(state.view);
   }
+  return result;
+}
+
+void WeakMemory::tidy() {
+  tidy_places();
+  const View by_all = known_to_all();
   if (!by_all.empty()) {
     for (auto& [_, messages] : places_) {
       for (Message& m : messages) {

@@ -229,6 +229,14 @@ std::span<const Bound> bounds() {
     Bound::Size fenced = passes;
     fenced.kinds = {Load, Sum, PlainLoad, PlainStore, Kind::Fence};
     add("weak-fenced", fenced, 2, 3);
+    Bound::Size ordered = fenced;
+    ordered.kinds = {Load, Sum, PlainLoad, PlainStore, Kind::OrderedFence};
+    add("weak-ordered", ordered, 2, 3);
+    Bound::Size weak_hosts = hosts;
+    weak_hosts.kinds = {Exchange, Store};
+    weak_hosts.values = {Value::One, Value::Two};
+    weak_hosts.weak = true;
+    add("weak-hosts", weak_hosts, 1, 2);
     // Two grids at the same time.
     Bound::Size grids = hosts;
     grids.kinds = {Load, Store, Sum, Increment, Wait};

@@ -24,6 +24,7 @@ const std::array<Row, reductions>& rows() {
       {"orderly", &Options::orderly, {Eager}},
       {"places", &Options::places, {Eager, Orderly}},
       {"movers", &Options::movers, {Eager, Orderly, Cone}},
+      {"early-writes", &Options::early_writes, {Eager, Orderly}},
       {"data-order", &Options::data_order, {Eager, Sums, Orderly}},
       {"retries", &Options::retries, {Eager, Sums, Orderly, DataOrder}},
       {"phases", &Options::phases, {Eager}},
@@ -56,6 +57,8 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
     return false;
   }
   switch (reduction) {
+  case Reduction::EarlyWrites:
+    return program.weak;
   case Reduction::Retries:
     return uses(program, {Kind::Retry, Kind::Lock});
   case Reduction::Phases:

@@ -23,6 +23,7 @@ enum class Reduction : std::uint8_t {
   Orderly,
   Places,
   Movers,
+  EarlyWrites,
   DataOrder,
   Retries,
   Phases,
@@ -35,7 +36,7 @@ enum class Reduction : std::uint8_t {
   Returns,
   CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
-inline constexpr std::size_t reductions = 17;
+inline constexpr std::size_t reductions = 18;
 
 class Configuration {
 public:

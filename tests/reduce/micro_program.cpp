@@ -319,6 +319,8 @@ private:
       return fmt::format("mov.u32 {}, %nctaid.x;\n", to);
     case Kind::Fence:
       return "fence.acq_rel.gpu;\n";
+    case Kind::OrderedFence:
+      return "fence.sc.gpu;\n";
     case Kind::Publish:
     case Kind::PublishSome:
     case Kind::Republish: {
@@ -419,6 +421,7 @@ std::string words(const Operation& operation, std::size_t n) {
       "clock",
       "size",
       "fence",
+      "fence.sc",
       "publish",
       "publish if P is 1",
       "publish again",

@@ -42,18 +42,19 @@ enum class Kind : std::uint8_t {
   WaitOrLate,     // the same, or until a clock shows that a millisecond has gone: 0
   PlainLoad,
   PlainStore,
-  Barrier,   // of the block or cluster
-  Vote,      // of all threads of a block's warp
-  Active,    // how many threads activemask names
-  Arrive,    // at an mbarrier
-  WaitPhase, // until the first phase of the mbarrier is complete
-  Ask,       // whether it is
-  Allocate,  // more than half of the heap: the result says if there was room
-  Free,      // that
-  Neighbour, // reads shared memory of the first block of the cluster
-  Clock,     // is read
-  Size,      // how many blocks the grid has
-  Fence,     // of acquire and release
+  Barrier,      // of the block or cluster
+  Vote,         // of all threads of a block's warp
+  Active,       // how many threads activemask names
+  Arrive,       // at an mbarrier
+  WaitPhase,    // until the first phase of the mbarrier is complete
+  Ask,          // whether it is
+  Allocate,     // more than half of the heap: the result says if there was room
+  Free,         // that
+  Neighbour,    // reads shared memory of the first block of the cluster
+  Clock,        // is read
+  Size,         // how many blocks the grid has
+  Fence,        // of acquire and release
+  OrderedFence, // sequentially consistent
   // Actor 0 loads P and uses a plain variable of the block, and then all meet at the barrier. No
   // program has a data race by these, since an operation that all do together ends each access.
   Publish,     // it stores the value there

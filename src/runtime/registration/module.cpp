@@ -2,9 +2,9 @@
 #include "runtime/registration/module.h"
 
 #include "explore/explorer.h"
-#include "ptx/parse.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/registration/built_in.h"
+#include "runtime/registration/orders.h"
 
 #include <fmt/format.h>
 
@@ -156,7 +156,7 @@ Result<void> Modules::read_units(FatBinary& owner) {
     if (fatbins.size() > 1) {
       name += fmt::format(".{}", i + 1);
     }
-    TRY(std::unique_ptr<ptx::Module> module, ptx::parse(text, name + ".ptx"));
+    TRY(std::unique_ptr<ptx::Module> module, parse_with_orders(text, name + ".ptx"));
     units.push_back(std::move(module));
   }
   TRY_VOID(add_built_in(units));
@@ -172,7 +172,7 @@ Result<FatBinary*> Modules::load(const std::vector<std::string>& texts, std::opt
     if (texts.size() > 1) {
       name += fmt::format(".{}", i + 1);
     }
-    TRY(std::unique_ptr<ptx::Module> module, ptx::parse(texts[i], name + ".ptx"));
+    TRY(std::unique_ptr<ptx::Module> module, parse_with_orders(texts[i], name + ".ptx"));
     if (const int wanted = arch_of_target(module->target); wanted > arch_) {
       return input_error(
           fmt::format(

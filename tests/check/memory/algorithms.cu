@@ -99,7 +99,11 @@ __device__ Atomic<int> status, value;
 __device__ Atomic<unsigned long long> both;
 __device__ int prefix;
 
-enum class Publish { Ordered, Relaxed, OneWord };
+enum class Publish {
+  Ordered,
+  Relaxed,
+  OneWord
+};
 template <Publish P> __global__ void look_back() {
   constexpr int sum = 5;
   constexpr auto there = 1ULL << 32;
@@ -155,6 +159,34 @@ template <int Writer> __global__ void counted() {
   }
 }
 
+// --- Published programs by which searches are measured -------------------------------------------
+// Compare-and-swaps in rotation, and the last zero of an array whose elements are made of each
+// other: of so many threads as others report (tests of CDSChecker, Nidhugg, GenMC).
+//@ case: cas-rotation plain 10
+//@ flags: --memory=ptx --max-states=6000
+//@ verdict: terminates
+//@ large: every order of the fences
+//@ case: last-zero block 8
+//@ flags: --memory=ptx --max-states=12000
+//@ verdict: terminates
+//@ large: every order of the stores
+__device__ Atomic<int> rotating;
+__global__ void cas_rotation() {
+  int expected = me();
+  rotating.compare_exchange_strong(expected, me() + 1);
+}
+
+__device__ Atomic<int> elements[16];
+__global__ void last_zero(int last) {
+  if (me() == 0) {
+    while (elements[last].load(memory_order_relaxed) != 0) {
+      --last;
+    }
+  } else {
+    elements[me()].store(elements[me() - 1].load(memory_order_relaxed) + 1, memory_order_relaxed);
+  }
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
@@ -165,6 +197,12 @@ int main(int argc, char** argv) {
           {"deque-steal-unfenced", [](Setup s) { return run_deque(s, deque<true, false>); }},
           {"counted-first", [](Setup s) { return run_kernel(s, counted<0>); }},
           {"counted-last", [](Setup s) { return run_kernel(s, counted<1>); }},
+          {"cas-rotation", [](Setup s) { return run_kernel(s, cas_rotation); }},
+          {"last-zero",
+           [](Setup s) {
+             last_zero<<<1, s.n>>>(s.n - 1);
+             return static_cast<int>(cudaDeviceSynchronize());
+           }},
           {"look-back", [](Setup s) { return run_look_back(s, look_back<Publish::Ordered>); }},
           {"look-back-relaxed",
            [](Setup s) { return run_look_back(s, look_back<Publish::Relaxed>); }},

@@ -1,0 +1,209 @@
+// Implements orders.h. Which instructions an atomic is, and how its order is changed, is the
+// explored process's (runtime/registration/orders.h).
+#include "cli/orders.h"
+
+#include "cli/file.h"
+#include "explore/interruption.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace heddle::cli {
+
+namespace {
+
+struct Atomic {
+  std::string kind, order, line, column, file;
+
+  std::string place() const {
+    const auto slash = file.rfind('/');
+    return fmt::format(
+        "{}:{}:{}",
+        slash == std::string::npos ? file : file.substr(slash + 1),
+        line,
+        column
+    );
+  }
+  /// As HEDDLE_ORDER has it.
+  std::string with(std::string_view other) const {
+    return fmt::format("{} {} {} {} {}", kind, other, line, column, file);
+  }
+};
+
+/// Orders that are weaker, the weakest ones first; those of one group are weaker in different ways.
+std::vector<std::vector<std::string_view>> weaker(const Atomic& atomic) {
+  const bool load = atomic.kind == "load", store = atomic.kind == "store";
+  std::vector<std::vector<std::string_view>> result;
+  if (atomic.order == "relaxed" || atomic.order == "several") {
+    return result;
+  }
+  result.push_back({"relaxed"});
+  if (atomic.order == "seq_cst" || atomic.order == "acq_rel") {
+    result.push_back({});
+    if (!store) {
+      result.back().emplace_back("acquire");
+    }
+    if (!load) {
+      result.back().emplace_back("release");
+    }
+  }
+  if (atomic.order == "seq_cst" && !load && !store) {
+    result.push_back({"acq_rel"});
+  }
+  return result;
+}
+
+std::string name_of(const Atomic& atomic, std::string_view order) {
+  return atomic.kind == "fence" && order == "relaxed" ? "no fence" : std::string(order);
+}
+
+std::string number(std::uint64_t n) {
+  std::string text = std::to_string(n);
+  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<std::size_t>(at), 1, ',');
+  }
+  return text + (n == 1 ? " state" : " states");
+}
+
+/// What a search with another order has found.
+struct Tried {
+  bool same = false;
+  std::string text;
+};
+
+Tried judged(const Result<report::Report>& result) {
+  if (!result) {
+    return {false, result.error().message};
+  }
+  const std::string states = number(result->states);
+  if (!result->findings.empty()) {
+    std::set<std::string> kinds;
+    for (const report::Diagnostic& d : result->findings) {
+      kinds.emplace(report::describe(d.finding).code);
+    }
+    return {false, fmt::format("{}, {}", states, fmt::join(kinds, " and "))};
+  }
+  if (!result->complete) {
+    return {false, fmt::format("{}, the search is not complete", states)};
+  }
+  return {true, fmt::format("{}, same verdict", states)};
+}
+
+std::vector<Atomic> read_atomics(const std::string& file) {
+  std::istringstream lines(read_file(file).value_or(""));
+  std::set<std::pair<std::pair<std::string, unsigned long>, std::string>> sorted;
+  for (std::string line; std::getline(lines, line);) {
+    Atomic atomic;
+    std::istringstream words(line);
+    words >> atomic.kind >> atomic.order >> atomic.line >> atomic.column >> std::ws;
+    std::getline(words, atomic.file);
+    if (!atomic.file.empty()) {
+      sorted.insert({{atomic.file, std::stoul(atomic.line)}, line});
+    }
+  }
+  std::vector<Atomic> result;
+  for (const auto& [_, line] : sorted) {
+    Atomic& atomic = result.emplace_back();
+    std::istringstream words(line);
+    words >> atomic.kind >> atomic.order >> atomic.line >> atomic.column >> std::ws;
+    std::getline(words, atomic.file);
+  }
+  return result;
+}
+
+std::string explain_one(const Atomic& atomic, explore::CheckRequest& request) {
+  const std::string what = fmt::format("order: {}: {}", atomic.place(), atomic.kind);
+  if (atomic.order == "several") {
+    return fmt::format("{}: several orders in one place, which are not looked at", what);
+  }
+  std::vector<std::string> too_weak, enough;
+  const auto search = [&](std::string_view order) {
+    request.environment["HEDDLE_ORDER"] = atomic.with(order);
+    request.begun = std::chrono::steady_clock::now();
+    return judged(explore::check(request));
+  };
+  for (const auto& group : weaker(atomic)) {
+    for (const std::string_view order : group) {
+      if (explore::Interruption::received() != 0) {
+        return fmt::format("{}: interrupted", what);
+      }
+      const Tried tried = search(order);
+      (tried.same ? enough : too_weak)
+          .push_back(fmt::format("{}: {}", name_of(atomic, order), tried.text));
+    }
+    if (!enough.empty()) {
+      break;
+    }
+  }
+  if (!enough.empty() && search("trap").same) {
+    return fmt::format("{}, never executed", what);
+  }
+  const std::string now = name_of(atomic, atomic.order);
+  std::string text = enough.empty() && too_weak.empty() ? fmt::format("{}, {} already", what, now)
+                     : enough.empty() ? fmt::format("{}, {} is needed", what, now)
+                                      : fmt::format("{}, {} can be weaker", what, now);
+  for (const std::string& one : enough) {
+    text += fmt::format("; {}", one);
+  }
+  for (const std::string& one : too_weak) {
+    text += fmt::format("; not {}", one);
+  }
+  return text;
+}
+
+} // namespace
+
+Orders::Orders()
+    : file_((std::filesystem::temp_directory_path() /
+             fmt::format("heddle-orders-{:010}", ::getpid()))
+                .string()) {
+  std::filesystem::remove(file_);
+}
+
+Orders::~Orders() {
+  std::error_code ignored;
+  std::filesystem::remove(file_, ignored);
+}
+
+void Orders::ask_for_list(std::map<std::string, std::string>& environment) const {
+  environment["HEDDLE_ORDERS_TO"] = file_;
+}
+
+std::vector<std::string>
+Orders::explain(explore::CheckRequest request, const report::Report& report, unsigned line) const {
+  if (report.verdict() != report::Verdict::Terminates || !report.complete) {
+    return {
+        "order: orders are explained where the verdict is 'terminates' and the search complete"
+    };
+  }
+  request.environment.erase("HEDDLE_ORDERS_TO");
+  request.checkpoint = {};
+  request.progress_file.clear();
+  request.show_progress = false;
+  std::vector<std::string> result;
+  for (const Atomic& atomic : read_atomics(file_)) {
+    if (line == 0 || atomic.line == std::to_string(line)) {
+      result.push_back(explain_one(atomic, request));
+    }
+  }
+  if (result.empty()) {
+    return {
+        line == 0 ? "order: no atomic of a kernel has a place in the source"
+                  : fmt::format("order: no atomic of a kernel stands in line {}", line)
+    };
+  }
+  result.emplace_back(
+      "order: each was changed alone; what can be weaker by itself need not be so "
+      "together with another one"
+  );
+  return result;
+}
+
+} // namespace heddle::cli
