@@ -11,7 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 namespace heddle::explore {
@@ -27,6 +30,8 @@ std::string read_log(int fd) {
   }
   return text;
 }
+
+constexpr auto between_looks_at_pages = std::chrono::milliseconds(1);
 
 /// What a message of a process of ours begins with that the tool's own does, too.
 constexpr std::string_view error_prefix = "heddle: error: ";
@@ -78,10 +83,18 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       .keep = is_kept ? keep : std::function<void()>(),
       .seconds_between_keeps = is_kept ? part.checkpoint->seconds_between() : 0
   };
+  std::atomic<bool> over = limits.processes <= 1;
+  std::thread pages([&] {
+    for (StateTable::Ready ready; !over; std::this_thread::sleep_for(between_looks_at_pages)) {
+      table.make_ready(ready);
+    }
+  });
   const auto [status, limit] =
       Watch(table, options, of).wait_for({server.leader(), server.ended(), [&] {
                                             return server.status();
                                           }});
+  over = true;
+  pages.join();
   table.users_have_died();
   searching.end();
   if (is_kept && (!limit.empty() || table.saw(Fact::OutOfStates))) {

@@ -37,7 +37,7 @@ public:
     if (p == MAP_FAILED) {
       throw std::bad_alloc();
     }
-    constexpr std::size_t worth_it = std::size_t{8} << 20; // several large pages
+    constexpr std::size_t worth_it = std::size_t{2} << 20; // one large page
     if (bytes() >= worth_it) {
       ::madvise(p, bytes(), MADV_HUGEPAGE);
     }

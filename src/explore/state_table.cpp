@@ -80,7 +80,8 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.permits = static_cast<std::int32_t>(std::max(limits.processes, 1U) - 1);
   std::size_t at = sizeof(Header);
   const auto place = [&](std::size_t bytes) {
-    at = (at + 4095) / 4096 * 4096;
+    const std::size_t unit = bytes < huge_page ? 4096 : huge_page;
+    at = (at + unit - 1) / unit * unit;
     return std::exchange(at, at + bytes);
   };
   for (std::size_t n = 0; n < visited_sets; ++n) {
@@ -108,8 +109,8 @@ Result<StateTable> StateTable::create(Limits limits) {
   if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(h.total_bytes)) != 0) {
     return input_error(fmt::format("cannot create the table of states: {}", std::strerror(errno)));
   }
-  void* p = ::mmap(nullptr, h.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (p == MAP_FAILED) {
+  void* const p = map_table(fd, h.total_bytes);
+  if (p == nullptr) {
     ::close(fd);
     return input_error(fmt::format("cannot map the table of states: {}", std::strerror(errno)));
   }
@@ -126,8 +127,8 @@ Result<StateTable> StateTable::open(int fd) {
       h.magic != table_magic) {
     return input_error(fmt::format("file descriptor {} is no table of states", fd));
   }
-  void* p = ::mmap(nullptr, h.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  if (p == MAP_FAILED) {
+  void* const p = map_table(fd, h.total_bytes);
+  if (p == nullptr) {
     return input_error(fmt::format("cannot map the table of states: {}", std::strerror(errno)));
   }
   return StateTable(fd, static_cast<std::byte*>(p), h.total_bytes);
@@ -338,15 +339,6 @@ void StateTable::enlarge_visited(std::uint32_t before, std::uint32_t number) {
   atomic_of(h.visited).store(number, std::memory_order_release);
   atomic_of(h.enlarging).store(NotEnlarging);
   give_back(h.visited_at[before], VisitedSet::bytes(visited_room(before, h.max_states)));
-}
-
-/// Memory of the table that nobody needs any more; who reads it finds zeros.
-void StateTable::give_back(std::size_t at, std::size_t bytes) {
-  constexpr std::size_t page = 4096;
-  const std::size_t begin = (at + page - 1) / page * page, end = (at + bytes) / page * page;
-  if (begin < end) {
-    ::madvise(base_ + begin, end - begin, MADV_REMOVE);
-  }
 }
 
 bool StateTable::is_done(StateId id) const {

@@ -228,6 +228,14 @@ public:
   bool all_met_again() const;
 
   // --- For the tool ------------------------------------------------------------------------------
+  /// Pages that processes are going to write to soon become huge ones, if the system has them. What
+  /// is ready is noted in `ready`; to be called about once in a millisecond.
+  struct Ready {
+    bool in_vain = false;              // the system has none
+    std::size_t states = 0, edges = 0; // bytes
+    std::uint32_t visited_sets = 0;    // bits
+  };
+  void make_ready(Ready& ready) const;
   enum class Numbering : std::uint8_t {
     AsFound,  // differs from run to run if several processes have explored
     ByContent // the same then, too; takes longer
@@ -287,6 +295,7 @@ private:
   void help_enlarging();
   void copy_visited();
   void give_back(std::size_t at, std::size_t bytes);
+  void make_huge(std::size_t at, std::size_t bytes, Ready& ready) const;
   bool is_done(StateId id) const;
   std::uint32_t taken_at_once(std::uint32_t used, std::uint32_t limit, std::uint32_t most) const;
   bool take_states(StoredProcess& own);

@@ -157,6 +157,12 @@ struct StateTable::Header {
   std::uint64_t text_bytes;
 };
 
+/// A table is mapped where huge pages of its file can be mapped as such, and its larger parts begin
+/// with one (state_table_pages.cpp).
+constexpr std::size_t huge_page = 2 << 20;
+/// nullptr, and errno: it cannot be mapped.
+std::byte* map_table(int fd, std::size_t bytes);
+
 /// Counts something that other processes count too, if there are several (`several`: the header's).
 /// Returns what it was before.
 template <class T> T count(const std::uint32_t& several, T& counter, T by) {

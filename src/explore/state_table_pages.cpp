@@ -1,0 +1,98 @@
+// The pages of a StateTable. All processes of a search write to all parts of it, and each of them
+// maps each page for itself: with 32 processes and pages of 4 KiB that took as long as the search.
+// So the tool makes huge pages (2 MiB) of what is going to be needed soon, which are mapped at
+// once; with MADV_COLLAPSE, since most systems have no huge pages for shared memory unless they are
+// asked for in this way (Linux 6.1). docs/scaling.md has figures. Where that does not work, nothing
+// is lost.
+#include "explore/state_table_layout.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace heddle::explore {
+
+namespace {
+
+#ifndef MADV_POPULATE_WRITE
+constexpr int MADV_POPULATE_WRITE = 23;
+#endif
+#ifndef MADV_COLLAPSE
+constexpr int MADV_COLLAPSE = 25;
+#endif
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t ahead = 2 * huge_page;
+
+} // namespace
+
+std::byte* map_table(int fd, std::size_t bytes) {
+  const std::size_t whole = (bytes + page - 1) / page * page;
+  void* const room = ::mmap(
+      nullptr,
+      whole + huge_page,
+      PROT_NONE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+      -1,
+      0
+  );
+  if (room == MAP_FAILED) {
+    return nullptr;
+  }
+  auto* const first = static_cast<std::byte*>(room);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(first) % huge_page;
+  void* const p =
+      ::mmap(first + before, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  if (before != 0) {
+    ::munmap(first, before);
+  }
+  ::munmap(first + before + whole, huge_page - before);
+  if (p == MAP_FAILED) {
+    return nullptr;
+  }
+  ::madvise(p, whole, MADV_HUGEPAGE); // where shared memory has them by itself
+  return static_cast<std::byte*>(p);
+}
+
+/// Memory of the table that nobody needs any more; who reads it finds zeros.
+void StateTable::give_back(std::size_t at, std::size_t bytes) {
+  const std::size_t begin = (at + page - 1) / page * page, end = (at + bytes) / page * page;
+  if (begin < end) {
+    ::madvise(base_ + begin, end - begin, MADV_REMOVE);
+  }
+}
+
+void StateTable::make_huge(std::size_t at, std::size_t bytes, Ready& ready) const {
+  for (std::size_t n = at; n + huge_page <= at + bytes && !ready.in_vain; n += huge_page) {
+    ::madvise(base_ + n, page, MADV_POPULATE_WRITE); // one without any page is left as it is
+    ready.in_vain = ::madvise(base_ + n, huge_page, MADV_COLLAPSE) != 0 && errno == EINVAL;
+  }
+}
+
+void StateTable::make_ready(Ready& ready) const {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  Header& h = header();
+  if (ready.in_vain || atomic_of(h.several).load(relaxed) == 0) {
+    return;
+  }
+  const std::size_t used = atomic_of(h.states).load(relaxed) * sizeof(StoredState),
+                    used_by_edges = atomic_of(h.edges).load(relaxed) * sizeof(ShortEdge);
+  const auto follow = [&](std::size_t at, std::size_t& bytes, std::size_t used, std::size_t most) {
+    for (; bytes < std::min(used + ahead, most); bytes += huge_page) {
+      make_huge(at + bytes, huge_page, ready);
+    }
+  };
+  follow(h.states_at, ready.states, used, h.max_states * sizeof(StoredState));
+  follow(h.edges_at, ready.edges, used_by_edges, h.max_edges * sizeof(ShortEdge));
+  const std::uint32_t now = atomic_of(h.visited).load(relaxed);
+  const bool next_soon = used / sizeof(StoredState) > visited_room(now, h.max_states) / 2;
+  for (std::uint32_t n = now; n <= now + (next_soon ? 1 : 0) && n < visited_sets; ++n) {
+    if ((ready.visited_sets >> n & 1) == 0) {
+      ready.visited_sets |= 1U << n;
+      make_huge(h.visited_at[n], VisitedSet::bytes(visited_room(n, h.max_states)), ready);
+    }
+  }
+}
+
+} // namespace heddle::explore
