@@ -147,12 +147,14 @@ public:
   public:
     explicit Aside(HostThreads& threads) : threads_(threads.inside_ ? nullptr : &threads) {
       if (threads_ != nullptr) {
+        threads_->inside_ = true; // what is allocated and written meanwhile is not the program's
         threads_->enter_own_storage();
       }
     }
     ~Aside() {
       if (threads_ != nullptr) {
         threads_->leave_own_storage(threads_->threads_[threads_->current_]);
+        threads_->inside_ = false;
       }
     }
     Aside(const Aside&) = delete;
