@@ -297,6 +297,33 @@ static int query_beside_copy(Setup) {
   return static_cast<int>(cudaDeviceSynchronize());
 }
 
+// The record of an event is work of its stream, even if there is no other: a device need not have carried it out when the host asks.
+// Once a call has told the host that it has, no query may say otherwise.
+//@ case: recorded-if-not
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: recorded-stream-if-not
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: recorded-told
+//@ verdict: terminates
+//@ case: recorded-told-stream
+//@ verdict: terminates
+template <Ask ask, bool told> static int recorded(Setup) {
+  const Work work = make_work();
+  cudaEventRecord(work.before, work.stream);
+  if (told && ask == Ask::Event) {
+    while (cudaStreamQuery(work.stream) == cudaErrorNotReady) {
+    }
+  } else if (told) {
+    cudaEventSynchronize(work.before);
+  }
+  if ((ask == Ask::Event ? cudaEventQuery(work.before) : cudaStreamQuery(work.stream)) == cudaErrorNotReady) {
+    for_ever();
+  }
+  return 0;
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"elapsed-if-ready", once<Ask::Elapsed, false>},
@@ -315,6 +342,10 @@ int main(int argc, char** argv) {
       {"polls-elapsed-for-ever", polls<Ask::Elapsed, false>},
       {"polls-until-set", polls<Ask::Stream, true>},
       {"one-query", one_query},
+      {"recorded-if-not", recorded<Ask::Event, false>},
+      {"recorded-stream-if-not", recorded<Ask::Stream, false>},
+      {"recorded-told", recorded<Ask::Event, true>},
+      {"recorded-told-stream", recorded<Ask::Stream, true>},
       {"memory-if-freed", memory<false, false, false>},
       {"memory-if-in-use", memory<false, true, false>},
       {"pool-if-freed", memory<true, false, false>},
