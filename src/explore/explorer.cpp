@@ -211,10 +211,13 @@ unsigned Explorer::host_event(
       "an atomic update"
   };
   const auto a = reinterpret_cast<std::uintptr_t>(address);
-  if (event != HeddleYield) {
-    const HostThreads::Aside aside(threads_);
-    stepper_.host_accesses(a);
-  }
+  const auto note_access = [&] {
+    if (event != HeddleYield) {
+      const HostThreads::Aside aside(threads_);
+      stepper_.host_accesses(a);
+    }
+  };
+  note_access();
   const bool reads = event == HeddleAtomicLoad || event == HeddleVolatileRead;
   HostPosition position;
   if (reads && !threads_.worth_stopping_to_read(address, bytes, position)) {
@@ -232,6 +235,7 @@ unsigned Explorer::host_event(
        .operands = combined(a, operands),
        .position = std::move(position)}
   );
+  note_access(); // while it stood there others may have submitted work, which it meets
   threads_.reads(address, bytes);
   return way;
 }

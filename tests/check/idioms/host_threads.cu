@@ -235,6 +235,27 @@ static int spins_beside_a_query(Setup) {
   return finish();
 }
 
+// A thread stands before its access when the kernel is launched that the access may come between two accesses of.
+//@ case: stands-before-launch
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__global__ void add_and_look(Mail* mail) {
+  mail->answer.fetch_add(1);
+  if (mail->answer.load() == 1) {
+    mail->answer.store(1, memory_order_release);
+  }
+}
+static int stands_before_launch(Setup) {
+  Mail* mail = make_mail();
+  std::thread adder([mail] { mail->answer.fetch_add(1); });
+  add_and_look<<<1, 1>>>(mail);
+  adder.join();
+  const int error = finish();
+  while (mail->answer.load() == 1) {
+  }
+  return error;
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"mutexes-crossed", mutexes<true>},
@@ -249,5 +270,6 @@ int main(int argc, char** argv) {
       {"allocators", allocators},
       {"waits-for-nobody", waits_for_nobody},
       {"spins-beside-a-query", spins_beside_a_query},
+      {"stands-before-launch", stands_before_launch},
   });
 }
