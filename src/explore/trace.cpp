@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 namespace heddle::explore {
 
@@ -18,13 +20,31 @@ static_assert(std::is_trivially_copyable_v<TraceRow>);
 std::string digest(const StateTable& table, std::span<const TraceRow> rows) {
   const ProgressGraph graph = table.load();
   Hasher hasher;
+  // Moves one after the other that leave a state as it is count in any order: which of several
+  // equal threads makes which of them may be another one when they are made again.
+  std::vector<std::uint64_t> unchanging;
+  StateId at = 0;
+  const auto end_of_run = [&] {
+    std::ranges::sort(unchanging);
+    for (const std::uint64_t move : unchanging) {
+      hasher.value(move);
+    }
+    unchanging.clear();
+  };
   for (const TraceRow& row : rows) {
+    if (row.from != at) {
+      end_of_run();
+      at = row.from;
+    }
     if (row.actor < graph.actors.size()) {
       const std::string_view kernel = graph.actors[row.actor].kernel;
-      hasher.text(kernel.substr(0, kernel.rfind(reduce::Stepper::launch_number)));
-      hasher.text(table.site(row.site).what);
+      Hasher move;
+      move.text(kernel.substr(0, kernel.rfind(reduce::Stepper::launch_number)));
+      move.text(table.site(row.site).what);
+      unchanging.push_back(move.finish().low);
     }
   }
+  end_of_run();
   return fmt::format("{:016x}", hasher.finish().low);
 }
 
