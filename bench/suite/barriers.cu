@@ -5,17 +5,12 @@ namespace {
 
 __noinline__ __device__ float payoff(float s, float strike) { return s > strike ? s - strike : 0; }
 
-/// One step of a binomial tree after the other: only its leaves need a call.
+/// A binomial tree of which only the leaves need a call.
 __global__ void tree_after_call(float* out, const float* in, int) {
   __shared__ float value[threads];
   const int t = threadIdx.x;
   value[t] = payoff(5 + 25 * in[blockIdx.x] * t / threads, 10);
-  for (int step = threads - 1; step > 0; --step) {
-    __syncthreads();
-    const float next = t < step ? 0.5f * value[t + 1] + 0.499f * value[t] : 0;
-    __syncthreads();
-    if (t < step) value[t] = next;
-  }
+  fold_tree(value);
   if (t == 0) out[blockIdx.x] = value[0];
 }
 

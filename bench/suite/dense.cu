@@ -367,12 +367,7 @@ __global__ void binomial(float* out, const float* in, int n) { // a block for ea
   const int t = threadIdx.x;
   const float s = 5 + 25 * in[blockIdx.x], v = 0.1f;
   value[t] = fmaxf(s * expf(v * (2 * t - 255) * 0.0625f) - 20, 0.0f);
-  for (int step = threads - 1; step > 0; --step) {
-    __syncthreads();
-    const float next = t < step ? 0.5f * value[t + 1] + 0.499f * value[t] : 0;
-    __syncthreads();
-    if (t < step) value[t] = next;
-  }
+  fold_tree(value);
   if (t == 0) out[blockIdx.x] = value[0];
 }
 __global__ void diffusion(float* out, const float* in, int n) { // SRAD

@@ -10,6 +10,17 @@
 
 constexpr int threads = 256;
 
+/// A binomial tree, one step after the other, from its leaves; behind it value[0] is the root's.
+__forceinline__ __device__ void fold_tree(float* value) {
+  const int t = threadIdx.x;
+  for (int step = threads - 1; step > 0; --step) {
+    __syncthreads();
+    const float next = t < step ? 0.5f * value[t + 1] + 0.499f * value[t] : 0;
+    __syncthreads();
+    if (t < step) value[t] = next;
+  }
+}
+
 /// `run` launches kernels that make n words of `out` of n floats in [0, 1) of `in`.
 struct Kind {
   const char* name;

@@ -11,6 +11,7 @@
 #include "cli/races.h"
 #include "cli/single_run.h"
 #include "cli/suite.h"
+#include "cli/temporary_file.h"
 #include "explore/interruption.h"
 #include "explore/session.h"
 #include "report/diagnostic_lines.h"
@@ -27,25 +28,10 @@
 namespace heddle::cli {
 namespace {
 
-/// Where the explored processes write what is only a warning; removed with this object. The name
-/// has one length: it stands in the environment, so the place of the program's stack depends on it,
-/// and by that the order in which states with addresses are numbered.
+/// Where the explored processes write what is only a warning.
 class Remarks {
 public:
-  Remarks()
-      : file_(
-            std::filesystem::temp_directory_path() /
-            fmt::format("heddle-remarks-{:010}", ::getpid())
-        ) {
-    std::filesystem::remove(file_);
-  }
-  ~Remarks() {
-    std::error_code ignored;
-    std::filesystem::remove(file_, ignored);
-  }
-  Remarks(const Remarks&) = delete;
-  Remarks& operator=(const Remarks&) = delete;
-  std::string file() const { return file_.string(); }
+  std::string file() const { return file_.path(); }
 
   /// What is only a warning, each once, by its place.
   struct Found {
@@ -85,7 +71,7 @@ private:
     );
   }
 
-  std::filesystem::path file_;
+  TemporaryFile file_{"remarks"};
 };
 
 /// `heddle check ./a ./b` checks one program. Says so where the first argument is a program, too.

@@ -4,15 +4,15 @@
 
 #include "cli/file.h"
 #include "explore/interruption.h"
+#include "report/render.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace heddle::cli {
@@ -64,14 +64,6 @@ std::string name_of(const Atomic& atomic, std::string_view order) {
   return atomic.kind == "fence" && order == "relaxed" ? "no fence" : std::string(order);
 }
 
-std::string number(std::uint64_t n) {
-  std::string text = std::to_string(n);
-  for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3) {
-    text.insert(static_cast<std::size_t>(at), 1, ',');
-  }
-  return text + (n == 1 ? " state" : " states");
-}
-
 /// What a search with another order has found.
 struct Tried {
   bool same = false;
@@ -82,7 +74,11 @@ Tried judged(const Result<report::Report>& result) {
   if (!result) {
     return {false, result.error().message};
   }
-  const std::string states = number(result->states);
+  const std::string states = fmt::format(
+      "{} state{}",
+      report::with_thousands(result->states),
+      result->states == 1 ? "" : "s"
+  );
   if (!result->findings.empty()) {
     std::set<std::string> kinds;
     for (const report::Diagnostic& d : result->findings) {
@@ -98,23 +94,21 @@ Tried judged(const Result<report::Report>& result) {
 
 std::vector<Atomic> read_atomics(const std::string& file) {
   std::istringstream lines(read_file(file).value_or(""));
-  std::set<std::pair<std::pair<std::string, unsigned long>, std::string>> sorted;
+  const auto key = [](const Atomic& a) {
+    return std::tuple(a.file, std::stoul(a.line), a.kind, a.order, a.line, a.column);
+  };
+  std::set<decltype(key({})), std::less<>> known; // several kernels may have one
+  std::vector<Atomic> result;
   for (std::string line; std::getline(lines, line);) {
     Atomic atomic;
     std::istringstream words(line);
     words >> atomic.kind >> atomic.order >> atomic.line >> atomic.column >> std::ws;
     std::getline(words, atomic.file);
-    if (!atomic.file.empty()) {
-      sorted.insert({{atomic.file, std::stoul(atomic.line)}, line});
+    if (!atomic.file.empty() && known.insert(key(atomic)).second) {
+      result.push_back(std::move(atomic));
     }
   }
-  std::vector<Atomic> result;
-  for (const auto& [_, line] : sorted) {
-    Atomic& atomic = result.emplace_back();
-    std::istringstream words(line);
-    words >> atomic.kind >> atomic.order >> atomic.line >> atomic.column >> std::ws;
-    std::getline(words, atomic.file);
-  }
+  std::ranges::sort(result, {}, key);
   return result;
 }
 
@@ -160,20 +154,8 @@ std::string explain_one(const Atomic& atomic, explore::CheckRequest& request) {
 
 } // namespace
 
-Orders::Orders()
-    : file_((std::filesystem::temp_directory_path() /
-             fmt::format("heddle-orders-{:010}", ::getpid()))
-                .string()) {
-  std::filesystem::remove(file_);
-}
-
-Orders::~Orders() {
-  std::error_code ignored;
-  std::filesystem::remove(file_, ignored);
-}
-
 void Orders::ask_for_list(std::map<std::string, std::string>& environment) const {
-  environment["HEDDLE_ORDERS_TO"] = file_;
+  environment["HEDDLE_ORDERS_TO"] = file_.path();
 }
 
 std::vector<std::string>
@@ -188,7 +170,7 @@ Orders::explain(explore::CheckRequest request, const report::Report& report, uns
   request.progress_file.clear();
   request.show_progress = false;
   std::vector<std::string> result;
-  for (const Atomic& atomic : read_atomics(file_)) {
+  for (const Atomic& atomic : read_atomics(file_.path())) {
     if (line == 0 || atomic.line == std::to_string(line)) {
       result.push_back(explain_one(atomic, request));
     }

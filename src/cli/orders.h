@@ -9,6 +9,7 @@
 // not both be.
 #pragma once
 
+#include "cli/temporary_file.h"
 #include "explore/session.h"
 #include "report/diagnostic.h"
 
@@ -20,11 +21,6 @@ namespace heddle::cli {
 
 class Orders {
 public:
-  Orders();
-  ~Orders();
-  Orders(const Orders&) = delete;
-  Orders& operator=(const Orders&) = delete;
-
   void ask_for_list(std::map<std::string, std::string>& environment) const;
   /// What `report`, of the check that `request` asked for, says of the atomics in that line; 0: of
   /// all of them. A sentence each.
@@ -32,7 +28,7 @@ public:
   explain(explore::CheckRequest request, const report::Report& report, unsigned line) const;
 
 private:
-  std::string file_;
+  TemporaryFile file_{"orders"};
 };
 
 } // namespace heddle::cli

@@ -7,6 +7,7 @@
 #include "cli/file.h"
 #include "cli/page.h"
 #include "cli/races.h"
+#include "cli/temporary_file.h"
 #include "report/diagnostic_lines.h"
 #include "report/render.h"
 #include "report/suppression.h"
@@ -23,28 +24,6 @@
 
 namespace heddle::cli {
 namespace {
-
-/// A file of this process in the folder for temporary ones, until the end.
-class TemporaryFile {
-public:
-  explicit TemporaryFile(std::string_view purpose)
-      : path_(
-            std::filesystem::temp_directory_path() /
-            fmt::format("heddle-{}-{}", purpose, ::getpid())
-        ) {
-    std::filesystem::remove(path_);
-  }
-  ~TemporaryFile() {
-    std::error_code failure;
-    std::filesystem::remove(path_, failure);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path() const { return path_.string(); }
-
-private:
-  std::filesystem::path path_;
-};
 
 bool wants_report(const OutputOptions& output) {
   return output.format != "text" || !output.file.empty();

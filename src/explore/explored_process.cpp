@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstring>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
@@ -83,18 +83,20 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       .keep = is_kept ? keep : std::function<void()>(),
       .seconds_between_keeps = is_kept ? part.checkpoint->seconds_between() : 0
   };
-  std::atomic<bool> over = limits.processes <= 1;
-  std::thread pages([&] {
-    for (StateTable::Ready ready; !over; std::this_thread::sleep_for(between_looks_at_pages)) {
-      table.make_ready(ready);
-    }
-  });
+  std::jthread pages;
+  if (limits.processes > 1) {
+    pages = std::jthread([&](const std::stop_token& over) {
+      for (StateTable::Ready ready; !over.stop_requested();
+           std::this_thread::sleep_for(between_looks_at_pages)) {
+        table.make_ready(ready);
+      }
+    });
+  }
   const auto [status, limit] =
       Watch(table, options, of).wait_for({server.leader(), server.ended(), [&] {
                                             return server.status();
                                           }});
-  over = true;
-  pages.join();
+  pages = {}; // nobody writes to the table any more
   table.users_have_died();
   searching.end();
   if (is_kept && (!limit.empty() || table.saw(Fact::OutOfStates))) {

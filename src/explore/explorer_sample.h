@@ -32,7 +32,8 @@ struct Sampling {
       recent{}; // sites of the last moves of device threads, in a circle
   // How often a device thread has moved at a site since the last time that one came to its end.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> rounds;
-  static constexpr std::uint32_t spinning_rounds = 16; // fewer are no sign of a thread that spins
+  static constexpr std::uint32_t spinning_rounds =
+      16; // a thread with fewer may just have much to do
 };
 
 } // namespace heddle::explore

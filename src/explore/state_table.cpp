@@ -80,7 +80,7 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.permits = static_cast<std::int32_t>(std::max(limits.processes, 1U) - 1);
   std::size_t at = sizeof(Header);
   const auto place = [&](std::size_t bytes) {
-    const std::size_t unit = bytes < huge_page ? 4096 : huge_page;
+    const std::size_t unit = bytes < huge_page ? page : huge_page;
     at = (at + unit - 1) / unit * unit;
     return std::exchange(at, at + bytes);
   };

@@ -159,6 +159,7 @@ struct StateTable::Header {
 
 /// A table is mapped where huge pages of its file can be mapped as such, and its larger parts begin
 /// with one (state_table_pages.cpp).
+constexpr std::size_t page = 4096;
 constexpr std::size_t huge_page = 2 << 20;
 /// nullptr, and errno: it cannot be mapped.
 std::byte* map_table(int fd, std::size_t bytes);

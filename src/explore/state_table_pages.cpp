@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 
 namespace heddle::explore {
 
@@ -22,7 +23,6 @@ constexpr int MADV_POPULATE_WRITE = 23;
 constexpr int MADV_COLLAPSE = 25;
 #endif
 
-constexpr std::size_t page = 4096;
 constexpr std::size_t ahead = 2 * huge_page;
 
 } // namespace

@@ -115,34 +115,8 @@ std::byte* whole_matrix_at_hand(
   );
 }
 
-/// Between a matrix and registers of type R, each of which holds R's bytes over E's bytes elements;
-/// copy(element, registers' first bytes, bytes).
-template <class E, class R, class Copy>
-void copy_matrix(
-    Exec& exec,
-    const Op& op,
-    const FragmentAccess& f,
-    std::byte* matrix,
-    std::uint64_t stride,
-    Copy copy
-) {
-  constexpr int per_register = sizeof(R) / sizeof(E);
-  const Ref* refs = exec.code().refs.data() + op.list;
-  const std::uint64_t step = (f.by_columns ? stride : 1) * sizeof(E);
-  for (int r = 0; r < op.count; ++r) {
-    R* registers = exec.out<R>(refs[r]);
-    for (int lane = 0; lane < warp_size; ++lane) {
-      std::byte* p = matrix + f.offset(lane, r * per_register, stride) / 8;
-      if (per_register == 1 || !f.by_columns) {
-        copy(p, registers + lane, sizeof(R));
-        continue;
-      }
-      for (int e = 0; e < per_register; ++e, p += step) {
-        copy(p, reinterpret_cast<std::byte*>(registers + lane) + e * sizeof(E), sizeof(E));
-      }
-    }
-  }
-}
+/// Copies between a matrix and the registers of all lanes: copy(element, place in a register,
+/// bytes).
 template <class Copy>
 void copy_matrix(
     Exec& exec,
@@ -152,15 +126,34 @@ void copy_matrix(
     std::uint64_t stride,
     Copy copy
 ) {
+  const Ref* refs = exec.code().refs.data() + op.list;
+  const auto each = [&]<class Element, class Register>() {
+    constexpr int per_register = sizeof(Register) / sizeof(Element);
+    const std::uint64_t step = (f.by_columns ? stride : 1) * sizeof(Element);
+    for (int r = 0; r < op.count; ++r) {
+      Register* registers = exec.out<Register>(refs[r]);
+      for (int lane = 0; lane < warp_size; ++lane) {
+        std::byte* p = matrix + f.offset(lane, r * per_register, stride) / 8;
+        if (per_register == 1 || !f.by_columns) {
+          copy(p, registers + lane, sizeof(Register));
+          continue;
+        }
+        for (int e = 0; e < per_register; ++e, p += step) {
+          auto* const place = reinterpret_cast<std::byte*>(registers + lane) + e * sizeof(Element);
+          copy(p, place, sizeof(Element));
+        }
+      }
+    }
+  };
   switch (f.bits) {
   case 8:
-    return copy_matrix<std::uint8_t, std::uint32_t>(exec, op, f, matrix, stride, copy);
+    return each.template operator()<std::uint8_t, std::uint32_t>();
   case 16:
-    return copy_matrix<std::uint16_t, std::uint32_t>(exec, op, f, matrix, stride, copy);
+    return each.template operator()<std::uint16_t, std::uint32_t>();
   case 32:
-    return copy_matrix<std::uint32_t, std::uint32_t>(exec, op, f, matrix, stride, copy);
+    return each.template operator()<std::uint32_t, std::uint32_t>();
   default:
-    return copy_matrix<std::uint64_t, std::uint64_t>(exec, op, f, matrix, stride, copy);
+    return each.template operator()<std::uint64_t, std::uint64_t>();
   }
 }
 

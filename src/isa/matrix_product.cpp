@@ -88,7 +88,7 @@ template <class Words> Words significant(Words words, MatrixType type) {
   return type == MatrixType::Tf32 ? words >> 13 : words;
 }
 
-/// Eight elements, of which neighbours are `step` apart.
+/// Eight elements with a distance of `step`.
 ops::Columns eight_of(const void* first, std::ptrdiff_t step) {
   const auto* words = static_cast<const std::int32_t*>(first);
   ops::Columns result;

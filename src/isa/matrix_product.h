@@ -35,8 +35,8 @@ struct MatrixTypes {
   MatrixType d{};
 };
 
-/// Rows of A and columns of B, one after the other, each along k. T: integers as what is
-/// multiplied, floats as words of which the low bits count.
+/// Rows of A and columns of B, one after the other, each along k. T: for integers the values that
+/// are multiplied, for floats words with the element in their low bits.
 template <class T> struct Operands {
   std::vector<T> a;
   std::vector<T> b;

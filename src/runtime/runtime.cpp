@@ -339,7 +339,7 @@ cudaError_t Runtime::wait_for_device(int device, const char* what) {
 cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int device) {
   const auto done = [this, &commands] { return complete(commands) || world_->has_fault(); };
   const bool ready =
-      (complete(commands) && !streams_->untold(commands)) || world_->driver().query(done, commands);
+      (complete(commands) && !streams_->are_untold(commands)) || world_->driver().query(done, commands);
   if (const cudaError_t sick = health(device); sick != cudaSuccess) {
     return sick;
   }

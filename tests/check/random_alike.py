@@ -348,13 +348,15 @@ def draw(source, number):
     return Program(number, kernel, main, [] if model == "cuda" else [f"--progress={model}"], "terminates" if terminates else "may-hang")
 
 
-def alike(source, number):
-    """The next program whose states the oracle can look at."""
-    while True:
-        try:
-            return draw(source, number)
-        except TooLarge:
-            pass
+def small_enough(draw_one):
+    """Draws the next program whose states the oracle can look at."""
+    def next_one(source, number):
+        while True:
+            try:
+                return draw_one(source, number)
+            except TooLarge:
+                pass
+    return next_one
 
 
-KINDS = {"alike": (HEAD, alike)}
+KINDS = {"alike": (HEAD, small_enough(draw))}

@@ -16,8 +16,10 @@ Of host threads besides:
     ("finish", what)             ("poll", what)                   ("ready?", what, answer, statement)
 `what` is ("stream", number), ("event", number) or ("device",); the last one only for "finish".
 """
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import axb_oracle
+from random_alike import TooLarge, small_enough
 from random_kernels import Program, each
 
 HEAD = """#include <cuda.h>
@@ -42,10 +44,6 @@ static void prepare() {
 """
 MOST_STATES = 20_000
 WORDS, STREAMS, EVENTS = 3, 2, 2
-
-
-class TooLarge(Exception):
-    """The program has more states than an oracle in Python looks at."""
 
 
 # --- Code: statements without nesting -----------------------------------------------------------------
@@ -165,8 +163,7 @@ class Oracle:
         if kind == "record":
             events[statement[1]] = number
         streams[stream] = number  # what comes behind a record in its stream waits for no more than what comes before it
-        return State(state.words, state.hosts, state.snapshots, state.commands + (command,), state.progress + (progress,), tuple(streams), tuple(events),
-                     state.observed)
+        return replace(state, commands=state.commands + (command,), progress=state.progress + (progress,), streams=tuple(streams), events=tuple(events))
 
     def about(self, state, what):
         if what[0] == "device":
@@ -181,7 +178,7 @@ class Oracle:
             if n not in seen:
                 seen.add(n)
                 todo += state.commands[n].after
-        return State(*(getattr(state, f) for f in State.__dataclass_fields__ if f != "observed"), frozenset(seen))
+        return replace(state, observed=frozenset(seen))
 
     # --- Moves: {actor: [(state, obliged by [QUERY])]} ---
     @staticmethod
@@ -189,24 +186,22 @@ class Oracle:
         """What one access does: the words, and where the thread goes on. A wait that is not over stays where it is."""
         if i[0] in ("store", "add"):
             word = i[2] if i[0] == "store" else words[i[1]] + i[2]
-            return words[:i[1]] + (word,) + words[i[1] + 1:], at + 1
+            return Oracle.with_item(words, i[1], word), at + 1
         if i[0] == "unless":
             return words, at + 1 if words[i[1]] == i[2] else i[3]
         return words, at + 1 if words[i[1]] != 0 else at
 
     @staticmethod
-    def replace(values, n, value):
+    def with_item(values, n, value):
         return values[:n] + (value,) + values[n + 1:]
 
     def with_host(self, state, t, at, snapshot=None, words=None):
         if at < len(self.hosts[t]) and self.hosts[t][at][0] == "goto":
             at = self.hosts[t][at][1]
-        return State(words or state.words, self.replace(state.hosts, t, at), self.replace(state.snapshots, t, snapshot), *(
-            getattr(state, f) for f in ("commands", "progress", "streams", "events", "observed")))
+        return replace(state, words=words or state.words, hosts=self.with_item(state.hosts, t, at), snapshots=self.with_item(state.snapshots, t, snapshot))
 
     def with_progress(self, state, n, progress, words=None):
-        return State(words or state.words, state.hosts, state.snapshots, state.commands, self.replace(state.progress, n, progress), state.streams,
-                     state.events, state.observed)
+        return replace(state, words=words or state.words, progress=self.with_item(state.progress, n, progress))
 
     def host_moves(self, state, t):
         code, at = self.hosts[t], state.hosts[t]
@@ -250,10 +245,10 @@ class Oracle:
                         continue
                     words, to = (state.words, at + 1) if at == len(code) else self.accessed(state.words, code[at], at)
                     steps = stepped or at == len(code) or code[at][0] != "store"
-                    moves["thread", n, i] = self.with_progress(state, n, self.replace(progress, i, (to, steps)), words)
+                    moves["thread", n, i] = self.with_progress(state, n, self.with_item(progress, i, (to, steps)), words)
             elif command.kind == "set":
                 word, value = command.what
-                moves["command", n] = self.with_progress(state, n, True, self.replace(state.words, word, value))
+                moves["command", n] = self.with_progress(state, n, True, self.with_item(state.words, word, value))
             elif command.kind == "value":
                 if state.words[command.what] >= 1:
                     moves["command", n] = self.with_progress(state, n, True)
@@ -370,36 +365,12 @@ def endless(edges, demands):
 
 
 def components(edges):
-    """Strongly connected components (Tarjan, without recursion), as sets."""
-    index, low, on, stack, result = {}, {}, set(), [], []
-    for root in edges:
-        work = [(root, iter(edges[root]))] if root not in index else []
-        if work:
-            index[root] = low[root] = len(index)
-            stack.append(root)
-            on.add(root)
-        while work:
-            node, rest = work[-1]
-            for _, to, _ in rest:
-                if to not in index:
-                    index[to] = low[to] = len(index)
-                    stack.append(to)
-                    on.add(to)
-                    work.append((to, iter(edges[to])))
-                    break
-                if to in on:
-                    low[node] = min(low[node], index[to])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    component = set()
-                    while node not in component:
-                        component.add(stack.pop())
-                    on -= component
-                    result.append(component)
-    return result
+    """Strongly connected components, as sets."""
+    label = axb_oracle.components(edges, {s: [to for _, to, _ in out] for s, out in edges.items()})
+    result = {}
+    for state, of in label.items():
+        result.setdefault(of, set()).add(state)
+    return result.values()
 
 
 # --- As CUDA C++ --------------------------------------------------------------------------------------
@@ -547,13 +518,4 @@ def draw(source, number):
     return Program(number, "".join(functions), main, ["--api=prompt"] if prompt else [], "terminates" if oracle.terminates() else "may-hang")
 
 
-def queues(source, number):
-    """The next program whose states the oracle can look at."""
-    while True:
-        try:
-            return draw(source, number)
-        except TooLarge:
-            pass
-
-
-KINDS = {"queues": (HEAD, queues)}
+KINDS = {"queues": (HEAD, small_enough(draw))}

@@ -272,10 +272,10 @@ std::vector<machine::CommandPtr> StreamTable::pending_on_device(int device) cons
   return commands;
 }
 
-bool StreamTable::untold(std::span<const machine::CommandPtr> commands) const {
+bool StreamTable::are_untold(std::span<const machine::CommandPtr> commands) const {
   const std::lock_guard lock(mutex_);
   return std::ranges::any_of(commands, [&](const machine::CommandPtr& command) {
-    return command != nullptr && command->told_before == told_;
+    return is_untold(command);
   });
 }
 
@@ -284,7 +284,7 @@ void StreamTable::hash(Hasher& hasher, const machine::World::NameOfCommand& name
   const auto add_command = [&](const machine::CommandPtr& command) {
     const std::uint64_t recorded = command != nullptr ? 1 : 0;
     hasher.value(recorded == 0 || command->done.load() ? recorded : name(*command));
-    hasher.value(recorded != 0 && command->told_before == told_);
+    hasher.value(is_untold(command));
   };
   const auto add_stream = [&](const StreamPtr& stream) {
     hasher.value(stream->id);
@@ -292,8 +292,7 @@ void StreamTable::hash(Hasher& hasher, const machine::World::NameOfCommand& name
     hasher.value(stream->flags);
     hasher.value(stream->priority);
     hasher.value(stream->capture != nullptr);
-    const bool matters =
-        unfinished(stream->tail) || (stream->tail != nullptr && stream->tail->told_before == told_);
+    const bool matters = unfinished(stream->tail) || is_untold(stream->tail);
     add_command(matters ? stream->tail : nullptr);
   };
   hasher.value(next_id_);

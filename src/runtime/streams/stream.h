@@ -152,13 +152,16 @@ public:
   }
   /// Is one of them the record of an event in an idle stream, and has no call told the host
   /// anything since? A device need not have carried that out when the host asks ([QUERY]).
-  bool untold(std::span<const machine::CommandPtr> commands) const;
+  bool are_untold(std::span<const machine::CommandPtr> commands) const;
   /// What a state has to tell of streams and events, besides their commands.
   void hash(Hasher& hasher, const machine::World::NameOfCommand& name) const;
   /// cudaDeviceReset: every handle of the device dies.
   void reset(int device);
 
 private:
+  bool is_untold(const machine::CommandPtr& command) const {
+    return command != nullptr && command->told_before == told_;
+  }
   /// Does it hold up what is put behind it, or does a monitor want to know of it all the same?
   bool orders(const machine::CommandPtr& command) const;
   /// What a command put on the stream now has to wait for, complete or not: the world leaves out
