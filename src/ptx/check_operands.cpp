@@ -22,7 +22,12 @@ public:
 
   OperandFailure run() {
     OperandFailure result;
-    if (!match(0, 0)) {
+    const bool matched = match(0, 0);
+    if (matched) {
+      message_.clear(); // of rules that were tried in vain
+      furthest_ = 0;
+    }
+    if (!matched || !negations_fit()) {
       result.failed = true;
       result.operand = furthest_;
       result.message = std::move(message_);
@@ -91,6 +96,28 @@ private:
     return refuse(at, fmt::format("operand {} of {} must be {}", at + 1, text(i_.opcode), what));
   }
 
+  bool not_a_predicate(std::size_t at) {
+    return refuse(
+        at,
+        fmt::format("operand {} of {}: '!' is for predicates", at + 1, text(i_.opcode))
+    );
+  }
+
+  /// '!' before what is no predicate, wherever it stands: a function, a label, in a list.
+  bool negations_fit() {
+    const auto fits = [this](const Operand& o) {
+      return !o.negated || i_.opcode == Opcode::Vmad ||
+             (o.kind == OperandKind::Register && function_.registers[o.index].type == Mod::Pred);
+    };
+    for (std::size_t at = 0; at < i_.operands.size(); ++at) {
+      const Operand& o = i_.operands[at];
+      if (!fits(o) || !std::ranges::all_of(o.elements, fits)) {
+        return not_a_predicate(at);
+      }
+    }
+    return true;
+  }
+
   int wanted_bits(const OperandRule& r) const {
     switch (r.type_rule) {
     case TypeRule::Any:
@@ -149,10 +176,7 @@ private:
   scalar(const OperandRule& r, const Operand& o, std::size_t at, bool constants, bool symbols) {
     bool predicate = wanted_bits(r) == 1;
     if (o.negated && !predicate && i_.opcode != Opcode::Vmad) { // vmad: a minus sign
-      return refuse(
-          at,
-          fmt::format("operand {} of {}: '!' is for predicates", at + 1, text(i_.opcode))
-      );
+      return not_a_predicate(at);
     }
     switch (o.kind) {
     case OperandKind::Register:

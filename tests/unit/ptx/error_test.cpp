@@ -87,6 +87,14 @@ TEST(Errors, OperandKinds) {
       in_kernel("add.s32 %r0, !%r1, %r2;"),
       "7:14: error: operand 2 of add: '!' is for predicates"
   );
+  EXPECT_EQ(
+      in_kernel("call !%rd1, (%r0);"),
+      "7:6: error: operand 1 of call: '!' is for predicates"
+  );
+  EXPECT_EQ(
+      in_kernel("st.v2.u32 [%rd0], {%r0, !%r1};"),
+      "7:19: error: operand 2 of st: '!' is for predicates"
+  );
   EXPECT_EQ(in_kernel("bra %r0;"), "7:5: error: label '%r0' is not declared in this function");
 }
 
