@@ -464,6 +464,13 @@ void Explorer::hash_commands() {
   world_.hash_api_state(hasher, [this](const machine::Command& command) {
     return stepper_.name_of(command);
   });
+  // A host function's thread knows only its place among the calls, which stands for the command.
+  for (std::size_t call = 0; call < host_calls_.size(); ++call) {
+    if (const machine::CommandPtr& command = host_calls_[call].command) {
+      hasher.value(call);
+      hasher.value(stepper_.name_of(*command));
+    }
+  }
   for (unsigned t = 0; t < threads_.count(); ++t) {
     if (threads_.state(t) != HostThreads::State::Live) {
       continue;
