@@ -9,6 +9,7 @@
 #include <unwind.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 extern "C" void* __libc_stack_end; // the stack pointer at the program's entry (glibc)
@@ -60,6 +61,22 @@ std::vector<Module> loaded_modules() {
       &modules
   );
   return modules;
+}
+
+/// Of the registers in an XSAVE area (Intel SDM, volume 1, chapter 13), as the kernel lays it into
+/// the frame of a signal: the legacy region, the header, and behind it what the processor has more
+/// (the upper halves of ymm registers and so on), if the kernel says so.
+std::uint64_t hash_of_vectors(const _libc_fpstate& area) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(&area);
+  constexpr std::size_t registers = 32, registers_end = 416, software = 464, header_end = 576;
+  Hasher hasher;
+  hasher.bytes(bytes + registers, registers_end - registers); // st0 to st7, xmm0 to xmm15
+  _fpx_sw_bytes extended{};
+  std::memcpy(&extended, bytes + software, sizeof extended);
+  if (extended.magic1 == FP_XSTATE_MAGIC1 && extended.xstate_size > header_end) {
+    hasher.bytes(bytes + header_end, extended.xstate_size - header_end);
+  }
+  return hasher.finish().low;
 }
 
 } // namespace
@@ -163,6 +180,9 @@ std::optional<HostPosition> HostState::interrupted(const ucontext_t& context) co
   for (std::size_t i = 0; i < std::size(others); ++i) {
     position.others[i] = value(others[i]);
   }
+  if (context.uc_mcontext.fpregs != nullptr) {
+    position.vectors = hash_of_vectors(*context.uc_mcontext.fpregs);
+  }
   return position;
 }
 
@@ -173,6 +193,7 @@ void HostState::hash_thread(const HostPosition& position, Hasher& hasher) const 
   hasher.value(position.stack_pointer);
   hasher.value(position.registers);
   hasher.value(position.others);
+  hasher.value(position.vectors);
   const std::uintptr_t end = position.stack_end != 0 ? position.stack_end : stack_.end;
   if (position.stack_pointer != 0 && position.stack_pointer < end) {
     hasher.bytes(

@@ -33,7 +33,8 @@ struct HostPosition {
   std::uintptr_t stack_pointer = 0;
   std::array<std::uintptr_t, 6> registers{}; // rbx rbp r12 r13 r14 r15
   std::array<std::uintptr_t, 9> others{};    // only of a thread that was interrupted
-  std::uintptr_t stack_end = 0;              // 0: the main thread's
+  std::uint64_t vectors = 0;    // the same: a hash of floating-point and vector registers
+  std::uintptr_t stack_end = 0; // 0: the main thread's
 };
 
 class HostState {

@@ -37,9 +37,9 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t stack_bytes = 8U << 20; // of a thread, with its guard page
 constexpr std::size_t scheduler_stack_bytes = 8U << 20;
 
-// CPU time that a thread may compute before it is looked at. Short enough to find endless loops
-// soon; what takes longer costs a state each time.
-constexpr long patience_us = 500'000;
+// CPU time that a thread may compute before it is looked at, and from then on, at first; the time
+// doubles with each eighth look, five times.
+constexpr long patience_us = 500'000, between_looks_us = 10'000;
 
 HostThreads* the_threads = nullptr; // hooks carry no context
 
@@ -387,7 +387,7 @@ void* HostThreads::decide(void* argument) {
   self.scheduler_.next(self);
   self.arrived_ = 0;
   Thread& chosen = self.threads_[self.current_];
-  self.interrupt_after(chosen.interrupts != 0 ? patience_us / 50 : patience_us);
+  self.interrupt_after(chosen.interrupts != 0 ? between_looks_us : patience_us);
   self.leave_own_storage(chosen);
   return chosen.saved_stack_pointer;
 }
@@ -436,13 +436,13 @@ void HostThreads::interrupted(const ucontext_t& context) {
   }
   std::optional<HostPosition> position = state_.interrupted(context);
   if (!position) {
-    interrupt_after(patience_us / 500);
+    interrupt_after(between_looks_us / 10);
     return;
   }
   const int error = errno;
   complete(*position);
   if (remember(*position)) {
-    interrupt_after((patience_us / 50) << (threads_[current_].interrupts / 8));
+    interrupt_after(between_looks_us << std::min(threads_[current_].interrupts / 8, 5U));
   } else {
     stop({.kind = HostPoint::Kind::Access, .what = "computes", .position = *position});
   }

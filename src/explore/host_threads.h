@@ -16,8 +16,10 @@
 // are the same ones in each execution: programs hash and print them. They are no addresses.
 //
 // A thread that computes for long without coming to such a place is interrupted by a timer. If its
-// state repeats, it is in an endless loop, and the others may go on. So may they after a few
-// seconds without; before that nothing depends on how fast the processor is.
+// state repeats, it is in an endless loop, and the others may go on. As long as it does not, they
+// wait: nothing depends on how fast the processor is. (A loop that reads, without an atomic or a
+// volatile access, what another thread shall write is a data race. It is an endless one, or ends
+// when the limit of time does.)
 //
 // Direction of error: see hostwatch/*.cpp for each function. A thread that blocks in the kernel (a
 // pipe, a lock of stdio) blocks all of them. Needs glibc on x86-64.
@@ -189,10 +191,9 @@ private:
     bool started = false;
     bool used_before = false;         // this id: its stack is not clean
     bool stopped_since_yield = false; // somewhere else
-    // Its states when it was interrupted, since it last stopped by itself; the first `interrupts`.
-    // No memory of the heap, where the program's would come to lie elsewhere.
-    static constexpr unsigned most_interrupts = 40;
-    std::array<Hash128, most_interrupts> computed{};
+    // Its states when it was interrupted, since it last stopped by itself: the last ones of
+    // `interrupts`. No memory of the heap, where the program's would come to lie elsewhere.
+    std::array<Hash128, 40> computed{};
     unsigned interrupts = 0;
     const HostPoint* point = nullptr;  // on its stack, while it stands there
     unsigned way = 0;                  // out: how it goes on

@@ -54,19 +54,18 @@ bool HostThreads::worth_stopping_to_yield() {
   return !inside_ && !other;
 }
 
-/// Remembers where the running thread computes; false: it has been there, or it has computed for
-/// long enough.
+/// Remembers where the running thread computes; false: it has been there.
 bool HostThreads::remember(const HostPosition& position) {
   Thread& thread = threads_[current_];
   Hasher hasher;
   state_.hash(position, hasher);
   const Hash128 here = hasher.finish();
-  const auto end = thread.computed.begin() + thread.interrupts;
-  if (end == thread.computed.end() || std::find(thread.computed.begin(), end, here) != end) {
+  const auto known = std::min<std::size_t>(thread.interrupts, thread.computed.size());
+  const auto end = thread.computed.begin() + known;
+  if (std::find(thread.computed.begin(), end, here) != end) {
     return false;
   }
-  *end = here;
-  ++thread.interrupts;
+  thread.computed[thread.interrupts++ % thread.computed.size()] = here;
   return true;
 }
 

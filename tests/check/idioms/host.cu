@@ -578,6 +578,19 @@ template <Call call, bool waits> static int call_between(Setup) {
   return finish();
 }
 
+// --- Computing ------------------------------------------------------------------------------------------
+
+// For half a second and more, in which nothing changes but a vector register: no endless loop.
+//@ case: computes-in-a-vector-register
+//@ verdict: terminates
+static int computes_in_a_vector_register(Setup) {
+  nothing<<<1, 1>>>();
+  double x = 0;
+  const double one = 1, end = 1.2e9;
+  asm volatile("1: addsd %1, %0\n\tucomisd %2, %0\n\tjb 1b" : "+x"(x) : "x"(one), "x"(end) : "cc");
+  return x == end ? finish() : 1;
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv, {
       {"freed-twice", freed_twice},
@@ -617,6 +630,7 @@ int main(int argc, char** argv) {
       {"host-function-behind", call_between<Call::HostFunction, true>},
       {"stop-after-launch-behind-kernel", stop_after_launch_behind<1>},
       {"stop-after-launch-behind-copy", stop_after_launch_behind<0>},
+      {"computes-in-a-vector-register", computes_in_a_vector_register},
       {"hello", hello},
   });
 }
