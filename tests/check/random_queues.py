@@ -1,6 +1,7 @@
 """Random host programs around streams, for random_programs.py, each with the verdict of an oracle that knows nothing of
-Heddle: one or two host threads, two streams, two events, kernels of one or two threads, copies, values that streams write
-and wait for, host functions, queries, and four words that all of them can reach.
+Heddle: one or two host threads, two streams that wait for the default stream or do not, and that stream, two events, kernels of
+one or two threads, copies, values that streams write and wait for, host functions, queries, two mutexes of the host, and three
+words that all of them can reach.
 
 A program is an abstract syntax tree. It is written out as CUDA C++, and executed by `Oracle`: every order of every move, no
 reduction, and then the judgement of all endless executions ([FAIR]) as a Streett automaton's. The oracle is written against
@@ -9,6 +10,8 @@ spec/progress.md and spec/api.md.
 Statements, of host threads, host functions, and device threads:
     ("store", word, value)  ("add", word)  ("await", word)                 await: a loop that reads until the word is not 0
     ("if", word, value, statement)
+Of host threads and host functions besides:
+    ("locked", mutex, statements)
 Of host threads besides:
     ("launch", stream, kernel)   ("copy", stream, word, value)   ("write", stream, word, value)
     ("value", stream, word)      ("function", stream, number)                value: the stream waits until the word is >= 1
@@ -25,37 +28,47 @@ from random_kernels import Program, each
 HEAD = """#include <cuda.h>
 #include <cuda/atomic>
 #include <cstdlib>
+#include <mutex>
 #include <thread>
 struct Mail { cuda::atomic<int, cuda::thread_scope_system> a[4]; };
 static Mail* mail;
 __device__ int device_constants[3] = {0, 1, 2};
 static int* constants;  // on the device: a copy between two places of the host is synchronous
-static cudaStream_t s[2];
+static cudaStream_t s[3];  // the last one is the default stream
 static cudaEvent_t e[2];
-static void prepare() {
+static std::mutex mutexes[2];
+static void prepare(unsigned first, unsigned second) {
   void* memory = nullptr;
   cudaMallocHost(&memory, sizeof(Mail));
   mail = new (memory) Mail{};
   cudaGetSymbolAddress(&memory, device_constants);
   constants = (int*)memory;
-  for (cudaStream_t& stream : s) { cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); }
+  cudaStreamCreateWithFlags(&s[0], first);
+  cudaStreamCreateWithFlags(&s[1], second);
   for (cudaEvent_t& event : e) { cudaEventCreateWithFlags(&event, cudaEventDisableTiming); }
 }
 """
 MOST_STATES = 20_000
-WORDS, STREAMS, EVENTS = 3, 2, 2
+WORDS, MUTEXES, STREAMS, EVENTS = 3, 2, 2, 2
+DEFAULT = STREAMS  # the number of the default stream
 
 
 # --- Code: statements without nesting -----------------------------------------------------------------
 
 def flatten(statement, code):
-    """Appends: ("store" | "add", word, value), ("unless", word, value, to), ("while0", word), ("call", …), ("return",), ("wait", what),
-    ("query", what, to if not ready, to if ready)."""
+    """Appends: ("store" | "add", word, value), ("unless", word, value, to), ("while0", word), ("lock", word), ("call", …), ("return",),
+    ("wait", what), ("query", what, to if not ready, to if ready). A mutex is a word that is 1 while somebody has it."""
     kind = statement[0]
     if kind in ("store", "add"):
         code.append((kind, statement[1], statement[2] if kind == "store" else 1))
     elif kind == "await":
         code.append(("while0", statement[1]))
+    elif kind == "locked":
+        mutex = WORDS + statement[1]
+        code.append(("lock", mutex))
+        for inner in statement[2]:
+            flatten(inner, code)
+        code.append(("store", mutex, 0))
     elif kind == "if":
         at = len(code)
         code.append(None)
@@ -112,15 +125,16 @@ class Oracle:
     """All executions of `hosts`, code of host threads of which the first is main, with `kernels`, pairs of (threads' statements, are
     they one block?)."""
 
-    def __init__(self, hosts, kernels, functions, prompt):
+    def __init__(self, hosts, kernels, functions, blocking, prompt):
         self.hosts = hosts
+        self.blocking = [n for n in range(STREAMS) if blocking[n]]  # streams that wait for the default stream, and it for them
         self.kernels = [([code_of(t) for t in threads], block) for threads, block in kernels]
         self.functions = [code_of(f) for f in functions]
         self.prompt = prompt
 
     def start(self):
         none = (None,) * len(self.hosts)
-        return State((0,) * WORDS, (0,) * len(self.hosts), none, (), (), (None,) * STREAMS, (None,) * EVENTS, frozenset())
+        return State((0,) * (WORDS + MUTEXES), (0,) * len(self.hosts), none, (), (), (None,) * (STREAMS + 1), (None,) * EVENTS, frozenset())
 
     # --- Commands ---
     def done(self, state, n):
@@ -144,7 +158,8 @@ class Oracle:
             stream = statement[2]
         else:
             stream = statement[1]
-        after = () if streams[stream] is None else (streams[stream],)
+        earlier = [stream] + (self.blocking if stream == DEFAULT else [DEFAULT] if stream in self.blocking else [])
+        after = tuple(streams[n] for n in earlier if streams[n] is not None)
         if kind == "order":
             if events[statement[2]] is None:
                 return state
@@ -189,7 +204,13 @@ class Oracle:
             return Oracle.with_item(words, i[1], word), at + 1
         if i[0] == "unless":
             return words, at + 1 if words[i[1]] == i[2] else i[3]
+        if i[0] == "lock":
+            return Oracle.with_item(words, i[1], 1), at + 1
         return words, at + 1 if words[i[1]] != 0 else at
+
+    @staticmethod
+    def blocked(words, i):
+        return i[0] == "lock" and words[i[1]] != 0
 
     @staticmethod
     def with_item(values, n, value):
@@ -228,6 +249,8 @@ class Oracle:
             if not set(about) <= state.observed:
                 answers.append((self.with_host(state, t, i[2]), complete or self.some_is_due(state)))
             return answers
+        if self.blocked(state.words, i):
+            return []
         words, to = self.accessed(state.words, i, at)
         return [(self.with_host(state, t, to, None, words), False)]
 
@@ -256,6 +279,8 @@ class Oracle:
                 moves["command", n] = self.with_progress(state, n, 0)  # the function begins
             else:
                 code = self.functions[command.what]
+                if progress < len(code) and self.blocked(state.words, code[progress]):
+                    continue
                 words, to = (state.words, progress + 1) if progress == len(code) else self.accessed(state.words, code[progress], progress)
                 moves["function", n] = self.with_progress(state, n, to, words)
         return moves
@@ -393,6 +418,8 @@ class Writer:
             return f"if ({mail}->a[{rest[0]}].load() == {rest[1]}) {{ {self.statement(rest[2], mail)} }}"
         if kind == "judge":
             return f"while ({' && '.join(f'mail->a[{w}].load() == {v}' for w, v in rest[0])}) ;"
+        if kind == "locked":
+            return f"{{ const std::lock_guard<std::mutex> guard(mutexes[{rest[0]}]); {' '.join(self.statement(s, mail) for s in rest[1])} }}"
         if kind == "launch":
             return f"k{self.number}_{rest[1]}<<<SHAPE{rest[1]}, 0, s[{rest[0]}]>>>(mail);"
         if kind == "copy":
@@ -422,6 +449,9 @@ class Writer:
 class Grammar:
     def __init__(self, source):
         self.source, self.kernels, self.functions, self.needs = source, [], [], []
+        self.streams = STREAMS + (source.randrange(3) == 0)
+        self.blocking = [self.streams > STREAMS and source.randrange(3) > 0 for _ in range(STREAMS)]
+        self.locks = source.randrange(3) == 0
 
     def n(self, below):
         return self.source.randrange(below)
@@ -446,7 +476,9 @@ class Grammar:
         return self.source.choice((("stream", self.n(STREAMS)), ("event", self.n(EVENTS))))
 
     def statement(self, depth=0):
-        pick, stream, event = self.n(22), self.n(STREAMS), self.n(EVENTS)
+        if self.locks and depth == 0 and self.n(3) == 0:
+            return ("locked", self.n(MUTEXES), [self.statement(1) for _ in range(self.source.choice((1, 2)))])
+        pick, stream, event = self.n(22), self.n(self.streams), self.n(EVENTS)
         if pick < 6:
             return ("launch", stream, self.kernel())
         if pick < 8:
@@ -454,7 +486,7 @@ class Grammar:
         if pick < 9:
             return ("order", stream, event)
         if pick < 10:
-            return ("finish", self.source.choice((("stream", stream), ("event", event), ("device",))))
+            return ("finish", self.source.choice((("stream", self.n(STREAMS)), ("event", event), ("device",))))
         if pick < 12:
             return ("poll", self.what())
         if pick < 14 and depth == 0:
@@ -466,7 +498,8 @@ class Grammar:
             self.needs.append(word)
             return ("value", stream, word)
         if pick < 18:
-            return self.function([self.access() for _ in range(self.source.choice((1, 1, 2)))], stream)
+            accesses = [self.access() for _ in range(self.source.choice((1, 1, 2)))]
+            return self.function([("locked", self.n(MUTEXES), accesses)] if self.locks and self.n(2) else accesses, stream)
         return self.access()
 
     def function(self, statements, stream):
@@ -475,7 +508,7 @@ class Grammar:
 
     def setting(self, word):
         """A statement that sets the word, from wherever that is possible."""
-        stream = self.n(STREAMS)
+        stream = self.n(self.streams)
         return self.source.choice((("copy", stream, word, 1), ("write", stream, word, 1), ("store", word, 1), ("add", word),
                                    ("launch", stream, self.kernel([[("add", word)]])), self.function([("store", word, 1)], stream)))
 
@@ -495,7 +528,8 @@ def draw(source, number):
     functions = [f"__global__ void k{number}_{n}(Mail* m) {{\n  const int rank = blockIdx.x + threadIdx.x;\n"
                  f"{each([' '.join(writer.statement(s, 'm') for s in t) for t in threads])}}}\n" for n, (threads, _) in enumerate(grammar.kernels)]
     functions += [f"static void f{number}_{n}(void*) {{ {' '.join(map(writer.statement, f))} }}\n" for n, f in enumerate(grammar.functions)]
-    lines = ["prepare();"]
+    flags = ", ".join("cudaStreamDefault" if blocking else "cudaStreamNonBlocking" for blocking in grammar.blocking)
+    lines = [f"prepare({flags});"]
     texts = [[writer.statement(s) for s in host] for host in hosts]
     if joins:
         lines += ["std::thread second([] {", "  cudaSetDevice(0);", *("  " + line for line in texts[1]), "});"]
@@ -514,7 +548,7 @@ def draw(source, number):
         first, last = len(end), len(end) + len(judged) + 1
         end += [*(("unless", word, value, last) for word, value in judged), ("goto", first)]
     flatten(("finish", ("device",)), end)
-    oracle = Oracle(codes, grammar.kernels, grammar.functions, prompt)
+    oracle = Oracle(codes, grammar.kernels, grammar.functions, grammar.blocking, prompt)
     return Program(number, "".join(functions), main, ["--api=prompt"] if prompt else [], "terminates" if oracle.terminates() else "may-hang")
 
 
