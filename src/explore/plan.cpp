@@ -10,7 +10,7 @@ using reduce::Mutant;
 namespace {
 
 constexpr double share_of_straight = 1.0 / 6;
-constexpr double share_with_ptx_memory = 1.0 / 2; // there are fewer others
+constexpr double share_with_ptx_memory = 0.8; // the search that follows is only larger
 // For a search of all orders where one may do.
 constexpr double share_of_every_order = 1.0 / 20;
 // So often a search begins again because an instruction conflicts at one place more; then it is

@@ -34,7 +34,7 @@ namespace heddle::explore {
 
 namespace {
 
-constexpr std::uint64_t saved_magic = 0x3264'6576'6173'6465ULL;
+constexpr std::uint64_t saved_magic = 0x3364'6576'6173'6465ULL;
 
 struct Saved {
   std::uint64_t magic = 0, text_bytes = 0;
