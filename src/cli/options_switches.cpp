@@ -34,6 +34,10 @@ constexpr Switch switches[] = {
      &explore::Options::early_writes,
      "with --memory=ptx stores that come behind all others, and fences that tell nobody anything, "
      "are interleaved, too"},
+    {"--no-settled",
+     &explore::Options::settled,
+     "with --memory=ptx reads of several values of a place that nobody writes any more are "
+     "interleaved, too"},
     {"--no-data-order",
      &explore::Options::data_order,
      "atomic and volatile accesses on whose order only data depends are interleaved, too"},

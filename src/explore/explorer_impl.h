@@ -194,6 +194,7 @@ private:
   Choices asked_by(const Arrival& arrival, std::uint64_t open) const;
   Choices wanted(const Node& node, const Choices& asked, bool first);
   void keep_few(Node& node, std::uint64_t left);
+  static void keep_alone(Node& node);
   static bool is_in(const Choice& choice, const Choices& choices);
   bool closes_circle(StateId state, std::size_t way) const;
   void note_circle();

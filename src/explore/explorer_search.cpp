@@ -325,8 +325,11 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   if (!one_way()) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
   }
+  if (!one_way()) {
+    keep_alone(node);
+  }
   node.alike = 0;
-  if (options_.starts_at_once && !one_way()) {
+  if (options_.blocks_start_at_once() && !one_way()) {
     keep_few(node, look.alike);
   }
   if (visit->first) { // what is left out is not explored, others stand for it
@@ -427,6 +430,22 @@ void Explorer::keep_few(Node& node, std::uint64_t left) {
   node.alike = explore::keep_few(stepper_, node.moves, tried, left);
   std::erase_if(node.choices, [&](const Choice& choice) {
     return std::ranges::find(tried, choice.move) == tried.end();
+  });
+}
+
+/// [RED-SETTLED] Of device threads' choices those that others stand for are gone. What the host
+/// does next is tried all the same, since it is tried where the host arrives ([RED-RETURNS]).
+void Explorer::keep_alone(Node& node) {
+  std::vector<std::size_t> tried;
+  for (const Choice& choice : node.choices) {
+    if (choice.kind != Choice::Kind::Host) {
+      tried.push_back(choice.move);
+    }
+  }
+  explore::keep_alone(node.moves, tried);
+  std::erase_if(node.choices, [&](const Choice& choice) {
+    return choice.kind != Choice::Kind::Host &&
+           std::ranges::find(tried, choice.move) == tried.end();
   });
 }
 

@@ -2,6 +2,7 @@
 #include "explore/few_moves.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace heddle::explore {
 
@@ -38,6 +39,18 @@ std::uint64_t keep_few(
     tried.resize(kept);
   }
   return alike;
+}
+
+void keep_alone(std::span<const reduce::Stepper::Move> moves, std::vector<std::size_t>& tried) {
+  const auto one = std::ranges::find_if(tried, [&](std::size_t m) { return moves[m].alone; });
+  if (one == tried.end()) {
+    return;
+  }
+  const auto who = [](const reduce::Stepper::Move& m) {
+    return std::tuple(m.work, m.cluster, m.block, m.warp, m.lane);
+  };
+  const auto its = who(moves[*one]);
+  std::erase_if(tried, [&](std::size_t m) { return !moves[m].thread || who(moves[m]) != its; });
 }
 
 } // namespace heddle::explore

@@ -1,4 +1,4 @@
-// Which moves of a state are made where blocks start at once (plan.h): those that stand for all.
+// Which moves of a state are made: those that stand for all. Where blocks start at once (plan.h):
 //
 //   std::vector<std::size_t> tried{…};                 // numbers of all moves, in any order
 //   node.alike = keep_few(stepper, moves, tried, left); // some are gone
@@ -25,5 +25,9 @@ std::uint64_t keep_few(
     std::vector<std::size_t>& tried,
     std::uint64_t left
 );
+
+/// [RED-SETTLED] With the memory model of PTX: if a thread stands at a read that nothing which
+/// others do can change, only its moves are left.
+void keep_alone(std::span<const reduce::Stepper::Move> moves, std::vector<std::size_t>& tried);
 
 } // namespace heddle::explore

@@ -32,6 +32,7 @@ constexpr auto switches = std::to_array<Switch>({
     {"no-places", &Options::places, false},
     {"no-movers", &Options::movers, false},
     {"no-early-writes", &Options::early_writes, false},
+    {"no-settled", &Options::settled, false},
     {"no-data-order", &Options::data_order, false},
     {"no-retries", &Options::retries, false},
     {"no-cone", &Options::cone, false},
@@ -61,6 +62,7 @@ constexpr auto learned_sets = std::to_array<LearnedSet>({
     {"contended=", &reduce::Learned::contended},
     {"places=", &reduce::Learned::places},
     {"immovable=", &reduce::Learned::immovable},
+    {"rewritten=", &reduce::Learned::rewritten},
     {"owned=", &reduce::Learned::owned},
     {"unordered=", &reduce::Learned::unordered},
     {"lasting=", &reduce::Learned::lasting},
@@ -213,7 +215,7 @@ Options with_ptx_memory(Options options) {
   options.ptx_memory = true;
   options.symmetry = options.sums = options.data_order = false;
   options.retries = options.cone = options.phases = options.allocations = false;
-  options.neighbours = options.straight = options.movers = false;
+  options.neighbours = options.movers = false;
   return options;
 }
 

@@ -53,6 +53,9 @@ struct Options {
   // With the memory model of PTX: stores behind which nothing is, and fences that tell nobody
   // anything, happen as soon as they can.
   bool early_writes = true;
+  // With it, too: a read that finds several values of a place that nobody writes any more is made
+  // before whatever others do.
+  bool settled = true;
   // So do atomic and volatile accesses on whose order only data depends (reduce/order_data.h):
   // those of instructions that have met others.
   bool data_order = true;
@@ -84,6 +87,8 @@ struct Options {
   // the others (plan.h says why that is everything).
   bool straight = true;
   bool starts_at_once = false; // that is what this search does
+  /// With the memory model of PTX, only calls of the host return as soon as they can.
+  bool blocks_start_at_once() const { return starts_at_once && !ptx_memory; }
   // This one is over after so many states (a move that cannot be taken back counts as 20) if none
   // has come back: then blocks start at once.
   bool gives_up = false;

@@ -10,10 +10,12 @@ using reduce::Mutant;
 namespace {
 
 constexpr double share_of_straight = 1.0 / 6;
+constexpr double share_with_ptx_memory = 0.8; // the search that follows is only larger
 // For a search of all orders where one may do.
 constexpr double share_of_every_order = 1.0 / 20;
 // So often a search begins again because an instruction conflicts at one place more; then it is
-// contended everywhere.
+// contended everywhere. So often it does because a place is written again ([RED-SETTLED]); then all
+// places are taken to be.
 constexpr unsigned most_place_rounds = 4;
 
 /// May it be searched with blocks that start at once if no state comes back? Only where somebody is
@@ -56,7 +58,8 @@ Plan::Attempt Plan::next(double left) {
   one_order_might_have_done_ = one_order_may_do();
   less_might_have_done_ = less_may_do();
   const bool first = small_ && !options_.starts_at_once;
-  Attempt attempt{options_, options_.starts_at_once ? std::min(left, share_of_straight) : left};
+  const double share = options_.ptx_memory ? share_with_ptx_memory : share_of_straight;
+  Attempt attempt{options_, options_.starts_at_once ? std::min(left, share) : left};
   if (less_might_have_done_ && (first || options_.starts_at_once)) {
     attempt.share = std::min(left, share_of_every_order);
     attempt.options.max_states = std::min(asked_.max_states, asked_.one_order_after);
@@ -80,6 +83,9 @@ void Plan::begin_again(const Seen& seen) {
       ++place_rounds_ > most_place_rounds
   ) {
     blamed.places = ~std::uint64_t{0};
+  }
+  if (blamed.rewritten != options_.learned.rewritten && ++rewritten_rounds_ > most_place_rounds) {
+    blamed.rewritten = ~std::uint64_t{0};
   }
   const bool news = blamed != options_.learned;
   host_got_data_ = host_got_data_ || seen.host_got_data;

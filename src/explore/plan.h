@@ -95,6 +95,7 @@ private:
   bool one_order_might_have_done_ = false; // before the search under way
   bool less_might_have_done_ = false;      // the same
   unsigned place_rounds_ = 0;              // searches that were void only for a place
+  unsigned rewritten_rounds_ = 0;          // … that was written again
   Options kept_with_;
 };
 

@@ -624,7 +624,7 @@ bool StateTable::saw(Fact fact) const {
 }
 
 void StateTable::learn(const reduce::Learned& refuted) {
-  const std::array<std::uint64_t, 9> sets{
+  const std::array<std::uint64_t, 10> sets{
       refuted.contended,
       refuted.owned,
       refuted.unordered,
@@ -633,7 +633,8 @@ void StateTable::learn(const reduce::Learned& refuted) {
       refuted.kept,
       refuted.refuted,
       refuted.places,
-      refuted.immovable
+      refuted.immovable,
+      refuted.rewritten
   };
   for (std::size_t i = 0; i < sets.size(); ++i) {
     atomic_of(header().learned[i]).fetch_or(sets[i], relaxed);
@@ -646,6 +647,7 @@ reduce::Learned StateTable::learned() const {
       .contended = set(0),
       .places = set(7),
       .immovable = set(8),
+      .rewritten = set(9),
       .owned = set(1),
       .unordered = set(2),
       .lasting = set(3),

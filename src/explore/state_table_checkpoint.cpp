@@ -34,13 +34,13 @@ namespace heddle::explore {
 
 namespace {
 
-constexpr std::uint64_t saved_magic = 0x3264'6576'6173'6465ULL;
+constexpr std::uint64_t saved_magic = 0x3364'6576'6173'6465ULL;
 
 struct Saved {
   std::uint64_t magic = 0, text_bytes = 0;
   std::uint32_t states = 0, edges = 0, texts = 0, actors = 0, events = 0, told = 0, again = 0;
   std::uint32_t facts = 0, irrevocable = 0;
-  std::array<std::uint64_t, 9> learned{};
+  std::array<std::uint64_t, 10> learned{};
 };
 
 /// What says of a search that it has ended, and not what it has met.

@@ -129,13 +129,13 @@ struct StateTable::Header {
       text_bytes_at, actors_at, events_at, told_at, processes_at, work_at;
 
   std::uint32_t facts;
-  std::array<std::uint64_t, 9> learned; // reduce::Learned
-  std::uint32_t keeps_to;               // so many states; 0: to none
-  std::uint32_t again;                  // so many states are to be met again, or were
-  std::uint32_t irrevocable;            // moves
-  std::int32_t permits;                 // of processes that could take part and do not
-  std::uint32_t several;                // processes have taken part
-  std::uint32_t visited;                // which of the sets of visited states is in use
+  std::array<std::uint64_t, 10> learned; // reduce::Learned
+  std::uint32_t keeps_to;                // so many states; 0: to none
+  std::uint32_t again;                   // so many states are to be met again, or were
+  std::uint32_t irrevocable;             // moves
+  std::int32_t permits;                  // of processes that could take part and do not
+  std::uint32_t several;                 // processes have taken part
+  std::uint32_t visited;                 // which of the sets of visited states is in use
   std::uint32_t told;
   std::uint32_t gapless; // StateTable::close_gaps()
   double abandoned;      // see Frontier::explored

@@ -34,11 +34,13 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
                     options.eager && !options.lockstep,
       .by_decisions = options.by_decisions && options.eager && !options.lockstep,
       .host_decides = options.host_decides,
-      .starts_at_once = options.starts_at_once,
+      .starts_at_once = options.blocks_start_at_once(),
       .ignore_grid_order = options.ignore_grid_order,
       .weak = options.ptx_memory,
       .early_writes = options.early_writes && options.orderly && options.eager &&
                       !options.lockstep && options.progress != ProgressModel::Hsa,
+      .settled = options.settled && options.orderly && options.eager && !options.lockstep &&
+                 options.progress != ProgressModel::Hsa,
       .warp_rules = std::move(warp_rules)
   };
 }

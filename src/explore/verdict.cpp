@@ -1,6 +1,7 @@
 // Classification and wording of endless executions.
 #include "explore/verdict.h"
 
+#include "explore/event_way.h"
 #include "explore/help.h"
 #include "explore/phase_time.h"
 #include "explore/stalling.h"
@@ -185,6 +186,7 @@ private:
   bool add_events(report::Report& report) {
     bool cut_short = false;
     std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    std::map<std::size_t, EventWay> ways; // to findings, by their numbers
     for (const Event& event : table_.events(options_.numbering)) {
       cut_short = cut_short || event.kind != EventKind::Fault;
       if (event.kind == EventKind::Incomplete) {
@@ -213,9 +215,15 @@ private:
         std::ranges::copy(diagnostic.threads, std::back_inserter(known->threads));
         continue;
       }
-      diagnostic.replay = replay_of_event(event, site);
+      if (event.kind != EventKind::Unsupported) { // Heddle's own gaps have no replay
+        const EventWay& way = ways.emplace(report.findings.size(), way_of(event)).first->second;
+        diagnostic.replay = replay_of_event(way);
+      }
       show({event.from});
       report.findings.push_back(std::move(diagnostic));
+    }
+    for (const auto& [finding, way] : ways) { // not before: same_place() compares labels
+      add_stale_reads(report.findings[finding], way.witness);
     }
     for (Diagnostic& diagnostic : report.findings) {
       auto& threads = diagnostic.threads;
@@ -241,55 +249,25 @@ private:
     }
   }
 
-  /// The way to what went wrong; empty for Heddle's own gaps.
-  std::string replay_of_event(const Event& event, const Site& place) const {
-    if (!options_.schedule || event.kind == EventKind::Unsupported) {
+  /// The way to what went wrong.
+  EventWay way_of(const Event& event) const {
+    const Site place = site(event.site);
+    return way_to_event(graph_, out_, event, [&](const Edge& edge) {
+      const Site own = site(edge.site);
+      return own.file == place.file && own.line == place.line;
+    });
+  }
+  std::string replay_of_event(const EventWay& way) const {
+    if (!options_.schedule) {
       return {};
     }
-    Witness way{shortest_way(graph_, out_, {event.from}), 0};
     Schedule schedule = *options_.schedule;
-    if (event.kind == EventKind::Fault) {
-      // The move that faulted ends the program. It need not begin where it faulted.
-      std::optional<EdgeId> last;
-      std::optional<EdgeId> of_host; // what host code did wrong does not end it
-      for (EdgeId e = 0; e < graph_.edges.size(); ++e) {
-        const Edge& edge = graph_.edges[e];
-        if (edge.from == event.from && !of_host &&
-            graph_.actors[edge.actor].kind == ActorKind::Host) {
-          of_host = e;
-        }
-        if (edge.from != event.from || !graph_.states[edge.to].terminal) {
-          continue;
-        }
-        const Site own = site(edge.site);
-        if (own.file == place.file && own.line == place.line) {
-          last = e;
-          break;
-        }
-        if (!last) {
-          last = e;
-        }
-      }
-      last = last ? last : of_host;
-      if (last) {
-        way.edges.push_back(*last);
-      }
-    } else {
-      // A move that crashed leads nowhere: its number is the one that is missing.
-      std::set<std::uint32_t> known;
-      for (const Edge& edge : graph_.edges) {
-        if (edge.from == event.from) {
-          known.insert(unpack_choice(edge.choice).number);
-        }
-      }
-      std::uint32_t missing = 0;
-      while (known.contains(missing)) {
-        ++missing;
-      }
-      schedule.choices.push_back(missing);
+    Witness witness = way.witness;
+    if (way.missing) {
+      schedule.choices.push_back(*way.missing);
+      ++witness.loop_from;
     }
-    way.loop_from = static_cast<std::uint32_t>(way.edges.size() + schedule.choices.size());
-    return replay_of(way, graph_, table_, std::move(schedule));
+    return replay_of(witness, graph_, table_, std::move(schedule));
   }
 
   /// Of some execution that ends.

@@ -283,6 +283,7 @@ const LiveState::At& LiveState::at(const isa::Code& code, const isa::Op& op) {
     at.writes_shared = facts.shared->certainly_writes(op.instruction);
   }
   find_clocks(facts, at);
+  at.repeats = facts.cfg->repeats(facts.cfg->block_of(op.instruction));
   at.before_dead_end = std::ranges::binary_search(facts.before_dead_ends, op.instruction);
   const ptx::BitVector& live = facts.live[op.instruction];
   const ptx::Instruction& instruction = code.function->body[op.instruction];

@@ -79,6 +79,7 @@ public:
     // A read that decides whether the thread ever ends, or a store to a place that such a read may
     // read (ptx/dead_ends.h).
     bool before_dead_end = false;
+    bool repeats = true; // the thread may come to it again before its function ends
     // What it is to clocks ([CLOCK]).
     ptx::ClockFlow::Reading clock = ptx::ClockFlow::Reading::None;
     std::uint32_t data_reading =

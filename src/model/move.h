@@ -64,6 +64,7 @@ struct Move {
   // With Options::weak: the number of the place of which it reads an older value, or the newest
   // one; 0: it reads none.
   std::uint32_t stale = 0, fresh = 0;
+  bool alone = false; // with it: no other move of the state need be tried ([RED-SETTLED])
 };
 
 /// The class of a thread that a move changes.

@@ -215,6 +215,18 @@ std::vector<WeakOrder::Way> WeakOrder::ways(weak::Thread thread, const Next& nex
   return result;
 }
 
+bool WeakOrder::could_be_settled(
+    weak::Thread thread,
+    const Next& next,
+    const std::vector<Way>& ways
+) const {
+  return ways.size() > 1 && next.reads && !next.writes && next.elements == 1 &&
+         !now_->written_at(next.range).empty() && std::ranges::none_of(ways, [&](const Way& way) {
+           return now_->race(thread, next.range, next.access, false, way.elements[0].rank)
+               .has_value();
+         });
+}
+
 const char* WeakOrder::name(const Next& next, const Way& way) const {
   if (way.newest) {
     return next.what;
@@ -431,12 +443,26 @@ void WeakOrder::end_turn() {
       } else if (b.way.writes) {
         change().write(b.thread, range, b.next.access, way.rank, before, value, b.tag);
       }
+      if (b.way.writes) {
+        note_written(range);
+      }
       if (!way.newest) {
         std::memcpy(at, before.data(), bytes);
       }
     }
   }
   behind_.clear();
+}
+
+void WeakOrder::note_written(const weak::Range& range) {
+  if (!watched_) {
+    return;
+  }
+  const std::vector<weak::Range> again = now_->written_at(range);
+  rewritten_.insert(rewritten_.end(), again.begin(), again.end());
+  if (watched_(range) && std::ranges::find(again, range) == again.end()) {
+    change().note_written(range);
+  }
 }
 
 std::string WeakOrder::reason() const {

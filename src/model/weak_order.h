@@ -27,6 +27,7 @@
 #include "weak/weak_memory.h"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,6 +78,15 @@ public:
   bool only_comes_last(weak::Thread thread, const Next& next) const {
     return next.writes && !next.reads && ways(thread, next).size() == 1;
   }
+  /// [RED-SETTLED] A read of one element that finds several messages, whose place has been written
+  /// as far as watch_writes() looked, and that races with nothing, whichever of them it finds.
+  bool could_be_settled(weak::Thread thread, const Next& next, const std::vector<Way>& ways) const;
+  /// From now on it is noted which places are written strongly, of those that `watched` names.
+  void watch_writes(std::function<bool(const weak::Range&)> watched) {
+    watched_ = std::move(watched);
+  }
+  /// Those that were written a second time, since the last call.
+  std::vector<weak::Range> take_rewritten() { return std::exchange(rewritten_, {}); }
   /// Is the fence one that changes nothing but its thread's position?
   bool tells_nothing(weak::Thread thread, const ptx::Instruction& fence) const;
   /// What a move that makes it in that way is called; stays where it is.
@@ -157,6 +167,7 @@ public:
 
 private:
   weak::WeakMemory& change();
+  void note_written(const weak::Range& range);
   std::uint64_t tag(int lane);
 
   struct Behind { // what is left to do when the operation has been made
@@ -174,6 +185,8 @@ private:
   Turn turn_;
   std::vector<Behind> behind_;
   std::optional<Found> race_;
+  std::function<bool(const weak::Range&)> watched_;
+  std::vector<weak::Range> rewritten_;
   std::uint64_t allocations_ = 0; // when somebody last looked again
   std::string gap_;
   struct Stale { // an access that did not see this

@@ -366,6 +366,26 @@ std::optional<std::uint32_t> Cfg::immediate_post_dominator(std::uint32_t block) 
   return post_dominator_[block] == none ? std::nullopt : std::optional(post_dominator_[block]);
 }
 
+bool Cfg::repeats(std::uint32_t block) const {
+  std::vector<bool> seen(blocks_.size() + 1, false);
+  std::vector<std::uint32_t> open{block};
+  while (!open.empty()) {
+    const std::uint32_t from = open.back();
+    open.pop_back();
+    for (const std::uint32_t to :
+         from == exit() ? std::vector<std::uint32_t>() : blocks_[from].successors) {
+      if (to == block) {
+        return true;
+      }
+      if (!seen[to]) {
+        seen[to] = true;
+        open.push_back(to);
+      }
+    }
+  }
+  return false;
+}
+
 bool Cfg::dominates(std::uint32_t a, std::uint32_t b) const {
   for (; b != a; b = dominator_[b]) {
     if (dominator_[b] == none) {

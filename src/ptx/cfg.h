@@ -44,6 +44,9 @@ public:
   /// Can the entry get there?
   bool reachable(std::uint32_t block) const { return block == 0 || dominator_[block] != none; }
 
+  /// Can control come back to it once it has left it?
+  bool repeats(std::uint32_t block) const;
+
   /// Nothing for the entry and for unreachable blocks.
   std::optional<std::uint32_t> immediate_dominator(std::uint32_t block) const;
   /// A block, or exit(); exit() has none.

@@ -121,6 +121,8 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
                                   effect.is(ptx::Effect::Kind::Store) &&
                                   kinds_.unseen_outside(*access.code, *access.op) &&
                                   assumed_.mutant != Mutant::EarlyUnwatched);
+    noted.mover = noted.mover ||
+                  (noted.contended && settled_ == noted.bucket && noted.kind == AccessKind::Read);
     sums_.note(work.identity, noted);
     if (const std::uint64_t mixed = sums_.take_mixed(); mixed != 0) {
       order_data_.mark(access.at, access.bytes, mixed);

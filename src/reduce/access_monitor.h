@@ -24,6 +24,7 @@
 #include "reduce/work.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,9 +55,11 @@ public:
         movers_(assumed.mutant) {}
 
   /// Has a move made an access since then that its cluster may keep its number for ([RED-OWNED])?
-  void begin_move() {
+  /// `settled`: the bucket of a read that it makes before what others do ([RED-SETTLED]).
+  void begin_move(std::optional<unsigned> settled) {
     made_owned_ = false;
     made_.clear();
+    settled_ = settled;
   }
   bool made_owned() const { return made_owned_; }
 
@@ -96,6 +99,7 @@ private:
   std::vector<By> by_;
   std::uint64_t unknown_threads_ = 0;
   bool made_owned_ = false;
+  std::optional<unsigned> settled_;
 };
 
 } // namespace heddle::reduce

@@ -28,8 +28,11 @@ struct Learned {
   std::uint64_t places = 0;
   /// Of contended instructions those before whose accesses others may make conflicting ones: the
   /// search chooses when these happen ([RED-MOVERS]); with the memory model of PTX those that the
-  /// host or a copy may see ([RED-EARLY]).
+  /// host or a copy may see ([RED-EARLY]), or change ([RED-SETTLED]).
   std::uint64_t immovable = 0;
+  /// Places, by places_of(), that are written more than once in one execution, so that a read which
+  /// finds one write of them may have to wait for the next one ([RED-SETTLED]).
+  std::uint64_t rewritten = 0;
   /// Instructions whose accesses conflict with others of the same thread or block only. Threads
   /// that have made one are told apart ([RED-OWNED]).
   std::uint64_t owned = 0;
@@ -55,6 +58,7 @@ struct Learned {
     contended |= other.contended;
     places |= other.places;
     immovable |= other.immovable;
+    rewritten |= other.rewritten;
     owned |= other.owned;
     unordered |= other.unordered;
     lasting |= other.lasting;

@@ -9,8 +9,7 @@
 namespace heddle::reduce {
 
 std::uint64_t places_of(const OpenAccess& access) {
-  return places_of(memory::Address{access.place}) |
-         places_of(memory::Address{access.place + access.bytes - 1});
+  return places_of(memory::Address{access.place}, access.bytes);
 }
 
 std::uint64_t places_of(const OpenAccesses& open) {

@@ -33,6 +33,8 @@ enum class Mutant : std::uint8_t {
   EarlyUpdates,               // updates come at once like stores
   EarlyFencesThatTell,        // so do fences that pass something on
   EarlyUnwatched,             // nobody looks whether the host or a copy sees what comes at once
+  SettledUnwatched,           // nobody looks whether a place is written again
+  SettledBeforeStart,         // nor does one of a thread that is owed nothing
   OwnedForgotten,             // accesses of one thread need not be owned
   DataOrderTakesAll,          // of any access it is said that only data depends on it
   DataOrderNeverDecides,      // that a mark has reached a decision is not noticed
@@ -90,6 +92,8 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::EarlyUpdates, "early-writes", "updates"},
     {Mutant::EarlyFencesThatTell, "early-writes", "fences-that-tell"},
     {Mutant::EarlyUnwatched, "early-writes", "unwatched"},
+    {Mutant::SettledUnwatched, "settled", "unwatched"},
+    {Mutant::SettledBeforeStart, "settled", "before-start"},
     {Mutant::OwnedForgotten, "orderly", "forgets-owned"},
     {Mutant::DataOrderTakesAll, "data-order", "takes-all"},
     {Mutant::DataOrderNeverDecides, "data-order", "never-decides"},

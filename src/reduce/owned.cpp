@@ -20,14 +20,27 @@ unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction) {
   return static_cast<unsigned>(name.finish().low >> 58);
 }
 
+namespace {
+constexpr std::uint64_t place_bytes = 4;
+}
+
 std::uint64_t places_of(memory::Address address) {
-  constexpr std::uint64_t place_bytes = 8;
+  constexpr std::uint64_t members = 64; // words that follow each other are different ones
   if (!memory::AddressSpace::in_device_range(address)) {
     return ~std::uint64_t{0};
   }
   Hasher name;
-  name.value(address / place_bytes);
-  return std::uint64_t{1} << (name.finish().low >> 58);
+  name.value(address / (place_bytes * members));
+  return std::uint64_t{1} << (address / place_bytes + name.finish().low) % members;
+}
+
+std::uint64_t places_of(memory::Address address, std::uint32_t bytes) {
+  std::uint64_t places = 0;
+  for (memory::Address at = address / place_bytes * place_bytes; at < address + bytes;
+       at += place_bytes) {
+    places |= places_of(at);
+  }
+  return places;
 }
 
 unsigned store_bucket_of(const ptx::Function& function, std::uint32_t instruction) {

@@ -18,10 +18,12 @@ namespace heddle::reduce {
 /// process.
 unsigned bucket_of(const ptx::Function& function, std::uint32_t instruction);
 
-/// The member of Learned::places that an access to this address is, as a set: 8 bytes of global
+/// The member of Learned::places that an access to this address is, as a set: 4 bytes of global
 /// memory are one place. All of them for memory elsewhere, whose addresses are others in each
 /// execution, or are the same in each block.
 std::uint64_t places_of(memory::Address address);
+/// The same of all bytes of an access.
+std::uint64_t places_of(memory::Address address, std::uint32_t bytes);
 
 /// The same of Learned::deciding. Two stores of a function share a number only if it has more than
 /// 64.

@@ -115,8 +115,7 @@ Stepper::Stepper(World& world, Options options)
     known_moves_.forget_values();
   }
   if (options_.weak) {
-    weak_ = std::make_unique<WeakOrder>(exec_);
-    journal_.tell_last(*weak_);
+    begin_weak();
   }
   if (options_.data_order) {
     journal_.tell(followed_.order);

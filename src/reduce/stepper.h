@@ -112,6 +112,7 @@ public:
     // reductions but `eager` have to be off.
     bool weak = false;
     bool early_writes = false; // [RED-EARLY], with `weak`
+    bool settled = false;      // [RED-SETTLED], with `weak`
     // Empty: threads are independent.
     MakeWarpRules warp_rules = {};
     Mutant mutant = Mutant::None; // for tests of tests
@@ -484,6 +485,14 @@ private:
   std::optional<WeakNext> weak_next(const Lane& at) const;
   bool comes_early(const Lane& at) const;
   void add_ways(Move move, const Image& image, std::vector<Move>& result) const;
+  void begin_weak();
+  bool is_settled(
+      const Move& move,
+      const WeakNext& known,
+      const WeakOrder::Next& next,
+      const std::vector<WeakOrder::Way>& ways
+  ) const;
+  void begin_monitored(const Move& move);
   isa::Stop run_weakly(const Lane& at, std::int64_t fuel, isa::LaneMask with, bool reconverge);
   bool fail_weakly();
 

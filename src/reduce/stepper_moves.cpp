@@ -285,7 +285,7 @@ bool Stepper::move_thread(const Move& move, const Again& again) {
     }
   }
   under_way_.repeatable = true;
-  access_monitor_.begin_move();
+  begin_monitored(move);
   const std::size_t logged = log_.size();
   const bool done = execute(move);
   if (followed_.order

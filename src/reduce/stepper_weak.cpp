@@ -210,15 +210,75 @@ void Stepper::add_ways(Move move, const Image& image, std::vector<Move>& result)
   const Lane at{works_[move.work].get(), move.cluster, move.block, move.warp, move.lane};
   const weak::Thread thread = weak_thread(at) + static_cast<weak::Thread>(move.lane);
   const std::vector<WeakOrder::Way> ways = weak_->ways(thread, next);
+  const bool alone =
+      (image.made || mutant_is(Mutant::SettledBeforeStart)) && is_settled(move, *known, next, ways);
   for (std::size_t n = 0; n < ways.size(); ++n) {
     move.pick = ways.size() == 1 ? 0 : static_cast<std::uint32_t>(n + 1);
     move.what = weak_->name(next, ways[n]);
+    move.alone = alone;
     if (next.reads) {
       (ways[n].newest ? move.fresh : move.stale) = WeakOrder::number(next.range);
     }
     result.push_back(move);
     move.fresh = move.stale = 0;
   }
+}
+
+/// Of a range in global memory; of one elsewhere all of them.
+static std::uint64_t places_of(const weak::Range& range) {
+  return (range.at & WeakOrder::not_an_address) != 0
+             ? ~std::uint64_t{0}
+             : places_of(
+                   memory::AddressSpace::device_address(
+                       reinterpret_cast<const std::byte*>(range.at)
+                   ),
+                   range.bytes
+               );
+}
+
+void Stepper::begin_weak() {
+  weak_ = std::make_unique<WeakOrder>(exec_);
+  journal_.tell_last(*weak_);
+  if (!options_.settled) {
+    return;
+  }
+  weak_->watch_writes([this](const weak::Range& range) {
+    const std::uint64_t places = places_of(range);
+    return ~places != 0 && (options_.learned.rewritten & places) == 0;
+  });
+}
+
+/// [RED-SETTLED] Can nothing that others do meanwhile change what the read at which the thread
+/// stands may find? And does the thread come to it only once?
+bool Stepper::is_settled(
+    const Move& move,
+    const WeakNext& known,
+    const WeakOrder::Next& next,
+    const std::vector<WeakOrder::Way>& ways
+) const {
+  if (!options_.settled || known.in_shared || ways.size() == 1) {
+    return false;
+  }
+  const std::uint64_t places = places_of(next.range);
+  const weak::Thread thread =
+      weak_thread({works_[move.work].get(), move.cluster, move.block, move.warp, move.lane}) +
+      static_cast<weak::Thread>(move.lane);
+  const bool once = move.code == works_[move.work]->command->grid->kernel().code &&
+                    !live_.at(*move.code, *move.op).repeats;
+  return ~places != 0 && (options_.learned.rewritten & places) == 0 && once &&
+         access_kinds_.unseen_outside(*move.code, *move.op) &&
+         weak_->could_be_settled(thread, next, ways);
+}
+
+/// The monitors are told of a move that is about to be made.
+void Stepper::begin_monitored(const Move& move) {
+  std::optional<unsigned> settled;
+  if (move.alone) {
+    const Image& image = *works_[move.work]->images[move.cluster];
+    settled = access_kinds_.bucket(*move.code, *move.op);
+    access_monitor_.sums().note_settled(places_of(image.ready[move.ready].weak_next->next.range));
+  }
+  access_monitor_.begin_move(settled);
 }
 
 /// Lets the lanes run, as run_noting() does.
@@ -252,6 +312,9 @@ isa::Stop Stepper::run_weakly(const Lane& at, std::int64_t fuel, LaneMask with, 
   }
   const isa::Stop stop = run_noting(at, fuel, with, reconverge);
   weak_->end_turn();
+  for (const weak::Range& range : weak_->take_rewritten()) {
+    access_monitor_.sums().note_rewritten(places_of(range));
+  }
   if (meets && stop != isa::Stop::Fault) { // at once; of others Block tells
     std::vector<weak::Thread> met;
     const weak::Thread first = weak_thread(at);

@@ -219,8 +219,27 @@ void Sums::learn(const Note& note) {
   case Note::Kind::Command:
     note_command(note.work, note.region);
     break;
+  case Note::Kind::Settled:
+  case Note::Kind::Rewritten:
+    note_places(note.kind, note.other);
+    break;
   }
   learning_ = false;
+}
+
+void Sums::note_places(Note::Kind kind, std::uint64_t places) {
+  std::uint64_t& known = kind == Note::Kind::Settled ? settled_ : rewritten_;
+  if ((places & ~known) == 0) {
+    return;
+  }
+  known |= places;
+  if (!learning_) {
+    news_.push_back({.kind = kind, .other = places, .access = {}});
+  }
+  if ((settled_ & rewritten_) != 0 && mutant_ != Mutant::SettledUnwatched) {
+    clash_ = true;
+    refuted_.rewritten |= settled_ & rewritten_;
+  }
 }
 
 void Sums::note_host(const Access& access, std::span<const WorkId> under_way) {

@@ -84,12 +84,18 @@ public:
   };
   /// A copy, or anything else that is no kernel, has accessed a region.
   void note_command(WorkId command, const Region& region);
+  /// These places, by places_of(), have been read as such that nobody writes any more
+  /// ([RED-SETTLED]); and these have been written again, by device threads.
+  void note_settled(std::uint64_t places) { note_places(Note::Kind::Settled, places); }
+  void note_rewritten(std::uint64_t places) { note_places(Note::Kind::Rewritten, places); }
   /// Something that was noted: plain data.
   struct Note {
     enum class Kind : std::uint8_t {
       Access,
-      Overlap, // of work and other
-      Command  // of work, to region
+      Overlap,  // of work and other
+      Command,  // of work, to region
+      Settled,  // `other`: places
+      Rewritten // the same
     } kind{};
     WorkId work = 0, other = 0;
     Access access;
@@ -126,6 +132,7 @@ private:
   void meet_all(WorkId work, WorkId command, const Region& region);
   void meet(WorkId work, const Access& access, WorkId command, const Region& region);
   void meet_unordered(const Access& x, const Access& y);
+  void note_places(Note::Kind kind, std::uint64_t places);
   template <class F> static void each_place(const Access& access, F&& f);
 
   std::set<std::pair<WorkId, WorkId>> overlap_;
@@ -138,6 +145,7 @@ private:
   Learned refuted_;
   std::uint64_t mixed_ = 0;
   bool saw_unordered_ = false;
+  std::uint64_t settled_ = 0, rewritten_ = 0; // places
 };
 
 } // namespace heddle::reduce

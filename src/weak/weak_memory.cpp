@@ -4,6 +4,7 @@
 #include "base/check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace heddle::weak {
@@ -20,7 +21,10 @@ View WeakMemory::known_at_start() const {
 
 void WeakMemory::add_thread(Thread thread, const Location& location, const View& knows) {
   threads_[thread] = {.location = location, .view = knows, .pending = {}, .open = {}};
-  locations_[thread] = location;
+  if (locations_.use_count() > 1) {
+    locations_ = std::make_shared<FlatMap<Thread, Location>>(*locations_);
+  }
+  (*locations_)[thread] = location;
 }
 
 void WeakMemory::end_thread(Thread thread) {
@@ -30,18 +34,36 @@ void WeakMemory::end_thread(Thread thread) {
     if (e.used && e.thread == thread) {
       e.ended = true;
     } else if (
-        e.used && !e.ended && locations_.at(e.thread).grid != state.location.grid &&
+        e.used && !e.ended && locations_->at(e.thread).grid != state.location.grid &&
         state.view.has(n)
     ) {
       handed_on_.add(n);
     }
   }
   threads_.erase(thread);
+  if (threads_.empty()) {
+    written_.clear();
+  }
+}
+
+std::vector<Range> WeakMemory::written_at(const Range& range) const {
+  std::vector<Range> result;
+  std::ranges::copy_if(written_, std::back_inserter(result), [&](const Range& known) {
+    return known.overlaps(range);
+  });
+  return result;
+}
+
+void WeakMemory::note_written(const Range& range) {
+  const auto at = std::ranges::lower_bound(written_, range);
+  if (at == written_.end() || *at != range) {
+    written_.insert(at, range);
+  }
 }
 
 /// [MEM-STRONG] for two scopes: each contains the thread of the other one.
 bool WeakMemory::reach(Thread a, Scope of_a, Thread b, Scope of_b) const {
-  const Location &at_a = locations_.at(a), &at_b = locations_.at(b);
+  const Location &at_a = locations_->at(a), &at_b = locations_->at(b);
   return is(Mutant::StrongWhateverScope) ||
          (includes(of_a, at_a, at_b) && includes(of_b, at_b, at_a));
 }
@@ -256,7 +278,7 @@ void WeakMemory::observe(
     return;
   }
   for (const Release& r : m.releases) {
-    if (r.thread != thread && includes(r.scope, locations_.at(r.thread), state.location)) {
+    if (r.thread != thread && includes(r.scope, locations_->at(r.thread), state.location)) {
       state.pending.push_back({range, r});
     }
   }
@@ -330,7 +352,7 @@ WeakMemory::Message WeakMemory::make_message(
 
 /// Places that a write of `range` makes one value again: who reads it later knows the write.
 void WeakMemory::drop_places(const Range& range, bool but_same) {
-  std::erase_if(places_, [&](const auto& place) {
+  places_.erase_if([&](const auto& place) {
     const bool drop = place.first.overlaps(range) && !(but_same && place.first == range);
     if (drop) {
       for (const Message& m : place.second) {
@@ -380,7 +402,7 @@ bool WeakMemory::changes_nothing(
                           return o.anywhere || o.place == range;
                         });
   return value == from.value && access.strong && from.strong && from.scope == access.scope &&
-         includes(access.scope, locations_.at(from.writer), state.location) &&
+         includes(access.scope, locations_->at(from.writer), state.location) &&
          (!releases || is(Mutant::EqualUpdatesRelease));
 }
 

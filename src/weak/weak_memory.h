@@ -35,12 +35,13 @@
 
 #include "base/hash.h"
 
+#include "weak/flat_map.h"
 #include "weak/scope.h"
 #include "weak/view.h"
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -191,6 +192,11 @@ public:
       std::uint64_t tag = 0
   );
   std::uint32_t newest(const Range& range) const; // its rank
+  /// Notes a strong write of a place, for as long as some thread lives. Who notes none does not
+  /// tell states apart by them.
+  void note_written(const Range& range);
+  /// Those that were noted and overlap with it.
+  std::vector<Range> written_at(const Range& range) const;
   /// Nothing: the thread knows the newest message.
   std::optional<Unseen> unseen(Thread thread, const Range& range) const;
 
@@ -295,15 +301,22 @@ private:
   void tidy_places();
   View known_to_all() const;
   std::vector<std::uint32_t> canonical() const;
-  static void name_view(Hasher& hasher, const View& view, const std::vector<std::uint32_t>& order);
+  static void name_view(
+      std::vector<std::uint64_t>& words,
+      const View& view,
+      const std::vector<std::uint32_t>& order
+  );
 
   std::vector<Event> events_; // some unused
-  std::map<Thread, State> threads_;
-  std::map<Thread, Location> locations_; // of ended ones, too
+  FlatMap<Thread, State> threads_;
+  // Of ended ones, too. States have it together, since it changes only where a grid begins.
+  std::shared_ptr<FlatMap<Thread, Location>> locations_ =
+      std::make_shared<FlatMap<Thread, Location>>();
   View handed_on_; // what ended threads knew of threads of other grids that have not ended
-  std::map<Range, Messages> places_;
-  std::vector<Release> sc_; // fences, in Fence-SC order
-  std::map<std::uint64_t, View> barriers_;
+  FlatMap<Range, Messages> places_;
+  std::vector<Range> written_; // by note_written()
+  std::vector<Release> sc_;    // fences, in Fence-SC order
+  FlatMap<std::uint64_t, View> barriers_;
   std::uint64_t next_number_ = 0;
   Limits limits_;
   Mutant mutant_ = Mutant::None;

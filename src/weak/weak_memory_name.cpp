@@ -3,9 +3,23 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 
 namespace heddle::weak {
+
+using Words = std::vector<std::uint64_t>;
+
+namespace {
+
+constexpr std::size_t usual_words = 256;
+
+void name_range(Words& words, const Range& range) {
+  words.push_back(range.at);
+  words.push_back(range.bytes);
+}
+
+} // namespace
 
 /// Messages that every thread knows a newer one of cannot be read any more, nor can anything be put
 /// before them.
@@ -112,7 +126,7 @@ void WeakMemory::tidy() {
     }
   }
   std::erase_if(sc_, [](const Release& r) { return r.view.empty(); });
-  std::erase_if(barriers_, [](const auto& b) { return b.second.empty(); });
+  barriers_.erase_if([](const auto& b) { return b.second.empty(); });
   while (!events_.empty() && !events_.back().used) {
     events_.pop_back();
   }
@@ -155,7 +169,7 @@ std::vector<std::uint32_t> WeakMemory::canonical() const {
 }
 
 void WeakMemory::name_view(
-    Hasher& hasher,
+    Words& words,
     const View& view,
     const std::vector<std::uint32_t>& order
 ) {
@@ -164,75 +178,81 @@ void WeakMemory::name_view(
     for (std::size_t k = i; k < std::min(i + 64, order.size()); ++k) {
       word |= std::uint64_t{view.has(order[k])} << (k - i);
     }
-    hasher.value(word);
+    words.push_back(word);
   }
 }
 
-namespace {
-
-void name_range(Hasher& hasher, const Range& range) {
-  hasher.value(range.at);
-  hasher.value(range.bytes);
-}
-
-} // namespace
-
 void WeakMemory::name(Hasher& hasher) const {
+  Words words; // hashed at once
+  words.reserve(usual_words);
   const std::vector<std::uint32_t> order = canonical();
-  hasher.value(order.size());
+  words.push_back(order.size());
   for (const std::uint32_t n : order) {
     const Event& e = events_[n];
-    name_range(hasher, e.range);
-    hasher.value(e.thread);
-    hasher.value(
-        static_cast<std::uint8_t>(
+    name_range(words, e.range);
+    words.push_back(e.thread);
+    words.push_back(
+        static_cast<std::uint64_t>(
             (e.write ? 1 : 0) | (e.strong ? 2 : 0) | (e.message ? 4 : 0) | (e.ended ? 8 : 0) |
             static_cast<int>(e.scope) << 4
         )
     );
   }
-  const auto name_releases = [&](std::vector<Release> releases) {
+  const auto name_releases = [&](const std::vector<Release>& releases) {
+    if (releases.empty()) {
+      words.push_back(std::size_t{0});
+      return;
+    }
     // Only what they are counts, not in which order they came.
     std::vector<std::tuple<Thread, Scope, std::uint64_t, std::uint64_t>> names;
     for (const Release& r : releases) {
-      Hasher of_view;
+      Words of_view;
       name_view(of_view, r.view, order);
-      const Hash128 name = of_view.finish();
-      names.emplace_back(r.thread, r.scope, name.low, name.high);
+      const XXH128_hash_t name =
+          XXH3_128bits(of_view.data(), of_view.size() * sizeof(std::uint64_t));
+      names.emplace_back(r.thread, r.scope, name.low64, name.high64);
     }
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
-    hasher.value(names.size());
+    words.push_back(names.size());
     for (const auto& [thread, scope, low, high] : names) {
-      hasher.value(thread);
-      hasher.value(static_cast<std::uint8_t>(scope));
-      hasher.value(low);
-      hasher.value(high);
+      words.push_back(thread);
+      words.push_back(static_cast<std::uint8_t>(scope));
+      words.push_back(low);
+      words.push_back(high);
     }
   };
-  hasher.value(places_.size());
+  words.push_back(places_.size());
   for (const auto& [range, messages] : places_) {
-    name_range(hasher, range);
-    hasher.value(messages.size());
+    name_range(words, range);
+    words.push_back(messages.size());
     for (const Message& m : messages) {
-      hasher.value(
+      words.push_back(
           static_cast<std::uint8_t>(
               (m.event == known ? 1 : 0) | (m.update ? 2 : 0) | (m.strong ? 4 : 0) |
               static_cast<int>(m.scope) << 3
           )
       );
-      hasher.value(m.writer);
-      hasher.value(m.value[0]);
-      hasher.value(m.value[1]);
-      name_view(hasher, m.observed, order);
+      words.push_back(m.writer);
+      words.push_back(m.value[0]);
+      words.push_back(m.value[1]);
+      name_view(words, m.observed, order);
       name_releases(m.releases);
     }
   }
-  hasher.value(threads_.size());
+  words.push_back(written_.size());
+  for (const Range& range : written_) {
+    name_range(words, range);
+  }
+  words.push_back(threads_.size());
   for (const auto& [thread, state] : threads_) {
-    hasher.value(thread);
-    name_view(hasher, state.view, order);
+    words.push_back(thread);
+    name_view(words, state.view, order);
     for (const bool pending : {true, false}) {
+      if (pending ? state.pending.empty() : state.open.empty()) {
+        words.push_back(std::size_t{0});
+        continue;
+      }
       std::map<std::tuple<bool, Range>, std::vector<Release>> by_place;
       if (pending) {
         for (const Pending& p : state.pending) {
@@ -243,21 +263,22 @@ void WeakMemory::name(Hasher& hasher) const {
           by_place[{o.anywhere, o.place}].push_back({thread, o.scope, o.view});
         }
       }
-      hasher.value(by_place.size());
+      words.push_back(by_place.size());
       for (const auto& [place, releases] : by_place) {
-        name_range(hasher, std::get<1>(place));
-        hasher.value(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
+        name_range(words, std::get<1>(place));
+        words.push_back(static_cast<std::uint8_t>(std::get<0>(place) ? 1 : 0));
         name_releases(releases);
       }
     }
   }
   name_releases(sc_);
-  name_view(hasher, handed_on_, order);
-  hasher.value(barriers_.size());
+  name_view(words, handed_on_, order);
+  words.push_back(barriers_.size());
   for (const auto& [barrier, view] : barriers_) {
-    hasher.value(barrier);
-    name_view(hasher, view, order);
+    words.push_back(barrier);
+    name_view(words, view, order);
   }
+  hasher.bytes(words.data(), words.size() * sizeof(std::uint64_t));
 }
 
 } // namespace heddle::weak

@@ -25,6 +25,7 @@ const std::array<Row, reductions>& rows() {
       {"places", &Options::places, {Eager, Orderly}},
       {"movers", &Options::movers, {Eager, Orderly, Cone}},
       {"early-writes", &Options::early_writes, {Eager, Orderly}},
+      {"settled", &Options::settled, {Eager, Orderly}},
       {"data-order", &Options::data_order, {Eager, Sums, Orderly}},
       {"retries", &Options::retries, {Eager, Sums, Orderly, DataOrder}},
       {"phases", &Options::phases, {Eager}},
@@ -58,6 +59,7 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
   }
   switch (reduction) {
   case Reduction::EarlyWrites:
+  case Reduction::Settled:
     return program.weak;
   case Reduction::Retries:
     return uses(program, {Kind::Retry, Kind::Lock});

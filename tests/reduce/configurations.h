@@ -24,6 +24,7 @@ enum class Reduction : std::uint8_t {
   Places,
   Movers,
   EarlyWrites,
+  Settled,
   DataOrder,
   Retries,
   Phases,
@@ -36,7 +37,7 @@ enum class Reduction : std::uint8_t {
   Returns,
   CheckedLookAhead // no reduction: what is said of moves is compared with what they do
 };
-inline constexpr std::size_t reductions = 18;
+inline constexpr std::size_t reductions = 19;
 
 class Configuration {
 public:

@@ -18,6 +18,8 @@ namespace heddle::enumeration {
 class MicroDevice {
 public:
   void load(const MicroProgram& program);
+  /// Under the memory model of PTX.
+  bool weak() const { return micro_.weak; }
 
   /// One search from the launch on.
   class Run {

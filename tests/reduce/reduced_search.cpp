@@ -186,8 +186,9 @@ private:
     graph_.describe(state, moves, walk_);
     std::vector<std::size_t> tried(move_devices ? moves.size() : 0);
     std::iota(tried.begin(), tried.end(), 0);
+    explore::keep_alone(moves, tried);
     std::uint64_t alike = 0;
-    if (options_.starts_at_once && !tried.empty() && move_hosts == 0) {
+    if (options_.blocks_start_at_once() && !tried.empty() && move_hosts == 0) {
       alike = explore::keep_few(walk_.stepper(), moves, tried, arrival.left);
     }
     for (const std::size_t m : tried) {
@@ -287,7 +288,9 @@ private:
 } // namespace
 
 Outcome reduced_search(MicroDevice& device, const Manner& manner) {
-  Plan plan(manner.options, manner.mutant);
+  explore::Options asked = manner.options;
+  asked.ptx_memory = device.weak();
+  Plan plan(asked, manner.mutant);
   std::optional<Outcome> kept;
   for (;;) {
     const Plan::Attempt next = plan.next(/*left=*/1);

@@ -163,11 +163,11 @@ template <int Writer> __global__ void counted() {
 // Compare-and-swaps in rotation, and the last zero of an array whose elements are made of each
 // other: of so many threads as others report (tests of CDSChecker, Nidhugg, GenMC).
 //@ case: cas-rotation plain 10
-//@ flags: --memory=ptx --max-states=6000
+//@ flags: --memory=ptx --max-states=4000
 //@ verdict: terminates
 //@ large: every order of the fences
-//@ case: last-zero block 8
-//@ flags: --memory=ptx --max-states=12000
+//@ case: last-zero block 12
+//@ flags: --memory=ptx --max-states=20000
 //@ verdict: terminates
 //@ large: every order of the stores
 __device__ Atomic<int> rotating;

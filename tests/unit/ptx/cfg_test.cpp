@@ -71,6 +71,22 @@ TEST(Cfg, LoopReconvergesBehindIt) {
   EXPECT_EQ(g.cfg.reconvergence(1), 2U);
 }
 
+TEST(Cfg, OnlyBlocksInALoopRepeat) {
+  Graph g(
+      "BEFORE: mov.u32 %r0, 0; HEAD: @%p0 bra BEHIND; @%p1 bra SKIP; mov.u32 %r1, 1; SKIP: bra "
+      "HEAD; "
+      "BEHIND: ret;"
+  );
+  for (const char* inside : {"HEAD", "SKIP"}) {
+    EXPECT_TRUE(g.cfg.repeats(g.at(inside))) << inside;
+  }
+  for (const char* outside : {"BEFORE", "BEHIND"}) {
+    EXPECT_FALSE(g.cfg.repeats(g.at(outside))) << outside;
+  }
+  Graph own("LOOP: @%p0 bra LOOP; ret;");
+  EXPECT_TRUE(own.cfg.repeats(own.at("LOOP")));
+}
+
 TEST(Cfg, GuardedReturnGoesOn) {
   Graph g("@%p0 ret; mov.u32 %r0, 1; exit;");
   EXPECT_THAT(g.cfg.blocks()[0].successors, UnorderedElementsAre(1, g.cfg.exit()));
