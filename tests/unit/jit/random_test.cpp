@@ -20,7 +20,7 @@ constexpr int registers = 10; // %r10 … %r19 hold values
 
 class Generator {
 public:
-  explicit Generator(unsigned seed) : random_(seed) {}
+  explicit Generator(unsigned seed) : random_(seed), narrow_(seed % 2 != 0) {}
 
   std::string body() {
     text_ = "mov.u32 %r31, %tid.y; mad.lo.u32 %r0, %r31, 64, %r0; and.b32 %r0, %r0, 1023;"
@@ -143,7 +143,7 @@ private:
   }
   void memory() {
     offset();
-    switch (below(5)) {
+    switch (below(narrow_ ? 7 : 5)) {
     case 0: // a word of one's own
       text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
       line(fmt::format("st.shared.u32 [%r7], {};", source()));
@@ -164,6 +164,22 @@ private:
                "%rd11, %rd12;";
       line(fmt::format("st.local.u32 [%rd11], {};", source()));
       line(fmt::format("ld.local.u32 %r{}, [l+{}];", reg(), 4 * below(4)));
+      break;
+    case 5: // parts of one's own word
+      text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
+      text_ += fmt::format("cvt.u16.u32 %h1, {};", source());
+      line(fmt::format("st.shared.u8 [%r7+{}], %h1;", below(4)));
+      line(fmt::format("st.shared.u16 [%r7+{}], %h1;", 2 * below(2)));
+      line(fmt::format("ld.shared.s8 %r{}, [%r7+{}];", reg(), below(4)));
+      break;
+    case 6:
+      text_ += "and.b32 %r7, %r7, 12; cvt.u64.u32 %rd11, %r7; mov.u64 %rd12, l; add.s64 %rd11, "
+               "%rd11, %rd12;";
+      text_ += fmt::format("cvt.u16.u32 %h1, {};", source());
+      line(fmt::format("st.local.v2.u16 [l+{}], {{%h1, %h1}};", 4 * below(4)));
+      line(fmt::format("st.local.u8 [%rd11+{}], %h1;", below(4)));
+      line(fmt::format("ld.local.s16 %r{}, [%rd11+{}];", reg(), 2 * below(2)));
+      line(fmt::format("ld.local.u8 %r{}, [l+{}];", reg(), below(16)));
       break;
     default:
       text_ += "cvt.u64.u32 %rd11, %r7; add.s64 %rd11, %rd11, %rd3;";
@@ -405,6 +421,7 @@ private:
   }
 
   std::mt19937 random_;
+  bool narrow_; // accesses of one and two bytes, too
   std::string text_;
   int labels_ = 0;
   bool collectives_ = false;
