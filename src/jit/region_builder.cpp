@@ -534,7 +534,9 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   std::vector<llvm::Value*> outputs;
   if (ops_[k].kind == Kind::Interpret) {
     for (const std::uint32_t index : inputs) {
-      store_register(index, active_);
+      if (changed_[k].test(index)) {
+        store_register(index, active_);
+      }
     }
     goes_on = call_interpreter(b_, context_, op_pointer(k), active_);
   } else { // seldom

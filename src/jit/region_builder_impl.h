@@ -71,6 +71,7 @@ private:
   std::vector<std::uint32_t> find_entries() const;
   bool is_worth_entering(std::uint32_t k) const;
   void find_joins();
+  bool by_all_lanes(std::uint32_t k) const;
   void find_changed();
   void find_inlined();
   std::vector<std::uint32_t> changed_and_live(std::uint32_t k) const;

@@ -290,8 +290,14 @@ void RegionBuilder::find_joins() {
   }
 }
 
-/// What an exit has to write: registers that may have been written since the region was entered. It
-/// is entered at an op with what the frame has, and behind a barrier with what slots have.
+/// Nobody waits or is left out by a guard.
+bool RegionBuilder::by_all_lanes(std::uint32_t k) const {
+  return !uniformity_->waiting().some_at(k) && (code_.ops[k].flags & isa::Guarded) == 0;
+}
+
+/// Registers that the frame may not have as they are: what an exit has to write, and the
+/// interpreter's handler for an op. The region is entered at an op with what the frame has, and
+/// behind a barrier with what slots have.
 void RegionBuilder::find_changed() {
   const auto count = static_cast<std::uint32_t>(code_.ops.size());
   changed_.assign(count, ptx::BitVector(registers_.count()));
@@ -317,6 +323,16 @@ void RegionBuilder::find_changed() {
       }
       ptx::BitVector behind = changed_[k];
       behind.unite(writes[k]);
+      if (ops_[k].kind == Kind::Interpret && by_all_lanes(k)) { // through the frame
+        for (const std::vector<isa::Ref>* refs :
+             {&ops_[k].operands.inputs, &ops_[k].operands.outputs}) {
+          for (const isa::Ref ref : *refs) {
+            if (const auto index = registers_.frame_register(ref); index != registers_.count()) {
+              behind.reset(index);
+            }
+          }
+        }
+      }
       const isa::Op& op = code_.ops[k];
       const bool branch = ops_[k].kind == Kind::Branch;
       if (branch) {
@@ -332,7 +348,7 @@ void RegionBuilder::find_changed() {
 /// Accesses by irregular addresses or of each lane's own memory that are inlined: so few that
 /// compiling stays quick, those in the innermost loops.
 void RegionBuilder::find_inlined() {
-  constexpr std::size_t most = 8;
+  constexpr std::size_t most = 16;
   const auto count = static_cast<std::uint32_t>(code_.ops.size());
   std::vector<std::uint32_t> depth(count, 0);
   for (std::uint32_t k = 0; k < count; ++k) {
