@@ -309,6 +309,66 @@ __global__ void levenshtein(uint32_t* out, const uint8_t* text, int n) { // word
   out[i] = row[12];
 }
 
+struct Closest {
+  float distance[8];
+  int index[8];
+};
+__noinline__ __device__ void insert(Closest* c, float distance, int index) {
+  if (distance >= c->distance[7]) return;
+  int at = 7;
+  for (; at > 0 && c->distance[at - 1] > distance; --at) {
+    c->distance[at] = c->distance[at - 1];
+    c->index[at] = c->index[at - 1];
+  }
+  c->distance[at] = distance;
+  c->index[at] = index;
+}
+__global__ void eight_closest(float* out, const float* in, int n) { // a function that gets a pointer to local memory
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  Closest c;
+  for (int k = 0; k < 8; ++k) c.distance[k] = 1e30f, c.index[k] = -1;
+  for (int k = 0; k < 48; ++k) {
+    const float d = in[(i * 7 + k * 31) % n] - in[i];
+    insert(&c, d * d, k);
+  }
+  float sum = 0;
+  for (int k = 0; k < 8; ++k) sum += c.distance[k] + c.index[k];
+  out[i] = sum;
+}
+
+__global__ void powers(float* out, const float* in, int n) { // nvcc makes functions of pow
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  double sum = 0;
+  for (int k = 1; k <= 8; ++k) sum += pow(in[i] + 0.5, 0.3 * k) / (1 + k);
+  out[i] = static_cast<float>(sum);
+}
+
+__global__ void byte_table(uint32_t* out, const float* in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const auto* table = reinterpret_cast<const uint8_t*>(in);
+  uint32_t sum = 0, word = __float_as_uint(in[i]);
+  for (int k = 0; k < 32; ++k) {
+    word = word * 1664525u + 1013904223u;
+    sum += table[word >> 8 & 65535];
+  }
+  out[i] = sum;
+}
+
+__global__ void shuffled_bytes(uint32_t* out, const float* in, int n) { // a permutation for each thread
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  uint8_t v[64];
+  uint32_t word = __float_as_uint(in[i]), sum = 0;
+  for (int k = 0; k < 64; ++k) v[k] = k;
+  for (int k = 0; k < 64; ++k) {
+    word = word * 1664525u + 1013904223u;
+    const uint8_t old = v[k];
+    v[k] = v[word >> 10 & 63];
+    v[word >> 10 & 63] = old;
+  }
+  for (int k = 0; k < 64; ++k) sum = sum * 3 + v[k];
+  out[i] = sum;
+}
+
 template <auto kernel> void over(float* out, float* in, int n) { kernel<<<n / threads, threads>>>(out, in, n); }
 template <auto kernel> void words(float* out, float* in, int n) {
   kernel<<<n / threads, threads>>>(reinterpret_cast<uint32_t*>(out), in, n);
@@ -341,6 +401,10 @@ const Kind kinds[] = {
        big_numbers<<<n / 2 / threads, threads>>>(reinterpret_cast<uint64_t*>(out), n);
      }},
     {"levenshtein", 1 << 15, bytes<levenshtein>},
+    {"eight_closest", 1 << 14, over<eight_closest>},
+    {"powers", 1 << 15, over<powers>},
+    {"byte_table", 1 << 16, words<byte_table>},
+    {"shuffled_bytes", 1 << 14, words<shuffled_bytes>},
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "jit/access.h"
 
 #include "isa/region.h"
+#include "jit/access_functions.h"
 #include "jit/code_hash.h"
 #include "memory/address_space.h"
 
@@ -133,19 +134,29 @@ Access::Memory Access::memory(isa::Space space, bool store) {
   return m;
 }
 
-void Access::reach(const LaneValue& address, std::uint32_t bytes, std::uint32_t how) {
+void Access::reach(const LaneValue& address, std::uint32_t bytes, isa::Space space, bool store) {
   bytes_ = bytes;
-  const auto space = static_cast<isa::Space>(how & 15);
-  const bool store = how >= 16;
-  const Memory m = memory(space, store);
+  space_ = space;
   LaneValue a = address;
   if (a.shape.is_regular() && a.shape.stride % bytes != 0) {
     a = lanes_.as(a, Shape::vector());
   }
+  if (functions_ != nullptr && !a.shape.is_regular() && space != isa::Space::Param) {
+    called_with_ = a.value;
+    return;
+  }
+  const Memory m = memory(space, store);
   if (a.shape.is_regular()) {
     reach_regular(a, m, space, store);
   } else {
     reach_each(a.value, m);
+  }
+  if (m.each_its_own && a.shape.is_regular() && functions_ != nullptr) {
+    own_distance_ = b_.CreateAdd(
+        context_.local_stride,
+        b_.getInt64(static_cast<std::uint64_t>(a.shape.stride))
+    );
+    return;
   }
   if (m.each_its_own) {
     llvm::Value* lane = lanes_.vector({Shape::regular(1), b_.getInt64(0)});
@@ -430,9 +441,32 @@ llvm::Value* Access::elements(unsigned n, std::uint64_t size) {
       .CreateConstInBoundsGEP1_64(b_.getInt8Ty(), context_.elements, n * size * lanes_.lanes());
 }
 
+/// Elements of one or two bytes, of which the processor gathers the aligned words around them. What
+/// else is in a word is of no interest, and is no memory that could not be read: the host's pages
+/// consist of aligned words.
+llvm::Value* Access::gather_narrow(llvm::Type* type, std::int64_t offset) {
+  llvm::Type* words = lanes_.widened(b_.getInt32Ty());
+  llvm::Type* long_words = lanes_.widened(b_.getInt64Ty());
+  const auto all_of = [&](std::uint64_t n) { return llvm::ConstantInt::get(long_words, n); };
+  llvm::Value* addresses = b_.CreatePtrToInt(pointers(offset), long_words);
+  llvm::Value* aligned = b_.CreateIntToPtr(
+      b_.CreateAnd(addresses, all_of(~std::uint64_t{3})),
+      lanes_.widened(b_.getPtrTy())
+  );
+  llvm::Value* all = b_.CreateMaskedGather(words, aligned, llvm::Align(4), mask());
+  llvm::Value* by = b_.CreateShl(b_.CreateAnd(addresses, all_of(3)), all_of(3));
+  all = b_.CreateLShr(all, b_.CreateTrunc(by, words));
+  llvm::Type* narrow = b_.getIntNTy(type->getScalarSizeInBits());
+  return b_.CreateBitCast(b_.CreateTrunc(all, lanes_.widened(narrow)), lanes_.widened(type));
+}
+
 llvm::Value* Access::gather(llvm::Type* type, std::int64_t offset) {
   llvm::Type* wide = lanes_.widened(type);
-  if (has_masks()) {
+  const bool narrow = type->getScalarSizeInBits() < 32;
+  if (has_masks() && narrow && space_ != isa::Space::Param) { // else they may be unaligned
+    return gather_narrow(type, offset);
+  }
+  if (has_masks() && !narrow) {
     return b_.CreateMaskedGather(wide, pointers(offset), llvm::Align(1), mask());
   }
   copy_each(type, 1, offset, /*store=*/false);
@@ -441,7 +475,7 @@ llvm::Value* Access::gather(llvm::Type* type, std::int64_t offset) {
 
 /// Where lanes store to one place, the last one's stays.
 void Access::scatter(llvm::Value* all, std::int64_t offset) {
-  if (has_masks()) {
+  if (has_masks() && all->getType()->getScalarSizeInBits() >= 32) { // LLVM makes 32 branches of it
     b_.CreateMaskedScatter(all, pointers(offset), llvm::Align(1), mask());
     return;
   }
@@ -452,7 +486,8 @@ void Access::scatter(llvm::Value* all, std::int64_t offset) {
 /// All elements of the lanes' accesses at once, if they are several.
 llvm::Value* Access::part(llvm::Type* type, std::int64_t offset) {
   const auto size = static_cast<std::int64_t>(type->getScalarSizeInBits() / 8);
-  if (has_masks() || size == static_cast<std::int64_t>(bytes_) || offset % size != 0) {
+  const bool gathers = has_masks() && (size >= 4 || space_ != isa::Space::Param);
+  if (gathers || size == static_cast<std::int64_t>(bytes_) || offset % size != 0) {
     return gather(type, offset);
   }
   if (parts_.empty()) {
@@ -468,7 +503,71 @@ llvm::Value* Access::part(llvm::Type* type, std::int64_t offset) {
                                                                             : gather(type, offset);
 }
 
+/// Lane n's bytes lie n × `distance` behind `place`, and have been checked.
+void Access::reach_own(llvm::Value* place, llvm::Value* distance, std::uint32_t bytes) {
+  bytes_ = bytes;
+  space_ = isa::Space::Local;
+  llvm::Value* lane = lanes_.vector({Shape::regular(1), b_.getInt64(0)});
+  offsets_ = b_.CreateMul(lane, b_.CreateVectorSplat(lanes_.lanes(), distance));
+  base_ = place;
+  shape_ = Shape::vector();
+  all_in_ = b_.getFalse();
+}
+
+/// What an AccessFunction has loaded; nullptr: it has stored.
+llvm::Value* Access::call(llvm::Type* element, llvm::Value* stored) {
+  EachAccess access;
+  access.space = space_;
+  access.element = b_.getIntNTy(element->getScalarSizeInBits());
+  access.elements = bytes_ * 8 / element->getScalarSizeInBits();
+  access.store = stored != nullptr;
+  llvm::Value* addresses = called_with_;
+  if (const auto* wide = llvm::dyn_cast_or_null<llvm::ZExtInst>(addresses);
+      wide != nullptr && space_ == isa::Space::Shared &&
+      wide->getSrcTy()->getScalarSizeInBits() == 32) {
+    addresses = wide->getOperand(0);
+    access.narrow = true;
+  }
+  llvm::Value* where = context_.range;
+  llvm::Value* size = b_.getInt64(0);
+  if (own_distance_ != nullptr) {
+    access.checked = true;
+    where = base_;
+    size = own_distance_;
+  } else if (space_ == isa::Space::Shared) {
+    where = context_.shared;
+    size = context_.shared_bytes;
+  } else if (space_ == isa::Space::Local) {
+    where = context_.local;
+    size = context_.local_stride;
+  }
+  std::vector<llvm::Value*> arguments = {where, size, context_.words, context_.elements, active_};
+  if (!access.checked) {
+    // What lanes that do not execute hold may be anything, but it must be one thing.
+    arguments.push_back(b_.CreateFreeze(addresses));
+  }
+  if (stored != nullptr) {
+    arguments.push_back(b_.CreateBitCast(stored, lanes_.widened(access.element)));
+  }
+  llvm::CallInst* result = b_.CreateCall(functions_->of(access), arguments);
+  if (inlined_) {
+    result->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  if (!access.checked) {
+    go_on_if(b_.CreateExtractValue(result, access.store ? 0 : access.elements));
+  }
+  return access.store ? nullptr : result;
+}
+
 LaneValue Access::load(llvm::Type* type, std::int64_t offset) {
+  if (called_with_ != nullptr || own_distance_ != nullptr) {
+    if (loaded_ == nullptr) {
+      loaded_ = call(type, nullptr);
+    }
+    const auto n = static_cast<unsigned>(offset / (type->getScalarSizeInBits() / 8));
+    llvm::Value* one = b_.CreateExtractValue(loaded_, n);
+    return {Shape::vector(), b_.CreateBitCast(one, lanes_.widened(type))};
+  }
   const llvm::Align unaligned(1);
   const std::int64_t size = type->getScalarSizeInBits() / 8;
   if (shape_.is_uniform()) {
@@ -528,6 +627,10 @@ void Access::store(const LaneValue& value, std::int64_t offset) {
   const llvm::Align unaligned(1);
   llvm::Type* type = value.value->getType()->getScalarType();
   const std::int64_t size = type->getScalarSizeInBits() / 8;
+  if (called_with_ != nullptr || own_distance_ != nullptr) {
+    call(type, lanes_.vector(value));
+    return;
+  }
   if (shape_.is_uniform()) { // the last lane's stays
     llvm::Value* last = value.value;
     if (!value.shape.is_uniform()) {

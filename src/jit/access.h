@@ -24,6 +24,8 @@
 
 namespace heddle::jit {
 
+class AccessFunctions;
+
 /// Values of isa::RegionContext that accesses need.
 struct AccessContext {
   llvm::Value* range = nullptr; // of this op, in memory
@@ -54,7 +56,15 @@ public:
         fail_(fail),
         context_(context) {}
 
-  void reach(const LaneValue& address, std::uint32_t bytes, std::uint32_t how);
+  /// The next reach() is followed by loads of all bytes as elements of one type, or by one store of
+  /// all of them. Irregular addresses are then the business of a function (access_functions.h).
+  /// `inlined`: which becomes a part of this one.
+  void through(AccessFunctions& functions, bool inlined) {
+    functions_ = &functions;
+    inlined_ = inlined;
+  }
+  void reach(const LaneValue& address, std::uint32_t bytes, isa::Space space, bool store);
+  void reach_own(llvm::Value* place, llvm::Value* distance, std::uint32_t bytes);
   LaneValue load(llvm::Type* type, std::int64_t offset);
   void store(const LaneValue& value, std::int64_t offset);
 
@@ -69,6 +79,7 @@ private:
     bool each_its_own = false;   // lanes have their own
   };
   Memory memory(isa::Space space, bool store);
+  llvm::Value* call(llvm::Type* element, llvm::Value* stored);
   void reach_regular(const LaneValue& address, const Memory& m, isa::Space space, bool store);
   void reach_each(llvm::Value* all, const Memory& m);
   llvm::Value* all_fit(llvm::Value* offsets, const Memory& m);
@@ -95,11 +106,18 @@ private:
   void store_each(llvm::Value* all, std::int64_t offset);
   void store_vector(llvm::Value* all, std::int64_t offset);
   llvm::Value* part(llvm::Type* type, std::int64_t offset);
+  llvm::Value* gather_narrow(llvm::Type* type, std::int64_t offset);
   llvm::Value* gather(llvm::Type* type, std::int64_t offset);
   void scatter(llvm::Value* all, std::int64_t offset);
   void copy_each(llvm::Type* type, unsigned count, std::int64_t offset, bool store);
   llvm::Value* elements(unsigned n, std::uint64_t size);
 
+  AccessFunctions* functions_ = nullptr; // nullptr: code of its own
+  bool inlined_ = false;
+  llvm::Value* called_with_ = nullptr;  // addresses, if a function is called
+  llvm::Value* own_distance_ = nullptr; // from lane to lane, if each has its own
+  llvm::Value* loaded_ = nullptr;       // by that function
+  isa::Space space_ = isa::Space::Generic;
   Neighbours neighbours_;
   llvm::IRBuilder<>& b_;
   LaneBuilder& lanes_;

@@ -22,8 +22,8 @@ namespace heddle::jit {
 namespace {
 
 /// BuiltRegion::size of all of an image. What is beyond it is left to the interpreter: compiling it
-/// would take more than some five seconds.
-constexpr std::size_t largest_image = 6'000;
+/// would take more than some six seconds.
+constexpr std::size_t largest_image = 15'000;
 
 template <class T> void append(std::vector<std::byte>& bytes, const T& value) {
   const auto* p = reinterpret_cast<const std::byte*>(&value);
@@ -89,7 +89,11 @@ compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const Launch
   llvm::Module module(kernel.name, context);
   module.setTargetTriple(bitcode->getTargetTriple());
   module.setDataLayout(bitcode->getDataLayout());
-  LaneFunctions lane_functions(handlers, *bitcode);
+  RegionFunctions region_functions{
+      LaneFunctions(handlers, *bitcode),
+      AccessFunctions(module, shape.lanes),
+      SlowPaths(module, shape.lanes)
+  };
   struct Part {
     const isa::Code* code;
     BuiltRegion region;
@@ -102,7 +106,7 @@ compile_kernel(const Handlers& handlers, const isa::Kernel& kernel, const Launch
     }
     BuiltRegion region = build_region(
         module,
-        lane_functions,
+        region_functions,
         *code,
         shape,
         fmt::format("region{}", parts.size()),

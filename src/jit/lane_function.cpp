@@ -88,6 +88,43 @@ isa::Space space_of(const llvm::Instruction& reach) {
   return static_cast<isa::Space>(how & 15);
 }
 
+std::uint32_t bytes_of(const llvm::Instruction& reach) {
+  return static_cast<std::uint32_t>(
+      llvm::cast<llvm::ConstantInt>(reach.getOperand(1))->getZExtValue()
+  );
+}
+
+bool is_store(const llvm::Instruction& reach) {
+  return llvm::cast<llvm::ConstantInt>(reach.getOperand(2))->getZExtValue() >= 16;
+}
+
+bool has_one_type(const llvm::Instruction& reach) {
+  const llvm::Type* one = nullptr;
+  std::uint32_t bytes = 0;
+  std::vector<const llvm::Value*> pointers = {&reach};
+  while (!pointers.empty()) {
+    const llvm::Value* pointer = pointers.back();
+    pointers.pop_back();
+    for (const llvm::User* user : pointer->users()) {
+      if (llvm::isa<llvm::GetElementPtrInst>(user)) {
+        pointers.push_back(user);
+        continue;
+      }
+      const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+      const llvm::Type* type =
+          store != nullptr ? store->getValueOperand()->getType() : user->getType();
+      const std::uint32_t size = type->getScalarSizeInBits() / 8;
+      if ((one != nullptr && type != one) || size == 0 || bytes_of(reach) % size != 0) {
+        return false;
+      }
+      one = type;
+      bytes += size;
+    }
+  }
+  return is_store(reach) ? one != nullptr && one->getScalarSizeInBits() == 8 * bytes_of(reach)
+                         : bytes == bytes_of(reach);
+}
+
 bool can_widen(const llvm::Instruction& i) {
   if (is_reach(i) || talk_of(i)) {
     return true;

@@ -71,5 +71,9 @@ bool can_widen(const llvm::Instruction& instruction);
 /// The call of region_reach().
 bool is_reach(const llvm::Instruction& instruction);
 isa::Space space_of(const llvm::Instruction& reach);
+std::uint32_t bytes_of(const llvm::Instruction& reach);
+bool is_store(const llvm::Instruction& reach);
+/// Loads of all its bytes as elements of one type, or one store of all of them, follow.
+bool has_one_type(const llvm::Instruction& reach);
 
 } // namespace heddle::jit

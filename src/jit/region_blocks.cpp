@@ -77,7 +77,9 @@ void RegionBuilder::emit_arrival(std::uint32_t k) {
   b_.CreateStore(b_.getInt32(k), arrived_);
   if (!is_end(k)) {
     for (const std::uint32_t index : registers_.live(k + 1)) {
-      if (variables_[index] != nullptr) {
+      const bool in_frame = !changed_[k].test(index) && !shape(index).is_regular() &&
+                            !registers_.place(index).predicate;
+      if (variables_[index] != nullptr && !in_frame) {
         store_slot(index);
       }
     }

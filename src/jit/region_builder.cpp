@@ -26,26 +26,13 @@ void RegionBuilder::write(std::uint32_t index, const LaneValue& value, llvm::Val
 
 llvm::Value* RegionBuilder::frame_place(std::uint32_t index) {
   const RegisterPlace& place = registers_.place(index);
-  llvm::Value* all = at(frame_, place.offset);
-  return place.predicate ? all
-                         : b_.CreateGEP(
-                               b_.getInt8Ty(),
-                               all,
-                               b_.CreateMul(first_lane_, b_.getInt64(place.element_bytes))
-                           );
+  return frame_memory().place(place, b_.getInt64(place.offset));
 }
 
 /// From the frame, in a vector.
 llvm::Value* RegionBuilder::load_lanes(std::uint32_t index) {
   const RegisterPlace& place = registers_.place(index);
-  if (place.predicate) {
-    llvm::Value* all = b_.CreateLoad(b_.getInt32Ty(), frame_place(index));
-    all = b_.CreateLShr(all, b_.CreateTrunc(first_lane_, b_.getInt32Ty()));
-    return as_mask(b_.CreateTrunc(all, bits_type()));
-  }
-  // Registers begin at lines of the cache: Lowering::allocate_register.
-  const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
-  return b_.CreateAlignedLoad(lanes_.widened(element(place)), frame_place(index), align);
+  return frame_memory().load(place, b_.getInt64(place.offset));
 }
 
 /// `irregular` collects the lanes in which it is not what shape() says.
@@ -84,25 +71,7 @@ void RegionBuilder::load_register(std::uint32_t index, llvm::Value*& irregular) 
 /// To the frame, for these lanes.
 void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
   const RegisterPlace& place = registers_.place(index);
-  llvm::Value* all = lanes_.vector(read(index));
-  llvm::Value* to = frame_place(index);
-  if (place.predicate) {
-    llvm::Type* i32 = b_.getInt32Ty();
-    llvm::Value* by = b_.CreateTrunc(first_lane_, i32);
-    llvm::Value* changed = b_.CreateShl(b_.CreateZExt(lanes, i32), by);
-    llvm::Value* value = b_.CreateShl(b_.CreateZExt(as_bits(all), i32), by);
-    llvm::Value* old = b_.CreateLoad(i32, to);
-    old = b_.CreateAnd(old, b_.CreateNot(changed));
-    b_.CreateStore(b_.CreateOr(old, b_.CreateAnd(value, changed)), to);
-    return;
-  }
-  const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
-  if (place.element_bytes >= 4 && processor_level() == 4) { // slow elsewhere
-    b_.CreateMaskedStore(all, to, align, as_mask(lanes));
-    return;
-  }
-  llvm::Value* old = b_.CreateAlignedLoad(all->getType(), to, align);
-  b_.CreateAlignedStore(b_.CreateSelect(as_mask(lanes), all, old), to, align);
+  frame_memory().store(place, b_.getInt64(place.offset), lanes_.vector(read(index)), lanes);
 }
 
 LaneValue RegionBuilder::special(std::uint32_t offset) {
@@ -303,6 +272,7 @@ void RegionBuilder::emit_prologue() {
   }
   head_ = block("head");
   done_ = block("done");
+  stopped_ = block("stopped");
   b_.CreateBr(head_);
   emit_head();
 }
@@ -546,39 +516,66 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   } else if (ops_[k].lane == nullptr && effect.is_strong() && effect.reads()) {
     spend(isa::poll_cost, k);
   }
+  std::vector<std::uint32_t> inputs;
   for (const isa::Ref ref : ops_[k].operands.inputs) {
     if (ref.area() == isa::Area::Frame) {
-      store_register(registers_.at(ref.offset()), active_);
+      inputs.push_back(registers_.at(ref.offset()));
     }
   }
   if ((code_.ops[k].flags & isa::Guarded) != 0) { // for reports: machine/fault_diagnostic.cpp
-    store_register(registers_.at(code_.ops[k].guard.offset()), active_);
+    inputs.push_back(registers_.at(code_.ops[k].guard.offset()));
+  }
+  std::vector<RegisterPlace> places;
+  for (const isa::Ref ref : ops_[k].operands.outputs) {
+    places.push_back(registers_.place(registers_.at(ref.offset())));
   }
   set_field(offsetof(RegionContext, group), b_.CreateLoad(b_.getPtrTy(), group_));
-  llvm::Value* interpret = field(offsetof(RegionContext, interpret), b_.getPtrTy());
-  llvm::FunctionType* type = llvm::FunctionType::get(
-      b_.getPtrTy(),
-      {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty()},
-      /*isVarArg=*/false
-  );
-  llvm::Value* answer = b_.CreateCall(
-      type,
-      interpret,
-      {context_, op_pointer(k), b_.CreateZExt(active_, b_.getInt32Ty())}
-  );
+  llvm::Value* goes_on = nullptr;
+  std::vector<llvm::Value*> outputs;
+  if (ops_[k].kind == Kind::Interpret) {
+    for (const std::uint32_t index : inputs) {
+      if (changed_[k].test(index)) {
+        store_register(index, active_);
+      }
+    }
+    goes_on = call_interpreter(b_, context_, op_pointer(k), active_);
+  } else { // seldom
+    std::vector<SlowPaths::Input> values;
+    for (const std::uint32_t index : inputs) {
+      values.push_back({registers_.place(index), read(index)});
+    }
+    llvm::Value* result =
+        functions_.slow
+            .call(b_, {context_, frame_, first_lane_}, op_pointer(k), active_, values, places);
+    for (unsigned n = 0; n < places.size(); ++n) {
+      outputs.push_back(b_.CreateExtractValue(result, n));
+    }
+    goes_on = b_.CreateExtractValue(result, static_cast<unsigned>(places.size()));
+  }
   // Such a handler goes on behind its op or has stopped with a fault, and then nobody asks for
   // registers any more.
-  llvm::BasicBlock* stopped = block("stopped" + llvm::Twine(k));
   llvm::BasicBlock* again = block("again" + llvm::Twine(k));
-  b_.CreateCondBr(b_.CreateICmpEQ(answer, op_pointer(k + 1)), again, stopped);
-  b_.SetInsertPoint(stopped);
-  finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
+  b_.CreateCondBr(goes_on, again, stopped_);
   b_.SetInsertPoint(again);
+  if (ops_[k].kind == Kind::Interpret) {
+    for (const isa::Ref ref : ops_[k].operands.outputs) {
+      outputs.push_back(load_lanes(registers_.at(ref.offset())));
+    }
+  }
+  take_outputs(k, outputs, chosen);
+}
+
+/// What the interpreter has computed.
+void RegionBuilder::take_outputs(
+    std::uint32_t k,
+    const std::vector<llvm::Value*>& outputs,
+    llvm::Value* chosen
+) {
   std::vector<std::uint32_t> regular;
   llvm::Value* differs = no_lanes();
-  for (const isa::Ref ref : ops_[k].operands.outputs) {
-    const std::uint32_t index = registers_.at(ref.offset());
-    llvm::Value* all = load_lanes(index);
+  for (std::size_t n = 0; n < outputs.size(); ++n) {
+    const std::uint32_t index = registers_.at(ops_[k].operands.outputs[n].offset());
+    llvm::Value* all = outputs[n];
     if (!shape(index).is_regular()) {
       write(index, {Shape::vector(), all}, who_gets(k, index, chosen));
       continue;
@@ -593,16 +590,17 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
     differs = b_.CreateOr(differs, as_bits(other));
     regular.push_back(index);
   }
-  if (!regular.empty()) {
-    llvm::BasicBlock* same = block("same" + llvm::Twine(k));
-    llvm::BasicBlock* leave = block("differ" + llvm::Twine(k));
-    differs = b_.CreateAnd(differs, active_);
-    b_.CreateCondBr(b_.CreateICmpEQ(differs, no_lanes()), same, leave);
-    b_.SetInsertPoint(leave);
-    count(1);
-    emit_exit(k + 1, uniformity_->waiting().at(k), regular);
-    b_.SetInsertPoint(same);
+  if (regular.empty()) {
+    return;
   }
+  llvm::BasicBlock* same = block("same" + llvm::Twine(k));
+  llvm::BasicBlock* leave = block("differ" + llvm::Twine(k));
+  differs = b_.CreateAnd(differs, active_);
+  b_.CreateCondBr(b_.CreateICmpEQ(differs, no_lanes()), same, leave);
+  b_.SetInsertPoint(leave);
+  count(1);
+  emit_exit(k + 1, uniformity_->waiting().at(k), regular);
+  b_.SetInsertPoint(same);
 }
 
 BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
@@ -619,6 +617,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   );
   find_joins();
   find_changed();
+  find_inlined();
   result.entries = find_entries();
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {
@@ -651,6 +650,8 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   emit_prologue();
   emit_entries(result.entries);
   emit_ops();
+  b_.SetInsertPoint(stopped_);
+  finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
   emit_done();
   const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
                               (whole_blocks() ? isa::RegionWords::block : 0) |
@@ -670,7 +671,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
 
 BuiltRegion build_region(
     llvm::Module& module,
-    LaneFunctions& functions,
+    RegionFunctions& functions,
     const isa::Code& code,
     const LaunchShape& shape,
     const std::string& name,

@@ -15,6 +15,8 @@
 #pragma once
 
 #include "isa/op.h"
+#include "jit/access_functions.h"
+#include "jit/frame_memory.h"
 #include "jit/lane_function.h"
 #include "jit/launch_shape.h"
 
@@ -23,6 +25,13 @@
 #include <vector>
 
 namespace heddle::jit {
+
+/// What the regions of an image share.
+struct RegionFunctions {
+  LaneFunctions lanes;
+  AccessFunctions accesses;
+  SlowPaths slow;
+};
 
 struct BuiltRegion {
   std::string name; // of the function
@@ -35,7 +44,7 @@ struct BuiltRegion {
 /// Empty `entries`: nothing of this code is worth it, or its size is more than `most`.
 BuiltRegion build_region(
     llvm::Module& module,
-    LaneFunctions& functions,
+    RegionFunctions& functions,
     const isa::Code& code,
     const LaunchShape& shape,
     const std::string& name,

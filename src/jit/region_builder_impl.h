@@ -38,7 +38,7 @@ class RegionBuilder {
 public:
   RegionBuilder(
       llvm::Module& module,
-      LaneFunctions& functions,
+      RegionFunctions& functions,
       const isa::Code& code,
       const LaunchShape& launch
   )
@@ -71,7 +71,9 @@ private:
   std::vector<std::uint32_t> find_entries() const;
   bool is_worth_entering(std::uint32_t k) const;
   void find_joins();
+  bool by_all_lanes(std::uint32_t k) const;
   void find_changed();
+  void find_inlined();
   std::vector<std::uint32_t> changed_and_live(std::uint32_t k) const;
   Shape special_shape(std::uint32_t offset) const;
   llvm::Constant* constant_word(isa::Ref ref) const;
@@ -104,6 +106,7 @@ private:
   std::vector<LaneValue> emit_in_parts(std::uint32_t k);
   llvm::AllocaInst* part_memory(std::size_t n);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
+  void take_outputs(std::uint32_t k, const std::vector<llvm::Value*>& outputs, llvm::Value* chosen);
   void leave_unless_converged(std::uint32_t k);
   LaneValue leave_unless_in_parties(std::uint32_t k);
   void spend(std::uint32_t fuel, std::uint32_t k);
@@ -133,6 +136,7 @@ private:
   }
   LaneValue read(std::uint32_t index);
   void write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen);
+  FrameMemory frame_memory() { return {b_, lanes_, frame_, first_lane_}; }
   llvm::Value* frame_place(std::uint32_t index);
   llvm::Value* load_lanes(std::uint32_t index);
   void load_register(std::uint32_t index, llvm::Value*& irregular);
@@ -176,7 +180,7 @@ private:
     return llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights();
   }
   llvm::Module& module_;
-  LaneFunctions& functions_;
+  RegionFunctions& functions_;
   const isa::Code& code_;
   const LaunchShape launch_;
   RegisterMap registers_;
@@ -186,6 +190,7 @@ private:
   std::optional<Uniformity> uniformity_;
   std::vector<ptx::BitVector> changed_; // by op: registers that the frame may not have
   std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
+  std::vector<bool> inlined_;           // ops whose accesses call no function
   llvm::Function* function_ = nullptr;
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
@@ -200,8 +205,9 @@ private:
   std::uint32_t at_ = 0;                         // the op that is emitted
   std::map<std::uint32_t, std::uint32_t> slots_; // of registers
   llvm::SwitchInst* ways_in_ = nullptr;
-  llvm::BasicBlock* head_ = nullptr; // where a group begins
-  llvm::BasicBlock* done_ = nullptr; // where the function ends
+  llvm::BasicBlock* head_ = nullptr;    // where a group begins
+  llvm::BasicBlock* done_ = nullptr;    // where the function ends
+  llvm::BasicBlock* stopped_ = nullptr; // with a fault
   llvm::AllocaInst* answer_ = nullptr;
   llvm::AllocaInst* fuel_ = nullptr;
   llvm::AllocaInst* executed_ = nullptr; // by each lane of the group

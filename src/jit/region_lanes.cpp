@@ -77,13 +77,11 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
           ranges_,
           b_.CreateMul(site, b_.getInt64(sizeof(memory::Range)))
       );
-      const auto number = [&](unsigned n) {
-        return static_cast<std::uint32_t>(
-            llvm::cast<llvm::ConstantInt>(i.getOperand(n))->getZExtValue()
-        );
-      };
-      const auto it = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first;
-      it->second.reach(value_of(i.getOperand(0)), number(1), number(2));
+      Access& access = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first->second;
+      if (has_one_type(i)) {
+        access.through(functions_.accesses, inlined_[k]);
+      }
+      access.reach(value_of(i.getOperand(0)), bytes_of(i), space_of(i), is_store(i));
       continue;
     }
     if (llvm::isa<llvm::GetElementPtrInst>(i)) {

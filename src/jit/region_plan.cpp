@@ -32,7 +32,7 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
   if (is_call(code_, op)) {
     return result;
   }
-  result.lane = functions_.of(code_, k, registers_);
+  result.lane = functions_.lanes.of(code_, k, registers_);
   if (result.lane != nullptr && is_of_warps(k)) {
     if (!may_interpret(k)) {
       return {};
@@ -43,10 +43,10 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
     result.members = membermask(k);
   }
   if (result.lane != nullptr) {
-    result.operands = functions_.operands(code_, k, registers_);
+    result.operands = functions_.lanes.operands(code_, k, registers_);
     result.kind = result.lane->straight ? Kind::Lanes : Kind::Interpret;
   } else if (may_interpret(k) && registers_.names_all(k, membermask(k))) {
-    result.operands = functions_.operands(code_, k, registers_);
+    result.operands = functions_.lanes.operands(code_, k, registers_);
     result.kind = Kind::Interpret;
     const isa::Ref members = membermask(k);
     if (!members.none() && members.area() == isa::Area::Frame) {
@@ -290,8 +290,14 @@ void RegionBuilder::find_joins() {
   }
 }
 
-/// What an exit has to write: registers that may have been written since the region was entered. It
-/// is entered at an op with what the frame has, and behind a barrier with what slots have.
+/// Nobody waits or is left out by a guard.
+bool RegionBuilder::by_all_lanes(std::uint32_t k) const {
+  return !uniformity_->waiting().some_at(k) && (code_.ops[k].flags & isa::Guarded) == 0;
+}
+
+/// Registers that the frame may not have as they are: what an exit has to write, and the
+/// interpreter's handler for an op. The region is entered at an op with what the frame has, and
+/// behind a barrier with what slots have.
 void RegionBuilder::find_changed() {
   const auto count = static_cast<std::uint32_t>(code_.ops.size());
   changed_.assign(count, ptx::BitVector(registers_.count()));
@@ -317,6 +323,16 @@ void RegionBuilder::find_changed() {
       }
       ptx::BitVector behind = changed_[k];
       behind.unite(writes[k]);
+      if (ops_[k].kind == Kind::Interpret && by_all_lanes(k)) { // through the frame
+        for (const std::vector<isa::Ref>* refs :
+             {&ops_[k].operands.inputs, &ops_[k].operands.outputs}) {
+          for (const isa::Ref ref : *refs) {
+            if (const auto index = registers_.frame_register(ref); index != registers_.count()) {
+              behind.reset(index);
+            }
+          }
+        }
+      }
       const isa::Op& op = code_.ops[k];
       const bool branch = ops_[k].kind == Kind::Branch;
       if (branch) {
@@ -326,6 +342,43 @@ void RegionBuilder::find_changed() {
         again = changed_[k + 1].unite(behind) || again;
       }
     }
+  }
+}
+
+/// Accesses by irregular addresses or of each lane's own memory that are inlined: so few that
+/// compiling stays quick, those in the innermost loops.
+void RegionBuilder::find_inlined() {
+  constexpr std::size_t most = 16;
+  const auto count = static_cast<std::uint32_t>(code_.ops.size());
+  std::vector<std::uint32_t> depth(count, 0);
+  for (std::uint32_t k = 0; k < count; ++k) {
+    if (ops_[k].kind == Kind::Branch) {
+      for (std::uint32_t in = code_.ops[k].target; in <= k; ++in) {
+        ++depth[in];
+      }
+    }
+  }
+  std::vector<std::uint32_t> irregular;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    if (ops_[k].kind != Kind::Lanes || !ops_[k].lane->reaches) {
+      continue;
+    }
+    const std::uint32_t address = registers_.frame_register(code_.ops[k].a);
+    const bool local =
+        std::ranges::any_of(ops_[k].lane->function->getEntryBlock(), [](const auto& i) {
+          return is_reach(i) && space_of(i) == isa::Space::Local;
+        });
+    if (local || (address != registers_.count() && !shape(address).is_regular())) {
+      irregular.push_back(k);
+    }
+  }
+  std::ranges::sort(irregular, [&](std::uint32_t a, std::uint32_t b) {
+    return depth[a] != depth[b] ? depth[a] > depth[b] : a < b;
+  });
+  irregular.resize(std::min(irregular.size(), most));
+  inlined_.assign(count, false);
+  for (const std::uint32_t k : irregular) {
+    inlined_[k] = true;
   }
 }
 

@@ -45,6 +45,13 @@ bool complete(const std::vector<machine::CommandPtr>& commands) {
   return true;
 }
 
+/// Frames of calls are what checks tell about, and moves of a search and of lockstep warps.
+Calls calls_in(const Config& config) {
+  const bool plain = config.mode == Mode::Run && config.warps == Warps::Independent &&
+                     !config.races && !config.unwritten;
+  return plain ? Calls::Inlined : Calls::AsWritten;
+}
+
 /// Who decides which thread moves: the engine, or under `heddle check` the explorer.
 std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config& config) {
   if (config.mode == Mode::Check) {
@@ -136,7 +143,7 @@ Runtime::Runtime(Config config)
     world_->set_monitor(std::move(unwritten));
   }
   world_->set_driver(make_driver(*world_, config_));
-  modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices);
+  modules_ = std::make_unique<Modules>(space_, arch_of(model_), config_.devices, calls_in(config_));
   streams_ = std::make_unique<StreamTable>(*world_, std::max(config_.devices, 1));
   world_->set_api_state([this](Hasher& hasher, const machine::World::NameOfCommand& name) {
     streams_->hash(hasher, name);
@@ -338,8 +345,8 @@ cudaError_t Runtime::wait_for_device(int device, const char* what) {
 
 cudaError_t Runtime::query(const std::vector<machine::CommandPtr>& commands, int device) {
   const auto done = [this, &commands] { return complete(commands) || world_->has_fault(); };
-  const bool ready =
-      (complete(commands) && !streams_->are_untold(commands)) || world_->driver().query(done, commands);
+  const bool ready = (complete(commands) && !streams_->are_untold(commands)) ||
+                     world_->driver().query(done, commands);
   if (const cudaError_t sick = health(device); sick != cudaSuccess) {
     return sick;
   }

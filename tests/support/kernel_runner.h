@@ -9,6 +9,7 @@
 #pragma once
 
 #include "machine/engine.h"
+#include "ptx/inline_calls.h"
 #include "ptx/parse.h"
 
 #include <cstring>
@@ -17,13 +18,26 @@
 
 namespace heddle::test {
 
+/// What `heddle run` does: ptx/inline_calls.h.
+enum class Calls : std::uint8_t {
+  AsWritten,
+  Inlined
+};
+
 class KernelRunner {
 public:
-  explicit KernelRunner(std::string_view ptx, machine::EngineOptions options = {})
+  explicit KernelRunner(
+      std::string_view ptx,
+      machine::EngineOptions options = {},
+      Calls calls = Calls::AsWritten
+  )
       : world_(space_, *machine::device_model("sm_90"), 1) {
     auto module = ptx::parse(ptx, "test.ptx");
     if (!module) {
       throw std::runtime_error(module.error().message);
+    }
+    if (calls == Calls::Inlined) {
+      ptx::inline_calls(**module, /*alone=*/true);
     }
     auto program =
         isa::Program::link({std::shared_ptr<const ptx::Module>(std::move(*module))}, space_, 0);

@@ -2,6 +2,7 @@
 #include "runtime/registration/module.h"
 
 #include "explore/explorer.h"
+#include "ptx/inline_calls.h"
 #include "runtime/diagnostics/outcome.h"
 #include "runtime/registration/built_in.h"
 #include "runtime/registration/orders.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <span>
 
 namespace heddle::runtime {
 
@@ -35,10 +37,11 @@ int arch_of_target(const std::string& target) {
   return arch;
 }
 
-Modules::Modules(memory::AddressSpace& space, int arch, int devices)
+Modules::Modules(memory::AddressSpace& space, int arch, int devices, Calls calls)
     : space_(space),
       arch_(arch),
-      several_devices_(devices > 1) {}
+      several_devices_(devices > 1),
+      calls_(calls) {}
 
 FatBinary* Modules::add(const void* wrapper) {
   const std::lock_guard lock(mutex_);
@@ -143,9 +146,38 @@ std::vector<Function*> Modules::functions_of(const FatBinary& owner) const {
   return result;
 }
 
+namespace {
+
+/// Does no other unit define a function of the same name as one of these?
+bool stands_alone(const ptx::Module& module, std::span<const std::unique_ptr<ptx::Module>> units) {
+  return std::ranges::all_of(units, [&](const auto& unit) {
+    return unit.get() == &module || std::ranges::none_of(unit->functions, [&](const auto& f) {
+             const ptx::Function* ours = f->defined ? module.find_function(f->name) : nullptr;
+             return ours != nullptr && ours->defined;
+           });
+  });
+}
+
+} // namespace
+
+/// What is linked: with the functions that Heddle provides.
+Result<Modules::Units> Modules::complete(std::vector<std::unique_ptr<ptx::Module>> parsed) const {
+  if (calls_ == Calls::Inlined) {
+    for (const auto& module : parsed) {
+      ptx::inline_calls(*module, stands_alone(*module, parsed));
+    }
+  }
+  Units units;
+  for (auto& module : parsed) {
+    units.push_back(std::move(module));
+  }
+  TRY_VOID(add_built_in(units));
+  return units;
+}
+
 Result<void> Modules::read_units(FatBinary& owner) {
   TRY(const auto fatbins, fatbins_of_wrapper(owner.wrapper));
-  std::vector<std::shared_ptr<const ptx::Module>> units;
+  std::vector<std::unique_ptr<ptx::Module>> units;
   for (std::size_t i = 0; i < fatbins.size(); ++i) {
     TRY(const auto entries, parse_fatbin(fatbins[i]));
     if (fatbins.size() > 1 && is_device_runtime(entries)) {
@@ -159,14 +191,14 @@ Result<void> Modules::read_units(FatBinary& owner) {
     TRY(std::unique_ptr<ptx::Module> module, parse_with_orders(text, name + ".ptx"));
     units.push_back(std::move(module));
   }
-  TRY_VOID(add_built_in(units));
-  owner.units = std::move(units);
+  TRY(owner.units, complete(std::move(units)));
   return {};
 }
 
 Result<FatBinary*> Modules::load(const std::vector<std::string>& texts, std::optional<int> device) {
   FatBinary* owner = add(nullptr);
   owner->device = device;
+  std::vector<std::unique_ptr<ptx::Module>> units;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     std::string name = fmt::format("module {}", owner->number + 1);
     if (texts.size() > 1) {
@@ -183,9 +215,9 @@ Result<FatBinary*> Modules::load(const std::vector<std::string>& texts, std::opt
           )
       );
     }
-    owner->units.push_back(std::move(module));
+    units.push_back(std::move(module));
   }
-  TRY_VOID(add_built_in(owner->units));
+  TRY(owner->units, complete(std::move(units)));
   const std::lock_guard lock(mutex_);
   loaded_.insert(owner);
   return owner;

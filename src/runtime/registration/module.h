@@ -73,10 +73,16 @@ cudaError_t report_load_failure(const Error& error, cudaError_t code);
 /// 90 of "sm_90a", as `.target` of PTX says it.
 int arch_of_target(const std::string& target);
 
+/// What becomes of calls of device functions: ptx/inline_calls.h.
+enum class Calls : std::uint8_t {
+  AsWritten,
+  Inlined
+};
+
 /// Thread safe.
 class Modules {
 public:
-  Modules(memory::AddressSpace& space, int arch, int devices);
+  Modules(memory::AddressSpace& space, int arch, int devices, Calls calls);
 
   FatBinary* add(const void* wrapper);
   void add_function(FatBinary& owner, const void* host, std::string name);
@@ -127,11 +133,14 @@ public:
 
 private:
   Result<void> read_units(FatBinary& owner);
+  using Units = std::vector<std::shared_ptr<const ptx::Module>>;
+  Result<Units> complete(std::vector<std::unique_ptr<ptx::Module>> parsed) const;
   Function* add_function_locked(FatBinary& owner, std::string name);
 
   memory::AddressSpace& space_;
   const int arch_;
   const bool several_devices_;
+  const Calls calls_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<FatBinary>> fatbins_;
   std::set<const FatBinary*> loaded_; // by load calls, and still there

@@ -22,7 +22,8 @@ public:
   explicit OneKernel(
       std::string_view body,
       std::string_view variables = "",
-      machine::EngineOptions options = {}
+      machine::EngineOptions options = {},
+      Calls calls = Calls::AsWritten
   )
       : runner_(
             std::string(".version 9.0\n.target sm_100a\n.address_size 64\n") +
@@ -34,7 +35,8 @@ public:
                 "mul.wide.u32 %rd4, %r0, 4; add.s64 %rd4, %rd4, %rd2;\n"
                 "mul.wide.u32 %rd5, %r0, 8; add.s64 %rd5, %rd5, %rd2;\n" +
                 std::string(body) + "\nret;\n}\n",
-            std::move(options)
+            std::move(options),
+            calls
         ) {}
 
   std::vector<std::uint32_t> in;

@@ -20,7 +20,7 @@ constexpr int registers = 10; // %r10 … %r19 hold values
 
 class Generator {
 public:
-  explicit Generator(unsigned seed) : random_(seed) {}
+  explicit Generator(unsigned seed) : random_(seed), narrow_(seed % 2 != 0) {}
 
   std::string body() {
     text_ = "mov.u32 %r31, %tid.y; mad.lo.u32 %r0, %r31, 64, %r0; and.b32 %r0, %r0, 1023;"
@@ -143,7 +143,7 @@ private:
   }
   void memory() {
     offset();
-    switch (below(5)) {
+    switch (below(narrow_ ? 7 : 5)) {
     case 0: // a word of one's own
       text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
       line(fmt::format("st.shared.u32 [%r7], {};", source()));
@@ -164,6 +164,22 @@ private:
                "%rd11, %rd12;";
       line(fmt::format("st.local.u32 [%rd11], {};", source()));
       line(fmt::format("ld.local.u32 %r{}, [l+{}];", reg(), 4 * below(4)));
+      break;
+    case 5: // parts of one's own word
+      text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
+      text_ += fmt::format("cvt.u16.u32 %h1, {};", source());
+      line(fmt::format("st.shared.u8 [%r7+{}], %h1;", below(4)));
+      line(fmt::format("st.shared.u16 [%r7+{}], %h1;", 2 * below(2)));
+      line(fmt::format("ld.shared.s8 %r{}, [%r7+{}];", reg(), below(4)));
+      break;
+    case 6:
+      text_ += "and.b32 %r7, %r7, 12; cvt.u64.u32 %rd11, %r7; mov.u64 %rd12, l; add.s64 %rd11, "
+               "%rd11, %rd12;";
+      text_ += fmt::format("cvt.u16.u32 %h1, {};", source());
+      line(fmt::format("st.local.v2.u16 [l+{}], {{%h1, %h1}};", 4 * below(4)));
+      line(fmt::format("st.local.u8 [%rd11+{}], %h1;", below(4)));
+      line(fmt::format("ld.local.s16 %r{}, [%rd11+{}];", reg(), 2 * below(2)));
+      line(fmt::format("ld.local.u8 %r{}, [l+{}];", reg(), below(16)));
       break;
     default:
       text_ += "cvt.u64.u32 %rd11, %r7; add.s64 %rd11, %rd11, %rd3;";
@@ -376,6 +392,18 @@ private:
     }
   }
   void call() {
+    if (narrow_ && below(2) == 0) {
+      text_ += condition("%p5");
+      text_ += fmt::format(
+          "{{ .param .b32 a0; .param .b32 a1; .param .b32 o0; st.param.b32 [a0], %r{}; "
+          "st.param.b32 [a1], {}; @%p5 call (o0), rounds, (a0, a1); @%p5 ld.param.b32 %r{}, [o0]; "
+          "}}\n",
+          reg(),
+          below(5),
+          reg()
+      );
+      return;
+    }
     text_ += fmt::format(
         "{{ .param .b32 a0; .param .b32 o0; st.param.b32 [a0], {}; call (o0), helper, (a0); "
         "ld.param.b32 %r{}, [o0]; }}\n",
@@ -405,6 +433,7 @@ private:
   }
 
   std::mt19937 random_;
+  bool narrow_; // accesses of one and two bytes, too
   std::string text_;
   int labels_ = 0;
   bool collectives_ = false;
@@ -418,7 +447,8 @@ struct Outcome {
 Outcome execute(
     const std::string& body,
     const machine::LaunchConfig& config,
-    machine::EngineOptions options
+    machine::EngineOptions options,
+    Calls calls = Calls::AsWritten
 ) {
   options.workers = 1;
   OneKernel kernel(
@@ -427,8 +457,20 @@ Outcome execute(
       ".func (.param .b32 o) helper(.param .b32 a)\n{ .reg .b32 %x<3>; .reg .pred %y;"
       "ld.param.u32 %x1, [a]; mul.lo.u32 %x2, %x1, 0x9e3779b1; and.b32 %x1, %x2, 96;"
       "setp.eq.u32 %y, %x1, 0; @%y add.u32 %x2, %x2, 1; shr.u32 %x1, %x2, 3;"
-      "xor.b32 %x2, %x2, %x1; st.param.b32 [o], %x2; ret; }\n",
-      std::move(options)
+      "xor.b32 %x2, %x2, %x1; st.param.b32 [o], %x2; ret; }\n"
+      // Lanes part in it, some return early, and it has memory of its own.
+      ".func (.param .b32 o) rounds(.param .b32 a, .param .b32 n)\n{ .reg .b32 %x<5>; .reg .pred "
+      "%y; .reg .b64 %a; .local .align 4 .b8 w[8];"
+      "ld.param.u32 %x1, [a]; ld.param.u32 %x2, [n]; and.b32 %x3, %x1, 3; add.u32 %x2, %x2, %x3;"
+      "st.local.u32 [w], %x1; st.local.u32 [w+4], %x2; st.param.b32 [o], %x1;"
+      "setp.eq.u32 %y, %x3, 1; @%y ret; and.b32 %x4, %x1, 4; mov.u64 %a, w;\n"
+      "L: cvt.u64.u32 %a, %x4; ld.local.u32 %x3, [w]; mul.lo.u32 %x3, %x3, 0x9e3779b1;"
+      "st.local.u32 [w], %x3; sub.u32 %x2, %x2, 1; setp.gt.s32 %y, %x2, 0; @%y bra L;\n"
+      "{ .param .b32 p; .param .b32 q; ld.local.u32 %x3, [w]; st.param.b32 [p], %x3;"
+      "call (q), helper, (p); ld.param.b32 %x3, [q]; } ld.local.u32 %x4, [w+4];"
+      "add.u32 %x3, %x3, %x4; st.param.b32 [o], %x3; ret; }\n",
+      std::move(options),
+      calls
   );
   for (std::uint32_t i = 0; i < 64; ++i) {
     kernel.in.push_back(i * 0x9e37'79b9U);
@@ -453,7 +495,11 @@ void compare(unsigned seed) {
   const auto kernels = std::make_shared<CompiledKernels>();
   kernels->guesses = seed % 4 != 0;
   const Outcome interpreted = execute(body, shape, {});
-  const Outcome machine_code = execute(body, shape, compiled(kernels));
+  const Calls calls = seed % 3 != 0 ? Calls::Inlined : Calls::AsWritten;
+  const Outcome inlined = execute(body, shape, {}, Calls::Inlined);
+  ASSERT_EQ(interpreted.error, inlined.error) << "seed " << seed;
+  ASSERT_EQ(interpreted.out, inlined.out) << "seed " << seed << '\n' << body;
+  const Outcome machine_code = execute(body, shape, compiled(kernels), calls);
   ASSERT_EQ(kernels->compiled, 1) << "seed " << seed << ": " << interpreted.error;
   ASSERT_EQ(interpreted.error, machine_code.error) << "seed " << seed;
   ASSERT_EQ(interpreted.out, machine_code.out) << "seed " << seed << '\n' << body;
