@@ -5,6 +5,8 @@
                second with host code. Where the time goes: perf record -e cpu-clock -g heddle check …; perf
                report --sort comm,sym (the process named by a hash is the program, `heddle` judges)
     cores      the same search with one process and with several
+    ranks      the same search on one rank and on several of this machine (Open MPI): processor time, states that two of
+               them have explored, messages and bytes
     examples   the document's examples (aim: each below 0.5 s once compiled)
     idioms     states and time of every case of tests/check/idioms and tests/check/clauses
     axb        29 tests x 4 shapes x 4 progress models (aim: below 10 s)
@@ -18,6 +20,8 @@ clock from start to exit of the tool, with the program already compiled, on howe
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -92,16 +96,18 @@ def speed():
           f"{host.get('executions', 0) / max(host.get('seconds') or 1, 1e-9):,.0f} executions/s")
 
 
-def processor_time(program, words, *options):
-    """Answer, and processor seconds and page faults of all processes of the check, those that the tool does not wait for, too."""
+def processor_time(program, words, *options, before=()):
+    """Answer, and processor seconds and page faults of all processes of the check, those that the tool does not wait for, too;
+    and what it says with HEDDLE_PHASES."""
     case = cases.Case(program, words.split(), {"verdict": ["terminates"], "flags": [f"--max-time={MAX_TIME}", "--schedules=0"]})
     with tempfile.TemporaryDirectory() as folder:
         counts = pathlib.Path(folder) / "counts"
-        done = subprocess.run(["perf", "stat", "-x,", "-o", counts, "-e", "task-clock,page-faults", *case.command(*options)],
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        done = subprocess.run(["perf", "stat", "-x,", "-o", counts, "-e", "task-clock,page-faults", *before,
+                               *case.command(*options)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env={**os.environ, "HEDDLE_PHASES": "1"})
         rows = [line.split(",") for line in counts.read_text().splitlines() if line and line[0] != "#"]
         numbers = {row[2].split(":")[0]: float(row[0]) for row in rows}
-    return json.loads(done.stdout), numbers["task-clock"] / 1000, int(numbers["page-faults"])
+    return json.loads(done.stdout), numbers["task-clock"] / 1000, int(numbers["page-faults"]), done.stderr
 
 
 def cores():
@@ -116,11 +122,35 @@ def cores():
         check(program, words, "--max-states=16")  # compiles, once
         alone = None
         for jobs in sorted({1, 2, 4, 8, 16, 32, most} & set(range(1, max(most, 16) + 1))):
-            answer, seconds, faults = processor_time(program, words, *options, f"-j{jobs}")
+            answer, seconds, faults, _ = processor_time(program, words, *options, f"-j{jobs}")
             wall = answer["seconds"] or 0
             alone = alone or wall
             print(f"{words:<30}{answer['states']:>10,} states  -j{jobs:<3}{wall:>7.2f} s  x{alone / max(wall, 1e-9):<5.2f}"
                   f"processor {seconds:>7.2f} s  {faults:>8,} faults{'' if finished(answer) else '   CUT SHORT'}", flush=True)
+
+
+def ranks():
+    print("== ranks: the same search on 1, 2, 4 ranks of this machine, one process each: processor time of all of them (start of MPI and of "
+          "the program on each rank included), what two ranks have explored, and what all ranks have sent")
+    launcher = shutil.which("mpirun.openmpi")
+    if not launcher:
+        print("no Open MPI")
+        return
+    for program, words, options in ((LOCKS, "philosophers-ordered plain 7", ["--max-states=3000000"]),
+                                    (LOCKS, "philosophers-ordered plain 7", ["--max-states=3000000", *REDUCTIONS["neither"]]),
+                                    (LOCKS, "ticket-lock plain 7", ["--max-states=3000000", *REDUCTIONS["neither"]])):
+        check(program, words, "--max-states=16")  # compiles, once
+        alone = None
+        for count in 1, 2, 4:
+            before = [launcher, "--oversubscribe", "--allow-run-as-root", "-n", str(count)] if count > 1 else []
+            answer, seconds, faults, said = processor_time(program, words, *options, "-j1", before=before)
+            alone = alone or seconds
+            cost = re.findall(r"have sent (\d+) messages, (\d+) bytes, .*; (\d+) states more were explored twice", said)
+            messages, size, twice = (sum(map(int, column)) for column in zip(*cost)) if cost else (0, 0, 0)
+            states = answer["states"]
+            print(f"{words:<30}{states:>10,} states  {count} ranks  processor {seconds:>6.2f} s  x{seconds / alone:<5.2f}{faults:>9,} faults  "
+                  f"{100 * twice / states:>4.1f} % twice  {messages:>6,} messages  {size / states:>5.1f} bytes per state"
+                  f"{'' if finished(answer) else '   CUT SHORT'}", flush=True)
 
 
 def examples():
@@ -201,7 +231,7 @@ def aims():
               f"(aim {seconds} s){'' if met else '   NOT MET'}", flush=True)
 
 
-SECTIONS = {f.__name__: f for f in (speed, cores, examples, axb, aims, lockstep, growth, idioms)}
+SECTIONS = {f.__name__: f for f in (speed, cores, ranks, examples, axb, aims, lockstep, growth, idioms)}
 
 if __name__ == "__main__":
     for section in sys.argv[1:] or SECTIONS:

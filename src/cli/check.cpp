@@ -12,6 +12,8 @@
 #include "cli/single_run.h"
 #include "cli/suite.h"
 #include "cli/temporary_file.h"
+#include "explore/divided_search.h"
+#include "explore/explored_process.h"
 #include "explore/interruption.h"
 #include "explore/session.h"
 #include "report/diagnostic_lines.h"
@@ -127,6 +129,32 @@ void say_if_interrupted(report::Report& report) {
   }
 }
 
+/// The ranks of an MPI job, for searches.
+class PeersOf final : public explore::Peers {
+public:
+  explicit PeersOf(Ranks& ranks) : ranks_(ranks) {}
+  /// Rank 0: whatever becomes of the check, the others need not wait for more.
+  ~PeersOf() override {
+    if (rank() == 0) {
+      explore::dismiss_ranks(*this);
+    }
+  }
+  int rank() const override { return ranks_.rank(); }
+  int size() const override { return ranks_.size(); }
+  void send(int to, std::string_view bytes) override { ranks_.send(to, bytes); }
+  std::optional<Message> receive() override {
+    auto message = ranks_.receive(std::chrono::milliseconds(0));
+    return message ? std::optional(Message{message->from, std::move(message->text)}) : std::nullopt;
+  }
+  void lost(int rank) override {
+    fmt::print(stderr, "heddle: rank {} does not answer any more: rank 0 searches alone\n", rank);
+    ranks_.lost(rank);
+  }
+
+private:
+  Ranks& ranks_;
+};
+
 /// What all ranks have to have in common.
 Result<std::map<std::string, std::string>>
 identity(const CheckOptions& options, const Result<Target>& target) {
@@ -179,11 +207,13 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
     constexpr unsigned seconds_each = 20;
     TRY(races, find_races(target, options.device, options.races, seconds_each, ranks));
   }
-  if (ranks != nullptr && ranks->rank() != 0) {
-    return report::Report(); // the search is rank 0's
+  std::optional<PeersOf> peers;
+  if (ranks != nullptr && ranks->size() > 1) {
+    peers.emplace(*ranks);
   }
+  const bool leads = ranks == nullptr || ranks->rank() == 0;
   RacesFound unwritten;
-  if (options.uninitialised) {
+  if (options.uninitialised && leads) {
     constexpr unsigned seconds = 60;
     TRY(unwritten, find_unwritten(target, options.device, seconds));
   }
@@ -215,6 +245,17 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
       request.options.lockstep && options.device.reconvergence == "common-exit";
   request.options.guide_barriers = options.device.barriers == "guide";
   request.workers = options.workers;
+  if (ranks != nullptr && request.workers.jobs == 0) {
+    request.workers.jobs = std::max(
+        explore::jobs_of(request.workers) / static_cast<std::uint32_t>(ranks->size_here()),
+        1U
+    );
+  }
+  if (!leads) {
+    TRY_VOID(explore::serve_searches(request, *peers));
+    return report::Report(); // it is rank 0's
+  }
+  request.peers = peers ? &*peers : nullptr;
   request.fair_hangs = [&](unsigned seconds) {
     return find_fair_hangs(target, options.device, seconds);
   };

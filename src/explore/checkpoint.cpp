@@ -16,7 +16,7 @@ namespace heddle::explore {
 
 namespace {
 
-constexpr std::string_view head = "heddle search checkpoint 1";
+constexpr std::string_view head = "heddle search checkpoint 2";
 constexpr std::size_t longest_line = 1 << 16;
 
 /// Which search it is: how far it may go does not matter.

@@ -1,6 +1,7 @@
 // Implements explored_process.h.
 #include "explore/explored_process.h"
 
+#include "explore/divided_search.h"
 #include "explore/explorer.h"
 #include "explore/phase_time.h"
 #include "explore/watch.h"
@@ -12,14 +13,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstring>
+#include <optional>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
 namespace heddle::explore {
-
-namespace {
 
 std::string read_log(int fd) {
   std::string text(4000, '\0');
@@ -31,12 +32,52 @@ std::string read_log(int fd) {
   return text;
 }
 
+namespace {
+
 constexpr auto between_looks_at_pages = std::chrono::milliseconds(1);
 
 /// What a message of a process of ours begins with that the tool's own does, too.
 constexpr std::string_view error_prefix = "heddle: error: ";
 
 } // namespace
+
+bool ended_well(const std::optional<int>& status) {
+  return status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
+}
+
+void note_end(
+    StateTable& table,
+    const std::optional<int>& status,
+    const std::string& limit,
+    const std::string& said
+) {
+  const auto [from, site] = table.position(/*process=*/0);
+  if (!limit.empty()) {
+    table.add_event(EventKind::Incomplete, 0, 0, limit);
+  }
+  if (status && WIFSIGNALED(*status)) {
+    table.add_event(
+        EventKind::Crash,
+        from,
+        site,
+        fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(*status)))
+    );
+  }
+  if (status && WIFEXITED(*status) && !ended_well(status) && limit.empty()) {
+    // Nobody took it for an end.
+    table.add_event(
+        EventKind::Incomplete,
+        from,
+        site,
+        fmt::format(
+            "the explored process ended by itself with code {}{}{}",
+            WEXITSTATUS(*status),
+            said.empty() ? "" : ": ",
+            said
+        )
+    );
+  }
+}
 
 std::uint32_t jobs_of(const Workers& workers) {
   if (workers.jobs != 0) {
@@ -65,6 +106,14 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   const bool is_kept = part.checkpoint != nullptr && part.checkpoint->is_wanted();
   table.keep_to(part.keep_to);
   handover.table = table.fd();
+  std::optional<DividedSearch> divided;
+  if (everything && request.peers != nullptr && request.peers->all_there() && !is_kept) {
+    divided.emplace(request, options, table, [&server] {
+      if (server.leader() != 0) {
+        ::kill(-server.leader(), SIGKILL);
+      }
+    });
+  }
   const int log = ::memfd_create("heddle-log", 0);
   PhaseTime start("start of a search (and of the program)");
   if (auto forked = server.fork(handover, log); !forked) {
@@ -92,10 +141,26 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       }
     });
   }
-  const auto [status, limit] =
-      Watch(table, options, of).wait_for({server.leader(), server.ended(), [&] {
-                                            return server.status();
-                                          }});
+  const auto wait = [&](const Watch::Of& of) {
+    return Watch(table, options, of).wait_for({server.leader(), server.ended(), [&] {
+                                                 return server.status();
+                                               }});
+  };
+  auto [status, limit] = wait(of);
+  if (divided) {
+    if (divided->goes_on(status, limit)) {
+      if (server.fork(handover, log)) {
+        auto [again, limit_again] = wait(divided->rest(of, options));
+        status = again;
+        limit = limit_again;
+      }
+    }
+    pages = {}; // nobody writes to the table any more, but what follows
+    table.users_have_died();
+    if (const auto together = divided->put_together(limit); !together) {
+      limit = together.error().message;
+    }
+  }
   pages = {}; // nobody writes to the table any more
   table.users_have_died();
   searching.end();
@@ -104,9 +169,8 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   }
   const std::string said = read_log(log);
   ::close(log);
-  const bool orderly = status && WIFEXITED(*status) && WEXITSTATUS(*status) == finished_exit_code;
   const bool sampled = part.sheet != nullptr && part.sheet->done > 0;
-  if (table.state_count() == 0 && !sampled && !orderly && status) {
+  if (table.state_count() == 0 && !sampled && !ended_well(status) && status) {
     return input_error(
         said.empty()
             ? fmt::format(
@@ -119,38 +183,13 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
             : said.substr(said.starts_with(error_prefix) ? error_prefix.size() : 0)
     );
   }
-  if (!limit.empty()) {
-    table.add_event(EventKind::Incomplete, 0, 0, limit);
-  }
-  if (status && WIFSIGNALED(*status)) {
-    const auto [from, site] = table.position(/*process=*/0);
-    table.add_event(
-        EventKind::Crash,
-        from,
-        site,
-        fmt::format("the host program was ended by {}", ::strsignal(WTERMSIG(*status)))
-    );
-  }
-  if (status && WIFEXITED(*status) && !orderly && limit.empty()) { // nobody took it for an end
-    const auto [from, site] = table.position(/*process=*/0);
-    table.add_event(
-        EventKind::Incomplete,
-        from,
-        site,
-        fmt::format(
-            "the explored process ended by itself with code {}{}{}",
-            WEXITSTATUS(*status),
-            said.empty() ? "" : ": ",
-            said
-        )
-    );
-  }
+  note_end(table, status, limit, said);
   if (everything) {
     const PhaseTime time("gaps");
     Team team(jobs_of(request.workers));
     table.close_gaps(team);
   }
-  return Search{std::move(table), orderly, limit};
+  return Search{std::move(table), ended_well(status), limit};
 }
 
 } // namespace heddle::explore

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -23,6 +24,19 @@ struct Search {
   bool finished = false;
   std::string limit; // that was reached
 };
+
+/// The first process has done what it was to do.
+bool ended_well(const std::optional<int>& status);
+/// Writes down why a search has ended, if not because it is over: how its first process ended, a
+/// limit, and what it said.
+void note_end(
+    StateTable& table,
+    const std::optional<int>& status,
+    const std::string& limit,
+    const std::string& said
+);
+/// What processes have written to their log.
+std::string read_log(int fd);
 
 /// How many processes search at the same time.
 std::uint32_t jobs_of(const Workers& workers);

@@ -62,6 +62,10 @@ Explorer::Explorer(
       replay_(std::move(replay)),
       board_(table_.work_board()) {
   threads_.set_eager(options.eager && options.host_progress);
+  if (const RankBoard ranks = table_.rank_board(); ranks.is_divided()) {
+    ranks_ = ranks;
+    serves_ = ranks.does_errands();
+  }
   world_.use_virtual_time();
   if (options.guide_barriers) {
     world_.let_ended_hold_up_barriers();

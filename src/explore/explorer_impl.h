@@ -22,6 +22,7 @@
 #include "explore/host_first.h"
 #include "explore/host_state.h"
 #include "explore/host_threads.h"
+#include "explore/rank_board.h"
 #include "explore/schedule.h"
 #include "explore/state_table.h"
 #include "explore/work.h"
@@ -141,6 +142,7 @@ private:
     // More than Stepper::last_ones(): so many clusters are left of which only the last ones matter,
     // and only some go next.
     std::uint64_t alike = 0;
+    std::uint32_t claimer = StateTable::own_claim; // the rank that has claimed the choices
   };
   struct HostCall { // a host function that has begun
     Explorer* explorer = nullptr;
@@ -227,8 +229,21 @@ private:
   void share_work();
   void fork_member(std::span<const std::size_t> kept);
   bool take_work();
-  bool repeat_way(const Work& work);
+  bool repeat_way(const Work& work, bool of_other_rank = false);
   void leave_family();
+
+  // explorer_ranks.cpp
+  std::uint32_t own_rank() const { return ranks_ ? ranks_->rank() : 0; }
+  Choices not_elsewhere(const Hash128& hash, StateId state, Choices granted);
+  void begin_elsewhere(Node& node) const;
+  bool share_with_ranks();
+  void note_way();
+  bool do_errand();
+  Errand await_errand();
+  bool take_errand_here();
+  bool go_to_base(Errand& errand);
+  void begin_errand(const Errand& errand);
+  [[noreturn]] void unrepeatable();
 
   // explorer_sample.cpp
   void sample();
@@ -313,6 +328,7 @@ private:
   std::optional<Edge> last_;         // the move under way; `to` is not known yet
   std::uint32_t last_label_ =
       0; // 0: it is to be made of last_; else that has no more than `from` and `choice`
+  std::uint32_t last_claimer_ = StateTable::own_claim; // Node::claimer of last_->from
   std::uint32_t expected_ = unchecked; // Replay: what the state reached must look like
   int depth_ = 0;                      // processes that wait for this one
   std::uint64_t taken_ = 0;            // moves on the way to the first state of path_
@@ -323,6 +339,11 @@ private:
   WorkBoard board_;
   std::optional<WorkBoard::Family> family_; // whose base is the first state of path_
   bool has_permit_ = true;                  // to search
+  std::optional<RankBoard> ranks_;          // in a search that is divided
+  bool serves_ = false;                     // is the process that waits for errands
+  std::optional<Errand> errand_;            // is on its way to the base of this one …
+  std::size_t errand_taken_ = 0;            // … and has taken so many of its steps
+  std::vector<Errand::Step> way_;           // in a divided search: to the first state of path_
   std::chrono::steady_clock::time_point next_piece_{}, next_fork_{}; // of work to give away
   std::array<const char*, HeddleMaxThreads> last_call_{};            // by host thread
   std::uint64_t in_calls_ = 0;                                       // host threads, as bits

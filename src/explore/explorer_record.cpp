@@ -108,7 +108,8 @@ void Explorer::describe(const Node& node, bool moves_follow) {
       {.demands = demands_,
        .host_site = main_live ? site(threads_.point(0)) : 0,
        .waits = waits.empty() ? 0 : table_.intern(std::string_view(waits)),
-       .could_return = could_return},
+       .could_return = could_return,
+       .moves_follow = moves_follow},
       // What is owed in it is all there is to know of a state on a single way.
       sampling_ ? 0 : static_cast<std::uint32_t>(node.choices.size())
   );
@@ -177,7 +178,10 @@ void Explorer::end_here(std::optional<std::uint8_t> unexpected) {
   if (end && last_) {
     last_->to = *end;
     last_->choice = pack_choice(last_->choice, unchecked);
-    table_.add_edge(*last_);
+    table_.add_edge(
+        ShortEdge{last_->from, last_->to, table_.label(*last_), last_->choice},
+        last_claimer_
+    );
   }
   if (end) {
     reached(*end);

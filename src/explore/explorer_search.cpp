@@ -321,7 +321,10 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   if (visit->first && table_.goes_on()) {
     all |= table_.asked_before(node.state);
   }
-  const Choices mine = table_.claim(node.state, all);
+  Choices mine = table_.claim(node.state, all);
+  if (ranks_) {
+    mine = not_elsewhere(hash, node.state, mine);
+  }
   if (!one_way()) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
   }
@@ -332,11 +335,15 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   if (options_.blocks_start_at_once() && !one_way()) {
     keep_few(node, look.alike);
   }
+  if (ranks_) {
+    begin_elsewhere(node);
+  }
   if (visit->first) { // what is left out is not explored, others stand for it
     node.width = static_cast<std::uint32_t>(std::max<std::size_t>(node.choices.size(), 1));
   }
   if (visit->first || one_way()) {
-    describe(node, mine.device && !one_way());
+    const bool elsewhere = ranks_ && table_.devices_claimed(node.state);
+    describe(node, (mine.device || elsewhere) && !one_way());
   } else {
     table_.add_moves(node.state, static_cast<std::uint32_t>(node.choices.size()));
   }
@@ -361,7 +368,8 @@ void Explorer::arrived_in(StateId state, std::uint32_t check) {
           last_->to,
           last_label_ != 0 ? last_label_ : table_.label(*last_),
           last_->choice
-      }
+      },
+      last_claimer_
   );
 }
 
@@ -383,6 +391,7 @@ Explorer::Node& Explorer::add_node(StateId state, const Look& look) {
   node.ways = ways_seen_;
   node.next = 0;
   node.looked_ahead = false;
+  node.claimer = StateTable::own_claim;
   node.choices.clear();
   stepper_.moves(node.moves);
   return node;
@@ -458,6 +467,12 @@ void Explorer::next(HostThreads&) {
   if (sampling_) {
     sample();
     return;
+  }
+  if (serves_ || errand_) {
+    if (do_errand()) {
+      return;
+    }
+    finish();
   }
   if (!enter({.host = true, .open = 0}) || !(replay_ ? repeat() : search())) {
     finish();
@@ -537,6 +552,7 @@ void Explorer::begin_host_function(const machine::CommandPtr& command) {
 /// Makes a choice. True: it was the host's, and the host goes on now.
 bool Explorer::go(const Node& node, const Choice& choice) {
   last_label_ = 0;
+  last_claimer_ = node.claimer;
   if (choice.ahead) {
     table_.set_position(node.state, 0);
     stepper_.step(node.moves[choice.move], choice.again);
@@ -639,12 +655,19 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   if (!choice.ahead) {
     return false;
   }
-  const auto to = table_.find_done(choice.state);
+  auto to = table_.find_done(choice.state);
+  if (!to && ranks_ && ranks_->is_elsewhere(claim_of_devices(choice.state))) {
+    to = table_.know(choice.state);
+    if (to) {
+      table_.note_elsewhere(*to);
+    }
+  }
   if (!to) {
     return false;
   }
   table_.add_edge(
-      ShortEdge{node.state, *to, label_of(node, choice), pack_choice(choice.number, choice.check)}
+      ShortEdge{node.state, *to, label_of(node, choice), pack_choice(choice.number, choice.check)},
+      node.claimer
   );
   if (closes_circle(*to, static_cast<std::size_t>(&node - path_.data()) + 1)) {
     note_circle();
@@ -770,6 +793,7 @@ bool Explorer::search() {
     leave_family();
     weight_ = weight_of_next();
     taken_ += path_.size();
+    note_way();
     if (go(node, choice)) {
       return true;
     }

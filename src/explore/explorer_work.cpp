@@ -106,6 +106,7 @@ Work Explorer::piece_of_work(std::span<const std::size_t> kept) const {
     }
     Work::Open& open = work.open.emplace_back();
     open.step = static_cast<std::uint32_t>(n);
+    open.claimer = node.claimer == StateTable::own_claim ? own_rank() : node.claimer;
     open.signature = signature_of(node.moves);
     for (std::size_t c = kept[n]; c < node.choices.size(); ++c) {
       open.choices.push_back(node.choices[c].number);
@@ -124,6 +125,9 @@ void Explorer::keep(std::span<const std::size_t> kept) {
 
 /// Gives half of what is left away if another process may take part.
 void Explorer::share_work() {
+  if (share_with_ranks()) {
+    return;
+  }
   if (!table_.help_wanted()) {
     return;
   }
@@ -215,24 +219,39 @@ bool Explorer::take_work() {
 }
 
 /// From the base, the only state of path_. False: what was said of the way does not hold here.
-bool Explorer::repeat_way(const Work& work) {
+bool Explorer::repeat_way(const Work& work, bool of_other_rank) {
   open_waits();
+  // Devices' moves of a state have been claimed by the rank that gives some of them.
+  const auto note_claimed = [&](std::size_t step) {
+    const Node& node = path_.back();
+    const bool some =
+        step < work.steps.size() || std::ranges::any_of(
+                                        node.choices,
+                                        [](const Choice& c) { return c.kind != Choice::Kind::Host; }
+                                    );
+    if (of_other_rank && some) {
+      table_.note_elsewhere(node.state);
+    }
+  };
   auto open = [&, next = work.open.begin()](std::size_t step) mutable {
     Node& node = path_.back();
     node.choices.clear();
     node.next = 0;
     node.looked_ahead = true; // choice by choice
     if (next == work.open.end() || next->step != step) {
+      note_claimed(step);
       return true;
     }
     if (next->signature != signature_of(node.moves)) {
       return false;
     }
+    node.claimer = next->claimer == own_rank() ? StateTable::own_claim : next->claimer;
     all_choices(node);
     std::erase_if(node.choices, [&](const Choice& choice) {
       return std::ranges::find(next->choices, choice.number) == next->choices.end();
     });
     queue_ += node.choices.size();
+    note_claimed(step);
     const bool found = node.choices.size() == next->choices.size();
     ++next;
     return found;
@@ -258,7 +277,16 @@ bool Explorer::repeat_way(const Work& work) {
     if (step.check != unchecked && look.check != unchecked && step.check != look.check) {
       return false;
     }
-    add_node(step.state, look);
+    StateId state = step.state;
+    if (of_other_rank) {
+      const auto known = table_.know(sum_of(look.device, look.beside));
+      if (!known) {
+        table_.note_limit_of_states();
+        finish();
+      }
+      state = *known;
+    }
+    add_node(state, look);
     path_.back().width = step.width;
     path_.back().alike = step.alike;
     if (!open(n + 1)) {

@@ -28,6 +28,12 @@ PhaseTime::PhaseTime(const char* name)
   }
 }
 
+void PhaseTime::note(const std::string& text) {
+  if (std::getenv("HEDDLE_PHASES") != nullptr) {
+    fmt::print(stderr, "{}\n", text);
+  }
+}
+
 void PhaseTime::end() {
   if (name_ != nullptr) {
     const std::chrono::duration<double, std::milli> wall =

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 namespace heddle::explore {
 
@@ -18,6 +19,8 @@ public:
   PhaseTime& operator=(const PhaseTime&) = delete;
   /// Before the end of the scope.
   void end();
+  /// Something else that has been measured, for the same readers.
+  static void note(const std::string& text);
 
 private:
   const char* name_; // nullptr: nobody wants to know, or it has been printed

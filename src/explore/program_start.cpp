@@ -33,6 +33,30 @@ void keep_only(int socket) {
   ::close_range(number + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
 }
 
+/// Where the stack begins, and so which states there are if they hold addresses of it, depends on
+/// how much the environment takes. A launcher of ranks adds some thousand bytes. Fills it up to a
+/// round number, and to an even number of variables: the kernel aligns the strings and the pointers
+/// to them to two pointers each.
+void round_environment() {
+  constexpr std::size_t round = 64 << 10;
+  constexpr const char *name = "HEDDLE_ROOM", *one_more = "HEDDLE_ONE_MORE";
+  ::unsetenv(name);
+  ::unsetenv(one_more);
+  std::size_t count = 1, bytes = std::strlen(name) + std::strlen("=") + 1 + sizeof(char*);
+  const auto add = [&](const char* variable) {
+    ++count;
+    bytes += std::strlen(variable) + 1 + sizeof variable;
+  };
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    add(*variable);
+  }
+  if (count % 2 != 0) {
+    ::setenv(one_more, "", 1);
+    add((one_more + std::string("=")).c_str());
+  }
+  ::setenv(name, std::string(round - bytes % round, '.').c_str(), 1);
+}
+
 [[noreturn]] void
 become_program(const CheckRequest& request, const Start& start, int said_to_tool) {
   ::setpgid(0, 0); // so that all its processes can be ended together
@@ -50,12 +74,22 @@ become_program(const CheckRequest& request, const Start& start, int said_to_tool
   if (start.socket >= 0) {
     keep_only(start.socket);
   }
+  if (!request.whole_environment.empty()) {
+    ::clearenv();
+  }
+  for (const std::string& variable : request.whole_environment) {
+    const std::size_t name = variable.find('=');
+    if (name != std::string::npos) {
+      ::setenv(variable.substr(0, name).c_str(), variable.c_str() + name + 1, 1);
+    }
+  }
   for (const auto& [name, value] : request.environment) {
     ::setenv(name.c_str(), value.c_str(), 1);
   }
   ::setenv("HEDDLE_MODE", "check", 1);
   ::setenv("HEDDLE_EXPLORE", fmt::format("{:{}}", start.text, text_bytes).c_str(), 1);
   ::setenv("LD_BIND_NOW", "1", 1); // addresses bound on first use would make states differ
+  round_environment();
   std::vector<char*> argv{const_cast<char*>(request.program.c_str())};
   for (const std::string& argument : request.arguments) {
     argv.push_back(const_cast<char*>(argument.c_str()));

@@ -242,6 +242,7 @@ Result<Plan::Seen> learned_alone(
 ) {
   CheckRequest alone = request;
   alone.workers.jobs = 1;
+  alone.peers = nullptr;
   Handover again = handover;
   again.options = attempt.options;
   TRY(const Search tried, search(alone, server, again, {.share = attempt.share, .sheet = nullptr}));
@@ -383,6 +384,7 @@ Result<Search> search_all(
     if ((tried->table.saw(Fact::HostAllocates) || tried->table.saw(Fact::Unrepeatable)) &&
         tried->table.had_several()) {
       request.workers.jobs = 1; // for the same states each time
+      request.peers = nullptr;
       continue;
     }
     Plan::Seen seen = seen_in(tried->table);

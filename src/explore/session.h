@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "explore/options.h"
+#include "explore/peers.h"
 #include "explore/schedule.h"
 #include "report/diagnostic.h"
 #include "report/trace.h"
@@ -31,6 +32,11 @@ struct CheckRequest {
   std::string progress_file;  // lines of JSON are added to it (progress.h); empty: none
   Workers workers;
   CheckpointFile checkpoint; // of the searches that decide
+  // Ranks that take part in searches (divided_search.h); none: there are no others. The rest is
+  // for those that do not lead: what the program finds as its environment, instead of ours, and
+  // before `environment`.
+  Peers* peers = nullptr;
+  std::vector<std::string> whole_environment;
   // Asked once a search turns out to be large: hangs that one fair schedule of the program shows,
   // within so many seconds. Empty: nobody can tell.
   std::function<std::vector<report::Diagnostic>(unsigned seconds)> fair_hangs;

@@ -100,9 +100,11 @@ Result<StateTable> StateTable::create(Limits limits) {
   h.text_bytes_at = place(h.max_text_bytes);
   h.actors_at = place(h.max_actors * sizeof(StoredActor));
   h.events_at = place(h.max_events * sizeof(Event));
+  h.granted_at = place(max_granted * sizeof(StoredGranted));
   h.told_at = place(h.max_told * sizeof(StoredTold));
   h.processes_at = place(h.max_processes * sizeof(StoredProcess));
   h.work_at = place(WorkBoard::bytes(h.max_processes));
+  h.ranks_at = place(RankBoard::bytes(h.max_states));
   h.total_bytes = place(0);
 
   const int fd = ::memfd_create("heddle-states", 0); // inherited by the explored process
@@ -152,8 +154,7 @@ VisitedSet& StateTable::visited() const {
   return visited_;
 }
 
-std::optional<StateTable::Visit>
-StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
+std::optional<StateId> StateTable::find_or_add(const Hash128& hash, Seen seen) {
   Header& h = header();
   auto* states = region<StoredState>(h.states_at);
   std::optional<StateId> id = seen == Seen::Never ? std::nullopt : visited().find(hash);
@@ -171,7 +172,17 @@ StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
       own.next_state = fresh;
     }
   }
-  StoredState& state = states[*id];
+  return id;
+}
+
+std::optional<StateTable::Visit>
+StateTable::visit(const Hash128& hash, const Choices& asked, Seen seen) {
+  Header& h = header();
+  const std::optional<StateId> id = find_or_add(hash, seen);
+  if (!id) {
+    return std::nullopt;
+  }
+  StoredState& state = region<StoredState>(h.states_at)[*id];
   const std::atomic_ref visited = atomic_of(state.visited);
   bool first = visited.load(relaxed) != Visited;
   if (first && atomic_of(h.several).load(relaxed) != 0) {
@@ -342,7 +353,8 @@ void StateTable::enlarge_visited(std::uint32_t before, std::uint32_t number) {
 }
 
 bool StateTable::is_done(StateId id) const {
-  return atomic_of(region<std::uint8_t>(header().devices_at)[id]).load(relaxed) != 0;
+  return (atomic_of(region<std::uint8_t>(header().devices_at)[id]).load(relaxed) & DevicesBits) !=
+         NotClaimed;
 }
 
 std::optional<StateId> StateTable::find_done(const Hash128& hash) const {
@@ -375,8 +387,11 @@ Choices StateTable::claim(StateId id, const Choices& wanted) {
         return granted;
       };
   Choices granted;
-  granted.device = wanted.device && atomic_of(device).load(relaxed) == 0 &&
-                   atomic_of(device).exchange(1, relaxed) == 0;
+  const auto not_claimed = [](std::uint8_t before) { return (before & DevicesBits) == NotClaimed; };
+  std::uint8_t before = atomic_of(device).load(relaxed);
+  while (wanted.device && not_claimed(before) && !granted.device) {
+    granted.device = atomic_of(device).compare_exchange_weak(before, before | Claimed, relaxed);
+  }
   granted.first_ways = claim_ways(state.first_ways, &StoredWays::first, wanted.first_ways);
   granted.other_ways = claim_ways(state.other_ways, &StoredWays::other, wanted.other_ways);
   return granted;
@@ -399,7 +414,7 @@ void StateTable::describe(StateId id, const Description& description, std::uint3
     last_description_id_ = intern(std::string_view(text));
   }
   state.description = last_description_id_;
-  state.described = 1;
+  state.described = description.moves_follow ? MovesFollow : InFull;
   add_moves(id, moves);
 }
 
@@ -421,7 +436,7 @@ std::optional<StateId> StateTable::end_state(std::optional<std::uint8_t> unexpec
   StoredState& stored = region<StoredState>(header().states_at)[visited->id];
   stored.end = unexpected ? UnexpectedEnd : ExpectedEnd;
   stored.exit_status = unexpected.value_or(0);
-  stored.described = 1;
+  stored.described = MovesFollow;
   return visited->id;
 }
 
@@ -444,7 +459,7 @@ void StateTable::add_edge(const Edge& edge) {
   add_edge(ShortEdge{edge.from, edge.to, label(edge), edge.choice});
 }
 
-void StateTable::add_edge(const ShortEdge& edge) {
+void StateTable::add_edge(const ShortEdge& edge, std::uint32_t claimer) {
   Header& h = header();
   StoredProcess& own = region<StoredProcess>(h.processes_at)[process_];
   if (own.next_edge == own.end_of_edges) {
@@ -457,6 +472,12 @@ void StateTable::add_edge(const ShortEdge& edge) {
     }
     own.next_edge = fresh;
     own.end_of_edges = fresh + some;
+  }
+  if (claimer != own_claim) {
+    const std::uint32_t number = atomic_of(h.granted).fetch_add(1, relaxed);
+    if (number < max_granted) {
+      region<StoredGranted>(h.granted_at)[number] = {own.next_edge, claimer};
+    }
   }
   ShortEdge& stored = region<ShortEdge>(h.edges_at)[own.next_edge++];
   stored.from = edge.from;
@@ -621,64 +642,6 @@ void StateTable::note(Fact fact) {
 
 bool StateTable::saw(Fact fact) const {
   return (atomic_of(header().facts).load(relaxed) >> static_cast<unsigned>(fact) & 1) != 0;
-}
-
-void StateTable::learn(const reduce::Learned& refuted) {
-  const std::array<std::uint64_t, 10> sets{
-      refuted.contended,
-      refuted.owned,
-      refuted.unordered,
-      refuted.lasting,
-      refuted.deciding,
-      refuted.kept,
-      refuted.refuted,
-      refuted.places,
-      refuted.immovable,
-      refuted.rewritten
-  };
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    atomic_of(header().learned[i]).fetch_or(sets[i], relaxed);
-  }
-}
-
-reduce::Learned StateTable::learned() const {
-  const auto set = [&](std::size_t i) { return atomic_of(header().learned[i]).load(relaxed); };
-  return {
-      .contended = set(0),
-      .places = set(7),
-      .immovable = set(8),
-      .rewritten = set(9),
-      .owned = set(1),
-      .unordered = set(2),
-      .lasting = set(3),
-      .deciding = set(4),
-      .kept = set(5),
-      .refuted = set(6)
-  };
-}
-
-std::optional<std::uint32_t> StateTable::tell(std::span<const std::byte> what) {
-  HEDDLE_CHECK(what.size() <= most_told, "{} bytes are told at once", what.size());
-  Header& h = header();
-  const heddle::lock_guard hold(h.mutex);
-  const std::uint32_t number = h.told;
-  if (number == h.max_told) {
-    return std::nullopt;
-  }
-  StoredTold& record = region<StoredTold>(h.told_at)[number];
-  record.count = static_cast<std::uint32_t>(what.size());
-  std::ranges::copy(what, record.bytes.begin());
-  atomic_of(h.told).store(number + 1, std::memory_order_release);
-  return number;
-}
-
-std::uint32_t StateTable::told() const {
-  return atomic_of(header().told).load(std::memory_order_acquire);
-}
-
-std::span<const std::byte> StateTable::told(std::uint32_t number) const {
-  const StoredTold& record = region<StoredTold>(header().told_at)[number];
-  return {record.bytes.data(), record.count};
 }
 
 // --- Processes -----------------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "explore/progress_graph.h"
+#include "explore/rank_board.h"
 #include "explore/visited_set.h"
 #include "explore/work_board.h"
 
@@ -137,6 +138,17 @@ public:
   std::optional<StateId> find_done(const Hash128& hash) const;
   /// The state is going to be looked for soon: memory takes longer to answer than a state takes.
   void fetch(const Hash128& hash) const;
+  /// The number of a state in which this rank need not have been (division.h). None: the table is
+  /// full.
+  std::optional<StateId> know(const Hash128& hash);
+  /// Another rank has claimed the moves of devices: nobody does here …
+  void note_elsewhere(StateId state);
+  /// … even if claim() has just granted them.
+  void leave_elsewhere(StateId state);
+  /// The same of some ways of hosts.
+  void leave_ways_elsewhere(StateId state);
+  /// Has anybody claimed them?
+  bool devices_claimed(StateId state) const { return is_done(state); }
   /// Those of `wanted` that nobody had claimed. describe() must follow.
   Choices claim(StateId state, const Choices& wanted);
   struct Description {
@@ -144,6 +156,7 @@ public:
     std::uint32_t host_site = 0;
     std::uint32_t waits = 0;
     std::uint64_t could_return = 0; // host threads inside a call that need not stay there
+    bool moves_follow = false;      // edges say who is owed a move of a device
   };
   /// `moves`: how many edges come of what has been claimed; a state is expanded when it has as many
   /// edges as all claims together say.
@@ -156,7 +169,9 @@ public:
   bool keeps_to_some() const;
   bool keeps_out(const Hash128& state) const;
   void add_edge(const Edge& edge);
-  void add_edge(const ShortEdge& edge);
+  /// `claimer`: the rank that has claimed the move, if that is another one.
+  static constexpr std::uint32_t own_claim = ~0U;
+  void add_edge(const ShortEdge& edge, std::uint32_t claimer = own_claim);
   /// The number of what the edge has in common with others; never 0.
   std::uint32_t label(const Edge& edge);
   void add_event(EventKind kind, StateId from, std::uint32_t site, std::string_view text);
@@ -167,6 +182,9 @@ public:
   std::uint32_t intern(std::span<const ClassChange> changes);
   ActorId add_actor(const Actor& actor);
   void note(Fact fact);
+  /// All of them, a bit each.
+  std::uint32_t facts() const;
+  void note_facts(std::uint32_t facts);
   /// What the search has refuted of its assumptions, and what was known before.
   void learn(const reduce::Learned& refuted);
   reduce::Learned learned() const;
@@ -187,6 +205,9 @@ public:
   std::uint32_t process() const { return process_; }
   /// Where its processes hand work to each other.
   WorkBoard work_board() const;
+  /// Where they and the tool meet if other ranks search, too. It is always there: no address
+  /// depends on whether there are any.
+  RankBoard rank_board() const;
   /// What this process is about to do, so that its parent can say where it died.
   void set_position(StateId from, std::uint32_t site);
   std::pair<StateId, std::uint32_t> position(std::uint32_t process) const;
@@ -252,6 +273,15 @@ public:
   };
   Frontier frontier() const;
   bool saw(Fact fact) const;
+  /// Other ranks' parts of this search, which save() has written, become a part of this one; all
+  /// are over, and no gaps have been closed. Returns of how many states moves of devices have been
+  /// claimed by one rank more. Input error: one is no saved table, or there is no more room.
+  Result<std::size_t> take_in(std::span<const int> files);
+  /// Instead of that, if some parts are missing: nobody knows whether what has been left to other
+  /// ranks has been done.
+  void distrust_other_ranks();
+  /// After take_in(): what nobody has claimed, although he ought to have (state_table_merge.cpp).
+  std::size_t left_unclaimed() const;
   /// Large enough for several processes. Then which of several equal threads an edge names, and the
   /// number of its choice, may differ from run to run, however it is numbered.
   bool for_several() const;
@@ -272,6 +302,7 @@ public:
 private:
   struct Header;
   struct Order;
+  class Merger;
   struct Kept { // room for what must be said at the end
     std::uint32_t texts = 0;
     std::uint64_t bytes = 0;
@@ -297,6 +328,7 @@ private:
   void give_back(std::size_t at, std::size_t bytes);
   void make_huge(std::size_t at, std::size_t bytes, Ready& ready) const;
   bool is_done(StateId id) const;
+  std::optional<StateId> find_or_add(const Hash128& hash, Seen seen);
   std::uint32_t taken_at_once(std::uint32_t used, std::uint32_t limit, std::uint32_t most) const;
   bool take_states(StoredProcess& own);
   void begin_insertion();

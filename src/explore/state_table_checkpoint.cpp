@@ -19,7 +19,7 @@
 //   of the way are taken back; they make all their choices again; so by induction along the way
 //   each is arrived at. If one is not (the program does something else now), all_met_again() says
 //   so, and the search is void.
-#include "explore/state_table_layout.h"
+#include "explore/state_table_saved.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -33,15 +33,6 @@
 namespace heddle::explore {
 
 namespace {
-
-constexpr std::uint64_t saved_magic = 0x3364'6576'6173'6465ULL;
-
-struct Saved {
-  std::uint64_t magic = 0, text_bytes = 0;
-  std::uint32_t states = 0, edges = 0, texts = 0, actors = 0, events = 0, told = 0, again = 0;
-  std::uint32_t facts = 0, irrevocable = 0;
-  std::array<std::uint64_t, 10> learned{};
-};
 
 /// What says of a search that it has ended, and not what it has met.
 constexpr std::uint32_t facts_of_an_end = 1U << static_cast<unsigned>(Fact::OutOfStates) |
@@ -67,18 +58,6 @@ bool copy_part(int from, std::size_t at, int to, std::size_t count) {
     if (some <= 0 && errno != EINTR) {
       return false;
     }
-    count -= static_cast<std::size_t>(std::max<ssize_t>(some, 0));
-  }
-  return true;
-}
-
-bool read_all(int fd, void* bytes, std::size_t count) {
-  for (auto* at = static_cast<char*>(bytes); count != 0;) {
-    const ssize_t some = ::read(fd, at, count);
-    if (some == 0 || (some < 0 && errno != EINTR)) {
-      return false;
-    }
-    at += std::max<ssize_t>(some, 0);
     count -= static_cast<std::size_t>(std::max<ssize_t>(some, 0));
   }
   return true;
@@ -142,6 +121,7 @@ bool StateTable::save(int fd) const {
       .events = h.events,
       .told = h.told,
       .again = h.again,
+      .granted = std::min(h.granted, max_granted),
       .facts = h.facts,
       .irrevocable = h.irrevocable,
       .learned = h.learned
@@ -158,7 +138,8 @@ bool StateTable::save(int fd) const {
          part(h.actors_at, saved.actors * sizeof(StoredActor)) &&
          part(h.events_at, saved.events * sizeof(Event)) &&
          part(h.told_at, saved.told * sizeof(StoredTold)) &&
-         part(h.again_at, saved.again * sizeof(StoredAgain));
+         part(h.again_at, saved.again * sizeof(StoredAgain)) &&
+         part(h.granted_at, saved.granted * sizeof(StoredGranted));
 }
 
 Result<StateTable> StateTable::restore(int fd, Limits limits) {

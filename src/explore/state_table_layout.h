@@ -34,7 +34,21 @@ static_assert(sizeof(StoredState) == 32);
 enum StoredVisit : std::uint8_t {
   NotVisited,
   Visited,
-  ToBeMetAgain // see state_table_checkpoint.cpp
+  ToBeMetAgain, // see state_table_checkpoint.cpp
+  Known         // by its hash: only another rank may have been there
+};
+enum StoredDescribed : std::uint8_t {
+  NotDescribed,
+  MovesFollow, // who is owed a move of a device is said by its edges
+  InFull
+};
+/// Of the moves of devices in a state; with one bit for those of hosts.
+enum StoredDevices : std::uint8_t {
+  NotClaimed,
+  Claimed,
+  ClaimedElsewhere, // by another rank
+  DevicesBits,
+  WaysElsewhere // some ways of hosts have been left to another rank
 };
 enum StoredEnd : std::uint8_t {
   NoEnd,
@@ -53,6 +67,13 @@ struct StoredAgain {
   StateId state;
   std::uint32_t device;
 };
+
+/// An edge whose move another rank has claimed, and has given away.
+struct StoredGranted {
+  EdgeId edge;
+  std::uint32_t claimer;
+};
+constexpr std::uint32_t max_granted = 1 << 22;
 
 /// The text of an event.
 constexpr std::string_view limit_of_states = "the limit of states was reached";
@@ -126,7 +147,7 @@ struct StateTable::Header {
   std::array<std::size_t, visited_sets> visited_at;
   std::array<std::size_t, text_tables> text_slots_at;
   std::size_t again_at, wanted_at, devices_at, ways_at, states_at, edges_at, texts_at,
-      text_bytes_at, actors_at, events_at, told_at, processes_at, work_at;
+      text_bytes_at, actors_at, events_at, granted_at, told_at, processes_at, work_at, ranks_at;
 
   std::uint32_t facts;
   std::array<std::uint64_t, 10> learned; // reduce::Learned
@@ -136,7 +157,7 @@ struct StateTable::Header {
   std::int32_t permits;                  // of processes that could take part and do not
   std::uint32_t several;                 // processes have taken part
   std::uint32_t visited;                 // which of the sets of visited states is in use
-  std::uint32_t told;
+  std::uint32_t told, granted;
   std::uint32_t gapless; // StateTable::close_gaps()
   double abandoned;      // see Frontier::explored
 

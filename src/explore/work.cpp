@@ -1,6 +1,7 @@
 // Implements work.h: counts and values of 32 bits, one after the other.
 #include "explore/work.h"
 
+#include <bit>
 #include <cstring>
 
 namespace heddle::explore {
@@ -48,6 +49,7 @@ public:
   }
   bool failed() const { return failed_; }
   bool at_end() const { return rest_.empty(); }
+  std::span<const std::byte> rest() const { return rest_; }
 
 private:
   std::span<const std::byte> rest_;
@@ -69,6 +71,7 @@ std::vector<std::byte> encode(const Work& work) {
   out.word(static_cast<std::uint32_t>(work.open.size()));
   for (const Work::Open& open : work.open) {
     out.word(open.step);
+    out.word(open.claimer);
     out.long_word(open.signature);
     out.word(static_cast<std::uint32_t>(open.choices.size()));
     for (const std::uint32_t choice : open.choices) {
@@ -94,6 +97,7 @@ std::optional<Work> decode(std::span<const std::byte> bytes) {
   work.open.resize(in.count());
   for (Work::Open& open : work.open) {
     open.step = in.word();
+    open.claimer = in.word();
     open.signature = in.long_word();
     open.choices.resize(in.count());
     for (std::uint32_t& choice : open.choices) {
@@ -106,6 +110,41 @@ std::optional<Work> decode(std::span<const std::byte> bytes) {
   work.end.low = in.long_word();
   work.end.high = in.long_word();
   return in.failed() || !in.at_end() ? std::nullopt : std::optional(std::move(work));
+}
+
+std::vector<std::byte> encode(const Errand& errand) {
+  Writer out;
+  out.word(static_cast<std::uint32_t>(errand.way.size()));
+  for (const Errand::Step& step : errand.way) {
+    out.word(step.choice);
+    out.word(step.check);
+  }
+  out.long_word(errand.base.low);
+  out.long_word(errand.base.high);
+  out.long_word(std::bit_cast<std::uint64_t>(errand.weight));
+  std::vector<std::byte> bytes = out.take();
+  const std::vector<std::byte> work = encode(errand.work);
+  bytes.insert(bytes.end(), work.begin(), work.end());
+  return bytes;
+}
+
+std::optional<Errand> decode_errand(std::span<const std::byte> bytes) {
+  Reader in(bytes);
+  Errand errand;
+  errand.way.resize(in.count());
+  for (Errand::Step& step : errand.way) {
+    step.choice = in.word();
+    step.check = in.word();
+  }
+  errand.base.low = in.long_word();
+  errand.base.high = in.long_word();
+  errand.weight = std::bit_cast<double>(in.long_word());
+  auto work = in.failed() ? std::nullopt : decode(in.rest());
+  if (!work) {
+    return std::nullopt;
+  }
+  errand.work = *std::move(work);
+  return errand;
 }
 
 } // namespace heddle::explore

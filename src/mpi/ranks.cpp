@@ -90,7 +90,10 @@ HeddleRanks ranks{0, 1, 1, send, receive, finish, leave};
 
 extern "C" __attribute__((visibility("default"))) const HeddleRanks*
 heddle_ranks_open(int version) {
-  if (version != heddle_ranks_version || MPI_Init(nullptr, nullptr) != MPI_SUCCESS) {
+  int threads = MPI_THREAD_SINGLE;
+  if (version != heddle_ranks_version ||
+      MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads) != MPI_SUCCESS ||
+      threads < MPI_THREAD_SERIALIZED) {
     return nullptr;
   }
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // a rank that dies is no end

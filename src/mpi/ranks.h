@@ -3,7 +3,8 @@
 //   const HeddleRanks* ranks = heddle_ranks_open(heddle_ranks_version);     // found by dlsym
 //
 // The library is the only part of Heddle that is linked with MPI; there is one for each
-// implementation, since their binary interfaces differ. Called by one thread.
+// implementation, since their binary interfaces differ. Called by one thread at a
+// time.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,214 @@
+// Implements divided_search.h.
+#include "explore/divided_search.h"
+
+#include "explore/explored_process.h"
+#include "explore/fork_server.h"
+#include "explore/phase_time.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+extern char** environ;
+
+namespace heddle::explore {
+
+namespace {
+
+// Ranks join a search that has so many states: starting the program and its first pieces of work
+// take about as long as that.
+constexpr std::uint32_t times_alone = 4; // Workers::states_alone
+constexpr auto between_looks = std::chrono::milliseconds(2);
+constexpr char begins = 'B', dismissed = 'Q';
+
+/// What the others need to know: lines that end with a zero, the options first.
+std::string message_for(const Options& options) {
+  std::string text = to_text(options) + '\0';
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    text += *variable;
+    text += '\0';
+  }
+  return text;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\0'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+/// A rank's part of one search.
+Result<void> serve(
+    const CheckRequest& request,
+    ForkServer& server,
+    Peers& peers,
+    std::uint32_t attempt,
+    const Options& options
+) {
+  const StateTable::Limits limits{
+      .max_states = options.max_states,
+      .processes = jobs_of(request.workers),
+      .alone = 0
+  };
+  TRY(StateTable table, StateTable::create(limits));
+  table.rank_board().divide(
+      static_cast<std::uint32_t>(peers.rank()),
+      static_cast<std::uint32_t>(peers.size()),
+      /*does_errands=*/true
+  );
+  const Handover handover{.table = table.fd(), .options = options};
+  const int log = ::memfd_create("heddle-log", 0);
+  TRY_VOID(server.fork(handover, log));
+  RankLink link(
+      peers,
+      {.table = table,
+       .board = table.rank_board(),
+       .attempt = attempt,
+       .end_all = [leader = server.leader()] { ::kill(-leader, SIGKILL); },
+       .starts_at_once = options.starts_at_once}
+  );
+  link.start();
+  const auto [status, limit] =
+      Watch(table, options, {.log = log, .begun = std::chrono::steady_clock::now()})
+          .wait_for({server.leader(), server.ended(), [&] { return server.status(); }});
+  table.users_have_died();
+  if (!link.stopped()) {
+    note_end(table, status, limit, read_log(log));
+  }
+  ::close(log);
+  link.finish(
+      limit.empty() && !ended_well(status) ? "a rank's part of the search ended by itself" : limit
+  );
+  return {};
+}
+
+} // namespace
+
+DividedSearch::DividedSearch(
+    const CheckRequest& request,
+    const Options& options,
+    StateTable& table,
+    std::function<void()> end_all
+)
+    : table_(table),
+      link_(
+          *request.peers,
+          {.table = table,
+           .board = table.rank_board(),
+           .attempt = request.peers->next_attempt(),
+           .begin = message_for(options),
+           .states_alone = times_alone * request.workers.states_alone,
+           .end_all = std::move(end_all),
+           .starts_at_once = options.starts_at_once}
+      ) {
+  table.rank_board()
+      .divide(0, static_cast<std::uint32_t>(request.peers->size()), /*does_errands=*/false);
+  link_.start();
+  if (request.workers.states_alone == 0) {
+    link_.await_others();
+  }
+}
+
+bool DividedSearch::goes_on(const std::optional<int>& status, const std::string& limit) {
+  divided_ = link_.own_search_over();
+  if (!divided_ || link_.stopped() || !limit.empty() || !ended_well(status)) {
+    return false;
+  }
+  table_.go_on(); // with the permit that the process has given back
+  table_.rank_board().set_errands();
+  return true;
+}
+
+Watch::Of DividedSearch::rest(Watch::Of of, const Options& options) const {
+  const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begun_;
+  of.share -= gone.count() / options.max_seconds;
+  return of;
+}
+
+Result<void> DividedSearch::put_together(std::string& limit) {
+  link_.finish(limit);
+  if (!divided_) {
+    return {};
+  }
+  if (link_.parts_are_missing()) {
+    table_.distrust_other_ranks();
+    if (limit.empty()) {
+      table_.note(Fact::Unrepeatable); // by this rank, once more
+    }
+    return {};
+  }
+  TRY(const std::size_t twice, table_.take_in(link_.parts()));
+  if (limit.empty()) {
+    limit = link_.problem();
+  }
+  const RankLink::Cost& cost = link_.cost();
+  PhaseTime::note(
+      fmt::format(
+          "all ranks have sent {} messages, {} bytes, {} claims, {} pieces of work; {} states more "
+          "were explored twice",
+          cost.messages,
+          cost.bytes,
+          cost.claims,
+          cost.pieces,
+          twice
+      )
+  );
+  if (table_.saw(Fact::OutOfStates)) {
+    table_.distrust_other_ranks(); // there may have been no room for what they have found
+  } else if (limit.empty() && table_.left_unclaimed() != 0) {
+    table_.note(Fact::Unrepeatable); // by one rank, then
+  }
+  return {};
+}
+
+Result<void> serve_searches(CheckRequest request, Peers& peers) {
+  std::optional<ForkServers> servers;
+  for (;;) {
+    const auto message = peers.receive();
+    if (!message) {
+      std::this_thread::sleep_for(between_looks);
+      continue;
+    }
+    std::uint32_t attempt = 0;
+    if (message->bytes.size() < 1 + sizeof attempt || message->from != 0) {
+      continue; // a claim that was long under way
+    }
+    if (message->bytes.front() == dismissed) {
+      return {};
+    }
+    if (message->bytes.front() != begins) {
+      continue;
+    }
+    std::memcpy(&attempt, message->bytes.data() + 1, sizeof attempt);
+    std::vector<std::string> lines =
+        lines_of(std::string_view(message->bytes).substr(1 + sizeof attempt));
+    if (lines.empty()) {
+      continue;
+    }
+    TRY(const Options options, parse_options(lines.front()));
+    lines.erase(lines.begin());
+    if (!servers || lines != request.whole_environment) {
+      servers.reset();
+      request.whole_environment = std::move(lines);
+      servers.emplace(request);
+    }
+    TRY_VOID(serve(request, servers->fixed, peers, attempt, options));
+  }
+}
+
+void dismiss_ranks(Peers& peers) {
+  for (int rank = 1; rank < peers.size(); ++rank) {
+    peers.send(rank, std::string(1, dismissed) + std::string(sizeof(std::uint32_t), '\0'));
+  }
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,546 @@
+// Implements rank_link.h. A message is one letter, the number of the attempt, and a body:
+//   B what is searched    C claims             F facts, and what is learned   N notes of accesses
+//   P a piece of work     W give one away      I idle                         A alive
+//   L a limit was met     E it is over         T a piece of a table           D that was all of it
+//   G a piece of a table has been taken
+#include "explore/rank_link.h"
+
+#include "base/check.h"
+#include "explore/interruption.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace heddle::explore {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto tick = std::chrono::milliseconds(1);
+constexpr auto between_signs = std::chrono::seconds(1);
+constexpr auto silence = std::chrono::seconds(10); // of a rank that is taken for dead
+// One that has been asked for work may have none: then another one is.
+constexpr auto time_to_give = std::chrono::milliseconds(5);
+constexpr std::size_t most_messages_at_once = 256;
+
+template <class T> std::string_view bytes_of_value(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+std::span<const std::byte> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+struct Facts {
+  std::uint32_t facts = 0, unused = 0;
+  reduce::Learned learned;
+};
+
+} // namespace
+
+RankLink::RankLink(Peers& peers, Of of)
+    : peers_(peers),
+      of_(std::move(of)),
+      others_(static_cast<std::size_t>(peers.size())) {
+  begun_ = !leads();
+  starting_ = peers.size() - 1;
+  parts_.resize(others_.size(), -1);
+}
+
+RankLink::~RankLink() {
+  if (thread_.joinable()) {
+    finish("");
+  }
+  for (const int fd : parts_) {
+    if (fd >= 0) {
+      ::close(fd);
+    }
+  }
+}
+
+void RankLink::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+// --- Messages ------------------------------------------------------------------------------------
+
+void RankLink::send(int to, char kind, std::string_view body) {
+  std::string message(1, kind);
+  message += bytes_of_value(of_.attempt);
+  message += body;
+  ++cost_.messages;
+  cost_.bytes += message.size();
+  peers_.send(to, message);
+}
+
+void RankLink::send_to_others(char kind, std::string_view body, int except) {
+  for (int rank = 0; rank < peers_.size(); ++rank) {
+    if (rank != peers_.rank() && rank != except) {
+      send(rank, kind, body);
+    }
+  }
+}
+
+void RankLink::receive() {
+  for (std::size_t n = 0; n < most_messages_at_once; ++n) {
+    const auto message = peers_.receive();
+    if (!message) {
+      return;
+    }
+    std::string_view bytes = message->bytes;
+    std::uint32_t attempt = 0;
+    if (bytes.size() < 1 + sizeof attempt) {
+      continue;
+    }
+    std::memcpy(&attempt, bytes.data() + 1, sizeof attempt);
+    if (attempt != of_.attempt) {
+      continue; // a claim that was long under way
+    }
+    others_[static_cast<std::size_t>(message->from)].heard = Clock::now();
+    take(message->from, bytes.front(), bytes.substr(1 + sizeof attempt));
+  }
+}
+
+/// Of another rank.
+void RankLink::note_claims(std::string_view body) {
+  constexpr std::size_t ahead = 16;
+  const std::size_t count = body.size() / sizeof(Hash128);
+  const auto claim = [&](std::size_t n) {
+    Hash128 value;
+    std::memcpy(&value, body.data() + n * sizeof value, sizeof value);
+    return value;
+  };
+  for (std::size_t n = 0; n < count; ++n) {
+    if (n + ahead < count) {
+      of_.board.fetch(claim(n + ahead));
+    }
+    of_.board.note_elsewhere(claim(n));
+  }
+}
+
+void RankLink::take(int from, char kind, std::string_view body) {
+  switch (kind) {
+  case 'C':
+    note_claims(body);
+    break;
+  case 'F': {
+    Facts facts;
+    if (body.size() == sizeof facts) {
+      std::memcpy(static_cast<void*>(&facts), body.data(), sizeof facts);
+      of_.table.note_facts(facts.facts);
+      of_.table.learn(facts.learned);
+    }
+    break;
+  }
+  case 'N':
+    tell(body, from);
+    break;
+  case 'P':
+    work_.emplace_back(body);
+    others_[static_cast<std::size_t>(from)].is_asked = false;
+    break;
+  case 'W':
+    of_.board.ask();
+    break;
+  case 'E':
+    unwanted_ = !body.empty();
+    stop();
+    break;
+  case 'G':
+    ++parts_taken_;
+    break;
+  default:
+    take_from(from, kind, body);
+  }
+}
+
+/// Rank 0.
+void RankLink::take_from(int from, char kind, std::string_view body) {
+  Other& other = others_[static_cast<std::size_t>(from)];
+  int& part = parts_[static_cast<std::size_t>(from)];
+  switch (kind) {
+  case 'I':
+    starting_ -= other.state == State::Starts ? 1 : 0;
+    other.state = State::Idle;
+    other.is_asked = false;
+    break;
+  case 'L':
+    if (problem_.empty()) {
+      problem_ = body;
+    }
+    stop();
+    break;
+  case 'T':
+    if (part < 0) {
+      part = ::memfd_create("heddle-part", MFD_CLOEXEC);
+    }
+    send(from, 'G');
+    while (!body.empty()) {
+      const ssize_t some = ::write(part, body.data(), body.size());
+      HEDDLE_CHECK(some > 0, "no memory for what rank {} has found", from);
+      body.remove_prefix(static_cast<std::size_t>(some));
+    }
+    break;
+  case 'D':
+    other.state = State::Ended;
+    add_cost(body);
+    break;
+  default:
+    break;
+  }
+}
+
+/// Rank 0: what another one has sent.
+void RankLink::add_cost(std::string_view body) {
+  Cost cost;
+  if (body.size() == sizeof cost) {
+    std::memcpy(&cost, body.data(), sizeof cost);
+    cost_.messages += cost.messages;
+    cost_.bytes += cost.bytes;
+    cost_.claims += cost.claims;
+    cost_.pieces += cost.pieces;
+  }
+}
+
+/// Rank 0 passes it on to the others.
+void RankLink::tell(std::string_view body, int from) {
+  const auto number = of_.table.tell(as_bytes(body));
+  if (number) {
+    told_by_others_.push_back(*number);
+  }
+  if (leads()) {
+    send_to_others('N', body, from);
+  }
+}
+
+void RankLink::exchange_claims() {
+  const std::vector<Hash128> fresh = of_.board.take_announced();
+  claims_.insert(claims_.end(), fresh.begin(), fresh.end());
+  if (!begun_ || claims_.empty()) {
+    return;
+  }
+  cost_.claims += claims_.size();
+  send_to_others(
+      'C',
+      {reinterpret_cast<const char*>(claims_.data()), claims_.size() * sizeof(Hash128)}
+  );
+  claims_.clear();
+}
+
+/// What all have to know.
+void RankLink::exchange() {
+  exchange_claims();
+  if (!begun_) {
+    return;
+  }
+  for (; told_ < of_.table.told(); ++told_) {
+    const auto known = std::ranges::find(told_by_others_, told_);
+    if (known != told_by_others_.end()) {
+      told_by_others_.erase(known);
+      continue;
+    }
+    const std::string_view note = as_text(of_.table.told(told_));
+    if (leads()) {
+      send_to_others('N', note);
+    } else {
+      send(0, 'N', note);
+    }
+  }
+  const Facts now{.facts = of_.table.facts(), .learned = of_.table.learned()};
+  if (now.facts != facts_sent_ || now.learned != learned_sent_) {
+    facts_sent_ = now.facts;
+    learned_sent_ = now.learned;
+    if (leads()) {
+      send_to_others('F', bytes_of_value(now));
+    } else {
+      send(0, 'F', bytes_of_value(now));
+    }
+  }
+}
+
+// --- Rank 0 --------------------------------------------------------------------------------------
+
+void RankLink::begin_if_large() {
+  const std::lock_guard hold(mutex_);
+  if (begun_ || !may_begin_ || of_.table.effort() < of_.states_alone ||
+      of_.table.saw(Fact::HostAllocates) || is_void()) {
+    return;
+  }
+  begun_ = true;
+  send_to_others('B', of_.begin);
+  for (Other& other : others_) {
+    other.heard = Clock::now();
+  }
+}
+
+void RankLink::await_others() {
+  for (const auto end = Clock::now() + silence; starting_ != 0 && Clock::now() < end;) {
+    std::this_thread::sleep_for(tick);
+  }
+}
+
+bool RankLink::own_search_over() {
+  const std::lock_guard hold(mutex_);
+  may_begin_ = false;
+  serves_ = begun_;
+  return begun_;
+}
+
+/// What it has met makes going on useless.
+bool RankLink::is_void() const {
+  const auto facts = {
+      Fact::SumsClash,
+      Fact::Refuted,
+      Fact::HostClash,
+      Fact::GaveUp,
+      Fact::Unrepeatable,
+      Fact::OutOfStates,
+      Fact::HostAllocates
+  };
+  return std::ranges::any_of(facts, [&](Fact fact) { return of_.table.saw(fact); }) ||
+         (of_.starts_at_once && of_.table.saw(Fact::Circle));
+}
+
+void RankLink::ask_for_work() {
+  const auto now = Clock::now();
+  std::size_t wanted = own_.state == State::Idle ? 1 : 0, asked = work_.size();
+  const auto look = [&](Other& one) {
+    wanted += &one != &own_ && one.state == State::Idle ? 1 : 0;
+    one.is_asked = one.is_asked && one.state == State::Busy && now - one.asked < time_to_give;
+    asked += one.is_asked ? 1 : 0;
+  };
+  look(own_);
+  for (std::size_t rank = 1; rank < others_.size(); ++rank) {
+    look(others_[rank]);
+  }
+  for (std::size_t tried = 0; tried < others_.size() && asked < wanted; ++tried) {
+    const std::size_t rank = next_asked_++ % others_.size();
+    Other& one = rank == 0 ? own_ : others_[rank];
+    if (one.state != State::Busy || one.is_asked) {
+      continue;
+    }
+    one.is_asked = true;
+    one.asked = now;
+    ++asked;
+    if (rank == 0) {
+      of_.board.ask();
+    } else {
+      send(static_cast<int>(rank), 'W');
+    }
+  }
+}
+
+void RankLink::lead() {
+  begin_if_large();
+  if (!begun_) {
+    return;
+  }
+  bool serves = false;
+  {
+    const std::lock_guard hold(mutex_);
+    serves = serves_;
+  }
+  // In this order: who is idle has given all that he gives.
+  own_.state = serves && of_.board.is_idle() ? State::Idle : State::Busy;
+  if (auto given = of_.board.take_given()) {
+    ++cost_.pieces;
+    work_.emplace_back(as_text(*given));
+    own_.is_asked = false;
+  }
+  if (is_void() && !stopped_) {
+    stop();
+  }
+  if (stopped_) {
+    if (serves && of_.board.is_idle() && !std::exchange(ended_, true)) {
+      of_.board.end();
+    }
+    return;
+  }
+  for (std::size_t rank = 1; rank < others_.size() && !work_.empty(); ++rank) {
+    Other& other = others_[rank];
+    if (other.state == State::Idle) {
+      exchange(); // behind what is known so far
+      send(static_cast<int>(rank), 'P', work_.front());
+      work_.pop_front();
+      other.state = State::Busy;
+    }
+  }
+  if (!work_.empty() && own_.state == State::Idle) {
+    of_.board.put(as_bytes(work_.front()));
+    work_.pop_front();
+    own_.state = State::Busy;
+  }
+  const auto now = Clock::now();
+  bool somebody = own_.state == State::Busy || !work_.empty();
+  for (std::size_t rank = 1; rank < others_.size(); ++rank) {
+    Other& other = others_[rank];
+    somebody = somebody || other.state == State::Busy;
+    if (now - other.heard > silence) {
+      give_up(static_cast<int>(rank));
+      stop(); // nobody knows what it has done
+      of_.end_all();
+      return;
+    }
+  }
+  if (!somebody) {
+    ended_ = true;
+    of_.board.end();
+    stop();
+    return;
+  }
+  ask_for_work();
+}
+
+/// It has been silent.
+void RankLink::give_up(int rank) {
+  missing_ = true;
+  peers_.lose(rank);
+  others_[static_cast<std::size_t>(rank)].state = State::Ended;
+}
+
+/// Rank 0: until all tables are here, or somebody is silent.
+void RankLink::collect() {
+  for (;;) {
+    receive();
+    bool all = true;
+    for (std::size_t rank = 1; rank < others_.size(); ++rank) {
+      Other& other = others_[rank];
+      if (other.state != State::Ended && Clock::now() - other.heard > silence) {
+        give_up(static_cast<int>(rank));
+      }
+      all = all && other.state == State::Ended;
+    }
+    if (all) {
+      return;
+    }
+    std::this_thread::sleep_for(tick / 10);
+  }
+}
+
+// --- The others ----------------------------------------------------------------------------------
+
+void RankLink::follow() {
+  if (stopped_) {
+    if (std::exchange(ended_, true)) {
+      return; // its processes are about to end
+    }
+    if (of_.board.is_idle()) {
+      of_.board.end();
+    } else {
+      of_.end_all();
+    }
+    return;
+  }
+  const bool is_idle = of_.board.is_idle(); // before the look at what has been given
+  if (is_idle) {
+    of_.board.ask_no_more();
+  }
+  if (const auto given = of_.board.take_given()) {
+    ++cost_.pieces;
+    exchange();
+    send(0, 'P', as_text(*given));
+  }
+  if (!is_idle) {
+    return;
+  }
+  if (!work_.empty()) {
+    of_.board.put(as_bytes(work_.front()));
+    work_.pop_front();
+    said_idle_ = false;
+  } else if (!std::exchange(said_idle_, true)) {
+    exchange();
+    send(0, 'I');
+  }
+}
+
+// --- Both ----------------------------------------------------------------------------------------
+
+void RankLink::stop() {
+  if (stopped_.exchange(true)) {
+    return;
+  }
+  if (leads() && begun_) {
+    missing_ = missing_ || Interruption::received() != 0; // a launcher does not wait for long
+    send_to_others('E', missing_ ? "-" : "");
+  }
+}
+
+void RankLink::show_life() {
+  if (Clock::now() >= next_sign_) {
+    send(0, 'A');
+    next_sign_ = Clock::now() + between_signs;
+  }
+}
+
+void RankLink::run() {
+  while (!quit_) {
+    if (begun_) {
+      receive();
+    }
+    exchange();
+    if (leads()) {
+      lead();
+    } else {
+      follow();
+      show_life();
+    }
+    std::this_thread::sleep_for(tick);
+  }
+}
+
+void RankLink::finish(const std::string& limit) {
+  quit_ = true;
+  thread_.join();
+  if (!begun_) {
+    return;
+  }
+  exchange();
+  if (leads()) {
+    stop();
+    if (!missing_) {
+      collect();
+    }
+    return;
+  }
+  if (!stopped_ && !limit.empty()) {
+    send(0, 'L', limit);
+  }
+  while (!stopped_) {
+    receive();
+    show_life();
+    std::this_thread::sleep_for(tick);
+  }
+  if (!unwanted_) {
+    send_table();
+  }
+  send(0, 'D', bytes_of_value(cost_));
+}
+
+void RankLink::send_table() {
+  // Small enough for the allocator not to ask the kernel for each; and few are under way.
+  constexpr std::size_t part_of_table = 64 << 10;
+  constexpr std::uint64_t most_under_way = 16;
+  std::uint64_t sent = 0;
+  const int file = ::memfd_create("heddle-part", MFD_CLOEXEC);
+  if (file >= 0 && of_.table.save(file)) {
+    std::string buffer(part_of_table, '\0');
+    ::lseek(file, 0, SEEK_SET);
+    for (ssize_t some = 0; (some = ::read(file, buffer.data(), buffer.size())) > 0;) {
+      send(0, 'T', std::string_view(buffer).substr(0, static_cast<std::size_t>(some)));
+      for (++sent; sent - parts_taken_ > most_under_way; receive()) {
+      }
+    }
+  } else {
+    send(0, 'L', "a rank has no memory left for what it has found");
+  }
+  ::close(file);
+}
+
+} // namespace heddle::explore

@@ -1,0 +1,137 @@
+// RankLink: one rank's part of a divided search, as the tool sees it: what goes to the other ranks
+// and comes from them while the processes search. A thread of its own runs it.
+//
+//   RankLink link(peers, {…});             // rank 0: nothing is divided until the search is large
+//   link.start(); … the processes search …
+//   link.own_search_over() …               // rank 0: it only does what others give it from now on
+//   link.finish();                         // everywhere; rank 0 has the others' tables then
+//
+// Claims go from each rank to each other one. All else goes by way of rank 0, in order: work,
+// what has been noted of accesses, facts. So rank 0 knows who has work: those to which it has given
+// some, and that have not said "idle" since. A piece of work is with its giver, on its way to rank
+// 0, with rank 0, or with its taker, and a rank says "idle" behind the pieces that it has sent. So
+// the search is over when rank 0 has nothing to do, has no piece, and all others have said "idle":
+// Dijkstra and Scholten's detection of termination, with a tree of depth one.
+#pragma once
+
+#include "explore/options.h"
+#include "explore/peers.h"
+#include "explore/rank_board.h"
+#include "explore/state_table.h"
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace heddle::explore {
+
+class RankLink {
+public:
+  struct Of {
+    StateTable& table;
+    RankBoard board;
+    std::uint32_t attempt = 0;       // a number of this search: messages of others are dropped
+    std::string begin{};             // rank 0: what the others need to know of it
+    std::uint32_t states_alone = 0;  // rank 0: so many are searched before
+    std::function<void()> end_all{}; // ends all processes of the search on this rank
+    bool starts_at_once = false;     // the search is over when a state comes back
+  };
+  RankLink(Peers& peers, Of of);
+  ~RankLink();
+  RankLink(const RankLink&) = delete;
+  RankLink& operator=(const RankLink&) = delete;
+
+  void start();
+  /// Rank 0, with no states before: waits until they can take work.
+  void await_others();
+  /// Rank 0: the process that began has ended. False: the search has not been divided, and will not
+  /// be.
+  bool own_search_over();
+  /// The processes of this rank have ended; `limit`: why that is not the end of what it had to do,
+  /// if it is not.
+  void finish(const std::string& limit);
+
+  /// All processes of the search are to end, or have ended.
+  bool stopped() const { return stopped_; }
+
+  // Rank 0, after finish():
+  /// Files with what the others have found: StateTable::take_in().
+  const std::vector<int>& parts() const { return parts_; }
+  /// Some rank has been lost, or nobody has waited for the others since the check was interrupted.
+  bool parts_are_missing() const { return missing_; }
+  /// Why it is not everything; empty: no reason.
+  const std::string& problem() const { return problem_; }
+  struct Cost { // of the division, on all ranks
+    std::uint64_t messages = 0, bytes = 0, claims = 0, pieces = 0;
+  };
+  const Cost& cost() const { return cost_; }
+
+private:
+  enum class State : std::uint8_t {
+    Starts,
+    Idle,
+    Busy,
+    Ended // its table is here
+  };
+  struct Other { // rank, as rank 0 knows it
+    State state = State::Starts;
+    std::chrono::steady_clock::time_point heard{}, asked{};
+    bool is_asked = false;
+  };
+  bool leads() const { return peers_.rank() == 0; }
+  void run();
+  void send(int to, char kind, std::string_view body = {});
+  void send_to_others(char kind, std::string_view body, int except = -1);
+  void receive();
+  void take(int from, char kind, std::string_view body);
+  void take_from(int from, char kind, std::string_view body);
+  void note_claims(std::string_view body);
+  void tell(std::string_view body, int from);
+  void exchange();
+  void exchange_claims();
+  void begin_if_large();
+  void lead();
+  void follow();
+  void ask_for_work();
+  void stop();
+  bool is_void() const;
+  void show_life();
+  void send_table();
+  void give_up(int rank);
+  void add_cost(std::string_view body);
+  void collect();
+
+  Peers& peers_;
+  Of of_;
+  std::thread thread_;
+  std::atomic<bool> quit_ = false;
+  std::atomic<int> starting_ = 0; // ranks
+  std::mutex mutex_;              // of what follows: begun_, serves_, may_begin_
+  bool begun_ = false, may_begin_ = true, serves_ = false;
+  std::atomic<bool> stopped_ = false;
+  std::vector<Hash128> claims_; // not sent yet
+  std::deque<std::uint32_t> told_by_others_;
+  std::uint32_t told_ = 0; // of what is told in the table: sent
+  std::uint32_t facts_sent_ = 0;
+  reduce::Learned learned_sent_;
+  std::deque<std::string> work_; // rank 0: of nobody; else for this rank
+  std::vector<Other> others_;    // by rank; 0 is not used
+  Other own_;
+  std::size_t next_asked_ = 0;
+  bool said_idle_ = false;
+  bool missing_ = false, unwanted_ = false; // parts, our table
+  bool ended_ = false;                      // the processes of this rank have been told
+  std::uint64_t parts_taken_ = 0;           // of our table, by rank 0
+  std::chrono::steady_clock::time_point next_sign_{};
+  std::vector<int> parts_;
+  std::string problem_;
+  Cost cost_;
+};
+
+} // namespace heddle::explore

@@ -1,0 +1,423 @@
+// StateTable::take_in(): the parts of one search that several ranks have made become one table.
+//
+// A state is the same state everywhere if its hash is. What a part has announced of a state and not
+// made another one has made, so how many edges are missing adds up. Where two ranks have claimed
+// the same moves of a state, since neither knew of the other one, the edges of the lower one stay:
+// which claim an edge belongs to is known of those that have been given away (StoredGranted), and
+// all others belong to the rank that made them. Texts, actors and labels are found again by their
+// content. A state is described in full if one rank has had to (Explorer::describe): as it would be
+// by the first of all that come there.
+//
+// Is everything there that one process would have found? Which moves of a state are made depends on
+// what all arrivals together ask for, and each rank has made, or left to one that has claimed it,
+// what was asked for at its own arrivals. Only one thing depends on how many arrivals there are:
+// the moves of devices that are put off as long as a state has been met once ([RED-HOST-FIRST]). If
+// two ranks have met it once each, nobody has asked for them: left_unclaimed() counts such states.
+#include "explore/state_table_saved.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace heddle::explore {
+
+namespace {
+
+/// Values that lie anywhere.
+template <class T> class Values {
+public:
+  std::size_t size() const { return bytes_.size() / sizeof(T); }
+  T operator[](std::size_t index) const {
+    T value{};
+    std::memcpy(static_cast<void*>(&value), bytes_.data() + index * sizeof(T), sizeof(T));
+    return value;
+  }
+  /// From the beginning of `rest`. False: there are not so many.
+  bool take(std::size_t count, std::string_view& rest) {
+    if (count > rest.size() / sizeof(T)) {
+      return false;
+    }
+    bytes_ = rest.substr(0, count * sizeof(T));
+    rest.remove_prefix(bytes_.size());
+    return true;
+  }
+  std::string_view bytes() const { return bytes_; }
+
+private:
+  std::string_view bytes_;
+};
+
+/// A table that save() has written.
+class Part {
+public:
+  explicit Part(int fd) {
+    struct stat status{};
+    void* const p =
+        ::fstat(fd, &status) == 0 && status.st_size > 0
+            ? ::mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0)
+            : MAP_FAILED;
+    if (p != MAP_FAILED) {
+      file_ = {static_cast<const char*>(p), static_cast<std::size_t>(status.st_size)};
+    }
+  }
+  ~Part() {
+    if (!file_.empty()) {
+      ::munmap(const_cast<char*>(file_.data()), file_.size());
+    }
+  }
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+
+  Saved saved;
+  Values<StoredState> states;
+  Values<std::uint8_t> devices;
+  Values<StoredWays> ways;
+  Values<ShortEdge> edges;
+  Values<StoredText> texts;
+  Values<char> bytes;
+  Values<StoredActor> actors;
+  Values<Event> events;
+  Values<StoredGranted> granted;
+
+  bool read() {
+    std::string_view rest = file_;
+    Values<Saved> head;
+    if (!head.take(1, rest)) {
+      return false;
+    }
+    saved = head[0];
+    return saved.magic == saved_magic && states.take(saved.states, rest) &&
+           devices.take(saved.states, rest) && ways.take(saved.states, rest) &&
+           edges.take(saved.edges, rest) && texts.take(saved.texts, rest) &&
+           bytes.take(saved.text_bytes, rest) && actors.take(saved.actors, rest) &&
+           events.take(saved.events, rest) && told_.take(saved.told, rest) &&
+           again_.take(saved.again, rest) && granted.take(saved.granted, rest);
+  }
+  bool is_text(std::uint32_t id) const {
+    return id < texts.size() && texts[id].offset + texts[id].bytes <= bytes.size();
+  }
+  std::string_view text(std::uint32_t id) const {
+    return is_text(id) ? bytes.bytes().substr(texts[id].offset, texts[id].bytes)
+                       : std::string_view();
+  }
+
+private:
+  std::string_view file_;
+  Values<StoredTold> told_;
+  Values<StoredAgain> again_;
+};
+
+constexpr std::uint32_t unknown = ~0U;
+constexpr std::uint8_t nobody = 0xff; // of ranks, which are told apart by eight bits here
+std::uint8_t short_rank(std::size_t rank) {
+  return static_cast<std::uint8_t>(std::min<std::size_t>(rank, nobody - 1));
+}
+
+} // namespace
+
+/// Puts parts into a table, one after the other.
+class StateTable::Merger {
+public:
+  explicit Merger(StateTable& table)
+      : table_(table),
+        header_(table.header()),
+        states_(table.region<StoredState>(header_.states_at)),
+        devices_(table.region<std::uint8_t>(header_.devices_at)),
+        ways_(table.region<StoredWays>(header_.ways_at)),
+        edges_(table.region<ShortEdge>(header_.edges_at)) {
+    header_.several = 1;
+    table.become(0);
+    claimers_.assign(header_.edges, 0);
+    const auto* const granted = table.region<StoredGranted>(header_.granted_at);
+    for (std::uint32_t g = 0; g < std::min(header_.granted, max_granted); ++g) {
+      claimers_[granted[g].edge] = short_rank(granted[g].claimer);
+    }
+  }
+
+  /// False: there is no more room.
+  bool add(const Part& part, std::size_t rank) {
+    part_ = &part;
+    texts_.assign(part.texts.size(), unknown);
+    descriptions_ = labels_ = texts_;
+    actors_.clear();
+    for (std::size_t a = 0; a < part.actors.size(); ++a) {
+      const StoredActor actor = part.actors[a];
+      actors_.push_back(table_.add_actor(
+          {actor.kind,
+           std::string(part.text(actor.name)),
+           std::string(part.text(actor.group)),
+           std::string(part.text(actor.kernel))}
+      ));
+    }
+    if (add_states() && add_edges(rank)) {
+      add_rest();
+    }
+    return !full_;
+  }
+
+  /// Of moves that several ranks have claimed.
+  void drop_edges_of_all_but_one() {
+    std::vector<std::uint8_t> first(header_.states, nobody); // who has claimed moves of devices
+    std::map<std::tuple<StateId, ThreadClass, bool>, std::uint8_t> first_of_way;
+    std::vector<std::uint8_t> of_host(header_.texts, nobody); // labels
+    const auto is_host = [&](std::uint32_t label) {
+      if (of_host[label] == nobody) {
+        of_host[label] = label_at(label).step == Step::Host ? 1 : 0;
+      }
+      return of_host[label] != 0;
+    };
+    const auto claim = [&](const ShortEdge& edge) -> std::uint8_t& {
+      if (!is_host(edge.label)) {
+        return first[edge.from];
+      }
+      const Label label = label_at(edge.label);
+      return first_of_way
+          .try_emplace({edge.from, label.who, label.not_ready || label.failed}, nobody)
+          .first->second;
+    };
+    for (EdgeId e = 0; e < header_.edges; ++e) {
+      if (edges_[e].label != 0) {
+        std::uint8_t& lowest = claim(edges_[e]);
+        lowest = std::min(lowest, claimers_[e]);
+      }
+    }
+    for (EdgeId e = 0; e < header_.edges; ++e) {
+      if (edges_[e].label != 0 && claim(edges_[e]) != claimers_[e]) {
+        edges_[e] = {};
+      }
+    }
+  }
+  std::size_t claimed_twice() const { return claimed_twice_; }
+
+private:
+  Label label_at(std::uint32_t id) const { return values_of<Label>(table_.text(id)).front(); }
+
+  // --- Texts -------------------------------------------------------------------------------------
+  std::uint32_t own(std::string_view text) {
+    const auto id = table_.intern(text, Kept{});
+    full_ = full_ || !id;
+    return id.value_or(0);
+  }
+  /// One that holds no numbers.
+  std::uint32_t text(std::uint32_t id) {
+    if (id >= texts_.size()) {
+      return 0;
+    }
+    if (texts_[id] == unknown) {
+      texts_[id] = own(part_->text(id));
+    }
+    return texts_[id];
+  }
+  /// "12 7 ": numbers of texts.
+  std::uint32_t list(std::uint32_t id) {
+    std::string result;
+    for (std::string_view rest = part_->text(id); !rest.empty();) {
+      std::uint32_t site = 0;
+      const auto [end, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), site);
+      if (failure != std::errc()) {
+        break;
+      }
+      result += std::to_string(text(site)) + " ";
+      rest.remove_prefix(std::min<std::size_t>(end - rest.data() + 1, rest.size()));
+    }
+    return result.empty() ? 0 : own(result);
+  }
+  std::uint32_t description(std::uint32_t id) {
+    std::string bytes(part_->text(id));
+    StoredDescription fixed{};
+    if (bytes.size() < sizeof fixed) {
+      return 0;
+    }
+    if (descriptions_[id] == unknown) {
+      std::memcpy(&fixed, bytes.data(), sizeof fixed);
+      fixed.host_site = text(fixed.host_site);
+      fixed.waits = list(fixed.waits);
+      std::memcpy(bytes.data(), &fixed, sizeof fixed);
+      descriptions_[id] = own(bytes);
+    }
+    return descriptions_[id];
+  }
+  std::uint32_t label(std::uint32_t id) {
+    if (part_->text(id).size() != sizeof(Label)) {
+      return 0;
+    }
+    if (labels_[id] == unknown) {
+      Label value = values_of<Label>(part_->text(id)).front();
+      value.actor = value.actor < actors_.size() ? actors_[value.actor] : 0;
+      value.changes = text(value.changes);
+      value.site = text(value.site);
+      labels_[id] = own(bytes_of(std::span<const Label>(&value, 1)));
+    }
+    return labels_[id];
+  }
+
+  // --- What a part has ---------------------------------------------------------------------------
+  bool add_states() {
+    now_.assign(part_->states.size(), 0);
+    for (StateId s = 0; s < now_.size() && !full_; ++s) {
+      const StoredState theirs = part_->states[s];
+      if (theirs.visited == NotVisited) {
+        continue;
+      }
+      const auto known = table_.visit(theirs.hash, {});
+      if (!known) {
+        table_.note_limit_of_states(); // a limit like any other; the rest stays out
+        return false;
+      }
+      now_[s] = known->id;
+      StoredState& state = states_[known->id];
+      if (theirs.described > state.described) {
+        state.description = description(theirs.description);
+        state.described = theirs.described;
+      }
+      state.missing += theirs.missing;
+      state.claims = static_cast<std::uint16_t>(state.claims + theirs.claims);
+      state.first_ways |= theirs.first_ways;
+      state.other_ways |= theirs.other_ways;
+      state.end = std::max(state.end, theirs.end);
+      state.exit_status = std::max(state.exit_status, theirs.exit_status);
+      add_claims(known->id, part_->devices[s], part_->ways[s]);
+    }
+    return !full_;
+  }
+  void add_claims(StateId s, std::uint8_t devices, const StoredWays& ways) {
+    const std::uint8_t own = devices_[s] & DevicesBits, theirs = devices & DevicesBits;
+    claimed_twice_ += own == Claimed && theirs == Claimed ? 1 : 0;
+    devices_[s] = theirs == Claimed || own == NotClaimed ? theirs : own;
+    if (ways.first != 0 || ways.other != 0) { // else no page is touched
+      ways_[s].first |= ways.first;
+      ways_[s].other |= ways.other;
+    }
+  }
+  bool add_edges(std::size_t rank) {
+    std::map<EdgeId, std::uint8_t> granted;
+    for (std::size_t g = 0; g < part_->granted.size(); ++g) {
+      granted[part_->granted[g].edge] = short_rank(part_->granted[g].claimer);
+    }
+    for (EdgeId e = 0; e < part_->edges.size() && !full_; ++e) {
+      const ShortEdge edge = part_->edges[e];
+      if (edge.label == 0 || edge.from >= now_.size() || edge.to >= now_.size()) {
+        continue;
+      }
+      const std::uint32_t before = header_.edges;
+      const StateId from = now_[edge.from];
+      ++states_[from].missing; // it is not among those that are missing
+      StoredProcess& process = table_.region<StoredProcess>(header_.processes_at)[0];
+      table_.add_edge(ShortEdge{from, now_[edge.to], label(edge.label), edge.choice});
+      if (header_.edges != before) {
+        claimers_.resize(header_.edges, nobody);
+      }
+      const auto known = granted.find(e);
+      claimers_[process.next_edge - 1] = known != granted.end() ? known->second : short_rank(rank);
+    }
+    return !full_;
+  }
+  void add_rest() {
+    for (std::size_t e = 0; e < part_->events.size(); ++e) {
+      const Event event = part_->events[e];
+      const StateId from = event.from < now_.size() ? now_[event.from] : 0;
+      const std::uint32_t site = text(event.site), words = text(event.text);
+      const auto* const events = table_.region<Event>(header_.events_at);
+      const bool is_known = std::any_of(events, events + header_.events, [&](const Event& known) {
+        return known.kind == event.kind && known.site == site && known.text == words &&
+               known.from == from;
+      });
+      if (!is_known) {
+        table_.add_event(event.kind, from, site, part_->text(event.text));
+      }
+    }
+    table_.note_facts(part_->saved.facts);
+    header_.irrevocable += part_->saved.irrevocable;
+    for (std::size_t i = 0; i < header_.learned.size(); ++i) {
+      header_.learned[i] |= part_->saved.learned[i];
+    }
+  }
+
+  StateTable& table_;
+  Header& header_;
+  StoredState* states_;
+  std::uint8_t* devices_;
+  StoredWays* ways_;
+  ShortEdge* edges_;
+  const Part* part_ = nullptr;
+  bool full_ = false;
+  std::vector<std::uint32_t> texts_, descriptions_, labels_; // by number in the part
+  std::vector<ActorId> actors_;
+  std::vector<StateId> now_;
+  std::vector<std::uint8_t> claimers_; // of each edge of the table
+  std::size_t claimed_twice_ = 0;
+};
+
+Result<std::size_t> StateTable::take_in(std::span<const int> files) {
+  Merger merger(*this);
+  for (std::size_t rank = 0; rank < files.size(); ++rank) {
+    if (files[rank] < 0) {
+      continue;
+    }
+    Part part(files[rank]);
+    if (!part.read()) {
+      return input_error(fmt::format("what rank {} has found cannot be read", rank));
+    }
+    if (!merger.add(part, rank)) {
+      return input_error("what the ranks have found is more than can be kept in mind");
+    }
+  }
+  merger.drop_edges_of_all_but_one();
+  return merger.claimed_twice();
+}
+
+void StateTable::distrust_other_ranks() {
+  Header& h = header();
+  h.several = 1;
+  auto* const states = region<StoredState>(h.states_at);
+  const auto* const devices = region<std::uint8_t>(h.devices_at);
+  for (StateId s = 0; s < h.states; ++s) {
+    if ((devices[s] & DevicesBits) == ClaimedElsewhere || (devices[s] & WaysElsewhere) != 0) {
+      ++states[s].claims; // so it is not expanded
+    }
+  }
+}
+
+std::size_t StateTable::left_unclaimed() const {
+  const Header& h = header();
+  const auto* const states = region<StoredState>(h.states_at);
+  const auto* const devices = region<std::uint8_t>(h.devices_at);
+  const auto* const edges = region<ShortEdge>(h.edges_at);
+  // Distinct moves that lead to a state whose moves of devices are put off.
+  std::set<std::tuple<StateId, StateId, ThreadClass, std::uint32_t, Step, bool, bool>> arrivals;
+  std::size_t count = 0;
+  for (EdgeId e = 0; e < h.edges; ++e) {
+    const ShortEdge& edge = edges[e];
+    if (edge.label == 0 || (devices[edge.to] & DevicesBits) != NotClaimed ||
+        states[edge.to].end != NoEnd) {
+      continue;
+    }
+    const Label label = values_of<Label>(text(edge.label)).front();
+    arrivals.insert(
+        {edge.to, edge.from, label.who, label.count, label.step, label.not_ready, label.failed}
+    );
+  }
+  StateId before = ~0U;
+  std::size_t ways = 0;
+  for (const auto& arrival : arrivals) {
+    const StateId to = std::get<0>(arrival);
+    ways = to == before ? ways + 1 : (to == 0 ? 2 : 1); // the search begins in the first one
+    count += ways == 2 ? 1 : 0;
+    before = to;
+  }
+  for (StateId s = 0; s < h.states; ++s) {
+    const bool left = (devices[s] & DevicesBits) == ClaimedElsewhere;
+    count += states[s].visited != NotVisited && left ? 1 : 0;
+  }
+  return count;
+}
+
+} // namespace heddle::explore
