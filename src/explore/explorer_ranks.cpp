@@ -1,4 +1,4 @@
-// One search on several ranks (division.h): what a process of it does otherwise. It makes no move
+// One search on several ranks (divided_search.h): what a process of it does otherwise. It makes no move
 // that it knows another rank to make, gives work to ranks that have none, and does theirs.
 //
 // Claim: what is not explored here because it is claimed elsewhere is explored there. A claim is
