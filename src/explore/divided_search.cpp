@@ -47,7 +47,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 /// A rank's part of one search.
-Result<void> serve(
+Result<void> serve_one(
     const CheckRequest& request,
     ForkServer& server,
     Peers& peers,
@@ -201,7 +201,7 @@ Result<void> serve_searches(CheckRequest request, Peers& peers) {
       request.whole_environment = std::move(lines);
       servers.emplace(request);
     }
-    TRY_VOID(serve(request, servers->fixed, peers, attempt, options));
+    TRY_VOID(serve_one(request, servers->fixed, peers, attempt, options));
   }
 }
 
