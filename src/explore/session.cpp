@@ -230,24 +230,27 @@ Plan::Seen seen_in(const StateTable& table) {
   };
 }
 
-/// What one process meets in an attempt that several have found to be void: the same each time.
-/// `seen` is what they have met; it stands if the one does not get there within the limits.
-Result<Plan::Seen> learned_alone(
+/// An attempt of the plan. What several processes learn before all have heard of it depends on
+/// their timing, and what one learns does not: an attempt that several have found to be void is
+/// made again by one, and what that one has met counts, unless time did not suffice.
+Result<Search> attempted(
     const CheckRequest& request,
     ForkServer& server,
     const Handover& handover,
     const Plan& plan,
-    const Plan::Attempt& attempt,
-    const Plan::Seen& seen
+    const SearchPart& part
 ) {
-  CheckRequest alone = request;
-  alone.workers.jobs = 1;
-  alone.peers = nullptr;
-  Handover again = handover;
-  again.options = attempt.options;
-  TRY(const Search tried, search(alone, server, again, {.share = attempt.share, .sheet = nullptr}));
-  const Plan::Seen met = seen_in(tried.table);
-  return plan.is_void(met) ? met : seen;
+  auto tried = search(request, server, handover, part);
+  if (!tried || !tried->table.had_several() || !plan.is_void(seen_in(tried->table)) ||
+      Interruption::received() != 0) {
+    return tried;
+  }
+  CheckRequest one = request;
+  one.workers.jobs = 1;
+  one.peers = nullptr;
+  auto alone = search(one, server, handover, {.share = part.share});
+  return !alone || alone->finished || plan.is_void(seen_in(alone->table)) ? std::move(alone)
+                                                                          : std::move(tried);
 }
 
 /// Before a search that turns out to be long goes on, the program runs under schedules that are
@@ -355,10 +358,11 @@ Result<Search> search_all(
     handover.options = look != nullptr ? look->first(attempt.options) : attempt.options;
     const double most = look != nullptr ? look->share(attempt.share) : attempt.share;
     Checkpoint* const checkpoint = look != nullptr ? look->checkpoint() : nullptr;
-    auto tried = search(
+    auto tried = attempted(
         request,
         server,
         handover,
+        plan,
         {.share = most, .sheet = nullptr, .checkpoint = checkpoint}
     );
     handover.options = plan.options();
@@ -387,11 +391,7 @@ Result<Search> search_all(
       request.peers = nullptr;
       continue;
     }
-    Plan::Seen seen = seen_in(tried->table);
-    if (plan.is_void(seen) && tried->table.had_several() && Interruption::received() == 0) {
-      // What several processes learn before all have heard of it depends on their timing.
-      TRY(seen, learned_alone(request, server, handover, plan, attempt, seen));
-    }
+    const Plan::Seen seen = seen_in(tried->table);
     const auto judge = [&] {
       HostSources sources(request.program);
       const Judgement found = judge_search(request, tried->table, sources, tried->finished);
