@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "explore/interruption.h"
+#include "explore/peers.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,8 +29,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto tick = std::chrono::milliseconds(5);
-constexpr auto between_signs = std::chrono::seconds(1);
-constexpr auto silence = std::chrono::seconds(10);           // of a rank that is taken for dead
 constexpr auto time_to_end = std::chrono::milliseconds(500); // launchers kill soon after SIGTERM
 
 std::string contents_of(int fd) {
@@ -149,11 +148,11 @@ Words split(std::string_view text) {
 void serve(Ranks& ranks, const Tasks& tasks) {
   Processes processes(tasks);
   ranks.send(0, fmt::format("room {}", tasks.at_once));
-  auto next_sign = Clock::now() + between_signs;
+  auto next_sign = Clock::now() + explore::between_signs_of_life;
   for (;;) {
     if (Clock::now() >= next_sign) {
       ranks.send(0, "alive");
-      next_sign = Clock::now() + between_signs;
+      next_sign = Clock::now() + explore::between_signs_of_life;
     }
     while (auto ended = processes.ended()) {
       const auto& [number, outcome] = *ended;
@@ -253,7 +252,7 @@ private:
     }
     for (std::size_t rank = 1; rank < others_.size(); ++rank) {
       Other& other = others_[rank];
-      if (!other.lost && Clock::now() - other.heard > silence) {
+      if (!other.lost && Clock::now() - other.heard > explore::silence_of_the_dead) {
         fmt::print(
             stderr,
             "heddle: rank {} does not answer any more: the others do what it had\n",

@@ -1,11 +1,11 @@
-// One search on several ranks (divided_search.h): what a process of it does otherwise. It makes no move
-// that it knows another rank to make, gives work to ranks that have none, and does theirs.
+// One search on several ranks (divided_search.h): what a process of it does otherwise. It makes no
+// move that it knows another rank to make, gives work to ranks that have none, and does theirs.
 //
 // Claim: what is not explored here because it is claimed elsewhere is explored there. A claim is
 // announced after StateTable::claim() has granted it and not_elsewhere() has kept it, and from then
 // on it is in the choices of a node: it is made, or given away as a part of a Work, whose taker
-// makes it, or the search ends early and says so. So it does not matter when an announcement comes,
-// whether it comes, or who has come to the state first.
+// makes it, or the search ends early and says so. So an announcement may
+// arrive late or never, and any rank may have found the state first.
 #include "explore/explorer_impl.h"
 #include "explore/schedule.h"
 

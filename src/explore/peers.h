@@ -2,12 +2,17 @@
 // travel, is the command line's (cli/ranks.h).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace heddle::explore {
+
+/// A rank sends a sign of life so often, and one that has been silent for so long counts as dead.
+constexpr auto between_signs_of_life = std::chrono::seconds(1);
+constexpr auto silence_of_the_dead = std::chrono::seconds(10);
 
 class Peers {
 public:

@@ -22,8 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto tick = std::chrono::milliseconds(1);
-constexpr auto between_signs = std::chrono::seconds(1);
-constexpr auto silence = std::chrono::seconds(10); // of a rank that is taken for dead
 // One that has been asked for work may have none: then another one is.
 constexpr auto time_to_give = std::chrono::milliseconds(5);
 constexpr std::size_t most_messages_at_once = 256;
@@ -281,7 +279,7 @@ void RankLink::begin_if_large() {
 }
 
 void RankLink::await_others() {
-  for (const auto end = Clock::now() + silence; starting_ != 0 && Clock::now() < end;) {
+  for (const auto end = Clock::now() + silence_of_the_dead; starting_ != 0 && Clock::now() < end;) {
     std::this_thread::sleep_for(tick);
   }
 }
@@ -382,7 +380,7 @@ void RankLink::lead() {
   for (std::size_t rank = 1; rank < others_.size(); ++rank) {
     Other& other = others_[rank];
     somebody = somebody || other.state == State::Busy;
-    if (now - other.heard > silence) {
+    if (now - other.heard > silence_of_the_dead) {
       give_up(static_cast<int>(rank));
       stop(); // nobody knows what it has done
       of_.end_all();
@@ -412,7 +410,7 @@ void RankLink::collect() {
     bool all = true;
     for (std::size_t rank = 1; rank < others_.size(); ++rank) {
       Other& other = others_[rank];
-      if (other.state != State::Ended && Clock::now() - other.heard > silence) {
+      if (other.state != State::Ended && Clock::now() - other.heard > silence_of_the_dead) {
         give_up(static_cast<int>(rank));
       }
       all = all && other.state == State::Ended;
@@ -475,7 +473,7 @@ void RankLink::stop() {
 void RankLink::show_life() {
   if (Clock::now() >= next_sign_) {
     send(0, 'A');
-    next_sign_ = Clock::now() + between_signs;
+    next_sign_ = Clock::now() + between_signs_of_life;
   }
 }
 

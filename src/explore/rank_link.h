@@ -7,8 +7,8 @@
 //   link.finish();                         // everywhere; rank 0 has the others' tables then
 //
 // Claims go from each rank to each other one. All else goes by way of rank 0, in order: work,
-// what has been noted of accesses, facts. So rank 0 knows who has work: those to which it has given
-// some, and that have not said "idle" since. A piece of work is with its giver, on its way to rank
+// notes of accesses, facts. So rank 0 knows which ranks have work: those that it has given some and
+// that have not said "idle" since. A piece of work is with its giver, on its way to rank
 // 0, with rank 0, or with its taker, and a rank says "idle" behind the pieces that it has sent. So
 // the search is over when rank 0 has nothing to do, has no piece, and all others have said "idle":
 // Dijkstra and Scholten's detection of termination, with a tree of depth one.

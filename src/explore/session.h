@@ -32,9 +32,9 @@ struct CheckRequest {
   std::string progress_file;  // lines of JSON are added to it (progress.h); empty: none
   Workers workers;
   CheckpointFile checkpoint; // of the searches that decide
-  // Ranks that take part in searches (divided_search.h); none: there are no others. The rest is
-  // for those that do not lead: what the program finds as its environment, instead of ours, and
-  // before `environment`.
+  // Ranks that take part in searches (divided_search.h); nullptr: this process searches alone. On
+  // ranks other than 0, `whole_environment` replaces the environment of this process for the
+  // program; `environment` is added to it.
   Peers* peers = nullptr;
   std::vector<std::string> whole_environment;
   // Asked once a search turns out to be large: hangs that one fair schedule of the program shows,
