@@ -101,7 +101,9 @@ void Explorer::serve_samples() {
     await_sample(number, /*record=*/true);
   }
   for (; number < begun; ++number) {
-    ::kill(sampling_->processes[number % sheet->at_once], SIGKILL);
+    if (const pid_t child = sampling_->processes[number % sheet->at_once]; child > 0) {
+      ::kill(child, SIGKILL); // -1, where none could be made, would be every process of the user
+    }
     await_sample(number, /*record=*/false);
   }
   finish();

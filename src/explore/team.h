@@ -8,6 +8,7 @@
 // program.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -27,7 +28,11 @@ public:
   std::size_t members() const { return members_; }
   using Part = std::function<void(std::size_t begin, std::size_t end, std::size_t member)>;
   /// Returns when [0, count) has been gone through; small arrays by the calling thread alone.
-  void each(std::size_t count, const Part& part) { each(count, small_part, part); }
+  /// Parts are long, since what belongs to neighbours often lies in one cache line, and members
+  /// that write to one by turns wait for each other.
+  void each(std::size_t count, const Part& part) {
+    each(count, std::max(small_part, count / (parts_of_a_member * members_)), part);
+  }
   /// The same for few elements, each of which is as much work as some thousands of others.
   void
   each_of(std::size_t count, const std::function<void(std::size_t index, std::size_t member)>& f) {
@@ -37,7 +42,8 @@ public:
   void together(const std::function<void(std::size_t)>& f);
 
 private:
-  static constexpr std::size_t small_part = 2048; // elements
+  static constexpr std::size_t small_part = 2048;     // elements
+  static constexpr std::size_t parts_of_a_member = 4; // more than one: some are more work
   void each(std::size_t count, std::size_t at_once, const Part& part);
   void share(std::size_t count, std::size_t at_once, const Part& part);
   void serve(std::size_t member);

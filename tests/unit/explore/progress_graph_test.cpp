@@ -298,6 +298,40 @@ TEST(FindEndless, ALongChainNeedsNoRecursion) {
   EXPECT_THAT(endless(g)[0], SizeIs(count));
 }
 
+void expect_way_to_an_end(const ProgressGraph& g) {
+  StateId s = 0;
+  for (const EdgeId e : way_to_an_end(g, OutEdges(g))) {
+    ASSERT_EQ(g.edges.from(e), s);
+    s = g.edges.to(e);
+  }
+  EXPECT_TRUE(g.states[s].terminal);
+}
+
+TEST(WayToAnEnd, LeavesOutWhatLeadsBack) {
+  Graph g(6);
+  g.move(0, a, 1).move(1, a, 0).move(1, b, 2).move(2, a, 2).move(2, b, 3).move(3, a, 1);
+  g.move(3, b, 4).move(4, a, 0).move(0, b, 0).ends(5).move(4, b, 5);
+  expect_way_to_an_end(g);
+  EXPECT_THAT(way_to_an_end(g, OutEdges(g)), SizeIs(5));
+}
+
+TEST(WayToAnEnd, IsFoundWhereWhoeverMovesAtRandomHardlyGets) {
+  constexpr int count = 100;
+  Graph g(count); // each wrong choice leads to the beginning
+  for (StateId s = 0; s + 1 < count; ++s) {
+    g.move(s, a, s + 1).move(s, b, 0);
+  }
+  expect_way_to_an_end(g.ends(count - 1));
+}
+
+TEST(WayToAnEnd, IsEmptyWithoutAnEndOrAtIt) {
+  Graph g(3);
+  g.move(0, a, 1).move(1, a, 2); // nobody moves in the last one
+  EXPECT_THAT(way_to_an_end(g, OutEdges(g)), IsEmpty());
+  g.ends(0);
+  EXPECT_THAT(way_to_an_end(g, OutEdges(g)), IsEmpty());
+}
+
 TEST(ShortestWay, IsShortest) {
   Graph g(4);
   g.move(0, a, 1).move(1, a, 2).move(2, a, 3).move(0, b, 2);
