@@ -116,7 +116,8 @@ Outcome outcome_of(const Repetition& again, const Schedule& schedule) {
         )
     };
   }
-  if (!schedule.digest.empty() && digest(table, again.rows) != schedule.digest) {
+  if (!schedule.digest.empty() &&
+      digest(table, table.load().actors, again.rows) != schedule.digest) {
     return {
         TraceEnd::Diverged,
         fmt::format("this is not the execution that was recorded: {}", changed)

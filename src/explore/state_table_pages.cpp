@@ -23,7 +23,12 @@ constexpr int MADV_POPULATE_WRITE = 23;
 constexpr int MADV_COLLAPSE = 25;
 #endif
 
-constexpr std::size_t ahead = 2 * huge_page;
+// So much of an array is made ready beyond what is used: a sixteenth, since more processes are
+// likely to take part in a large search, and a process that comes to a page before it is huge makes
+// all of them map it anew.
+std::size_t ahead_of(std::size_t used) {
+  return std::clamp(used / 16, 2 * huge_page, 64 * huge_page);
+}
 
 } // namespace
 
@@ -76,21 +81,36 @@ void StateTable::make_ready(Ready& ready) const {
   if (ready.in_vain || atomic_of(h.several).load(relaxed) == 0) {
     return;
   }
-  const std::size_t used = atomic_of(h.states).load(relaxed) * sizeof(StoredState),
-                    used_by_edges = atomic_of(h.edges).load(relaxed) * sizeof(ShortEdge);
   const auto follow = [&](std::size_t at, std::size_t& bytes, std::size_t used, std::size_t most) {
-    for (; bytes < std::min(used + ahead, most); bytes += huge_page) {
+    for (; bytes < std::min(used + ahead_of(used), most); bytes += huge_page) {
       make_huge(at + bytes, huge_page, ready);
     }
   };
-  follow(h.states_at, ready.states, used, h.max_states * sizeof(StoredState));
-  follow(h.edges_at, ready.edges, used_by_edges, h.max_edges * sizeof(ShortEdge));
+  const auto follow_both = [&] {
+    const std::size_t states = atomic_of(h.states).load(relaxed),
+                      edges = atomic_of(h.edges).load(relaxed);
+    follow(
+        h.states_at,
+        ready.states,
+        states * sizeof(StoredState),
+        h.max_states * sizeof(StoredState)
+    );
+    follow(h.edges_at, ready.edges, edges * sizeof(ShortEdge), h.max_edges * sizeof(ShortEdge));
+    return states;
+  };
+  const std::size_t states = follow_both();
   const std::uint32_t now = atomic_of(h.visited).load(relaxed);
-  const bool next_soon = used / sizeof(StoredState) > visited_room(now, h.max_states) / 2;
+  const bool next_soon = states > visited_room(now, h.max_states) / 2;
   for (std::uint32_t n = now; n <= now + (next_soon ? 1 : 0) && n < visited_sets; ++n) {
-    if ((ready.visited_sets >> n & 1) == 0) {
-      ready.visited_sets |= 1U << n;
-      make_huge(h.visited_at[n], VisitedSet::bytes(visited_room(n, h.max_states)), ready);
+    if ((ready.visited_sets >> n & 1) != 0) {
+      continue;
+    }
+    ready.visited_sets |= 1U << n;
+    const std::size_t bytes = VisitedSet::bytes(visited_room(n, h.max_states));
+    // A large one takes long, and the arrays grow meanwhile.
+    for (std::size_t at = 0; at < bytes; at += huge_page) {
+      make_huge(h.visited_at[n] + at, std::min(huge_page, bytes - at), ready);
+      follow_both();
     }
   }
 }

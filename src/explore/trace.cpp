@@ -17,8 +17,8 @@ namespace heddle::explore {
 
 static_assert(std::is_trivially_copyable_v<TraceRow>);
 
-std::string digest(const StateTable& table, std::span<const TraceRow> rows) {
-  const ProgressGraph graph = table.load();
+std::string
+digest(const StateTable& table, std::span<const Actor> actors, std::span<const TraceRow> rows) {
   Hasher hasher;
   // Moves one after the other that leave a state as it is count in any order: which of several
   // equal threads makes which of them may be another one when they are made again.
@@ -36,8 +36,8 @@ std::string digest(const StateTable& table, std::span<const TraceRow> rows) {
       end_of_run();
       at = row.from;
     }
-    if (row.actor < graph.actors.size()) {
-      const std::string_view kernel = graph.actors[row.actor].kernel;
+    if (row.actor < actors.size()) {
+      const std::string_view kernel = actors[row.actor].kernel;
       Hasher move;
       move.text(kernel.substr(0, kernel.rfind(reduce::Stepper::launch_number)));
       move.text(table.site(row.site).what);

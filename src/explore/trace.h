@@ -32,8 +32,9 @@ struct TraceRow {
 
 /// Hash of what happened in `rows`: which kernel (or the host) did what. Lines, paths and addresses
 /// do not count, so it is the same in another folder. It tells one execution from another, but not
-/// one of several equal threads or launches from another.
-std::string digest(const StateTable& table, std::span<const TraceRow> rows);
+/// one of several equal threads or launches from another. `actors`: those of the table.
+std::string
+digest(const StateTable& table, std::span<const Actor> actors, std::span<const TraceRow> rows);
 
 void append_row(int fd, const TraceRow& row);
 std::vector<TraceRow> read_rows(int fd);

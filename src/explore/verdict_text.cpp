@@ -98,7 +98,7 @@ std::string replay_of(
   schedule.choices.insert(schedule.choices.begin(), choices.begin(), choices.end());
   schedule.loop_from = witness.loop_from;
   if (schedule.choices.size() == rows.size()) {
-    schedule.digest = digest(table, rows);
+    schedule.digest = digest(table, graph.actors, rows);
   }
   return encode(schedule);
 }
