@@ -73,13 +73,18 @@ Result<void> serve_one(
       {.table = table,
        .board = table.rank_board(),
        .attempt = attempt,
-       .end_all = [leader = server.leader()] { ::kill(-leader, SIGKILL); },
+       .end_all = [&server] { server.end_all(); },
        .starts_at_once = options.starts_at_once}
   );
   link.start();
   const auto [status, limit] =
       Watch(table, options, {.log = log, .begun = std::chrono::steady_clock::now()})
-          .wait_for({server.leader(), server.ended(), [&] { return server.status(); }});
+          .wait_for(
+              {server.leader(),
+               server.ended(),
+               [&] { return server.status(); },
+               [&] { server.end_all(); }}
+          );
   table.users_have_died();
   if (!link.stopped()) {
     note_end(table, status, limit, read_log(log));

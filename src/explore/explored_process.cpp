@@ -108,11 +108,7 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
   handover.table = table.fd();
   std::optional<DividedSearch> divided;
   if (everything && request.peers != nullptr && request.peers->all_there() && !is_kept) {
-    divided.emplace(request, options, table, [&server] {
-      if (server.leader() != 0) {
-        ::kill(-server.leader(), SIGKILL);
-      }
-    });
+    divided.emplace(request, options, table, [&server] { server.end_all(); });
   }
   const int log = ::memfd_create("heddle-log", 0);
   PhaseTime start("start of a search (and of the program)");
@@ -142,9 +138,13 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
     });
   }
   const auto wait = [&](const Watch::Of& of) {
-    return Watch(table, options, of).wait_for({server.leader(), server.ended(), [&] {
-                                                 return server.status();
-                                               }});
+    return Watch(table, options, of)
+        .wait_for(
+            {server.leader(),
+             server.ended(),
+             [&] { return server.status(); },
+             [&] { server.end_all(); }}
+        );
   };
   auto [status, limit] = wait(of);
   if (divided) {

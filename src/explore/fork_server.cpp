@@ -110,8 +110,15 @@ Result<Handover> take_over(const Request& request, std::span<const int> descript
 
 ForkServer::~ForkServer() {
   if (leader_ != 0) {
-    ::kill(-leader_, SIGKILL);
-    (void)status();
+    end_all();
+    (void)status_of_server();
+  }
+}
+
+void ForkServer::end_all() {
+  if (const pid_t leader = leader_; leader != 0) {
+    is_ending_ = true;
+    ::kill(-leader, SIGKILL);
   }
 }
 
@@ -145,6 +152,9 @@ Result<void> ForkServer::start(int log) {
 }
 
 Result<void> ForkServer::fork(const Handover& handover, int log) {
+  if (is_ending_ && leader_ != 0) { // somebody has said so since status()
+    (void)status_of_server();
+  }
   if (leader_ == 0) {
     TRY_VOID(start(log));
   }
@@ -164,14 +174,23 @@ Result<void> ForkServer::fork(const Handover& handover, int log) {
 int ForkServer::status() {
   int status = 0;
   std::vector<int> none;
-  if (Message(&status, sizeof status).receive(socket_, none)) {
-    return status;
+  if (!Message(&status, sizeof status).receive(socket_, none)) {
+    return status_of_server();
   }
-  while (::waitpid(leader_, &status, 0) < 0 && errno == EINTR) {
+  if (is_ending_) { // the process had ended just before
+    (void)status_of_server();
+  }
+  return status;
+}
+
+int ForkServer::status_of_server() {
+  int status = 0;
+  const pid_t leader = leader_.exchange(0); // whose number may soon be another process's
+  while (::waitpid(leader, &status, 0) < 0 && errno == EINTR) {
   }
   ::close(socket_);
   socket_ = -1;
-  leader_ = 0;
+  is_ending_ = false;
   return status;
 }
 

@@ -22,6 +22,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <string_view>
 
 namespace heddle::explore {
@@ -48,13 +49,18 @@ public:
   /// How the process has ended, or, if it never was, or has been ended together with the server,
   /// how the server has.
   int status();
+  /// Ends the server and all that it has forked; any thread may say so. status() tells when that
+  /// is done; the next fork() starts the program again.
+  void end_all();
 
 private:
   Result<void> start(int log);
+  int status_of_server();
 
   const CheckRequest& request_;
   Addresses addresses_;
-  pid_t leader_ = 0; // 0: not started, or ended
+  std::atomic<pid_t> leader_ = 0; // 0: not started, or ended
+  std::atomic<bool> is_ending_ = false;
   int socket_ = -1;
 };
 

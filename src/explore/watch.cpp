@@ -123,7 +123,7 @@ Ending Watch::wait_for(const Processes& processes) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     ending.limit = limit_reached(processes.leader, seconds);
     if (!ending.limit.empty()) {
-      ::kill(-processes.leader, SIGKILL);
+      processes.end_all();
       break;
     }
     show_progress(seconds);
@@ -182,7 +182,7 @@ Progress Watch::progress(double seconds) {
   progress.search_seconds = seconds;
   progress.seconds = seconds_in_all();
   progress.states_per_second = seconds > 0 ? static_cast<double>(progress.states) / seconds : 0;
-  progress.memory = memory_;
+  progress.memory = memory_ != 0 ? memory_ : memory_of_file(table_.fd()); // too early for a look
   return progress;
 }
 

@@ -41,9 +41,10 @@ public:
   };
   Watch(const StateTable& table, const Options& options, const Of& of);
   struct Processes {
-    pid_t leader = 0;            // of a process group of their own
-    int ended = -1;              // a descriptor that can be read when status() need not wait
-    std::function<int()> status; // as of waitpid
+    pid_t leader = 0;              // of a process group of their own
+    int ended = -1;                // a descriptor that can be read when status() need not wait
+    std::function<int()> status;   // as of waitpid
+    std::function<void()> end_all; // status() tells when that is done
   };
   Ending wait_for(const Processes& processes);
 

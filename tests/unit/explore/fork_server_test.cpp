@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -123,9 +124,28 @@ TEST_F(Served, ItsFilesHaveTheNumbersThatTheyWouldHave) {
 TEST_F(Served, AServerThatWasKilledIsStartedAgain) {
   ForkServer server(request, Addresses::Fixed);
   status_of(server, 1);
-  ::kill(-server.leader(), SIGKILL);
+  server.end_all();
+  EXPECT_EQ(WEXITSTATUS(status_of(server, 2)), 2);
+  Handover handover;
+  handover.table = table;
+  EXPECT_TRUE(server.fork(handover, log));
+  ::kill(-server.leader(), SIGKILL); // by somebody else
   const int killed = server.status();
   EXPECT_TRUE(WIFSIGNALED(killed) && WTERMSIG(killed) == SIGKILL);
+  EXPECT_EQ(WEXITSTATUS(status_of(server, 2)), 2);
+}
+
+// As at a limit of time that is reached when the search has just ended.
+TEST_F(Served, AServerThatIsKilledWhenItsProcessHasEndedIsStartedAgain) {
+  ForkServer server(request, Addresses::Fixed);
+  Handover handover;
+  handover.table = table;
+  handover.options.seed = 3;
+  ASSERT_TRUE(server.fork(handover, log));
+  pollfd ended{server.ended(), POLLIN, 0};
+  ASSERT_EQ(::poll(&ended, 1, -1), 1);
+  server.end_all();
+  EXPECT_EQ(WEXITSTATUS(server.status()), 3);
   EXPECT_EQ(WEXITSTATUS(status_of(server, 2)), 2);
 }
 

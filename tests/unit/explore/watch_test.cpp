@@ -32,11 +32,16 @@ template <class F> pid_t start(F what) {
 
 /// Until it ends.
 Watch::Processes group_of(pid_t child) {
-  return {child, static_cast<int>(::syscall(SYS_pidfd_open, child, 0)), [child] {
-            int status = 0;
-            ::waitpid(child, &status, 0);
-            return status;
-          }};
+  return {
+      child,
+      static_cast<int>(::syscall(SYS_pidfd_open, child, 0)),
+      [child] {
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return status;
+      },
+      [child] { ::kill(-child, SIGKILL); }
+  };
 }
 
 struct Watched : testing::Test {
