@@ -23,11 +23,12 @@ constexpr int MADV_POPULATE_WRITE = 23;
 constexpr int MADV_COLLAPSE = 25;
 #endif
 
-// So much of an array is made ready beyond what is used: a sixteenth, since more processes are
-// likely to take part in a large search, and a process that comes to a page before it is huge makes
-// all of them map it anew.
+// So much of an array is made ready beyond what is used, at once: a sixteenth, since more processes
+// are likely to take part in a large search, and a process that comes to a page before it is huge
+// makes all of them map it anew. Each call makes the kernel empty lists of all processors, so it is
+// worth while to make many pages in one.
 std::size_t ahead_of(std::size_t used) {
-  return std::clamp(used / 16, 2 * huge_page, 64 * huge_page);
+  return std::clamp(used / 16 / huge_page * huge_page, 2 * huge_page, 64 * huge_page);
 }
 
 } // namespace
@@ -69,10 +70,14 @@ void StateTable::give_back(std::size_t at, std::size_t bytes) {
 }
 
 void StateTable::make_huge(std::size_t at, std::size_t bytes, Ready& ready) const {
-  for (std::size_t n = at; n + huge_page <= at + bytes && !ready.in_vain; n += huge_page) {
-    ::madvise(base_ + n, page, MADV_POPULATE_WRITE); // one without any page is left as it is
-    ready.in_vain = ::madvise(base_ + n, huge_page, MADV_COLLAPSE) != 0 && errno == EINVAL;
+  const std::size_t whole = bytes / huge_page * huge_page;
+  if (ready.in_vain || whole == 0) {
+    return;
   }
+  for (std::size_t n = at; n < at + whole; n += huge_page) {
+    ::madvise(base_ + n, page, MADV_POPULATE_WRITE); // one without any page is left as it is
+  }
+  ready.in_vain = ::madvise(base_ + at, whole, MADV_COLLAPSE) != 0 && errno == EINVAL;
 }
 
 void StateTable::make_ready(Ready& ready) const {
@@ -82,8 +87,11 @@ void StateTable::make_ready(Ready& ready) const {
     return;
   }
   const auto follow = [&](std::size_t at, std::size_t& bytes, std::size_t used, std::size_t most) {
-    for (; bytes < std::min(used + ahead_of(used), most); bytes += huge_page) {
-      make_huge(at + bytes, huge_page, ready);
+    const std::size_t ahead = ahead_of(used);
+    while (bytes < std::min(used + ahead, most)) {
+      const std::size_t end = std::min(bytes + ahead, most);
+      make_huge(at + bytes, end - bytes, ready);
+      bytes = end;
     }
   };
   const auto follow_both = [&] {
@@ -108,8 +116,9 @@ void StateTable::make_ready(Ready& ready) const {
     ready.visited_sets |= 1U << n;
     const std::size_t bytes = VisitedSet::bytes(visited_room(n, h.max_states));
     // A large one takes long, and the arrays grow meanwhile.
-    for (std::size_t at = 0; at < bytes; at += huge_page) {
-      make_huge(h.visited_at[n] + at, std::min(huge_page, bytes - at), ready);
+    constexpr std::size_t piece = 16 * huge_page;
+    for (std::size_t at = 0; at < bytes; at += piece) {
+      make_huge(h.visited_at[n] + at, std::min(piece, bytes - at), ready);
       follow_both();
     }
   }
