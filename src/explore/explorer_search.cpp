@@ -683,8 +683,9 @@ bool Explorer::search() {
   while (!path_.empty()) {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::Refuted) ||
         table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) || table_.saw(Fact::Unrepeatable) ||
-        (options_.starts_at_once && table_.saw(Fact::Circle))) {
-      finish(); // another process has found out
+        (options_.starts_at_once && table_.saw(Fact::Circle)) ||
+        (ranks_ && table_.saw(Fact::OutOfStates))) { // of all ranks together
+      finish();                                      // another process has found out
     }
     if (!path_.back().looked_ahead) {
       look_ahead(path_.back());

@@ -227,6 +227,16 @@ class Ranks(unittest.TestCase):
         lines = [json.loads(line) for line in (self.folder / "progress.json").read_text().splitlines()]
         return report, lines
 
+    def test_the_limit_of_states_is_that_of_all_ranks_together(self):
+        words = ["--format=json", "--schedules=0", "--states-alone=0", "--max-states=4000", "--no-straight", "--straight-after=100000000",
+                 "--no-data-order", "wide.cu"]
+        one = without_times(self.alone("-j1", *words, status=4))
+        done = self.ranks(3, "-j1", "--ranks-per-machine=1", "--progress-file=progress.json", *words, status=4)
+        said = without_times(done.stdout)
+        self.assertEqual([said[key] for key in ("verdict", "limits", "states")], [one[key] for key in ("verdict", "limits", "states")])
+        lines = [json.loads(line) for line in (self.folder / "progress.json").read_text().splitlines()]
+        self.assertLess(max(line["states"] for line in lines), 6000)  # each of them has room for 4,000
+
     def test_what_others_have_found_is_taken_in_on_ctrl_c(self):
         report, lines = self.interrupt_rank_0(stopped=False)  # the last lines are of searches that were interrupted at once
         self.assertFalse(any("missing" in limit for limit in report["limits"]), report)
