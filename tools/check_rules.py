@@ -6,7 +6,8 @@
 A reduction of the search is a claim about Heddle, stated in spec/reductions.md as [RED-…]. It has no row in
 the table, since no diagnostic cites it. It must be cited by a source or test, and say which option switches
 it off ("Off: `no-…`") and which mutants of src/reduce/mutant.h the enumeration has to notice ("Mutants: `…`",
-two of them at least), or why it has none ("Not enumerated: …").
+two of them at least), or why it has none ("Not enumerated: …"). The same holds for what ranks of one search
+leave to each other, spec/ranks.md, [RANK-…], with the mutants of src/explore/rank_mutant.h.
 
 A rule is stated by a heading in spec/*.md:      ### [CLUSTER] one step obliges the whole cluster
 and by a row of src/report/rule.def in the same words, which is what users read in a diagnostic.
@@ -60,7 +61,7 @@ def compare_with_table(root, rules):
     problems = [f"{place}: error: spec/ states no rule [{identifier}]"
                 for identifier, (place, _) in rows.items() if identifier not in rules]
     for identifier, (place, sentence, _) in rules.items():
-        if identifier.startswith("RED-"):
+        if identifier.startswith(("RED-", "RANK-")):
             continue
         if identifier not in rows:
             problems.append(f"{place}: error: rule [{identifier}] is not in {table.relative_to(root)}")
@@ -102,6 +103,26 @@ def check_reductions(root, rules):
     return problems
 
 
+def check_ranks(root, rules):
+    """Every entry of spec/ranks.md names two mutants, every mutant has an entry, and the test tries it."""
+    page = root / "spec/ranks.md"
+    if not page.exists():
+        return []
+    known = set(re.findall(r"^  (\w+)", (root / "src/explore/rank_mutant.h").read_text(encoding="utf-8"), re.M)) - {"None"}
+    tried = set(re.findall(r"RankMutant::(\w+)", (root / "tests/unit/explore/rank_model_test.cpp").read_text(encoding="utf-8")))
+    problems, named = [], set()
+    for entry in re.split(r"^(?=### \[)", page.read_text(encoding="utf-8"), flags=re.M)[1:]:
+        identifier = entry[5:entry.index("]")]
+        line = re.search(r"^Mutants: (.*)$", entry, re.M)
+        names = set(re.findall(r"`(\w+)`", line[1])) if line else set()
+        named |= names
+        if len(names & known) < 2 or names - known:
+            problems.append(f"{rules[identifier][0]}: error: [{identifier}] names no two mutants, or one that does not exist: {sorted(names)}")
+    problems += [f"{page.relative_to(root)}:1: error: no entry names the mutant {name}" for name in sorted(known - named)]
+    problems += [f"{page.relative_to(root)}:1: error: no test tries the mutant {name}" for name in sorted(known - tried)]
+    return problems
+
+
 def citations(root):
     """Yields (id, path, line number)."""
     for folder in FOLDERS:
@@ -130,6 +151,7 @@ def main(argv):
     rules, problems = stated_rules(root)
     problems += compare_with_table(root, rules)
     problems += check_reductions(root, rules)
+    problems += check_ranks(root, rules)
     cited = set()
     for identifier, path, number in citations(root):
         if identifier not in rules and looks_like_a_rule(identifier, rules):

@@ -5,8 +5,8 @@
                second with host code. Where the time goes: perf record -e cpu-clock -g heddle check …; perf
                report --sort comm,sym (the process named by a hash is the program, `heddle` judges)
     cores      the same search with one process and with several
-    ranks      the same search on one rank and on several of this machine (Open MPI): processor time, states that two of
-               them have explored, messages and bytes
+    ranks      the same search with N processes, on N ranks of this machine (Open MPI), and on N as if each had a machine of its
+               own: wall clock, processor time, states that two ranks have explored, messages and bytes
     examples   the document's examples (aim: each below 0.5 s once compiled)
     idioms     states and time of every case of tests/check/idioms and tests/check/clauses
     axb        29 tests x 4 shapes x 4 progress models (aim: below 10 s)
@@ -130,27 +130,35 @@ def cores():
 
 
 def ranks():
-    print("== ranks: the same search on 1, 2, 4 ranks of this machine, one process each: processor time of all of them (start of MPI and of "
-          "the program on each rank included), what two ranks have explored, and what all ranks have sent")
+    print("== ranks: the same search with N processes of one rank (-jN), on N ranks of this machine, which lend their processors to one, "
+          "and on N that search as if each had a machine of its own, one process each: wall clock; processor time of all processes (start "
+          "of MPI and of the program on each rank included); where the search is divided, what two ranks have explored, and what all "
+          "ranks have sent")
     launcher = shutil.which("mpirun.openmpi")
     if not launcher:
         print("no Open MPI")
         return
+    most = max(len(os.sched_getaffinity(0)), 4)
     for program, words, options in ((LOCKS, "philosophers-ordered plain 7", ["--max-states=3000000"]),
                                     (LOCKS, "philosophers-ordered plain 7", ["--max-states=3000000", *REDUCTIONS["neither"]]),
                                     (LOCKS, "ticket-lock plain 7", ["--max-states=3000000", *REDUCTIONS["neither"]])):
         check(program, words, "--max-states=16")  # compiles, once
-        alone = None
-        for count in 1, 2, 4:
-            before = [launcher, "--oversubscribe", "--allow-run-as-root", "-n", str(count)] if count > 1 else []
-            answer, seconds, faults, said = processor_time(program, words, *options, "-j1", before=before)
-            alone = alone or seconds
-            cost = re.findall(r"have sent (\d+) messages, (\d+) bytes, .*; (\d+) states more were explored twice", said)
-            messages, size, twice = (sum(map(int, column)) for column in zip(*cost)) if cost else (0, 0, 0)
-            states = answer["states"]
-            print(f"{words:<30}{states:>10,} states  {count} ranks  processor {seconds:>6.2f} s  x{seconds / alone:<5.2f}{faults:>9,} faults  "
-                  f"{100 * twice / states:>4.1f} % twice  {messages:>6,} messages  {size / states:>5.1f} bytes per state"
-                  f"{'' if finished(answer) else '   CUT SHORT'}", flush=True)
+        for count in (n for n in (1, 2, 4, 8, 16) if n <= most):
+            processes = None
+            mpirun = [launcher, "--oversubscribe", "--allow-run-as-root", "-n", str(count)]
+            for name, before, flags in (("processes", [], [f"-j{count}"]), ("ranks", mpirun, ["-j1"]),
+                                        ("ranks apart", mpirun, ["-j1", "--ranks-per-machine=1"])):
+                begun = time.monotonic()
+                answer, seconds, faults, said = processor_time(program, words, *options, *flags, before=before)
+                wall = time.monotonic() - begun
+                processes = processes or (wall, seconds)
+                cost = re.findall(r"have sent (\d+) messages, (\d+) bytes, .*; (\d+) states more were explored twice", said)
+                messages, size, twice = (sum(map(int, column)) for column in zip(*cost)) if cost else (0, 0, 0)
+                states = answer["states"]
+                print(f"{words:<30}{states:>10,} states  {count:>2} {name:<12}{wall:>7.2f} s  speed x{processes[0] / wall:<5.2f}"
+                      f"processor {seconds:>6.2f} s  x{seconds / processes[1]:<5.2f}{faults:>9,} faults"
+                      + (f"  {100 * twice / states:>4.1f} % twice  {messages:>6,} messages  {size / states:>5.1f} bytes per state" if cost else "")
+                      + ("" if finished(answer) else "   CUT SHORT"), flush=True)
 
 
 def examples():

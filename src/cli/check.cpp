@@ -129,31 +129,63 @@ void say_if_interrupted(report::Report& report) {
   }
 }
 
-/// The ranks of an MPI job, for searches.
+/// The ranks of an MPI job that search: one of each machine, or all of them.
 class PeersOf final : public explore::Peers {
 public:
-  explicit PeersOf(Ranks& ranks) : ranks_(ranks) {}
+  PeersOf(Ranks& ranks, std::vector<int> members)
+      : ranks_(ranks),
+        members_(std::move(members)),
+        rank_(number_of(ranks.rank())) {}
   /// Rank 0: whatever becomes of the check, the others need not wait for more.
   ~PeersOf() override {
     if (rank() == 0) {
       explore::dismiss_ranks(*this);
     }
   }
-  int rank() const override { return ranks_.rank(); }
-  int size() const override { return ranks_.size(); }
-  void send(int to, std::string_view bytes) override { ranks_.send(to, bytes); }
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(members_.size()); }
+  void send(int to, std::string_view bytes) override { ranks_.send(name(to), bytes); }
   std::optional<Message> receive() override {
     auto message = ranks_.receive(std::chrono::milliseconds(0));
-    return message ? std::optional(Message{message->from, std::move(message->text)}) : std::nullopt;
+    const int from = message ? number_of(message->from) : -1;
+    return from >= 0 ? std::optional(Message{from, std::move(message->text)}) : std::nullopt;
   }
   void lost(int rank) override {
-    fmt::print(stderr, "heddle: rank {} does not answer any more: rank 0 searches alone\n", rank);
-    ranks_.lost(rank);
+    fmt::print(
+        stderr,
+        "heddle: rank {} does not answer any more: rank 0 searches alone\n",
+        name(rank)
+    );
+    ranks_.lost(name(rank));
   }
 
 private:
+  /// In the job.
+  int name(int peer) const { return members_[static_cast<std::size_t>(peer)]; }
+  int number_of(int rank) const {
+    const auto found = std::ranges::find(members_, rank);
+    return found != members_.end() ? static_cast<int>(found - members_.begin()) : -1;
+  }
+
   Ranks& ranks_;
+  std::vector<int> members_;
+  int rank_;
 };
+
+/// How many processes search for `here` ranks, which have lent this one their processors.
+std::uint32_t jobs_for(int here, const CheckOptions& options, const Ranks& ranks) {
+  constexpr std::uint32_t most = 1024;
+  const auto count = static_cast<std::uint32_t>(here);
+  std::uint32_t jobs = options.workers.jobs * count;
+  if (options.ranks_per_machine != 0) {
+    const auto all = static_cast<std::uint32_t>(ranks.size_here());
+    jobs = jobs != 0 ? jobs : std::max(explore::jobs_of({}) / all, 1U) * count;
+  } else {
+    const std::uint32_t processors = ranks.borrow_processors();
+    jobs = jobs != 0 ? jobs : std::max(processors, count);
+  }
+  return std::min(jobs, most);
+}
 
 /// What all ranks have to have in common.
 Result<std::map<std::string, std::string>>
@@ -207,9 +239,14 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
     constexpr unsigned seconds_each = 20;
     TRY(races, find_races(target, options.device, options.races, seconds_each, ranks));
   }
+  const Ranks::Machines machines =
+      ranks != nullptr ? ranks->machines(options.ranks_per_machine) : Ranks::Machines();
+  if (ranks != nullptr && !machines.leads) {
+    return report::Report(); // another rank has its processors, and rank 0 reports
+  }
   std::optional<PeersOf> peers;
-  if (ranks != nullptr && ranks->size() > 1) {
-    peers.emplace(*ranks);
+  if (machines.leaders.size() > 1) {
+    peers.emplace(*ranks, machines.leaders);
   }
   const bool leads = ranks == nullptr || ranks->rank() == 0;
   RacesFound unwritten;
@@ -245,17 +282,16 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
       request.options.lockstep && options.device.reconvergence == "common-exit";
   request.options.guide_barriers = options.device.barriers == "guide";
   request.workers = options.workers;
-  if (ranks != nullptr && request.workers.jobs == 0) {
-    request.workers.jobs = std::max(
-        explore::jobs_of(request.workers) / static_cast<std::uint32_t>(ranks->size_here()),
-        1U
-    );
+  if (ranks != nullptr) {
+    request.workers.jobs = jobs_for(machines.ranks_here, options, *ranks);
   }
   if (!leads) {
     TRY_VOID(explore::serve_searches(request, *peers));
     return report::Report(); // it is rank 0's
   }
-  request.peers = peers ? &*peers : nullptr;
+  // What is kept is one table: so that it holds the whole search, only this rank searches.
+  const bool keeps_alone = peers && !options.checkpoint.empty();
+  request.peers = peers && !keeps_alone ? &*peers : nullptr;
   request.fair_hangs = [&](unsigned seconds) {
     return find_fair_hangs(target, options.device, seconds);
   };
@@ -295,6 +331,11 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   }
   if (options.uninitialised) {
     add_unwritten(report, std::move(unwritten));
+  }
+  if (keeps_alone) {
+    report.warnings.emplace_back(
+        "with --checkpoint rank 0 searches alone; the file holds the whole search"
+    );
   }
   const Remarks::Found found = remarks.read();
   report.warnings.insert(report.warnings.end(), found.texts.begin(), found.texts.end());

@@ -507,6 +507,16 @@ void define_check(CLI::App& app, Options& options) {
   define_limits(*check, options.check.search, options.check.workers);
   check
       ->add_option(
+          "--ranks-per-machine",
+          options.check.ranks_per_machine,
+          "Under an MPI launcher: as if each N ranks had a machine to themselves (default: as it "
+          "is). "
+          "The first rank of a machine searches with the processors of all ranks there"
+      )
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("N");
+  check
+      ->add_option(
           "--progress-file",
           options.check.progress_file,
           "Write a line of JSON to FILE each second of a search: how far it is"

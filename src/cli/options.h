@@ -42,6 +42,7 @@ struct CheckOptions : ProgramOptions {
   bool uninitialised = false;            // one schedule under the monitor of unwritten memory
   explore::Options search;
   explore::Workers workers;
+  int ranks_per_machine = 0; // as if each so many ranks had a machine; 0: as it is
   std::string progress_file;
 };
 

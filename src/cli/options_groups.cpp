@@ -49,6 +49,7 @@ const std::vector<Heading>& headings() {
         "--checkpoint-every",
         "--resume",
         "--states-alone",
+        "--ranks-per-machine",
         "--seed",
         "--cone"}},
       {"Output",

@@ -2,12 +2,17 @@
 #include "cli/ranks.h"
 
 #include "cli/launch.h"
+#include "explore/explored_process.h"
+#include "explore/interruption.h"
+#include "explore/peers.h"
 
 #include "mpi/ranks.h"
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -17,9 +22,12 @@
 namespace heddle::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 constexpr auto between_looks = std::chrono::milliseconds(2);
 constexpr auto patience = std::chrono::seconds(300); // until all have compiled
-constexpr std::string_view bye = "bye", bye_without_one = "bye, one is lost";
+constexpr auto between_looks_of_the_idle = std::chrono::milliseconds(20);
+constexpr std::string_view over = "over?", all_sent = "all sent", bye = "bye",
+                           bye_without_one = "bye, one is lost";
 
 bool is_set(const char* name) {
   return std::getenv(name) != nullptr;
@@ -119,25 +127,67 @@ Result<std::unique_ptr<Ranks>> Ranks::join() {
 }
 
 Ranks::~Ranks() {
-  // While the others have nothing to do they leave the processor to rank 0.
   if (rank() == 0) {
-    for (int other = 1; other < size(); ++other) {
-      send(other, some_lost_ ? bye_without_one : bye);
-    }
+    end_others();
   } else {
-    for (;;) {
-      const auto message = receive(std::chrono::milliseconds(1000));
-      if (message && (message->text == bye || message->text == bye_without_one)) {
-        some_lost_ = message->text == bye_without_one;
-        break;
-      }
-    }
+    await_end();
   }
   if (some_lost_) {
     std::fflush(nullptr);
     ranks_->leave(exit_code_);
   }
   ranks_->finish();
+}
+
+/// Rank 0. MPI ends only with all ranks, and with nothing under way that nobody receives: so each
+/// says when all that it has sent has arrived, and receives until all have said so.
+void Ranks::end_others() {
+  std::set<int> others;
+  for (int other = 1; other < size(); ++other) {
+    if (!lost_.contains(other)) {
+      others.insert(other);
+      send(other, over);
+    }
+  }
+  const auto end = Clock::now() + explore::silence_of_the_dead;
+  while (!others.empty() && Clock::now() < end) {
+    const auto message = receive(between_looks);
+    if (message && message->text == all_sent) {
+      others.erase(message->from);
+    }
+  }
+  for (const int other : others) {
+    fmt::print(stderr, "heddle: rank {} does not answer any more: nobody waits for it\n", other);
+    lost(other);
+  }
+  for (int other = 1; other < size(); ++other) {
+    send(other, some_lost_ ? bye_without_one : bye);
+  }
+}
+
+/// The others. They leave the processor to rank 0.
+void Ranks::await_end() {
+  const explore::Interruption is_rank_0s; // all get the signal, and that one writes the report
+  constexpr auto most = explore::silence_of_the_dead / 2; // for one that does not receive any more
+  std::optional<Clock::time_point> end;
+  bool has_said_so = false;
+  for (;;) {
+    const auto message = receive(std::chrono::milliseconds(0));
+    if (message && (message->text == bye || message->text == bye_without_one)) {
+      some_lost_ = message->text == bye_without_one;
+      return;
+    }
+    if (message && message->text == over) {
+      end = Clock::now() + most;
+    }
+    if (end && !has_said_so && (ranks_->all_sent() != 0 || Clock::now() >= *end)) {
+      has_said_so = true;
+      send(0, all_sent);
+    }
+    if (!message) {
+      std::this_thread::sleep_for(end ? between_looks : between_looks_of_the_idle);
+    }
+  }
 }
 
 int Ranks::rank() const {
@@ -148,6 +198,28 @@ int Ranks::size() const {
 }
 int Ranks::size_here() const {
   return ranks_->size_here;
+}
+
+Ranks::Machines Ranks::machines(int each) const {
+  const auto leader_of = [&](int rank) {
+    return each != 0 ? rank - rank % each : ranks_->leaders[rank];
+  };
+  Machines machines;
+  for (int rank = 0; rank < size(); ++rank) {
+    if (leader_of(rank) == rank) {
+      machines.leaders.push_back(rank);
+    }
+    machines.ranks_here +=
+        rank != this->rank() && leader_of(rank) == leader_of(this->rank()) ? 1 : 0;
+  }
+  machines.leads = leader_of(rank()) == rank();
+  return machines;
+}
+
+std::uint32_t Ranks::borrow_processors() const {
+  // What the launcher has bound this rank to is less; if the system does not allow it, it stays so.
+  ::sched_setaffinity(0, sizeof ranks_->processors_here, &ranks_->processors_here);
+  return explore::jobs_of({});
 }
 
 void Ranks::send(int to, std::string_view text) {
@@ -207,7 +279,8 @@ Result<void> Ranks::agree(const Result<std::map<std::string, std::string>>& what
   return {};
 }
 
-void Ranks::lost(int) {
+void Ranks::lost(int rank) {
+  lost_.insert(rank);
   some_lost_ = true;
 }
 

@@ -10,11 +10,14 @@
 #include "base/result.h"
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 struct HeddleRanks;
 
@@ -24,7 +27,8 @@ class Ranks {
 public:
   /// Input error: a launcher has started several of us, but its MPI cannot be used.
   static Result<std::unique_ptr<Ranks>> join();
-  /// Waits until all ranks are here.
+  /// Waits until all ranks are here and nothing that they have sent is under way, but not for one
+  /// that does not answer.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -32,6 +36,17 @@ public:
   int rank() const;
   int size() const;
   int size_here() const; // on this machine
+  /// Ranks of one machine belong together. `each`: as if so many had a machine, one after the
+  /// other; 0: as it is.
+  struct Machines {
+    std::vector<int> leaders; // the first rank of each, rank 0 first
+    bool leads = false;       // this one does
+    int ranks_here = 1;
+  };
+  Machines machines(int each) const;
+  /// From now on this process may use all that the ranks of its machine may. How many processors
+  /// that is.
+  std::uint32_t borrow_processors() const;
   void send(int to, std::string_view text);
   struct Message {
     int from = 0;
@@ -44,12 +59,14 @@ public:
   Result<void> agree(const Result<std::map<std::string, std::string>>& what);
   /// A rank does not answer any more: nobody waits for the others at the end.
   void lost(int rank);
-  bool some_lost() const { return some_lost_; }
 
 private:
   explicit Ranks(const HeddleRanks* ranks) : ranks_(ranks) {}
+  void end_others();
+  void await_end();
 
   const HeddleRanks* ranks_;
+  std::set<int> lost_; // rank 0
   bool some_lost_ = false;
   int exit_code_ = 0;
 

@@ -113,7 +113,8 @@ DividedSearch::DividedSearch(
            .begin = message_for(options),
            .states_alone = times_alone * request.workers.states_alone,
            .end_all = std::move(end_all),
-           .starts_at_once = options.starts_at_once}
+           .starts_at_once = options.starts_at_once,
+           .max_states = options.max_states}
       ) {
   table.rank_board()
       .divide(0, static_cast<std::uint32_t>(request.peers->size()), /*does_errands=*/false);
@@ -144,16 +145,23 @@ Result<void> DividedSearch::put_together(std::string& limit) {
   if (!divided_) {
     return {};
   }
-  if (link_.parts_are_missing()) {
+  if (limit.empty()) {
+    limit = link_.problem();
+  }
+  const std::size_t missing = link_.parts_missing();
+  if (missing != 0 && limit.empty()) {
     table_.distrust_other_ranks();
-    if (limit.empty()) {
-      table_.note(Fact::Unrepeatable); // by this rank, once more
-    }
+    table_.note(Fact::Unrepeatable); // by this rank, once more
     return {};
   }
   TRY(const std::size_t twice, table_.take_in(link_.parts()));
-  if (limit.empty()) {
-    limit = link_.problem();
+  if (missing != 0) {
+    table_.add_event(
+        EventKind::Incomplete,
+        0,
+        0,
+        fmt::format("what {} of {} ranks have found is missing", missing, link_.parts().size())
+    );
   }
   const RankLink::Cost& cost = link_.cost();
   PhaseTime::note(
@@ -167,9 +175,9 @@ Result<void> DividedSearch::put_together(std::string& limit) {
           twice
       )
   );
-  if (table_.saw(Fact::OutOfStates)) {
-    table_.distrust_other_ranks(); // there may have been no room for what they have found
-  } else if (limit.empty() && table_.left_unclaimed() != 0) {
+  if (!limit.empty() || link_.is_void()) {
+    table_.distrust_other_ranks(); // not all that has been left to others has been done
+  } else if (table_.left_unclaimed() != 0) {
     table_.note(Fact::Unrepeatable); // by one rank, then
   }
   return {};

@@ -7,8 +7,8 @@
 //   TRY_VOID(serve_searches(request, peers));          // the others, until dismiss_ranks()
 //
 // What is shared is what a rank need *not* do; what it has to do is with it, or on its way to
-// another one. So a message that is late or lost costs time and no state (explorer_ranks.cpp has
-// the claim and the proof).
+// another one. So a message that is late or lost costs time and no state (spec/ranks.md has the
+// claim and the proof).
 #pragma once
 
 #include "explore/peers.h"
@@ -38,6 +38,8 @@ public:
   bool goes_on(const std::optional<int>& status, const std::string& limit);
   /// What is to be watched then.
   Watch::Of rest(Watch::Of of, const Options& options) const;
+  /// As RankLink::add_others().
+  void add_others(Progress& progress) { link_.add_others(progress); }
   /// All processes of this rank have ended. The table is everybody's. `limit`: which was reached,
   /// and is set if another rank has met one. Input error: what came from a rank cannot be used.
   Result<void> put_together(std::string& limit);

@@ -126,7 +126,9 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
       .begun = request.begun,
       .file = request.progress_file,
       .keep = is_kept ? keep : std::function<void()>(),
-      .seconds_between_keeps = is_kept ? part.checkpoint->seconds_between() : 0
+      .seconds_between_keeps = is_kept ? part.checkpoint->seconds_between() : 0,
+      .add_others = divided ? [&](Progress& progress) { divided->add_others(progress); }
+                            : std::function<void(Progress&)>()
   };
   std::jthread pages;
   if (limits.processes > 1) {
@@ -153,6 +155,8 @@ search(const CheckRequest& request, ForkServer& server, Handover handover, const
         auto [again, limit_again] = wait(divided->rest(of, options));
         status = again;
         limit = limit_again;
+      } else {
+        limit = "the program could not be started again for work of other ranks";
       }
     }
     pages = {}; // nobody writes to the table any more, but what follows

@@ -234,7 +234,6 @@ private:
 
   // explorer_ranks.cpp
   std::uint32_t own_rank() const { return ranks_ ? ranks_->rank() : 0; }
-  Choices not_elsewhere(const Hash128& hash, StateId state, Choices granted);
   void begin_elsewhere(Node& node) const;
   bool share_with_ranks();
   void note_way();
@@ -341,6 +340,7 @@ private:
   bool has_permit_ = true;                  // to search
   std::optional<RankBoard> ranks_;          // in a search that is divided
   bool serves_ = false;                     // is the process that waits for errands
+  bool takes_errands_ = false;              // … or the one that it has forked for the last one
   std::optional<Errand> errand_;            // is on its way to the base of this one …
   std::size_t errand_taken_ = 0;            // … and has taken so many of its steps
   std::vector<Errand::Step> way_;           // in a divided search: to the first state of path_

@@ -64,6 +64,7 @@ pid_t Explorer::fork_searcher(Searcher& searcher, std::optional<WorkBoard::Famil
     queue_ = 0;
     since_open_ = 0;
     helpers_.clear();
+    takes_errands_ = false;
     family_ = family;
     table_.become(searcher.process);
   } else if (searcher.id < 0) {

@@ -1,11 +1,10 @@
 // One search on several ranks (divided_search.h): what a process of it does otherwise. It makes no
 // move that it knows another rank to make, gives work to ranks that have none, and does theirs.
 //
-// Claim: what is not explored here because it is claimed elsewhere is explored there. A claim is
-// announced after StateTable::claim() has granted it and not_elsewhere() has kept it, and from then
-// on it is in the choices of a node: it is made, or given away as a part of a Work, whose taker
-// makes it, or the search ends early and says so. So an announcement may
-// arrive late or never, and any rank may have found the state first.
+// What is not explored here because it is claimed elsewhere is explored there: [RANK-CLAIMS] in
+// spec/ranks.md. A claim is announced after StateTable::claim() has granted it and keep_ours() has
+// kept it, and from then on it is in the choices of a node: it is made, or given away as a part of
+// a Work, whose taker makes it, or the search ends early and says so.
 #include "explore/explorer_impl.h"
 #include "explore/schedule.h"
 
@@ -20,39 +19,6 @@ namespace {
 constexpr auto between_pieces_for_ranks = std::chrono::microseconds(500);
 
 } // namespace
-
-/// Of what this rank's table has granted: what no other rank is known to have claimed. The others
-/// are told of it.
-Choices Explorer::not_elsewhere(const Hash128& hash, StateId state, Choices granted) {
-  const auto is_ours = [&](const Hash128& claim) {
-    if (ranks_->is_elsewhere(claim)) {
-      return false;
-    }
-    ranks_->announce(claim);
-    return true;
-  };
-  if (granted.device && !is_ours(claim_of_devices(hash))) {
-    granted.device = false;
-    table_.leave_elsewhere(state);
-  }
-  const auto keep_ways = [&](std::uint64_t& ways, bool first) {
-    std::uint64_t kept = 0;
-    // Those of threads that there are: others may be asked for, too.
-    for (unsigned t = 0; t < threads_.count(); ++t) {
-      if ((ways >> t & 1) != 0 && is_ours(claim_of_way(hash, t, first))) {
-        kept |= std::uint64_t{1} << t;
-      }
-    }
-    const std::uint64_t present = (std::uint64_t{2} << (threads_.count() - 1)) - 1;
-    if ((ways & present) != kept) {
-      table_.leave_ways_elsewhere(state);
-    }
-    ways = kept;
-  };
-  keep_ways(granted.first_ways, /*first=*/true);
-  keep_ways(granted.other_ways, /*first=*/false);
-  return granted;
-}
 
 /// Ranks that come to the same states try the moves of devices in different orders, so that each
 /// finds something that the others have not claimed a moment ago.
@@ -122,6 +88,7 @@ Errand Explorer::await_errand() {
     const pid_t id = fork_searcher(child);
     if (id == 0) {
       serves_ = false;
+      takes_errands_ = true;
       return *std::move(errand);
     }
     if (id < 0) {
@@ -148,8 +115,9 @@ bool Explorer::do_errand() {
       return true;
     }
     errand_.reset();
-    // Else somewhere behind it, where nobody goes back from.
-  } while (way_.size() == base && helpers_.empty() && take_errand_here());
+    // Else somewhere behind it, where nobody goes back from. A member of its family has nothing to
+    // say of the others, which may be at work.
+  } while (takes_errands_ && way_.size() == base && helpers_.empty() && take_errand_here());
   return false;
 }
 

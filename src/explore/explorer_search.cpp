@@ -1,5 +1,6 @@
 // The search: depth first, in place where moves can be undone, in forked processes where not.
 #include "base/check.h"
+#include "explore/claim_rule.h"
 #include "explore/explorer_impl.h"
 #include "explore/few_moves.h"
 #include "explore/judged_move.h"
@@ -311,7 +312,7 @@ bool Explorer::arrive(const Look& look, const Choices& asked) {
   }
   Choices mine = table_.claim(node.state, all);
   if (ranks_) {
-    mine = not_elsewhere(hash, node.state, mine);
+    mine = keep_ours(*ranks_, table_, hash, node.state, threads_.count(), mine);
   }
   if (!one_way()) {
     std::erase_if(node.choices, [&](const Choice& choice) { return !is_in(choice, mine); });
@@ -603,13 +604,8 @@ bool Explorer::leads_to_known(const Node& node, const Choice& choice) {
   if (!choice.ahead) {
     return false;
   }
-  auto to = table_.find_done(choice.state);
-  if (!to && ranks_ && ranks_->is_elsewhere(claim_of_devices(choice.state))) {
-    to = table_.know(choice.state);
-    if (to) {
-      table_.note_elsewhere(*to);
-    }
-  }
+  const auto to =
+      ranks_ ? done_somewhere(*ranks_, table_, choice.state) : table_.find_done(choice.state);
   if (!to) {
     return false;
   }
@@ -687,8 +683,9 @@ bool Explorer::search() {
   while (!path_.empty()) {
     if ((table_.saw(Fact::SumsClash) && !stepper_.sums_clash()) || table_.saw(Fact::Refuted) ||
         table_.saw(Fact::HostClash) || table_.saw(Fact::GaveUp) || table_.saw(Fact::Unrepeatable) ||
-        (options_.starts_at_once && table_.saw(Fact::Circle))) {
-      finish(); // another process has found out
+        (options_.starts_at_once && table_.saw(Fact::Circle)) ||
+        (ranks_ && table_.saw(Fact::OutOfStates))) { // of all ranks together
+      finish();                                      // another process has found out
     }
     if (!path_.back().looked_ahead) {
       look_ahead(path_.back());

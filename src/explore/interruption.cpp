@@ -35,7 +35,7 @@ void install(int number, struct sigaction& old) {
   struct sigaction ours{};
   ours.sa_handler = on_interruption;
   ::sigaction(number, nullptr, &old);
-  if (old.sa_handler == SIG_DFL) {
+  if (old.sa_handler != SIG_IGN) { // MPI libraries have handlers that end the process
     ::sigaction(number, &ours, nullptr);
   }
 }

@@ -99,7 +99,7 @@ std::byte* RankBoard::inbox() const {
 }
 std::uint64_t* RankBoard::bucket(const Hash128& claim) const {
   auto* const buckets = reinterpret_cast<std::uint64_t*>(inbox() + most_bytes);
-  return buckets + (claim.low >> 1 & (buckets_ - 1)) * (line / sizeof(std::uint64_t));
+  return buckets + (claim.low >> 2 & (buckets_ - 1)) * (line / sizeof(std::uint64_t));
 }
 
 std::uint32_t RankBoard::rank() const {

@@ -9,11 +9,11 @@
 //   for (const Hash128& claim : board.take_announced()) …      // the tool sends them …
 //   board.note_elsewhere(claim);                               // … and notes what it receives
 //
-// A *claim* names moves of one state by 127 bits: claim_of_devices(), claim_of_way().
+// A *claim* names moves of one state by 126 bits: claim_of_devices(), claim_of_way().
 //
 // May be wrong: what is announced may be lost (the ring is full), and so may what is noted (each
 // bucket keeps four claims). Then two ranks make the same moves, which costs time. A claim that
-// nobody has made is found only if two hashes of 127 bits are equal.
+// nobody has made is found only if two hashes of 126 bits are equal.
 #pragma once
 
 #include "base/hash.h"
@@ -26,15 +26,19 @@
 
 namespace heddle::explore {
 
-/// All moves of devices in the state with this hash. No claim is zero: the lowest bit is set.
+/// All moves of devices in the state with this hash. No claim is zero: the lowest bit is set. The
+/// next one tells kinds apart.
 inline Hash128 claim_of_devices(const Hash128& state) {
-  return {state.low | 1, state.high};
+  return {(state.low & ~std::uint64_t{2}) | 1, state.high};
+}
+inline bool is_claim_of_devices(const Hash128& claim) {
+  return (claim.low & 2) == 0;
 }
 /// One way of a host thread to go on in it: the first one, or the others.
 inline Hash128 claim_of_way(const Hash128& state, unsigned thread, bool first) {
   const std::uint64_t number = 2 * std::uint64_t{thread} + (first ? 1 : 2);
   return {
-      (state.low + number * 0x9e37'79b9'7f4a'7c15ULL) | 1,
+      (state.low + number * 0x9e37'79b9'7f4a'7c15ULL) | 3,
       state.high ^ number * 0xc2b2'ae3d'27d4'eb4fULL
   };
 }

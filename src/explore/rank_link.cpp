@@ -2,7 +2,7 @@
 //   B what is searched    C claims             F facts, and what is learned   N notes of accesses
 //   P a piece of work     W give one away      I idle                         A alive
 //   L a limit was met     E it is over         T a piece of a table           D that was all of it
-//   G a piece of a table has been taken
+//   G a piece of a table has been taken                                        Z it takes no work
 #include "explore/rank_link.h"
 
 #include "base/check.h"
@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace heddle::explore {
@@ -22,9 +23,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto tick = std::chrono::milliseconds(1);
-// One that has been asked for work may have none: then another one is.
-constexpr auto time_to_give = std::chrono::milliseconds(5);
 constexpr std::size_t most_messages_at_once = 256;
+// After an interruption. A launcher kills a second later, and the report has to be written.
+constexpr auto patience_of_the_interrupted = std::chrono::milliseconds(250);
 
 template <class T> std::string_view bytes_of_value(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
@@ -43,9 +44,48 @@ struct Facts {
 
 } // namespace
 
+/// The board of this rank, and messages. A piece, and that a rank is idle, are sent behind all that
+/// it has found out before.
+class RankLink::Around final : public AroundWork {
+public:
+  explicit Around(RankLink& link) : link_(link), board_(link.of_.board) {}
+  bool is_idle() override { return board_.is_idle(); }
+  std::optional<std::string> take_given() override {
+    const auto given = board_.take_given();
+    if (!given) {
+      return std::nullopt;
+    }
+    ++link_.cost_.pieces;
+    return std::string(as_text(*given));
+  }
+  void put(std::string_view piece) override { board_.put(as_bytes(piece)); }
+  void ask() override { board_.ask(); }
+  void ask_no_more() override { board_.ask_no_more(); }
+  void end() override {
+    link_.ended_ = true;
+    board_.end();
+  }
+  void send_piece(int to, std::string_view piece) override {
+    link_.exchange();
+    link_.send(to, 'P', piece);
+  }
+  void send_wish(int to) override { link_.send(to, 'W'); }
+  void send_idle() override {
+    link_.exchange();
+    link_.send(0, 'I');
+  }
+
+private:
+  RankLink& link_;
+  RankBoard board_;
+};
+
 RankLink::RankLink(Peers& peers, Of of)
     : peers_(peers),
       of_(std::move(of)),
+      around_(std::make_unique<Around>(*this)),
+      work_of_all_(peers.size()),
+      tally_(peers.size()),
       others_(static_cast<std::size_t>(peers.size())) {
   begun_ = !leads();
   starting_ = peers.size() - 1;
@@ -110,6 +150,7 @@ void RankLink::receive() {
 void RankLink::note_claims(std::string_view body) {
   constexpr std::size_t ahead = 16;
   const std::size_t count = body.size() / sizeof(Hash128);
+  const std::lock_guard hold(tally_mutex_);
   const auto claim = [&](std::size_t n) {
     Hash128 value;
     std::memcpy(&value, body.data() + n * sizeof value, sizeof value);
@@ -120,6 +161,9 @@ void RankLink::note_claims(std::string_view body) {
       of_.board.fetch(claim(n + ahead));
     }
     of_.board.note_elsewhere(claim(n));
+    if (leads()) {
+      tally_.claimed(claim(n));
+    }
   }
 }
 
@@ -141,14 +185,17 @@ void RankLink::take(int from, char kind, std::string_view body) {
     tell(body, from);
     break;
   case 'P':
-    work_.emplace_back(body);
-    others_[static_cast<std::size_t>(from)].is_asked = false;
+    if (leads()) {
+      work_of_all_.heard_piece(from, std::string(body));
+    } else {
+      work_.take(std::string(body));
+    }
     break;
   case 'W':
     of_.board.ask();
     break;
   case 'E':
-    unwanted_ = !body.empty();
+    unwanted_ = unwanted_ || !body.empty();
     stop();
     break;
   case 'G':
@@ -165,15 +212,19 @@ void RankLink::take_from(int from, char kind, std::string_view body) {
   int& part = parts_[static_cast<std::size_t>(from)];
   switch (kind) {
   case 'I':
-    starting_ -= other.state == State::Starts ? 1 : 0;
-    other.state = State::Idle;
-    other.is_asked = false;
+    has_started(from);
+    work_of_all_.heard_idle(from);
+    break;
+  case 'Z':
+    has_started(from);
+    if (work_of_all_.state(from) == WorkOfAll::State::Busy && !is_void()) {
+      note_problem("a rank's part of the search ended before it was over");
+    }
+    work_of_all_.gone(from);
     break;
   case 'L':
-    if (problem_.empty()) {
-      problem_ = body;
-    }
-    stop();
+    has_started(from);
+    note_problem(body);
     break;
   case 'T':
     if (part < 0) {
@@ -186,13 +237,36 @@ void RankLink::take_from(int from, char kind, std::string_view body) {
       body.remove_prefix(static_cast<std::size_t>(some));
     }
     break;
+  case 'A': {
+    RankTally::Part tally;
+    if (body.size() == sizeof tally) {
+      std::memcpy(&tally, body.data(), sizeof tally);
+      const std::lock_guard hold(tally_mutex_);
+      tally_.heard(from, tally);
+    }
+    break;
+  }
   case 'D':
-    other.state = State::Ended;
+    other.ended = true;
+    other.is_here = part >= 0;
     add_cost(body);
     break;
   default:
     break;
   }
+}
+
+/// Rank 0: the processes of another one are there, or have been.
+void RankLink::has_started(int rank) {
+  starting_ -= work_of_all_.state(rank) == WorkOfAll::State::Starts ? 1 : 0;
+}
+
+/// Rank 0: it will not be everything.
+void RankLink::note_problem(std::string_view why) {
+  if (problem_.empty()) {
+    problem_ = why;
+  }
+  stop();
 }
 
 /// Rank 0: what another one has sent.
@@ -221,6 +295,10 @@ void RankLink::tell(std::string_view body, int from) {
 void RankLink::exchange_claims() {
   const std::vector<Hash128> fresh = of_.board.take_announced();
   claims_.insert(claims_.end(), fresh.begin(), fresh.end());
+  if (leads()) {
+    const std::lock_guard hold(tally_mutex_);
+    std::ranges::for_each(fresh, [&](const Hash128& claim) { tally_.claimed(claim); });
+  }
   if (!begun_ || claims_.empty()) {
     return;
   }
@@ -291,7 +369,6 @@ bool RankLink::own_search_over() {
   return begun_;
 }
 
-/// What it has met makes going on useless.
 bool RankLink::is_void() const {
   const auto facts = {
       Fact::SumsClash,
@@ -306,35 +383,6 @@ bool RankLink::is_void() const {
          (of_.starts_at_once && of_.table.saw(Fact::Circle));
 }
 
-void RankLink::ask_for_work() {
-  const auto now = Clock::now();
-  std::size_t wanted = own_.state == State::Idle ? 1 : 0, asked = work_.size();
-  const auto look = [&](Other& one) {
-    wanted += &one != &own_ && one.state == State::Idle ? 1 : 0;
-    one.is_asked = one.is_asked && one.state == State::Busy && now - one.asked < time_to_give;
-    asked += one.is_asked ? 1 : 0;
-  };
-  look(own_);
-  for (std::size_t rank = 1; rank < others_.size(); ++rank) {
-    look(others_[rank]);
-  }
-  for (std::size_t tried = 0; tried < others_.size() && asked < wanted; ++tried) {
-    const std::size_t rank = next_asked_++ % others_.size();
-    Other& one = rank == 0 ? own_ : others_[rank];
-    if (one.state != State::Busy || one.is_asked) {
-      continue;
-    }
-    one.is_asked = true;
-    one.asked = now;
-    ++asked;
-    if (rank == 0) {
-      of_.board.ask();
-    } else {
-      send(static_cast<int>(rank), 'W');
-    }
-  }
-}
-
 void RankLink::lead() {
   begin_if_large();
   if (!begun_) {
@@ -345,12 +393,8 @@ void RankLink::lead() {
     const std::lock_guard hold(mutex_);
     serves = serves_;
   }
-  // In this order: who is idle has given all that he gives.
-  own_.state = serves && of_.board.is_idle() ? State::Idle : State::Busy;
-  if (auto given = of_.board.take_given()) {
-    ++cost_.pieces;
-    work_.emplace_back(as_text(*given));
-    own_.is_asked = false;
+  if (!stopped_ && tally_.are_more_than(of_.max_states)) {
+    of_.table.note_limit_of_states();
   }
   if (is_void() && !stopped_) {
     stop();
@@ -361,65 +405,68 @@ void RankLink::lead() {
     }
     return;
   }
-  for (std::size_t rank = 1; rank < others_.size() && !work_.empty(); ++rank) {
-    Other& other = others_[rank];
-    if (other.state == State::Idle) {
-      exchange(); // behind what is known so far
-      send(static_cast<int>(rank), 'P', work_.front());
-      work_.pop_front();
-      other.state = State::Busy;
-    }
-  }
-  if (!work_.empty() && own_.state == State::Idle) {
-    of_.board.put(as_bytes(work_.front()));
-    work_.pop_front();
-    own_.state = State::Busy;
-  }
   const auto now = Clock::now();
-  bool somebody = own_.state == State::Busy || !work_.empty();
   for (std::size_t rank = 1; rank < others_.size(); ++rank) {
-    Other& other = others_[rank];
-    somebody = somebody || other.state == State::Busy;
-    if (now - other.heard > silence_of_the_dead) {
+    if (now - others_[rank].heard > silence_of_the_dead) {
       give_up(static_cast<int>(rank));
       stop(); // nobody knows what it has done
       of_.end_all();
       return;
     }
   }
-  if (!somebody) {
-    ended_ = true;
-    of_.board.end();
+  if (work_of_all_.turn(*around_, serves, now)) {
     stop();
-    return;
   }
-  ask_for_work();
 }
 
 /// It has been silent.
 void RankLink::give_up(int rank) {
-  missing_ = true;
+  lost_ = true;
   peers_.lose(rank);
-  others_[static_cast<std::size_t>(rank)].state = State::Ended;
+  others_[static_cast<std::size_t>(rank)].ended = true;
+  send(rank, 'E', "-"); // it may only have been slow
 }
 
-/// Rank 0: until all tables are here, or somebody is silent.
+/// Rank 0: until all tables are here, or somebody is silent, or it takes too long after an
+/// interruption.
 void RankLink::collect() {
+  std::optional<Clock::time_point> end;
   for (;;) {
     receive();
+    if (!end && Interruption::received() != 0) {
+      end = Clock::now() + patience_of_the_interrupted;
+    }
     bool all = true;
     for (std::size_t rank = 1; rank < others_.size(); ++rank) {
       Other& other = others_[rank];
-      if (other.state != State::Ended && Clock::now() - other.heard > silence_of_the_dead) {
+      if (!other.ended && Clock::now() - other.heard > silence_of_the_dead) {
         give_up(static_cast<int>(rank));
       }
-      all = all && other.state == State::Ended;
+      all = all && other.ended;
     }
     if (all) {
       return;
     }
+    if (end && Clock::now() >= *end) {
+      send_to_others('E', "-");
+      return;
+    }
     std::this_thread::sleep_for(tick / 10);
   }
+}
+
+std::size_t RankLink::parts_missing() const {
+  return static_cast<std::size_t>(std::ranges::count(parts_, -1)) - 1;
+}
+
+void RankLink::add_others(Progress& progress) {
+  const std::lock_guard hold(tally_mutex_);
+  const RankTally::Part others = tally_.of_others();
+  progress.states = std::max(progress.states, tally_.states());
+  progress.depth = std::max(progress.depth, others.depth);
+  progress.open_moves += others.open_moves;
+  progress.processes += others.processes;
+  progress.explored = std::max(progress.explored - others.open_share, 0.0);
 }
 
 // --- The others ----------------------------------------------------------------------------------
@@ -436,26 +483,7 @@ void RankLink::follow() {
     }
     return;
   }
-  const bool is_idle = of_.board.is_idle(); // before the look at what has been given
-  if (is_idle) {
-    of_.board.ask_no_more();
-  }
-  if (const auto given = of_.board.take_given()) {
-    ++cost_.pieces;
-    exchange();
-    send(0, 'P', as_text(*given));
-  }
-  if (!is_idle) {
-    return;
-  }
-  if (!work_.empty()) {
-    of_.board.put(as_bytes(work_.front()));
-    work_.pop_front();
-    said_idle_ = false;
-  } else if (!std::exchange(said_idle_, true)) {
-    exchange();
-    send(0, 'I');
-  }
+  work_.turn(*around_);
 }
 
 // --- Both ----------------------------------------------------------------------------------------
@@ -465,14 +493,20 @@ void RankLink::stop() {
     return;
   }
   if (leads() && begun_) {
-    missing_ = missing_ || Interruption::received() != 0; // a launcher does not wait for long
-    send_to_others('E', missing_ ? "-" : "");
+    send_to_others('E', lost_ ? "-" : "");
   }
 }
 
 void RankLink::show_life() {
   if (Clock::now() >= next_sign_) {
-    send(0, 'A');
+    const StateTable::Frontier now = of_.table.frontier();
+    const RankTally::Part part{
+        .depth = now.depth,
+        .open_moves = now.queue,
+        .processes = now.processes,
+        .open_share = 1 - now.explored
+    };
+    send(0, 'A', bytes_of_value(part));
     next_sign_ = Clock::now() + between_signs_of_life;
   }
 }
@@ -502,13 +536,18 @@ void RankLink::finish(const std::string& limit) {
   exchange();
   if (leads()) {
     stop();
-    if (!missing_) {
+    if (!lost_) {
       collect();
+    }
+    for (std::size_t rank = 1; rank < parts_.size(); ++rank) {
+      if (!others_[rank].is_here && parts_[rank] >= 0) {
+        ::close(std::exchange(parts_[rank], -1)); // a piece of it
+      }
     }
     return;
   }
-  if (!stopped_ && !limit.empty()) {
-    send(0, 'L', limit);
+  if (!stopped_) {
+    send(0, limit.empty() ? 'Z' : 'L', limit);
   }
   while (!stopped_) {
     receive();
@@ -532,7 +571,10 @@ void RankLink::send_table() {
     ::lseek(file, 0, SEEK_SET);
     for (ssize_t some = 0; (some = ::read(file, buffer.data(), buffer.size())) > 0;) {
       send(0, 'T', std::string_view(buffer).substr(0, static_cast<std::size_t>(some)));
-      for (++sent; sent - parts_taken_ > most_under_way; receive()) {
+      for (++sent; sent - parts_taken_ > most_under_way && !unwanted_; receive()) {
+      }
+      if (unwanted_) {
+        break; // rank 0 has waited for too long
       }
     }
   } else {

@@ -16,13 +16,17 @@
 
 #include "explore/options.h"
 #include "explore/peers.h"
+#include "explore/progress.h"
 #include "explore/rank_board.h"
+#include "explore/rank_tally.h"
+#include "explore/rank_work.h"
 #include "explore/state_table.h"
 
 #include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -41,6 +45,7 @@ public:
     std::uint32_t states_alone = 0;  // rank 0: so many are searched before
     std::function<void()> end_all{}; // ends all processes of the search on this rank
     bool starts_at_once = false;     // the search is over when a state comes back
+    std::uint32_t max_states = 0;    // of all ranks together
   };
   RankLink(Peers& peers, Of of);
   ~RankLink();
@@ -59,12 +64,14 @@ public:
 
   /// All processes of the search are to end, or have ended.
   bool stopped() const { return stopped_; }
+  /// What has been met makes going on useless.
+  bool is_void() const;
 
   // Rank 0, after finish():
-  /// Files with what the others have found: StateTable::take_in().
+  /// Files with what the others have found: StateTable::take_in(); -1: that is missing.
   const std::vector<int>& parts() const { return parts_; }
-  /// Some rank has been lost, or nobody has waited for the others since the check was interrupted.
-  bool parts_are_missing() const { return missing_; }
+  /// So many: a rank has been lost, or the check was interrupted and a rank has not answered soon.
+  std::size_t parts_missing() const;
   /// Why it is not everything; empty: no reason.
   const std::string& problem() const { return problem_; }
   struct Cost { // of the division, on all ranks
@@ -72,17 +79,14 @@ public:
   };
   const Cost& cost() const { return cost_; }
 
+  /// Rank 0, at any time: what is known of the other ranks is added to what it knows of itself.
+  void add_others(Progress& progress);
+
 private:
-  enum class State : std::uint8_t {
-    Starts,
-    Idle,
-    Busy,
-    Ended // its table is here
-  };
-  struct Other { // rank, as rank 0 knows it
-    State state = State::Starts;
-    std::chrono::steady_clock::time_point heard{}, asked{};
-    bool is_asked = false;
+  class Around;
+  struct Other {                         // rank, as rank 0 knows it
+    bool ended = false, is_here = false; // it has nothing more to say; its table has come
+    std::chrono::steady_clock::time_point heard{};
   };
   bool leads() const { return peers_.rank() == 0; }
   void run();
@@ -98,12 +102,12 @@ private:
   void begin_if_large();
   void lead();
   void follow();
-  void ask_for_work();
   void stop();
-  bool is_void() const;
   void show_life();
   void send_table();
   void give_up(int rank);
+  void has_started(int rank);
+  void note_problem(std::string_view why);
   void add_cost(std::string_view body);
   void collect();
 
@@ -120,14 +124,15 @@ private:
   std::uint32_t told_ = 0; // of what is told in the table: sent
   std::uint32_t facts_sent_ = 0;
   reduce::Learned learned_sent_;
-  std::deque<std::string> work_; // rank 0: of nobody; else for this rank
-  std::vector<Other> others_;    // by rank; 0 is not used
-  Other own_;
-  std::size_t next_asked_ = 0;
-  bool said_idle_ = false;
-  bool missing_ = false, unwanted_ = false; // parts, our table
-  bool ended_ = false;                      // the processes of this rank have been told
-  std::uint64_t parts_taken_ = 0;           // of our table, by rank 0
+  std::unique_ptr<Around> around_;
+  WorkOfRank work_;       // another rank than 0
+  WorkOfAll work_of_all_; // rank 0
+  std::mutex tally_mutex_;
+  RankTally tally_;                      // rank 0
+  std::vector<Other> others_;            // by rank; 0 is not used
+  bool lost_ = false, unwanted_ = false; // a rank, our table
+  bool ended_ = false;                   // the processes of this rank have been told
+  std::uint64_t parts_taken_ = 0;        // of our table, by rank 0
   std::chrono::steady_clock::time_point next_sign_{};
   std::vector<int> parts_;
   std::string problem_;

@@ -291,7 +291,9 @@ private:
   void add_claims(StateId s, std::uint8_t devices, const StoredWays& ways) {
     const std::uint8_t own = devices_[s] & DevicesBits, theirs = devices & DevicesBits;
     claimed_twice_ += own == Claimed && theirs == Claimed ? 1 : 0;
-    devices_[s] = theirs == Claimed || own == NotClaimed ? theirs : own;
+    const std::uint8_t left = (devices_[s] | devices) & WaysElsewhere; // if somebody's are missing
+    devices_[s] =
+        static_cast<std::uint8_t>((theirs == Claimed || own == NotClaimed ? theirs : own) | left);
     if (ways.first != 0 || ways.other != 0) { // else no page is touched
       ways_[s].first |= ways.first;
       ways_[s].other |= ways.other;
@@ -380,7 +382,11 @@ void StateTable::distrust_other_ranks() {
   auto* const states = region<StoredState>(h.states_at);
   const auto* const devices = region<std::uint8_t>(h.devices_at);
   for (StateId s = 0; s < h.states; ++s) {
-    if ((devices[s] & DevicesBits) == ClaimedElsewhere || (devices[s] & WaysElsewhere) != 0) {
+    const std::uint8_t of_devices = devices[s] & DevicesBits;
+    // Put off; it may have been met by several ranks, once by each.
+    const bool put_off =
+        of_devices == NotClaimed && states[s].visited != NotVisited && states[s].end == NoEnd;
+    if (put_off || of_devices == ClaimedElsewhere || (devices[s] & WaysElsewhere) != 0) {
       ++states[s].claims; // so it is not expanded
     }
   }

@@ -179,6 +179,9 @@ std::string Watch::limit_reached(pid_t leader, double seconds) {
 
 Progress Watch::progress(double seconds) {
   Progress progress = progress_of(table_);
+  if (of_.add_others) {
+    of_.add_others(progress);
+  }
   progress.search_seconds = seconds;
   progress.seconds = seconds_in_all();
   progress.states_per_second = seconds > 0 ? static_cast<double>(progress.states) / seconds : 0;

@@ -38,6 +38,8 @@ public:
     std::string file = {};                         // lines of JSON are added to it; empty: none
     std::function<void()> keep = {};               // called while all processes stand still …
     double seconds_between_keeps = 0;              // … after so much time; empty: never
+    std::function<void(Progress&)> add_others =
+        {}; // what other ranks have done; empty: there are none
   };
   Watch(const StateTable& table, const Options& options, const Of& of);
   struct Processes {

@@ -18,6 +18,7 @@ struct Sending {
   MPI_Request request = MPI_REQUEST_NULL;
 };
 std::list<Sending> sending; // MPI has one world for each process, and so has this
+std::vector<int> leaders;
 
 void forget_sent() {
   sending.remove_if([](Sending& one) {
@@ -67,6 +68,11 @@ int receive(void (*take)(void*, int, const void*, std::size_t), void* context) {
   return 1;
 }
 
+int all_sent() {
+  forget_sent();
+  return sending.empty() ? 1 : 0;
+}
+
 void finish() {
   while (!sending.empty()) {
     forget_sent();
@@ -84,7 +90,25 @@ void leave(int code) {
   std::_Exit(code);
 }
 
-HeddleRanks ranks{0, 1, 1, send, receive, finish, leave};
+/// Which ranks share a machine, and what each of them may use there: launchers bind ranks to
+/// processors.
+void look_around(HeddleRanks& ranks) {
+  MPI_Comm here = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  MPI_Comm_size(here, &ranks.size_here);
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  ::sched_getaffinity(0, sizeof own, &own);
+  MPI_Allreduce(&own, &ranks.processors_here, sizeof own, MPI_BYTE, MPI_BOR, here);
+  int leader = ranks.rank;
+  MPI_Allreduce(&ranks.rank, &leader, 1, MPI_INT, MPI_MIN, here);
+  leaders.resize(static_cast<std::size_t>(ranks.size));
+  MPI_Allgather(&leader, 1, MPI_INT, leaders.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  ranks.leaders = leaders.data();
+  MPI_Comm_free(&here);
+}
+
+HeddleRanks ranks{0, 1, 1, nullptr, {}, send, receive, all_sent, finish, leave};
 
 } // namespace
 
@@ -99,9 +123,6 @@ heddle_ranks_open(int version) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // a rank that dies is no end
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.size);
-  MPI_Comm here = MPI_COMM_NULL;
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
-  MPI_Comm_size(here, &ranks.size_here);
-  MPI_Comm_free(&here);
+  look_around(ranks);
   return &ranks;
 }

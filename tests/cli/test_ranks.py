@@ -1,4 +1,7 @@
-"""`mpirun heddle check`: the same reports as on one machine, printed once; ranks that differ, or die."""
+"""`mpirun heddle check`: the same reports as on one machine, printed once; ranks that differ, or die.
+
+Ranks of one machine lend their processors to one of them. --ranks-per-machine=1 is as if each had a machine of its own, so that
+one search is divided; with 2, four ranks are two machines, and each searches with several processes."""
 import json
 import os
 import pathlib
@@ -21,6 +24,18 @@ int main() {
   int* p;
   cudaMalloc(&p, 8);
   k<<<4, 2>>>(p);
+  return cudaDeviceSynchronize();
+}
+"""
+# The same for ranks that divide it: the host allocates nothing.
+WIDE = """
+__device__ int p[4];
+__global__ void k() {
+  int x = threadIdx.x + 100 * blockIdx.x;
+  for (int i = 0; i < 50; ++i) x = atomicAdd(p + (x & 3), x + 1);
+}
+int main() {
+  k<<<2, 16>>>();
   return cudaDeviceSynchronize();
 }
 """
@@ -51,9 +66,9 @@ class Ranks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="heddle-ranks-"))
-        for name, text in {"race.cu": RACE, "hang.cu": HANG, "long.cu": LONG, "locks.cu": LOCKS, "suite.yaml": SUITE, "slow.yaml": SLOW}.items():
+        for name, text in {"race.cu": RACE, "hang.cu": HANG, "long.cu": LONG, "locks.cu": LOCKS, "wide.cu": WIDE, "suite.yaml": SUITE, "slow.yaml": SLOW}.items():
             (cls.folder / name).write_text(text)
-        for name in ["race.cu", "hang.cu", "long.cu", "locks.cu"]:  # compiled once, for all tests
+        for name in ["race.cu", "hang.cu", "long.cu", "locks.cu", "wide.cu"]:  # compiled once, for all tests
             subprocess.run([HEDDLE, "check", "--max-states=16", "--schedules=0", name], cwd=cls.folder, capture_output=True, timeout=120)
 
     @classmethod
@@ -81,16 +96,44 @@ class Ranks(unittest.TestCase):
     def test_one_program(self):
         self.assertEqual(self.ranks(4, "hang.cu", status=1).stdout, self.alone("hang.cu", status=1))
 
+    def test_on_one_machine_nothing_is_divided(self):
+        words = ["--format=json", "--schedules=0", "--states-alone=0", "--no-symmetry", "--no-eager", "--no-sums", "locks.cu"]
+        one = without_times(self.alone("-j1", *words, status=1))
+        for each in ["-j1"], []:
+            with self.subTest(each):
+                done = self.ranks(4, *each, *words, status=1, phases=True)
+                self.assertEqual(without_times(done.stdout), one)
+                self.assertIn("start of a search", done.stderr)
+                self.assertNotIn("all ranks have sent", done.stderr)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
+    def test_ranks_lend_their_processors(self):
+        """Launchers bind each rank to some processors; the one that searches has those of all."""
+        mine = sorted(os.sched_getaffinity(0))[:2]
+        script = self.folder / "bound"
+        script.write_text("#!/bin/sh\nif [ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 0 ]; then cpu=%d; else cpu=%d; fi\n"
+                          "exec taskset -c $cpu \"$@\"\n" % tuple(mine))
+        script.chmod(0o755)
+        pids, job = self.start_noted(2, ["long.cu", "--max-time=60", "--max-states=100000000", "--schedules=0"], before=[str(script)])
+        try:
+            self.wait_for(lambda: descendants(pids["0"]))
+            self.wait_for(lambda: all(os.sched_getaffinity(p) == set(mine) for p in descendants(pids["0"])))
+            self.assertEqual(descendants(pids["1"]), [])
+            self.assertEqual(len(os.sched_getaffinity(pids["1"])), 1)
+        finally:
+            job.terminate()
+            job.communicate(timeout=60)
+
     def test_one_search_is_divided(self):
-        """From the first state on, so that small programs are, too."""
+        """From the first state on, so that small programs are, too. Four ranks are also two machines, where two processes search."""
         for program, flags, status in ("hang.cu", [], 1), ("locks.cu", ["--no-symmetry", "--no-eager", "--no-sums"], 1), \
                 ("locks.cu", [], 1):
             words = ["--format=json", "--schedules=0", "--states-alone=0", *flags, program]
             one = without_times(self.alone("-j1", *words, status=status))
             self.assertTrue(one["complete"] or one["findings"])
-            for count in 2, 4:
-                with self.subTest(program=program, flags=flags, ranks=count):
-                    done = self.ranks(count, "-j1", *words, status=status, phases=True)
+            for count, each in (2, 1), (4, 1), (4, 2):
+                with self.subTest(program=program, flags=flags, ranks=count, each=each):
+                    done = self.ranks(count, "-j1", f"--ranks-per-machine={each}", *words, status=status, phases=True)
                     self.assertEqual(without_times(done.stdout), one)
                     pieces = [int(n) for n in re.findall(r"claims, (\d+) pieces of work", done.stderr)]
                     self.assertTrue(pieces, done.stderr)
@@ -119,29 +162,107 @@ class Ranks(unittest.TestCase):
     def setUp(self):
         (self.folder / "slow.yaml").write_text(SLOW)
 
-    def kill_a_rank(self, *options, check=("--suite=slow.yaml",)):
+    def start_noted(self, count, check, options=(), before=()):
+        """A job and the process of each of its ranks."""
         (self.folder / "pids").unlink(missing_ok=True)
         script = self.folder / "noted"
         script.write_text('#!/bin/sh\necho "${OMPI_COMM_WORLD_RANK:-$PMI_RANK} $$" >> pids\nexec "$@"\n')
         script.chmod(0o755)
-        job = subprocess.Popen([*MPIRUN, *options, "-n", "3", str(script), HEDDLE, "check", *check, "--format=json", "-j1",
-                                "-o", "killed.json"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        job = subprocess.Popen([*MPIRUN, *options, "-n", str(count), str(script), *before, HEDDLE, "check", *check, "--format=json",
+                                "-j1", "-o", "killed.json"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+        def pids():
+            lines = (self.folder / "pids").read_text().split("\n") if (self.folder / "pids").exists() else []
+            return {rank: int(pid) for rank, pid in (line.split() for line in lines if line)}
+        self.wait_for(lambda: len(pids()) == count)
+        return pids(), job
+
+    def wait_for(self, what):
+        for _ in range(600):
+            if what():
+                return
+            time.sleep(0.1)
+        self.fail("it takes too long")
+
+    def kill_a_rank(self, *options, check=("--suite=slow.yaml",), rank="2", searches="2"):
+        """`searches`: a rank that has something to do then."""
+        pids, job = self.start_noted(3, check, options)
         try:
-            for _ in range(600):
-                time.sleep(0.1)
-                lines = (self.folder / "pids").read_text().split("\n") if (self.folder / "pids").exists() else []
-                pids = dict(line.split() for line in lines if line)
-                if len(pids) == 3 and children(int(pids["2"])):
-                    break
+            self.wait_for(lambda: children(pids[searches]))
             time.sleep(2)
-            below = [p for pid in pids.values() for p in descendants(int(pid))]
-            os.kill(int(pids["2"]), signal.SIGKILL)
-            job.communicate(timeout=100)
+            below = [p for pid in pids.values() for p in descendants(pid)]
+            os.kill(pids[rank], signal.SIGKILL)
+            _, self.said = job.communicate(timeout=100)
         finally:
             job.kill()
         time.sleep(1)
         self.assertEqual([p for p in below if alive(p)], [], "processes were left behind")
         return job.returncode, json.loads((self.folder / "killed.json").read_text())
+
+    def interrupt_rank_0(self, stopped):
+        """The report of three ranks that search when rank 0 is told to end; `stopped`: one of them stands still."""
+        # One long search, without shorter ones before it.
+        check = ["--ranks-per-machine=1", "--states-alone=0", "--max-time=200", "--schedules=0", "--max-states=100000000",
+                 "--no-straight", "--straight-after=100000000", "--no-data-order", "--progress-file=progress.json", "wide.cu"]
+        (self.folder / "progress.json").unlink(missing_ok=True)
+        pids, job = self.start_noted(3, check)
+        try:
+            progress = self.folder / "progress.json"
+            self.wait_for(lambda: progress.exists() and any(
+                line["processes"] == 3 and line["states"] > 3000 for line in map(json.loads, progress.read_text().splitlines())))
+            if stopped:
+                os.kill(pids["2"], signal.SIGSTOP)
+            os.kill(pids["0"], signal.SIGINT)
+            try:
+                self.wait_for(lambda: not alive(pids["0"]))
+            finally:
+                if stopped and alive(pids["2"]):
+                    os.kill(pids["2"], signal.SIGCONT)
+            job.communicate(timeout=60)
+        finally:
+            job.kill()
+        report = json.loads((self.folder / "killed.json").read_text())
+        self.assertEqual(report["verdict"], "unknown")
+        self.assertTrue(any("interrupted" in limit for limit in report["limits"]), report)
+        lines = [json.loads(line) for line in (self.folder / "progress.json").read_text().splitlines()]
+        return report, lines
+
+    def test_the_limit_of_states_is_that_of_all_ranks_together(self):
+        words = ["--format=json", "--schedules=0", "--states-alone=0", "--max-states=4000", "--no-straight", "--straight-after=100000000",
+                 "--no-data-order", "wide.cu"]
+        one = without_times(self.alone("-j1", *words, status=4))
+        done = self.ranks(3, "-j1", "--ranks-per-machine=1", "--progress-file=progress.json", *words, status=4)
+        said = without_times(done.stdout)
+        self.assertEqual([said[key] for key in ("verdict", "limits", "states")], [one[key] for key in ("verdict", "limits", "states")])
+        lines = [json.loads(line) for line in (self.folder / "progress.json").read_text().splitlines()]
+        self.assertLess(max(line["states"] for line in lines), 6000)  # each of them has room for 4,000
+
+    def test_what_others_have_found_is_taken_in_on_ctrl_c(self):
+        report, lines = self.interrupt_rank_0(stopped=False)  # the last lines are of searches that were interrupted at once
+        self.assertFalse(any("missing" in limit for limit in report["limits"]), report)
+        self.assertGreaterEqual(report["states"], max((line["states"] for line in lines[-3:] if not line["last"]), default=0) * 0.9)
+
+    def test_what_is_missing_on_ctrl_c_is_said(self):
+        report, _ = self.interrupt_rank_0(stopped=True)
+        self.assertTrue(any("what 1 of 3 ranks have found is missing" in limit for limit in report["limits"]), report)
+
+    def test_a_program_that_ends_at_once(self):
+        (self.folder / "ends.cu").write_text("int main() { int* p; return cudaMalloc(&p, 4); }\n")
+        words = ["--format=json", "--states-alone=0", "ends.cu"]
+        one = without_times(self.alone("-j1", *words, status=0))
+        done = self.ranks(2, "-j1", "--ranks-per-machine=1", *words, status=0)
+        self.assertEqual(without_times(done.stdout), one)
+        self.assertLess(json.loads(done.stdout)["seconds"], 9)  # nobody is waited for who has nothing to say
+
+    def test_a_checkpoint_holds_the_whole_search(self):
+        words = ["--format=json", "--schedules=0", "--states-alone=0", "--no-symmetry", "--no-eager", "--no-sums", "locks.cu"]
+        one = without_times(self.alone("-j1", *words, status=1))
+        done = self.ranks(2, "-j1", "--ranks-per-machine=1", "--checkpoint=kept", *words, status=1, phases=True)
+        said = without_times(done.stdout)
+        self.assertIn("with --checkpoint rank 0 searches alone", said.pop("warnings")[-1])
+        one.pop("warnings", None)
+        self.assertEqual(said, one)
+        self.assertNotIn("all ranks have sent", done.stderr)
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks at once, without a signal that they notice")
     def test_a_rank_that_dies_leaves_a_partial_report_and_no_orphan(self):
@@ -153,18 +274,33 @@ class Ranks(unittest.TestCase):
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks at once, without a signal that they notice")
     def test_a_rank_that_dies_in_one_search_leaves_a_partial_verdict_and_no_orphan(self):
-        code, report = self.kill_a_rank(check=("--max-time=60", "--max-states=100000000", "--states-alone=0", "long.cu"))
-        self.assertNotEqual(code, 0)
-        self.assertEqual(report["verdict"], "unknown")
-        self.assertFalse(report["complete"])
-        self.assertTrue(any("interrupted" in limit for limit in report["limits"]), report)
+        check = ("--max-time=60", "--max-states=100000000", "--states-alone=0", "wide.cu")
+        for each, searches in ("1", "2"), ("3", "0"):  # it searches, or it has lent its processors
+            with self.subTest(each):
+                code, report = self.kill_a_rank(check=(f"--ranks-per-machine={each}", *check), searches=searches)
+                self.assertNotEqual(code, 0)
+                self.assertEqual(report["verdict"], "unknown")
+                self.assertFalse(report["complete"])
+                self.assertTrue(any("interrupted" in limit for limit in report["limits"]), report)
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_rank_0_searches_alone_where_the_launcher_lets_it(self):
         _, report = self.kill_a_rank("--enable-recovery",
-                                     check=("--max-time=25", "--schedules=0", "--max-states=100000000", "--states-alone=0", "long.cu"))
+                                     check=("--ranks-per-machine=1", "--max-time=25", "--schedules=0", "--max-states=100000000",
+                                            "--states-alone=0", "wide.cu"))
         self.assertEqual(report["verdict"], "unknown")
         self.assertTrue(any("--max-time" in limit for limit in report["limits"]), report)
+        self.assertIn("rank 2 does not answer any more: rank 0 searches alone", self.said)
+
+    @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
+    def test_a_rank_that_has_lent_its_processors_is_not_missed(self):
+        """Where the launcher lets the others go on: nothing is lost, and nobody waits for it for long."""
+        check = ["--max-time=8", "--schedules=0", "--max-states=100000000", "long.cu"]
+        _, report = self.kill_a_rank("--enable-recovery", check=check, searches="0")
+        self.assertEqual(report["verdict"], "unknown")
+        self.assertTrue(any("--max-time" in limit for limit in report["limits"]), report)
+        self.assertFalse(any("interrupted" in limit for limit in report["limits"]), report)
+        self.assertIn("rank 2 does not answer any more: nobody waits for it", self.said)
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_the_others_go_on_where_the_launcher_lets_them(self):

@@ -1,5 +1,6 @@
 // One search on several ranks: what they tell each other, and how their tables become one.
 #include "explore/rank_board.h"
+#include "explore/rank_tally.h"
 #include "explore/state_table.h"
 #include "explore/work.h"
 
@@ -106,6 +107,46 @@ TEST_F(BoardOfRanks, WhoWaitsGetsWorkAndThenTheEnd) {
   board.end();
   waits.join();
   EXPECT_THAT(got, ElementsAre(std::vector<std::byte>(work.begin(), work.end())));
+}
+
+Hash128 some_state(std::uint64_t n) {
+  Hasher hasher;
+  hasher.value(n);
+  return hasher.finish();
+}
+
+TEST(RankTally, CountsDifferentStatesExactlyWhileTheyAreFew) {
+  RankTally tally(2);
+  for (std::uint64_t n = 0; n < 60'000; ++n) {
+    tally.claimed(claim_of_devices(some_state(n % 50'000)));
+    tally.claimed(claim_of_way(some_state(n), 0, true));
+  }
+  EXPECT_EQ(tally.states(), 50'000U);
+  EXPECT_TRUE(tally.are_more_than(49'999));
+  EXPECT_FALSE(tally.are_more_than(50'000));
+}
+
+TEST(RankTally, AndNearlySoWhereTheyAreMany) {
+  constexpr std::uint64_t count = 1'000'000;
+  RankTally tally(2);
+  for (std::uint64_t n = 0; n < count; ++n) {
+    tally.claimed(claim_of_devices(some_state(n)));
+  }
+  EXPECT_NEAR(static_cast<double>(tally.states()), double{count}, 0.03 * count);
+  EXPECT_FALSE(tally.are_more_than(count));
+  EXPECT_TRUE(tally.are_more_than(count * 9 / 10));
+}
+
+TEST(RankTally, AddsUpWhatRanksSay) {
+  RankTally tally(3);
+  tally.heard(1, {.depth = 5, .open_moves = 10, .processes = 2, .open_share = 0.25});
+  tally.heard(2, {.depth = 3, .open_moves = 1, .processes = 1, .open_share = 0.5});
+  tally.heard(2, {.depth = 4, .open_moves = 2, .processes = 1, .open_share = 0.25});
+  const RankTally::Part all = tally.of_others();
+  EXPECT_EQ(all.depth, 5U);
+  EXPECT_EQ(all.open_moves, 12U);
+  EXPECT_EQ(all.processes, 3U);
+  EXPECT_EQ(all.open_share, 0.5);
 }
 
 /// As a file of StateTable::save().
@@ -235,6 +276,24 @@ TEST(Ranks, WithoutTheOthersWhatIsTheirsIsOpen) {
   own.distrust_other_ranks();
   EXPECT_TRUE(own.load().states[s].expanded);
   EXPECT_FALSE(own.load().states[l].expanded);
+}
+
+/// One of two other ranks has left ways of a host to the one whose table is missing.
+TEST(Ranks, WhatAnotherRankHasLeftToAMissingOneIsOpenToo) {
+  StateTable own = empty_table(), other = empty_table();
+  expand(own, first, 0);
+  const StateId l = other.visit(left, {})->id;
+  (void)other.claim(l, {.device = true, .first_ways = 1});
+  other.leave_ways_elsewhere(l);
+  other.describe(l, {.moves_follow = true}, 0);
+  const int file = saved(other);
+  const std::array files{-1, file, -1};
+  ASSERT_TRUE(own.take_in(files).has_value());
+  const StateId there = *own.know(left);
+  EXPECT_TRUE(own.load().states[there].expanded);
+  own.distrust_other_ranks();
+  EXPECT_FALSE(own.load().states[there].expanded);
+  ::close(file);
 }
 
 TEST(Ranks, WhatIsNoTableIsRefused) {
