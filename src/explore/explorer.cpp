@@ -240,6 +240,10 @@ unsigned Explorer::host_event(
        .position = std::move(position)}
   );
   note_access(); // while it stood there others may have submitted work, which it meets
+  if (!reads && event != HeddleYield) {
+    const HostThreads::Aside aside(threads_);
+    stepper_.host_writes(a, bytes);
+  }
   threads_.reads(address, bytes);
   return way;
 }

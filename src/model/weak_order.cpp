@@ -125,7 +125,7 @@ std::uint32_t access_bytes(const ptx::Instruction& i) {
 
 namespace {
 
-constexpr weak::Limits kept{.events = 1, .messages = 6};
+constexpr weak::Limits kept{.events = 4, .messages = 6};
 
 }
 
@@ -250,9 +250,13 @@ const char* WeakOrder::name(const Next& next, const Way& way) const {
 
 // --- Threads -------------------------------------------------------------------------------------
 
-void WeakOrder::begin_threads(const std::vector<std::pair<weak::Thread, weak::Location>>& threads) {
-  const weak::View knows = now_->known_at_start();
+void WeakOrder::begin_threads(
+    std::uint64_t name,
+    const std::vector<std::pair<weak::Thread, weak::Location>>& threads
+) {
   weak::WeakMemory& memory = change();
+  weak::View knows = memory.known_at_start();
+  knows.add_all(memory.take_passed_on(name));
   for (const auto& [thread, location] : threads) {
     memory.add_thread(thread, location, knows);
   }
@@ -267,6 +271,21 @@ void WeakOrder::end_thread(weak::Thread thread) {
 void WeakOrder::forget_all() {
   if (!now_->empty()) {
     change().forget_all();
+  }
+}
+
+void WeakOrder::host_passes_on(std::uint64_t name) {
+  if (!now_->empty()) {
+    change().host_passes_on(name);
+  }
+}
+
+void WeakOrder::host_writes(const std::byte* at, std::uint64_t bytes) {
+  constexpr std::uint64_t most = ~std::uint32_t{0};
+  if (!now_->empty()) {
+    change().host_writes(
+        {reinterpret_cast<std::uint64_t>(at), static_cast<std::uint32_t>(std::min(bytes, most))}
+    );
   }
 }
 

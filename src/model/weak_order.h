@@ -95,14 +95,21 @@ public:
   static std::uint32_t number(const weak::Range& range);
 
   // --- Threads -----------------------------------------------------------------------------------
-  /// Of a grid that begins.
-  void begin_threads(const std::vector<std::pair<weak::Thread, weak::Location>>& threads);
+  /// Of a grid that begins, to which `name` may have been passed on.
+  void begin_threads(
+      std::uint64_t name,
+      const std::vector<std::pair<weak::Thread, weak::Location>>& threads
+  );
   void end_thread(weak::Thread thread);
   /// Whatever was done until now is seen by everybody.
   void forget_all();
   /// The host, or a copy, has moved: what it has written is seen at once. `allocations`: the
   /// AddressSpace's generation.
   void look_again(std::uint64_t allocations);
+  /// The host, or a command, knows all that has been done: so does a grid that it lets begin, by
+  /// that name, and whoever reads strongly what it writes there.
+  void host_passes_on(std::uint64_t name);
+  void host_writes(const std::byte* at, std::uint64_t bytes);
 
   // --- A turn of some lanes of a warp
   // -------------------------------------------------------------

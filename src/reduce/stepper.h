@@ -252,6 +252,8 @@ public:
   }
   /// The host has made a strong access.
   void host_accesses(std::uintptr_t address);
+  /// … or is about to write there.
+  void host_writes(std::uintptr_t address, std::uint64_t bytes);
   /// Options::sums or orderly was wrong: what has been explored is not everything.
   bool sums_clash() const {
     return access_monitor_.sums().clash() || access_monitor_.movers().clash() ||
@@ -302,9 +304,9 @@ public:
   bool left_out_active() const { return seen_.left_out_active; }
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
   bool left_out_reads() const { return seen_.left_out_reads; }
-  /// True once more old values of a place could have been read than are kept.
   /// Why the last move did not have to see the newest value of what it read ("" if it did).
   std::string weak_reason() const { return weak_ ? weak_->reason() : std::string(); }
+  /// True once more old values of a place could have been read, or raced with, than are kept.
   bool left_out_values() const { return weak_ && weak_->left_out_messages(); }
   /// True once a fence.sc knew more because of an earlier one.
   bool ordered_fences() const { return weak_ && weak_->ordered_fences(); }
@@ -480,6 +482,7 @@ private:
   static weak::Thread weak_thread(const Lane& at);
   static std::size_t warps_of(const Lane& at);
   void begin_weak_threads(Work& work);
+  void pass_on(const Work& done);
   void note_weak_ends(Work& work, std::size_t cluster);
   static WeakOrder::Turn weak_turn(const Lane& at);
   std::optional<WeakNext> weak_next(const Lane& at) const;

@@ -147,6 +147,9 @@ void Stepper::submitted(const CommandPtr& command) {
           (memory::AddressSpace::is_host_memory(word) && !world_.space().find(word)); // not pinned
     }
   }
+  if (weak_) {
+    weak_->host_passes_on(work->identity);
+  }
   works_.push_back(std::move(work));
   if (under_way_.active) {
     under_way_.submitted = true; // by a thread or a command, in whose move it is
@@ -189,6 +192,9 @@ CommandPtr Stepper::host_function(const Move& move) const {
 void Stepper::complete(Work& work) {
   if (work.kernel()) {
     followed_.order.ended(work.command->grid->kernel());
+  }
+  if (weak_ && !work.kernel()) {
+    pass_on(work);
   }
   work.done = true;
   work.command->completed_at = world_.now();

@@ -425,19 +425,34 @@ bool Stepper::execute(const Move& move) {
         return failed();
       }
       // What the thread does before its next choice belongs to this move, and may be a step.
-      for (int rounds = 0; operation.kind == OperationKind::Allocation && rounds < 64; ++rounds) {
+      const bool allocates = operation.kind == OperationKind::Allocation;
+      const bool looks = was_made && under_way_.taken == StepKind::None;
+      under_way_.early = looks && weak_ && options_.early_writes && !under_way_.tried;
+      for (int rounds = 0; (allocates || looks) && rounds < 64; ++rounds) {
         if ((warp.live & ~warp.blocked & (LaneMask{1} << at.lane)) == 0 || is_choice(at)) {
           break;
         }
-        if (stands_at_visible(at) && under_way_.taken == StepKind::None) {
-          under_way_.taken = classify(at).step;
+        if (stands_at_visible(at)) {
+          const Operation next = classify(at);
+          const bool alone = next.kind == OperationKind::Silent ||
+                             next.kind == OperationKind::Orderly ||
+                             next.kind == OperationKind::Plain ||
+                             next.kind == OperationKind::Access;
+          if (under_way_.taken == StepKind::None && (allocates || alone)) {
+            under_way_.taken = next.step;
+          }
+          if (!allocates && (under_way_.taken != StepKind::None || !alone)) {
+            break; // settling goes on
+          }
         }
         const Stop next = run(at, plain_fuel);
         if (next == Stop::Fault || next == Stop::Unsupported) {
+          under_way_.early = false;
           fail(at);
           return failed();
         }
       }
+      under_way_.early = false;
     }
   }
   return end_move(move, was_made);

@@ -12,6 +12,7 @@
 #include "reduce/stepper_work.h"
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace heddle::reduce {
@@ -68,7 +69,40 @@ void Stepper::begin_weak_threads(Work& work) {
       }
     }
   }
-  weak_->begin_threads(all);
+  weak_->begin_threads(work.identity, all);
+}
+
+/// A command that is no kernel has been carried out: it knows all that was done before, and so does
+/// whatever sees what it has written, or begins behind it because of what it has seen.
+void Stepper::pass_on(const Work& done) {
+  const Command& command = *done.command;
+  const bool sees =
+      command.kind == CommandKind::ValueWait || command.kind == CommandKind::HostFunction;
+  for (const auto& work : works_) {
+    if (sees && !work->ready && std::ranges::find(work->after, done.command) != work->after.end()) {
+      weak_->host_passes_on(work->identity);
+    }
+  }
+  if (!command.touches && (command.kind == CommandKind::Copy || command.kind == CommandKind::Set)) {
+    weak_->forget_all();
+  }
+  for (const Command::Region& region : command.touches.value_or(std::vector<Command::Region>())) {
+    const void* const at = region.write ? world_.space().host_pointer(region.begin, 1) : nullptr;
+    if (at != nullptr) {
+      weak_->host_writes(static_cast<const std::byte*>(at), region.bytes);
+    }
+  }
+}
+
+void Stepper::host_writes(std::uintptr_t address, std::uint64_t bytes) {
+  const memory::Range range = world_.space().find_range(address);
+  const void* const at =
+      weak_ && range.size != 0
+          ? world_.space().host_pointer(address + static_cast<std::uint64_t>(range.delta), 1)
+          : nullptr;
+  if (at != nullptr) {
+    weak_->host_writes(static_cast<const std::byte*>(at), bytes);
+  }
 }
 
 void Stepper::note_weak_ends(Work& work, std::size_t c) {

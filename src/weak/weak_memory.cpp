@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace heddle::weak {
@@ -94,6 +95,9 @@ std::optional<Race> WeakMemory::race(
 ) const {
   const State& state = threads_.at(thread);
   View view = state.view;
+  if (access.strong && reads) {
+    view.add_all(told_at(range));
+  }
   if (access.acquire && reads && !access.reduction && !is(Mutant::RacesForgetAcquires)) {
     for (const Pending& p : state.pending) {
       if (p.place == range && passes_on(p.release, thread, access.scope)) {
@@ -202,6 +206,78 @@ std::optional<Unseen> WeakMemory::unseen(Thread thread, const Range& range) cons
   return result;
 }
 
+/// Does whoever knows the later one know the earlier one, too, now and in future? (The later one
+/// can be read by nobody, so it is passed on in views only.)
+bool WeakMemory::covers(std::uint32_t later, std::uint32_t earlier) const {
+  bool result = true;
+  each_view(*this, [&](const View& view) {
+    result = result && (!view.has(later) || view.has(earlier));
+  });
+  return result;
+}
+
+/// Of accesses of one kind the last one stands for those that it covers: who does not know one of
+/// them does not know the last one. Reads and weak writes are known by release patterns only, which
+/// pass on all that came before.
+void WeakMemory::forget_covered(
+    Thread thread,
+    const Range& range,
+    const Access& access,
+    bool write
+) {
+  std::vector<std::uint32_t> alike;
+  for (std::uint32_t n = 0; n < events_.size(); ++n) {
+    const Event& e = events_[n];
+    if (e.used && e.thread == thread && e.range == range && e.write == write && !e.message &&
+        e.strong == access.strong && e.scope == access.scope) {
+      alike.push_back(n);
+    }
+  }
+  if (alike.empty()) {
+    return;
+  }
+  std::ranges::sort(alike, {}, [&](std::uint32_t n) { return events_[n].number; });
+  View gone;
+  const auto forget = [&](std::uint32_t n) {
+    events_[n].used = false;
+    gone.add(n);
+  };
+  const bool known_by_release = !write || !access.strong;
+  std::vector<std::uint32_t> kept; // the latest first
+  for (const std::uint32_t n : std::views::reverse(alike)) {
+    if (known_by_release ||
+        std::ranges::any_of(kept, [&](std::uint32_t later) { return covers(later, n); })) {
+      forget(n);
+    } else {
+      kept.push_back(n);
+    }
+  }
+  for (; kept.size() >= limits_.events; kept.pop_back()) {
+    forget(kept.back());
+    left_out_messages_ = true;
+  }
+  remove_from_views(gone);
+}
+
+View WeakMemory::told_at(const Range& range) const {
+  View result;
+  for (const auto& [written, view] : told_) {
+    if (written.overlaps(range)) {
+      result.add_all(view);
+    }
+  }
+  return result;
+}
+
+View WeakMemory::take_passed_on(std::uint64_t name) {
+  View result;
+  if (const auto known = barriers_.find(name); known != barriers_.end()) {
+    result = std::move(known->second);
+    barriers_.erase(known);
+  }
+  return result;
+}
+
 std::uint32_t WeakMemory::add_event(
     Thread thread,
     const Range& range,
@@ -210,26 +286,7 @@ std::uint32_t WeakMemory::add_event(
     bool message,
     std::uint64_t tag
 ) {
-  // Of reads of one kind the last one stands for all: who knows it knows those before it. That is
-  // not so of writes, which may be known because they were read.
-  for (;;) {
-    std::size_t alike = 0;
-    std::uint32_t oldest = known;
-    for (std::uint32_t n = 0; n < events_.size(); ++n) {
-      const Event& e = events_[n];
-      if (e.used && e.thread == thread && e.range == range && e.write == write && !e.message &&
-          e.strong == access.strong && e.scope == access.scope) {
-        ++alike;
-        if (oldest == known || e.number < events_[oldest].number) {
-          oldest = n;
-        }
-      }
-    }
-    if (alike < (write ? limits_.events : 1)) {
-      break;
-    }
-    remove_event(oldest);
-  }
+  forget_covered(thread, range, access, write);
   auto slot =
       static_cast<std::uint32_t>(std::ranges::find(events_, false, &Event::used) - events_.begin());
   if (slot == events_.size()) {
@@ -249,13 +306,6 @@ std::uint32_t WeakMemory::add_event(
   };
   threads_.at(thread).view.add(slot);
   return slot;
-}
-
-void WeakMemory::remove_event(std::uint32_t event) {
-  events_[event].used = false;
-  View removed;
-  removed.add(event);
-  remove_from_views(removed);
 }
 
 /// [MEM-OBSERVE] What has been read morally strongly comes before what the thread does next; and
@@ -302,6 +352,9 @@ void WeakMemory::read(
     std::uint64_t tag
 ) {
   State& state = threads_.at(thread);
+  if (access.strong) {
+    state.view.add_all(told_at(range));
+  }
   if (const auto place = places_.find(range); place != places_.end()) {
     observe(state, thread, range, access, place->second.at(rank));
   }
@@ -421,6 +474,7 @@ void WeakMemory::update(
     messages.emplace_back().value = before;
   }
   State& state = threads_.at(thread);
+  state.view.add_all(told_at(range));
   observe(state, thread, range, access, messages.at(rank));
   if (access.acquire) {
     acquire(state, thread, &range, access.scope);
@@ -498,11 +552,7 @@ void WeakMemory::leave(std::uint64_t barrier, Thread thread) {
 }
 
 void WeakMemory::rename(std::uint64_t barrier, std::uint64_t as) {
-  View view;
-  if (const auto b = barriers_.find(barrier); b != barriers_.end()) {
-    view = std::move(b->second);
-    barriers_.erase(b);
-  }
+  View view = take_passed_on(barrier);
   barriers_[as] = std::move(view);
 }
 
@@ -511,6 +561,7 @@ void WeakMemory::forget_all() {
   places_.clear();
   sc_.clear();
   barriers_.clear();
+  told_.clear();
   handed_on_ = {};
   for (auto& [_, state] : threads_) {
     state = {.location = state.location, .view = {}, .pending = {}, .open = {}};

@@ -27,10 +27,12 @@
 //
 // May be wrong: executions are built in an order that program order, reads-from and Fence-SC order
 // agree with, so what needs a circle of these (load buffering) is missed ([MEM-BOUND]). Of more
-// than `Limits::events` writes of one thread to one place that others do not know, the oldest are
-// not compared any more (misses a race). No more than `Limits::messages` of a place can be read:
-// the oldest ones are then forgotten, and left_out_messages() says so. Fences are in Fence-SC order
-// as they are executed; ordered_fences() says whether another order could have made a difference.
+// than `Limits::events` strong writes of one thread to one place that nobody can read any more,
+// each unknown to somebody who knows a later one, the oldest is not compared any more (misses a
+// race); no more than `Limits::messages` of a place can be read: the oldest ones are then
+// forgotten. left_out_messages() says of both. Fences are in Fence-SC order as they are executed;
+// ordered_fences() says whether another order could have made a difference. The host knows all that
+// has been done, and passes on all of it.
 #pragma once
 
 #include "base/hash.h"
@@ -126,7 +128,7 @@ struct Race {
 
 /// How much of the past is kept. Less makes fewer states.
 struct Limits {
-  std::size_t events = 4;   // writes of one kind, of one thread to one place, for race()
+  std::size_t events = 4;   // strong writes of one kind, of one thread to one place, for race()
   std::size_t messages = 8; // of a place
 };
 
@@ -228,6 +230,12 @@ public:
       drop_places(range, /*but_same=*/false);
     }
   }
+  /// The host, or a command, passes on all that has been done until now: to threads that begin
+  /// behind `name`, see take_passed_on(); to whoever reads strongly what it has just written.
+  void host_passes_on(std::uint64_t name) { barriers_[name] = all_events(); }
+  void host_writes(const Range& range) { told_[range] = all_events(); }
+  /// What is passed on by that name, which is gone.
+  View take_passed_on(std::uint64_t name);
   /// Everything until now is known to everybody.
   void forget_all();
   bool empty() const { return events_.empty(); }
@@ -290,7 +298,6 @@ private:
   bool passes_on(const Release& r, Thread thread, Scope scope) const;
   std::uint32_t
   add_event(Thread, const Range&, const Access&, bool write, bool message, std::uint64_t tag);
-  void remove_event(std::uint32_t event);
   void remove_from_views(const View& events);
   void
   observe(State& state, Thread thread, const Range& range, const Access& access, const Message& m);
@@ -299,7 +306,41 @@ private:
   Message make_message(Thread, const Range&, const Access&, const Value&, std::uint64_t tag);
   bool changes_nothing(Thread, const Range&, const Access&, const Message&, const Value&) const;
   void tidy_places();
+  View all_events() const;
   View known_to_all() const;
+  View told_at(const Range& range) const;
+  void forget_covered(Thread, const Range&, const Access&, bool write);
+  bool covers(std::uint32_t later, std::uint32_t earlier) const;
+  /// f(view) of every view that there is.
+  template <class Self, class F> static void each_view(Self& self, F&& f) {
+    for (auto& [_, state] : self.threads_) {
+      f(state.view);
+      for (auto& p : state.pending) {
+        f(p.release.view);
+      }
+      for (auto& o : state.open) {
+        f(o.view);
+      }
+    }
+    for (auto& [_, messages] : self.places_) {
+      for (auto& m : messages) {
+        f(m.observed);
+        for (auto& r : m.releases) {
+          f(r.view);
+        }
+      }
+    }
+    for (auto& r : self.sc_) {
+      f(r.view);
+    }
+    f(self.handed_on_);
+    for (auto& [_, view] : self.barriers_) {
+      f(view);
+    }
+    for (auto& [_, view] : self.told_) {
+      f(view);
+    }
+  }
   std::vector<std::uint32_t> canonical() const;
   static void name_view(
       std::vector<std::uint64_t>& words,
@@ -317,6 +358,7 @@ private:
   std::vector<Range> written_; // by note_written()
   std::vector<Release> sc_;    // fences, in Fence-SC order
   FlatMap<std::uint64_t, View> barriers_;
+  FlatMap<Range, View> told_; // by host_writes()
   std::uint64_t next_number_ = 0;
   Limits limits_;
   Mutant mutant_ = Mutant::None;

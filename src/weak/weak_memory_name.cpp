@@ -55,39 +55,21 @@ void WeakMemory::tidy_places() {
 }
 
 void WeakMemory::remove_from_views(const View& events) {
-  for (auto& [_, state] : threads_) {
-    state.view.remove_all(events);
-    for (Pending& p : state.pending) {
-      p.release.view.remove_all(events);
-    }
-    for (Open& o : state.open) {
-      o.view.remove_all(events);
-    }
-  }
-  for (auto& [_, messages] : places_) {
-    for (Message& m : messages) {
-      m.observed.remove_all(events);
-      for (Release& r : m.releases) {
-        r.view.remove_all(events);
-      }
-    }
-  }
-  for (Release& r : sc_) {
-    r.view.remove_all(events);
-  }
-  handed_on_.remove_all(events);
-  for (auto& [_, view] : barriers_) {
-    view.remove_all(events);
-  }
+  each_view(*this, [&](View& view) { view.remove_all(events); });
 }
 
-View WeakMemory::known_to_all() const {
+View WeakMemory::all_events() const {
   View result;
   for (std::uint32_t n = 0; n < events_.size(); ++n) {
     if (events_[n].used) {
       result.add(n);
     }
   }
+  return result;
+}
+
+View WeakMemory::known_to_all() const {
+  View result = all_events();
   for (const auto& [_, state] : threads_) {
     result.keep_only(state.view);
   }
@@ -127,6 +109,7 @@ void WeakMemory::tidy() {
   }
   std::erase_if(sc_, [](const Release& r) { return r.view.empty(); });
   barriers_.erase_if([](const auto& b) { return b.second.empty(); });
+  told_.erase_if([](const auto& t) { return t.second.empty(); });
   while (!events_.empty() && !events_.back().used) {
     events_.pop_back();
   }
@@ -276,6 +259,11 @@ void WeakMemory::name(Hasher& hasher) const {
   words.push_back(barriers_.size());
   for (const auto& [barrier, view] : barriers_) {
     words.push_back(barrier);
+    name_view(words, view, order);
+  }
+  words.push_back(told_.size());
+  for (const auto& [range, view] : told_) {
+    name_range(words, range);
     name_view(words, view, order);
   }
   hasher.bytes(words.data(), words.size() * sizeof(std::uint64_t));

@@ -5,10 +5,11 @@ whoever searches.
     HEDDLE=./heddle random_programs.py [--kind=KIND]… [--seed=N] [--programs=N] [--off="FLAGS"]… [--keep=FOLDER]
 
 What there is at random says KINDS; the grammars are in random_kernels.py (device code), random_alike.py, random_queues.py and random_hosts.py (host
-code around kernels). Each program is searched
+code around kernels), random_weak.py (weak memory). Each program is searched
 - as a user does it,
 - with every reduction off; with one of them off; as if it were large (blocks at once, one order of data): the same
   verdict and the same kinds of findings,
+- if that is with --memory=ptx, without it: nothing is found that was not found with it,
 - by two and by four processes: the same bytes but for the time,
 and each finding is replayed. A program whose search is not complete either way is counted and left out: what one of
 two searches has found is real even then. Some programs hang where the data are what the random numbers say, so that an
@@ -16,6 +17,7 @@ outcome that a reduction loses shows as a lost hang.
 """
 import argparse
 import concurrent.futures
+import dataclasses
 import json
 import os
 import pathlib
@@ -29,13 +31,16 @@ import random_alike
 import random_hosts
 import random_kernels
 import random_queues
+import random_weak
 
 HEDDLE = os.environ.get("HEDDLE", "heddle")
 EACH = ("--no-symmetry", "--no-sums", "--no-orderly", "--no-places", "--no-movers", "--no-data-order", "--no-straight", "--no-phases", "--no-host-first",
         "--no-allocations", "--no-cone", "--no-eager")
+EACH_OF_WEAK = ("--no-early-writes", "--no-settled", "--no-places", "--no-straight", "--no-host-first", "--no-orderly", "--no-eager")
+WEAK = "--memory=ptx"
 LARGE = (["--straight-after=1"], ["--one-order-after=1"], ["--straight-after=1", "--one-order-after=1"])
-KINDS = {**random_kernels.KINDS, **random_hosts.KINDS, **random_alike.KINDS, **random_queues.KINDS}
-LIMITS = {"hosts": 1500, "queues": 3000}  # states: each is a process
+KINDS = {**random_kernels.KINDS, **random_hosts.KINDS, **random_alike.KINDS, **random_queues.KINDS, **random_weak.KINDS}
+LIMITS = {"hosts": 1500, "queues": 3000, "weak_hosts": 1500}  # states: each is a process
 # Instructions of one kind without a line are one place to a report, which takes hangs at different ones for one. So there are
 # lines, and each statement is on one of its own.
 NVCC = "-arch=sm_90 -std=c++17 -lineinfo"
@@ -117,9 +122,16 @@ def differ(plain, other):
             and not set(part.verdict()[1:]) <= set(full.verdict()[1:]))
 
 
+def is_more(weak, strong):
+    """Does a search of interleavings find what that of weak memory does not? None: cannot be compared. Behind a data race nothing is looked for."""
+    if not weak.complete() or not (strong.complete() or strong.report["verdict"] in ("may-hang", "defect")) or "data-race" in weak.verdict():
+        return None
+    return not set(strong.verdict()[1:]) <= set(weak.verdict()[1:])
+
+
 class Tally:
     def __init__(self):
-        self.programs = self.hangs = self.compared = self.left_out = self.replays = self.same = 0
+        self.programs = self.hangs = self.compared = self.left_out = self.replays = self.same = self.included = 0
         self.wrong = []
 
 
@@ -141,7 +153,17 @@ def look(programs, program, source, options, tally):
     told = plain.complete() or plain.report["verdict"] in ("may-hang", "defect")
     if program.verdict and told and plain.report["verdict"] != program.verdict:
         wrong(f"{plain.verdict()}, but the oracle says: {program.verdict}", ["-j1"])
-    off = [shlex.split(o) for o in options.off or []] or [list(EACH), source.choice(LARGE), [source.choice(EACH)]]
+    if WEAK in program.flags:
+        off = [list(EACH_OF_WEAK), *([flag] for flag in source.sample(EACH_OF_WEAK, 2))]
+        others = dataclasses.replace(program, flags=[flag for flag in program.flags if flag != WEAK])
+        strong = programs.ask(others, "-j1")
+        more = is_more(plain, strong) if not strong.problem() else True
+        tally.included += more is not None
+        if more:
+            wrong(f"{plain.verdict()}, but without {WEAK}: {strong.text}", ["-j1"])
+    else:
+        off = [list(EACH), source.choice(LARGE), [source.choice(EACH)]]
+    off = [shlex.split(o) for o in options.off or []] or off
     for flags in off:
         other = programs.ask(program, "-j1", *flags)
         if other.problem():
@@ -199,7 +221,7 @@ def main():
                     list(pool.map(lambda p: look(programs, p, random.Random(f"{programs.name} {p.number}"), options, tally), chosen))
             failed += len(tally.wrong)
             print(f"{programs.name}: {tally.programs} programs, {tally.hangs} with findings, {tally.compared} comparisons, "
-                  f"{tally.left_out} left out, {tally.same} reports of several processes compared, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)
+                  f"{tally.left_out} left out, {tally.included} with interleavings, {tally.same} reports of several processes compared, {tally.replays} replays, {len(tally.wrong)} wrong", flush=True)
     return 1 if failed else 0
 
 

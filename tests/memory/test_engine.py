@@ -25,10 +25,10 @@ BOUNDS = {"2x2-together": TOGETHER, "2x2-apart": APART, "2x3-together": TOGETHER
           "3x2-sequences": "000,000,000", "3x2-two-one": "000,000,110"}
 
 
-def check(placement, *arguments):
+def search(placement, program, *arguments, flags=()):
+    """The verdict, the findings and whether all was searched, of a program whose threads are placed so."""
     devices = 1 + max(int(at[2]) for at in placement.split(","))
-    command = [HEDDLE, "check", "--format=json", "--memory=ptx", *LIMITS, f"--devices={devices}", str(INTERPRETER), "--",
-               placement, *arguments]
+    command = [HEDDLE, "check", "--format=json", "--memory=ptx", *LIMITS, *flags, f"--devices={devices}", str(program), "--", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         report = json.loads(done.stdout)
@@ -37,23 +37,32 @@ def check(placement, *arguments):
     return report["verdict"], sorted(f["code"] for f in report["findings"]), report["complete"]
 
 
-def problems_of(number, places, placement, program, outcomes):
-    """One line for each answer that is not as the axioms have it; how many there were, and of how many searches too large."""
-    answers = [((places + "in", *outcomes), ("terminates", [], True))]
+def compare(number, outcomes, ask):
+    """ask(WANT, OUTCOME…) searches. One line for each answer that is not as the axioms have it; how many there were, and of how many
+    searches too large."""
+    answers = [(("in", *outcomes), ("terminates", [], True))]
     if outcomes == ["race"]:
-        answers = [((places + "in",), None)]
+        answers = [(("in",), None)]
     else:
-        answers.append(((places + "not", outcomes[number % len(outcomes)]), ("defect", ["exit-status"])))
+        answers.append((("not", outcomes[number % len(outcomes)]), ("defect", ["exit-status"])))
     problems, large = [], 0
     for (want, *among), expected in answers:
-        found = check(placement, program, want, *among)
+        found = ask(want, *among)
         if found[1] == [] and not found[2]:
             large += 1
             continue
         fine = "data-race" in found[1] if expected is None else found[:len(expected)] == expected
         if not fine:
-            problems.append(f"{placement} {program} {want} {' '.join(among)}: expected {expected or 'a race'}, got {found}")
+            problems.append(f"{want} {' '.join(among)}: expected {expected or 'a race'}, got {found}")
     return problems, len(answers), large
+
+
+def problems_of(number, places, placement, program, outcomes):
+    def ask(want, *among):
+        return search(placement, INTERPRETER, placement, program, places + want, *among)
+
+    problems, count, large = compare(number, outcomes, ask)
+    return [f"{placement} {program} {places}{text}" for text in problems], count, large
 
 
 def programs(litmus, argv):
@@ -74,7 +83,7 @@ def programs(litmus, argv):
 
 def main(argv):
     todo = programs(argv[1], argv[2:])
-    check(TOGETHER, "lrgx00-0,lrgx00-0", "2in")  # compiles, once
+    search(TOGETHER, INTERPRETER, TOGETHER, "lrgx00-0,lrgx00-0", "2in")  # compiles, once
     failures = checks = too_large = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as workers:
         for problems, count, large in workers.map(lambda program: problems_of(*program), todo):

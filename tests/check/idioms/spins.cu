@@ -333,6 +333,18 @@ __global__ void update_and_store() {
   } while (before < 1);
 }
 
+// A store is no step, but the read behind it is one, although nobody else can tell when it is made.
+//@ case: store-and-own-read block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__device__ int of_each[2], of_all;
+__global__ void store_and_own_read() {
+  const cuda::atomic_ref<int, cuda::thread_scope_device> own(of_each[threadIdx.x]), all(of_all);
+  while (own.load(memory_order_relaxed) == 0) {
+    all.store(static_cast<int>(threadIdx.x), memory_order_relaxed);
+  }
+}
+
 #define DEVICE_CASE(name, kernel) {name, [](Setup setup) { return run_kernel(setup, kernel); }}
 
 int main(int argc, char** argv) {
@@ -358,5 +370,6 @@ int main(int argc, char** argv) {
       DEVICE_CASE("named-meet", named_meet),
       DEVICE_CASE("full-awaited", full_awaited),
       DEVICE_CASE("update-and-store", update_and_store),
+      DEVICE_CASE("store-and-own-read", store_and_own_read),
   });
 }

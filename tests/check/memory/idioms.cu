@@ -306,6 +306,51 @@ template <bool Fences> __global__ void relayed() {
   }
 }
 
+// A loop that reads behind a fence takes steps.
+//@ case: fenced-spin block
+//@ flags: --memory=ptx
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__device__ Atomic<int> never[2];
+__global__ void fenced_spin() {
+  while (never[me()].load(cuda::memory_order_seq_cst) == 0) {
+  }
+}
+
+// A thread writes a flag three times without a release. Who has read the second and the third value
+// knows nothing of the first one, which is a race with its plain read, although nobody can read the
+// first value by then.
+//@ case: three-values block
+//@ flags: --memory=ptx
+//@ verdict: defect
+//@ finding: data-race RACE
+//@ case: three-values-released block
+//@ flags: --memory=ptx
+//@ verdict: terminates
+__device__ int values;
+__device__ Atomic<int> next;
+template <bool Released> __global__ void three_values() {
+  const cuda::atomic_ref<int, cuda::thread_scope_device> value(values);
+  constexpr auto stores = Released ? memory_order_release : memory_order_relaxed;
+  constexpr auto loads = Released ? memory_order_acquire : memory_order_relaxed;
+  if (me() == 0) {
+    value.store(1, stores);
+    value.store(2, stores);
+    while (next.load(memory_order_relaxed) == 0) {
+    }
+    value.store(3, stores);
+  } else {
+    while (value.load(loads) != 2) {
+    }
+    next.store(1, memory_order_relaxed);
+    while (value.load(loads) != 3) {
+    }
+    if (values != 3) {
+      __trap();
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc,
@@ -329,6 +374,9 @@ int main(int argc, char** argv) {
           {"relayed", [](Setup s) { return run_seqlock(s, relayed<true>); }},
           {"relayed-unfenced", [](Setup s) { return run_seqlock(s, relayed<false>); }},
           {"owner-looks", [](Setup s) { return run_kernel(s, owner_looks<true>); }},
+          {"fenced-spin", [](Setup s) { return run_kernel(s, fenced_spin); }},
+          {"three-values", [](Setup s) { return run_kernel(s, three_values<false>); }},
+          {"three-values-released", [](Setup s) { return run_kernel(s, three_values<true>); }},
           {"owner-looks-relaxed", [](Setup s) { return run_kernel(s, owner_looks<false>); }},
           {"last-block", [](Setup s) { return run_kernel(s, last_block<true>); }},
           {"last-block-no-fence", [](Setup s) { return run_kernel(s, last_block<false>); }},
