@@ -123,7 +123,7 @@ void Exec::select(Warp& warp, Frame& frame, LaneMask lanes) {
   group_ = lanes;
   mask_ = lanes;
   lanes_ = static_cast<std::uint32_t>(std::popcount(lanes));
-  local_bytes_ = access_watch_ == nullptr ? warp.local_stride : 0;
+  local_bytes_ = access_watch_ == nullptr ? warp.local_bytes : 0;
 }
 
 void Exec::watch(AccessWatch* watch) {
@@ -324,11 +324,11 @@ const Op* Exec::exit_lanes(const Op& op) {
 }
 
 const Op* Exec::call(const Op& op, const Code& callee) {
-  if (std::uint64_t{frame_->local_end()} + callee.local_bytes > warp_->local_stride) {
+  if (std::uint64_t{frame_->local_end()} + callee.local_bytes > warp_->local_bytes) {
     Fault fault;
     fault.kind = FaultKind::StackOverflow;
     fault.lane = std::countr_zero(mask_);
-    fault.bytes = static_cast<std::uint32_t>(warp_->local_stride);
+    fault.bytes = static_cast<std::uint32_t>(warp_->local_bytes);
     fault.text = callee.function->name;
     return stop_fault(std::move(fault));
   }
@@ -490,11 +490,10 @@ Exec::translate_window_slow(int lane, memory::Address a, std::uint32_t bytes, bo
       );
     }
   } else if (window == memory::local_window) {
-    const std::uint64_t stride = warp_->local_stride;
-    if (bytes <= stride && offset <= stride - bytes) {
+    if (bytes <= warp_->local_bytes && offset <= warp_->local_bytes - bytes) {
       return reached(
           lane,
-          warp_->local + static_cast<std::uint64_t>(lane) * stride + offset,
+          warp_->local + static_cast<std::uint64_t>(lane) * warp_->local_stride + offset,
           bytes,
           store
       );

@@ -197,6 +197,7 @@ public:
   std::byte* special = nullptr; // SpecialLayout::bytes
   std::byte* local = nullptr;   // warp_size × local_stride bytes
   std::uint64_t local_stride = 0;
+  std::uint64_t local_bytes = 0; // of each lane: what is behind them up to the next lane is nobody's
 
   Frame* push_frame(const Code* code, Frame* caller, const Op* return_op, LaneMask lanes);
   /// Lanes leave `frame`; it is freed when none is left.
@@ -297,8 +298,8 @@ public:
     );
   }
   std::byte* translate_local(int lane, std::uint64_t offset, std::uint32_t bytes, bool store) {
-    const std::uint64_t stride = warp_->local_stride;
-    if (bytes <= stride && offset <= stride - bytes && (offset & (bytes - 1)) == 0) [[likely]] {
+    const std::uint64_t size = warp_->local_bytes;
+    if (bytes <= size && offset <= size - bytes && (offset & (bytes - 1)) == 0) [[likely]] {
       return warp_->local + static_cast<std::uint64_t>(lane) * warp_->local_stride + offset;
     }
     return translate_window_slow(

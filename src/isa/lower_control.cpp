@@ -387,7 +387,7 @@ template <class T> const Op* run_alloca(Exec& exec, const Op& op) {
   exec.each([&](int lane) { bytes = std::max<std::uint64_t>(bytes, exec.in<T>(op.a)[lane]); });
   const auto align = static_cast<std::uint64_t>(op.imm);
   const std::uint64_t start = (frame.local_end() + align - 1) / align * align;
-  const std::uint64_t limit = exec.warp().local_stride;
+  const std::uint64_t limit = exec.warp().local_bytes;
   if (bytes > limit || start > limit - bytes) {
     Fault fault;
     fault.kind = FaultKind::StackOverflow;

@@ -160,6 +160,14 @@ template <class T> T compare_and_swap_alone(std::byte* p, T expected, T desired)
 
 } // namespace ops
 
+} // namespace heddle::isa
+
+#if defined(HEDDLE_REGION_HANDLERS)
+#include "isa/ops_atomic_region.h"
+#else
+
+namespace heddle::isa {
+
 // --- Handlers
 // ------------------------------------------------------------------------------------------
 
@@ -313,3 +321,5 @@ const Op* atomic_vector(Exec& exec, const Op& op) {
 }
 
 } // namespace heddle::isa
+
+#endif

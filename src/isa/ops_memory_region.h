@@ -5,69 +5,56 @@
 #pragma once
 
 #include "isa/ops_address.h"
-
-/// Host pointer to `bytes` at the address; `how`: the Space, and region_store if they are written.
-/// There is no definition: src/jit/region_access.cpp makes code of each call.
-extern "C" std::byte*
-heddle_region_reach(std::uint64_t address, std::uint32_t bytes, std::uint32_t how);
+#include "isa/region_reach.h"
 
 namespace heddle::isa {
 
-inline constexpr std::uint32_t region_store = 16;
-
-template <Space S> std::byte* reach(Exec& exec, const Op& op, std::uint32_t bytes, bool store) {
+template <Space S>
+std::byte* reach(Exec& exec, const Op& op, std::uint32_t bytes, std::uint32_t flags) {
   std::uint64_t address[lane_count];
   addresses<S>(exec, op, address);
-  return heddle_region_reach(
-      address[0],
-      bytes,
-      static_cast<std::uint32_t>(S) | (store ? region_store : 0)
-  );
+  return heddle_region_reach(address[0], bytes, static_cast<std::uint32_t>(S) | flags);
 }
 
 template <Space S, class M, class R> const Op* load(Exec& exec, const Op& op) {
-  *exec.out<R>(op.d) = ops::widen<R>(ops::weak_load<M>(reach<S>(exec, op, sizeof(M), false)));
+  *exec.out<R>(op.d) = ops::widen<R>(ops::weak_load<M>(reach<S>(exec, op, sizeof(M), 0)));
   return &op + 1;
 }
 template <Space S, class M, class R> const Op* store(Exec& exec, const Op& op) {
-  ops::weak_store<M>(reach<S>(exec, op, sizeof(M), true), static_cast<M>(*exec.in<R>(op.b)));
+  ops::weak_store<M>(
+      reach<S>(exec, op, sizeof(M), region_store),
+      static_cast<M>(*exec.in<R>(op.b))
+  );
   return &op + 1;
 }
 
-/// Strong accesses are the interpreter's: they end a turn (after_poll).
+/// A strong load counts as a poll: the compiler of regions does that before it.
 template <Space S, class M, class R, bool Strong> const Op* load_vector(Exec& exec, const Op& op) {
-  if constexpr (Strong) {
-    return exec.block(op, &op);
-  } else {
-    const std::byte* p =
-        reach<S>(exec, op, static_cast<std::uint32_t>(op.count * sizeof(M)), false);
-    const Ref* refs = exec.refs(op);
+  const auto bytes = static_cast<std::uint32_t>(op.count * sizeof(M));
+  const std::byte* p = reach<S>(exec, op, bytes, Strong ? region_alone : 0);
+  const Ref* refs = exec.refs(op);
 #pragma clang loop unroll(full)
-    for (int k = 0; k < 8; ++k, p += sizeof(M)) { // unrolled, so that it has no loop
-      if (k < op.count && !refs[k].none()) {
-        *exec.out<R>(refs[k]) = ops::widen<R>(ops::weak_load<M>(p));
-      }
+  for (int k = 0; k < 8; ++k, p += sizeof(M)) { // unrolled, so that it has no loop
+    if (k < op.count && !refs[k].none()) {
+      *exec.out<R>(refs[k]) = ops::widen<R>(ops::weak_load<M>(p));
     }
-    return &op + 1;
   }
+  return &op + 1;
 }
 template <Space S, class M, class R, bool Strong> const Op* store_vector(Exec& exec, const Op& op) {
-  if constexpr (Strong) {
-    return exec.block(op, &op);
-  } else {
-    std::byte* p = reach<S>(exec, op, static_cast<std::uint32_t>(op.count * sizeof(M)), true);
-    const Ref* refs = exec.refs(op);
+  const auto bytes = static_cast<std::uint32_t>(op.count * sizeof(M));
+  std::byte* p = reach<S>(exec, op, bytes, region_store | (Strong ? region_alone : 0));
+  const Ref* refs = exec.refs(op);
 #pragma clang loop unroll(full)
-    for (int k = 0; k < 8; ++k, p += sizeof(M)) {
-      if (k < op.count) {
-        ops::weak_store<M>(p, static_cast<M>(*exec.in<R>(refs[k])));
-      }
+  for (int k = 0; k < 8; ++k, p += sizeof(M)) {
+    if (k < op.count) {
+      ops::weak_store<M>(p, static_cast<M>(*exec.in<R>(refs[k])));
     }
-    return &op + 1;
   }
+  return &op + 1;
 }
 template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op& op) {
-  const std::byte* p = reach<S>(exec, op, N * sizeof(M), false);
+  const std::byte* p = reach<S>(exec, op, N * sizeof(M), 0);
 #pragma clang loop unroll(full)
   for (int k = 0; k < N; ++k) {
     *exec.out<M>(exec.refs(op)[k]) = ops::weak_load<M>(p + k * sizeof(M));
@@ -75,7 +62,7 @@ template <Space S, class M, int N> const Op* load_elements(Exec& exec, const Op&
   return &op + 1;
 }
 template <Space S, class M, int N> const Op* store_elements(Exec& exec, const Op& op) {
-  std::byte* p = reach<S>(exec, op, N * sizeof(M), true);
+  std::byte* p = reach<S>(exec, op, N * sizeof(M), region_store);
 #pragma clang loop unroll(full)
   for (int k = 0; k < N; ++k) {
     ops::weak_store<M>(p + k * sizeof(M), *exec.in<M>(exec.refs(op)[k]));

@@ -80,7 +80,9 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
   context.param = param_;
   context.param_bytes = param_bytes_;
   context.interpret = interpret_for_region;
+  context.write = write_registers;
   context.exec = this;
+  context.alone = alone_ ? 1 : 0;
 }
 
 const Op* Exec::enter_region(const Op& op) {
@@ -99,6 +101,7 @@ const Op* Exec::enter_region(const Op& op) {
   RegionContext context;
   enter_code(context, code);
   context.local_stride = warp_->local_stride;
+  context.local_bytes = warp_->local_bytes;
   context.local_base = frame_->local_base;
   context.behind = (watch_ & Join) != 0 ? static_cast<std::uint64_t>(behind_ - context.ops) : ~0ULL;
   RegionGroup part;

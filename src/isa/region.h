@@ -42,6 +42,33 @@ struct RegionGroup {
   LaneMask live = 0;       // of the warp
 };
 
+/// What is written of a register where a region is left. Compiled code keeps the values of all of
+/// them behind each other, in memory of its own.
+struct RegionRegister {
+  std::uint32_t offset = 0;        // in the frame, of lane 0
+  std::uint32_t element_bytes = 0; // 2, 4 or 8; 0: a predicate
+  std::uint32_t from = 0;          // offset of the value
+  std::uint32_t regular = 0;       // 1: it is base + n × stride in the group's lane n, and only the
+                                   // base is there
+  std::int64_t stride = 0;
+};
+/// In an image; so many registers lie behind it.
+struct alignas(RegionRegister) RegionExit {
+  std::uint32_t count = 0;
+  std::uint32_t lanes = 0; // of a group
+  const RegionRegister* registers() const {
+    return reinterpret_cast<const RegionRegister*>(this + 1);
+  }
+};
+/// RegionContext::write. `first`: lane 0 of the group.
+void write_registers(
+    const RegionExit& exit,
+    std::byte* frame,
+    const std::byte* values,
+    std::uint64_t first,
+    LaneMask lanes
+);
+
 struct RegionContext {
   const Op* ops = nullptr;               // of the Code
   const std::byte* constants = nullptr;  // of the Code
@@ -51,6 +78,7 @@ struct RegionContext {
   std::byte* param = nullptr;
   std::uint64_t param_bytes = 0;
   std::uint64_t local_stride = 0; // of the warps
+  std::uint64_t local_bytes = 0;  // of a lane
   std::uint64_t local_base = 0;   // of the frame
   std::int64_t fuel = 0;          // of each group, up to a barrier; then what is left of it
   std::uint64_t executed = 0;     // thread instructions
@@ -66,8 +94,17 @@ struct RegionContext {
   /// Executes one op by its handler, for the lanes given (not none; like `mask`) of `group`. Its
   /// operands have been written to the registers. Returns what the handler returns.
   const Op* (*interpret)(RegionContext& context, const Op& op, LaneMask lanes) = nullptr;
-  Exec* exec = nullptr;     // for `interpret`
-  LaneMask fault_lanes = 0; // which executed the op with which a handler has stopped
+  /// Writes registers of lanes that leave the region to their frame, from `values`.
+  void (*write)(
+      const RegionExit& exit,
+      std::byte* frame,
+      const std::byte* values,
+      std::uint64_t first,
+      LaneMask lanes
+  ) = nullptr;
+  Exec* exec = nullptr;          // for `interpret`
+  std::uint64_t alone = 0;       // 1: nobody else executes device code meanwhile
+  LaneMask fault_lanes = 0;      // which executed the op with which a handler has stopped
   std::uint32_t wrong_guess = 0; // out, 1: left because lanes differ more than was likely
 
   // --- Groups. In: the first one; out, and while a handler is called: the one that executes.
@@ -77,7 +114,9 @@ struct RegionContext {
   const RegionGroup* first_group = nullptr; // nullptr: for one group
   const RegionGroup* groups_end = nullptr;
   std::int64_t barriers = 0; // so many may open, then all groups stay in front of one
-  std::uint64_t spill = 0;   // 1: the group writes its slots to its frame, and that is all
+  std::uint64_t spill = 0;   // 1: the group writes its slots to its frame, and that is all; 2: the
+                             // same in front of the barrier, whose result it does not have
+  std::uint64_t counted = 0; // threads, by the barrier with a result that has opened last
   std::uint64_t ended = 0;   // out, 1: all lanes are at an end of the kernel
   std::uint32_t begin = 0;   // out: where `group` began, as in a call; so do the groups behind it
   std::uint32_t arrived = 0; // out: the barrier or end in front of which the groups before it are

@@ -126,7 +126,7 @@ Access::Memory Access::memory(isa::Space space, bool store) {
     m.aligned_always = true;
     break;
   case isa::Space::Local:
-    m.size = context_.local_stride;
+    m.size = context_.local_bytes;
     m.delta = b_.CreatePtrToInt(context_.local, i64);
     m.each_its_own = true;
     break;
@@ -165,6 +165,37 @@ void Access::reach(const LaneValue& address, std::uint32_t bytes, isa::Space spa
     shape_ = Shape::vector();
     all_in_ = b_.getFalse();
   }
+}
+
+/// Shared memory is touched by one worker at a time.
+void Access::only_alone(isa::Space space) {
+  if (space == isa::Space::Generic) {
+    llvm::Value* where = b_.CreateConstInBoundsGEP1_64(
+        b_.getInt8Ty(),
+        context_.range,
+        offsetof(memory::Range, of_devices)
+    );
+    llvm::Value* mine = b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), where), b_.getInt8(0));
+    go_on_if(b_.CreateAnd(context_.alone, mine));
+  }
+}
+
+void Access::begin_places() {
+  if (!shape_.is_regular()) {
+    b_.CreateAlignedStore(offsets_, context_.words, llvm::Align(64));
+  }
+}
+
+llvm::Value* Access::place(llvm::Value* lane) {
+  llvm::Value* offset = nullptr;
+  if (shape_.is_regular()) {
+    offset = b_.CreateMul(lane, b_.getInt64(static_cast<std::uint64_t>(shape_.stride)));
+  } else {
+    llvm::Type* word = offsets_->getType()->getScalarType();
+    offset = b_.CreateLoad(word, b_.CreateInBoundsGEP(word, context_.words, lane));
+    offset = b_.CreateZExt(offset, b_.getInt64Ty());
+  }
+  return b_.CreateGEP(b_.getInt8Ty(), at(0), offset);
 }
 
 void Access::reach_regular(const LaneValue& a, const Memory& m, isa::Space space, bool store) {
@@ -392,12 +423,7 @@ void Access::store_each(llvm::Value* all, std::int64_t offset) {
 void Access::copy_each(llvm::Type* type, unsigned count, std::int64_t offset, bool store) {
   const llvm::Align unaligned(1);
   const std::uint64_t size = type->getScalarSizeInBits() / 8;
-  const bool regular = shape_.is_regular();
-  llvm::Type* i64 = b_.getInt64Ty();
-  llvm::Type* word = regular ? i64 : offsets_->getType()->getScalarType();
-  if (!regular) {
-    b_.CreateAlignedStore(offsets_, context_.words, llvm::Align(64));
-  }
+  begin_places();
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::Function* f = before->getParent();
   llvm::BasicBlock* loop = llvm::BasicBlock::Create(b_.getContext(), "lane", f);
@@ -407,17 +433,11 @@ void Access::copy_each(llvm::Type* type, unsigned count, std::int64_t offset, bo
   llvm::PHINode* bits = b_.CreatePHI(active_->getType(), 2);
   bits->addIncoming(active_, before);
   llvm::Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getTrue());
-  lane = b_.CreateZExt(lane, i64);
-  llvm::Value* from = nullptr;
-  if (regular) {
-    from = b_.CreateMul(lane, b_.getInt64(static_cast<std::uint64_t>(shape_.stride)));
-  } else {
-    from = b_.CreateLoad(word, b_.CreateInBoundsGEP(word, context_.words, lane));
-    from = b_.CreateZExt(from, i64);
-  }
-  llvm::Value* place = b_.CreateGEP(b_.getInt8Ty(), at(offset), from);
+  lane = b_.CreateZExt(lane, b_.getInt64Ty());
+  llvm::Value* place = this->place(lane);
   for (unsigned n = 0; n < count; ++n) {
-    llvm::Value* memory = b_.CreateConstGEP1_64(b_.getInt8Ty(), place, n * size);
+    llvm::Value* memory =
+        b_.CreateConstGEP1_64(b_.getInt8Ty(), place, static_cast<std::uint64_t>(offset) + n * size);
     llvm::Value* element = b_.CreateInBoundsGEP(type, elements(n, size), lane);
     if (store) {
       b_.CreateAlignedStore(b_.CreateAlignedLoad(type, element, unaligned), memory, unaligned);
@@ -539,9 +559,11 @@ llvm::Value* Access::call(llvm::Type* element, llvm::Value* stored) {
     size = context_.shared_bytes;
   } else if (space_ == isa::Space::Local) {
     where = context_.local;
-    size = context_.local_stride;
+    size = context_.local_bytes;
   }
-  std::vector<llvm::Value*> arguments = {where, size, context_.words, context_.elements, active_};
+  llvm::Value* stride = context_.local_stride != nullptr ? context_.local_stride : b_.getInt64(0);
+  std::vector<llvm::Value*> arguments =
+      {where, size, context_.words, context_.elements, active_, stride};
   if (!access.checked) {
     // What lanes that do not execute hold may be anything, but it must be one thing.
     arguments.push_back(b_.CreateFreeze(addresses));

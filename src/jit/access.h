@@ -35,6 +35,8 @@ struct AccessContext {
   llvm::Value* param_bytes = nullptr;
   llvm::Value* local = nullptr; // of the first lane
   llvm::Value* local_stride = nullptr;
+  llvm::Value* local_bytes = nullptr;
+  llvm::Value* alone = nullptr; // nobody else executes device code
   // Memory of the function, for loops over lanes: a word, and a vector of 16 bytes, for each.
   llvm::Value* words = nullptr;
   llvm::Value* elements = nullptr;
@@ -64,6 +66,12 @@ public:
     inlined_ = inlined;
   }
   void reach(const LaneValue& address, std::uint32_t bytes, isa::Space space, bool store);
+  /// The next reach() fails where others can look meanwhile.
+  void only_alone(isa::Space space);
+  /// For loops over lanes, behind reach(): begin_places(), then the place of one of them.
+  void begin_places();
+  llvm::Value* place(llvm::Value* lane);
+  bool is_one_place() const { return shape_.is_uniform(); }
   void reach_own(llvm::Value* place, llvm::Value* distance, std::uint32_t bytes);
   LaneValue load(llvm::Type* type, std::int64_t offset);
   void store(const LaneValue& value, std::int64_t offset);

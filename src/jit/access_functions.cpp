@@ -21,7 +21,7 @@ llvm::Function* AccessFunctions::of(const EachAccess& access) {
     llvm::Type* word = access.narrow ? llvm::Type::getInt32Ty(context) : i64;
     llvm::Type* all = llvm::FixedVectorType::get(access.element, lanes_);
     std::vector<llvm::Type*> arguments =
-        {pointer, i64, pointer, pointer, llvm::Type::getIntNTy(context, lanes_)};
+        {pointer, i64, pointer, pointer, llvm::Type::getIntNTy(context, lanes_), i64};
     if (!access.checked) {
       arguments.push_back(llvm::FixedVectorType::get(word, lanes_));
     }
@@ -67,7 +67,8 @@ void AccessFunctions::build(llvm::Function& f, const EachAccess& access) {
     memory.shared_bytes = f.getArg(1);
   } else {
     memory.local = f.getArg(0);
-    memory.local_stride = f.getArg(1);
+    memory.local_bytes = f.getArg(1);
+    memory.local_stride = f.getArg(5);
   }
   memory.words = f.getArg(2);
   memory.elements = f.getArg(3);
@@ -76,7 +77,7 @@ void AccessFunctions::build(llvm::Function& f, const EachAccess& access) {
   if (access.checked) {
     all.reach_own(f.getArg(0), f.getArg(1), size * access.elements);
   } else {
-    llvm::Value* addresses = f.getArg(5);
+    llvm::Value* addresses = f.getArg(6);
     if (access.narrow) {
       addresses = b.CreateZExt(addresses, lanes.widened(b.getInt64Ty()));
     }
@@ -84,7 +85,7 @@ void AccessFunctions::build(llvm::Function& f, const EachAccess& access) {
   }
   llvm::Value* result = llvm::PoisonValue::get(results);
   if (access.store) {
-    all.store({Shape::vector(), f.getArg(access.checked ? 5 : 6)}, 0);
+    all.store({Shape::vector(), f.getArg(access.checked ? 6 : 7)}, 0);
   } else {
     for (unsigned n = 0; n < access.elements; ++n) {
       const LaneValue one = all.load(access.element, std::int64_t{n} * size);

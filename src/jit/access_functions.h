@@ -33,9 +33,10 @@ public:
 
   /// Arguments: where the memory is (AccessContext::range, shared or local), its size if it is
   /// shared or local (i64), AccessContext::words and elements, bits of the executing lanes,
-  /// addresses, and what is stored; if they have been checked: lane 0's pointer in the place of
-  /// where, the distance in that of the size, and no addresses. Result: a structure of the vectors
-  /// that are loaded, and true, or anything and false if the lanes' bytes do not lie there.
+  /// AccessContext::local_stride, addresses, and what is stored; if they have been checked: lane
+  /// 0's pointer in the place of where, the distance in that of the size, and no addresses. Result:
+  /// a structure of the vectors that are loaded, and true, or anything and false if the lanes'
+  /// bytes do not lie there.
   llvm::Function* of(const EachAccess& access);
 
 private:

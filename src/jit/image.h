@@ -14,7 +14,7 @@
 
 namespace heddle::jit {
 
-inline constexpr std::uint64_t image_magic = 0x34302074696a6448; // "Hdjit 04"
+inline constexpr std::uint64_t image_magic = 0x35302074696a6448; // "Hdjit 05"
 
 struct ImageHeader {
   std::uint64_t magic = image_magic;

@@ -2,8 +2,10 @@
 #include "jit/lane_function.h"
 
 #include "base/check.h"
+#include "isa/region_reach.h"
 #include "jit/code_hash.h"
 #include "jit/lane_talk.h"
+#include "jit/object.h"
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
@@ -83,9 +85,16 @@ bool is_reach(const llvm::Instruction& i) {
          call->getCalledFunction()->getName() == reach_name;
 }
 
+namespace {
+
+std::uint64_t how(const llvm::Instruction& reach) {
+  return llvm::cast<llvm::ConstantInt>(reach.getOperand(2))->getZExtValue();
+}
+
+} // namespace
+
 isa::Space space_of(const llvm::Instruction& reach) {
-  const auto how = llvm::cast<llvm::ConstantInt>(reach.getOperand(2))->getZExtValue();
-  return static_cast<isa::Space>(how & 15);
+  return static_cast<isa::Space>(how(reach) & isa::region_space);
 }
 
 std::uint32_t bytes_of(const llvm::Instruction& reach) {
@@ -95,7 +104,15 @@ std::uint32_t bytes_of(const llvm::Instruction& reach) {
 }
 
 bool is_store(const llvm::Instruction& reach) {
-  return llvm::cast<llvm::ConstantInt>(reach.getOperand(2))->getZExtValue() >= 16;
+  return (how(reach) & isa::region_store) != 0;
+}
+
+bool is_alone(const llvm::Instruction& reach) {
+  return (how(reach) & isa::region_alone) != 0;
+}
+
+bool is_update(const llvm::Instruction& reach) {
+  return (how(reach) & isa::region_update) != 0;
 }
 
 bool has_one_type(const llvm::Instruction& reach) {
@@ -125,8 +142,42 @@ bool has_one_type(const llvm::Instruction& reach) {
                          : bytes == bytes_of(reach);
 }
 
+const llvm::Instruction* update_of(const llvm::Function& f) {
+  const auto& all = llvm::instructions(f);
+  const auto it = std::find_if(all.begin(), all.end(), [](const llvm::Instruction& i) {
+    return is_reach(i) && is_update(i);
+  });
+  return it != all.end() ? &*it : nullptr;
+}
+
+namespace {
+
+/// All of it is loaded by one instruction, and then stored by one.
+bool is_one_update(const llvm::Instruction& reach) {
+  unsigned loads = 0;
+  unsigned stores = 0;
+  for (const llvm::User* user : reach.users()) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+    if (!llvm::isa<llvm::LoadInst>(user) && store == nullptr) {
+      return false;
+    }
+    const llvm::Type* type =
+        store != nullptr ? store->getValueOperand()->getType() : user->getType();
+    if (type->getScalarSizeInBits() != 8 * bytes_of(reach)) {
+      return false;
+    }
+    ++(store != nullptr ? stores : loads);
+  }
+  return loads <= 1 && stores == 1;
+}
+
+} // namespace
+
 bool can_widen(const llvm::Instruction& i) {
-  if (is_reach(i) || talk_of(i)) {
+  if (is_reach(i)) {
+    return !is_update(i) || is_one_update(i);
+  }
+  if (talk_of(i) || llvm::isa<llvm::FenceInst>(i)) {
     return true;
   }
   if (llvm::isa<llvm::GetElementPtrInst>(i)) { // what is behind a pointer: constant distances
@@ -183,6 +234,7 @@ struct LaneFunctions::Passes {
   llvm::FunctionPassManager passes;
 
   Passes() {
+    flatten_branches(/*even_long_ones=*/true); // what has branches cannot be widened
     llvm::PassBuilder builder;
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(components);

@@ -73,6 +73,10 @@ bool is_reach(const llvm::Instruction& instruction);
 isa::Space space_of(const llvm::Instruction& reach);
 std::uint32_t bytes_of(const llvm::Instruction& reach);
 bool is_store(const llvm::Instruction& reach);
+bool is_alone(const llvm::Instruction& reach);
+bool is_update(const llvm::Instruction& reach);
+/// The call of region_reach() for an update; nullptr: there is none.
+const llvm::Instruction* update_of(const llvm::Function& f);
 /// Loads of all its bytes as elements of one type, or one store of all of them, follow.
 bool has_one_type(const llvm::Instruction& reach);
 

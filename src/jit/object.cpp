@@ -181,7 +181,14 @@ private:
 
 } // namespace
 
+void flatten_branches(bool even_long_ones) {
+  constexpr unsigned by_default = 4; // instructions
+  constexpr unsigned of_a_handler = 16;
+  set_option("two-entry-phi-node-folding-threshold", even_long_ones ? of_a_handler : by_default);
+}
+
 void optimise(llvm::Module& module) {
+  flatten_branches(/*even_long_ones=*/false);
   for (llvm::Function& f : module) {
     if (!f.isDeclaration()) {
       f.removeFnAttr("target-features"); // those of the target machine

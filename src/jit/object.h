@@ -20,6 +20,9 @@ struct FlatCode {
 
 /// Inlines the handlers and optimises; `module` has everything that its functions call.
 void optimise(llvm::Module& module);
+
+/// How many instructions LLVM executes in vain so that a branch becomes a selection.
+void flatten_branches(bool even_long_ones);
 /// Machine code for this processor (processor_level). Unsupported: it needs a function of a
 /// library.
 Result<FlatCode> emit(llvm::Module& module);

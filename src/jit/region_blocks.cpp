@@ -35,13 +35,53 @@ void RegionBuilder::store_slot(std::uint32_t index) {
   }
 }
 
+/// Of a group that has come to a barrier with a result. In the frame it finds its predicate if it
+/// has to come there once more, because the region is left before the barrier opens.
+void RegionBuilder::count_threads(std::uint32_t k) {
+  const std::uint32_t index = registers_.at(code_.ops[k].c.offset());
+  store_register(index, mask_);
+  llvm::Value* holds = as_bits(lanes_.vector(read(index)));
+  if (instruction(k)->has(ptx::Mod::And)) {
+    holds = b_.CreateNot(holds);
+  }
+  llvm::Value* count = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, b_.CreateAnd(holds, mask_));
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::Value* all = b_.CreateAdd(b_.CreateLoad(i64, counted_), b_.CreateZExt(count, i64));
+  b_.CreateStore(all, counted_);
+}
+
+/// Its result; in front of it still, what the frame has.
+void RegionBuilder::take_count(std::uint32_t k) {
+  const std::uint32_t index = registers_.at(code_.ops[k].d.offset());
+  llvm::Value* count = field(offsetof(RegionContext, counted), b_.getInt64Ty());
+  llvm::Value* result = nullptr;
+  if (instruction(k)->has(ptx::Mod::Popc)) {
+    result = b_.CreateTrunc(count, element(registers_.place(index)));
+  } else {
+    const bool all = instruction(k)->has(ptx::Mod::And);
+    result =
+        b_.CreateICmp(all ? llvm::CmpInst::ICMP_EQ : llvm::CmpInst::ICMP_NE, count, b_.getInt64(0));
+  }
+  const LaneValue one = lanes_.as({Shape::uniform(), result}, shape(index));
+  llvm::Value* before = no_lanes();
+  load_register(index, before);
+  llvm::Value* in_front = b_.CreateICmpEQ(spill_, b_.getInt64(2));
+  b_.CreateStore(
+      b_.CreateSelect(in_front, b_.CreateLoad(type_of(index), variables_[index]), one.value),
+      variables_[index]
+  );
+}
+
 /// Where a group begins behind a barrier, or at the start.
 void RegionBuilder::emit_slot_entry(std::uint32_t k) {
   llvm::BasicBlock* enter = block("behind" + llvm::Twine(k));
   b_.SetInsertPoint(enter);
   if (k != 0) {
+    const bool reduction = is_reduction(k - 1);
     for (const std::uint32_t index : registers_.live(k)) {
-      if (variables_[index] != nullptr) {
+      if (reduction && index == registers_.at(code_.ops[k - 1].d.offset())) {
+        take_count(k - 1);
+      } else if (variables_[index] != nullptr) {
         load_slot(index);
       }
     }
@@ -75,8 +115,15 @@ void RegionBuilder::emit_arrival(std::uint32_t k) {
   b_.CreateCondBr(b_.CreateOr(first, same), pass, exit);
   b_.SetInsertPoint(pass);
   b_.CreateStore(b_.getInt32(k), arrived_);
+  const bool reduction = !is_end(k) && is_reduction(k);
+  if (reduction) {
+    count_threads(k);
+  }
   if (!is_end(k)) {
     for (const std::uint32_t index : registers_.live(k + 1)) {
+      if (reduction && index == registers_.at(code_.ops[k].d.offset())) {
+        continue; // take_count()
+      }
       const bool in_frame = !changed_[k].test(index) && !shape(index).is_regular() &&
                             !registers_.place(index).predicate;
       if (variables_[index] != nullptr && !in_frame) {
@@ -105,6 +152,10 @@ void RegionBuilder::emit_arrival(std::uint32_t k) {
   b_.SetInsertPoint(stay);
   finish(op_pointer(k));
   b_.SetInsertPoint(open);
+  if (reduction) {
+    set_field(offsetof(RegionContext, counted), b_.CreateLoad(i64, counted_));
+    b_.CreateStore(b_.getInt64(0), counted_);
+  }
   b_.CreateStore(first_group_, group_);
   b_.CreateStore(b_.getInt32((k + 1) | isa::region_from_slots), begin_);
   b_.CreateStore(b_.getInt32(~0U), arrived_);

@@ -136,6 +136,71 @@ void RegionBuilder::emit_done() {
   b_.CreateRet(b_.CreateLoad(b_.getPtrTy(), answer_));
 }
 
+/// To the frame, for all lanes of the group: isa::write_registers(). The values are laid down as
+/// they are, which is little code.
+void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
+  if (indices.empty()) {
+    return;
+  }
+  if (exit_values_ == nullptr) {
+    exit_values_ = variable(b_.getInt8Ty(), "values");
+    exit_values_->setAlignment(llvm::Align(64));
+  }
+  static_assert(sizeof(isa::RegionExit) == 8 && sizeof(isa::RegionRegister) == 24);
+  std::vector<llvm::Constant*> table = {
+      b_.getInt32(static_cast<std::uint32_t>(indices.size())),
+      b_.getInt32(launch_.lanes)
+  };
+  std::uint64_t end = 0;
+  for (const std::uint32_t index : indices) {
+    const RegisterPlace& place = registers_.place(index);
+    const LaneValue value = read(index);
+    llvm::Value* word = value.value;
+    const bool vector = !value.shape.is_regular();
+    if (place.predicate) {
+      word = b_.CreateZExt(vector ? as_bits(word) : word, b_.getInt32Ty());
+    }
+    const std::uint64_t bytes =
+        vector && !place.predicate ? std::uint64_t{place.element_bytes} * launch_.lanes : 8;
+    const std::uint64_t align = std::min<std::uint64_t>(64, bytes);
+    const std::uint64_t from = (end + align - 1) / align * align;
+    end = from + bytes;
+    b_.CreateAlignedStore(word, at(exit_values_, from), llvm::Align(align));
+    const std::int64_t stride = vector ? 0 : value.shape.stride;
+    table.insert(
+        table.end(),
+        {b_.getInt32(place.offset),
+         b_.getInt32(place.predicate ? 0 : place.element_bytes),
+         b_.getInt32(static_cast<std::uint32_t>(from)),
+         b_.getInt32(vector ? 0 : 1),
+         b_.getInt64(static_cast<std::uint64_t>(stride))}
+    );
+  }
+  exit_bytes_ = std::max(exit_bytes_, end);
+  llvm::Constant* data = llvm::ConstantStruct::getAnon(table);
+  auto* exit = new llvm::GlobalVariable(
+      module_,
+      data->getType(),
+      /*isConstant=*/true,
+      llvm::GlobalValue::PrivateLinkage,
+      data,
+      "exit"
+  );
+  exit->setAlignment(llvm::Align(alignof(isa::RegionExit)));
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::FunctionType* type = llvm::FunctionType::get(
+      b_.getVoidTy(),
+      {pointer, pointer, pointer, b_.getInt64Ty(), b_.getInt32Ty()},
+      /*isVarArg=*/false
+  );
+  llvm::CallInst* call = b_.CreateCall(
+      type,
+      field(offsetof(RegionContext, write), pointer),
+      {exit, frame_, exit_values_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
+  );
+  call->addFnAttr(llvm::Attribute::Cold);
+}
+
 /// For lanes at op k, and lanes that wait at other places. The registers `written` are in the frame
 /// already.
 void RegionBuilder::emit_exit(
@@ -151,11 +216,10 @@ void RegionBuilder::emit_exit(
       }
     }
   }
-  for (const std::uint32_t index : live) {
-    if (variables_[index] != nullptr && std::ranges::find(written, index) == written.end()) {
-      store_register(index, mask_);
-    }
-  }
+  std::erase_if(live, [&](std::uint32_t index) {
+    return variables_[index] == nullptr || std::ranges::find(written, index) != written.end();
+  });
+  write_registers(live);
   llvm::Value* count = b_.getInt64(0);
   for (const std::uint32_t place : waits) {
     llvm::Value* lanes = b_.CreateLoad(bits_type(), waiting_.at(place));
@@ -217,7 +281,7 @@ void RegionBuilder::emit_prologue() {
   llvm::Type* i32 = b_.getInt32Ty();
   llvm::Type* pointer = b_.getPtrTy();
   context_ = function_->getArg(0);
-  for (llvm::AllocaInst** place : {&fuel_, &executed_, &total_, &barriers_}) {
+  for (llvm::AllocaInst** place : {&fuel_, &executed_, &total_, &barriers_, &counted_}) {
     *place = b_.CreateAlloca(i64);
   }
   answer_ = b_.CreateAlloca(pointer);
@@ -232,20 +296,23 @@ void RegionBuilder::emit_prologue() {
   access_.shared_bytes = field(offsetof(RegionContext, shared_bytes), i64);
   access_.param = field(offsetof(RegionContext, param), pointer);
   access_.param_bytes = field(offsetof(RegionContext, param_bytes), i64);
+  access_.alone = b_.CreateICmpNE(field(offsetof(RegionContext, alone), i64), b_.getInt64(0));
   access_.local_stride = field(offsetof(RegionContext, local_stride), i64);
+  access_.local_bytes = field(offsetof(RegionContext, local_bytes), i64);
   local_base_ = b_.CreateTrunc(field(offsetof(RegionContext, local_base), i64), i32);
   first_group_ = field(offsetof(RegionContext, first_group), pointer);
   groups_end_ = field(offsetof(RegionContext, groups_end), pointer);
   spill_ = field(offsetof(RegionContext, spill), i64);
   whole_fuel_ = field(offsetof(RegionContext, fuel), i64);
   b_.CreateStore(b_.getInt64(0), total_);
+  b_.CreateStore(b_.getInt64(0), counted_);
   b_.CreateStore(field(offsetof(RegionContext, barriers), i64), barriers_);
   b_.CreateStore(field(offsetof(RegionContext, group), pointer), group_);
   b_.CreateStore(function_->getArg(1), begin_);
   b_.CreateStore(b_.getInt32(~0U), arrived_);
   variables_.assign(registers_.count(), nullptr);
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    if (ops_[k].kind == Kind::Leave) {
+    if (ops_[k].kind == Kind::Leave && !(is_barrier(k) && is_reduction(k))) {
       continue;
     }
     std::vector<isa::Ref> refs = registers_.refs(k);
@@ -415,6 +482,9 @@ void RegionBuilder::emit_op(std::uint32_t k) {
     }
     b_.SetInsertPoint(some);
   }
+  if (polls(k)) {
+    spend(isa::poll_cost, k);
+  }
   const bool interpreted = ops_[k].kind == Kind::Interpret;
   llvm::BasicBlock* slow =
       interpreted || ops_[k].lane->reaches ? block("slow" + llvm::Twine(k)) : nullptr;
@@ -513,8 +583,6 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
     leave_unless_converged(k);
   } else if (is_matrix(k)) { // of all lanes
     leave_if(b_.CreateICmpNE(active_, live_), k);
-  } else if (ops_[k].lane == nullptr && effect.is_strong() && effect.reads()) {
-    spend(isa::poll_cost, k);
   }
   std::vector<std::uint32_t> inputs;
   for (const isa::Ref ref : ops_[k].operands.inputs) {
@@ -653,6 +721,9 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   b_.SetInsertPoint(stopped_);
   finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
   emit_done();
+  if (exit_values_ != nullptr) {
+    exit_values_->setAllocatedType(llvm::ArrayType::get(b_.getInt8Ty(), exit_bytes_));
+  }
   const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
                               (whole_blocks() ? isa::RegionWords::block : 0) |
                               (waiting_.empty() ? isa::RegionWords::turns : 0);

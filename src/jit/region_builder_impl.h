@@ -1,6 +1,6 @@
 // RegionBuilder: what region_builder.h promises. region_plan.cpp says which op becomes what,
-// region_builder.cpp makes the code, region_lanes.cpp that of ops, region_branches.cpp that of
-// branches, and region_blocks.cpp that of whole blocks.
+// region_builder.cpp makes the code, region_lanes.cpp that of ops, region_updates.cpp that of
+// atomic updates, region_branches.cpp that of branches, and region_blocks.cpp that of whole blocks.
 #pragma once
 
 #include "isa/exec.h"
@@ -61,11 +61,13 @@ private:
   bool known_operands(std::uint32_t k) const;
   bool may_interpret(std::uint32_t k) const;
   bool is_matrix(std::uint32_t k) const;
+  bool polls(std::uint32_t k) const;
   bool waits_in_vain(std::uint32_t branch) const;
   void leave_loops_that_wait();
   bool is_of_warps(std::uint32_t k) const;
   isa::Ref membermask(std::uint32_t k) const;
   bool is_barrier(std::uint32_t k) const;
+  bool is_reduction(std::uint32_t k) const;
   bool is_end(std::uint32_t k) const;
   bool whole_blocks() const;
   std::vector<std::uint32_t> find_entries() const;
@@ -84,6 +86,8 @@ private:
   void emit_done();
   void emit_entries(const std::vector<std::uint32_t>& entries);
   void emit_slot_entry(std::uint32_t k);
+  void count_threads(std::uint32_t barrier);
+  void take_count(std::uint32_t barrier);
   void emit_arrival(std::uint32_t k);
   void emit_ops();
   void emit_meeting(std::uint32_t k);
@@ -95,6 +99,14 @@ private:
   void emit_op(std::uint32_t k);
   void emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow);
   LaneValues arguments(std::uint32_t k);
+  AccessContext access_context(std::uint32_t k);
+  void emit_fence();
+  void emit_update(
+      const llvm::Instruction& reach,
+      Access& access,
+      LaneValues& known,
+      std::vector<LaneValue>& results
+  );
   void emit_whole_warp(
       std::uint32_t k,
       llvm::Value* chosen,
@@ -115,6 +127,7 @@ private:
       const std::vector<std::uint32_t>& waits,
       const std::vector<std::uint32_t>& written = {}
   );
+  void write_registers(const std::vector<std::uint32_t>& indices);
   void finish(llvm::Value* answer);
   llvm::BasicBlock* exit_block(std::uint32_t k);
   void leave_if(llvm::Value* condition, std::uint32_t k);
@@ -196,6 +209,8 @@ private:
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
   std::map<std::uint32_t, llvm::BasicBlock*> exits_;
   std::vector<llvm::AllocaInst*> part_memory_;         // a word for each lane
+  llvm::AllocaInst* exit_values_ = nullptr;            // write_registers()
+  std::uint64_t exit_bytes_ = 0;                       // of them
   std::vector<llvm::AllocaInst*> variables_;           // of registers
   llvm::AllocaInst* going_ = nullptr;                  // bits of the lanes that do not wait
   std::map<std::uint32_t, llvm::AllocaInst*> waiting_; // by place: bits
@@ -217,6 +232,7 @@ private:
   llvm::AllocaInst* begin_ = nullptr;
   llvm::AllocaInst* arrived_ = nullptr;
   llvm::AllocaInst* barriers_ = nullptr;
+  llvm::AllocaInst* counted_ = nullptr; // threads, by a barrier with a result
   llvm::Value* first_group_ = nullptr;
   llvm::Value* groups_end_ = nullptr;
   llvm::Value* spill_ = nullptr;

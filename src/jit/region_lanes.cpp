@@ -44,6 +44,21 @@ LaneValues RegionBuilder::arguments(std::uint32_t k) {
   return known;
 }
 
+AccessContext RegionBuilder::access_context(std::uint32_t k) {
+  llvm::Value* site = b_.CreateAdd(
+      b_.CreateLShr(
+          b_.CreatePtrToInt(ops_pointer_, b_.getInt64Ty()),
+          static_cast<std::uint64_t>(std::countr_zero(op_bytes))
+      ),
+      b_.getInt64(k)
+  );
+  site = b_.CreateAnd(site, b_.getInt64(isa::range_sites - 1));
+  AccessContext context = access_;
+  context.range =
+      b_.CreateGEP(b_.getInt8Ty(), ranges_, b_.CreateMul(site, b_.getInt64(sizeof(memory::Range))));
+  return context;
+}
+
 /// The op's LaneFunction, instruction by instruction.
 void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::BasicBlock* slow) {
   if (goes_in_parts(k)) {
@@ -63,25 +78,26 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
   std::vector<LaneValue> results(planned.operands.outputs.size());
   for (const llvm::Instruction& i : f.getEntryBlock()) {
     if (is_reach(i)) {
-      llvm::Value* site = b_.CreateAdd(
-          b_.CreateLShr(
-              b_.CreatePtrToInt(ops_pointer_, b_.getInt64Ty()),
-              static_cast<std::uint64_t>(std::countr_zero(op_bytes))
-          ),
-          b_.getInt64(k)
-      );
-      site = b_.CreateAnd(site, b_.getInt64(isa::range_sites - 1));
-      AccessContext context = access_;
-      context.range = b_.CreateGEP(
-          b_.getInt8Ty(),
-          ranges_,
-          b_.CreateMul(site, b_.getInt64(sizeof(memory::Range)))
-      );
+      const AccessContext context = access_context(k);
       Access& access = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first->second;
-      if (has_one_type(i)) {
+      const LaneValue address = value_of(i.getOperand(0));
+      if (is_alone(i)) {
+        access.only_alone(space_of(i));
+      }
+      if (has_one_type(i) && !is_update(i)) {
         access.through(functions_.accesses, inlined_[k]);
       }
-      access.reach(value_of(i.getOperand(0)), bytes_of(i), space_of(i), is_store(i));
+      access.reach(address, bytes_of(i), space_of(i), is_store(i));
+      const bool apart = address.shape.is_regular() && address.shape.stride != 0 &&
+                         address.shape.stride % static_cast<std::int64_t>(bytes_of(i)) == 0;
+      if (is_update(i) && !apart) {
+        emit_update(i, access, known, results);
+        break;
+      }
+      continue;
+    }
+    if (llvm::isa<llvm::FenceInst>(i)) {
+      emit_fence();
       continue;
     }
     if (llvm::isa<llvm::GetElementPtrInst>(i)) {

@@ -79,6 +79,12 @@ bool RegionBuilder::may_interpret(std::uint32_t k) const {
          (effect.is_access() && !effect.is_async());
 }
 
+/// It counts as a poll (isa::after_poll), before it is executed.
+bool RegionBuilder::polls(std::uint32_t k) const {
+  const ptx::Effect& effect = ptx::effect_of(*instruction(k));
+  return effect.is_strong() && effect.reads() && instruction(k)->opcode != ptx::Opcode::Red;
+}
+
 /// An operation on matrices that has its result when it is over: not wgmma.
 bool RegionBuilder::is_matrix(std::uint32_t k) const {
   switch (instruction(k)->opcode) {
@@ -170,13 +176,27 @@ isa::Ref RegionBuilder::membermask(std::uint32_t k) const {
   return {static_cast<std::uint32_t>(code_.ops[k].imm2)};
 }
 
-/// bar.sync 0 of all threads, by all lanes.
+/// A barrier that gives a result, which is the same for all threads.
+bool RegionBuilder::is_reduction(std::uint32_t k) const {
+  const ptx::Instruction* i = instruction(k);
+  return i != nullptr && reduces_block(*i);
+}
+
+/// bar.sync 0 or bar.red 0 of all threads, by all lanes.
 bool RegionBuilder::is_barrier(std::uint32_t k) const {
   const isa::Op& op = code_.ops[k];
   const ptx::Instruction* i = instruction(k);
   if (i == nullptr || (op.flags & isa::Guarded) != 0 || op.a.none() || !op.b.none() ||
-      op.a.area() != isa::Area::Constant || i->has(ptx::Mod::Red) || i->has(ptx::Mod::Arrive)) {
+      op.a.area() != isa::Area::Constant || i->has(ptx::Mod::Arrive)) {
     return false;
+  }
+  if (i->has(ptx::Mod::Red)) {
+    const std::uint32_t from = registers_.frame_register(op.c);
+    const std::uint32_t to = registers_.frame_register(op.d);
+    if (from == registers_.count() || to == registers_.count() ||
+        !registers_.place(from).predicate) {
+      return false;
+    }
   }
   const ptx::Effect& effect = ptx::effect_of(*i);
   const auto* number = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant_word(op.a));
@@ -313,6 +333,9 @@ void RegionBuilder::find_changed() {
           changed_[k + 1].set(index);
         }
       }
+      if (is_reduction(k)) {
+        changed_[k + 1].set(registers_.at(code_.ops[k].d.offset()));
+      }
     }
   }
   for (bool again = true; again;) {
@@ -360,7 +383,8 @@ void RegionBuilder::find_inlined() {
   }
   std::vector<std::uint32_t> irregular;
   for (std::uint32_t k = 0; k < count; ++k) {
-    if (ops_[k].kind != Kind::Lanes || !ops_[k].lane->reaches) {
+    if (ops_[k].kind != Kind::Lanes || !ops_[k].lane->reaches ||
+        update_of(*ops_[k].lane->function) != nullptr) {
       continue;
     }
     const std::uint32_t address = registers_.frame_register(code_.ops[k].a);

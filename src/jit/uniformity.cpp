@@ -13,12 +13,24 @@ namespace heddle::jit {
 
 namespace {
 
-/// Each lane has its own local memory, so equal addresses are different places.
-bool is_local(const llvm::Instruction& reach) {
-  return space_of(reach) == isa::Space::Local;
+/// Each lane has its own local memory, so equal addresses are different places; of those that
+/// update one place, each finds what the one before it has left.
+bool differs_in_lanes(const llvm::Instruction& reach) {
+  return space_of(reach) == isa::Space::Local || is_update(reach);
 }
 
 } // namespace
+
+bool reduces_block(const ptx::Instruction& i) {
+  const ptx::Effect& effect = ptx::effect_of(i);
+  return effect.is(ptx::Effect::Kind::Barrier) && effect.meets == ptx::Effect::Meets::Block &&
+         i.has(ptx::Mod::Red);
+}
+
+bool Uniformity::is_reduction(std::uint32_t k) const {
+  const std::uint32_t i = code_.ops[k].instruction;
+  return i < code_.function->body.size() && reduces_block(code_.function->body[i]);
+}
 
 Place place_of(const llvm::Value* pointer) {
   Place place{pointer, 0};
@@ -59,7 +71,7 @@ Uniformity::Uniformity(
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     const std::uint32_t instruction = code.ops[k].instruction;
     for (const std::uint32_t index : registers.writes(k)) {
-      written[index] = written[index] || ops[k].kind == Kind::Lanes;
+      written[index] = written[index] || ops[k].kind == Kind::Lanes || is_reduction(k);
       if (instruction < code.function->body.size()) {
         writes_[cfg_.block_of(instruction)].push_back(index);
       }
@@ -184,6 +196,9 @@ std::vector<Uniformity::Known> Uniformity::results(const PlannedOp& op) const {
       }
       continue;
     }
+    if (llvm::isa<llvm::FenceInst>(i)) {
+      continue;
+    }
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(&i);
     if (load != nullptr || llvm::isa<llvm::StoreInst>(i) || llvm::isa<llvm::GetElementPtrInst>(i)) {
       if (load != nullptr) {
@@ -220,7 +235,7 @@ std::vector<Uniformity::Known> Uniformity::results(const PlannedOp& op) const {
       const Shape party = op.members.none() ? Shape::uniform() : input(op.members).shape;
       result.shape = shape(*talk, shapes, party);
     } else if (is_reach(i)) {
-      result.shape = shapes[0].is_regular() && is_local(i) ? Shape::vector() : shapes[0];
+      result.shape = shapes[0].is_regular() && differs_in_lanes(i) ? Shape::vector() : shapes[0];
     } else {
       result.shape = shape(i, shapes, constants);
       if (result.shape.kind == Shape::Kind::Vector && guess_lanes_ != 0) {
@@ -258,8 +273,9 @@ bool Uniformity::step(std::uint32_t k) {
   if (planned.kind == Kind::Branch) {
     return false; // follow_waiting()
   }
+  const Shape written = is_reduction(k) && !guarded ? Shape::uniform() : Shape::vector();
   for (const std::uint32_t index : registers_.writes(k)) {
-    grown = join(index, Shape::vector()) || grown;
+    grown = join(index, written) || grown;
   }
   return follow_branch(k) || grown;
 }

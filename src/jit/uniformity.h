@@ -16,6 +16,7 @@
 #include "jit/register_map.h"
 #include "jit/waiting.h"
 #include "ptx/cfg.h"
+#include "ptx/effect.h"
 
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,9 @@ struct PlannedOp {
   LaneOperands operands;
   isa::Ref members; // of a collective
 };
+
+/// bar.red: the result is the same for all threads of the block.
+bool reduces_block(const ptx::Instruction& i);
 
 class Uniformity {
 public:
@@ -65,6 +69,7 @@ private:
   };
   bool join(std::uint32_t index, Shape shape);
   bool step(std::uint32_t k);
+  bool is_reduction(std::uint32_t k) const;
   bool follow_branch(std::uint32_t k);
   bool follow_waiting();
   Known input(isa::Ref ref) const;

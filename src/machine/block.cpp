@@ -50,8 +50,11 @@ Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
   const isa::Code& code = *grid.kernel().code;
   // An odd number of lines of the cache: what lanes have at the same place in their frames would
   // otherwise all belong to one set of it.
-  const std::uint64_t stride =
-      grid.kernel().calls ? round_up(code.local_bytes + stack_bytes, 128) + 64 : code.local_bytes;
+  const auto odd_lines = [](std::uint64_t bytes) { return round_up(bytes, 128) + 64; };
+  const std::uint64_t bytes =
+      grid.kernel().calls ? odd_lines(code.local_bytes + stack_bytes) : code.local_bytes;
+  constexpr std::uint64_t large = 512;
+  const std::uint64_t stride = !grid.kernel().calls && bytes >= large ? odd_lines(bytes) : bytes;
   local_bytes_ = round_up(stride * isa::warp_size * warps, 4096);
   if (local_bytes_ != 0) {
     void* p = ::mmap(
@@ -72,6 +75,7 @@ Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
     warp.special = specials_.data() + w * isa::SpecialLayout::bytes;
     warp.local = local_ + w * isa::warp_size * stride;
     warp.local_stride = stride;
+    warp.local_bytes = bytes;
   }
   for (Barrier& barrier : barriers_) {
     barrier.waiting.assign(warps, 0);

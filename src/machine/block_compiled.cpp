@@ -148,6 +148,7 @@ Stop Block::run_compiled(isa::Exec& exec, std::size_t& warp) {
   RegionContext context;
   exec.enter_code(context, code);
   context.local_stride = warps_.front().warp.local_stride;
+  context.local_bytes = warps_.front().warp.local_bytes;
   const std::int64_t fuel = resumed_ ? fuel_of_resumed_group : fuel_of_group;
   context.fuel = fuel;
   context.group = groups_.data();
@@ -222,7 +223,7 @@ void Block::spread(RegionContext& context, const Op* at) {
     }
     if (&group != left && (before || (begin & isa::region_from_slots) != 0)) {
       context.group = &group;
-      context.spill = 1;
+      context.spill = before ? 2 : 1;
       context.rests = 0;
       (void)region_(context, before ? (arrived + 1) | isa::region_from_slots : begin);
     }

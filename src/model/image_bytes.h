@@ -37,7 +37,7 @@ inline const isa::Op* place_of(const isa::Warp& warp, int lane) {
 
 /// How much of a lane's local memory is in use, its innermost frame being this one.
 inline std::uint64_t local_bytes(const isa::Frame& inner, const isa::Warp& warp) {
-  return std::min(std::uint64_t{inner.local_end()}, warp.local_stride);
+  return std::min(std::uint64_t{inner.local_end()}, warp.local_bytes);
 }
 
 /// The frames of a lane, outermost first.

@@ -388,7 +388,7 @@ BlockUnwritten::place(isa::Exec& exec, std::uint64_t address, bool shared, bool 
   if (local) {
     place.space = Place::Space::Local;
     const isa::Warp& warp = exec.warp();
-    if (offset < warp.local_stride) {
+    if (offset < warp.local_bytes) {
       place.area = &this->local(warp);
       place.offset = static_cast<std::uint64_t>(lane) * warp.local_stride + offset;
     }

@@ -20,7 +20,10 @@ constexpr int registers = 10; // %r10 … %r19 hold values
 
 class Generator {
 public:
-  explicit Generator(unsigned seed) : random_(seed), narrow_(seed % 2 != 0) {}
+  explicit Generator(unsigned seed)
+      : random_(seed),
+        narrow_(seed % 2 != 0),
+        updates_(seed % 5 == 3) {}
 
   std::string body() {
     text_ = "mov.u32 %r31, %tid.y; mad.lo.u32 %r0, %r31, 64, %r0; and.b32 %r0, %r0, 1023;"
@@ -52,6 +55,11 @@ public:
       text_ += fmt::format("mad.lo.u32 %r9, %r9, 31, %r{};\n", 10 + n);
     }
     text_ += "bar.sync 0; ld.shared.u32 %r8, [t]; add.u32 %r9, %r9, %r8;\n";
+    if (updates_) {
+      for (int n = 0; n < 28; ++n) {
+        text_ += fmt::format("ld.shared.u32 %r8, [u+{}]; mad.lo.u32 %r9, %r9, 31, %r8;\n", 4 * n);
+      }
+    }
     return text_ + "st.global.u32 [%rd4], %r9;";
   }
 
@@ -326,8 +334,71 @@ private:
       break;
     }
   }
+  /// Updates of all kinds: of places that have one kind, of which the order does not show, and of
+  /// one's own; strong accesses to what nobody else writes.
+  void update() {
+    static constexpr const char* kinds[] = {
+        "add.u32",
+        "and.b32",
+        "or.b32",
+        "xor.b32",
+        "min.s32",
+        "max.u32",
+        "max.s32",
+        "min.u32",
+    };
+    switch (below(9)) {
+    case 0: { // one place
+      const unsigned kind = below(8);
+      line(fmt::format("red.shared.{} [u+{}], {};", kinds[kind], 4 * kind, source()));
+      break;
+    }
+    case 1: // some of sixteen
+      text_ += fmt::format("and.b32 %r7, {}, 60; mov.u32 %r8, u; add.u32 %r7, %r7, %r8;", source());
+      line(fmt::format("red.shared.add.u32 [%r7+48], {};", source()));
+      break;
+    case 2:
+      line("red.shared.inc.u32 [u+32], 12;");
+      break;
+    case 3:
+      text_ += fmt::format("mul.wide.u32 %rd10, {}, {};", source(), source());
+      line("red.shared.add.u64 [u+40], %rd10;");
+      break;
+    case 4:
+      text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
+      line(fmt::format("atom.shared.{} %r{}, [%r7], {};", kinds[below(8)], reg(), source()));
+      line(fmt::format("atom.shared.exch.b32 %r{}, [%r7], {};", reg(), source()));
+      line(fmt::format("atom.shared.cas.b32 %r{}, [%r7], {}, {};", reg(), source(), source()));
+      break;
+    case 5: // in an order of places that nobody knows beforehand
+      text_ += "xor.b32 %r7, %r0, 5; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r30;";
+      text_ += "add.u32 %r7, %r7, 2048;";
+      text_ += fmt::format("cvt.rn.f32.s32 %f1, {};", source());
+      line("red.shared.add.f32 [%r7], %f1;");
+      line(fmt::format("atom.shared.dec.u32 %r{}, [%r7], {};", reg(), source()));
+      text_ += "bar.warp.sync -1;\n";
+      break;
+    case 6:
+      line(fmt::format("atom.global.{} %r{}, [%rd4], {};", kinds[below(8)], reg(), source()));
+      line(fmt::format("red.global.{} [%rd4], {};", kinds[below(8)], source()));
+      break;
+    case 7:
+      line(fmt::format("st.volatile.global.u32 [%rd4], {};", source()));
+      line(fmt::format("ld.relaxed.gpu.global.u32 %r{}, [%rd4];", reg()));
+      break;
+    default:
+      offset();
+      text_ += "cvt.u64.u32 %rd11, %r7; add.s64 %rd11, %rd11, %rd3;";
+      line(fmt::format("ld.volatile.global.u32 %r{}, [%rd11];", reg()));
+      break;
+    }
+  }
   /// Updates of which no order shows, and strong accesses to a word of one's own.
   void communicate() {
+    if (updates_) {
+      update();
+      return;
+    }
     switch (below(3)) {
     case 0:
       line(fmt::format("red.shared.add.u32 [t], {};", source()));
@@ -422,6 +493,8 @@ private:
         memory();
       } else if (kind == 5 && depth == 0 && collectives_) {
         collective();
+      } else if (kind >= 8 && updates_ && below(2) == 0) {
+        update();
       } else if (kind == 6 && collectives_) {
         communicate();
       } else if (kind == 7 && calls_) {
@@ -433,7 +506,8 @@ private:
   }
 
   std::mt19937 random_;
-  bool narrow_; // accesses of one and two bytes, too
+  bool narrow_;  // accesses of one and two bytes, too
+  bool updates_; // of many kinds
   std::string text_;
   int labels_ = 0;
   bool collectives_ = false;
@@ -453,7 +527,7 @@ Outcome execute(
   options.workers = 1;
   OneKernel kernel(
       ".local .align 4 .b8 l[16];\n" + body,
-      ".shared .align 4 .b8 s[4096]; .shared .align 4 .b8 t[4];\n"
+      ".shared .align 4 .b8 s[4096]; .shared .align 4 .b8 t[4]; .shared .align 8 .b8 u[112];\n"
       ".func (.param .b32 o) helper(.param .b32 a)\n{ .reg .b32 %x<3>; .reg .pred %y;"
       "ld.param.u32 %x1, [a]; mul.lo.u32 %x2, %x1, 0x9e3779b1; and.b32 %x1, %x2, 96;"
       "setp.eq.u32 %y, %x1, 0; @%y add.u32 %x2, %x2, 1; shr.u32 %x1, %x2, 3;"

@@ -210,6 +210,90 @@ TEST(Region, VariablesOfTheProgram) {
   );
 }
 
+// The order of lanes shows in what each finds, and in the last bit of a sum.
+TEST(Region, UpdatesAreMadeByLaneAfterLane) {
+  constexpr const char* places[] = {
+      "mov.u32 %r4, 0;",      // one
+      "shl.b32 %r4, %r0, 2;", // each its own
+      "rem.u32 %r4, %r0, 3; shl.b32 %r4, %r4, 2;",
+      "xor.b32 %r4, %r0, 9; and.b32 %r4, %r4, 13; shl.b32 %r4, %r4, 2;",
+  };
+  constexpr const char* updates[] = {
+      "atom{0}.add.u32 %r5, [{1}], %r2;",
+      "atom{0}.min.s32 %r5, [{1}], %r2;",
+      "atom{0}.max.u32 %r5, [{1}], %r2;",
+      "atom{0}.and.b32 %r5, [{1}], %r2;",
+      "atom{0}.xor.b32 %r5, [{1}], %r2;",
+      "atom{0}.inc.u32 %r5, [{1}], 7;",
+      "atom{0}.dec.u32 %r5, [{1}], 7;",
+      "atom{0}.exch.b32 %r5, [{1}], %r2;",
+      "atom{0}.cas.b32 %r5, [{1}], 0, %r2;",
+      "atom{0}.add.f32 %f5, [{1}], %f1; mov.b32 %r5, %f5;",
+      "@%p1 atom{0}.add.u32 %r5, [{1}], %r2;",
+      "@%p1 red{0}.add.f32 [{1}], %f1;",
+      "red{0}.or.b32 [{1}], %r2;",
+      "@!%p1 red{0}.max.s32 [{1}], %r2;",
+      "red{0}.add.u32 [{1}], 3;",
+  };
+  for (const char* place : places) {
+    for (const bool shared : {true, false}) { // each update 128 bytes of its own
+      const unsigned threads = shared ? 32 : 20;
+      std::string body = std::string(load_word) +
+                         "setp.lt.u32 %p1, %r3, %r2; cvt.rn.f32.s32 %f1, %r2;"
+                         "mul.f32 %f1, %f1, 0f3e99999a; mov.u32 %r5, 0; mov.u32 %r9, 0;" +
+                         place + "mov.u32 %r6, s; add.u32 %r6, %r6, %r4;" +
+                         "cvt.u64.u32 %rd7, %r4; add.s64 %rd7, %rd7, %rd2;";
+      for (std::size_t n = 0; n < std::size(updates); ++n) {
+        const std::string at = fmt::format("{}+{}", shared ? "%r6" : "%rd7", 128 * n);
+        const char* space = shared ? ".shared" : ".global";
+        body += fmt::format(fmt::runtime(updates[n]), space, at);
+        body += fmt::format("ld{}.u32 %r7, [{}];", space, at);
+        body += "mad.lo.u32 %r9, %r9, 31, %r5; mad.lo.u32 %r9, %r9, 31, %r7;";
+      }
+      both(
+          body + "st.global.u32 [%rd4+2048], %r9;",
+          {.block = {threads}},
+          ".shared .align 4 .b8 s[2048];"
+      );
+    }
+  }
+  // Beyond the end of the memory, and not aligned.
+  for (const char* offset : {"4096", "2"}) {
+    const Result r = both(
+        fmt::format(
+            "setp.eq.u32 %p1, %r0, 7; mul.wide.u32 %rd7, %r0, 4; @%p1 add.s64 %rd7, %rd7, {};"
+            "add.s64 %rd7, %rd7, %rd2; atom.global.add.u32 %r5, [%rd7], %r0;",
+            offset
+        )
+    );
+    EXPECT_NE(r.error, "");
+  }
+}
+
+TEST(Region, BarriersWithResults) {
+  for (const unsigned threads : {64U, 96U, 40U}) {
+    for (const char* body : {
+             "setp.lt.u32 %p1, %r0, 37; bar.red.popc.u32 %r4, 0, %p1; st.global.u32 [%rd4], %r4;",
+             "setp.lt.u32 %p1, %r0, 37; bar.red.and.pred %p1, 0, %p1; bar.red.or.pred %p2, 0, !%p1;"
+             "selp.u32 %r4, 1, 0, %p1; selp.u32 %r5, 2, 0, %p2; add.u32 %r4, %r4, %r5;"
+             "st.global.u32 [%rd4], %r4;",
+             "mov.u32 %r4, 0; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, %r0; mad.lo.u32 %r5, "
+             "%r5, 3, %r4; bar.red.or.pred %p2, 0, %p1; @%p2 bra L; add.u32 %r4, %r4, %r5;"
+             "st.global.u32 [%rd4], %r4;",
+             // A region that is left between, when some have been counted.
+             "setp.lt.u32 %p1, %r0, 33; @%p1 bra S; mov.u32 %r9, %clock; S: bar.red.popc.u32 %r4, "
+             "0, %p1;"
+             "bar.red.and.pred %p1, 0, %p1; selp.u32 %r5, 100, 0, %p1; add.u32 %r4, %r4, %r5;"
+             "st.global.u32 [%rd4], %r4;",
+             "setp.gt.u32 %p1, %r0, 33; bar.red.popc.u32 %r4, 0, %p1; setp.ne.u32 %p2, %r0, 35;"
+             "@%p2 bra S; mov.u32 %r9, %clock; S: add.u32 %r4, %r4, %r0; bar.red.or.pred %p3, 0, "
+             "%p1; @%p3 add.u32 %r4, %r4, 1000; st.global.u32 [%rd4], %r4;",
+         }) {
+      both(body, {.block = {threads}});
+    }
+  }
+}
+
 TEST(Region, VectorsAndLocalMemory) {
   both(
       "mul.wide.u32 %rd6, %r0, 16; and.b64 %rd6, %rd6, 255; add.s64 %rd6, %rd6, %rd3;"
