@@ -178,8 +178,19 @@ void Sums::overlap(WorkId a, WorkId b) {
   for (const auto& [command, region] : commands_) {
     if (command == a || command == b) {
       meet_all(command == a ? b : a, command, region);
+      meet_commands(command, region);
     }
   }
+}
+
+/// In which order the command and others are carried out could be seen.
+void Sums::meet_commands(WorkId command, const Region& region) {
+  choice_met_command_ =
+      choice_met_command_ || std::ranges::any_of(commands_, [&](const auto& known) {
+        const auto& [other, there] = known;
+        return other != command && overlapping(other, command) && there.begin < region.end &&
+               region.begin < there.end && (there.write || region.write);
+      });
 }
 
 /// An access may be made while the command is under way.
@@ -257,6 +268,7 @@ void Sums::note_command(WorkId command, const Region& region) {
   if (!learning_) {
     news_.push_back({.kind = Note::Kind::Command, .work = command, .access = {}, .region = region});
   }
+  meet_commands(command, region);
   for (const auto& [place, known] : places_) {
     for (const Known& k : known) {
       meet(k.work, k.access, command, region);

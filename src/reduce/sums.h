@@ -106,7 +106,8 @@ public:
   void learn(const Note& note);
   bool clash() const { return clash_; }
   const Learned& refuted() const { return refuted_; }
-  /// True once a contended access could have met a command: what the command does could be seen.
+  /// True once a contended access, or another command, could have met a command: when the command
+  /// is carried out could be seen.
   bool choice_met_command() const { return choice_met_command_; }
   /// True once unordered accesses have met.
   bool saw_unordered() const { return saw_unordered_; }
@@ -131,6 +132,7 @@ private:
   void contend_at(const Access& access);
   void meet_all(WorkId work, WorkId command, const Region& region);
   void meet(WorkId work, const Access& access, WorkId command, const Region& region);
+  void meet_commands(WorkId command, const Region& region);
   void meet_unordered(const Access& x, const Access& y);
   void note_places(Note::Kind kind, std::uint64_t places);
   template <class F> static void each_place(const Access& access, F&& f);

@@ -56,6 +56,32 @@ template <bool Kernel> static int stop_after_launch_behind(Setup) {
   return finish();
 }
 
+// --- Two commands that nothing orders --------------------------------------------------------------
+
+// What is there in the end depends on which of the two sets is carried out last, also where one order of commands
+// that commute stands for all.
+//@ case: sets-in-two-streams
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+//@ case: sets-in-two-streams
+//@ flags: --straight-after=1 --one-order-after=1
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+static int sets_in_two_streams(Setup) {
+  Mail* mail = make_mail();
+  cudaStream_t streams[2];
+  for (cudaStream_t& stream : streams) {
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  }
+  for (int n = 0; n < 2; ++n) {
+    cudaMemsetAsync(&mail->answer, n, sizeof mail->answer, streams[n]);
+  }
+  cudaDeviceSynchronize();
+  while (mail->answer.load() == 0) {
+  }
+  return 0;
+}
+
 // --- A persistent kernel, fed by the host -----------------------------------------------------------
 
 // Takes a request, answers it, and again, until it is told to stop.
@@ -630,6 +656,7 @@ int main(int argc, char** argv) {
       {"host-function-behind", call_between<Call::HostFunction, true>},
       {"stop-after-launch-behind-kernel", stop_after_launch_behind<1>},
       {"stop-after-launch-behind-copy", stop_after_launch_behind<0>},
+      {"sets-in-two-streams", sets_in_two_streams},
       {"computes-in-a-vector-register", computes_in_a_vector_register},
       {"hello", hello},
   });
