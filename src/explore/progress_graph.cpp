@@ -17,8 +17,6 @@
 #include <deque>
 #include <functional>
 #include <iterator>
-#include <random>
-#include <unordered_map>
 #include <utility>
 
 namespace heddle::explore {
@@ -464,46 +462,7 @@ shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<
   return {};
 }
 
-namespace {
-
-/// The edges of a walk that chooses at random, without those that lead back to a state that it had
-/// been in; empty if it has not come to an end of the program.
-std::vector<EdgeId> walk(const ProgressGraph& graph, const OutEdges& out, std::uint32_t seed) {
-  constexpr std::size_t longest = 1U << 16;
-  std::minstd_rand random(seed);
-  std::vector<EdgeId> way;
-  std::unordered_map<StateId, std::size_t> been{{0, 0}}; // how many edges lead there
-  StateId s = 0;
-  for (std::size_t n = 0; n < longest && !graph.states[s].terminal; ++n) {
-    const std::span<const EdgeId> edges = out.of(s);
-    if (edges.empty()) {
-      return {};
-    }
-    const std::size_t choice = random() % edges.size();
-    s = out.targets_of(s)[choice];
-    way.push_back(edges[choice]);
-    if (const auto [at, is_new] = been.emplace(s, way.size()); !is_new) {
-      for (; way.size() > at->second; way.pop_back()) {
-        if (const StateId left = graph.edges.to(way.back()); left != s) {
-          been.erase(left);
-        }
-      }
-    }
-  }
-  return graph.states[s].terminal ? way : std::vector<EdgeId>();
-}
-
-} // namespace
-
 std::vector<EdgeId> way_to_an_end(const ProgressGraph& graph, const OutEdges& out) {
-  // Nearly all programs end soon if their threads move at random. One way after the other, in
-  // their order, may lead through nearly all states before: 3.6 s of 40 million.
-  constexpr std::uint32_t walks = 8;
-  for (std::uint32_t seed = 1; seed <= walks; ++seed) {
-    if (std::vector<EdgeId> way = walk(graph, out, seed); !way.empty()) {
-      return way;
-    }
-  }
   LargeArray<EdgeId> came_by(graph.states.size()); // and one more; 0: nobody has been there
   std::vector<StateId> open{0}; // the last one is next: a program mostly goes to its end
   while (!open.empty()) {

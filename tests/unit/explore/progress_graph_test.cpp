@@ -307,14 +307,6 @@ void expect_way_to_an_end(const ProgressGraph& g) {
   EXPECT_TRUE(g.states[s].terminal);
 }
 
-TEST(WayToAnEnd, LeavesOutWhatLeadsBack) {
-  Graph g(6);
-  g.move(0, a, 1).move(1, a, 0).move(1, b, 2).move(2, a, 2).move(2, b, 3).move(3, a, 1);
-  g.move(3, b, 4).move(4, a, 0).move(0, b, 0).ends(5).move(4, b, 5);
-  expect_way_to_an_end(g);
-  EXPECT_THAT(way_to_an_end(g, OutEdges(g)), SizeIs(5));
-}
-
 TEST(WayToAnEnd, IsFoundWhereWhoeverMovesAtRandomHardlyGets) {
   constexpr int count = 100;
   Graph g(count); // each wrong choice leads to the beginning
