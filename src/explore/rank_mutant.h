@@ -12,7 +12,7 @@ enum class RankMutant : std::uint8_t {
   // Of claims (claim_rule.h):
   ClaimsToldFirst,  // a rank tells what it claims before it looks whether another one has
   ClaimsHaveNoKind, // moves of devices and ways of host threads have the same claim
-  ClaimsTakeAny,    // a state of which somebody has claimed anything needs no visit
+  ClaimsTakeAny,    // a state is not visited if any of its moves has been claimed
   // Of the end (rank_work.h):
   EndLooksLate,      // a rank looks whether it is idle after it has looked for what it gives away
   EndSaysIdleFirst,  // … and says so before it sends that

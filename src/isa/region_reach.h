@@ -13,8 +13,8 @@ namespace heddle::isa {
 
 inline constexpr std::uint32_t region_space = 15;
 inline constexpr std::uint32_t region_store = 16; // it is written
-/// Only where nobody else can look meanwhile, so that a plain access is as good as an atomic one;
-/// elsewhere the op is the interpreter's.
+/// Only where no other worker can access the memory, so that a plain access is as good as an atomic
+/// one; elsewhere the op is the interpreter's.
 inline constexpr std::uint32_t region_alone = 32;
 /// It is loaded, changed and stored, by one lane after the other, lowest first.
 inline constexpr std::uint32_t region_update = 64;
