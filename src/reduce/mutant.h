@@ -48,6 +48,7 @@ enum class Mutant : std::uint8_t {
   NeighboursForgetOpenings,   // a visit of a block that ends without meeting the visitor
   StraightForgetsCircles,     // a circle does not end a search with blocks that start at once
   StraightForgetsCommands,    // nobody chooses by what a copy brings
+  StraightCommandsCommute,    // commands of different streams commute, wherever they go
   LastOnesTwo,                // the last two of several clusters matter: any two stand for all
   LastOnesUntried,            // clusters do later what they do at first
   ActiveFirst, // of the lanes that are about to ask for activemask the first one goes first
@@ -107,6 +108,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::NeighboursForgetOpenings, "neighbours", "forget-openings"},
     {Mutant::StraightForgetsCircles, "straight", "forgets-circles"},
     {Mutant::StraightForgetsCommands, "straight", "forgets-commands"},
+    {Mutant::StraightCommandsCommute, "straight", "commands-commute"},
     {Mutant::LastOnesTwo, "straight", "last-ones-two"},
     {Mutant::LastOnesUntried, "straight", "last-ones-untried"},
     {Mutant::ActiveFirst, "straight", "active-first"},

@@ -185,12 +185,14 @@ void Sums::overlap(WorkId a, WorkId b) {
 
 /// In which order the command and others are carried out could be seen.
 void Sums::meet_commands(WorkId command, const Region& region) {
-  choice_met_command_ =
-      choice_met_command_ || std::ranges::any_of(commands_, [&](const auto& known) {
-        const auto& [other, there] = known;
-        return other != command && overlapping(other, command) && there.begin < region.end &&
-               region.begin < there.end && (there.write || region.write);
-      });
+  const auto conflicts = [&](const auto& known) {
+    const auto& [other, there] = known;
+    return other != command && overlapping(other, command) && there.begin < region.end &&
+           region.begin < there.end && (there.write || region.write);
+  };
+  if (mutant_ != Mutant::StraightCommandsCommute) {
+    choice_met_command_ = choice_met_command_ || std::ranges::any_of(commands_, conflicts);
+  }
 }
 
 /// An access may be made while the command is under way.

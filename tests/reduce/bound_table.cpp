@@ -275,6 +275,22 @@ std::span<const Bound> bounds() {
         .host_operations = 3
     };
     add("copies", copies, 2, 1);
+    // Copies and sets in two streams, beside each other, which meet at the same places.
+    Bound::Size streams = hosts;
+    streams.kinds = {Load, Wait};
+    streams.places = {Place::P, Place::Q}; // a kernel that meets a command decides first
+    streams.host = {
+        HostKind::Set,
+        HostKind::SetTwo,
+        HostKind::Copy,
+        HostKind::CopyBack,
+        HostKind::HangIfP,
+        HostKind::HangIfQ,
+        HostKind::WaitAll
+    };
+    streams.results = 3;
+    streams.host_operations = 4;
+    add("streams", streams, 1, 1);
     add("alike", alike, 2, 2);
     // An instruction that goes to several places, and meets others at one of them.
     Bound::Size places = tickets;

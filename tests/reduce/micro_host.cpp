@@ -1,6 +1,8 @@
 // Implements micro_host.h.
 #include "reduce/micro_host.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -48,10 +50,11 @@ explore::HostAt MicroHost::at(unsigned t) const {
   }
   const HostOperation now = operation(thread);
   if (is_wait(now)) {
+    // As of a call: it depends on which commands have completed, and on nothing else.
+    const auto completed = [](const machine::CommandPtr& command) { return command->done.load(); };
     const bool over =
-        now == synchronise
-            ? !stepper_.busy()
-            : std::ranges::all_of(copies_, [](const auto& copy) { return copy->done.load(); });
+        std::ranges::all_of(copies_, completed) &&
+        (now.kind == HostKind::WaitCopies || std::ranges::all_of(kernels_, completed));
     return {Point::Wait, true, over};
   }
   if (submits(now.kind) && thread.function == nullptr) {
@@ -156,6 +159,18 @@ void MicroHost::submit(HostKind kind) {
   } else {
     command = std::make_shared<machine::Command>();
   }
+  const auto copy = [&](std::size_t to, std::size_t from) {
+    command->kind = machine::CommandKind::Copy;
+    command->label = "copy";
+    command->touches = {{address + to, 4, true}, {address + from, 4, false}};
+    command->work = [p, to, from] { std::memcpy(p + to, p + from, 4); };
+  };
+  const auto set = [&](std::size_t to, std::uint32_t value) {
+    command->kind = machine::CommandKind::Set;
+    command->label = fmt::format("set {} to {}", to == 0 ? "P" : "Q", value);
+    command->touches = {{address + to, 4, true}};
+    command->work = [p, to, value] { std::memcpy(p + to, &value, sizeof value); };
+  };
   switch (kind) {
   case HostKind::CallFlag:
   case HostKind::CallStore:
@@ -164,28 +179,19 @@ void MicroHost::submit(HostKind kind) {
     functions_.emplace_back(command, kind);
     break;
   case HostKind::Copy:
-    command->kind = machine::CommandKind::Copy;
-    command->label = "copy";
-    command->touches = {{address + place_q, 4, true}, {address, 4, false}};
-    command->work = [p] { std::memcpy(p + place_q, p, 4); };
+    copy(place_q, 0);
+    break;
+  case HostKind::CopyBack:
+    copy(0, place_q);
     break;
   case HostKind::SetBefore:
-    command->kind = machine::CommandKind::Set;
-    command->label = "set before";
-    command->touches = {{address + place_q, 4, true}};
-    command->work = [p] {
-      constexpr std::uint32_t one = 1;
-      std::memcpy(p + place_q, &one, sizeof one);
-    };
+    set(place_q, 1);
     break;
   case HostKind::Set:
-    command->kind = machine::CommandKind::Set;
-    command->label = "set";
-    command->touches = {{address, 4, true}};
-    command->work = [p] {
-      constexpr std::uint32_t one = 1;
-      std::memcpy(p, &one, sizeof one);
-    };
+    set(0, 1);
+    break;
+  case HostKind::SetTwo:
+    set(0, 2);
     break;
   default:
     break;

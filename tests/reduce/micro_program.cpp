@@ -466,6 +466,8 @@ std::string words(const HostOperation& operation) {
       "copy P to Q",
       "set P to 1",
       "set Q to 1 before what follows",
+      "set P to 2 in the kernel's stream",
+      "copy Q to P in the kernel's stream",
       "store P 1",
       "if P == {}: hang",
       "if Q == {}: hang",
@@ -482,11 +484,12 @@ std::string words(const HostOperation& operation) {
 } // namespace
 
 bool submits(HostKind kind) {
-  return kind <= HostKind::SetBefore;
+  return kind <= HostKind::CopyBack;
 }
 bool writes(HostKind kind) {
   return kind == HostKind::CallStore || kind == HostKind::Copy || kind == HostKind::Set ||
-         kind == HostKind::SetBefore || kind == HostKind::Store;
+         kind == HostKind::SetBefore || kind == HostKind::SetTwo || kind == HostKind::CopyBack ||
+         kind == HostKind::Store;
 }
 bool has_value(HostKind kind) {
   return kind == HostKind::HangIfP || kind == HostKind::HangIfQ;

@@ -128,6 +128,8 @@ enum class HostKind : std::uint8_t {
   Copy,         // submits a copy of P to Q
   Set,          // … that makes P 1
   SetBefore,    // … that makes Q 1, into the stream of the kernel
+  SetTwo,       // … that makes P 2, into that stream
+  CopyBack,     // submits a copy of Q to P, into that stream
   Store,        // makes P 1
   HangIfP,      // if P has the value
   HangIfQ,
