@@ -28,6 +28,7 @@ enum class Mutant : std::uint8_t {
   IndependentForgetsCommands, // copies and sets meet nobody
   PlacesUnwatched,            // an instruction that is contended is not watched elsewhere
   PlacesOfOthers,             // … is contended not where it was, but sixteen bytes on
+  PlacesOfFirstLane,          // … for all lanes that stand there if it is for the first
   MoversUnwatched,            // nobody looks whether others access what is open
   MoversForgetEnds,           // a thread that ends closes what it has opened
   EarlyUpdates,               // updates come at once like stores
@@ -88,6 +89,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::IndependentForgetsCommands, "orderly", "forgets-commands"},
     {Mutant::PlacesUnwatched, "places", "unwatched"},
     {Mutant::PlacesOfOthers, "places", "of-others"},
+    {Mutant::PlacesOfFirstLane, "places", "of-first-lane"},
     {Mutant::MoversUnwatched, "movers", "unwatched"},
     {Mutant::MoversForgetEnds, "movers", "forget-ends"},
     {Mutant::EarlyUpdates, "early-writes", "updates"},

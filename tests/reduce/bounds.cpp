@@ -99,12 +99,7 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
         (guard.on == Guard::On::Result &&
          (guard.of >= n || !may_be(program, code, guard.of, guard.equals))) ||
         (guard.on == Guard::On::Who && guard.equals >= program.actors) ||
-        (((has_value(operation.kind) && operation.value == Value::Last) ||
-          (has_place(operation.kind) && operation.place == Place::Found)) &&
-         (n == 0 || !has_result(code.operations[n - 1].kind))) ||
-        (has_value(operation.kind) && operation.value == Value::First &&
-         (n == 0 || !has_result(code.operations[0].kind))) ||
-        (operation.kind == Kind::Free && !allocated) ||
+        !has_what_it_uses(code, n) || (operation.kind == Kind::Free && !allocated) ||
         (operation.kind == Kind::End &&
          (guard.on == Guard::On::Always || n + 1 == code.operations.size()))) {
       return false;

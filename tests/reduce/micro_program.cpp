@@ -225,13 +225,18 @@ private:
     return text;
   }
 
-  /// An access to shared memory says so.
+  /// An access to shared memory says so, and one that goes to several places says that they are
+  /// global: lanes that stand together then make one instruction with a known space.
   static std::string in_space(const Operation& operation, std::string text) {
-    constexpr std::string_view anywhere = ".gpu.", shared = ".cta.shared.";
-    for (std::size_t at = text.find(anywhere);
-         operation.place == Place::Shared && at != std::string::npos;
-         at = text.find(anywhere, at)) {
-      text.replace(at, anywhere.size(), shared);
+    if (operation.place < Place::Shared) {
+      return text;
+    }
+    constexpr std::string_view anywhere = ".gpu.";
+    const std::string_view known =
+        operation.place == Place::Shared ? ".cta.shared." : ".gpu.global.";
+    for (std::size_t at = text.find(anywhere); at != std::string::npos;
+         at = text.find(anywhere, at + known.size())) {
+      text.replace(at, anywhere.size(), known);
     }
     return text;
   }
@@ -516,6 +521,16 @@ bool has_value(Kind kind) {
 }
 bool meets(Kind kind) {
   return kind >= Kind::Publish && kind <= Kind::Observe;
+}
+bool has_what_it_uses(const Code& code, std::size_t n) {
+  const Operation& operation = code.operations[n];
+  const auto uses = [&](Value value) {
+    return has_value(operation.kind) && operation.value == value;
+  };
+  const bool last =
+      uses(Value::Last) || (has_place(operation.kind) && operation.place == Place::Found);
+  return (!last || (n != 0 && has_result(code.operations[n - 1].kind))) &&
+         (!uses(Value::First) || (n != 0 && has_result(code.operations[0].kind)));
 }
 bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||

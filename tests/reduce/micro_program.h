@@ -170,6 +170,8 @@ bool writes(Kind kind);
 bool reads(Kind kind);
 bool is_plain(Kind kind);
 bool meets(Kind kind); // all actors do it together
+/// Is there the earlier result that the value or the place of operation `n` depends on?
+bool has_what_it_uses(const Code& code, std::size_t n);
 
 bool submits(HostKind kind);
 bool writes(HostKind kind); // P or Q

@@ -52,6 +52,14 @@ std::vector<Code> smaller(const Code& code) {
       result.back().hang->who.reset();
     }
   }
+  std::erase_if(result, [](const Code& less) {
+    for (std::size_t n = 0; n < less.operations.size(); ++n) {
+      if (!has_what_it_uses(less, n)) {
+        return true;
+      }
+    }
+    return false;
+  });
   return result;
 }
 

@@ -71,7 +71,8 @@ __global__ void alike() {
   } while (i < 3);
 }
 
-// The same with memory of the heap: two pieces may be alive at once, and one is all there is room for.
+// The same with memory of the heap: two pieces may be alive at once, and one is all there is room
+// for.
 //@ case: alike-heap block 2
 //@ verdict: may-hang
 //@ finding: livelock HANG-LIVELOCK
@@ -117,6 +118,22 @@ __global__ void alike_later_blocks() {
   }
   const int i = atomicAdd(&counter, 1);
   if (i == 0 && atomicExch(&place, 2) == 0) {
+    while (!atomicAdd(&nothing, 0)) {
+    }
+  }
+}
+
+// Lanes that stand at one instruction and go to two places, of which others change only the second
+// one.
+//@ case: lanes-at-two-places block 2
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__device__ int words[32], results[2];
+__global__ void lanes_at_two_places() {
+  atomicAdd(&counter, 1);
+  const int before = atomicAdd(&words[threadIdx.x * 16], 1);
+  results[threadIdx.x] = atomicAdd(&words[before == 0 ? 0 : 16], 1);
+  if (before == 1) {
     while (!atomicAdd(&nothing, 0)) {
     }
   }
@@ -346,6 +363,7 @@ int main(int argc, char** argv) {
            [](Setup s) {
              return run_kernel(s, s.shape == Shape::Block ? alike_later : alike_later_blocks);
            }},
+          {"lanes-at-two-places", [](Setup s) { return run_kernel(s, lanes_at_two_places); }},
           {"write-first", [](Setup s) { return run_kernel(s, write_first); }},
           {"copy-half", copy_half},
           {"copy-half-between-devices", copy_half_between},
