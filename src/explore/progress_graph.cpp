@@ -9,6 +9,7 @@
 // ones are judged together, small ones side by side, each to its end by one thread.
 #include "explore/progress_graph.h"
 
+#include "base/random.h"
 #include "explore/component_judge.h"
 #include "explore/components.h"
 
@@ -17,6 +18,7 @@
 #include <deque>
 #include <functional>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 namespace heddle::explore {
@@ -462,7 +464,39 @@ shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<
   return {};
 }
 
+namespace {
+
+/// Edges of a way that was chosen at random, without what led back to where it had been. None: it
+/// has not come to an end within `most_steps`.
+std::vector<EdgeId> random_way_to_an_end(const ProgressGraph& graph, const OutEdges& out) {
+  constexpr std::size_t most_steps = 4096;
+  Random random(graph.states.size()); // the same way each time
+  std::vector<EdgeId> way;
+  std::unordered_map<StateId, std::size_t> edges_before{{0, 0}};
+  StateId at = 0;
+  for (std::size_t step = 0; step < most_steps && !graph.states[at].terminal; ++step) {
+    const std::span<const StateId> targets = out.targets_of(at);
+    if (targets.empty()) {
+      return {};
+    }
+    const auto n = static_cast<std::size_t>(random.below(targets.size()));
+    way.push_back(out.of(at)[n]);
+    at = targets[n];
+    const std::size_t before = edges_before.try_emplace(at, way.size()).first->second;
+    for (; way.size() > before; way.pop_back()) {
+      edges_before.erase(graph.edges.to(way.back()));
+    }
+    edges_before[at] = before;
+  }
+  return graph.states[at].terminal ? way : std::vector<EdgeId>();
+}
+
+} // namespace
+
 std::vector<EdgeId> way_to_an_end(const ProgressGraph& graph, const OutEdges& out) {
+  if (std::vector<EdgeId> way = random_way_to_an_end(graph, out); !way.empty()) {
+    return way;
+  }
   LargeArray<EdgeId> came_by(graph.states.size()); // and one more; 0: nobody has been there
   std::vector<StateId> open{0}; // the last one is next: a program mostly goes to its end
   while (!open.empty()) {

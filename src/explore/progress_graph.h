@@ -185,7 +185,8 @@ std::vector<EdgeId>
 shortest_way(const ProgressGraph& graph, const OutEdges& out, const std::vector<StateId>& targets);
 
 /// Edges of some way from state 0 to a state in which the program has ended, if there is one: soon
-/// found, not short.
+/// found, not short. Where that can be, one that was chosen at random: the search came to each of
+/// its states on another way, so repeating it shows whether states of one name go on alike.
 std::vector<EdgeId> way_to_an_end(const ProgressGraph& graph, const OutEdges& out);
 
 } // namespace heddle::explore

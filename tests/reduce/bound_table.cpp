@@ -300,6 +300,13 @@ std::span<const Bound> bounds() {
     places.rounds = 3;
     places.whose_hang = places.whose_operations = false;
     add("places", places, 2, 3);
+    // Accesses of different sizes, which overlap.
+    Bound::Size widths = roles;
+    widths.kinds = {Load, Store, Increment, LoadBoth, StoreBoth};
+    widths.shapes = {Shape::Blocks, Shape::Block};
+    widths.places = {Place::P, Place::Behind};
+    widths.results = 2;
+    add("widths", widths, 2, 2);
     Bound::Size rounds = tickets;
     rounds.shapes = {Shape::Blocks, Shape::Block};
     rounds.values = {Value::One, Value::Two};

@@ -169,6 +169,9 @@ private:
     case Place::Shared:
       at = "[word]";
       break;
+    case Place::Behind:
+      at = "[%memory+4]";
+      break;
     case Place::Own:
       before = who() + "mad.wide.u32 %x#, %a#, 4, %memory; ";
       at = fmt::format("[%x#+{}]", own_at);
@@ -347,6 +350,20 @@ private:
           over
       );
     }
+    case Kind::LoadBoth:
+      return fmt::format(
+          "{}ld.relaxed.gpu.b64 %y#, {}; shr.u64 %y#, %y#, 32; cvt.u32.u64 {}, %y#;\n",
+          before,
+          at,
+          to
+      );
+    case Kind::StoreBoth:
+      return fmt::format(
+          "{}mov.u32 %b#, {}; mov.b64 %y#, {{%b#, %b#}}; st.relaxed.gpu.b64 {}, %y#;\n",
+          before,
+          value,
+          at
+      );
     case Kind::Observe:
       return fmt::format("ld.shared.u32 {}, [common];\nbar.sync 0;\n", to);
     case Kind::Arrive:
@@ -431,12 +448,14 @@ std::string words(const Operation& operation, std::size_t n) {
       "publish if P is 1",
       "publish again",
       "observe",
+      "load P and behind",
+      "store to P and behind",
       "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
     static constexpr const char* places[] =
-        {" P", " Q", " mine", " S", " Q, or R by who", " Q, or R by the result"};
+        {" P", " Q", " mine", " S", " Q, or R by who", " Q, or R by the result", " behind P"};
     text += places[static_cast<std::size_t>(operation.place)];
   }
   if (has_value(operation.kind)) {
@@ -504,20 +523,24 @@ bool has_result(Kind kind) {
   return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
          kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size ||
-         kind == Kind::Republish || kind == Kind::Observe || kind == Kind::WaitOrLate ||
-         kind == Kind::Allocate || kind == Kind::Neighbour;
+         kind == Kind::Republish || kind == Kind::Observe || kind == Kind::LoadBoth ||
+         kind == Kind::WaitOrLate || kind == Kind::Allocate || kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;
 }
 bool may_be_same(Place a, Place b) {
-  const auto in_q_or_r = [](Place place) { return place == Place::Q || place >= Place::Either; };
-  return a == b || (in_q_or_r(a) && in_q_or_r(b));
+  const auto in_q_or_r = [](Place place) {
+    return place == Place::Q || place == Place::Either || place == Place::Found;
+  };
+  const auto by_p = [](Place place) { return place == Place::P || place == Place::Behind; };
+  return a == b || (in_q_or_r(a) && in_q_or_r(b)) || (by_p(a) && by_p(b));
 }
 bool has_value(Kind kind) {
   return kind == Kind::Store || kind == Kind::Exchange || kind == Kind::CompareAndSwap ||
          kind == Kind::Wait || kind == Kind::WaitOrLate || kind == Kind::PlainStore ||
-         kind == Kind::Publish || kind == Kind::PublishSome || kind == Kind::Republish;
+         kind == Kind::Publish || kind == Kind::PublishSome || kind == Kind::Republish ||
+         kind == Kind::StoreBoth;
 }
 bool meets(Kind kind) {
   return kind >= Kind::Publish && kind <= Kind::Observe;
@@ -535,10 +558,10 @@ bool has_what_it_uses(const Code& code, std::size_t n) {
 bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
          kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::Retry ||
-         kind == Kind::Lock || kind == Kind::PlainStore;
+         kind == Kind::Lock || kind == Kind::PlainStore || kind == Kind::StoreBoth;
 }
 bool reads(Kind kind) {
-  return kind == Kind::Wait || (has_result(kind) && has_place(kind));
+  return kind == Kind::Wait || kind == Kind::LoadBoth || (has_result(kind) && has_place(kind));
 }
 bool is_plain(Kind kind) {
   return kind == Kind::PlainLoad || kind == Kind::PlainStore;

@@ -61,6 +61,8 @@ enum class Kind : std::uint8_t {
   PublishSome, // … if P is 1
   Republish,   // … and tells what was there before; the others get 0
   Observe,     // all read it
+  LoadBoth,    // P and the word behind it, in one access: the result is the latter
+  StoreBoth,
   End,
 };
 
@@ -71,7 +73,8 @@ enum class Place : std::uint8_t {
   Shared, // in the shared memory of the block
   // One instruction that goes to several places:
   Either, // Q for actor 0, R for the others
-  Found   // Q if the result before is 0, else R
+  Found,  // Q if the result before is 0, else R
+  Behind  // the word behind P
 };
 
 enum class Value : std::uint8_t {
