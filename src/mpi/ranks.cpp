@@ -1,5 +1,6 @@
 // Implements ranks.h with MPI. A message is sent without waiting; its bytes are kept until it is
-// out.
+// out. Nor does who receives wait: the rest of a long message never comes from a rank that has died
+// while it was on its way.
 #include "mpi/ranks.h"
 
 #include <mpi.h>
@@ -7,21 +8,29 @@
 #include <chrono>
 #include <cstdlib>
 #include <list>
+#include <utility>
 #include <vector>
 
 namespace {
 
 constexpr int tag = 1;
 
-struct Sending {
+struct Message {
   std::vector<char> bytes;
   MPI_Request request = MPI_REQUEST_NULL;
 };
-std::list<Sending> sending; // MPI has one world for each process, and so has this
+struct Receiving : Message {
+  int from = 0;
+  bool failed = false;
+};
+// MPI has one world for each process, and so has this.
+std::list<Message> sending;
+std::list<Receiving> receiving; // in the order in which the messages of each rank were sent
 std::vector<int> leaders;
+int of_all = 1; // ranks
 
 void forget_sent() {
-  sending.remove_if([](Sending& one) {
+  sending.remove_if([](Message& one) {
     int done = 0;
     MPI_Test(&one.request, &done, MPI_STATUS_IGNORE);
     return done != 0;
@@ -31,7 +40,7 @@ void forget_sent() {
 void send(int to, const void* bytes, std::size_t count) {
   forget_sent();
   const char* first = static_cast<const char*>(bytes);
-  Sending& one = sending.emplace_back();
+  Message& one = sending.emplace_back();
   one.bytes.assign(first, first + count);
   MPI_Isend(
       one.bytes.data(),
@@ -44,27 +53,50 @@ void send(int to, const void* bytes, std::size_t count) {
   );
 }
 
-int receive(void (*take)(void*, int, const void*, std::size_t), void* context) {
-  forget_sent();
+/// Begins to receive the next message, if one has been announced.
+void begin_to_receive() {
   int some = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status{};
-  MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &some, &status);
+  MPI_Improbe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &some, &message, &status);
   if (some == 0) {
-    return 0;
+    return;
   }
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
-  std::vector<char> bytes(static_cast<std::size_t>(count));
-  MPI_Recv(
-      bytes.data(),
-      count,
-      MPI_BYTE,
-      status.MPI_SOURCE,
-      tag,
-      MPI_COMM_WORLD,
-      MPI_STATUS_IGNORE
-  );
-  take(context, status.MPI_SOURCE, bytes.data(), bytes.size());
+  Receiving& one = receiving.emplace_back();
+  one.from = status.MPI_SOURCE;
+  one.bytes.resize(static_cast<std::size_t>(count));
+  MPI_Imrecv(one.bytes.data(), count, MPI_BYTE, &message, &one.request);
+}
+
+/// The first message that is there, after all that its sender has sent before.
+std::list<Receiving>::iterator first_received() {
+  std::vector<bool> waits(static_cast<std::size_t>(of_all));
+  for (auto one = receiving.begin(); one != receiving.end(); ++one) {
+    const auto from = static_cast<std::size_t>(one->from);
+    int done = 0;
+    if (!waits[from] && !one->failed) {
+      one->failed = MPI_Test(&one->request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    }
+    if (done != 0 && !one->failed) {
+      return one;
+    }
+    waits[from] = true;
+  }
+  return receiving.end();
+}
+
+int receive(void (*take)(void*, int, const void*, std::size_t), void* context) {
+  forget_sent();
+  begin_to_receive();
+  const auto one = first_received();
+  if (one == receiving.end()) {
+    return 0;
+  }
+  const Receiving whole = std::move(*one);
+  receiving.erase(one);
+  take(context, whole.from, whole.bytes.data(), whole.bytes.size());
   return 1;
 }
 
@@ -76,6 +108,9 @@ int all_sent() {
 void finish() {
   while (!sending.empty()) {
     forget_sent();
+  }
+  for (Receiving& one : receiving) { // nobody asks for them any more
+    MPI_Wait(&one.request, MPI_STATUS_IGNORE);
   }
   MPI_Finalize();
 }
@@ -123,6 +158,7 @@ heddle_ranks_open(int version) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // a rank that dies is no end
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.size);
+  of_all = ranks.size;
   look_around(ranks);
   return &ranks;
 }
