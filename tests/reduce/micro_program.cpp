@@ -144,7 +144,37 @@ private:
            );
   }
 
+  /// What compilers make of a short condition is an instruction with a guard, and no branch. With Q
+  /// it is one, with other places a branch.
+  static bool is_guarded(const Operation& operation) {
+    switch (operation.kind) {
+    case Kind::Load:
+    case Kind::Store:
+    case Kind::Sum:
+    case Kind::Exchange:
+    case Kind::Increment:
+    case Kind::CompareAndSwap:
+    case Kind::PlainLoad:
+    case Kind::PlainStore:
+      return operation.guard.on != Guard::On::Always && operation.place == Place::Q;
+    default:
+      return false;
+    }
+  }
+
   std::string operation(const Operation& operation, std::size_t n) {
+    if (is_guarded(operation)) {
+      const bool by_result = operation.guard.on == Guard::On::Result;
+      return fresh(
+          (by_result ? std::string() : who()) +
+          fmt::format(
+              "setp.eq.u32 %p#, {}, {};\n",
+              by_result ? fmt::format("%r{}", result(operation.guard.of)) : std::string("%a#"),
+              operation.guard.equals
+          ) +
+          access(operation, n)
+      );
+    }
     const int over = label_++;
     std::string text;
     if (operation.guard.on == Guard::On::Result) {
@@ -210,7 +240,11 @@ private:
       break;
     }
     const std::string to = fmt::format("%r{}", result(n));
-    return in_space(operation, in_order(operation, access(operation, before, to, at, value)));
+    std::string text = access(operation, before, to, at, value);
+    if (is_guarded(operation)) {
+      text.insert(before.size(), "@%p# ");
+    }
+    return in_space(operation, in_order(operation, std::move(text)));
   }
 
   /// With weak memory: what a program needs to pass something on, and beside it what passes
@@ -228,10 +262,10 @@ private:
     return text;
   }
 
-  /// An access to shared memory says so, and one that goes to several places says that they are
+  /// An access to shared memory says so, and one to Q, or to one of several places, says that it is
   /// global: lanes that stand together then make one instruction with a known space.
   static std::string in_space(const Operation& operation, std::string text) {
-    if (operation.place < Place::Shared) {
+    if (operation.place == Place::P || operation.place == Place::Own) {
       return text;
     }
     constexpr std::string_view anywhere = ".gpu.";
