@@ -11,7 +11,8 @@ Statements are tuples:
     ("while", cell, comparison, value)                         waits: a load in a loop
     ("loop", statements, condition)                            do … while (condition)
     ("barrier",)                                               __syncthreads()
-A condition or an operand is an expression: a number, "rank", a register's name, or (operator, left, right).
+A cell, a condition or an operand is an expression: a number, "rank", a register's name, or (operator, left, right). So threads that stand at one
+instruction may go to different cells.
 """
 import itertools
 import operator
@@ -148,6 +149,7 @@ class Oracle:
         else:
             _, name, cell, operand, expected, register = code[at]
             known = dict(registers)
+            cell = int(value(cell, t, known))
             old = cells[cell]
             new = updated(name, old, value(operand, t, known), value(expected, t, known))
             cells = cells[:cell] + (new,) + cells[cell + 1:]
@@ -225,7 +227,7 @@ class Writer:
         self.source = source
 
     def access(self, name, cell, operand=0, expected=0):
-        return self.source.choice(WRITTEN[name]).format(c=cell, v=text_of(operand), e=text_of(expected))
+        return self.source.choice(WRITTEN[name]).format(c=text_of(cell), v=text_of(operand), e=text_of(expected))
 
     def statements(self, statements):
         return " ".join(map(self.statement, statements))
@@ -261,6 +263,15 @@ class Grammar:
             return ("+", "rank", 1)
         return self.source.randrange(4)
 
+    def cell(self):
+        """One of the first three; now and then one of two, by who asks or by what it has found."""
+        pick, n = self.source.randrange(8), self.source.randrange
+        if pick < 5:
+            return n(3)
+        asked = self.source.choice(self.registers) if pick == 7 and self.registers else "rank"
+        one = ("==", asked, n(self.threads))
+        return one if n(2) else ("+", one, 1)
+
     def condition(self):
         pick, n = self.source.randrange(10), self.source.randrange
         if not self.registers:
@@ -279,7 +290,7 @@ class Grammar:
     def reading(self):
         register = f"r{len(self.registers)}"
         name = self.source.choice(("load", "add", "add", "add", "exchange", "exchange", "cas", "max"))
-        statement = ("access", name, self.source.randrange(3), self.operand() if name != "add" else 1, self.source.randrange(2), register)
+        statement = ("access", name, self.cell(), self.operand() if name != "add" else 1, self.source.randrange(2), register)
         self.registers.append(register)
         return statement
 
@@ -288,9 +299,9 @@ class Grammar:
         if pick < 6:
             return [self.reading()]
         if pick < 8:
-            return [("access", self.source.choice(("sum", "store", "volatile_store")), self.source.randrange(3), self.operand(), 0, None)]
+            return [("access", self.source.choice(("sum", "store", "volatile_store")), self.cell(), self.operand(), 0, None)]
         if pick < 9:
-            return [("while", self.source.randrange(3), *self.source.choice((("==", 0), ("!=", 1), ("<", 2))))]
+            return [("while", self.cell(), *self.source.choice((("==", 0), ("!=", 1), ("<", 2))))]
         if pick < 11 and depth < 2:
             read = self.reading()
             bound = self.source.randrange(1, self.threads)
@@ -303,7 +314,7 @@ class Grammar:
                 condition = ("&&", condition, self.condition())
             return [*before, ("if", condition, [("while", NEVER, "==", 0)], [])]
         if depth > 1:
-            return [*before, ("if", condition, [("access", "store", self.source.randrange(3), self.operand(), 0, None)], [])]
+            return [*before, ("if", condition, [("access", "store", self.cell(), self.operand(), 0, None)], [])]
         return [*before, ("if", condition, self.statement(depth + 1), self.statement(depth + 1) if self.source.randrange(3) == 0 else [])]
 
     def body(self):
