@@ -307,6 +307,21 @@ std::span<const Bound> bounds() {
     widths.places = {Place::P, Place::Behind};
     widths.results = 2;
     add("widths", widths, 2, 2);
+    // Threads of a block in warps of their own.
+    Bound::Size warps = block;
+    warps.kinds = {Load, Store, Exchange, Increment, Wait, Barrier, Active, End};
+    warps.shapes = {Shape::Warps};
+    add("warps", warps, 2, 2);
+    Bound::Size warp_phases = phases;
+    warp_phases.kinds = {Load, Store, Barrier, Arrive, WaitPhase, Ask};
+    warp_phases.shapes = {Shape::Warps};
+    add("warp-phases", warp_phases, 2, 2);
+    Bound::Size warp_roles = roles;
+    warp_roles.kinds = {Load, Store, Sum, Exchange, Increment, Wait};
+    warp_roles.places = {Place::P, Place::Q, Place::Shared};
+    warp_roles.shapes = {Shape::Warps};
+    warp_roles.first_operations = 1;
+    add("warp-roles", warp_roles, 2, 2);
     Bound::Size rounds = tickets;
     rounds.shapes = {Shape::Blocks, Shape::Block};
     rounds.values = {Value::One, Value::Two};

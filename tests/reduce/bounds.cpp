@@ -19,8 +19,10 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Neighbour:
     return shape == Shape::Cluster;
   case Kind::Barrier:
-    return shape == Shape::Block || shape == Shape::Cluster || shape == Shape::Pairs;
+    return shape == Shape::Block || shape == Shape::Cluster || shape == Shape::Pairs ||
+           shape == Shape::Warps;
   case Kind::Vote:
+    return shape == Shape::Block;
   case Kind::Active:
   case Kind::Arrive:
   case Kind::WaitPhase:
@@ -29,7 +31,7 @@ bool fits(Kind kind, Shape shape) {
   case Kind::PublishSome:
   case Kind::Republish:
   case Kind::Observe:
-    return shape == Shape::Block;
+    return shape == Shape::Block || shape == Shape::Warps;
   default:
     return true;
   }

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "ptx/parse.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -40,6 +41,20 @@ void MicroDevice::load(const MicroProgram& program) {
   launch_ = program.launch();
   micro_ = program;
   link();
+}
+
+/// They are there only because a warp has 32 of them.
+void MicroDevice::Run::end_other_lanes() {
+  for (;;) {
+    const std::vector<Stepper::Move> moves = stepper_->moves();
+    const auto other = std::ranges::find_if(moves, [](const Stepper::Move& move) {
+      return move.thread && move.lane != 0;
+    });
+    if (other == moves.end()) {
+      return;
+    }
+    HEDDLE_CHECK(stepper_->step(*other), "a thread that does nothing has failed");
+  }
 }
 
 void MicroDevice::link() {
@@ -90,6 +105,9 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
   );
   if (host_->none()) {
     world_->submit(make_kernel(/*one=*/false));
+  }
+  if (device.micro_.shape == Shape::Warps) {
+    end_other_lanes();
   }
 }
 

@@ -31,6 +31,8 @@ public:
     const MicroHost& host() const { return *host_; }
 
   private:
+    void end_other_lanes();
+
     std::unique_ptr<machine::World> world_;
     std::unique_ptr<reduce::Stepper> stepper_;
     std::unique_ptr<MicroHost> host_;

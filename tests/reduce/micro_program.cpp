@@ -18,6 +18,9 @@ public:
 
   std::string run() {
     std::string body;
+    if (program_.shape == Shape::Warps) {
+      body += fresh("mov.u32 %a#, %laneid; setp.ne.u32 %p#, %a#, 0; @%p# ret;\n");
+    }
     if (uses(Kind::Arrive) || uses(Kind::WaitPhase) || uses(Kind::Ask)) {
       body += fresh(
           fmt::format(
@@ -109,6 +112,8 @@ private:
     switch (program_.shape) {
     case Shape::Block:
       return "mov.u32 %a#, %tid.x; ";
+    case Shape::Warps:
+      return "mov.u32 %a#, %tid.x; shr.u32 %a#, %a#, 5; ";
     case Shape::Pairs:
       return "mov.u32 %a#, %tid.x; mov.u32 %b#, %ctaid.x; mad.lo.u32 %a#, %b#, 2, %a#; ";
     default:
@@ -128,7 +133,7 @@ private:
     if (hang.who) {
       text += fresh(who() + unless("%a#", *hang.who, over));
     }
-    if (program_.shape != Shape::Block) { // nobody else ever comes there
+    if (!program_.one_block()) { // nobody else ever comes there
       return text + fmt::format("bar.sync 1, 64;\nL{}:\n", over);
     }
     const bool in_q = has_place(asked.kind) && asked.place == Place::Q;
@@ -606,8 +611,14 @@ std::string MicroProgram::as_ptx() const {
 }
 
 std::string MicroProgram::as_words() const {
-  static constexpr const char* shapes[] =
-      {"blocks", "threads", "blocks of a cluster", "cooperative blocks", "threads in pairs"};
+  static constexpr const char* shapes[] = {
+      "blocks",
+      "threads",
+      "blocks of a cluster",
+      "cooperative blocks",
+      "threads in pairs",
+      "warps"
+  };
   std::string text = fmt::format("{} {}", actors, shapes[static_cast<std::size_t>(shape)]);
   if (arrivals != 0) {
     text += fmt::format(", mbarrier of {}", arrivals);
@@ -625,9 +636,9 @@ std::string MicroProgram::as_words() const {
 
 machine::LaunchConfig MicroProgram::launch() const {
   machine::LaunchConfig config;
-  const std::uint8_t threads = shape == Shape::Block ? actors : shape == Shape::Pairs ? 2 : 1;
-  config.grid = {static_cast<unsigned>(actors / threads)};
-  config.block = {threads};
+  const std::uint8_t in_block = one_block() ? actors : shape == Shape::Pairs ? 2 : 1;
+  config.grid = {static_cast<unsigned>(actors / in_block)};
+  config.block = {shape == Shape::Warps ? (in_block - 1U) * isa::warp_size + 1 : in_block};
   if (shape == Shape::Cluster) {
     config.cluster = {actors};
     config.explicit_cluster = true;

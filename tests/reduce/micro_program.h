@@ -27,6 +27,7 @@ enum class Shape : std::uint8_t {
   Cluster,     // of blocks of one thread
   Cooperative, // blocks of one thread, a cooperative grid
   Pairs,       // blocks of two threads
+  Warps,       // of one block: the first lane of each; the others have ended
 };
 
 enum class Kind : std::uint8_t {
@@ -160,6 +161,7 @@ struct MicroProgram {
   bool weak = false;
 
   bool alike() const { return codes.size() == 1; }
+  bool one_block() const { return shape == Shape::Block || shape == Shape::Warps; }
   std::string as_ptx() const;
   std::string as_words() const;
   machine::LaunchConfig launch() const;
