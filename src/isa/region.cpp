@@ -81,6 +81,7 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
   context.param_bytes = param_bytes_;
   context.interpret = interpret_for_region;
   context.write = write_registers;
+  context.read = read_registers;
   context.exec = this;
   context.alone = alone_ ? 1 : 0;
 }

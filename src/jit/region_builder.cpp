@@ -35,39 +35,6 @@ llvm::Value* RegionBuilder::load_lanes(std::uint32_t index) {
   return frame_memory().load(place, b_.getInt64(place.offset));
 }
 
-/// `irregular` collects the lanes in which it is not what shape() says.
-void RegionBuilder::load_register(std::uint32_t index, llvm::Value*& irregular) {
-  llvm::Value* all = load_lanes(index);
-  const Shape wanted = shape(index);
-  if (!wanted.is_regular()) {
-    b_.CreateStore(all, variables_[index]);
-    return;
-  }
-  const RegisterPlace& place = registers_.place(index);
-  llvm::Value* base = nullptr;
-  if (place.predicate) {
-    llvm::Value* bit = b_.CreateLShr(as_bits(all), b_.CreateTrunc(some_lane_, bits_type()));
-    base = b_.CreateTrunc(bit, b_.getInt1Ty());
-  } else {
-    llvm::Value* from = b_.CreateGEP(
-        b_.getInt8Ty(),
-        frame_place(index),
-        b_.CreateMul(some_lane_, b_.getInt64(place.element_bytes))
-    );
-    base = b_.CreateLoad(element(place), from);
-  }
-  if (wanted.stride != 0) {
-    llvm::Value* distance = b_.CreateMul(
-        b_.CreateTrunc(some_lane_, base->getType()),
-        llvm::ConstantInt::getSigned(base->getType(), wanted.stride, /*ImplicitTrunc=*/true)
-    );
-    base = b_.CreateSub(base, distance);
-  }
-  llvm::Value* differs = b_.CreateICmpNE(all, lanes_.vector({wanted, base}));
-  irregular = b_.CreateOr(irregular, as_bits(differs));
-  b_.CreateStore(base, variables_[index]);
-}
-
 /// To the frame, for these lanes.
 void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
   const RegisterPlace& place = registers_.place(index);
@@ -136,6 +103,38 @@ void RegionBuilder::emit_done() {
   b_.CreateRet(b_.CreateLoad(b_.getPtrTy(), answer_));
 }
 
+llvm::GlobalVariable* RegionBuilder::table_of(const std::vector<Stored>& registers) {
+  static_assert(sizeof(isa::RegionTable) == 8 && sizeof(isa::RegionRegister) == 24);
+  std::vector<llvm::Constant*> table = {
+      b_.getInt32(static_cast<std::uint32_t>(registers.size())),
+      b_.getInt32(launch_.lanes)
+  };
+  for (const auto& [index, value] : registers) {
+    const RegisterPlace& place = registers_.place(index);
+    const bool regular = shape(index).is_regular();
+    const std::int64_t stride = regular ? shape(index).stride : 0;
+    table.insert(
+        table.end(),
+        {b_.getInt32(place.offset),
+         b_.getInt32(place.predicate ? 0 : place.element_bytes),
+         b_.getInt32(static_cast<std::uint32_t>(value)),
+         b_.getInt32(regular ? 1 : 0),
+         b_.getInt64(static_cast<std::uint64_t>(stride))}
+    );
+  }
+  llvm::Constant* data = llvm::ConstantStruct::getAnon(table);
+  auto* result = new llvm::GlobalVariable(
+      module_,
+      data->getType(),
+      /*isConstant=*/true,
+      llvm::GlobalValue::PrivateLinkage,
+      data,
+      "registers"
+  );
+  result->setAlignment(llvm::Align(alignof(isa::RegionTable)));
+  return result;
+}
+
 /// To the frame, for all lanes of the group: isa::write_registers(). The values are laid down as
 /// they are, which is little code.
 void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
@@ -146,11 +145,7 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
     exit_values_ = variable(b_.getInt8Ty(), "values");
     exit_values_->setAlignment(llvm::Align(64));
   }
-  static_assert(sizeof(isa::RegionExit) == 8 && sizeof(isa::RegionRegister) == 24);
-  std::vector<llvm::Constant*> table = {
-      b_.getInt32(static_cast<std::uint32_t>(indices.size())),
-      b_.getInt32(launch_.lanes)
-  };
+  std::vector<Stored> stored;
   std::uint64_t end = 0;
   for (const std::uint32_t index : indices) {
     const RegisterPlace& place = registers_.place(index);
@@ -166,27 +161,9 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
     const std::uint64_t from = (end + align - 1) / align * align;
     end = from + bytes;
     b_.CreateAlignedStore(word, at(exit_values_, from), llvm::Align(align));
-    const std::int64_t stride = vector ? 0 : value.shape.stride;
-    table.insert(
-        table.end(),
-        {b_.getInt32(place.offset),
-         b_.getInt32(place.predicate ? 0 : place.element_bytes),
-         b_.getInt32(static_cast<std::uint32_t>(from)),
-         b_.getInt32(vector ? 0 : 1),
-         b_.getInt64(static_cast<std::uint64_t>(stride))}
-    );
+    stored.push_back({index, from});
   }
   exit_bytes_ = std::max(exit_bytes_, end);
-  llvm::Constant* data = llvm::ConstantStruct::getAnon(table);
-  auto* exit = new llvm::GlobalVariable(
-      module_,
-      data->getType(),
-      /*isConstant=*/true,
-      llvm::GlobalValue::PrivateLinkage,
-      data,
-      "exit"
-  );
-  exit->setAlignment(llvm::Align(alignof(isa::RegionExit)));
   llvm::Type* pointer = b_.getPtrTy();
   llvm::FunctionType* type = llvm::FunctionType::get(
       b_.getVoidTy(),
@@ -196,9 +173,36 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
   llvm::CallInst* call = b_.CreateCall(
       type,
       field(offsetof(RegionContext, write), pointer),
-      {exit, frame_, exit_values_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
+      {table_of(stored), frame_, exit_values_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
   );
   call->addFnAttr(llvm::Attribute::Cold);
+}
+
+/// From the frame to entry_slots_, what does not stay in the frame: isa::read_registers(). Is one
+/// of them not as regular as shape() says? nullptr: there is none.
+llvm::Value* RegionBuilder::read_registers(const std::vector<std::uint32_t>& indices) {
+  std::vector<Stored> stored;
+  for (const std::uint32_t index : indices) {
+    if (!stays_in_frame(index)) {
+      stored.push_back({index, std::uint64_t{slot_of(index)} * 8});
+    }
+  }
+  if (stored.empty()) {
+    return nullptr;
+  }
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::FunctionType* type = llvm::FunctionType::get(
+      i64,
+      {pointer, pointer, pointer, i64, b_.getInt32Ty()},
+      /*isVarArg=*/false
+  );
+  llvm::Value* irregular = b_.CreateCall(
+      type,
+      field(offsetof(RegionContext, read), pointer),
+      {table_of(stored), frame_, entry_slots_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
+  );
+  return b_.CreateICmpNE(irregular, b_.getInt64(0));
 }
 
 /// For lanes at op k, and lanes that wait at other places. The registers `written` are in the frame
@@ -324,6 +328,7 @@ void RegionBuilder::emit_prologue() {
       }
     }
   }
+  entry_slots_ = variable(b_.getInt64Ty(), "slots");
   going_ = variable(bits_type(), "going");
   const auto memory = [&](std::uint64_t bytes, const char* name) {
     llvm::AllocaInst* all = variable(llvm::ArrayType::get(b_.getInt8Ty(), bytes), name);
@@ -338,6 +343,8 @@ void RegionBuilder::emit_prologue() {
     }
   }
   head_ = block("head");
+  next_ = block("next");
+  ended_ = block("ended");
   done_ = block("done");
   stopped_ = block("stopped");
   b_.CreateBr(head_);
@@ -386,9 +393,13 @@ void RegionBuilder::emit_head() {
     }
   }
   llvm::Value* begin = b_.CreateLoad(i32, begin_);
-  llvm::BasicBlock* nowhere = block("nowhere");
-  ways_in_ = b_.CreateSwitch(begin, nowhere);
-  b_.SetInsertPoint(nowhere);
+  nowhere_ = block("nowhere");
+  refuse_ = block("refuse");
+  ways_in_ = b_.CreateSwitch(begin, nowhere_);
+  b_.SetInsertPoint(refuse_);
+  note_wrong_guess();
+  b_.CreateBr(nowhere_);
+  b_.SetInsertPoint(nowhere_);
   finish(b_.CreateGEP(
       b_.getInt8Ty(),
       ops_pointer_,
@@ -397,30 +408,16 @@ void RegionBuilder::emit_head() {
 }
 
 void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
+  const bool whole = whole_blocks();
+  const auto behind_barrier = [&](std::uint32_t k) {
+    return whole && (k == 0 || is_barrier(k - 1));
+  };
   for (const std::uint32_t k : entries) {
-    llvm::BasicBlock* enter = block("enter" + llvm::Twine(k));
-    b_.SetInsertPoint(enter);
-    llvm::Value* irregular = no_lanes();
-    for (const std::uint32_t index : registers_.live(k)) {
-      if (variables_[index] != nullptr) {
-        load_register(index, irregular);
-      }
-    }
-    llvm::BasicBlock* refuse = block("refuse" + llvm::Twine(k));
-    irregular = b_.CreateAnd(irregular, mask_);
-    b_.CreateCondBr(b_.CreateICmpEQ(irregular, no_lanes()), bodies_[k], refuse);
-    b_.SetInsertPoint(refuse);
-    note_wrong_guess();
-    finish(op_pointer(k));
-    ways_in_->addCase(b_.getInt32(k), enter);
+    emit_entry(k, /*from_frame=*/true, behind_barrier(k));
   }
-  if (!whole_blocks()) {
-    return;
-  }
-  emit_slot_entry(0);
-  for (std::uint32_t k = 0; k + 1 < code_.ops.size(); ++k) {
-    if (is_barrier(k)) {
-      emit_slot_entry(k + 1);
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    if (behind_barrier(k) && !std::ranges::binary_search(entries, k)) {
+      emit_entry(k, /*from_frame=*/false, /*from_slots=*/true);
     }
   }
 }
@@ -718,12 +715,14 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   emit_prologue();
   emit_entries(result.entries);
   emit_ops();
+  emit_next_group();
   b_.SetInsertPoint(stopped_);
   finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
   emit_done();
   if (exit_values_ != nullptr) {
     exit_values_->setAllocatedType(llvm::ArrayType::get(b_.getInt8Ty(), exit_bytes_));
   }
+  entry_slots_->setAllocatedType(llvm::ArrayType::get(b_.getInt64Ty(), slots_.size()));
   const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
                               (whole_blocks() ? isa::RegionWords::block : 0) |
                               (waiting_.empty() ? isa::RegionWords::turns : 0);

@@ -1,0 +1,137 @@
+// write_registers() and read_registers() of region.h: regions are entered and left in many places,
+// and seldom; code for each register at each of them would be most of their code.
+#include "isa/region.h"
+
+#include <bit>
+#include <cstring>
+
+namespace heddle::isa {
+namespace {
+
+template <class T> T loaded(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+void write_lanes(
+    const RegionRegister& r,
+    std::byte* to,
+    const std::byte* from,
+    std::uint32_t count,
+    LaneMask lanes
+) {
+  T all[warp_size];
+  if (r.regular != 0) {
+    const T base = loaded<T>(from);
+    for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+      all[lane] = static_cast<T>(base + static_cast<T>(r.stride) * static_cast<T>(lane));
+    }
+  } else {
+    std::memcpy(all, from, count * sizeof(T));
+  }
+  const LaneMask whole = count == warp_size ? all_lanes : (LaneMask{1} << count) - 1;
+  if (lanes == whole) {
+    std::memcpy(to, all, count * sizeof(T));
+    return;
+  }
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+    std::memcpy(to + lane * sizeof(T), all + lane, sizeof(T));
+  }
+}
+
+/// The base of a register that is base + n × stride in the group's lane n. False: it is not.
+template <class T>
+bool read_base(const RegionRegister& r, const std::byte* from, std::byte* to, LaneMask lanes) {
+  const auto lane_of = [](LaneMask m) { return static_cast<std::size_t>(std::countr_zero(m)); };
+  const auto expected_in = [&](T base, std::size_t lane) {
+    return static_cast<T>(base + static_cast<T>(r.stride) * static_cast<T>(lane));
+  };
+  const std::size_t some = lane_of(lanes);
+  const auto base = static_cast<T>(
+      loaded<T>(from + some * sizeof(T)) - static_cast<T>(r.stride) * static_cast<T>(some)
+  );
+  std::memcpy(to, &base, sizeof base);
+  bool regular = true;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::size_t lane = lane_of(lanes);
+    regular = regular && loaded<T>(from + lane * sizeof(T)) == expected_in(base, lane);
+  }
+  return regular;
+}
+
+} // namespace
+
+void write_registers(
+    const RegionTable& table,
+    std::byte* frame,
+    const std::byte* values,
+    std::uint64_t first,
+    LaneMask lanes
+) {
+  for (std::uint32_t n = 0; n < table.count; ++n) {
+    const RegionRegister& r = table.registers()[n];
+    const std::byte* from = values + r.value;
+    std::byte* to = frame + r.offset + first * r.element_bytes;
+    switch (r.element_bytes) {
+    case 0: { // bits of the lanes; one bit if it is regular
+      const auto bits = loaded<LaneMask>(from);
+      const LaneMask all = r.regular == 0 ? bits : (bits & 1) != 0 ? all_lanes : 0;
+      const LaneMask chosen = lanes << first;
+      const LaneMask value = (loaded<LaneMask>(to) & ~chosen) | (all << first & chosen);
+      std::memcpy(to, &value, sizeof value);
+      break;
+    }
+    case 2:
+      write_lanes<std::uint16_t>(r, to, from, table.lanes, lanes);
+      break;
+    case 4:
+      write_lanes<std::uint32_t>(r, to, from, table.lanes, lanes);
+      break;
+    default:
+      write_lanes<std::uint64_t>(r, to, from, table.lanes, lanes);
+      break;
+    }
+  }
+}
+
+std::uint64_t read_registers(
+    const RegionTable& table,
+    const std::byte* frame,
+    std::byte* values,
+    std::uint64_t first,
+    LaneMask lanes
+) {
+  bool regular = true;
+  for (std::uint32_t n = 0; n < table.count; ++n) {
+    const RegionRegister& r = table.registers()[n];
+    const std::byte* from = frame + r.offset + first * r.element_bytes;
+    std::byte* to = values + r.value;
+    switch (r.element_bytes) {
+    case 0: { // bits of the lanes; one bit if it is regular
+      LaneMask bits = loaded<LaneMask>(from) >> first;
+      if (r.regular != 0) {
+        const LaneMask those = bits & lanes;
+        regular = regular && (those == 0 || those == lanes);
+        bits = those != 0 ? 1 : 0;
+      }
+      std::memcpy(to, &bits, sizeof bits);
+      break;
+    }
+    case 2:
+      regular = read_base<std::uint16_t>(r, from, to, lanes) && regular;
+      break;
+    case 4:
+      regular = read_base<std::uint32_t>(r, from, to, lanes) && regular;
+      break;
+    default:
+      regular = read_base<std::uint64_t>(r, from, to, lanes) && regular;
+      break;
+    }
+  }
+  return regular ? 0 : 1;
+}
+
+} // namespace heddle::isa
