@@ -103,6 +103,15 @@ struct RegionContext {
   /// Executes one op by its handler, for the lanes given (not none; like `mask`) of `group`. Its
   /// operands have been written to the registers. Returns what the handler returns.
   const Op* (*interpret)(RegionContext& context, const Op& op, LaneMask lanes) = nullptr;
+  /// The same where that is seldom: writes the operands to the registers, from `values`. Not 0: the
+  /// handler goes on behind its op; else it has stopped with a fault.
+  std::uint64_t (*interpret_seldom)(
+      RegionContext& context,
+      const Op& op,
+      LaneMask lanes,
+      const RegionTable& operands,
+      const std::byte* values
+  ) = nullptr;
   /// Writes registers of lanes that leave the region to their frame, from `values`.
   decltype(&write_registers) write = nullptr;
   /// Reads registers of lanes that enter the region, to `values`.

@@ -36,10 +36,12 @@ void write_lanes(
     std::memcpy(to, all, count * sizeof(T));
     return;
   }
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
-    std::memcpy(to + lane * sizeof(T), all + lane, sizeof(T));
+  T before[warp_size];
+  std::memcpy(before, to, count * sizeof(T));
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    all[lane] = (lanes >> lane & 1) != 0 ? all[lane] : before[lane];
   }
+  std::memcpy(to, all, count * sizeof(T));
 }
 
 /// The base of a register that is base + n × stride in the group's lane n. False: it is not.

@@ -135,12 +135,8 @@ llvm::GlobalVariable* RegionBuilder::table_of(const std::vector<Stored>& registe
   return result;
 }
 
-/// To the frame, for all lanes of the group: isa::write_registers(). The values are laid down as
-/// they are, which is little code.
-void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
-  if (indices.empty()) {
-    return;
-  }
+/// Values of registers as they are, in memory of the function, which is little code.
+llvm::GlobalVariable* RegionBuilder::lay_down(const std::vector<std::uint32_t>& indices) {
   if (exit_values_ == nullptr) {
     exit_values_ = variable(b_.getInt8Ty(), "values");
     exit_values_->setAlignment(llvm::Align(64));
@@ -164,6 +160,15 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
     stored.push_back({index, from});
   }
   exit_bytes_ = std::max(exit_bytes_, end);
+  return table_of(stored);
+}
+
+/// To the frame, for all lanes of the group: isa::write_registers().
+void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
+  if (indices.empty()) {
+    return;
+  }
+  llvm::GlobalVariable* table = lay_down(indices);
   llvm::Type* pointer = b_.getPtrTy();
   llvm::FunctionType* type = llvm::FunctionType::get(
       b_.getVoidTy(),
@@ -173,7 +178,7 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
   llvm::CallInst* call = b_.CreateCall(
       type,
       field(offsetof(RegionContext, write), pointer),
-      {table_of(stored), frame_, exit_values_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
+      {table, frame_, exit_values_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
   );
   call->addFnAttr(llvm::Attribute::Cold);
 }
@@ -573,6 +578,28 @@ void RegionBuilder::spend(std::uint32_t amount, std::uint32_t k) {
   b_.CreateStore(fuel, fuel_);
 }
 
+/// RegionContext::interpret_seldom: does the handler go on behind op k?
+llvm::Value*
+RegionBuilder::interpret_seldom(std::uint32_t k, const std::vector<std::uint32_t>& inputs) {
+  if (inputs.empty()) {
+    return call_interpreter(b_, context_, op_pointer(k), active_);
+  }
+  llvm::GlobalVariable* table = lay_down(inputs);
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::FunctionType* type = llvm::FunctionType::get(
+      b_.getInt64Ty(),
+      {pointer, pointer, b_.getInt32Ty(), pointer, pointer},
+      /*isVarArg=*/false
+  );
+  llvm::CallInst* call = b_.CreateCall(
+      type,
+      field(offsetof(RegionContext, interpret_seldom), pointer),
+      {context_, op_pointer(k), b_.CreateZExt(active_, b_.getInt32Ty()), table, exit_values_}
+  );
+  call->addFnAttr(llvm::Attribute::Cold);
+  return b_.CreateICmpNE(call, b_.getInt64(0));
+}
+
 /// The interpreter's handler for the active lanes.
 void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   const ptx::Effect& effect = ptx::effect_of(*instruction(k));
@@ -590,57 +617,32 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   if ((code_.ops[k].flags & isa::Guarded) != 0) { // for reports: machine/fault_diagnostic.cpp
     inputs.push_back(registers_.at(code_.ops[k].guard.offset()));
   }
-  std::vector<RegisterPlace> places;
-  for (const isa::Ref ref : ops_[k].operands.outputs) {
-    places.push_back(registers_.place(registers_.at(ref.offset())));
-  }
+  std::erase_if(inputs, [&](std::uint32_t index) { return !changed_[k].test(index); });
   set_field(offsetof(RegionContext, group), b_.CreateLoad(b_.getPtrTy(), group_));
   llvm::Value* goes_on = nullptr;
-  std::vector<llvm::Value*> outputs;
   if (ops_[k].kind == Kind::Interpret) {
     for (const std::uint32_t index : inputs) {
-      if (changed_[k].test(index)) {
-        store_register(index, active_);
-      }
+      store_register(index, active_);
     }
     goes_on = call_interpreter(b_, context_, op_pointer(k), active_);
-  } else { // seldom
-    std::vector<SlowPaths::Input> values;
-    for (const std::uint32_t index : inputs) {
-      values.push_back({registers_.place(index), read(index)});
-    }
-    llvm::Value* result =
-        functions_.slow
-            .call(b_, {context_, frame_, first_lane_}, op_pointer(k), active_, values, places);
-    for (unsigned n = 0; n < places.size(); ++n) {
-      outputs.push_back(b_.CreateExtractValue(result, n));
-    }
-    goes_on = b_.CreateExtractValue(result, static_cast<unsigned>(places.size()));
+  } else {
+    goes_on = interpret_seldom(k, inputs);
   }
   // Such a handler goes on behind its op or has stopped with a fault, and then nobody asks for
   // registers any more.
   llvm::BasicBlock* again = block("again" + llvm::Twine(k));
   b_.CreateCondBr(goes_on, again, stopped_);
   b_.SetInsertPoint(again);
-  if (ops_[k].kind == Kind::Interpret) {
-    for (const isa::Ref ref : ops_[k].operands.outputs) {
-      outputs.push_back(load_lanes(registers_.at(ref.offset())));
-    }
-  }
-  take_outputs(k, outputs, chosen);
+  take_outputs(k, chosen);
 }
 
 /// What the interpreter has computed.
-void RegionBuilder::take_outputs(
-    std::uint32_t k,
-    const std::vector<llvm::Value*>& outputs,
-    llvm::Value* chosen
-) {
+void RegionBuilder::take_outputs(std::uint32_t k, llvm::Value* chosen) {
   std::vector<std::uint32_t> regular;
   llvm::Value* differs = no_lanes();
-  for (std::size_t n = 0; n < outputs.size(); ++n) {
-    const std::uint32_t index = registers_.at(ops_[k].operands.outputs[n].offset());
-    llvm::Value* all = outputs[n];
+  for (const isa::Ref ref : ops_[k].operands.outputs) {
+    const std::uint32_t index = registers_.at(ref.offset());
+    llvm::Value* all = load_lanes(index);
     if (!shape(index).is_regular()) {
       write(index, {Shape::vector(), all}, who_gets(k, index, chosen));
       continue;

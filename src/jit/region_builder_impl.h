@@ -7,6 +7,7 @@
 #include "isa/region.h"
 #include "jit/access.h"
 #include "jit/code_hash.h"
+#include "jit/frame_memory.h"
 #include "jit/lane_talk.h"
 #include "jit/region_builder.h"
 #include "jit/register_map.h"
@@ -135,7 +136,7 @@ private:
   std::vector<LaneValue> emit_in_parts(std::uint32_t k);
   llvm::AllocaInst* part_memory(std::size_t n);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
-  void take_outputs(std::uint32_t k, const std::vector<llvm::Value*>& outputs, llvm::Value* chosen);
+  void take_outputs(std::uint32_t k, llvm::Value* chosen);
   void leave_unless_converged(std::uint32_t k);
   LaneValue leave_unless_in_parties(std::uint32_t k);
   void spend(std::uint32_t fuel, std::uint32_t k);
@@ -145,7 +146,9 @@ private:
       const std::vector<std::uint32_t>& written = {}
   );
   llvm::GlobalVariable* table_of(const std::vector<Stored>& registers);
+  llvm::GlobalVariable* lay_down(const std::vector<std::uint32_t>& indices);
   void write_registers(const std::vector<std::uint32_t>& indices);
+  llvm::Value* interpret_seldom(std::uint32_t k, const std::vector<std::uint32_t>& inputs);
   llvm::Value* read_registers(const std::vector<std::uint32_t>& indices);
   void finish(llvm::Value* answer);
   llvm::BasicBlock* exit_block(std::uint32_t k);
@@ -236,7 +239,7 @@ private:
   std::map<std::uint32_t, llvm::BasicBlock*> exits_;
   std::vector<llvm::AllocaInst*> part_memory_;         // a word for each lane
   llvm::AllocaInst* entry_slots_ = nullptr;            // read_registers()
-  llvm::AllocaInst* exit_values_ = nullptr;            // write_registers()
+  llvm::AllocaInst* exit_values_ = nullptr;            // lay_down()
   std::uint64_t exit_bytes_ = 0;                       // of them
   std::vector<llvm::AllocaInst*> variables_;           // of registers
   llvm::AllocaInst* going_ = nullptr;                  // bits of the lanes that do not wait
