@@ -44,24 +44,28 @@ void write_lanes(
   std::memcpy(to, all, count * sizeof(T));
 }
 
-/// The base of a register that is base + n × stride in the group's lane n. False: it is not.
+/// The base of a register that is base + n × stride in the group's lane n. Not 0: it is not.
 template <class T>
-bool read_base(const RegionRegister& r, const std::byte* from, std::byte* to, LaneMask lanes) {
-  const auto lane_of = [](LaneMask m) { return static_cast<std::size_t>(std::countr_zero(m)); };
-  const auto expected_in = [&](T base, std::size_t lane) {
-    return static_cast<T>(base + static_cast<T>(r.stride) * static_cast<T>(lane));
-  };
-  const std::size_t some = lane_of(lanes);
-  const auto base = static_cast<T>(
-      loaded<T>(from + some * sizeof(T)) - static_cast<T>(r.stride) * static_cast<T>(some)
-  );
+T read_base(
+    const RegionRegister& r,
+    const std::byte* from,
+    std::byte* to,
+    std::uint32_t count,
+    LaneMask lanes
+) {
+  T all[warp_size] = {};
+  std::memcpy(all, from, count * sizeof(T));
+  const auto stride = static_cast<T>(r.stride);
+  const auto some = static_cast<std::uint32_t>(std::countr_zero(lanes));
+  const auto base = static_cast<T>(all[some] - stride * static_cast<T>(some));
   std::memcpy(to, &base, sizeof base);
-  bool regular = true;
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const std::size_t lane = lane_of(lanes);
-    regular = regular && loaded<T>(from + lane * sizeof(T)) == expected_in(base, lane);
+  T differs = 0; // written to be vectorised
+  for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
+    const T executes = static_cast<T>(-static_cast<T>(lanes >> lane & 1));
+    const auto expected = static_cast<T>(base + stride * static_cast<T>(lane));
+    differs |= static_cast<T>((all[lane] ^ expected) & executes);
   }
-  return regular;
+  return differs;
 }
 
 } // namespace
@@ -106,7 +110,7 @@ std::uint64_t read_registers(
     std::uint64_t first,
     LaneMask lanes
 ) {
-  bool regular = true;
+  std::uint64_t differs = 0;
   for (std::uint32_t n = 0; n < table.count; ++n) {
     const RegionRegister& r = table.registers()[n];
     const std::byte* from = frame + r.offset + first * r.element_bytes;
@@ -116,24 +120,24 @@ std::uint64_t read_registers(
       LaneMask bits = loaded<LaneMask>(from) >> first;
       if (r.regular != 0) {
         const LaneMask those = bits & lanes;
-        regular = regular && (those == 0 || those == lanes);
         bits = those != 0 ? 1 : 0;
+        differs |= those != 0 && those != lanes ? 1 : 0;
       }
       std::memcpy(to, &bits, sizeof bits);
       break;
     }
     case 2:
-      regular = read_base<std::uint16_t>(r, from, to, lanes) && regular;
+      differs |= read_base<std::uint16_t>(r, from, to, table.lanes, lanes);
       break;
     case 4:
-      regular = read_base<std::uint32_t>(r, from, to, lanes) && regular;
+      differs |= read_base<std::uint32_t>(r, from, to, table.lanes, lanes);
       break;
     default:
-      regular = read_base<std::uint64_t>(r, from, to, lanes) && regular;
+      differs |= read_base<std::uint64_t>(r, from, to, table.lanes, lanes);
       break;
     }
   }
-  return regular ? 0 : 1;
+  return differs;
 }
 
 } // namespace heddle::isa

@@ -2,6 +2,7 @@
 #include "machine/engine.h"
 
 #include "base/check.h"
+#include "base/processors.h"
 #include "machine/device_launches.h"
 #include "machine/host_activity.h"
 #include "machine/probe.h"
@@ -50,7 +51,7 @@ std::string describe_wait(const Command& command) {
 
 Engine::Engine(World& world, EngineOptions options) : world_(world), options_(std::move(options)) {
   if (options_.workers == 0) {
-    options_.workers = std::max(1U, std::thread::hardware_concurrency());
+    options_.workers = usable_processors();
   }
   if (options_.seed) {
     options_.workers = 1;
