@@ -3,10 +3,13 @@
 // are unsupported.
 #include "isa/lower_collective_mma.h"
 
+#include "base/check.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -328,15 +331,14 @@ Operands<std::int32_t> integers(const Operands<std::uint32_t>& words, const Matr
   return {each(words.a, types.a), each(words.b, types.b)};
 }
 
-/// For each executing lane and each of its elements of D, one of type W a register: d = dot(row of
-/// A, column of B, c).
-template <class W, class T, class Dot>
+/// For each executing lane and each of its elements of D: d = dot(row of A, column of B, c).
+template <class Dot>
 void scatter(
     Exec& exec,
     const Op& op,
     const Multiplication& x,
     const Layout& layout,
-    const Operands<T>& operands,
+    const Operands<std::uint32_t>& operands,
     Dot dot
 ) {
   const Ref* refs = exec.code().refs.data() + op.list;
@@ -346,9 +348,9 @@ void scatter(
   exec.each([&](int lane) {
     for (int e = 0; e < count; ++e) {
       const int at = layout.places[0][static_cast<std::size_t>(lane * count + e)];
-      const T* a = operands.a.data() + std::ptrdiff_t{at / x.shape.n} * x.shape.k;
-      const T* b = operands.b.data() + std::ptrdiff_t{at % x.shape.n} * x.shape.k;
-      exec.out<W>(d_refs[e])[lane] = dot(a, b, exec.in<W>(c_refs[e])[lane]);
+      const auto* a = operands.a.data() + std::ptrdiff_t{at / x.shape.n} * x.shape.k;
+      const auto* b = operands.b.data() + std::ptrdiff_t{at % x.shape.n} * x.shape.k;
+      exec.out<std::uint32_t>(d_refs[e])[lane] = dot(a, b, exec.in<std::uint32_t>(c_refs[e])[lane]);
     }
   });
 }
@@ -405,6 +407,63 @@ void scatter_product(
   );
 }
 
+/// scatter for doubles: all of D at once, 8 columns in a vector.
+void scatter_doubles(
+    Exec& exec,
+    const Op& op,
+    const Multiplication& x,
+    const Layout& layout,
+    const Operands<std::uint64_t>& operands
+) {
+  constexpr std::size_t columns = 8;
+  constexpr std::size_t most = 16; // rows, and along k
+  const auto rows = static_cast<std::size_t>(x.shape.m);
+  const auto k = static_cast<std::size_t>(x.shape.k);
+  HEDDLE_CHECK(x.shape.n == columns && rows <= most && k <= most, "a product of doubles");
+  const auto each = [&](const Ref* registers, auto f) {
+    const int count = x.count[0];
+    for (int e = 0; e < count; ++e) {
+      const std::uint16_t* place = layout.places[0].data() + e;
+      f(registers[e], [place, count](int lane) { return place[lane * count]; });
+    }
+  };
+  std::uint64_t c[most * columns] = {};
+  const Ref* d_refs = exec.code().refs.data() + op.list;
+  each(d_refs + x.count[0] + x.count[1] + x.count[2], [&](Ref ref, auto place) {
+    const auto* from = exec.in<std::uint64_t>(ref);
+    exec.each([&](int lane) { c[place(lane)] = from[lane]; });
+  });
+  double b[most][columns];
+  for (std::size_t column = 0; column < columns; ++column) {
+    for (std::size_t i = 0; i < k; ++i) {
+      b[i][column] = ops::from_bits<double>(operands.b[column * k + i]);
+    }
+  }
+  std::uint64_t d[most * columns];
+  for (std::size_t row = 0; row < rows; ++row) {
+    double sum[columns];
+    std::memcpy(sum, c + row * columns, sizeof sum);
+    for (std::size_t i = 0; i < k; ++i) {
+      const auto a = ops::from_bits<double>(operands.a[row * k + i]);
+      for (std::size_t column = 0; column < columns; ++column) {
+        sum[column] = std::fma(a, b[i][column], sum[column]);
+      }
+    }
+    std::memcpy(d + row * columns, sum, sizeof sum);
+    for (std::size_t column = 0; column < columns; ++column) {
+      const std::size_t at = row * columns + column;
+      if (sum[column] != sum[column]) { // which NaN it is depends on the order of operands
+        d[at] =
+            ops::matrix_dot_f64(&operands.a[row * k], &operands.b[column * k], x.shape.k, c[at]);
+      }
+    }
+  }
+  each(d_refs, [&](Ref ref, auto place) {
+    auto* to = exec.out<std::uint64_t>(ref);
+    exec.each([&](int lane) { to[lane] = d[place(lane)]; });
+  });
+}
+
 struct Multiply {
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
     const auto x = Multiplication::of(op);
@@ -432,18 +491,8 @@ struct Multiply {
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
     const auto x = Multiplication::of(op);
     const Layout& layout = layout_of(op);
-    const int k = x.shape.k;
     if (x.types.a == MatrixType::F64) {
-      scatter<std::uint64_t>(
-          exec,
-          op,
-          x,
-          layout,
-          gather<std::uint64_t>(x, layout, exchange),
-          [k](const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) {
-            return ops::matrix_dot_f64(a, b, k, c);
-          }
-      );
+      scatter_doubles(exec, op, x, layout, gather<std::uint64_t>(x, layout, exchange));
       return;
     }
     const std::vector<std::uint16_t> chosen =
@@ -457,14 +506,14 @@ struct Multiply {
       scatter_product(exec, op, x, layout, product_of(x, chosen), integers(words, x.types));
       return;
     case MatrixType::B1:
-      scatter<std::uint32_t>(
+      scatter(
           exec,
           op,
           x,
           layout,
           words,
           [&](const std::uint32_t* a, const std::uint32_t* b, std::uint32_t c) {
-            for (int i = 0; i < k; ++i) {
+            for (int i = 0; i < x.shape.k; ++i) {
               c += x.bits_and ? a[i] & b[i] : a[i] ^ b[i];
             }
             return c;
