@@ -18,97 +18,6 @@ namespace heddle::isa {
 
 using ptx::Mod;
 
-std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i) {
-  const auto mod = i.one_of(ptx::Category::Shape);
-  if (!mod) {
-    return std::nullopt;
-  }
-  MatrixShape shape;
-  std::string_view text = ptx::text(*mod);
-  for (const auto& [letter, field] :
-       {std::pair{'m', &shape.m}, std::pair{'n', &shape.n}, std::pair{'k', &shape.k}}) {
-    if (text.empty() || text[0] != letter) {
-      return std::nullopt;
-    }
-    text.remove_prefix(1);
-    while (!text.empty() && text[0] >= '0' && text[0] <= '9') {
-      *field = static_cast<std::uint16_t>(*field * 10 + (text[0] - '0'));
-      text.remove_prefix(1);
-    }
-  }
-  return text.empty() ? std::optional(shape) : std::nullopt;
-}
-
-MatrixPlace MatrixShape::place(Fragment f, int lane, int index, int count, int bits) const {
-  // Every size is a power of two: masks and shifts, since this is done for each element.
-  const auto log2 = [](int size) { return std::countr_zero(static_cast<unsigned>(size)); };
-  if (wmma) {
-    const int number = (lane * count + index) & (rows(f) * columns(f) - 1);
-    const int line = f == Fragment::B ? k : columns(f);
-    const MatrixPlace p{number >> log2(line), number & (line - 1)};
-    return f == Fragment::B ? MatrixPlace{p.column, p.row} : p;
-  }
-  const int group = lane >> 2;
-  const int thread = lane & 3;
-  if (f == Fragment::C) {
-    return {group + 8 * (index >> 1 & 1), 2 * thread + (index & 1) + 8 * (index >> 2)};
-  }
-  const int per_register = bits >= 32 ? 1 : 32 / bits;
-  const int r = index >> log2(per_register);
-  const int e = index & (per_register - 1);
-  const int along = per_register * thread + e;
-  if (f == Fragment::B) {
-    return {along + r * 4 * per_register, group};
-  }
-  return m == 16 ? MatrixPlace{group + 8 * (r % 2), along + r / 2 * 4 * per_register}
-                 : MatrixPlace{group, along + r * 4 * per_register};
-}
-
-Metadata Metadata::of(MatrixType a, int stored) {
-  const int bits = matrix_bits(a);
-  Metadata m;
-  m.stored = stored;
-  m.together = bits == 4 ? 2 : 1;
-  m.index_bits = bits == 32 ? 4 : 2;
-  m.by_rows = bits < 16;
-  return m;
-}
-
-/// Where bit `at` of a row's indices is: lane × 32 + bit.
-int Metadata::bit(int row, int at, int selector) const {
-  const int first = row % 8 * 4;
-  const int upper = row / 8;
-  if (row_bits() == 16) { // one lane has both rows
-    return (first + selector) * 32 + upper * 16 + at;
-  }
-  if (!by_rows) { // two lanes, each has half of both rows
-    return (first + selector * 2 + at / 16) * 32 + upper * 16 + at % 16;
-  }
-  return (first + selector * 2 + at / 32 * 2 + upper) * 32 + at % 32;
-}
-
-std::vector<std::uint16_t>
-Metadata::places(int selector, const std::array<std::uint32_t, warp_size>& words) const {
-  constexpr int rows = 16;
-  std::vector<std::uint16_t> result;
-  for (int row = 0; row < rows; ++row) {
-    for (int i = 0; i < stored; ++i) {
-      const int number = i / together;
-      const int at = bit(row, number * index_bits, selector);
-      const auto index = static_cast<int>(
-          words[static_cast<std::size_t>(at / 32)] >> (at % 32) & ((1U << index_bits) - 1)
-      );
-      result.push_back(
-          static_cast<std::uint16_t>(
-              index_bits == 4 ? 2 * number + (index >> 1 & 1)
-                              : (number / 2 * 4 + index) * together + i % together
-          )
-      );
-    }
-  }
-  return result;
-}
-
 namespace {
 
 // Code::refs from op.list: d, a, b, c, and of sparse ones the metadata. op.imm: how many of each,
@@ -318,6 +227,35 @@ Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange
   return result;
 }
 
+/// The same from the registers of all lanes that live.
+template <class T>
+Operands<T> gather(Exec& exec, const Op& op, const Multiplication& x, const Layout& layout) {
+  Operands<T> result;
+  const Ref* ref = exec.code().refs.data() + op.list + x.count[0];
+  for (const Fragment f : {Fragment::A, Fragment::B}) {
+    std::vector<T>& all = f == Fragment::A ? result.a : result.b;
+    const std::size_t n = f == Fragment::A ? 1 : 2;
+    const auto size = static_cast<std::size_t>(f == Fragment::A ? x.shape.m : x.shape.n) *
+                      static_cast<std::size_t>(x.length(f));
+    all.resize(size + 1);
+    const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
+    const int per_register = elements_in_register(bits);
+    const int count = x.count[n] * per_register;
+    const T mask = bits < 32 ? (T{1} << bits) - 1 : static_cast<T>(~T{0});
+    T* to = all.data();
+    for (int r = 0; r < x.count[n]; ++r, ++ref) {
+      const T* from = exec.in<T>(*ref);
+      for (int e = 0; e < per_register; ++e) {
+        const std::uint16_t* place = layout.places[n].data() + r * per_register + e;
+        const int shift = e * bits % 32;
+        exec.each([&](int lane) { to[place[lane * count]] = from[lane] >> shift & mask; });
+      }
+    }
+    all.resize(size);
+  }
+  return result;
+}
+
 Operands<std::int32_t> integers(const Operands<std::uint32_t>& words, const MatrixTypes& types) {
   const auto each = [](const std::vector<std::uint32_t>& from, MatrixType type) {
     const bool negative = integer_factor(1U << (matrix_bits(type) - 1), type) < 0;
@@ -495,9 +433,37 @@ struct Multiply {
       scatter_doubles(exec, op, x, layout, gather<std::uint64_t>(x, layout, exchange));
       return;
     }
-    const std::vector<std::uint16_t> chosen =
-        x.sparse ? metadata_places(x, exchange) : std::vector<std::uint16_t>();
-    const auto words = gather<std::uint32_t>(x, layout, exchange);
+    multiply(
+        exec,
+        op,
+        x,
+        layout,
+        gather<std::uint32_t>(x, layout, exchange),
+        x.sparse ? metadata_places(x, exchange) : std::vector<std::uint16_t>()
+    );
+  }
+
+  static void at_once(Exec& exec, const Op& op) {
+    const auto x = Multiplication::of(op);
+    const Layout& layout = layout_of(op);
+    if (x.sparse) {
+      ThroughExchange<Multiply>::at_once(exec, op);
+    } else if (x.types.a == MatrixType::F64) {
+      scatter_doubles(exec, op, x, layout, gather<std::uint64_t>(exec, op, x, layout));
+    } else {
+      multiply(exec, op, x, layout, gather<std::uint32_t>(exec, op, x, layout), {});
+    }
+  }
+
+private:
+  static void multiply(
+      Exec& exec,
+      const Op& op,
+      const Multiplication& x,
+      const Layout& layout,
+      const Operands<std::uint32_t>& words,
+      const std::vector<std::uint16_t>& chosen
+  ) {
     switch (x.types.a) {
     case MatrixType::S8:
     case MatrixType::U8:
