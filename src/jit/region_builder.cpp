@@ -363,6 +363,7 @@ void RegionBuilder::emit_head() {
   llvm::Type* i32 = b_.getInt32Ty();
   llvm::Type* pointer = b_.getPtrTy();
   llvm::Value* group = b_.CreateLoad(pointer, group_);
+  set_field(offsetof(RegionContext, group), group); // for handlers
   const auto of_group = [&](std::uint64_t offset, llvm::Type* type) {
     return b_.CreateLoad(type, at(group, offset));
   };
@@ -618,7 +619,6 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
     inputs.push_back(registers_.at(code_.ops[k].guard.offset()));
   }
   std::erase_if(inputs, [&](std::uint32_t index) { return !changed_[k].test(index); });
-  set_field(offsetof(RegionContext, group), b_.CreateLoad(b_.getPtrTy(), group_));
   llvm::Value* goes_on = nullptr;
   if (ops_[k].kind == Kind::Interpret) {
     for (const std::uint32_t index : inputs) {
