@@ -3,7 +3,7 @@
 
   bench/suite/suite.py [--heddle HEDDLE] [--rounds N] [PROGRAM.cu …]
 
-Processor time of each (user and system, of all threads and processes) with --jit=never and with --jit=hot,
+Processor time of each (user and system, of all threads and processes) on one processor, with --jit=never and with --jit=hot,
 whose cache of compiled kernels is warm: the least of ROUNDS runs, by turns. Prints the ratio of each, their
 geometric mean, and which are slower by more than 5 % (and by more than 10 ms, for two runs of one and the
 same program differ by as much). Fails if a program prints something else when it is compiled.
@@ -11,6 +11,7 @@ same program differ by as much). Fails if a program prints something else when i
 
 import argparse
 import math
+import os
 import resource
 import subprocess
 import sys
@@ -37,6 +38,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("programs", nargs="*", type=Path)
     arguments = parser.parse_args()
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     cases = [(program.stem, [program]) for program in arguments.programs]
     if not cases:
         for file in sorted(HERE.glob("*.cu")):

@@ -1,13 +1,13 @@
 // Implements explored_process.h.
 #include "explore/explored_process.h"
 
+#include "base/processors.h"
 #include "explore/divided_search.h"
 #include "explore/explorer.h"
 #include "explore/phase_time.h"
 #include "explore/watch.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,14 +80,7 @@ void note_end(
 }
 
 std::uint32_t jobs_of(const Workers& workers) {
-  if (workers.jobs != 0) {
-    return workers.jobs;
-  }
-  cpu_set_t cores; // that we may use
-  CPU_ZERO(&cores);
-  return ::sched_getaffinity(0, sizeof cores, &cores) == 0
-             ? static_cast<std::uint32_t>(CPU_COUNT(&cores))
-             : 1;
+  return workers.jobs != 0 ? workers.jobs : usable_processors();
 }
 
 Result<Search>

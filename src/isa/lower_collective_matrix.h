@@ -31,7 +31,11 @@ template <class T> struct ThroughExchange {
 /// These instructions name no lanes: all of the warp take part (op.imm2 is free then).
 template <class T> const Op* collect_matrix(Exec& exec, const Op& op) {
   if (exec.mask() == exec.warp().live) {
-    ThroughExchange<T>::at_once(exec, op);
+    if constexpr (requires { T::at_once(exec, op); }) {
+      T::at_once(exec, op);
+    } else {
+      ThroughExchange<T>::at_once(exec, op);
+    }
     return &op + 1;
   }
   static constexpr Collective collective{

@@ -3,10 +3,13 @@
 // are unsupported.
 #include "isa/lower_collective_mma.h"
 
+#include "base/check.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -14,97 +17,6 @@
 namespace heddle::isa {
 
 using ptx::Mod;
-
-std::optional<MatrixShape> matrix_shape(const ptx::Instruction& i) {
-  const auto mod = i.one_of(ptx::Category::Shape);
-  if (!mod) {
-    return std::nullopt;
-  }
-  MatrixShape shape;
-  std::string_view text = ptx::text(*mod);
-  for (const auto& [letter, field] :
-       {std::pair{'m', &shape.m}, std::pair{'n', &shape.n}, std::pair{'k', &shape.k}}) {
-    if (text.empty() || text[0] != letter) {
-      return std::nullopt;
-    }
-    text.remove_prefix(1);
-    while (!text.empty() && text[0] >= '0' && text[0] <= '9') {
-      *field = static_cast<std::uint16_t>(*field * 10 + (text[0] - '0'));
-      text.remove_prefix(1);
-    }
-  }
-  return text.empty() ? std::optional(shape) : std::nullopt;
-}
-
-MatrixPlace MatrixShape::place(Fragment f, int lane, int index, int count, int bits) const {
-  // Every size is a power of two: masks and shifts, since this is done for each element.
-  const auto log2 = [](int size) { return std::countr_zero(static_cast<unsigned>(size)); };
-  if (wmma) {
-    const int number = (lane * count + index) & (rows(f) * columns(f) - 1);
-    const int line = f == Fragment::B ? k : columns(f);
-    const MatrixPlace p{number >> log2(line), number & (line - 1)};
-    return f == Fragment::B ? MatrixPlace{p.column, p.row} : p;
-  }
-  const int group = lane >> 2;
-  const int thread = lane & 3;
-  if (f == Fragment::C) {
-    return {group + 8 * (index >> 1 & 1), 2 * thread + (index & 1) + 8 * (index >> 2)};
-  }
-  const int per_register = bits >= 32 ? 1 : 32 / bits;
-  const int r = index >> log2(per_register);
-  const int e = index & (per_register - 1);
-  const int along = per_register * thread + e;
-  if (f == Fragment::B) {
-    return {along + r * 4 * per_register, group};
-  }
-  return m == 16 ? MatrixPlace{group + 8 * (r % 2), along + r / 2 * 4 * per_register}
-                 : MatrixPlace{group, along + r * 4 * per_register};
-}
-
-Metadata Metadata::of(MatrixType a, int stored) {
-  const int bits = matrix_bits(a);
-  Metadata m;
-  m.stored = stored;
-  m.together = bits == 4 ? 2 : 1;
-  m.index_bits = bits == 32 ? 4 : 2;
-  m.by_rows = bits < 16;
-  return m;
-}
-
-/// Where bit `at` of a row's indices is: lane × 32 + bit.
-int Metadata::bit(int row, int at, int selector) const {
-  const int first = row % 8 * 4;
-  const int upper = row / 8;
-  if (row_bits() == 16) { // one lane has both rows
-    return (first + selector) * 32 + upper * 16 + at;
-  }
-  if (!by_rows) { // two lanes, each has half of both rows
-    return (first + selector * 2 + at / 16) * 32 + upper * 16 + at % 16;
-  }
-  return (first + selector * 2 + at / 32 * 2 + upper) * 32 + at % 32;
-}
-
-std::vector<std::uint16_t>
-Metadata::places(int selector, const std::array<std::uint32_t, warp_size>& words) const {
-  constexpr int rows = 16;
-  std::vector<std::uint16_t> result;
-  for (int row = 0; row < rows; ++row) {
-    for (int i = 0; i < stored; ++i) {
-      const int number = i / together;
-      const int at = bit(row, number * index_bits, selector);
-      const auto index = static_cast<int>(
-          words[static_cast<std::size_t>(at / 32)] >> (at % 32) & ((1U << index_bits) - 1)
-      );
-      result.push_back(
-          static_cast<std::uint16_t>(
-              index_bits == 4 ? 2 * number + (index >> 1 & 1)
-                              : (number / 2 * 4 + index) * together + i % together
-          )
-      );
-    }
-  }
-  return result;
-}
 
 namespace {
 
@@ -315,6 +227,35 @@ Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange
   return result;
 }
 
+/// The same from the registers of all lanes that live.
+template <class T>
+Operands<T> gather(Exec& exec, const Op& op, const Multiplication& x, const Layout& layout) {
+  Operands<T> result;
+  const Ref* ref = exec.code().refs.data() + op.list + x.count[0];
+  for (const Fragment f : {Fragment::A, Fragment::B}) {
+    std::vector<T>& all = f == Fragment::A ? result.a : result.b;
+    const std::size_t n = f == Fragment::A ? 1 : 2;
+    const auto size = static_cast<std::size_t>(f == Fragment::A ? x.shape.m : x.shape.n) *
+                      static_cast<std::size_t>(x.length(f));
+    all.resize(size + 1);
+    const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
+    const int per_register = elements_in_register(bits);
+    const int count = x.count[n] * per_register;
+    const T mask = bits < 32 ? (T{1} << bits) - 1 : static_cast<T>(~T{0});
+    T* to = all.data();
+    for (int r = 0; r < x.count[n]; ++r, ++ref) {
+      const T* from = exec.in<T>(*ref);
+      for (int e = 0; e < per_register; ++e) {
+        const std::uint16_t* place = layout.places[n].data() + r * per_register + e;
+        const int shift = e * bits % 32;
+        exec.each([&](int lane) { to[place[lane * count]] = from[lane] >> shift & mask; });
+      }
+    }
+    all.resize(size);
+  }
+  return result;
+}
+
 Operands<std::int32_t> integers(const Operands<std::uint32_t>& words, const MatrixTypes& types) {
   const auto each = [](const std::vector<std::uint32_t>& from, MatrixType type) {
     const bool negative = integer_factor(1U << (matrix_bits(type) - 1), type) < 0;
@@ -328,15 +269,14 @@ Operands<std::int32_t> integers(const Operands<std::uint32_t>& words, const Matr
   return {each(words.a, types.a), each(words.b, types.b)};
 }
 
-/// For each executing lane and each of its elements of D, one of type W a register: d = dot(row of
-/// A, column of B, c).
-template <class W, class T, class Dot>
+/// For each executing lane and each of its elements of D: d = dot(row of A, column of B, c).
+template <class Dot>
 void scatter(
     Exec& exec,
     const Op& op,
     const Multiplication& x,
     const Layout& layout,
-    const Operands<T>& operands,
+    const Operands<std::uint32_t>& operands,
     Dot dot
 ) {
   const Ref* refs = exec.code().refs.data() + op.list;
@@ -346,9 +286,9 @@ void scatter(
   exec.each([&](int lane) {
     for (int e = 0; e < count; ++e) {
       const int at = layout.places[0][static_cast<std::size_t>(lane * count + e)];
-      const T* a = operands.a.data() + std::ptrdiff_t{at / x.shape.n} * x.shape.k;
-      const T* b = operands.b.data() + std::ptrdiff_t{at % x.shape.n} * x.shape.k;
-      exec.out<W>(d_refs[e])[lane] = dot(a, b, exec.in<W>(c_refs[e])[lane]);
+      const auto* a = operands.a.data() + std::ptrdiff_t{at / x.shape.n} * x.shape.k;
+      const auto* b = operands.b.data() + std::ptrdiff_t{at % x.shape.n} * x.shape.k;
+      exec.out<std::uint32_t>(d_refs[e])[lane] = dot(a, b, exec.in<std::uint32_t>(c_refs[e])[lane]);
     }
   });
 }
@@ -405,6 +345,63 @@ void scatter_product(
   );
 }
 
+/// scatter for doubles: all of D at once, 8 columns in a vector.
+void scatter_doubles(
+    Exec& exec,
+    const Op& op,
+    const Multiplication& x,
+    const Layout& layout,
+    const Operands<std::uint64_t>& operands
+) {
+  constexpr std::size_t columns = 8;
+  constexpr std::size_t most = 16; // rows, and along k
+  const auto rows = static_cast<std::size_t>(x.shape.m);
+  const auto k = static_cast<std::size_t>(x.shape.k);
+  HEDDLE_CHECK(x.shape.n == columns && rows <= most && k <= most, "a product of doubles");
+  const auto each = [&](const Ref* registers, auto f) {
+    const int count = x.count[0];
+    for (int e = 0; e < count; ++e) {
+      const std::uint16_t* place = layout.places[0].data() + e;
+      f(registers[e], [place, count](int lane) { return place[lane * count]; });
+    }
+  };
+  std::uint64_t c[most * columns] = {};
+  const Ref* d_refs = exec.code().refs.data() + op.list;
+  each(d_refs + x.count[0] + x.count[1] + x.count[2], [&](Ref ref, auto place) {
+    const auto* from = exec.in<std::uint64_t>(ref);
+    exec.each([&](int lane) { c[place(lane)] = from[lane]; });
+  });
+  double b[most][columns];
+  for (std::size_t column = 0; column < columns; ++column) {
+    for (std::size_t i = 0; i < k; ++i) {
+      b[i][column] = ops::from_bits<double>(operands.b[column * k + i]);
+    }
+  }
+  std::uint64_t d[most * columns];
+  for (std::size_t row = 0; row < rows; ++row) {
+    double sum[columns];
+    std::memcpy(sum, c + row * columns, sizeof sum);
+    for (std::size_t i = 0; i < k; ++i) {
+      const auto a = ops::from_bits<double>(operands.a[row * k + i]);
+      for (std::size_t column = 0; column < columns; ++column) {
+        sum[column] = std::fma(a, b[i][column], sum[column]);
+      }
+    }
+    std::memcpy(d + row * columns, sum, sizeof sum);
+    for (std::size_t column = 0; column < columns; ++column) {
+      const std::size_t at = row * columns + column;
+      if (sum[column] != sum[column]) { // which NaN it is depends on the order of operands
+        d[at] =
+            ops::matrix_dot_f64(&operands.a[row * k], &operands.b[column * k], x.shape.k, c[at]);
+      }
+    }
+  }
+  each(d_refs, [&](Ref ref, auto place) {
+    auto* to = exec.out<std::uint64_t>(ref);
+    exec.each([&](int lane) { to[lane] = d[place(lane)]; });
+  });
+}
+
 struct Multiply {
   static void contribute(Exec& exec, const Op& op, Exchange& exchange) {
     const auto x = Multiplication::of(op);
@@ -432,23 +429,41 @@ struct Multiply {
   static void conclude(Exec& exec, const Op& op, const Exchange& exchange) {
     const auto x = Multiplication::of(op);
     const Layout& layout = layout_of(op);
-    const int k = x.shape.k;
     if (x.types.a == MatrixType::F64) {
-      scatter<std::uint64_t>(
-          exec,
-          op,
-          x,
-          layout,
-          gather<std::uint64_t>(x, layout, exchange),
-          [k](const std::uint64_t* a, const std::uint64_t* b, std::uint64_t c) {
-            return ops::matrix_dot_f64(a, b, k, c);
-          }
-      );
+      scatter_doubles(exec, op, x, layout, gather<std::uint64_t>(x, layout, exchange));
       return;
     }
-    const std::vector<std::uint16_t> chosen =
-        x.sparse ? metadata_places(x, exchange) : std::vector<std::uint16_t>();
-    const auto words = gather<std::uint32_t>(x, layout, exchange);
+    multiply(
+        exec,
+        op,
+        x,
+        layout,
+        gather<std::uint32_t>(x, layout, exchange),
+        x.sparse ? metadata_places(x, exchange) : std::vector<std::uint16_t>()
+    );
+  }
+
+  static void at_once(Exec& exec, const Op& op) {
+    const auto x = Multiplication::of(op);
+    const Layout& layout = layout_of(op);
+    if (x.sparse) {
+      ThroughExchange<Multiply>::at_once(exec, op);
+    } else if (x.types.a == MatrixType::F64) {
+      scatter_doubles(exec, op, x, layout, gather<std::uint64_t>(exec, op, x, layout));
+    } else {
+      multiply(exec, op, x, layout, gather<std::uint32_t>(exec, op, x, layout), {});
+    }
+  }
+
+private:
+  static void multiply(
+      Exec& exec,
+      const Op& op,
+      const Multiplication& x,
+      const Layout& layout,
+      const Operands<std::uint32_t>& words,
+      const std::vector<std::uint16_t>& chosen
+  ) {
     switch (x.types.a) {
     case MatrixType::S8:
     case MatrixType::U8:
@@ -457,14 +472,14 @@ struct Multiply {
       scatter_product(exec, op, x, layout, product_of(x, chosen), integers(words, x.types));
       return;
     case MatrixType::B1:
-      scatter<std::uint32_t>(
+      scatter(
           exec,
           op,
           x,
           layout,
           words,
           [&](const std::uint32_t* a, const std::uint32_t* b, std::uint32_t c) {
-            for (int i = 0; i < k; ++i) {
+            for (int i = 0; i < x.shape.k; ++i) {
               c += x.bits_and ? a[i] & b[i] : a[i] ^ b[i];
             }
             return c;

@@ -143,7 +143,23 @@ inline AddressMode mode_of(const TextureDescriptor& t, std::size_t axis) {
   return folds && !t.normalised_coordinates ? AddressMode::Clamp : mode;
 }
 
-/// The texel in column i[0] of row i[1] of slice i[2]; of the border if one of them is negative.
+/// The texel in column i[0] of row i[1] of slice i[2]; nullptr after a fault.
+template <class Read>
+const std::byte* texel_at(
+    const TextureDescriptor& t,
+    const TextureExtent& e,
+    const std::array<std::int64_t, 3>& i,
+    std::uint32_t layer,
+    Read&& read
+) {
+  const std::uint64_t slice = t.dimensions == 3 ? static_cast<std::uint64_t>(i[2]) : layer;
+  const memory::Address at = e.data +
+                             (slice * e.size[1] + static_cast<std::uint64_t>(i[1])) * e.pitch +
+                             static_cast<std::uint64_t>(i[0]) * t.texel_bytes();
+  return read(at, t.texel_bytes());
+}
+
+/// What is there; of the border if one of the numbers is negative.
 template <class Read>
 bool fetch_at(
     const TextureDescriptor& t,
@@ -157,11 +173,7 @@ bool fetch_at(
     result = border_texel(t);
     return true;
   }
-  const std::uint64_t slice = t.dimensions == 3 ? static_cast<std::uint64_t>(i[2]) : layer;
-  const memory::Address at = e.data +
-                             (slice * e.size[1] + static_cast<std::uint64_t>(i[1])) * e.pitch +
-                             static_cast<std::uint64_t>(i[0]) * t.texel_bytes();
-  const std::byte* p = read(at, t.texel_bytes());
+  const std::byte* p = texel_at(t, e, i, layer, read);
   if (p == nullptr) {
     return false;
   }
@@ -216,6 +228,89 @@ inline Footprint footprint(double x) {
   return {fixed >> 8, static_cast<float>(fixed & 255) / 256};
 }
 
+/// The weighted sum of the texels around x.
+template <std::size_t axes, class Read>
+bool sample_filtered(
+    const TextureDescriptor& t,
+    const TextureExtent& e,
+    const std::array<double, 3>& x,
+    std::uint32_t layer,
+    Read&& read,
+    Words& result
+) {
+  std::array<float, 3> weights{};                    // of the second texel of each axis
+  std::array<std::array<std::int64_t, 2>, 3> near{}; // the texels on both sides
+  std::int64_t all = 0;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    const Footprint foot = footprint(x[axis]);
+    const AddressMode mode = mode_of(t, axis);
+    weights[axis] = foot.weight;
+    near[axis] = {
+        texel_index(mode, foot.first, e.size[axis]),
+        texel_index(mode, foot.first + 1, e.size[axis])
+    };
+    all |= near[axis][0] | near[axis][1];
+  }
+  /// Calls add(numbers, weight); false after a fault.
+  const auto each_corner = [&](auto add) {
+    for (unsigned corner = 0; corner < (1U << axes); ++corner) {
+      double weight = 1;
+      std::array<std::int64_t, 3> number{};
+      for (std::size_t axis = 0; axis < axes; ++axis) {
+        const bool second = (corner >> axis & 1U) != 0;
+        number[axis] = near[axis][second ? 1 : 0];
+        weight *= static_cast<double>(second ? weights[axis] : 1 - weights[axis]);
+      }
+      // One without weight must not turn an infinity into a NaN.
+      if (weight != 0 && !add(number, weight)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const auto finish = [&](const std::array<double, 4>& sum) {
+    for (std::size_t channel = 0; channel < 4; ++channel) {
+      result[channel] = bits(static_cast<float>(sum[channel]));
+    }
+    return true;
+  };
+  // Channels that texels do not have are 0, 0, 1 in each of them, but not on the border. So many as
+  // are known at compile time stay in registers.
+  const auto inside = [&]<std::size_t channels>() {
+    std::array<double, 4> sum{0, 0, 0, channels < 4 ? 1.0 : 0.0};
+    return each_corner([&](const auto& number, double weight) {
+             const std::byte* p = texel_at(t, e, number, layer, read);
+             for (std::size_t channel = 0; p != nullptr && channel < channels; ++channel) {
+               const std::uint32_t word = read_channel(t, p, static_cast<int>(channel));
+               sum[channel] += weight * static_cast<double>(from_bits<float>(word));
+             }
+             return p != nullptr;
+           }) &&
+           finish(sum);
+  };
+  if (all >= 0 && t.channels == 1) {
+    return inside.template operator()<1>();
+  }
+  if (all >= 0 && t.channels == 2) {
+    return inside.template operator()<2>();
+  }
+  if (all >= 0 && t.channels == 4) {
+    return inside.template operator()<4>();
+  }
+  std::array<double, 4> sum{};
+  return each_corner([&](const auto& number, double weight) {
+           Words words;
+           if (!fetch_at(t, e, number, layer, read, words)) {
+             return false;
+           }
+           for (std::size_t channel = 0; channel < 4; ++channel) {
+             sum[channel] += weight * static_cast<double>(from_bits<float>(words[channel]));
+           }
+           return true;
+         }) &&
+         finish(sum);
+}
+
 /// Samples one level. axes: how many of the coordinates the instruction has.
 template <class Read>
 bool sample_level(
@@ -248,47 +343,8 @@ bool sample_level(
   }
   // A one-dimensional texture is one row, sampled at y = 0: half of what the filter takes lies
   // outside, which shows if the border is outside (undocumented; seen on an H200).
-  const int filtered_axes = std::max(axes, 2);
-  const auto filtered = static_cast<std::size_t>(filtered_axes);
-  std::array<Footprint, 3> feet{};
-  std::array<std::array<std::int64_t, 2>, 3> near{}; // the texels on both sides, of each axis
-  for (std::size_t axis = 0; axis < filtered; ++axis) {
-    feet[axis] = footprint(x[axis]);
-    const AddressMode mode = mode_of(t, axis);
-    near[axis] = {
-        texel_index(mode, feet[axis].first, e.size[axis]),
-        texel_index(mode, feet[axis].first + 1, e.size[axis])
-    };
-  }
-  // Those that texels do not have are 0, 0, 1 in each of them, but not on the border.
-  const bool inside =
-      (near[0][0] | near[0][1] | near[1][0] | near[1][1] | near[2][0] | near[2][1]) >= 0;
-  const std::size_t channels = inside ? t.channels : 4;
-  std::array<double, 4> sum{0, 0, 0, channels < 4 ? 1.0 : 0.0};
-  for (unsigned corner = 0; corner < (1U << filtered_axes); ++corner) {
-    double weight = 1;
-    for (std::size_t axis = 0; axis < filtered; ++axis) {
-      const bool second = (corner >> axis & 1U) != 0;
-      number[axis] = near[axis][second ? 1 : 0];
-      weight *= static_cast<double>(second ? feet[axis].weight : 1 - feet[axis].weight);
-    }
-    if (weight == 0) {
-      continue; // must not turn an infinity into a NaN
-    }
-    Words words;
-    if (!fetch_at(t, e, number, layer, read, words)) {
-      return false;
-    }
-    // One after the other: a vector of words that have just been stored has to wait for them.
-#pragma clang loop vectorize(disable) unroll(disable)
-    for (std::size_t channel = 0; channel < channels; ++channel) {
-      sum[channel] += weight * static_cast<double>(from_bits<float>(words[channel]));
-    }
-  }
-  for (std::size_t channel = 0; channel < 4; ++channel) {
-    result[channel] = bits(static_cast<float>(sum[channel]));
-  }
-  return true;
+  return axes == 3 ? sample_filtered<3>(t, e, x, layer, read, result)
+                   : sample_filtered<2>(t, e, x, layer, read, result);
 }
 
 /// Replaces a direction by a face, which is added to the layer, and normalised coordinates on it.

@@ -20,6 +20,18 @@ void set_lanes(std::array<const Op*, warp_size>& places, LaneMask lanes, const O
   }
 }
 
+std::uint64_t write_and_interpret(
+    RegionContext& context,
+    const Op& op,
+    LaneMask lanes,
+    const RegionTable& operands,
+    const std::byte* values
+) {
+  const RegionGroup& group = *context.group;
+  write_registers(operands, group.registers, values, group.first, lanes);
+  return context.interpret(context, op, lanes) == &op + 1 ? 1 : 0;
+}
+
 } // namespace
 
 void install_region(const Code& code, Region region, std::span<const std::uint32_t> entries) {
@@ -80,7 +92,9 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
   context.param = param_;
   context.param_bytes = param_bytes_;
   context.interpret = interpret_for_region;
+  context.interpret_seldom = write_and_interpret;
   context.write = write_registers;
+  context.read = read_registers;
   context.exec = this;
   context.alone = alone_ ? 1 : 0;
 }

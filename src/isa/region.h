@@ -42,18 +42,18 @@ struct RegionGroup {
   LaneMask live = 0;       // of the warp
 };
 
-/// What is written of a register where a region is left. Compiled code keeps the values of all of
-/// them behind each other, in memory of its own.
+/// A register that a region reads from the frame where it is entered, or writes where it is left.
+/// Compiled code keeps the values of all of them in memory of its own.
 struct RegionRegister {
   std::uint32_t offset = 0;        // in the frame, of lane 0
   std::uint32_t element_bytes = 0; // 2, 4 or 8; 0: a predicate
-  std::uint32_t from = 0;          // offset of the value
+  std::uint32_t value = 0;         // offset of the value in that memory
   std::uint32_t regular = 0;       // 1: it is base + n × stride in the group's lane n, and only the
                                    // base is there
   std::int64_t stride = 0;
 };
 /// In an image; so many registers lie behind it.
-struct alignas(RegionRegister) RegionExit {
+struct alignas(RegionRegister) RegionTable {
   std::uint32_t count = 0;
   std::uint32_t lanes = 0; // of a group
   const RegionRegister* registers() const {
@@ -62,9 +62,18 @@ struct alignas(RegionRegister) RegionExit {
 };
 /// RegionContext::write. `first`: lane 0 of the group.
 void write_registers(
-    const RegionExit& exit,
+    const RegionTable& table,
     std::byte* frame,
     const std::byte* values,
+    std::uint64_t first,
+    LaneMask lanes
+);
+/// RegionContext::read. Only the bases of regular registers and predicates: vectors lie in the
+/// frame as compiled code has them. Not 0: a register of these lanes is not regular.
+std::uint64_t read_registers(
+    const RegionTable& table,
+    const std::byte* frame,
+    std::byte* values,
     std::uint64_t first,
     LaneMask lanes
 );
@@ -94,14 +103,19 @@ struct RegionContext {
   /// Executes one op by its handler, for the lanes given (not none; like `mask`) of `group`. Its
   /// operands have been written to the registers. Returns what the handler returns.
   const Op* (*interpret)(RegionContext& context, const Op& op, LaneMask lanes) = nullptr;
-  /// Writes registers of lanes that leave the region to their frame, from `values`.
-  void (*write)(
-      const RegionExit& exit,
-      std::byte* frame,
-      const std::byte* values,
-      std::uint64_t first,
-      LaneMask lanes
+  /// The same where that is seldom: writes the operands to the registers, from `values`. Not 0: the
+  /// handler goes on behind its op; else it has stopped with a fault.
+  std::uint64_t (*interpret_seldom)(
+      RegionContext& context,
+      const Op& op,
+      LaneMask lanes,
+      const RegionTable& operands,
+      const std::byte* values
   ) = nullptr;
+  /// Writes registers of lanes that leave the region to their frame, from `values`.
+  decltype(&write_registers) write = nullptr;
+  /// Reads registers of lanes that enter the region, to `values`.
+  decltype(&read_registers) read = nullptr;
   Exec* exec = nullptr;          // for `interpret`
   std::uint64_t alone = 0;       // 1: nobody else executes device code meanwhile
   LaneMask fault_lanes = 0;      // which executed the op with which a handler has stopped

@@ -1,17 +1,10 @@
-// FrameMemory: registers of a group's lanes in the interpreter's frame. SlowPaths: an op by the
-// interpreter's handler, as a function that regions call where it is seldom needed.
+// FrameMemory: registers of a group's lanes in the interpreter's frame.
 #pragma once
 
 #include "jit/lane_values.h"
 #include "jit/register_map.h"
 
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
-
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
 
 namespace heddle::jit {
 
@@ -48,42 +41,5 @@ private:
 /// else it has stopped with a fault.
 llvm::Value*
 call_interpreter(llvm::IRBuilder<>& b, llvm::Value* context, llvm::Value* op, llvm::Value* lanes);
-
-class SlowPaths {
-public:
-  SlowPaths(llvm::Module& module, unsigned lanes) : module_(module), lanes_(lanes) {}
-
-  struct Input {
-    RegisterPlace place;
-    LaneValue value;
-  };
-  /// What the region has; see FrameMemory.
-  struct Group {
-    llvm::Value* context;
-    llvm::Value* frame;
-    llvm::Value* first_lane;
-  };
-  /// Writes the inputs to the frame, calls the interpreter for the op, and reads the outputs back.
-  /// The result is a structure of the vectors of the outputs, and call_interpreter()'s answer.
-  llvm::Value* call(
-      llvm::IRBuilder<>& b,
-      const Group& group,
-      llvm::Value* op,
-      llvm::Value* lanes,
-      const std::vector<Input>& inputs,
-      const std::vector<RegisterPlace>& outputs
-  );
-
-private:
-  void build(
-      llvm::Function& f,
-      const std::vector<Input>& inputs,
-      const std::vector<RegisterPlace>& outputs
-  );
-
-  llvm::Module& module_;
-  unsigned lanes_;
-  std::map<std::string, llvm::Function*> known_;
-};
 
 } // namespace heddle::jit

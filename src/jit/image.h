@@ -14,7 +14,7 @@
 
 namespace heddle::jit {
 
-inline constexpr std::uint64_t image_magic = 0x35302074696a6448; // "Hdjit 05"
+inline constexpr std::uint64_t image_magic = 0x36302074696a6448; // "Hdjit 06"
 
 struct ImageHeader {
   std::uint64_t magic = image_magic;

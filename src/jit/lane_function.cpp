@@ -226,29 +226,55 @@ bool can_widen(const llvm::Instruction& i) {
           llvm::isa<llvm::SelectInst>(i) || llvm::isa<llvm::FreezeInst>(i));
 }
 
+namespace {
+
+/// What has branches cannot be widened. LLVM executes instructions in vain rather than a branch
+/// that is often mispredicted; lanes part at most of them.
+struct ExpectNothing : llvm::PassInfoMixin<ExpectNothing> {
+  llvm::PreservedAnalyses run(llvm::Function& f, llvm::FunctionAnalysisManager&) {
+    for (llvm::BasicBlock& block : f) {
+      if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+          branch != nullptr && branch->isConditional()) {
+        branch->setMetadata(
+            llvm::LLVMContext::MD_unpredictable,
+            llvm::MDNode::get(f.getContext(), {})
+        );
+      }
+    }
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
+} // namespace
+
 struct LaneFunctions::Passes {
+  std::unique_ptr<llvm::TargetMachine> machine; // knows what a misprediction costs
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   llvm::FunctionPassManager passes;
 
-  Passes() {
-    flatten_branches(/*even_long_ones=*/true); // what has branches cannot be widened
-    llvm::PassBuilder builder;
+  explicit Passes(const llvm::Module& bitcode) {
+    std::string why;
+    machine = make_machine(bitcode, why);
+    HEDDLE_CHECK(machine != nullptr, "no target machine: {}", why);
+    llvm::PassBuilder builder(machine.get());
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(components);
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
     llvm::SimplifyCFGOptions flat;
-    flat.bonusInstThreshold(8).speculateBlocks(true);
+    flat.bonusInstThreshold(8).speculateBlocks(true).speculateUnpredictables(true);
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/false));
     passes.addPass(llvm::InstCombinePass());
+    passes.addPass(ExpectNothing());
     passes.addPass(llvm::SimplifyCFGPass(flat));
     passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
     passes.addPass(llvm::InstCombinePass());
+    passes.addPass(ExpectNothing());
     passes.addPass(llvm::SimplifyCFGPass(flat));
     passes.addPass(llvm::ADCEPass());
   }
@@ -257,7 +283,7 @@ struct LaneFunctions::Passes {
 LaneFunctions::LaneFunctions(const Handlers& handlers, llvm::Module& bitcode)
     : handlers_(handlers),
       bitcode_(bitcode),
-      passes_(std::make_unique<Passes>()) {}
+      passes_(std::make_unique<Passes>(bitcode)) {}
 LaneFunctions::~LaneFunctions() = default;
 
 LaneOperands LaneFunctions::operands(

@@ -14,7 +14,6 @@
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
@@ -26,7 +25,6 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include <cstring>
-#include <memory>
 
 namespace heddle::jit {
 namespace {
@@ -38,6 +36,8 @@ template <class T> void set_option(const char* name, T value) {
     static_cast<llvm::cl::opt<T>*>(option->second)->setValue(value);
   }
 }
+
+} // namespace
 
 std::unique_ptr<llvm::TargetMachine> make_machine(const llvm::Module& module, std::string& why) {
   static const bool initialised = [] {
@@ -70,6 +70,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const llvm::Module& module, st
       llvm::CodeGenOptLevel::Default
   ));
 }
+
+namespace {
 
 using Object = llvm::object::ELF64LEObjectFile;
 
@@ -181,14 +183,7 @@ private:
 
 } // namespace
 
-void flatten_branches(bool even_long_ones) {
-  constexpr unsigned by_default = 4; // instructions
-  constexpr unsigned of_a_handler = 16;
-  set_option("two-entry-phi-node-folding-threshold", even_long_ones ? of_a_handler : by_default);
-}
-
 void optimise(llvm::Module& module) {
-  flatten_branches(/*even_long_ones=*/false);
   for (llvm::Function& f : module) {
     if (!f.isDeclaration()) {
       f.removeFnAttr("target-features"); // those of the target machine

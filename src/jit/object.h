@@ -4,10 +4,12 @@
 #include "base/result.h"
 
 #include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,8 +23,8 @@ struct FlatCode {
 /// Inlines the handlers and optimises; `module` has everything that its functions call.
 void optimise(llvm::Module& module);
 
-/// How many instructions LLVM executes in vain so that a branch becomes a selection.
-void flatten_branches(bool even_long_ones);
+/// What the code is for.
+std::unique_ptr<llvm::TargetMachine> make_machine(const llvm::Module& module, std::string& why);
 /// Machine code for this processor (processor_level). Unsupported: it needs a function of a
 /// library.
 Result<FlatCode> emit(llvm::Module& module);

@@ -6,33 +6,26 @@
 
 namespace heddle::jit {
 
-llvm::Value* RegionBuilder::slot_place(std::uint32_t index) {
-  const auto place = slots_.try_emplace(index, static_cast<std::uint32_t>(slots_.size())).first;
-  return at(group_slots_, std::uint64_t{place->second} * 8);
-}
-
 /// Vectors stay in the frame: the group's lanes are a vector of memory there.
-void RegionBuilder::load_slot(std::uint32_t index) {
-  if (!shape(index).is_regular() && !registers_.place(index).predicate) {
+void RegionBuilder::load_slot(llvm::Value* slots, std::uint32_t index) {
+  if (stays_in_frame(index)) {
     b_.CreateStore(load_lanes(index), variables_[index]);
     return;
   }
   const bool bits = !shape(index).is_regular();
-  llvm::Value* value = b_.CreateLoad(bits ? bits_type() : type_of(index), slot_place(index));
+  llvm::Value* value = b_.CreateLoad(bits ? bits_type() : type_of(index), slot_place(slots, index));
   b_.CreateStore(bits ? as_mask(value) : value, variables_[index]);
 }
 
 void RegionBuilder::store_slot(std::uint32_t index) {
-  const RegisterPlace& place = registers_.place(index);
   llvm::Value* value = read(index).value;
-  if (shape(index).is_regular()) {
-    b_.CreateStore(value, slot_place(index));
-  } else if (place.predicate) {
-    b_.CreateStore(as_bits(value), slot_place(index));
-  } else {
-    const llvm::Align align(std::min(64U, place.element_bytes * launch_.lanes));
+  if (stays_in_frame(index)) {
+    const llvm::Align align(std::min(64U, registers_.place(index).element_bytes * launch_.lanes));
     b_.CreateAlignedStore(value, frame_place(index), align);
+    return;
   }
+  const bool bits = !shape(index).is_regular();
+  b_.CreateStore(bits ? as_bits(value) : value, slot_place(group_slots_, index));
 }
 
 /// Of a group that has come to a barrier with a result. In the frame it finds its predicate if it
@@ -50,8 +43,8 @@ void RegionBuilder::count_threads(std::uint32_t k) {
   b_.CreateStore(all, counted_);
 }
 
-/// Its result; in front of it still, what the frame has.
-void RegionBuilder::take_count(std::uint32_t k) {
+/// Its result, if it has opened.
+void RegionBuilder::take_count(std::uint32_t k, llvm::Value* opened) {
   const std::uint32_t index = registers_.at(code_.ops[k].d.offset());
   llvm::Value* count = field(offsetof(RegionContext, counted), b_.getInt64Ty());
   llvm::Value* result = nullptr;
@@ -63,101 +56,134 @@ void RegionBuilder::take_count(std::uint32_t k) {
         b_.CreateICmp(all ? llvm::CmpInst::ICMP_EQ : llvm::CmpInst::ICMP_NE, count, b_.getInt64(0));
   }
   const LaneValue one = lanes_.as({Shape::uniform(), result}, shape(index));
-  llvm::Value* before = no_lanes();
-  load_register(index, before);
-  llvm::Value* in_front = b_.CreateICmpEQ(spill_, b_.getInt64(2));
-  b_.CreateStore(
-      b_.CreateSelect(in_front, b_.CreateLoad(type_of(index), variables_[index]), one.value),
-      variables_[index]
-  );
+  b_.CreateStore(b_.CreateSelect(opened, one.value, read(index).value), variables_[index]);
 }
 
-/// Where a group begins behind a barrier, or at the start.
-void RegionBuilder::emit_slot_entry(std::uint32_t k) {
-  llvm::BasicBlock* enter = block("behind" + llvm::Twine(k));
-  b_.SetInsertPoint(enter);
-  if (k != 0) {
-    const bool reduction = is_reduction(k - 1);
-    for (const std::uint32_t index : registers_.live(k)) {
-      if (reduction && index == registers_.at(code_.ops[k - 1].d.offset())) {
-        take_count(k - 1);
-      } else if (variables_[index] != nullptr) {
-        load_slot(index);
-      }
-    }
+/// Where a group begins at op k: with what its frame has; or behind a barrier, or at the start,
+/// where its slots have what does not stay in the frame.
+void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots) {
+  llvm::BasicBlock* goes_on = ops_[k].kind == Kind::Leave ? arrivals_[k] : bodies_[k];
+  const auto unless_spilled = [&] {
+    b_.CreateCondBr(
+        b_.CreateICmpEQ(spill_, b_.getInt64(0)),
+        goes_on,
+        exit_block(k),
+        llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
+    );
+  };
+  const auto way_in = [&](const char* name, std::uint32_t number) {
+    llvm::BasicBlock* enter = block(name + llvm::Twine(k));
+    b_.SetInsertPoint(enter);
+    ways_in_->addCase(b_.getInt32(number), enter);
+    return enter;
+  };
+  if (from_slots && k == 0) { // there are no registers yet
+    way_in("start", isa::region_from_slots);
+    unless_spilled();
+    from_slots = false;
   }
-  b_.CreateCondBr(
-      b_.CreateICmpEQ(spill_, b_.getInt64(0)),
-      arrivals_[k],
-      exit_block(k),
-      llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
-  );
-  ways_in_->addCase(b_.getInt32(k | isa::region_from_slots), enter);
+  if (!from_frame && !from_slots) {
+    return;
+  }
+  std::vector<std::uint32_t> live = registers_.live(k);
+  std::erase_if(live, [&](std::uint32_t index) { return variables_[index] == nullptr; });
+  llvm::BasicBlock* begin = block("begin" + llvm::Twine(k));
+  llvm::PHINode* slots = llvm::PHINode::Create(b_.getPtrTy(), 2, "", begin);
+  llvm::PHINode* opened = llvm::PHINode::Create(b_.getInt1Ty(), 2, "", begin);
+  if (from_frame) {
+    llvm::BasicBlock* enter = way_in("enter", k);
+    if (llvm::Value* irregular = read_registers(live)) {
+      b_.CreateCondBr(irregular, refuse_, begin, unlikely());
+    } else {
+      b_.CreateBr(begin);
+    }
+    slots->addIncoming(entry_slots_, enter);
+    opened->addIncoming(b_.getFalse(), enter);
+  }
+  if (from_slots) {
+    llvm::BasicBlock* behind = way_in("behind", k | isa::region_from_slots);
+    slots->addIncoming(group_slots_, behind);
+    opened->addIncoming(b_.CreateICmpNE(spill_, b_.getInt64(2)), behind);
+    b_.CreateBr(begin);
+  }
+  b_.SetInsertPoint(begin);
+  for (const std::uint32_t index : live) {
+    load_slot(slots, index);
+  }
+  if (!from_slots) {
+    b_.CreateBr(goes_on);
+    return;
+  }
+  if (is_reduction(k - 1) && variables_[registers_.at(code_.ops[k - 1].d.offset())] != nullptr) {
+    take_count(k - 1, opened);
+  }
+  unless_spilled();
 }
 
 /// A group of a block has come to a barrier or its end: the next one has its turn.
 void RegionBuilder::emit_arrival(std::uint32_t k) {
-  llvm::Type* i32 = b_.getInt32Ty();
-  llvm::Type* i64 = b_.getInt64Ty();
-  llvm::BasicBlock* exit = exit_block(k);
-  llvm::BasicBlock* arrive = block("arrive" + llvm::Twine(k));
-  llvm::BasicBlock* pass = block("pass" + llvm::Twine(k));
-  llvm::BasicBlock* all = block("all" + llvm::Twine(k));
-  b_.CreateCondBr(
-      b_.CreateICmpEQ(first_group_, llvm::ConstantPointerNull::get(b_.getPtrTy())),
-      exit,
-      arrive
-  );
-  b_.SetInsertPoint(arrive);
-  llvm::Value* others = b_.CreateLoad(i32, arrived_);
+  llvm::Value* others = b_.CreateLoad(b_.getInt32Ty(), arrived_);
   llvm::Value* first = b_.CreateICmpEQ(others, b_.getInt32(~0U));
   llvm::Value* same = b_.CreateICmpEQ(others, b_.getInt32(k));
-  b_.CreateCondBr(b_.CreateOr(first, same), pass, exit);
+  llvm::Value* of_block =
+      b_.CreateICmpNE(first_group_, llvm::ConstantPointerNull::get(b_.getPtrTy()));
+  llvm::BasicBlock* pass = block("pass" + llvm::Twine(k));
+  b_.CreateCondBr(b_.CreateAnd(of_block, b_.CreateOr(first, same)), pass, exit_block(k));
   b_.SetInsertPoint(pass);
   b_.CreateStore(b_.getInt32(k), arrived_);
-  const bool reduction = !is_end(k) && is_reduction(k);
-  if (reduction) {
-    count_threads(k);
-  }
-  if (!is_end(k)) {
-    for (const std::uint32_t index : registers_.live(k + 1)) {
-      if (reduction && index == registers_.at(code_.ops[k].d.offset())) {
-        continue; // take_count()
-      }
-      const bool in_frame = !changed_[k].test(index) && !shape(index).is_regular() &&
-                            !registers_.place(index).predicate;
-      if (variables_[index] != nullptr && !in_frame) {
-        store_slot(index);
-      }
-    }
-  }
-  llvm::Value* executed = b_.CreateAdd(b_.CreateLoad(i64, executed_), b_.getInt64(1));
-  executed = b_.CreateAdd(b_.CreateLoad(i64, total_), b_.CreateMul(executed, lane_count_));
-  b_.CreateStore(executed, total_);
-  b_.CreateStore(b_.getInt64(0), executed_);
-  llvm::Value* next = at(b_.CreateLoad(b_.getPtrTy(), group_), sizeof(isa::RegionGroup));
-  b_.CreateStore(next, group_);
-  b_.CreateCondBr(b_.CreateICmpNE(next, groups_end_), head_, all);
-  b_.SetInsertPoint(all);
   if (is_end(k)) {
-    set_field(offsetof(RegionContext, ended), b_.getInt64(1));
-    finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
+    b_.CreateBr(ended_);
     return;
   }
-  llvm::BasicBlock* open = block("open" + llvm::Twine(k));
-  llvm::BasicBlock* stay = block("stay" + llvm::Twine(k));
+  if (is_reduction(k)) {
+    count_threads(k);
+  }
+  for (const std::uint32_t index : registers_.live(k + 1)) {
+    const bool in_frame = !changed_[k].test(index) && stays_in_frame(index);
+    if (variables_[index] != nullptr && !in_frame) {
+      store_slot(index);
+    }
+  }
+  b_.CreateBr(next_);
+}
+
+/// Behind all arrivals.
+void RegionBuilder::emit_next_group() {
+  llvm::Type* i64 = b_.getInt64Ty();
+  const auto next_or = [&](llvm::BasicBlock* all) {
+    llvm::Value* executed = b_.CreateAdd(b_.CreateLoad(i64, executed_), b_.getInt64(1));
+    executed = b_.CreateAdd(b_.CreateLoad(i64, total_), b_.CreateMul(executed, lane_count_));
+    b_.CreateStore(executed, total_);
+    b_.CreateStore(b_.getInt64(0), executed_);
+    llvm::Value* next = at(b_.CreateLoad(b_.getPtrTy(), group_), sizeof(isa::RegionGroup));
+    b_.CreateStore(next, group_);
+    b_.CreateCondBr(b_.CreateICmpNE(next, groups_end_), head_, all);
+    b_.SetInsertPoint(all);
+  };
+  b_.SetInsertPoint(ended_);
+  next_or(block("allended"));
+  set_field(offsetof(RegionContext, ended), b_.getInt64(1));
+  finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
+  b_.SetInsertPoint(next_);
+  next_or(block("all"));
+  llvm::BasicBlock* open = block("open");
+  llvm::BasicBlock* stay = block("stay");
   llvm::Value* left = b_.CreateSub(b_.CreateLoad(i64, barriers_), b_.getInt64(1));
   b_.CreateStore(left, barriers_);
+  llvm::Value* barrier = b_.CreateLoad(b_.getInt32Ty(), arrived_);
   b_.CreateCondBr(b_.CreateICmpSLT(left, b_.getInt64(0)), stay, open, unlikely());
   b_.SetInsertPoint(stay);
-  finish(op_pointer(k));
+  finish(b_.CreateGEP(
+      b_.getInt8Ty(),
+      ops_pointer_,
+      b_.CreateMul(b_.CreateZExt(barrier, i64), b_.getInt64(op_bytes))
+  ));
   b_.SetInsertPoint(open);
-  if (reduction) {
-    set_field(offsetof(RegionContext, counted), b_.CreateLoad(i64, counted_));
-    b_.CreateStore(b_.getInt64(0), counted_);
-  }
+  set_field(offsetof(RegionContext, counted), b_.CreateLoad(i64, counted_));
+  b_.CreateStore(b_.getInt64(0), counted_);
   b_.CreateStore(first_group_, group_);
-  b_.CreateStore(b_.getInt32((k + 1) | isa::region_from_slots), begin_);
+  llvm::Value* behind = b_.CreateAdd(barrier, b_.getInt32(1));
+  b_.CreateStore(b_.CreateOr(behind, b_.getInt32(isa::region_from_slots)), begin_);
   b_.CreateStore(b_.getInt32(~0U), arrived_);
   b_.CreateBr(head_);
 }

@@ -35,39 +35,6 @@ llvm::Value* RegionBuilder::load_lanes(std::uint32_t index) {
   return frame_memory().load(place, b_.getInt64(place.offset));
 }
 
-/// `irregular` collects the lanes in which it is not what shape() says.
-void RegionBuilder::load_register(std::uint32_t index, llvm::Value*& irregular) {
-  llvm::Value* all = load_lanes(index);
-  const Shape wanted = shape(index);
-  if (!wanted.is_regular()) {
-    b_.CreateStore(all, variables_[index]);
-    return;
-  }
-  const RegisterPlace& place = registers_.place(index);
-  llvm::Value* base = nullptr;
-  if (place.predicate) {
-    llvm::Value* bit = b_.CreateLShr(as_bits(all), b_.CreateTrunc(some_lane_, bits_type()));
-    base = b_.CreateTrunc(bit, b_.getInt1Ty());
-  } else {
-    llvm::Value* from = b_.CreateGEP(
-        b_.getInt8Ty(),
-        frame_place(index),
-        b_.CreateMul(some_lane_, b_.getInt64(place.element_bytes))
-    );
-    base = b_.CreateLoad(element(place), from);
-  }
-  if (wanted.stride != 0) {
-    llvm::Value* distance = b_.CreateMul(
-        b_.CreateTrunc(some_lane_, base->getType()),
-        llvm::ConstantInt::getSigned(base->getType(), wanted.stride, /*ImplicitTrunc=*/true)
-    );
-    base = b_.CreateSub(base, distance);
-  }
-  llvm::Value* differs = b_.CreateICmpNE(all, lanes_.vector({wanted, base}));
-  irregular = b_.CreateOr(irregular, as_bits(differs));
-  b_.CreateStore(base, variables_[index]);
-}
-
 /// To the frame, for these lanes.
 void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
   const RegisterPlace& place = registers_.place(index);
@@ -136,21 +103,45 @@ void RegionBuilder::emit_done() {
   b_.CreateRet(b_.CreateLoad(b_.getPtrTy(), answer_));
 }
 
-/// To the frame, for all lanes of the group: isa::write_registers(). The values are laid down as
-/// they are, which is little code.
-void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
-  if (indices.empty()) {
-    return;
+llvm::GlobalVariable* RegionBuilder::table_of(const std::vector<Stored>& registers) {
+  static_assert(sizeof(isa::RegionTable) == 8 && sizeof(isa::RegionRegister) == 24);
+  std::vector<llvm::Constant*> table = {
+      b_.getInt32(static_cast<std::uint32_t>(registers.size())),
+      b_.getInt32(launch_.lanes)
+  };
+  for (const auto& [index, value] : registers) {
+    const RegisterPlace& place = registers_.place(index);
+    const bool regular = shape(index).is_regular();
+    const std::int64_t stride = regular ? shape(index).stride : 0;
+    table.insert(
+        table.end(),
+        {b_.getInt32(place.offset),
+         b_.getInt32(place.predicate ? 0 : place.element_bytes),
+         b_.getInt32(static_cast<std::uint32_t>(value)),
+         b_.getInt32(regular ? 1 : 0),
+         b_.getInt64(static_cast<std::uint64_t>(stride))}
+    );
   }
+  llvm::Constant* data = llvm::ConstantStruct::getAnon(table);
+  auto* result = new llvm::GlobalVariable(
+      module_,
+      data->getType(),
+      /*isConstant=*/true,
+      llvm::GlobalValue::PrivateLinkage,
+      data,
+      "registers"
+  );
+  result->setAlignment(llvm::Align(alignof(isa::RegionTable)));
+  return result;
+}
+
+/// Values of registers as they are, in memory of the function, which is little code.
+llvm::GlobalVariable* RegionBuilder::lay_down(const std::vector<std::uint32_t>& indices) {
   if (exit_values_ == nullptr) {
     exit_values_ = variable(b_.getInt8Ty(), "values");
     exit_values_->setAlignment(llvm::Align(64));
   }
-  static_assert(sizeof(isa::RegionExit) == 8 && sizeof(isa::RegionRegister) == 24);
-  std::vector<llvm::Constant*> table = {
-      b_.getInt32(static_cast<std::uint32_t>(indices.size())),
-      b_.getInt32(launch_.lanes)
-  };
+  std::vector<Stored> stored;
   std::uint64_t end = 0;
   for (const std::uint32_t index : indices) {
     const RegisterPlace& place = registers_.place(index);
@@ -166,27 +157,18 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
     const std::uint64_t from = (end + align - 1) / align * align;
     end = from + bytes;
     b_.CreateAlignedStore(word, at(exit_values_, from), llvm::Align(align));
-    const std::int64_t stride = vector ? 0 : value.shape.stride;
-    table.insert(
-        table.end(),
-        {b_.getInt32(place.offset),
-         b_.getInt32(place.predicate ? 0 : place.element_bytes),
-         b_.getInt32(static_cast<std::uint32_t>(from)),
-         b_.getInt32(vector ? 0 : 1),
-         b_.getInt64(static_cast<std::uint64_t>(stride))}
-    );
+    stored.push_back({index, from});
   }
   exit_bytes_ = std::max(exit_bytes_, end);
-  llvm::Constant* data = llvm::ConstantStruct::getAnon(table);
-  auto* exit = new llvm::GlobalVariable(
-      module_,
-      data->getType(),
-      /*isConstant=*/true,
-      llvm::GlobalValue::PrivateLinkage,
-      data,
-      "exit"
-  );
-  exit->setAlignment(llvm::Align(alignof(isa::RegionExit)));
+  return table_of(stored);
+}
+
+/// To the frame, for all lanes of the group: isa::write_registers().
+void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
+  if (indices.empty()) {
+    return;
+  }
+  llvm::GlobalVariable* table = lay_down(indices);
   llvm::Type* pointer = b_.getPtrTy();
   llvm::FunctionType* type = llvm::FunctionType::get(
       b_.getVoidTy(),
@@ -196,9 +178,36 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
   llvm::CallInst* call = b_.CreateCall(
       type,
       field(offsetof(RegionContext, write), pointer),
-      {exit, frame_, exit_values_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
+      {table, frame_, exit_values_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
   );
   call->addFnAttr(llvm::Attribute::Cold);
+}
+
+/// From the frame to entry_slots_, what does not stay in the frame: isa::read_registers(). Is one
+/// of them not as regular as shape() says? nullptr: there is none.
+llvm::Value* RegionBuilder::read_registers(const std::vector<std::uint32_t>& indices) {
+  std::vector<Stored> stored;
+  for (const std::uint32_t index : indices) {
+    if (!stays_in_frame(index)) {
+      stored.push_back({index, std::uint64_t{slot_of(index)} * 8});
+    }
+  }
+  if (stored.empty()) {
+    return nullptr;
+  }
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::FunctionType* type = llvm::FunctionType::get(
+      i64,
+      {pointer, pointer, pointer, i64, b_.getInt32Ty()},
+      /*isVarArg=*/false
+  );
+  llvm::Value* irregular = b_.CreateCall(
+      type,
+      field(offsetof(RegionContext, read), pointer),
+      {table_of(stored), frame_, entry_slots_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
+  );
+  return b_.CreateICmpNE(irregular, b_.getInt64(0));
 }
 
 /// For lanes at op k, and lanes that wait at other places. The registers `written` are in the frame
@@ -324,6 +333,7 @@ void RegionBuilder::emit_prologue() {
       }
     }
   }
+  entry_slots_ = variable(b_.getInt64Ty(), "slots");
   going_ = variable(bits_type(), "going");
   const auto memory = [&](std::uint64_t bytes, const char* name) {
     llvm::AllocaInst* all = variable(llvm::ArrayType::get(b_.getInt8Ty(), bytes), name);
@@ -338,6 +348,8 @@ void RegionBuilder::emit_prologue() {
     }
   }
   head_ = block("head");
+  next_ = block("next");
+  ended_ = block("ended");
   done_ = block("done");
   stopped_ = block("stopped");
   b_.CreateBr(head_);
@@ -351,6 +363,7 @@ void RegionBuilder::emit_head() {
   llvm::Type* i32 = b_.getInt32Ty();
   llvm::Type* pointer = b_.getPtrTy();
   llvm::Value* group = b_.CreateLoad(pointer, group_);
+  set_field(offsetof(RegionContext, group), group); // for handlers
   const auto of_group = [&](std::uint64_t offset, llvm::Type* type) {
     return b_.CreateLoad(type, at(group, offset));
   };
@@ -386,9 +399,13 @@ void RegionBuilder::emit_head() {
     }
   }
   llvm::Value* begin = b_.CreateLoad(i32, begin_);
-  llvm::BasicBlock* nowhere = block("nowhere");
-  ways_in_ = b_.CreateSwitch(begin, nowhere);
-  b_.SetInsertPoint(nowhere);
+  nowhere_ = block("nowhere");
+  refuse_ = block("refuse");
+  ways_in_ = b_.CreateSwitch(begin, nowhere_);
+  b_.SetInsertPoint(refuse_);
+  note_wrong_guess();
+  b_.CreateBr(nowhere_);
+  b_.SetInsertPoint(nowhere_);
   finish(b_.CreateGEP(
       b_.getInt8Ty(),
       ops_pointer_,
@@ -397,30 +414,16 @@ void RegionBuilder::emit_head() {
 }
 
 void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {
+  const bool whole = whole_blocks();
+  const auto behind_barrier = [&](std::uint32_t k) {
+    return whole && (k == 0 || is_barrier(k - 1));
+  };
   for (const std::uint32_t k : entries) {
-    llvm::BasicBlock* enter = block("enter" + llvm::Twine(k));
-    b_.SetInsertPoint(enter);
-    llvm::Value* irregular = no_lanes();
-    for (const std::uint32_t index : registers_.live(k)) {
-      if (variables_[index] != nullptr) {
-        load_register(index, irregular);
-      }
-    }
-    llvm::BasicBlock* refuse = block("refuse" + llvm::Twine(k));
-    irregular = b_.CreateAnd(irregular, mask_);
-    b_.CreateCondBr(b_.CreateICmpEQ(irregular, no_lanes()), bodies_[k], refuse);
-    b_.SetInsertPoint(refuse);
-    note_wrong_guess();
-    finish(op_pointer(k));
-    ways_in_->addCase(b_.getInt32(k), enter);
+    emit_entry(k, /*from_frame=*/true, behind_barrier(k));
   }
-  if (!whole_blocks()) {
-    return;
-  }
-  emit_slot_entry(0);
-  for (std::uint32_t k = 0; k + 1 < code_.ops.size(); ++k) {
-    if (is_barrier(k)) {
-      emit_slot_entry(k + 1);
+  for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
+    if (behind_barrier(k) && !std::ranges::binary_search(entries, k)) {
+      emit_entry(k, /*from_frame=*/false, /*from_slots=*/true);
     }
   }
 }
@@ -576,6 +579,28 @@ void RegionBuilder::spend(std::uint32_t amount, std::uint32_t k) {
   b_.CreateStore(fuel, fuel_);
 }
 
+/// RegionContext::interpret_seldom: does the handler go on behind op k?
+llvm::Value*
+RegionBuilder::interpret_seldom(std::uint32_t k, const std::vector<std::uint32_t>& inputs) {
+  if (inputs.empty()) {
+    return call_interpreter(b_, context_, op_pointer(k), active_);
+  }
+  llvm::GlobalVariable* table = lay_down(inputs);
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::FunctionType* type = llvm::FunctionType::get(
+      b_.getInt64Ty(),
+      {pointer, pointer, b_.getInt32Ty(), pointer, pointer},
+      /*isVarArg=*/false
+  );
+  llvm::CallInst* call = b_.CreateCall(
+      type,
+      field(offsetof(RegionContext, interpret_seldom), pointer),
+      {context_, op_pointer(k), b_.CreateZExt(active_, b_.getInt32Ty()), table, exit_values_}
+  );
+  call->addFnAttr(llvm::Attribute::Cold);
+  return b_.CreateICmpNE(call, b_.getInt64(0));
+}
+
 /// The interpreter's handler for the active lanes.
 void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   const ptx::Effect& effect = ptx::effect_of(*instruction(k));
@@ -593,57 +618,31 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   if ((code_.ops[k].flags & isa::Guarded) != 0) { // for reports: machine/fault_diagnostic.cpp
     inputs.push_back(registers_.at(code_.ops[k].guard.offset()));
   }
-  std::vector<RegisterPlace> places;
-  for (const isa::Ref ref : ops_[k].operands.outputs) {
-    places.push_back(registers_.place(registers_.at(ref.offset())));
-  }
-  set_field(offsetof(RegionContext, group), b_.CreateLoad(b_.getPtrTy(), group_));
+  std::erase_if(inputs, [&](std::uint32_t index) { return !changed_[k].test(index); });
   llvm::Value* goes_on = nullptr;
-  std::vector<llvm::Value*> outputs;
   if (ops_[k].kind == Kind::Interpret) {
     for (const std::uint32_t index : inputs) {
-      if (changed_[k].test(index)) {
-        store_register(index, active_);
-      }
+      store_register(index, active_);
     }
     goes_on = call_interpreter(b_, context_, op_pointer(k), active_);
-  } else { // seldom
-    std::vector<SlowPaths::Input> values;
-    for (const std::uint32_t index : inputs) {
-      values.push_back({registers_.place(index), read(index)});
-    }
-    llvm::Value* result =
-        functions_.slow
-            .call(b_, {context_, frame_, first_lane_}, op_pointer(k), active_, values, places);
-    for (unsigned n = 0; n < places.size(); ++n) {
-      outputs.push_back(b_.CreateExtractValue(result, n));
-    }
-    goes_on = b_.CreateExtractValue(result, static_cast<unsigned>(places.size()));
+  } else {
+    goes_on = interpret_seldom(k, inputs);
   }
   // Such a handler goes on behind its op or has stopped with a fault, and then nobody asks for
   // registers any more.
   llvm::BasicBlock* again = block("again" + llvm::Twine(k));
   b_.CreateCondBr(goes_on, again, stopped_);
   b_.SetInsertPoint(again);
-  if (ops_[k].kind == Kind::Interpret) {
-    for (const isa::Ref ref : ops_[k].operands.outputs) {
-      outputs.push_back(load_lanes(registers_.at(ref.offset())));
-    }
-  }
-  take_outputs(k, outputs, chosen);
+  take_outputs(k, chosen);
 }
 
 /// What the interpreter has computed.
-void RegionBuilder::take_outputs(
-    std::uint32_t k,
-    const std::vector<llvm::Value*>& outputs,
-    llvm::Value* chosen
-) {
+void RegionBuilder::take_outputs(std::uint32_t k, llvm::Value* chosen) {
   std::vector<std::uint32_t> regular;
   llvm::Value* differs = no_lanes();
-  for (std::size_t n = 0; n < outputs.size(); ++n) {
-    const std::uint32_t index = registers_.at(ops_[k].operands.outputs[n].offset());
-    llvm::Value* all = outputs[n];
+  for (const isa::Ref ref : ops_[k].operands.outputs) {
+    const std::uint32_t index = registers_.at(ref.offset());
+    llvm::Value* all = load_lanes(index);
     if (!shape(index).is_regular()) {
       write(index, {Shape::vector(), all}, who_gets(k, index, chosen));
       continue;
@@ -718,12 +717,14 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   emit_prologue();
   emit_entries(result.entries);
   emit_ops();
+  emit_next_group();
   b_.SetInsertPoint(stopped_);
   finish(llvm::ConstantPointerNull::get(b_.getPtrTy()));
   emit_done();
   if (exit_values_ != nullptr) {
     exit_values_->setAllocatedType(llvm::ArrayType::get(b_.getInt8Ty(), exit_bytes_));
   }
+  entry_slots_->setAllocatedType(llvm::ArrayType::get(b_.getInt64Ty(), slots_.size()));
   const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
                               (whole_blocks() ? isa::RegionWords::block : 0) |
                               (waiting_.empty() ? isa::RegionWords::turns : 0);

@@ -16,7 +16,6 @@
 
 #include "isa/op.h"
 #include "jit/access_functions.h"
-#include "jit/frame_memory.h"
 #include "jit/lane_function.h"
 #include "jit/launch_shape.h"
 
@@ -30,7 +29,6 @@ namespace heddle::jit {
 struct RegionFunctions {
   LaneFunctions lanes;
   AccessFunctions accesses;
-  SlowPaths slow;
 };
 
 struct BuiltRegion {

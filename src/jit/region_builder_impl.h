@@ -7,6 +7,7 @@
 #include "isa/region.h"
 #include "jit/access.h"
 #include "jit/code_hash.h"
+#include "jit/frame_memory.h"
 #include "jit/lane_talk.h"
 #include "jit/region_builder.h"
 #include "jit/register_map.h"
@@ -55,6 +56,13 @@ public:
   BuiltRegion build(const std::string& name, std::size_t most);
 
 private:
+  struct Update; // region_updates.cpp
+  /// Where a register's value is, or goes, in memory of the function.
+  struct Stored {
+    std::uint32_t index;
+    std::uint64_t value; // offset
+  };
+
   // --- Which op is what
   void plan_ops(BuiltRegion& result);
   PlannedOp plan(std::uint32_t k) const;
@@ -85,10 +93,11 @@ private:
   void emit_head();
   void emit_done();
   void emit_entries(const std::vector<std::uint32_t>& entries);
-  void emit_slot_entry(std::uint32_t k);
+  void emit_entry(std::uint32_t k, bool from_frame, bool from_slots);
   void count_threads(std::uint32_t barrier);
-  void take_count(std::uint32_t barrier);
+  void take_count(std::uint32_t barrier, llvm::Value* opened);
   void emit_arrival(std::uint32_t k);
+  void emit_next_group();
   void emit_ops();
   void emit_meeting(std::uint32_t k);
   void emit_branch(std::uint32_t k);
@@ -107,6 +116,15 @@ private:
       LaneValues& known,
       std::vector<LaneValue>& results
   );
+  Update
+  sort_update(const llvm::Instruction& reach, LaneValues& known, std::vector<LaneValue>& results);
+  bool fold_update(const Update& update, Access& access, const LaneValues& known);
+  void loop_update(
+      const Update& update,
+      Access& access,
+      const LaneValues& known,
+      std::vector<LaneValue>& results
+  );
   void emit_whole_warp(
       std::uint32_t k,
       llvm::Value* chosen,
@@ -118,7 +136,7 @@ private:
   std::vector<LaneValue> emit_in_parts(std::uint32_t k);
   llvm::AllocaInst* part_memory(std::size_t n);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
-  void take_outputs(std::uint32_t k, const std::vector<llvm::Value*>& outputs, llvm::Value* chosen);
+  void take_outputs(std::uint32_t k, llvm::Value* chosen);
   void leave_unless_converged(std::uint32_t k);
   LaneValue leave_unless_in_parties(std::uint32_t k);
   void spend(std::uint32_t fuel, std::uint32_t k);
@@ -127,7 +145,11 @@ private:
       const std::vector<std::uint32_t>& waits,
       const std::vector<std::uint32_t>& written = {}
   );
+  llvm::GlobalVariable* table_of(const std::vector<Stored>& registers);
+  llvm::GlobalVariable* lay_down(const std::vector<std::uint32_t>& indices);
   void write_registers(const std::vector<std::uint32_t>& indices);
+  llvm::Value* interpret_seldom(std::uint32_t k, const std::vector<std::uint32_t>& inputs);
+  llvm::Value* read_registers(const std::vector<std::uint32_t>& indices);
   void finish(llvm::Value* answer);
   llvm::BasicBlock* exit_block(std::uint32_t k);
   void leave_if(llvm::Value* condition, std::uint32_t k);
@@ -152,10 +174,17 @@ private:
   FrameMemory frame_memory() { return {b_, lanes_, frame_, first_lane_}; }
   llvm::Value* frame_place(std::uint32_t index);
   llvm::Value* load_lanes(std::uint32_t index);
-  void load_register(std::uint32_t index, llvm::Value*& irregular);
   void store_register(std::uint32_t index, llvm::Value* lanes);
-  llvm::Value* slot_place(std::uint32_t index);
-  void load_slot(std::uint32_t index);
+  bool stays_in_frame(std::uint32_t index) const {
+    return !shape(index).is_regular() && !registers_.place(index).predicate;
+  }
+  std::uint32_t slot_of(std::uint32_t index) {
+    return slots_.try_emplace(index, static_cast<std::uint32_t>(slots_.size())).first->second;
+  }
+  llvm::Value* slot_place(llvm::Value* slots, std::uint32_t index) {
+    return at(slots, std::uint64_t{slot_of(index)} * 8);
+  }
+  void load_slot(llvm::Value* slots, std::uint32_t index);
   void store_slot(std::uint32_t index);
   LaneValue input(isa::Ref ref, llvm::Type* word);
   LaneValue special(std::uint32_t offset);
@@ -209,7 +238,8 @@ private:
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
   std::map<std::uint32_t, llvm::BasicBlock*> exits_;
   std::vector<llvm::AllocaInst*> part_memory_;         // a word for each lane
-  llvm::AllocaInst* exit_values_ = nullptr;            // write_registers()
+  llvm::AllocaInst* entry_slots_ = nullptr;            // read_registers()
+  llvm::AllocaInst* exit_values_ = nullptr;            // lay_down()
   std::uint64_t exit_bytes_ = 0;                       // of them
   std::vector<llvm::AllocaInst*> variables_;           // of registers
   llvm::AllocaInst* going_ = nullptr;                  // bits of the lanes that do not wait
@@ -220,6 +250,10 @@ private:
   std::uint32_t at_ = 0;                         // the op that is emitted
   std::map<std::uint32_t, std::uint32_t> slots_; // of registers
   llvm::SwitchInst* ways_in_ = nullptr;
+  llvm::BasicBlock* nowhere_ = nullptr; // an op that is no entry
+  llvm::BasicBlock* refuse_ = nullptr;  // where lanes differ more than was likely
+  llvm::BasicBlock* next_ = nullptr;    // behind a group that has come to a barrier
+  llvm::BasicBlock* ended_ = nullptr;   // behind one that has come to its end
   llvm::BasicBlock* head_ = nullptr;    // where a group begins
   llvm::BasicBlock* done_ = nullptr;    // where the function ends
   llvm::BasicBlock* stopped_ = nullptr; // with a fault

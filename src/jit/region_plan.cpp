@@ -263,28 +263,31 @@ llvm::Constant* RegionBuilder::constant_word(isa::Ref ref) const {
   return llvm::ConstantInt::get(llvm::Type::getInt64Ty(module_.getContext()), word);
 }
 
-/// Behind a call: not if there is soon another one. To enter the region and to leave it costs about
-/// as much as to interpret some ops, and more if there are many registers to load.
+/// Not if there is soon a call, or the end of a function that is called. To enter the region and to
+/// leave it costs about as much as to interpret some ops, and more if there are many registers to
+/// load. Loops are followed.
 bool RegionBuilder::is_worth_entering(std::uint32_t k) const {
-  if (!is_call(code_, code_.ops[k - 1])) {
-    return true;
-  }
-  std::uint32_t ops = 0;
-  while (ops_[k + ops].kind != Kind::Leave) {
-    if (ops_[k + ops].kind == Kind::Branch || joins_[k + ops]) {
-      return true;
+  const std::size_t enough = (150 + 12 * registers_.live(k).size()) / 20; // ops
+  std::uint32_t at = k;
+  for (std::size_t ops = 0; ops <= enough; ++ops) {
+    if (ops_[at].kind == Kind::Leave) {
+      const ptx::Instruction* i = instruction(at);
+      const bool returns = !code_.function->entry &&
+                           (i == nullptr || ptx::effect_of(*i).is(ptx::Effect::Kind::Return));
+      return !returns && !is_call(code_, code_.ops[at]);
     }
-    ++ops;
+    const bool back = ops_[at].kind == Kind::Branch && code_.ops[at].target <= at;
+    at = back ? code_.ops[at].target : at + 1;
   }
-  return !is_call(code_, code_.ops[k + ops]) || 20 * ops > 150 + 12 * registers_.live(k).size();
+  return true;
 }
 
 std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   std::vector<std::uint32_t> entries;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool begins =
-        k == 0 || joins_[k] || (ops_[k - 1].kind == Kind::Leave && is_worth_entering(k));
-    if (begins && ops_[k].kind != Kind::Leave) {
+    const bool begins = k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave;
+    const bool whole = k == 0 && code_.function->entry;
+    if (begins && ops_[k].kind != Kind::Leave && (whole || is_worth_entering(k))) {
       entries.push_back(k);
     }
   }

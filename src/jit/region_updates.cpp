@@ -139,7 +139,34 @@ private:
   llvm::Type* type_ = nullptr;
 };
 
+LaneValue constant_of(const llvm::Constant& constant) {
+  return {Shape::uniform(), const_cast<llvm::Constant*>(&constant)};
+}
+
+/// Without the function that is called.
+std::vector<const llvm::Value*> operands_of(const llvm::Instruction& i) {
+  std::vector<const llvm::Value*> all(i.op_begin(), i.op_end());
+  if (llvm::isa<llvm::CallInst>(i)) {
+    all.pop_back();
+  }
+  return all;
+}
+
+/// Known before the loop over lanes.
+LaneValue known_value(const LaneValues& known, const llvm::Value* v) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(v);
+  return constant != nullptr ? constant_of(*constant) : known.at(v);
+}
+
 } // namespace
+
+/// What a LaneFunction does from the call of region_reach() on.
+struct RegionBuilder::Update {
+  const llvm::LoadInst* load = nullptr; // of the place; nullptr: nobody asks what was there
+  const llvm::StoreInst* store = nullptr;
+  std::vector<const llvm::Instruction*> steps; // depend on the place: for one lane after the other
+  std::vector<const llvm::InsertValueInst*> outputs; // of them
+};
 
 /// All that the function does from `reach` on. `access` has reached the lanes' places.
 void RegionBuilder::emit_update(
@@ -148,94 +175,104 @@ void RegionBuilder::emit_update(
     LaneValues& known,
     std::vector<LaneValue>& results
 ) {
-  const llvm::LoadInst* load = nullptr;
-  const llvm::StoreInst* store = nullptr;
+  const Update update = sort_update(reach, known, results);
+  if (!fold_update(update, access, known)) {
+    loop_update(update, access, known, results);
+  }
+}
+
+/// Emits what does not depend on the place, for all lanes.
+RegionBuilder::Update RegionBuilder::sort_update(
+    const llvm::Instruction& reach,
+    LaneValues& known,
+    std::vector<LaneValue>& results
+) {
+  Update update;
   std::set<const llvm::Value*> own; // depends on the place
-  std::vector<const llvm::Instruction*> steps;
-  std::vector<const llvm::InsertValueInst*> outputs;
-  const auto wide_value = [&](const llvm::Value* v) -> LaneValue {
-    if (const auto* constant = llvm::dyn_cast<llvm::Constant>(v)) {
-      return {Shape::uniform(), const_cast<llvm::Constant*>(constant)};
-    }
-    return known.at(v);
-  };
-  const auto operands_of = [](const llvm::Instruction& i) {
-    std::vector<const llvm::Value*> all(i.op_begin(), i.op_end());
-    if (llvm::isa<llvm::CallInst>(i)) {
-      all.pop_back(); // the function
-    }
-    return all;
-  };
-  for (const llvm::Instruction* i = reach.getNextNode(); i != nullptr; i = i->getNextNode()) {
-    if (const auto* l = llvm::dyn_cast<llvm::LoadInst>(i);
-        l != nullptr && l->getPointerOperand() == &reach) {
-      load = l;
-      own.insert(l);
-    } else if (l != nullptr) {
-      const Place place = place_of(l->getPointerOperand());
+  for (const llvm::Instruction* i = reach.getNextNode(); !i->isTerminator(); i = i->getNextNode()) {
+    const auto all = operands_of(*i);
+    const bool depends =
+        std::ranges::any_of(all, [&](const llvm::Value* v) { return own.contains(v); });
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(i)) {
+      if (load->getPointerOperand() == &reach) {
+        update.load = load;
+        own.insert(load);
+        continue;
+      }
+      const Place place = place_of(load->getPointerOperand());
       HEDDLE_CHECK(llvm::isa<llvm::Argument>(place.from), "an update that reads other places");
-      known[l] = special(static_cast<std::uint32_t>(place.offset));
-    } else if (const auto* s = llvm::dyn_cast<llvm::StoreInst>(i)) {
-      store = s;
+      known[load] = special(static_cast<std::uint32_t>(place.offset));
+    } else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(i)) {
+      update.store = store;
     } else if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(i)) {
-      outputs.push_back(insert);
-    } else if (i->isTerminator()) {
-      break;
-    } else if (
-        const auto all = operands_of(*i);
-        std::ranges::any_of(all, [&](const llvm::Value* v) { return own.contains(v); })
-    ) {
+      const llvm::Value* v = insert->getInsertedValueOperand();
+      if (own.contains(v)) {
+        update.outputs.push_back(insert);
+      } else {
+        results[insert->getIndices()[0]] = known_value(known, v);
+      }
+    } else if (depends) {
       own.insert(i);
-      steps.push_back(i);
+      update.steps.push_back(i);
     } else {
       HEDDLE_CHECK(!i->mayReadOrWriteMemory(), "an update that accesses other places");
       std::vector<LaneValue> values;
       for (const llvm::Value* v : all) {
-        values.push_back(wide_value(v));
+        values.push_back(known_value(known, v));
       }
       known[i] = lanes_.apply(*i, values);
     }
   }
-  const llvm::Value* stored = store->getValueOperand();
-  std::set<const llvm::Value*> wanted; // results that differ from lane to lane
-  for (const llvm::InsertValueInst* insert : outputs) {
-    const llvm::Value* v = insert->getInsertedValueOperand();
-    if (own.contains(v)) {
-      wanted.insert(v);
-    } else {
-      results[insert->getIndices()[0]] = wide_value(v);
-    }
+  return update;
+}
+
+/// All lanes' operands as one, if that may be.
+bool RegionBuilder::fold_update(const Update& update, Access& access, const LaneValues& known) {
+  const llvm::Value* stored = update.store->getValueOperand();
+  const llvm::Value* operand = access.is_one_place() && update.outputs.empty() &&
+                                       update.load != nullptr && update.steps.size() == 1
+                                   ? folded(stored, update.load)
+                                   : nullptr;
+  if (operand == nullptr) {
+    return false;
   }
-  llvm::Type* i64 = b_.getInt64Ty();
-  const llvm::Value* operand =
-      access.is_one_place() && wanted.empty() && load != nullptr && steps.size() == 1
-          ? folded(stored, load)
-          : nullptr;
-  if (operand != nullptr) {
-    llvm::Value* place = access.place(b_.getInt64(0));
-    llvm::Value* all = lanes_.vector(wide_value(operand));
-    llvm::Value* one = fold_lanes(b_, stored, all, as_mask(active_));
-    llvm::Value* old = b_.CreateAlignedLoad(load->getType(), place, llvm::Align(1));
-    const LaneValue values[] = {{Shape::uniform(), old}, {Shape::uniform(), one}};
-    b_.CreateAlignedStore(lanes_.apply(*steps[0], values).value, place, llvm::Align(1));
-    return;
-  }
+  llvm::Value* place = access.place(b_.getInt64(0));
+  llvm::Value* all = lanes_.vector(known_value(known, operand));
+  llvm::Value* one = fold_lanes(b_, stored, all, as_mask(active_));
+  llvm::Value* old = b_.CreateAlignedLoad(update.load->getType(), place, llvm::Align(1));
+  const LaneValue values[] = {{Shape::uniform(), old}, {Shape::uniform(), one}};
+  b_.CreateAlignedStore(lanes_.apply(*update.steps[0], values).value, place, llvm::Align(1));
+  return true;
+}
+
+/// One lane after the other.
+void RegionBuilder::loop_update(
+    const Update& update,
+    Access& access,
+    const LaneValues& known,
+    std::vector<LaneValue>& results
+) {
+  const llvm::Value* stored = update.store->getValueOperand();
+  const auto is_step = [&](const llvm::Value* v) {
+    return v == update.load || std::ranges::find(update.steps, v) != update.steps.end();
+  };
   std::unordered_map<const llvm::Value*, Outside> outside;
   std::size_t memories = 0;
   const auto note = [&](const llvm::Value* v) {
-    if (!own.contains(v) && !llvm::isa<llvm::Constant>(v) && !outside.contains(v)) {
-      const LaneValue value = wide_value(v);
+    if (!is_step(v) && !llvm::isa<llvm::Constant>(v) && !outside.contains(v)) {
+      const LaneValue value = known.at(v);
       const bool in_memory = !value.shape.is_uniform();
       outside.try_emplace(v, b_, value, in_memory ? part_memory(memories++) : nullptr, lanes_);
     }
   };
-  for (const llvm::Instruction* step : steps) {
+  for (const llvm::Instruction* step : update.steps) {
     std::ranges::for_each(operands_of(*step), note);
   }
   note(stored);
   std::unordered_map<const llvm::Value*, llvm::AllocaInst*> of_lanes;
-  for (const llvm::Value* v : wanted) {
-    of_lanes[v] = part_memory(memories++);
+  for (const llvm::InsertValueInst* insert : update.outputs) {
+    llvm::AllocaInst*& memory = of_lanes[insert->getInsertedValueOperand()];
+    memory = memory == nullptr ? part_memory(memories++) : memory;
   }
   access.begin_places();
   llvm::Type* type = stored->getType();
@@ -251,26 +288,26 @@ void RegionBuilder::emit_update(
   bits->addIncoming(active_, before);
   llvm::PHINode* value = one_place != nullptr ? b_.CreatePHI(type, 2) : nullptr;
   llvm::Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getTrue());
-  lane = b_.CreateZExt(lane, i64);
+  lane = b_.CreateZExt(lane, b_.getInt64Ty());
   llvm::Value* place = one_place != nullptr ? one_place : access.place(lane);
   std::unordered_map<const llvm::Value*, LaneValue> in_loop;
-  if (load != nullptr) {
+  if (update.load != nullptr) {
     llvm::Value* old = value;
     if (old == nullptr) {
-      old = b_.CreateAlignedLoad(load->getType(), place, llvm::Align(1));
-    } else if (old->getType() != load->getType()) {
-      old = b_.CreateBitCast(old, load->getType());
+      old = b_.CreateAlignedLoad(update.load->getType(), place, llvm::Align(1));
+    } else if (old->getType() != update.load->getType()) {
+      old = b_.CreateBitCast(old, update.load->getType());
     }
-    in_loop[load] = {Shape::uniform(), old};
+    in_loop[update.load] = {Shape::uniform(), old};
   }
   const auto value_of = [&](const llvm::Value* v) -> LaneValue {
     if (const auto* constant = llvm::dyn_cast<llvm::Constant>(v)) {
-      return {Shape::uniform(), const_cast<llvm::Constant*>(constant)};
+      return constant_of(*constant);
     }
     const auto it = in_loop.find(v);
     return it != in_loop.end() ? it->second : outside.at(v).of(lane);
   };
-  for (const llvm::Instruction* step : steps) {
+  for (const llvm::Instruction* step : update.steps) {
     std::vector<LaneValue> values;
     for (const llvm::Value* v : operands_of(*step)) {
       values.push_back(value_of(v));
@@ -284,9 +321,9 @@ void RegionBuilder::emit_update(
   } else {
     b_.CreateAlignedStore(next, place, llvm::Align(1));
   }
-  for (const auto& [v, memory] : of_lanes) {
-    llvm::Type* element = v->getType();
-    b_.CreateStore(in_loop.at(v).value, b_.CreateInBoundsGEP(element, memory, lane));
+  for (const llvm::InsertValueInst* insert : update.outputs) {
+    const llvm::Value* v = insert->getInsertedValueOperand();
+    b_.CreateStore(in_loop.at(v).value, b_.CreateInBoundsGEP(v->getType(), of_lanes.at(v), lane));
   }
   llvm::Value* left =
       b_.CreateAnd(bits, b_.CreateSub(bits, llvm::ConstantInt::get(bits_type(), 1)));
@@ -296,14 +333,12 @@ void RegionBuilder::emit_update(
   if (one_place != nullptr) {
     b_.CreateAlignedStore(next, one_place, llvm::Align(1));
   }
-  for (const llvm::InsertValueInst* insert : outputs) {
+  for (const llvm::InsertValueInst* insert : update.outputs) {
     const llvm::Value* v = insert->getInsertedValueOperand();
-    if (const auto it = of_lanes.find(v); it != of_lanes.end()) {
-      results[insert->getIndices()[0]] = {
-          Shape::vector(),
-          b_.CreateAlignedLoad(lanes_.widened(v->getType()), it->second, llvm::Align(64))
-      };
-    }
+    results[insert->getIndices()[0]] = {
+        Shape::vector(),
+        b_.CreateAlignedLoad(lanes_.widened(v->getType()), of_lanes.at(v), llvm::Align(64))
+    };
   }
 }
 

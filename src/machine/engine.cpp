@@ -2,6 +2,7 @@
 #include "machine/engine.h"
 
 #include "base/check.h"
+#include "base/processors.h"
 #include "machine/device_launches.h"
 #include "machine/host_activity.h"
 #include "machine/probe.h"
@@ -39,8 +40,8 @@ constexpr Clock::duration tell_after = std::chrono::seconds(7);
 // So many clusters a worker takes at a time if they are short: one after the other, without asking
 // for the next one. As soon as one of them does not end at once, or they have taken longer than
 // this many thread instructions, the worker gives back those that it has not started.
-constexpr std::uint64_t most_clusters_at_once = 256;
-constexpr std::uint64_t instructions_at_once = 1 << 20;
+constexpr std::uint64_t most_clusters_at_once = 1024;
+constexpr std::uint64_t instructions_at_once = 1 << 22;
 
 std::string describe_wait(const Command& command) {
   return fmt::format("{} in {} waits {}", command.label, command.stream, command.value->describe());
@@ -50,7 +51,7 @@ std::string describe_wait(const Command& command) {
 
 Engine::Engine(World& world, EngineOptions options) : world_(world), options_(std::move(options)) {
   if (options_.workers == 0) {
-    options_.workers = std::max(1U, std::thread::hardware_concurrency());
+    options_.workers = usable_processors();
   }
   if (options_.seed) {
     options_.workers = 1;
@@ -256,23 +257,29 @@ std::uint64_t Engine::Running::unstarted() const {
 
 /// In the order of their numbers, as far as possible.
 Engine::Clusters Engine::take_clusters(Running& running) const {
-  if (!running.returned.empty()) {
-    const auto lowest = std::ranges::min_element(running.returned, {}, &Clusters::first);
-    const Clusters taken{lowest->first, lowest->first + 1};
-    if (++lowest->first == lowest->end) {
-      running.returned.erase(lowest);
-    }
-    return taken;
-  }
-  Grid& grid = *running.command->grid;
-  const std::uint64_t left = grid.cluster_count() - grid.next_cluster;
   // With a seed the order is that of one at a time. Somebody else has to get some, too.
-  const std::uint64_t count =
-      random_ || options_.one_at_a_time
-          ? 1
-          : std::clamp<std::uint64_t>(left / (4 * options_.workers), 1, most_clusters_at_once);
-  const std::uint64_t first = std::exchange(grid.next_cluster, grid.next_cluster + count);
-  return {first, first + count};
+  const std::uint64_t most = random_ || options_.one_at_a_time
+                                 ? 1
+                                 : std::clamp<std::uint64_t>(
+                                       running.unstarted() / (4 * options_.workers),
+                                       1,
+                                       most_clusters_at_once
+                                   );
+  const auto take = [most](std::uint64_t& first, std::uint64_t end) {
+    const std::uint64_t begin = first;
+    first = std::min(end, begin + most);
+    return Clusters{begin, first};
+  };
+  if (running.returned.empty()) {
+    Grid& grid = *running.command->grid;
+    return take(grid.next_cluster, grid.cluster_count());
+  }
+  const auto lowest = std::ranges::min_element(running.returned, {}, &Clusters::first);
+  const Clusters taken = take(lowest->first, lowest->end);
+  if (lowest->count() == 0) {
+    running.returned.erase(lowest);
+  }
+  return taken;
 }
 
 /// Kernels take turns in starting blocks, so that partners in two streams both get going.

@@ -23,7 +23,7 @@
 namespace heddle::machine {
 
 struct EngineOptions {
-  unsigned workers = 0; // 0: one per core
+  unsigned workers = 0; // 0: one for each processor that the process may use
   std::optional<std::uint64_t>
       seed; // set: no worker threads, the waiting host thread does the work. 0: clusters begin in
             // the order of their numbers; others: in any order, up to a few of them

@@ -79,21 +79,37 @@ std::uint64_t Grid::shared_bytes() const {
   return std::uint64_t{kernel_.dynamic_shared_offset} + config_.dynamic_shared;
 }
 
+namespace {
+
+/// Asked for each block, mostly of a grid and clusters of one dimension: divisions take longer than
+/// all else that starting a block does with numbers.
+std::uint32_t over(std::uint32_t a, std::uint32_t b) {
+  return b == 1 ? a : a / b;
+}
+
+} // namespace
+
 Dim3 Grid::clusters() const {
   return {
-      config_.grid.x / config_.cluster.x,
-      config_.grid.y / config_.cluster.y,
-      config_.grid.z / config_.cluster.z
+      over(config_.grid.x, config_.cluster.x),
+      over(config_.grid.y, config_.cluster.y),
+      over(config_.grid.z, config_.cluster.z)
   };
 }
 
 Dim3 Grid::block_index(std::uint64_t cluster, std::uint32_t rank) const {
   const Dim3 n = clusters();
   const Dim3& c = config_.cluster;
-  const auto cx = static_cast<std::uint32_t>(cluster % n.x);
-  const auto cy = static_cast<std::uint32_t>(cluster / n.x % n.y);
-  const auto cz = static_cast<std::uint32_t>(cluster / n.x / n.y);
-  return {cx * c.x + rank % c.x, cy * c.y + rank / c.x % c.y, cz * c.z + rank / c.x / c.y};
+  Dim3 at{static_cast<std::uint32_t>(cluster), 0, 0};
+  if (cluster >= n.x) {
+    at.x = static_cast<std::uint32_t>(cluster % n.x);
+    at.y = static_cast<std::uint32_t>(cluster / n.x % n.y);
+    at.z = static_cast<std::uint32_t>(cluster / n.x / n.y);
+  }
+  if (c.count() == 1) {
+    return at;
+  }
+  return {at.x * c.x + rank % c.x, at.y * c.y + rank / c.x % c.y, at.z * c.z + rank / c.x / c.y};
 }
 
 namespace {

@@ -78,20 +78,26 @@ void Block::write_grid_specials() {
 
 /// Of the first warps.
 void Block::write_block_specials(std::uint64_t cluster_index, std::size_t warps) {
-  const Dim3 clusters = grid_.clusters();
   const Dim3& cluster = grid_.config().cluster;
+  const Dim3 in_cluster =
+      rank_ == 0
+          ? Dim3{0, 0, 0}
+          : Dim3{rank_ % cluster.x, rank_ / cluster.x % cluster.y, rank_ / cluster.x / cluster.y};
+  const Dim3 of_cluster =
+      cluster.count() == 1 ? index_
+                           : Dim3{index_.x / cluster.x, index_.y / cluster.y, index_.z / cluster.z};
   const std::pair<std::uint32_t, std::uint32_t> own[] = {
       {S::CtaidX, index_.x},
       {S::CtaidY, index_.y},
       {S::CtaidZ, index_.z},
       {S::SmId,
        static_cast<std::uint32_t>(cluster_index % grid_.services().model().multiprocessors)},
-      {S::ClusterIdX, static_cast<std::uint32_t>(cluster_index % clusters.x)},
-      {S::ClusterIdY, static_cast<std::uint32_t>(cluster_index / clusters.x % clusters.y)},
-      {S::ClusterIdZ, static_cast<std::uint32_t>(cluster_index / clusters.x / clusters.y)},
-      {S::ClusterCtaidX, rank_ % cluster.x},
-      {S::ClusterCtaidY, rank_ / cluster.x % cluster.y},
-      {S::ClusterCtaidZ, rank_ / cluster.x / cluster.y},
+      {S::ClusterIdX, of_cluster.x},
+      {S::ClusterIdY, of_cluster.y},
+      {S::ClusterIdZ, of_cluster.z},
+      {S::ClusterCtaidX, in_cluster.x},
+      {S::ClusterCtaidY, in_cluster.y},
+      {S::ClusterCtaidZ, in_cluster.z},
       {S::ClusterCtarank, rank_},
   };
   for (std::size_t w = 0; w < warps; ++w) {

@@ -41,6 +41,28 @@ TEST(Engine, EveryThreadOfManyBlocksRunsOnce) {
   }
 }
 
+TEST(Engine, BlocksThatAWorkerGivesBackAreTakenTogether) {
+  // Each block executes so many instructions that nobody comes to the end of what was taken first.
+  machine::EngineOptions options;
+  std::uint64_t turns = 0;
+  options.workers = 1;
+  options.worked = [&](const machine::Grid&, std::uint64_t executed) { turns += executed != 0; };
+  KernelRunner runner(
+      kernel(
+          ".param .u64 out",
+          std::string(registers) + "mov.u32 %r2, 0;\n"
+                                   "LOOP: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 1400;\n"
+                                   "@%p1 bra LOOP; atom.global.add.u32 %r5, [%rd4], 1; ret;"
+      ),
+      options
+  );
+  auto out = runner.buffer<std::uint32_t>(32);
+  constexpr std::uint32_t blocks = 256;
+  ASSERT_FALSE(runner.launch("k", {.grid = {blocks}, .block = {32}}, {out.address}).fault);
+  EXPECT_EQ(out[7], blocks);
+  EXPECT_LT(turns, blocks / 4);
+}
+
 TEST(Engine, DivergedLanesMeetAgain) {
   // Lanes loop tid times, then all count how many lanes are active together at the end.
   KernelRunner runner(kernel(
