@@ -1,8 +1,28 @@
 """What orders.py expects of each order that is one step weaker."""
 # By header, text of the line, and what the order becomes: a program that finds it.
 FOUND = {
-    ('concurrent_map.cuh', 'cuda::atomic_thread_fence(cuda::memory_order_acq_rel, Table::scope);', 'fence(cuda::memory_order_relaxed'):
+    ('concurrent_map.cuh', 'before();', ';'):
         'warp8 1 - insert1 find1',
+    ('concurrent_map.cuh', 'after();', ';'):
+        'warp8 1 - insert1 insert1',
+    ('concurrent_map.cuh', '__syncwarp(); // see below', ';'):
+        'warp8 1 - find1 insert1',
+    ('concurrent_map.cuh', 'after(); // 2', ';'):
+        'warp8 1 - find1 insert1',
+    ('concurrent_map.cuh', '__syncwarp(); // see below // 2', ';'):
+        'warp8 1 - contains1 insert1',
+    ('concurrent_map.cuh', 'after(); // 3', ';'):
+        'warp8 1 - contains1 insert1',
+    ('concurrent_map.cuh', '__syncwarp(); // see below // 3', ';'):
+        'warp8 1 - erase1 insert1',
+    ('concurrent_map.cuh', 'after(); // a search that fails may have seen that somebody else erased the key', ';'):
+        'warp8 1 insert1 erase1 erase1',
+    ('concurrent_map.cuh', 'cuda::atomic_thread_fence(cuda::memory_order_release, Table::scope);', 'fence(cuda::memory_order_relaxed'):
+        'warp8 1 - insert1 find1',
+    ('concurrent_map.cuh', 'cuda::atomic_thread_fence(cuda::memory_order_acquire, Table::scope);', 'fence(cuda::memory_order_relaxed'):
+        'warp8 1 - find1 insert1',
+    ('concurrent_map.cuh', '__syncwarp();', ';'):
+        'warp8 1 - find1 insert1',
     ('map/packed_table.cuh', 'const Word side = mem::load(special(), access::acquire);', 'access::relaxed'):
         'packed8 1 - insert-1 walk-1',
     ('map/packed_table.cuh', 'access::acquire', 'access::relaxed'):
@@ -39,6 +59,8 @@ FOUND = {
         'packed8 1 - insert-1 find-1',
     ('map/packed_table.cuh', 'const Word seen = mem::compare_exchange(special(), Word{0, 0}, Word{1, other}, order);', 'order, access::relaxed'):
         'packed8 1 - insert-1 insert-1',
+    ('map/packed_warp.cuh', '__syncwarp(); // in this round each lane knows what the others have acquired before: P3', ';'):
+        'warp8 1 insert3,insert4 insert1 erase3,insert1,insert2',
     ('map/packed_warp.cuh', 'Table::load_granule(granule, access::acquire, words[i]);', 'access::relaxed'):
         'warp8 1 insert3,insert4 insert1 erase3,insert1,insert2',
     ('map/slot_table.cuh', 'return state(i).load(cuda::memory_order_acquire);', 'cuda::memory_order_relaxed'):

@@ -3,12 +3,12 @@
 //
 //     BLOCKS PREPARATION THREAD…        e.g.  2 insert2,erase2 insert1 erase2,insert1
 //
-// Operations are insert, assign, apply, find, erase and walk, each with a key; `-` is none. One
-// device thread prepares; then the threads run, in BLOCKS blocks of equal size; then one more
-// thread erases key 1 and looks for it, which finds second copies. With HOST_PART the first thread
-// is a host thread that runs while the others do. All keys have one path. Before all that may stand
-// `tight`, which allows insertions to find the map full, and `roomN`, the capacity (4). With
-// RELAXED the operations are those of relaxed().
+// Operations are insert, assign, apply, find, erase, walk and contains, each with a key; `-` is
+// none. One device thread prepares; then the threads run, in BLOCKS blocks of equal size; then one
+// more thread erases key 1 and looks for it, which finds second copies. With HOST_PART the first
+// thread is a host thread that runs while the others do. All keys have one path. Before all that
+// may stand `tight`, which allows insertions to find the map full, and `roomN`, the capacity (4).
+// With RELAXED the operations are those of relaxed().
 #pragma once
 
 #include "history.h"
@@ -66,6 +66,7 @@ template <class Ref> struct ByWarp {
     return map.try_insert(tile(), key, value, wanted);
   }
   __device__ auto find(int key) const { return map.find(tile(), key, wanted); }
+  __device__ bool contains(int key) const { return map.contains(tile(), key, wanted); }
   __device__ bool erase(int key) const { return map.erase(tile(), key, wanted); }
   // There are none of warps.
   __device__ int insert_or_assign(int, int) const { return 0; }
@@ -90,8 +91,8 @@ template <class Ref> __global__ void client_of_warp(Ref map, History* h, Script 
 }
 
 inline Step step_of(const std::string& text) {
-  const char* const names[] = {"insert", "assign", "apply", "find", "erase", "walk"};
-  for (int i = 0; i < 6; ++i) {
+  const char* const names[] = {"insert", "assign", "apply", "find", "erase", "walk", "contains"};
+  for (int i = 0; i < 7; ++i) {
     const std::size_t length = std::strlen(names[i]);
     if (text.compare(0, length, names[i]) == 0) {
       return {static_cast<Kind>(i), std::atoi(text.c_str() + length), -1, 0};

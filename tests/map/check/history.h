@@ -20,7 +20,8 @@ enum class Kind {
   apply,
   find,
   erase,
-  walk // over all places: is the key there?
+  walk, // over all places: is the key there?
+  contains
 };
 
 /// One operation to do.
@@ -35,7 +36,8 @@ struct Step {
 struct Call {
   Step step;
   int value;  // given (insert, assign, apply), or found (find; 0: nothing)
-  int result; // insert…: insert_result; find, erase: 0 or 1; walk: how often the key was met
+  int result; // insert…: insert_result; find, erase, contains: 0 or 1; walk: how often the key was
+              // met
   unsigned after;
 };
 
@@ -129,6 +131,9 @@ __host__ __device__ void perform(const Map& map, History& h, int slot, const Ste
   case Kind::erase:
     call.result = map.erase(step.key);
     break;
+  case Kind::contains:
+    call.result = map.contains(step.key);
+    break;
   case Kind::walk:
     walk(map, [&](int key, int v) {
       if (key == step.key) {
@@ -179,6 +184,7 @@ inline bool step(Model& m, const Call& call) {
     v = 0;
     return call.result == (there ? 1 : 0);
   case Kind::walk:
+  case Kind::contains:
     return call.result == (there ? 1 : 0);
   }
   return false;
