@@ -61,7 +61,7 @@ MUTANTS = [
            "state", "1 insert2 insert1 erase2,insert1"),
     Mutant("state_relaxed", "a slot is published by a release", STATE,
            "state(i).store(s, cuda::memory_order_release);", "state(i).store(s, cuda::memory_order_relaxed);",
-           "state", "1 - insert1 find1", "data-race", ("--races=8",)),
+           "state", "2 - insert1 find1", "data-race", ("--races=8",)),
     Mutant("state_not_held", "a reader holds the slot while it looks", STATE,
            "~reader_hold() { table.leave(slot); }", "~reader_hold() {}",
            "state", "1 insert1 find1 erase1", "may hang"),
