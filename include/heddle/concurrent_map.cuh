@@ -126,9 +126,9 @@ public:
   HEDDLE_DEVICE insert_result
   try_insert(const Tile&, const Key& key, const Value& value, bool wanted = true) const {
     if constexpr (detail::has_warp_operations<Table>::value) {
-      around();
+      before();
       const insert_result result = warp::insert(table_, wanted, key, value);
-      around();
+      after();
       return result;
     } else {
       return wanted ? try_insert(key, value) : insert_result::exists;
@@ -139,11 +139,12 @@ public:
   find(const Tile&, const Key& key, bool wanted = true) const {
     cuda::std::optional<Value> result;
     if constexpr (detail::has_warp_operations<Table>::value) {
+      __syncwarp(); // see below
       typename Table::word_type word;
       if (warp::search(table_, wanted, key, word) != nullptr) {
         result.emplace(detail::from_field<Value>(word.other));
       }
-      around();
+      after();
     } else if (wanted) {
       result = find(key);
     }
@@ -152,9 +153,10 @@ public:
   template <class Tile, class = warp_of<Tile>>
   HEDDLE_DEVICE bool contains(const Tile&, const Key& key, bool wanted = true) const {
     if constexpr (detail::has_warp_operations<Table>::value) {
+      __syncwarp(); // see below
       typename Table::word_type word;
       const bool found = warp::search(table_, wanted, key, word) != nullptr;
-      around();
+      after();
       return found;
     } else {
       return wanted && contains(key);
@@ -163,9 +165,12 @@ public:
   template <class Tile, class = warp_of<Tile>>
   HEDDLE_DEVICE bool erase(const Tile&, const Key& key, bool wanted = true) const {
     if constexpr (detail::has_warp_operations<Table>::value) {
+      __syncwarp(); // see below
       typename Table::word_type word;
       typename Table::word_type* const slot = warp::search(table_, wanted, key, word);
-      return table_.erase_at(slot, word, Order);
+      const bool erased = table_.erase_at(slot, word, Order);
+      after(); // a search that fails may have seen that somebody else erased the key
+      return erased;
     } else {
       return wanted && erase(key);
     }
@@ -184,11 +189,20 @@ public:
 
 private:
 #if defined(__CUDACC__)
-  /// The operations of warps are relaxed; fences around them synchronise.
-  HEDDLE_DEVICE void around() const {
+  /// The lanes of a warp read for each other. So a search begins when each lane knows what the
+  /// others know (an insertion sees to that itself), and after an operation each knows what the
+  /// others have read: shuffles do not order memory, __syncwarp does. Operations of warps are
+  /// relaxed; fences synchronise.
+  HEDDLE_DEVICE void before() const {
     if constexpr (Order == ordering::synchronizing) {
-      cuda::atomic_thread_fence(cuda::memory_order_acq_rel, Table::scope);
+      cuda::atomic_thread_fence(cuda::memory_order_release, Table::scope);
     }
+  }
+  HEDDLE_DEVICE void after() const {
+    if constexpr (Order == ordering::synchronizing) {
+      cuda::atomic_thread_fence(cuda::memory_order_acquire, Table::scope);
+    }
+    __syncwarp();
   }
 #endif
   Table table_;

@@ -61,7 +61,7 @@ MUTANTS = [
            "state", "1 insert2 insert1 erase2,insert1"),
     Mutant("state_relaxed", "a slot is published by a release", STATE,
            "state(i).store(s, cuda::memory_order_release);", "state(i).store(s, cuda::memory_order_relaxed);",
-           "state", "1 - insert1 find1", "data-race", ("--races=8",)),
+           "state", "2 - insert1 find1", "data-race", ("--races=8",)),
     Mutant("state_not_held", "a reader holds the slot while it looks", STATE,
            "~reader_hold() { table.leave(slot); }", "~reader_hold() {}",
            "state", "1 insert1 find1 erase1", "may hang"),
@@ -99,21 +99,27 @@ def right_ones():
             yield mutant
 
 
-def _copy(name, folder, file=None, old=None, new=None):
-    """Copies the headers into folder/name, in the namespace heddle_<name>; True if `old` was in `file`."""
-    changed = file is None
+def copy(name, folder, edit=lambda file, text: text):
+    """Copies the headers into folder/name, in the namespace heddle_<name>, each as `edit` leaves it."""
     for path in sorted(HEADERS.rglob("*.cuh")):
         relative = path.relative_to(HEADERS)
-        text = path.read_text(encoding="utf-8")
-        if str(relative) == file:
-            changed = old in text
-            text = text.replace(old, new)
+        text = edit(str(relative), path.read_text(encoding="utf-8"))
         text = re.sub(r"\bheddle(?=::|\s*\{)", f"heddle_{name}", text)
         target = folder / name / relative
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.exists() or target.read_text(encoding="utf-8") != text:
             target.write_text(text, encoding="utf-8")
-    return changed
+
+
+def copy_clients(folder):
+    """The headers of client programs."""
+    for header in ("client.h", "history.h"):
+        (folder / header).write_text(TEMPLATE.with_name(header).read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def map_type(space, layout):
+    return (f"{space}::concurrent_map<int, int, cuda::thread_scope_device, OnePath, "
+            f"{space}::equal_to<int>, {space}::device_allocator, {space}::layout::{layout}>")
 
 
 def _case(name, clients):
@@ -125,8 +131,7 @@ def _case(name, clients):
         elif client == "locks":
             body = f"return run_locks<{space}::mutex<>, {space}::once<>>();"
         else:
-            body = (f"return run_client<{space}::concurrent_map<int, int, cuda::thread_scope_device, OnePath, "
-                    f"{space}::equal_to<int>, {space}::device_allocator, {space}::layout::{client}>>(argc, argv);")
+            body = f"return run_client<{map_type(space, client)}>(argc, argv);"
         lines.append(f'  if (which == "{name}.{client}") {{\n    {body}\n  }}')
     return "\n".join(lines)
 
@@ -135,9 +140,10 @@ def write(folder):
     """Writes the program that holds them all; returns its path."""
     problems = []
     clients = {"right": {m.client for m in MUTANTS}}
-    _copy("right", folder)
+    copy("right", folder)
     for mutant in MUTANTS:
-        if not _copy(mutant.name, folder, mutant.file, mutant.old, mutant.new):
+        copy(mutant.name, folder, lambda file, text, m=mutant: text.replace(m.old, m.new) if file == m.file else text)
+        if mutant.old not in (HEADERS / mutant.file).read_text(encoding="utf-8"):
             problems.append(f"{mutant.name}: {mutant.file} does not contain what is to be changed")
         clients[mutant.name] = {mutant.client}
     if problems:
@@ -149,8 +155,7 @@ def write(folder):
             includes.append(f'#include "{name}/{file}.cuh"')
     text = TEMPLATE.read_text(encoding="utf-8").replace("@INCLUDES@", "\n".join(includes))
     text = text.replace("@CASES@", "\n".join(_case(name, kinds) for name, kinds in clients.items()))
-    for header in ("client.h", "history.h"):
-        (folder / header).write_text(TEMPLATE.with_name(header).read_text(encoding="utf-8"), encoding="utf-8")
+    copy_clients(folder)
     program = folder / "mutants.cu"
     program.write_text(text, encoding="utf-8")
     return program

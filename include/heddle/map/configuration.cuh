@@ -53,8 +53,9 @@ namespace heddle {
 /// How strongly an operation orders what the calling thread does around it.
 ///  * `synchronizing`: whoever sees the effect of an operation also sees everything that its caller
 ///    did before it (release by the one that changes the map, acquire by the one that sees it).
-///  * `relaxed`: only the map's own contents are kept consistent. For keys and values that refer to
-///  nothing else.
+///  * `relaxed`: only the map's own contents are kept consistent, for each operation by itself. A
+///  walk over all places may meet a pair that a search right after it misses. For keys and values
+///  that refer to nothing else.
 enum class ordering {
   relaxed,
   synchronizing

@@ -48,6 +48,25 @@
 //
 // tests/map/mutants.py breaks each of these rules in turn, and `heddle check` finds out.
 //
+// Memory orders. `order` is what the caller's data need. The protocol itself needs:
+//
+//   O1  Scans acquire, the gate too, and an end is unlocked by a release. So who reads the stamp
+//   that
+//       an insertion has left sees the pair that it put before the end (P3, P4). Exchanges of the
+//       end keep that, whatever their order: a read-modify-write stands in the release sequence of
+//       what it replaces.
+//   O2  Who exchanges an end expects the word that the scan acquired. No other message has this
+//       value, since each stamp is written once; so there is nothing more to acquire. Who finds
+//       another word scans again. The lock itself says nothing: nobody may act on a locked end, and
+//       the unlocking releases.
+//   O3  Who re-uses a tombstone has acquired, in the scan before, the erasure of its own key, if
+//       there was one: nobody else inserts the key meanwhile (P4). Who finds another word scans
+//       again.
+//   O4  Filter bits are relaxed: the insertion that goes on releases them with its pair, and a bit
+//       that it found set is one that it has read, so nobody who knows the pair misses it.
+//
+// tests/map/orders.py weakens each order by one step.
+//
 // Linearisation points: insertion: the exchange that stores the pair; assignment and erasure: the
 // exchange that replaces the pair; an insertion that finds the key, and a successful search: the
 // load that saw the pair. A search that fails: some moment between its start and its last load at
@@ -536,7 +555,7 @@ private:
       } else if (now.tombstone != nullptr) {
         const Word held = locked(now.end_word);
         if (same(
-                mem::compare_exchange(now.end, now.end_word, held, ordering::synchronizing),
+                mem::compare_exchange(now.end, now.end_word, held, ordering::relaxed), // O2
                 now.end_word
             )) {
           const bool done = reuse_tombstone(p, desired, order);
@@ -552,7 +571,10 @@ private:
         if (now.end == gate()) {
           return insert_result::full;
         }
-        if (same(mem::compare_exchange(now.end, now.end_word, desired, order), now.end_word)) {
+        if (same(
+                mem::compare_exchange(now.end, now.end_word, desired, order, access::relaxed),
+                now.end_word
+            )) { // O2
           return insert_result::inserted;
         }
         confirmed = nullptr;
@@ -571,7 +593,9 @@ private:
       if (now.match != nullptr || now.tombstone == nullptr) {
         return false;
       }
-      const Word held = mem::compare_exchange(now.tombstone, tombstone<Word>(), desired, order);
+      const Word free = tombstone<Word>();
+      const Word held =
+          mem::compare_exchange(now.tombstone, free, desired, order, access::relaxed); // O3
       if (is_tombstone(held)) {
         return true;
       }

@@ -227,6 +227,7 @@ template <class Table, class Lanes = lanes_of_rows> struct packed_warp {
     Word* confirmed = nullptr;
     bool alone = false; // left to the code for one thread
     while (__any_sync(everyone, wanted)) {
+      __syncwarp(); // in this round each lane knows what the others have acquired before: P3
       const unsigned pending = tile_ballot(wanted);
       bool match = false, odd = false, announced = false;
       unsigned empty[granule_units] = {};

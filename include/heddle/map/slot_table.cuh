@@ -295,12 +295,16 @@ private:
     state(i).store(s, cuda::memory_order_release);
     give_notice(i);
   }
+  /// Takes hold of a slot, or locks an end: does not release, since a state that says so makes
+  /// others wait or pass by, and what becomes of the slot is released by store or leave. It keeps
+  /// what released the state before, as a read-modify-write. Acquires, although the state was read
+  /// before: the same state may have come back.
   HEDDLE_ANYWHERE bool
   exchange(std::size_t i, std::uint64_t& expected, std::uint64_t desired) const {
     return state(i).compare_exchange_strong(
         expected,
         desired,
-        cuda::memory_order_acq_rel,
+        cuda::memory_order_acquire,
         cuda::memory_order_acquire
     );
   }

@@ -122,11 +122,26 @@ template <cuda::thread_scope Scope> struct memory {
     }
     return unpack(number.load(cuda::memory_order_relaxed));
   }
-  /// Returns what was there; the exchange happened if that is `expected`.
-  HEDDLE_ANYWHERE static word8
-  compare_exchange(word8* p, word8 expected, word8 desired, ordering order) {
+  /// Returns what was there; the exchange happened if that is `expected`. If it synchronizes it
+  /// releases, and acquires what was there unless `reads` is relaxed: for who has acquired
+  /// `expected`, and does not use anything else that was there.
+  HEDDLE_ANYWHERE static word8 compare_exchange(
+      word8* p,
+      word8 expected,
+      word8 desired,
+      ordering order,
+      access reads = access::acquire
+  ) {
     std::uint64_t seen = pack(expected);
-    if (order == ordering::relaxed) {
+    if (order == ordering::synchronizing && reads == access::relaxed) {
+      atomic_number<Scope>(reinterpret_cast<std::uint64_t*>(p))
+          .compare_exchange_strong(
+              seen,
+              pack(desired),
+              cuda::memory_order_release,
+              cuda::memory_order_relaxed
+          );
+    } else if (order == ordering::relaxed) {
       atomic_number<Scope>(reinterpret_cast<std::uint64_t*>(p))
           .compare_exchange_strong(
               seen,
@@ -226,55 +241,53 @@ template <cuda::thread_scope Scope> struct memory {
 #endif
     return result;
   }
-  HEDDLE_ANYWHERE static word16
-  compare_exchange(word16* p, word16 expected, word16 desired, ordering order) {
+  HEDDLE_ANYWHERE static word16 compare_exchange(
+      word16* p,
+      word16 expected,
+      word16 desired,
+      ordering order,
+      access reads = access::acquire
+  ) {
 #if defined(__CUDA_ARCH__)
     word16 seen;
 #if __CUDA_ARCH__ >= 900
     const std::uint64_t address = __cvta_generic_to_global(p);
+#define HEDDLE_CAS_AS(ORDER, SCOPE)                                                                \
+  asm volatile(                                                                                    \
+      "{\n\t.reg .b128 r, c, n;\n\tmov.b128 c, {%3,%4};\n\tmov.b128 n, {%5,%6};\n\t" ORDER SCOPE   \
+      ".global.cas.b128 r, [%2], c, n;\n\tmov.b128 {%0,%1}, r;\n\t}"                               \
+      : "=l"(seen.key), "=l"(seen.other)                                                           \
+      : "l"(address), "l"(expected.key), "l"(expected.other), "l"(desired.key), "l"(desired.other) \
+      : "memory"                                                                                   \
+  )
 #define HEDDLE_CAS(SCOPE)                                                                          \
   if (order == ordering::relaxed) {                                                                \
-    asm volatile("{\n\t.reg .b128 r, c, n;\n\tmov.b128 c, {%3,%4};\n\tmov.b128 n, {%5,%6};\n\t"    \
-                 "atom.relaxed." SCOPE                                                             \
-                 ".global.cas.b128 r, [%2], c, n;\n\tmov.b128 {%0,%1}, r;\n\t}"                    \
-                 : "=l"(seen.key), "=l"(seen.other)                                                \
-                 : "l"(address),                                                                   \
-                   "l"(expected.key),                                                              \
-                   "l"(expected.other),                                                            \
-                   "l"(desired.key),                                                               \
-                   "l"(desired.other)                                                              \
-                 : "memory");                                                                      \
+    HEDDLE_CAS_AS("atom.relaxed.", SCOPE);                                                         \
+  } else if (reads == access::relaxed) {                                                           \
+    HEDDLE_CAS_AS("atom.release.", SCOPE);                                                         \
   } else {                                                                                         \
-    asm volatile("{\n\t.reg .b128 r, c, n;\n\tmov.b128 c, {%3,%4};\n\tmov.b128 n, {%5,%6};\n\t"    \
-                 "atom.acq_rel." SCOPE                                                             \
-                 ".global.cas.b128 r, [%2], c, n;\n\tmov.b128 {%0,%1}, r;\n\t}"                    \
-                 : "=l"(seen.key), "=l"(seen.other)                                                \
-                 : "l"(address),                                                                   \
-                   "l"(expected.key),                                                              \
-                   "l"(expected.other),                                                            \
-                   "l"(desired.key),                                                               \
-                   "l"(desired.other)                                                              \
-                 : "memory");                                                                      \
+    HEDDLE_CAS_AS("atom.acq_rel.", SCOPE);                                                         \
   }
     HEDDLE_BY_SCOPE(HEDDLE_CAS)
 #undef HEDDLE_CAS
+#undef HEDDLE_CAS_AS
 #else
     // Not reached: concurrent_map refuses this layout when an architecture below sm_90 is compiled
     // for.
-    (void)p, (void)expected, (void)desired, (void)order;
+    (void)p, (void)expected, (void)desired, (void)order, (void)reads;
     __trap();
     seen = {};
 #endif
     return seen;
 #elif defined(__x86_64__) && !defined(HEDDLE_THREAD_SANITIZER)
-    (void)order; // a locked instruction is sequentially consistent
+    (void)order, (void)reads; // a locked instruction is sequentially consistent
     asm volatile("lock cmpxchg16b %2"
                  : "+a"(expected.key), "+d"(expected.other), "+m"(*p)
                  : "b"(desired.key), "c"(desired.other)
                  : "cc", "memory");
     return expected;
 #else
-    (void)order;
+    (void)order, (void)reads;
     unsigned __int128 seen = as_number(expected);
     __atomic_compare_exchange_n(
         as_number(p),

@@ -3,14 +3,16 @@
 //
 //     BLOCKS PREPARATION THREAD…        e.g.  2 insert2,erase2 insert1 erase2,insert1
 //
-// Operations are insert, assign, apply, find, erase and walk, each with a key; `-` is none. One
-// device thread prepares; then the threads run, in BLOCKS blocks of equal size; then one more
-// thread erases key 1 and looks for it, which finds second copies. With HOST_PART the first thread
-// is a host thread that runs while the others do. All keys have one path. Before all that may stand
-// `tight`, which allows insertions to find the map full, and `roomN`, the capacity (4).
+// Operations are insert, assign, apply, find, erase, walk and contains, each with a key; `-` is
+// none. One device thread prepares; then the threads run, in BLOCKS blocks of equal size; then one
+// more thread erases key 1 and looks for it, which finds second copies. With HOST_PART the first
+// thread is a host thread that runs while the others do. All keys have one path. Before all that
+// may stand `tight`, which allows insertions to find the map full, and `roomN`, the capacity (4).
+// With RELAXED the operations are those of relaxed().
 #pragma once
 
 #include "history.h"
+#include <cooperative_groups.h>
 
 #include <algorithm>
 #include <cctype>
@@ -26,6 +28,7 @@ struct Script {
   Step steps[History::most];
   int begin[most_threads + 1];
   int threads;
+  bool noted = true; // in the history
 };
 
 #pragma nv_exec_check_disable
@@ -45,24 +48,54 @@ __host__ __device__ auto walk(const Map& map, Visit visit)
 template <class Map>
 __host__ __device__ void play(const Map& map, History& h, const Script& script, int thread) {
   for (int i = script.begin[thread]; i < script.begin[thread + 1]; ++i) {
-    perform(map, h, i, script.steps[i]);
+    perform(map, h, script.noted ? i : -1, script.steps[i]);
   }
 }
 template <class Ref> __global__ void client(Ref map, History* h, Script script, int first) {
   play(map, *h, script, first + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x));
 }
-template <class Ref> __global__ void prepare(Ref map, History* h, Script script) {
+/// The operations of a whole warp: the first lane brings a key, and the others bring none.
+template <class Ref> struct ByWarp {
+  Ref map;
+  bool wanted;
+
+  __device__ auto tile() const {
+    return cooperative_groups::tiled_partition<32>(cooperative_groups::this_thread_block());
+  }
+  __device__ auto try_insert(int key, int value) const {
+    return map.try_insert(tile(), key, value, wanted);
+  }
+  __device__ auto find(int key) const { return map.find(tile(), key, wanted); }
+  __device__ bool contains(int key) const { return map.contains(tile(), key, wanted); }
+  __device__ bool erase(int key) const { return map.erase(tile(), key, wanted); }
+  // There are none of warps.
+  __device__ int insert_or_assign(int, int) const { return 0; }
+  template <class Function> __device__ int insert_or_apply(int, int, Function) const { return 0; }
+  __device__ std::size_t places() const { return 0; }
+  template <class Visit> __device__ void visit_place(std::size_t, Visit) const {}
+};
+/// The first thread of the script is a warp, each other one a thread in a block of its own.
+template <class Ref> __global__ void client_of_warp(Ref map, History* h, Script script) {
+  const bool notes = threadIdx.x == 0;
+  if (blockIdx.x != 0) {
+    if (notes) {
+      play(map, *h, script, static_cast<int>(blockIdx.x));
+    }
+    return;
+  }
   for (int i = 0; i < script.begin[1]; ++i) {
-    perform(map, *h, -1, script.steps[i]);
+    Step step = script.steps[i];
+    step.other = notes ? step.other : -1;
+    perform(ByWarp<Ref>{map, notes}, *h, notes ? i : -1, step);
   }
 }
 
 inline Step step_of(const std::string& text) {
-  const char* const names[] = {"insert", "assign", "apply", "find", "erase", "walk"};
-  for (int i = 0; i < 6; ++i) {
+  const char* const names[] = {"insert", "assign", "apply", "find", "erase", "walk", "contains"};
+  for (int i = 0; i < 7; ++i) {
     const std::size_t length = std::strlen(names[i]);
     if (text.compare(0, length, names[i]) == 0) {
-      return {static_cast<Kind>(i), std::atoi(text.c_str() + length)};
+      return {static_cast<Kind>(i), std::atoi(text.c_str() + length), -1, 0};
     }
   }
   std::fprintf(stderr, "no operation: %s\n", text.c_str());
@@ -79,7 +112,7 @@ inline void add(Script& script, const std::string& text) {
   script.begin[++script.threads] = n;
 }
 
-template <class Map> int run_client(int argc, char** argv) {
+template <class Map, bool OfWarp = false> int run_client(int argc, char** argv) {
   Model before{};
   std::size_t capacity = 4;
   for (; argc > 1 && std::isdigit(argv[1][0]) == 0; --argc, ++argv) {
@@ -94,6 +127,7 @@ template <class Map> int run_client(int argc, char** argv) {
   }
   const int blocks = std::atoi(argv[1]);
   Script preparation{}, script{}, afterwards{};
+  preparation.noted = false;
   add(preparation, argv[2]);
   for (int i = 3; i < argc; ++i) {
     add(script, argv[i]);
@@ -104,7 +138,13 @@ template <class Map> int run_client(int argc, char** argv) {
   for (int i = 0; i < preparation.begin[1]; ++i) {
     const Step& s = preparation.steps[i];
     if (s.key < 8) {
-      before.value[s.key] = s.kind == Kind::erase ? 0 : value_before;
+      before.value[place_of(s.key)] = s.kind == Kind::erase ? 0 : History::value_before;
+    }
+  }
+  if (calls == 2) {
+    for (int i = 0; i < 2; ++i) {
+      script.steps[i].other = 1 - i;
+      script.steps[i].alone = before.value[place_of(script.steps[i].key)] != 0;
     }
   }
   History* h;
@@ -114,14 +154,22 @@ template <class Map> int run_client(int argc, char** argv) {
   *h = {};
   Map map(capacity);
   if (preparation.begin[1] != 0) {
-    prepare<<<1, 1>>>(map.ref(), h, preparation);
+    client<<<1, 1>>>(map.ref(), h, preparation, 0);
   }
 #if defined(HOST_PART)
   cudaDeviceSynchronize();
   client<<<blocks, (script.threads - 1) / blocks>>>(map.ref(), h, script, 1);
   play(map, *h, script, 0);
 #else
-  client<<<blocks, script.threads / blocks>>>(map.ref(), h, script, 0);
+  if constexpr (OfWarp) {
+    client_of_warp<<<script.threads, 32>>>(map.ref(), h, script);
+  } else {
+#if defined(RELAXED)
+    client<<<blocks, script.threads / blocks>>>(map.ref().relaxed(), h, script, 0);
+#else
+    client<<<blocks, script.threads / blocks>>>(map.ref(), h, script, 0);
+#endif
+  }
 #endif
   client<<<1, 1>>>(map.ref(), h, afterwards, 0);
   if (cudaDeviceSynchronize() != cudaSuccess) {

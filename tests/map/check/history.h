@@ -20,20 +20,24 @@ enum class Kind {
   apply,
   find,
   erase,
-  walk // over all places: is the key there?
+  walk, // over all places: is the key there?
+  contains
 };
 
 /// One operation to do.
 struct Step {
   Kind kind;
   int key;
+  int other; // the only call besides this one; -1: there are more
+  int alone; // the result if the other one does nothing
 };
 
 /// What it was given, what came back, and which calls had ended when it began.
 struct Call {
   Step step;
   int value;  // given (insert, assign, apply), or found (find; 0: nothing)
-  int result; // insert…: insert_result; find, erase: 0 or 1; walk: how often the key was met
+  int result; // insert…: insert_result; find, erase, contains: 0 or 1; walk: how often the key was
+              // met
   unsigned after;
 };
 
@@ -42,6 +46,45 @@ struct History {
   static constexpr int most = 12;
   Call calls[most];
   unsigned ended;
+
+  // Each call brings plain data along: whoever sees an effect of it may read them. (Not where
+  // operations are relaxed. Without weak memory this could not fail.)
+#if defined(WEAK_MEMORY) && !defined(RELAXED)
+  static constexpr bool carries = true;
+#else
+  static constexpr bool carries = false;
+#endif
+  int brought[most];
+
+  __host__ __device__ void bring(int call) {
+    if (carries) {
+      brought[call] = 1;
+    }
+  }
+  __host__ __device__ void see(int call) const {
+    if (carries && brought[call] != 1) {
+      fail();
+    }
+  }
+  /// All calls that a value comes from.
+  __host__ __device__ void see_all(int value) const {
+    for (int call = 0; carries && call < most; ++call) {
+      if ((value / value_of(0) >> call & 1) != 0) {
+        see(call);
+      }
+    }
+  }
+  __host__ __device__ static void fail() {
+#if defined(__CUDA_ARCH__)
+    __trap();
+#else
+    std::abort();
+#endif
+  }
+
+  /// What a call inserts or adds: bits of its own, since values are added up.
+  __host__ __device__ static constexpr int value_of(int call) { return 16 << call; }
+  static constexpr int value_before = 5; // of what the preparation inserts
 
   __host__ __device__ auto ended_calls() {
     return cuda::atomic_ref<unsigned, cuda::thread_scope_system>(ended);
@@ -53,18 +96,17 @@ struct History {
 #endif
 };
 
-constexpr int value_before = 5; // of what the preparation inserts
-
 /// Does one step and notes it as call `slot`. The value that it brings says which call it was.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
 template <class Map>
 __host__ __device__ void perform(const Map& map, History& h, int slot, const Step& step) {
-  const int value = slot < 0 ? value_before : 10 * (slot + 1);
+  const int value = slot < 0 ? History::value_before : History::value_of(slot);
   Call call{step, value, 0, 0};
   if (slot >= 0) {
     call.after = h.ended_calls().load(History::looks);
+    h.bring(slot);
   }
   switch (step.kind) {
   case Kind::insert:
@@ -74,21 +116,35 @@ __host__ __device__ void perform(const Map& map, History& h, int slot, const Ste
     call.result = static_cast<int>(map.insert_or_assign(step.key, value));
     break;
   case Kind::apply:
-    call.result =
-        static_cast<int>(map.insert_or_apply(step.key, value, [value](int& v) { v += value; }));
+    call.result = static_cast<int>(map.insert_or_apply(step.key, value, [value, &h](int& v) {
+      h.see_all(v);
+      v += value;
+    }));
     break;
   case Kind::find: {
     const auto found = map.find(step.key);
     call.result = found.has_value();
     call.value = found ? *found : 0;
+    h.see_all(call.value);
     break;
   }
   case Kind::erase:
     call.result = map.erase(step.key);
     break;
-  case Kind::walk:
-    walk(map, [&](int key, int) { call.result += key == step.key; });
+  case Kind::contains:
+    call.result = map.contains(step.key);
     break;
+  case Kind::walk:
+    walk(map, [&](int key, int v) {
+      if (key == step.key) {
+        ++call.result;
+        h.see_all(v);
+      }
+    });
+    break;
+  }
+  if (step.other >= 0 && call.result != step.alone && call.result <= 1) {
+    h.see(step.other);
   }
   if (slot >= 0) {
     h.calls[slot] = call;
@@ -96,14 +152,18 @@ __host__ __device__ void perform(const Map& map, History& h, int slot, const Ste
   }
 }
 
-/// A map of the keys 0…7 that does one thing after the other; values are never 0.
+/// A map of the keys 0…7, or -1 instead of 7, that does one thing after the other; values are never
+/// 0.
 struct Model {
   int value[8];
   bool tight; // insertions may find it full
 };
+inline int place_of(int key) {
+  return key & 7;
+}
 
 inline bool step(Model& m, const Call& call) {
-  int& v = m.value[call.step.key];
+  int& v = m.value[place_of(call.step.key)];
   const bool there = v != 0;
   if (call.step.kind <= Kind::apply && call.result == 2) {
     return m.tight && !there;
@@ -124,6 +184,7 @@ inline bool step(Model& m, const Call& call) {
     v = 0;
     return call.result == (there ? 1 : 0);
   case Kind::walk:
+  case Kind::contains:
     return call.result == (there ? 1 : 0);
   }
   return false;
