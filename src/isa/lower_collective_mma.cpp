@@ -74,6 +74,12 @@ struct Multiplication {
   }
   /// Elements of a line of A or B along k that are there.
   int length(Fragment f) const { return sparse && f == Fragment::A ? shape.k / 2 : shape.k; }
+  /// Of A or B: how many there are, and the bits of each.
+  std::size_t elements(Fragment f) const {
+    return static_cast<std::size_t>(f == Fragment::A ? shape.m : shape.n) *
+           static_cast<std::size_t>(length(f));
+  }
+  int bits(Fragment f) const { return matrix_bits(f == Fragment::A ? types.a : types.b); }
 };
 
 /// Elements of one register lie one after the other along k. 8-bit floats are kept in the order in
@@ -135,8 +141,8 @@ Layout make_layout(const Multiplication& x) {
         const int at = f == Fragment::C   ? p.row * x.shape.n + p.column
                        : f == Fragment::A ? p.row * k + along_k(p.column, halves, k)
                                           : p.column * k + along_k(p.row, halves, k);
-        const int end = f == Fragment::A ? x.shape.m * k : x.shape.n * k;
-        result.places[n].push_back(static_cast<std::uint16_t>(again ? end : at));
+        const std::size_t to = again ? x.elements(f) : static_cast<std::size_t>(at);
+        result.places[n].push_back(static_cast<std::uint16_t>(to));
       }
     }
     result.in_order[n] = true;
@@ -185,10 +191,8 @@ Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange
   for (const Fragment f : {Fragment::A, Fragment::B}) {
     std::vector<T>& all = f == Fragment::A ? result.a : result.b;
     const std::size_t n = f == Fragment::A ? 1 : 2;
-    const auto size = static_cast<std::size_t>(f == Fragment::A ? x.shape.m : x.shape.n) *
-                      static_cast<std::size_t>(x.length(f));
-    all.resize(size + 1);
-    const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
+    all.resize(x.elements(f) + 1); // the last one takes what a fragment holds again
+    const int bits = x.bits(f);
     const int before = f == Fragment::A ? 0 : x.words(Fragment::A);
     const int count = x.count[n] * elements_in_register(bits);
     for (LaneMask m = exchange.lanes; m != 0; m &= m - 1) { // others' elements are zero
@@ -222,7 +226,7 @@ Operands<T> gather(const Multiplication& x, const Layout& layout, const Exchange
         }
       }
     }
-    all.resize(size);
+    all.pop_back();
   }
   return result;
 }
@@ -235,10 +239,8 @@ Operands<T> gather(Exec& exec, const Op& op, const Multiplication& x, const Layo
   for (const Fragment f : {Fragment::A, Fragment::B}) {
     std::vector<T>& all = f == Fragment::A ? result.a : result.b;
     const std::size_t n = f == Fragment::A ? 1 : 2;
-    const auto size = static_cast<std::size_t>(f == Fragment::A ? x.shape.m : x.shape.n) *
-                      static_cast<std::size_t>(x.length(f));
-    all.resize(size + 1);
-    const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
+    all.resize(x.elements(f) + 1); // the last one takes what a fragment holds again
+    const int bits = x.bits(f);
     const int per_register = elements_in_register(bits);
     const int count = x.count[n] * per_register;
     const T mask = bits < 32 ? (T{1} << bits) - 1 : static_cast<T>(~T{0});
@@ -251,7 +253,7 @@ Operands<T> gather(Exec& exec, const Op& op, const Multiplication& x, const Layo
         exec.each([&](int lane) { to[place[lane * count]] = from[lane] >> shift & mask; });
       }
     }
-    all.resize(size);
+    all.pop_back();
   }
   return result;
 }
@@ -509,7 +511,7 @@ private:
 bool fits(const MatrixShape& shape, const Multiplication& x) {
   // Every lane's registers together hold each matrix once or, in wmma, a whole number of times.
   for (const Fragment f : {Fragment::A, Fragment::B}) {
-    const int bits = matrix_bits(f == Fragment::A ? x.types.a : x.types.b);
+    const int bits = x.bits(f);
     const int held = x.words(f) * 32 / bits * warp_size;
     const int needed = (f == Fragment::A ? shape.m : shape.n) * x.length(f);
     if (shape.wmma ? held == 0 || held % needed != 0 : held != needed) {

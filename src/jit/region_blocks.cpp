@@ -77,7 +77,7 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
     ways_in_->addCase(b_.getInt32(number), enter);
     return enter;
   };
-  if (from_slots && k == 0) { // there are no registers yet
+  if (from_slots && k == 0) { // no register has a value at the start
     way_in("start", isa::region_from_slots);
     unless_spilled();
     from_slots = false;

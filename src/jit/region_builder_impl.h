@@ -250,7 +250,7 @@ private:
   std::uint32_t at_ = 0;                         // the op that is emitted
   std::map<std::uint32_t, std::uint32_t> slots_; // of registers
   llvm::SwitchInst* ways_in_ = nullptr;
-  llvm::BasicBlock* nowhere_ = nullptr; // an op that is no entry
+  llvm::BasicBlock* nowhere_ = nullptr; // for an op without an entry
   llvm::BasicBlock* refuse_ = nullptr;  // where lanes differ more than was likely
   llvm::BasicBlock* next_ = nullptr;    // behind a group that has come to a barrier
   llvm::BasicBlock* ended_ = nullptr;   // behind one that has come to its end

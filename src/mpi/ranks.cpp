@@ -26,8 +26,7 @@ struct Receiving : Message {
 // MPI has one world for each process, and so has this.
 std::list<Message> sending;
 std::list<Receiving> receiving; // in the order in which the messages of each rank were sent
-std::vector<int> leaders;
-int of_all = 1; // ranks
+std::vector<int> leaders;       // one for each rank
 
 void forget_sent() {
   sending.remove_if([](Message& one) {
@@ -72,7 +71,7 @@ void begin_to_receive() {
 
 /// The first message that is there, after all that its sender has sent before.
 std::list<Receiving>::iterator first_received() {
-  std::vector<bool> waits(static_cast<std::size_t>(of_all));
+  std::vector<bool> waits(leaders.size());
   for (auto one = receiving.begin(); one != receiving.end(); ++one) {
     const auto from = static_cast<std::size_t>(one->from);
     int done = 0;
@@ -158,7 +157,6 @@ heddle_ranks_open(int version) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // a rank that dies is no end
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.size);
-  of_all = ranks.size;
   look_around(ranks);
   return &ranks;
 }

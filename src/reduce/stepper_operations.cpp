@@ -1,5 +1,5 @@
-// Implements the part of stepper.h that is about operations: what threads stand at, and of which of
-// them the explorer chooses when they happen.
+// Implements the part of stepper.h that classifies the next operation of each thread, and says
+// which operations are moves that the explorer schedules.
 #include "isa/lower_device_runtime.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_address.h"
@@ -80,8 +80,8 @@ bool Stepper::is_neighbours(const Lane& at, const ptx::Instruction& i, std::uint
   return offset < memory::window_size && rank != 0 && rank != at.block + 1;
 }
 
-// [STEP.1] to [STEP.4]: atomic writes and fences are no steps, nor is anything done to an object of
-// automatic storage.
+// [STEP.1] to [STEP.4]: atomic writes, fences, and accesses to objects of automatic storage do not
+// count as steps.
 Operation Stepper::classify(const Lane& at) const {
   isa::Warp& warp = warp_state(at).warp;
   const auto index = static_cast<std::size_t>(at.lane);
@@ -168,7 +168,7 @@ Operation Stepper::classify(const Lane& at) const {
     if (!options_.neighbours && i.has(Mod::SharedCluster)) {
       return {OperationKind::Access, effect.step, effect.name};
     }
-    // Those that tell an mbarrier in the same go are seen by who waits for it.
+    // A copy that also counts its bytes at an mbarrier is visible to threads that wait there.
     const bool tells = i.has(Mod::MbarrierCompleteTxBytes);
     if (i.has(Mod::MulticastCluster) || (i.has(Mod::Tensor) && tells)) {
       return {OperationKind::Access, effect.step, effect.name};
@@ -262,7 +262,7 @@ LaneMask Stepper::waiting(const Lane& at) {
   return at.work->progress[at.cluster].loops[at.block][at.warp].plain;
 }
 
-/// Does the thread stand at an operation of which the explorer chooses when it happens?
+/// Is the thread's next operation a move that the explorer schedules?
 bool Stepper::is_choice(const Lane& at) const {
   if (!stands_at_visible(at)) {
     return false;
@@ -275,7 +275,7 @@ bool Stepper::is_choice(const Lane& at) const {
                                  (waiting(at) & bit(at.lane)) != 0);
 }
 
-/// Which lanes of a group (same frame, same pc) stand at such an operation?
+/// For which lanes of a group (same frame, same pc) is it one?
 LaneMask Stepper::choices(const Lane& first, LaneMask group) const {
   const isa::Warp& warp = warp_state(first).warp;
   const auto index = static_cast<std::size_t>(first.lane);

@@ -1,5 +1,5 @@
-// Three ranks, of which rank 1 dies while a long message of it is on its way, and rank 2 sends one
-// afterwards. Rank 0 must go on, and get the latter.
+// Three ranks. Rank 1 dies while its long message to rank 0 is being transferred; later rank 2
+// sends a short one. Rank 0 must not block, and must receive the message of rank 2.
 //
 //   mpirun --enable-recovery -n 3 dying_rank libheddle_mpi.so       prints "got 0 1", or "got 1 1"
 //                                                                   where rank 0 was quick

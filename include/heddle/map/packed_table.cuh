@@ -50,11 +50,10 @@
 //
 // Memory orders. `order` is what the caller's data need. The protocol itself needs:
 //
-//   O1  Scans acquire, the gate too, and an end is unlocked by a release. So who reads the stamp
-//   that
-//       an insertion has left sees the pair that it put before the end (P3, P4). Exchanges of the
-//       end keep that, whatever their order: a read-modify-write stands in the release sequence of
-//       what it replaces.
+//   O1  Scans acquire, the gate too, and an end is unlocked by a release. So a thread that reads
+//       the stamp of an insertion sees the pair that was put before the end (P3, P4). Exchanges of
+//       the end keep that, whatever their order: a read-modify-write stands in the release sequence
+//       of what it replaces.
 //   O2  Who exchanges an end expects the word that the scan acquired. No other message has this
 //       value, since each stamp is written once; so there is nothing more to acquire. Who finds
 //       another word scans again. The lock itself says nothing: nobody may act on a locked end, and
