@@ -28,6 +28,8 @@ stepper_options(const Options& options, machine::MakeWarpRules warp_rules) {
       .learned = learned,
       .phases = options.phases && options.learned.holds(Assumption::Phases) && options.eager &&
                 !options.lockstep && options.progress != ProgressModel::Hsa,
+      .turns = options.learned.holds(Assumption::Turns),
+      .ends = options.learned.holds(Assumption::Turns) || options.learned.holds(Assumption::Whole),
       .allocations = options.allocations && options.learned.holds(Assumption::HeapRoom) &&
                      options.eager && !options.lockstep,
       .neighbours = options.neighbours && options.learned.holds(Assumption::Neighbours) &&

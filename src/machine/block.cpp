@@ -297,13 +297,11 @@ bool Block::complete(const Barrier& barrier) const {
   }
   std::uint32_t arrived = barrier.arrivals;
   for (std::size_t w = 0; w < warps_.size(); ++w) {
-    const LaneMask waiting = barrier.waiting[w];
-    arrived += static_cast<std::uint32_t>(std::popcount(barrier.arrived[w]));
-    if (waiting != 0) {
-      arrived += (warps_[w].warp.live & ~waiting) == 0
-                     ? isa::warp_size
-                     : static_cast<std::uint32_t>(std::popcount(waiting));
-    }
+    const LaneMask here = barrier.waiting[w] | barrier.arrived[w];
+    const auto lanes = static_cast<std::uint32_t>(
+        std::popcount(barrier.waiting[w]) + std::popcount(barrier.arrived[w])
+    );
+    arrived += here != 0 && (warps_[w].warp.live & ~here) == 0 ? isa::warp_size : lanes;
   }
   return arrived >= barrier.expected;
 }
@@ -351,7 +349,7 @@ void Block::open_if_complete() {
   }
 }
 
-const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*aligned*/) {
+const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool aligned) {
   const std::size_t w = index_of(exec.warp());
   WarpState& state = warps_[w];
   const auto* id = exec.in<std::uint32_t>(op.a);
@@ -397,6 +395,15 @@ const Op* Block::barrier(isa::Exec& exec, const Op& op, BarrierOp what, bool /*a
     const bool of_all = look_for_divergence_ && id[first] == 0 && count == 0 && !divergence_;
     if (of_all && barrier.in_use) {
       look_where_others_wait(barrier, exec.code(), op, w, same);
+    }
+    if (monitor_ != nullptr) {
+      const bool waits = what != BarrierOp::Arrive;
+      monitor_->arriving(
+          id[first],
+          w,
+          same,
+          {.counted = !op.b.none(), .waits = waits, .aligned = aligned}
+      );
     }
     barrier.in_use = true;
     barrier.expected = count;

@@ -25,6 +25,13 @@ public:
   virtual ~BlockMonitor() = default;
   /// The block is at its first instruction: coordinates and rank are known.
   virtual void started() = 0;
+  struct Arrival {
+    bool counted = false; // with a number of threads
+    bool waits = false;   // it is not bar.arrive
+    bool aligned = false; // of all lanes that do not wait elsewhere
+  };
+  /// Lanes of warp `w` are about to arrive at barrier `id`.
+  virtual void arriving(std::size_t /*id*/, std::size_t /*w*/, isa::LaneMask, const Arrival&) {}
   /// Lanes of warp `w` have executed bar.arrive on barrier `id`.
   virtual void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) = 0;
   /// Barrier `id` has opened; waiting[w]: the lanes that waited at it; counted: it had a thread

@@ -14,9 +14,11 @@ namespace heddle::reduce {
 
 /// Assumptions about a program as a whole.
 enum class Assumption : std::uint8_t {
-  Phases,    // operations on mbarriers commute or block ([RED-PHASES])
-  HeapRoom,  // the device's heap always has room ([RED-HEAP])
-  Neighbours // a block does not end while others access its shared memory ([RED-NEIGHBOURS])
+  Phases,     // operations on mbarriers commute or block ([RED-PHASES])
+  HeapRoom,   // the device's heap always has room ([RED-HEAP])
+  Neighbours, // a block does not end while others access its shared memory ([RED-NEIGHBOURS])
+  Turns,      // who arrives at a barrier knows that the phase before is over ([RED-JOIN])
+  Whole       // without it: a warp comes to a barrier as a whole
 };
 
 struct Learned {

@@ -454,7 +454,7 @@ void Stepper::settle_all(Work& work, std::size_t cluster) {
         const Work::Progress& progress = work.progress[cluster];
         const LaneMask can_run = warp.live & ~warp.blocked;
         if (can_run != 0 && progress.made && !progress.joins_are_moves && options_.eager &&
-            !open_aligned({&work, cluster, b, w, std::countr_zero(can_run)})) {
+            options_.turns && !open_aligned({&work, cluster, b, w, std::countr_zero(can_run)})) {
           return;
         }
       }

@@ -98,6 +98,8 @@ public:
     bool retries = true;       // an update made of compare-and-swap is one (ptx/retry_loops.h)
     Learned learned = {};      // what is known not to hold of all this
     bool phases = false;       // mbarriers are barriers (stepper_phases.cpp); false: moves, always
+    bool turns = true;         // arrivals at barriers commute (barrier_turns.h); false: moves
+    bool ends = true;          // so do ends of threads
     bool allocations = false;  // malloc and free in kernels commute (device_heap.h)
     bool neighbours = false;   // no block ends while others access its shared memory
     bool by_decisions = false; // what nothing is decided by is no part of a state (cone.h)
@@ -278,6 +280,12 @@ public:
     if (heap_ != nullptr && heap_->overflow() && !mutant_is(Mutant::HeapForgetsOverflow)) {
       result.refute(Assumption::HeapRoom);
     }
+    if (seen_.turns_clash && options_.turns) {
+      result.refute(Assumption::Turns);
+    }
+    if (seen_.in_pieces && !result.holds(Assumption::Turns)) {
+      result.refute(Assumption::Whole);
+    }
     if (seen_.neighbour_gone && options_.neighbours) {
       result.refute(Assumption::Neighbours);
     }
@@ -304,6 +312,9 @@ public:
   bool left_out_active() const { return seen_.left_out_active; }
   /// True once it was not tried in which of several reads a thread finds that a word has changed.
   bool left_out_reads() const { return seen_.left_out_reads; }
+  /// True once a strong access of a vector was one move: PTX has one for each element, in any
+  /// order.
+  bool made_vectors_at_once() const { return seen_.vectors_at_once; }
   /// Why the last move did not have to see the newest value of what it read ("" if it did).
   std::string weak_reason() const { return weak_ ? weak_->reason() : std::string(); }
   /// True once more old values of a place could have been read, or raced with, than are kept.
@@ -526,6 +537,7 @@ private:
 
   // stepper_barriers.cpp
   class BarrierMonitor;
+  void note_doubts(Work& work, std::size_t cluster);
   void note_ends(Work& work, std::size_t cluster);
   void watch_barriers(Work& work) const;
 

@@ -32,6 +32,7 @@ public:
       Block& block,
       std::size_t number,
       std::uint32_t first,
+      bool watches_pieces,
       WeakBarriers weak
   )
       : PhaseMonitor(progress.phases, block, first),
@@ -39,10 +40,25 @@ public:
         cluster_(cluster),
         block_(block),
         number_(number),
+        watches_pieces_(watches_pieces),
         weak_(weak) {}
 
+  void
+  arriving(std::size_t id, std::size_t w, isa::LaneMask lanes, const Arrival& arrival) override {
+    const bool sure = turns().arrive(id, w, lanes, arrival.counted, arrival.waits);
+    progress_.turns_doubt = progress_.turns_doubt || !sure;
+    if (turns().in_use()) {
+      const isa::LaneMask live = block_.warps()[w].warp.live;
+      progress_.in_pieces = progress_.in_pieces || !arrival.aligned || lanes != live;
+    }
+  }
   void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) override {
     PhaseMonitor::opened(id, waiting, counted);
+    if (turns().in_use()) {
+      const bool doubt = counted && watches_pieces_ && some_in_pieces(id);
+      progress_.turns_doubt = progress_.turns_doubt || doubt;
+      turns().opened(id, waiting);
+    }
     if (weak_) {
       weak_.opened(id, waiting);
     }
@@ -69,18 +85,27 @@ public:
   }
   void cluster_arrived(std::size_t w, isa::LaneMask lanes, bool release) override {
     PhaseMonitor::cluster_arrived(w, lanes, release);
+    if (turns().in_use()) {
+      turns().cluster_arrived(w, lanes);
+    }
     if (weak_ && release) {
       weak_.arrived(weak_.cluster(), w, lanes);
     }
   }
   void cluster_passed(std::size_t w, isa::LaneMask lanes) override {
     PhaseMonitor::cluster_passed(w, lanes);
+    if (turns().in_use()) {
+      turns().cluster_passed(w, lanes);
+    }
     if (weak_) {
       weak_.left(weak_.cluster() + 1, w, lanes);
     }
   }
   void warp_synced(std::size_t w, isa::LaneMask lanes) override {
     PhaseMonitor::warp_synced(w, lanes);
+    if (turns().in_use()) {
+      turns().meet(w, lanes);
+    }
     if (weak_) {
       weak_.met(w, lanes);
     }
@@ -93,6 +118,9 @@ public:
   }
   void cluster_opened() override {
     PhaseMonitor::cluster_opened();
+    for (BarrierTurns& turns : progress_.turns) {
+      turns.cluster_opened();
+    }
     if (weak_) {
       weak_.cluster_opened();
     }
@@ -101,16 +129,31 @@ public:
   }
 
 private:
+  BarrierTurns& turns() { return progress_.turns[number_]; }
+  /// Have some lanes of a warp come to the barrier in its present phase, and others that live not?
+  bool some_in_pieces(std::size_t id) const {
+    const Block::Barrier& barrier = block_.own().barriers[id];
+    for (std::size_t w = 0; w < block_.warps().size(); ++w) {
+      const isa::LaneMask here = barrier.waiting[w] | barrier.arrived[w];
+      if (here != 0 && (block_.warps()[w].warp.live & ~here) != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   Work::Progress& progress_; // stays where it is
   Cluster& cluster_;
   Block& block_;
   std::size_t number_;
+  bool watches_pieces_;
   WeakBarriers weak_;
 };
 
 /// Once for each work, when its clusters and Work::progress have been made.
 void Stepper::watch_barriers(Work& work) const {
-  const bool any = options_.phases || options_.orderly || options_.neighbours || weak_;
+  const bool any =
+      options_.eager || options_.phases || options_.orderly || options_.neighbours || weak_;
   for (std::size_t c = 0; any && c < work.clusters.size(); ++c) {
     Cluster& cluster = *work.clusters[c];
     for (std::size_t b = 0; b < cluster.size(); ++b) {
@@ -122,6 +165,7 @@ void Stepper::watch_barriers(Work& work) const {
               block,
               b,
               number_in_cluster({&work, c, b, 0, 0}),
+              !mutant_is(Mutant::TurnsInPieces),
               WeakBarriers(
                   weak_.get(),
                   weak_thread({&work, c, b, 0, 0}),
@@ -133,7 +177,15 @@ void Stepper::watch_barriers(Work& work) const {
   }
 }
 
+void Stepper::note_doubts(Work& work, std::size_t c) {
+  const bool doubt = std::exchange(work.progress[c].turns_doubt, false);
+  const bool in_pieces = std::exchange(work.progress[c].in_pieces, false);
+  seen_.in_pieces = seen_.in_pieces || in_pieces;
+  seen_.turns_clash = seen_.turns_clash || (doubt && !mutant_is(Mutant::TurnsForgotten));
+}
+
 void Stepper::note_ends(Work& work, std::size_t c) {
+  note_doubts(work, c);
   Work::Progress& progress = work.progress[c];
   const bool met_without =
       std::exchange(progress.visited_gone, false) && !mutant_is(Mutant::NeighboursForgetOpenings);

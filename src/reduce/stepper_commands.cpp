@@ -298,6 +298,10 @@ void Stepper::make_ready(std::size_t n) {
       progress.loops.emplace_back(cluster.block(b).warps().size());
     }
     progress.phases.start(threads_of(cluster));
+    progress.turns.resize(cluster.size());
+    for (std::size_t b = 0; b < cluster.size(); ++b) {
+      progress.turns[b].start(cluster.block(b).warps().size());
+    }
     progress.epochs.assign(cluster.size(), 0);
     work.progress[c] = std::move(progress);
     settle(work, c);

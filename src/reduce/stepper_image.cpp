@@ -192,7 +192,10 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
           each_part(barrier, [&](const void* part, std::size_t bytes) { writer.raw(part, bytes); });
         }
       }
+      BarrierTurns::each_member(progress.turns[b], [&](const auto& part) { writer.put(part); });
     }
+    const bool turns = !block.ended() && progress.turns[b].in_use();
+    apart = apart && !turns;
     shared.bytes(scratch_.image.data() + begin, writer.size() - begin);
     for (std::size_t w = 0; w < block.warps().size(); ++w) {
       forget_unread(live_, block.warps()[w]);
@@ -202,6 +205,10 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
       const auto masks = masks_of(state, loops);
       for (const LaneMask* mask : masks) {
         writer.put(*mask);
+      }
+      if (turns) {
+        const std::span<const BarrierTurns::Bits> known = progress.turns[b].of_warp(w);
+        writer.raw(known.data(), known.size_bytes());
       }
       apart = apart && (warp.live & (warp.blocked | state.arrived | state.cluster_arrived)) == 0;
       const std::size_t collective = writer.size();
@@ -252,6 +259,10 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
           thread.identity |= LiveState::Block;
         }
         all |= thread.identity;
+        if (turns) {
+          thread.flags =
+              combine(thread.flags, std::uint64_t{progress.turns[b].of_warp(w)[slot(lane)]}).low;
+        }
         if (by_warps()) {
           thread.flags = combine(thread.flags, block.rules()->place(w, lane)).low;
         }
@@ -384,9 +395,10 @@ const Image* Stepper::intern(Work& work, std::size_t c) {
     part->reads_shared = thread.reads_shared;
     part->writes_shared = thread.writes_shared;
     part->placed = placed(thread);
-    const auto& open = progress.loops[t / isa::warp_size / cluster.block(0).warps().size()]
-                                     [t / isa::warp_size % cluster.block(0).warps().size()]
-                                         .open;
+    const auto& open = progress
+                           .loops[t / isa::warp_size / cluster.block(0).warps().size()]
+                                 [t / isa::warp_size % cluster.block(0).warps().size()]
+                           .open;
     if (t % isa::warp_size < open.size()) {
       part->open = open[t % isa::warp_size];
       image->open_places |= places_of(part->open);
@@ -494,7 +506,12 @@ void Stepper::load(Work& work, std::size_t c) {
           std::ranges::fill(barrier.arrived, 0);
         }
       }
+      if (progress.turns[b].in_use()) {
+        progress.turns[b].start(block.warps().size());
+      }
+      BarrierTurns::each_member(progress.turns[b], [&](auto& part) { reader.get(part); });
     }
+    const bool turns = !block.ended() && progress.turns[b].in_use();
     for (std::size_t w = 0; w < block.warps().size(); ++w, first += isa::warp_size) {
       Block::WarpState& state = block.warps()[w];
       isa::Warp& warp = state.warp;
@@ -502,6 +519,10 @@ void Stepper::load(Work& work, std::size_t c) {
       warp.reset();
       for (LaneMask* mask : masks_of(state, loops)) {
         reader.get(*mask);
+      }
+      if (turns) {
+        const std::span<BarrierTurns::Bits> known = progress.turns[b].of_warp(w);
+        reader.raw(known.data(), known.size_bytes());
       }
       each_arrival(state, [&](auto& part) { reader.get(part); });
       const auto words = reader.get<std::uint32_t>();

@@ -119,7 +119,12 @@ Operation Stepper::classify(const Lane& at) const {
       return {OperationKind::Sum, effect.step, effect.name};
     }
     if (effect.is_strong()) {
-      return strong_access(at, {OperationKind::Access, effect.step, effect.name}, address[index]);
+      const Operation result =
+          strong_access(at, {OperationKind::Access, effect.step, effect.name}, address[index]);
+      seen_.vectors_at_once =
+          seen_.vectors_at_once ||
+          (!weak_ && result.kind == OperationKind::Access && model::access_elements(i) > 1);
+      return result;
     }
     seen_.plain_access = true;
     if (live_.at(code, op).before_dead_end && !by_warps()) {
@@ -145,7 +150,14 @@ Operation Stepper::classify(const Lane& at) const {
   case Kind::Barrier: {
     const bool aligned = effect.meets == ptx::Effect::Meets::Block &&
                          (i.opcode == Opcode::Bar || i.has(Mod::Aligned));
-    return {aligned ? OperationKind::Aligned : OperationKind::Join, effect.step, effect.name};
+    const bool free = options_.turns || effect.meets != ptx::Effect::Meets::Block;
+    return {
+        aligned ? OperationKind::Aligned
+        : free  ? OperationKind::Join
+                : OperationKind::Access,
+        effect.step,
+        effect.name
+    };
   }
   case Kind::Collective:
   case Kind::WarpWide: // those that load and store do so as weakly as plain accesses
@@ -248,8 +260,12 @@ bool Stepper::is_choice(const Lane& at, OperationKind kind) const {
   case OperationKind::Sum:
   case OperationKind::Orderly:
   case OperationKind::Phase:
-  case OperationKind::End:
   case OperationKind::Io:
+    break;
+  case OperationKind::End:
+    if (!options_.ends) {
+      return true;
+    }
     break;
   }
   return (!progress.made && !mutant_is(Mutant::EagerJoinsBeforeStart)) ||

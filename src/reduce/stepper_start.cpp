@@ -42,10 +42,14 @@ bool Stepper::first_steps_are_joins(Work& work, std::size_t c) {
         case OperationKind::Sum:
         case OperationKind::Orderly:
         case OperationKind::Phase:
-        case OperationKind::Aligned:
         case OperationKind::End:
         case OperationKind::Io:
           break;
+        case OperationKind::Aligned:
+          if (options_.turns) {
+            break;
+          }
+          return false;
         default:
           return false;
         }
@@ -70,6 +74,7 @@ void Stepper::find_start(Work& work, std::size_t c) {
     work.starts[c] = by_warps() ? Start::Free : Start::Alike;
     work.progress[c].made = true;
     settle(work, c);
+    note_doubts(work, c);
     Cluster& cluster = *work.clusters[c];
     bool ended = !under_way_.failure;
     for (std::size_t b = 0; b < cluster.size(); ++b) {

@@ -30,11 +30,14 @@ struct Seen {
   bool early = false;      // a command has a programmatic dependency
   bool choice = false;     // a move that its cluster does not run through, or a strong access
   mutable bool plain_access = false;
-  bool host_parameters = false; // a kernel has a parameter that is an address of the host's
+  bool host_parameters = false;         // a kernel has a parameter that is an address of the host's
+  mutable bool vectors_at_once = false; // elements of a vector were accessed by one move
   bool left_out_active = false; // activemask could have named more sets of lanes than are tried
   bool left_out_reads = false;  // which of several reads finds a changed word was not tried
   bool left_out_looks = false;  // a thread could have looked at a clock more often
   mutable bool phases_clash = false; // mbarriers were not used as Options::phases assumes
+  bool turns_clash = false;          // it may matter when threads arrive at barriers
+  bool in_pieces = false;            // some lanes of a warp came to a barrier without the others
   bool neighbour_gone = false;       // a block may end while another one accesses its shared memory
   std::uint64_t lasting = 0;         // grids that were wrongly taken to run through, a bit each
 };

@@ -97,7 +97,7 @@ bool Stepper::is_move(const Lane& at, const WarpRules::Next& next) {
     return rules(at).stale_reads() || (waiting(at) & lanes) != 0 || is_choice(at, kind) ||
            !open_choices(at, next, {}).empty();
   case OperationKind::Aligned: // the warp is there
-    return is_choice(at, OperationKind::Join);
+    return is_choice(at, options_.turns ? OperationKind::Join : OperationKind::Access);
   default:
     return is_choice(at, kind);
   }

@@ -4,6 +4,7 @@
 #include "machine/block.h"
 #include "machine/world.h"
 
+#include "reduce/barrier_turns.h"
 #include "reduce/image.h"
 #include "reduce/left_movers.h"
 #include "reduce/phases.h"
@@ -60,9 +61,12 @@ struct Work {
     bool visited_gone = false;    // one of them has ended before the threads met
     std::size_t running_warp = 0; // of the block that runs
     Phases phases;
-    std::vector<std::uint64_t> epochs;                     // of blocks, see sums.h
-    struct Loops {                                         // of a warp
-      isa::LaneMask endless = 0;                           // lanes in a loop without choices
+    std::vector<BarrierTurns> turns;   // of blocks
+    bool turns_doubt = false;          // it may matter when a thread arrived at a barrier
+    bool in_pieces = false;            // some lanes of a warp came to one without the others
+    std::vector<std::uint64_t> epochs; // of blocks, see sums.h
+    struct Loops {                     // of a warp
+      isa::LaneMask endless = 0;       // lanes in a loop without choices
       isa::LaneMask stepping = 0, local = 0, sleeping = 0; // what they do in it
       isa::LaneMask plain = 0; // lanes that loop on plain reads: each of those is a choice
       // Lanes that have made an owned access and may make another one: they are told apart by their

@@ -277,6 +277,63 @@ __global__ void arrive_elsewhere() {
   }
 }
 
+// Two hand-overs by one barrier: the consumer may come after both, which complete a phase together.
+//@ case: arrive-twice block 64
+//@ verdict: may-hang
+//@ finding: deadlock
+//@ case: arrive-twice-answered block 64
+//@ verdict: terminates
+template <bool Answered> __global__ void arrive_twice() {
+  for (int i = 0; i < 2; ++i) {
+    if (threadIdx.x < 32) {
+      value[threadIdx.x] += 1;
+      asm volatile("bar.arrive 1, 64;" ::: "memory");
+      if (Answered) {
+        asm volatile("bar.sync 2, 64;" ::: "memory");
+      }
+    } else {
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+      if (Answered) {
+        value[threadIdx.x - 32] += 1;
+        asm volatile("bar.arrive 2, 64;" ::: "memory");
+      }
+    }
+  }
+}
+
+// Two warps take turns, each at a barrier of its own to which the other one only arrives.
+//@ case: warps-take-turns block 64
+//@ verdict: terminates
+__global__ void warps_take_turns() {
+  const int warp = threadIdx.x / 32;
+  if (warp == 1) {
+    asm volatile("bar.arrive 1, 64;" ::: "memory");
+  }
+  for (int i = 0; i < 3; ++i) {
+    asm volatile("bar.sync %0, 64;" ::"r"(1 + warp) : "memory");
+    value[0] += 1;
+    if (warp == 0 || i < 2) {
+      asm volatile("bar.arrive %0, 64;" ::"r"(2 - warp) : "memory");
+    }
+  }
+}
+
+// Four warps meet by twos at one barrier. Whose turn it is decides who waits for whom.
+//@ case: four-by-twos block 128
+//@ verdict: may-hang
+//@ finding: deadlock
+//@ case: four-by-twos-free block 128
+//@ verdict: terminates
+template <bool Waits> __global__ void four_by_twos() {
+  if (Waits && threadIdx.x >= 96) {
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+  }
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+  if (Waits && threadIdx.x < 32) {
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+  }
+}
+
 // --- Wrong counts ---------------------------------------------------------------------------------------
 
 //@ case: count-too-high block 64
@@ -649,6 +706,11 @@ int main(int argc, char** argv) {
       DEVICE_CASE("named-ring", named_ring),
       DEVICE_CASE("named-ring-ordered", named_ring_ordered),
       DEVICE_CASE("arrive-sync", arrive_sync),
+      DEVICE_CASE("arrive-twice", arrive_twice<false>),
+      DEVICE_CASE("arrive-twice-answered", arrive_twice<true>),
+      DEVICE_CASE("warps-take-turns", warps_take_turns),
+      DEVICE_CASE("four-by-twos", four_by_twos<true>),
+      DEVICE_CASE("four-by-twos-free", four_by_twos<false>),
       DEVICE_CASE("arrive-elsewhere", arrive_elsewhere),
       DEVICE_CASE("count-too-high", count_too_high),
       {"count-odd", run_count_odd},
