@@ -145,6 +145,9 @@ void Explorer::note_facts() {
   if (stepper_.left_out_values()) {
     table_.note(Fact::OldValues);
   }
+  if (stepper_.made_vectors_at_once()) {
+    table_.note(Fact::Vectors);
+  }
   if (stepper_.ordered_fences()) {
     table_.note(Fact::FenceOrder);
   }

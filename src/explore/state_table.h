@@ -75,6 +75,7 @@ enum class Fact : std::uint8_t {
   ActiveSets,  // activemask could have named more sets of lanes than were tried
   Reads,       // of a loop that reads one place not each read was a choice
   OldValues,   // … nor every older value of a place
+  Vectors,     // elements of a vector were accessed at once
   FenceOrder,  // fence.sc were ordered as they were executed, and it made a difference
   FloatSum,    // floating-point numbers were added up in one order of several
   HostGotData, // that is no part of states, in a search by decisions

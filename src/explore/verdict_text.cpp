@@ -39,6 +39,9 @@ std::string bounds(const StateTable& table, bool ptx_memory, const std::set<std:
     }
   } else if (table.saw(Fact::Choice)) {
     text += ", memory sequentially consistent";
+    if (table.saw(Fact::Vectors)) {
+      text += ", elements of a vector accessed at once";
+    }
   }
   if (table.saw(Fact::PlainAccess) && !ptx_memory) {
     text += ", if free of data races";

@@ -123,6 +123,31 @@ __global__ void alike_later_blocks() {
   }
 }
 
+// The elements of a vector are accesses of their own. Without weak memory they are made at once, and
+// the verdict says so.
+//@ case: vector-in-parts
+//@ bound: elements of a vector accessed at once
+//@ verdict: terminates
+//@ case: vector-in-parts
+//@ flags: --memory=ptx
+//@ verdict: may-hang
+//@ finding: livelock HANG-LIVELOCK
+__device__ ulonglong2 pair;
+__global__ void vector_in_parts() {
+  if (blockIdx.x == 0) {
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %1};" ::"l"(&pair), "l"(1ull) : "memory");
+  } else {
+    unsigned long long x, y;
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(x), "=l"(y)
+                 : "l"(&pair)
+                 : "memory");
+    if (x != y) {
+      wait_for_ever();
+    }
+  }
+}
+
 // Lanes that stand at one instruction and go to two places, of which others change only the second
 // one.
 //@ case: lanes-at-two-places block 2
@@ -364,6 +389,7 @@ int main(int argc, char** argv) {
              return run_kernel(s, s.shape == Shape::Block ? alike_later : alike_later_blocks);
            }},
           {"lanes-at-two-places", [](Setup s) { return run_kernel(s, lanes_at_two_places); }},
+          {"vector-in-parts", [](Setup s) { return run_kernel(s, vector_in_parts); }},
           {"write-first", [](Setup s) { return run_kernel(s, write_first); }},
           {"copy-half", copy_half},
           {"copy-half-between-devices", copy_half_between},
