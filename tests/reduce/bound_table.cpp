@@ -322,6 +322,85 @@ std::span<const Bound> bounds() {
     warp_roles.shapes = {Shape::Warps};
     warp_roles.first_operations = 1;
     add("warp-roles", warp_roles, 2, 2);
+    // Several lanes of several warps: what one instruction does for one of them, and for all.
+    Bound::Size lanes{
+        .kinds = {Load, Store, Exchange, Increment, Barrier, Vote, Active},
+        .shapes = {Shape::Lanes},
+        .places = {Place::P, Place::Shared},
+        .whose_hang = false,
+        .whose_operations = false,
+        .results = 3
+    };
+    add("lanes", lanes, 4, 2);
+    Bound::Size lane_roles = lanes;
+    lane_roles.alike = false;
+    lane_roles.kinds = {Load, Store, Increment, Wait, Barrier};
+    lane_roles.results = 2;
+    add("lane-roles", lane_roles, 4, 1);
+    // Barriers of some threads, at which some only arrive.
+    Bound::Size named{
+        .kinds = {Load, Store, Increment, ArriveNamed, WaitNamed, Barrier, End},
+        .shapes = {Shape::Warps},
+        .places = {Place::P},
+        .results = 2
+    };
+    add("named", named, 2, 3);
+    Bound::Size named_roles = named;
+    named_roles.alike = false;
+    named_roles.kinds = {Load, Store, ArriveNamed, WaitNamed, Wait};
+    add("named-roles", named_roles, 2, 2);
+    // The same for lanes, of which a part may come, and the rest end.
+    Bound::Size named_lanes = named_roles;
+    named_lanes.kinds = {Load, Store, ArriveNamed, WaitNamed};
+    named_lanes.shapes = {Shape::Lanes};
+    named_lanes.may_hang = false;
+    add("named-lanes", named_lanes, 4, 1);
+    add("named-lanes", named_lanes, 4, 2);
+    // What lies in the shared memory of a neighbour.
+    Bound::Size neighbours{
+        .kinds = {Load, Store, Sum, Exchange, Increment, CompareAndSwap, Wait, Barrier, End},
+        .shapes = {Shape::Cluster},
+        .places = {Place::P, Place::OfFirst},
+        .values = {Value::One, Value::Who},
+        .whose_hang = false
+    };
+    add("neighbours", neighbours, 2, 2);
+    // Accesses of vectors, which overlap with words.
+    Bound::Size vectors = widths;
+    vectors.kinds = {Load, Store, Increment, LoadVector, StoreVector};
+    add("vectors", vectors, 2, 2);
+    // A grid that begins before the one before it is over.
+    Bound::Size early{
+        .kinds = {Load, Store, Increment, Wait, Dependents, WaitGrids},
+        .shapes = {Shape::Blocks, Shape::Block},
+        .places = {Place::P},
+        .whose_hang = false,
+        .whose_operations = false,
+        .host = {HostKind::LaunchEarly, HostKind::SetBefore, HostKind::Store, HostKind::HangIfP},
+        .host_operations = 2
+    };
+    add("early", early, 1, 3);
+    add("early", early, 2, 2);
+    // Warps in lockstep: which side of a branch goes first, and in which order lanes do.
+    Bound::Size lockstep{
+        .kinds = {Load, Store, Sum, Exchange, Increment, CompareAndSwap, Wait, Barrier, Vote, End},
+        .shapes = {Shape::Block, Shape::Pairs},
+        .values = {Value::One, Value::Who},
+        .rounds = 3,
+        .whose_hang = false,
+        .lockstep = true
+    };
+    add("lockstep", lockstep, 2, 2);
+    lockstep.rounds = 0;
+    lockstep.shapes = {Shape::Pairs, Shape::Lanes};
+    lockstep.places = {Place::P, Place::Shared};
+    lockstep.values = {Value::One};
+    lockstep.whose_operations = false;
+    add("lockstep", lockstep, 4, 2);
+    Bound::Size lockstep_roles = roles;
+    lockstep_roles.shapes = {Shape::Block, Shape::Warps};
+    lockstep_roles.lockstep = true;
+    add("lockstep-roles", lockstep_roles, 2, 2);
     Bound::Size rounds = tickets;
     rounds.shapes = {Shape::Blocks, Shape::Block};
     rounds.values = {Value::One, Value::Two};

@@ -20,9 +20,9 @@ bool fits(Kind kind, Shape shape) {
     return shape == Shape::Cluster;
   case Kind::Barrier:
     return shape == Shape::Block || shape == Shape::Cluster || shape == Shape::Pairs ||
-           shape == Shape::Warps;
+           shape == Shape::Warps || shape == Shape::Lanes;
   case Kind::Vote:
-    return shape == Shape::Block;
+    return shape == Shape::Block || shape == Shape::Lanes;
   case Kind::Active:
   case Kind::Arrive:
   case Kind::WaitPhase:
@@ -31,7 +31,10 @@ bool fits(Kind kind, Shape shape) {
   case Kind::PublishSome:
   case Kind::Republish:
   case Kind::Observe:
-    return shape == Shape::Block || shape == Shape::Warps;
+    return shape == Shape::Block || shape == Shape::Warps || shape == Shape::Lanes;
+  case Kind::ArriveNamed:
+  case Kind::WaitNamed:
+    return shape == Shape::Warps || shape == Shape::Lanes;
   default:
     return true;
   }
@@ -144,6 +147,8 @@ bool may_wait(const Operation& operation) {
   case Kind::Neighbour:
   case Kind::Vote:
   case Kind::Lock:
+  case Kind::WaitNamed:
+  case Kind::WaitGrids:
     return true;
   default:
     return false;
@@ -316,6 +321,7 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   program.host = std::move(*host);
   program.prompt = size_.prompt;
   program.weak = size_.weak;
+  program.lockstep = size_.lockstep;
   const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;
   for (const Role& role : roles_) {

@@ -42,7 +42,8 @@ public:
     bool launch_first = true; // of all that the host does, and no more among it
     bool prompt = true;       // MicroProgram's
     std::uint8_t host_operations = 0;
-    bool weak = false;   // MicroProgram's
+    bool weak = false; // MicroProgram's
+    bool lockstep = false;
     bool passes = false; // Q is for plain accesses only, P for others: to have a data race counts
   };
   explicit Bound(Size size);

@@ -57,6 +57,17 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
       !(explore::with_ptx_memory({}).*member)) {
     return false;
   }
+  if (program.lockstep) { // explore/stepper_options.cpp
+    switch (reduction) {
+    case Reduction::Symmetry:
+    case Reduction::Eager:
+    case Reduction::Sums:
+    case Reduction::LookAhead:
+      return true;
+    default:
+      return false;
+    }
+  }
   switch (reduction) {
   case Reduction::EarlyWrites:
   case Reduction::Settled:
@@ -64,9 +75,17 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
   case Reduction::Retries:
     return uses(program, {Kind::Retry, Kind::Lock});
   case Reduction::Phases:
-    return uses(program, {Kind::Barrier, Kind::Arrive, Kind::WaitPhase, Kind::Ask});
+    return uses(
+        program,
+        {Kind::Barrier,
+         Kind::Arrive,
+         Kind::WaitPhase,
+         Kind::Ask,
+         Kind::ArriveNamed,
+         Kind::WaitNamed}
+    );
   case Reduction::Neighbours:
-    return uses(program, {Kind::Neighbour});
+    return program.shape == Shape::Cluster;
   case Reduction::Allocations:
     return uses(program, {Kind::Allocate});
   case Reduction::HostFirst:

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "ptx/parse.h"
+#include "simt/lockstep.h"
 
 #include <algorithm>
 #include <array>
@@ -44,11 +45,11 @@ void MicroDevice::load(const MicroProgram& program) {
 }
 
 /// They are there only because a warp has 32 of them.
-void MicroDevice::Run::end_other_lanes() {
+void MicroDevice::Run::end_other_lanes(const MicroProgram& program) {
   for (;;) {
     const std::vector<Stepper::Move> moves = stepper_->moves();
-    const auto other = std::ranges::find_if(moves, [](const Stepper::Move& move) {
-      return move.thread && move.lane != 0;
+    const auto other = std::ranges::find_if(moves, [&program](const Stepper::Move& move) {
+      return move.thread && !program.has_lane(move.warp, move.lane);
     });
     if (other == moves.end()) {
       return;
@@ -74,19 +75,25 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
   world_ = std::make_unique<machine::World>(*device.space_, *machine::device_model("sm_90"), 1);
   Stepper::Options own = options;
   own.weak = device.micro_.weak;
+  if (device.lockstep()) {
+    own.warp_rules = simt::lockstep({});
+  }
   stepper_ = std::make_unique<Stepper>(*world_, std::move(own));
   std::memset(device.space_->host_pointer(device.memory_, memory_bytes), 0, memory_bytes);
   world_->use_virtual_time();
   world_->set_heap_limit(heap_bytes);
   world_->set_driver(std::make_unique<Passive>(*stepper_));
-  const auto make_kernel = [this, &device](bool one) {
+  const auto make_kernel = [this, &device](HostKind kind) {
     const isa::Kernel* kernel = *device.program_->kernel("k");
     std::vector<std::byte> parameters(kernel->parameter_bytes);
     std::memcpy(parameters.data(), &device.memory_, sizeof device.memory_);
     auto command = std::make_shared<machine::Command>();
     command->kind = machine::CommandKind::Kernel;
     machine::LaunchConfig launch = device.launch_;
-    launch.grid = one ? machine::Dim3{1} : launch.grid;
+    if (kind == HostKind::LaunchOne) {
+      launch.grid = {1};
+    }
+    launch.programmatic = kind == HostKind::LaunchEarly;
     command->grid = *world_->make_grid(device.program_, *kernel, launch, parameters, 0);
     command->label = "kernel 'k'";
     return command;
@@ -104,10 +111,10 @@ MicroDevice::Run::Run(MicroDevice& device, const Stepper::Options& options) {
       *stepper_
   );
   if (host_->none()) {
-    world_->submit(make_kernel(/*one=*/false));
+    world_->submit(make_kernel(HostKind::Launch));
   }
-  if (device.micro_.shape == Shape::Warps) {
-    end_other_lanes();
+  if (device.micro_.some_lanes() && !device.lockstep()) {
+    end_other_lanes(device.micro_);
   }
 }
 

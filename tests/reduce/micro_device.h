@@ -20,6 +20,7 @@ public:
   void load(const MicroProgram& program);
   /// Under the memory model of PTX.
   bool weak() const { return micro_.weak; }
+  bool lockstep() const { return micro_.lockstep; }
 
   /// One search from the launch on.
   class Run {
@@ -31,7 +32,7 @@ public:
     const MicroHost& host() const { return *host_; }
 
   private:
-    void end_other_lanes();
+    void end_other_lanes(const MicroProgram& program);
 
     std::unique_ptr<machine::World> world_;
     std::unique_ptr<reduce::Stepper> stepper_;

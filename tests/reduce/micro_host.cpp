@@ -154,8 +154,8 @@ void MicroHost::submit(HostKind kind) {
   machine::CommandPtr command;
   std::byte* const p = services_.memory;
   const memory::Address address = services_.address;
-  if (kind == HostKind::Launch || kind == HostKind::LaunchBeside || kind == HostKind::LaunchOne) {
-    command = services_.kernel(kind == HostKind::LaunchOne);
+  if (kind <= HostKind::LaunchEarly) {
+    command = services_.kernel(kind);
   } else {
     command = std::make_shared<machine::Command>();
   }
@@ -200,7 +200,11 @@ void MicroHost::submit(HostKind kind) {
       kind == HostKind::Copy || kind == HostKind::Set || kind == HostKind::LaunchBeside;
   std::vector<machine::CommandPtr>& stream = copies ? copies_ : kernels_;
   if (!stream.empty()) {
-    command->after.push_back(stream.back());
+    if (kind == HostKind::LaunchEarly && stream.back()->kind == machine::CommandKind::Kernel) {
+      command->early.push_back({stream.back()});
+    } else {
+      command->after.push_back(stream.back());
+    }
   }
   command->stream = copies ? "copies" : "kernels";
   stream.push_back(command);

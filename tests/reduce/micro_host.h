@@ -21,7 +21,7 @@ namespace heddle::enumeration {
 class MicroHost {
 public:
   struct Services {
-    std::function<machine::CommandPtr(bool one)> kernel; // a command, not submitted; one block
+    std::function<machine::CommandPtr(HostKind)> kernel; // a command, not submitted
     std::function<void(const machine::CommandPtr&)> submit;
     std::byte* memory = nullptr; // P
     memory::Address address = 0; // of it, on the device

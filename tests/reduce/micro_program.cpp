@@ -18,8 +18,14 @@ public:
 
   std::string run() {
     std::string body;
-    if (program_.shape == Shape::Warps) {
-      body += fresh("mov.u32 %a#, %laneid; setp.ne.u32 %p#, %a#, 0; @%p# ret;\n");
+    if (program_.some_lanes()) { // which threads are no others
+      body += fresh(
+          fmt::format(
+              "mov.u32 %a#, %tid.x; setp.{}.u32 %p#, %a#, 1; and.b32 %a#, %a#, 31;\n"
+              "setp.ne.and.u32 %p#, %a#, 0, %p#; @%p# ret;\n",
+              program_.shape == Shape::Lanes ? "ne" : "ge"
+          )
+      );
     }
     if (uses(Kind::Arrive) || uses(Kind::WaitPhase) || uses(Kind::Ask)) {
       body += fresh(
@@ -52,7 +58,7 @@ public:
     return fmt::format(
         "{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
-        ".reg .b32 %r<{2}>; .reg .b64 %memory, %heap;\n"
+        ".reg .b32 %d<{1}>, %r<{2}>; .reg .b64 %memory, %heap;\n"
         ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4], common[4];\n"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
@@ -114,6 +120,9 @@ private:
       return "mov.u32 %a#, %tid.x; ";
     case Shape::Warps:
       return "mov.u32 %a#, %tid.x; shr.u32 %a#, %a#, 5; ";
+    case Shape::Lanes:
+      return "mov.u32 %a#, %tid.x; shr.u32 %b#, %a#, 5; and.b32 %a#, %a#, 31; "
+             "add.u32 %a#, %a#, %b#; min.u32 %b#, %b#, 1; add.u32 %a#, %a#, %b#; ";
     case Shape::Pairs:
       return "mov.u32 %a#, %tid.x; mov.u32 %b#, %ctaid.x; mad.lo.u32 %a#, %b#, 2, %a#; ";
     default:
@@ -207,6 +216,10 @@ private:
     case Place::Behind:
       at = "[%memory+4]";
       break;
+    case Place::OfFirst:
+      before = "mov.u32 %d#, word; mapa.shared::cluster.u32 %d#, %d#, 0; ";
+      at = "[%d#]";
+      break;
     case Place::Own:
       before = who() + "mad.wide.u32 %x#, %a#, 4, %memory; ";
       at = fmt::format("[%x#+{}]", own_at);
@@ -252,6 +265,11 @@ private:
     return in_space(operation, in_order(operation, std::move(text)));
   }
 
+  /// Lanes of a warp need not come to it together, or they wait for each other.
+  std::string barrier(std::string_view what) const {
+    return fmt::format("{}.{}", program_.shape == Shape::Lanes ? "barrier" : "bar", what);
+  }
+
   /// With weak memory: what a program needs to pass something on, and beside it what passes
   /// nothing.
   std::string in_order(const Operation& operation, std::string text) const {
@@ -274,8 +292,9 @@ private:
       return text;
     }
     constexpr std::string_view anywhere = ".gpu.";
-    const std::string_view known =
-        operation.place == Place::Shared ? ".cta.shared." : ".gpu.global.";
+    const std::string_view known = operation.place == Place::Shared    ? ".cta.shared."
+                                   : operation.place == Place::OfFirst ? ".cluster.shared::cluster."
+                                                                       : ".gpu.global.";
     for (std::size_t at = text.find(anywhere); at != std::string::npos;
          at = text.find(anywhere, at + known.size())) {
       text.replace(at, anywhere.size(), known);
@@ -306,23 +325,25 @@ private:
     case Kind::Retry: {
       const int loop = label_++;
       return fmt::format(
-          "ld.relaxed.gpu.u32 {0}, {1};\n"
+          "{3}ld.relaxed.gpu.u32 {0}, {1};\n"
           "L{2}: mov.u32 %b#, {0}; add.u32 %c#, %b#, 1;\n"
           "atom.relaxed.gpu.cas.b32 {0}, {1}, %b#, %c#; setp.ne.u32 %p#, {0}, %b#; @%p# bra "
           "L{2};\n",
           to,
           at,
-          loop
+          loop,
+          before
       );
     }
     case Kind::Lock: {
       const int loop = label_++;
       return fmt::format(
-          "mov.u32 %c#, 0;\n"
+          "{2}mov.u32 %c#, 0;\n"
           "L{1}: atom.relaxed.gpu.cas.b32 %b#, {0}, %c#, 1; setp.ne.u32 %p#, %b#, %c#; @%p# bra "
           "L{1};\n",
           at,
-          loop
+          loop,
+          before
       );
     }
     case Kind::Wait: {
@@ -357,8 +378,12 @@ private:
       return fmt::format("{}st.global.u32 {}, {};\n", before, at, value);
     case Kind::Barrier:
       return program_.shape == Shape::Cluster ? "barrier.cluster.arrive; barrier.cluster.wait;\n"
-                                              : "bar.sync 0;\n";
+                                              : barrier("sync 0;\n");
     case Kind::Vote:
+      if (program_.shape == Shape::Lanes) {
+        return "mov.u32 %b#, %tid.x; setp.lt.u32 %p#, %b#, 32; selp.u32 %b#, 3, 1, %p#;\n"
+               "bar.warp.sync %b#;\n";
+      }
       return fmt::format("bar.warp.sync {};\n", (1U << program_.actors) - 1);
     case Kind::Active:
       return fmt::format("activemask.b32 %b#; popc.b32 {}, %b#;\n", to);
@@ -403,6 +428,18 @@ private:
           value,
           at
       );
+    case Kind::LoadVector:
+      return fmt::format("{}ld.relaxed.gpu.v2.u32 {{%d#, {}}}, {};\n", before, to, at);
+    case Kind::StoreVector:
+      return fmt::format("{0}st.relaxed.gpu.v2.u32 {2}, {{{1}, {1}}};\n", before, value, at);
+    case Kind::ArriveNamed:
+      return barrier("arrive 1, 64;\n");
+    case Kind::WaitNamed:
+      return barrier("sync 1, 64;\n");
+    case Kind::Dependents:
+      return "griddepcontrol.launch_dependents;\n";
+    case Kind::WaitGrids:
+      return "griddepcontrol.wait;\n";
     case Kind::Observe:
       return fmt::format("ld.shared.u32 {}, [common];\nbar.sync 0;\n", to);
     case Kind::Arrive:
@@ -489,12 +526,18 @@ std::string words(const Operation& operation, std::size_t n) {
       "observe",
       "load P and behind",
       "store to P and behind",
+      "load the vector of P and behind",
+      "store to the vector of P and behind",
+      "arrive at barrier 1",
+      "wait at barrier 1",
+      "let dependents begin",
+      "wait for the grid before",
       "end"
   };
   text += names[static_cast<std::size_t>(operation.kind)];
   if (has_place(operation.kind)) {
     static constexpr const char* places[] =
-        {" P", " Q", " mine", " S", " Q, or R by who", " Q, or R by the result", " behind P"};
+        {" P", " Q", " mine", " S", " Q, or R by who", " Q, or R by the result", " behind P", " F"};
     text += places[static_cast<std::size_t>(operation.place)];
   }
   if (has_value(operation.kind)) {
@@ -524,6 +567,7 @@ std::string words(const HostOperation& operation) {
       "launch",
       "launch beside",
       "launch one block",
+      "launch early",
       "call: set flag",
       "call: store P 1",
       "copy P to Q",
@@ -563,7 +607,8 @@ bool has_result(Kind kind) {
          kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
          kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size ||
          kind == Kind::Republish || kind == Kind::Observe || kind == Kind::LoadBoth ||
-         kind == Kind::WaitOrLate || kind == Kind::Allocate || kind == Kind::Neighbour;
+         kind == Kind::LoadVector || kind == Kind::WaitOrLate || kind == Kind::Allocate ||
+         kind == Kind::Neighbour;
 }
 bool has_place(Kind kind) {
   return kind <= Kind::PlainStore;
@@ -579,7 +624,7 @@ bool has_value(Kind kind) {
   return kind == Kind::Store || kind == Kind::Exchange || kind == Kind::CompareAndSwap ||
          kind == Kind::Wait || kind == Kind::WaitOrLate || kind == Kind::PlainStore ||
          kind == Kind::Publish || kind == Kind::PublishSome || kind == Kind::Republish ||
-         kind == Kind::StoreBoth;
+         kind == Kind::StoreBoth || kind == Kind::StoreVector;
 }
 bool meets(Kind kind) {
   return kind >= Kind::Publish && kind <= Kind::Observe;
@@ -597,10 +642,12 @@ bool has_what_it_uses(const Code& code, std::size_t n) {
 bool writes(Kind kind) {
   return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
          kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::Retry ||
-         kind == Kind::Lock || kind == Kind::PlainStore || kind == Kind::StoreBoth;
+         kind == Kind::Lock || kind == Kind::PlainStore || kind == Kind::StoreBoth ||
+         kind == Kind::StoreVector;
 }
 bool reads(Kind kind) {
-  return kind == Kind::Wait || kind == Kind::LoadBoth || (has_result(kind) && has_place(kind));
+  return kind == Kind::Wait || kind == Kind::LoadBoth || kind == Kind::LoadVector ||
+         (has_result(kind) && has_place(kind));
 }
 bool is_plain(Kind kind) {
   return kind == Kind::PlainLoad || kind == Kind::PlainStore;
@@ -617,13 +664,15 @@ std::string MicroProgram::as_words() const {
       "blocks of a cluster",
       "cooperative blocks",
       "threads in pairs",
-      "warps"
+      "warps",
+      "lanes of several warps"
   };
   std::string text = fmt::format("{} {}", actors, shapes[static_cast<std::size_t>(shape)]);
   if (arrivals != 0) {
     text += fmt::format(", mbarrier of {}", arrivals);
   }
   text += weak ? ", weak memory" : "";
+  text += lockstep ? ", lockstep" : "";
   for (std::size_t c = 0; c < codes.size(); ++c) {
     text += alike() ? ": " : fmt::format("{} {}: ", c == 0 ? ":" : " |", c);
     text += words(codes[c]);
@@ -638,7 +687,8 @@ machine::LaunchConfig MicroProgram::launch() const {
   machine::LaunchConfig config;
   const std::uint8_t in_block = one_block() ? actors : shape == Shape::Pairs ? 2 : 1;
   config.grid = {static_cast<unsigned>(actors / in_block)};
-  config.block = {shape == Shape::Warps ? (in_block - 1U) * isa::warp_size + 1 : in_block};
+  const unsigned first_lanes = shape == Shape::Lanes ? 2 : 1; // of the first warp
+  config.block = {some_lanes() ? (in_block - first_lanes) * isa::warp_size + 1 : in_block};
   if (shape == Shape::Cluster) {
     config.cluster = {actors};
     config.explicit_cluster = true;

@@ -28,6 +28,7 @@ enum class Shape : std::uint8_t {
   Cooperative, // blocks of one thread, a cooperative grid
   Pairs,       // blocks of two threads
   Warps,       // of one block: the first lane of each; the others have ended
+  Lanes,       // of one block: two lanes of the first warp, and one of each other one
 };
 
 enum class Kind : std::uint8_t {
@@ -64,6 +65,12 @@ enum class Kind : std::uint8_t {
   Observe,     // all read it
   LoadBoth,    // P and the word behind it, in one access: the result is the latter
   StoreBoth,
+  LoadVector, // … as two accesses of one instruction
+  StoreVector,
+  ArriveNamed, // at barrier 1, which completes with 64 threads
+  WaitNamed,   // there
+  Dependents,  // grids that depend on this one may begin
+  WaitGrids,   // until the grids are over that this one depends on
   End,
 };
 
@@ -75,7 +82,8 @@ enum class Place : std::uint8_t {
   // One instruction that goes to several places:
   Either, // Q for actor 0, R for the others
   Found,  // Q if the result before is 0, else R
-  Behind  // the word behind P
+  Behind, // the word behind P
+  OfFirst // in the shared memory of the first block of the cluster
 };
 
 enum class Value : std::uint8_t {
@@ -127,6 +135,7 @@ enum class HostKind : std::uint8_t {
   Launch,       // the kernel
   LaunchBeside, // the same kernel, into the stream of the copies
   LaunchOne,    // one block of the same kernel
+  LaunchEarly,  // the same kernel, which need not wait for the end of the one before it
   CallFlag,     // submits a host function that sets the flag, which only the host can see
   CallStore,    // … that makes P 1
   Copy,         // submits a copy of P to Q
@@ -159,9 +168,16 @@ struct MicroProgram {
   // The memory model of PTX: stores release, waits acquire, increments do both; the rest is
   // relaxed.
   bool weak = false;
+  bool lockstep = false; // warps of lockstep rules (simt/rules.h), not of independent threads
 
   bool alike() const { return codes.size() == 1; }
-  bool one_block() const { return shape == Shape::Block || shape == Shape::Warps; }
+  bool one_block() const { return shape == Shape::Block || some_lanes(); }
+  /// Have other lanes ended before anybody does something?
+  bool some_lanes() const { return shape == Shape::Warps || shape == Shape::Lanes; }
+  /// Then: is it one that has not?
+  bool has_lane(std::size_t warp, int lane) const {
+    return lane == 0 || (shape == Shape::Lanes && warp == 0 && lane == 1);
+  }
   std::string as_ptx() const;
   std::string as_words() const;
   machine::LaunchConfig launch() const;

@@ -290,6 +290,7 @@ private:
 Outcome reduced_search(MicroDevice& device, const Manner& manner) {
   explore::Options asked = manner.options;
   asked.ptx_memory = device.weak();
+  asked.lockstep = device.lockstep();
   Plan plan(asked, manner.mutant);
   std::optional<Outcome> kept;
   for (;;) {
