@@ -1,7 +1,7 @@
 """Random kernels of up to four threads for random_programs.py.
 
 Threads do atomic operations of all orders and scopes on a few cells, fences, locks, waits, barriers of warp, block,
-cluster and grid, shuffles, mbarriers, device malloc, tickets and plain accesses that locks protect; what they read is
+cluster and grid, barriers with a count, shuffles, mbarriers, device malloc, tickets and plain accesses that locks protect; what they read is
 dropped, becomes data, or decides. A second kernel judges the data.
 """
 import re
@@ -226,6 +226,35 @@ def barriers(source, number):
     return finished(source, number, body, shape, threads, per_block)
 
 
+def named(source, number):
+    """Warps of a block at barriers with a count, to wait or only to arrive; their first lanes do something else."""
+    count = source.choice((2, 2, 3))
+    counts = [32 * source.choice((2, 2, count)) for _ in range(2)]
+
+    def meet():
+        if source.randrange(10) == 0:
+            return "__syncthreads();"
+        b = source.choice((1, 1, 2))
+        return f'asm volatile("bar.{source.choice(("sync", "sync", "arrive"))} {b}, {counts[b - 1]};" ::: "memory");'
+
+    def piece(t):
+        pick = source.randrange(8)
+        if pick < 4:
+            return meet()
+        if pick < 6:
+            return f"if (lane == 0) {{ {t.short()} }} {meet()}"
+        if pick == 6:
+            return f"if (lane == 0) {{ {t.statement()} }}"
+        v = t.name()
+        return f"const int {v} = __shfl_sync(0xffffffff, lane == 0 ? {t.reading()} : 0, 0); if ({v} == {source.randrange(3)}) {{ {meet()} }}"
+
+    code = [" ".join(piece(t) for _ in range(source.choice((1, 2, 2, 3)))) for t in (Thread(source, w) for w in range(count))]
+    if source.randrange(4) == 0:
+        code = [code[0].replace("out[0]", "out[warp]")] * count
+    body = "  const int warp = rank / 32, lane = rank % 32;\n" + each(code).replace("switch (rank)", "switch (warp)")
+    return finished(source, number, body, "block", 32 * count, 32 * count)
+
+
 def warps(source, number):
     """Collectives of some of a warp's threads."""
     shape, threads, per_block = shape_of(source, ("block", "block", "two_by_two"))
@@ -286,4 +315,4 @@ def tickets(source, number):
     return finished(source, number, body, shape, threads, per_block)
 
 
-KINDS = {"kernels": (HEAD, kernel), "barriers": (HEAD, barriers), "warps": (HEAD, warps), "heap": (HEAD, heap), "tickets": (HEAD, tickets)}
+KINDS = {"kernels": (HEAD, kernel), "barriers": (HEAD, barriers), "named": (HEAD, named), "warps": (HEAD, warps), "heap": (HEAD, heap), "tickets": (HEAD, tickets)}
