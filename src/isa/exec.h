@@ -197,7 +197,8 @@ public:
   std::byte* special = nullptr; // SpecialLayout::bytes
   std::byte* local = nullptr;   // warp_size × local_stride bytes
   std::uint64_t local_stride = 0;
-  std::uint64_t local_bytes = 0; // of each lane: what is behind them up to the next lane is nobody's
+  std::uint64_t local_bytes =
+      0; // of each lane: what is behind them up to the next lane is nobody's
 
   Frame* push_frame(const Code* code, Frame* caller, const Op* return_op, LaneMask lanes);
   /// Lanes leave `frame`; it is freed when none is left.
@@ -360,7 +361,8 @@ public:
     std::byte* reserved = nullptr; // memory::reserved_shared_bytes of the system
     std::byte* param = nullptr;
     std::uint64_t param_bytes = 0;
-    int device = 0; // whose code it is
+    int device = 0;                     // whose code it is
+    const RegionWatch* watch = nullptr; // of the monitor, if there is one
   };
   explicit Exec(memory::AddressSpace& space) : space_(space) {}
   void enter_block(const Block& block);

@@ -51,6 +51,12 @@ const Op* Exec::interpret_for_region(RegionContext& context, const Op& op, LaneM
   }
   exec.op_ = &op;
   exec.mask_ = lanes << group.first;
+  const RegionWatch* watch = exec.block_.watch;
+  if (watch != nullptr && !watch->may_call(exec, op)) {
+    exec.mask_ = exec.group_;
+    context.refused = 1;
+    return nullptr;
+  }
   // Turns are the region's business: it has counted the poll.
   const std::int64_t fuel = std::exchange(exec.fuel_, std::numeric_limits<std::int64_t>::max());
   const Op* next = op.execute(exec, op);
@@ -96,6 +102,7 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
   context.write = write_registers;
   context.read = read_registers;
   context.exec = this;
+  context.watch = block_.watch != nullptr ? block_.watch->access : nullptr;
   context.alone = alone_ ? 1 : 0;
 }
 
@@ -104,6 +111,10 @@ const Op* Exec::enter_region(const Op& op) {
   const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
   const RegionWords words = region_words(region);
   const std::uint32_t lanes = words.lanes();
+  if (words.watched() != (block_.watch != nullptr) ||
+      (words.watched() && !block_.watch->may_enter(*this))) {
+    return &op;
+  }
   if (keep_turns_ && (!words.keeps_turns() || lanes != warp_size)) {
     return &op; // also: the lanes of a warp would not execute each op together
   }

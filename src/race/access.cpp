@@ -3,6 +3,7 @@
 // A store is looked at before it is carried out, so that the value it replaces can be compared;
 // everything else afterwards, when its outcome is known.
 #include "isa/ops_address.h"
+#include "isa/region.h"
 
 #include "race/block.h"
 #include <immintrin.h>
@@ -307,6 +308,21 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       return next;
     }
   }
+  look_at_access(exec, op, site, w, lanes, address, expected);
+  return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
+}
+
+/// `expected`: by a comparison.
+void BlockRaces::look_at_access(
+    isa::Exec& exec,
+    const isa::Op& op,
+    const Site& site,
+    std::size_t w,
+    LaneMask lanes,
+    const std::uint64_t (&address)[isa::warp_size],
+    const std::uint64_t (&expected)[isa::warp_size]
+) {
+  const bool strong = (site.flags & Strong) != 0;
   // A word that is read or written plainly: in most cases there is nothing to do, and it must cost
   // little.
   const bool plain_word = !strong && site.element == 4 && site.count == 1 && !site.tells_bytes &&
@@ -390,7 +406,6 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       }
     }
   }
-  return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
 }
 
 /// May others get their turns at `site`, which they do up to `most` times in a block? Counts this
@@ -423,14 +438,80 @@ const isa::Op* BlockRaces::let_others_go(
     const Site& site,
     const isa::Op* next
 ) {
-  constexpr std::size_t most = 4;
-  // The lanes of all warps once, and then a few times more.
-  // A plain read of global memory whose value is out of date races itself. One of shared memory may
-  // hand on what another thread has read.
-  const bool may_be_old = (site.flags & Strong) != 0 || site.shared;
-  const bool yields = site.decides && may_be_old && races_.yields_behind_reads() &&
-                      next == &op + 1 && turn_for_others(op.target, most + block_.warps().size());
+  const bool yields =
+      next == &op + 1 && may_yield_behind(site) && turn_for_others(op.target, most_turns_behind());
   return yields ? yield(exec, next) : next;
+}
+
+/// A plain read of global memory whose value is out of date races itself. One of shared memory may
+/// hand on what another thread has read.
+bool BlockRaces::may_yield_behind(const Site& site) const {
+  const bool may_be_old = (site.flags & Strong) != 0 || site.shared;
+  return site.decides && may_be_old && races_.yields_behind_reads();
+}
+
+/// The lanes of all warps once, and then a few times more.
+std::size_t BlockRaces::most_turns_behind() const {
+  constexpr std::size_t few = 4;
+  return few + block_.warps().size();
+}
+
+// --- Compiled code -----------------------------------------------------------------------------
+
+/// Would others get their turns if this access was made now?
+bool BlockRaces::yields(const isa::Op& op, const Site& site) const {
+  return (site.waits_for_reads && races_.yields_before_writes() && turns_given(op.target) == 0) ||
+         (may_yield_behind(site) && turns_given(op.target) < most_turns_behind());
+}
+
+std::uint64_t BlockRaces::accessed_in_region(
+    isa::RegionContext& context,
+    const isa::Op& op,
+    LaneMask lanes,
+    const std::uint64_t* each,
+    std::uint64_t base,
+    std::int64_t stride
+) {
+  if (op.execute != execute) {
+    return 1; // of no interest: constants
+  }
+  isa::Exec& exec = *context.exec;
+  auto& block = static_cast<machine::Block&>(exec.environment());
+  auto& races = static_cast<BlockRaces&>(*block.monitor());
+  const Site& site = races.races_.site(op.target);
+  if (races.yields(op, site)) {
+    return 0;
+  }
+  races.exec_ = &exec;
+  races.op_ = &op;
+  races.site_ = &site;
+  std::uint64_t address[isa::warp_size];
+  if (each != nullptr) {
+    std::memcpy(address, each, sizeof address);
+  } else {
+    for (std::uint64_t& a : address) {
+      a = base;
+      base += static_cast<std::uint64_t>(stride);
+    }
+  }
+  races.look_at_access(exec, op, site, block.index_of(exec.warp()), lanes, address, {});
+  return 1;
+}
+
+bool BlockRaces::may_call_in_region(isa::Exec& exec, const isa::Op& op) {
+  if (op.execute != execute) {
+    return true;
+  }
+  auto& block = static_cast<machine::Block&>(exec.environment());
+  const auto& races = static_cast<const BlockRaces&>(*block.monitor());
+  return !races.yields(op, races.races_.site(op.target));
+}
+
+const isa::RegionWatch* BlockRaces::region_watch() const {
+  static constexpr isa::RegionWatch watch{accessed_in_region, may_call_in_region, [](isa::Exec&) {
+                                            return true;
+                                          }};
+  return &watch;
 }
 
 // --- Races -------------------------------------------------------------------------------------

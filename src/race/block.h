@@ -21,6 +21,7 @@ public:
   static const isa::Op* execute(isa::Exec& exec, const isa::Op& op);
 
   // --- machine::BlockMonitor ---------------------------------------------------------------------
+  const isa::RegionWatch* region_watch() const override;
   void started() override;
   void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) override;
   void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) override;
@@ -128,6 +129,21 @@ private:
   const isa::Op*
   let_others_go(isa::Exec& exec, const isa::Op& op, const Site& site, const isa::Op* next);
   bool turn_for_others(std::uint32_t site, std::size_t most);
+  std::size_t turns_given(std::uint32_t site) const {
+    return site < turns_given_.size() ? turns_given_[site] : 0;
+  }
+  bool may_yield_behind(const Site& site) const;
+  std::size_t most_turns_behind() const;
+  bool yields(const isa::Op& op, const Site& site) const;
+  static std::uint64_t accessed_in_region(
+      isa::RegionContext& context,
+      const isa::Op& op,
+      isa::LaneMask lanes,
+      const std::uint64_t* each,
+      std::uint64_t base,
+      std::int64_t stride
+  );
+  static bool may_call_in_region(isa::Exec& exec, const isa::Op& op);
   static const isa::Op* yield(isa::Exec& exec, const isa::Op* next);
   isa::LaneMask read_words(
       const Site& site,
@@ -137,6 +153,15 @@ private:
       const std::uint64_t (&address)[isa::warp_size]
   );
   const isa::Op* run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  void look_at_access(
+      isa::Exec& exec,
+      const isa::Op& op,
+      const Site& site,
+      std::size_t w,
+      isa::LaneMask lanes,
+      const std::uint64_t (&address)[isa::warp_size],
+      const std::uint64_t (&expected)[isa::warp_size]
+  );
   void run_fence(const Site& site, std::uint32_t number, std::size_t w, isa::LaneMask lanes);
   Access access_of(const Site& site, std::uint32_t number, std::size_t index) const;
   void touch(const Place& place, std::uint64_t bytes, const Access& by, std::size_t index);

@@ -67,6 +67,21 @@ struct Use {
   std::vector<std::uint32_t> results; // registers; Input::none: not wanted
   std::vector<Input> sources;         // not those of addresses
   std::vector<std::uint32_t> address; // registers in addresses
+
+  bool at_parameters() const {
+    return instruction->has(ptx::Mod::Param) || instruction->has(ptx::Mod::ParamEntry) ||
+           instruction->has(ptx::Mod::ParamFunc);
+  }
+  bool in_shared() const {
+    return instruction->has(ptx::Mod::Shared) || instruction->has(ptx::Mod::SharedCta) ||
+           instruction->has(ptx::Mod::SharedCluster);
+  }
+  bool in_local() const { return instruction->has(ptx::Mod::Local); }
+  /// Load, Store, Update: by each lane.
+  std::uint64_t bytes_accessed() const {
+    const std::uint64_t count = kind == Kind::Store ? sources.size() : results.size();
+    return kind == Kind::Update || count == 0 ? element : count * element;
+  }
 };
 
 /// nullopt: the instruction has no effect on the monitor.

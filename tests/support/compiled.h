@@ -25,7 +25,7 @@ public:
     if (!seen_.insert(&kernel).second) {
       return;
     }
-    jit::LaunchShape shape = jit::LaunchShape::of(kernel, block_x);
+    jit::LaunchShape shape = jit::LaunchShape::of(kernel, block_x, watch);
     shape.guesses = guesses;
     const auto image = jit::compile_kernel(handlers(), kernel, shape);
     if (!image) {
@@ -44,6 +44,7 @@ public:
   void forget() { seen_.clear(); }
 
   bool guesses = true; // LaunchShape::guesses
+  jit::LaunchShape::Watch watch = jit::LaunchShape::Watch::Nothing;
   int compiled = 0;
 
 private:
