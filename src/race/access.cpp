@@ -26,6 +26,8 @@ const isa::Op* BlockRaces::run(isa::Exec& exec, const isa::Op& op, const Site& s
   exec_ = &exec;
   op_ = &op;
   site_ = &site;
+  const bool weak = (site.flags & Strong) == 0 && !site.tells_bytes;
+  changes_ += weak && (site.kind == SiteKind::Load || site.kind == SiteKind::Store) ? 0 : 1;
   switch (site.kind) {
   case SiteKind::Load:
   case SiteKind::Store:
@@ -120,6 +122,21 @@ Access BlockRaces::access_of(const Site& site, std::uint32_t number, std::size_t
   by.size_and_scope =
       static_cast<std::uint8_t>(std::countr_zero(site.element) | static_cast<int>(site.scope) << 4);
   return by;
+}
+
+NearOrder BlockRaces::near_order() const {
+  NearOrder order;
+  order.block = number_;
+  order.before = before_;
+  order.beside = races_.last_run_of(*command_);
+  return order;
+}
+
+void BlockRaces::set_thread(NearOrder& order, std::size_t index) const {
+  order.block_known = now_[index].block_known;
+  order.warp_known = threads_[index].warp_known;
+  order.thread = static_cast<std::uint16_t>(index);
+  order.knows_others = !threads_[index].others.empty();
 }
 
 void BlockRaces::touch(
@@ -312,6 +329,69 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
 }
 
+/// Of an access to words of global memory or the block's own shared memory, if it is aligned.
+Shadow* BlockRaces::shadow_of_words(const Site& site, std::uint64_t address) {
+  if ((address & 3) != 0) {
+    return nullptr;
+  }
+  if (site.shared) {
+    return address < std::uint64_t{1} << memory::shared_rank_shift ? &shared_ : nullptr;
+  }
+  return isa::in_window(address) ? nullptr : &races_.global();
+}
+
+/// Do the lanes of the warp know the same, and of other blocks nothing?
+bool BlockRaces::know_the_same(std::size_t w) {
+  Knowledge& knowledge = knowledge_[w];
+  if (knowledge.changes != changes_) {
+    knowledge.changes = changes_;
+    const std::size_t first =
+        w * isa::warp_size + static_cast<std::size_t>(std::countr_zero(live(w)));
+    knowledge.same = true;
+    for (LaneMask m = live(w); m != 0; m &= m - 1) {
+      const std::size_t index = w * isa::warp_size + static_cast<std::size_t>(std::countr_zero(m));
+      knowledge.same = knowledge.same && now_[index] == now_[first] &&
+                       threads_[index].warp_known == threads_[first].warp_known &&
+                       threads_[index].others.empty();
+    }
+  }
+  return knowledge.same;
+}
+
+/// Reads of the same words by all lanes of a warp. True: done. What is kept of them are the last
+/// two, or the last one and what is farther away: those between the first two and the last two make
+/// no difference.
+bool BlockRaces::read_together(
+    const Site& site,
+    Access by,
+    std::size_t w,
+    std::uint64_t words,
+    const std::uint64_t (&address)[isa::warp_size]
+) {
+  if (address[0] != address[1] || address[0] != address[isa::warp_size - 1]) {
+    return false;
+  }
+  std::uint64_t apart = 0;
+  for (const std::uint64_t a : address) {
+    apart |= a ^ address[0];
+  }
+  Shadow* shadow = apart == 0 ? shadow_of_words(site, address[0]) : nullptr;
+  const std::size_t first = w * isa::warp_size;
+  if (shadow == nullptr || !know_the_same(w)) {
+    return false;
+  }
+  NearOrder order = near_order();
+  set_thread(order, first);
+  by.tick = now_[first].tick;
+  for (const std::size_t lane : {0, 1, isa::warp_size - 2, isa::warp_size - 1}) {
+    order.thread = by.thread = static_cast<std::uint16_t>(first + lane);
+    if (!shadow->touch_words(address[0], words, by, order)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// `expected`: by a comparison.
 void BlockRaces::look_at_access(
     isa::Exec& exec,
@@ -328,8 +408,10 @@ void BlockRaces::look_at_access(
   const bool plain_word = !strong && site.element == 4 && site.count == 1 && !site.tells_bytes &&
                           site.kind != SiteKind::BulkStoreZeros;
   const bool read_of_word = plain_word && site.kind == SiteKind::Load;
-  Access plain = plain_word ? access_of(site, op.target, w * isa::warp_size) : Access{};
-  constexpr std::uint64_t end_of_own = std::uint64_t{1} << memory::shared_rank_shift;
+  const bool plain_words = !strong && site.element % 4 == 0 && !site.tells_bytes &&
+                           site.kind != SiteKind::BulkStoreZeros;
+  const std::uint64_t words = std::uint64_t{site.element} * site.count / 4;
+  Access plain = plain_words ? access_of(site, op.target, w * isa::warp_size) : Access{};
   struct { // of the last read that was known for the whole warp
     std::uint64_t address = ~std::uint64_t{0};
     std::uint32_t tick = 0, block_known = 0;
@@ -338,9 +420,15 @@ void BlockRaces::look_at_access(
   constexpr std::size_t half = isa::warp_size / 2;
   LaneMask known_for_warp = 0;
   const LaneMask open = read_of_word ? read_words(site, plain, w, lanes, address) : lanes;
+  if (plain_words && site.kind == SiteKind::Load && open == isa::all_lanes &&
+      read_together(site, plain, w, words, address)) {
+    return;
+  }
+  NearOrder order = near_order();
   for (LaneMask m = open; m != 0; m &= m - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(m));
-    if (plain_word && (address[lane] & 3) == 0) {
+    Shadow* shadow = plain_words ? shadow_of_words(site, address[lane]) : nullptr;
+    if (shadow != nullptr) {
       const Now& thread = now_[w * isa::warp_size + lane];
       if (read_of_word && address[lane] == last.address && thread.tick == last.tick &&
           thread.block_known == last.block_known) {
@@ -356,20 +444,20 @@ void BlockRaces::look_at_access(
       plain.tick = thread.tick;
       using WordRead = Shadow::WordRead;
       WordRead kept = WordRead::No;
-      const bool own_shared = site.shared && address[lane] < end_of_own;
-      if (own_shared || (!site.shared && !isa::in_window(address[lane]))) {
-        Shadow& shadow = own_shared ? shared_ : races_.global();
-        if (read_of_word) {
-          kept = shadow.read_word(address[lane], plain, thread.block_known);
-        } else if (shadow.write_word(address[lane], plain, thread.block_known)) {
-          kept = WordRead::ForThread;
-        }
+      if (read_of_word) {
+        kept = shadow->read_word(address[lane], plain, thread.block_known);
+      } else if (plain_word && shadow->write_word(address[lane], plain, thread.block_known)) {
+        kept = WordRead::ForThread;
       }
       if (kept == WordRead::ForWarp) {
         last = {address[lane], thread.tick, thread.block_known};
         known_for_warp |= LaneMask{1} << lane;
       }
       if (kept != WordRead::No) {
+        continue;
+      }
+      set_thread(order, w * isa::warp_size + lane);
+      if (shadow->touch_words(address[lane], words, plain, order)) {
         continue;
       }
     }

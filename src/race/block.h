@@ -152,6 +152,15 @@ private:
       isa::LaneMask lanes,
       const std::uint64_t (&address)[isa::warp_size]
   );
+  Shadow* shadow_of_words(const Site& site, std::uint64_t address);
+  bool know_the_same(std::size_t w);
+  bool read_together(
+      const Site& site,
+      Access by,
+      std::size_t w,
+      std::uint64_t words,
+      const std::uint64_t (&address)[isa::warp_size]
+  );
   const isa::Op* run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
   void look_at_access(
       isa::Exec& exec,
@@ -164,6 +173,8 @@ private:
   );
   void run_fence(const Site& site, std::uint32_t number, std::size_t w, isa::LaneMask lanes);
   Access access_of(const Site& site, std::uint32_t number, std::size_t index) const;
+  NearOrder near_order() const;
+  void set_thread(NearOrder& order, std::size_t index) const;
   void touch(const Place& place, std::uint64_t bytes, const Access& by, std::size_t index);
   void strong_access(const Place& place, const Access& by, const Site& site, std::size_t index);
   bool race(
@@ -222,9 +233,17 @@ private:
   machine::Block& block_;
   std::uint32_t number_ = 0; // as an agent
   std::uint32_t cluster_ = 0;
+  std::uint32_t before_ = 0; // NearOrder::before
   CommandInfoPtr command_;
   std::vector<Thread> threads_;
   std::vector<Now> now_; // of each
+  /// know_the_same(), of a warp, found out when changes_ was that.
+  struct Knowledge {
+    std::uint64_t changes = 0;
+    bool same = false;
+  };
+  std::vector<Knowledge> knowledge_;
+  std::uint64_t changes_ = 1; // of what threads know, perhaps
   /// A read by a whole warp of words in shared memory for which there was nothing to do, and is
   /// nothing for other warps.
   struct Settled {

@@ -346,8 +346,31 @@ void Races::host_side_access(
 // --- Threads -----------------------------------------------------------------------------------
 
 std::uint32_t Races::new_agent(Agent agent) {
+  const auto number = static_cast<std::uint32_t>(agents_.size());
+  if (runs_.empty() || runs_.back().command->id != agent.command->id) {
+    runs_.push_back({number, agent.command});
+  }
   agents_.push_back(std::move(agent));
-  return static_cast<std::uint32_t>(agents_.size() - 1);
+  return number;
+}
+
+// Commands that have completed before one that has completed before this one have so, too: the
+// search goes on where it ended for that one.
+std::uint32_t Races::first_not_before(const CommandInfo& command) {
+  if (command.before == nullptr) {
+    return 0;
+  }
+  if (command.id != runs_before_command_) {
+    if (command.part_of != nullptr || !command.before->contains(runs_before_command_)) {
+      runs_before_ = 0;
+    }
+    while (runs_before_ < runs_.size() && runs_[runs_before_].command->id != command.id &&
+           command.follows(*runs_[runs_before_].command, *command.before)) {
+      ++runs_before_;
+    }
+    runs_before_command_ = command.id;
+  }
+  return runs_before_ < runs_.size() ? runs_[runs_before_].first : ~0U;
 }
 
 bool Races::includes(Scope scope, std::uint32_t a, std::uint32_t b) const {

@@ -84,6 +84,28 @@ struct Page {
   std::array<Cell, bytes / 4> cells{};
 };
 
+/// What of the order of earlier accesses and one by a thread is known without a look at clocks.
+struct NearOrder {
+  std::uint32_t block = 0;  // of the thread
+  std::uint32_t before = 0; // agents below have ended before the thread's kernel began
+  std::uint32_t beside = 0; // agents from here on, but for the thread's block, are of its kernel
+  std::uint32_t block_known = 0;
+  std::uint32_t warp_known = 0;
+  std::uint16_t thread = 0;
+  bool knows_others = false; // perhaps: it has been told of others by more than barriers
+
+  /// It happened before.
+  bool ordered(const Access& a) const {
+    return a.block == block ? a.thread == thread || a.tick <= block_known ||
+                                  (a.thread / 32 == thread / 32 && a.tick <= warp_known)
+                            : a.block < before;
+  }
+  /// Nothing orders it, if not ordered().
+  bool apart(const Access& a) const {
+    return !knows_others && (a.block == block || a.block >= beside);
+  }
+};
+
 class Shadow {
 public:
   /// `pages_left` is shared by all shadows: the limit.
@@ -254,6 +276,41 @@ public:
     return true;
   }
 
+  /// touch() of a plain access to whole words, where `order` says all that it asks for and there is
+  /// no race; false: touch() has to do it, to which it makes no difference what was done here.
+  [[gnu::always_inline]] bool touch_words(
+      std::uint64_t address,
+      std::uint64_t words,
+      const Access& by,
+      const NearOrder& order
+  ) {
+    ++changes_;
+    for (; words != 0; --words, address += 4) {
+      Page* page = this->page(address / Page::bytes);
+      const auto open = [&](const Access& a) { return a.any() && !order.ordered(a); };
+      if (page == nullptr || open(page->write) || (by.writes() && open(page->read))) {
+        return false;
+      }
+      page->touched = true;
+      Cell& cell = page->cells[address % Page::bytes / 4];
+      if (cell.more != 0 || open(cell.write)) {
+        return false;
+      }
+      if (!by.writes()) {
+        if (!read_cell(cell, by, order)) {
+          return false;
+        }
+      } else if (!open(cell.read) && !open(cell.far_read)) {
+        cell.write = by;
+        cell.read = cell.far_read = {};
+        cell.sync = 0;
+      } else {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /// The same for all of a page, by something on the host's side: one record for the whole.
   template <class Ordered, class Race>
   void
@@ -335,6 +392,32 @@ private:
       far = last;
     }
     last = by;
+  }
+
+  /// touch_cell() of a read, where the last write is ordered before it.
+  [[gnu::always_inline]] static bool
+  read_cell(Cell& cell, const Access& by, const NearOrder& order) {
+    const Access& last = cell.read;
+    if (last.block == by.block && last.tick == by.tick && last.thread == by.thread &&
+        last.flags == by.flags && last.size_and_scope == by.size_and_scope) {
+      return true;
+    }
+    if (!last.any() || order.ordered(last)) {
+      if (cell.far_read.any()) {
+        if (order.ordered(cell.far_read)) {
+          cell.far_read = {};
+        } else if (!order.apart(cell.far_read)) {
+          return false;
+        }
+      }
+      cell.read = by;
+      return true;
+    }
+    if (!order.apart(last)) {
+      return false;
+    }
+    keep_apart(cell.read, cell.far_read, by);
+    return true;
   }
 
   template <class Ordered, class Race>
