@@ -220,6 +220,25 @@ template <std::size_t distance> LaneMask same_as_before(const std::uint64_t (&ad
 
 } // namespace
 
+namespace {
+
+/// Does each half of the warp access the words of a segment, lane n the n-th?
+bool in_rows(const std::uint64_t (&address)[isa::warp_size]) {
+  constexpr std::size_t half = isa::warp_size / 2;
+  static_assert(Segment::words == half);
+  if ((address[0] | address[half]) % Segment::bytes != 0 || address[1] - address[0] != 4) {
+    return false;
+  }
+  std::uint64_t differ = 0;
+  for (std::size_t lane = 0; lane < half; ++lane) {
+    differ |= address[lane] ^ (address[0] + lane * 4);
+    differ |= address[lane + half] ^ (address[half] + lane * 4);
+  }
+  return differ == 0;
+}
+
+} // namespace
+
 /// Plain reads of words in shared memory by a whole warp at once, if its lanes know the same. Of
 /// lanes that read one word the first two are looked at. For the others there is nothing to do:
 /// two of their warp are kept by then, or one of them and one that is farther away. The result is
@@ -232,21 +251,7 @@ LaneMask BlockRaces::read_words(
     const std::uint64_t (&address)[isa::warp_size]
 ) {
   const std::size_t first = w * isa::warp_size;
-  bool same = lanes == isa::all_lanes;
-  std::uint64_t together = 0;
-  std::uint64_t apart = 0; // bits in which addresses differ
-  for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
-    same &= now_[first + lane] == now_[first];
-    together |= address[lane];
-    apart |= address[lane] ^ address[0];
-  }
-  constexpr std::uint64_t end_of_own = std::uint64_t{1} << memory::shared_rank_shift;
-  if (!same || (together & 3) != 0 || !site.shared || together >= end_of_own ||
-      apart >= Page::bytes) {
-    return lanes;
-  }
-  Page* page = shared_.page_to_read(address[0] / Page::bytes);
-  if (page == nullptr) {
+  if (lanes != isa::all_lanes || !site.shared || !knowledge_of(w).same) {
     return lanes;
   }
   constexpr std::size_t most_settled = 64;
@@ -261,6 +266,20 @@ LaneMask BlockRaces::read_words(
       return 0;
     }
   }
+  std::uint64_t together = 0;
+  std::uint64_t apart = 0; // bits in which addresses differ
+  for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
+    together |= address[lane];
+    apart |= address[lane] ^ address[0];
+  }
+  constexpr std::uint64_t end_of_own = std::uint64_t{1} << memory::shared_rank_shift;
+  if ((together & 3) != 0 || together >= end_of_own || apart >= Page::bytes) {
+    return lanes;
+  }
+  Page* page = shared_.page_to_read(address[0] / Page::bytes);
+  if (page == nullptr) {
+    return lanes;
+  }
   by.tick = now_[first].tick;
   const std::uint32_t known = now_[first].block_known;
   const auto read = [&](int number) __attribute__((always_inline)) {
@@ -269,10 +288,28 @@ LaneMask BlockRaces::read_words(
     return shared_.read_word(*page, address[lane], by, known);
   };
   using WordRead = Shadow::WordRead;
-  const LaneMask next_to = same_as_before<1>(address);
-  const LaneMask half_away = same_as_before<isa::warp_size / 2>(address);
   LaneMask left = 0;
   bool settled = true;
+  if (in_rows(address)) {
+    const auto read_row = [&](std::size_t half) {
+      by.thread = static_cast<std::uint16_t>(first + half);
+      Cell* cell = shared_.cell_for_half(*page, address[half]);
+      return cell != nullptr ? shared_.read_word(*page, *cell, by, known) : WordRead::No;
+    };
+    constexpr std::size_t half = isa::warp_size / 2;
+    const WordRead low = read_row(0);
+    if (low != WordRead::No) {
+      lanes = 0;
+      settled = low == WordRead::ForWarp;
+      if (address[0] != address[half] || !settled) {
+        const WordRead high = read_row(half);
+        settled = settled && high == WordRead::ForWarp;
+        left = high == WordRead::No ? isa::all_lanes << half : 0;
+      }
+    }
+  }
+  const LaneMask next_to = lanes != 0 ? same_as_before<1>(address) : 0;
+  const LaneMask half_away = lanes != 0 ? same_as_before<isa::warp_size / 2>(address) : 0;
   for (LaneMask m = lanes; m != 0;) {
     const int lane = std::countr_zero(m);
     const LaneMask bit = LaneMask{1} << lane;
@@ -294,7 +331,7 @@ LaneMask BlockRaces::read_words(
   }
   for (std::size_t lane = 0; settled && lane < isa::warp_size; ++lane) {
     settled = Shadow::is_settled(*page, address[lane]);
-    before.address[lane] = static_cast<std::uint32_t>(address[lane]);
+    before.address[lane] = address[lane];
   }
   before.changes = settled ? shared_.changes() : ~std::uint64_t{0};
   before.now = now_[first];
@@ -340,22 +377,63 @@ Shadow* BlockRaces::shadow_of_words(const Site& site, std::uint64_t address) {
   return isa::in_window(address) ? nullptr : &races_.global();
 }
 
-/// Do the lanes of the warp know the same, and of other blocks nothing?
-bool BlockRaces::know_the_same(std::size_t w) {
+const BlockRaces::Knowledge& BlockRaces::knowledge_of(std::size_t w) {
   Knowledge& knowledge = knowledge_[w];
   if (knowledge.changes != changes_) {
-    knowledge.changes = changes_;
+    knowledge = {changes_, true, true};
     const std::size_t first =
         w * isa::warp_size + static_cast<std::size_t>(std::countr_zero(live(w)));
-    knowledge.same = true;
     for (LaneMask m = live(w); m != 0; m &= m - 1) {
       const std::size_t index = w * isa::warp_size + static_cast<std::size_t>(std::countr_zero(m));
       knowledge.same = knowledge.same && now_[index] == now_[first] &&
-                       threads_[index].warp_known == threads_[first].warp_known &&
-                       threads_[index].others.empty();
+                       threads_[index].warp_known == threads_[first].warp_known;
+      knowledge.alone = knowledge.alone && threads_[index].others.empty();
     }
   }
-  return knowledge.same;
+  return knowledge;
+}
+
+/// A plain access of a word each by all lanes of a warp that know the same. The result is the lanes
+/// that are left.
+LaneMask BlockRaces::look_at_rows(
+    const Site& site,
+    Access by,
+    std::size_t w,
+    const std::uint64_t (&address)[isa::warp_size]
+) {
+  const std::size_t first = w * isa::warp_size;
+  LaneMask left = isa::all_lanes;
+  NearOrder order = near_order();
+  set_thread(order, first);
+  order.knows_others = !knowledge_of(w).alone;
+  by.tick = now_[first].tick;
+  constexpr std::size_t half = isa::warp_size / 2;
+  for (const std::size_t lane : {std::size_t{0}, half}) {
+    Shadow* shadow = shadow_of_words(site, address[lane]);
+    Page* page = shadow != nullptr ? shadow->page(address[lane] / Page::bytes) : nullptr;
+    Cell* cell = page != nullptr ? shadow->cell_for_half(*page, address[lane]) : nullptr;
+    if (cell == nullptr) {
+      continue;
+    }
+    order.thread = by.thread = static_cast<std::uint16_t>(first + lane);
+    using WordRead = Shadow::WordRead;
+    bool done = false;
+    if (page->write.any()) {
+      // As touch_words() does.
+    } else if (site.kind == SiteKind::Load) {
+      const WordRead kept = shadow->read_word(*page, *cell, by, order.block_known);
+      if (kept == WordRead::ForWarp && address[0] == address[half]) {
+        return 0;
+      }
+      done = kept != WordRead::No;
+    } else if (!page->read.any()) {
+      done = shadow->write_word(*page, *cell, by, order.block_known);
+    }
+    if (done || shadow->touch_word(*page, *cell, by, order)) {
+      left &= lane == 0 ? isa::all_lanes << half : ~(isa::all_lanes << half);
+    }
+  }
+  return left;
 }
 
 /// Reads of the same words by all lanes of a warp. True: done. What is kept of them are the last
@@ -377,7 +455,7 @@ bool BlockRaces::read_together(
   }
   Shadow* shadow = apart == 0 ? shadow_of_words(site, address[0]) : nullptr;
   const std::size_t first = w * isa::warp_size;
-  if (shadow == nullptr || !know_the_same(w)) {
+  if (shadow == nullptr || !knowledge_of(w).same || !knowledge_of(w).alone) {
     return false;
   }
   NearOrder order = near_order();
@@ -419,7 +497,10 @@ void BlockRaces::look_at_access(
   // Blocks 16 threads wide: the second half of a warp reads what the first half has read.
   constexpr std::size_t half = isa::warp_size / 2;
   LaneMask known_for_warp = 0;
-  const LaneMask open = read_of_word ? read_words(site, plain, w, lanes, address) : lanes;
+  LaneMask open = read_of_word ? read_words(site, plain, w, lanes, address) : lanes;
+  if (plain_word && open == isa::all_lanes && in_rows(address) && knowledge_of(w).same) {
+    open = look_at_rows(site, plain, w, address);
+  }
   if (plain_words && site.kind == SiteKind::Load && open == isa::all_lanes &&
       read_together(site, plain, w, words, address)) {
     return;

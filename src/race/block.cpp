@@ -24,7 +24,7 @@ template <class F> void each(LaneMask lanes, F&& f) {
 BlockRaces::BlockRaces(Races& races, machine::Block& block)
     : races_(races),
       block_(block),
-      shared_(races.pages_left()) {}
+      shared_(races.shadow_bytes_left()) {}
 
 void BlockRaces::started() {
   if (command_ == nullptr) {

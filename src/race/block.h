@@ -153,7 +153,12 @@ private:
       const std::uint64_t (&address)[isa::warp_size]
   );
   Shadow* shadow_of_words(const Site& site, std::uint64_t address);
-  bool know_the_same(std::size_t w);
+  isa::LaneMask look_at_rows(
+      const Site& site,
+      Access by,
+      std::size_t w,
+      const std::uint64_t (&address)[isa::warp_size]
+  );
   bool read_together(
       const Site& site,
       Access by,
@@ -237,11 +242,13 @@ private:
   CommandInfoPtr command_;
   std::vector<Thread> threads_;
   std::vector<Now> now_; // of each
-  /// know_the_same(), of a warp, found out when changes_ was that.
+  /// Of the live lanes of a warp, when changes_ was that.
   struct Knowledge {
     std::uint64_t changes = 0;
-    bool same = false;
+    bool same = false;  // they know the same of their block
+    bool alone = false; // they know nothing of others, but from barriers and launches
   };
+  const Knowledge& knowledge_of(std::size_t w);
   std::vector<Knowledge> knowledge_;
   std::uint64_t changes_ = 1; // of what threads know, perhaps
   /// A read by a whole warp of words in shared memory for which there was nothing to do, and is
@@ -249,7 +256,7 @@ private:
   struct Settled {
     std::uint64_t changes = ~std::uint64_t{0}; // of shared_
     Now now;
-    std::array<std::uint32_t, isa::warp_size> address{};
+    std::array<std::uint64_t, isa::warp_size> address{};
   };
   std::vector<Settled> settled_;          // by address of the first lane
   std::vector<std::uint8_t> turns_given_; // by site: turn_for_others()

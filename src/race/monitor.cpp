@@ -14,9 +14,9 @@
 namespace heddle::race {
 namespace {
 
-/// Shadow memory at most: 2 GiB, which is what about 140 MiB of memory need that single threads
-/// access.
-constexpr std::uint64_t page_limit = (std::uint64_t{2} << 30) / sizeof(Page);
+/// Shadow memory at most: 2 GiB, which is what about 130 MiB of memory need that single threads
+/// access in any order, and all of 1.8 GiB that warps access row by row.
+constexpr std::uint64_t shadow_limit = std::uint64_t{2} << 30;
 
 std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   return fmt::format("({},{},{})", x, y, z);
@@ -78,8 +78,8 @@ bool CommandInfo::follows(const CommandInfo& other, const CommandSet& completed)
 
 Races::Races(memory::AddressSpace& space, std::uint64_t seed)
     : space_(space),
-      pages_left_(page_limit),
-      global_(pages_left_) {
+      bytes_left_(shadow_limit),
+      global_(bytes_left_) {
   sites_.emplace_back();
   agents_.emplace_back();
   syncs_.emplace_back();

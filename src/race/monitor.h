@@ -116,7 +116,7 @@ public:
   /// One for each pair of source lines, in the order in which they were found.
   std::vector<RaceReport> reports() const;
   /// Did the shadow memory run out? Then accesses to what came last were not looked at.
-  bool limited() const { return pages_left_ == 0; }
+  bool limited() const { return bytes_left_ == 0; }
 
   // --- For BlockRaces ----------------------------------------------------------------------------
   const Site& site(std::uint32_t number) const { return sites_[number]; }
@@ -133,7 +133,7 @@ public:
   }
   CommandInfoPtr command_of(const machine::Grid& grid);
   Shadow& global() { return global_; }
-  std::uint64_t& pages_left() { return pages_left_; }
+  std::uint64_t& shadow_bytes_left() { return bytes_left_; }
   std::vector<Message>& messages(std::uint32_t sync) { return syncs_[sync]; }
   std::uint32_t new_sync() {
     syncs_.emplace_back();
@@ -185,7 +185,7 @@ private:
 
   memory::AddressSpace& space_;
   bool yields_behind_reads_ = true, yields_before_writes_ = true;
-  std::uint64_t pages_left_;
+  std::uint64_t bytes_left_;
   Shadow global_;
   std::deque<Site> sites_; // 0 stays free
   std::unordered_set<const isa::Code*> known_codes_;

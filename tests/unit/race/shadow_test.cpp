@@ -16,8 +16,8 @@ Access access(std::uint32_t block, std::uint16_t thread, std::uint8_t flags) {
 }
 
 struct Fixture {
-  std::uint64_t pages = 16;
-  Shadow shadow{pages};
+  std::uint64_t bytes = 1 << 20;
+  Shadow shadow{bytes};
   int races = 0;
   bool strong = false; // two strong accesses do not race
 
@@ -133,7 +133,7 @@ TEST(Shadow, WholePages) {
 
 TEST(Shadow, TheLimitIsKept) {
   Fixture f;
-  f.pages = 1;
+  f.bytes = sizeof(Page) + sizeof(Segment::Cells);
   f.touch(0, 4, access(1, 0, Write));
   f.touch(4096, 4, access(1, 0, Write));
   EXPECT_EQ(f.touch(4096, 4, access(1, 1, Write)), 0);
