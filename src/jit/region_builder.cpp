@@ -544,7 +544,7 @@ LaneValue RegionBuilder::leave_unless_in_parties(std::uint32_t k) {
   const isa::Ref members = membermask(k);
   const LaneValue named =
       members.none() ? LaneValue{Shape::uniform()} : input(members, b_.getInt32Ty());
-  if (named.shape.is_uniform()) {
+  if (named.shape.is_uniform() || is_watched()) { // several parties: a turn ends there
     leave_unless_converged(k);
     return {Shape::uniform(), active_};
   }

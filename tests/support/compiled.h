@@ -27,14 +27,17 @@ public:
     }
     jit::LaunchShape shape = jit::LaunchShape::of(kernel, block_x, watch);
     shape.guesses = guesses;
-    const auto image = jit::compile_kernel(handlers(), kernel, shape);
-    if (!image) {
-      if (image.error().kind != ErrorKind::Unsupported) {
-        throw std::runtime_error(image.error().message);
+    if (!keeps_image || image_.empty()) {
+      auto image = jit::compile_kernel(handlers(), kernel, shape);
+      if (!image) {
+        if (image.error().kind != ErrorKind::Unsupported) {
+          throw std::runtime_error(image.error().message);
+        }
+        return;
       }
-      return;
+      image_ = std::move(*image);
     }
-    const auto done = jit::install_image(kernel, *image);
+    const auto done = jit::install_image(kernel, image_);
     if (!done || *done == 0) {
       throw std::runtime_error(done ? "an image that does not fit" : done.error().message);
     }
@@ -43,7 +46,8 @@ public:
   /// Kernels are freed with their program; others may come to lie there.
   void forget() { seen_.clear(); }
 
-  bool guesses = true; // LaunchShape::guesses
+  bool guesses = true;      // LaunchShape::guesses
+  bool keeps_image = false; // of the first kernel: the others are the same one
   jit::LaunchShape::Watch watch = jit::LaunchShape::Watch::Nothing;
   int compiled = 0;
 
@@ -55,6 +59,7 @@ private:
     }
     return *loaded;
   }
+  std::vector<std::byte> image_;
   std::mutex mutex_;
   std::set<const isa::Kernel*> seen_;
 };
