@@ -121,6 +121,10 @@ std::string both(
   kernels->watch = watch;
   kernels->guesses = guesses;
   kernels->keeps_image = true;
+  { // there is one address space at a time
+    OneKernel unwatched(body, variables);
+    EXPECT_TRUE(kernels->compile(**unwatched.runner().program().kernel("k"), config.block.x));
+  }
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
     kernels->forget();
     kernels->compiled = 0;
