@@ -370,9 +370,9 @@ void BlockUnwritten::addresses(
     const Use& use,
     std::uint64_t (&address)[isa::warp_size]
 ) {
-  if (use.in_shared()) {
+  if (use.in_shared) {
     isa::addresses<isa::Space::Shared>(exec, *use.op, address);
-  } else if (use.in_local()) {
+  } else if (use.in_local) {
     isa::addresses<isa::Space::Local>(exec, *use.op, address);
   } else {
     isa::addresses<isa::Space::Generic>(exec, *use.op, address);
@@ -381,7 +381,7 @@ void BlockUnwritten::addresses(
 
 BlockUnwritten::Place
 BlockUnwritten::place(isa::Exec& exec, const Use& use, std::uint64_t address, int lane) {
-  Place at = place(exec, address, use.in_shared(), use.in_local(), lane);
+  Place at = place(exec, address, use.in_shared, use.in_local, lane);
   if (at.area != nullptr && !at.area->contains(at.offset, use.bytes_accessed())) {
     at.area = nullptr; // a fault
   }
@@ -430,7 +430,7 @@ BlockUnwritten::place(isa::Exec& exec, std::uint64_t address, bool shared, bool 
 }
 
 void BlockUnwritten::access(isa::Exec& exec, Registers& r, const Use& use) {
-  if (use.at_parameters()) {
+  if (use.at_parameters) {
     clear(r, use, exec.mask());
     return;
   }

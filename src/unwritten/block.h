@@ -86,6 +86,12 @@ private:
 
   // --- Compiled code (region.cpp)
   const Use& use_of(const isa::Code& code, const isa::Op& op);
+  bool reads_written(
+      isa::Exec& exec,
+      const Use& use,
+      isa::LaneMask lanes,
+      const std::uint64_t (&address)[isa::warp_size]
+  );
   bool is_plain(
       isa::Exec& exec,
       const Use& use,

@@ -6,6 +6,8 @@
 // follows it.
 #include "isa/region.h"
 
+#include "isa/ops_address.h"
+
 #include "unwritten/block.h"
 
 #include <algorithm>
@@ -16,6 +18,36 @@ namespace heddle::unwritten {
 
 using isa::LaneMask;
 
+/// Has somebody written everything between the lowest and the highest address, which are close?
+bool BlockUnwritten::reads_written(
+    isa::Exec& exec,
+    const Use& use,
+    LaneMask lanes,
+    const std::uint64_t (&address)[isa::warp_size]
+) {
+  constexpr std::int64_t close = 256;
+  const std::uint64_t from = address[std::countr_zero(lanes)];
+  std::int32_t lowest = 0; // distances from there, in which a vector has room for more lanes
+  std::int32_t highest = 0;
+  std::uint64_t far = 0;
+  for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
+    const bool executes = (lanes >> lane & 1) != 0;
+    const std::uint64_t distance = executes ? address[lane] - from : 0;
+    far |= distance + close;
+    const auto near = static_cast<std::int32_t>(distance);
+    lowest = std::min(lowest, near);
+    highest = std::max(highest, near);
+  }
+  const std::uint64_t low = from + static_cast<std::uint64_t>(std::int64_t{lowest});
+  const std::uint64_t bytes = static_cast<std::uint64_t>(highest - lowest) + use.bytes_accessed();
+  if (far >= 2 * close || use.in_local || (!use.in_shared && isa::in_window(low))) {
+    return false;
+  }
+  const Place at = place(exec, low, use.in_shared, /*local=*/false, 0);
+  return at.area != nullptr && at.area->contains(at.offset, bytes) &&
+         at.area->all_written(at.offset, bytes);
+}
+
 /// Can the access put nothing unwritten into a register? A store is noted.
 bool BlockUnwritten::is_plain(
     isa::Exec& exec,
@@ -25,12 +57,15 @@ bool BlockUnwritten::is_plain(
 ) {
   const std::uint64_t bytes = use.bytes_accessed();
   const bool store = use.kind == Kind::Store;
+  if (!store && reads_written(exec, use, lanes, address)) {
+    return true;
+  }
   for (LaneMask m = lanes; m != 0;) {
     const int lane = std::countr_zero(m);
     const auto first = static_cast<std::size_t>(lane);
     // Lanes whose bytes lie behind each other at once; each has local memory of its own.
     std::size_t end = first + 1;
-    const bool whole = lanes == isa::all_lanes && !use.in_local();
+    const bool whole = lanes == isa::all_lanes && !use.in_local;
     while (whole && end < isa::warp_size && address[end] == address[end - 1] + bytes) {
       ++end;
     }
@@ -89,7 +124,7 @@ bool BlockUnwritten::may_call_in_region(isa::Exec& exec, const isa::Op& op) {
   switch (use.kind) {
   case Kind::Load:
   case Kind::Update: {
-    if (use.at_parameters()) {
+    if (use.at_parameters) {
       return true;
     }
     std::uint64_t address[isa::warp_size];
