@@ -408,6 +408,7 @@ private:
   void look_behind();
   /// Goes on in the frame's compiled code, which may answer `op` itself: nothing was done then.
   const Op* enter_region(const Op& op);
+  void note_entry(const Op& op, std::uint64_t ops);
   static const Op* interpret_for_region(RegionContext& context, const Op& op, LaneMask lanes);
   std::byte* reached(int lane, std::byte* at, std::uint32_t bytes, bool store);
   std::byte*
@@ -432,6 +433,13 @@ private:
   }
   std::array<memory::Range, range_sites> cache_{};
   std::uint64_t cache_generation_ = 0;
+  /// How often a region that ends where lanes part was entered at an op, and how many ops it has
+  /// executed then: note_entry().
+  struct Entered {
+    std::uint32_t times = 0;
+    std::uint32_t ops = 0;
+  };
+  std::array<Entered, range_sites> entered_{};
   Warp* warp_ = nullptr;
   Frame* frame_ = nullptr;
   Environment* environment_ = nullptr;

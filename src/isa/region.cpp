@@ -106,6 +106,23 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
   context.alone = alone_ ? 1 : 0;
 }
 
+/// To enter a region and to leave it costs as much as to interpret some ops. Where it is left too
+/// soon, because lanes mostly part there, it is not entered at that op any more.
+void Exec::note_entry(const Op& op, std::uint64_t ops) {
+  constexpr std::uint32_t enough_times = 64;
+  constexpr std::uint32_t enough_ops = 24;
+  Entered& entered = entered_[reinterpret_cast<std::uintptr_t>(&op) / sizeof(Op) % entered_.size()];
+  ++entered.times;
+  entered.ops += static_cast<std::uint32_t>(std::min<std::uint64_t>(ops, enough_ops * 16));
+  if (entered.times == enough_times) {
+    if (entered.ops < enough_times * enough_ops) {
+      auto& flags = const_cast<std::uint8_t&>(op.flags);
+      __atomic_fetch_and(&flags, static_cast<std::uint8_t>(~Compiled), __ATOMIC_RELAXED);
+    }
+    entered = {};
+  }
+}
+
 const Op* Exec::enter_region(const Op& op) {
   const Code& code = *frame_->code;
   const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
@@ -173,6 +190,9 @@ const Op* Exec::enter_region(const Op& op) {
   }
   fuel_ = fuel;
   executed_ += context.executed;
+  if (words.watched()) {
+    note_entry(op, context.executed / lanes_);
+  }
   if (fault.lanes != 0) {
     fault.put(*this);
     set_lanes(warp_->pc, group_, op_);
