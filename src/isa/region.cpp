@@ -110,10 +110,11 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
 /// soon, because lanes mostly part there, it is not entered at that op any more.
 void Exec::note_entry(const Op& op, std::uint64_t ops) {
   constexpr std::uint32_t enough_times = 64;
-  constexpr std::uint32_t enough_ops = 24;
+  const std::uint32_t enough_ops = block_.watch->enough_ops;
   Entered& entered = entered_[reinterpret_cast<std::uintptr_t>(&op) / sizeof(Op) % entered_.size()];
   ++entered.times;
-  entered.ops += static_cast<std::uint32_t>(std::min<std::uint64_t>(ops, enough_ops * 16));
+  constexpr std::uint64_t many_ops = 1000;
+  entered.ops += static_cast<std::uint32_t>(std::min(ops, many_ops));
   if (entered.times == enough_times) {
     if (entered.ops < enough_times * enough_ops) {
       auto& flags = const_cast<std::uint8_t&>(op.flags);

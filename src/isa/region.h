@@ -101,6 +101,8 @@ struct RegionWatch {
   bool (*may_call)(Exec& exec, const Op& op) = nullptr;
   /// May the lanes of `exec` go on in compiled code?
   bool (*may_enter)(Exec& exec) = nullptr;
+  /// So many ops take as long in the interpreter as to enter compiled code and to leave it.
+  std::uint32_t enough_ops = 0;
 };
 
 struct RegionContext {

@@ -677,9 +677,12 @@ bool BlockRaces::may_call_in_region(isa::Exec& exec, const isa::Op& op) {
 }
 
 const isa::RegionWatch* BlockRaces::region_watch() const {
-  static constexpr isa::RegionWatch watch{accessed_in_region, may_call_in_region, [](isa::Exec&) {
-                                            return true;
-                                          }};
+  static constexpr isa::RegionWatch watch{
+      .access = accessed_in_region,
+      .may_call = may_call_in_region,
+      .may_enter = [](isa::Exec&) { return true; },
+      .enough_ops = 16
+  };
   return &watch;
 }
 

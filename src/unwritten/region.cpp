@@ -152,7 +152,12 @@ bool BlockUnwritten::may_enter_region(isa::Exec& exec) {
 }
 
 const isa::RegionWatch* BlockUnwritten::region_watch() const {
-  static constexpr isa::RegionWatch watch{accessed_in_region, may_call_in_region, may_enter_region};
+  static constexpr isa::RegionWatch watch{
+      .access = accessed_in_region,
+      .may_call = may_call_in_region,
+      .may_enter = may_enter_region,
+      .enough_ops = 6 // each of which is looked at in the interpreter
+  };
   return &watch;
 }
 
