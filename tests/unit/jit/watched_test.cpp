@@ -241,6 +241,23 @@ TEST(Watched, OthersGoFirstWhereValuesDecide) {
   EXPECT_NE(found, "");
 }
 
+// In the interpreter a turn of a warp costs some fuel, however short it is, and ends where lanes
+// meet in several parties. So the first warp's loop takes two rounds, and the second one reads
+// before the first one writes.
+TEST(Watched, TurnsEndWhereTheInterpretersDo) {
+  const std::string found = both(
+      "mov.u32 %r4, %laneid; and.b32 %r4, %r4, 24; mov.u32 %r5, 255; shl.b32 %r5, %r5, %r4;"
+      "setp.ge.u32 %p1, %r0, 32; selp.u32 %r6, 100, 400, %p1; mov.u32 %r7, %r0;"
+      "LOOP: shfl.sync.bfly.b32 %r7, %r7, 1, 0x181f, %r5; sub.u32 %r6, %r6, 1;"
+      "setp.gt.s32 %p2, %r6, 0; @%p2 bra LOOP; @%p1 bra READ; st.shared.u32 [s], 7; bra END;"
+      "READ: ld.shared.u32 %r8, [s]; add.u32 %r8, %r8, %r7; st.global.u32 [%rd4], %r8; END:",
+      {.block = {64}},
+      Watch::Shared,
+      ".shared .align 4 .b8 s[4];"
+  );
+  EXPECT_NE(found, "");
+}
+
 TEST(Watched, UnwrittenBitsAreTheInterpreters) {
   for (const char* body : {
            "ld.global.u32 %r4, [%rd3+8]; add.u32 %r4, %r4, 1; st.global.u32 [%rd4], %r4;",
