@@ -25,6 +25,7 @@ const isa::Op* BlockRaces::run(isa::Exec& exec, const isa::Op& op, const Site& s
   exec_ = &exec;
   op_ = &op;
   site_ = &site;
+  lanes_ = lanes;
   const bool weak = (site.flags & Strong) == 0 && !site.tells_bytes;
   changes_ += weak && (site.kind == SiteKind::Load || site.kind == SiteKind::Store) ? 0 : 1;
   switch (site.kind) {
@@ -406,6 +407,7 @@ std::uint64_t BlockRaces::accessed_in_region(
   races.exec_ = &exec;
   races.op_ = &op;
   races.site_ = &site;
+  races.lanes_ = lanes;
   std::uint64_t address[isa::warp_size];
   if (each != nullptr) {
     std::memcpy(address, each, sizeof address);
@@ -461,7 +463,8 @@ bool BlockRaces::same_value(
   };
   const std::uint64_t now = value(by.thread % isa::warp_size);
   if (before.site == by.site && before.block == number_ && before.tick == by.tick &&
-      before.thread / isa::warp_size == by.thread / isa::warp_size) {
+      before.thread / isa::warp_size == by.thread / isa::warp_size &&
+      (lanes_ >> before.thread % isa::warp_size & 1) != 0) {
     return value(before.thread % isa::warp_size) == now; // the same instruction, not yet done
   }
   std::uint64_t there = 0;

@@ -283,6 +283,7 @@ private:
   isa::Exec* exec_ = nullptr;
   const isa::Op* op_ = nullptr;
   const Site* site_ = nullptr;
+  isa::LaneMask lanes_ = 0;
 };
 
 } // namespace heddle::race
