@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What compiled code gains or costs in whole programs: those of the files here, or programs without arguments.
 
-  bench/suite/suite.py [--heddle HEDDLE] [--rounds N] [PROGRAM.cu …]
+  bench/suite/suite.py [--heddle HEDDLE] [--rounds N] [--flags=FLAGS] [PROGRAM.cu …]
 
 Processor time of each (user and system, of all threads and processes) on one processor, with --jit=never and with --jit=hot,
 whose cache of compiled kernels is warm: the least of ROUNDS runs, by turns. Prints the ratio of each, their
@@ -36,8 +36,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--heddle", default=str(HERE.parents[1] / "heddle"))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--flags", default="", help="further ones of heddle run: --flags=--races")
     parser.add_argument("programs", nargs="*", type=Path)
     arguments = parser.parse_args()
+    run = [arguments.heddle, "run", *arguments.flags.split()]
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     cases = [(program.stem, [program]) for program in arguments.programs]
     if not cases:
@@ -46,12 +48,12 @@ def main():
             cases += [(name, [file, "--", name]) for name in names]
     ratios, slower, wrong = [], [], []
     for name, words in cases:
-        execute([arguments.heddle, "run", "--jit=always", *words])  # compiles it, and its kernels
+        execute([*run, "--jit=always", *words])  # compiles it, and its kernels
         times = {"never": [], "hot": []}
         texts = set()
         for _ in range(arguments.rounds):
             for kernels, measured in times.items():
-                seconds, text = execute([arguments.heddle, "run", f"--jit={kernels}", *words])
+                seconds, text = execute([*run, f"--jit={kernels}", *words])
                 measured.append(seconds)
                 texts.add(text)
         if None in times["never"] + times["hot"]:

@@ -183,9 +183,8 @@ void define_run(CLI::App& app, Options& options) {
   run->add_flag(
       "--uninitialised,--uninitialized",
       options.run.device.uninitialised,
-      "Look for uses of memory that nobody has written, in one schedule; ten times slower and "
-      "more, one "
-      "core"
+      "Look for uses of memory that nobody has written, in one schedule; several times "
+      "slower, one core"
   );
   run->add_flag(
       "--source",

@@ -197,7 +197,8 @@ public:
   std::byte* special = nullptr; // SpecialLayout::bytes
   std::byte* local = nullptr;   // warp_size × local_stride bytes
   std::uint64_t local_stride = 0;
-  std::uint64_t local_bytes = 0; // of each lane: what is behind them up to the next lane is nobody's
+  std::uint64_t local_bytes =
+      0; // of each lane: what is behind them up to the next lane is nobody's
 
   Frame* push_frame(const Code* code, Frame* caller, const Op* return_op, LaneMask lanes);
   /// Lanes leave `frame`; it is freed when none is left.
@@ -360,7 +361,8 @@ public:
     std::byte* reserved = nullptr; // memory::reserved_shared_bytes of the system
     std::byte* param = nullptr;
     std::uint64_t param_bytes = 0;
-    int device = 0; // whose code it is
+    int device = 0;                     // whose code it is
+    const RegionWatch* watch = nullptr; // of the monitor, if there is one
   };
   explicit Exec(memory::AddressSpace& space) : space_(space) {}
   void enter_block(const Block& block);
@@ -406,6 +408,7 @@ private:
   void look_behind();
   /// Goes on in the frame's compiled code, which may answer `op` itself: nothing was done then.
   const Op* enter_region(const Op& op);
+  void note_entry(const Op& op, std::uint64_t ops);
   static const Op* interpret_for_region(RegionContext& context, const Op& op, LaneMask lanes);
   std::byte* reached(int lane, std::byte* at, std::uint32_t bytes, bool store);
   std::byte*
@@ -430,6 +433,13 @@ private:
   }
   std::array<memory::Range, range_sites> cache_{};
   std::uint64_t cache_generation_ = 0;
+  /// How often a region that ends where lanes part was entered at an op, and how many ops it has
+  /// executed then: note_entry().
+  struct Entered {
+    std::uint32_t times = 0;
+    std::uint32_t ops = 0;
+  };
+  std::array<Entered, range_sites> entered_{};
   Warp* warp_ = nullptr;
   Frame* frame_ = nullptr;
   Environment* environment_ = nullptr;

@@ -95,6 +95,7 @@ struct Op {
 };
 
 struct RegionContext; // region.h
+struct RegionWatch;   // region.h
 /// Compiled code. `at`: index of the op to begin with. Returns the op to go on with, or nullptr if
 /// a handler has stopped the group.
 using Region = const Op* (*)(RegionContext & context, std::uint32_t at);

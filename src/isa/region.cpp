@@ -51,6 +51,12 @@ const Op* Exec::interpret_for_region(RegionContext& context, const Op& op, LaneM
   }
   exec.op_ = &op;
   exec.mask_ = lanes << group.first;
+  const RegionWatch* watch = exec.block_.watch;
+  if (watch != nullptr && !watch->may_call(exec, op)) {
+    exec.mask_ = exec.group_;
+    context.refused = 1;
+    return nullptr;
+  }
   // Turns are the region's business: it has counted the poll.
   const std::int64_t fuel = std::exchange(exec.fuel_, std::numeric_limits<std::int64_t>::max());
   const Op* next = op.execute(exec, op);
@@ -96,7 +102,26 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
   context.write = write_registers;
   context.read = read_registers;
   context.exec = this;
+  context.watch = block_.watch != nullptr ? block_.watch->access : nullptr;
   context.alone = alone_ ? 1 : 0;
+}
+
+/// To enter a region and to leave it costs as much as to interpret some ops. Where it is left too
+/// soon, because lanes mostly part there, it is not entered at that op any more.
+void Exec::note_entry(const Op& op, std::uint64_t ops) {
+  constexpr std::uint32_t enough_times = 64;
+  const std::uint32_t enough_ops = block_.watch->enough_ops;
+  Entered& entered = entered_[reinterpret_cast<std::uintptr_t>(&op) / sizeof(Op) % entered_.size()];
+  ++entered.times;
+  constexpr std::uint64_t many_ops = 1000;
+  entered.ops += static_cast<std::uint32_t>(std::min(ops, many_ops));
+  if (entered.times == enough_times) {
+    if (entered.ops < enough_times * enough_ops) {
+      auto& flags = const_cast<std::uint8_t&>(op.flags);
+      __atomic_fetch_and(&flags, static_cast<std::uint8_t>(~Compiled), __ATOMIC_RELAXED);
+    }
+    entered = {};
+  }
 }
 
 const Op* Exec::enter_region(const Op& op) {
@@ -104,6 +129,10 @@ const Op* Exec::enter_region(const Op& op) {
   const Region region = __atomic_load_n(&code.region, __ATOMIC_ACQUIRE);
   const RegionWords words = region_words(region);
   const std::uint32_t lanes = words.lanes();
+  if (words.watched() != (block_.watch != nullptr) ||
+      (words.watched() && !block_.watch->may_enter(*this))) {
+    return &op;
+  }
   if (keep_turns_ && (!words.keeps_turns() || lanes != warp_size)) {
     return &op; // also: the lanes of a warp would not execute each op together
   }
@@ -162,6 +191,9 @@ const Op* Exec::enter_region(const Op& op) {
   }
   fuel_ = fuel;
   executed_ += context.executed;
+  if (words.watched()) {
+    note_entry(op, context.executed / lanes_);
+  }
   if (fault.lanes != 0) {
     fault.put(*this);
     set_lanes(warp_->pc, group_, op_);

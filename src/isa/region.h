@@ -78,6 +78,33 @@ std::uint64_t read_registers(
     LaneMask lanes
 );
 
+struct RegionContext;
+
+/// What a monitor (machine/monitor.h) gives to compiled code of a program that it watches. Such
+/// code is made for that (RegionWords::watched): it tells of each weak access to memory that
+/// threads share, calls handlers for everything else that the monitor has a handler for, and ends
+/// a turn wherever the interpreter would.
+struct RegionWatch {
+  /// The lanes access memory at each[lane]; nullptr: at base + lane × stride. Told of a load behind
+  /// it, of a store before it, when nothing can fail any more. 0: nothing was noted, and the
+  /// interpreter is to execute the op.
+  std::uint64_t (*access)(
+      RegionContext& context,
+      const Op& op,
+      LaneMask lanes,
+      const std::uint64_t* each,
+      std::uint64_t base,
+      std::int64_t stride
+  ) = nullptr;
+  /// May compiled code call the handler of the op, at which `exec` is? Not where it gives others a
+  /// turn, or where compiled code may not go on behind it.
+  bool (*may_call)(Exec& exec, const Op& op) = nullptr;
+  /// May the lanes of `exec` go on in compiled code?
+  bool (*may_enter)(Exec& exec) = nullptr;
+  /// So many ops take as long in the interpreter as to enter compiled code and to leave it.
+  std::uint32_t enough_ops = 0;
+};
+
 struct RegionContext {
   const Op* ops = nullptr;               // of the Code
   const std::byte* constants = nullptr;  // of the Code
@@ -101,10 +128,11 @@ struct RegionContext {
   Rest rest[most_rests];
   std::uint64_t rests = 0;
   /// Executes one op by its handler, for the lanes given (not none; like `mask`) of `group`. Its
-  /// operands have been written to the registers. Returns what the handler returns.
+  /// operands have been written to the registers. Returns what the handler returns; nullptr with
+  /// `refused`: the monitor wants the interpreter to execute it, and nothing was done.
   const Op* (*interpret)(RegionContext& context, const Op& op, LaneMask lanes) = nullptr;
   /// The same where that is seldom: writes the operands to the registers, from `values`. Not 0: the
-  /// handler goes on behind its op; else it has stopped with a fault.
+  /// handler goes on behind its op; else it has stopped with a fault, or see above.
   std::uint64_t (*interpret_seldom)(
       RegionContext& context,
       const Op& op,
@@ -116,8 +144,10 @@ struct RegionContext {
   decltype(&write_registers) write = nullptr;
   /// Reads registers of lanes that enter the region, to `values`.
   decltype(&read_registers) read = nullptr;
-  Exec* exec = nullptr;          // for `interpret`
-  std::uint64_t alone = 0;       // 1: nobody else executes device code meanwhile
+  Exec* exec = nullptr;                          // for `interpret`
+  decltype(RegionWatch::access) watch = nullptr; // nullptr: nobody watches
+  std::uint64_t refused = 0;                     // 1: by RegionWatch::may_call
+  std::uint64_t alone = 0;                       // 1: nobody else executes device code meanwhile
   LaneMask fault_lanes = 0;      // which executed the op with which a handler has stopped
   std::uint32_t wrong_guess = 0; // out, 1: left because lanes differ more than was likely
 
@@ -149,10 +179,12 @@ struct RegionWords {
   static constexpr std::uint32_t rows = 0x100;  // such a group lies in one row of the block
   static constexpr std::uint32_t block = 0x200; // can execute a whole block
   static constexpr std::uint32_t turns = 0x400; // lanes never part in it
+  static constexpr std::uint32_t watch = 0x800; // for a program that is watched: RegionWatch
   std::uint32_t lanes() const { return flags & 0xffU; }
   bool in_rows() const { return (flags & rows) != 0; }
   bool whole_blocks() const { return (flags & block) != 0; }
   bool keeps_turns() const { return (flags & turns) != 0; }
+  bool watched() const { return (flags & watch) != 0; }
 };
 inline RegionWords region_words(Region region) {
   RegionWords words;

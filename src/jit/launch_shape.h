@@ -39,33 +39,49 @@ struct LaunchShape {
   /// Each group of so many lanes lies in one row of the block: %tid.x counts up, %tid.y and %tid.z
   /// are the same.
   bool rows = true;
+  /// The program is watched by a monitor (isa::RegionWatch), which is to be told of accesses to
+  /// memory that threads share, or of those to each thread's own memory, too.
+  enum class Watch : std::uint8_t {
+    Nothing,
+    Shared,
+    All
+  };
+  Watch watch = Watch::Nothing;
   /// What is likely to be regular is taken to be: lane_values.h. For kernels that show that it is
   /// not there is code without guesses.
   bool guesses = true;
 
-  static LaunchShape of(const isa::Kernel& kernel, std::uint32_t block_x) {
+  static LaunchShape
+  of(const isa::Kernel& kernel, std::uint32_t block_x, Watch watch = Watch::Nothing) {
+    if (watch != Watch::Nothing) { // a monitor is told of the accesses of a whole warp
+      return {32, block_x % 32 == 0, watch};
+    }
     return block_x % 32 == 0      ? LaunchShape{32, true}
            : communicates(kernel) ? LaunchShape{32, false}
            : block_x % 16 == 0    ? LaunchShape{16, true}
            : block_x % 8 == 0     ? LaunchShape{8, true}
                                   : LaunchShape{16, false};
   }
-  /// "32", "16", "8", "any16", "any32", with "plain" in front of it if nothing is guessed: how
-  /// heddle-jit is told.
+  /// "32", "16", "8", "any16", "any32", with "plain" in front of it if nothing is guessed, and
+  /// "shared" or "all" if the program is watched: how heddle-jit is told.
   std::string name() const {
-    return (guesses ? "" : "plain") + std::string(rows ? "" : "any") + std::to_string(lanes);
+    const char* watched = watch == Watch::Nothing ? "" : watch == Watch::Shared ? "shared" : "all";
+    return watched + std::string(guesses ? "" : "plain") + (rows ? "" : "any") +
+           std::to_string(lanes);
   }
   static std::optional<LaunchShape> named(std::string_view name) {
     for (const bool guesses : {true, false}) {
-      for (const LaunchShape& shape : {
-               LaunchShape{32, true, guesses},
-               LaunchShape{16, true, guesses},
-               LaunchShape{8, true, guesses},
-               LaunchShape{16, false, guesses},
-               LaunchShape{32, false, guesses},
-           }) {
-        if (shape.name() == name) {
-          return shape;
+      for (const Watch watch : {Watch::Nothing, Watch::Shared, Watch::All}) {
+        for (const LaunchShape& shape : {
+                 LaunchShape{32, true, watch, guesses},
+                 LaunchShape{16, true, watch, guesses},
+                 LaunchShape{8, true, watch, guesses},
+                 LaunchShape{16, false, watch, guesses},
+                 LaunchShape{32, false, watch, guesses},
+             }) {
+          if (shape.name() == name) {
+            return shape;
+          }
         }
       }
     }

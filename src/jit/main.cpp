@@ -80,7 +80,10 @@ Result<void> compile(
 
 int run(int argc, char** argv) {
   if (argc < 5) {
-    fmt::print(stderr, "usage: heddle-jit KERNEL OUTPUT [plain]32|16|8|any16|any32 PTX…\n");
+    fmt::print(
+        stderr,
+        "usage: heddle-jit KERNEL OUTPUT [shared|all][plain]32|16|8|any16|any32 PTX…\n"
+    );
     return 2;
   }
   if (const auto done = compile(argv[1], argv[2], argv[3], argv + 4, argv + argc); !done) {

@@ -66,6 +66,10 @@ void RegionBuilder::emit_branch(std::uint32_t k) {
       b_.CreateCondBr(b_.CreateICmpEQ(taken, no_lanes()), arrivals_[k + 1], chosen);
     }
     b_.SetInsertPoint(chosen);
+    if (stay != nullptr && is_watched()) {
+      leave_if(b_.CreateICmpNE(stay, no_lanes()), k);
+      stay = nullptr;
+    }
   }
   if (back) { // a taken backward branch costs one op of fuel
     spend(1, k);

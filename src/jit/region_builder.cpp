@@ -494,6 +494,9 @@ void RegionBuilder::emit_op(std::uint32_t k) {
   if (interpreted) {
     b_.CreateBr(slow);
   } else {
+    if (launch_.watch == LaunchShape::Watch::All && is_of_warps(k)) {
+      leave_if(b_.CreateICmpNE(live_, b_.getInt32(~0U)), k); // what ended lanes have is unwritten
+    }
     if (is_of_warps(k)) {
       party_ = leave_unless_in_parties(k);
       if (party_.shape.is_uniform()) {
@@ -541,7 +544,7 @@ LaneValue RegionBuilder::leave_unless_in_parties(std::uint32_t k) {
   const isa::Ref members = membermask(k);
   const LaneValue named =
       members.none() ? LaneValue{Shape::uniform()} : input(members, b_.getInt32Ty());
-  if (named.shape.is_uniform()) {
+  if (named.shape.is_uniform() || is_watched()) { // several parties: a turn ends there
     leave_unless_converged(k);
     return {Shape::uniform(), active_};
   }
@@ -631,9 +634,26 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   // Such a handler goes on behind its op or has stopped with a fault, and then nobody asks for
   // registers any more.
   llvm::BasicBlock* again = block("again" + llvm::Twine(k));
-  b_.CreateCondBr(goes_on, again, stopped_);
+  b_.CreateCondBr(goes_on, again, is_watched() ? unless_refused(k) : stopped_);
   b_.SetInsertPoint(again);
   take_outputs(k, chosen);
+}
+
+/// Where a handler has not gone on behind op k: the monitor may want the interpreter to execute it.
+llvm::BasicBlock* RegionBuilder::unless_refused(std::uint32_t k) {
+  llvm::BasicBlock* ask = block("ask" + llvm::Twine(k));
+  llvm::BasicBlock* leave = block("refused" + llvm::Twine(k));
+  const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  b_.SetInsertPoint(ask);
+  llvm::Type* i64 = b_.getInt64Ty();
+  llvm::Value* refused = field(offsetof(RegionContext, refused), i64);
+  b_.CreateCondBr(b_.CreateICmpNE(refused, b_.getInt64(0)), leave, stopped_);
+  b_.SetInsertPoint(leave);
+  if (polls(k)) { // the interpreter counts it again
+    b_.CreateStore(b_.CreateAdd(b_.CreateLoad(i64, fuel_), b_.getInt64(isa::poll_cost)), fuel_);
+  }
+  b_.CreateBr(exit_block(k));
+  return ask;
 }
 
 /// What the interpreter has computed.
@@ -680,7 +700,8 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
       ops_,
       [this](std::uint32_t offset) { return special_shape(offset); },
       [this](isa::Ref ref) { return constant_word(ref); },
-      launch_.guesses ? launch_.lanes : 0
+      launch_.guesses ? launch_.lanes : 0,
+      is_watched()
   );
   find_joins();
   find_changed();
@@ -727,7 +748,8 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   entry_slots_->setAllocatedType(llvm::ArrayType::get(b_.getInt64Ty(), slots_.size()));
   const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
                               (whole_blocks() ? isa::RegionWords::block : 0) |
-                              (waiting_.empty() ? isa::RegionWords::turns : 0);
+                              (waiting_.empty() ? isa::RegionWords::turns : 0) |
+                              (is_watched() ? isa::RegionWords::watch : 0);
   llvm::Constant* words[] = {
       b_.getInt32(static_cast<std::uint32_t>(slots_.size())),
       b_.getInt32(flags)

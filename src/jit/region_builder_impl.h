@@ -74,6 +74,8 @@ private:
   void leave_loops_that_wait();
   bool is_of_warps(std::uint32_t k) const;
   isa::Ref membermask(std::uint32_t k) const;
+  bool is_watched() const { return launch_.watch != LaunchShape::Watch::Nothing; }
+  bool meets_monitor(std::uint32_t k) const;
   bool is_barrier(std::uint32_t k) const;
   bool is_reduction(std::uint32_t k) const;
   bool is_end(std::uint32_t k) const;
@@ -136,6 +138,8 @@ private:
   std::vector<LaneValue> emit_in_parts(std::uint32_t k);
   llvm::AllocaInst* part_memory(std::size_t n);
   void emit_slow(std::uint32_t k, llvm::Value* chosen);
+  llvm::BasicBlock* unless_refused(std::uint32_t k);
+  void emit_watch(std::uint32_t k, const LaneValue& address);
   void take_outputs(std::uint32_t k, llvm::Value* chosen);
   void leave_unless_converged(std::uint32_t k);
   LaneValue leave_unless_in_parties(std::uint32_t k);

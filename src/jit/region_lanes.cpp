@@ -76,6 +76,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
   };
   std::unordered_map<const llvm::Value*, Access> reached;
   std::vector<LaneValue> results(planned.operands.outputs.size());
+  std::optional<LaneValue> loaded_from;
   for (const llvm::Instruction& i : f.getEntryBlock()) {
     if (is_reach(i)) {
       const AccessContext context = access_context(k);
@@ -84,10 +85,16 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       if (is_alone(i)) {
         access.only_alone(space_of(i));
       }
-      if (has_one_type(i) && !is_update(i)) {
+      const bool told_before = planned.watched && is_store(i); // of what it looks at itself
+      if (has_one_type(i) && !is_update(i) && !told_before) {
         access.through(functions_.accesses, inlined_[k]);
       }
       access.reach(address, bytes_of(i), space_of(i), is_store(i));
+      if (told_before) {
+        emit_watch(k, address);
+      } else if (planned.watched) {
+        loaded_from = address;
+      }
       const bool apart = address.shape.is_regular() && address.shape.stride != 0 &&
                          address.shape.stride % static_cast<std::int64_t>(bytes_of(i)) == 0;
       if (is_update(i) && !apart) {
@@ -138,7 +145,45 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     }
     known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
   }
+  if (loaded_from) {
+    emit_watch(k, *loaded_from);
+  }
   write_results(k, results, chosen);
+}
+
+/// Tells the monitor of an access by the active lanes. It may compare what is stored with what is
+/// there: the value is in the frame then.
+void RegionBuilder::emit_watch(std::uint32_t k, const LaneValue& address) {
+  const std::uint32_t stored = registers_.frame_register(code_.ops[k].b);
+  if (ptx::effect_of(*instruction(k)).is(ptx::Effect::Kind::Store) &&
+      stored != registers_.count() && changed_[k].test(stored)) {
+    store_register(stored, active_);
+  }
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::Type* i64 = b_.getInt64Ty();
+  const bool regular = address.shape.is_regular();
+  llvm::Value* each = llvm::ConstantPointerNull::get(b_.getPtrTy());
+  if (!regular) {
+    // What lanes that do not execute hold may be anything, but it must be one thing.
+    b_.CreateAlignedStore(b_.CreateFreeze(address.value), access_.words, llvm::Align(64));
+    each = access_.words;
+  }
+  llvm::FunctionType* type = llvm::FunctionType::get(
+      i64,
+      {pointer, pointer, b_.getInt32Ty(), pointer, i64, i64},
+      /*isVarArg=*/false
+  );
+  llvm::Value* noted = b_.CreateCall(
+      type,
+      field(offsetof(RegionContext, watch), pointer),
+      {context_,
+       op_pointer(k),
+       b_.CreateZExt(active_, b_.getInt32Ty()),
+       each,
+       regular ? address.value : b_.getInt64(0),
+       b_.getInt64(static_cast<std::uint64_t>(regular ? address.shape.stride : 0))}
+  );
+  leave_if(b_.CreateICmpEQ(noted, b_.getInt64(0)), k);
 }
 
 /// What lanes tell each other if all 32 execute: then it is known who reads from whom, and reading

@@ -42,6 +42,17 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
     }
     result.members = membermask(k);
   }
+  if (is_watched() && result.lane != nullptr && meets_monitor(k)) {
+    const ptx::Effect& effect = ptx::effect_of(*instruction(k));
+    const bool alone = (k == 0 || code_.ops[k - 1].instruction != op.instruction) &&
+                       code_.ops[k + 1].instruction != op.instruction;
+    result.watched = result.lane->straight && result.lane->reaches && alone &&
+                     (effect.is(ptx::Effect::Kind::Load) || effect.is(ptx::Effect::Kind::Store)) &&
+                     !effect.is_strong();
+    if (!result.watched) {
+      result.lane = nullptr; // its handler tells the monitor
+    }
+  }
   if (result.lane != nullptr) {
     result.operands = functions_.lanes.operands(code_, k, registers_);
     result.kind = result.lane->straight ? Kind::Lanes : Kind::Interpret;
@@ -54,6 +65,21 @@ PlannedOp RegionBuilder::plan(std::uint32_t k) const {
     }
   }
   return result;
+}
+
+/// Does the monitor of a program that is watched look at what op k does? (What lanes tell each
+/// other is nothing to it.)
+bool RegionBuilder::meets_monitor(std::uint32_t k) const {
+  const ptx::Instruction& i = *instruction(k);
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (launch_.watch == LaunchShape::Watch::All) {
+    const bool parameter =
+        i.has(ptx::Mod::Param) || i.has(ptx::Mod::ParamEntry) || i.has(ptx::Mod::ParamFunc);
+    return (effect.is_access() && !parameter) || effect.writes();
+  }
+  const bool meets =
+      (code_.ops[k].flags & isa::Visible) != 0 && !effect.is(ptx::Effect::Kind::ActiveLanes);
+  return (meets && !effect.is(ptx::Effect::Kind::Collective)) || effect.is(ptx::Effect::Kind::Copy);
 }
 
 /// Ops without bitcode whose handlers go on behind them, or stop with a fault: strong accesses,
@@ -217,6 +243,9 @@ bool RegionBuilder::is_end(std::uint32_t k) const {
 /// Blocks of which each warp has its own special values only when its warps have turns: handlers
 /// must not ask for them.
 bool RegionBuilder::whole_blocks() const {
+  if (is_watched()) {
+    return false; // threads would get other turns
+  }
   const auto special = [](isa::Ref ref) { return ref.area() == isa::Area::Special; };
   for (const PlannedOp& op : ops_) {
     const bool calls = op.kind == Kind::Interpret || (op.lane != nullptr && op.lane->reaches);
@@ -285,7 +314,8 @@ bool RegionBuilder::is_worth_entering(std::uint32_t k) const {
 std::vector<std::uint32_t> RegionBuilder::find_entries() const {
   std::vector<std::uint32_t> entries;
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
-    const bool begins = k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave;
+    const bool parts = k != 0 && is_watched() && ops_[k - 1].kind == Kind::Branch;
+    const bool begins = k == 0 || joins_[k] || ops_[k - 1].kind == Kind::Leave || parts;
     const bool whole = k == 0 && code_.function->entry;
     if (begins && ops_[k].kind != Kind::Leave && (whole || is_worth_entering(k))) {
       entries.push_back(k);
@@ -299,6 +329,9 @@ std::vector<std::uint32_t> RegionBuilder::find_entries() const {
 void RegionBuilder::find_joins() {
   const Waiting& waiting = uniformity_->waiting();
   joins_.assign(code_.ops.size(), false);
+  for (std::uint32_t k = 0; is_watched() && k < code_.ops.size(); ++k) {
+    joins_[k] = (code_.ops[k].flags & isa::Join) != 0; // turns end there
+  }
   for (std::uint32_t k = 0; k < code_.ops.size(); ++k) {
     const isa::Op& op = code_.ops[k];
     const bool back = ops_[k].kind == Kind::Branch && op.target <= k;

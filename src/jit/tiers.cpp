@@ -150,7 +150,7 @@ void Tiers::worked(
   State& state = kernels_[&kernel];
   switch (state.step) {
   case Step::New:
-    state.shape = LaunchShape::of(kernel, block_x);
+    state.shape = LaunchShape::of(kernel, block_x, options_.watch);
     state.hot = hot_after(kernel);
     begin(state, program, kernel);
     return;

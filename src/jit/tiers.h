@@ -39,6 +39,7 @@ public:
     When when = When::Never;
     std::string compiler; // path of heddle-jit
     std::string cache;    // folder; made if need be
+    LaunchShape::Watch watch = LaunchShape::Watch::Nothing;
   };
   explicit Tiers(Options options);
 

@@ -51,7 +51,8 @@ Uniformity::Uniformity(
     const std::vector<PlannedOp>& ops,
     std::function<Shape(std::uint32_t)> special,
     std::function<llvm::Constant*(isa::Ref)> constant,
-    unsigned guess_lanes
+    unsigned guess_lanes,
+    bool stay_together
 )
     : code_(code),
       registers_(registers),
@@ -59,6 +60,7 @@ Uniformity::Uniformity(
       special_(std::move(special)),
       constant_(std::move(constant)),
       guess_lanes_(guess_lanes),
+      stay_together_(stay_together),
       cfg_(*code.function),
       writes_(cfg_.blocks().size()),
       followed_(ops.size()),
@@ -88,7 +90,7 @@ Uniformity::Uniformity(
     for (std::uint32_t k = 0; k < ops.size(); ++k) {
       again = step(k) || again;
     }
-    const auto parts_at = [this](std::uint32_t k) { return parts(k); };
+    const auto parts_at = [this](std::uint32_t k) { return !stay_together_ && parts(k); };
     again = waiting_.follow(parts_at) || again;
     again = follow_waiting() || again;
   }
@@ -271,7 +273,7 @@ bool Uniformity::step(std::uint32_t k) {
     return grown;
   }
   if (planned.kind == Kind::Branch) {
-    return false; // follow_waiting()
+    return stay_together_ && follow_branch(k); // else: follow_waiting()
   }
   const Shape written = is_reduction(k) && !guarded ? Shape::uniform() : Shape::vector();
   for (const std::uint32_t index : registers_.writes(k)) {

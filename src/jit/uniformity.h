@@ -35,7 +35,8 @@ struct PlannedOp {
   Kind kind = Kind::Leave;
   const LaneFunction* lane = nullptr;
   LaneOperands operands;
-  isa::Ref members; // of a collective
+  isa::Ref members;     // of a collective
+  bool watched = false; // an access that a monitor is told of: isa::RegionWatch
 };
 
 /// bar.red: the result is the same for all threads of the block.
@@ -45,13 +46,15 @@ class Uniformity {
 public:
   /// `special(offset)`: of the special value there; `constant(ref)`: the word of a constant, or
   /// nullptr if it differs between processes. `guess_lanes`: of a region that guesses, else 0.
+  /// `stay_together`: where lanes part, the region is left.
   Uniformity(
       const isa::Code& code,
       const RegisterMap& registers,
       const std::vector<PlannedOp>& ops,
       std::function<Shape(std::uint32_t)> special,
       std::function<llvm::Constant*(isa::Ref)> constant,
-      unsigned guess_lanes
+      unsigned guess_lanes,
+      bool stay_together
   );
   Shape of(std::uint32_t index) const { return shapes_[index]; }
   /// What the register holds wherever it is read; nullptr: that is not known.
@@ -82,6 +85,7 @@ private:
   std::function<Shape(std::uint32_t)> special_;
   std::function<llvm::Constant*(isa::Ref)> constant_;
   unsigned guess_lanes_;
+  bool stay_together_;
   ptx::Cfg cfg_;
   std::vector<std::vector<std::uint32_t>> writes_; // registers by basic block
   std::vector<bool> followed_;

@@ -169,7 +169,8 @@ isa::Exec::Block Block::exec_block() {
       shared_.data() + round_up(shared_bytes_, 16),
       grid_.parameters(),
       grid_.parameter_bytes(),
-      grid_.device()
+      grid_.device(),
+      monitor_ != nullptr ? monitor_->region_watch() : nullptr
   };
 }
 

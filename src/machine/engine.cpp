@@ -368,6 +368,14 @@ void Engine::perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mu
   }
 }
 
+void Engine::tell_worked(const Grid& grid, std::uint64_t executed) {
+  if (options_.worked) {
+    const Clock::time_point before = Clock::now();
+    options_.worked(grid, executed);
+    told_for_.fetch_add((Clock::now() - before).count(), std::memory_order_relaxed);
+  }
+}
+
 void Engine::run_cluster(
     const std::shared_ptr<Resident>& resident,
     isa::Exec& exec,
@@ -381,8 +389,8 @@ void Engine::run_cluster(
     resident->cluster = std::make_unique<Cluster>(running->command->grid, options_.warp_rules);
   }
   Cluster& cluster = *resident->cluster;
-  if (fresh && options_.worked) {
-    options_.worked(grid, 0);
+  if (fresh) {
+    tell_worked(grid, 0);
   }
   std::uint64_t warps = 0;
   for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
@@ -411,9 +419,7 @@ void Engine::run_cluster(
            !options_.one_at_a_time && exec.executed() - before < instructions_at_once &&
            !probing_.load(std::memory_order_relaxed));
   executed_.fetch_add(exec.executed() - before, std::memory_order_relaxed);
-  if (options_.worked) {
-    options_.worked(grid, exec.executed() - before);
-  }
+  tell_worked(grid, exec.executed() - before);
   lock.lock();
   resident->busy = false;
   const auto place = std::ranges::find(resident_, resident);
@@ -558,6 +564,7 @@ void Engine::wait(
   auto deadline = steady_clock::now() + patience;
   auto quiet_since = steady_clock::now();
   std::uint64_t seen = progress_;
+  Clock::rep told_for = told_for_.load(std::memory_order_relaxed);
   while (!done()) {
     host_calls_.fetch_add(1, std::memory_order_relaxed);
     if (!options_.seed) {
@@ -567,6 +574,11 @@ void Engine::wait(
     } else {
       completed_.wait_for(lock, milliseconds(1));
     }
+    // Nobody could move while a kernel was compiled: the schedule must not depend on how long.
+    const Clock::rep told_before =
+        std::exchange(told_for, told_for_.load(std::memory_order_relaxed));
+    deadline += Clock::duration(told_for - told_before);
+    quiet_since += Clock::duration(told_for - told_before);
     if (steady_clock::now() < deadline || done()) {
       continue;
     }

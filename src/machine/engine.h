@@ -10,6 +10,7 @@
 #include "machine/block.h"
 #include "machine/world.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -91,6 +92,7 @@ private:
   bool may_start(const Running& running) const;
   Clusters take_clusters(Running& running) const;
   void perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mutex>& lock);
+  void tell_worked(const Grid& grid, std::uint64_t executed);
   void run_cluster(
       const std::shared_ptr<Resident>& resident,
       isa::Exec& exec,
@@ -131,6 +133,7 @@ private:
   std::uint64_t turns_since_end_ = 0;
   std::atomic<std::uint64_t> host_calls_{0};
   std::atomic<std::uint64_t> executed_{0};
+  std::atomic<std::chrono::steady_clock::rep> told_for_{0}; // in EngineOptions::worked
   bool told_ = false;           // that only host threads can end what device threads wait for
   std::uint64_t progress_ = 0;  // threads ended, barriers opened, commands completed: grows
   unsigned idle_ = 0;           // workers that sleep

@@ -49,6 +49,8 @@ public:
   virtual void warp_synced(std::size_t w, isa::LaneMask lanes) = 0;
   /// Some lanes have executed griddepcontrol.wait.
   virtual void dependency_waited() = 0;
+  /// What compiled code tells it; nullptr: the program is interpreted.
+  virtual const isa::RegionWatch* region_watch() const { return nullptr; }
   /// A thread of the block has submitted a command: all that it knows comes before that.
   virtual void launched(std::size_t /*thread*/, const Command& /*command*/) {}
 };

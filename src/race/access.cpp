@@ -3,9 +3,9 @@
 // A store is looked at before it is carried out, so that the value it replaces can be compared;
 // everything else afterwards, when its outcome is known.
 #include "isa/ops_address.h"
+#include "isa/region.h"
 
 #include "race/block.h"
-#include <immintrin.h>
 
 #include <bit>
 
@@ -25,6 +25,9 @@ const isa::Op* BlockRaces::run(isa::Exec& exec, const isa::Op& op, const Site& s
   exec_ = &exec;
   op_ = &op;
   site_ = &site;
+  lanes_ = lanes;
+  const bool weak = (site.flags & Strong) == 0 && !site.tells_bytes;
+  changes_ += weak && (site.kind == SiteKind::Load || site.kind == SiteKind::Store) ? 0 : 1;
   switch (site.kind) {
   case SiteKind::Load:
   case SiteKind::Store:
@@ -121,6 +124,21 @@ Access BlockRaces::access_of(const Site& site, std::uint32_t number, std::size_t
   return by;
 }
 
+NearOrder BlockRaces::near_order() const {
+  NearOrder order;
+  order.block = number_;
+  order.before = before_;
+  order.beside = races_.last_run_of(*command_);
+  return order;
+}
+
+void BlockRaces::set_thread(NearOrder& order, std::size_t index) const {
+  order.block_known = now_[index].block_known;
+  order.warp_known = threads_[index].warp_known;
+  order.thread = static_cast<std::uint16_t>(index);
+  order.knows_others = !threads_[index].others.empty();
+}
+
 void BlockRaces::touch(
     const Place& place,
     std::uint64_t bytes,
@@ -177,112 +195,6 @@ std::uint64_t element(
 
 } // namespace
 
-namespace {
-
-/// The lanes that read what the lane right before them, or half a warp before, reads: bit `lane`.
-template <std::size_t distance> LaneMask same_as_before(const std::uint64_t (&address)[32]) {
-  LaneMask result = 0;
-  for (std::size_t lane = distance == 1 ? 0 : distance; lane < isa::warp_size; lane += 4) {
-    // A vector that would begin before the first lane is compared with itself, one lane late.
-    const auto* here = reinterpret_cast<const __m256i*>(address + lane);
-    const auto* before =
-        reinterpret_cast<const __m256i*>(address + (lane == 0 ? 0 : lane - distance));
-    const __m256i equal = _mm256_cmpeq_epi64(_mm256_loadu_si256(here), _mm256_loadu_si256(before));
-    auto bits = static_cast<LaneMask>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
-    if (distance == 1 && lane == 0) {
-      bits = 0;
-      for (std::size_t i = 1; i < 4; ++i) {
-        bits |= static_cast<LaneMask>(address[i] == address[i - 1]) << i;
-      }
-    }
-    result |= bits << lane;
-  }
-  return result;
-}
-
-} // namespace
-
-/// Plain reads of words in shared memory by a whole warp at once, if its lanes know the same. Of
-/// lanes that read one word the first two are looked at. For the others there is nothing to do:
-/// two of their warp are kept by then, or one of them and one that is farther away. The result is
-/// the lanes that are left.
-LaneMask BlockRaces::read_words(
-    const Site& site,
-    Access by,
-    std::size_t w,
-    LaneMask lanes,
-    const std::uint64_t (&address)[isa::warp_size]
-) {
-  const std::size_t first = w * isa::warp_size;
-  bool same = lanes == isa::all_lanes;
-  std::uint64_t together = 0;
-  std::uint64_t apart = 0; // bits in which addresses differ
-  for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
-    same &= now_[first + lane] == now_[first];
-    together |= address[lane];
-    apart |= address[lane] ^ address[0];
-  }
-  constexpr std::uint64_t end_of_own = std::uint64_t{1} << memory::shared_rank_shift;
-  if (!same || (together & 3) != 0 || !site.shared || together >= end_of_own ||
-      apart >= Page::bytes) {
-    return lanes;
-  }
-  Page* page = shared_.page_to_read(address[0] / Page::bytes);
-  if (page == nullptr) {
-    return lanes;
-  }
-  constexpr std::size_t most_settled = 64;
-  settled_.resize(most_settled);
-  Settled& before = settled_[(address[0] / 4 ^ address[0] / 256) % most_settled];
-  if (before.changes == shared_.changes() && before.now == now_[first]) {
-    std::uint64_t differ = 0;
-    for (std::size_t lane = 0; lane < isa::warp_size; ++lane) {
-      differ |= address[lane] ^ before.address[lane];
-    }
-    if (differ == 0) {
-      return 0;
-    }
-  }
-  by.tick = now_[first].tick;
-  const std::uint32_t known = now_[first].block_known;
-  const auto read = [&](int number) __attribute__((always_inline)) {
-    const auto lane = static_cast<std::size_t>(number);
-    by.thread = static_cast<std::uint16_t>(first + lane);
-    return shared_.read_word(*page, address[lane], by, known);
-  };
-  using WordRead = Shadow::WordRead;
-  const LaneMask next_to = same_as_before<1>(address);
-  const LaneMask half_away = same_as_before<isa::warp_size / 2>(address);
-  LaneMask left = 0;
-  bool settled = true;
-  for (LaneMask m = lanes; m != 0;) {
-    const int lane = std::countr_zero(m);
-    const LaneMask bit = LaneMask{1} << lane;
-    m &= ~bit;
-    const WordRead kept = read(lane);
-    settled = settled && kept == WordRead::ForWarp;
-    if (kept == WordRead::No) {
-      left |= bit;
-      continue;
-    }
-    const int run = std::countr_one(static_cast<std::uint64_t>(next_to) >> (lane + 1));
-    const LaneMask behind = static_cast<LaneMask>(((std::uint64_t{1} << run) - 1) << (lane + 1));
-    const LaneMask alike = (behind | (half_away & (bit | behind) << isa::warp_size / 2)) & m;
-    if (kept == WordRead::ForThread && alike != 0 &&
-        read(std::countr_zero(alike)) == WordRead::No) {
-      left |= alike & -alike;
-    }
-    m &= ~alike;
-  }
-  for (std::size_t lane = 0; settled && lane < isa::warp_size; ++lane) {
-    settled = Shadow::is_settled(*page, address[lane]);
-    before.address[lane] = static_cast<std::uint32_t>(address[lane]);
-  }
-  before.changes = settled ? shared_.changes() : ~std::uint64_t{0};
-  before.now = now_[first];
-  return left;
-}
-
 const isa::Op*
 BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w) {
   const LaneMask lanes = exec.mask();
@@ -307,13 +219,30 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       return next;
     }
   }
+  look_at_access(exec, op, site, w, lanes, address, expected);
+  return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
+}
+
+/// `expected`: by a comparison.
+void BlockRaces::look_at_access(
+    isa::Exec& exec,
+    const isa::Op& op,
+    const Site& site,
+    std::size_t w,
+    LaneMask lanes,
+    const std::uint64_t (&address)[isa::warp_size],
+    const std::uint64_t (&expected)[isa::warp_size]
+) {
+  const bool strong = (site.flags & Strong) != 0;
   // A word that is read or written plainly: in most cases there is nothing to do, and it must cost
   // little.
   const bool plain_word = !strong && site.element == 4 && site.count == 1 && !site.tells_bytes &&
                           site.kind != SiteKind::BulkStoreZeros;
   const bool read_of_word = plain_word && site.kind == SiteKind::Load;
-  Access plain = plain_word ? access_of(site, op.target, w * isa::warp_size) : Access{};
-  constexpr std::uint64_t end_of_own = std::uint64_t{1} << memory::shared_rank_shift;
+  const bool plain_words = !strong && site.element % 4 == 0 && !site.tells_bytes &&
+                           site.kind != SiteKind::BulkStoreZeros;
+  const std::uint64_t words = std::uint64_t{site.element} * site.count / 4;
+  Access plain = plain_words ? access_of(site, op.target, w * isa::warp_size) : Access{};
   struct { // of the last read that was known for the whole warp
     std::uint64_t address = ~std::uint64_t{0};
     std::uint32_t tick = 0, block_known = 0;
@@ -321,10 +250,19 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
   // Blocks 16 threads wide: the second half of a warp reads what the first half has read.
   constexpr std::size_t half = isa::warp_size / 2;
   LaneMask known_for_warp = 0;
-  const LaneMask open = read_of_word ? read_words(site, plain, w, lanes, address) : lanes;
+  LaneMask open = read_of_word ? read_words(site, plain, w, lanes, address) : lanes;
+  if (plain_word && open == isa::all_lanes) {
+    open = look_at_rows(site, plain, w, address);
+  }
+  if (plain_words && site.kind == SiteKind::Load && open == isa::all_lanes &&
+      read_together(site, plain, w, words, address)) {
+    return;
+  }
+  NearOrder order = near_order();
   for (LaneMask m = open; m != 0; m &= m - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(m));
-    if (plain_word && (address[lane] & 3) == 0) {
+    Shadow* shadow = plain_words ? shadow_of_words(site, address[lane]) : nullptr;
+    if (shadow != nullptr) {
       const Now& thread = now_[w * isa::warp_size + lane];
       if (read_of_word && address[lane] == last.address && thread.tick == last.tick &&
           thread.block_known == last.block_known) {
@@ -340,20 +278,20 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       plain.tick = thread.tick;
       using WordRead = Shadow::WordRead;
       WordRead kept = WordRead::No;
-      const bool own_shared = site.shared && address[lane] < end_of_own;
-      if (own_shared || (!site.shared && !isa::in_window(address[lane]))) {
-        Shadow& shadow = own_shared ? shared_ : races_.global();
-        if (read_of_word) {
-          kept = shadow.read_word(address[lane], plain, thread.block_known);
-        } else if (shadow.write_word(address[lane], plain, thread.block_known)) {
-          kept = WordRead::ForThread;
-        }
+      if (read_of_word) {
+        kept = shadow->read_word(address[lane], plain, thread.block_known);
+      } else if (plain_word && shadow->write_word(address[lane], plain, thread.block_known)) {
+        kept = WordRead::ForThread;
       }
       if (kept == WordRead::ForWarp) {
         last = {address[lane], thread.tick, thread.block_known};
         known_for_warp |= LaneMask{1} << lane;
       }
       if (kept != WordRead::No) {
+        continue;
+      }
+      set_thread(order, w * isa::warp_size + lane);
+      if (shadow->touch_words(address[lane], words, plain, order)) {
         continue;
       }
     }
@@ -390,7 +328,6 @@ BlockRaces::run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std
       }
     }
   }
-  return first ? site.handler(exec, op) : let_others_go(exec, op, site, next);
 }
 
 /// May others get their turns at `site`, which they do up to `most` times in a block? Counts this
@@ -423,14 +360,84 @@ const isa::Op* BlockRaces::let_others_go(
     const Site& site,
     const isa::Op* next
 ) {
-  constexpr std::size_t most = 4;
-  // The lanes of all warps once, and then a few times more.
-  // A plain read of global memory whose value is out of date races itself. One of shared memory may
-  // hand on what another thread has read.
-  const bool may_be_old = (site.flags & Strong) != 0 || site.shared;
-  const bool yields = site.decides && may_be_old && races_.yields_behind_reads() &&
-                      next == &op + 1 && turn_for_others(op.target, most + block_.warps().size());
+  const bool yields =
+      next == &op + 1 && may_yield_behind(site) && turn_for_others(op.target, most_turns_behind());
   return yields ? yield(exec, next) : next;
+}
+
+/// A plain read of global memory whose value is out of date races itself. One of shared memory may
+/// hand on what another thread has read.
+bool BlockRaces::may_yield_behind(const Site& site) const {
+  const bool may_be_old = (site.flags & Strong) != 0 || site.shared;
+  return site.decides && may_be_old && races_.yields_behind_reads();
+}
+
+/// The lanes of all warps once, and then a few times more.
+std::size_t BlockRaces::most_turns_behind() const {
+  constexpr std::size_t few = 4;
+  return few + block_.warps().size();
+}
+
+// --- Compiled code -----------------------------------------------------------------------------
+
+/// Would others get their turns if this access was made now?
+bool BlockRaces::yields(const isa::Op& op, const Site& site) const {
+  return (site.waits_for_reads && races_.yields_before_writes() && turns_given(op.target) == 0) ||
+         (may_yield_behind(site) && turns_given(op.target) < most_turns_behind());
+}
+
+std::uint64_t BlockRaces::accessed_in_region(
+    isa::RegionContext& context,
+    const isa::Op& op,
+    LaneMask lanes,
+    const std::uint64_t* each,
+    std::uint64_t base,
+    std::int64_t stride
+) {
+  if (op.execute != execute) {
+    return 1; // of no interest: constants
+  }
+  isa::Exec& exec = *context.exec;
+  auto& block = static_cast<machine::Block&>(exec.environment());
+  auto& races = static_cast<BlockRaces&>(*block.monitor());
+  const Site& site = races.races_.site(op.target);
+  if (races.yields(op, site)) {
+    return 0;
+  }
+  races.exec_ = &exec;
+  races.op_ = &op;
+  races.site_ = &site;
+  races.lanes_ = lanes;
+  std::uint64_t address[isa::warp_size];
+  if (each != nullptr) {
+    std::memcpy(address, each, sizeof address);
+  } else {
+    for (std::uint64_t& a : address) {
+      a = base;
+      base += static_cast<std::uint64_t>(stride);
+    }
+  }
+  races.look_at_access(exec, op, site, block.index_of(exec.warp()), lanes, address, {});
+  return 1;
+}
+
+bool BlockRaces::may_call_in_region(isa::Exec& exec, const isa::Op& op) {
+  if (op.execute != execute) {
+    return true;
+  }
+  auto& block = static_cast<machine::Block&>(exec.environment());
+  const auto& races = static_cast<const BlockRaces&>(*block.monitor());
+  return !races.yields(op, races.races_.site(op.target));
+}
+
+const isa::RegionWatch* BlockRaces::region_watch() const {
+  static constexpr isa::RegionWatch watch{
+      .access = accessed_in_region,
+      .may_call = may_call_in_region,
+      .may_enter = [](isa::Exec&) { return true; },
+      .enough_ops = 16
+  };
+  return &watch;
 }
 
 // --- Races -------------------------------------------------------------------------------------
@@ -456,7 +463,8 @@ bool BlockRaces::same_value(
   };
   const std::uint64_t now = value(by.thread % isa::warp_size);
   if (before.site == by.site && before.block == number_ && before.tick == by.tick &&
-      before.thread / isa::warp_size == by.thread / isa::warp_size) {
+      before.thread / isa::warp_size == by.thread / isa::warp_size &&
+      (lanes_ >> before.thread % isa::warp_size & 1) != 0) {
     return value(before.thread % isa::warp_size) == now; // the same instruction, not yet done
   }
   std::uint64_t there = 0;

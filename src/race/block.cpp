@@ -24,7 +24,7 @@ template <class F> void each(LaneMask lanes, F&& f) {
 BlockRaces::BlockRaces(Races& races, machine::Block& block)
     : races_(races),
       block_(block),
-      shared_(races.pages_left()) {}
+      shared_(races.shadow_bytes_left()) {}
 
 void BlockRaces::started() {
   if (command_ == nullptr) {
@@ -47,10 +47,13 @@ void BlockRaces::started() {
     races_.set_cluster(number_, number_);
   }
   cluster_ = races_.agent(number_).cluster;
+  before_ = races_.first_not_before(*command_);
   const std::size_t warps = block_.warps().size();
   threads_.clear();
   threads_.resize(warps * isa::warp_size);
   now_.assign(warps * isa::warp_size, Now{});
+  knowledge_.assign(warps, {});
+  ++changes_;
   if (!races_.host_clock().empty() || !command_->launcher.empty()) {
     Clock known = races_.host_clock();
     known.learn(command_->launcher);
@@ -180,6 +183,7 @@ void BlockRaces::hand_over_warp(std::size_t w, LaneMask lanes, Clock& into) {
 }
 
 void BlockRaces::launched(std::size_t index, const machine::Command& command) {
+  ++changes_;
   Clock known;
   hand_over(index, known);
   ++now_[index].tick;
@@ -190,6 +194,7 @@ void BlockRaces::launched(std::size_t index, const machine::Command& command) {
 
 // bar.warp.sync orders accesses among the lanes that take part; shfl, vote, match and redux do not.
 void BlockRaces::warp_synced(std::size_t w, LaneMask lanes) {
+  ++changes_;
   if ((lanes & (lanes - 1)) == 0) {
     return;
   }
@@ -233,10 +238,12 @@ void BlockRaces::warp_synced(std::size_t w, LaneMask lanes) {
 // --- Blocks ------------------------------------------------------------------------------------
 
 void BlockRaces::arrived(std::size_t id, std::size_t w, LaneMask lanes) {
+  ++changes_;
   hand_over_warp(w, lanes, arrived_[id]);
 }
 
 void BlockRaces::opened(std::size_t id, std::span<const LaneMask> waiting, bool counted) {
+  ++changes_;
   // [BAR-2] [BAR-3]: everybody but those that have ended, whom a barrier with a count leaves out.
   bool everybody = true;
   for (std::size_t w = 0; w < waiting.size(); ++w) {
@@ -284,6 +291,7 @@ void BlockRaces::opened(std::size_t id, std::span<const LaneMask> waiting, bool 
 // --- Clusters ----------------------------------------------------------------------------------
 
 void BlockRaces::cluster_arrived(std::size_t w, LaneMask lanes, bool release) {
+  ++changes_;
   auto& first = static_cast<BlockRaces&>(*block_.cluster().block(0).monitor());
   if (release) {
     hand_over_warp(w, lanes, first.cluster_arriving_);
@@ -318,6 +326,7 @@ void BlockRaces::cluster_opened() {
 }
 
 void BlockRaces::cluster_passed(std::size_t w, LaneMask lanes) {
+  ++changes_;
   const auto& first = static_cast<const BlockRaces&>(*block_.cluster().block(0).monitor());
   each(lanes, [&](int lane) { thread(w, lane).others.learn(first.cluster_complete_); });
 }

@@ -21,6 +21,7 @@ public:
   static const isa::Op* execute(isa::Exec& exec, const isa::Op& op);
 
   // --- machine::BlockMonitor ---------------------------------------------------------------------
+  const isa::RegionWatch* region_watch() const override;
   void started() override;
   void arrived(std::size_t id, std::size_t w, isa::LaneMask lanes) override;
   void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) override;
@@ -128,6 +129,21 @@ private:
   const isa::Op*
   let_others_go(isa::Exec& exec, const isa::Op& op, const Site& site, const isa::Op* next);
   bool turn_for_others(std::uint32_t site, std::size_t most);
+  std::size_t turns_given(std::uint32_t site) const {
+    return site < turns_given_.size() ? turns_given_[site] : 0;
+  }
+  bool may_yield_behind(const Site& site) const;
+  std::size_t most_turns_behind() const;
+  bool yields(const isa::Op& op, const Site& site) const;
+  static std::uint64_t accessed_in_region(
+      isa::RegionContext& context,
+      const isa::Op& op,
+      isa::LaneMask lanes,
+      const std::uint64_t* each,
+      std::uint64_t base,
+      std::int64_t stride
+  );
+  static bool may_call_in_region(isa::Exec& exec, const isa::Op& op);
   static const isa::Op* yield(isa::Exec& exec, const isa::Op* next);
   isa::LaneMask read_words(
       const Site& site,
@@ -136,9 +152,34 @@ private:
       isa::LaneMask lanes,
       const std::uint64_t (&address)[isa::warp_size]
   );
+  Shadow* shadow_of_words(const Site& site, std::uint64_t address);
+  isa::LaneMask look_at_rows(
+      const Site& site,
+      Access by,
+      std::size_t w,
+      const std::uint64_t (&address)[isa::warp_size]
+  );
+  bool read_together(
+      const Site& site,
+      Access by,
+      std::size_t w,
+      std::uint64_t words,
+      const std::uint64_t (&address)[isa::warp_size]
+  );
   const isa::Op* run_access(isa::Exec& exec, const isa::Op& op, const Site& site, std::size_t w);
+  void look_at_access(
+      isa::Exec& exec,
+      const isa::Op& op,
+      const Site& site,
+      std::size_t w,
+      isa::LaneMask lanes,
+      const std::uint64_t (&address)[isa::warp_size],
+      const std::uint64_t (&expected)[isa::warp_size]
+  );
   void run_fence(const Site& site, std::uint32_t number, std::size_t w, isa::LaneMask lanes);
   Access access_of(const Site& site, std::uint32_t number, std::size_t index) const;
+  NearOrder near_order() const;
+  void set_thread(NearOrder& order, std::size_t index) const;
   void touch(const Place& place, std::uint64_t bytes, const Access& by, std::size_t index);
   void strong_access(const Place& place, const Access& by, const Site& site, std::size_t index);
   bool race(
@@ -197,15 +238,25 @@ private:
   machine::Block& block_;
   std::uint32_t number_ = 0; // as an agent
   std::uint32_t cluster_ = 0;
+  std::uint32_t before_ = 0; // NearOrder::before
   CommandInfoPtr command_;
   std::vector<Thread> threads_;
   std::vector<Now> now_; // of each
+  /// Of the live lanes of a warp, when changes_ was that.
+  struct Knowledge {
+    std::uint64_t changes = 0;
+    bool same = false;  // they know the same of their block
+    bool alone = false; // they know nothing of others, but from barriers and launches
+  };
+  const Knowledge& knowledge_of(std::size_t w);
+  std::vector<Knowledge> knowledge_;
+  std::uint64_t changes_ = 1; // of what threads know, perhaps
   /// A read by a whole warp of words in shared memory for which there was nothing to do, and is
   /// nothing for other warps.
   struct Settled {
     std::uint64_t changes = ~std::uint64_t{0}; // of shared_
     Now now;
-    std::array<std::uint32_t, isa::warp_size> address{};
+    std::array<std::uint64_t, isa::warp_size> address{};
   };
   std::vector<Settled> settled_;          // by address of the first lane
   std::vector<std::uint8_t> turns_given_; // by site: turn_for_others()
@@ -232,6 +283,7 @@ private:
   isa::Exec* exec_ = nullptr;
   const isa::Op* op_ = nullptr;
   const Site* site_ = nullptr;
+  isa::LaneMask lanes_ = 0;
 };
 
 } // namespace heddle::race

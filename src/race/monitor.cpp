@@ -14,9 +14,9 @@
 namespace heddle::race {
 namespace {
 
-/// Shadow memory at most: 2 GiB, which is what about 140 MiB of memory need that single threads
-/// access.
-constexpr std::uint64_t page_limit = (std::uint64_t{2} << 30) / sizeof(Page);
+/// Shadow memory at most: 2 GiB, which is what about 130 MiB of memory need that single threads
+/// access in any order, and all of 1.8 GiB that warps access row by row.
+constexpr std::uint64_t shadow_limit = std::uint64_t{2} << 30;
 
 std::string triple(std::uint64_t x, std::uint64_t y, std::uint64_t z) {
   return fmt::format("({},{},{})", x, y, z);
@@ -78,8 +78,8 @@ bool CommandInfo::follows(const CommandInfo& other, const CommandSet& completed)
 
 Races::Races(memory::AddressSpace& space, std::uint64_t seed)
     : space_(space),
-      pages_left_(page_limit),
-      global_(pages_left_) {
+      bytes_left_(shadow_limit),
+      global_(bytes_left_) {
   sites_.emplace_back();
   agents_.emplace_back();
   syncs_.emplace_back();
@@ -346,8 +346,31 @@ void Races::host_side_access(
 // --- Threads -----------------------------------------------------------------------------------
 
 std::uint32_t Races::new_agent(Agent agent) {
+  const auto number = static_cast<std::uint32_t>(agents_.size());
+  if (runs_.empty() || runs_.back().command->id != agent.command->id) {
+    runs_.push_back({number, agent.command});
+  }
   agents_.push_back(std::move(agent));
-  return static_cast<std::uint32_t>(agents_.size() - 1);
+  return number;
+}
+
+// Commands that have completed before one that has completed before this one have so, too: the
+// search goes on where it ended for that one.
+std::uint32_t Races::first_not_before(const CommandInfo& command) {
+  if (command.before == nullptr) {
+    return 0;
+  }
+  if (command.id != runs_before_command_) {
+    if (command.part_of != nullptr || !command.before->contains(runs_before_command_)) {
+      runs_before_ = 0;
+    }
+    while (runs_before_ < runs_.size() && runs_[runs_before_].command->id != command.id &&
+           command.follows(*runs_[runs_before_].command, *command.before)) {
+      ++runs_before_;
+    }
+    runs_before_command_ = command.id;
+  }
+  return runs_before_ < runs_.size() ? runs_[runs_before_].first : ~0U;
 }
 
 bool Races::includes(Scope scope, std::uint32_t a, std::uint32_t b) const {

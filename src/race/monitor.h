@@ -116,18 +116,24 @@ public:
   /// One for each pair of source lines, in the order in which they were found.
   std::vector<RaceReport> reports() const;
   /// Did the shadow memory run out? Then accesses to what came last were not looked at.
-  bool limited() const { return pages_left_ == 0; }
+  bool limited() const { return bytes_left_ == 0; }
 
   // --- For BlockRaces ----------------------------------------------------------------------------
   const Site& site(std::uint32_t number) const { return sites_[number]; }
   std::uint32_t new_agent(Agent agent);
   const Agent& agent(std::uint32_t number) const { return agents_[number]; }
+  /// Agents below it have ended before the command began; there may be more that have.
+  std::uint32_t first_not_before(const CommandInfo& command);
+  /// Agents from here on are of the command.
+  std::uint32_t last_run_of(const CommandInfo& command) const {
+    return runs_.back().command->id == command.id ? runs_.back().first : ~0U;
+  }
   void set_cluster(std::uint32_t number, std::uint32_t cluster) {
     agents_[number].cluster = cluster;
   }
   CommandInfoPtr command_of(const machine::Grid& grid);
   Shadow& global() { return global_; }
-  std::uint64_t& pages_left() { return pages_left_; }
+  std::uint64_t& shadow_bytes_left() { return bytes_left_; }
   std::vector<Message>& messages(std::uint32_t sync) { return syncs_[sync]; }
   std::uint32_t new_sync() {
     syncs_.emplace_back();
@@ -179,12 +185,20 @@ private:
 
   memory::AddressSpace& space_;
   bool yields_behind_reads_ = true, yields_before_writes_ = true;
-  std::uint64_t pages_left_;
+  std::uint64_t bytes_left_;
   Shadow global_;
   std::deque<Site> sites_; // 0 stays free
   std::unordered_set<const isa::Code*> known_codes_;
   std::unordered_set<std::shared_ptr<isa::Program>> programs_; // kept: sites point into them
   std::deque<Agent> agents_;                                   // 0 stays free
+  /// Agents that follow each other and are of one command.
+  struct Run {
+    std::uint32_t first = 0;
+    CommandInfoPtr command;
+  };
+  std::vector<Run> runs_;
+  std::size_t runs_before_ = 0;           // first_not_before(), of
+  std::uint64_t runs_before_command_ = 0; // this command
   std::deque<std::vector<Message>> syncs_;
   Clock host_clock_;
   CommandSet known_to_streams_;

@@ -6,6 +6,10 @@ namespace heddle::race {
 void Shadow::restart() {
   ++life_;
   ++changes_;
+  free_.clear();
+  for (Segment::Cells& cells : cells_) { // nobody's any more: all pages begin anew
+    free_.push_back(&cells);
+  }
   kept_.clear();
   bytes_.clear();
 }
@@ -18,21 +22,46 @@ Page* Shadow::existing_page(std::uint64_t number) {
 Page* Shadow::find_page(std::uint64_t number) {
   std::unique_ptr<Page>& page = pages_[number];
   if (page == nullptr) {
-    if (pages_left_ == 0) {
-      ++refused_;
+    if (!may_take(sizeof(Page))) {
       return nullptr;
     }
-    --pages_left_;
     page = std::make_unique<Page>();
     page->life = life_;
   } else if (page->life != life_) {
     page->write = page->read = {};
-    page->cells.fill({});
+    page->segments.fill({});
     page->touched = false;
     page->life = life_;
   }
   recent_[number % recent_.size()] = {number, page.get()};
   return page.get();
+}
+
+bool Shadow::may_take(std::uint64_t bytes) {
+  if (bytes_left_ < bytes) {
+    bytes_left_ = 0;
+    ++refused_;
+    return false;
+  }
+  bytes_left_ -= bytes;
+  return true;
+}
+
+/// Each word of the segment gets a cell of its own.
+bool Shadow::part(Segment& segment) {
+  if (free_.empty()) {
+    if (!may_take(sizeof(Segment::Cells))) {
+      return false;
+    }
+    free_.push_back(&cells_.emplace_back());
+  }
+  Segment::Cells& cells = *free_.back();
+  free_.pop_back();
+  for (std::uint16_t n = 0; n < Segment::words; ++n) {
+    cells[n] = segment.cell_of(n);
+  }
+  segment.apart = &cells;
+  return true;
 }
 
 Cell* Shadow::cell(std::uint64_t address) {
@@ -42,11 +71,11 @@ Cell* Shadow::cell(std::uint64_t address) {
   }
   page->touched = true;
   ++changes_; // whoever asks may change it
-  Cell& cell = page->cells[address % Page::bytes / 4];
-  if ((cell.more & split_bit) != 0) {
-    return &byte_cell(cell, static_cast<unsigned>(address % 4));
+  Cell* cell = word(*page, address);
+  if (cell != nullptr && (cell->more & split_bit) != 0) {
+    return &byte_cell(*cell, static_cast<unsigned>(address % 4));
   }
-  return &cell;
+  return cell;
 }
 
 void Shadow::split(Cell& cell) {

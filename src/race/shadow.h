@@ -1,8 +1,7 @@
 // Shadow: who has accessed each piece of memory, as far as a later access might race with it.
 //
-//   shadow.touch(address, bytes, by, element, [&](const Access& before) { return ordered(before);
-//   },
-//                [&](const Access& before, address) { report(before); });
+//   shadow.touch(address, bytes, by, [&](const Access& before) { return ordered(before); },
+//                [&](const Access& before, address, bytes) { return report(before); });
 //
 // One Cell for each aligned word of four bytes; a word of which single bytes are accessed is split
 // into cells for each byte, so that neighbours never look like one. A cell keeps the last writes
@@ -11,7 +10,7 @@
 // to find some race wherever one of many readers or atomic writers races with an access.
 //
 // May be wrong in this direction: of three and more unordered readers (or atomic writers) two are
-// kept, so a race with the third only may be missed. Past `limit` no new pages are kept.
+// kept, so a race with the third only may be missed. Past the limit no new memory is looked at.
 // What is reported as unordered has really happened: it never invents.
 #pragma once
 
@@ -75,19 +74,68 @@ struct Kept {
   Access far_write, plain_write, plain_read;
 };
 
-/// Cells for 4 KiB of memory.
+/// Cells for 64 bytes of memory. As long as half a warp at a time accesses them, lane n the n-th
+/// word, one cell says it all.
+struct Segment {
+  static constexpr std::uint64_t bytes = 64;
+  static constexpr std::uint16_t words = bytes / 4;
+  using Cells = std::array<Cell, words>;
+  Cell cell;              // of the first word; the others' differ in that threads are n higher
+  Cells* apart = nullptr; // else: each word's
+
+  /// Of the n-th word.
+  Cell cell_of(std::uint16_t n) const {
+    if (apart != nullptr) {
+      return (*apart)[n];
+    }
+    Cell result = cell;
+    for (Access* a : {&result.write, &result.read, &result.far_read}) {
+      a->thread = static_cast<std::uint16_t>(a->thread + (a->any() ? n : 0));
+    }
+    return result;
+  }
+};
+
+/// What there is for 4 KiB of memory.
 struct Page {
   static constexpr std::uint64_t bytes = 4096;
   std::uint32_t life = 0; // of the shadow, when it was last used
   bool touched = false;   // some cell is not empty
   Access write, read;     // of the whole page, by something on the host's side
-  std::array<Cell, bytes / 4> cells{};
+  std::array<Segment, bytes / Segment::bytes> segments{};
+
+  Segment& segment(std::uint64_t address) { return segments[address % bytes / Segment::bytes]; }
+  const Segment& segment(std::uint64_t address) const {
+    return segments[address % bytes / Segment::bytes];
+  }
+};
+
+/// What of the order of earlier accesses and one by a thread is known without a look at clocks.
+struct NearOrder {
+  std::uint32_t block = 0;  // of the thread
+  std::uint32_t before = 0; // agents below have ended before the thread's kernel began
+  std::uint32_t beside = 0; // agents from here on, but for the thread's block, are of its kernel
+  std::uint32_t block_known = 0;
+  std::uint32_t warp_known = 0;
+  std::uint16_t thread = 0;
+  bool knows_others = false; // perhaps: it has been told of others by more than barriers
+
+  /// It happened before.
+  bool ordered(const Access& a) const {
+    return a.block == block ? a.thread == thread || a.tick <= block_known ||
+                                  (a.thread / 32 == thread / 32 && a.tick <= warp_known)
+                            : a.block < before;
+  }
+  /// Nothing orders it, if not ordered().
+  bool apart(const Access& a) const {
+    return !knows_others && (a.block == block || a.block >= beside);
+  }
 };
 
 class Shadow {
 public:
-  /// `pages_left` is shared by all shadows: the limit.
-  explicit Shadow(std::uint64_t& pages_left) : pages_left_(pages_left) {}
+  /// `bytes_left` is shared by all shadows: the limit of what they need. 0: it was reached.
+  explicit Shadow(std::uint64_t& bytes_left) : bytes_left_(bytes_left) {}
 
   /// Forgets everything: a block begins anew.
   void restart();
@@ -133,7 +181,14 @@ public:
       }
       page->touched = true;
       while (here != 0) {
-        Cell& cell = page->cells[address % Page::bytes / 4];
+        Cell* of_word = word(*page, address);
+        if (of_word == nullptr) {
+          const std::uint64_t rest = std::min(here, 4 - address % 4);
+          address += rest;
+          here -= rest;
+          continue;
+        }
+        Cell& cell = *of_word;
         if (address % 4 == 0 && here >= 4) {
           if ((cell.more & split_bit) == 0) [[likely]] {
             touch_cell(cell, address, 4, by, ordered, race);
@@ -177,6 +232,19 @@ public:
     Page* page = page_to_read(address / Page::bytes);
     return page == nullptr ? WordRead::No : read_word(*page, address, by, block_known);
   }
+  /// `page` is what page_to_read() has given.
+  [[gnu::always_inline]] WordRead
+  read_word(Page& page, std::uint64_t address, const Access& by, std::uint32_t block_known) {
+    Cell* cell = word(page, address);
+    return cell == nullptr ? WordRead::No : read_word(page, *cell, by, block_known);
+  }
+  /// The cell of a segment (at its first word) which half a warp accesses, lane n the n-th word:
+  /// what is done with it for the first of these threads is done for all. nullptr: there is none.
+  /// The threads must know the same.
+  Cell* cell_for_half(Page& page, std::uint64_t address) {
+    Segment& segment = page.segment(address);
+    return segment.apart == nullptr ? &segment.cell : nullptr;
+  }
   /// nullptr: read_word() answers `No`, wherever in the page it is.
   [[gnu::always_inline]] Page* page_to_read(std::uint64_t number) {
     const Recent& recent = recent_[number % recent_.size()];
@@ -185,10 +253,8 @@ public:
                ? recent.page
                : nullptr;
   }
-  /// `page` is what page_to_read() has given.
   [[gnu::always_inline]] WordRead
-  read_word(Page& page, std::uint64_t address, const Access& by, std::uint32_t block_known) {
-    Cell& cell = page.cells[address % Page::bytes / 4];
+  read_word(Page& page, Cell& cell, const Access& by, std::uint32_t block_known) {
     const auto known = [&](const Access& a) {
       return !a.any() || (a.block == by.block && a.tick <= block_known);
     };
@@ -225,7 +291,10 @@ public:
   /// Two reads by different warps of one block are kept: read_word() has nothing to do for other
   /// reads of that block at that tick, as long as changes() is the same.
   static bool is_settled(const Page& page, std::uint64_t address) {
-    return is_settled(page.cells[address % Page::bytes / 4]);
+    const Segment& segment = page.segment(address);
+    return is_settled(
+        segment.apart == nullptr ? segment.cell : (*segment.apart)[address % Segment::bytes / 4]
+    );
   }
   /// Goes up whenever what is kept of a word changes, except by a read of a word that is_settled()
   /// is not true of.
@@ -234,12 +303,12 @@ public:
   /// The same of a plain write: false if touch() has to do it.
   [[gnu::always_inline]] bool
   write_word(std::uint64_t address, const Access& by, std::uint32_t block_known) {
-    const Recent& recent = recent_[address / Page::bytes % recent_.size()];
-    if (recent.number != address / Page::bytes || recent.page == nullptr ||
-        recent.page->life != life_ || recent.page->write.any() || recent.page->read.any()) {
-      return false;
-    }
-    Cell& cell = recent.page->cells[address % Page::bytes / 4];
+    Page* page = page_to_read(address / Page::bytes);
+    Cell* cell = page == nullptr || page->read.any() ? nullptr : word(*page, address);
+    return cell != nullptr && write_word(*page, *cell, by, block_known);
+  }
+  [[gnu::always_inline]] bool
+  write_word(Page& page, Cell& cell, const Access& by, std::uint32_t block_known) {
     const auto known = [&](const Access& a) {
       return !a.any() || (a.block == by.block && a.tick <= block_known);
     };
@@ -250,7 +319,45 @@ public:
     cell.write = by;
     cell.read = cell.far_read = {};
     cell.sync = 0; // what was released here before cannot be acquired through this value
-    recent.page->touched = true;
+    page.touched = true;
+    return true;
+  }
+
+  /// touch() of a plain access to whole words, where `order` says all that it asks for and there is
+  /// no race; false: touch() has to do it, to which it makes no difference what was done here.
+  [[gnu::always_inline]] bool touch_words(
+      std::uint64_t address,
+      std::uint64_t words,
+      const Access& by,
+      const NearOrder& order
+  ) {
+    for (; words != 0; --words, address += 4) {
+      Page* page = this->page(address / Page::bytes);
+      Cell* cell = page == nullptr ? nullptr : word(*page, address);
+      if (cell == nullptr || !touch_word(*page, *cell, by, order)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  [[gnu::always_inline]] bool
+  touch_word(Page& page, Cell& cell, const Access& by, const NearOrder& order) {
+    ++changes_;
+    const auto open = [&](const Access& a) { return a.any() && !order.ordered(a); };
+    if (open(page.write) || (by.writes() && open(page.read)) || cell.more != 0 ||
+        open(cell.write)) {
+      return false;
+    }
+    page.touched = true;
+    if (!by.writes()) {
+      return read_cell(cell, by, order);
+    }
+    if (open(cell.read) || open(cell.far_read)) {
+      return false;
+    }
+    cell.write = by;
+    cell.read = cell.far_read = {};
+    cell.sync = 0;
     return true;
   }
 
@@ -277,8 +384,10 @@ public:
       look(cell.far_read, address, bytes);
     };
     if (page->touched) {
-      std::uint64_t address = begin;
-      for (Cell& cell : page->cells) {
+      for (std::uint64_t address = begin; address != begin + Page::bytes; address += 4) {
+        const Cell cell = page->segment(address).cell_of(
+            static_cast<std::uint16_t>(address / 4 % Segment::words)
+        );
         if ((cell.more & split_bit) == 0) {
           look_at_cell(cell, address, 4);
         } else {
@@ -286,12 +395,16 @@ public:
             look_at_cell(byte_cell(cell, i), address + i, 1);
           }
         }
-        address += 4;
       }
     }
     if (by.writes()) {
       if (page->touched) {
-        page->cells.fill({});
+        for (Segment& segment : page->segments) {
+          if (segment.apart != nullptr) {
+            free_.push_back(segment.apart);
+          }
+          segment = {};
+        }
         page->touched = false;
       }
       page->write = by;
@@ -309,6 +422,16 @@ private:
     Page* page = nullptr;
   };
   Page* find_page(std::uint64_t number);
+  /// The cell of a word; nullptr: the limit was reached.
+  [[gnu::always_inline]] Cell* word(Page& page, std::uint64_t address) {
+    Segment& segment = page.segment(address);
+    if (segment.apart == nullptr && !part(segment)) [[unlikely]] {
+      return nullptr;
+    }
+    return &(*segment.apart)[address % Segment::bytes / 4];
+  }
+  bool part(Segment& segment);
+  bool may_take(std::uint64_t bytes);
   static bool is_settled(const Cell& cell) {
     return cell.read.any() && cell.far_read.any() && cell.read.block == cell.far_read.block &&
            cell.read.tick == cell.far_read.tick && distance(cell.read, cell.far_read) == 2;
@@ -335,6 +458,32 @@ private:
       far = last;
     }
     last = by;
+  }
+
+  /// touch_cell() of a read, where the last write is ordered before it.
+  [[gnu::always_inline]] static bool
+  read_cell(Cell& cell, const Access& by, const NearOrder& order) {
+    const Access& last = cell.read;
+    if (last.block == by.block && last.tick == by.tick && last.thread == by.thread &&
+        last.flags == by.flags && last.size_and_scope == by.size_and_scope) {
+      return true;
+    }
+    if (!last.any() || order.ordered(last)) {
+      if (cell.far_read.any()) {
+        if (order.ordered(cell.far_read)) {
+          cell.far_read = {};
+        } else if (!order.apart(cell.far_read)) {
+          return false;
+        }
+      }
+      cell.read = by;
+      return true;
+    }
+    if (!order.apart(last)) {
+      return false;
+    }
+    keep_apart(cell.read, cell.far_read, by);
+    return true;
   }
 
   template <class Ordered, class Race>
@@ -448,13 +597,15 @@ private:
     }
   }
 
-  std::uint64_t& pages_left_;
+  std::uint64_t& bytes_left_;
   std::uint64_t refused_ = 0;
   std::uint64_t changes_ = 0;
   std::uint32_t life_ = 1;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   std::array<Recent, 64> recent_{};
-  std::deque<Kept> kept_; // 0 stays free
+  std::deque<Segment::Cells> cells_;  // of segments
+  std::vector<Segment::Cells*> free_; // of them
+  std::deque<Kept> kept_;             // 0 stays free
   std::deque<std::array<Cell, 4>> bytes_;
 };
 

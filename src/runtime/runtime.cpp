@@ -84,9 +84,10 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     options.workers = config.stale_reads ? 1 : options.workers;
     options.warp_rules = simt::lockstep(std::move(lockstep));
   }
-  if (config.compile != jit::Tiers::When::Never && !config.races && !config.unwritten &&
-      config.warps == Warps::Independent) {
+  if (config.compile != jit::Tiers::When::Never && config.warps == Warps::Independent) {
+    using Watch = jit::LaunchShape::Watch;
     jit::Tiers::Options tiers{config.compile, config.compiler, config.compiled};
+    tiers.watch = config.races ? Watch::Shared : config.unwritten ? Watch::All : Watch::Nothing;
     options.worked = [tiers = std::make_shared<jit::Tiers>(
                           std::move(tiers)
                       )](const machine::Grid& grid, std::uint64_t executed) {

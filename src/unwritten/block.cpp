@@ -24,14 +24,6 @@ template <class F> void each(LaneMask lanes, F&& f) {
   }
 }
 
-bool at_parameters(const ptx::Instruction& i) {
-  return i.has(Mod::Param) || i.has(Mod::ParamEntry) || i.has(Mod::ParamFunc);
-}
-
-bool in_shared(const ptx::Instruction& i) {
-  return i.has(Mod::Shared) || i.has(Mod::SharedCta) || i.has(Mod::SharedCluster);
-}
-
 } // namespace
 
 const isa::Op* BlockUnwritten::execute(isa::Exec& exec, const isa::Op& op) {
@@ -123,13 +115,16 @@ Source BlockUnwritten::source(
 
 // --- Instructions ------------------------------------------------------------------------------
 
-const isa::Op* BlockUnwritten::run(isa::Exec& exec, const isa::Op& op) {
-  const isa::Code& code = exec.code();
+const Use& BlockUnwritten::use_of(const isa::Code& code, const isa::Op& op) {
   if (&code != code_) {
     code_ = &code;
     table_ = &unwritten_.table(code);
   }
-  const Use& use = *(*table_)[static_cast<std::size_t>(&op - code.ops.data())];
+  return *(*table_)[static_cast<std::size_t>(&op - code.ops.data())];
+}
+
+const isa::Op* BlockUnwritten::run(isa::Exec& exec, const isa::Op& op) {
+  const Use& use = use_of(exec.code(), op);
   Registers& r = registers(exec.frame());
   if (!pending_.empty()) {
     settle_shuffles(exec, r);
@@ -370,6 +365,29 @@ Area& BlockUnwritten::local(const isa::Warp& warp) {
   return *area;
 }
 
+void BlockUnwritten::addresses(
+    isa::Exec& exec,
+    const Use& use,
+    std::uint64_t (&address)[isa::warp_size]
+) {
+  if (use.in_shared) {
+    isa::addresses<isa::Space::Shared>(exec, *use.op, address);
+  } else if (use.in_local) {
+    isa::addresses<isa::Space::Local>(exec, *use.op, address);
+  } else {
+    isa::addresses<isa::Space::Generic>(exec, *use.op, address);
+  }
+}
+
+BlockUnwritten::Place
+BlockUnwritten::place(isa::Exec& exec, const Use& use, std::uint64_t address, int lane) {
+  Place at = place(exec, address, use.in_shared, use.in_local, lane);
+  if (at.area != nullptr && !at.area->contains(at.offset, use.bytes_accessed())) {
+    at.area = nullptr; // a fault
+  }
+  return at;
+}
+
 BlockUnwritten::Place
 BlockUnwritten::place(isa::Exec& exec, std::uint64_t address, bool shared, bool local, int lane) {
   Place place;
@@ -412,31 +430,15 @@ BlockUnwritten::place(isa::Exec& exec, std::uint64_t address, bool shared, bool 
 }
 
 void BlockUnwritten::access(isa::Exec& exec, Registers& r, const Use& use) {
-  const ptx::Instruction& i = *use.instruction;
-  if (at_parameters(i)) {
+  if (use.at_parameters) {
     clear(r, use, exec.mask());
     return;
   }
   warp_ = &exec.warp();
-  const bool shared = in_shared(i);
-  const bool local = i.has(Mod::Local);
   std::uint64_t address[isa::warp_size];
-  if (shared) {
-    isa::addresses<isa::Space::Shared>(exec, *use.op, address);
-  } else if (local) {
-    isa::addresses<isa::Space::Local>(exec, *use.op, address);
-  } else {
-    isa::addresses<isa::Space::Generic>(exec, *use.op, address);
-  }
-  const std::uint64_t count = std::max<std::uint64_t>(
-      {1, use.kind == Kind::Store ? use.sources.size() : use.results.size()}
-  );
-  const std::uint64_t bytes = use.kind == Kind::Update ? use.element : count * use.element;
+  addresses(exec, use, address);
   each(exec.mask(), [&](int lane) {
-    Place at = place(exec, address[lane], shared, local, lane);
-    if (at.area != nullptr && !at.area->contains(at.offset, bytes)) {
-      at.area = nullptr; // a fault
-    }
+    const Place at = place(exec, use, address[lane], lane);
     switch (use.kind) {
     case Kind::Load:
       load(r, use, lane, at);

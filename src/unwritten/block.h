@@ -16,6 +16,7 @@ public:
   static const isa::Op* execute(isa::Exec& exec, const isa::Op& op);
 
   // --- machine::BlockMonitor ---------------------------------------------------------------------
+  const isa::RegionWatch* region_watch() const override;
   void started() override;
   void arrived(std::size_t, std::size_t, isa::LaneMask) override {}
   void opened(std::size_t, std::span<const isa::LaneMask>, bool) override {}
@@ -78,8 +79,35 @@ private:
   void update(Registers& r, const Use& use, int lane, const Place& place);
   void
   compare_and_swap(Registers& r, const Use& use, int lane, const Place& place, std::uint64_t bits);
+  static void addresses(isa::Exec& exec, const Use& use, std::uint64_t (&address)[isa::warp_size]);
+  Place place(isa::Exec& exec, const Use& use, std::uint64_t address, int lane);
   Place place(isa::Exec& exec, std::uint64_t address, bool shared, bool local, int lane);
   Area& local(const isa::Warp& warp);
+
+  // --- Compiled code (region.cpp)
+  const Use& use_of(const isa::Code& code, const isa::Op& op);
+  bool reads_written(
+      isa::Exec& exec,
+      const Use& use,
+      isa::LaneMask lanes,
+      const std::uint64_t (&address)[isa::warp_size]
+  );
+  bool is_plain(
+      isa::Exec& exec,
+      const Use& use,
+      isa::LaneMask lanes,
+      const std::uint64_t (&address)[isa::warp_size]
+  );
+  static std::uint64_t accessed_in_region(
+      isa::RegionContext& context,
+      const isa::Op& op,
+      isa::LaneMask lanes,
+      const std::uint64_t* each,
+      std::uint64_t base,
+      std::int64_t stride
+  );
+  static bool may_call_in_region(isa::Exec& exec, const isa::Op& op);
+  static bool may_enter_region(isa::Exec& exec);
   Origin origin_of_ended(const Use& use, int lane, int ended);
   std::string name_of(int lane) const;
   Origin origin_of(const Use& use, int lane, const Place& place, std::uint64_t offset);

@@ -23,6 +23,19 @@ std::uint64_t Area::bits(std::uint64_t offset, unsigned bytes) const {
   return ~known & (bytes == 8 ? ~0ULL : (1ULL << bytes * 8) - 1);
 }
 
+bool Area::all_written(std::uint64_t offset, std::uint64_t bytes) const {
+  const std::uint8_t* at = known_.get() + offset;
+  std::uint64_t known = ~0ULL;
+  for (; bytes >= 8; bytes -= 8, at += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, at, sizeof eight);
+    known &= eight;
+  }
+  std::uint64_t rest = ~0ULL;
+  std::memcpy(&rest, at, bytes);
+  return (known & rest) == ~0ULL;
+}
+
 void Area::written(std::uint64_t offset, std::uint64_t bytes) {
   std::memset(known_.get() + offset, 0xff, bytes);
   touched_ = true;

@@ -40,6 +40,8 @@ public:
   bool touched() const { return touched_; }
   /// Of up to 8 bytes: the bits that nobody has written.
   std::uint64_t bits(std::uint64_t offset, unsigned bytes) const;
+  /// Has somebody written all bits of these bytes?
+  bool all_written(std::uint64_t offset, std::uint64_t bytes) const;
   Origin origin(std::uint64_t offset) const { return origins_.get()[offset / 4]; }
   void written(std::uint64_t offset, std::uint64_t bytes);
   /// Of up to 8 bytes: as written, but for these bits.

@@ -242,6 +242,9 @@ std::optional<Use> use_of(const isa::Code& code, const isa::Op& op) {
   case Kind::Store:
   case Kind::Update:
     use.element = static_cast<std::uint8_t>(std::max(1, ptx::type_bits(type) / 8));
+    use.at_parameters = i.has(Mod::Param) || i.has(Mod::ParamEntry) || i.has(Mod::ParamFunc);
+    use.in_shared = i.has(Mod::Shared) || i.has(Mod::SharedCta) || i.has(Mod::SharedCluster);
+    use.in_local = i.has(Mod::Local);
     if (use.kind == Kind::Update && type == Mod::B128) {
       use.kind = Kind::Writes;
     }

@@ -64,9 +64,18 @@ struct Use {
   std::uint8_t bits = 0;              // of the result's type
   std::uint8_t source_bits = 0;       // Convert, ShiftRight, Extract: of the source's type
   std::uint8_t element = 0;           // Load, Store, Update: bytes of an element
+  bool at_parameters = false;         // … of parameters,
+  bool in_shared = false;             // … by an offset in shared memory,
+  bool in_local = false;              // … or in local memory
   std::vector<std::uint32_t> results; // registers; Input::none: not wanted
   std::vector<Input> sources;         // not those of addresses
   std::vector<std::uint32_t> address; // registers in addresses
+
+  /// Load, Store, Update: by each lane.
+  std::uint64_t bytes_accessed() const {
+    const std::uint64_t count = kind == Kind::Store ? sources.size() : results.size();
+    return kind == Kind::Update || count == 0 ? element : count * element;
+  }
 };
 
 /// nullopt: the instruction has no effect on the monitor.

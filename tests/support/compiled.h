@@ -25,25 +25,36 @@ public:
     if (!seen_.insert(&kernel).second) {
       return;
     }
-    jit::LaunchShape shape = jit::LaunchShape::of(kernel, block_x);
-    shape.guesses = guesses;
-    const auto image = jit::compile_kernel(handlers(), kernel, shape);
-    if (!image) {
-      if (image.error().kind != ErrorKind::Unsupported) {
-        throw std::runtime_error(image.error().message);
-      }
+    if (image_.empty() && !compile(kernel, block_x)) {
       return;
     }
-    const auto done = jit::install_image(kernel, *image);
+    const auto done = jit::install_image(kernel, image_);
+    if (!keeps_image) {
+      image_.clear();
+    }
     if (!done || *done == 0) {
       throw std::runtime_error(done ? "an image that does not fit" : done.error().message);
     }
     ++compiled;
   }
+  /// Makes the image with which kernels of the same code begin, if keeps_image: of one that nobody
+  /// watches, for a monitor changes handlers. False: nothing can be compiled.
+  bool compile(const isa::Kernel& kernel, std::uint32_t block_x) {
+    jit::LaunchShape shape = jit::LaunchShape::of(kernel, block_x, watch);
+    shape.guesses = guesses;
+    auto image = jit::compile_kernel(handlers(), kernel, shape);
+    if (!image && image.error().kind != ErrorKind::Unsupported) {
+      throw std::runtime_error(image.error().message);
+    }
+    image_ = image ? std::move(*image) : std::vector<std::byte>{};
+    return image.has_value();
+  }
   /// Kernels are freed with their program; others may come to lie there.
   void forget() { seen_.clear(); }
 
-  bool guesses = true; // LaunchShape::guesses
+  bool guesses = true;      // LaunchShape::guesses
+  bool keeps_image = false; // all kernels are one and the same
+  jit::LaunchShape::Watch watch = jit::LaunchShape::Watch::Nothing;
   int compiled = 0;
 
 private:
@@ -54,6 +65,7 @@ private:
     }
     return *loaded;
   }
+  std::vector<std::byte> image_;
   std::mutex mutex_;
   std::set<const isa::Kernel*> seen_;
 };

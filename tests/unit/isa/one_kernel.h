@@ -62,6 +62,8 @@ public:
     return std::uint64_t{out[2 * i]} | std::uint64_t{out[2 * i + 1]} << 32;
   }
 
+  KernelRunner& runner() { return runner_; }
+
 private:
   KernelRunner runner_;
 };

@@ -2,6 +2,8 @@
 #include "race/shadow.h"
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace heddle::race {
 namespace {
 
@@ -16,8 +18,8 @@ Access access(std::uint32_t block, std::uint16_t thread, std::uint8_t flags) {
 }
 
 struct Fixture {
-  std::uint64_t pages = 16;
-  Shadow shadow{pages};
+  std::uint64_t bytes = 1 << 20;
+  Shadow shadow{bytes};
   int races = 0;
   bool strong = false; // two strong accesses do not race
 
@@ -133,7 +135,7 @@ TEST(Shadow, WholePages) {
 
 TEST(Shadow, TheLimitIsKept) {
   Fixture f;
-  f.pages = 1;
+  f.bytes = sizeof(Page) + sizeof(Segment::Cells);
   f.touch(0, 4, access(1, 0, Write));
   f.touch(4096, 4, access(1, 0, Write));
   EXPECT_EQ(f.touch(4096, 4, access(1, 1, Write)), 0);
@@ -177,6 +179,102 @@ TEST(Shadow, ARestartForgets) {
   f.touch(0, 4, access(1, 0, Write));
   f.shadow.restart();
   EXPECT_EQ(f.touch(0, 4, access(2, 0, Write)), 0);
+}
+
+/// Accesses to words one by one, and by half a warp to a row where a shadow has that in one record.
+struct Rows {
+  std::uint64_t bytes = 1 << 20;
+  Shadow shadow{bytes};
+  bool together = false;
+  std::vector<std::uint64_t> races{}; // threads and addresses
+
+  void one(std::uint64_t address, const Access& by, const NearOrder& order) {
+    if (!by.strong()) {
+      const bool done =
+          by.writes() ? shadow.write_word(address, by, order.block_known)
+                      : shadow.read_word(address, by, order.block_known) != Shadow::WordRead::No;
+      if (done || shadow.touch_words(address, 1, by, order)) {
+        return;
+      }
+    }
+    shadow.touch(
+        address,
+        4,
+        by,
+        [&](const Access& a) { return order.ordered(a); },
+        [&](const Access& a, std::uint64_t at, std::uint32_t) {
+          races.push_back(std::uint64_t{a.thread} << 32 | at << 16 | by.thread);
+          return !(a.strong() && by.strong());
+        }
+    );
+  }
+  void row(std::uint64_t address, Access by, NearOrder order) {
+    Page* page = shadow.page(0);
+    Cell* cell = together && !by.strong() ? shadow.cell_for_half(*page, address) : nullptr;
+    if (cell != nullptr) {
+      const bool done = by.writes() ? shadow.write_word(*page, *cell, by, order.block_known)
+                                    : shadow.read_word(*page, *cell, by, order.block_known) !=
+                                          Shadow::WordRead::No;
+      if (done || shadow.touch_word(*page, *cell, by, order)) {
+        return;
+      }
+    }
+    for (std::uint16_t n = 0; n < Segment::words; ++n, ++by.thread, ++order.thread) {
+      one(address + n * std::uint64_t{4}, by, order);
+    }
+  }
+  /// What is kept, but for what makes no difference.
+  std::vector<std::uint64_t> kept() {
+    std::vector<std::uint64_t> result;
+    for (std::uint64_t address = 0; address < 4 * Segment::bytes; address += 4) {
+      const Cell cell = shadow.page(0)->segment(address).cell_of(
+          static_cast<std::uint16_t>(address / 4 % Segment::words)
+      );
+      for (const Access* a : {&cell.write, &cell.read, &cell.far_read}) {
+        result.push_back(a->any() ? std::uint64_t{a->block} << 32 | a->tick : 0);
+        result.push_back(a->any() ? std::uint64_t{a->thread} << 32 | a->flags << 8 | a->site : 0);
+      }
+    }
+    return result;
+  }
+};
+
+TEST(Shadow, ARowInOneRecordIsItsWords) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+    Rows words;
+    Rows rows;
+    rows.together = true;
+    std::uint32_t tick = 2;
+    for (unsigned step = 0; step < 60; ++step) {
+      tick += below(5) == 0 ? 1 : 0; // a barrier
+      Access by = access(5 + below(2), 0, below(2) == 0 ? Read : Write);
+      by.tick = tick;
+      by.site = step;
+      NearOrder order;
+      order.block = by.block;
+      order.before = 3;
+      order.beside = 5;
+      order.block_known = tick - 1;
+      order.warp_known = below(3) == 0 ? tick : tick - 1;
+      const std::uint64_t segment = below(4) * Segment::bytes;
+      if (below(4) == 0) {
+        by.thread = order.thread = static_cast<std::uint16_t>(below(64));
+        by.flags |= below(4) == 0 ? Strong : 0;
+        const std::uint64_t address = segment + 4 * below(16);
+        words.one(address, by, order);
+        rows.one(address, by, order);
+      } else {
+        by.thread = order.thread = static_cast<std::uint16_t>(16 * below(4));
+        by.block = order.block = below(8) == 0 ? 2 : by.block; // of a grid before
+        words.row(segment, by, order);
+        rows.row(segment, by, order);
+      }
+      ASSERT_EQ(words.races, rows.races) << "seed " << seed << ", step " << step;
+      ASSERT_EQ(words.kept(), rows.kept()) << "seed " << seed << ", step " << step;
+    }
+  }
 }
 
 } // namespace
