@@ -14,7 +14,7 @@
 
 namespace heddle::jit {
 
-inline constexpr std::uint64_t image_magic = 0x36302074696a6448; // "Hdjit 06"
+inline constexpr std::uint64_t image_magic = 0x37302074696a6448; // "Hdjit 07"
 
 struct ImageHeader {
   std::uint64_t magic = image_magic;

@@ -18,7 +18,7 @@ void RegionBuilder::load_slot(llvm::Value* slots, std::uint32_t index) {
 }
 
 void RegionBuilder::store_slot(std::uint32_t index) {
-  llvm::Value* value = read(index).value;
+  llvm::Value* value = stays_in_frame(index) ? read_bits(index).value : read(index).value;
   if (stays_in_frame(index)) {
     const llvm::Align align(std::min(64U, registers_.place(index).element_bytes * launch_.lanes));
     b_.CreateAlignedStore(value, frame_place(index), align);

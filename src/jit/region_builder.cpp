@@ -15,6 +15,21 @@ LaneValue RegionBuilder::read(std::uint32_t index) {
   return {shape(index), b_.CreateLoad(type_of(index), variables_[index])};
 }
 
+/// A word that may be any NaN, as the NaN of PTX.
+LaneValue RegionBuilder::with_ptx_nan(const LaneValue& value) {
+  const bool one = value.shape.is_regular();
+  llvm::Type* type = one ? b_.getFloatTy() : lanes_.widened(b_.getFloatTy());
+  llvm::Value* number = b_.CreateBitCast(value.value, type);
+  llvm::Value* is_number = b_.CreateFCmpORD(number, llvm::Constant::getNullValue(type));
+  llvm::Constant* nan = llvm::ConstantInt::get(value.value->getType(), nan_word);
+  return {value.shape, b_.CreateSelect(is_number, value.value, nan)};
+}
+
+/// As the interpreter has it.
+LaneValue RegionBuilder::read_bits(std::uint32_t index) {
+  return any_nan_->of(index) ? with_ptx_nan(read(index)) : read(index);
+}
+
 /// `chosen`: bits of the lanes that get the value; nullptr: the others' is of no interest.
 void RegionBuilder::write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen) {
   llvm::Value* all = lanes_.as(value, shape(index)).value;
@@ -38,7 +53,7 @@ llvm::Value* RegionBuilder::load_lanes(std::uint32_t index) {
 /// To the frame, for these lanes.
 void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
   const RegisterPlace& place = registers_.place(index);
-  frame_memory().store(place, b_.getInt64(place.offset), lanes_.vector(read(index)), lanes);
+  frame_memory().store(place, b_.getInt64(place.offset), lanes_.vector(read_bits(index)), lanes);
 }
 
 LaneValue RegionBuilder::special(std::uint32_t offset) {
@@ -113,12 +128,14 @@ llvm::GlobalVariable* RegionBuilder::table_of(const std::vector<Stored>& registe
     const RegisterPlace& place = registers_.place(index);
     const bool regular = shape(index).is_regular();
     const std::int64_t stride = regular ? shape(index).stride : 0;
+    const std::uint32_t flags = (regular ? isa::RegionRegister::regular : 0) |
+                                (any_nan_->of(index) ? isa::RegionRegister::any_nan : 0);
     table.insert(
         table.end(),
         {b_.getInt32(place.offset),
          b_.getInt32(place.predicate ? 0 : place.element_bytes),
          b_.getInt32(static_cast<std::uint32_t>(value)),
-         b_.getInt32(regular ? 1 : 0),
+         b_.getInt32(flags),
          b_.getInt64(static_cast<std::uint64_t>(stride))}
     );
   }
@@ -685,6 +702,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   find_joins();
   find_changed();
   find_inlined();
+  find_any_nan();
   result.entries = find_entries();
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {

@@ -6,6 +6,7 @@
 #include "isa/exec.h"
 #include "isa/region.h"
 #include "jit/access.h"
+#include "jit/any_nan.h"
 #include "jit/code_hash.h"
 #include "jit/frame_memory.h"
 #include "jit/lane_talk.h"
@@ -84,6 +85,8 @@ private:
   bool by_all_lanes(std::uint32_t k) const;
   void find_changed();
   void find_inlined();
+  void find_any_nan();
+  std::vector<std::uint32_t> loop_depths() const;
   std::vector<std::uint32_t> changed_and_live(std::uint32_t k) const;
   Shape special_shape(std::uint32_t offset) const;
   llvm::Constant* constant_word(isa::Ref ref) const;
@@ -170,6 +173,8 @@ private:
     return s.kind == Shape::Kind::None ? Shape::vector() : s;
   }
   LaneValue read(std::uint32_t index);
+  LaneValue with_ptx_nan(const LaneValue& value);
+  LaneValue read_bits(std::uint32_t index);
   void write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen);
   FrameMemory frame_memory() { return {b_, lanes_, frame_, first_lane_}; }
   llvm::Value* frame_place(std::uint32_t index);
@@ -187,6 +192,9 @@ private:
   void load_slot(llvm::Value* slots, std::uint32_t index);
   void store_slot(std::uint32_t index);
   LaneValue input(isa::Ref ref, llvm::Type* word);
+  bool takes_any_nan(std::uint32_t k, std::size_t n) const;
+  const llvm::Value* result_of(std::uint32_t k, const llvm::InsertValueInst& insert) const;
+  LaneValue as_word(const LaneValue& value);
   LaneValue special(std::uint32_t offset);
 
   // --- Small things
@@ -230,6 +238,7 @@ private:
   LaneBuilder lanes_;
   std::vector<PlannedOp> ops_;
   std::optional<Uniformity> uniformity_;
+  std::optional<AnyNan> any_nan_;
   std::vector<ptx::BitVector> changed_; // by op: registers that the frame may not have
   std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
   std::vector<bool> inlined_;           // ops whose accesses call no function

@@ -31,7 +31,8 @@ LaneValues RegionBuilder::arguments(std::uint32_t k) {
   const auto arguments = static_cast<unsigned>(planned.operands.inputs.size());
   for (unsigned n = 0; n < arguments; ++n) {
     if (!f.getArg(n)->use_empty()) {
-      known[f.getArg(n)] = input(planned.operands.inputs[n], f.getArg(n)->getType());
+      const LaneValue value = input(planned.operands.inputs[n], f.getArg(n)->getType());
+      known[f.getArg(n)] = takes_any_nan(k, n) ? with_ptx_nan(value) : value;
     }
   }
   known[f.getArg(arguments)] = {Shape::uniform(), local_base_};
@@ -42,6 +43,31 @@ LaneValues RegionBuilder::arguments(std::uint32_t k) {
     };
   }
   return known;
+}
+
+/// Is the n-th input of op k a register that may hold any NaN, where that matters?
+bool RegionBuilder::takes_any_nan(std::uint32_t k, std::size_t n) const {
+  const std::uint32_t index = registers_.frame_register(ops_[k].operands.inputs[n]);
+  return index != registers_.count() && any_nan_->of(index) &&
+         uniformity_->constant(index) == nullptr && any_nan_->observes(k, n);
+}
+
+/// What becomes of a result of op k: with any NaN, if its register may hold that.
+const llvm::Value*
+RegionBuilder::result_of(std::uint32_t k, const llvm::InsertValueInst& insert) const {
+  const unsigned n = insert.getIndices()[0];
+  const std::uint32_t index = registers_.at(ops_[k].operands.outputs[n].offset());
+  return any_nan_->of(index) ? any_nan_->result(k, n) : insert.getInsertedValueOperand();
+}
+
+/// Registers are integers.
+LaneValue RegionBuilder::as_word(const LaneValue& value) {
+  llvm::Type* type = value.value->getType();
+  if (!type->getScalarType()->isFloatTy()) {
+    return value;
+  }
+  llvm::Type* word = type->getWithNewType(b_.getInt32Ty());
+  return {value.shape, b_.CreateBitCast(value.value, word)};
 }
 
 AccessContext RegionBuilder::access_context(std::uint32_t k) {
@@ -116,7 +142,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       continue;
     }
     if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
-      results[insert->getIndices()[0]] = value_of(insert->getInsertedValueOperand());
+      results[insert->getIndices()[0]] = as_word(value_of(result_of(k, *insert)));
       continue;
     }
     if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
@@ -294,7 +320,7 @@ std::vector<LaneValue> RegionBuilder::emit_in_parts(std::uint32_t k) {
   std::vector<LaneValue> results(ops_[k].operands.outputs.size());
   for (const llvm::Instruction& i : f.getEntryBlock()) {
     if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
-      results[insert->getIndices()[0]] = value_of(insert->getInsertedValueOperand());
+      results[insert->getIndices()[0]] = as_word(value_of(result_of(k, *insert)));
       continue;
     }
     if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {

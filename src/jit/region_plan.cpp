@@ -2,6 +2,7 @@
 #include "jit/region_builder_impl.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace heddle::jit {
@@ -371,19 +372,36 @@ void RegionBuilder::find_changed() {
   }
 }
 
-/// Accesses by irregular addresses or of each lane's own memory that are inlined: so few that
-/// compiling stays quick, those in the innermost loops.
-void RegionBuilder::find_inlined() {
-  constexpr std::size_t most = 16;
-  const auto count = static_cast<std::uint32_t>(code_.ops.size());
-  std::vector<std::uint32_t> depth(count, 0);
-  for (std::uint32_t k = 0; k < count; ++k) {
+/// By op: in how many loops it is, one within the other.
+std::vector<std::uint32_t> RegionBuilder::loop_depths() const {
+  std::vector<std::uint32_t> depth(code_.ops.size(), 0);
+  for (std::uint32_t k = 0; k < depth.size(); ++k) {
     if (ops_[k].kind == Kind::Branch) {
       for (std::uint32_t in = code_.ops[k].target; in <= k; ++in) {
         ++depth[in];
       }
     }
   }
+  return depth;
+}
+
+void RegionBuilder::find_any_nan() {
+  const std::vector<std::uint32_t> depth = loop_depths();
+  any_nan_.emplace(
+      registers_,
+      ops_,
+      [this](isa::Ref ref) { return constant_word(ref); },
+      [&](std::uint32_t k) { return std::exp2(3 * std::min(depth[k], 8U)); },
+      [this](std::uint32_t k) { return whole_blocks() && is_barrier(k); }
+  );
+}
+
+/// Accesses by irregular addresses or of each lane's own memory that are inlined: so few that
+/// compiling stays quick, those in the innermost loops.
+void RegionBuilder::find_inlined() {
+  constexpr std::size_t most = 16;
+  const auto count = static_cast<std::uint32_t>(code_.ops.size());
+  const std::vector<std::uint32_t> depth = loop_depths();
   std::vector<std::uint32_t> irregular;
   for (std::uint32_t k = 0; k < count; ++k) {
     if (ops_[k].kind != Kind::Lanes || !ops_[k].lane->reaches ||

@@ -76,6 +76,68 @@ TEST(Region, ArithmeticOfAllWidths) {
   }
 }
 
+// Where its bits are looked at, a NaN that an operation has made is PTX's, and one that was loaded
+// or copied is as it was.
+TEST(Region, NanIsThatOfPtxWhereItIsLookedAt) {
+  const std::string words = // NaN with bits of their own, infinite, numbers
+      "and.b32 %r6, %r0, 3; mov.b32 %f1, 0xff812345; setp.eq.u32 %p1, %r6, 1;"
+      "@%p1 mov.b32 %f1, 0x7f800000; setp.eq.u32 %p1, %r6, 2; @%p1 mov.b32 %f1, 0x40490fdb;"
+      "mov.b32 %f2, 0xff800000; cvt.rn.f32.u32 %f3, %r0; mov.f32 %f4, 0f00000000;";
+  for (const char* body : {
+           "add.f32 %f5, %f1, %f2; mul.f32 %f6, %f5, %f3; st.global.f32 [%rd4], %f6;",
+           "add.f32 %f5, %f1, %f2; mul.f32 %f6, %f5, %f3; mov.b32 %r7, %f5; mov.b32 %r8, %f6;"
+           "mad.lo.u32 %r7, %r7, 3, %r8; st.global.u32 [%rd4], %r7;",
+           "mov.f32 %f5, %f1; setp.eq.u32 %p1, %r6, 3; @%p1 add.f32 %f5, %f1, %f2;"
+           "st.global.f32 [%rd4], %f5;",
+           "sub.f32 %f5, %f2, %f2; neg.f32 %f6, %f5; abs.f32 %f7, %f6; sqrt.rn.f32 %f8, %f7;"
+           "cvt.f64.f32 %fd1, %f8; st.global.f64 [%rd5], %fd1;",
+           "fma.rn.f32 %f5, %f1, %f4, %f2; min.f32 %f6, %f5, %f3; max.f32 %f7, %f5, %f5;"
+           "add.f32 %f6, %f6, %f7; st.global.f32 [%rd4], %f6;",
+           "add.ftz.f32 %f5, %f1, %f2; fma.rn.ftz.f32 %f6, %f5, %f3, %f1; mul.ftz.f32 %f7, %f6, "
+           "%f5;"
+           "copysign.f32 %f8, %f7, %f2; add.f32 %f8, %f8, %f3; st.global.f32 [%rd4], %f8;",
+           "add.f32 %f5, %f1, %f2; shfl.sync.bfly.b32 %f6, %f5, 1, 31, -1; add.f32 %f7, %f6, %f3;"
+           "st.global.f32 [%rd4], %f7;",
+           "add.f32 %f5, %f1, %f2; shfl.sync.bfly.b32 %f6, %f5, 1, 31, -1; mov.b32 %r7, %f6;"
+           "st.global.u32 [%rd4], %r7;",
+           "sub.f32 %f5, %f2, %f2; copysign.f32 %f6, %f5, %f3; st.global.f32 [%rd4], %f6;",
+           "add.f32 %f5, %f1, %f2; setp.num.f32 %p1, %f5, %f5; selp.f32 %f6, %f5, %f1, %p1;"
+           "st.global.f32 [%rd4], %f6;",
+           // Sums of a loop, which go on behind barriers and are looked at when it is over.
+           "mov.u32 %r7, 0; LOOP: fma.rn.f32 %f4, %f1, %f2, %f4; bar.sync 0;"
+           "fma.rn.f32 %f4, %f3, %f1, %f4; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 5;"
+           "@%p1 bra LOOP; st.global.f32 [%rd4], %f4;",
+           // … and when the fuel is used up in the middle, or lanes leave the loop one by one.
+           "mov.u32 %r7, 0; LOOP: add.f32 %f5, %f1, %f2; fma.rn.f32 %f4, %f3, %f3, %f5;"
+           "mul.f32 %f5, %f4, %f2; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 70000;"
+           "@%p1 bra LOOP; st.global.f32 [%rd4], %f5;",
+           "mov.u32 %r7, 0; LOOP: add.f32 %f5, %f4, %f2; fma.rn.f32 %f4, %f3, %f1, %f5;"
+           "add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, %r0; @%p1 bra LOOP;"
+           "st.global.f32 [%rd4], %f4;",
+           // The interpreter's handler is called between.
+           "add.f32 %f5, %f1, %f2; mov.b32 %r7, %f5; redux.sync.max.u32 %r8, %r7, -1;"
+           "add.f32 %f6, %f5, %f3; st.global.f32 [%rd4], %f6; st.global.u32 [%rd5+2048], %r8;",
+           "add.f32 %f5, %f1, %f2; mul.f32 %f6, %f5, %f3; atom.shared.add.f32 %f7, [s], %f6;"
+           "ld.shared.f32 %f8, [s]; st.global.f32 [%rd4], %f8;",
+           "add.f32 %f5, %f1, %f2; mul.f32 %f6, %f5, %f3; st.shared.f32 [s], %f6;"
+           "ld.shared.f32 %f8, [s]; st.global.f32 [%rd4], %f8;",
+           // Doubles hand on the bits of a NaN, of which there are several.
+           "mov.b64 %fd1, 0xfff8000000012345; setp.lt.u32 %p1, %r6, 2; @%p1 mov.b64 %fd1, "
+           "0x7ff0000000000001; mov.b64 %fd2, 0x7ff8000000054321; cvt.rn.f64.u32 %fd3, %r0;"
+           "@%p1 mov.f64 %fd2, %fd3; add.f64 %fd4, %fd1, %fd2; mul.f64 %fd5, %fd2, %fd1;"
+           "fma.rn.f64 %fd6, %fd4, %fd3, %fd5; div.rn.f64 %fd7, %fd3, %fd6; sub.f64 %fd8, %fd7, "
+           "%fd3;"
+           "st.global.f64 [%rd5], %fd8;",
+           "mov.b64 %fd1, 0x7ff0000000000000; cvt.rn.f64.u32 %fd3, %r6; sub.f64 %fd2, %fd1, %fd1;"
+           "mul.f64 %fd4, %fd1, %fd3; fma.rn.f64 %fd5, %fd4, %fd3, %fd3; neg.f64 %fd6, %fd5;"
+           "fma.rn.f64 %fd7, %fd6, %fd3, %fd2; add.f64 %fd7, %fd7, %fd5; st.global.f64 [%rd5], "
+           "%fd7;",
+       }) {
+    both(words + body, {.block = {64}}, ".shared .align 4 .b8 s[4];");
+    both(words + body, {.block = {24}}, ".shared .align 4 .b8 s[4];");
+  }
+}
+
 // What compiled code takes for granted of rows and columns holds for some of these warps, and for
 // others not.
 TEST(Region, GuessesThatHoldAndThatDoNot) {
