@@ -388,6 +388,34 @@ NanFlow nan_flow(const LaneFunction& lane, std::size_t inputs, std::size_t outpu
   return flow;
 }
 
+std::map<const llvm::Instruction*, NanArm> find_nan_arms(const llvm::BasicBlock& block) {
+  std::map<const llvm::Instruction*, NanArm> result;
+  for (const llvm::Instruction& i : block) {
+    const auto* select = llvm::dyn_cast<llvm::SelectInst>(&i);
+    if (select == nullptr || llvm::isa<llvm::Constant>(select->getFalseValue()) ||
+        !without_casts(select->getTrueValue())->getType()->isDoubleTy() ||
+        !is_number_if(select->getTrueValue(), select->getCondition())) {
+      continue;
+    }
+    NanArm arm;
+    arm.number = without_casts(select->getTrueValue());
+    std::set<const llvm::Value*> there = {select};
+    for (auto it = std::next(select->getReverseIterator()); it != block.rend(); ++it) {
+      const llvm::Value* used = select->getTrueValue(); // by the arm that is often taken
+      const bool plain = !it->mayReadOrWriteMemory() && !talk_of(*it) && &*it != arm.number &&
+                         &*it != used && !it->use_empty();
+      if (plain && std::ranges::all_of(it->users(), [&](const llvm::User* user) {
+            return there.contains(user);
+          })) {
+        there.insert(&*it);
+        arm.only_there.insert(arm.only_there.begin(), &*it);
+      }
+    }
+    result.emplace(select, std::move(arm));
+  }
+  return result;
+}
+
 AnyNan::AnyNan(
     const RegisterMap& registers,
     const std::vector<PlannedOp>& ops,

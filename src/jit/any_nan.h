@@ -38,6 +38,14 @@ struct NanFlow {
 };
 NanFlow nan_flow(const LaneFunction& lane, std::size_t inputs, std::size_t outputs);
 
+/// f64 operations hand on the bits of an operand that is NaN, which takes several times as many
+/// instructions as to compute. They are for the seldom case that a result is NaN.
+struct NanArm {
+  const llvm::Value* number = nullptr; // a double: the select's condition holds unless it is NaN
+  std::vector<const llvm::Instruction*> only_there; // what only the other arm needs, in order
+};
+std::map<const llvm::Instruction*, NanArm> find_nan_arms(const llvm::BasicBlock& block);
+
 class AnyNan {
 public:
   /// `constant(ref)`: as for Uniformity. `weight(op)`: how often it is executed, about.

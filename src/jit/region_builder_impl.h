@@ -195,6 +195,7 @@ private:
   bool takes_any_nan(std::uint32_t k, std::size_t n) const;
   const llvm::Value* result_of(std::uint32_t k, const llvm::InsertValueInst& insert) const;
   LaneValue as_word(const LaneValue& value);
+  llvm::Value* some_is_nan(llvm::Value* numbers);
   LaneValue special(std::uint32_t offset);
 
   // --- Small things

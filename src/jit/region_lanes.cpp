@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <set>
 #include <utility>
 
 namespace heddle::jit {
@@ -70,6 +72,20 @@ LaneValue RegionBuilder::as_word(const LaneValue& value) {
   return {value.shape, b_.CreateBitCast(value.value, word)};
 }
 
+/// Is a lane's number NaN? Perhaps not, if some are infinite.
+llvm::Value* RegionBuilder::some_is_nan(llvm::Value* numbers) {
+  const unsigned at_once = std::min(lanes_.lanes(), processor_level() == 4 ? 8U : 4U);
+  llvm::Value* sum = nullptr;
+  for (unsigned first = 0; first < lanes_.lanes(); first += at_once) {
+    std::vector<int> chosen(at_once);
+    std::iota(chosen.begin(), chosen.end(), static_cast<int>(first));
+    llvm::Value* some = b_.CreateShuffleVector(numbers, chosen);
+    sum = sum == nullptr ? some : b_.CreateFAdd(sum, some);
+  }
+  llvm::Value* bad = b_.CreateFCmpUNO(sum, llvm::Constant::getNullValue(sum->getType()));
+  return b_.CreateICmpNE(b_.CreateBitCast(bad, b_.getIntNTy(at_once)), b_.getIntN(at_once, 0));
+}
+
 AccessContext RegionBuilder::access_context(std::uint32_t k) {
   llvm::Value* site = b_.CreateAdd(
       b_.CreateLShr(
@@ -100,9 +116,59 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     }
     return known.at(v);
   };
+  const auto execute = [&](const llvm::Instruction& i) {
+    std::vector<LaneValue> operands;
+    const unsigned count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
+    for (unsigned n = 0; n < count; ++n) {
+      operands.push_back(value_of(i.getOperand(n)));
+    }
+    if (const auto talk = talk_of(i)) {
+      known[&i] = emit_talk(b_, lanes_, *talk, operands, {party_, access_.words, access_.elements});
+      return;
+    }
+    known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
+  };
+  const std::map<const llvm::Instruction*, NanArm> arms = find_nan_arms(f.getEntryBlock());
+  std::set<const llvm::Instruction*> later;
+  for (const auto& [select, arm] : arms) {
+    later.insert(arm.only_there.begin(), arm.only_there.end());
+  }
+  const auto execute_with_arm = [&](const llvm::Instruction& select, const NanArm& arm) {
+    const LaneValue number = value_of(arm.number);
+    const auto execute_all = [&] {
+      std::ranges::for_each(arm.only_there, [&](const auto* i) { execute(*i); });
+      execute(select);
+    };
+    if (number.shape.is_regular()) {
+      execute_all();
+      return;
+    }
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    llvm::BasicBlock* seldom = block("nan" + llvm::Twine(k));
+    llvm::BasicBlock* behind = block("numbers" + llvm::Twine(k));
+    llvm::Value* often = lanes_.vector(value_of(select.getOperand(1)));
+    b_.CreateCondBr(some_is_nan(number.value), seldom, behind, unlikely());
+    b_.SetInsertPoint(seldom);
+    execute_all();
+    llvm::Value* result = lanes_.vector(known.at(&select));
+    seldom = b_.GetInsertBlock();
+    b_.CreateBr(behind);
+    b_.SetInsertPoint(behind);
+    llvm::PHINode* either = b_.CreatePHI(result->getType(), 2);
+    either->addIncoming(often, before);
+    either->addIncoming(result, seldom);
+    known[&select] = {Shape::vector(), either};
+  };
   std::unordered_map<const llvm::Value*, Access> reached;
   std::vector<LaneValue> results(planned.operands.outputs.size());
   for (const llvm::Instruction& i : f.getEntryBlock()) {
+    if (later.contains(&i)) {
+      continue;
+    }
+    if (const auto arm = arms.find(&i); arm != arms.end()) {
+      execute_with_arm(i, arm->second);
+      continue;
+    }
     if (is_reach(i)) {
       const AccessContext context = access_context(k);
       Access& access = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first->second;
@@ -153,16 +219,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       }
       continue;
     }
-    std::vector<LaneValue> operands;
-    const unsigned operand_count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
-    for (unsigned n = 0; n < operand_count; ++n) {
-      operands.push_back(value_of(i.getOperand(n)));
-    }
-    if (const auto talk = talk_of(i)) {
-      known[&i] = emit_talk(b_, lanes_, *talk, operands, {party_, access_.words, access_.elements});
-      continue;
-    }
-    known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
+    execute(i);
   }
   write_results(k, results, chosen);
 }
