@@ -86,7 +86,7 @@ std::uint64_t read_registers(
 struct RegionContext {
   const Op* ops = nullptr;               // of the Code
   const std::byte* constants = nullptr;  // of the Code
-  const memory::Range* ranges = nullptr; // where memory instructions went last: range_sites
+  const memory::Range* ranges = nullptr; // where memory instructions went last: of op 0
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
   std::byte* param = nullptr;

@@ -233,9 +233,9 @@ llvm::Value* Access::all_fit(llvm::Value* offsets, const Memory& m) {
   llvm::Value* most = b_.CreateSub(m.size, b_.getInt64(bytes_));
   most = b_.CreateTrunc(b_.CreateAnd(most, b_.getInt64(~low)), word);
   llvm::Value* left = b_.CreateSub(b_.CreateVectorSplat(lanes_.lanes(), most), offsets);
-  llvm::Value* any = b_.CreateOrReduce(b_.CreateOr(offsets, left));
-  any = b_.CreateAnd(any, llvm::ConstantInt::get(word, sign | low));
-  llvm::Value* good = b_.CreateICmpEQ(any, llvm::ConstantInt::get(word, 0));
+  llvm::Value* bad = b_.CreateOr(offsets, left);
+  bad = b_.CreateAnd(bad, llvm::ConstantInt::get(bad->getType(), sign | low));
+  llvm::Value* good = is_zero_in_all(bad);
   llvm::Value* begin = b_.CreateAnd(m.begin, b_.getInt64(low));
   return b_.CreateAnd(good, b_.CreateICmpEQ(begin, b_.getInt64(0)));
 }

@@ -84,6 +84,7 @@ private:
   void find_joins();
   bool by_all_lanes(std::uint32_t k) const;
   void find_changed();
+  void find_unsaved();
   void find_inlined();
   void find_any_nan();
   std::vector<std::uint32_t> loop_depths() const;
@@ -152,7 +153,7 @@ private:
   llvm::GlobalVariable* lay_down(const std::vector<std::uint32_t>& indices);
   void write_registers(const std::vector<std::uint32_t>& indices);
   llvm::Value* interpret_seldom(std::uint32_t k, const std::vector<std::uint32_t>& inputs);
-  llvm::Value* read_registers(const std::vector<std::uint32_t>& indices);
+  llvm::Value* read_registers(const std::vector<std::uint32_t>& indices, llvm::Value* to);
   void finish(llvm::Value* answer);
   llvm::BasicBlock* exit_block(std::uint32_t k);
   void leave_if(llvm::Value* condition, std::uint32_t k);
@@ -176,7 +177,7 @@ private:
   LaneValue with_ptx_nan(const LaneValue& value);
   LaneValue read_bits(std::uint32_t index);
   void write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen);
-  FrameMemory frame_memory() { return {b_, lanes_, frame_, first_lane_}; }
+  FrameMemory frame_memory() { return {b_, lanes_, frame(), first_lane()}; }
   llvm::Value* frame_place(std::uint32_t index);
   llvm::Value* load_lanes(std::uint32_t index);
   void store_register(std::uint32_t index, llvm::Value* lanes);
@@ -197,6 +198,27 @@ private:
   LaneValue as_word(const LaneValue& value);
   llvm::Value* some_is_nan(llvm::Value* numbers);
   LaneValue special(std::uint32_t offset);
+
+  // --- What differs from group to group, loaded where it is wanted: to begin with a group is to go
+  // on behind a barrier, which must cost little.
+  llvm::Value* of_group(std::uint64_t offset, llvm::Type* type) {
+    return b_.CreateLoad(type, at(this_group_, offset));
+  }
+  llvm::Value* frame() { return of_group(offsetof(isa::RegionGroup, registers), b_.getPtrTy()); }
+  llvm::Value* live() { return of_group(offsetof(isa::RegionGroup, live), b_.getInt32Ty()); }
+  llvm::Value* first_lane() { // i64
+    if (launch_.lanes == isa::warp_size) {
+      return b_.getInt64(0);
+    }
+    llvm::Value* first = of_group(offsetof(isa::RegionGroup, first), b_.getInt32Ty());
+    return b_.CreateZExt(first, b_.getInt64Ty());
+  }
+  llvm::Value* lane_count() { // of those that execute, i64
+    llvm::Value* count = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_);
+    return b_.CreateZExt(count, b_.getInt64Ty());
+  }
+  /// For handlers.
+  void note_group() { set_field(offsetof(RegionContext, group), this_group_); }
 
   // --- Small things
   llvm::BasicBlock* block(const llvm::Twine& name) {
@@ -241,6 +263,7 @@ private:
   std::optional<Uniformity> uniformity_;
   std::optional<AnyNan> any_nan_;
   std::vector<ptx::BitVector> changed_; // by op: registers that the frame may not have
+  std::vector<ptx::BitVector> unsaved_; // by op: registers that the group's slots may not have
   std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
   std::vector<bool> inlined_;           // ops whose accesses call no function
   llvm::Function* function_ = nullptr;
@@ -284,18 +307,12 @@ private:
   // Fields of the context and of the group.
   llvm::Value* context_ = nullptr;
   llvm::Value* ops_pointer_ = nullptr;
-  llvm::Value* frame_ = nullptr;
   llvm::Value* constants_ = nullptr;
-  llvm::Value* special_ = nullptr; // of the first lane
-  llvm::Value* uniform_ = nullptr;
+  llvm::Value* this_group_ = nullptr;
   llvm::Value* group_slots_ = nullptr;
-  llvm::Value* live_ = nullptr; // lanes of the warp
   llvm::Value* ranges_ = nullptr;
-  llvm::Value* first_lane_ = nullptr; // i64
-  llvm::Value* lane_count_ = nullptr; // of those that execute, i64
   llvm::Value* behind_ = nullptr;
-  llvm::Value* some_lane_ = nullptr; // the lowest one that executes, i64
-  llvm::Value* mask_ = nullptr;      // bits of the lanes that execute
+  llvm::Value* mask_ = nullptr; // bits of the lanes that execute
   AccessContext access_;
   llvm::Value* local_base_ = nullptr;
 };

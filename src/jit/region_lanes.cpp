@@ -87,17 +87,8 @@ llvm::Value* RegionBuilder::some_is_nan(llvm::Value* numbers) {
 }
 
 AccessContext RegionBuilder::access_context(std::uint32_t k) {
-  llvm::Value* site = b_.CreateAdd(
-      b_.CreateLShr(
-          b_.CreatePtrToInt(ops_pointer_, b_.getInt64Ty()),
-          static_cast<std::uint64_t>(std::countr_zero(op_bytes))
-      ),
-      b_.getInt64(k)
-  );
-  site = b_.CreateAnd(site, b_.getInt64(isa::range_sites - 1));
   AccessContext context = access_;
-  context.range =
-      b_.CreateGEP(b_.getInt8Ty(), ranges_, b_.CreateMul(site, b_.getInt64(sizeof(memory::Range))));
+  context.range = at(ranges_, k % isa::range_sites * sizeof(memory::Range));
   return context;
 }
 
