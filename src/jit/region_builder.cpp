@@ -466,6 +466,7 @@ void RegionBuilder::emit_ops() {
     }
     b_.SetInsertPoint(bodies_[k]);
     active_ = waiting.some_at(k) ? b_.CreateLoad(bits_type(), going_) : mask_;
+    emit_check(k);
     if (ops_[k].kind == Kind::Branch) {
       emit_branch(k);
     } else {
@@ -700,6 +701,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   find_inlined();
   find_any_nan();
   result.entries = find_entries();
+  find_checks(result.entries);
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {
     result.size += registers_.live(k).size();

@@ -23,6 +23,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -58,6 +59,19 @@ public:
 
 private:
   struct Update; // region_updates.cpp
+  /// One for several accesses: region_checks.cpp.
+  struct CommonCheck {
+    isa::Space space{};
+    std::uint32_t base = 0;  // register
+    std::uint32_t first = 0; // op
+    std::int64_t begin = 0;  // of all their bytes, from the register's value
+    std::int64_t end = 0;
+    std::uint32_t align = 1;
+    bool store = false; // one of them writes
+    unsigned accesses = 0;
+    llvm::Value* good = nullptr;    // none of them has to ask
+    llvm::Value* pointer = nullptr; // where the register points to
+  };
   /// Where a register's value is, or goes, in memory of the function.
   struct Stored {
     std::uint32_t index;
@@ -86,6 +100,8 @@ private:
   void find_changed();
   void find_unsaved();
   void find_inlined();
+  void find_checks(const std::vector<std::uint32_t>& entries);
+  void emit_check(std::uint32_t k);
   void find_any_nan();
   std::vector<std::uint32_t> loop_depths() const;
   std::vector<std::uint32_t> changed_and_live(std::uint32_t k) const;
@@ -266,6 +282,9 @@ private:
   std::vector<ptx::BitVector> unsaved_; // by op: registers that the group's slots may not have
   std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
   std::vector<bool> inlined_;           // ops whose accesses call no function
+  std::deque<CommonCheck> checks_;
+  std::vector<const CommonCheck*> check_of_;  // by op; nullptr: it has its own
+  std::vector<std::int64_t> offset_in_check_; // by op: from the register's value
   llvm::Function* function_ = nullptr;
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops

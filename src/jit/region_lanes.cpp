@@ -119,7 +119,9 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     }
     known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
   };
-  const std::map<const llvm::Instruction*, NanArm> arms = find_nan_arms(f.getEntryBlock());
+  const std::map<const llvm::Instruction*, NanArm> arms =
+      update_of(f) == nullptr ? find_nan_arms(f.getEntryBlock())
+                              : std::map<const llvm::Instruction*, NanArm>();
   std::set<const llvm::Instruction*> later;
   for (const auto& [select, arm] : arms) {
     later.insert(arm.only_there.begin(), arm.only_there.end());
@@ -169,6 +171,9 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       }
       if (has_one_type(i) && !is_update(i)) {
         access.through(functions_.accesses, inlined_[k]);
+      }
+      if (const CommonCheck* check = check_of_[k]) {
+        access.checked_if(check->good, check->pointer, offset_in_check_[k]);
       }
       access.reach(address, bytes_of(i), space_of(i), is_store(i));
       const bool apart = address.shape.is_regular() && address.shape.stride != 0 &&
