@@ -419,7 +419,7 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
       return bad_access(FaultKind::ReadOnly, lane, a, bytes, store);
     }
     if (access_watch_ == nullptr) {
-      cache_[site()] = range;
+      cache_[site(op_)] = range;
       cache_generation_ = generation;
     }
     return reached(

@@ -182,11 +182,6 @@ public:
   virtual const Code* function_at(memory::Address address) = 0;
 };
 
-/// Which of Exec's ranges an op uses: its place in memory in units of Ops, modulo their number.
-/// More than most kernels have ops: two that share a range and have other allocations take it away
-/// from each other each time.
-inline constexpr std::size_t range_sites = 1024;
-
 /// The lanes of one warp.
 class Warp {
 public:
@@ -272,7 +267,7 @@ public:
   /// Host pointer for an access of `bytes` at generic (or global) address a by `lane`; nullptr
   /// after fault() has been filled in: then the handler returns stop_fault().
   std::byte* translate(int lane, memory::Address a, std::uint32_t bytes, bool store) {
-    const memory::Range& range = cache_[site()];
+    const memory::Range& range = cache_[site(op_)];
     if (bytes <= range.size && a - range.base <= range.size - bytes && (!store || range.writable) &&
         (a & (bytes - 1)) == 0) [[likely]] {
       return reinterpret_cast<std::byte*>(a + static_cast<std::uint64_t>(range.delta));
@@ -281,7 +276,7 @@ public:
   }
   /// The range that this op used last (size 0: none), and the block's own shared memory as a range
   /// of offsets: for the accesses of a whole warp at once. Alignment is the caller's business.
-  const memory::Range& last_range() const { return cache_[site()]; }
+  const memory::Range& last_range() const { return cache_[site(op_)]; }
   memory::Range shared_range() const {
     return {0, shared_bytes_, reinterpret_cast<std::int64_t>(shared_), true};
   }
@@ -428,8 +423,8 @@ private:
   std::uint64_t param_bytes_ = 0;
   /// One range per memory instruction (by a hash of its address): an instruction mostly stays in
   /// one allocation.
-  std::size_t site() const {
-    return (reinterpret_cast<std::uintptr_t>(op_) / sizeof(Op)) % cache_.size();
+  static std::size_t site(const Op* op) {
+    return (reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % range_sites;
   }
   std::array<memory::Range, range_sites> cache_{};
   std::uint64_t cache_generation_ = 0;

@@ -17,6 +17,7 @@
 #include "memory/address_space.h"
 #include "ptx/module.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -100,13 +101,37 @@ struct RegionWatch;   // region.h
 /// a handler has stopped the group.
 using Region = const Op* (*)(RegionContext & context, std::uint32_t at);
 
+/// For each op a worker remembers where in memory it went last: at its place in memory in units of
+/// Ops, modulo their number. More than most kernels have ops: two that share a place and have other
+/// allocations take it away from each other each time.
+inline constexpr std::size_t range_sites = 1024;
+
+/// Places of a Code's ops follow each other, from the first op's on, and begin again at 0 only if
+/// that is where they have begun: compiled code knows the distance of each from the first one's.
+template <class T> struct OpAllocator {
+  using value_type = T;
+  OpAllocator() = default;
+  template <class U> OpAllocator(const OpAllocator<U>&) {}
+  static std::align_val_t alignment(std::size_t count) {
+    const std::size_t places = std::min(std::bit_ceil(count), range_sites);
+    return std::align_val_t{std::max(places * sizeof(T), alignof(std::max_align_t))};
+  }
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), alignment(count)));
+  }
+  void deallocate(T* ops, std::size_t count) noexcept {
+    ::operator delete(ops, count * sizeof(T), alignment(count));
+  }
+  template <class U> bool operator==(const OpAllocator<U>&) const { return true; }
+};
+
 /// Lowered function. Immutable once lowered, but for install_region().
 struct Code {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
   const ptx::Function* kernel = nullptr; // for which it has been lowered
   int device = 0;                        // whose program it is part of
-  std::vector<Op> ops;
+  std::vector<Op, OpAllocator<Op>> ops;
   std::vector<Ref> refs;
   LaneBytes constants;               // elements, broadcast
   std::vector<std::string> messages; // of ops that stop with Stop::Unsupported

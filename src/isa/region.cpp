@@ -92,7 +92,7 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
   }
   context.ops = code.ops.data();
   context.constants = code.constants.data();
-  context.ranges = cache_.data();
+  context.ranges = cache_.data() + site(code.ops.data());
   context.shared = shared_;
   context.shared_bytes = shared_bytes_;
   context.param = param_;

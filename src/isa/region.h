@@ -48,9 +48,14 @@ struct RegionRegister {
   std::uint32_t offset = 0;        // in the frame, of lane 0
   std::uint32_t element_bytes = 0; // 2, 4 or 8; 0: a predicate
   std::uint32_t value = 0;         // offset of the value in that memory
-  std::uint32_t regular = 0;       // 1: it is base + n × stride in the group's lane n, and only the
-                                   // base is there
+  std::uint32_t flags = 0;
   std::int64_t stride = 0;
+
+  /// It is base + n × stride in the group's lane n, and only the base is there.
+  static constexpr std::uint32_t regular = 1;
+  /// An f32 that may be any NaN, and is to be PTX's where it is written (jit/any_nan.h).
+  static constexpr std::uint32_t any_nan = 2;
+  bool is_regular() const { return (flags & regular) != 0; }
 };
 /// In an image; so many registers lie behind it.
 struct alignas(RegionRegister) RegionTable {
@@ -108,7 +113,7 @@ struct RegionWatch {
 struct RegionContext {
   const Op* ops = nullptr;               // of the Code
   const std::byte* constants = nullptr;  // of the Code
-  const memory::Range* ranges = nullptr; // where memory instructions went last: range_sites
+  const memory::Range* ranges = nullptr; // where memory instructions went last: of op 0
   std::byte* shared = nullptr;
   std::uint64_t shared_bytes = 0;
   std::byte* param = nullptr;

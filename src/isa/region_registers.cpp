@@ -22,14 +22,21 @@ void write_lanes(
     std::uint32_t count,
     LaneMask lanes
 ) {
-  T all[warp_size];
-  if (r.regular != 0) {
+  T all[warp_size] = {};
+  if (r.is_regular()) {
     const T base = loaded<T>(from);
     for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
       all[lane] = static_cast<T>(base + static_cast<T>(r.stride) * static_cast<T>(lane));
     }
   } else {
     std::memcpy(all, from, count * sizeof(T));
+  }
+  if constexpr (sizeof(T) == 4) {
+    if ((r.flags & RegionRegister::any_nan) != 0) {
+      for (T& word : all) {
+        word = (word & 0x7fff'ffffU) > 0x7f80'0000U ? 0x7fff'ffffU : word;
+      }
+    }
   }
   const LaneMask whole = count == warp_size ? all_lanes : (LaneMask{1} << count) - 1;
   if (lanes == whole) {
@@ -84,7 +91,7 @@ void write_registers(
     switch (r.element_bytes) {
     case 0: { // bits of the lanes; one bit if it is regular
       const auto bits = loaded<LaneMask>(from);
-      const LaneMask all = r.regular == 0 ? bits : (bits & 1) != 0 ? all_lanes : 0;
+      const LaneMask all = !r.is_regular() ? bits : (bits & 1) != 0 ? all_lanes : 0;
       const LaneMask chosen = lanes << first;
       const LaneMask value = (loaded<LaneMask>(to) & ~chosen) | (all << first & chosen);
       std::memcpy(to, &value, sizeof value);
@@ -118,7 +125,7 @@ std::uint64_t read_registers(
     switch (r.element_bytes) {
     case 0: { // bits of the lanes; one bit if it is regular
       LaneMask bits = loaded<LaneMask>(from) >> first;
-      if (r.regular != 0) {
+      if (r.is_regular()) {
         const LaneMask those = bits & lanes;
         bits = those != 0 ? 1 : 0;
         differs |= those != 0 && those != lanes ? 1 : 0;

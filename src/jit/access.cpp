@@ -128,7 +128,6 @@ Access::Memory Access::memory(isa::Space space, bool store) {
   case isa::Space::Local:
     m.size = context_.local_bytes;
     m.delta = b_.CreatePtrToInt(context_.local, i64);
-    m.each_its_own = true;
     break;
   }
   return m;
@@ -145,20 +144,20 @@ void Access::reach(const LaneValue& address, std::uint32_t bytes, isa::Space spa
     called_with_ = a.value;
     return;
   }
-  const Memory m = memory(space, store);
   if (a.shape.is_regular()) {
-    reach_regular(a, m, space, store);
+    reach_regular(a, space, store);
   } else {
-    reach_each(a.value, m);
+    reach_each(a.value, memory(space, store));
   }
-  if (m.each_its_own && a.shape.is_regular() && functions_ != nullptr) {
+  const bool each_its_own = space == isa::Space::Local;
+  if (each_its_own && a.shape.is_regular() && functions_ != nullptr) {
     own_distance_ = b_.CreateAdd(
         context_.local_stride,
         b_.getInt64(static_cast<std::uint64_t>(a.shape.stride))
     );
     return;
   }
-  if (m.each_its_own) {
+  if (each_its_own) {
     llvm::Value* lane = lanes_.vector({Shape::regular(1), b_.getInt64(0)});
     llvm::Value* stride = b_.CreateVectorSplat(lanes_.lanes(), context_.local_stride);
     offsets_ = b_.CreateAdd(offsets(), b_.CreateMul(lane, stride));
@@ -198,27 +197,85 @@ llvm::Value* Access::place(llvm::Value* lane) {
   return b_.CreateGEP(b_.getInt8Ty(), at(0), offset);
 }
 
-void Access::reach_regular(const LaneValue& a, const Memory& m, isa::Space space, bool store) {
+llvm::Value* Access::is_good(
+    llvm::Value* lowest,
+    llvm::Value* span,
+    std::uint32_t align,
+    const Memory& m,
+    isa::Space space
+) {
+  if (space != isa::Space::Generic) {
+    return b_.CreateAnd(m.good, fits(lowest, span, m.size, m.aligned_always ? 1 : align));
+  }
+  llvm::Value* good = b_.CreateAnd(m.good, b_.CreateICmpULE(span, m.size));
+  good = b_.CreateAnd(
+      good,
+      b_.CreateICmpULE(b_.CreateSub(lowest, m.begin), b_.CreateSub(m.size, span))
+  );
+  llvm::Value* low = b_.CreateAnd(lowest, b_.getInt64(align - 1));
+  return b_.CreateAnd(good, b_.CreateICmpEQ(low, b_.getInt64(0)));
+}
+
+std::pair<llvm::Value*, llvm::Value*> Access::reach_together(
+    const LaneValue& address,
+    std::int64_t begin,
+    std::int64_t end,
+    std::uint32_t align,
+    isa::Space space,
+    bool store
+) {
+  llvm::Type* i64 = b_.getInt64Ty();
+  const std::int64_t distance =
+      address.shape.stride * static_cast<std::int64_t>(lanes_.lanes() - 1);
+  llvm::Value* lowest = b_.CreateAdd(
+      address.value,
+      llvm::ConstantInt::getSigned(
+          address.value->getType(),
+          begin + std::min<std::int64_t>(distance, 0)
+      )
+  );
+  llvm::Value* span = b_.getInt64(static_cast<std::uint64_t>(end - begin + std::abs(distance)));
+  const Memory m = memory(space, store);
+  llvm::Value* good = is_good(b_.CreateZExt(lowest, i64), span, align, m, space);
+  // An address of 32 bits that is in shared memory, less a distance, may be below zero.
+  llvm::Value* pointer = b_.CreateAdd(b_.CreateSExt(address.value, i64), m.delta);
+  return {good, b_.CreateIntToPtr(pointer, b_.getPtrTy())};
+}
+
+void Access::reach_regular(const LaneValue& a, isa::Space space, bool store) {
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* in = nullptr;
+  if (good_ != nullptr) {
+    llvm::Function* f = before->getParent();
+    in = llvm::BasicBlock::Create(b_.getContext(), "in", f);
+    llvm::BasicBlock* ask = llvm::BasicBlock::Create(b_.getContext(), "ask", f);
+    b_.CreateCondBr(good_, in, ask, llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights());
+    b_.SetInsertPoint(ask);
+  }
+  const Memory m = memory(space, store);
   const std::int64_t distance = a.shape.stride * static_cast<std::int64_t>(lanes_.lanes() - 1);
   llvm::Value* lowest =
       distance < 0 ? b_.CreateAdd(a.value, b_.getInt64(static_cast<std::uint64_t>(distance)))
                    : a.value;
   llvm::Value* span = b_.getInt64(static_cast<std::uint64_t>(std::abs(distance)) + bytes_);
-  llvm::Value* good = m.good;
-  if (space == isa::Space::Generic) {
-    good = b_.CreateAnd(good, b_.CreateICmpULE(span, m.size));
-    good = b_.CreateAnd(
-        good,
-        b_.CreateICmpULE(b_.CreateSub(lowest, m.begin), b_.CreateSub(m.size, span))
-    );
-    llvm::Value* low = b_.CreateAnd(a.value, b_.getInt64(bytes_ - 1));
-    good = b_.CreateAnd(good, b_.CreateICmpEQ(low, b_.getInt64(0)));
-  } else {
-    good = b_.CreateAnd(good, fits(lowest, span, m.size, m.aligned_always ? 1 : bytes_));
-  }
-  go_on_if(good);
+  go_on_if(is_good(lowest, span, bytes_, m, space));
   shape_ = a.shape;
   base_ = b_.CreateIntToPtr(b_.CreateAdd(a.value, m.delta), b_.getPtrTy());
+  if (good_ != nullptr) {
+    llvm::BasicBlock* asked = b_.GetInsertBlock();
+    b_.CreateBr(in);
+    b_.SetInsertPoint(in);
+    llvm::PHINode* from = nullptr; // what is `good_offset_` behind it
+    if (space == isa::Space::Generic) {
+      from = b_.CreatePHI(b_.getPtrTy(), 2);
+      from->addIncoming(good_pointer_, before);
+      const llvm::IRBuilderBase::InsertPointGuard guard(b_);
+      b_.SetInsertPoint(asked->getTerminator());
+      from->addIncoming(at(-good_offset_), asked);
+    }
+    base_ = from != nullptr ? from : good_pointer_;
+    base_ = at(good_offset_);
+  }
   if (space == isa::Space::Generic && a.shape.stride == bytes_) {
     fetch_ahead(store);
   }
@@ -233,9 +290,9 @@ llvm::Value* Access::all_fit(llvm::Value* offsets, const Memory& m) {
   llvm::Value* most = b_.CreateSub(m.size, b_.getInt64(bytes_));
   most = b_.CreateTrunc(b_.CreateAnd(most, b_.getInt64(~low)), word);
   llvm::Value* left = b_.CreateSub(b_.CreateVectorSplat(lanes_.lanes(), most), offsets);
-  llvm::Value* any = b_.CreateOrReduce(b_.CreateOr(offsets, left));
-  any = b_.CreateAnd(any, llvm::ConstantInt::get(word, sign | low));
-  llvm::Value* good = b_.CreateICmpEQ(any, llvm::ConstantInt::get(word, 0));
+  llvm::Value* bad = b_.CreateOr(offsets, left);
+  bad = b_.CreateAnd(bad, llvm::ConstantInt::get(bad->getType(), sign | low));
+  llvm::Value* good = is_zero_in_all(bad);
   llvm::Value* begin = b_.CreateAnd(m.begin, b_.getInt64(low));
   return b_.CreateAnd(good, b_.CreateICmpEQ(begin, b_.getInt64(0)));
 }

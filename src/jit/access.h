@@ -20,6 +20,7 @@
 #include "jit/lane_values.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace heddle::jit {
@@ -65,7 +66,23 @@ public:
     functions_ = &functions;
     inlined_ = inlined;
   }
+  /// The next reach() goes to `offset` behind `pointer`, and asks only unless `good`.
+  void checked_if(llvm::Value* good, llvm::Value* pointer, std::int64_t offset) {
+    good_ = good;
+    good_pointer_ = pointer;
+    good_offset_ = offset;
+  }
   void reach(const LaneValue& address, std::uint32_t bytes, isa::Space space, bool store);
+  /// Of bytes from `begin` to `end`, from a regular address on: whether all lanes' lie in the
+  /// memory, aligned, and the host's address for that one.
+  std::pair<llvm::Value*, llvm::Value*> reach_together(
+      const LaneValue& address,
+      std::int64_t begin,
+      std::int64_t end,
+      std::uint32_t align,
+      isa::Space space,
+      bool store
+  );
   /// The next reach() fails where others can look meanwhile.
   void only_alone(isa::Space space);
   /// For loops over lanes, behind reach(): begin_places(), then the place of one of them.
@@ -84,11 +101,17 @@ private:
     llvm::Value* delta = nullptr;
     llvm::Value* good = nullptr; // may be accessed at all
     bool aligned_always = false; // the interpreter does not ask
-    bool each_its_own = false;   // lanes have their own
   };
   Memory memory(isa::Space space, bool store);
   llvm::Value* call(llvm::Type* element, llvm::Value* stored);
-  void reach_regular(const LaneValue& address, const Memory& m, isa::Space space, bool store);
+  void reach_regular(const LaneValue& address, isa::Space space, bool store);
+  llvm::Value* is_good(
+      llvm::Value* lowest,
+      llvm::Value* span,
+      std::uint32_t align,
+      const Memory& m,
+      isa::Space space
+  );
   void reach_each(llvm::Value* all, const Memory& m);
   llvm::Value* all_fit(llvm::Value* offsets, const Memory& m);
   llvm::Value* executing_fit(llvm::Value* offsets, const Memory& m);
@@ -120,6 +143,9 @@ private:
   void copy_each(llvm::Type* type, unsigned count, std::int64_t offset, bool store);
   llvm::Value* elements(unsigned n, std::uint64_t size);
 
+  llvm::Value* good_ = nullptr; // checked_if()
+  llvm::Value* good_pointer_ = nullptr;
+  std::int64_t good_offset_ = 0;
   AccessFunctions* functions_ = nullptr; // nullptr: code of its own
   bool inlined_ = false;
   llvm::Value* called_with_ = nullptr;  // addresses, if a function is called

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/BinaryFormat/ELF.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -24,7 +27,9 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace heddle::jit {
 namespace {
@@ -183,6 +188,48 @@ private:
 
 } // namespace
 
+namespace {
+
+/// LLVM 22 makes one instruction of bits that a constant or memory chooses and of elements that a
+/// mask chooses, and then sometimes takes the other bits (llvm-project#157929, AVX-512). It does
+/// not if the elements are numbers.
+void choose_among_numbers(llvm::Function& f) {
+  const auto is_logic = [](const llvm::Value* v) {
+    while (const auto* cast = llvm::dyn_cast<llvm::BitCastInst>(v)) {
+      v = cast->getOperand(0);
+    }
+    const auto* i = llvm::dyn_cast<llvm::Instruction>(v);
+    const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(v);
+    return i != nullptr &&
+           (i->isBitwiseLogicOp() ||
+            (call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::copysign));
+  };
+  std::vector<llvm::SelectInst*> found;
+  for (llvm::Instruction& i : llvm::instructions(f)) {
+    auto* select = llvm::dyn_cast<llvm::SelectInst>(&i);
+    if (select != nullptr && select->getCondition()->getType()->isVectorTy() &&
+        select->getType()->isIntOrIntVectorTy() && select->getType()->getScalarSizeInBits() >= 32 &&
+        (is_logic(select->getTrueValue()) || is_logic(select->getFalseValue()))) {
+      found.push_back(select);
+    }
+  }
+  for (llvm::SelectInst* select : found) {
+    llvm::IRBuilder<> b(select);
+    llvm::Type* type = select->getType();
+    llvm::Type* number =
+        type->getWithNewType(type->getScalarSizeInBits() == 32 ? b.getFloatTy() : b.getDoubleTy());
+    llvm::Value* either = b.CreateSelect(
+        select->getCondition(),
+        b.CreateBitCast(select->getTrueValue(), number),
+        b.CreateBitCast(select->getFalseValue(), number)
+    );
+    select->replaceAllUsesWith(b.CreateBitCast(either, type));
+    select->eraseFromParent();
+  }
+}
+
+} // namespace
+
 void optimise(llvm::Module& module) {
   for (llvm::Function& f : module) {
     if (!f.isDeclaration()) {
@@ -222,6 +269,9 @@ void optimise(llvm::Module& module) {
   each.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
   passes.run(module, analyses);
+  if (processor_level() == 4) {
+    std::ranges::for_each(module, choose_among_numbers);
+  }
 }
 
 Result<FlatCode> emit(llvm::Module& module) {

@@ -18,7 +18,7 @@ void RegionBuilder::load_slot(llvm::Value* slots, std::uint32_t index) {
 }
 
 void RegionBuilder::store_slot(std::uint32_t index) {
-  llvm::Value* value = read(index).value;
+  llvm::Value* value = stays_in_frame(index) ? read_bits(index).value : read(index).value;
   if (stays_in_frame(index)) {
     const llvm::Align align(std::min(64U, registers_.place(index).element_bytes * launch_.lanes));
     b_.CreateAlignedStore(value, frame_place(index), align);
@@ -92,12 +92,16 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
   llvm::PHINode* opened = llvm::PHINode::Create(b_.getInt1Ty(), 2, "", begin);
   if (from_frame) {
     llvm::BasicBlock* enter = way_in("enter", k);
-    if (llvm::Value* irregular = read_registers(live)) {
+    // Behind the next barrier it finds there what has not changed until then.
+    llvm::Value* of_block =
+        b_.CreateICmpNE(first_group_, llvm::ConstantPointerNull::get(b_.getPtrTy()));
+    llvm::Value* to = b_.CreateSelect(of_block, group_slots_, entry_slots_);
+    if (llvm::Value* irregular = read_registers(live, to)) {
       b_.CreateCondBr(irregular, refuse_, begin, unlikely());
     } else {
       b_.CreateBr(begin);
     }
-    slots->addIncoming(entry_slots_, enter);
+    slots->addIncoming(to, enter);
     opened->addIncoming(b_.getFalse(), enter);
   }
   if (from_slots) {
@@ -123,14 +127,19 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
 /// A group of a block has come to a barrier or its end: the next one has its turn.
 void RegionBuilder::emit_arrival(std::uint32_t k) {
   llvm::Value* others = b_.CreateLoad(b_.getInt32Ty(), arrived_);
-  llvm::Value* first = b_.CreateICmpEQ(others, b_.getInt32(~0U));
-  llvm::Value* same = b_.CreateICmpEQ(others, b_.getInt32(k));
+  llvm::BasicBlock* pass = block("pass" + llvm::Twine(k));
+  llvm::BasicBlock* other = block("other" + llvm::Twine(k));
+  llvm::BasicBlock* first = block("first" + llvm::Twine(k));
+  b_.CreateCondBr(b_.CreateICmpEQ(others, b_.getInt32(k)), pass, other);
+  b_.SetInsertPoint(other);
+  llvm::Value* is_first = b_.CreateICmpEQ(others, b_.getInt32(~0U));
   llvm::Value* of_block =
       b_.CreateICmpNE(first_group_, llvm::ConstantPointerNull::get(b_.getPtrTy()));
-  llvm::BasicBlock* pass = block("pass" + llvm::Twine(k));
-  b_.CreateCondBr(b_.CreateAnd(of_block, b_.CreateOr(first, same)), pass, exit_block(k));
-  b_.SetInsertPoint(pass);
+  b_.CreateCondBr(b_.CreateAnd(is_first, of_block), first, exit_block(k));
+  b_.SetInsertPoint(first);
   b_.CreateStore(b_.getInt32(k), arrived_);
+  b_.CreateBr(pass);
+  b_.SetInsertPoint(pass);
   if (is_end(k)) {
     b_.CreateBr(ended_);
     return;
@@ -139,8 +148,8 @@ void RegionBuilder::emit_arrival(std::uint32_t k) {
     count_threads(k);
   }
   for (const std::uint32_t index : registers_.live(k + 1)) {
-    const bool in_frame = !changed_[k].test(index) && stays_in_frame(index);
-    if (variables_[index] != nullptr && !in_frame) {
+    const bool lost = (stays_in_frame(index) ? changed_ : unsaved_)[k].test(index);
+    if (variables_[index] != nullptr && lost) {
       store_slot(index);
     }
   }
@@ -152,7 +161,7 @@ void RegionBuilder::emit_next_group() {
   llvm::Type* i64 = b_.getInt64Ty();
   const auto next_or = [&](llvm::BasicBlock* all) {
     llvm::Value* executed = b_.CreateAdd(b_.CreateLoad(i64, executed_), b_.getInt64(1));
-    executed = b_.CreateAdd(b_.CreateLoad(i64, total_), b_.CreateMul(executed, lane_count_));
+    executed = b_.CreateAdd(b_.CreateLoad(i64, total_), b_.CreateMul(executed, lane_count()));
     b_.CreateStore(executed, total_);
     b_.CreateStore(b_.getInt64(0), executed_);
     llvm::Value* next = at(b_.CreateLoad(b_.getPtrTy(), group_), sizeof(isa::RegionGroup));

@@ -15,6 +15,21 @@ LaneValue RegionBuilder::read(std::uint32_t index) {
   return {shape(index), b_.CreateLoad(type_of(index), variables_[index])};
 }
 
+/// A word that may be any NaN, as the NaN of PTX.
+LaneValue RegionBuilder::with_ptx_nan(const LaneValue& value) {
+  const bool one = value.shape.is_regular();
+  llvm::Type* type = one ? b_.getFloatTy() : lanes_.widened(b_.getFloatTy());
+  llvm::Value* number = b_.CreateBitCast(value.value, type);
+  llvm::Value* is_number = b_.CreateFCmpORD(number, llvm::Constant::getNullValue(type));
+  llvm::Constant* nan = llvm::ConstantInt::get(value.value->getType(), nan_word);
+  return {value.shape, b_.CreateSelect(is_number, value.value, nan)};
+}
+
+/// As the interpreter has it.
+LaneValue RegionBuilder::read_bits(std::uint32_t index) {
+  return any_nan_->of(index) ? with_ptx_nan(read(index)) : read(index);
+}
+
 /// `chosen`: bits of the lanes that get the value; nullptr: the others' is of no interest.
 void RegionBuilder::write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen) {
   llvm::Value* all = lanes_.as(value, shape(index)).value;
@@ -38,7 +53,7 @@ llvm::Value* RegionBuilder::load_lanes(std::uint32_t index) {
 /// To the frame, for these lanes.
 void RegionBuilder::store_register(std::uint32_t index, llvm::Value* lanes) {
   const RegisterPlace& place = registers_.place(index);
-  frame_memory().store(place, b_.getInt64(place.offset), lanes_.vector(read(index)), lanes);
+  frame_memory().store(place, b_.getInt64(place.offset), lanes_.vector(read_bits(index)), lanes);
 }
 
 LaneValue RegionBuilder::special(std::uint32_t offset) {
@@ -46,7 +61,15 @@ LaneValue RegionBuilder::special(std::uint32_t offset) {
   const std::uint32_t which = offset / isa::SpecialLayout::u32x32;
   const bool of_threads = which == isa::SpecialLayout::TidX || which == isa::SpecialLayout::TidY ||
                           which == isa::SpecialLayout::TidZ;
-  llvm::Value* from = at(s.is_uniform() && !of_threads ? uniform_ : special_, offset);
+  const bool of_block = s.is_uniform() && !of_threads;
+  llvm::Value* all = of_group(
+      of_block ? offsetof(isa::RegionGroup, uniform) : offsetof(isa::RegionGroup, special),
+      b_.getPtrTy()
+  );
+  if (!of_block) {
+    all = b_.CreateGEP(b_.getInt8Ty(), all, b_.CreateMul(first_lane(), b_.getInt64(4)));
+  }
+  llvm::Value* from = at(all, offset);
   if (s.is_regular()) {
     return {s, b_.CreateLoad(b_.getInt32Ty(), from)};
   }
@@ -93,7 +116,7 @@ void RegionBuilder::emit_done() {
   b_.SetInsertPoint(done_);
   llvm::Type* i64 = b_.getInt64Ty();
   set_field(offsetof(RegionContext, fuel), b_.CreateLoad(i64, fuel_));
-  llvm::Value* ops = b_.CreateMul(b_.CreateLoad(i64, executed_), lane_count_);
+  llvm::Value* ops = b_.CreateMul(b_.CreateLoad(i64, executed_), lane_count());
   ops = b_.CreateAdd(ops, b_.CreateLoad(i64, total_));
   ops = b_.CreateAdd(ops, field(offsetof(RegionContext, executed), i64));
   set_field(offsetof(RegionContext, executed), ops);
@@ -113,12 +136,14 @@ llvm::GlobalVariable* RegionBuilder::table_of(const std::vector<Stored>& registe
     const RegisterPlace& place = registers_.place(index);
     const bool regular = shape(index).is_regular();
     const std::int64_t stride = regular ? shape(index).stride : 0;
+    const std::uint32_t flags = (regular ? isa::RegionRegister::regular : 0) |
+                                (any_nan_->of(index) ? isa::RegionRegister::any_nan : 0);
     table.insert(
         table.end(),
         {b_.getInt32(place.offset),
          b_.getInt32(place.predicate ? 0 : place.element_bytes),
          b_.getInt32(static_cast<std::uint32_t>(value)),
-         b_.getInt32(regular ? 1 : 0),
+         b_.getInt32(flags),
          b_.getInt64(static_cast<std::uint64_t>(stride))}
     );
   }
@@ -178,14 +203,15 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
   llvm::CallInst* call = b_.CreateCall(
       type,
       field(offsetof(RegionContext, write), pointer),
-      {table, frame_, exit_values_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
+      {table, frame(), exit_values_, first_lane(), b_.CreateZExt(mask_, b_.getInt32Ty())}
   );
   call->addFnAttr(llvm::Attribute::Cold);
 }
 
-/// From the frame to entry_slots_, what does not stay in the frame: isa::read_registers(). Is one
-/// of them not as regular as shape() says? nullptr: there is none.
-llvm::Value* RegionBuilder::read_registers(const std::vector<std::uint32_t>& indices) {
+/// From the frame to slots, what does not stay in the frame: isa::read_registers(). Is one of them
+/// not as regular as shape() says? nullptr: there is none.
+llvm::Value*
+RegionBuilder::read_registers(const std::vector<std::uint32_t>& indices, llvm::Value* to) {
   std::vector<Stored> stored;
   for (const std::uint32_t index : indices) {
     if (!stays_in_frame(index)) {
@@ -205,7 +231,7 @@ llvm::Value* RegionBuilder::read_registers(const std::vector<std::uint32_t>& ind
   llvm::Value* irregular = b_.CreateCall(
       type,
       field(offsetof(RegionContext, read), pointer),
-      {table_of(stored), frame_, entry_slots_, first_lane_, b_.CreateZExt(mask_, b_.getInt32Ty())}
+      {table_of(stored), frame(), to, first_lane(), b_.CreateZExt(mask_, b_.getInt32Ty())}
   );
   return b_.CreateICmpNE(irregular, b_.getInt64(0));
 }
@@ -362,33 +388,17 @@ void RegionBuilder::emit_head() {
   llvm::Type* i64 = b_.getInt64Ty();
   llvm::Type* i32 = b_.getInt32Ty();
   llvm::Type* pointer = b_.getPtrTy();
-  llvm::Value* group = b_.CreateLoad(pointer, group_);
-  set_field(offsetof(RegionContext, group), group); // for handlers
-  const auto of_group = [&](std::uint64_t offset, llvm::Type* type) {
-    return b_.CreateLoad(type, at(group, offset));
-  };
-  frame_ = of_group(offsetof(isa::RegionGroup, registers), pointer);
-  first_lane_ = b_.CreateZExt(of_group(offsetof(isa::RegionGroup, first), i32), i64);
-  special_ = b_.CreateGEP(
-      b_.getInt8Ty(),
-      of_group(offsetof(isa::RegionGroup, special), pointer),
-      b_.CreateMul(first_lane_, b_.getInt64(4))
-  );
-  uniform_ = of_group(offsetof(isa::RegionGroup, uniform), pointer);
+  this_group_ = b_.CreateLoad(pointer, group_);
   group_slots_ = of_group(offsetof(isa::RegionGroup, slots), pointer);
-  live_ = of_group(offsetof(isa::RegionGroup, live), i32);
   mask_ = b_.CreateTrunc(of_group(offsetof(isa::RegionGroup, mask), i32), bits_type());
   b_.CreateStore(mask_, going_);
   for (const auto& [place, lanes] : waiting_) {
     b_.CreateStore(no_lanes(), lanes);
   }
-  lane_count_ = b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_), i64);
-  some_lane_ =
-      b_.CreateZExt(b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_, b_.getTrue()), i64);
   access_.local = b_.CreateGEP(
       b_.getInt8Ty(),
       of_group(offsetof(isa::RegionGroup, local), pointer),
-      b_.CreateMul(first_lane_, access_.local_stride)
+      b_.CreateMul(first_lane(), access_.local_stride)
   );
   b_.CreateStore(whole_fuel_, fuel_);
   b_.CreateStore(b_.getInt64(0), executed_);
@@ -456,6 +466,7 @@ void RegionBuilder::emit_ops() {
     }
     b_.SetInsertPoint(bodies_[k]);
     active_ = waiting.some_at(k) ? b_.CreateLoad(bits_type(), going_) : mask_;
+    emit_check(k);
     if (ops_[k].kind == Kind::Branch) {
       emit_branch(k);
     } else {
@@ -534,7 +545,7 @@ void RegionBuilder::leave_unless_converged(std::uint32_t k) {
     return;
   }
   llvm::Value* mask = b_.CreateTrunc(named.value, b_.getInt32Ty());
-  llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(mask, live_), active_);
+  llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(mask, live()), active_);
   leave_if(b_.CreateNot(whole), k);
 }
 
@@ -549,8 +560,8 @@ LaneValue RegionBuilder::leave_unless_in_parties(std::uint32_t k) {
     return {Shape::uniform(), active_};
   }
   llvm::Type* word = b_.getInt32Ty();
-  llvm::Value* live = b_.CreateVectorSplat(launch_.lanes, live_);
-  llvm::Value* all = b_.CreateAnd(lanes_.vector(named), live);
+  llvm::Value* alive = b_.CreateVectorSplat(launch_.lanes, live());
+  llvm::Value* all = b_.CreateAnd(lanes_.vector(named), alive);
   b_.CreateAlignedStore(all, access_.words, llvm::Align(64));
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* look = block("party" + llvm::Twine(k));
@@ -585,6 +596,7 @@ void RegionBuilder::spend(std::uint32_t amount, std::uint32_t k) {
 /// RegionContext::interpret_seldom: does the handler go on behind op k?
 llvm::Value*
 RegionBuilder::interpret_seldom(std::uint32_t k, const std::vector<std::uint32_t>& inputs) {
+  note_group();
   if (inputs.empty()) {
     return call_interpreter(b_, context_, op_pointer(k), active_);
   }
@@ -610,7 +622,7 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
   if (is_collective(effect)) {
     leave_unless_converged(k);
   } else if (is_matrix(k)) { // of all lanes
-    leave_if(b_.CreateICmpNE(active_, live_), k);
+    leave_if(b_.CreateICmpNE(active_, live()), k);
   }
   std::vector<std::uint32_t> inputs;
   for (const isa::Ref ref : ops_[k].operands.inputs) {
@@ -627,6 +639,7 @@ void RegionBuilder::emit_slow(std::uint32_t k, llvm::Value* chosen) {
     for (const std::uint32_t index : inputs) {
       store_register(index, active_);
     }
+    note_group();
     goes_on = call_interpreter(b_, context_, op_pointer(k), active_);
   } else {
     goes_on = interpret_seldom(k, inputs);
@@ -705,8 +718,11 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   );
   find_joins();
   find_changed();
+  find_unsaved();
   find_inlined();
+  find_any_nan();
   result.entries = find_entries();
+  find_checks(result.entries);
   result.size = code_.ops.size();
   for (const std::uint32_t k : result.entries) {
     result.size += registers_.live(k).size();

@@ -6,6 +6,7 @@
 #include "isa/exec.h"
 #include "isa/region.h"
 #include "jit/access.h"
+#include "jit/any_nan.h"
 #include "jit/code_hash.h"
 #include "jit/frame_memory.h"
 #include "jit/lane_talk.h"
@@ -22,6 +23,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -57,6 +59,19 @@ public:
 
 private:
   struct Update; // region_updates.cpp
+  /// One for several accesses: region_checks.cpp.
+  struct CommonCheck {
+    isa::Space space{};
+    std::uint32_t base = 0;  // register
+    std::uint32_t first = 0; // op
+    std::int64_t begin = 0;  // of all their bytes, from the register's value
+    std::int64_t end = 0;
+    std::uint32_t align = 1;
+    bool store = false; // one of them writes
+    unsigned accesses = 0;
+    llvm::Value* good = nullptr;    // none of them has to ask
+    llvm::Value* pointer = nullptr; // where the register points to
+  };
   /// Where a register's value is, or goes, in memory of the function.
   struct Stored {
     std::uint32_t index;
@@ -85,7 +100,12 @@ private:
   void find_joins();
   bool by_all_lanes(std::uint32_t k) const;
   void find_changed();
+  void find_unsaved();
   void find_inlined();
+  void find_checks(const std::vector<std::uint32_t>& entries);
+  void emit_check(std::uint32_t k);
+  void find_any_nan();
+  std::vector<std::uint32_t> loop_depths() const;
   std::vector<std::uint32_t> changed_and_live(std::uint32_t k) const;
   Shape special_shape(std::uint32_t offset) const;
   llvm::Constant* constant_word(isa::Ref ref) const;
@@ -153,7 +173,7 @@ private:
   llvm::GlobalVariable* lay_down(const std::vector<std::uint32_t>& indices);
   void write_registers(const std::vector<std::uint32_t>& indices);
   llvm::Value* interpret_seldom(std::uint32_t k, const std::vector<std::uint32_t>& inputs);
-  llvm::Value* read_registers(const std::vector<std::uint32_t>& indices);
+  llvm::Value* read_registers(const std::vector<std::uint32_t>& indices, llvm::Value* to);
   void finish(llvm::Value* answer);
   llvm::BasicBlock* exit_block(std::uint32_t k);
   void leave_if(llvm::Value* condition, std::uint32_t k);
@@ -174,8 +194,10 @@ private:
     return s.kind == Shape::Kind::None ? Shape::vector() : s;
   }
   LaneValue read(std::uint32_t index);
+  LaneValue with_ptx_nan(const LaneValue& value);
+  LaneValue read_bits(std::uint32_t index);
   void write(std::uint32_t index, const LaneValue& value, llvm::Value* chosen);
-  FrameMemory frame_memory() { return {b_, lanes_, frame_, first_lane_}; }
+  FrameMemory frame_memory() { return {b_, lanes_, frame(), first_lane()}; }
   llvm::Value* frame_place(std::uint32_t index);
   llvm::Value* load_lanes(std::uint32_t index);
   void store_register(std::uint32_t index, llvm::Value* lanes);
@@ -191,7 +213,32 @@ private:
   void load_slot(llvm::Value* slots, std::uint32_t index);
   void store_slot(std::uint32_t index);
   LaneValue input(isa::Ref ref, llvm::Type* word);
+  bool takes_any_nan(std::uint32_t k, std::size_t n) const;
+  const llvm::Value* result_of(std::uint32_t k, const llvm::InsertValueInst& insert) const;
+  LaneValue as_word(const LaneValue& value);
+  llvm::Value* some_is_nan(llvm::Value* numbers);
   LaneValue special(std::uint32_t offset);
+
+  // --- What differs from group to group, loaded where it is wanted: to begin with a group is to go
+  // on behind a barrier, which must cost little.
+  llvm::Value* of_group(std::uint64_t offset, llvm::Type* type) {
+    return b_.CreateLoad(type, at(this_group_, offset));
+  }
+  llvm::Value* frame() { return of_group(offsetof(isa::RegionGroup, registers), b_.getPtrTy()); }
+  llvm::Value* live() { return of_group(offsetof(isa::RegionGroup, live), b_.getInt32Ty()); }
+  llvm::Value* first_lane() { // i64
+    if (launch_.lanes == isa::warp_size) {
+      return b_.getInt64(0);
+    }
+    llvm::Value* first = of_group(offsetof(isa::RegionGroup, first), b_.getInt32Ty());
+    return b_.CreateZExt(first, b_.getInt64Ty());
+  }
+  llvm::Value* lane_count() { // of those that execute, i64
+    llvm::Value* count = b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_);
+    return b_.CreateZExt(count, b_.getInt64Ty());
+  }
+  /// For handlers.
+  void note_group() { set_field(offsetof(RegionContext, group), this_group_); }
 
   // --- Small things
   llvm::BasicBlock* block(const llvm::Twine& name) {
@@ -234,9 +281,14 @@ private:
   LaneBuilder lanes_;
   std::vector<PlannedOp> ops_;
   std::optional<Uniformity> uniformity_;
+  std::optional<AnyNan> any_nan_;
   std::vector<ptx::BitVector> changed_; // by op: registers that the frame may not have
+  std::vector<ptx::BitVector> unsaved_; // by op: registers that the group's slots may not have
   std::vector<bool> joins_;             // ops at which groups may begin, and stop for those behind
   std::vector<bool> inlined_;           // ops whose accesses call no function
+  std::deque<CommonCheck> checks_;
+  std::vector<const CommonCheck*> check_of_;  // by op; nullptr: it has its own
+  std::vector<std::int64_t> offset_in_check_; // by op: from the register's value
   llvm::Function* function_ = nullptr;
   std::vector<llvm::BasicBlock*> bodies_;   // of ops, behind the look at joins
   std::vector<llvm::BasicBlock*> arrivals_; // of ops
@@ -278,18 +330,12 @@ private:
   // Fields of the context and of the group.
   llvm::Value* context_ = nullptr;
   llvm::Value* ops_pointer_ = nullptr;
-  llvm::Value* frame_ = nullptr;
   llvm::Value* constants_ = nullptr;
-  llvm::Value* special_ = nullptr; // of the first lane
-  llvm::Value* uniform_ = nullptr;
+  llvm::Value* this_group_ = nullptr;
   llvm::Value* group_slots_ = nullptr;
-  llvm::Value* live_ = nullptr; // lanes of the warp
   llvm::Value* ranges_ = nullptr;
-  llvm::Value* first_lane_ = nullptr; // i64
-  llvm::Value* lane_count_ = nullptr; // of those that execute, i64
   llvm::Value* behind_ = nullptr;
-  llvm::Value* some_lane_ = nullptr; // the lowest one that executes, i64
-  llvm::Value* mask_ = nullptr;      // bits of the lanes that execute
+  llvm::Value* mask_ = nullptr; // bits of the lanes that execute
   AccessContext access_;
   llvm::Value* local_base_ = nullptr;
 };

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <set>
 #include <utility>
 
 namespace heddle::jit {
@@ -31,7 +33,8 @@ LaneValues RegionBuilder::arguments(std::uint32_t k) {
   const auto arguments = static_cast<unsigned>(planned.operands.inputs.size());
   for (unsigned n = 0; n < arguments; ++n) {
     if (!f.getArg(n)->use_empty()) {
-      known[f.getArg(n)] = input(planned.operands.inputs[n], f.getArg(n)->getType());
+      const LaneValue value = input(planned.operands.inputs[n], f.getArg(n)->getType());
+      known[f.getArg(n)] = takes_any_nan(k, n) ? with_ptx_nan(value) : value;
     }
   }
   known[f.getArg(arguments)] = {Shape::uniform(), local_base_};
@@ -44,18 +47,48 @@ LaneValues RegionBuilder::arguments(std::uint32_t k) {
   return known;
 }
 
+/// Is the n-th input of op k a register that may hold any NaN, where that matters?
+bool RegionBuilder::takes_any_nan(std::uint32_t k, std::size_t n) const {
+  const std::uint32_t index = registers_.frame_register(ops_[k].operands.inputs[n]);
+  return index != registers_.count() && any_nan_->of(index) &&
+         uniformity_->constant(index) == nullptr && any_nan_->observes(k, n);
+}
+
+/// What becomes of a result of op k: with any NaN, if its register may hold that.
+const llvm::Value*
+RegionBuilder::result_of(std::uint32_t k, const llvm::InsertValueInst& insert) const {
+  const unsigned n = insert.getIndices()[0];
+  const std::uint32_t index = registers_.at(ops_[k].operands.outputs[n].offset());
+  return any_nan_->of(index) ? any_nan_->result(k, n) : insert.getInsertedValueOperand();
+}
+
+/// Registers are integers.
+LaneValue RegionBuilder::as_word(const LaneValue& value) {
+  llvm::Type* type = value.value->getType();
+  if (!type->getScalarType()->isFloatTy()) {
+    return value;
+  }
+  llvm::Type* word = type->getWithNewType(b_.getInt32Ty());
+  return {value.shape, b_.CreateBitCast(value.value, word)};
+}
+
+/// Is a lane's number NaN? Perhaps not, if some are infinite.
+llvm::Value* RegionBuilder::some_is_nan(llvm::Value* numbers) {
+  const unsigned at_once = std::min(lanes_.lanes(), processor_level() == 4 ? 8U : 4U);
+  llvm::Value* sum = nullptr;
+  for (unsigned first = 0; first < lanes_.lanes(); first += at_once) {
+    std::vector<int> chosen(at_once);
+    std::iota(chosen.begin(), chosen.end(), static_cast<int>(first));
+    llvm::Value* some = b_.CreateShuffleVector(numbers, chosen);
+    sum = sum == nullptr ? some : b_.CreateFAdd(sum, some);
+  }
+  llvm::Value* bad = b_.CreateFCmpUNO(sum, llvm::Constant::getNullValue(sum->getType()));
+  return b_.CreateICmpNE(b_.CreateBitCast(bad, b_.getIntNTy(at_once)), b_.getIntN(at_once, 0));
+}
+
 AccessContext RegionBuilder::access_context(std::uint32_t k) {
-  llvm::Value* site = b_.CreateAdd(
-      b_.CreateLShr(
-          b_.CreatePtrToInt(ops_pointer_, b_.getInt64Ty()),
-          static_cast<std::uint64_t>(std::countr_zero(op_bytes))
-      ),
-      b_.getInt64(k)
-  );
-  site = b_.CreateAnd(site, b_.getInt64(isa::range_sites - 1));
   AccessContext context = access_;
-  context.range =
-      b_.CreateGEP(b_.getInt8Ty(), ranges_, b_.CreateMul(site, b_.getInt64(sizeof(memory::Range))));
+  context.range = at(ranges_, k % isa::range_sites * sizeof(memory::Range));
   return context;
 }
 
@@ -74,10 +107,62 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
     }
     return known.at(v);
   };
+  const auto execute = [&](const llvm::Instruction& i) {
+    std::vector<LaneValue> operands;
+    const unsigned count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
+    for (unsigned n = 0; n < count; ++n) {
+      operands.push_back(value_of(i.getOperand(n)));
+    }
+    if (const auto talk = talk_of(i)) {
+      known[&i] = emit_talk(b_, lanes_, *talk, operands, {party_, access_.words, access_.elements});
+      return;
+    }
+    known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
+  };
+  const std::map<const llvm::Instruction*, NanArm> arms =
+      update_of(f) == nullptr ? find_nan_arms(f.getEntryBlock())
+                              : std::map<const llvm::Instruction*, NanArm>();
+  std::set<const llvm::Instruction*> later;
+  for (const auto& [select, arm] : arms) {
+    later.insert(arm.only_there.begin(), arm.only_there.end());
+  }
+  const auto execute_with_arm = [&](const llvm::Instruction& select, const NanArm& arm) {
+    const LaneValue number = value_of(arm.number);
+    const auto execute_all = [&] {
+      std::ranges::for_each(arm.only_there, [&](const auto* i) { execute(*i); });
+      execute(select);
+    };
+    if (number.shape.is_regular()) {
+      execute_all();
+      return;
+    }
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    llvm::BasicBlock* seldom = block("nan" + llvm::Twine(k));
+    llvm::BasicBlock* behind = block("numbers" + llvm::Twine(k));
+    llvm::Value* often = lanes_.vector(value_of(select.getOperand(1)));
+    b_.CreateCondBr(some_is_nan(number.value), seldom, behind, unlikely());
+    b_.SetInsertPoint(seldom);
+    execute_all();
+    llvm::Value* result = lanes_.vector(known.at(&select));
+    seldom = b_.GetInsertBlock();
+    b_.CreateBr(behind);
+    b_.SetInsertPoint(behind);
+    llvm::PHINode* either = b_.CreatePHI(result->getType(), 2);
+    either->addIncoming(often, before);
+    either->addIncoming(result, seldom);
+    known[&select] = {Shape::vector(), either};
+  };
   std::unordered_map<const llvm::Value*, Access> reached;
   std::vector<LaneValue> results(planned.operands.outputs.size());
   std::optional<LaneValue> loaded_from;
   for (const llvm::Instruction& i : f.getEntryBlock()) {
+    if (later.contains(&i)) {
+      continue;
+    }
+    if (const auto arm = arms.find(&i); arm != arms.end()) {
+      execute_with_arm(i, arm->second);
+      continue;
+    }
     if (is_reach(i)) {
       const AccessContext context = access_context(k);
       Access& access = reached.try_emplace(&i, b_, lanes_, active_, slow, context).first->second;
@@ -88,6 +173,9 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       const bool told_before = planned.watched && is_store(i); // of what it looks at itself
       if (has_one_type(i) && !is_update(i) && !told_before) {
         access.through(functions_.accesses, inlined_[k]);
+      }
+      if (const CommonCheck* check = check_of_[k]) {
+        access.checked_if(check->good, check->pointer, offset_in_check_[k]);
       }
       access.reach(address, bytes_of(i), space_of(i), is_store(i));
       if (told_before) {
@@ -123,7 +211,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       continue;
     }
     if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
-      results[insert->getIndices()[0]] = value_of(insert->getInsertedValueOperand());
+      results[insert->getIndices()[0]] = as_word(value_of(result_of(k, *insert)));
       continue;
     }
     if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {
@@ -134,16 +222,7 @@ void RegionBuilder::emit_lanes(std::uint32_t k, llvm::Value* chosen, llvm::Basic
       }
       continue;
     }
-    std::vector<LaneValue> operands;
-    const unsigned operand_count = i.getNumOperands() - (llvm::isa<llvm::CallInst>(i) ? 1 : 0);
-    for (unsigned n = 0; n < operand_count; ++n) {
-      operands.push_back(value_of(i.getOperand(n)));
-    }
-    if (const auto talk = talk_of(i)) {
-      known[&i] = emit_talk(b_, lanes_, *talk, operands, {party_, access_.words, access_.elements});
-      continue;
-    }
-    known[&i] = lanes_.apply(i, operands, !finds_wrapping(i));
+    execute(i);
   }
   if (loaded_from) {
     emit_watch(k, *loaded_from);
@@ -339,7 +418,7 @@ std::vector<LaneValue> RegionBuilder::emit_in_parts(std::uint32_t k) {
   std::vector<LaneValue> results(ops_[k].operands.outputs.size());
   for (const llvm::Instruction& i : f.getEntryBlock()) {
     if (const auto* insert = llvm::dyn_cast<llvm::InsertValueInst>(&i)) {
-      results[insert->getIndices()[0]] = value_of(insert->getInsertedValueOperand());
+      results[insert->getIndices()[0]] = as_word(value_of(result_of(k, *insert)));
       continue;
     }
     if (const auto* ret = llvm::dyn_cast<llvm::ReturnInst>(&i)) {

@@ -2,6 +2,7 @@
 #include "jit/region_builder_impl.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace heddle::jit {
@@ -404,19 +405,72 @@ void RegionBuilder::find_changed() {
   }
 }
 
-/// Accesses by irregular addresses or of each lane's own memory that are inlined: so few that
-/// compiling stays quick, those in the innermost loops.
-void RegionBuilder::find_inlined() {
-  constexpr std::size_t most = 16;
+/// A group that goes on behind a barrier has all of them in its slots, one that starts has none.
+void RegionBuilder::find_unsaved() {
   const auto count = static_cast<std::uint32_t>(code_.ops.size());
-  std::vector<std::uint32_t> depth(count, 0);
-  for (std::uint32_t k = 0; k < count; ++k) {
+  unsaved_.assign(count, ptx::BitVector(registers_.count()));
+  if (!whole_blocks()) {
+    return;
+  }
+  for (std::uint32_t index = 0; index < registers_.count(); ++index) {
+    unsaved_[0].set(index);
+  }
+  for (std::uint32_t k = 0; k + 1 < count; ++k) {
+    if (is_barrier(k) && is_reduction(k)) {
+      unsaved_[k + 1].set(registers_.at(code_.ops[k].d.offset()));
+    }
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (std::uint32_t k = 0; k < count; ++k) {
+      if (ops_[k].kind == Kind::Leave) {
+        continue;
+      }
+      ptx::BitVector behind = unsaved_[k];
+      for (const std::uint32_t index : registers_.writes(k)) {
+        behind.set(index);
+      }
+      const bool branch = ops_[k].kind == Kind::Branch;
+      if (branch) {
+        again = unsaved_[code_.ops[k].target].unite(behind) || again;
+      }
+      if (k + 1 < count && (!branch || (code_.ops[k].flags & isa::Guarded) != 0)) {
+        again = unsaved_[k + 1].unite(behind) || again;
+      }
+    }
+  }
+}
+
+/// By op: in how many loops it is, one within the other.
+std::vector<std::uint32_t> RegionBuilder::loop_depths() const {
+  std::vector<std::uint32_t> depth(code_.ops.size(), 0);
+  for (std::uint32_t k = 0; k < depth.size(); ++k) {
     if (ops_[k].kind == Kind::Branch) {
       for (std::uint32_t in = code_.ops[k].target; in <= k; ++in) {
         ++depth[in];
       }
     }
   }
+  return depth;
+}
+
+void RegionBuilder::find_any_nan() {
+  const std::vector<std::uint32_t> depth = loop_depths();
+  any_nan_.emplace(
+      registers_,
+      ops_,
+      [this](isa::Ref ref) { return constant_word(ref); },
+      [&](std::uint32_t k) { return std::exp2(3 * std::min(depth[k], 8U)); },
+      [this](std::uint32_t k) { return whole_blocks() && is_barrier(k); }
+  );
+}
+
+/// Accesses by irregular addresses or of each lane's own memory that are inlined: so few that
+/// compiling stays quick, those in the innermost loops.
+void RegionBuilder::find_inlined() {
+  constexpr std::size_t most = 16;
+  const auto count = static_cast<std::uint32_t>(code_.ops.size());
+  const std::vector<std::uint32_t> depth = loop_depths();
   std::vector<std::uint32_t> irregular;
   for (std::uint32_t k = 0; k < count; ++k) {
     if (ops_[k].kind != Kind::Lanes || !ops_[k].lane->reaches ||

@@ -107,6 +107,7 @@ void Block::start(std::uint64_t cluster_index, std::uint32_t rank, bool compiled
   std::ranges::fill(shared_, std::byte{0});
   goes_compiled_ = compiled && prepare_compiled();
   if (!goes_compiled_) {
+    ended_compiled_ = false;
     start_warps(/*keep_frames=*/false);
   }
 }

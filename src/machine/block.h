@@ -373,6 +373,7 @@ private:
   bool may_compile_ = false;     // in this turn: resume()
   bool goes_compiled_ = false;   // with the next run_compiled()
   bool resumed_ = false;         // behind a barrier, not at the start: groups_ are of live lanes
+  bool ended_compiled_ = false;  // the block before, from its start on
   std::uint32_t begins_at_ = 0;  // then: an op
   isa::Region region_ = nullptr; // for which groups_ is
   std::vector<isa::RegionGroup> groups_;

@@ -13,6 +13,7 @@
 #include "machine/block.h"
 
 #include <cstring>
+#include <utility>
 
 namespace heddle::machine {
 
@@ -77,19 +78,25 @@ bool Block::prepare_compiled() {
   if (region == nullptr) {
     return false;
   }
-  for (std::size_t w = 0; w < warps_.size(); ++w) {
-    warps_[w].warp.live = created(w);
-  }
-  if (region != region_ || resumed_) { // else they are the same in all blocks
-    make_groups(region);
-  }
-  resumed_ = false;
   write_block_specials(cluster_index_, 1);
-  for (RegionGroup& group : groups_) {
-    group.frame = &group.warp->only_frame(&code, group.live);
-    group.registers = group.frame->registers.data();
-    group.warp->live = group.live;
-    for (const auto& [offset, bytes] : code.cleared) {
+  // A block that has ended in compiled code leaves its groups and their frames as they were.
+  const bool as_before = std::exchange(ended_compiled_, false);
+  if (region != region_ || resumed_ || !as_before) {
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      warps_[w].warp.live = created(w);
+    }
+    if (region != region_ || resumed_) { // else they are the same in all blocks
+      make_groups(region);
+    }
+    resumed_ = false;
+    for (RegionGroup& group : groups_) {
+      group.frame = &group.warp->only_frame(&code, group.live);
+      group.registers = group.frame->registers.data();
+      group.warp->live = group.live; // a new frame is the first one of a warp without lanes
+    }
+  }
+  for (const auto& [offset, bytes] : code.cleared) {
+    for (const RegionGroup& group : groups_) {
       std::memset(group.registers + offset, 0, bytes);
     }
   }
@@ -159,6 +166,7 @@ Stop Block::run_compiled(isa::Exec& exec, std::size_t& warp) {
   isa::note_guess(code, context);
   exec.add_executed(context.executed);
   if (context.ended != 0) {
+    ended_compiled_ = !resumed_;
     live_ = 0;
     cluster_.note_progress();
     return Stop::Exited;

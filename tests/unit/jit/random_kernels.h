@@ -42,6 +42,7 @@ public:
       : random_(seed),
         narrow_(seed % 2 != 0),
         updates_(seed % 5 == 3),
+        floats_(seed % 3 == 1),
         shares_(shares) {}
 
   std::string body() {
@@ -52,6 +53,10 @@ public:
       text_ += n % 3 == 0
                    ? fmt::format("mad.lo.u32 %r{}, %r0, {}, {};\n", 10 + n, 1 + below(9), below(99))
                    : fmt::format("mov.u32 %r{}, {};\n", 10 + n, random_());
+    }
+    for (int n = 0; floats_ && n < floats; ++n) {
+      text_ += fmt::format("cvt.rn.f32.u32 %f{}, %r{};\n", first_float + n, reg());
+      text_ += fmt::format("cvt.rn.f64.s32 %fd{}, %r{};\n", n, reg());
     }
     collectives_ = below(2) == 0;
     calls_ = below(3) == 0;
@@ -73,6 +78,14 @@ public:
     for (int n = 0; n < registers; ++n) {
       text_ += fmt::format("mad.lo.u32 %r9, %r9, 31, %r{};\n", 10 + n);
     }
+    for (int n = 0; floats_ && n < floats; ++n) {
+      text_ += fmt::format(
+          "mov.b32 %r8, %f{}; mad.lo.u32 %r9, %r9, 31, %r8; mov.b64 {{%r7, %r8}}, %fd{};"
+          "mad.lo.u32 %r9, %r9, 31, %r7; mad.lo.u32 %r9, %r9, 31, %r8;\n",
+          first_float + n,
+          n
+      );
+    }
     text_ += "bar.sync 0; ld.shared.u32 %r8, [t]; add.u32 %r9, %r9, %r8;\n";
     if (updates_) {
       for (int n = 0; n < 28; ++n) {
@@ -83,7 +96,9 @@ public:
   }
 
 private:
-  static constexpr int registers = 10; // %r10 … %r19 hold values
+  static constexpr int registers = 10;  // %r10 … %r19 hold values
+  static constexpr int first_float = 4; // %f4 … %f9 and %fd0 … %fd5, too
+  static constexpr int floats = 6;
   unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
   int reg() { return 10 + static_cast<int>(below(registers)); }
   std::string source() {
@@ -115,7 +130,106 @@ private:
         below(8)
     );
   }
+  /// Results are often NaN or infinite, and other NaN than those of operations come from integers.
+  void floating_point() {
+    static constexpr const char* f32[] = {
+        "add.f32",
+        "sub.f32",
+        "mul.f32",
+        "div.rn.f32",
+        "min.f32",
+        "max.f32",
+        "add.ftz.f32",
+        "mul.ftz.f32",
+        "add.rz.f32",
+        "copysign.f32"
+    };
+    static constexpr const char* f64[] = {"add.f64", "sub.f64", "mul.f64", "div.rn.f64", "min.f64"};
+    static constexpr const char* one[] = {
+        "neg.f32",
+        "abs.f32",
+        "sqrt.rn.f32",
+        "rsqrt.approx.f32",
+        "rcp.approx.ftz.f32",
+        "ex2.approx.ftz.f32",
+        "mov.f32",
+        "cvt.rni.f32.f32",
+        "cvt.sat.f32.f32"
+    };
+    static constexpr const char* words[] = {
+        "0x7fc01234",
+        "0xff812345",
+        "0x7fffffff",
+        "0x7f800000",
+        "0xff800000",
+        "0x80000000",
+        "0x00012345",
+        "0xbf8147ae"
+    };
+    const auto f = [this] {
+      return fmt::format("%f{}", first_float + static_cast<int>(below(floats)));
+    };
+    const auto d = [this] { return fmt::format("%fd{}", below(floats)); };
+    switch (below(14)) {
+    case 0:
+      line(fmt::format("mov.b32 {}, {};", f(), words[below(8)]));
+      break;
+    case 1:
+      line(fmt::format("mov.b32 {}, {};", f(), "%r" + std::to_string(reg())));
+      break;
+    case 2:
+      line(fmt::format("mov.b32 %r{}, {};", reg(), f()));
+      break;
+    case 3:
+      line(fmt::format("cvt.rzi.s32.f32 %r{}, {};", reg(), f()));
+      break;
+    case 4:
+      text_ += fmt::format("setp.{}.f32 %p5, {}, {};", below(2) == 0 ? "lt" : "neu", f(), f());
+      line(fmt::format("selp.f32 {}, {}, {}, %p5;", f(), f(), f()));
+      break;
+    case 5:
+      text_ += "shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r30;";
+      line(fmt::format("st.shared.f32 [%r7], {};", f()));
+      line(fmt::format("ld.shared.f32 {}, [%r7];", f()));
+      break;
+    case 6:
+      line(fmt::format("cvt.f64.f32 {}, {};", d(), f()));
+      break;
+    case 7:
+      line(fmt::format("cvt.rn.f32.f64 {}, {};", f(), d()));
+      break;
+    case 8:
+      line(fmt::format("{} {}, {}, {};", f64[below(5)], d(), d(), d()));
+      break;
+    case 9:
+      line(fmt::format("fma.rn.f64 {}, {}, {}, {};", d(), d(), d(), d()));
+      break;
+    case 10:
+      line(fmt::format("{} {}, {};", one[below(9)], f(), f()));
+      break;
+    case 11:
+    case 12:
+      line(
+          fmt::format(
+              "fma.rn{}.f32 {}, {}, {}, {};",
+              below(3) == 0 ? ".ftz" : "",
+              f(),
+              f(),
+              f(),
+              f()
+          )
+      );
+      break;
+    default:
+      line(fmt::format("{} {}, {}, {};", f32[below(10)], f(), f(), f()));
+      break;
+    }
+  }
   void arithmetic() {
+    if (floats_ && below(4) != 0) {
+      floating_point();
+      return;
+    }
     static constexpr const char* two[] = {
         "add.u32",
         "sub.u32",
@@ -573,6 +687,7 @@ private:
   std::mt19937 random_;
   bool narrow_;  // accesses of one and two bytes, too
   bool updates_; // of many kinds
+  bool floats_;  // values of floating point, which stay in registers
   bool shares_;  // what is accessed
   std::string text_;
   int labels_ = 0;

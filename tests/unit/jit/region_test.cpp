@@ -76,6 +76,68 @@ TEST(Region, ArithmeticOfAllWidths) {
   }
 }
 
+// Where its bits are looked at, a NaN that an operation has made is PTX's, and one that was loaded
+// or copied is as it was.
+TEST(Region, NanIsThatOfPtxWhereItIsLookedAt) {
+  const std::string words = // NaN with bits of their own, infinite, numbers
+      "and.b32 %r6, %r0, 3; mov.b32 %f1, 0xff812345; setp.eq.u32 %p1, %r6, 1;"
+      "@%p1 mov.b32 %f1, 0x7f800000; setp.eq.u32 %p1, %r6, 2; @%p1 mov.b32 %f1, 0x40490fdb;"
+      "mov.b32 %f2, 0xff800000; cvt.rn.f32.u32 %f3, %r0; mov.f32 %f4, 0f00000000;";
+  for (const char* body : {
+           "add.f32 %f5, %f1, %f2; mul.f32 %f6, %f5, %f3; st.global.f32 [%rd4], %f6;",
+           "add.f32 %f5, %f1, %f2; mul.f32 %f6, %f5, %f3; mov.b32 %r7, %f5; mov.b32 %r8, %f6;"
+           "mad.lo.u32 %r7, %r7, 3, %r8; st.global.u32 [%rd4], %r7;",
+           "mov.f32 %f5, %f1; setp.eq.u32 %p1, %r6, 3; @%p1 add.f32 %f5, %f1, %f2;"
+           "st.global.f32 [%rd4], %f5;",
+           "sub.f32 %f5, %f2, %f2; neg.f32 %f6, %f5; abs.f32 %f7, %f6; sqrt.rn.f32 %f8, %f7;"
+           "cvt.f64.f32 %fd1, %f8; st.global.f64 [%rd5], %fd1;",
+           "fma.rn.f32 %f5, %f1, %f4, %f2; min.f32 %f6, %f5, %f3; max.f32 %f7, %f5, %f5;"
+           "add.f32 %f6, %f6, %f7; st.global.f32 [%rd4], %f6;",
+           "add.ftz.f32 %f5, %f1, %f2; fma.rn.ftz.f32 %f6, %f5, %f3, %f1; mul.ftz.f32 %f7, %f6, "
+           "%f5;"
+           "copysign.f32 %f8, %f7, %f2; add.f32 %f8, %f8, %f3; st.global.f32 [%rd4], %f8;",
+           "add.f32 %f5, %f1, %f2; shfl.sync.bfly.b32 %f6, %f5, 1, 31, -1; add.f32 %f7, %f6, %f3;"
+           "st.global.f32 [%rd4], %f7;",
+           "add.f32 %f5, %f1, %f2; shfl.sync.bfly.b32 %f6, %f5, 1, 31, -1; mov.b32 %r7, %f6;"
+           "st.global.u32 [%rd4], %r7;",
+           "sub.f32 %f5, %f2, %f2; copysign.f32 %f6, %f5, %f3; st.global.f32 [%rd4], %f6;",
+           "add.f32 %f5, %f1, %f2; setp.num.f32 %p1, %f5, %f5; selp.f32 %f6, %f5, %f1, %p1;"
+           "st.global.f32 [%rd4], %f6;",
+           // Sums of a loop, which go on behind barriers and are looked at when it is over.
+           "mov.u32 %r7, 0; LOOP: fma.rn.f32 %f4, %f1, %f2, %f4; bar.sync 0;"
+           "fma.rn.f32 %f4, %f3, %f1, %f4; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 5;"
+           "@%p1 bra LOOP; st.global.f32 [%rd4], %f4;",
+           // … and when the fuel is used up in the middle, or lanes leave the loop one by one.
+           "mov.u32 %r7, 0; LOOP: add.f32 %f5, %f1, %f2; fma.rn.f32 %f4, %f3, %f3, %f5;"
+           "mul.f32 %f5, %f4, %f2; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 70000;"
+           "@%p1 bra LOOP; st.global.f32 [%rd4], %f5;",
+           "mov.u32 %r7, 0; LOOP: add.f32 %f5, %f4, %f2; fma.rn.f32 %f4, %f3, %f1, %f5;"
+           "add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, %r0; @%p1 bra LOOP;"
+           "st.global.f32 [%rd4], %f4;",
+           // The interpreter's handler is called between.
+           "add.f32 %f5, %f1, %f2; mov.b32 %r7, %f5; redux.sync.max.u32 %r8, %r7, -1;"
+           "add.f32 %f6, %f5, %f3; st.global.f32 [%rd4], %f6; st.global.u32 [%rd5+2048], %r8;",
+           "add.f32 %f5, %f1, %f2; mul.f32 %f6, %f5, %f3; atom.shared.add.f32 %f7, [s], %f6;"
+           "ld.shared.f32 %f8, [s]; st.global.f32 [%rd4], %f8;",
+           "add.f32 %f5, %f1, %f2; mul.f32 %f6, %f5, %f3; st.shared.f32 [s], %f6;"
+           "ld.shared.f32 %f8, [s]; st.global.f32 [%rd4], %f8;",
+           // Doubles hand on the bits of a NaN, of which there are several.
+           "mov.b64 %fd1, 0xfff8000000012345; setp.lt.u32 %p1, %r6, 2; @%p1 mov.b64 %fd1, "
+           "0x7ff0000000000001; mov.b64 %fd2, 0x7ff8000000054321; cvt.rn.f64.u32 %fd3, %r0;"
+           "@%p1 mov.f64 %fd2, %fd3; add.f64 %fd4, %fd1, %fd2; mul.f64 %fd5, %fd2, %fd1;"
+           "fma.rn.f64 %fd6, %fd4, %fd3, %fd5; div.rn.f64 %fd7, %fd3, %fd6; sub.f64 %fd8, %fd7, "
+           "%fd3;"
+           "st.global.f64 [%rd5], %fd8;",
+           "mov.b64 %fd1, 0x7ff0000000000000; cvt.rn.f64.u32 %fd3, %r6; sub.f64 %fd2, %fd1, %fd1;"
+           "mul.f64 %fd4, %fd1, %fd3; fma.rn.f64 %fd5, %fd4, %fd3, %fd3; neg.f64 %fd6, %fd5;"
+           "fma.rn.f64 %fd7, %fd6, %fd3, %fd2; add.f64 %fd7, %fd7, %fd5; st.global.f64 [%rd5], "
+           "%fd7;",
+       }) {
+    both(words + body, {.block = {64}}, ".shared .align 4 .b8 s[4];");
+    both(words + body, {.block = {24}}, ".shared .align 4 .b8 s[4];");
+  }
+}
+
 // What compiled code takes for granted of rows and columns holds for some of these warps, and for
 // others not.
 TEST(Region, GuessesThatHoldAndThatDoNot) {
@@ -148,6 +210,37 @@ TEST(Region, ConstantsInRegisters) {
          }) {
       both(body, {.block = {threads}});
     }
+  }
+}
+
+// Bits that a constant chooses, for lanes that a guard or a branch chooses.
+TEST(Region, BitsOfSomeLanes) {
+  for (const char* op : {
+           "copysign.f32 %f2, %f1, %f2;",
+           "copysign.f32 %f2, %f2, %f1;",
+           "lop3.b32 %r4, %r2, %r4, 0x7fff0f3f, 0xe4;",
+           "lop3.b32 %r4, %r4, %r2, 0x7fff0f3f, 0xe4;",
+           "lop3.b32 %r4, %r2, %r4, 0x7fff0f3f, 0xd8;",
+           "lop3.b32 %r4, %r4, %r2, 0x7fff0f3f, 0xd8;",
+           "lop3.b32 %r4, 0x7fff0f3f, %r4, %r2, 0xca;",
+           "lop3.b32 %r4, 0x7fff0f3f, %r2, %r4, 0xca;",
+           "bfi.b32 %r4, %r2, %r4, 3, 9;",
+           "bfi.b32 %r4, %r4, %r2, 3, 9;",
+           "and.b32 %r5, %r2, 0xff00ff0; and.b32 %r4, %r4, 0xf00ff00f; or.b32 %r4, %r4, %r5;",
+       }) {
+    const std::string begin =
+        std::string(load_word) +
+        "mov.u32 %r8, %tid.y; mad.lo.u32 %r0, %r8, 16, %r0; mul.wide.u32 %rd4, %r0, 4; add.s64 "
+        "%rd4, %rd4, %rd2; mov.b32 %f1, %r2; mov.b32 %f2, %r3; mov.u32 %r4, %r3;"
+        "and.b32 %r6, %r0, 5; setp.eq.u32 %p1, %r6, 4;";
+    const std::string end = "mov.b32 %r5, %f2; mad.lo.u32 %r4, %r4, 31, %r5;"
+                            "st.global.u32 [%rd4], %r4;";
+    both(begin + "@%p1 bra SKIP; " + op + " SKIP: " + end, {.block = {16, 4}});
+    both(
+        begin + "mov.u32 %r7, 0; LOOP: " + op + "add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, %r6;" +
+            "@%p1 bra LOOP; " + end,
+        {.block = {16, 4}}
+    );
   }
 }
 
@@ -306,6 +399,33 @@ TEST(Region, VectorsAndLocalMemory) {
   );
 }
 
+/// Groups of 32, 16 and 8 lanes, and warps that are not full: the same words and the same fault.
+void same_faults(const std::string& text, std::string_view variables = "") {
+  for (const machine::LaunchConfig& shape : std::initializer_list<machine::LaunchConfig>{
+           {.block = {64}},
+           {.block = {16, 4}},
+           {.block = {8, 7}},
+           {.block = {50}}
+       }) {
+    const Result interpreted = run(text, shape, {}, variables);
+    const Result machine_code = run(text, shape, compiled(), variables);
+    ASSERT_EQ(machine_code.error, interpreted.error) << text;
+    ASSERT_EQ(machine_code.fault.has_value(), interpreted.fault.has_value()) << text;
+    if (!interpreted.fault) {
+      ASSERT_EQ(machine_code.out, interpreted.out) << text;
+      continue;
+    }
+    EXPECT_EQ(machine_code.fault->fault.kind, interpreted.fault->fault.kind) << text;
+    EXPECT_EQ(machine_code.fault->fault.lane, interpreted.fault->fault.lane) << text;
+    EXPECT_EQ(machine_code.fault->fault.bytes, interpreted.fault->fault.bytes) << text;
+    EXPECT_EQ(machine_code.fault->fault.address, interpreted.fault->fault.address) << text;
+    EXPECT_EQ(machine_code.fault->instruction, interpreted.fault->instruction) << text;
+    EXPECT_EQ(machine_code.fault->thread.x, interpreted.fault->thread.x) << text;
+    EXPECT_EQ(machine_code.fault->thread.y, interpreted.fault->thread.y) << text;
+    EXPECT_EQ(machine_code.fault->lanes, interpreted.fault->lanes) << text;
+  }
+}
+
 TEST(Region, FaultsAreTheInterpretersOwn) {
   for (const char* body : {
            // Thread 40 only.
@@ -314,28 +434,63 @@ TEST(Region, FaultsAreTheInterpretersOwn) {
            "add.s64 %rd6, %rd2, 2; ld.global.u32 %r1, [%rd6];", // misaligned
            "shl.b32 %r1, %r0, 12; ld.shared.u32 %r2, [%r1];",
        }) {
-    const std::string text = std::string(body) + "st.global.u32 [%rd4], %r0;";
-    // Groups of 32, 16 and 8 lanes, and warps that are not full.
-    for (const machine::LaunchConfig& shape : std::initializer_list<machine::LaunchConfig>{
-             {.block = {64}},
-             {.block = {16, 4}},
-             {.block = {8, 7}},
-             {.block = {50}}
-         }) {
-      const Result interpreted = run(text, shape, {}, "");
-      const Result machine_code = run(text, shape, compiled(), "");
-      ASSERT_EQ(machine_code.fault.has_value(), interpreted.fault.has_value()) << body;
-      if (!interpreted.fault) {
-        continue; // thread 40 does not exist
-      }
-      EXPECT_EQ(machine_code.fault->fault.kind, interpreted.fault->fault.kind) << body;
-      EXPECT_EQ(machine_code.fault->fault.lane, interpreted.fault->fault.lane) << body;
-      EXPECT_EQ(machine_code.fault->fault.bytes, interpreted.fault->fault.bytes) << body;
-      EXPECT_EQ(machine_code.fault->instruction, interpreted.fault->instruction) << body;
-      EXPECT_EQ(machine_code.fault->thread.x, interpreted.fault->thread.x) << body;
-      EXPECT_EQ(machine_code.fault->thread.y, interpreted.fault->thread.y) << body;
-      EXPECT_EQ(machine_code.fault->lanes, interpreted.fault->lanes) << body;
-    }
+    same_faults(std::string(body) + "st.global.u32 [%rd4], %r0;");
+  }
+}
+
+// One of several accesses by one register is wrong, or would be if its guard let it happen; the
+// others have been made.
+TEST(Region, OneCheckForSeveralAccesses) {
+  const std::string begin =
+      "mul.wide.u32 %rd6, %r0, 4; add.s64 %rd6, %rd6, %rd3; mov.u32 %r1, s; shl.b32 %r2, %r0, 2;"
+      "add.u32 %r2, %r2, %r1; mov.u32 %r9, 0;";
+  const std::string end = "st.global.u32 [%rd4], %r9;";
+  for (const char* body : {
+           "ld.global.u32 %r3, [%rd6]; add.u32 %r9, %r9, %r3; st.global.u32 [%rd4+1024], %r9;"
+           "ld.global.u32 %r4, [%rd6+4]; add.u32 %r9, %r9, %r4; st.global.u32 [%rd4+2048], %r9;"
+           "ld.global.u32 %r5, [%rd6-4]; add.u32 %r9, %r9, %r5; st.global.u32 [%rd4+3072], %r9;",
+           "setp.lt.u32 %p1, %r0, 40; ld.global.u32 %r3, [%rd6]; @%p1 ld.global.u32 %r4, [%rd6+64];"
+           "@%p1 add.u32 %r3, %r3, %r4; add.u32 %r9, %r9, %r3;",
+           "ld.global.u32 %r3, [%rd3+252]; ld.global.v2.u32 {%r4, %r5}, [%rd3+8];"
+           "ld.global.u32 %r6, [%rd3+256]; add.u32 %r9, %r3, %r6;",
+           "ld.global.u32 %r3, [%rd3+12]; ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd3+16];"
+           "add.u32 %r9, %r3, %r7;",
+           "add.s64 %rd7, %rd6, 2; ld.global.u16 %r3, [%rd7]; ld.global.u32 %r4, [%rd7+4];",
+           "st.global.u32 [%rd4+1024], %r0; ld.global.u32 %r4, [%rd4+1024]; add.u32 %r9, %r3, %r4;"
+           "st.global.u32 [%rd4+3976], %r9;",
+           "st.shared.u32 [%r2], %r0; ld.shared.u32 %r3, [%r2]; ld.shared.u32 %r4, [%r2+256];"
+           "ld.shared.u32 %r5, [%r2+252]; add.u32 %r9, %r3, %r4; ld.shared.u32 %r6, [%r2+300];",
+           "st.shared.u32 [%r1+500], %r1; ld.shared.u32 %r3, [%r1+508]; st.shared.u32 [%r1+504], "
+           "%r3;"
+           "ld.shared.u32 %r5, [%r1+500]; add.u32 %r9, %r3, %r5; ld.shared.u32 %r6, [%r1+512];",
+           // Below zero, what is only a distance less.
+           "st.shared.u32 [%r2], %r0; sub.u32 %r5, %r2, 64; ld.shared.u32 %r3, [%r5+64];"
+           "ld.shared.u32 %r4, [%r5+320]; add.u32 %r9, %r3, %r4;",
+           "sub.u32 %r5, %r2, 64; ld.shared.u32 %r3, [%r5+64]; ld.shared.u32 %r4, [%r5+60];",
+           "mov.u32 %r5, -2147483648; ld.shared.u32 %r3, [%r5]; ld.shared.u32 %r4, [%r5+4];",
+           // The register changes, or another way leads there.
+           "st.shared.u32 [%r2], %r0; ld.shared.u32 %r3, [%r2]; add.u32 %r2, %r2, 256;"
+           "ld.shared.u32 %r4, [%r2]; add.u32 %r2, %r2, 744; ld.shared.u32 %r5, [%r2];",
+           "mov.u32 %r8, 0; LOOP: ld.shared.u32 %r3, [%r1]; ld.shared.u32 %r4, [%r1+32];"
+           "add.u32 %r9, %r9, %r3; add.u32 %r9, %r9, %r4; add.u32 %r1, %r1, 16; add.u32 %r8, %r8, "
+           "1;"
+           "setp.lt.u32 %p1, %r8, 31; @%p1 bra LOOP;",
+           "mov.u32 %r8, 0; LOOP: ld.global.u32 %r3, [%rd3]; ld.global.u32 %r4, [%rd3+8];"
+           "st.global.u32 [%rd4+1024], %r8; add.u32 %r9, %r9, %r3; add.u32 %r9, %r9, %r4;"
+           "add.s64 %rd3, %rd3, 4; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 62; @%p1 bra LOOP;",
+           // Wrong in the middle of a loop.
+           "mov.u32 %r8, 0; LOOP: ld.shared.u32 %r3, [%r1]; add.u32 %r9, %r9, %r3;"
+           "ld.shared.u32 %r4, [%r1+32]; add.u32 %r1, %r1, 16; add.u32 %r8, %r8, 1;"
+           "setp.lt.u32 %p1, %r8, 40; @%p1 bra LOOP;",
+           "mov.u32 %r8, 0; LOOP: ld.global.u32 %r3, [%rd3]; st.global.u32 [%rd4+1024], %r8;"
+           "ld.global.u32 %r4, [%rd3+8]; add.s64 %rd3, %rd3, 4; add.u32 %r8, %r8, 1;"
+           "setp.lt.u32 %p1, %r8, 80; @%p1 bra LOOP;",
+           "st.shared.u32 [%r2], %r0; setp.lt.u32 %p1, %r0, 20; ld.shared.u32 %r3, [%r2];"
+           "@%p1 bra OTHER; ld.shared.u32 %r4, [%r2]; ld.shared.u32 %r5, [%r2+256]; bra ALL;"
+           "OTHER: ld.shared.u32 %r4, [%r2+256]; ld.shared.u32 %r5, [%r2];"
+           "ALL: ld.shared.u32 %r6, [%r2]; add.u32 %r9, %r4, %r5; add.u32 %r9, %r9, %r6;",
+       }) {
+    same_faults(begin + body + end, ".shared .align 16 .b8 s[512];");
   }
 }
 
