@@ -506,7 +506,7 @@ void RegionBuilder::emit_op(std::uint32_t k) {
     b_.CreateBr(slow);
   } else {
     if (launch_.watch == LaunchShape::Watch::All && is_of_warps(k)) {
-      leave_if(b_.CreateICmpNE(live_, b_.getInt32(~0U)), k); // what ended lanes have is unwritten
+      leave_if(b_.CreateICmpNE(live(), b_.getInt32(~0U)), k); // what ended lanes have is unwritten
     }
     if (is_of_warps(k)) {
       party_ = leave_unless_in_parties(k);
