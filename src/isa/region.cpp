@@ -133,8 +133,11 @@ const Op* Exec::enter_region(const Op& op) {
       (words.watched() && !block_.watch->may_enter(*this))) {
     return &op;
   }
-  if (keep_turns_ && (!words.keeps_turns() || lanes != warp_size)) {
-    return &op; // also: the lanes of a warp would not execute each op together
+  // Turns have to end where the interpreter ends them. Where others of the warp are elsewhere, that
+  // is at each op at which they may meet; only watched code looks at all of these.
+  const bool whole = lanes == warp_size && (words.watched() || group_ == warp_->live);
+  if (keep_turns_ && (!words.keeps_turns() || !whole)) {
+    return &op;
   }
   std::uint32_t block_x = 0;
   std::memcpy(&block_x, bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX), sizeof block_x);

@@ -559,6 +559,7 @@ LaneValue RegionBuilder::leave_unless_in_parties(std::uint32_t k) {
     leave_unless_converged(k);
     return {Shape::uniform(), active_};
   }
+  has_parties_ = true;
   llvm::Type* word = b_.getInt32Ty();
   llvm::Value* alive = b_.CreateVectorSplat(launch_.lanes, live());
   llvm::Value* all = b_.CreateAnd(lanes_.vector(named), alive);
@@ -764,7 +765,7 @@ BuiltRegion RegionBuilder::build(const std::string& name, std::size_t most) {
   entry_slots_->setAllocatedType(llvm::ArrayType::get(b_.getInt64Ty(), slots_.size()));
   const std::uint32_t flags = launch_.lanes | (launch_.rows ? isa::RegionWords::rows : 0) |
                               (whole_blocks() ? isa::RegionWords::block : 0) |
-                              (waiting_.empty() ? isa::RegionWords::turns : 0) |
+                              (waiting_.empty() && !has_parties_ ? isa::RegionWords::turns : 0) |
                               (is_watched() ? isa::RegionWords::watch : 0);
   llvm::Constant* words[] = {
       b_.getInt32(static_cast<std::uint32_t>(slots_.size())),

@@ -301,9 +301,10 @@ private:
   llvm::AllocaInst* going_ = nullptr;                  // bits of the lanes that do not wait
   std::map<std::uint32_t, llvm::AllocaInst*> waiting_; // by place: bits
   std::map<std::vector<std::uint32_t>, llvm::BasicBlock*> looks_; // first_of()
-  llvm::Value* active_ = nullptr;                // bits of the lanes that execute what is emitted
-  LaneValue party_;                              // of the collective that is emitted
-  std::uint32_t at_ = 0;                         // the op that is emitted
+  llvm::Value* active_ = nullptr; // bits of the lanes that execute what is emitted
+  LaneValue party_;               // of the collective that is emitted
+  bool has_parties_ = false;      // some collective of several parties at a time: a turn ends there
+  std::uint32_t at_ = 0;          // the op that is emitted
   std::map<std::uint32_t, std::uint32_t> slots_; // of registers
   llvm::SwitchInst* ways_in_ = nullptr;
   llvm::BasicBlock* nowhere_ = nullptr; // for an op without an entry

@@ -1,4 +1,4 @@
-// Kernels that a monitor watches, interpreted and compiled, in several schedules: the same words
+// Kernels in several schedules, with a monitor or none, interpreted and compiled: the same words
 // come out, and the monitor finds the same, in the same order, as often. HEDDLE_RANDOM_KERNELS=N:
 // how many random ones (default 12), from HEDDLE_RANDOM_SEED=N on.
 #include "race/monitor.h"
@@ -76,7 +76,7 @@ Outcome execute(
   machine::EngineOptions options =
       kernels != nullptr ? compiled(kernels) : machine::EngineOptions{};
   options.seed = seed;
-  options.one_at_a_time = true;
+  options.one_at_a_time = watch != Watch::Nothing;
   OneKernel kernel(body, variables, std::move(options));
   memory::AddressSpace& space = kernel.runner().space();
   race::Races* races = nullptr;
@@ -85,7 +85,7 @@ Outcome execute(
     auto monitor = std::make_unique<race::Races>(space, seed);
     races = monitor.get();
     kernel.runner().world().set_monitor(std::move(monitor));
-  } else {
+  } else if (watch == Watch::All) {
     auto monitor = std::make_unique<unwritten::Unwritten>(space);
     unwritten = monitor.get();
     kernel.runner().world().set_monitor(std::move(monitor));
@@ -113,7 +113,7 @@ Outcome execute(
     for (const race::RaceReport& report : races->reports()) {
       run.found += text_of(report);
     }
-  } else {
+  } else if (unwritten != nullptr) {
     for (const unwritten::Report& report : unwritten->reports()) {
       run.found += text_of(report);
     }
@@ -201,6 +201,10 @@ TEST(Watched, RandomKernelsReadTheSameUnwritten) {
   compare_random(Watch::All);
 }
 
+TEST(Watched, RandomKernelsDoTheSameWithASeed) {
+  compare_random(Watch::Nothing);
+}
+
 // Rows of words by whole warps and halves, and something else that comes to some of their words.
 TEST(Watched, RacesWithPartsOfRows) {
   constexpr const char* shared = ".shared .align 64 .b8 s[4096];";
@@ -245,17 +249,14 @@ TEST(Watched, OthersGoFirstWhereValuesDecide) {
 // meet in several parties. So the first warp's loop takes two rounds, and the second one reads
 // before the first one writes.
 TEST(Watched, TurnsEndWhereTheInterpretersDo) {
-  const std::string found = both(
+  constexpr const char* body =
       "mov.u32 %r4, %laneid; and.b32 %r4, %r4, 24; mov.u32 %r5, 255; shl.b32 %r5, %r5, %r4;"
       "setp.ge.u32 %p1, %r0, 32; selp.u32 %r6, 100, 400, %p1; mov.u32 %r7, %r0;"
       "LOOP: shfl.sync.bfly.b32 %r7, %r7, 1, 0x181f, %r5; sub.u32 %r6, %r6, 1;"
       "setp.gt.s32 %p2, %r6, 0; @%p2 bra LOOP; @%p1 bra READ; st.shared.u32 [s], 7; bra END;"
-      "READ: ld.shared.u32 %r8, [s]; add.u32 %r8, %r8, %r7; st.global.u32 [%rd4], %r8; END:",
-      {.block = {64}},
-      Watch::Shared,
-      ".shared .align 4 .b8 s[4];"
-  );
-  EXPECT_NE(found, "");
+      "READ: ld.shared.u32 %r8, [s]; add.u32 %r8, %r8, %r7; st.global.u32 [%rd4], %r8; END:";
+  EXPECT_NE(both(body, {.block = {64}}, Watch::Shared, ".shared .align 4 .b8 s[4];"), "");
+  both(body, {.block = {64}}, Watch::Nothing, ".shared .align 4 .b8 s[4];");
 }
 
 TEST(Watched, UnwrittenBitsAreTheInterpreters) {
