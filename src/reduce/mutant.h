@@ -66,6 +66,7 @@ enum class Mutant : std::uint8_t {
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
   AheadForgetsShared,        // … what it reads in shared memory
   SchedulesKeepNumbers,      // a schedule tells states apart by who keeps a number
+  TrialsTrigger,             // what is only tried out lets dependents begin
 };
 
 struct MutantName {
@@ -129,6 +130,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
     {Mutant::SchedulesKeepNumbers, "checked-look-ahead", "keeps-numbers"},
+    {Mutant::TrialsTrigger, "checked-look-ahead", "trials-trigger"},
 });
 
 } // namespace heddle::reduce

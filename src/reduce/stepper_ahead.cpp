@@ -151,6 +151,10 @@ bool Stepper::remember_lane(const Move& move, const Image& before, const Image& 
       after.ready.empty()) {
     return false;
   }
+  // The shared memory of a block that has ended is gone, whatever it was.
+  if (works_[move.work]->clusters[move.cluster]->block(move.block).ended()) {
+    return false;
+  }
   // The cluster has had its number and may have lost it again: that depends on all of its threads.
   if (!before.owner && access_monitor_.made_owned()) {
     return false;

@@ -86,7 +86,7 @@ public:
       }
       if (stepper_.stands_at_visible(at_) &&
           (stepper_.polls_library_word(at_) || opcode() == ptx::Opcode::Mbarrier ||
-           stepper_.classify(at_).kind != OperationKind::Silent)) {
+           does_to_its_block() || stepper_.classify(at_).kind != OperationKind::Silent)) {
         return true;
       }
     }
@@ -95,6 +95,10 @@ public:
 
 private:
   isa::LaneMask bit() const { return isa::LaneMask{1} << at_.lane; }
+  /// What griddepcontrol does to the block would stay.
+  bool does_to_its_block() const {
+    return opcode() == ptx::Opcode::Griddepcontrol && !stepper_.mutant_is(Mutant::TrialsTrigger);
+  }
   ptx::Opcode opcode() const {
     return frame_->code->function->body[warp_.pc[index_]->instruction].opcode;
   }
