@@ -273,6 +273,7 @@ void Stepper::make_ready(std::size_t n) {
   }
   work.grids_over = grids_are_over(work);
   work.images.assign(count, nullptr);
+  work.first_images.assign(count, nullptr);
   work.starts.assign(count, Start::Free);
   work.sum = work.unnumbered = {};
   for (const auto& cluster : work.clusters) { // it may have run before and been taken back
@@ -306,6 +307,7 @@ void Stepper::make_ready(std::size_t n) {
     work.progress[c] = std::move(progress);
     settle(work, c);
     capture(n, c);
+    work.first_images[c] = work.images[c];
     if (work.grids_over) { // else in leave_grid_wait()
       find_start(work, c, starts);
     }

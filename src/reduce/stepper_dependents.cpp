@@ -112,6 +112,7 @@ void Stepper::leave_grid_wait(std::size_t n) {
     if (work.images[c]->ended) {
       continue;
     }
+    const bool moved = work.images[c] != work.first_images[c];
     load(work, c);
     Cluster& cluster = *work.clusters[c];
     for (std::size_t b = 0; b < cluster.size(); ++b) {
@@ -119,7 +120,9 @@ void Stepper::leave_grid_wait(std::size_t n) {
     }
     settle(work, c);
     capture(n, c);
-    if (!under_way_.failure && !work.images[c]->made) {
+    // How a cluster starts must not depend on what it did first, here or behind its wait: a state
+    // does not tell.
+    if (!under_way_.failure && !work.images[c]->made && !moved) {
       find_start(work, c, starts);
     }
   }

@@ -35,9 +35,10 @@ struct Work {
   bool passed = false;           // the host has gone first, as if this ran through
   std::vector<CommandPtr> parts; // what it has submitted: it goes on when these have completed
   bool done = false;
-  std::vector<const Image*> images; // by cluster, of a kernel that is ready
-  HashSum sum;                      // of their hashes
-  HashSum unnumbered;               // the same of Image::unnumbered
+  std::vector<const Image*> images;       // by cluster, of a kernel that is ready
+  std::vector<const Image*> first_images; // the same, when it became ready
+  HashSum sum;                            // of their hashes
+  HashSum unnumbered;                     // the same of Image::unnumbered
   // By cluster. With another memory it may start in another way, so it is found out whenever the
   // kernel becomes ready, see stepper_start.cpp.
   std::vector<Start> starts;

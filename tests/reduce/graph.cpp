@@ -141,14 +141,18 @@ void Graph::add_edge(
   );
 }
 
+void Graph::add_fault(const Stepper& stepper) {
+  const Stepper::Failure& failure = *stepper.failure();
+  faults_.insert(failure.incomplete.empty() ? failure.report.fault.text : failure.incomplete);
+}
+
 void Graph::add_fault(
     ActorId actor,
     const Stepper& stepper,
     StateId from,
     const Stepper::Move& move
 ) {
-  const Stepper::Failure& failure = *stepper.failure();
-  faults_.insert(failure.incomplete.empty() ? failure.report.fault.text : failure.incomplete);
+  add_fault(stepper);
   if (!crashed_) {
     crashed_ = static_cast<StateId>(graph_.states.size());
     graph_.states.push_back({.terminal = true, .expanded = true});

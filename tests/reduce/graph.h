@@ -39,6 +39,8 @@ public:
   );
   void add_host_edge(StateId from, StateId to, unsigned thread, std::uint32_t site);
   /// The move has ended the program.
+  /// Before anybody has moved.
+  void add_fault(const reduce::Stepper& stepper);
   void add_fault(
       explore::ActorId actor,
       const reduce::Stepper& stepper,

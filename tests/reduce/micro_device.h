@@ -29,6 +29,8 @@ public:
     reduce::Stepper& stepper() { return *stepper_; }
     const reduce::Stepper& stepper() const { return *stepper_; }
     MicroHost& host() { return *host_; }
+    /// Before anybody has chosen anything: see Stepper::failure.
+    bool failed() const { return failed_; }
     const MicroHost& host() const { return *host_; }
 
   private:
@@ -37,6 +39,7 @@ public:
     std::unique_ptr<machine::World> world_;
     std::unique_ptr<reduce::Stepper> stepper_;
     std::unique_ptr<MicroHost> host_;
+    bool failed_ = false;
   };
 
 private:

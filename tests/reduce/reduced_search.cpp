@@ -36,7 +36,11 @@ public:
         walk_(device, with_mutant(explore::stepper_options(options), manner.mutant)) {}
 
   void run() {
-    visit({.hosts = {.host = true, .arrived = ~std::uint64_t{0}}});
+    if (walk_.failed_at_once()) {
+      graph_.add_fault(walk_.stepper());
+    } else {
+      visit({.hosts = {.host = true, .arrived = ~std::uint64_t{0}}});
+    }
     note_facts();
     if (seen_.sums_clash || seen_.host_clash || seen_.refuted) {
       seen_.learned = walk_.learned();

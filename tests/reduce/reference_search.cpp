@@ -36,7 +36,11 @@ public:
   explicit Search(MicroDevice& device) : walk_(device, unreduced()) {}
 
   Outcome run() {
-    visit();
+    if (walk_.failed_at_once()) {
+      graph_.add_fault(walk_.stepper());
+    } else {
+      visit();
+    }
     Outcome outcome = graph_.outcome();
     outcome.one_name = one_name_;
     return outcome;

@@ -23,6 +23,7 @@ public:
   reduce::Stepper& stepper() { return run_->stepper(); }
   const reduce::Stepper& stepper() const { return run_->stepper(); }
   MicroHost& host() { return run_->host(); }
+  bool failed_at_once() const { return run_->failed(); }
   Hash128 fingerprint() const { return with_host(run_->stepper().fingerprint()); }
   /// That of a state in which the device is as `device` says, and the host as now.
   Hash128 with_host(const Hash128& device) const;
