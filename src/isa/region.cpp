@@ -111,7 +111,7 @@ void Exec::enter_code(RegionContext& context, const Code& code) {
 void Exec::note_entry(const Op& op, std::uint64_t ops) {
   constexpr std::uint32_t enough_times = 64;
   const std::uint32_t enough_ops = block_.watch->enough_ops;
-  Entered& entered = entered_[reinterpret_cast<std::uintptr_t>(&op) / sizeof(Op) % entered_.size()];
+  Entered& entered = entered_[site(&op)];
   ++entered.times;
   constexpr std::uint64_t many_ops = 1000;
   entered.ops += static_cast<std::uint32_t>(std::min(ops, many_ops));

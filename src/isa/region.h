@@ -101,6 +101,18 @@ struct RegionWatch {
       std::uint64_t base,
       std::int64_t stride
   ) = nullptr;
+  /// All addresses of an access().
+  static void addresses(
+      const std::uint64_t* each,
+      std::uint64_t base,
+      std::int64_t stride,
+      std::uint64_t (&to)[warp_size]
+  ) {
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      to[lane] = each != nullptr ? each[lane] : base;
+      base += static_cast<std::uint64_t>(stride);
+    }
+  }
   /// May compiled code call the handler of the op, at which `exec` is? Not where it gives others a
   /// turn, or where compiled code may not go on behind it.
   bool (*may_call)(Exec& exec, const Op& op) = nullptr;

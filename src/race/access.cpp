@@ -409,14 +409,7 @@ std::uint64_t BlockRaces::accessed_in_region(
   races.site_ = &site;
   races.lanes_ = lanes;
   std::uint64_t address[isa::warp_size];
-  if (each != nullptr) {
-    std::memcpy(address, each, sizeof address);
-  } else {
-    for (std::uint64_t& a : address) {
-      a = base;
-      base += static_cast<std::uint64_t>(stride);
-    }
-  }
+  isa::RegionWatch::addresses(each, base, stride, address);
   races.look_at_access(exec, op, site, block.index_of(exec.warp()), lanes, address, {});
   return 1;
 }

@@ -1,13 +1,14 @@
 // BarrierTurns: which threads of a block know that the last phase of a barrier is over, in order to
 // tell whether it matters when they arrive at it ([RED-JOIN] in spec/reductions.md).
 //
-// A phase takes as many threads as it was told. If that is not all threads of the block, or if some
-// only arrive (`bar.arrive`), more may come than there is room for, and then it matters who comes
-// first. It does not if whoever arrives knows that the phase of its own last arrival, and the last
-// one that has completed, are over: what knows nothing of a phase could have come before it
-// completed. (And it has to take whole warps, which BarrierMonitor looks at.) Knowledge passes on
-// as execution orders it: to those who wait, from all that have arrived in the phase; among lanes
-// that meet; through the cluster's barrier.
+// A phase completes when its count of threads has arrived. With a count below the block's size, or
+// with threads that arrive without waiting (`bar.arrive`), more threads may arrive than one phase
+// takes; then their order matters. It does not matter if each thread that arrives knows that the
+// last phase, and the phase of its own last arrival, have completed: a thread that does not know
+// could have arrived before the completion. (A phase must also take whole warps; BarrierMonitor
+// checks that.) Knowledge follows the order of execution: threads that waited learn what all
+// arrivals of their phase knew, lanes that meet learn from each other, and so do threads at the
+// cluster's barrier.
 //
 //   turns.arrive(id, w, lanes, counted, waits)     // false: there is a doubt
 //   turns.opened(id, waiting)

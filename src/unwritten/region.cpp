@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace heddle::unwritten {
 
@@ -103,14 +102,7 @@ std::uint64_t BlockUnwritten::accessed_in_region(
   auto& block = static_cast<machine::Block&>(exec.environment());
   auto& self = static_cast<BlockUnwritten&>(*block.monitor());
   std::uint64_t address[isa::warp_size];
-  if (each != nullptr) {
-    std::memcpy(address, each, sizeof address);
-  } else {
-    for (std::uint64_t& a : address) {
-      a = base;
-      base += static_cast<std::uint64_t>(stride);
-    }
-  }
+  isa::RegionWatch::addresses(each, base, stride, address);
   return self.is_plain(exec, self.use_of(exec.code(), op), lanes, address) ? 1 : 0;
 }
 
