@@ -472,10 +472,11 @@ Block::cluster_barrier(isa::Exec& exec, const Op& op, ClusterBarrierOp what, boo
   WarpState& state = warps_[w];
   const LaneMask lanes = exec.mask();
   if (what == ClusterBarrierOp::Arrive) {
-    if ((state.cluster_arrived & lanes) != 0) {
+    // Whether the phase has completed meanwhile depends on others, the mistake does not.
+    if (const LaneMask again = (state.cluster_arrived | state.cluster_passed) & lanes; again != 0) {
       isa::Fault fault;
       fault.kind = isa::FaultKind::BarrierMisuse;
-      fault.lane = std::countr_zero(state.cluster_arrived & lanes);
+      fault.lane = std::countr_zero(again);
       fault.text = "barrier.cluster.arrive twice without a wait in between";
       return exec.stop_fault(std::move(fault));
     }

@@ -200,6 +200,20 @@ std::span<const Bound> bounds() {
     calls.host_operations = 4;
     calls.launch_first = calls.prompt = false;
     add("calls", calls, 1, 1);
+    // Calls that ask whether something is done.
+    Bound::Size questions = hosts;
+    questions.host = {
+        HostKind::HangIfDone,
+        HostKind::AskUntilDone,
+        HostKind::LaunchBeside,
+        HostKind::SetBefore,
+        HostKind::CallStore,
+        HostKind::Store,
+        HostKind::HangIfP
+    };
+    add("questions", questions, 1, 2);
+    questions.prompt = false;
+    add("questions-that-stay", questions, 1, 1);
     // Memory as in PTX: which accesses have one message, and which updates one order.
     Bound::Size weak{
         .kinds = {Load, Store, Sum, Increment, Wait, Barrier},
@@ -401,6 +415,74 @@ std::span<const Bound> bounds() {
     lockstep_roles.shapes = {Shape::Block, Shape::Warps};
     lockstep_roles.lockstep = true;
     add("lockstep-roles", lockstep_roles, 2, 2);
+    // What the lanes of a warp do together: those that are named, or those that activemask names.
+    Bound::Size collectives{
+        .kinds =
+            {Load, Store, Increment, Wait, Ballot, BallotActive, Shuffle, Match, Elect, Vote, End},
+        .shapes = {Shape::Block, Shape::Lanes},
+        .places = {Place::P},
+        .values = {Value::One, Value::Who, Value::Last},
+        .whose_hang = false
+    };
+    add("collectives", collectives, 2, 2);
+    add("collectives", collectives, 2, 3);
+    Bound::Size collective_roles = collectives;
+    collective_roles.alike = false;
+    collective_roles.shapes = {Shape::Block};
+    add("collective-roles", collective_roles, 2, 2);
+    // Barriers that count.
+    Bound::Size counts = named;
+    counts.kinds = {Load, Store, Increment, Count, CountNamed, WaitNamed, ArriveNamed, End};
+    counts.values = {Value::One, Value::Who, Value::Last};
+    add("counts", counts, 2, 2);
+    // A cluster's barrier in two parts.
+    Bound::Size parts = cluster;
+    parts.kinds = {Load, Store, Increment, Wait, ClusterArrive, ClusterWait, End};
+    parts.places = {Place::P, Place::OfFirst};
+    add("parts", parts, 2, 3);
+    parts.alike = false;
+    parts.results = 2;
+    add("part-roles", parts, 2, 3);
+    // mbarriers: two phases, tokens, actors that leave, asynchronous copies.
+    Bound::Size mbarriers{
+        .kinds = {Load, Store, Arrive, Drop, WaitPhase, WaitSecond, Ask, AskOwn, CopyArrive, End},
+        .shapes = {Shape::Block, Shape::Warps},
+        .places = {Place::P},
+        .whose_hang = false,
+        .results = 2
+    };
+    add("mbarriers", mbarriers, 2, 3);
+    Bound::Size bulk = mbarriers;
+    bulk.alike = false;
+    bulk.kinds = {Load, Store, Arrive, WaitPhase, WaitSecond, Ask, Expect, Bulk, ExpectBulk};
+    add("bulk", bulk, 2, 3);
+    bulk.arrivals = 1;
+    add("bulk-of-one", bulk, 2, 3);
+    // … and those of a neighbour.
+    Bound::Size remote = bulk;
+    remote.arrivals = 0;
+    remote.kinds = {Load, Arrive, ArriveOf, WaitPhase, Ask, Expect, StoreAsync, Barrier, End};
+    remote.shapes = {Shape::Cluster};
+    add("remote", remote, 2, 3);
+    // Other promises of progress.
+    Bound::Size models = alike;
+    models.kinds = {Load, Store, Sum, Exchange, Increment, Wait, Barrier};
+    models.shapes = {Shape::Blocks, Shape::Block, Shape::Cluster, Shape::Cooperative, Shape::Pairs};
+    models.models =
+        {model::ProgressModel::Fair, model::ProgressModel::Hsa, model::ProgressModel::Lobe};
+    add("models", models, 2, 2);
+    models.whose_hang = models.whose_operations = false;
+    add("models", models, 3, 2);
+    models.kinds = {Load, Store, Increment, Wait};
+    models.shapes = {Shape::Blocks, Shape::Block};
+    models.alike = false;
+    models.results = 2;
+    add("model-roles", models, 2, 2);
+    models.results = 3;
+    models.host = grids.host;
+    models.host_operations = 2;
+    models.alike = true;
+    add("model-grids", models, 2, 1);
     Bound::Size rounds = tickets;
     rounds.shapes = {Shape::Blocks, Shape::Block};
     rounds.values = {Value::One, Value::Two};

@@ -22,11 +22,31 @@ bool fits(Kind kind, Shape shape) {
     return shape == Shape::Block || shape == Shape::Cluster || shape == Shape::Pairs ||
            shape == Shape::Warps || shape == Shape::Lanes;
   case Kind::Vote:
+  case Kind::Ballot:
+  case Kind::BallotActive:
+  case Kind::Shuffle:
+  case Kind::Match:
+  case Kind::Elect:
     return shape == Shape::Block || shape == Shape::Lanes;
-  case Kind::Active:
+  case Kind::ClusterArrive:
+  case Kind::ClusterWait:
+  case Kind::ArriveOf:
+  case Kind::StoreAsync:
+    return shape == Shape::Cluster;
   case Kind::Arrive:
   case Kind::WaitPhase:
+  case Kind::WaitSecond:
   case Kind::Ask:
+  case Kind::AskOwn:
+  case Kind::Drop:
+  case Kind::CopyArrive:
+  case Kind::Expect:
+  case Kind::Bulk:
+  case Kind::ExpectBulk:
+    return shape == Shape::Block || shape == Shape::Warps || shape == Shape::Lanes ||
+           shape == Shape::Cluster;
+  case Kind::Active:
+  case Kind::Count:
   case Kind::Publish:
   case Kind::PublishSome:
   case Kind::Republish:
@@ -34,6 +54,7 @@ bool fits(Kind kind, Shape shape) {
     return shape == Shape::Block || shape == Shape::Warps || shape == Shape::Lanes;
   case Kind::ArriveNamed:
   case Kind::WaitNamed:
+  case Kind::CountNamed:
     return shape == Shape::Warps || shape == Shape::Lanes;
   default:
     return true;
@@ -49,8 +70,24 @@ bool may_be(const MicroProgram& program, const Code& code, std::uint8_t of, std:
   if (!has_result(asked.kind)) {
     return false;
   }
-  if (asked.kind == Kind::Allocate || asked.kind == Kind::Ask || asked.kind == Kind::WaitOrLate) {
+  switch (asked.kind) {
+  case Kind::Allocate:
+  case Kind::Ask:
+  case Kind::AskOwn:
+  case Kind::Elect:
+  case Kind::WaitOrLate:
     return equals <= 1;
+  case Kind::Ballot:
+  case Kind::BallotActive:
+  case Kind::Count:
+  case Kind::CountNamed:
+    return equals <= program.actors;
+  case Kind::Shuffle:
+    return equals != 0;
+  case Kind::Match:
+    return equals != 0 && equals <= program.actors;
+  default:
+    break;
   }
   if (asked.kind == Kind::Neighbour) {
     return equals == 0;
@@ -95,7 +132,7 @@ bool may_go_round(const Code& code) {
 }
 
 bool makes_sense(const MicroProgram& program, const Code& code) {
-  bool allocated = false;
+  bool allocated = false, arrived = false;
   for (std::size_t n = 0; n < code.operations.size(); ++n) {
     const Operation& operation = code.operations[n];
     const Guard& guard = operation.guard;
@@ -105,11 +142,13 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
          (guard.of >= n || !may_be(program, code, guard.of, guard.equals))) ||
         (guard.on == Guard::On::Who && guard.equals >= program.actors) ||
         !has_what_it_uses(code, n) || (operation.kind == Kind::Free && !allocated) ||
+        (operation.kind == Kind::AskOwn && !arrived) ||
         (operation.kind == Kind::End &&
          (guard.on == Guard::On::Always || n + 1 == code.operations.size()))) {
       return false;
     }
     allocated = allocated || operation.kind == Kind::Allocate;
+    arrived = arrived || operation.kind == Kind::Arrive;
   }
   return (!code.hang || (may_be(program, code, code.hang->of, code.hang->equals) &&
                          code.hang->who.value_or(0) < program.actors)) &&
@@ -149,6 +188,15 @@ bool may_wait(const Operation& operation) {
   case Kind::Lock:
   case Kind::WaitNamed:
   case Kind::WaitGrids:
+  case Kind::Ballot:
+  case Kind::BallotActive:
+  case Kind::Shuffle:
+  case Kind::Match:
+  case Kind::Elect:
+  case Kind::Count:
+  case Kind::CountNamed:
+  case Kind::ClusterWait:
+  case Kind::WaitSecond:
     return true;
   default:
     return false;
@@ -164,7 +212,9 @@ bool may_wait(const MicroProgram& program) {
              }
          ) ||
          std::ranges::any_of(program.host, [](const HostOperation& operation) {
-           return has_value(operation.kind) || operation.kind == HostKind::HangIfFlag;
+           return has_value(operation.kind) || operation.kind == HostKind::HangIfFlag ||
+                  operation.kind == HostKind::HangIfDone ||
+                  operation.kind == HostKind::AskUntilDone;
          });
 }
 
@@ -247,7 +297,7 @@ Bound::Role Bound::role(const Size& size, std::uint8_t operations, bool polls) {
 }
 
 Bound::Bound(Size size) : size_(std::move(size)) {
-  total_ = size_.shapes.size();
+  total_ = size_.shapes.size() * size_.models.size();
   for (std::uint8_t a = 0; a < (size_.alike ? 1 : size_.actors); ++a) {
     const bool less = a == 0 && size_.first_operations != 0;
     const bool polls = size_.polls && a + 1 == size_.actors;
@@ -312,6 +362,7 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   program.actors = size_.actors;
   program.arrivals = size_.arrivals;
   program.shape = size_.shapes[take(number, size_.shapes.size())];
+  program.progress = size_.models[take(number, size_.models.size())];
   auto host = this->host(number);
   const HostOperation launch{.kind = HostKind::Launch};
   if (!host || (size_.host_operations != 0 &&

@@ -49,6 +49,19 @@ bool uses(const MicroProgram& program, std::initializer_list<Kind> kinds) {
   });
 }
 
+bool has_phases(Kind kind) {
+  switch (kind) {
+  case Kind::Barrier:
+  case Kind::ArriveNamed:
+  case Kind::WaitNamed:
+  case Kind::Count:
+  case Kind::CountNamed:
+    return true;
+  default:
+    return is_of_mbarrier(kind);
+  }
+}
+
 /// Could it make a difference for the program?
 bool concerns(Reduction reduction, const MicroProgram& program) {
   const auto member = rows()[static_cast<std::size_t>(reduction)].member;
@@ -75,15 +88,9 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
   case Reduction::Retries:
     return uses(program, {Kind::Retry, Kind::Lock});
   case Reduction::Phases:
-    return uses(
-        program,
-        {Kind::Barrier,
-         Kind::Arrive,
-         Kind::WaitPhase,
-         Kind::Ask,
-         Kind::ArriveNamed,
-         Kind::WaitNamed}
-    );
+    return std::ranges::any_of(program.codes, [](const Code& code) {
+      return std::ranges::any_of(code.operations, has_phases, &Operation::kind);
+    });
   case Reduction::Neighbours:
     return program.shape == Shape::Cluster;
   case Reduction::Allocations:

@@ -19,6 +19,10 @@ std::uint32_t site(const isa::Op* op) {
 
 } // namespace
 
+bool some_is_due(std::span<const Stepper::Move> moves) {
+  return !std::ranges::all_of(moves, &Stepper::Move::may_wait);
+}
+
 Graph::Graph() {
   graph_.actors.push_back({ActorKind::Host, "host thread", "", ""});
 }
@@ -42,7 +46,7 @@ void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Walk&
   State& state = graph_.states[number];
   state.expanded = true;
   state.terminal = !walk.stepper().busy() && host.all_ended();
-  const bool due = !std::ranges::all_of(moves, &Stepper::Move::may_wait);
+  const bool due = some_is_due(moves);
   std::vector<Demand> demands;
   bool host_goes_on = false;
   if (host.none() && !moves.empty()) {
@@ -54,7 +58,8 @@ void Graph::describe(StateId number, std::span<const Stepper::Move> moves, Walk&
       continue;
     }
     host_goes_on = host_goes_on || at.can_go_on;
-    const bool call = at.kind == Point::ApiCall || at.kind == Point::Return;
+    const bool call =
+        at.kind == Point::ApiCall || at.kind == Point::Return || at.kind == Point::Query;
     if (at.kind == Point::Wait || (call && !host.prompt())) {
       if (at.can_go_on || due) {
         demands.push_back({Rule::Api, t});
@@ -87,14 +92,28 @@ ActorId Graph::host_actor(unsigned thread) {
   return entry->second;
 }
 
-void Graph::add_host_edge(StateId from, StateId to, unsigned thread, std::uint32_t site) {
+Graph::HostMove Graph::host_move(Walk& walk, bool due, unsigned thread, unsigned way) {
+  const MicroHost& host = walk.host();
+  const bool not_ready = host.at(thread).kind == explore::HostPoint::Kind::Query && way != 0;
+  return {
+      .thread = thread,
+      .way = way,
+      .site = host.site(thread),
+      .not_ready = not_ready,
+      .obliged = not_ready && (due || (host.ways(thread) & 1) != 0)
+  };
+}
+
+void Graph::add_host_edge(StateId from, StateId to, const HostMove& move) {
   graph_.edges.push_back(
       {.from = from,
        .to = to,
-       .actor = host_actor(thread),
-       .who = thread,
+       .actor = host_actor(move.thread),
+       .who = move.thread,
        .step = Step::Host,
-       .site = site}
+       .not_ready = move.not_ready,
+       .query_obliged = move.obliged,
+       .site = move.site}
   );
 }
 

@@ -17,6 +17,9 @@ namespace heddle::enumeration {
 using explore::StateId;
 using explore::Step;
 
+/// Is there a move that has to be made if nothing else goes on?
+bool some_is_due(std::span<const reduce::Stepper::Move> moves);
+
 class Graph {
 public:
   Graph();
@@ -37,7 +40,14 @@ public:
       Step step,
       std::span<const reduce::Stepper::Change> changes
   );
-  void add_host_edge(StateId from, StateId to, unsigned thread, std::uint32_t site);
+  /// What a host thread does: asked before it is done.
+  struct HostMove {
+    unsigned thread = 0, way = 0;
+    std::uint32_t site = 0;
+    bool not_ready = false, obliged = false; // Edge's
+  };
+  static HostMove host_move(Walk& walk, bool due, unsigned thread, unsigned way);
+  void add_host_edge(StateId from, StateId to, const HostMove& move);
   /// The move has ended the program.
   /// Before anybody has moved.
   void add_fault(const reduce::Stepper& stepper);

@@ -21,6 +21,7 @@ public:
   /// Under the memory model of PTX.
   bool weak() const { return micro_.weak; }
   bool lockstep() const { return micro_.lockstep; }
+  model::ProgressModel progress() const { return micro_.progress; }
 
   /// One search from the launch on.
   class Run {

@@ -15,8 +15,11 @@ namespace {
 
 constexpr HostOperation synchronise{.kind = HostKind::WaitAll};
 
-bool is_wait(const HostOperation& operation) {
-  return operation.kind == HostKind::WaitCopies || operation.kind == HostKind::WaitAll;
+bool is_wait(HostKind kind) {
+  return kind == HostKind::WaitCopies || kind == HostKind::WaitAll;
+}
+bool asks(HostKind kind) {
+  return kind == HostKind::HangIfDone || kind == HostKind::AskUntilDone;
 }
 
 } // namespace
@@ -49,19 +52,33 @@ explore::HostAt MicroHost::at(unsigned t) const {
     return {Point::Start, true, true};
   }
   const HostOperation now = operation(thread);
-  if (is_wait(now)) {
-    // As of a call: it depends on which commands have completed, and on nothing else.
-    const auto completed = [](const machine::CommandPtr& command) { return command->done.load(); };
-    const bool over =
-        std::ranges::all_of(copies_, completed) &&
-        (now.kind == HostKind::WaitCopies || std::ranges::all_of(kernels_, completed));
-    return {Point::Wait, true, over};
+  if (is_wait(now.kind)) {
+    return {Point::Wait, true, holds(now.kind)};
+  }
+  if (asks(now.kind) && !thread.hangs) {
+    return {Point::Query, true, true};
   }
   if (submits(now.kind) && thread.function == nullptr) {
     return {thread.submitted ? Point::Return : Point::ApiCall, true, true};
   }
-  const bool visible = now.kind != HostKind::HangIfFlag && now.kind != HostKind::CallFlag;
+  const bool visible =
+      now.kind != HostKind::HangIfFlag && now.kind != HostKind::CallFlag && !asks(now.kind);
   return {Point::Access, visible, true};
+}
+
+/// As of a call: it depends on which commands have completed, and on nothing else.
+bool MicroHost::holds(HostKind kind) const {
+  const auto completed = [](const machine::CommandPtr& command) { return command->done.load(); };
+  return (asks(kind) || std::ranges::all_of(copies_, completed)) &&
+         (kind == HostKind::WaitCopies || std::ranges::all_of(kernels_, completed));
+}
+
+std::uint64_t MicroHost::ways(unsigned t) const {
+  const explore::HostAt stands = at(t);
+  if (stands.kind == Point::Query) {
+    return holds(operation(threads_[t]).kind) ? 3 : 2;
+  }
+  return stands.can_go_on ? 1 : 0;
 }
 
 std::uint32_t MicroHost::site(unsigned t) const {
@@ -90,7 +107,7 @@ void MicroHost::arrive(const Thread& thread) {
   }
 }
 
-void MicroHost::move(unsigned t) {
+void MicroHost::move(unsigned t, unsigned way) {
   Thread& thread = threads_[t];
   if (!std::exchange(thread.started, true)) {
     arrive(thread);
@@ -102,8 +119,8 @@ void MicroHost::move(unsigned t) {
     return;
   }
   thread.submitted = false;
-  access(thread, now);
-  if (!thread.hangs) {
+  access(thread, now, way);
+  if (!thread.hangs && !(now.kind == HostKind::AskUntilDone && way != 0)) {
     ++thread.next;
   }
   if (thread.next == thread.code.size()) {
@@ -128,7 +145,7 @@ void MicroHost::write(std::size_t place, std::uint32_t value) {
   std::memcpy(services_.memory + place, &value, sizeof value);
 }
 
-void MicroHost::access(Thread& thread, const HostOperation& now) {
+void MicroHost::access(Thread& thread, const HostOperation& now, unsigned way) {
   switch (now.kind) {
   case HostKind::Store:
     write(0, 1);
@@ -141,6 +158,9 @@ void MicroHost::access(Thread& thread, const HostOperation& now) {
     break;
   case HostKind::HangIfFlag:
     thread.hangs = flag_;
+    break;
+  case HostKind::HangIfDone:
+    thread.hangs = thread.hangs || way == 0;
     break;
   case HostKind::CallFlag:
     flag_ = flag_ || thread.function != nullptr;

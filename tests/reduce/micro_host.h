@@ -35,7 +35,10 @@ public:
   bool all_ended() const;
   bool only_one() const; // is live
   explore::HostAt at(unsigned thread) const;
-  void move(unsigned thread);
+  /// Bits: 1 if it can go on, or is told that what it asks for is so; 2 if it may be told that it
+  /// is not.
+  std::uint64_t ways(unsigned thread) const;
+  void move(unsigned thread, unsigned way = 0);
   void begin(const machine::CommandPtr& function);
   void hash(Hasher& hasher) const;
   std::uint32_t site(unsigned thread) const; // the same for the same operation
@@ -50,7 +53,8 @@ private:
   static HostOperation operation(const Thread& thread);
   void arrive(const Thread& thread);
   void submit(HostKind kind);
-  void access(Thread& thread, const HostOperation& operation);
+  bool holds(HostKind kind) const; // what is waited or asked for
+  void access(Thread& thread, const HostOperation& operation, unsigned way);
   std::uint32_t word(std::size_t place) const;
   void write(std::size_t place, std::uint32_t value);
 

@@ -1,7 +1,9 @@
-// Micro-programs as PTX and as words.
+// Micro-programs as PTX, and how they are launched.
 #include "reduce/micro_program.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace heddle::enumeration {
 
@@ -27,13 +29,15 @@ public:
           )
       );
     }
-    if (uses(Kind::Arrive) || uses(Kind::WaitPhase) || uses(Kind::Ask)) {
+    if (uses_mbarrier()) { // each block has one
+      const bool cluster = program_.shape == Shape::Cluster;
       body += fresh(
           fmt::format(
               "{}setp.ne.u32 %p#, %a#, 0; @%p# bra READY; mbarrier.init.shared.b64 [bar], {};\n"
-              "READY: bar.sync 0;\n",
-              who(),
-              program_.arrivals != 0 ? program_.arrivals : program_.actors
+              "READY: {}\n",
+              cluster ? "mov.u32 %a#, %tid.x; " : who(),
+              program_.arrivals != 0 ? program_.arrivals : program_.actors,
+              cluster ? "barrier.cluster.arrive; barrier.cluster.wait;" : "bar.sync 0;"
           )
       );
     }
@@ -58,15 +62,19 @@ public:
     return fmt::format(
         "{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
-        ".reg .b32 %d<{1}>, %r<{2}>; .reg .b64 %memory, %heap;\n"
-        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4], common[4];\n"
+        ".reg .b32 %d<{1}>, %r<{2}>; .reg .b64 %memory, %heap, %token;\n"
+        ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4], common[4];\n{4}"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
                                ".extern .func free(.param .b64 a);\n"
                              : "",
         pieces_,
         first_result_ + most_results,
-        body
+        body,
+        uses(Kind::CopyArrive) || uses(Kind::Bulk) || uses(Kind::ExpectBulk) ||
+                uses(Kind::StoreAsync)
+            ? ".shared .align 16 .b8 copied[64];\n"
+            : ""
     );
   }
 
@@ -90,6 +98,12 @@ private:
       }
     }
     return false;
+  }
+
+  bool uses_mbarrier() const {
+    return std::ranges::any_of(program_.codes, [](const Code& code) {
+      return std::ranges::any_of(code.operations, is_of_mbarrier, &Operation::kind);
+    });
   }
 
   std::string code(const Code& code) {
@@ -265,6 +279,27 @@ private:
     return in_space(operation, in_order(operation, std::move(text)));
   }
 
+  /// %b#: the mask of the actor's warp.
+  std::string lanes() const {
+    if (program_.shape == Shape::Lanes) {
+      return "mov.u32 %b#, %tid.x; setp.lt.u32 %p#, %b#, 32; selp.u32 %b#, 3, 1, %p#;\n";
+    }
+    return fmt::format("mov.u32 %b#, {};\n", (1U << program_.actors) - 1);
+  }
+
+  static std::string is_one(std::string_view before, std::string_view value) {
+    return fmt::format("{}mov.u32 %d#, {}; setp.eq.u32 %p#, %d#, 1;\n", before, value);
+  }
+
+  /// %b#: what the actor alone copies to.
+  std::string own_copy(int bytes) const {
+    return fmt::format("{}mov.u32 %d#, copied; mad.lo.u32 %b#, %a#, {}, %d#;\n", who(), bytes);
+  }
+
+  static std::string of_first(std::string_view variable, std::string_view to) {
+    return fmt::format("mov.u32 {0}, {1}; mapa.shared::cluster.u32 {0}, {0}, 0;\n", to, variable);
+  }
+
   /// Lanes of a warp need not come to it together, or they wait for each other.
   std::string barrier(std::string_view what) const {
     return fmt::format("{}.{}", program_.shape == Shape::Lanes ? "barrier" : "bar", what);
@@ -380,11 +415,7 @@ private:
       return program_.shape == Shape::Cluster ? "barrier.cluster.arrive; barrier.cluster.wait;\n"
                                               : barrier("sync 0;\n");
     case Kind::Vote:
-      if (program_.shape == Shape::Lanes) {
-        return "mov.u32 %b#, %tid.x; setp.lt.u32 %p#, %b#, 32; selp.u32 %b#, 3, 1, %p#;\n"
-               "bar.warp.sync %b#;\n";
-      }
-      return fmt::format("bar.warp.sync {};\n", (1U << program_.actors) - 1);
+      return lanes() + "bar.warp.sync %b#;\n";
     case Kind::Active:
       return fmt::format("activemask.b32 %b#; popc.b32 {}, %b#;\n", to);
     case Kind::Size:
@@ -443,12 +474,17 @@ private:
     case Kind::Observe:
       return fmt::format("ld.shared.u32 {}, [common];\nbar.sync 0;\n", to);
     case Kind::Arrive:
-      return "mbarrier.arrive.shared.b64 %y#, [bar];\n";
-    case Kind::WaitPhase: {
+      return fmt::format(
+          "mbarrier.arrive.shared.b64 {}, [bar];\n",
+          uses(Kind::AskOwn) ? "%token" : "%y#"
+      );
+    case Kind::WaitPhase:
+    case Kind::WaitSecond: {
       const int loop = label_++;
       return fmt::format(
-          "L{0}: mbarrier.try_wait.parity.shared.b64 %p#, [bar], 0; @!%p# bra L{0};\n",
-          loop
+          "L{0}: mbarrier.try_wait.parity.shared.b64 %p#, [bar], {1}; @!%p# bra L{0};\n",
+          loop,
+          operation.kind == Kind::WaitPhase ? 0 : 1
       );
     }
     case Kind::Ask:
@@ -456,6 +492,57 @@ private:
           "mbarrier.test_wait.parity.shared.b64 %p#, [bar], 0; selp.u32 {}, 1, 0, %p#;\n",
           to
       );
+    case Kind::AskOwn:
+      return fmt::format(
+          "mbarrier.test_wait.shared.b64 %p#, [bar], %token; selp.u32 {}, 1, 0, %p#;\n",
+          to
+      );
+    case Kind::Drop:
+      return "mbarrier.arrive_drop.shared.b64 %y#, [bar];\n";
+    case Kind::ArriveOf:
+      return of_first("bar", "%c#") +
+             "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%c#];\n";
+    case Kind::CopyArrive:
+      return own_copy(4) + "cp.async.ca.shared.global [%b#], [%memory+128], 4;\n"
+                           "cp.async.mbarrier.arrive.noinc.shared.b64 [bar];\n";
+    case Kind::Expect:
+      return "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16;\n";
+    case Kind::Bulk:
+    case Kind::ExpectBulk:
+      return own_copy(16) +
+             (operation.kind == Kind::Bulk
+                  ? ""
+                  : "mbarrier.arrive.expect_tx.shared.b64 %y#, [bar], 16;\n") +
+             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%b#], "
+             "[%memory+128], 16, [bar];\n";
+    case Kind::StoreAsync:
+      return own_copy(16) + "mapa.shared::cluster.u32 %b#, %b#, 0;\n" + of_first("bar", "%c#") +
+             "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%b#], "
+             "{%d#, %d#, %d#, %d#}, [%c#];\n";
+    case Kind::Ballot:
+      return lanes() + is_one(before, value) +
+             fmt::format("vote.sync.ballot.b32 %c#, %p#, %b#; popc.b32 {}, %c#;\n", to);
+    case Kind::BallotActive:
+      return is_one(before, value) +
+             fmt::format(
+                 "activemask.b32 %b#; vote.sync.ballot.b32 %c#, %p#, %b#; popc.b32 {}, %c#;\n",
+                 to
+             );
+    case Kind::Shuffle:
+      return lanes() + before + fmt::format("shfl.sync.idx.b32 {}, {}, 0, 31, %b#;\n", to, value);
+    case Kind::Match:
+      return lanes() + before +
+             fmt::format("match.any.sync.b32 %d#, {}, %b#; popc.b32 {}, %d#;\n", value, to);
+    case Kind::Elect:
+      return lanes() + fmt::format("elect.sync _|%p#, %b#; selp.u32 {}, 1, 0, %p#;\n", to);
+    case Kind::Count:
+      return is_one(before, value) + barrier(fmt::format("red.popc.u32 {}, 0, %p#;\n", to));
+    case Kind::CountNamed:
+      return is_one(before, value) + barrier(fmt::format("red.popc.u32 {}, 1, 64, %p#;\n", to));
+    case Kind::ClusterArrive:
+      return "barrier.cluster.arrive;\n";
+    case Kind::ClusterWait:
+      return "barrier.cluster.wait;\n";
     case Kind::Allocate:
       return fmt::format(
           "{{ .param .b64 a; .param .b64 r; st.param.b64 [a], 640;\n"
@@ -484,203 +571,10 @@ private:
   std::size_t pieces_ = 0, first_result_ = 0;
 };
 
-std::string words(const Operation& operation, std::size_t n) {
-  std::string text;
-  if (operation.guard.on == Guard::On::Result) {
-    text = fmt::format("if r{} == {}: ", operation.guard.of, operation.guard.equals);
-  } else if (operation.guard.on == Guard::On::Who) {
-    text = fmt::format("if me == {}: ", operation.guard.equals);
-  }
-  if (has_result(operation.kind)) {
-    text += fmt::format("r{} = ", n);
-  }
-  static constexpr const char* names[] = {
-      "load",
-      "store",
-      "add 1 to",
-      "exchange",
-      "increment",
-      "cas 0",
-      "retry +1 of",
-      "lock",
-      "wait for",
-      "wait a while for",
-      "plain load",
-      "plain store",
-      "barrier",
-      "warp barrier",
-      "active",
-      "arrive",
-      "wait for phase",
-      "ask for phase",
-      "allocate",
-      "free",
-      "load of block 0",
-      "clock",
-      "size",
-      "fence",
-      "fence.sc",
-      "publish",
-      "publish if P is 1",
-      "publish again",
-      "observe",
-      "load P and behind",
-      "store to P and behind",
-      "load the vector of P and behind",
-      "store to the vector of P and behind",
-      "arrive at barrier 1",
-      "wait at barrier 1",
-      "let dependents begin",
-      "wait for the grid before",
-      "end"
-  };
-  text += names[static_cast<std::size_t>(operation.kind)];
-  if (has_place(operation.kind)) {
-    static constexpr const char* places[] =
-        {" P", " Q", " mine", " S", " Q, or R by who", " Q, or R by the result", " behind P", " F"};
-    text += places[static_cast<std::size_t>(operation.place)];
-  }
-  if (has_value(operation.kind)) {
-    text += operation.value == Value::One   ? " 1"
-            : operation.value == Value::Two ? " 2"
-            : operation.value == Value::Who
-                ? " me+1"
-                : fmt::format(" r{}+1", n == 0 || operation.value == Value::First ? 0 : n - 1);
-  }
-  return text;
-}
-
-std::string words(const Code& code) {
-  std::string text;
-  for (std::size_t n = 0; n < code.operations.size(); ++n) {
-    text += fmt::format("{}{}", n == 0 ? "" : "; ", words(code.operations[n], n));
-  }
-  if (code.hang) {
-    text += fmt::format("; if r{} == {}", code.hang->of, code.hang->equals);
-    text += code.hang->who ? fmt::format(" and me == {}: hang", *code.hang->who) : ": hang";
-  }
-  return code.rounds == 0 ? text : fmt::format("do {{ {} }} while (r0 < {})", text, code.rounds);
-}
-
-std::string words(const HostOperation& operation) {
-  static constexpr const char* names[] = {
-      "launch",
-      "launch beside",
-      "launch one block",
-      "launch early",
-      "call: set flag",
-      "call: store P 1",
-      "copy P to Q",
-      "set P to 1",
-      "set Q to 1 before what follows",
-      "set P to 2 in the kernel's stream",
-      "copy Q to P in the kernel's stream",
-      "store P 1",
-      "if P == {}: hang",
-      "if Q == {}: hang",
-      "if flag: hang",
-      "wait for copies",
-      "wait for all"
-  };
-  return fmt::format(
-      fmt::runtime(names[static_cast<std::size_t>(operation.kind)]),
-      operation.value
-  );
-}
-
 } // namespace
-
-bool submits(HostKind kind) {
-  return kind <= HostKind::CopyBack;
-}
-bool writes(HostKind kind) {
-  return kind == HostKind::CallStore || kind == HostKind::Copy || kind == HostKind::Set ||
-         kind == HostKind::SetBefore || kind == HostKind::SetTwo || kind == HostKind::CopyBack ||
-         kind == HostKind::Store;
-}
-bool has_value(HostKind kind) {
-  return kind == HostKind::HangIfP || kind == HostKind::HangIfQ;
-}
-
-bool has_result(Kind kind) {
-  return kind == Kind::Load || kind == Kind::Exchange || kind == Kind::Increment ||
-         kind == Kind::CompareAndSwap || kind == Kind::Retry || kind == Kind::PlainLoad ||
-         kind == Kind::Active || kind == Kind::Ask || kind == Kind::Size ||
-         kind == Kind::Republish || kind == Kind::Observe || kind == Kind::LoadBoth ||
-         kind == Kind::LoadVector || kind == Kind::WaitOrLate || kind == Kind::Allocate ||
-         kind == Kind::Neighbour;
-}
-bool has_place(Kind kind) {
-  return kind <= Kind::PlainStore;
-}
-bool may_be_same(Place a, Place b) {
-  const auto in_q_or_r = [](Place place) {
-    return place == Place::Q || place == Place::Either || place == Place::Found;
-  };
-  const auto by_p = [](Place place) { return place == Place::P || place == Place::Behind; };
-  return a == b || (in_q_or_r(a) && in_q_or_r(b)) || (by_p(a) && by_p(b));
-}
-bool has_value(Kind kind) {
-  return kind == Kind::Store || kind == Kind::Exchange || kind == Kind::CompareAndSwap ||
-         kind == Kind::Wait || kind == Kind::WaitOrLate || kind == Kind::PlainStore ||
-         kind == Kind::Publish || kind == Kind::PublishSome || kind == Kind::Republish ||
-         kind == Kind::StoreBoth || kind == Kind::StoreVector;
-}
-bool meets(Kind kind) {
-  return kind >= Kind::Publish && kind <= Kind::Observe;
-}
-bool has_what_it_uses(const Code& code, std::size_t n) {
-  const Operation& operation = code.operations[n];
-  const auto uses = [&](Value value) {
-    return has_value(operation.kind) && operation.value == value;
-  };
-  const bool last =
-      uses(Value::Last) || (has_place(operation.kind) && operation.place == Place::Found);
-  return (!last || (n != 0 && has_result(code.operations[n - 1].kind))) &&
-         (!uses(Value::First) || (n != 0 && has_result(code.operations[0].kind)));
-}
-bool writes(Kind kind) {
-  return kind == Kind::Store || kind == Kind::Sum || kind == Kind::Exchange ||
-         kind == Kind::Increment || kind == Kind::CompareAndSwap || kind == Kind::Retry ||
-         kind == Kind::Lock || kind == Kind::PlainStore || kind == Kind::StoreBoth ||
-         kind == Kind::StoreVector;
-}
-bool reads(Kind kind) {
-  return kind == Kind::Wait || kind == Kind::LoadBoth || kind == Kind::LoadVector ||
-         (has_result(kind) && has_place(kind));
-}
-bool is_plain(Kind kind) {
-  return kind == Kind::PlainLoad || kind == Kind::PlainStore;
-}
 
 std::string MicroProgram::as_ptx() const {
   return Text(*this).run();
-}
-
-std::string MicroProgram::as_words() const {
-  static constexpr const char* shapes[] = {
-      "blocks",
-      "threads",
-      "blocks of a cluster",
-      "cooperative blocks",
-      "threads in pairs",
-      "warps",
-      "lanes of several warps"
-  };
-  std::string text = fmt::format("{} {}", actors, shapes[static_cast<std::size_t>(shape)]);
-  if (arrivals != 0) {
-    text += fmt::format(", mbarrier of {}", arrivals);
-  }
-  text += weak ? ", weak memory" : "";
-  text += lockstep ? ", lockstep" : "";
-  for (std::size_t c = 0; c < codes.size(); ++c) {
-    text += alike() ? ": " : fmt::format("{} {}: ", c == 0 ? ":" : " |", c);
-    text += words(codes[c]);
-  }
-  for (std::size_t n = 0; n < host.size(); ++n) {
-    text += (n != 0 ? "; " : prompt ? " | host: " : " | host, calls may stay: ") + words(host[n]);
-  }
-  return text;
 }
 
 machine::LaunchConfig MicroProgram::launch() const {

@@ -14,6 +14,8 @@
 
 #include "machine/world.h"
 
+#include "model/progress_model.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -71,6 +73,26 @@ enum class Kind : std::uint8_t {
   WaitNamed,   // there
   Dependents,  // grids that depend on this one may begin
   WaitGrids,   // until the grids are over that this one depends on
+  // Of the lanes of a warp, or of those of them that activemask names:
+  Ballot,       // how many have the value 1
+  BallotActive, // the same
+  Shuffle,      // the value of the first lane
+  Match,        // how many have the same value
+  Elect,        // 1 for one of them, 0 for the others
+  Count,        // the barrier of the block: how many threads have the value 1
+  CountNamed,   // the same at barrier 1
+  ClusterArrive,
+  ClusterWait,
+  // Of the mbarrier:
+  Drop,       // arrives, and is not expected any more
+  ArriveOf,   // … at that of the first block of the cluster
+  WaitSecond, // until its second phase is complete
+  AskOwn,     // whether the phase is complete at which the actor arrived last
+  CopyArrive, // arrives when a copy of four bytes has completed
+  Expect,     // sixteen bytes
+  Bulk,       // copies sixteen bytes, and says so
+  ExpectBulk, // expects them, arrives, and copies them
+  StoreAsync, // sixteen bytes to the first block of the cluster, and tells its mbarrier
   End,
 };
 
@@ -146,9 +168,11 @@ enum class HostKind : std::uint8_t {
   Store,        // makes P 1
   HangIfP,      // if P has the value
   HangIfQ,
-  HangIfFlag, // if the flag is set
-  WaitCopies, // until all copies are done
-  WaitAll     // with everything
+  HangIfFlag,   // if the flag is set
+  HangIfDone,   // asks once whether all kernels are done
+  AskUntilDone, // asks that again and again
+  WaitCopies,   // until all copies are done
+  WaitAll       // with everything
 };
 
 struct HostOperation {
@@ -169,6 +193,7 @@ struct MicroProgram {
   // relaxed.
   bool weak = false;
   bool lockstep = false; // warps of lockstep rules (simt/rules.h), not of independent threads
+  model::ProgressModel progress{}; // which threads are owed to go on
 
   bool alike() const { return codes.size() == 1; }
   bool one_block() const { return shape == Shape::Block || some_lanes(); }
@@ -191,6 +216,7 @@ bool writes(Kind kind);
 bool reads(Kind kind);
 bool is_plain(Kind kind);
 bool meets(Kind kind); // all actors do it together
+bool is_of_mbarrier(Kind kind);
 /// Is there the earlier result that the value or the place of operation `n` depends on?
 bool has_what_it_uses(const Code& code, std::size_t n);
 

@@ -10,6 +10,7 @@
 #include "reduce/graph.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <set>
@@ -122,6 +123,8 @@ private:
     };
   }
 
+  using HostWays = std::array<std::uint64_t, 2>; // of threads, by way
+
   struct Arrival {
     std::uint64_t left = 0; // of keep_few
     explore::HostArrival hosts{};
@@ -166,33 +169,46 @@ private:
       if (walk_.host().live(t)) {
         hosts.push_back(walk_.host().at(t));
         hosts.back().thread = t;
-        const bool waits = hosts.back().kind == explore::HostPoint::Kind::Wait;
-        open |= waits && hosts.back().can_go_on ? std::uint64_t{1} << t : 0;
+        const auto kind = hosts.back().kind;
+        const bool waits =
+            kind == explore::HostPoint::Kind::Wait || kind == explore::HostPoint::Kind::Query;
+        open |= waits && (walk_.host().ways(t) & 1) != 0 ? std::uint64_t{1} << t : 0;
+        if (kind == explore::HostPoint::Kind::Query) { // as Explorer::query
+          note_circle();
+        }
       }
     }
-    std::uint64_t asked = ~std::uint64_t{0};
+    HostWays asked{~std::uint64_t{0}, ~std::uint64_t{0}};
     if (manner_.returns_once) {
-      asked = explore::asked_by(arrival.hosts, hosts, open, manner_.mutant).first_ways |
-              explore::always_asked(hosts).first_ways;
+      const explore::Choices by = explore::asked_by(arrival.hosts, hosts, open, manner_.mutant);
+      const explore::Choices always = explore::always_asked(hosts);
+      asked = {by.first_ways | always.first_ways, by.other_ways | always.other_ways};
     }
-    std::uint64_t ways = 0;
+    HostWays ways{};
     for (const explore::HostAt& host : hosts) {
-      ways |= host.can_go_on ? asked & std::uint64_t{1} << host.thread : 0;
+      for (std::size_t way = 0; way < ways.size(); ++way) {
+        ways[way] |= (walk_.host().ways(host.thread) >> way & 1) != 0
+                         ? asked[way] & std::uint64_t{1} << host.thread
+                         : 0;
+      }
     }
     // What has been put off is not left out of a circle. (Where blocks start at once there is
     // none.)
     const bool again = !is_new && !options_.starts_at_once;
-    const bool devices = again || moves.empty() || ways == 0 ||
+    const bool devices = again || moves.empty() || ways == HostWays{} ||
                          !explore::hosts_are_alone(walk_.stepper(), options_, moves, hosts);
     Made& made = made_[state];
     const bool move_devices = devices && !std::exchange(made.devices, made.devices || devices);
-    const std::uint64_t move_hosts = ways & ~std::exchange(made.hosts, made.hosts | ways);
+    HostWays move_hosts{};
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+      move_hosts[way] = ways[way] & ~std::exchange(made.hosts[way], made.hosts[way] | ways[way]);
+    }
     graph_.describe(state, moves, walk_);
     std::vector<std::size_t> tried(move_devices ? moves.size() : 0);
     std::iota(tried.begin(), tried.end(), 0);
     explore::keep_alone(moves, tried);
     std::uint64_t alike = 0;
-    if (options_.blocks_start_at_once() && !tried.empty() && move_hosts == 0) {
+    if (options_.blocks_start_at_once() && !tried.empty() && move_hosts == HostWays{}) {
       alike = explore::keep_few(walk_.stepper(), moves, tried, arrival.left);
     }
     for (const std::size_t m : tried) {
@@ -204,16 +220,28 @@ private:
       make(state, moves[m], {.left = left, .hosts = {.open = open}});
     }
     for (const explore::HostAt& host : hosts) {
-      const unsigned t = host.thread;
-      if (!over_ && (move_hosts >> t & 1) != 0) {
-        walk_.back_to(here);
-        const std::uint32_t site = walk_.host().site(t);
-        walk_.move_host(t);
-        const Arrival then{.hosts = {.host = true, .arrived = std::uint64_t{1} << t}};
-        if (const auto to = visit(then)) {
-          graph_.add_host_edge(state, *to, t, site);
+      for (unsigned way = 0; way < move_hosts.size(); ++way) {
+        if ((move_hosts[way] >> host.thread & 1) != 0) {
+          move_host(state, here, {.due = some_is_due(moves), .thread = host.thread, .way = way});
         }
       }
+    }
+  }
+
+  struct HostWay {
+    bool due = false;
+    unsigned thread = 0, way = 0;
+  };
+  void move_host(StateId state, Walk::Place& here, const HostWay& host) {
+    if (over_) {
+      return;
+    }
+    walk_.back_to(here);
+    const Graph::HostMove move = Graph::host_move(walk_, host.due, host.thread, host.way);
+    walk_.move_host(move.thread, move.way);
+    const Arrival then{.hosts = {.host = true, .arrived = std::uint64_t{1} << move.thread}};
+    if (const auto to = visit(then)) {
+      graph_.add_host_edge(state, *to, move);
     }
   }
 
@@ -281,7 +309,7 @@ private:
   std::vector<StateId> path_;
   struct Made { // of the moves of a state
     bool devices = false;
-    std::uint64_t hosts = 0;
+    HostWays hosts{};
   };
   std::map<StateId, Made> made_;
   std::map<std::uint64_t, std::set<std::uint64_t>> ways_; // by unnumbered(): where moves lead
@@ -295,6 +323,7 @@ Outcome reduced_search(MicroDevice& device, const Manner& manner) {
   explore::Options asked = manner.options;
   asked.ptx_memory = device.weak();
   asked.lockstep = device.lockstep();
+  asked.progress = device.progress();
   Plan plan(asked, manner.mutant);
   std::optional<Outcome> kept;
   for (;;) {

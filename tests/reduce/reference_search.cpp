@@ -16,8 +16,9 @@ using reduce::Stepper;
 
 namespace {
 
-Stepper::Options unreduced() {
+Stepper::Options unreduced(model::ProgressModel progress) {
   Stepper::Options options;
+  options.progress = progress;
   options.symmetry = false;
   options.eager = false;
   options.sums = false;
@@ -33,7 +34,7 @@ Stepper::Options unreduced() {
 
 class Search {
 public:
-  explicit Search(MicroDevice& device) : walk_(device, unreduced()) {}
+  explicit Search(MicroDevice& device) : walk_(device, unreduced(device.progress())) {}
 
   Outcome run() {
     if (walk_.failed_at_once()) {
@@ -50,17 +51,19 @@ private:
   /// Where a move leads, and as what it counts.
   using Ways = std::multiset<std::pair<std::uint64_t, std::uint64_t>>;
 
-  std::vector<unsigned> hosts_that_go_on() {
-    std::vector<unsigned> hosts;
+  std::vector<Graph::HostMove> host_moves(bool due) {
+    std::vector<Graph::HostMove> moves;
     for (unsigned t = 0; t < walk_.host().threads(); ++t) {
-      if (walk_.host().live(t) && walk_.host().at(t).can_go_on) {
-        hosts.push_back(t);
+      for (unsigned way = 0; walk_.host().live(t) && way < 2; ++way) {
+        if ((walk_.host().ways(t) >> way & 1) != 0) {
+          moves.push_back(Graph::host_move(walk_, due, t, way));
+        }
       }
     }
-    return hosts;
+    return moves;
   }
 
-  Ways ways_on(const std::vector<Stepper::Move>& moves, const std::vector<unsigned>& hosts) {
+  Ways ways_on(const std::vector<Stepper::Move>& moves, const std::vector<Graph::HostMove>& hosts) {
     Ways ways;
     Walk::Place here = walk_.here();
     for (const Stepper::Move& move : moves) {
@@ -69,9 +72,9 @@ private:
       const auto taken = static_cast<std::uint64_t>(walk_.stepper().taken());
       ways.emplace(fine ? walk_.fingerprint().low : 0, taken);
     }
-    for (const unsigned t : hosts) {
+    for (const Graph::HostMove& host : hosts) {
       walk_.back_to(here);
-      walk_.move_host(t);
+      walk_.move_host(host.thread, host.way);
       ways.emplace(walk_.fingerprint().low, ~std::uint64_t{0});
     }
     walk_.back_to(here);
@@ -82,7 +85,7 @@ private:
     const auto [state, is_new] = graph_.state(walk_.fingerprint());
     Walk::Place here = walk_.here();
     const std::vector<Stepper::Move> moves = walk_.stepper().moves();
-    const std::vector<unsigned> hosts = hosts_that_go_on();
+    const std::vector<Graph::HostMove> hosts = host_moves(some_is_due(moves));
     // The first way to a state is not taken for all ways: they go on alike, or it has no name.
     if (!is_new) {
       one_name_ = one_name_ && ways_on(moves, hosts) == ways_[state];
@@ -102,11 +105,10 @@ private:
         graph_.add_fault(actor, walk_.stepper(), state, move);
       }
     }
-    for (const unsigned t : hosts) {
+    for (const Graph::HostMove& host : hosts) {
       walk_.back_to(here);
-      const std::uint32_t site = walk_.host().site(t);
-      walk_.move_host(t);
-      graph_.add_host_edge(state, visit(), t, site);
+      walk_.move_host(host.thread, host.way);
+      graph_.add_host_edge(state, visit(), host);
     }
     return state;
   }

@@ -33,7 +33,7 @@ bool Walk::make(const Done& done, const Stepper::Again& again) {
         host.only_one()) {
       stepper.host_waited([&host, &done] { return host.at(done.thread).can_go_on; });
     }
-    run_->host().move(done.thread);
+    run_->host().move(done.thread, done.way);
     return true;
   }
   if (!stepper.can_undo(*done.move)) {
@@ -52,8 +52,8 @@ bool Walk::step(const Stepper::Move& move, const Stepper::Again& again) {
   return make(trail_.back(), again);
 }
 
-void Walk::move_host(unsigned thread) {
-  trail_.push_back({.thread = thread});
+void Walk::move_host(unsigned thread, unsigned way) {
+  trail_.push_back({.thread = thread, .way = way});
   make(trail_.back(), {});
 }
 

@@ -29,7 +29,7 @@ public:
   Hash128 with_host(const Hash128& device) const;
 
   bool step(const reduce::Stepper::Move& move, const reduce::Stepper::Again& again = {});
-  void move_host(unsigned thread);
+  void move_host(unsigned thread, unsigned way = 0);
   struct Place {
     reduce::Stepper::Mark mark;
     std::size_t length = 0;
@@ -43,7 +43,7 @@ public:
 private:
   struct Done {
     std::optional<reduce::Stepper::Move> move{}; // none: the host's
-    unsigned thread = 0;
+    unsigned thread = 0, way = 0;
   };
   bool make(const Done& done, const reduce::Stepper::Again& again);
 

@@ -610,6 +610,19 @@ __global__ void first_waits_for_visitor() {
   }
 }
 
+// Who has not waited does not know that the phase is over, so it must not arrive again.
+//@ case: cluster-arrives-twice cluster 2
+//@ verdict: defect
+//@ finding: barrier-misuse BAR-7
+__global__ void cluster_arrives_twice() {
+  __cluster_barrier_arrive();
+  if (blockIdx.x == 0) { // comes first in Heddle's order, so that the phase is over then
+    __cluster_barrier_wait();
+  }
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+}
+
 //@ case: mbarrier block 2
 //@ verdict: terminates
 __global__ void mbarrier() {
@@ -737,6 +750,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("first-may-be-gone-to-all", first_may_be_gone),
       DEVICE_CASE("visits-behind-its-arrival", visits_behind_its_arrival),
       DEVICE_CASE("first-waits-for-visitor", first_waits_for_visitor),
+      DEVICE_CASE("cluster-arrives-twice", cluster_arrives_twice),
       DEVICE_CASE("mbarrier", mbarrier),
       DEVICE_CASE("mbarrier-count-too-high", mbarrier_count_too_high),
       DEVICE_CASE("mbarrier-full-empty", mbarrier_full_empty),
