@@ -106,9 +106,9 @@ void Phases::forget_passes(std::size_t entry) {
   });
 }
 
-/// Who knows of an earlier arrival of the thread does not know of this one.
-void Phases::note_arrival(Thread thread, Entry& entry) {
-  const std::size_t at = place(number(entry)) + 1 + words() + thread / 64;
+/// The thread has done something again. Who knows that it did so before does not know of this time.
+void Phases::only_knows_itself(Thread thread, std::size_t first_word) {
+  const std::size_t at = first_word + thread / 64;
   const std::uint64_t own = std::uint64_t{1} << thread % 64;
   each_known([&](Known& known) {
     if (!known.empty()) {
@@ -116,7 +116,16 @@ void Phases::note_arrival(Thread thread, Entry& entry) {
     }
   });
   known_[thread][at] |= own;
-  entry.arrived[thread / 64] |= own;
+}
+
+void Phases::note_arrival(Thread thread, Entry& entry) {
+  only_knows_itself(thread, place(number(entry)) + 1 + words());
+  entry.arrived[thread / 64] |= std::uint64_t{1} << thread % 64;
+}
+
+void Phases::note_pass(Thread thread, Entry& entry) {
+  only_knows_itself(thread, place(number(entry)) + 1);
+  entry.passed[thread / 64] |= std::uint64_t{1} << thread % 64;
 }
 
 bool Phases::init(Thread thread, Object object) {
@@ -233,13 +242,11 @@ bool Phases::pass(Thread thread, Object object, const std::optional<Waited>& wai
   if (entry == nullptr || !waited || entry->phase != now || (waited->phase + 1) % phases != now) {
     return false;
   }
-  const std::size_t at = place(number(*entry));
   if (!waited->known) {
     join(known_[thread], entry->complete);
-    known_[thread][at] = now;
+    known_[thread][place(number(*entry))] = now;
   }
-  entry->passed[thread / 64] |= std::uint64_t{1} << thread % 64;
-  known_[thread][at + 1 + thread / 64] |= std::uint64_t{1} << thread % 64;
+  note_pass(thread, *entry);
   return true;
 }
 

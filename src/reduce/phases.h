@@ -82,8 +82,8 @@ public:
   const std::byte* load(const std::byte* bytes, std::uint32_t threads);
 
 private:
-  // Of each object a phase (`unknown`: none), a bit for each thread: has it passed a wait in the
-  // present phase; and another one: is that its last arrival.
+  // Of each object a phase (`unknown`: none), a bit for each thread: is that the last wait that it
+  // has passed in the present phase; and another one: is that its last arrival.
   using Known = std::vector<std::uint64_t>;
   static constexpr std::uint64_t unknown = ~0ULL;
   static constexpr std::size_t largest = std::size_t{1} << 20; // bytes for all threads
@@ -110,7 +110,9 @@ private:
   /// The object's phase as the thread knows it.
   std::optional<unsigned> known_phase(Thread thread, Object object) const;
   void forget_passes(std::size_t entry);
+  void only_knows_itself(Thread thread, std::size_t first_word);
   void note_arrival(Thread thread, Entry& entry);
+  void note_pass(Thread thread, Entry& entry);
 
   std::uint32_t threads_ = 0;
   std::vector<Entry> objects_;           // in the order in which they were initialised first

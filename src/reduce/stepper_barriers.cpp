@@ -10,10 +10,10 @@ namespace heddle::reduce {
 
 namespace {
 
-/// Has a block ended that others have visited since the cluster met? Then it may end before such a
-/// visit, unless something else orders them.
+/// Has a block ended that others have visited, and that has not waited for a meeting of the cluster
+/// since? Then it may end before such a visit, unless something else orders them.
 template <class Progress> bool some_gone(const Progress& progress, Cluster& cluster) {
-  const std::uint64_t visited = progress.visited | progress.visited_late;
+  const std::uint64_t visited = progress.visited | progress.visited_late | progress.unawaited;
   bool gone = false;
   for (std::size_t b = 0; visited != 0 && b < cluster.size(); ++b) {
     gone = gone || ((visited >> b & 1) != 0 && cluster.block(b).ended());
@@ -94,6 +94,7 @@ public:
   }
   void cluster_passed(std::size_t w, isa::LaneMask lanes) override {
     PhaseMonitor::cluster_passed(w, lanes);
+    progress_.unawaited &= ~(std::uint64_t{1} << number_);
     if (turns().in_use()) {
       turns().cluster_passed(w, lanes);
     }
@@ -125,7 +126,8 @@ public:
       weak_.cluster_opened();
     }
     progress_.visited_gone = progress_.visited_gone || some_gone(progress_, cluster_);
-    progress_.visited = std::exchange(progress_.visited_late, 0);
+    progress_.unawaited |= std::exchange(progress_.visited, progress_.visited_late);
+    progress_.visited_late = 0;
   }
 
 private:

@@ -149,8 +149,8 @@ std::optional<Phases::Waited> Stepper::waited(const Lane& at, const PhaseOp& op)
 Operation Stepper::classify_phase_op(const Lane& at) const {
   const Operation choice{OperationKind::Access, StepKind::Sync, "an mbarrier operation"};
   const std::optional<PhaseOp> op = options_.phases ? phase_op(at) : std::nullopt;
-  if (!op) {
-    return choice;
+  if (!op || (!options_.neighbours && op->object >> 32 != at.block)) {
+    return choice; // … or a visit of another block, which may end first
   }
   const isa::Warp& warp = warp_state(at).warp;
   const ptx::Function& function = *warp.frame[slot(at.lane)]->code->function;

@@ -59,6 +59,8 @@ struct Work {
     // Blocks, by bits of their ranks, whose shared memory others have accessed since the cluster's
     // threads met last; and by threads that have already arrived where they meet next.
     std::uint64_t visited = 0, visited_late = 0;
+    // … and before they met, of which no thread has waited there yet: it may have only arrived.
+    std::uint64_t unawaited = 0;
     bool visited_gone = false;    // one of them has ended before the threads met
     std::size_t running_warp = 0; // of the block that runs
     Phases phases;
@@ -87,6 +89,7 @@ struct Work {
       f(self.owner);
       f(self.visited);
       f(self.visited_late);
+      f(self.unawaited);
       for (auto& epoch : self.epochs) {
         f(epoch);
       }
