@@ -187,6 +187,7 @@ class Warp {
 public:
   std::array<const Op*, warp_size> pc{};
   std::array<Frame*, warp_size> frame{};
+  LaneMask created = 0;         // at the start of its block
   LaneMask live = 0;            // created and not ended
   LaneMask blocked = 0;         // waiting for a barrier or collective
   std::byte* special = nullptr; // SpecialLayout::bytes

@@ -27,11 +27,12 @@ inline Ref membermask_of(const Op& op) {
   return Ref{static_cast<std::uint32_t>(op.imm2)};
 }
 
-/// Do the executing lanes, all of one mind, make up everybody who is waited for?
+/// Do the executing lanes, all of one mind, make up everybody who is named? (Where a named lane has
+/// ended, the environment looks whether it should have come.)
 inline bool converged(Exec& exec, const std::uint32_t* membermask) {
   const LaneMask mask = exec.mask();
   const std::uint32_t wanted = membermask[std::countr_zero(mask)];
-  if ((wanted & exec.warp().live) != mask) {
+  if ((wanted & exec.warp().created) != mask) {
     return false;
   }
   std::uint32_t different = 0;

@@ -158,6 +158,7 @@ const Op* Exec::enter_region(const Op& op) {
   part.warp = warp_;
   part.frame = frame_;
   part.live = warp_->live;
+  part.created = warp_->created;
   context.group = &part;
   const auto at = static_cast<std::uint32_t>(&op - context.ops);
   const LaneMask ones = lanes == warp_size ? all_lanes : (LaneMask{1} << lanes) - 1;

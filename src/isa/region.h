@@ -40,6 +40,7 @@ struct RegionGroup {
   std::uint32_t first = 0; // lane
   LaneMask mask = 0;       // lanes that execute, bit 0 is lane `first`
   LaneMask live = 0;       // of the warp
+  LaneMask created = 0;    // of the warp
 };
 
 /// A register that a region reads from the frame where it is entered, or writes where it is left.

@@ -533,7 +533,8 @@ RegionBuilder::who_gets(std::uint32_t k, std::uint32_t index, llvm::Value* chose
   return guarded || uniformity_->wanted_by_waiting(k, index) ? chosen : nullptr;
 }
 
-/// A collective of other lanes than those that execute it is the interpreter's.
+/// A collective that names other lanes than those that execute it, ended ones included, is the
+/// interpreter's.
 void RegionBuilder::leave_unless_converged(std::uint32_t k) {
   const isa::Ref members = membermask(k);
   if (members.none()) {
@@ -545,7 +546,7 @@ void RegionBuilder::leave_unless_converged(std::uint32_t k) {
     return;
   }
   llvm::Value* mask = b_.CreateTrunc(named.value, b_.getInt32Ty());
-  llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(mask, live()), active_);
+  llvm::Value* whole = b_.CreateICmpEQ(b_.CreateAnd(mask, created()), active_);
   leave_if(b_.CreateNot(whole), k);
 }
 
@@ -561,8 +562,8 @@ LaneValue RegionBuilder::leave_unless_in_parties(std::uint32_t k) {
   }
   has_parties_ = true;
   llvm::Type* word = b_.getInt32Ty();
-  llvm::Value* alive = b_.CreateVectorSplat(launch_.lanes, live());
-  llvm::Value* all = b_.CreateAnd(lanes_.vector(named), alive);
+  llvm::Value* created_lanes = b_.CreateVectorSplat(launch_.lanes, created());
+  llvm::Value* all = b_.CreateAnd(lanes_.vector(named), created_lanes);
   b_.CreateAlignedStore(all, access_.words, llvm::Align(64));
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* look = block("party" + llvm::Twine(k));

@@ -226,6 +226,7 @@ private:
   }
   llvm::Value* frame() { return of_group(offsetof(isa::RegionGroup, registers), b_.getPtrTy()); }
   llvm::Value* live() { return of_group(offsetof(isa::RegionGroup, live), b_.getInt32Ty()); }
+  llvm::Value* created() { return of_group(offsetof(isa::RegionGroup, created), b_.getInt32Ty()); }
   llvm::Value* first_lane() { // i64
     if (launch_.lanes == isa::warp_size) {
       return b_.getInt64(0);

@@ -76,6 +76,7 @@ Block::Block(Cluster& cluster, Grid& grid, const MakeWarpRules& make_rules)
     warp.local = local_ + w * isa::warp_size * stride;
     warp.local_stride = stride;
     warp.local_bytes = bytes;
+    warp.created = created(w);
   }
   for (Barrier& barrier : barriers_) {
     barrier.waiting.assign(warps, 0);

@@ -60,6 +60,7 @@ void Block::make_groups(isa::Region region) {
       group.first = first;
       group.mask = state.warp.live >> first & ones;
       group.live = state.warp.live;
+      group.created = state.warp.created;
       if (group.mask != 0) {
         groups_.push_back(group);
       }

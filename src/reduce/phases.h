@@ -5,7 +5,8 @@
 // each of them is for. That is so if
 // - who arrives knows that the phase before has completed (else its arrival might count for that
 //   one), and
-// - whoever waits for a phase has done so before the next one completes (else it might miss it).
+// - whoever waits for a phase has done so, each time, before the next one completes (else it might
+//   miss it).
 // Knowledge passes on as execution orders it: from those who arrive in a phase to those who wait
 // for it, among those who meet at a barrier or in a warp, and through atomic exchanges of shared
 // memory whose order is a choice of the search.

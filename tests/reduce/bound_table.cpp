@@ -240,6 +240,10 @@ std::span<const Bound> bounds() {
         .passes = true
     };
     add("weak-passes", passes, 2, 2);
+    Bound::Size narrow = passes; // … to threads of the block only
+    narrow.narrow = true;
+    narrow.shapes = {Shape::Blocks, Shape::Block, Shape::Warps};
+    add("weak-narrow", narrow, 2, 2);
     Bound::Size fenced = passes;
     fenced.kinds = {Load, Sum, PlainLoad, PlainStore, Kind::Fence};
     add("weak-fenced", fenced, 2, 3);
@@ -395,6 +399,21 @@ std::span<const Bound> bounds() {
     };
     add("early", early, 1, 3);
     add("early", early, 2, 2);
+    // What the lanes of a warp do together: those that are named, or those that activemask names.
+    Bound::Size collectives{
+        .kinds =
+            {Load, Store, Increment, Wait, Ballot, BallotActive, Shuffle, Match, Elect, Vote, End},
+        .shapes = {Shape::Block, Shape::Lanes},
+        .places = {Place::P},
+        .values = {Value::One, Value::Who, Value::Last},
+        .whose_hang = false
+    };
+    add("collectives", collectives, 2, 2);
+    add("collectives", collectives, 2, 3);
+    Bound::Size collective_roles = collectives;
+    collective_roles.alike = false;
+    collective_roles.shapes = {Shape::Block};
+    add("collective-roles", collective_roles, 2, 2);
     // Warps in lockstep: which side of a branch goes first, and in which order lanes do.
     Bound::Size lockstep{
         .kinds = {Load, Store, Sum, Exchange, Increment, CompareAndSwap, Wait, Barrier, Vote, End},
@@ -411,25 +430,13 @@ std::span<const Bound> bounds() {
     lockstep.values = {Value::One};
     lockstep.whose_operations = false;
     add("lockstep", lockstep, 4, 2);
+    Bound::Size lockstep_collectives = collectives;
+    lockstep_collectives.lockstep = true;
+    add("lockstep-collectives", lockstep_collectives, 2, 2);
     Bound::Size lockstep_roles = roles;
     lockstep_roles.shapes = {Shape::Block, Shape::Warps};
     lockstep_roles.lockstep = true;
     add("lockstep-roles", lockstep_roles, 2, 2);
-    // What the lanes of a warp do together: those that are named, or those that activemask names.
-    Bound::Size collectives{
-        .kinds =
-            {Load, Store, Increment, Wait, Ballot, BallotActive, Shuffle, Match, Elect, Vote, End},
-        .shapes = {Shape::Block, Shape::Lanes},
-        .places = {Place::P},
-        .values = {Value::One, Value::Who, Value::Last},
-        .whose_hang = false
-    };
-    add("collectives", collectives, 2, 2);
-    add("collectives", collectives, 2, 3);
-    Bound::Size collective_roles = collectives;
-    collective_roles.alike = false;
-    collective_roles.shapes = {Shape::Block};
-    add("collective-roles", collective_roles, 2, 2);
     // Barriers that count.
     Bound::Size counts = named;
     counts.kinds = {Load, Store, Increment, Count, CountNamed, WaitNamed, ArriveNamed, End};
@@ -464,6 +471,17 @@ std::span<const Bound> bounds() {
     remote.kinds = {Load, Arrive, ArriveOf, WaitPhase, Ask, Expect, StoreAsync, Barrier, End};
     remote.shapes = {Shape::Cluster};
     add("remote", remote, 2, 3);
+    // The barrier that cooperative groups makes of memory.
+    Bound::Size grid{
+        .kinds = {Load, Store, Increment, Wait, GridArrive, GridWait, GridSync, End},
+        .shapes = {Shape::Cooperative},
+        .places = {Place::P},
+        .whose_hang = false,
+        .results = 2
+    };
+    add("grid-barriers", grid, 2, 3);
+    grid.alike = false;
+    add("grid-barrier-roles", grid, 2, 3);
     // Other promises of progress.
     Bound::Size models = alike;
     models.kinds = {Load, Store, Sum, Exchange, Increment, Wait, Barrier};

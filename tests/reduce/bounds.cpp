@@ -45,6 +45,10 @@ bool fits(Kind kind, Shape shape) {
   case Kind::ExpectBulk:
     return shape == Shape::Block || shape == Shape::Warps || shape == Shape::Lanes ||
            shape == Shape::Cluster;
+  case Kind::GridArrive:
+  case Kind::GridWait:
+  case Kind::GridSync:
+    return shape == Shape::Cooperative;
   case Kind::Active:
   case Kind::Count:
   case Kind::Publish:
@@ -143,12 +147,13 @@ bool makes_sense(const MicroProgram& program, const Code& code) {
         (guard.on == Guard::On::Who && guard.equals >= program.actors) ||
         !has_what_it_uses(code, n) || (operation.kind == Kind::Free && !allocated) ||
         (operation.kind == Kind::AskOwn && !arrived) ||
+        (operation.kind == Kind::GridWait && !arrived) ||
         (operation.kind == Kind::End &&
          (guard.on == Guard::On::Always || n + 1 == code.operations.size()))) {
       return false;
     }
     allocated = allocated || operation.kind == Kind::Allocate;
-    arrived = arrived || operation.kind == Kind::Arrive;
+    arrived = arrived || operation.kind == Kind::Arrive || operation.kind == Kind::GridArrive;
   }
   return (!code.hang || (may_be(program, code, code.hang->of, code.hang->equals) &&
                          code.hang->who.value_or(0) < program.actors)) &&
@@ -197,6 +202,8 @@ bool may_wait(const Operation& operation) {
   case Kind::CountNamed:
   case Kind::ClusterWait:
   case Kind::WaitSecond:
+  case Kind::GridWait:
+  case Kind::GridSync:
     return true;
   default:
     return false;
@@ -372,6 +379,7 @@ std::optional<MicroProgram> Bound::program(std::uint64_t number) const {
   program.host = std::move(*host);
   program.prompt = size_.prompt;
   program.weak = size_.weak;
+  program.narrow = size_.narrow;
   program.lockstep = size_.lockstep;
   const bool same_roles = size_.first_operations == 0 && !size_.polls;
   std::uint64_t last = 0;

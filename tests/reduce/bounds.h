@@ -43,6 +43,7 @@ public:
     bool prompt = true;       // MicroProgram's
     std::uint8_t host_operations = 0;
     bool weak = false; // MicroProgram's
+    bool narrow = false;
     bool lockstep = false;
     std::vector<model::ProgressModel> models{model::ProgressModel::Cuda};
     bool passes = false; // Q is for plain accesses only, P for others: to have a data race counts

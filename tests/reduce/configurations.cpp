@@ -56,6 +56,9 @@ bool has_phases(Kind kind) {
   case Kind::WaitNamed:
   case Kind::Count:
   case Kind::CountNamed:
+  case Kind::GridArrive:
+  case Kind::GridWait:
+  case Kind::GridSync:
     return true;
   default:
     return is_of_mbarrier(kind);

@@ -62,7 +62,7 @@ public:
     return fmt::format(
         "{0}.visible .entry k(.param .u64 p) {{\n"
         ".reg .pred %p<{1}>; .reg .b32 %a<{1}>, %b<{1}>, %c<{1}>; .reg .b64 %x<{1}>, %y<{1}>;\n"
-        ".reg .b32 %d<{1}>, %r<{2}>; .reg .b64 %memory, %heap, %token;\n"
+        ".reg .b32 %d<{1}>, %r<{2}>, %grid; .reg .b64 %memory, %heap, %token;\n"
         ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 word[4], common[4];\n{4}"
         "ld.param.u64 %memory, [p];\n{3}}}\n",
         uses(Kind::Allocate) ? ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
@@ -276,7 +276,29 @@ private:
     if (is_guarded(operation)) {
       text.insert(before.size(), "@%p# ");
     }
-    return in_space(operation, in_order(operation, std::move(text)));
+    return in_scope(in_space(operation, in_order(operation, std::move(text))));
+  }
+
+  static constexpr std::string_view grid_workspace = // %x#
+      "mov.u32 %a#, %envreg2; mov.u32 %b#, %envreg1; mov.b64 %x#, {%a#, %b#};\n";
+
+  /// As cooperative_groups/details/sync.h: the highest bit changes when all blocks have arrived.
+  static std::string grid_arrive() {
+    return fmt::format(
+        "{}mov.u32 %c#, %ctaid.x; setp.eq.u32 %p#, %c#, 0; mov.u32 %d#, %nctaid.x;\n"
+        "sub.u32 %d#, 0x80000001, %d#; selp.u32 %d#, %d#, 1, %p#;\n"
+        "atom.add.release.gpu.u32 %grid, [%x#+4], %d#;\n",
+        grid_workspace
+    );
+  }
+
+  std::string grid_wait() {
+    return fmt::format(
+        "{0}L{1}: ld.acquire.gpu.u32 %c#, [%x#+4]; xor.b32 %c#, %c#, %grid;\n"
+        "setp.ge.s32 %p#, %c#, 0; @%p# bra L{1};\n",
+        grid_workspace,
+        label_++
+    );
   }
 
   /// %b#: the mask of the actor's warp.
@@ -316,6 +338,15 @@ private:
     const std::size_t at = text.find(relaxed);
     if (program_.weak && !order.empty() && at != std::string::npos) {
       text.replace(at, relaxed.size(), order);
+    }
+    return text;
+  }
+
+  std::string in_scope(std::string text) const {
+    constexpr std::string_view wide = ".gpu.", narrow = ".cta.";
+    for (std::size_t at = text.find(wide); program_.narrow && at != std::string::npos;
+         at = text.find(wide, at)) {
+      text.replace(at, wide.size(), narrow);
     }
     return text;
   }
@@ -497,6 +528,12 @@ private:
           "mbarrier.test_wait.shared.b64 %p#, [bar], %token; selp.u32 {}, 1, 0, %p#;\n",
           to
       );
+    case Kind::GridArrive:
+      return grid_arrive();
+    case Kind::GridWait:
+      return grid_wait();
+    case Kind::GridSync:
+      return grid_arrive() + grid_wait();
     case Kind::Drop:
       return "mbarrier.arrive_drop.shared.b64 %y#, [bar];\n";
     case Kind::ArriveOf:

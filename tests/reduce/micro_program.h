@@ -83,6 +83,10 @@ enum class Kind : std::uint8_t {
   CountNamed,   // the same at barrier 1
   ClusterArrive,
   ClusterWait,
+  // Of the barrier that cooperative groups makes of memory for a cooperative grid:
+  GridArrive,
+  GridWait, // behind the actor's last arrival
+  GridSync, // both
   // Of the mbarrier:
   Drop,       // arrives, and is not expected any more
   ArriveOf,   // … at that of the first block of the cluster
@@ -192,6 +196,7 @@ struct MicroProgram {
   // The memory model of PTX: stores release, waits acquire, increments do both; the rest is
   // relaxed.
   bool weak = false;
+  bool narrow = false;   // then: accesses are of the scope of the block
   bool lockstep = false; // warps of lockstep rules (simt/rules.h), not of independent threads
   model::ProgressModel progress{}; // which threads are owed to go on
 

@@ -65,6 +65,9 @@ std::string words(const Operation& operation, std::size_t n) {
       "count at barrier 1",
       "arrive at the cluster's barrier",
       "wait at the cluster's barrier",
+      "arrive at the grid's barrier",
+      "wait at the grid's barrier",
+      "meet the grid",
       "arrive and drop",
       "arrive at that of block 0",
       "wait for the second phase",
@@ -218,6 +221,7 @@ std::string MicroProgram::as_words() const {
     text += fmt::format(", mbarrier of {}", arrivals);
   }
   text += weak ? ", weak memory" : "";
+  text += narrow ? ", narrow scopes" : "";
   text += lockstep ? ", lockstep" : "";
   if (progress != model::ProgressModel::Cuda) {
     text += fmt::format(", {}", explore::name(progress));
