@@ -49,6 +49,7 @@ enum class Mutant : std::uint8_t {
   HeapBoundTooHigh,           // the bound is off by one allocation
   NeighboursForgetEnds,       // a visit that nothing orders before the end of the block
   NeighboursForgetOpenings,   // a visit of a block that ends without meeting the visitor
+  NeighboursArrivalsWait,     // a block that has only arrived has met its visitors
   StraightForgetsCircles,     // a circle does not end a search with blocks that start at once
   StraightForgetsCommands,    // nobody chooses by what a copy brings
   StraightCommandsCommute,    // commands of different streams commute, wherever they go
@@ -65,6 +66,7 @@ enum class Mutant : std::uint8_t {
   ReturnsForgetOpened,       // a call that waits returns where the host has arrived, or never
   AheadForgetsValues,        // what a move has done it does again, whatever it reads
   AheadForgetsShared,        // … what it reads in shared memory
+  AheadForgetsGrid,          // … whoever waits for the grid meanwhile
   SchedulesKeepNumbers,      // a schedule tells states apart by who keeps a number
   TrialsTrigger,             // what is only tried out lets dependents begin
 };
@@ -113,6 +115,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::HeapBoundTooHigh, "allocations", "bound-too-high"},
     {Mutant::NeighboursForgetEnds, "neighbours", "forget-ends"},
     {Mutant::NeighboursForgetOpenings, "neighbours", "forget-openings"},
+    {Mutant::NeighboursArrivalsWait, "neighbours", "arrivals-wait"},
     {Mutant::StraightForgetsCircles, "straight", "forgets-circles"},
     {Mutant::StraightForgetsCommands, "straight", "forgets-commands"},
     {Mutant::StraightCommandsCommute, "straight", "commands-commute"},
@@ -129,6 +132,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::ReturnsForgetOpened, "returns", "forget-opened"},
     {Mutant::AheadForgetsValues, "look-ahead", "forgets-values"},
     {Mutant::AheadForgetsShared, "look-ahead", "forgets-shared"},
+    {Mutant::AheadForgetsGrid, "phases", "forgets-grid"},
     {Mutant::SchedulesKeepNumbers, "checked-look-ahead", "keeps-numbers"},
     {Mutant::TrialsTrigger, "checked-look-ahead", "trials-trigger"},
 });

@@ -32,7 +32,7 @@ public:
       Block& block,
       std::size_t number,
       std::uint32_t first,
-      bool watches_pieces,
+      Mutant mutant,
       WeakBarriers weak
   )
       : PhaseMonitor(progress.phases, block, first),
@@ -40,7 +40,7 @@ public:
         cluster_(cluster),
         block_(block),
         number_(number),
-        watches_pieces_(watches_pieces),
+        mutant_(mutant),
         weak_(weak) {}
 
   void
@@ -55,7 +55,7 @@ public:
   void opened(std::size_t id, std::span<const isa::LaneMask> waiting, bool counted) override {
     PhaseMonitor::opened(id, waiting, counted);
     if (turns().in_use()) {
-      const bool doubt = counted && watches_pieces_ && some_in_pieces(id);
+      const bool doubt = counted && mutant_ != Mutant::TurnsInPieces && some_in_pieces(id);
       progress_.turns_doubt = progress_.turns_doubt || doubt;
       turns().opened(id, waiting);
     }
@@ -126,7 +126,8 @@ public:
       weak_.cluster_opened();
     }
     progress_.visited_gone = progress_.visited_gone || some_gone(progress_, cluster_);
-    progress_.unawaited |= std::exchange(progress_.visited, progress_.visited_late);
+    const std::uint64_t met = std::exchange(progress_.visited, progress_.visited_late);
+    progress_.unawaited |= mutant_ == Mutant::NeighboursArrivalsWait ? 0 : met;
     progress_.visited_late = 0;
   }
 
@@ -148,7 +149,7 @@ private:
   Cluster& cluster_;
   Block& block_;
   std::size_t number_;
-  bool watches_pieces_;
+  Mutant mutant_;
   WeakBarriers weak_;
 };
 
@@ -167,7 +168,7 @@ void Stepper::watch_barriers(Work& work) const {
               block,
               b,
               number_in_cluster({&work, c, b, 0, 0}),
-              !mutant_is(Mutant::TurnsInPieces),
+              options_.mutant,
               WeakBarriers(
                   weak_.get(),
                   weak_thread({&work, c, b, 0, 0}),

@@ -342,9 +342,12 @@ void Stepper::remember(const Move& move, const Image& before, std::size_t logged
   if (before.where == 0 && after->where != 0 && works_[move.work]->clusters.size() > 1) {
     return;
   }
-  const bool made_others = !before.made && works_[move.work]->images[move.cluster]->made &&
-                           works_[move.work]->cooperative();
-  if (made_others || log_.size() > logged + 1 || !journal_.read() ||
+  const bool cooperative = works_[move.work]->cooperative();
+  const bool made_others = !before.made && after->made && cooperative;
+  // If all others wait for the grid, they now do so for ever (settle_grid).
+  const bool may_be_stuck = cooperative && options_.phases && after->ready.empty() &&
+                            !mutant_is(Mutant::AheadForgetsGrid);
+  if (made_others || may_be_stuck || log_.size() > logged + 1 || !journal_.read() ||
       journal_.written().size() + journal_.written_shared().size() > most_writes ||
       world_.space().generation() != known_moves_.generation()) {
     return;
@@ -434,10 +437,9 @@ bool Stepper::execute(const Move& move) {
         }
         if (stands_at_visible(at)) {
           const Operation next = classify(at);
-          const bool alone = next.kind == OperationKind::Silent ||
-                             next.kind == OperationKind::Orderly ||
-                             next.kind == OperationKind::Plain ||
-                             next.kind == OperationKind::Access;
+          const bool alone =
+              next.kind == OperationKind::Silent || next.kind == OperationKind::Orderly ||
+              next.kind == OperationKind::Plain || next.kind == OperationKind::Access;
           if (under_way_.taken == StepKind::None && (allocates || alone)) {
             under_way_.taken = next.step;
           }
