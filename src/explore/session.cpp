@@ -52,7 +52,8 @@ Judgement judge_search(
     const StateTable& table,
     HostSources& sources,
     bool finished,
-    StateTable::Numbering numbering = StateTable::Numbering::AsFound
+    StateTable::Numbering numbering = StateTable::Numbering::AsFound,
+    const std::function<void(const std::string&)>& end_found = {}
 ) {
   const PhaseTime time("judgement");
   JudgeOptions options;
@@ -61,6 +62,7 @@ Judgement judge_search(
   options.threads = jobs_of(request.workers);
   options.schedule = request.schedule;
   options.schedule->options = without_limits(request.options);
+  options.end_found = end_found;
   return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
 }
 
@@ -531,7 +533,16 @@ Result<report::Report> check(const CheckRequest& asked) {
   std::optional<Search> all(std::move(*found));
   const double left = std::max(1 - seconds() / request.options.max_seconds, least_share);
   HostSources sources(request.program);
-  auto [report, shown, straight, ends] = judge_search(request, all->table, sources, all->finished);
+  RepetitionBeside beside(request, servers);
+  auto [report, shown, straight, ends] = judge_search(
+      request,
+      all->table,
+      sources,
+      all->finished,
+      StateTable::Numbering::AsFound,
+      [&](const std::string& end) { beside.begin(end); }
+  );
+  const std::optional<Repeated> repeated = beside.result();
   if (all->table.for_several() && !report.findings.empty()) {
     retrace(request, servers.fixed, handover, *all, left, sources, report);
   }
@@ -544,7 +555,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     report.bounds += ", assuming " + assumed;
   }
   PhaseTime repeating("repetition");
-  check_determinism(request, servers, ends, report);
+  check_determinism(request, servers, ends, report, repeated);
   repeating.end();
   const bool one_order = report.complete && all->table.saw(Fact::DataOrder);
   if ((!report.complete || one_order) && report.findings.empty() && request.options.schedules > 0) {
