@@ -128,7 +128,7 @@ public:
 
 private:
   // States: judging so many takes longer than to repeat an execution.
-  static constexpr std::size_t large = 200'000;
+  static constexpr std::size_t large = 50'000;
 
   ProgressGraph load() {
     const PhaseTime time("graph");

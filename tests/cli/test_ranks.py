@@ -17,6 +17,7 @@ from programs import HANG, LONG, without_times
 
 HEDDLE = os.environ["HEDDLE"]
 MPIRUN = os.environ["HEDDLE_MPIRUN"].split()
+MOVERS = str(pathlib.Path(__file__).resolve().parents[1] / "check" / "idioms" / "movers.cu")
 
 RACE = """
 __global__ void k(int* p) { p[blockIdx.x & 1] = threadIdx.x + blockIdx.x; }
@@ -161,6 +162,13 @@ class Ranks(unittest.TestCase):
                     self.assertTrue(pieces, done.stderr)
                     if one["states"] > 1000:
                         self.assertGreater(max(pieces), 0, done.stderr)
+
+    def test_what_a_search_learns_before_it_is_cut_short_does_not_depend_on_ranks(self):
+        """Where the beginning of a search has found a hang, no other kind of search follows, and the replay says which it was."""
+        words = ["--format=json", "--schedules=0", "--states-alone=0", "--one-order-after=1", MOVERS, "--", "store-last", "plain", "2"]
+        one = without_times(self.alone("-j1", *words, status=1))
+        self.assertEqual(without_times(self.alone("-j4", *words, status=1)), one)
+        self.assertEqual(without_times(self.ranks(3, "-j1", "--ranks-per-machine=1", *words, status=1).stdout), one)
 
     def test_single_schedules(self):
         words = ["--races=6", "race.cu"]
