@@ -10,7 +10,6 @@
 #include "cli/page.h"
 #include "cli/races.h"
 #include "cli/single_run.h"
-#include "cli/suite.h"
 #include "cli/temporary_file.h"
 #include "explore/divided_search.h"
 #include "explore/explored_process.h"
@@ -172,19 +171,14 @@ private:
   int rank_;
 };
 
-/// How many processes search for `here` ranks, which have lent this one their processors.
+/// The same, by what this rank borrows.
 std::uint32_t jobs_for(int here, const CheckOptions& options, const Ranks& ranks) {
-  constexpr std::uint32_t most = 1024;
-  const auto count = static_cast<std::uint32_t>(here);
-  std::uint32_t jobs = options.workers.jobs * count;
-  if (options.ranks_per_machine != 0) {
-    const auto all = static_cast<std::uint32_t>(ranks.size_here());
-    jobs = jobs != 0 ? jobs : std::max(explore::jobs_of({}) / all, 1U) * count;
-  } else {
-    const std::uint32_t processors = ranks.borrow_processors();
-    jobs = jobs != 0 ? jobs : std::max(processors, count);
+  if (options.ranks_per_machine == 0) {
+    return jobs_for_ranks(here, options, ranks.borrow_processors());
   }
-  return std::min(jobs, most);
+  const auto all = static_cast<std::uint32_t>(ranks.size_here());
+  const auto count = static_cast<std::uint32_t>(here);
+  return jobs_for_ranks(here, options, std::max(explore::jobs_of({}) / all, 1U) * count);
 }
 
 /// What all ranks have to have in common.
@@ -203,7 +197,14 @@ identity(const CheckOptions& options, const Result<Target>& target) {
 
 } // namespace
 
-Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) {
+std::uint32_t jobs_for_ranks(int here, const CheckOptions& options, std::uint32_t processors) {
+  constexpr std::uint32_t most = 1024;
+  const auto count = static_cast<std::uint32_t>(here);
+  const std::uint32_t jobs = options.workers.jobs * count;
+  return std::min(jobs != 0 ? jobs : std::max(processors, count), most);
+}
+
+Result<Prepared> prepare_program(const CheckOptions& options) {
   if (options.device.stale_reads && options.device.warps == "independent") {
     return input_error("--stale-reads needs --warps=lockstep or --warps=both");
   }
@@ -225,15 +226,29 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
   TRY(ProjectConfig config, read_config(options.config, options.program));
   TRY(const auto nvcc_flags, split_words(options.nvcc));
   const explore::Interruption interruption;
-  const auto prepared =
-      prepare_check(options.program, options.arguments, options.device, nvcc_flags);
-  if (!prepared && explore::Interruption::received() != 0) {
+  Prepared prepared{
+      .config = std::move(config),
+      .target = prepare_check(options.program, options.arguments, options.device, nvcc_flags),
+      .interrupted = false
+  };
+  prepared.interrupted = !prepared.target && explore::Interruption::received() != 0;
+  return prepared;
+}
+
+Result<void> agree_on(const CheckOptions& options, const Result<Target>& target, Ranks& ranks) {
+  return ranks.agree(identity(options, target));
+}
+
+Result<report::Report>
+check_program(const CheckOptions& options, const Result<Prepared>& prepared, Ranks* ranks) {
+  TRY(Prepared ready, prepared);
+  if (ready.interrupted) {
     return interrupted_while_compiling();
   }
   if (ranks != nullptr) {
-    TRY_VOID(ranks->agree(identity(options, prepared)));
+    TRY_VOID(agree_on(options, ready.target, *ranks));
   }
-  TRY(const Target target, prepared);
+  TRY(const Target target, ready.target);
   RacesFound races;
   if (options.races != 0) {
     constexpr unsigned seconds_each = 20;
@@ -356,7 +371,7 @@ Result<report::Report> check_program(const CheckOptions& options, Ranks* ranks) 
       .races = options.races != 0,
       .uninitialised = options.uninitialised
   };
-  TRY_VOID(suppress(report, config, options.config, looked_for));
+  TRY_VOID(suppress(report, ready.config, options.config, looked_for));
   if (!options.html.empty()) {
     TRY_VOID(write_page(
         {.program = options.program,
@@ -377,17 +392,7 @@ int exit_code_of(const CheckOptions& options, const report::Report& report) {
              : code;
 }
 
-namespace {
-
-int check_command(const CheckOptions& options, Ranks* ranks) {
-  if (!options.suite.empty()) {
-    return suite_command(options, ranks);
-  }
-  const explore::Interruption interruption; // until the report is written
-  const auto report = check_program(options, ranks);
-  if (ranks != nullptr && ranks->rank() != 0) {
-    return report ? report::exit_code::clean : report::exit_code::usage; // rank 0 says it
-  }
+int report_check(const CheckOptions& options, const Result<report::Report>& report) {
   if (!report) {
     return report_error(report.error());
   }
@@ -401,20 +406,6 @@ int check_command(const CheckOptions& options, Ranks* ranks) {
     return report::exit_code::signal + signal;
   }
   return exit_code_of(options, *report);
-}
-
-} // namespace
-
-int check_command(const CheckOptions& options) {
-  const auto ranks = Ranks::join();
-  if (!ranks) {
-    return report_error(ranks.error());
-  }
-  const int code = check_command(options, ranks->get());
-  if (*ranks) {
-    (*ranks)->ends_with(code);
-  }
-  return code;
 }
 
 } // namespace heddle::cli

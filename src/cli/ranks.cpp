@@ -9,13 +9,19 @@
 #include "mpi/ranks.h"
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -27,11 +33,25 @@ constexpr auto between_looks = std::chrono::milliseconds(2);
 constexpr auto patience = std::chrono::seconds(300); // until all have compiled
 constexpr auto between_looks_of_the_idle = std::chrono::milliseconds(20);
 constexpr std::string_view over = "over?", all_sent = "all sent", bye = "bye",
-                           bye_without_one = "bye, one is lost";
+                           bye_without_one = "bye, one is lost", bye_before = "bye, before ";
 
 bool is_set(const char* name) {
   return std::getenv(name) != nullptr;
 }
+
+int number_in(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? std::atoi(value) : 0;
+}
+
+/// What launchers say: all ranks, those of this machine, this one.
+struct Variables {
+  const char *size, *size_here, *rank;
+};
+constexpr std::array variables_of_launchers{
+    Variables{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_RANK"},
+    Variables{"PMI_SIZE", "MPI_LOCALNRANKS", "PMI_RANK"}, // Hydra
+};
 
 /// The library that talks to the launcher; null without a launcher.
 const char* library_name() {
@@ -42,6 +62,60 @@ const char* library_name() {
     return "libheddle_mpich.so"; // Hydra, and Slurm's PMI-2
   }
   return is_set("PMIX_RANK") ? "libheddle_mpi.so" : nullptr;
+}
+
+/// Open MPI takes a third of a second to look for networks. Ranks of one machine need none.
+class WithoutNetworks {
+public:
+  WithoutNetworks() : set_(Ranks::told_on_one_machine() && !is_set(name)) {
+    if (set_) {
+      ::setenv(name, "ob1", /*overwrite=*/1);
+    }
+  }
+  ~WithoutNetworks() {
+    if (set_) {
+      ::unsetenv(name); // programs that are checked get this environment
+    }
+  }
+  WithoutNetworks(const WithoutNetworks&) = delete;
+  WithoutNetworks& operator=(const WithoutNetworks&) = delete;
+
+private:
+  static constexpr const char* name = "OMPI_MCA_pml";
+  bool set_;
+};
+
+/// "PID NAMESPACE": which processes can see each other's numbers.
+std::string name_of_process() {
+  struct stat space{};
+  ::stat("/proc/self/ns/pid", &space);
+  return fmt::format("{} {}", ::getpid(), space.st_ino);
+}
+
+/// Returns when that process has ended, or cannot be seen from here.
+void await_end_of(const std::string& name) {
+  const std::string here = name_of_process();
+  if (name.substr(name.find(' ')) != here.substr(here.find(' '))) {
+    return;
+  }
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, std::atoi(name.c_str()), 0));
+  pollfd ended{.fd = process, .events = POLLIN, .revents = 0};
+  while (process >= 0 && ::poll(&ended, 1, -1) < 0 && errno == EINTR) {
+  }
+  ::close(process);
+}
+
+/// Processes and threads of `process` and below; what ends meanwhile is left out.
+void for_all_threads(pid_t process, const std::function<void(pid_t)>& what) {
+  std::error_code failure;
+  const auto tasks = fmt::format("/proc/{}/task", process);
+  for (const auto& thread : std::filesystem::directory_iterator(tasks, failure)) {
+    what(std::atoi(thread.path().filename().c_str()));
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) {
+      for_all_threads(child, what);
+    }
+  }
 }
 
 std::string host_name() {
@@ -90,6 +164,20 @@ std::string difference(int rank, const std::string& ours, const std::string& the
 
 } // namespace
 
+std::optional<Ranks::Told> Ranks::told_on_one_machine() {
+  for (const Variables& names : variables_of_launchers) {
+    const int size = number_in(names.size);
+    if (size > 0 && is_set(names.rank) && number_in(names.size_here) == size) {
+      return Told{.rank = number_in(names.rank), .size = size};
+    }
+  }
+  return std::nullopt;
+}
+
+void Ranks::without_colour() {
+  ::setenv("HEDDLE_COLOR", "never", /*overwrite=*/0);
+}
+
 std::string processor_name() {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);) {
@@ -117,31 +205,50 @@ Result<std::unique_ptr<Ranks>> Ranks::join() {
     return cannot(::dlerror());
   }
   auto* open = reinterpret_cast<const HeddleRanks* (*)(int)>(::dlsym(library, "heddle_ranks_open"));
-  const HeddleRanks* ranks = open != nullptr ? open(heddle_ranks_version) : nullptr;
+  const HeddleRanks* ranks = nullptr;
+  if (open != nullptr) {
+    const WithoutNetworks meanwhile;
+    ranks = open(heddle_ranks_version);
+  }
   if (ranks == nullptr) {
     return cannot(fmt::format("{} does not start", name));
   }
-  // Open MPI gives ranks a terminal of its own, whatever its own output is.
-  ::setenv("HEDDLE_COLOR", "never", /*overwrite=*/0);
+  without_colour();
   return std::unique_ptr<Ranks>(new Ranks(ranks));
 }
 
 Ranks::~Ranks() {
-  if (rank() == 0) {
-    end_others();
-  } else {
-    await_end();
+  std::string rank_0_goes_on;
+  const explore::Interruption is_rank_0s; // all get the signal, and that one writes the report
+  if (rank() != 0) {
+    rank_0_goes_on = await_end();
+  } else if (!said_bye_) {
+    end_others(bye);
   }
   if (some_lost_) {
     std::fflush(nullptr);
     ranks_->leave(exit_code_);
   }
-  ranks_->finish();
+  if (!finished_) {
+    ranks_->finish();
+  }
+  if (!rank_0_goes_on.empty()) {
+    await_end_of(rank_0_goes_on);
+  }
+}
+
+void Ranks::end_before_rank_0() {
+  end_others(fmt::format("{}{}", bye_before, name_of_process()));
+  if (!some_lost_) {
+    ranks_->finish();
+    finished_ = true;
+  }
 }
 
 /// Rank 0. MPI ends only with all ranks, and with nothing under way that nobody receives: so each
 /// says when all that it has sent has arrived, and receives until all have said so.
-void Ranks::end_others() {
+void Ranks::end_others(std::string_view goodbye) {
+  said_bye_ = true;
   std::set<int> others;
   for (int other = 1; other < size(); ++other) {
     if (!lost_.contains(other)) {
@@ -161,21 +268,21 @@ void Ranks::end_others() {
     lost(other);
   }
   for (int other = 1; other < size(); ++other) {
-    send(other, some_lost_ ? bye_without_one : bye);
+    send(other, some_lost_ ? bye_without_one : goodbye);
   }
 }
 
-/// The others. They leave the processor to rank 0.
-void Ranks::await_end() {
-  const explore::Interruption is_rank_0s; // all get the signal, and that one writes the report
+/// The others. They leave the processor to rank 0. The process that they are to wait for then.
+std::string Ranks::await_end() {
   constexpr auto most = explore::silence_of_the_dead / 2; // for one that does not receive any more
   std::optional<Clock::time_point> end;
   bool has_said_so = false;
   for (;;) {
     const auto message = receive(std::chrono::milliseconds(0));
-    if (message && (message->text == bye || message->text == bye_without_one)) {
+    if (message && message->text.starts_with(bye)) {
       some_lost_ = message->text == bye_without_one;
-      return;
+      const bool goes_on = message->text.starts_with(bye_before);
+      return goes_on ? message->text.substr(bye_before.size()) : "";
     }
     if (message && message->text == over) {
       end = Clock::now() + most;
@@ -220,6 +327,25 @@ std::uint32_t Ranks::borrow_processors() const {
   // What the launcher has bound this rank to is less; if the system does not allow it, it stays so.
   ::sched_setaffinity(0, sizeof ranks_->processors_here, &ranks_->processors_here);
   return explore::jobs_of({});
+}
+
+void Ranks::lend_processors(pid_t process) const {
+  // What a process starts has what it has. So it is all when a second look has found nothing.
+  constexpr int most_looks = 10;
+  bool all = false;
+  for (int look = 0; look < most_looks && !all; ++look) {
+    all = true;
+    for_all_threads(process, [&](pid_t thread) {
+      cpu_set_t now;
+      CPU_ZERO(&now);
+      if (::sched_getaffinity(thread, sizeof now, &now) != 0 ||
+          CPU_EQUAL(&now, &ranks_->processors_here)) {
+        return;
+      }
+      all = false;
+      ::sched_setaffinity(thread, sizeof ranks_->processors_here, &ranks_->processors_here);
+    });
+  }
 }
 
 void Ranks::send(int to, std::string_view text) {

@@ -9,6 +9,8 @@
 
 #include "base/result.h"
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -25,6 +27,15 @@ namespace heddle::cli {
 
 class Ranks {
 public:
+  /// What the launcher has said of this process before MPI starts, if it has said that all ranks
+  /// are on this machine.
+  struct Told {
+    int rank = 0, size = 1;
+  };
+  static std::optional<Told> told_on_one_machine();
+  /// What this process prints from now on has no colours: Open MPI gives ranks a terminal of its
+  /// own, whatever its own output is.
+  static void without_colour();
   /// Input error: a launcher has started several of us, but its MPI cannot be used.
   static Result<std::unique_ptr<Ranks>> join();
   /// Waits until all ranks are here and nothing that they have sent is under way, but not for one
@@ -47,6 +58,8 @@ public:
   /// From now on this process may use all that the ranks of its machine may. How many processors
   /// that is.
   std::uint32_t borrow_processors() const;
+  /// The same for that process and all below it.
+  void lend_processors(pid_t process) const;
   void send(int to, std::string_view text);
   struct Message {
     int from = 0;
@@ -59,15 +72,18 @@ public:
   Result<void> agree(const Result<std::map<std::string, std::string>>& what);
   /// A rank does not answer any more: nobody waits for the others at the end.
   void lost(int rank);
+  /// Rank 0, with all ranks on its machine: ends MPI now, while this process has more to do. The
+  /// other ones wait for its end, since a launcher may end a job some time after its first process.
+  void end_before_rank_0();
 
 private:
   explicit Ranks(const HeddleRanks* ranks) : ranks_(ranks) {}
-  void end_others();
-  void await_end();
+  void end_others(std::string_view goodbye);
+  std::string await_end();
 
   const HeddleRanks* ranks_;
   std::set<int> lost_; // rank 0
-  bool some_lost_ = false;
+  bool some_lost_ = false, said_bye_ = false, finished_ = false;
   int exit_code_ = 0;
 
 public:

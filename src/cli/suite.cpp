@@ -97,7 +97,7 @@ check_entry(const SuiteEntry& entry, const CheckOptions& options, const SuiteChe
     result.name = entry.name;
     return result;
   }
-  auto report = check_program(options);
+  auto report = check_program(options, prepare_program(options));
   if (!report) {
     result.error = report.error().message;
     result.exit_code = report_error(report.error());

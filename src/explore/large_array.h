@@ -5,6 +5,7 @@
 //
 // Arrays of a graph of a million states are some tens of megabytes each; filling their pages takes
 // as long as judging. Kept in memory mappings of their own, in large pages where there are some.
+// A forked process does not have them.
 #pragma once
 
 #include <sys/mman.h>
@@ -37,6 +38,8 @@ public:
     if (p == MAP_FAILED) {
       throw std::bad_alloc();
     }
+    // A program that is started meanwhile would make a copy of each large page that is written to.
+    ::madvise(p, bytes(), MADV_DONTFORK);
     constexpr std::size_t worth_it = std::size_t{2} << 20; // one large page
     if (bytes() >= worth_it) {
       ::madvise(p, bytes(), MADV_HUGEPAGE);

@@ -2,6 +2,7 @@
 #include "explore/repetition.h"
 
 #include "explore/foreign_input.h"
+#include "explore/phase_time.h"
 #include "report/diagnostic_lines.h"
 
 #include <fmt/format.h>
@@ -172,11 +173,53 @@ report::Diagnostic nondeterminism(
 
 } // namespace
 
+std::optional<Repeated>
+repeat_twice(const CheckRequest& request, ForkServers& servers, const std::string& text) {
+  const auto schedule = decode(text);
+  if (!schedule) {
+    return std::nullopt;
+  }
+  Repeated result{.text = text, .schedule = *schedule, .how = {}};
+  const auto again = repeat(request, servers.fixed, result.schedule);
+  result.how = difference(again, result.schedule);
+  if (result.how.empty()) {
+    // What states look like depends on addresses; the numbers of the moves do not.
+    std::vector<std::uint32_t>& choices = result.schedule.choices;
+    for (std::size_t i = 0; i < choices.size() && i < again->rows.size(); ++i) {
+      choices[i] = pack_choice(again->rows[i].choice, unchecked);
+    }
+    result.how = difference(repeat(request, servers.random, result.schedule), result.schedule);
+  }
+  return result;
+}
+
+RepetitionBeside::~RepetitionBeside() {
+  if (thread_.joinable()) {
+    end_.set_value();
+    thread_.join();
+  }
+}
+
+void RepetitionBeside::begin(const std::string& text) {
+  thread_ = std::thread([this, text] {
+    {
+      const PhaseTime time("repetition beside the judgement");
+      result_.set_value(repeat_twice(request_, servers_, text));
+    }
+    end_.get_future().wait();
+  });
+}
+
+std::optional<Repeated> RepetitionBeside::result() {
+  return thread_.joinable() ? result_.get_future().get() : std::nullopt;
+}
+
 void check_determinism(
     const CheckRequest& request,
     ForkServers& servers,
     const std::string& ends,
-    report::Report& report
+    report::Report& report,
+    const std::optional<Repeated>& before
 ) {
   std::vector<std::string> schedules;
   for (const report::Diagnostic& finding : report.findings) {
@@ -185,21 +228,12 @@ void check_determinism(
   schedules.push_back(ends);
   std::erase(schedules, "");
   for (const std::string& text : schedules) {
-    auto schedule = decode(text);
-    if (!schedule) {
-      continue;
-    }
-    const auto again = repeat(request, servers.fixed, *schedule);
-    std::string how = difference(again, *schedule);
-    if (how.empty()) {
-      // What states look like depends on addresses; the numbers of the moves do not.
-      for (std::size_t i = 0; i < schedule->choices.size() && i < again->rows.size(); ++i) {
-        schedule->choices[i] = pack_choice(again->rows[i].choice, unchecked);
-      }
-      how = difference(repeat(request, servers.random, *schedule), *schedule);
-    }
-    if (!how.empty()) {
-      report.findings.push_back(nondeterminism(request, servers, *schedule, std::move(how)));
+    const auto repeated =
+        before && before->text == text ? before : repeat_twice(request, servers, text);
+    if (repeated && !repeated->how.empty()) {
+      report.findings.push_back(
+          nondeterminism(request, servers, repeated->schedule, repeated->how)
+      );
       return;
     }
   }

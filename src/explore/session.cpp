@@ -52,7 +52,8 @@ Judgement judge_search(
     const StateTable& table,
     HostSources& sources,
     bool finished,
-    StateTable::Numbering numbering = StateTable::Numbering::AsFound
+    StateTable::Numbering numbering = StateTable::Numbering::AsFound,
+    const std::function<void(const std::string&)>& end_found = {}
 ) {
   const PhaseTime time("judgement");
   JudgeOptions options;
@@ -61,6 +62,7 @@ Judgement judge_search(
   options.threads = jobs_of(request.workers);
   options.schedule = request.schedule;
   options.schedule->options = without_limits(request.options);
+  options.end_found = end_found;
   return judge(table, [&](const Site& site) { return sources.resolve(site); }, options);
 }
 
@@ -230,8 +232,15 @@ Plan::Seen seen_in(const StateTable& table) {
   };
 }
 
+/// The attempt ended before it had been everywhere, and the plan goes by what it has found so far.
+bool is_beginning(const CheckRequest& request, const Options& options, const StateTable& table) {
+  return table.saw(Fact::GaveUp) || (options.starts_at_once && table.saw(Fact::Circle)) ||
+         (options.max_states < request.options.max_states && table.saw(Fact::OutOfStates));
+}
+
 /// An attempt of the plan. What several processes learn before all have heard of it depends on
-/// their timing, and what one learns does not: an attempt that several have found to be void is
+/// their timing, and so does where they have been when a search ends early; with one process
+/// neither does. So an attempt that several have found to be void, or the beginning of a search, is
 /// made again by one, and what that one has met counts, unless time did not suffice.
 Result<Search> attempted(
     const CheckRequest& request,
@@ -240,8 +249,18 @@ Result<Search> attempted(
     const Plan& plan,
     const SearchPart& part
 ) {
-  auto tried = search(request, server, handover, part);
-  if (!tried || !tried->table.had_several() || !plan.is_void(seen_in(tried->table)) ||
+  CheckRequest several = request;
+  // A beginning that is not worth making twice: others join where it takes longer than most.
+  constexpr std::uint32_t times_alone = 4;
+  const std::uint32_t limit = handover.options.max_states;
+  if (limit < request.options.max_states && limit <= times_alone * request.workers.states_alone) {
+    several.workers.states_alone = limit;
+  }
+  const auto settles = [&](const StateTable& table) {
+    return plan.is_void(seen_in(table)) || is_beginning(request, handover.options, table);
+  };
+  auto tried = search(several, server, handover, part);
+  if (!tried || !tried->table.had_several() || !settles(tried->table) ||
       Interruption::received() != 0) {
     return tried;
   }
@@ -249,8 +268,7 @@ Result<Search> attempted(
   one.workers.jobs = 1;
   one.peers = nullptr;
   auto alone = search(one, server, handover, {.share = part.share});
-  return !alone || alone->finished || plan.is_void(seen_in(alone->table)) ? std::move(alone)
-                                                                          : std::move(tried);
+  return !alone || alone->finished || settles(alone->table) ? std::move(alone) : std::move(tried);
 }
 
 /// Before a search that turns out to be long goes on, the program runs under schedules that are
@@ -531,7 +549,16 @@ Result<report::Report> check(const CheckRequest& asked) {
   std::optional<Search> all(std::move(*found));
   const double left = std::max(1 - seconds() / request.options.max_seconds, least_share);
   HostSources sources(request.program);
-  auto [report, shown, straight, ends] = judge_search(request, all->table, sources, all->finished);
+  RepetitionBeside beside(request, servers);
+  auto [report, shown, straight, ends] = judge_search(
+      request,
+      all->table,
+      sources,
+      all->finished,
+      StateTable::Numbering::AsFound,
+      [&](const std::string& end) { beside.begin(end); }
+  );
+  const std::optional<Repeated> repeated = beside.result();
   if (all->table.for_several() && !report.findings.empty()) {
     retrace(request, servers.fixed, handover, *all, left, sources, report);
   }
@@ -544,7 +571,7 @@ Result<report::Report> check(const CheckRequest& asked) {
     report.bounds += ", assuming " + assumed;
   }
   PhaseTime repeating("repetition");
-  check_determinism(request, servers, ends, report);
+  check_determinism(request, servers, ends, report, repeated);
   repeating.end();
   const bool one_order = report.complete && all->table.saw(Fact::DataOrder);
   if ((!report.complete || one_order) && report.findings.empty() && request.options.schedules > 0) {

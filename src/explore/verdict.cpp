@@ -80,7 +80,11 @@ public:
     // Nobody else need wait for it.
     std::future<std::string> an_end =
         std::async(team_.members() > 1 ? std::launch::async : std::launch::deferred, [this] {
-          return replay_of_end();
+          std::string end = replay_of_end();
+          if (options_.end_found && !end.empty() && graph_.states.size() >= large) {
+            options_.end_found(end);
+          }
+          return end;
         });
     PhaseTime finding("endless executions");
     const Analysis analysis = find_endless(graph_, out_, team_);
@@ -123,6 +127,9 @@ public:
   }
 
 private:
+  // States: judging so many takes longer than to repeat an execution.
+  static constexpr std::size_t large = 50'000;
+
   ProgressGraph load() {
     const PhaseTime time("graph");
     return table_.load(options_.numbering, team_);

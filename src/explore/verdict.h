@@ -29,6 +29,9 @@ struct JudgeOptions {
   StateTable::Numbering numbering = StateTable::Numbering::AsFound;
   // What every replay has in common; none: findings get no replay line.
   std::optional<Schedule> schedule = std::nullopt;
+  // Called with Judgement::ends while others still judge a large graph, before it is known whether
+  // a finding has a replay; empty: nobody wants to know so soon.
+  std::function<void(const std::string&)> end_found = {};
 };
 
 struct Judgement {

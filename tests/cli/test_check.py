@@ -63,6 +63,14 @@ int main() {
   return 0;
 }
 """
+# The same, and 64,000 states.
+LARGE = ADDRESSES.replace("int main", """__device__ int p[3];
+__global__ void k() {
+  for (int i = 0; i < 39; ++i) {
+    if (atomicAdd(p + i % 3, 1) < 0) p[0] = 1;
+  }
+}
+int main""").replace("return 0;", "k<<<3, 1>>>();\n  return cudaDeviceSynchronize();")
 
 # Which block comes first decides how the program ends.
 WINNER = """
@@ -138,7 +146,7 @@ class Checked(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.root = pathlib.Path(cls.folder.name)
-        programs = {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM, "addresses": ADDRESSES,
+        programs = {"long": LONG, "hang": HANG, "fault": FAULT, "random": RANDOM, "addresses": ADDRESSES, "large": LARGE,
                     "winner": WINNER, "ends": ENDS, "no_kernel": NO_KERNEL}
         for name, text in programs.items():
             (cls.root / f"{name}.cu").write_text(text)
@@ -432,6 +440,13 @@ class Checked(unittest.TestCase):
             said = self.heddle("check", "--format=json", "./hang", status=1, cwd=self.root / folder).stdout
             schedules.append(json.loads(said)["findings"][0]["replay"])
         self.heddle("replay", schedules[0], status=1, cwd=self.root / folder)
+
+    def test_a_large_program_that_is_not_the_same_twice(self):
+        """An execution is repeated while threads judge the others."""
+        done = self.heddle("check", "--max-states=1000000", "--no-symmetry", "--no-sums", "--no-eager", "--no-data-order", "-j2",
+                           "large.cu", status=3)
+        self.assertIn("error[nondeterminism]", done.stdout)
+        self.assertIn("it depends on the addresses", done.stdout)
 
     def test_a_program_that_is_not_the_same_twice(self):
         done = self.heddle("check", "random.cu", status=3)
