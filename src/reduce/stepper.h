@@ -408,7 +408,9 @@ private:
     enum class Kind : std::uint8_t {
       Init,
       Inval,
-      Arrive, // and what else may complete a phase
+      Arrive,
+      Expect, // bytes, without an arrival
+      Bytes,  // have come
       Wait
     } kind{};
     bool by_parity = false;

@@ -110,10 +110,13 @@ std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
     return std::nullopt;
   }
   using Kind = PhaseOp::Kind;
-  result.kind = i.has(Mod::Init)                              ? Kind::Init
-                : i.has(Mod::Inval)                           ? Kind::Inval
-                : i.has(Mod::TestWait) || i.has(Mod::TryWait) ? Kind::Wait
-                                                              : Kind::Arrive;
+  result.kind = i.has(Mod::Init)                               ? Kind::Init
+                : i.has(Mod::Inval)                            ? Kind::Inval
+                : i.has(Mod::TestWait) || i.has(Mod::TryWait)  ? Kind::Wait
+                : i.has(Mod::Arrive) || i.has(Mod::ArriveDrop) ? Kind::Arrive
+                : i.has(Mod::ExpectTx)                         ? Kind::Expect
+                : i.has(Mod::CompleteTx) || tells_bytes(i, op) ? Kind::Bytes
+                                                               : Kind::Arrive;
   result.by_parity = i.has(Mod::Parity);
   if (result.kind == Kind::Wait) {
     result.operand = result.by_parity ? exec_.in<std::uint32_t>(op.b)[at.lane]
@@ -469,7 +472,7 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     if (!op) {
       continue;
     }
-    const unsigned after = read(op->word).phase;
+    const Mbarrier then = read(op->word);
     bool fine = true;
     switch (op->kind) {
     case PhaseOp::Kind::Init:
@@ -479,7 +482,15 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
       fine = phases.inval(thread, op->object);
       break;
     case PhaseOp::Kind::Arrive:
-      fine = phases.arrive(thread, op->object, before, after);
+    case PhaseOp::Kind::Expect:
+    case PhaseOp::Kind::Bytes:
+      fine = phases.arrive(thread, op->object, before, then.phase);
+      if (op->kind != PhaseOp::Kind::Bytes) {
+        phases.note_expecting(thread, op->object, op->kind == PhaseOp::Kind::Expect);
+      }
+      if (then.phase != before || then.pending == 0) { // all have arrived
+        fine = fine && then.transactions >= 0 && !phases.some_expecting(op->object);
+      }
       break;
     case PhaseOp::Kind::Wait:
       fine = progress.polls || Phases::in_time(wait, before) ||
