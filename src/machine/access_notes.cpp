@@ -50,7 +50,7 @@ void AccessNotes::accessed(int lane, std::byte* at, std::uint32_t bytes, bool st
   bool reads_it = true;
   if (store) {
     written(at, bytes);
-    reads_it = !effect.is(Kind::Store);
+    reads_it = !effect.is(Kind::Store) || effect.is_async(); // those count bytes at an mbarrier
   }
   if (reads_it) {
     read(at, bytes);

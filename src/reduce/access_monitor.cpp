@@ -29,7 +29,15 @@ bool AccessMonitor::note(Work& work, std::size_t c, std::span<const MemoryJourna
     }
     return 0;
   };
+  const memory::Address workspace =
+      assumed_.phases && work.cooperative() ? work.command->grid->cooperative_workspace() : 0;
+  const auto* const grid_barrier = static_cast<const std::byte*>(
+      workspace != 0 ? space_.host_pointer(workspace, sizeof(std::uint64_t)) : nullptr
+  );
   const auto of_library = [&](const std::byte* at) { // see stepper_phases.cpp
+    if (workspace != 0 && at >= grid_barrier && at < grid_barrier + sizeof(std::uint64_t)) {
+      return true;
+    }
     for (std::size_t b = 0; assumed_.phases && b < cluster.size(); ++b) {
       const Block& block = cluster.block(b);
       const std::byte* const end = block.all_shared().data() + block.all_shared().size();

@@ -48,7 +48,6 @@ enum class Mutant : std::uint8_t {
   HeapForgetsOverflow,        // there is always room
   HeapBoundTooHigh,           // the bound is off by one allocation
   NeighboursForgetEnds,       // a visit that nothing orders before the end of the block
-  NeighboursForgetOpenings,   // a visit of a block that ends without meeting the visitor
   NeighboursArrivalsWait,     // a block that has only arrived has met its visitors
   StraightForgetsCircles,     // a circle does not end a search with blocks that start at once
   StraightForgetsCommands,    // nobody chooses by what a copy brings
@@ -114,7 +113,6 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::HeapForgetsOverflow, "allocations", "forget-overflow"},
     {Mutant::HeapBoundTooHigh, "allocations", "bound-too-high"},
     {Mutant::NeighboursForgetEnds, "neighbours", "forget-ends"},
-    {Mutant::NeighboursForgetOpenings, "neighbours", "forget-openings"},
     {Mutant::NeighboursArrivalsWait, "neighbours", "arrivals-wait"},
     {Mutant::StraightForgetsCircles, "straight", "forgets-circles"},
     {Mutant::StraightForgetsCommands, "straight", "forgets-commands"},

@@ -142,6 +142,7 @@ bool Phases::init(Thread thread, Object object) {
     objects_.back().object = object;
     objects_.back().passed.resize(words());
     objects_.back().arrived.resize(words());
+    objects_.back().expecting.resize(words());
     entry = objects_.end() - 1;
     for (Known& known : known_) {
       known.resize(place(objects_.size()));
@@ -161,6 +162,7 @@ bool Phases::init(Thread thread, Object object) {
     }
   });
   std::ranges::fill(entry->arrived, 0);
+  std::ranges::fill(entry->expecting, 0);
   entry->valid = true;
   entry->phase = 0;
   entry->arriving.clear();
@@ -203,6 +205,20 @@ bool Phases::arrive(Thread thread, Object object, unsigned before, unsigned afte
   entry->phase = after;
   forget_passes(number(*entry));
   return all_known;
+}
+
+void Phases::note_expecting(Thread thread, Object object, bool expecting) {
+  if (Entry* entry = find(object)) {
+    const std::uint64_t own = std::uint64_t{1} << thread % 64;
+    std::uint64_t& word = entry->expecting[thread / 64];
+    word = expecting ? word | own : word & ~own;
+  }
+}
+
+bool Phases::some_expecting(Object object) const {
+  const Entry* entry = find(object);
+  return entry != nullptr &&
+         std::ranges::any_of(entry->expecting, [](std::uint64_t word) { return word != 0; });
 }
 
 std::optional<unsigned> Phases::known_phase(Thread thread, Object object) const {
@@ -304,6 +320,7 @@ void Phases::save(std::vector<std::byte>& bytes) const {
     put(bytes, entry.complete);
     put(bytes, entry.passed);
     put(bytes, entry.arrived);
+    put(bytes, entry.expecting);
   }
   for (std::size_t t = 0; t < known_.size(); ++t) {
     const bool same = t > 0 && known_[t] == known_[t - 1];
@@ -333,6 +350,7 @@ const std::byte* Phases::load(const std::byte* bytes, std::uint32_t threads) {
     get(bytes, entry.complete);
     get(bytes, entry.passed);
     get(bytes, entry.arrived);
+    get(bytes, entry.expecting);
   }
   known_.resize(threads);
   for (std::size_t t = 0; t < known_.size(); ++t) {

@@ -7,6 +7,11 @@
 //   one), and
 // - whoever waits for a phase has done so, each time, before the next one completes (else it might
 //   miss it).
+// Bytes that are expected hold up a phase, too. So all that a phase expects must be said before its
+// last arrival, in every order: by who arrives, or by a thread that has still to arrive. Then a
+// phase without arrivals to come completes with the last of its bytes. If those are more than it
+// expects, some of them might have come behind its completion.
+//
 // Knowledge passes on as execution orders it: from those who arrive in a phase to those who wait
 // for it, among those who meet at a barrier or in a warp, and through atomic exchanges of shared
 // memory whose order is a choice of the search.
@@ -48,6 +53,9 @@ public:
   [[nodiscard]] bool inval(Thread thread, Object object);
   /// Arrivals, and whatever else may complete a phase; the phase before and after it.
   [[nodiscard]] bool arrive(Thread thread, Object object, unsigned before, unsigned after);
+  /// The thread has said, without arriving, that bytes are to come; or it has arrived since.
+  void note_expecting(Thread thread, Object object, bool expecting);
+  bool some_expecting(Object object) const;
   /// For which phase a thread waits, as far as it knows; none: it does not know the object.
   struct Waited {
     unsigned phase = 0;
@@ -95,6 +103,7 @@ private:
     unsigned phase = 0;
     Known arriving, complete;
     std::vector<std::uint64_t> passed, arrived; // in the present phase; ever
+    std::vector<std::uint64_t> expecting;       // and not arrived since
   };
 
   std::size_t words() const { return (threads_ + 63) / 64; }

@@ -194,9 +194,9 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
   if ((op.flags & isa::Visible) == 0) {
     return exec_.run(warp, lanes, turn);
   }
-  const ptx::Effect& effect =
-      ptx::effect_of(warp.frame[index]->code->function->body[op.instruction]);
-  if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy)) {
+  const ptx::Instruction& i = warp.frame[index]->code->function->body[op.instruction];
+  const ptx::Effect& effect = ptx::effect_of(i);
+  if (effect.is(Kind::Mbarrier) || effect.is(Kind::Copy) || tells_bytes(i, op)) {
     const Stop stop = run_phase_op(at, lanes);
     if (stop == Stop::Fault || stop == Stop::Unsupported ||
         (warp.pc[index]->flags & isa::Visible) != 0) {
@@ -205,6 +205,7 @@ Stop Stepper::run_turn(const Lane& at, std::int64_t fuel, LaneMask with, bool re
     exec_.enter_block(at.work->clusters[at.cluster]->block(at.block).exec_block());
     return exec_.run(warp, lanes, turn);
   }
+  note_grid_op(at);
   Phases& phases = at.work->progress[at.cluster].phases;
   const std::vector<Handover> word =
       phases.in_use() ? handovers(at, lanes) : std::vector<Handover>();

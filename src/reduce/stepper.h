@@ -408,7 +408,9 @@ private:
     enum class Kind : std::uint8_t {
       Init,
       Inval,
-      Arrive, // and what else may complete a phase
+      Arrive,
+      Expect, // bytes, without an arrival
+      Bytes,  // have come
       Wait
     } kind{};
     bool by_parity = false;
@@ -422,6 +424,7 @@ private:
   shared_place(const Lane& at, std::uint64_t address, std::size_t bytes);
   std::optional<PhaseOp> phase_op(const Lane& at) const;
   std::optional<Phases::Waited> waited(const Lane& at, const PhaseOp& op) const;
+  static bool tells_bytes(const ptx::Instruction& i, const isa::Op& op);
   Operation classify_phase_op(const Lane& at) const;
   class Trial;
   struct LibraryOp {
@@ -431,6 +434,7 @@ private:
   const std::byte* library_word(const Lane& at, std::uint64_t address) const;
   std::optional<LibraryOp> library_op(const Lane& at) const;
   bool polls_library_word(const Lane& at) const;
+  void note_grid_op(const Lane& at);
   Operation classify_library_op(const Lane& at, Operation as) const;
   std::uint64_t grid_barrier(const Work& work) const;
   void settle_grid(std::size_t n, std::uint64_t before);

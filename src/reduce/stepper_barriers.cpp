@@ -28,7 +28,6 @@ class Stepper::BarrierMonitor final : public PhaseMonitor {
 public:
   BarrierMonitor(
       Work::Progress& progress,
-      Cluster& cluster,
       Block& block,
       std::size_t number,
       std::uint32_t first,
@@ -37,7 +36,6 @@ public:
   )
       : PhaseMonitor(progress.phases, block, first),
         progress_(progress),
-        cluster_(cluster),
         block_(block),
         number_(number),
         mutant_(mutant),
@@ -125,7 +123,6 @@ public:
     if (weak_) {
       weak_.cluster_opened();
     }
-    progress_.visited_gone = progress_.visited_gone || some_gone(progress_, cluster_);
     const std::uint64_t met = std::exchange(progress_.visited, progress_.visited_late);
     progress_.unawaited |= mutant_ == Mutant::NeighboursArrivalsWait ? 0 : met;
     progress_.visited_late = 0;
@@ -146,7 +143,6 @@ private:
   }
 
   Work::Progress& progress_; // stays where it is
-  Cluster& cluster_;
   Block& block_;
   std::size_t number_;
   Mutant mutant_;
@@ -164,7 +160,6 @@ void Stepper::watch_barriers(Work& work) const {
       block.watch(
           std::make_unique<BarrierMonitor>(
               work.progress[c],
-              cluster,
               block,
               b,
               number_in_cluster({&work, c, b, 0, 0}),
@@ -189,12 +184,9 @@ void Stepper::note_doubts(Work& work, std::size_t c) {
 
 void Stepper::note_ends(Work& work, std::size_t c) {
   note_doubts(work, c);
-  Work::Progress& progress = work.progress[c];
-  const bool met_without =
-      std::exchange(progress.visited_gone, false) && !mutant_is(Mutant::NeighboursForgetOpenings);
   const bool gone =
-      some_gone(progress, *work.clusters[c]) && !mutant_is(Mutant::NeighboursForgetEnds);
-  seen_.neighbour_gone = seen_.neighbour_gone || met_without || gone;
+      some_gone(work.progress[c], *work.clusters[c]) && !mutant_is(Mutant::NeighboursForgetEnds);
+  seen_.neighbour_gone = seen_.neighbour_gone || gone;
 }
 
 } // namespace heddle::reduce

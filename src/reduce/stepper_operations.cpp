@@ -89,6 +89,11 @@ Operation Stepper::classify(const Lane& at) const {
   const isa::Code& code = *warp.frame[index]->code;
   const ptx::Instruction& i = code.function->body[op.instruction];
   const ptx::Effect& effect = ptx::effect_of(i);
+  if (tells_bytes(i, op)) { // visible to threads that wait at the mbarrier
+    Operation result = classify_phase_op(at);
+    result.step = effect.step;
+    return result;
+  }
   switch (effect.kind) {
   case Kind::Load:
   case Kind::Store:
@@ -180,15 +185,10 @@ Operation Stepper::classify(const Lane& at) const {
     if (!options_.neighbours && i.has(Mod::SharedCluster)) {
       return {OperationKind::Access, effect.step, effect.name};
     }
-    // A copy that also counts its bytes at an mbarrier is visible to threads that wait there.
-    const bool tells = i.has(Mod::MbarrierCompleteTxBytes);
-    if (i.has(Mod::MulticastCluster) || (i.has(Mod::Tensor) && tells)) {
+    // Those that copy and count their bytes at an mbarrier in one op.
+    if (i.has(Mod::MulticastCluster) ||
+        (i.has(Mod::Tensor) && i.has(Mod::MbarrierCompleteTxBytes))) {
       return {OperationKind::Access, effect.step, effect.name};
-    }
-    if (tells && (&op + 1)->instruction != op.instruction) {
-      Operation result = classify_phase_op(at);
-      result.step = effect.step;
-      return result;
     }
     seen_.plain_access = true; // as weak as a plain access; here it happens at once
     return {OperationKind::Plain, effect.step, effect.name};

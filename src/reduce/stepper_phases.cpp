@@ -43,12 +43,6 @@ std::size_t slot(int lane) {
   return static_cast<std::size_t>(lane);
 }
 
-/// Of a bulk copy that tells an mbarrier of its bytes: is this op the one that does so?
-bool tells_bytes(const ptx::Instruction& i, const Op& op) {
-  return i.has(Mod::Bulk) && i.has(Mod::MbarrierCompleteTxBytes) && !i.has(Mod::MulticastCluster) &&
-         !i.has(Mod::Tensor) && (&op + 1)->instruction != op.instruction;
-}
-
 bool asks_for_pending(const ptx::Function& function) {
   return std::ranges::any_of(function.body, [](const ptx::Instruction& i) {
     return i.opcode == Opcode::Mbarrier && i.has(Mod::PendingCount);
@@ -56,6 +50,14 @@ bool asks_for_pending(const ptx::Function& function) {
 }
 
 } // namespace
+
+/// Of a bulk copy, or an asynchronous store, that tells an mbarrier of its bytes: is this op the
+/// one that does so?
+bool Stepper::tells_bytes(const ptx::Instruction& i, const Op& op) {
+  return i.has(Mod::MbarrierCompleteTxBytes) && !i.has(Mod::MulticastCluster) &&
+         !i.has(Mod::Tensor) && i.opcode != Opcode::Clusterlaunchcontrol &&
+         (&op + 1)->instruction != op.instruction;
+}
 
 std::uint32_t Stepper::number_in_cluster(const Lane& at) {
   Cluster& cluster = *at.work->clusters[at.cluster];
@@ -95,7 +97,7 @@ std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
   PhaseOp result;
   std::uint64_t address[isa::warp_size];
   Cluster& cluster = *at.work->clusters[at.cluster];
-  if (i.opcode != Opcode::Mbarrier && i.opcode != Opcode::Cp) {
+  if (i.opcode != Opcode::Mbarrier && i.opcode != Opcode::Cp && !tells_bytes(i, op)) {
     return std::nullopt;
   }
   exec_.enter_block(cluster.block(at.block).exec_block());
@@ -108,10 +110,13 @@ std::optional<Stepper::PhaseOp> Stepper::phase_op(const Lane& at) const {
     return std::nullopt;
   }
   using Kind = PhaseOp::Kind;
-  result.kind = i.has(Mod::Init)                              ? Kind::Init
-                : i.has(Mod::Inval)                           ? Kind::Inval
-                : i.has(Mod::TestWait) || i.has(Mod::TryWait) ? Kind::Wait
-                                                              : Kind::Arrive;
+  result.kind = i.has(Mod::Init)                               ? Kind::Init
+                : i.has(Mod::Inval)                            ? Kind::Inval
+                : i.has(Mod::TestWait) || i.has(Mod::TryWait)  ? Kind::Wait
+                : i.has(Mod::Arrive) || i.has(Mod::ArriveDrop) ? Kind::Arrive
+                : i.has(Mod::ExpectTx)                         ? Kind::Expect
+                : i.has(Mod::CompleteTx) || tells_bytes(i, op) ? Kind::Bytes
+                                                               : Kind::Arrive;
   result.by_parity = i.has(Mod::Parity);
   if (result.kind == Kind::Wait) {
     result.operand = result.by_parity ? exec_.in<std::uint32_t>(op.b)[at.lane]
@@ -327,6 +332,24 @@ Operation Stepper::classify_library_op(const Lane& at, Operation as) const {
   return as;
 }
 
+/// Arrivals at the barrier of a grid commute as long as each is made by a thread that has waited
+/// for the completion that its block's last arrival was for.
+void Stepper::note_grid_op(const Lane& at) {
+  const auto op = at.work->cooperative() ? library_op(at) : std::nullopt;
+  if (!op || !op->of_grid) {
+    return;
+  }
+  std::uint64_t& arrived = at.work->progress[at.cluster].grid_arrived;
+  const std::uint64_t own = std::uint64_t{1} << at.block;
+  if (op->load) {
+    arrived &= ~own;
+    return;
+  }
+  seen_.phases_clash =
+      seen_.phases_clash || ((arrived & own) != 0 && !mutant_is(Mutant::PhasesForgetDoubts));
+  arrived |= own;
+}
+
 /// The barrier of a cooperative grid, as it is now.
 std::uint64_t Stepper::grid_barrier(const Work& work) const {
   const memory::Address workspace =
@@ -449,7 +472,7 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
     if (!op) {
       continue;
     }
-    const unsigned after = read(op->word).phase;
+    const Mbarrier then = read(op->word);
     bool fine = true;
     switch (op->kind) {
     case PhaseOp::Kind::Init:
@@ -459,7 +482,15 @@ Stop Stepper::run_phase_op(const Lane& first, LaneMask lanes) {
       fine = phases.inval(thread, op->object);
       break;
     case PhaseOp::Kind::Arrive:
-      fine = phases.arrive(thread, op->object, before, after);
+    case PhaseOp::Kind::Expect:
+    case PhaseOp::Kind::Bytes:
+      fine = phases.arrive(thread, op->object, before, then.phase);
+      if (op->kind != PhaseOp::Kind::Bytes) {
+        phases.note_expecting(thread, op->object, op->kind == PhaseOp::Kind::Expect);
+      }
+      if (then.phase != before || then.pending == 0) { // all have arrived
+        fine = fine && then.transactions >= 0 && !phases.some_expecting(op->object);
+      }
       break;
     case PhaseOp::Kind::Wait:
       fine = progress.polls || Phases::in_time(wait, before) ||

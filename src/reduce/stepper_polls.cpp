@@ -52,9 +52,10 @@ std::optional<Stepper::Polled> Stepper::polled(const Lane& at) const {
       return std::nullopt;
     }
     const auto place = shared_place(at, address, bytes);
-    return place
-               ? std::optional(Polled{cluster.block(place->first).shared() + place->second, bytes})
-               : std::nullopt;
+    if (!place || cluster.block(place->first).ended()) {
+      return std::nullopt; // it will fault
+    }
+    return Polled{cluster.block(place->first).shared() + place->second, bytes};
   }
   auto* const word = static_cast<std::byte*>(world_.space().host_pointer(address, bytes));
   return word != nullptr && bytes <= sizeof(std::uint64_t) ? std::optional(Polled{word, bytes})

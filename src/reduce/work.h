@@ -61,7 +61,9 @@ struct Work {
     std::uint64_t visited = 0, visited_late = 0;
     // … and before they met, of which no thread has waited there yet: it may have only arrived.
     std::uint64_t unawaited = 0;
-    bool visited_gone = false;    // one of them has ended before the threads met
+    // Blocks, by bits of their ranks, that have arrived at the barrier of a cooperative grid and
+    // not waited there since.
+    std::uint64_t grid_arrived = 0;
     std::size_t running_warp = 0; // of the block that runs
     Phases phases;
     std::vector<BarrierTurns> turns;   // of blocks
@@ -90,6 +92,7 @@ struct Work {
       f(self.visited);
       f(self.visited_late);
       f(self.unawaited);
+      f(self.grid_arrived);
       for (auto& epoch : self.epochs) {
         f(epoch);
       }

@@ -450,6 +450,11 @@ std::span<const Bound> bounds() {
     parts.alike = false;
     parts.results = 2;
     add("part-roles", parts, 2, 3);
+    parts.alike = true;
+    parts.kinds = {Load, Increment, Barrier, ClusterArrive, ClusterWait, End};
+    parts.shapes = {Shape::ClusterPairs};
+    parts.whose_hang = false;
+    add("part-pairs", parts, 4, 3);
     // mbarriers: two phases, tokens, actors that leave, asynchronous copies.
     Bound::Size mbarriers{
         .kinds = {Load, Store, Arrive, Drop, WaitPhase, WaitSecond, Ask, AskOwn, CopyArrive, End},
@@ -471,6 +476,11 @@ std::span<const Bound> bounds() {
     remote.kinds = {Load, Arrive, ArriveOf, WaitPhase, Ask, Expect, StoreAsync, Barrier, End};
     remote.shapes = {Shape::Cluster};
     add("remote", remote, 2, 3);
+    remote.alike = true;
+    remote.kinds = {Load, Arrive, ArriveOf, WaitPhase, StoreAsync, ClusterArrive, ClusterWait, End};
+    remote.shapes = {Shape::ClusterPairs};
+    remote.whose_hang = false;
+    add("remote-pairs", remote, 4, 2);
     // The barrier that cooperative groups makes of memory.
     Bound::Size grid{
         .kinds = {Load, Store, Increment, Wait, GridArrive, GridWait, GridSync, End},

@@ -17,10 +17,10 @@ std::uint64_t take(std::uint64_t& number, std::uint64_t radix) {
 bool fits(Kind kind, Shape shape) {
   switch (kind) {
   case Kind::Neighbour:
-    return shape == Shape::Cluster;
+    return shape == Shape::Cluster || shape == Shape::ClusterPairs;
   case Kind::Barrier:
     return shape == Shape::Block || shape == Shape::Cluster || shape == Shape::Pairs ||
-           shape == Shape::Warps || shape == Shape::Lanes;
+           shape == Shape::Warps || shape == Shape::Lanes || shape == Shape::ClusterPairs;
   case Kind::Vote:
   case Kind::Ballot:
   case Kind::BallotActive:
@@ -32,7 +32,7 @@ bool fits(Kind kind, Shape shape) {
   case Kind::ClusterWait:
   case Kind::ArriveOf:
   case Kind::StoreAsync:
-    return shape == Shape::Cluster;
+    return shape == Shape::Cluster || shape == Shape::ClusterPairs;
   case Kind::Arrive:
   case Kind::WaitPhase:
   case Kind::WaitSecond:
@@ -44,7 +44,7 @@ bool fits(Kind kind, Shape shape) {
   case Kind::Bulk:
   case Kind::ExpectBulk:
     return shape == Shape::Block || shape == Shape::Warps || shape == Shape::Lanes ||
-           shape == Shape::Cluster;
+           shape == Shape::Cluster || shape == Shape::ClusterPairs;
   case Kind::GridArrive:
   case Kind::GridWait:
   case Kind::GridSync:

@@ -95,7 +95,7 @@ bool concerns(Reduction reduction, const MicroProgram& program) {
       return std::ranges::any_of(code.operations, has_phases, &Operation::kind);
     });
   case Reduction::Neighbours:
-    return program.shape == Shape::Cluster;
+    return program.of_cluster();
   case Reduction::Allocations:
     return uses(program, {Kind::Allocate});
   case Reduction::HostFirst:

@@ -30,7 +30,7 @@ public:
       );
     }
     if (uses_mbarrier()) { // each block has one
-      const bool cluster = program_.shape == Shape::Cluster;
+      const bool cluster = program_.of_cluster();
       body += fresh(
           fmt::format(
               "{}setp.ne.u32 %p#, %a#, 0; @%p# bra READY; mbarrier.init.shared.b64 [bar], {};\n"
@@ -138,6 +138,7 @@ private:
       return "mov.u32 %a#, %tid.x; shr.u32 %b#, %a#, 5; and.b32 %a#, %a#, 31; "
              "add.u32 %a#, %a#, %b#; min.u32 %b#, %b#, 1; add.u32 %a#, %a#, %b#; ";
     case Shape::Pairs:
+    case Shape::ClusterPairs:
       return "mov.u32 %a#, %tid.x; mov.u32 %b#, %ctaid.x; mad.lo.u32 %a#, %b#, 2, %a#; ";
     default:
       return "mov.u32 %a#, %ctaid.x; ";
@@ -443,8 +444,8 @@ private:
     case Kind::PlainStore:
       return fmt::format("{}st.global.u32 {}, {};\n", before, at, value);
     case Kind::Barrier:
-      return program_.shape == Shape::Cluster ? "barrier.cluster.arrive; barrier.cluster.wait;\n"
-                                              : barrier("sync 0;\n");
+      return program_.of_cluster() ? "barrier.cluster.arrive; barrier.cluster.wait;\n"
+                                   : barrier("sync 0;\n");
     case Kind::Vote:
       return lanes() + "bar.warp.sync %b#;\n";
     case Kind::Active:
@@ -616,12 +617,12 @@ std::string MicroProgram::as_ptx() const {
 
 machine::LaunchConfig MicroProgram::launch() const {
   machine::LaunchConfig config;
-  const std::uint8_t in_block = one_block() ? actors : shape == Shape::Pairs ? 2 : 1;
+  const std::uint8_t in_block = one_block() ? actors : in_pairs() ? 2 : 1;
   config.grid = {static_cast<unsigned>(actors / in_block)};
   const unsigned first_lanes = shape == Shape::Lanes ? 2 : 1; // of the first warp
   config.block = {some_lanes() ? (in_block - first_lanes) * isa::warp_size + 1 : in_block};
-  if (shape == Shape::Cluster) {
-    config.cluster = {actors};
+  if (of_cluster()) {
+    config.cluster = config.grid;
     config.explicit_cluster = true;
   }
   config.cooperative = shape == Shape::Cooperative;

@@ -31,6 +31,7 @@ enum class Shape : std::uint8_t {
   Pairs,       // blocks of two threads
   Warps,       // of one block: the first lane of each; the others have ended
   Lanes,       // of one block: two lanes of the first warp, and one of each other one
+  ClusterPairs // blocks of two threads, of one cluster
 };
 
 enum class Kind : std::uint8_t {
@@ -201,6 +202,8 @@ struct MicroProgram {
   model::ProgressModel progress{}; // which threads are owed to go on
 
   bool alike() const { return codes.size() == 1; }
+  bool in_pairs() const { return shape == Shape::Pairs || shape == Shape::ClusterPairs; }
+  bool of_cluster() const { return shape == Shape::Cluster || shape == Shape::ClusterPairs; }
   bool one_block() const { return shape == Shape::Block || some_lanes(); }
   /// Have other lanes ended before anybody does something?
   bool some_lanes() const { return shape == Shape::Warps || shape == Shape::Lanes; }

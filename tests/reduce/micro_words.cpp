@@ -214,7 +214,8 @@ std::string MicroProgram::as_words() const {
       "cooperative blocks",
       "threads in pairs",
       "warps",
-      "lanes of several warps"
+      "lanes of several warps",
+      "threads in pairs of a cluster"
   };
   std::string text = fmt::format("{} {}", actors, shapes[static_cast<std::size_t>(shape)]);
   if (arrivals != 0) {

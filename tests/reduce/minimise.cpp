@@ -71,7 +71,7 @@ std::vector<Case> smaller(const Case& found) {
       result.push_back({found.program, found.configuration.without(reduction)});
     }
   }
-  if (found.program.actors > 2 && found.program.alike() && found.program.shape != Shape::Pairs) {
+  if (found.program.actors > 2 && found.program.alike() && !found.program.in_pairs()) {
     result.push_back(found);
     --result.back().program.actors;
   }

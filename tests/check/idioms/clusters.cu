@@ -290,6 +290,24 @@ __global__ void mbarrier_asks_again() {
   }
 }
 
+// Bytes that are expected by who does not arrive may be expected of the next phase.
+//@ case: mbarrier-expected-late block 64
+//@ verdict: may-hang
+//@ finding: livelock
+__global__ void mbarrier_expected_late() {
+  __shared__ MBarrier barrier;
+  if (threadIdx.x == 0) {
+    barrier.init(1);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 16;" ::"r"(barrier.address()) : "memory");
+  } else if (threadIdx.x == 32) {
+    barrier.arrive();
+    barrier.wait(1);
+  }
+}
+
 // A block whose mbarrier others use must not end before they do.
 //@ case: mbarrier-of-second cluster 2
 //@ verdict: defect
@@ -327,6 +345,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("cluster-arrives-twice", cluster_arrives_twice),
       DEVICE_CASE("second-only-arrives", second_only_arrives),
       DEVICE_CASE("mbarrier-asks-again", mbarrier_asks_again),
+      DEVICE_CASE("mbarrier-expected-late", mbarrier_expected_late),
       DEVICE_CASE("mbarrier-of-second", mbarrier_of_second<false>),
       DEVICE_CASE("mbarrier-of-second-stays", mbarrier_of_second<true>),
       DEVICE_CASE("mbarrier", mbarrier),

@@ -178,6 +178,26 @@ __global__ void barrier_reset() {
 //@ finding: trap EXEC-TRAP
 __global__ void grid_sync() { cooperative_groups::this_grid().sync(); }
 
+// Who arrives again without having waited may be counted twice in one phase.
+//@ case: grid-arrives-twice cooperative
+//@ verdict: may-hang
+//@ finding: livelock
+__global__ void grid_arrives_twice() {
+  const auto grid = cooperative_groups::this_grid();
+  static_cast<void>(grid.barrier_arrive());
+  grid.sync();
+}
+// What lies between the arrival and the wait need not be over when others go on.
+//@ case: grid-arrives-early cooperative
+//@ verdict: terminates
+__global__ void grid_arrives_early() {
+  const auto grid = cooperative_groups::this_grid();
+  for (int i = 0; i < 2; ++i) {
+    auto token = grid.barrier_arrive();
+    grid.barrier_wait(static_cast<decltype(token)&&>(token));
+  }
+}
+
 // The last one to arrive does the rest, nobody waits.
 //@ case: last-block plain
 //@ verdict: terminates
@@ -505,6 +525,8 @@ int main(int argc, char** argv) {
       DEVICE_CASE("barrier-twice", barrier_twice),
       DEVICE_CASE("barrier-reset", barrier_reset),
       DEVICE_CASE("grid-sync", grid_sync),
+      DEVICE_CASE("grid-arrives-twice", grid_arrives_twice),
+      DEVICE_CASE("grid-arrives-early", grid_arrives_early),
       DEVICE_CASE("last-block", last_block),
       DEVICE_CASE("ticket-barrier", ticket_barrier),
       DEVICE_CASE("look-back-index", look_back_index),

@@ -41,6 +41,26 @@ TEST(Phases, WhoArrivesAgainHasToWaitFirst) {
   EXPECT_TRUE(phases.arrive(0, full, 1, 1));
 }
 
+TEST(Phases, AThreadThatPassesAgainIsKnownOnlyForTheFirstTime) {
+  Phases phases = initialised();
+  EXPECT_TRUE(phases.arrive(0, full, 0, 1));
+  EXPECT_TRUE(wait(phases, 1, full, 0, 1));
+  EXPECT_TRUE(phases.arrive(1, full, 1, 1)); // knows that 1 has passed
+  EXPECT_TRUE(wait(phases, 1, full, 0, 1));
+  EXPECT_TRUE(wait(phases, 2, full, 0, 1));
+  EXPECT_FALSE(phases.arrive(2, full, 1, 2)) << "1 may still have to ask the second time";
+}
+
+TEST(Phases, WhoExpectsBytesExpectsThemUntilItArrives) {
+  Phases phases = initialised();
+  EXPECT_TRUE(phases.arrive(0, full, 0, 0));
+  phases.note_expecting(0, full, true);
+  EXPECT_TRUE(phases.some_expecting(full));
+  EXPECT_FALSE(phases.some_expecting(empty));
+  phases.note_expecting(0, full, false);
+  EXPECT_FALSE(phases.some_expecting(full));
+}
+
 TEST(Phases, KnowledgePassesFromThoseWhoArriveToThoseWhoWait) {
   Phases phases = initialised();
   for (unsigned phase = 0; phase < 20; ++phase) { // also past the eighth, where numbers begin again
