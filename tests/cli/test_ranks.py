@@ -230,7 +230,8 @@ class Ranks(unittest.TestCase):
         """The report of three ranks that search when rank 0 is told to end; `stopped`: one of them stands still."""
         # One long search, without shorter ones before it.
         check = ["--ranks-per-machine=1", "--states-alone=0", "--max-time=200", "--schedules=0", "--max-states=100000000",
-                 "--no-straight", "--straight-after=100000000", "--no-data-order", "--progress-file=progress.json", "wide.cu"]
+                 "--no-straight", "--straight-after=100000000", "--no-data-order", "--one-order-after=100000000",
+                 "--progress-file=progress.json", "wide.cu"]
         (self.folder / "progress.json").unlink(missing_ok=True)
         pids, job = self.start_noted(3, check)
         try:
