@@ -343,55 +343,6 @@ private:
 
 } // namespace
 
-OutEdges::OutEdges(const ProgressGraph& graph, Team& team)
-    : first_(graph.states.size() + 2),
-      owed_by_(graph.states.size()),
-      edges_(graph.edges.size()),
-      targets_(graph.edges.size()) {
-  constexpr auto relaxed = std::memory_order_relaxed;
-  // Nobody else does anything if there is one member.
-  const auto next = [&, alone = team.members() == 1](std::uint32_t& counter) {
-    return alone ? counter++ : std::atomic_ref(counter).fetch_add(1, relaxed);
-  };
-  // Behind each state's place, so that it can count up to where the next one begins.
-  const std::span<const ShortEdge> all = graph.edges.all();
-  team.each(all.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t e = begin; e < end; ++e) {
-      next(first_[all[e].from + 2]);
-      if (const Rule owed = graph.edges.label(static_cast<EdgeId>(e)).owed; owed != Rule::None) {
-        const auto bit = static_cast<std::uint16_t>(1U << static_cast<unsigned>(owed));
-        const std::atomic_ref by(owed_by_[all[e].from]);
-        if ((by.load(relaxed) & bit) == 0) {
-          by.fetch_or(bit, relaxed);
-        }
-      }
-    }
-  });
-  for (std::size_t s = 0; s < graph.states.size(); ++s) {
-    first_[s + 2] += first_[s + 1];
-  }
-  team.each(all.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t e = begin; e < end; ++e) {
-      edges_[next(first_[all[e].from + 1])] = static_cast<EdgeId>(e);
-    }
-  });
-  team.each(graph.states.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
-    for (std::size_t s = begin; s < end; ++s) {
-      if (team.members() > 1) { // else they are
-        std::sort(edges_.data() + first_[s], edges_.data() + first_[s + 1]);
-      }
-      for (std::uint32_t at = first_[s]; at < first_[s + 1]; ++at) {
-        targets_[at] = all[edges_[at]].to;
-      }
-    }
-  });
-}
-
-OutEdges::OutEdges(const ProgressGraph& graph) {
-  Team alone(1);
-  *this = OutEdges(graph, alone);
-}
-
 std::vector<Demand> all_owed_in(const ProgressGraph& graph, const OutEdges& out, StateId s) {
   const std::span<const Demand> listed = graph.owed_in(s);
   std::vector<Demand> result(listed.begin(), listed.end());

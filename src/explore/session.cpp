@@ -250,11 +250,13 @@ Result<Search> attempted(
     const SearchPart& part
 ) {
   CheckRequest several = request;
-  // A beginning that is not worth making twice: others join where it takes longer than most.
+  // Small, and not worth making twice: others join where moves that cannot be taken back make it
+  // take longer than that.
   constexpr std::uint32_t times_alone = 4;
   const std::uint32_t limit = handover.options.max_states;
-  if (limit < request.options.max_states && limit <= times_alone * request.workers.states_alone) {
-    several.workers.states_alone = limit;
+  std::uint32_t& states_alone = several.workers.states_alone;
+  if (limit <= times_alone * states_alone) {
+    states_alone = std::max(states_alone, limit + limit / 4);
   }
   const auto settles = [&](const StateTable& table) {
     return plan.is_void(seen_in(table)) || is_beginning(request, handover.options, table);

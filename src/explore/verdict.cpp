@@ -81,7 +81,8 @@ public:
     std::future<std::string> an_end =
         std::async(team_.members() > 1 ? std::launch::async : std::launch::deferred, [this] {
           std::string end = replay_of_end();
-          if (options_.end_found && !end.empty() && graph_.states.size() >= large) {
+          if (options_.end_found && team_.members() > 1 && !end.empty() &&
+              graph_.states.size() >= large) {
             options_.end_found(end);
           }
           return end;

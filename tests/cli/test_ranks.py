@@ -230,7 +230,8 @@ class Ranks(unittest.TestCase):
         """The report of three ranks that search when rank 0 is told to end; `stopped`: one of them stands still."""
         # One long search, without shorter ones before it.
         check = ["--ranks-per-machine=1", "--states-alone=0", "--max-time=200", "--schedules=0", "--max-states=100000000",
-                 "--no-straight", "--straight-after=100000000", "--no-data-order", "--progress-file=progress.json", "wide.cu"]
+                 "--no-straight", "--straight-after=100000000", "--no-data-order", "--one-order-after=100000000",
+                 "--progress-file=progress.json", "wide.cu"]
         (self.folder / "progress.json").unlink(missing_ok=True)
         pids, job = self.start_noted(3, check)
         try:
@@ -308,9 +309,10 @@ class Ranks(unittest.TestCase):
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks at once, without a signal that they notice")
     def test_a_rank_that_dies_in_one_search_leaves_a_partial_verdict_and_no_orphan(self):
         check = ("--max-time=60", "--max-states=100000000", "--states-alone=0", "wide.cu")
-        for each, searches in ("1", "2"), ("3", "0"):  # it searches, or it has lent its processors
+        # It searches, it has lent its processors, it has done so and MPI is over.
+        for each, searches in (["--ranks-per-machine=1"], "2"), (["--ranks-per-machine=3"], "0"), ([], "0"):
             with self.subTest(each):
-                code, report = self.kill_a_rank(check=(f"--ranks-per-machine={each}", *check), searches=searches)
+                code, report = self.kill_a_rank(check=(*each, *check), searches=searches)
                 self.assertNotEqual(code, 0)
                 self.assertEqual(report["verdict"], "unknown")
                 self.assertFalse(report["complete"])
@@ -340,6 +342,20 @@ class Ranks(unittest.TestCase):
         self.assertTrue(any("--max-time" in limit for limit in report["limits"]), report)
         self.assertFalse(any("interrupted" in limit for limit in report["limits"]), report)
         self.assertNotIn("does not answer", self.said)
+
+    def test_an_interrupted_rank_0_says_what_it_has_found(self):
+        pids, job = self.start_noted(2, ["--max-time=60", "--max-states=100000000", "--schedules=0", "long.cu"])
+        try:
+            self.wait_for(lambda: len(descendants(pids["0"])) > 2)
+            time.sleep(1)
+            below = [p for pid in pids.values() for p in [pid, *descendants(pid)]]
+            os.kill(pids["0"], signal.SIGINT)
+            job.communicate(timeout=30)
+        finally:
+            job.kill()
+        report = json.loads((self.folder / "killed.json").read_text())
+        self.assertIn("the check was interrupted (SIGINT)", report["limits"])
+        self.assertEqual([p for p in below if alive(p)], [])
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_rank_0_dies_and_leaves_nobody_behind(self):

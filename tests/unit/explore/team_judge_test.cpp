@@ -1,8 +1,8 @@
 // A team of threads judges as one thread does, and as the judge without threads, on random graphs
 // large enough to be shared: mostly ways without a circle, threads that spin, a few circles.
 #include "explore/progress_graph.h"
-#include "reference_judge.h"
 
+#include "reference_judge.h"
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -91,6 +91,38 @@ TEST(TeamJudge, AgreesWithTheReference) {
     }
   }
   EXPECT_GT(endless, 0U);
+}
+
+TEST(OutEdges, AreSortedByTheirStates) {
+  std::mt19937 source(2);
+  for (const std::size_t states : {1, 3000, 8192, 40'000}) { // one range, and several
+    ProgressGraph graph;
+    graph.states.resize(states);
+    std::vector<std::vector<EdgeId>> expected(states);
+    std::vector<std::uint16_t> owed_by(states, 0);
+    const auto below = [&](std::size_t n) { return static_cast<std::uint32_t>(source() % n); };
+    for (EdgeId e = 0; e < 3 * states; ++e) { // some states have none
+      Edge edge{.from = below(states), .to = below(states)};
+      edge.owed = static_cast<Rule>(below(rule_count + 1));
+      graph.edges.push_back(edge);
+      expected[edge.from].push_back(e);
+      if (edge.owed != Rule::None) {
+        owed_by[edge.from] |= static_cast<std::uint16_t>(1U << static_cast<unsigned>(edge.owed));
+      }
+    }
+    for (const std::size_t members : {1, 4}) {
+      Team team(members);
+      const OutEdges out(graph, team);
+      for (StateId s = 0; s < states; ++s) {
+        ASSERT_TRUE(std::ranges::equal(out.of(s), expected[s]));
+        ASSERT_EQ(out.owed_by(s), owed_by[s]);
+        ASSERT_EQ(out.targets_of(s).size(), expected[s].size());
+        for (std::size_t n = 0; n < expected[s].size(); ++n) {
+          ASSERT_EQ(out.targets_of(s)[n], graph.edges.to(expected[s][n]));
+        }
+      }
+    }
+  }
 }
 
 TEST(Team, GoesThroughEverythingOnce) {
