@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace heddle::jit {
@@ -121,10 +122,12 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
   fs::create_directories(options_.cache, error);
   std::vector<std::string> command =
       {options_.compiler, kernel.name, state.image, state.shape.name()};
+  // Reading PTX takes longer than compiling a small kernel, and most modules have other kernels.
+  const bool alone = kernel.functions.size() == 1; // it calls nothing
   for (const auto& module : program.modules()) {
     command.push_back(fmt::format("{}.{}.{}.ptx", state.image, ::getpid(), command.size()));
     std::ofstream out(command.back(), std::ios::binary);
-    out << ptx::print(*module);
+    out << (alone ? ptx::print_alone(*module, *kernel.function) : ptx::print(*module));
     if (!out) {
       return;
     }
@@ -135,9 +138,26 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
     if (!done) {
       fmt::print(stderr, "heddle: {}\n", done.error().message);
     }
-  } else {
-    start_detached(command);
+  } else if (start_detached(command) && options_.one_processor) {
+    wait_for_image(state, kernel);
   }
+}
+
+/// Several times as long as compiling takes on an idle processor: somebody else may use it, too, or
+/// heddle-jit has died.
+void Tiers::wait_for_image(const State& state, const isa::Kernel& kernel) const {
+  const auto most =
+      std::chrono::milliseconds(std::min<std::uint64_t>(5'000, 250 + 2 * ops_of(kernel)));
+  const auto end = std::chrono::steady_clock::now() + most;
+  std::error_code error;
+  while (!fs::exists(state.image, error)) {
+    if (std::chrono::steady_clock::now() >= end) {
+      tell(kernel, "takes too long");
+      return;
+    }
+    std::this_thread::sleep_for(look_every);
+  }
+  tell(kernel, "has waited");
 }
 
 void Tiers::worked(
