@@ -56,12 +56,10 @@ bool guesses_badly(const isa::Kernel& kernel, std::uint64_t instructions) {
 }
 
 /// Thread instructions after which compiling is worth it: as much of the interpreter's time as
-/// about half of what compiling takes, which is 60 ms and 0.6 ms for each op; where lanes tell each
-/// other something, 1.2 ms, because such ops have many ways out of a region.
+/// about half of what compiling takes, which is 50 ms and 0.5 ms for each op (0.2 to 1.4).
 std::uint64_t hot_after(const isa::Kernel& kernel) {
   constexpr std::uint64_t per_millisecond = 1'500'000;
-  const std::uint64_t tenths = communicates(kernel) ? 6 : 3;
-  return per_millisecond * (30 + ops_of(kernel) * tenths / 10);
+  return per_millisecond * (25 + ops_of(kernel) / 4);
 }
 
 } // namespace
