@@ -61,7 +61,6 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const llvm::Module& module, st
          {"disable-cgp",
           "disable-machine-licm",
           "disable-machine-cse",
-          "disable-lsr",
           "disable-early-taildup",
           "disable-tail-duplicate",
           "disable-copyprop",
