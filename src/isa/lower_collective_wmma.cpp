@@ -130,10 +130,14 @@ void copy_matrix(
   const auto each = [&]<class Element, class Register>() {
     constexpr int per_register = sizeof(Register) / sizeof(Element);
     const std::uint64_t step = (f.by_columns ? stride : 1) * sizeof(Element);
-    for (int r = 0; r < op.count; ++r) {
+    std::uint64_t first[warp_size]; // a lane's elements lie in one line
+    for (int lane = 0; lane < warp_size; ++lane) {
+      first[lane] = f.offset(lane, 0, stride) / 8;
+    }
+    for (int r = 0; r < op.count; ++r, matrix += per_register * step) {
       Register* registers = exec.out<Register>(refs[r]);
       for (int lane = 0; lane < warp_size; ++lane) {
-        std::byte* p = matrix + f.offset(lane, r * per_register, stride) / 8;
+        std::byte* p = matrix + first[lane];
         if (per_register == 1 || !f.by_columns) {
           copy(p, registers + lane, sizeof(Register));
           continue;

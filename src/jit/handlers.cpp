@@ -6,9 +6,8 @@
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
 
-#include <map>
 #include <optional>
-#include <set>
+#include <vector>
 
 // handlers.S: the bitcode.
 extern "C" const char heddle_handlers_begin[];
@@ -37,20 +36,17 @@ Result<std::unique_ptr<llvm::Module>> Handlers::bitcode(llvm::LLVMContext& conte
 
 Result<Handlers> Handlers::load() {
   Handlers handlers;
-  llvm::LLVMContext context;
-  TRY(const auto module, handlers.bitcode(context));
-  std::set<std::string, std::less<>> known;
-  for (const llvm::Function& f : *module) {
-    if (f.hasExternalLinkage() && !f.isDeclaration()) {
-      known.emplace(f.getName());
-    }
-  }
   auto file = llvm::object::ObjectFile::createObjectFile("/proc/self/exe");
   if (!file) {
     return input_error(message(file.takeError()));
   }
   // Addresses in the file; where the program begins in memory is known from one of its own symbols.
-  std::map<std::string, std::set<std::uint64_t>, std::less<>> places;
+  struct Place {
+    std::uint64_t address = 0;
+    bool one = true;
+  };
+  std::unordered_map<std::string_view, Place> places;
+  std::vector<std::string_view> names; // each once
   std::optional<std::uint64_t> bias;
   for (const llvm::object::SymbolRef& symbol : file->getBinary()->symbols()) {
     auto name = symbol.getName();
@@ -62,24 +58,33 @@ Result<Handlers> Handlers::load() {
     }
     if (*name == "heddle_handlers_begin") {
       bias = reinterpret_cast<std::uintptr_t>(heddle_handlers_begin) - *address;
-    } else if (known.contains(std::string_view(*name))) {
-      places[name->str()].insert(*address);
+    }
+    auto type = symbol.getType();
+    if (!type || *type != llvm::object::SymbolRef::ST_Function) {
+      llvm::consumeError(type.takeError());
+      continue;
+    }
+    const auto [it, is_new] = places.try_emplace(std::string_view(*name), Place{*address});
+    it->second.one = it->second.one && it->second.address == *address;
+    if (is_new) {
+      names.emplace_back(*name);
     }
   }
   if (!bias) {
     return input_error("heddle-jit has no symbol table: it must not be stripped");
   }
-  for (const auto& [name, addresses] : places) {
-    if (addresses.size() == 1) {
-      handlers.names_.emplace(*addresses.begin() + *bias, name);
+  for (const std::string_view name : names) {
+    if (const Place& place = places.at(name); place.one) {
+      handlers.names_.emplace(place.address + *bias, name);
     }
   }
+  handlers.file_ = std::move(*file);
   return handlers;
 }
 
 std::string_view Handlers::name(isa::Handler handler) const {
   const auto it = names_.find(reinterpret_cast<std::uintptr_t>(handler));
-  return it != names_.end() ? std::string_view(it->second) : std::string_view();
+  return it != names_.end() ? it->second : std::string_view();
 }
 
 } // namespace heddle::jit

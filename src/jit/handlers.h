@@ -12,6 +12,7 @@
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Object/ObjectFile.h>
 
 #include <memory>
 #include <string>
@@ -25,13 +26,14 @@ public:
   /// Input error: this program has been stripped.
   static Result<Handlers> load();
 
-  /// The name of the handler if there is bitcode for it; empty: there is none.
+  /// The name of the handler; empty: that is unknown.
   std::string_view name(isa::Handler handler) const;
   /// All of the bitcode; functions are read when they are linked.
   Result<std::unique_ptr<llvm::Module>> bitcode(llvm::LLVMContext& context) const;
 
 private:
-  std::unordered_map<std::uintptr_t, std::string> names_; // of functions that have bitcode
+  llvm::object::OwningBinary<llvm::object::ObjectFile> file_; // this program
+  std::unordered_map<std::uintptr_t, std::string_view> names_;
 };
 
 } // namespace heddle::jit

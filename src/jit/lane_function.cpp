@@ -453,8 +453,8 @@ LaneFunctions::of(const isa::Code& code, std::uint32_t k, const RegisterMap& reg
   const isa::Op& op = code.ops[k];
   const std::string_view name = handlers_.name(op.execute);
   llvm::Function* handler = name.empty() ? nullptr : bitcode_.getFunction(llvm::StringRef(name));
-  if (handler == nullptr) {
-    return nullptr;
+  if (handler == nullptr || handler->isDeclaration() || !handler->hasExternalLinkage()) {
+    return nullptr; // prepare_main.cpp keeps no bitcode of it
   }
   const LaneOperands o = operands(code, k, registers);
   // What the function depends on: everything but which registers these are.

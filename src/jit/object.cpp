@@ -35,10 +35,10 @@ namespace heddle::jit {
 namespace {
 
 /// One of LLVM's options that have no other interface.
-template <class T> void set_option(const char* name, T value) {
+void set_option(const char* name, const char* value) {
   const auto& options = llvm::cl::getRegisteredOptions();
   if (const auto option = options.find(name); option != options.end()) {
-    static_cast<llvm::cl::opt<T>*>(option->second)->setValue(value);
+    option->second->addOccurrence(0, name, value);
   }
 }
 
@@ -53,9 +53,24 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const llvm::Module& module, st
     LLVMInitializeX86AsmParser(); // of inline assembler
     // How far the register allocator looks for places to split a value. By default it takes most of
     // the time and more than linear time, for code that is no better.
-    set_option("grow-region-complexity-budget", 100U);
-    // CodeGenPrepare takes up to a third of the time for code that is about as fast.
-    set_option("disable-cgp", true);
+    set_option("grow-region-complexity-budget", "100");
+    // CodeGenPrepare takes up to a third of the time for code that is about as fast. The others
+    // take a quarter of it, most of all because what they hoist out of the loop over groups, and
+    // what they share, has to live long and makes work for the register allocator.
+    for (const char* needless :
+         {"disable-cgp",
+          "disable-machine-licm",
+          "disable-machine-cse",
+          "disable-early-taildup",
+          "disable-tail-duplicate",
+          "disable-copyprop",
+          "disable-branch-fold",
+          "disable-peephole",
+          "disable-ssc"}) {
+      set_option(needless, "true");
+    }
+    set_option("enable-misched", "false");
+    set_option("x86-cmov-converter", "false");
     return true;
   }();
   (void)initialised;

@@ -28,6 +28,19 @@ void RegionBuilder::store_slot(std::uint32_t index) {
   b_.CreateStore(bits ? as_bits(value) : value, slot_place(group_slots_, index));
 }
 
+/// What a group that is behind a barrier has in slots, to its frame. All else is there.
+void RegionBuilder::write_slots(const std::vector<std::uint32_t>& indices) {
+  std::vector<Stored> stored;
+  for (const std::uint32_t index : indices) {
+    if (!stays_in_frame(index)) {
+      stored.push_back({index, std::uint64_t{slot_of(index)} * 8});
+    }
+  }
+  if (!stored.empty()) {
+    call_write(table_of(stored), group_slots_);
+  }
+}
+
 /// Of a group that has come to a barrier with a result. In the frame it finds its predicate if it
 /// has to come there once more, because the region is left before the barrier opens.
 void RegionBuilder::count_threads(std::uint32_t k) {
@@ -63,11 +76,11 @@ void RegionBuilder::take_count(std::uint32_t k, llvm::Value* opened) {
 /// where its slots have what does not stay in the frame.
 void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots) {
   llvm::BasicBlock* goes_on = ops_[k].kind == Kind::Leave ? arrivals_[k] : bodies_[k];
-  const auto unless_spilled = [&] {
+  const auto unless_spilled = [&](llvm::BasicBlock* on, llvm::BasicBlock* spilled) {
     b_.CreateCondBr(
-        b_.CreateICmpEQ(spill_, b_.getInt64(0)),
-        goes_on,
-        exit_block(k),
+        b_.CreateICmpEQ(spill(), b_.getInt64(0)),
+        on,
+        spilled,
         llvm::MDBuilder(b_.getContext()).createLikelyBranchWeights()
     );
   };
@@ -79,7 +92,7 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
   };
   if (from_slots && k == 0) { // no register has a value at the start
     way_in("start", isa::region_from_slots);
-    unless_spilled();
+    unless_spilled(goes_on, exit_block(k));
     from_slots = false;
   }
   if (!from_frame && !from_slots) {
@@ -87,6 +100,9 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
   }
   std::vector<std::uint32_t> live = registers_.live(k);
   std::erase_if(live, [&](std::uint32_t index) { return variables_[index] == nullptr; });
+  // The barrier's result is in no slot.
+  const bool counts = from_slots && is_reduction(k - 1) &&
+                      variables_[registers_.at(code_.ops[k - 1].d.offset())] != nullptr;
   llvm::BasicBlock* begin = block("begin" + llvm::Twine(k));
   llvm::PHINode* slots = llvm::PHINode::Create(b_.getPtrTy(), 2, "", begin);
   llvm::PHINode* opened = llvm::PHINode::Create(b_.getInt1Ty(), 2, "", begin);
@@ -94,7 +110,7 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
     llvm::BasicBlock* enter = way_in("enter", k);
     // Behind the next barrier it finds there what has not changed until then.
     llvm::Value* of_block =
-        b_.CreateICmpNE(first_group_, llvm::ConstantPointerNull::get(b_.getPtrTy()));
+        b_.CreateICmpNE(first_group(), llvm::ConstantPointerNull::get(b_.getPtrTy()));
     llvm::Value* to = b_.CreateSelect(of_block, group_slots_, entry_slots_);
     if (llvm::Value* irregular = read_registers(live, to)) {
       b_.CreateCondBr(irregular, refuse_, begin, unlikely());
@@ -107,21 +123,27 @@ void RegionBuilder::emit_entry(std::uint32_t k, bool from_frame, bool from_slots
   if (from_slots) {
     llvm::BasicBlock* behind = way_in("behind", k | isa::region_from_slots);
     slots->addIncoming(group_slots_, behind);
-    opened->addIncoming(b_.CreateICmpNE(spill_, b_.getInt64(2)), behind);
-    b_.CreateBr(begin);
+    opened->addIncoming(b_.CreateICmpNE(spill(), b_.getInt64(2)), behind);
+    if (counts) {
+      b_.CreateBr(begin);
+    } else {
+      llvm::BasicBlock* spilled = block("spilled" + llvm::Twine(k));
+      unless_spilled(begin, spilled);
+      b_.SetInsertPoint(spilled);
+      write_slots(live);
+      finish(op_pointer(k));
+    }
   }
   b_.SetInsertPoint(begin);
   for (const std::uint32_t index : live) {
     load_slot(slots, index);
   }
-  if (!from_slots) {
+  if (!counts) {
     b_.CreateBr(goes_on);
     return;
   }
-  if (is_reduction(k - 1) && variables_[registers_.at(code_.ops[k - 1].d.offset())] != nullptr) {
-    take_count(k - 1, opened);
-  }
-  unless_spilled();
+  take_count(k - 1, opened);
+  unless_spilled(goes_on, exit_block(k));
 }
 
 /// A group of a block has come to a barrier or its end: the next one has its turn.
@@ -134,7 +156,7 @@ void RegionBuilder::emit_arrival(std::uint32_t k) {
   b_.SetInsertPoint(other);
   llvm::Value* is_first = b_.CreateICmpEQ(others, b_.getInt32(~0U));
   llvm::Value* of_block =
-      b_.CreateICmpNE(first_group_, llvm::ConstantPointerNull::get(b_.getPtrTy()));
+      b_.CreateICmpNE(first_group(), llvm::ConstantPointerNull::get(b_.getPtrTy()));
   b_.CreateCondBr(b_.CreateAnd(is_first, of_block), first, exit_block(k));
   b_.SetInsertPoint(first);
   b_.CreateStore(b_.getInt32(k), arrived_);
@@ -166,7 +188,8 @@ void RegionBuilder::emit_next_group() {
     b_.CreateStore(b_.getInt64(0), executed_);
     llvm::Value* next = at(b_.CreateLoad(b_.getPtrTy(), group_), sizeof(isa::RegionGroup));
     b_.CreateStore(next, group_);
-    b_.CreateCondBr(b_.CreateICmpNE(next, groups_end_), head_, all);
+    llvm::Value* groups_end = field(offsetof(RegionContext, groups_end), b_.getPtrTy());
+    b_.CreateCondBr(b_.CreateICmpNE(next, groups_end), head_, all);
     b_.SetInsertPoint(all);
   };
   b_.SetInsertPoint(ended_);
@@ -182,15 +205,11 @@ void RegionBuilder::emit_next_group() {
   llvm::Value* barrier = b_.CreateLoad(b_.getInt32Ty(), arrived_);
   b_.CreateCondBr(b_.CreateICmpSLT(left, b_.getInt64(0)), stay, open, unlikely());
   b_.SetInsertPoint(stay);
-  finish(b_.CreateGEP(
-      b_.getInt8Ty(),
-      ops_pointer_,
-      b_.CreateMul(b_.CreateZExt(barrier, i64), b_.getInt64(op_bytes))
-  ));
+  finish(op_pointer(barrier));
   b_.SetInsertPoint(open);
   set_field(offsetof(RegionContext, counted), b_.CreateLoad(i64, counted_));
   b_.CreateStore(b_.getInt64(0), counted_);
-  b_.CreateStore(first_group_, group_);
+  b_.CreateStore(first_group(), group_);
   llvm::Value* behind = b_.CreateAdd(barrier, b_.getInt32(1));
   b_.CreateStore(b_.CreateOr(behind, b_.getInt32(isa::region_from_slots)), begin_);
   b_.CreateStore(b_.getInt32(~0U), arrived_);

@@ -188,12 +188,17 @@ llvm::GlobalVariable* RegionBuilder::lay_down(const std::vector<std::uint32_t>& 
   return table_of(stored);
 }
 
-/// To the frame, for all lanes of the group: isa::write_registers().
+/// To the frame, for all lanes of the group.
 void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
   if (indices.empty()) {
     return;
   }
   llvm::GlobalVariable* table = lay_down(indices);
+  call_write(table, exit_values_);
+}
+
+/// isa::write_registers().
+void RegionBuilder::call_write(llvm::GlobalVariable* table, llvm::Value* values) {
   llvm::Type* pointer = b_.getPtrTy();
   llvm::FunctionType* type = llvm::FunctionType::get(
       b_.getVoidTy(),
@@ -203,7 +208,7 @@ void RegionBuilder::write_registers(const std::vector<std::uint32_t>& indices) {
   llvm::CallInst* call = b_.CreateCall(
       type,
       field(offsetof(RegionContext, write), pointer),
-      {table, frame(), exit_values_, first_lane(), b_.CreateZExt(mask_, b_.getInt32Ty())}
+      {table, frame(), values, first_lane(), b_.CreateZExt(mask_, b_.getInt32Ty())}
   );
   call->addFnAttr(llvm::Attribute::Cold);
 }
@@ -323,7 +328,6 @@ void RegionBuilder::emit_prologue() {
   group_ = b_.CreateAlloca(pointer);
   begin_ = b_.CreateAlloca(i32);
   arrived_ = b_.CreateAlloca(i32);
-  ops_pointer_ = field(offsetof(RegionContext, ops), pointer);
   constants_ = field(offsetof(RegionContext, constants), pointer);
   ranges_ = field(offsetof(RegionContext, ranges), pointer);
   behind_ = field(offsetof(RegionContext, behind), i64);
@@ -335,9 +339,6 @@ void RegionBuilder::emit_prologue() {
   access_.local_stride = field(offsetof(RegionContext, local_stride), i64);
   access_.local_bytes = field(offsetof(RegionContext, local_bytes), i64);
   local_base_ = b_.CreateTrunc(field(offsetof(RegionContext, local_base), i64), i32);
-  first_group_ = field(offsetof(RegionContext, first_group), pointer);
-  groups_end_ = field(offsetof(RegionContext, groups_end), pointer);
-  spill_ = field(offsetof(RegionContext, spill), i64);
   whole_fuel_ = field(offsetof(RegionContext, fuel), i64);
   b_.CreateStore(b_.getInt64(0), total_);
   b_.CreateStore(b_.getInt64(0), counted_);
@@ -385,7 +386,6 @@ void RegionBuilder::emit_prologue() {
 /// What differs from group to group.
 void RegionBuilder::emit_head() {
   b_.SetInsertPoint(head_);
-  llvm::Type* i64 = b_.getInt64Ty();
   llvm::Type* i32 = b_.getInt32Ty();
   llvm::Type* pointer = b_.getPtrTy();
   this_group_ = b_.CreateLoad(pointer, group_);
@@ -416,11 +416,7 @@ void RegionBuilder::emit_head() {
   note_wrong_guess();
   b_.CreateBr(nowhere_);
   b_.SetInsertPoint(nowhere_);
-  finish(b_.CreateGEP(
-      b_.getInt8Ty(),
-      ops_pointer_,
-      b_.CreateMul(b_.CreateZExt(begin, i64), b_.getInt64(op_bytes))
-  ));
+  finish(op_pointer(begin));
 }
 
 void RegionBuilder::emit_entries(const std::vector<std::uint32_t>& entries) {

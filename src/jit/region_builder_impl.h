@@ -172,6 +172,8 @@ private:
   llvm::GlobalVariable* table_of(const std::vector<Stored>& registers);
   llvm::GlobalVariable* lay_down(const std::vector<std::uint32_t>& indices);
   void write_registers(const std::vector<std::uint32_t>& indices);
+  void write_slots(const std::vector<std::uint32_t>& indices);
+  void call_write(llvm::GlobalVariable* table, llvm::Value* values);
   llvm::Value* interpret_seldom(std::uint32_t k, const std::vector<std::uint32_t>& inputs);
   llvm::Value* read_registers(const std::vector<std::uint32_t>& indices, llvm::Value* to);
   void finish(llvm::Value* answer);
@@ -269,7 +271,17 @@ private:
     return b_.CreateBitCast(bits, lanes_.widened(b_.getInt1Ty()));
   }
   llvm::Value* as_bits(llvm::Value* mask) { return b_.CreateBitCast(mask, bits_type()); }
-  llvm::Value* op_pointer(std::uint32_t k) { return at(ops_pointer_, k * op_bytes); }
+  /// Wanted where the region is left or calls handlers: a register for it would cost more.
+  llvm::Value* op_pointer(std::uint32_t k) {
+    return at(field(offsetof(RegionContext, ops), b_.getPtrTy()), k * op_bytes);
+  }
+  llvm::Value* op_pointer(llvm::Value* k) { // i32
+    llvm::Value* distance = b_.CreateMul(b_.CreateZExt(k, b_.getInt64Ty()), b_.getInt64(op_bytes));
+    llvm::Value* ops = field(offsetof(RegionContext, ops), b_.getPtrTy());
+    return b_.CreateGEP(b_.getInt8Ty(), ops, distance);
+  }
+  llvm::Value* spill() { return field(offsetof(RegionContext, spill), b_.getInt64Ty()); }
+  llvm::Value* first_group() { return field(offsetof(RegionContext, first_group), b_.getPtrTy()); }
   llvm::MDNode* unlikely() {
     return llvm::MDBuilder(b_.getContext()).createUnlikelyBranchWeights();
   }
@@ -325,13 +337,9 @@ private:
   llvm::AllocaInst* arrived_ = nullptr;
   llvm::AllocaInst* barriers_ = nullptr;
   llvm::AllocaInst* counted_ = nullptr; // threads, by a barrier with a result
-  llvm::Value* first_group_ = nullptr;
-  llvm::Value* groups_end_ = nullptr;
-  llvm::Value* spill_ = nullptr;
-  llvm::Value* whole_fuel_ = nullptr; // of a group
+  llvm::Value* whole_fuel_ = nullptr;   // of a group
   // Fields of the context and of the group.
   llvm::Value* context_ = nullptr;
-  llvm::Value* ops_pointer_ = nullptr;
   llvm::Value* constants_ = nullptr;
   llvm::Value* this_group_ = nullptr;
   llvm::Value* group_slots_ = nullptr;

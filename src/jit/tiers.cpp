@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace heddle::jit {
@@ -55,12 +56,10 @@ bool guesses_badly(const isa::Kernel& kernel, std::uint64_t instructions) {
 }
 
 /// Thread instructions after which compiling is worth it: as much of the interpreter's time as
-/// about half of what compiling takes, which is 60 ms and 0.6 ms for each op; where lanes tell each
-/// other something, 1.2 ms, because such ops have many ways out of a region.
+/// about half of what compiling takes, which is 50 ms and 0.5 ms for each op (0.2 to 1.4).
 std::uint64_t hot_after(const isa::Kernel& kernel) {
   constexpr std::uint64_t per_millisecond = 1'500'000;
-  const std::uint64_t tenths = communicates(kernel) ? 6 : 3;
-  return per_millisecond * (30 + ops_of(kernel) * tenths / 10);
+  return per_millisecond * (25 + ops_of(kernel) / 4);
 }
 
 } // namespace
@@ -121,10 +120,12 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
   fs::create_directories(options_.cache, error);
   std::vector<std::string> command =
       {options_.compiler, kernel.name, state.image, state.shape.name()};
+  // Reading PTX takes longer than compiling a small kernel, and most modules have other kernels.
+  const bool alone = kernel.functions.size() == 1; // it calls nothing
   for (const auto& module : program.modules()) {
     command.push_back(fmt::format("{}.{}.{}.ptx", state.image, ::getpid(), command.size()));
     std::ofstream out(command.back(), std::ios::binary);
-    out << ptx::print(*module);
+    out << (alone ? ptx::print_alone(*module, *kernel.function) : ptx::print(*module));
     if (!out) {
       return;
     }
@@ -135,9 +136,26 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
     if (!done) {
       fmt::print(stderr, "heddle: {}\n", done.error().message);
     }
-  } else {
-    start_detached(command);
+  } else if (start_detached(command) && options_.one_processor) {
+    wait_for_image(state, kernel);
   }
+}
+
+/// Several times as long as compiling takes on an idle processor: somebody else may use it, too, or
+/// heddle-jit has died.
+void Tiers::wait_for_image(const State& state, const isa::Kernel& kernel) const {
+  const auto most =
+      std::chrono::milliseconds(std::min<std::uint64_t>(5'000, 250 + 2 * ops_of(kernel)));
+  const auto end = std::chrono::steady_clock::now() + most;
+  std::error_code error;
+  while (!fs::exists(state.image, error)) {
+    if (std::chrono::steady_clock::now() >= end) {
+      tell(kernel, "takes too long");
+      return;
+    }
+    std::this_thread::sleep_for(look_every);
+  }
+  tell(kernel, "has waited");
 }
 
 void Tiers::worked(

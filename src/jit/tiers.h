@@ -6,9 +6,11 @@
 // A kernel whose image is in the cache gets it at its first turn. Otherwise, once its threads have
 // executed so many instructions that compiling is worth it, heddle-jit is started in a process of
 // its own that nobody waits for; the interpreter goes on, and looks now and then whether the image
-// has come. A kernel that cannot be compiled costs one such process, once: the empty image that
-// heddle-jit leaves says so. Nothing here changes what a program computes, so failures are silent,
-// except with When::Always, which is for tests: there, a kernel waits for its image.
+// has come. With one processor the interpreter would take the compiler's time, and does a tenth of
+// what compiled code does in the same time: there the kernel waits, for a bounded time. A kernel
+// that cannot be compiled costs one such process, once: the empty image that heddle-jit leaves says
+// so. Nothing here changes what a program computes, so failures are silent, except with
+// When::Always, which is for tests: there, a kernel waits for its image.
 //
 // The first image takes for granted what is likely of the threads of a warp (launch_shape.h). Where
 // that is wrong too often, another one without guesses takes its place.
@@ -40,6 +42,7 @@ public:
     std::string compiler; // path of heddle-jit
     std::string cache;    // folder; made if need be
     LaunchShape::Watch watch = LaunchShape::Watch::Nothing;
+    bool one_processor = false; // heddle-jit has no other than that of the interpreter
   };
   explicit Tiers(Options options);
 
@@ -71,6 +74,7 @@ private:
   std::string image_of(const isa::Kernel& kernel, const LaunchShape& shape) const;
   bool install(State& state, const isa::Kernel& kernel);
   void request(State& state, const isa::Program& program, const isa::Kernel& kernel);
+  void wait_for_image(const State& state, const isa::Kernel& kernel) const;
   /// Of a State that has a shape: the image from the cache, or at once if all are to have one.
   void begin(State& state, const isa::Program& program, const isa::Kernel& kernel);
 

@@ -19,6 +19,8 @@ Result<std::unique_ptr<Module>> parse(std::string_view text, std::string_view na
 
 /// The module as PTX text; parse(print(m)) equals m but for text positions.
 std::string print(const Module& module);
+/// The same with the body of one function; all others are declared.
+std::string print_alone(const Module& module, const Function& function);
 std::string print(const Module& module, const Function& function, const Instruction& instruction);
 
 } // namespace heddle::ptx

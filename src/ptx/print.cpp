@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -21,7 +22,8 @@ class Printer {
 public:
   explicit Printer(const Module& module) : module_(module) {}
 
-  std::string module() {
+  /// With the bodies of functions that are wanted; the others are only declared.
+  std::string module(const std::function<bool(const Function&)>& wanted) {
     line(".version {}.{}", module_.version_major, module_.version_minor);
     std::string target = module_.target;
     for (const std::string& option : module_.target_options) {
@@ -40,7 +42,7 @@ public:
       line(".file {} \"{}\"", index, path);
     }
     for (const auto& function : module_.functions) {
-      if (!function->entry || !function->defined) {
+      if (!function->entry || !function->defined || !wanted(*function)) {
         header(*function);
         out_ += ";\n";
       }
@@ -50,7 +52,7 @@ public:
       out_ += ";\n";
     }
     for (const auto& function : module_.functions) {
-      if (function->defined) {
+      if (function->defined && wanted(*function)) {
         definition(*function);
       }
     }
@@ -513,7 +515,11 @@ private:
 } // namespace
 
 std::string print(const Module& module) {
-  return Printer(module).module();
+  return Printer(module).module([](const Function&) { return true; });
+}
+
+std::string print_alone(const Module& module, const Function& function) {
+  return Printer(module).module([&function](const Function& f) { return &f == &function; });
 }
 
 std::string print(const Module& module, const Function& function, const Instruction& instruction) {

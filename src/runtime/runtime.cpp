@@ -1,6 +1,7 @@
 // Implements runtime.h.
 #include "runtime/runtime.h"
 
+#include "base/processors.h"
 #include "explore/explorer.h"
 #include "jit/tiers.h"
 #include "machine/engine.h"
@@ -88,6 +89,7 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     using Watch = jit::LaunchShape::Watch;
     jit::Tiers::Options tiers{config.compile, config.compiler, config.compiled};
     tiers.watch = config.races ? Watch::Shared : config.unwritten ? Watch::All : Watch::Nothing;
+    tiers.one_processor = usable_processors() == 1;
     options.worked = [tiers = std::make_shared<jit::Tiers>(
                           std::move(tiers)
                       )](const machine::Grid& grid, std::uint64_t executed) {

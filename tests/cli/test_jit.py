@@ -82,11 +82,11 @@ class Compiled(unittest.TestCase):
         return subprocess.run([HEDDLE, "run", *flags, cls.program, *arguments], env=environment, capture_output=True, text=True,
                               timeout=120)
 
-    def run_with(self, cache, compiler):
+    def run_with(self, cache, compiler, **options):
         """The program by itself, with a compiler of our own."""
         environment = {**os.environ, "LD_LIBRARY_PATH": str(LIBRARIES), "HEDDLE_JIT": "hot", "HEDDLE_JIT_SHOW": "tiers",
                        "HEDDLE_JIT_CACHE": str(cache), "HEDDLE_JIT_COMPILER": str(compiler)}
-        return subprocess.run([self.program], env=environment, capture_output=True, text=True, timeout=120)
+        return subprocess.run([self.program], env=environment, capture_output=True, text=True, timeout=120, **options)
 
     def script(self, text):
         path = pathlib.Path(tempfile.mkdtemp(dir=self.folder.name)) / "compiler"
@@ -109,6 +109,17 @@ class Compiled(unittest.TestCase):
         self.assertEqual(second.stdout, expected)
         self.assertIn("installed", second.stderr)
         self.assertNotIn("requested", second.stderr)
+
+    def test_one_processor_is_left_to_the_compiler(self):
+        def on_one_processor():
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+        for name, text, said in (("waits", 'sleep 0.2\n: > "$2.new"; mv "$2.new" "$2"\n', "has waited"), ("not for ever", "exit 1\n", "takes too long")):
+            with self.subTest(name):
+                done = self.run_with(self.new_cache(), self.script(text), preexec_fn=on_one_processor)
+                self.assertEqual((done.stdout, done.returncode), (self.expected, 0))
+                self.assertIn("requested", done.stderr)
+                self.assertIn(said, done.stderr)
 
     def test_always_waits_for_the_compiler(self):
         done = self.run_tool(self.new_cache(), "--jit=always")

@@ -395,6 +395,24 @@ TEST(Print, OneInstruction) {
   EXPECT_EQ(print(*m, f, f.body[0]), "@!%p ld.shared.v2.u32 {%r0, %r1}, [s+4];");
 }
 
+TEST(Print, OneFunctionAlone) {
+  const auto m = must_parse(
+      ".version 9.0\n.target sm_90\n.address_size 64\n"
+      ".func (.param .b32 o) f(.param .b32 a)\n{ st.param.b32 [o], 7; ret; }\n"
+      ".visible .global .align 8 .u64 table[2] = {f, other};\n"
+      ".visible .entry other(.param .u64 p)\n{ trap; }\n"
+      ".visible .entry k(.param .u64 p)\n{ .reg .b64 %d; ld.param.u64 %d, [p]; ret; }\n"
+  );
+  const auto alone = must_parse(print_alone(*m, *m->find_function("k")));
+  ASSERT_EQ(alone->functions.size(), 3U);
+  EXPECT_FALSE(alone->find_function("f")->defined);
+  EXPECT_FALSE(alone->find_function("other")->defined);
+  EXPECT_EQ(alone->find_function("other")->parameters.size(), 1U);
+  EXPECT_TRUE(alone->find_function("k")->defined);
+  EXPECT_EQ(alone->find_function("k")->body.size(), 2U);
+  EXPECT_EQ(alone->variables.size(), 1U);
+}
+
 TEST(Equal, SeesDifferences) {
   auto a = must_parse(kernel(".reg .b32 %r<2>;\nadd.u32 %r0, %r1, 1;"));
   auto b = must_parse(kernel(".reg .b32 %r<2>;\nadd.u32 %r0, %r1, 2;"));
