@@ -145,7 +145,7 @@ void Tiers::request(State& state, const isa::Program& program, const isa::Kernel
 /// heddle-jit has died.
 void Tiers::wait_for_image(const State& state, const isa::Kernel& kernel) const {
   const auto most =
-      std::chrono::milliseconds(std::min<std::uint64_t>(5'000, 250 + 2 * ops_of(kernel)));
+      std::chrono::milliseconds(std::min<std::uint64_t>(5'000, 1'000 + 4 * ops_of(kernel)));
   const auto end = std::chrono::steady_clock::now() + most;
   std::error_code error;
   while (!fs::exists(state.image, error)) {
