@@ -33,6 +33,7 @@ enum class Mutant : std::uint8_t {
   PlacesOfFirstLane,          // … for all lanes that stand there if it is for the first
   MoversUnwatched,            // nobody looks whether others access what is open
   MoversForgetEnds,           // a thread that ends closes what it has opened
+  MoversForgetStarts,         // blocks that start at once meet nothing that is open
   EarlyUpdates,               // updates come at once like stores
   EarlyFencesThatTell,        // so do fences that pass something on
   EarlyUnwatched,             // nobody looks whether the host or a copy sees what comes at once
@@ -51,6 +52,7 @@ enum class Mutant : std::uint8_t {
   NeighboursArrivalsWait,     // a block that has only arrived has met its visitors
   StraightForgetsCircles,     // a circle does not end a search with blocks that start at once
   StraightForgetsCommands,    // nobody chooses by what a copy brings
+  StraightForgetsGrid,        // whoever waits for the grid goes on when somebody moves next
   StraightCommandsCommute,    // commands of different streams commute, wherever they go
   LastOnesTwo,                // the last two of several clusters matter: any two stand for all
   LastOnesUntried,            // clusters do later what they do at first
@@ -98,6 +100,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::PlacesOfFirstLane, "places", "of-first-lane"},
     {Mutant::MoversUnwatched, "movers", "unwatched"},
     {Mutant::MoversForgetEnds, "movers", "forget-ends"},
+    {Mutant::MoversForgetStarts, "movers", "forget-starts"},
     {Mutant::EarlyUpdates, "early-writes", "updates"},
     {Mutant::EarlyFencesThatTell, "early-writes", "fences-that-tell"},
     {Mutant::EarlyUnwatched, "early-writes", "unwatched"},
@@ -116,6 +119,7 @@ inline constexpr auto mutant_names = std::to_array<MutantName>({
     {Mutant::NeighboursArrivalsWait, "neighbours", "arrivals-wait"},
     {Mutant::StraightForgetsCircles, "straight", "forgets-circles"},
     {Mutant::StraightForgetsCommands, "straight", "forgets-commands"},
+    {Mutant::StraightForgetsGrid, "straight", "forgets-grid"},
     {Mutant::StraightCommandsCommute, "straight", "commands-commute"},
     {Mutant::LastOnesTwo, "straight", "last-ones-two"},
     {Mutant::LastOnesUntried, "straight", "last-ones-untried"},

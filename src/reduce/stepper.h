@@ -438,6 +438,7 @@ private:
   Operation classify_library_op(const Lane& at, Operation as) const;
   std::uint64_t grid_barrier(const Work& work) const;
   void settle_grid(std::size_t n, std::uint64_t before);
+  void settle_grid_outside_of_moves(std::size_t n, std::uint64_t before);
   bool asks_in_vain(const Lane& at, const PhaseOp& op, unsigned phase) const;
   bool waits_for_phase(const Lane& at) const;
 
@@ -565,6 +566,7 @@ private:
     Thread                          // of the moving thread
   };
   void meet_open(const Move& move, std::span<const MadeAccess> made, Whose whose);
+  void meet_open_since(std::size_t n, std::size_t made_before);
   void replace_image(std::size_t n, std::size_t cluster, const Image* image);
   static void set_image(Work& work, std::size_t cluster, const Image* image);
   static void add_images(HashSum& state, const Work& work, const Hash128& images);

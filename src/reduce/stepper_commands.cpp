@@ -285,6 +285,7 @@ void Stepper::make_ready(std::size_t n) {
   }
   before = some != count ? memory_use() : MemoryUse{};
   Starts starts;
+  const std::uint64_t barrier_before = grid_barrier(work);
   for (std::size_t c = 0; c < count && !under_way_.failure; ++c) {
     if (!fits(c)) {
       return;
@@ -315,6 +316,7 @@ void Stepper::make_ready(std::size_t n) {
       start_at_once(n, c);
     }
   }
+  settle_grid_outside_of_moves(n, barrier_before);
 }
 
 /// Does whatever nobody can choose about: readiness, completion, records and orders.

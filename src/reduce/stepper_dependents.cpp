@@ -108,6 +108,8 @@ void Stepper::leave_grid_wait(std::size_t n) {
   work.grids_over = true;
   log_.push_back({.kind = Log::Kind::GridsOver, .work = static_cast<std::uint32_t>(n)});
   Starts starts;
+  const std::uint64_t barrier_before = grid_barrier(work);
+  const std::size_t made_before = access_monitor_.made().size();
   for (std::size_t c = 0; c < work.images.size() && !under_way_.failure; ++c) {
     if (work.images[c]->ended) {
       continue;
@@ -126,6 +128,8 @@ void Stepper::leave_grid_wait(std::size_t n) {
       find_start(work, c, starts);
     }
   }
+  meet_open_since(n, made_before);
+  settle_grid_outside_of_moves(n, barrier_before);
 }
 
 /// What a command other than a grid submits yet is not known: it counts as if it were one. Grids

@@ -319,6 +319,9 @@ void Stepper::meet_open(const Move& move, std::span<const MadeAccess> made, Whos
       continue;
     }
     for (std::size_t c = 0; c < work.images.size(); ++c) {
+      if (work.images[c] == nullptr) {
+        continue; // it is being made
+      }
       const Image& image = *work.images[c];
       for (std::size_t t = 0; (image.open_places & places) != 0 && t < image.parts.size(); ++t) {
         if (image.parts[t] == nullptr || image.parts[t]->open.empty()) {
@@ -331,6 +334,16 @@ void Stepper::meet_open(const Move& move, std::span<const MadeAccess> made, Whos
         }
       }
     }
+  }
+}
+
+/// The same of what clusters of a work have accessed without a move of theirs, behind so many
+/// accesses.
+void Stepper::meet_open_since(std::size_t n, std::size_t made_before) {
+  Move nobodys;
+  nobodys.work = n;
+  if (!mutant_is(Mutant::MoversForgetStarts)) {
+    meet_open(nobodys, std::span(access_monitor_.made()).subspan(made_before), Whose::Anybody);
   }
 }
 

@@ -399,6 +399,18 @@ void Stepper::settle_grid(std::size_t n, std::uint64_t before) {
   }
 }
 
+/// Clusters have gone on without a move of theirs, from when the barrier of the grid was `before`.
+void Stepper::settle_grid_outside_of_moves(std::size_t n, std::uint64_t before) {
+  const Work& work = *works_[n];
+  if (under_way_.failure || !options_.phases || !work.kernel() || !work.cooperative() ||
+      mutant_is(Mutant::StraightForgetsGrid)) {
+    return;
+  }
+  const std::size_t made_before = access_monitor_.made().size();
+  settle_grid(n, before);
+  meet_open_since(n, made_before);
+}
+
 // --- Knowledge -----------------------------------------------------------------------------------
 
 /// The lanes are about to make an atomic exchange of shared memory in an order that the search

@@ -110,10 +110,12 @@ void Stepper::find_start(Work& work, std::size_t c, Starts& known) {
 void Stepper::start_at_once(std::size_t n, std::size_t c) {
   Work& work = *works_[n];
   const Mark here = mark();
+  const std::size_t made_before = access_monitor_.made().size();
   load(work, c);
   work.progress[c].made = true;
   settle(work, c);
   capture(n, c);
+  meet_open_since(n, made_before);
   if (!under_way_.failure && work.images[c]->ended) {
     undo_to(here);
     work.loaded[c] = nullptr;
