@@ -198,6 +198,22 @@ __global__ void grid_arrives_early() {
   }
 }
 
+// Behind the meeting any of the blocks may be the first.
+//@ case: behind-the-meeting cooperative 6
+//@ verdict: may-hang
+//@ finding: deadlock
+__global__ void behind_the_meeting() {
+  cooperative_groups::this_grid().sync();
+  const int found = generation.load(memory_order_relaxed);
+  if (blockIdx.x == 0) {
+    generation.store(1, memory_order_relaxed);
+  }
+  cursor.exchange(static_cast<int>(blockIdx.x));
+  if (found == 1 && blockIdx.x == gridDim.x - 1) {
+    asm volatile("bar.sync 1, 64;");
+  }
+}
+
 // The last one to arrive does the rest, nobody waits.
 //@ case: last-block plain
 //@ verdict: terminates
@@ -527,6 +543,7 @@ int main(int argc, char** argv) {
       DEVICE_CASE("grid-sync", grid_sync),
       DEVICE_CASE("grid-arrives-twice", grid_arrives_twice),
       DEVICE_CASE("grid-arrives-early", grid_arrives_early),
+      DEVICE_CASE("behind-the-meeting", behind_the_meeting),
       DEVICE_CASE("last-block", last_block),
       DEVICE_CASE("ticket-barrier", ticket_barrier),
       DEVICE_CASE("look-back-index", look_back_index),
