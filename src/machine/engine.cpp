@@ -348,7 +348,8 @@ Engine::Task Engine::pick() {
 }
 
 void Engine::perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mutex>& lock) {
-  performing_ = options_.one_at_a_time;
+  // With a seed several host threads may wait, and they have one Exec.
+  performing_ = options_.one_at_a_time || (random_ && task.resident != nullptr);
   if (task.resident != nullptr) {
     run_cluster(task.resident, exec, lock);
     performing_ = false;

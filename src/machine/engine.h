@@ -141,7 +141,7 @@ private:
                                 // that wait in here
   bool host_function_runs_ = false;
   std::atomic<bool> probing_{false};     // written under the lock
-  bool performing_ = false;              // with one_at_a_time: a task is under way
+  bool performing_ = false; // with one_at_a_time a task, with a seed a cluster is under way
   std::optional<Random> random_;         // with a seed
   std::unique_ptr<isa::Exec> host_exec_; // with a seed: of the host thread that does the work
   std::vector<std::thread> threads_;
