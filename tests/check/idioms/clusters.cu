@@ -2,6 +2,7 @@
 //
 // N is the number of threads of one block (two warps need 64), or of blocks of one cluster.
 #include "cases.h"
+#include "mbarrier.h"
 
 #include <cooperative_groups.h>
 
@@ -82,26 +83,6 @@ static int run_two_clusters(Setup) {
 }
 
 // --- The shared memory of a neighbour --------------------------------------------------------------------
-
-struct MBarrier {
-  unsigned long long word;
-  __device__ unsigned address() { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
-  __device__ void init(int count) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address()), "r"(count) : "memory");
-  }
-  __device__ void arrive() {
-    asm volatile("{ .reg .b64 token; mbarrier.arrive.shared.b64 token, [%0]; }" ::"r"(address()) : "memory");
-  }
-  /// Until the phase of this parity has completed.
-  __device__ void wait(unsigned parity) {
-    unsigned done = 0;
-    while (done == 0) {
-      asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-          : "=r"(done) : "r"(address()), "r"(parity) : "memory");
-    }
-  }
-};
 
 // The shared memory of a block ends with it: without the second barrier the other one may be gone.
 //@ case: neighbour-stays cluster 2
@@ -205,10 +186,7 @@ __global__ void second_only_arrives() {
 //@ verdict: terminates
 __global__ void mbarrier() {
   __shared__ MBarrier barrier;
-  if (threadIdx.x == 0) {
-    barrier.init(blockDim.x);
-  }
-  __syncthreads();
+  barrier.begin(blockDim.x);
   barrier.arrive();
   barrier.wait(0);
 }
@@ -218,10 +196,7 @@ __global__ void mbarrier() {
 //@ finding: livelock
 __global__ void mbarrier_count_too_high() {
   __shared__ MBarrier barrier;
-  if (threadIdx.x == 0) {
-    barrier.init(blockDim.x + 1);
-  }
-  __syncthreads();
+  barrier.begin(blockDim.x + 1);
   barrier.arrive();
   barrier.wait(0);
 }
@@ -258,10 +233,7 @@ __global__ void mbarrier_full_empty() {
 //@ finding: livelock
 __global__ void mbarrier_phase_reused() {
   __shared__ MBarrier full;
-  if (threadIdx.x == 0) {
-    full.init(1);
-  }
-  __syncthreads();
+  full.begin(1);
   for (unsigned round = 0; round < 2; ++round) {
     if (threadIdx.x == 0) {
       full.arrive();
@@ -277,10 +249,7 @@ __global__ void mbarrier_phase_reused() {
 //@ finding: livelock
 __global__ void mbarrier_asks_again() {
   __shared__ MBarrier barrier;
-  if (threadIdx.x == 0) {
-    barrier.init(2);
-  }
-  __syncthreads();
+  barrier.begin(2);
   if (threadIdx.x == 0) {
     barrier.wait(1);
     barrier.arrive();
@@ -296,10 +265,7 @@ __global__ void mbarrier_asks_again() {
 //@ finding: livelock
 __global__ void mbarrier_expected_late() {
   __shared__ MBarrier barrier;
-  if (threadIdx.x == 0) {
-    barrier.init(1);
-  }
-  __syncthreads();
+  barrier.begin(1);
   if (threadIdx.x == 0) {
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 16;" ::"r"(barrier.address()) : "memory");
   } else if (threadIdx.x == 32) {

@@ -2,6 +2,7 @@
 // phase. Right ones take a few states whatever their size, since nobody can tell who arrives first; in
 // wrong ones a phase is for somebody else than it seems, or never completes.
 #include "cases.h"
+#include "mbarrier.h"
 
 #include <cooperative_groups.h>
 #include <cuda/barrier>
@@ -15,31 +16,6 @@ using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
 __device__ int result[1024];
 __device__ alignas(16) int input[1024];
 __device__ Atomic<int> seen;
-
-struct MBarrier {
-  unsigned long long word;
-  __device__ unsigned address() { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
-  __device__ void init(int count) {
-    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address()), "r"(count) : "memory");
-  }
-  __device__ void arrive() {
-    asm volatile("{ .reg .b64 token; mbarrier.arrive.shared.b64 token, [%0]; }" ::"r"(address()) : "memory");
-  }
-  __device__ void expect(int bytes) {
-    asm volatile("{ .reg .b64 token; mbarrier.arrive.expect_tx.shared.b64 token, [%0], %1; }" ::"r"(address()), "r"(bytes) : "memory");
-  }
-  __device__ bool complete(unsigned parity) {
-    unsigned done = 0;
-    asm volatile(
-        "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(done) : "r"(address()), "r"(parity) : "memory");
-    return done != 0;
-  }
-  __device__ void wait(unsigned parity) {
-    while (!complete(parity)) {
-    }
-  }
-};
 
 // --- All arrive, all wait ------------------------------------------------------------------------------
 
