@@ -343,32 +343,27 @@ class Ranks(unittest.TestCase):
         self.assertFalse(any("interrupted" in limit for limit in report["limits"]), report)
         self.assertNotIn("does not answer", self.said)
 
-    def test_an_interrupted_rank_0_says_what_it_has_found(self):
-        pids, job = self.start_noted(2, ["--max-time=60", "--max-states=100000000", "--schedules=0", "long.cu"])
+    def signal_rank_0(self, number, count, check, options=()):
+        """Once it searches; afterwards nothing is left of any rank."""
+        pids, job = self.start_noted(count, ["--max-time=60", "--max-states=100000000", *check, "long.cu"], options)
         try:
             self.wait_for(lambda: len(descendants(pids["0"])) > 2)
             time.sleep(1)
             below = [p for pid in pids.values() for p in [pid, *descendants(pid)]]
-            os.kill(pids["0"], signal.SIGINT)
-            job.communicate(timeout=30)
-        finally:
-            job.kill()
-        report = json.loads((self.folder / "killed.json").read_text())
-        self.assertIn("the check was interrupted (SIGINT)", report["limits"])
-        self.assertEqual([p for p in below if alive(p)], [])
-
-    @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
-    def test_rank_0_dies_and_leaves_nobody_behind(self):
-        pids, job = self.start_noted(3, ["--max-time=60", "--max-states=100000000", "long.cu"], ["--enable-recovery"])
-        try:
-            self.wait_for(lambda: len(descendants(pids["0"])) > 2)
-            time.sleep(1)
-            below = [p for pid in pids.values() for p in [pid, *descendants(pid)]]
-            os.kill(pids["0"], signal.SIGKILL)
+            os.kill(pids["0"], number)
             job.communicate(timeout=60)
         finally:
             job.kill()
         self.assertEqual([p for p in below if alive(p)], [])
+
+    def test_an_interrupted_rank_0_says_what_it_has_found(self):
+        self.signal_rank_0(signal.SIGINT, 2, ["--schedules=0"])
+        report = json.loads((self.folder / "killed.json").read_text())
+        self.assertIn("the check was interrupted (SIGINT)", report["limits"])
+
+    @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
+    def test_rank_0_dies_and_leaves_nobody_behind(self):
+        self.signal_rank_0(signal.SIGKILL, 3, [], ["--enable-recovery"])
 
     @unittest.skipIf("mpich" in MPIRUN[0], "MPICH's launcher ends all ranks")
     def test_the_others_go_on_where_the_launcher_lets_them(self):
