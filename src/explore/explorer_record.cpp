@@ -15,11 +15,6 @@ namespace heddle::explore {
 
 namespace {
 
-/// Is there a move that has to be made if nothing else goes on?
-bool some_is_due(const std::vector<Stepper::Move>& moves) {
-  return !std::ranges::all_of(moves, &Stepper::Move::may_wait);
-}
-
 bool inside_call(const HostPoint& point) {
   using Kind = HostPoint::Kind;
   return point.kind == Kind::ApiCall || point.kind == Kind::Return || point.kind == Kind::Wait ||

@@ -1,6 +1,8 @@
 // Implements judged_move.h.
 #include "explore/judged_move.h"
 
+#include <algorithm>
+
 namespace heddle::explore {
 
 Step step_of(reduce::StepKind kind) {
@@ -33,6 +35,10 @@ Rule rule_of(reduce::Stepper::Guarantee guarantee) {
     return Rule::Cooperative;
   }
   return Rule::None;
+}
+
+bool some_is_due(std::span<const reduce::Stepper::Move> moves) {
+  return !std::ranges::all_of(moves, &reduce::Stepper::Move::may_wait);
 }
 
 } // namespace heddle::explore

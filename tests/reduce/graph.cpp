@@ -19,10 +19,6 @@ std::uint32_t site(const isa::Op* op) {
 
 } // namespace
 
-bool some_is_due(std::span<const Stepper::Move> moves) {
-  return !std::ranges::all_of(moves, &Stepper::Move::may_wait);
-}
-
 Graph::Graph() {
   graph_.actors.push_back({ActorKind::Host, "host thread", "", ""});
 }

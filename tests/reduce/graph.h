@@ -17,9 +17,6 @@ namespace heddle::enumeration {
 using explore::StateId;
 using explore::Step;
 
-/// Is there a move that has to be made if nothing else goes on?
-bool some_is_due(std::span<const reduce::Stepper::Move> moves);
-
 class Graph {
 public:
   Graph();

@@ -222,7 +222,11 @@ private:
     for (const explore::HostAt& host : hosts) {
       for (unsigned way = 0; way < move_hosts.size(); ++way) {
         if ((move_hosts[way] >> host.thread & 1) != 0) {
-          move_host(state, here, {.due = some_is_due(moves), .thread = host.thread, .way = way});
+          move_host(
+              state,
+              here,
+              {.due = explore::some_is_due(moves), .thread = host.thread, .way = way}
+          );
         }
       }
     }

@@ -85,7 +85,7 @@ private:
     const auto [state, is_new] = graph_.state(walk_.fingerprint());
     Walk::Place here = walk_.here();
     const std::vector<Stepper::Move> moves = walk_.stepper().moves();
-    const std::vector<Graph::HostMove> hosts = host_moves(some_is_due(moves));
+    const std::vector<Graph::HostMove> hosts = host_moves(explore::some_is_due(moves));
     // The first way to a state is not taken for all ways: they go on alike, or it has no name.
     if (!is_new) {
       one_name_ = one_name_ && ways_on(moves, hosts) == ways_[state];
