@@ -302,7 +302,7 @@ private:
     );
   }
 
-  /// %b#: the mask of the actor's warp.
+  /// %b#: the mask of the actor's warp. (Behind who(), which takes %b#, and before %p# is set.)
   std::string lanes() const {
     if (program_.shape == Shape::Lanes) {
       return "mov.u32 %b#, %tid.x; setp.lt.u32 %p#, %b#, 32; selp.u32 %b#, 3, 1, %p#;\n";
@@ -310,8 +310,8 @@ private:
     return fmt::format("mov.u32 %b#, {};\n", (1U << program_.actors) - 1);
   }
 
-  static std::string is_one(std::string_view before, std::string_view value) {
-    return fmt::format("{}mov.u32 %d#, {}; setp.eq.u32 %p#, %d#, 1;\n", before, value);
+  static std::string is_one(std::string_view value) { // %p#
+    return fmt::format("mov.u32 %d#, {}; setp.eq.u32 %p#, %d#, 1;\n", value);
   }
 
   /// %b#: what the actor alone copies to.
@@ -558,25 +558,25 @@ private:
              "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.u32 [%b#], "
              "{%d#, %d#, %d#, %d#}, [%c#];\n";
     case Kind::Ballot:
-      return lanes() + is_one(before, value) +
+      return before + lanes() + is_one(value) +
              fmt::format("vote.sync.ballot.b32 %c#, %p#, %b#; popc.b32 {}, %c#;\n", to);
     case Kind::BallotActive:
-      return is_one(before, value) +
+      return before + is_one(value) +
              fmt::format(
                  "activemask.b32 %b#; vote.sync.ballot.b32 %c#, %p#, %b#; popc.b32 {}, %c#;\n",
                  to
              );
     case Kind::Shuffle:
-      return lanes() + before + fmt::format("shfl.sync.idx.b32 {}, {}, 0, 31, %b#;\n", to, value);
+      return before + lanes() + fmt::format("shfl.sync.idx.b32 {}, {}, 0, 31, %b#;\n", to, value);
     case Kind::Match:
-      return lanes() + before +
+      return before + lanes() +
              fmt::format("match.any.sync.b32 %d#, {}, %b#; popc.b32 {}, %d#;\n", value, to);
     case Kind::Elect:
       return lanes() + fmt::format("elect.sync _|%p#, %b#; selp.u32 {}, 1, 0, %p#;\n", to);
     case Kind::Count:
-      return is_one(before, value) + barrier(fmt::format("red.popc.u32 {}, 0, %p#;\n", to));
+      return before + is_one(value) + barrier(fmt::format("red.popc.u32 {}, 0, %p#;\n", to));
     case Kind::CountNamed:
-      return is_one(before, value) + barrier(fmt::format("red.popc.u32 {}, 1, 64, %p#;\n", to));
+      return before + is_one(value) + barrier(fmt::format("red.popc.u32 {}, 1, 64, %p#;\n", to));
     case Kind::ClusterArrive:
       return "barrier.cluster.arrive;\n";
     case Kind::ClusterWait:
