@@ -16,6 +16,11 @@ __device__ void wait_for(Atomic<int>& f) {
   }
 }
 
+__device__ void meet_the_cluster() {
+  __cluster_barrier_arrive();
+  __cluster_barrier_wait();
+}
+
 // --- Clusters --------------------------------------------------------------------------------------------
 
 // Arrive early, wait late. In between, wait only for what others do before they arrive.
@@ -93,8 +98,7 @@ static int run_two_clusters(Setup) {
 template <bool stays> __global__ void neighbour() {
   __shared__ int mine;
   mine = 1 + static_cast<int>(blockIdx.x);
-  __cluster_barrier_arrive();
-  __cluster_barrier_wait();
+  meet_the_cluster();
   if (blockIdx.x == 0) {
     value[0] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 1));
   }
@@ -114,8 +118,7 @@ template <bool stays> __global__ void neighbour() {
 __global__ void first_may_be_gone() {
   __shared__ int mine;
   mine = 7;
-  __cluster_barrier_arrive();
-  __cluster_barrier_wait();
+  meet_the_cluster();
   if (blockIdx.x != 0) {
     value[blockIdx.x] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 0));
   }
@@ -127,8 +130,7 @@ __global__ void first_may_be_gone() {
 __global__ void visits_behind_its_arrival() {
   __shared__ int mine;
   mine = 7;
-  __cluster_barrier_arrive();
-  __cluster_barrier_wait();
+  meet_the_cluster();
   __cluster_barrier_arrive();
   if (blockIdx.x != 0) {
     value[blockIdx.x] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 0));
@@ -141,8 +143,7 @@ __global__ void visits_behind_its_arrival() {
 __global__ void first_waits_for_visitor() {
   __shared__ int mine;
   mine = 7;
-  __cluster_barrier_arrive();
-  __cluster_barrier_wait();
+  meet_the_cluster();
   if (blockIdx.x != 0) {
     value[blockIdx.x] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 0));
     flag.store(1, memory_order_release);
@@ -160,8 +161,7 @@ __global__ void cluster_arrives_twice() {
   if (blockIdx.x == 0) { // comes first in Heddle's order, so that the phase is over then
     __cluster_barrier_wait();
   }
-  __cluster_barrier_arrive();
-  __cluster_barrier_wait();
+  meet_the_cluster();
 }
 
 // Who only arrives need not be there when the others come.
@@ -171,8 +171,7 @@ __global__ void cluster_arrives_twice() {
 __global__ void second_only_arrives() {
   __shared__ int mine;
   mine = 7;
-  __cluster_barrier_arrive();
-  __cluster_barrier_wait();
+  meet_the_cluster();
   if (blockIdx.x == 0) {
     value[0] = *static_cast<int*>(__cluster_map_shared_rank(&mine, 1));
   } else {
@@ -283,8 +282,7 @@ __global__ void mbarrier_expected_late() {
 template <bool Stays> __global__ void mbarrier_of_second() {
   __shared__ MBarrier barrier;
   barrier.init(1);
-  __cluster_barrier_arrive();
-  __cluster_barrier_wait();
+  meet_the_cluster();
   if (blockIdx.x == 0) {
     asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, 1;\n"
                  "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a]; }" ::"r"(barrier.address())
