@@ -40,7 +40,7 @@ struct Repeated {
   Schedule schedule; // with the numbers of the moves that were made
   std::string how;   // the program did something else; empty: it did not
 };
-/// None: the text is no schedule string.
+/// Empty if the text is not a schedule string.
 std::optional<Repeated>
 repeat_twice(const CheckRequest& request, ForkServers& servers, const std::string& text);
 

@@ -59,7 +59,7 @@ struct Work {
     // Blocks, by bits of their ranks, whose shared memory others have accessed since the cluster's
     // threads met last; and by threads that have already arrived where they meet next.
     std::uint64_t visited = 0, visited_late = 0;
-    // … and before they met, of which no thread has waited there yet: it may have only arrived.
+    // Visited before the last meeting; no thread of the block has waited at that meeting yet.
     std::uint64_t unawaited = 0;
     // Blocks, by bits of their ranks, that have arrived at the barrier of a cooperative grid and
     // not waited there since.
