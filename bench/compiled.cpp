@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   const auto compiler = std::make_shared<heddle::test::CompiledKernels>();
   heddle::machine::EngineOptions options;
   options.workers = 1;
-  options.worked = [compiler](const heddle::machine::Grid& grid, std::uint64_t) {
+  options.worked = [compiler](const heddle::machine::Grid& grid, const heddle::machine::Worked&) {
     if (!grid.kernel().name.ends_with(twin)) {
       compiler->worked(grid.kernel(), grid.config().block.x);
     }

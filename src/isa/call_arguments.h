@@ -5,7 +5,9 @@
 #include "isa/exec.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <type_traits>
 
 namespace heddle::isa {
 
@@ -14,17 +16,29 @@ inline std::byte* frame_memory(Exec& exec, const Frame& frame, int lane) {
          frame.local_base;
 }
 
-/// Mostly a word or two: a copy of unknown size is a call.
-inline void copy_argument(std::byte* to, const std::byte* from, std::uint32_t bytes) {
-  switch (bytes) {
+/// Copies a variable of each of these lanes to another one: offsets in the lane's local memory.
+inline void copy_variable(
+    Exec& exec,
+    LaneMask lanes,
+    std::uint64_t to,
+    std::uint64_t from,
+    std::uint32_t bytes
+) {
+  const std::uint64_t stride = exec.warp().local_stride;
+  const auto copy = [&](auto size) {
+    for (LaneMask m = lanes; m != 0; m &= m - 1) {
+      std::byte* local =
+          exec.warp().local + static_cast<std::uint64_t>(std::countr_zero(m)) * stride;
+      std::memcpy(local + to, local + from, size);
+    }
+  };
+  switch (bytes) { // mostly a word or two: a copy of unknown size is a call
   case 4:
-    std::memcpy(to, from, 4);
-    return;
+    return copy(std::integral_constant<std::size_t, 4>{});
   case 8:
-    std::memcpy(to, from, 8);
-    return;
+    return copy(std::integral_constant<std::size_t, 8>{});
   default:
-    std::memcpy(to, from, bytes);
+    return copy(std::size_t{bytes});
   }
 }
 

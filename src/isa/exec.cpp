@@ -136,6 +136,7 @@ void Exec::watch(AccessWatch* watch) {
 void Exec::forget_ranges() {
   if (cache_generation_ != 0) {
     cache_.fill({});
+    found_.forget();
     cache_generation_ = 0;
   }
 }
@@ -413,7 +414,8 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
   if (cache_generation_ != generation) {
     forget_ranges();
   }
-  const memory::Range range = space_.find_range(a, block_.device);
+  const memory::Range* known = found_.at(a);
+  const memory::Range range = known != nullptr ? *known : space_.find_range(a, block_.device);
   if (bytes <= range.size && a - range.base <= range.size - bytes) {
     if (store && !range.writable) {
       return bad_access(FaultKind::ReadOnly, lane, a, bytes, store);
@@ -421,6 +423,9 @@ std::byte* Exec::translate_slow(int lane, memory::Address a, std::uint32_t bytes
     if (access_watch_ == nullptr) {
       cache_[site(op_)] = range;
       cache_generation_ = generation;
+      if (known == nullptr) {
+        found_.keep(a, range);
+      }
     }
     return reached(
         lane,

@@ -5,6 +5,7 @@
 // cluster) goes through Environment, which the machine implements.
 #pragma once
 
+#include "isa/found_ranges.h"
 #include "isa/op.h"
 
 #include <array>
@@ -429,6 +430,7 @@ private:
   }
   std::array<memory::Range, range_sites> cache_{};
   std::uint64_t cache_generation_ = 0;
+  FoundRanges found_; // of all ops
   /// How often a region that ends where lanes part was entered at an op, and how many ops it has
   /// executed then: note_entry().
   struct Entered {

@@ -134,17 +134,11 @@ const Op* enter(Exec& exec, const Op& op, const Code& callee) {
     return nullptr;
   }
   const Ref* arguments = code.refs.data() + op.list + 2 * op.imm2;
-  for (LaneMask m = entering; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const std::byte* from = frame_memory(exec, caller, lane);
-    std::byte* into = frame_memory(exec, exec.frame(), lane);
-    for (std::uint32_t n = 0; n < op.count; ++n) {
-      copy_argument(
-          into + callee.parameter_offsets[n],
-          from + arguments[2 * n].raw,
-          arguments[2 * n + 1].raw
-      );
-    }
+  const std::uint32_t base = exec.frame().local_base;
+  for (std::uint32_t n = 0; n < op.count; ++n) {
+    const std::uint32_t from = caller.local_base + arguments[2 * n].raw;
+    const std::uint32_t bytes = arguments[2 * n + 1].raw;
+    copy_variable(exec, entering, base + callee.parameter_offsets[n], from, bytes);
   }
   return next;
 }
@@ -182,17 +176,17 @@ const Op* run_return(Exec& exec, const Op& op) {
   if (frame.caller != nullptr) {
     const Op& call = frame.return_op[-1];
     const Ref* results = frame.caller->code->refs.data() + call.list;
-    for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
-      const int lane = std::countr_zero(m);
-      const std::byte* from = frame_memory(exec, frame, lane);
-      std::byte* into = frame_memory(exec, *frame.caller, lane);
-      for (std::uint32_t n = 0; n < call.imm2 && n < exec.code().return_offsets.size(); ++n) {
-        copy_argument(
-            into + results[2 * n].raw,
-            from + exec.code().return_offsets[n],
-            results[2 * n + 1].raw
-        );
-      }
+    const std::vector<std::uint32_t>& from = exec.code().return_offsets;
+    const std::uint32_t base = frame.caller->local_base;
+    for (std::uint32_t n = 0; n < call.imm2 && n < from.size(); ++n) {
+      const std::uint32_t bytes = results[2 * n + 1].raw;
+      copy_variable(
+          exec,
+          exec.mask(),
+          base + results[2 * n].raw,
+          frame.local_base + from[n],
+          bytes
+      );
     }
   }
   return exec.return_lanes(op);

@@ -11,6 +11,7 @@
 #include "isa/lower_atomic.h"
 #include "isa/lower_memory_address.h"
 #include "isa/ops_texture.h"
+#include "isa/texture_lanes.h"
 
 #include <fmt/format.h>
 
@@ -125,11 +126,76 @@ private:
   TextureDescriptor descriptor_;
 };
 
+/// The object of all executing lanes; nullptr: they have several, or it is none.
+const TextureDescriptor* only_object(Exec& exec, const Op& op, std::uint64_t tag) {
+  const auto* handles = exec.in<std::uint64_t>(op.a);
+  const int lane = std::countr_zero(exec.mask());
+  std::uint64_t differs = 0;
+  exec.each([&](int other) { differs |= handles[other] ^ handles[lane]; });
+  if (differs != 0 || exec.is_watched()) {
+    return nullptr;
+  }
+  const auto* t = reinterpret_cast<const TextureDescriptor*>(
+      exec.translate(lane, handles[lane], TextureDescriptor::allocation_bytes, /*store=*/false)
+  );
+  return t != nullptr && t->tag == tag ? t : nullptr;
+}
+
 // --- Textures
 // ------------------------------------------------------------------------------------------
 
+/// False: nothing was done.
+bool sample_at_hand(Exec& exec, const Op& op, const TextureFlags& flags) {
+  const bool plain = flags.choice == Choice::Base || flags.choice == Choice::Level;
+  const TextureDescriptor* t =
+      plain && !flags.shape.cube ? only_object(exec, op, TextureDescriptor::texture_tag) : nullptr;
+  if (t == nullptr) {
+    return false;
+  }
+  const int first = std::countr_zero(exec.mask());
+  const TexelMemory memory = texels_at_hand(exec, first, *t, /*store=*/false);
+  if (memory.begin == nullptr) {
+    return false;
+  }
+  const Ref* refs = exec.code().refs.data() + op.list;
+  const Ref* next = refs + result_refs;
+  SamplePlaces places;
+  if (flags.shape.layered) {
+    places.layer = exec.in<std::uint32_t>(*next++);
+  }
+  for (std::size_t axis = 0; axis < flags.shape.coordinates(); ++axis) {
+    places.at[axis] = exec.in<std::uint32_t>(*next++);
+  }
+  for (std::size_t channel = 0; channel < places.result.size(); ++channel) {
+    if (!refs[channel].none()) {
+      places.result[channel] = exec.out<std::uint32_t>(refs[channel]);
+    }
+  }
+  const auto sample = [&]<int axes>() {
+    flags.integer ? sample_lanes<axes, true>(exec, *t, places, memory)
+                  : sample_lanes<axes, false>(exec, *t, places, memory);
+  };
+  switch (flags.shape.axes) {
+  case 1:
+    sample.template operator()<1>();
+    break;
+  case 2:
+    sample.template operator()<2>();
+    break;
+  default:
+    sample.template operator()<3>();
+  }
+  if (!refs[result_refs - 1].none()) {
+    exec.set_predicate(refs[result_refs - 1], all_lanes); // everything is resident
+  }
+  return true;
+}
+
 const Op* run_texture(Exec& exec, const Op& op) {
   const TextureFlags flags = TextureFlags::unpack(op.imm);
+  if (sample_at_hand(exec, op, flags)) {
+    return &op + 1;
+  }
   const Ref* refs = exec.code().refs.data() + op.list;
   Objects objects(exec, op, TextureDescriptor::texture_tag);
   for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
@@ -328,7 +394,7 @@ struct SurfacePlace {
 };
 
 /// at: byte offset in the row, row, slice; the layer counts as the slice of a layered surface.
-SurfacePlace place_on_surface(
+[[gnu::always_inline]] inline SurfacePlace place_on_surface(
     const TextureDescriptor& t,
     const SurfaceFlags& flags,
     std::array<std::int64_t, 3> at
@@ -354,11 +420,101 @@ SurfacePlace place_on_surface(
   return place;
 }
 
+/// Of a surface whose texels are at hand, and elements that are as long as their registers, or are
+/// in wider ones. Returns the lanes for which nothing was done.
+template <bool Store, class Element, class Register>
+LaneMask access_at_hand(
+    Exec& exec,
+    const Op& op,
+    const SurfaceFlags& flags,
+    const TextureDescriptor& t,
+    const TexelMemory& memory
+) {
+  const Ref* refs = exec.code().refs.data() + op.list;
+  const Ref* next = refs + flags.elements;
+  const auto axes = static_cast<std::size_t>(flags.shape.axes);
+  std::array<const std::int32_t*, 3> places{};
+  if (flags.shape.layered) {
+    places[2] = exec.in<std::int32_t>(*next++);
+  }
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    places[axis] = exec.in<std::int32_t>(*next++);
+  }
+  using Place = std::conditional_t<Store, const Register*, Register*>;
+  std::array<Place, 4> registers{};
+  for (std::size_t n = 0; n < flags.elements; ++n) {
+    if constexpr (Store) {
+      registers[n] = exec.in<Register>(refs[n]);
+    } else {
+      registers[n] = refs[n].none() ? nullptr : exec.out<Register>(refs[n]);
+    }
+  }
+  const TextureDescriptor surface = t; // nobody else writes to these
+  const SurfaceFlags how = flags;
+  const TexelMemory texels = memory;
+  LaneMask done = 0;
+  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    std::array<std::int64_t, 3> at{};
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      at[axis] = places[axis] != nullptr ? places[axis][lane] : 0;
+    }
+    const SurfacePlace place = place_on_surface(surface, how, at);
+    if (!place.inside || (place.at & (how.access_bytes() - 1)) != 0) {
+      break; // a fault, or not an access at all
+    }
+    std::byte* p = texels(place.at, how.access_bytes());
+    for (std::size_t n = 0; n < how.elements; ++n, p += sizeof(Element)) {
+      if constexpr (Store) {
+        const auto element = static_cast<Element>(registers[n][lane]);
+        std::memcpy(p, &element, sizeof element);
+      } else if (registers[n] != nullptr) {
+        Element element;
+        std::memcpy(&element, p, sizeof element);
+        registers[n][lane] = element;
+      }
+    }
+    done |= LaneMask{1} << lane;
+  }
+  return exec.mask() & ~done;
+}
+
+template <bool Store> LaneMask access_at_hand(Exec& exec, const Op& op, const SurfaceFlags& flags) {
+  const TextureDescriptor* t = only_object(exec, op, TextureDescriptor::surface_tag);
+  if (t == nullptr) {
+    return exec.mask();
+  }
+  const int first = std::countr_zero(exec.mask());
+  const TexelMemory memory = texels_at_hand(exec, first, *t, Store);
+  if (memory.begin == nullptr) {
+    return exec.mask();
+  }
+  const auto as = [&]<class Element, class Register>() {
+    return access_at_hand<Store, Element, Register>(exec, op, flags, *t, memory);
+  };
+  switch (flags.element_bytes << 4 | flags.register_bytes) {
+  case 0x12:
+    return as.template operator()<std::uint8_t, std::uint16_t>();
+  case 0x14:
+    return as.template operator()<std::uint8_t, std::uint32_t>();
+  case 0x22:
+    return as.template operator()<std::uint16_t, std::uint16_t>();
+  case 0x24:
+    return as.template operator()<std::uint16_t, std::uint32_t>();
+  case 0x44:
+    return as.template operator()<std::uint32_t, std::uint32_t>();
+  case 0x88:
+    return as.template operator()<std::uint64_t, std::uint64_t>();
+  default:
+    return exec.mask();
+  }
+}
+
 template <bool Store> const Op* run_surface(Exec& exec, const Op& op) {
   const SurfaceFlags flags = SurfaceFlags::unpack(op.imm);
   const Ref* refs = exec.code().refs.data() + op.list;
   Objects objects(exec, op, TextureDescriptor::surface_tag);
-  for (LaneMask m = exec.mask(); m != 0; m &= m - 1) {
+  for (LaneMask m = access_at_hand<Store>(exec, op, flags); m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     const TextureDescriptor* t = objects.of(lane);
     if (t == nullptr) {

@@ -139,9 +139,13 @@ const Op* Exec::enter_region(const Op& op) {
   if (keep_turns_ && (!words.keeps_turns() || !whole)) {
     return &op;
   }
-  std::uint32_t block_x = 0;
-  std::memcpy(&block_x, bases_[2] + SpecialLayout::offset(SpecialLayout::NtidX), sizeof block_x);
-  if (words.in_rows() && block_x % lanes != 0) {
+  const auto special = [&](std::uint32_t which) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, bases_[2] + SpecialLayout::offset(which), sizeof value);
+    return value;
+  };
+  using S = SpecialLayout;
+  if (!words.fits(region_row(special(S::NtidX), special(S::NtidY), special(S::NtidZ)))) {
     return &op; // made for launches of another shape
   }
   RegionContext context;

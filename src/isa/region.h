@@ -189,6 +189,15 @@ struct RegionContext {
 inline constexpr std::uint32_t region_from_slots = 0x8000'0000;
 
 inline constexpr std::uint32_t fewest_region_lanes = 8;
+/// Threads in a row of a block of x × y × z, as far as groups of lanes can tell: a block of one row
+/// ends behind its last thread, so the row is as long as its last group.
+inline std::uint32_t region_row(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  if (y != 1 || z != 1) {
+    return x;
+  }
+  const std::uint32_t group = x <= 8 ? 8 : x <= 16 ? 16 : warp_size;
+  return (x + group - 1) / group * group;
+}
 /// For which launches a region is right, and how many lanes a group of it has: the words before its
 /// first instruction say so.
 struct RegionWords {
@@ -200,6 +209,8 @@ struct RegionWords {
   static constexpr std::uint32_t watch = 0x800; // for a program that is watched: RegionWatch
   std::uint32_t lanes() const { return flags & 0xffU; }
   bool in_rows() const { return (flags & rows) != 0; }
+  /// May it be entered by a block with such rows (region_row)?
+  bool fits(std::uint32_t row) const { return !in_rows() || row % lanes() == 0; }
   bool whole_blocks() const { return (flags & block) != 0; }
   bool keeps_turns() const { return (flags & turns) != 0; }
   bool watched() const { return (flags & watch) != 0; }

@@ -17,15 +17,18 @@ inline bool is_collective(const ptx::Effect& effect) {
          (effect.is(ptx::Effect::Kind::Barrier) && effect.meets == ptx::Effect::Meets::Warp);
 }
 
-/// Has the kernel instructions by which the lanes of a warp tell each other something? Then a whole
-/// warp executes each of them, as in the interpreter.
+/// What the lanes of a warp do together, or tell each other: a whole warp executes it, as in the
+/// interpreter.
+inline bool is_of_whole_warps(const ptx::Effect& effect) {
+  return is_collective(effect) || effect.is(ptx::Effect::Kind::WarpWide) ||
+         effect.is(ptx::Effect::Kind::ActiveLanes);
+}
+
+/// Has the kernel such instructions?
 inline bool communicates(const isa::Kernel& kernel) {
   for (const auto& [address, code] : kernel.functions) {
     for (const ptx::Instruction& i : code->function->body) {
-      const ptx::Effect& effect = ptx::effect_of(i);
-      if (is_collective(effect) || effect.is(ptx::Effect::Kind::WarpWide) ||
-          effect.is(ptx::Effect::Kind::ActiveLanes) || effect.is(ptx::Effect::Kind::Fence) ||
-          (effect.is_access() && effect.is_strong())) {
+      if (is_of_whole_warps(ptx::effect_of(i))) {
         return true;
       }
     }
@@ -51,17 +54,19 @@ struct LaunchShape {
   /// not there is code without guesses.
   bool guesses = true;
 
+  /// `row`: isa::region_row().
   static LaunchShape
-  of(const isa::Kernel& kernel, std::uint32_t block_x, Watch watch = Watch::Nothing) {
+  of(const isa::Kernel& kernel, std::uint32_t row, Watch watch = Watch::Nothing) {
     if (watch != Watch::Nothing) { // a monitor is told of the accesses of a whole warp
-      return {32, block_x % 32 == 0, watch};
+      return {32, row % 32 == 0, watch};
     }
-    return block_x % 32 == 0      ? LaunchShape{32, true}
+    return row % 32 == 0          ? LaunchShape{32, true}
            : communicates(kernel) ? LaunchShape{32, false}
-           : block_x % 16 == 0    ? LaunchShape{16, true}
-           : block_x % 8 == 0     ? LaunchShape{8, true}
+           : row % 16 == 0        ? LaunchShape{16, true}
+           : row % 8 == 0         ? LaunchShape{8, true}
                                   : LaunchShape{16, false};
   }
+  bool fits(std::uint32_t row) const { return !rows || row % lanes == 0; }
   /// "32", "16", "8", "any16", "any32", with "plain" in front of it if nothing is guessed, and
   /// "shared" or "all" if the program is watched: how heddle-jit is told.
   std::string name() const {

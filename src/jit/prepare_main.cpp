@@ -23,16 +23,19 @@
 
 namespace {
 
+/// The mangled names of templates alone have the return type.
+bool is_plain_handler(const llvm::Function& f) {
+  return f.getName().ends_with("ERNS0_4ExecERKNS0_2OpE");
+}
 bool is_handler(const llvm::Function& f) {
   const llvm::FunctionType* type = f.getFunctionType();
   return !f.isDeclaration() && !f.isVarArg() && type->getReturnType()->isPointerTy() &&
          type->getNumParams() == 2 && type->getParamType(0)->isPointerTy() &&
-         type->getParamType(1)->isPointerTy() && f.getName().contains("EPKNS0_2OpERNS0_4ExecE");
+         type->getParamType(1)->isPointerTy() &&
+         (f.getName().contains("EPKNS0_2OpERNS0_4ExecE") || is_plain_handler(f));
 }
-/// With internal linkage the mangled name does not have the return type.
 bool is_local_handler(const llvm::Function& f) {
-  return !f.isDeclaration() && f.getReturnType()->isPointerTy() &&
-         f.getName().ends_with("ERNS0_4ExecERKNS0_2OpE");
+  return !f.isDeclaration() && f.getReturnType()->isPointerTy() && is_plain_handler(f);
 }
 
 class Closed {

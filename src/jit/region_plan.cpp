@@ -84,14 +84,14 @@ bool RegionBuilder::meets_monitor(std::uint32_t k) const {
 }
 
 /// Ops without bitcode whose handlers go on behind them, or stop with a fault: strong accesses,
-/// fences, textures, matrices, and warp collectives of converged lanes. Whole warps execute them,
-/// as in the interpreter.
+/// fences, textures, matrices, and warp collectives of converged lanes. What lanes do together is
+/// executed by whole warps, as in the interpreter.
 bool RegionBuilder::may_interpret(std::uint32_t k) const {
   const isa::Op& op = code_.ops[k];
-  if (launch_.lanes != isa::warp_size) {
+  const ptx::Effect& effect = ptx::effect_of(*instruction(k));
+  if (launch_.lanes != isa::warp_size && (is_of_whole_warps(effect) || is_matrix(k))) {
     return false;
   }
-  const ptx::Effect& effect = ptx::effect_of(*instruction(k));
   if (is_collective(effect)) {
     const isa::Ref members = membermask(k);
     const bool known =

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -158,23 +159,65 @@ void Tiers::wait_for_image(const State& state, const isa::Kernel& kernel) const 
   tell(kernel, "has waited");
 }
 
-void Tiers::worked(
-    const isa::Program& program,
-    const isa::Kernel& kernel,
-    std::uint32_t block_x,
-    std::uint64_t instructions
-) {
+/// Is it time to compile the kernel? What is to come is known as far as it has been submitted: all
+/// blocks of a launch, and the launches behind it if the host does not wait for each. If that is
+/// much, compiling pays at once. If it is little, it does not pay at all on one processor, where
+/// the kernel waits for the compiler; but a host that waits for each launch shows one at a time,
+/// and one that waits for some now and then shows no more than these.
+bool Tiers::pays(State& state, const Work& work) const {
+  const bool is_hot = state.instructions >= state.hot;
+  if (state.clusters == 0) {
+    return is_hot; // nobody knows how long one takes
+  }
+  if (state.instructions < state.look_ahead) {
+    return false;
+  }
+  state.look_ahead = state.instructions + state.instructions / 4;
+  const std::uint64_t clusters = work.to_come();
+  state.ahead = state.ahead || clusters > 2 * work.of_launch;
+  state.refilled = state.refilled || (state.drained && clusters > work.of_launch);
+  state.drained = state.drained || (state.ahead && clusters <= work.of_launch);
+  const double to_come = static_cast<double>(clusters) * static_cast<double>(state.instructions) /
+                         static_cast<double>(state.clusters);
+  // Of what is to come, compiled code takes a fifth. `hot` is half of the time that compiling
+  // takes.
+  const double gain = 0.8 * to_come;
+  const double cost = 2 * static_cast<double>(state.hot);
+  if (gain >= cost) {
+    return true;
+  }
+  constexpr std::uint64_t few = 3;
+  const bool ends_soon = (state.ahead && !state.refilled) || state.launches < few;
+  return is_hot && !(options_.one_processor && ends_soon &&
+                     static_cast<double>(state.instructions) < 2 * cost);
+}
+
+void Tiers::worked(const isa::Program& program, const isa::Kernel& kernel, const Work& work) {
+  const std::uint32_t row = work.row;
+  const std::uint64_t instructions = work.instructions;
   const std::lock_guard lock(mutex_);
   State& state = kernels_[&kernel];
+  if (state.step != Step::New && !state.shape.fits(row)) {
+    const bool guesses = state.shape.guesses;
+    state.row = std::gcd(state.row, row);
+    state.shape = LaunchShape::of(kernel, state.row, options_.watch);
+    state.shape.guesses = guesses;
+    tell(kernel, "has blocks of another shape");
+    begin(state, program, kernel);
+  }
   switch (state.step) {
   case Step::New:
-    state.shape = LaunchShape::of(kernel, block_x, options_.watch);
+    state.row = row;
+    state.shape = LaunchShape::of(kernel, row, options_.watch);
     state.hot = hot_after(kernel);
     begin(state, program, kernel);
     return;
   case Step::Cold:
     state.instructions += instructions;
-    if (state.instructions >= state.hot) {
+    state.clusters += work.clusters;
+    state.launches += state.launches == 0 || work.launch != state.launch ? 1 : 0;
+    state.launch = work.launch;
+    if (pays(state, work)) {
       request(state, program, kernel);
       state.step = Step::Waiting;
     }

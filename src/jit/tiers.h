@@ -4,13 +4,16 @@
 //   engine_options.worked = [&](const machine::Grid& g, std::uint64_t n) { tiers.worked(…); };
 //
 // A kernel whose image is in the cache gets it at its first turn. Otherwise, once its threads have
-// executed so many instructions that compiling is worth it, heddle-jit is started in a process of
-// its own that nobody waits for; the interpreter goes on, and looks now and then whether the image
-// has come. With one processor the interpreter would take the compiler's time, and does a tenth of
-// what compiled code does in the same time: there the kernel waits, for a bounded time. A kernel
-// that cannot be compiled costs one such process, once: the empty image that heddle-jit leaves says
-// so. Nothing here changes what a program computes, so failures are silent, except with
-// When::Always, which is for tests: there, a kernel waits for its image.
+// executed so many instructions, or have so many to come, that compiling is worth it, heddle-jit is
+// started in a process of its own that nobody waits for; the interpreter goes on, and looks now and
+// then whether the image has come. With one processor the interpreter would take the compiler's
+// time, and does a tenth of what compiled code does in the same time: there the kernel waits, for a
+// bounded time. A kernel that cannot be compiled costs one such process, once: the empty image that
+// heddle-jit leaves says so. Nothing here changes what a program computes, so failures are silent,
+// except with When::Always, which is for tests: there, a kernel waits for its image.
+//
+// An image is for blocks of certain shapes. If others come, another image takes its place that is
+// for all that have come.
 //
 // The first image takes for granted what is likely of the threads of a warp (launch_shape.h). Where
 // that is wrong too often, another one without guesses takes its place.
@@ -24,6 +27,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -46,14 +50,18 @@ public:
   };
   explicit Tiers(Options options);
 
-  /// Threads of the kernel have executed so many instructions more. Called between turns, by any
-  /// worker; `program` is that of the kernel.
-  void worked(
-      const isa::Program& program,
-      const isa::Kernel& kernel,
-      std::uint32_t block_x,
-      std::uint64_t instructions
-  );
+  struct Work {
+    std::uint32_t row = 0;          // of the blocks: isa::region_row()
+    std::uint64_t launch = 0;       // its number
+    std::uint64_t of_launch = 0;    // clusters
+    std::uint64_t instructions = 0; // that threads have executed
+    std::uint64_t clusters = 0;     // that have ended
+    /// Clusters that have been submitted and have not ended.
+    std::function<std::uint64_t()> to_come = [] { return std::uint64_t{0}; };
+  };
+  /// Some more of the kernel has been executed. Called between turns, by any worker; `program` is
+  /// that of the kernel.
+  void worked(const isa::Program& program, const isa::Kernel& kernel, const Work& work);
 
 private:
   enum class Step : std::uint8_t {
@@ -64,16 +72,26 @@ private:
   };
   struct State {
     Step step = Step::New;
-    LaunchShape shape; // of the launch that came first
+    LaunchShape shape; // of the launches that have come so far
+    std::uint32_t row = 0;
     std::string image;
     std::uint64_t instructions = 0;
-    std::uint64_t hot = 0;     // from so many on
+    std::uint64_t hot = 0; // from so many on
+    std::uint64_t clusters = 0;
+    std::uint64_t launches = 0;
+    std::uint64_t launch = 0;     // the last one
+    std::uint64_t look_ahead = 0; // next at so many instructions
+    // How many launches the host submits before others have ended.
+    bool ahead = false;        // several
+    bool drained = false;      // then all of them were under way
+    bool refilled = false;     // then there were more
     std::uint64_t guessed = 0; // instructions since there is code that guesses
     std::chrono::steady_clock::time_point next_look;
   };
   std::string image_of(const isa::Kernel& kernel, const LaunchShape& shape) const;
   bool install(State& state, const isa::Kernel& kernel);
   void request(State& state, const isa::Program& program, const isa::Kernel& kernel);
+  bool pays(State& state, const Work& work) const;
   void wait_for_image(const State& state, const isa::Kernel& kernel) const;
   /// Of a State that has a shape: the image from the cache, or at once if all are to have one.
   void begin(State& state, const isa::Program& program, const isa::Kernel& kernel);

@@ -39,7 +39,8 @@ isa::Region Block::whole_region() const {
     return nullptr;
   }
   const isa::RegionWords words = isa::region_words(region);
-  const bool fits = !words.in_rows() || grid_.config().block.x % words.lanes() == 0;
+  const Dim3& block = grid_.config().block;
+  const bool fits = words.fits(isa::region_row(block.x, block.y, block.z));
   return words.whole_blocks() && fits ? region : nullptr;
 }
 

@@ -32,6 +32,9 @@ void Cluster::start(std::uint64_t index, bool compiled) {
 
 Cluster::Outcome
 Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_t left_out) {
+  // A warp that uses up its fuel (4,096) in fewer instructions asks in a loop: a poll costs as much
+  // fuel as 32 backward branches.
+  constexpr std::uint64_t asking = 4096;
   progressed_ = false;
   const auto go_compiled = [&](Block& block) -> std::optional<Outcome> {
     switch (block.run_compiled(exec, fault_warp_)) {
@@ -56,6 +59,7 @@ Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_
   bool moved = next_block_ != 0 || next_warp_ != 0;
   while (true) {
     bool ended = true;
+    bool only_asks = !moved; // in this round, all of which is seen here
     for (; next_block_ < blocks_.size(); ++next_block_, next_warp_ = 0) {
       Block& block = *blocks_[next_block_];
       for (; next_warp_ < block.warps().size(); ++next_warp_) {
@@ -83,7 +87,9 @@ Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_
             return *outcome;
           }
         }
-        moved = moved || exec.executed() != before;
+        const std::uint64_t executed = exec.executed() - before;
+        moved = moved || executed != 0;
+        only_asks = only_asks && (executed == 0 || (stop == Stop::Fuel && executed < asking));
         // A monitor has let others go first: other clusters, too.
         const bool yields = block.monitor() != nullptr && exec.why() == Stop::Yield;
         budget = yields ? 0 : budget - 1;
@@ -98,6 +104,9 @@ Cluster::run(isa::Exec& exec, std::uint64_t budget, Random* random, std::uint64_
     }
     if (!std::exchange(moved, false)) {
       return Outcome::Deadlock;
+    }
+    if (only_asks && random == nullptr && blocks_.front()->monitor() == nullptr) {
+      return Outcome::Yielded; // those that they wait for are mostly in other clusters
     }
   }
 }

@@ -369,10 +369,21 @@ void Engine::perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mu
   }
 }
 
-void Engine::tell_worked(const Grid& grid, std::uint64_t executed) {
+std::uint64_t Engine::clusters_to_come(const isa::Kernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t count = 0;
+  for (const auto& [id, command] : pending_) {
+    if (command->kind == CommandKind::Kernel && &command->grid->kernel() == &kernel) {
+      count += command->grid->cluster_count() - command->grid->clusters_ended.load();
+    }
+  }
+  return count;
+}
+
+void Engine::tell_worked(const Grid& grid, std::uint64_t executed, std::uint64_t ended) {
   if (options_.worked) {
     const Clock::time_point before = Clock::now();
-    options_.worked(grid, executed);
+    options_.worked(grid, {executed, ended, [&] { return clusters_to_come(grid.kernel()); }});
     told_for_.fetch_add((Clock::now() - before).count(), std::memory_order_relaxed);
   }
 }
@@ -391,7 +402,7 @@ void Engine::run_cluster(
   }
   Cluster& cluster = *resident->cluster;
   if (fresh) {
-    tell_worked(grid, 0);
+    tell_worked(grid, 0, 0);
   }
   std::uint64_t warps = 0;
   for (std::size_t rank = 0; rank < cluster.size(); ++rank) {
@@ -420,7 +431,7 @@ void Engine::run_cluster(
            !options_.one_at_a_time && exec.executed() - before < instructions_at_once &&
            !probing_.load(std::memory_order_relaxed));
   executed_.fetch_add(exec.executed() - before, std::memory_order_relaxed);
-  tell_worked(grid, exec.executed() - before);
+  tell_worked(grid, exec.executed() - before, ended);
   lock.lock();
   resident->busy = false;
   const auto place = std::ranges::find(resident_, resident);

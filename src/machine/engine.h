@@ -23,6 +23,14 @@
 
 namespace heddle::machine {
 
+/// A turn of a cluster.
+struct Worked {
+  std::uint64_t instructions = 0; // of threads
+  std::uint64_t clusters = 0;     // that have ended
+  /// Clusters of the same kernel that have been submitted and have not ended. Takes time.
+  std::function<std::uint64_t()> to_come = [] { return std::uint64_t{0}; };
+};
+
 struct EngineOptions {
   unsigned workers = 0; // 0: one for each processor that the process may use
   std::optional<std::uint64_t>
@@ -30,9 +38,8 @@ struct EngineOptions {
             // the order of their numbers; others: in any order, up to a few of them
   MakeWarpRules warp_rules = {}; // empty: independent threads
   bool one_at_a_time = false;    // with a seed: nothing runs while a cluster or a copy does
-  /// Called by a worker before the first turn of a cluster and after each: thread instructions that
-  /// were executed in it.
-  std::function<void(const Grid&, std::uint64_t executed)> worked = {};
+  /// Called by a worker before the first turn of a cluster and after each.
+  std::function<void(const Grid&, const Worked&)> worked = {};
 };
 
 class Engine final : public Driver {
@@ -92,7 +99,8 @@ private:
   bool may_start(const Running& running) const;
   Clusters take_clusters(Running& running) const;
   void perform(const Task& task, isa::Exec& exec, std::unique_lock<std::mutex>& lock);
-  void tell_worked(const Grid& grid, std::uint64_t executed);
+  void tell_worked(const Grid& grid, std::uint64_t executed, std::uint64_t ended);
+  std::uint64_t clusters_to_come(const isa::Kernel& kernel);
   void run_cluster(
       const std::shared_ptr<Resident>& resident,
       isa::Exec& exec,
@@ -140,9 +148,9 @@ private:
   std::set<pid_t> own_threads_; // that do not count as host threads which may act: ours, and those
                                 // that wait in here
   bool host_function_runs_ = false;
-  std::atomic<bool> probing_{false};     // written under the lock
-  bool performing_ = false; // with one_at_a_time a task, with a seed a cluster is under way
-  std::optional<Random> random_;         // with a seed
+  std::atomic<bool> probing_{false}; // written under the lock
+  bool performing_ = false;      // with one_at_a_time a task, with a seed a cluster is under way
+  std::optional<Random> random_; // with a seed
   std::unique_ptr<isa::Exec> host_exec_; // with a seed: of the host thread that does the work
   std::vector<std::thread> threads_;
 };

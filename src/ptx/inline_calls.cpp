@@ -24,23 +24,34 @@ constexpr std::size_t largest_callee = 500; // instructions
 /// part.
 constexpr std::size_t largest_with_loop = 100;
 constexpr std::size_t most_growth = 2'000; // of one function
+/// A call by address becomes questions which of these functions it means.
+constexpr std::size_t most_choices = 8;
 
 /// Instructions to copy: what their forms are is the parser's business.
 struct Templates {
   Instruction branch;
-  std::map<int, Instruction> move; // by bits
+  Instruction address;                              // of a function
+  Instruction differs;                              // setp.ne
+  std::map<int, Instruction> move, hand, take_back; // by bits
 
   Templates() {
     const auto module = parse(
         ".version 8.0\n.target sm_80\n.address_size 64\n"
-        ".func f() { .reg .b16 %h; .reg .b32 %r; .reg .b64 %d;\n"
-        "L: mov.b16 %h, %h; mov.b32 %r, %r; mov.b64 %d, %d; bra L; ret; }\n",
+        ".func f() { .reg .b16 %h; .reg .b32 %r; .reg .b64 %d; .reg .pred %p; .param .b64 x;\n"
+        "L: mov.b16 %h, %h; mov.b32 %r, %r; mov.b64 %d, %d; bra L;\n"
+        "st.param.b16 [x], %h; st.param.b32 [x], %r; st.param.b64 [x], %d;\n"
+        "ld.param.b16 %h, [x]; ld.param.b32 %r, [x]; ld.param.b64 %d, [x];\n"
+        "mov.u64 %d, f; setp.ne.s64 %p, %d, %d; ret; }\n",
         "inline_calls"
     );
     HEDDLE_CHECK(module.has_value(), "the templates of inlined code are no PTX");
     const std::vector<Instruction>& body = (*module)->functions.front()->body;
     move = {{16, body[0]}, {32, body[1]}, {64, body[2]}};
     branch = body[3];
+    hand = {{16, body[4]}, {32, body[5]}, {64, body[6]}};
+    take_back = {{16, body[7]}, {32, body[8]}, {64, body[9]}};
+    address = body[10];
+    differs = body[11];
   }
 };
 
@@ -55,10 +66,10 @@ struct Call {
   const Operand* function = nullptr;
   std::vector<Operand> returns;
   std::vector<Operand> arguments;
+  bool prototype = false; // or a list of targets
 };
 
-/// nullopt: no direct call of a function without a prototype.
-std::optional<Call> call_of(const Instruction& i) {
+std::optional<Call> any_call_of(const Instruction& i) {
   if (i.opcode != Opcode::Call) {
     return std::nullopt;
   }
@@ -71,8 +82,21 @@ std::optional<Call> call_of(const Instruction& i) {
   if (at < i.operands.size() && i.operands[at].kind == OperandKind::List) {
     call.arguments = i.operands[at++].elements;
   }
-  return call.function->kind == OperandKind::Symbol && at == i.operands.size() ? std::optional(call)
-                                                                               : std::nullopt;
+  call.prototype = at != i.operands.size();
+  return call;
+}
+
+/// nullopt: no direct call of a function without a prototype.
+std::optional<Call> call_of(const Instruction& i) {
+  const std::optional<Call> call = any_call_of(i);
+  return call && call->function->kind == OperandKind::Symbol && !call->prototype ? call
+                                                                                 : std::nullopt;
+}
+
+/// nullopt: no call by a function's address.
+std::optional<Call> indirect_call_of(const Instruction& i) {
+  const std::optional<Call> call = any_call_of(i);
+  return call && call->function->kind == OperandKind::Register ? call : std::nullopt;
 }
 
 /// [name + offset] of ld.param or st.param; nullptr: another instruction.
@@ -87,6 +111,14 @@ const Operand* parameter_address(const Instruction& i) {
              ? &address
              : nullptr;
 }
+
+/// A call that is left in the place of functions that are inlined, too: what it hands over goes
+/// through variables of its own, so that what they are handed can be in registers.
+struct CallLeft {
+  std::uint32_t at = 0;                    // in the body
+  std::map<std::string, std::string> own;  // by the variables that the other ways use
+  std::vector<std::string> given, results; // those others
+};
 
 bool has_loop(const Function& f) {
   for (std::uint32_t n = 0; n < f.body.size(); ++n) {
@@ -119,6 +151,7 @@ public:
   Inliner(Module& module, bool alone) : module_(module), alone_(alone) {}
 
   void run() {
+    find_addressed();
     for (const auto& f : module_.functions) {
       if (f->defined) {
         expand(*f);
@@ -159,6 +192,53 @@ private:
            std::ranges::none_of(callee.returns, used);
   }
 
+  /// Functions whose address somebody takes: in code, or in what a variable begins with.
+  void find_addressed() {
+    std::set<std::string> names;
+    for (const Variable& v : module_.variables) {
+      for (const SymbolInit& symbol : v.symbols) {
+        names.insert(symbol.symbol);
+      }
+    }
+    for (const auto& f : module_.functions) {
+      for (const Instruction& i : f->body) {
+        if (i.opcode != Opcode::Call) {
+          std::vector<Operand> operands = i.operands;
+          each_operand(operands, [&](const Operand& o) {
+            if (o.kind == OperandKind::Symbol) {
+              names.insert(o.name);
+            }
+          });
+        }
+      }
+    }
+    for (const auto& f : module_.functions) {
+      if (f->defined && !f->entry && names.contains(f->name)) {
+        addressed_.push_back(f.get());
+      }
+    }
+  }
+
+  /// Which functions a call by address may mean and can be inlined; none if there are too many.
+  std::vector<Function*> choices(const Function& caller, const Call& call, std::size_t room) {
+    std::vector<Function*> result;
+    std::size_t fitting = 0;
+    for (Function* callee : addressed_) {
+      if (!match(caller, *callee, call)) {
+        continue;
+      }
+      if (++fitting > most_choices) {
+        return {};
+      }
+      expand(*callee);
+      if (states_[callee] == State::Done && can_inline(*callee) && callee->body.size() <= room) {
+        room -= callee->body.size();
+        result.push_back(callee);
+      }
+    }
+    return result;
+  }
+
   /// Which of the caller's variables stand for those of the callee; nullopt: they do not fit.
   static std::optional<std::map<std::string, std::string>>
   match(const Function& caller, const Function& callee, const Call& call) {
@@ -197,9 +277,20 @@ private:
     std::vector<Instruction> body;
     std::vector<std::uint32_t> places; // of the function's own instructions
     std::vector<Label> labels;         // of inlined ones
+    std::vector<CallLeft> calls_left;
     std::size_t growth = 0;
     for (Instruction& i : f.body) {
       places.push_back(static_cast<std::uint32_t>(body.size()));
+      if (const std::optional<Call> by_address = indirect_call_of(i)) {
+        const auto functions = choices(f, *by_address, most_growth - growth);
+        for (const Function* function : functions) {
+          growth += function->body.size();
+        }
+        functions.empty()
+            ? body.push_back(std::move(i))
+            : calls_left.push_back(append_choices(f, *by_address, functions, i, body, labels));
+        continue;
+      }
       const std::optional<Call> call = call_of(i);
       auto* callee =
           call ? const_cast<Function*>(module_.find_function(call->function->name)) : nullptr;
@@ -227,9 +318,88 @@ private:
     if (growth != 0) {
       f.labels.insert(f.labels.end(), labels.begin(), labels.end());
       sort_labels(f);
-      keep_in_registers(f);
+      keep_in_registers(f, calls_left);
     }
     states_[&f] = State::Done;
+  }
+
+  /// If the address is that of one of the functions, its body; else the call.
+  CallLeft append_choices(
+      Function& f,
+      const Call& call,
+      const std::vector<Function*>& functions,
+      Instruction i,
+      std::vector<Instruction>& body,
+      std::vector<Label>& labels
+  ) {
+    const std::string prefix = fmt::format("chosen{}", ++sites_);
+    const auto new_register = [&](const char* name, Type type) {
+      f.registers.push_back({fmt::format("%{}_{}", prefix, name), type});
+      return static_cast<std::uint32_t>(f.registers.size() - 1);
+    };
+    const std::uint32_t address = new_register("address", Mod::B64);
+    const std::uint32_t other = new_register("other", Mod::Pred);
+    const auto new_label = [&](std::size_t n) {
+      labels.push_back({fmt::format("${}${}", prefix, n), 0});
+      return labels.size() - 1;
+    };
+    const auto emit = [&](Instruction made) -> Instruction& {
+      made.at = i.at;
+      made.location = i.location;
+      return body.emplace_back(std::move(made));
+    };
+    const auto branch_to = [&](std::size_t label) -> Instruction& {
+      Instruction& branch = emit(templates().branch);
+      branch.operands[0].index = static_cast<std::uint32_t>(f.labels.size() + label);
+      branch.operands[0].name.clear();
+      return branch;
+    };
+    const std::size_t end = new_label(0);
+    if (i.guard) {
+      branch_to(end).guard = Guard{i.guard->register_index, !i.guard->negated};
+    }
+    const std::uint32_t wanted = call.function->index;
+    Instruction plain = i;
+    plain.guard.reset();
+    for (std::size_t n = 0; n < functions.size(); ++n) {
+      Instruction& take = emit(templates().address);
+      take.operands[0].index = address;
+      take.operands[1].name = functions[n]->name;
+      Instruction& compare = emit(templates().differs);
+      compare.operands[0].index = other;
+      compare.operands[1].index = wanted;
+      compare.operands[2].index = address;
+      const std::size_t next = new_label(n + 1);
+      branch_to(next).guard = Guard{other, false};
+      append(f, *functions[n], plain, *match(f, *functions[n], call), body, labels);
+      branch_to(end);
+      labels[next].instruction = static_cast<std::uint32_t>(body.size());
+    }
+    CallLeft left;
+    left.at = static_cast<std::uint32_t>(body.size());
+    const auto give_own = [&](const std::vector<Operand>& operands,
+                              std::vector<std::string>& names) {
+      for (const Operand& o : operands) {
+        names.push_back(o.name);
+        left.own[o.name] = fmt::format("${}${}", prefix, o.name);
+        Variable v = *std::ranges::find(f.variables, o.name, &Variable::name);
+        v.name = left.own[o.name];
+        f.variables.push_back(std::move(v));
+      }
+    };
+    give_own(call.arguments, left.given);
+    give_own(call.returns, left.results);
+    rename(plain, left.own);
+    body.push_back(std::move(plain));
+    labels[end].instruction = static_cast<std::uint32_t>(body.size());
+    return left;
+  }
+
+  static void rename(Instruction& call, const std::map<std::string, std::string>& names) {
+    each_operand(call.operands, [&](Operand& o) {
+      const auto it = o.kind == OperandKind::Symbol ? names.find(o.name) : names.end();
+      o.name = it != names.end() ? it->second : o.name;
+    });
   }
 
   void append(
@@ -342,14 +512,17 @@ private:
     return index;
   }
 
+  /// A part of a .param variable that is a register.
+  struct Part {
+    int bits;
+    std::uint32_t register_index;
+  };
+  using Parts = std::map<std::string, std::map<std::int64_t, Part>>;
+
   /// Parts of .param variables that are only loaded and stored, each always as one value.
-  static void keep_in_registers(Function& f) {
+  static void keep_in_registers(Function& f, const std::vector<CallLeft>& calls_left) {
     const std::set<std::string> others = other_names(f);
-    struct Part {
-      int bits;
-      std::uint32_t register_index;
-    };
-    std::map<std::string, std::map<std::int64_t, Part>> parts;
+    Parts parts;
     for (const Variable& v : f.variables) {
       if (v.space == Mod::Param && !others.contains(v.name)) {
         parts[v.name];
@@ -415,6 +588,57 @@ private:
       i = std::move(move);
     }
     std::erase_if(f.variables, [&](const Variable& v) { return parts.contains(v.name); });
+    hand_over(f, calls_left, parts);
+  }
+
+  /// Gives registers to calls that are left, and takes their results. `calls_left` by place.
+  static void hand_over(Function& f, const std::vector<CallLeft>& calls_left, const Parts& parts) {
+    std::vector<Instruction> body;
+    std::vector<std::uint32_t> places;
+    auto left = calls_left.begin();
+    for (std::uint32_t n = 0; n < f.body.size(); ++n) {
+      places.push_back(static_cast<std::uint32_t>(body.size()));
+      if (left == calls_left.end() || left->at != n) {
+        body.push_back(std::move(f.body[n]));
+        continue;
+      }
+      Instruction call = std::move(f.body[n]);
+      std::map<std::string, std::string> back; // variables that are none of registers
+      for (const auto& [name, own] : left->own) {
+        if (!parts.contains(name)) {
+          back[own] = name;
+        }
+      }
+      rename(call, back);
+      std::erase_if(f.variables, [&](const Variable& v) { return back.contains(v.name); });
+      const auto move = [&](const std::vector<std::string>& names, bool give) {
+        for (const std::string& name : names) {
+          const auto it = parts.find(name);
+          if (it == parts.end()) {
+            continue;
+          }
+          for (const auto& [offset, part] : it->second) {
+            Instruction i = (give ? templates().hand : templates().take_back).at(part.bits);
+            i.operands[give ? 1 : 0].index = part.register_index;
+            Operand& address = i.operands[give ? 0 : 1];
+            address.elements[0].name = left->own.at(name);
+            address.offset = offset;
+            i.at = call.at;
+            i.location = call.location;
+            body.push_back(std::move(i));
+          }
+        }
+      };
+      move(left->given, true);
+      body.push_back(call);
+      move(left->results, false);
+      ++left;
+    }
+    places.push_back(static_cast<std::uint32_t>(body.size()));
+    for (Label& label : f.labels) {
+      label.instruction = places[label.instruction];
+    }
+    f.body = std::move(body);
   }
 
   static const Templates& templates() {
@@ -424,6 +648,7 @@ private:
 
   Module& module_;
   bool alone_;
+  std::vector<Function*> addressed_;
   std::size_t sites_ = 0;
   std::map<const Function*, State> states_;
   std::map<std::tuple<const Function*, std::uint32_t, std::uint32_t>, std::uint32_t> locations_;

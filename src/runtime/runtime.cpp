@@ -3,6 +3,7 @@
 
 #include "base/processors.h"
 #include "explore/explorer.h"
+#include "isa/region.h"
 #include "jit/tiers.h"
 #include "machine/engine.h"
 #include "machine/grid.h"
@@ -92,8 +93,19 @@ std::unique_ptr<machine::Driver> make_driver(machine::World& world, const Config
     tiers.one_processor = usable_processors() == 1;
     options.worked = [tiers = std::make_shared<jit::Tiers>(
                           std::move(tiers)
-                      )](const machine::Grid& grid, std::uint64_t executed) {
-      tiers->worked(*grid.program(), grid.kernel(), grid.config().block.x, executed);
+                      )](const machine::Grid& grid, const machine::Worked& worked) {
+      const machine::Dim3& block = grid.config().block;
+      const std::uint32_t row = isa::region_row(block.x, block.y, block.z);
+      tiers->worked(
+          *grid.program(),
+          grid.kernel(),
+          {row,
+           grid.id(),
+           grid.cluster_count(),
+           worked.instructions,
+           worked.clusters,
+           worked.to_come}
+      );
     };
   }
   report_on_interrupt(world);

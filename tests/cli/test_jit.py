@@ -60,6 +60,31 @@ int main() {
 """
 
 
+# A kernel and launches: BLOCKS COLUMNS ROWS ROUNDS …
+LAUNCHES = r"""
+#include <cstdio>
+#include <cstdlib>
+__global__ void spin(unsigned* out, int rounds) {
+  const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+  unsigned h = thread;
+  for (int i = 0; i < rounds; ++i) h = h * 0x85ebca6bu + (h >> 13);
+  atomicAdd(&out[thread], h + threadIdx.y);
+}
+int main(int argc, char** argv) {
+  unsigned* p;
+  cudaMalloc(&p, 4096);
+  cudaMemset(p, 0, 4096);
+  for (int n = 1; n + 3 < argc; n += 4) {
+    spin<<<atoi(argv[n]), dim3(atoi(argv[n + 1]), atoi(argv[n + 2]))>>>(p, atoi(argv[n + 3]));
+  }
+  unsigned host[1024], sum = 0;
+  cudaMemcpy(host, p, 4096, cudaMemcpyDeviceToHost);
+  for (unsigned value : host) { sum = sum * 31 + value; }
+  printf("%u %d\n", sum, (int)cudaGetLastError());
+}
+"""
+
+
 class Compiled(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -69,6 +94,11 @@ class Compiled(unittest.TestCase):
         cls.program = source.with_suffix("")
         subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-o", cls.program, source], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        launches = source.with_name("launches.cu")
+        launches.write_text(LAUNCHES)
+        cls.launches = launches.with_suffix("")
+        subprocess.run([NVCC, "-cudart", "shared", "-arch=sm_90", "-o", cls.launches, launches], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         cls.expected = cls.run_tool(cls.folder.name, "--jit=never").stdout
 
     @classmethod
@@ -76,11 +106,11 @@ class Compiled(unittest.TestCase):
         cls.folder.cleanup()
 
     @classmethod
-    def run_tool(cls, cache, *flags, arguments=()):
+    def run_tool(cls, cache, *flags, arguments=(), program=None, **options):
         environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "HEDDLE_JIT_SHOW": "tiers"}
         environment.pop("HEDDLE_JIT", None)
-        return subprocess.run([HEDDLE, "run", *flags, cls.program, *arguments], env=environment, capture_output=True, text=True,
-                              timeout=120)
+        return subprocess.run([HEDDLE, "run", *flags, program or cls.program, *arguments], env=environment, capture_output=True,
+                              text=True, timeout=120, **options)
 
     def run_with(self, cache, compiler, **options):
         """The program by itself, with a compiler of our own."""
@@ -110,14 +140,32 @@ class Compiled(unittest.TestCase):
         self.assertIn("installed", second.stderr)
         self.assertNotIn("requested", second.stderr)
 
-    def test_one_processor_is_left_to_the_compiler(self):
-        def on_one_processor():
-            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    @staticmethod
+    def on_one_processor():
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
+    def test_what_is_to_come_decides_on_one_processor(self):
+        little = "40 128 1 4000".split()  # about 80 million instructions: more than half of what compiling costs
+        for name, arguments, requested in (("little", little, False), ("much", "400 128 1 20000".split(), True),
+                                           ("launches", little * 30, True)):
+            with self.subTest(name):
+                done = self.run_tool(self.new_cache(), arguments=arguments, program=self.launches, preexec_fn=self.on_one_processor)
+                self.assertEqual("requested" in done.stderr, requested, done.stderr)
+
+    def test_blocks_of_several_shapes(self):
+        arguments = "3 256 1 50 3 16 9 50 2 100 1 50 2 20 3 50 2 64 2 50".split()
+        results = {}
+        for jit in ("--jit=never", "--jit=always"):
+            results[jit] = self.run_tool(self.new_cache(), jit, arguments=arguments, program=self.launches)
+        self.assertEqual(results["--jit=always"].stdout, results["--jit=never"].stdout)
+        self.assertEqual(results["--jit=always"].stderr.count("has blocks of another shape"), 2)
+        self.assertEqual(results["--jit=always"].stderr.count("installed"), 3)
+
+    def test_one_processor_is_left_to_the_compiler(self):
         for name, text, said in (("waits", ': > "$2.new"; mv "$2.new" "$2"\n', "has waited"),
                                  ("not for ever", "exit 1\n", "takes too long")):
             with self.subTest(name):
-                done = self.run_with(self.new_cache(), self.script(text), preexec_fn=on_one_processor)
+                done = self.run_with(self.new_cache(), self.script(text), preexec_fn=self.on_one_processor)
                 self.assertEqual((done.stdout, done.returncode), (self.expected, 0))
                 self.assertIn("requested", done.stderr)
                 self.assertIn(said, done.stderr)

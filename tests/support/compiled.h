@@ -5,6 +5,7 @@
 // A kernel of which nothing can be compiled is interpreted; CompiledKernels counts both.
 #pragma once
 
+#include "isa/region.h"
 #include "jit/compile.h"
 #include "jit/handlers.h"
 #include "jit/loader.h"
@@ -20,12 +21,12 @@ namespace heddle::test {
 
 class CompiledKernels {
 public:
-  void worked(const isa::Kernel& kernel, std::uint32_t block_x) {
+  void worked(const isa::Kernel& kernel, std::uint32_t row) {
     const std::lock_guard lock(mutex_);
     if (!seen_.insert(&kernel).second) {
       return;
     }
-    if (image_.empty() && !compile(kernel, block_x)) {
+    if (image_.empty() && !compile(kernel, row)) {
       return;
     }
     const auto done = jit::install_image(kernel, image_);
@@ -39,8 +40,8 @@ public:
   }
   /// Makes the image with which kernels of the same code begin, if keeps_image: of one that nobody
   /// watches, for a monitor changes handlers. False: nothing can be compiled.
-  bool compile(const isa::Kernel& kernel, std::uint32_t block_x) {
-    jit::LaunchShape shape = jit::LaunchShape::of(kernel, block_x, watch);
+  bool compile(const isa::Kernel& kernel, std::uint32_t row) {
+    jit::LaunchShape shape = jit::LaunchShape::of(kernel, row, watch);
     shape.guesses = guesses;
     auto image = jit::compile_kernel(handlers(), kernel, shape);
     if (!image && image.error().kind != ErrorKind::Unsupported) {
@@ -73,8 +74,9 @@ private:
 inline machine::EngineOptions
 compiled(const std::shared_ptr<CompiledKernels>& kernels = std::make_shared<CompiledKernels>()) {
   machine::EngineOptions options;
-  options.worked = [kernels](const machine::Grid& grid, std::uint64_t) {
-    kernels->worked(grid.kernel(), grid.config().block.x);
+  options.worked = [kernels](const machine::Grid& grid, const machine::Worked&) {
+    const machine::Dim3& block = grid.config().block;
+    kernels->worked(grid.kernel(), isa::region_row(block.x, block.y, block.z));
   };
   return options;
 }

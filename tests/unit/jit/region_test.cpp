@@ -69,6 +69,11 @@ TEST(Region, ArithmeticOfAllWidths) {
            "st.global.u32 [%rd4], %r4;",
            "setp.lt.s32 %p1, %r2, %r3; setp.gt.u32 %p2, %r2, 77; and.pred %p3, %p1, %p2;"
            "selp.b32 %r4, %r2, %r0, %p3; st.global.u32 [%rd4], %r4;",
+           "vabsdiff4.u32.u32.u32.add %r4, %r2, %r3, %r0; vavrg4.s32.s32.s32 %r5, %r2, %r3, %r0;"
+           "vadd2.s32.s32.s32.sat %r6, %r4, %r5, %r0; xor.b32 %r4, %r4, %r6;"
+           "st.global.u32 [%rd4], %r4;",
+           "setp.lt.s32 %p1, %r2, %r3; mov.pred %p2, -1; @%p1 mov.pred %p2, 0; mov.pred %p3, %p2;"
+           "selp.b32 %r4, %r2, %r0, %p3; st.global.u32 [%rd4], %r4;",
            "popc.b32 %r4, %r2; clz.b32 %r5, %r2; bfe.u32 %r6, %r2, 3, 9; add.u32 %r4, %r4, %r5;"
            "xor.b32 %r4, %r4, %r6; st.global.u32 [%rd4], %r4;",
        }) {
@@ -263,6 +268,34 @@ TEST(Region, LanesThatPartAndMeet) {
       "NEXT: add.u32 %r5, %r5, 1; setp.le.u32 %p2, %r5, %r0; @%p2 bra LOOP;"
       "st.global.u32 [%rd4], %r4;"
   );
+}
+
+// Rows of a block that end in the middle of a group.
+TEST(Region, BlocksOfAllShapes) {
+  for (const machine::Dim3 block : {
+           machine::Dim3{1},
+           machine::Dim3{5},
+           machine::Dim3{13},
+           machine::Dim3{47},
+           machine::Dim3{100},
+           machine::Dim3{8, 5},
+           machine::Dim3{16, 3},
+           machine::Dim3{16, 2, 2},
+           machine::Dim3{20, 3},
+           machine::Dim3{1, 37},
+       }) {
+    both(
+        std::string(load_word) +
+            "mov.u32 %r5, %tid.y; mov.u32 %r7, %ntid.x; mov.u32 %r8, %tid.z; mov.u32 %r9, %ntid.y;"
+            "mad.lo.u32 %r8, %r8, %r9, %r5; mad.lo.u32 %r6, %r8, %r7, %r0;"
+            "mul.wide.u32 %rd7, %r6, 4; add.s64 %rd7, %rd7, %rd2;"
+            "atom.shared.add.u32 %r4, [s], %r2; bar.sync 0; ld.shared.u32 %r4, [s];"
+            "atom.global.add.u32 %r5, [%rd7], %r2; mad.lo.u32 %r4, %r4, 3, %r5; membar.gl;"
+            "add.u32 %r4, %r4, %r6; st.volatile.global.u32 [%rd7], %r4;",
+        {.block = block},
+        ".shared .align 4 .b8 s[4];"
+    );
+  }
 }
 
 TEST(Region, WarpsThatAreNotFull) {

@@ -46,7 +46,9 @@ TEST(Engine, BlocksThatAWorkerGivesBackAreTakenTogether) {
   machine::EngineOptions options;
   std::uint64_t turns = 0;
   options.workers = 1;
-  options.worked = [&](const machine::Grid&, std::uint64_t executed) { turns += executed != 0; };
+  options.worked = [&](const machine::Grid&, const machine::Worked& worked) {
+    turns += worked.instructions != 0;
+  };
   KernelRunner runner(
       kernel(
           ".param .u64 out",

@@ -1,6 +1,7 @@
 #include "ptx/inline_calls.h"
 
 #include "helpers.h"
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -95,6 +96,53 @@ TEST(InlineCalls, a_parameter_whose_address_is_taken_is_not_the_callers) {
       "{ .param .b32 x; st.param.b32 [x], %r1; call f, (x); }\n"
   );
   EXPECT_EQ(count(*module, Opcode::Call), 1);
+}
+
+const std::string once = ".func (.param .b32 o) once(.param .b32 a)\n{ .reg .b32 %r<3>;\n"
+                         "ld.param.u32 %r1, [a]; st.param.b32 [o], %r1; ret; }\n";
+const std::string table = ".global .align 8 .u64 table[2] = {once, twice};\n";
+const std::string call_by_address = "{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r1;\n"
+                                    "P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                                    "call (y), %d, (x), P; ld.param.b32 %r2, [y]; }\n";
+
+TEST(InlineCalls, a_call_by_address_asks_which_function_it_means) {
+  const auto module = inlined(once + twice + table, call_by_address);
+  EXPECT_EQ(count(*module, Opcode::Call), 1); // of another function, or none
+  EXPECT_EQ(count(*module, Opcode::Setp), 3); // two, and one of `twice`
+  EXPECT_EQ(count(*module, Opcode::Add), 1);
+  EXPECT_EQ(count(*module, Opcode::St), 1); // for that call
+  EXPECT_EQ(count(*module, Opcode::Ld), 1);
+  EXPECT_EQ(module->find_function("k")->variables.size(), 2);
+}
+
+TEST(InlineCalls, functions_that_no_call_by_address_means) {
+  // Nobody takes an address; other parameters; too many functions.
+  EXPECT_EQ(count(*inlined(once + twice, call_by_address), Opcode::Setp), 0);
+  const std::string other = ".func (.param .b32 o) other(.param .b64 a)\n{ st.param.b32 [o], 1; "
+                            "ret; }\n.global .align 8 .u64 t = other;\n";
+  EXPECT_EQ(count(*inlined(other, call_by_address), Opcode::Setp), 0);
+  std::string many;
+  for (int n = 0; n < 9; ++n) {
+    many += fmt::format(
+        ".func (.param .b32 o) f{0}(.param .b32 a)\n{{ st.param.b32 [o], {0}; ret; }}\n"
+        ".global .align 8 .u64 t{0} = f{0};\n",
+        n
+    );
+  }
+  EXPECT_EQ(count(*inlined(many, call_by_address), Opcode::Setp), 0);
+}
+
+TEST(InlineCalls, what_stays_in_memory_is_handed_over_there) {
+  const auto module = inlined(
+      ".func f(.param .align 8 .b8 a[8])\n{ .reg .b32 %r<3>; ld.param.u32 %r1, [a]; "
+      "ld.param.u32 %r2, [a+4]; ret; }\n.global .align 8 .u64 t = f;\n",
+      "{ .param .align 8 .b8 x[8]; st.param.b64 [x], %d;\n"
+      "P: .callprototype _ (.param .align 8 .b8 _[8]);\ncall %d, (x), P; }\n"
+  );
+  EXPECT_EQ(count(*module, Opcode::Call), 1);
+  EXPECT_EQ(count(*module, Opcode::St), 1);
+  EXPECT_EQ(count(*module, Opcode::Ld), 2);
+  EXPECT_EQ(module->find_function("k")->variables.size(), 1);
 }
 
 TEST(InlineCalls, a_location_says_where_the_function_was_called) {
